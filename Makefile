@@ -1,0 +1,32 @@
+# Every target sets up all it needs: `make demo` and `make test` work on a fresh clone.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+SOURCES := pyproject.toml setup.py $(wildcard jaxneuro/kernels/native/*)
+
+.PHONY: demo test science lint types clean
+
+demo: $(STAMP)
+	$(BIN)/python examples/balanced_network.py --out demo.png
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -n 2
+
+science: $(STAMP)
+	$(BIN)/python -m pytest -m science -n 2
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+$(STAMP): $(SOURCES)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[plot,progress,dev]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info jaxneuro/kernels/_cpu*.so demo.png

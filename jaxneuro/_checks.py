@@ -1,0 +1,85 @@
+"""Checks of what people hand in: what must hold, what was got, what to do.
+
+Only concrete values are checked: under `jit`, `vmap` and `grad` a value is not
+known, and what was valid when the network was built is taken to stay valid.
+"""
+
+import difflib
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import jax
+import numpy as np
+
+
+def is_traced(value: Any) -> bool:
+    """True where `value` is not known yet (inside `jit`, `vmap` or `grad`)."""
+    return isinstance(value, jax.core.Tracer)
+
+
+def concrete(value: Any) -> np.ndarray | None:
+    """`value` as a NumPy array, or None while it is traced."""
+    return None if is_traced(value) else np.asarray(value)
+
+
+def check_bounds(
+    name: str,
+    value: Any,
+    unit: str = "",
+    above: float | None = None,
+    at_least: float | None = None,
+    at_most: float | None = None,
+) -> None:
+    """Raises `ValueError` unless every entry is finite and inside the bounds."""
+    x = concrete(value)
+    if x is None or x.size == 0:
+        return
+    wanted = [
+        text
+        for text, bound in (
+            (f"above {above}", above),
+            (f"at least {at_least}", at_least),
+            (f"at most {at_most}", at_most),
+        )
+        if bound is not None
+    ]
+    bad = ~np.isfinite(x)
+    if above is not None:
+        bad |= x <= above
+    if at_least is not None:
+        bad |= x < at_least
+    if at_most is not None:
+        bad |= x > at_most
+    if bad.any():
+        where = "" if x.ndim == 0 else f" at index {int(np.flatnonzero(bad)[0])}"
+        must = " and ".join(["finite", *wanted]) + (f" {unit}" if unit not in ("", "1") else "")
+        raise ValueError(f"{name} must be {must}; got {x[bad].flat[0]}{where}")
+
+
+def check_count(name: str, value: Any, at_least: int = 0) -> int:
+    """`value` as an `int`, or `ValueError` unless it is a whole number >= `at_least`."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or value < at_least:
+        raise ValueError(f"{name} must be a whole number of at least {at_least}; got {value!r}")
+    return int(value)
+
+
+def check_fraction(name: str, value: Any) -> float:
+    """`value` as a `float` in [0, 1], or `ValueError`."""
+    try:
+        p = float(value)
+    except (TypeError, ValueError):
+        p = math.nan
+    if not 0.0 <= p <= 1.0:
+        raise ValueError(f"{name} must be a number from 0 to 1; got {value!r}")
+    return p
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> ValueError:
+    """The error for a name that does not exist: lists what does, nearest first."""
+    names = list(known)
+    near = difflib.get_close_matches(str(name), names, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    listed = ", ".join(repr(n) for n in names[:20]) + (", ..." if len(names) > 20 else "")
+    return ValueError(f"there is no {kind} named {name!r}{hint} The known ones: {listed or 'none'}")

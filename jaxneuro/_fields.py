@@ -1,0 +1,93 @@
+"""The two kinds of field a model has, and the base class that checks them.
+
+A model is a frozen value. Its *parameters* are leaves (arrays of shape `()` or
+`(n,)`, one number for all or one per unit); everything else is *static* and part
+of the compiled program.
+"""
+
+import dataclasses
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ._checks import check_bounds
+
+
+def _as_leaf(value: Any) -> jax.Array:
+    if isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jnp.floating):
+        return value
+    try:
+        x = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"a parameter must be a number or an array of numbers; got {value!r}"
+        ) from None
+    return jnp.asarray(x.astype(jax.dtypes.canonicalize_dtype(np.float64)))
+
+
+def param(
+    default: Any = dataclasses.MISSING,
+    *,
+    unit: str = "1",
+    above: float | None = None,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    on_grid: bool = False,
+) -> Any:
+    """A parameter of a model: a leaf of shape `()` (one number for all) or `(n,)`.
+
+    **Fields** `default` the usual value; `unit` its unit; `above`, `at_least`,
+    `at_most` the range, checked when a model is made; `on_grid` whether it is a
+    duration that must be a whole number of time steps, checked by `build`.
+
+    **Raises** `ValueError` (when a model is made) for a value that is not a finite
+    number inside the range.
+
+    **Source** the house's own: design section 2.
+    """
+    checks = {"unit": unit, "above": above, "at_least": at_least, "at_most": at_most}
+    metadata = {"checks": checks, "on_grid": on_grid}
+    if default is dataclasses.MISSING:
+        return eqx.field(converter=_as_leaf, metadata=metadata)
+    return eqx.field(converter=_as_leaf, default=default, metadata=metadata)
+
+
+def static(default: Any = dataclasses.MISSING) -> Any:
+    """A field of a model that is no number: part of the compiled program.
+
+    **Fields** `default` the usual value (hashable).
+
+    **Source** the house's own: design section 2.
+    """
+    if default is dataclasses.MISSING:
+        return eqx.field(static=True)
+    return eqx.field(static=True, default=default)
+
+
+class Model(eqx.Module):
+    """A frozen value whose leaves are its parameters; checks its fields when made.
+
+    **Raises** `ValueError` for a parameter that is not finite, out of its range, or
+    of more than one axis.
+
+    **Source** the house's own: design section 2.
+    """
+
+    def __check_init__(self) -> None:
+        for field in parameters(type(self)):
+            value = getattr(self, field.name)
+            name = f"{type(self).__name__}: {field.name}"
+            if np.ndim(value) > 1:
+                raise ValueError(
+                    f"{name} must be one number or one per unit, shape () or (n,); "
+                    f"got shape {np.shape(value)}"
+                )
+            check_bounds(name, value, **field.metadata["checks"])
+
+
+def parameters(cls: type) -> list[dataclasses.Field]:
+    """The fields of a model class that were declared with `param`."""
+    return [f for f in dataclasses.fields(cls) if "checks" in f.metadata]

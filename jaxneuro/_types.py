@@ -1,0 +1,117 @@
+"""The shapes that models hand to each other, and the roles they play.
+
+Every role has the same two methods: `init` makes a state, `step` maps
+`(state, input, dt)` to `(state, output)` and touches nothing else.
+"""
+
+from abc import abstractmethod
+from typing import Any, NamedTuple
+
+import jax
+
+from ._fields import Model
+
+
+class Drive(NamedTuple):
+    """What synapses and stimuli do to a neuron during one time step.
+
+    The synaptic current is `current - conductance * v`; both are means over the
+    step. `jump` is added to v after the membrane has moved and before the
+    threshold is tested. A part that is None does not exist and costs nothing.
+
+    **Fields** `current` [pA], `conductance` [nS], `jump` [mV]; each `(..., n)`, a
+    scalar, or None.
+
+    **Source** the house's own: design section 2.
+    """
+
+    current: jax.Array | None = None
+    conductance: jax.Array | None = None
+    jump: jax.Array | None = None
+
+
+def add_drives(a: Drive, b: Drive) -> Drive:
+    """The sum of two drives, part by part; a part that neither gives stays None."""
+    return Drive(*(y if x is None else x if y is None else x + y for x, y in zip(a, b)))
+
+
+class Neuron(Model):
+    """The role of a neuron model: subclass it to add one (see CONTRIBUTING.md).
+
+    **Step** `init(n)` returns the state of n neurons. `step(state, drive, dt)` moves
+    them from t to t + dt and returns `(state, spikes)`, spikes of shape `(n,)`, boolean
+    (or float 0/1 with a surrogate gradient). Arrays of the state have shape `(n,)`.
+
+    **Source** the house's own: design section 2.
+    """
+
+    @abstractmethod
+    def init(self, n: int) -> Any: ...
+
+    @abstractmethod
+    def step(self, state: Any, drive: Drive, dt: float) -> tuple[Any, jax.Array]: ...
+
+    def voltage(self, state: Any) -> jax.Array | None:
+        """v [mV] as the synapses see it at the start of a step; None without a voltage."""
+        return getattr(state, "v", None)
+
+
+class Synapse(Model):
+    """The role of a synapse model: one receptor of a group of target neurons.
+
+    **Step** `init(n)` returns the state of n targets. `step(state, arrivals, v, dt)`
+    returns `(state, drive)`: the mean drive over the step from the state as it stands;
+    then the state decays over the step and takes `arrivals` `(n,)`, the summed weights
+    that arrive at its end. `v` [mV] is the voltage at the start of the step.
+
+    **Source** the house's own: design sections 2 and 4.
+    """
+
+    @abstractmethod
+    def init(self, n: int) -> Any: ...
+
+    @abstractmethod
+    def step(
+        self, state: Any, arrivals: jax.Array, v: jax.Array, dt: float
+    ) -> tuple[Any, Drive]: ...
+
+
+class Release(Model):
+    """The role of a release model: what a source neuron hands to its synapses.
+
+    **Step** `init(n)` returns the state of n source neurons. `step(state, spikes, v, dt)`
+    returns `(state, values)`, values `(n,)`: 0 delivers nothing, any other number scales
+    the weights of all the neuron's synapses in that step.
+
+    **Source** the house's own: design section 2.
+    """
+
+    @abstractmethod
+    def init(self, n: int) -> Any: ...
+
+    @abstractmethod
+    def step(
+        self, state: Any, spikes: jax.Array, v: jax.Array, dt: float
+    ) -> tuple[Any, jax.Array]: ...
+
+
+class Stimulus(Model):
+    """The role of a stimulus: what drives neurons from outside the network.
+
+    **Step** `init(n)` returns the state for n target neurons. `step(state, step, dt)`
+    returns `(state, drive)` for the time step with the integer number `step`.
+
+    **Source** the house's own: design section 2.
+    """
+
+    @abstractmethod
+    def init(self, n: int) -> Any: ...
+
+    @abstractmethod
+    def step(self, state: Any, step: jax.Array, dt: float) -> tuple[Any, Drive]: ...
+
+
+def state_variables(state: Any) -> list[str]:
+    """The names of the arrays in the state of a model (a named tuple or a module)."""
+    names = getattr(state, "_fields", None)
+    return list(vars(state) if names is None else names)

@@ -1,0 +1,9 @@
+"""Connection rules: who connects to whom."""
+
+from ._all_to_all import AllToAll as AllToAll
+from ._explicit import Explicit as Explicit
+from ._fixed_indegree import FixedIndegree as FixedIndegree
+from ._fixed_probability import FixedProbability as FixedProbability
+from ._one_to_one import OneToOne as OneToOne
+from ._rule import Chunk as Chunk
+from ._rule import Rule as Rule

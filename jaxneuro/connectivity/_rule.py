@@ -1,0 +1,59 @@
+"""What a connection rule is: it draws targets row by row, in chunks of bounded size."""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import numpy as np
+
+CHUNK = 1 << 18  # synapses drawn at a time: bounds the memory of a build
+
+
+class Chunk(NamedTuple):
+    """Connections of the rows `first_row ...`: `counts` per row, `targets` row by row.
+
+    Targets ascend in a row, within a chunk and from chunk to chunk.
+    """
+
+    first_row: int
+    counts: np.ndarray
+    targets: np.ndarray
+
+
+class Rule(eqx.Module):
+    """A connection rule: who connects to whom. Draws on the host, outside jit.
+
+    **Step** `check(name, n_pre, n_post, same)` raises for sizes that do not fit.
+    `expected(n_pre, n_post, same)` is the (expected) number of synapses. `draw(key, n_pre,
+    n_post, same)` yields chunks. `same` tells that source and target are one population,
+    so that i -> i is an autapse. `arrange(values)` puts an array with one entry per
+    connection into the order in which the rule draws.
+
+    **Source** Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
+    """
+
+    @abstractmethod
+    def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None: ...
+
+    @abstractmethod
+    def expected(self, n_pre: int, n_post: int, same: bool) -> float: ...
+
+    @abstractmethod
+    def draw(self, key: Any, n_pre: int, n_post: int, same: bool) -> Iterator[Chunk]: ...
+
+    def arrange(self, values: np.ndarray) -> np.ndarray | None:
+        """`values` in drawing order; None where the number of connections is drawn."""
+        return None
+
+
+def row_chunks(n_rows: int, per_row: float) -> Iterator[tuple[int, int]]:
+    """Ranges of rows that hold about `CHUNK` synapses each."""
+    step = max(1, int(CHUNK / max(per_row, 1.0)))
+    for first in range(0, n_rows, step):
+        yield first, min(first + step, n_rows)
+
+
+def skip_own(targets: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """Targets drawn among all but `own`: those from `own` on move up by one."""
+    return targets + (targets >= own)

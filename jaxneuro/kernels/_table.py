@@ -1,0 +1,169 @@
+"""The table of a pathway: which source reaches which target, block by block.
+
+A *block* is what one projection makes between one source population and up to
+65,536 targets of one population, so that a target is a 16-bit offset. A *section*
+is the rows of one source population for the blocks that keep the same columns. In
+a row (one source neuron) of a section the blocks stand one after the other,
+targets ascending in a block.
+
+Columns, one entry per synapse: `targets` always; `weights` and `delays` only in
+sections whose blocks have individual ones; `tags` (the number of the block in its
+section) only in sections whose rows hold a handful of synapses per block, where a
+pointer per block would cost more. What is one number per block is one entry of a
+vector over blocks. Row pointers are uint32, relative to the section; a section
+keeps 64-bit starts of its columns.
+"""
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+SECTION_WORDS = 16
+HAS_WEIGHTS, HAS_DELAYS, HAS_TAGS = 1, 2, 4
+BLOCK_TARGETS = 65_536
+
+
+class Table(eqx.Module):
+    """The connections of a pathway; see the module docstring for the layout.
+
+    **Fields** `sections` uint32 (sections, 16); `pointers` uint32; `targets` uint16
+    (synapses,); `tags` uint16; `delays` uint8 or uint16 [steps]; `block_offset` int32
+    (blocks,) place of the block's first target in `(receptor, target)`; `block_delay`
+    int32 (blocks,) [steps]; `block_projection` int32 (blocks,). Static: `n_rows` pairs
+    of section and row, `longest_row` in synapses.
+
+    **Source** the house's own: design sections 3 and 5.
+    """
+
+    sections: jax.Array
+    pointers: jax.Array
+    targets: jax.Array
+    tags: jax.Array
+    delays: jax.Array
+    block_offset: jax.Array
+    block_delay: jax.Array
+    block_projection: jax.Array
+    n_rows: int = eqx.field(static=True)
+    longest_row: int = eqx.field(static=True)
+
+    @property
+    def n_synapses(self) -> int:
+        return self.targets.shape[0]
+
+
+class Section(NamedTuple):
+    """One row of `Table.sections`, by name; numbers on the host, arrays when traced."""
+
+    first_row: int | jax.Array
+    rows: int | jax.Array
+    first_block: int | jax.Array
+    blocks: int | jax.Array
+    flags: int | jax.Array
+    pointers: int | jax.Array
+    targets: int | jax.Array
+    weights: int | jax.Array
+    delays: int | jax.Array
+    tags: int | jax.Array
+
+    def words(self) -> np.ndarray:
+        """The section as the uint32 words that the kernels read."""
+        small = [int(x) for x in self[:5]]
+        wide = [w for x in self[5:] for w in (int(x) & 0xFFFFFFFF, int(x) >> 32)]
+        return np.array(small + wide + [0], dtype=np.uint32)
+
+
+def read_sections(table: Table) -> Section:
+    """All sections as int32 arrays (sections,), for code that runs in `jnp`."""
+    if table.n_synapses >= 2**31 or table.pointers.shape[0] >= 2**31:
+        raise ValueError(
+            "the kernels in jnp index with 32 bits: a pathway must have fewer than 2^31 "
+            f"synapses; got {table.n_synapses:,}. Install with a C++ compiler to run it."
+        )
+    w = table.sections.astype(jnp.int32)
+    return Section(*(w[:, i] for i in (0, 1, 2, 3, 4, 5, 7, 9, 11, 13)))
+
+
+class Rows(NamedTuple):
+    """Every row of every section: its source neuron, section and span of synapses."""
+
+    source: jax.Array
+    section: jax.Array
+    start: jax.Array
+    stop: jax.Array
+
+
+def expand_rows(table: Table) -> Rows:
+    """The rows of a table as int32 arrays of length `n_rows`, in `jnp`."""
+    s = read_sections(table)
+    section = jnp.repeat(
+        jnp.arange(s.rows.shape[0], dtype=jnp.int32), s.rows, total_repeat_length=table.n_rows
+    )
+    first = jnp.cumsum(s.rows) - s.rows
+    row = jnp.arange(table.n_rows, dtype=jnp.int32) - first[section]
+    tagged = (s.flags[section] & HAS_TAGS) != 0
+    per_row = jnp.where(tagged, 1, s.blocks[section])
+    entry = s.pointers[section] + row * per_row
+    base = s.targets[section]
+    pointers = table.pointers.astype(jnp.int32)
+    return Rows(
+        source=s.first_row[section] + row,
+        section=section,
+        start=base + pointers[entry],
+        stop=base + pointers[entry + per_row],
+    )
+
+
+class Synapses(NamedTuple):
+    """Every synapse of a table: int32 arrays (synapses,)."""
+
+    source: jax.Array
+    block: jax.Array
+    delay: jax.Array
+    place: jax.Array
+    weight_index: jax.Array  # -1 without an individual weight
+
+
+def _entries(table: Table) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """For every pointer: its section, its absolute synapse, its number in the section."""
+    s = read_sections(table)
+    n = table.pointers.shape[0]
+    index = jnp.arange(n, dtype=jnp.int32)
+    section = jnp.searchsorted(s.pointers, index, side="right").astype(jnp.int32) - 1
+    start = s.targets[section] + table.pointers.astype(jnp.int32)
+    return section, start, index - s.pointers[section]
+
+
+def expand(table: Table) -> Synapses:
+    """All synapses of a table in `jnp` (loop invariant: XLA does it once, before a scan)."""
+    s = read_sections(table)
+    section_of, start, number = _entries(table)
+    length = jnp.diff(start, append=jnp.int32(table.n_synapses))
+    entry = jnp.repeat(
+        jnp.arange(start.shape[0], dtype=jnp.int32), length, total_repeat_length=table.n_synapses
+    )
+    section, number = section_of[entry], number[entry]
+    within = jnp.arange(table.n_synapses, dtype=jnp.int32) - s.targets[section]
+    tagged, own_delay, own_weight = (
+        (s.flags[section] & flag) != 0 for flag in (HAS_TAGS, HAS_DELAYS, HAS_WEIGHTS)
+    )
+    blocks = s.blocks[section]
+    tag = _column(table.tags, s.tags[section] + within, tagged)
+    block = s.first_block[section] + jnp.where(tagged, tag, number % blocks)
+    delay = _column(table.delays, s.delays[section] + within, own_delay)
+    return Synapses(
+        source=s.first_row[section] + jnp.where(tagged, number, number // blocks),
+        block=block,
+        delay=jnp.where(own_delay, delay, table.block_delay[block]),
+        place=table.block_offset[block] + table.targets.astype(jnp.int32),
+        weight_index=jnp.where(own_weight, s.weights[section] + within, -1),
+    )
+
+
+def _column(column: jax.Array, index: jax.Array, wanted: jax.Array) -> jax.Array:
+    """`column[index]` where wanted; a column that no section keeps is empty."""
+    if column.shape[0] == 0:
+        return jnp.zeros(index.shape, jnp.int32)
+    return column[jnp.where(wanted, index, 0)].astype(jnp.int32)

@@ -1,0 +1,30 @@
+// Packs boolean spikes into bits, first neuron in the lowest bit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace jaxneuro {
+
+// Gathers the low bit of each of eight bytes into one byte (one multiply).
+inline uint8_t PackEight(const uint8_t* bytes) {
+  uint64_t x;
+  std::memcpy(&x, bytes, 8);
+  return uint8_t((x * 0x0102040810204080ull) >> 56);
+}
+
+inline void PackRow(const uint8_t* spikes, size_t n, uint8_t* bits, size_t bytes) {
+  std::memset(bits, 0, bytes);
+  size_t i = 0;
+  for (; i + 64 <= n; i += 64) {
+    uint64_t any = 0, x[8];
+    std::memcpy(x, spikes + i, 64);
+    for (uint64_t v : x) any |= v;
+    if (any == 0) continue;  // most words of a network are silent
+    for (size_t j = 0; j < 8; ++j) bits[i / 8 + j] = PackEight(spikes + i + 8 * j);
+  }
+  for (; i < n; ++i) bits[i / 8] = uint8_t(bits[i / 8] | (spikes[i] & 1) << (i % 8));
+}
+
+}  // namespace jaxneuro

@@ -1,0 +1,12 @@
+"""Networks: the description that a person writes and the network that a machine runs."""
+
+from ._build import build as build
+from ._description import Description as Description
+from ._description import Population as Population
+from ._description import Projection as Projection
+from ._description import Stimulation as Stimulation
+from ._estimate import Estimate as Estimate
+from ._estimate import ProjectionEstimate as ProjectionEstimate
+from ._network import Network as Network
+from ._network import NetworkState as NetworkState
+from ._network import Output as Output

@@ -1,0 +1,124 @@
+"""What a description will need, before anything is drawn."""
+
+import dataclasses
+import os
+from typing import Any
+
+import numpy as np
+
+from ..kernels import BLOCK_TARGETS
+from ..numerics import Distribution
+
+
+@dataclasses.dataclass(frozen=True)
+class ProjectionEstimate:
+    """Expected size of one projection.
+
+    **Fields** `name`; `synapses` expected number; `bytes` of its columns and row pointers.
+
+    **Source** the house's own: design section 5, storage.
+    """
+
+    name: str
+    synapses: int
+    bytes: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Estimate:
+    """Expected sizes of all projections of a description.
+
+    **Fields** `projections` a tuple of `ProjectionEstimate`; `neurons` their number.
+
+    **Source** the house's own: design section 5, storage.
+    """
+
+    projections: tuple[ProjectionEstimate, ...]
+    neurons: int
+
+    @property
+    def synapses(self) -> int:
+        """Expected synapses in all."""
+        return sum(p.synapses for p in self.projections)
+
+    @property
+    def bytes(self) -> int:
+        """Expected bytes of the connections in all."""
+        return sum(p.bytes for p in self.projections)
+
+    def __repr__(self) -> str:
+        shown = sorted(self.projections, key=lambda p: -p.bytes)[:30]
+        width = max([len(p.name) for p in shown] + [5])
+        lines = [f"{'':{width}}  {'synapses':>15}  {'memory':>10}"]
+        lines += [f"{p.name:{width}}  {p.synapses:>15,}  {megabytes(p.bytes):>10}" for p in shown]
+        if len(self.projections) > len(shown):
+            lines.append(f"... and {len(self.projections) - len(shown)} smaller projections")
+        lines.append(f"{'total':{width}}  {self.synapses:>15,}  {megabytes(self.bytes):>10}")
+        return "\n".join(lines)
+
+
+def megabytes(n: float) -> str:
+    """Bytes for people: 0.7 MB, 12 MB, 1.3 GB."""
+    for unit, size in (("GB", 1e9), ("MB", 1e6)):
+        if n >= size:
+            return f"{n / size:.1f} {unit}"
+    return f"{n / 1e6:.1f} MB" if n >= 1e5 else f"{n / 1e3:.1f} kB"
+
+
+def individual(value: Any) -> bool:
+    """Whether a weight or delay is stored per synapse rather than once per block."""
+    return isinstance(value, Distribution | np.ndarray)
+
+
+def estimate(description: Any, weight_bytes: int = 4) -> Estimate:
+    """The estimate of a description; see `Description.estimate`."""
+    rows = []
+    for p in description.projections:
+        pre, post = (description.population(name).n for name in (p.source, p.target))
+        synapses = round(p.rule.expected(pre, post, p.source == p.target))
+        column = 2 + weight_bytes * individual(p.weight) + individual(p.delay)
+        blocks = -(-post // BLOCK_TARGETS)
+        rows.append(ProjectionEstimate(p.name, synapses, synapses * column + 4 * pre * blocks))
+    return Estimate(tuple(rows), sum(p.n for p in description.populations))
+
+
+def available_memory() -> int | None:
+    """Bytes of memory that can still be taken, or None where the system does not tell."""
+    limits = []
+    try:
+        with open("/proc/meminfo") as f:
+            fields = dict(line.split(":", 1) for line in f)
+        limits.append(int(fields["MemAvailable"].split()[0]) * 1024)
+    except (OSError, KeyError, ValueError):
+        try:
+            limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        except (AttributeError, OSError, ValueError):
+            return None
+    try:
+        with open("/sys/fs/cgroup/memory.max") as f, open("/sys/fs/cgroup/memory.current") as g:
+            limits.append(int(f.read()) - int(g.read()))
+    except (OSError, ValueError):
+        pass  # no limit on this group
+    return min(limits)
+
+
+def check_fits(description: Any, weight_bytes: int) -> None:
+    """Raises `ValueError` where the connections and their drawing exceed the memory.
+
+    Building holds the drawn targets beside the finished columns.
+    """
+    expected = estimate(description, weight_bytes)
+    needed = expected.bytes + 2 * expected.synapses
+    free = available_memory()
+    for p in expected.projections:
+        if p.synapses >= 2**31:
+            raise ValueError(
+                f"projection {p.name!r} must have fewer than 2^31 synapses; it would have about "
+                f"{p.synapses:,}. Split its target into several populations\n{expected!r}"
+            )
+    if free is not None and needed > free:
+        raise ValueError(
+            f"the network does not fit in memory: building it needs about {megabytes(needed)}, "
+            f"{megabytes(free)} are free. One weight and one delay per projection instead of "
+            f"individual ones take 2 bytes per synapse\n{expected!r}"
+        )

@@ -1,0 +1,129 @@
+"""A group: all populations of one neuron model, with their receptors and stimuli."""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._types import Drive, Neuron, Stimulus, Synapse, add_drives
+from ..numerics import Distribution, bits, stream_key, unit_interval
+from ._merge import spread
+
+
+class Initial(eqx.Module):
+    """The start value of one state variable of one population."""
+
+    variable: str = eqx.field(static=True)
+    population: int = eqx.field(static=True)
+    value: Any  # an array of shape () or (n,), or a distribution (which has no leaves)
+
+
+class StimulusGroup(eqx.Module):
+    """Stimuli of one kind onto populations of one group, stepped as one."""
+
+    model: Stimulus
+    names: tuple[str, ...] = eqx.field(static=True)
+    members: tuple[int, ...] = eqx.field(static=True)
+    sizes: tuple[int, ...] = eqx.field(static=True)
+
+
+class Group(eqx.Module):
+    """Populations of one neuron model as one array of neurons.
+
+    **Fields** `model` merged; `receptors` synapse models; `stimuli`; `initial`; static
+    `populations` (names) and `sizes`, in the order in which they lie in the arrays.
+
+    **Source** the house's own: design section 3.
+    """
+
+    model: Neuron
+    receptors: tuple[Synapse, ...]
+    stimuli: tuple[StimulusGroup, ...]
+    initial: tuple[Initial, ...]
+    populations: tuple[str, ...] = eqx.field(static=True)
+    sizes: tuple[int, ...] = eqx.field(static=True)
+
+    @property
+    def n(self) -> int:
+        return sum(self.sizes)
+
+    def span(self, index: int) -> slice:
+        """The neurons of population number `index`."""
+        start = sum(self.sizes[:index])
+        return slice(start, start + self.sizes[index])
+
+    def spread(self) -> "Group":
+        """Merged parameters spread over the neurons."""
+        return Group(
+            spread(self.model, self.sizes),
+            tuple(spread(r, self.sizes) for r in self.receptors),
+            tuple(
+                StimulusGroup(spread(s.model, s.sizes), s.names, s.members, s.sizes)
+                for s in self.stimuli
+            ),
+            self.initial,
+            self.populations,
+            self.sizes,
+        )
+
+    def init_neurons(self, seed: Any) -> Any:
+        """The state of the neurons, with the start values that were asked for."""
+        state = self.model.init(self.n)
+        for variable in sorted({i.variable for i in self.initial}):
+            x = getattr(state, variable)
+            for i in (i for i in self.initial if i.variable == variable):
+                x = x.at[self.span(i.population)].set(self._draw(i, seed, x.dtype))
+            state = _replace(state, variable, x)
+        return state
+
+    def _draw(self, initial: Initial, seed: Any, dtype: Any) -> jax.Array:
+        if not isinstance(initial.value, Distribution):
+            return jnp.asarray(initial.value, dtype)
+        name, n = self.populations[initial.population], self.sizes[initial.population]
+        key = stream_key(seed, name, f"initial {initial.variable}")
+        word = bits(key, np.arange(n), 0)[0]
+        return jnp.asarray(initial.value.quantile(unit_interval(word)), dtype)
+
+    def synaptic_drive(self, states, arrivals: Callable, neurons: Any, dt: float):
+        """The receptors' new states and their summed drive."""
+        drive, new = Drive(), []
+        v = self.model.voltage(neurons)
+        for number, (receptor, state) in enumerate(zip(self.receptors, states)):
+            state, part = receptor.step(state, arrivals(number), v, dt)
+            new.append(state)
+            drive = add_drives(drive, part)
+        return tuple(new), drive
+
+    def stimulus_drive(self, states, step: jax.Array, dt: float):
+        """The stimuli's new states and their summed drive."""
+        drive, new = Drive(), []
+        for stimulus, state in zip(self.stimuli, states):
+            state, part = stimulus.model.step(state, step, dt)
+            new.append(state)
+            spans = [self.span(m) for m in stimulus.members]
+            part = Drive(*(None if x is None else place(x, spans, self.n) for x in part))
+            drive = add_drives(drive, part)
+        return tuple(new), drive
+
+
+def place(x: jax.Array, spans: list[slice], n: int) -> jax.Array:
+    """`x`, given for the neurons of `spans` (ascending), as an array of all n; 0 elsewhere."""
+    covered = sum(s.stop - s.start for s in spans)
+    if covered == n:
+        return x
+    x = jnp.broadcast_to(x, (covered,))
+    pieces, end, taken = [], 0, 0
+    for s in spans:
+        size = s.stop - s.start
+        pieces += [jnp.zeros(s.start - end, x.dtype), x[taken : taken + size]]
+        end, taken = s.stop, taken + size
+    return jnp.concatenate([*pieces, jnp.zeros(n - end, x.dtype)])
+
+
+def _replace(state: Any, variable: str, value: jax.Array) -> Any:
+    if hasattr(state, "_replace"):
+        return state._replace(**{variable: value})
+    return eqx.tree_at(lambda s: getattr(s, variable), state, value)

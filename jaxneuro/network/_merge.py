@@ -1,0 +1,93 @@
+"""Merges models of one kind, and spreads merged parameters over neurons.
+
+A merged leaf has shape `()` while all members agree, `(members,)` where their
+scalars differ, `(n,)` where a member gives an array.
+"""
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+M = TypeVar("M")
+
+
+def kind_key(model: Any) -> str:
+    """Equal for models that can be merged: one class, equal static fields."""
+    cls = type(model)
+    return f"{cls.__module__}.{cls.__qualname__} {jax.tree.structure(model)}"
+
+
+def value_key(model: Any) -> tuple:
+    """Equal for models that are equal in every field and number."""
+    leaves = (np.asarray(x, np.float64) for x in jax.tree.leaves(model))
+    return (kind_key(model), *((x.shape, x.tobytes()) for x in leaves))
+
+
+def merge(models: Sequence[M], sizes: Sequence[int], dtype: Any) -> M:
+    """One model for members of the given sizes (same kind)."""
+    trees = [jax.tree.flatten(m) for m in models]
+    merged = [
+        jnp.asarray(_merge_leaf([np.asarray(x) for x in leaves], sizes), dtype)
+        for leaves in zip(*(t[0] for t in trees))
+    ]
+    return jax.tree.unflatten(trees[0][1], merged)
+
+
+def _merge_leaf(leaves: list[np.ndarray], sizes: Sequence[int]) -> np.ndarray:
+    scalar = all(x.ndim == 0 for x in leaves)
+    if scalar and all(x == leaves[0] for x in leaves):
+        return leaves[0]
+    if scalar and len(sizes) != sum(sizes):
+        return np.stack(leaves)
+    return np.concatenate([np.broadcast_to(x, (n,)) for x, n in zip(leaves, sizes)])
+
+
+def spread(model: M, sizes: Sequence[int]) -> M:
+    """The model with every leaf of shape `()` or `(n,)`; nothing is done twice."""
+    n = sum(sizes)
+
+    def leaf(x: jax.Array) -> jax.Array:
+        if x.ndim == 0 or x.shape[0] == n:
+            return x
+        return jnp.repeat(x, np.asarray(sizes), total_repeat_length=n)
+
+    return jax.tree.map(leaf, model)
+
+
+def member(model: M, sizes: Sequence[int], index: int) -> M:
+    """The model of one member: leaves `()` or `(its size,)`."""
+    n, start = sum(sizes), sum(sizes[:index])
+
+    def leaf(x: jax.Array) -> jax.Array:
+        if x.ndim == 0:
+            return x
+        return x[start : start + sizes[index]] if x.shape[0] == n else x[index]
+
+    return jax.tree.map(leaf, model)
+
+
+def replace_member(model: M, sizes: Sequence[int], index: int, new: M) -> M:
+    """The merged model with one member replaced; a leaf keeps its shape where it can.
+
+    A leaf of shape `()` becomes `(members,)` only if there are other members.
+    """
+    n, start = sum(sizes), sum(sizes[:index])
+    stop = start + sizes[index]
+
+    def leaf(old: jax.Array, x: jax.Array) -> jax.Array:
+        x = jnp.asarray(x, old.dtype)
+        if old is x:
+            return old
+        if len(sizes) == 1:
+            return x
+        if old.ndim == 0 and x.ndim == 0 and len(sizes) != n:
+            return jnp.full(len(sizes), old).at[index].set(x)
+        if old.ndim == 1 and old.shape[0] != n and x.ndim == 0:
+            return old.at[index].set(x)
+        whole = spread(old, sizes) if old.ndim else jnp.full(n, old)
+        return whole.at[start:stop].set(x)
+
+    return jax.tree.map(leaf, model, new)

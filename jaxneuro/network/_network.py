@@ -1,0 +1,303 @@
+"""The network: what the machine runs. A pytree whose leaves are all its numbers."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from .._checks import unknown
+from .._types import Drive, Release, add_drives, state_variables
+from ..kernels import Table, deliver, pack
+from ..numerics import seed_of
+from ..release import Spikes
+from ._estimate import megabytes
+from ._group import Group, place
+from ._set import set_values
+
+
+class Pathway(eqx.Module):
+    """All projections from one group to another with one release model: one delivery.
+
+    **Fields** `table` the connections; `weights` individual ones (see `Table`); `weight` and
+    `gain` (projections,), one number per projection (`weight` is 1 where they are
+    individual); `release`; static `source`, `target` group numbers, `projections` names,
+    `receptors` number of each projection's receptor, `individual` whether each has
+    individual weights.
+
+    **Source** the house's own: design section 3.
+    """
+
+    table: Table
+    weights: jax.Array
+    weight: jax.Array
+    gain: jax.Array
+    release: Release
+    source: int = eqx.field(static=True)
+    target: int = eqx.field(static=True)
+    projections: tuple[str, ...] = eqx.field(static=True)
+    receptors: tuple[int, ...] = eqx.field(static=True)
+    individual: tuple[bool, ...] = eqx.field(static=True)
+    targets: tuple[str, ...] = eqx.field(static=True)
+
+
+class NetworkState(NamedTuple):
+    """Everything that changes from step to step.
+
+    **Fields** `step` int32 (): steps done; `seed` uint32 (); per group `neurons`, `synapses`
+    (per receptor), `stimuli`, `rings` (slots, receptors, n) of future arrivals; per pathway
+    `release`; `released`: what the last step released, per group (spike bits, or float
+    spikes with a surrogate) and per pathway with a release model of its own.
+
+    **Source** the house's own: design section 3.
+    """
+
+    step: jax.Array
+    seed: jax.Array
+    neurons: tuple
+    synapses: tuple
+    stimuli: tuple
+    rings: tuple
+    release: tuple
+    released: tuple[tuple, tuple]
+
+
+class Output(NamedTuple):
+    """What one step gives.
+
+    **Fields** `spikes` by population name, (n,); `bits` per group, packed spikes.
+
+    **Source** the house's own: design section 3.
+    """
+
+    spikes: dict[str, jax.Array]
+    bits: tuple[jax.Array, ...]
+
+
+class Network(eqx.Module):
+    """A network ready to run; made by `build`, never by hand.
+
+    A frozen pytree: pass it to `jit` as an argument (closed over, its connections would
+    become constants of the program). `init(key)` makes a state, `step(state, inputs)` is a
+    scan body.
+
+    **Fields** `groups`, `pathways`; static `dt` [ms], `slots` ring length per group, `order`
+    population names as described.
+
+    **Source** the house's own: design sections 2 to 4.
+    """
+
+    groups: tuple[Group, ...]
+    pathways: tuple[Pathway, ...]
+    dt: float = eqx.field(static=True)
+    slots: tuple[int, ...] = eqx.field(static=True)
+    order: tuple[str, ...] = eqx.field(static=True)
+    dtype: Any = eqx.field(static=True)
+
+    @property
+    def populations(self) -> dict[str, int]:
+        """Sizes by population name, in the order of the description."""
+        sizes = {name: n for g in self.groups for name, n in zip(g.populations, g.sizes)}
+        return {name: sizes[name] for name in self.order}
+
+    @property
+    def projections(self) -> tuple[str, ...]:
+        """Names of all projections."""
+        return tuple(name for p in self.pathways for name in p.projections)
+
+    @property
+    def n_neurons(self) -> int:
+        return sum(g.n for g in self.groups)
+
+    @property
+    def n_synapses(self) -> int:
+        return sum(p.table.n_synapses for p in self.pathways)
+
+    @property
+    def connection_bytes(self) -> int:
+        """Bytes of all connection arrays."""
+        leaves = jax.tree.leaves([(p.table, p.weights) for p in self.pathways])
+        return sum(x.nbytes for x in leaves)
+
+    def population(self, name: str) -> tuple[int, slice]:
+        """The group number of a population and its slice in the group's arrays."""
+        for number, group in enumerate(self.groups):
+            if name in group.populations:
+                return number, group.span(group.populations.index(name))
+        raise unknown("population", name, self.populations)
+
+    def read(self, state: NetworkState, name: str, variable: str) -> jax.Array:
+        """A state variable of a population (`"v"`), or of a projection's receptor (`"g"`).
+
+        Returns `(n,)`. Raises `ValueError` for an unknown name, listing the known ones.
+        """
+        for pathway in self.pathways:
+            if name in pathway.projections:
+                index = pathway.projections.index(name)
+                holder = state.synapses[pathway.target][pathway.receptors[index]]
+                span = self.population(pathway.targets[index])[1]
+                break
+        else:
+            number, span = self.population(name)
+            holder = state.neurons[number]
+        known = state_variables(holder)
+        if variable not in known:
+            raise unknown(f"state variable of {name!r}", variable, known)
+        return getattr(holder, variable)[span]
+
+    def set(self, name: str, **values: Any) -> "Network":
+        """A new network with other parameter values; this one stays as it is.
+
+        `name` is a population (parameters of its model), a stimulation (of its stimulus) or
+        a projection: its `gain`, its `weight` if that is one number, or parameters of its
+        synapse, which hold for every projection that shares the receptor onto that target.
+        Works under `jit`, `vmap` and `grad`. A leaf changes its shape only where one of
+        several equal populations becomes different (one retrace).
+
+        **Raises** `ValueError` for an unknown name or parameter, or a value out of range.
+        """
+        return set_values(self, name, values)
+
+    def init(self, key: Any) -> NetworkState:
+        """The state at t = 0; `key` is an integer or a JAX key, and the run's only seed."""
+        seed, net = seed_of(key), self.spread()
+        neurons = self._cast(tuple(g.init_neurons(seed) for g in net.groups))
+        synapses = tuple(tuple(r.init(g.n) for r in g.receptors) for g in net.groups)
+        return NetworkState(
+            step=jnp.zeros((), jnp.int32),
+            seed=jnp.asarray(seed),
+            neurons=neurons,
+            synapses=self._cast(synapses),
+            stimuli=tuple(tuple(s.model.init(sum(s.sizes)) for s in g.stimuli) for g in net.groups),
+            rings=tuple(
+                jnp.zeros((slots, len(g.receptors), g.n), self.dtype)
+                for g, slots in zip(net.groups, self.slots)
+            ),
+            release=tuple(p.release.init(net.groups[p.source].n) for p in net.pathways),
+            released=net._nothing_released(neurons),
+        )
+
+    def _cast(self, state: Any) -> Any:
+        """Floating point arrays of a state in the network's dtype."""
+        floating = lambda x: jnp.issubdtype(x.dtype, jnp.floating)  # noqa: E731
+        return jax.tree.map(lambda x: x.astype(self.dtype) if floating(x) else x, state)
+
+    def _nothing_released(self, neurons: tuple) -> tuple[tuple, tuple]:
+        by_group = []
+        for group, state in zip(self.groups, neurons):
+            out = jax.eval_shape(lambda g, s: g.model.step(s, Drive(), self.dt)[1], group, state)
+            spikes = jnp.zeros(out.shape, out.dtype)
+            by_group.append(_released(spikes))
+        own = tuple(
+            None
+            if isinstance(p.release, Spikes)
+            else jnp.zeros(self.groups[p.source].n, self.dtype)
+            for p in self.pathways
+        )
+        return tuple(by_group), own
+
+    def spread(self) -> "Network":
+        """Merged parameters spread over the neurons: done once, before a loop."""
+        groups = tuple(g.spread() for g in self.groups)
+        return eqx.tree_at(lambda n: n.groups, self, groups)
+
+    def step(
+        self, state: NetworkState, inputs: Mapping[str, jax.Array] | None = None
+    ) -> tuple[NetworkState, Output]:
+        """One time step, from t_k to t_k+1.
+
+        In this order: what the last step released is delivered; neurons move under the
+        drive of the synapses as they stand; synapses decay and take the arrivals of slot k;
+        threshold and reset. `inputs` are currents [pA] by population name, () or (n,).
+        """
+        net = self.spread()
+        rings = net._deliver(state)
+        neurons, synapses, stimuli, spikes = [], [], [], []
+        for number, group in enumerate(net.groups):
+            parts = net._advance(state, rings, number, group, inputs or {})
+            for out, part in zip((neurons, synapses, stimuli, spikes), parts):
+                out.append(part)
+        release, own = net._release(state, neurons, spikes)
+        bits = tuple(pack(s if s.dtype == bool else s > 0) for s in spikes)
+        released = tuple(b if s.dtype == bool else s for b, s in zip(bits, spikes))
+        new = NetworkState(
+            step=state.step + 1,
+            seed=state.seed,
+            neurons=tuple(neurons),
+            synapses=tuple(synapses),
+            stimuli=tuple(stimuli),
+            rings=rings,
+            release=release,
+            released=(released, own),
+        )
+        return new, Output(net._by_name(spikes), bits)
+
+    def _deliver(self, state: NetworkState) -> tuple:
+        rings, cleared = list(state.rings), set()
+        by_group, own = state.released
+        for number, p in enumerate(self.pathways):
+            released = by_group[p.source] if own[number] is None else own[number]
+            scale = (p.weight * p.gain)[p.table.block_projection]
+            rings[p.target] = deliver(
+                rings[p.target],
+                released,
+                state.step - 1,
+                scale,
+                p.weights,
+                p.table,
+                clear=p.target not in cleared,
+            )
+            cleared.add(p.target)
+        return tuple(rings)
+
+    def _advance(self, state, rings, number: int, group: Group, inputs) -> tuple:
+        neurons = state.neurons[number]
+        if group.receptors:
+            slot = lax.rem(state.step, jnp.int32(self.slots[number]))
+            arrived = lax.dynamic_index_in_dim(rings[number], slot, 0, keepdims=False)
+            arrivals = lambda receptor: arrived[receptor]  # noqa: E731
+        else:
+            arrivals = None
+        synapses, drive = group.synaptic_drive(state.synapses[number], arrivals, neurons, self.dt)
+        stimuli, part = group.stimulus_drive(state.stimuli[number], state.step, self.dt)
+        drive = add_drives(drive, part)
+        for name in group.populations:
+            if name in inputs:
+                span = group.span(group.populations.index(name))
+                current = place(jnp.asarray(inputs[name], self.dtype), [span], group.n)
+                drive = add_drives(drive, Drive(current=current))
+        neurons, spikes = group.model.step(neurons, drive, self.dt)
+        return neurons, synapses, stimuli, spikes
+
+    def _release(self, state, neurons, spikes) -> tuple[tuple, tuple]:
+        states, values = [], []
+        for number, p in enumerate(self.pathways):
+            if isinstance(p.release, Spikes):
+                states.append(state.release[number])
+                values.append(None)
+                continue
+            v = self.groups[p.source].model.voltage(neurons[p.source])
+            new, value = p.release.step(state.release[number], spikes[p.source], v, self.dt)
+            states.append(new)
+            values.append(value.astype(self.dtype))
+        return tuple(states), tuple(values)
+
+    def _by_name(self, values) -> dict[str, jax.Array]:
+        out = {}
+        for name in self.order:
+            number, span = self.population(name)
+            out[name] = values[number][span]
+        return out
+
+    def __repr__(self) -> str:
+        return (
+            f"Network: {len(self.order)} population{'s' * (len(self.order) != 1)}, "
+            f"{self.n_neurons:,} neurons, {self.n_synapses:,} synapses, "
+            f"{megabytes(self.connection_bytes)}"
+        )
+
+
+def _released(spikes: jax.Array) -> jax.Array:
+    return pack(spikes) if spikes.dtype == bool else spikes

@@ -1,0 +1,104 @@
+"""Leaky integrate-and-fire neuron, driven by currents and conductances.
+
+Lapicque (1907); Gerstner, Kistler, Naud, Paninski (2014), Neuronal Dynamics, ch. 1.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._checks import concrete
+from .._fields import param
+from .._types import Drive, Neuron
+from ..numerics import Surrogate, threshold
+
+
+class LIFState(NamedTuple):
+    """State of n LIF neurons.
+
+    **Fields** `v` [mV] (n,): membrane potential, at a spike its value *before* the reset;
+    `spikes` bool (n,): who spiked in the last step; `refractory` uint16 (n,): steps left
+    before the membrane moves again.
+
+    **Source** see `LIF`.
+    """
+
+    v: jax.Array
+    spikes: jax.Array
+    refractory: jax.Array
+
+
+class LIF(Neuron):
+    """Leaky integrate-and-fire neuron with absolute refractoriness.
+
+    Equations: `c_m dv/dt = -(c_m/tau_m) (v - e_l) + current - conductance v`; a spike when
+    `v >= v_th`, then `v = v_reset`, held for `t_ref`.
+
+    Update: exact for a drive that is constant over the step,
+    `v(t+dt) = v_inf + (v(t) - v_inf) exp(-dt g / c_m)` with `g = c_m/tau_m + conductance`
+    and `v_inf = (c_m/tau_m e_l + current) / g`; then `jump` is added and the threshold
+    tested. A spike in step k holds v at `v_reset` through steps k+1 ... k+t_ref/dt.
+
+    **Fields** each () or (n,): `tau_m` [ms] membrane time constant; `c_m` [pF] capacitance;
+    `e_l` [mV] leak reversal; `v_th` [mV] threshold; `v_reset` [mV] reset; `t_ref` [ms]
+    refractory time, a whole number of steps. `surrogate`: None for boolean spikes, or the
+    slope that stands in for their derivative.
+
+    **Step** `init(n)` starts at `e_l`. `step(state, drive, dt)` returns `(state, spikes)`.
+
+    **Raises** `ValueError` for a value that is not finite, `tau_m <= 0`, `c_m <= 0`,
+    `t_ref < 0`, or `v_reset >= v_th`.
+
+    **Source** Gerstner et al. (2014), eqs. 1.5 and 1.6, doi:10.1017/CBO9781107447615.
+
+    **Differs** the reset is applied at the start of the next step, so that the recorded v
+    shows the value that crossed.
+    """
+
+    tau_m: jax.Array = param(10.0, unit="ms", above=0.0)
+    c_m: jax.Array = param(250.0, unit="pF", above=0.0)
+    e_l: jax.Array = param(-70.0, unit="mV")
+    v_th: jax.Array = param(-55.0, unit="mV")
+    v_reset: jax.Array = param(-70.0, unit="mV")
+    t_ref: jax.Array = param(2.0, unit="ms", at_least=0.0, on_grid=True)
+    surrogate: Surrogate | None = None
+
+    def __check_init__(self) -> None:
+        v_reset, v_th = concrete(self.v_reset), concrete(self.v_th)
+        if v_reset is not None and v_th is not None and np.any(v_reset >= v_th):
+            raise ValueError(f"LIF: v_reset must be below v_th; got {v_reset} and {v_th} mV")
+
+    def init(self, n: int) -> LIFState:
+        v = jnp.full(n, self.e_l)
+        return LIFState(v, jnp.zeros(n, bool), jnp.zeros(n, jnp.uint16))
+
+    def voltage(self, state: LIFState) -> jax.Array:
+        return jnp.where(state.spikes, self.v_reset, state.v)
+
+    def step(self, state: LIFState, drive: Drive, dt: float) -> tuple[LIFState, jax.Array]:
+        v = self.voltage(state)
+        hold = jnp.rint(self.t_ref / dt).astype(jnp.uint16)
+        refractory = jnp.where(state.spikes, hold, state.refractory)
+        free = refractory == 0
+        moved = self._membrane(v, drive, dt)
+        if drive.jump is not None:
+            moved = moved + drive.jump
+        v = jnp.where(free, moved, v)
+        spikes = threshold(v, self.v_th, self.surrogate)
+        fired = spikes if self.surrogate is None else spikes > 0
+        return LIFState(v, fired, refractory - (~free).astype(jnp.uint16)), spikes
+
+    def _membrane(self, v: jax.Array, drive: Drive, dt: float) -> jax.Array:
+        g_l = self.c_m / self.tau_m
+        if drive.conductance is None:
+            decay = jnp.exp(-dt / self.tau_m)
+            moved = self.e_l + (v - self.e_l) * decay
+            if drive.current is None:
+                return moved
+            return moved + drive.current * (-jnp.expm1(-dt / self.tau_m) / g_l)
+        g = g_l + drive.conductance
+        leak = g_l * self.e_l
+        v_inf = (leak if drive.current is None else leak + drive.current) / g
+        return v_inf + (v - v_inf) * jnp.exp(g * (-dt / self.c_m))

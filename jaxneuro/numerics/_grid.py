@@ -1,0 +1,41 @@
+"""Time on the grid: durations as whole numbers of steps."""
+
+from typing import Any
+
+import numpy as np
+
+_TOLERANCE = 1e-6  # steps; float32 keeps a duration of 8 steps this well
+
+
+def check_dt(dt: Any) -> float:
+    """`dt` [ms] as a float above 0, or `ValueError`."""
+    try:
+        value = float(dt)
+    except (TypeError, ValueError):
+        value = float("nan")
+    if not (np.isfinite(value) and value > 0):
+        raise ValueError(f"dt must be a finite number above 0 ms; got {dt!r}")
+    return value
+
+
+def steps_on_grid(name: str, duration: Any, dt: float, at_least: int = 0) -> np.ndarray:
+    """Durations [ms] as whole numbers of steps; `ValueError` names both neighbours."""
+    raw = np.asarray(duration)
+    x = raw.astype(np.float64) / dt
+    n = np.rint(x)
+    # A float32 leaf holds 0.1 only to 6e-8 of its value.
+    slack = np.maximum(_TOLERANCE, 2e-7 * np.abs(x) if raw.dtype == np.float32 else 0.0)
+    off = ~(np.abs(x - n) <= slack)
+    if off.any():
+        value = raw[off].flat[0]
+        k = np.floor(x[off].flat[0])
+        raise ValueError(
+            f"{name} must be a whole number of time steps of {dt} ms; got {value} ms, "
+            f"between {k * dt:.10g} and {(k + 1) * dt:.10g} ms"
+        )
+    if (n < at_least).any():
+        value = raw[n < at_least].flat[0]
+        raise ValueError(
+            f"{name} must be at least {at_least} time step(s) of {dt} ms; got {value} ms"
+        )
+    return n.astype(np.int64)

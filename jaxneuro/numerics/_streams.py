@@ -1,0 +1,51 @@
+"""Streams of random bits: every draw is `bits(seed, stream, index, counter)`.
+
+A stream is the name and the purpose of what draws, an index one of its units (a
+neuron, a row of connections), a counter the step or the position. Nothing else
+enters, so a draw does not depend on batch, order, device or what else exists.
+"""
+
+import hashlib
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._checks import is_traced
+from ._threefry import as_words, threefry2x32
+
+
+def seed_of(key: Any) -> Any:
+    """The seed word (uint32) of an integer or of a `jax.random` key."""
+    if isinstance(key, int | np.integer) and not isinstance(key, bool):
+        if key < 0:
+            raise ValueError(f"a key must be an integer of at least 0 or a JAX key; got {key}")
+        return as_words(int(key) & 0xFFFFFFFF)[0]
+    if isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
+        key = jax.random.key_data(key)
+    if not isinstance(key, jax.Array) or key.shape[-1:] != (2,) or key.dtype != jnp.uint32:
+        raise ValueError(
+            f"a key must be an integer of at least 0 or one JAX key (jax.random.key(0)); "
+            f"got {key!r}"
+        )
+    if not is_traced(key):
+        key = np.asarray(key)
+    zero = np.uint32(0)
+    with np.errstate(over="ignore"):
+        return threefry2x32((key[0], key[1]), (zero, zero))[0]
+
+
+def stream_key(seed: Any, name: str, purpose: str) -> tuple[Any, Any]:
+    """The two key words of the stream `name`/`purpose` under a seed."""
+    digest = hashlib.blake2b(f"{name}\0{purpose}".encode(), digest_size=8).digest()
+    high, low = np.frombuffer(digest, dtype="<u4").astype(np.uint32)
+    with np.errstate(over="ignore"):
+        return threefry2x32((seed, np.uint32(0x6A786E65)), (high, low))
+
+
+def bits(key: tuple[Any, Any], index: Any, counter: Any) -> tuple[Any, Any]:
+    """Two words of random bits of a stream at (index, counter)."""
+    index, counter = as_words(index, counter)
+    with np.errstate(over="ignore"):
+        return threefry2x32(key, (index, counter))

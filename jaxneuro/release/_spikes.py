@@ -1,0 +1,32 @@
+"""Plain spikes: a source delivers its full weights when it spikes."""
+
+from typing import NamedTuple
+
+import jax
+
+from .._types import Release
+
+
+class SpikesState(NamedTuple):
+    """Nothing: plain spikes have no state.
+
+    **Source** see `Spikes`.
+    """
+
+
+class Spikes(Release):
+    """Plain spikes: the release value is 1 in a step with a spike and 0 otherwise.
+
+    **Step** returns the spikes as they are; the network keeps them as bits, so that this
+    release costs nothing.
+
+    **Source** the house's own: design section 2.
+    """
+
+    def init(self, n: int) -> SpikesState:
+        return SpikesState()
+
+    def step(
+        self, state: SpikesState, spikes: jax.Array, v: jax.Array, dt: float
+    ) -> tuple[SpikesState, jax.Array]:
+        return state, spikes

@@ -1,0 +1,9 @@
+"""Drivers: the pure loop `scan` and the driver for people, `simulate`."""
+
+from ._record import Record as Record
+from ._result import NonFiniteError as NonFiniteError
+from ._result import Result as Result
+from ._scan import Recording as Recording
+from ._scan import scan as scan
+from ._simulate import simulate as simulate
+from ._spikes import SpikeBits as SpikeBits

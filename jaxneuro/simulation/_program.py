@@ -1,0 +1,63 @@
+"""Compiles the loop once per shape and record, and keeps what was compiled."""
+
+import time
+from collections import OrderedDict
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..network import Network, NetworkState
+from ._record import Record
+from ._scan import scan
+
+# Halves the copies of a loop carry on CPUs (same bits); unknown elsewhere.
+_OPTIONS = {"xla_cpu_copy_insertion_use_region_analysis": True}
+_KEPT = 16
+_programs: OrderedDict[Any, Any] = OrderedDict()
+
+
+def _chunk(net: Network, state: NetworkState, inputs: Any, n_steps: int, record: Record) -> Any:
+    state, recording = scan(net, state, n_steps, inputs, record)
+    return state, recording, _non_finite(state)
+
+
+def _non_finite(state: NetworkState) -> jax.Array:
+    """How many numbers of the neurons' and synapses' states are not finite."""
+    leaves = jax.tree.leaves((state.neurons, state.synapses))
+    floating = [x for x in leaves if jnp.issubdtype(x.dtype, jnp.floating)]
+    bad = [jnp.sum(~jnp.isfinite(x), dtype=jnp.int32) for x in floating]
+    return sum(bad, jnp.zeros((), jnp.int32))
+
+
+def program(
+    net: Network, state: NetworkState, inputs: Any, n_steps: int, record: Record
+) -> tuple[Any, float]:
+    """The compiled chunk `(net, state, inputs) -> (state, recording, bad)` and its compile time.
+
+    The time is 0 where an equal network (same shapes, any values) has run before.
+    """
+    args = (net, state, inputs)
+    leaves, structure = jax.tree.flatten(args)
+    shapes = tuple((x.shape, x.dtype, getattr(x, "weak_type", False)) for x in leaves)
+    key = (structure, shapes, n_steps, record)
+    if key in _programs:
+        _programs.move_to_end(key)
+        return _programs[key], 0.0
+    start = time.perf_counter()
+    jitted = jax.jit(_chunk, static_argnums=(3, 4))
+    lowered = jitted.lower(*args, n_steps, record)
+    compiled = _compile(lowered)
+    _programs[key] = compiled
+    if len(_programs) > _KEPT:
+        _programs.popitem(last=False)
+    return compiled, time.perf_counter() - start
+
+
+def _compile(lowered: Any) -> Any:
+    if jax.default_backend() != "cpu":
+        return lowered.compile()
+    try:
+        return lowered.compile(compiler_options=_OPTIONS)
+    except Exception:  # an XLA that does not know the option; a real error comes again
+        return lowered.compile()

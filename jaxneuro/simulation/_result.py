@@ -1,0 +1,145 @@
+"""What a simulation gives back: events, traces and rates by name, on the host."""
+
+import dataclasses
+import resource
+import sys
+from typing import Any
+
+import numpy as np
+
+from .._checks import unknown
+from ..analysis import interval_cv
+from ..kernels import native_available
+from ..network import Network, NetworkState
+from ..network._estimate import megabytes
+from ..numerics import to_hz
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Result:
+    """What `simulate` recorded, as NumPy arrays by population name.
+
+    **Fields** `network`; `state` after the last step (hand it to `simulate` to go on);
+    `first_step`, `n_steps` that were run; `traces[name][variable]` `(samples, n)` at
+    `sample_times` [ms]; `counts[name]` spikes per step, where asked for; `function` samples of
+    the record's function; `compile_s`, `run_s` wall seconds; `interrupted` by Ctrl-C.
+
+    **Source** the house's own: design section 3.
+    """
+
+    network: Network
+    state: NetworkState
+    first_step: int
+    n_steps: int
+    traces: dict[str, dict[str, np.ndarray]]
+    sample_times: np.ndarray
+    counts: dict[str, np.ndarray]
+    function: Any
+    compile_s: float
+    run_s: float
+    interrupted: bool
+    spikes: tuple[tuple[np.ndarray, np.ndarray], ...] | None
+
+    @property
+    def duration(self) -> float:
+        """Biological time that was run [ms]."""
+        return self.n_steps * self.network.dt
+
+    @property
+    def start(self) -> float:
+        """Biological time at which the run started [ms]."""
+        return self.first_step * self.network.dt
+
+    def events(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Spike times [ms] and neuron indices of a population, in order of time.
+
+        A spike of step k has the time (k + 1) dt, the end of its step. Raises `ValueError`
+        for an unknown population, or where spikes were not recorded.
+        """
+        number, span = self.network.population(name)
+        if self.spikes is None:
+            raise ValueError("spikes were not recorded; run with record=Record(spikes=True)")
+        steps, neurons = self.spikes[number]
+        mine = (neurons >= span.start) & (neurons < span.stop)
+        times = (steps[mine] + (self.first_step + 1)) * self.network.dt
+        return times, neurons[mine] - span.start
+
+    def rate(self, name: str) -> float:
+        """Mean rate of a population [Hz] over the run."""
+        n = self.network.populations.get(name)
+        if n is None:
+            raise unknown("population", name, self.network.populations)
+        if n == 0 or self.n_steps == 0:
+            return 0.0
+        return float(to_hz(self.events(name)[0].size, n, self.duration))
+
+    def summary(self, build_s: float | None = None) -> str:
+        """A few lines for people: rates, CVs, sizes, seconds, memory, kernels."""
+        net, seconds = self.network, self.duration / 1e3
+        lines = [repr(net)]
+        if self.spikes is not None:
+            for name, n in net.populations.items():
+                cv = interval_cv(*self.events(name), n)
+                lines.append(f"  {name}: {n:,} neurons, {self.rate(name):.2f} Hz, CV {cv:.2f}")
+        built = "" if build_s is None else f"build {build_s:.2f} s, "
+        factor = self.run_s / seconds if seconds else float("nan")
+        lines.append(
+            f"{built}compile {self.compile_s:.2f} s, run {self.run_s:.3f} s for {seconds:g} s "
+            f"of biology (real-time factor {factor:.3f}), {self.n_steps:,} steps of {net.dt:g} ms"
+        )
+        kernels = "native C++" if native_available() else "reference (jnp)"
+        lines.append(f"memory {_peak_memory()} at most, kernels: {kernels}")
+        if self.interrupted:
+            lines.append("interrupted: this is what was recorded until then")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return (
+            f"Result: {self.duration:g} ms of {self.network!r}"
+            f"{', interrupted' if self.interrupted else ''}"
+        )
+
+
+def _peak_memory() -> str:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return megabytes(peak if sys.platform == "darwin" else peak * 1024)
+
+
+class NonFiniteError(ValueError):
+    """A state turned NaN or infinite; `result` holds what was recorded until then.
+
+    **Fields** `result`: the `Result` up to the end of the chunk in which it happened.
+
+    **Source** the house's own: design section 3.
+    """
+
+    result: Result
+
+    def __init__(self, message: str, result: Result):
+        super().__init__(message)
+        self.result = result
+
+
+def describe_non_finite(net: Network, state: NetworkState) -> str:
+    """Which population, neuron and variable are not finite first, in a sentence."""
+    for name in net.order:
+        number, span = net.population(name)
+        holders = [("", state.neurons[number])]
+        holders += [(f"receptor {r} ", s) for r, s in enumerate(state.synapses[number])]
+        for label, holder in holders:
+            for variable, x in _variables(holder):
+                bad = np.flatnonzero(~np.isfinite(np.asarray(x)[span]))
+                if bad.size:
+                    value = np.asarray(x)[span][bad[0]]
+                    return (
+                        f"{label}{variable} of population {name!r} is {value} "
+                        f"in {bad.size} neuron(s), the first is neuron {bad[0]}"
+                    )
+    return "a state variable is not finite"
+
+
+def _variables(holder: Any) -> list[tuple[str, Any]]:
+    from .._types import state_variables
+
+    pairs = [(name, getattr(holder, name)) for name in state_variables(holder)]
+    return [(k, x) for k, x in pairs if np.issubdtype(np.asarray(x).dtype, np.floating)]

@@ -1,0 +1,8 @@
+"""Synapse models: one receptor of a group of neurons each."""
+
+from ._delta import Delta as Delta
+from ._delta import DeltaState as DeltaState
+from ._exponential import Exponential as Exponential
+from ._exponential import ExponentialState as ExponentialState
+from ._exponential_conductance import ExponentialConductance as ExponentialConductance
+from ._exponential_conductance import ExponentialConductanceState as ExponentialConductanceState

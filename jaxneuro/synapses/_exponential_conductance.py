@@ -1,0 +1,52 @@
+"""Exponential conductance with a reversal potential."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from .._fields import param
+from .._types import Drive, Synapse
+from ..numerics import mean_over_step
+
+
+class ExponentialConductanceState(NamedTuple):
+    """State of the exponential conductance of n neurons.
+
+    **Fields** `g` [nS] (n,).
+
+    **Source** see `ExponentialConductance`.
+    """
+
+    g: jax.Array
+
+
+class ExponentialConductance(Synapse):
+    """Exponential conductance: jumps by w [nS] when a spike arrives, decays with tau_syn.
+
+    Equations: `current = g (e_rev - v)`, `tau_syn dg/dt = -g`, `g += w`. Update: exact in g;
+    the neuron gets the mean of g over the step, so that the coupling is of second order in
+    dt and stable however large g is.
+
+    **Fields** each () or (n,): `tau_syn` [ms] time constant; `e_rev` [mV] reversal potential.
+
+    **Step** `arrivals` [nS] (n,) are added at the end of the step.
+
+    **Raises** `ValueError` unless `tau_syn` is above 0.
+
+    **Source** Brette et al. (2007), benchmark 1, doi:10.1007/s10827-007-0038-6.
+    """
+
+    tau_syn: jax.Array = param(5.0, unit="ms", above=0.0)
+    e_rev: jax.Array = param(0.0, unit="mV")
+
+    def init(self, n: int) -> ExponentialConductanceState:
+        return ExponentialConductanceState(jnp.zeros(n, self.tau_syn.dtype))
+
+    def step(
+        self, state: ExponentialConductanceState, arrivals: jax.Array, v: jax.Array, dt: float
+    ) -> tuple[ExponentialConductanceState, Drive]:
+        mean = state.g * mean_over_step(self.tau_syn, dt)
+        new = state.g * jnp.exp(-dt / self.tau_syn) + arrivals
+        drive = Drive(current=mean * self.e_rev, conductance=mean)
+        return ExponentialConductanceState(new), drive

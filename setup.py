@@ -1,0 +1,38 @@
+"""Builds the native CPU kernels where there is a compiler; all else is in pyproject.toml."""
+
+import importlib.util
+import platform
+from pathlib import Path
+
+from setuptools import Extension, setup
+
+
+def jaxlib_headers() -> list[str]:
+    """The folder of XLA's FFI headers, which jaxlib ships."""
+    spec = importlib.util.find_spec("jaxlib")
+    if spec is None or not spec.submodule_search_locations:
+        return []
+    return [str(Path(p) / "include") for p in spec.submodule_search_locations]
+
+
+def compile_options() -> list[str]:
+    """-O3 but no contraction: the kernels must equal the reference bit for bit."""
+    if platform.system() == "Windows":
+        return ["/std:c++17", "/O2"]
+    system = [flag for path in jaxlib_headers() for flag in ("-isystem", path)]
+    return ["-std=c++17", "-O3", "-ffp-contract=off", "-fno-math-errno", "-g0", *system]
+
+
+setup(
+    ext_modules=[
+        Extension(
+            "jaxneuro.kernels._cpu",
+            sources=["jaxneuro/kernels/native/kernels.cc"],
+            depends=["jaxneuro/kernels/native/deliver.h", "jaxneuro/kernels/native/pack.h"],
+            include_dirs=jaxlib_headers(),
+            extra_compile_args=compile_options(),
+            language="c++",
+            optional=True,
+        )
+    ]
+)

@@ -1,0 +1,38 @@
+"""Threefry-2x32 with 20 rounds, for Python integers.
+
+Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+All arithmetic is modulo 2^32.  With k2 = 0x1BD11BDA xor k0 xor k1:
+
+    start         x0 = c0 + k0,   x1 = c1 + k1
+    round r       x0 = x0 + x1,   x1 = rotl(x1, R[r mod 8]) xor x0
+    after rounds 4, 8, 12, 16, 20 (injection s = 1 .. 5):
+                  x0 = x0 + k[s mod 3],   x1 = x1 + k[(s + 1) mod 3] + s
+"""
+
+MASK = 0xFFFFFFFF
+PARITY = 0x1BD11BDA
+ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)
+ROUNDS = 20
+
+
+def rotate_left(word, distance):
+    """Rotate a 32-bit word to the left; 0 < distance < 32."""
+    return ((word << distance) | (word >> (32 - distance))) & MASK
+
+
+def threefry2x32(key0, key1, ctr0, ctr1):
+    """The two 32-bit words of counter (ctr0, ctr1) under key (key0, key1)."""
+    for word in (key0, key1, ctr0, ctr1):
+        if not 0 <= word <= MASK:
+            raise ValueError(f"every word must be in 0 .. 2^32 - 1, got {word}")
+    key = (key0, key1, PARITY ^ key0 ^ key1)
+    x0 = (ctr0 + key[0]) & MASK
+    x1 = (ctr1 + key[1]) & MASK
+    for round_ in range(ROUNDS):
+        x0 = (x0 + x1) & MASK
+        x1 = rotate_left(x1, ROTATIONS[round_ % 8]) ^ x0
+        if round_ % 4 == 3:
+            injection = round_ // 4 + 1
+            x0 = (x0 + key[injection % 3]) & MASK
+            x1 = (x1 + key[(injection + 1) % 3] + injection) & MASK
+    return x0, x1
