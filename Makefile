@@ -5,10 +5,13 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 SOURCES := pyproject.toml setup.py $(wildcard jaxneuro/kernels/native/*)
 
-.PHONY: demo test science lint types clean
+.PHONY: demo small-demo test science lint types wheel-check clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/balanced_network.py --out demo.png
+
+small-demo: $(STAMP)
+	$(BIN)/python examples/balanced_network.py --neurons 400 --seconds 0.2 --out $(VENV)/demo.png
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2
@@ -22,6 +25,9 @@ lint: $(STAMP)
 
 types: $(STAMP)
 	$(BIN)/pyright --pythonpath $(BIN)/python
+
+wheel-check: $(STAMP)
+	scripts/wheel_check.sh $(CURDIR)/$(BIN)/python
 
 $(STAMP): $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

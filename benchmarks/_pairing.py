@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from statistics import median
 
-from _environments import PeerError
-from _record import Record
+from ._environments import PeerError
+from ._record import Record
 
 OURS = "ours"
 
@@ -77,7 +77,7 @@ def pair(
 
 def print_table(table: Table) -> None:
     """Print medians and ratios as plain text on stderr (stdout belongs to the JSON lines)."""
-    rows = [("", "wall_s", "min", "max", "peer/ours", "min", "max")]
+    rows: list[tuple[str, ...]] = [("", "wall_s", "min", "max", "peer/ours", "min", "max")]
     ratios = table.ratios
     for name, walls in table.walls.items():
         cells = [f"{median(walls):.4g}", f"{min(walls):.4g}", f"{max(walls):.4g}"]

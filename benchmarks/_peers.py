@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from _environments import REQUIREMENTS, PeerError, environment, tail
-from _record import Record, make_record, print_record
+from ._environments import REQUIREMENTS, PeerError, environment, tail
+from ._record import Record, make_record, print_record
 
 SCRIPTS = Path(__file__).resolve().parent / "peers"
 

@@ -45,6 +45,6 @@ start = time.perf_counter()
 net = jn.build(description, key=1, dt=0.1)
 build_s = time.perf_counter() - start
 result = jn.simulate(net, 1000.0 * args.seconds, key=2, progress=True)
-print(result.summary(build_s))
+print(jn.analysis.summary(result, build_s))
 jn.plot.raster(result).savefig(args.out, dpi=200)
 print(f"wrote {args.out}")

@@ -13,6 +13,7 @@ from . import stimuli as stimuli
 from . import synapses as synapses
 from ._configure import configure_cpu as configure_cpu
 from ._fields import Model as Model
+from ._fields import Parameter as Parameter
 from ._fields import param as param
 from ._fields import static as static
 from ._types import Drive as Drive

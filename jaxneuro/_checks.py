@@ -9,13 +9,13 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-import jax
 import numpy as np
+from jax.core import Tracer
 
 
 def is_traced(value: Any) -> bool:
     """True where `value` is not known yet (inside `jit`, `vmap` or `grad`)."""
-    return isinstance(value, jax.core.Tracer)
+    return isinstance(value, Tracer)
 
 
 def concrete(value: Any) -> np.ndarray | None:

@@ -6,7 +6,7 @@ of the compiled program.
 """
 
 import dataclasses
-from typing import Any
+from typing import Any, TypeAlias
 
 import equinox as eqx
 import jax
@@ -14,6 +14,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from ._checks import check_bounds
+
+# The type of a parameter field: any number or array goes in, an array comes out.
+Parameter: TypeAlias = Any
 
 
 def _as_leaf(value: Any) -> jax.Array:

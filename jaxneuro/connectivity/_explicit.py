@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Any
 
-import equinox as eqx
 import numpy as np
 
 from ._fixed_indegree import stable_order
@@ -24,8 +23,8 @@ class Explicit(Rule):
     **Source** the house's own.
     """
 
-    pre: np.ndarray = eqx.field(static=True)
-    post: np.ndarray = eqx.field(static=True)
+    pre: np.ndarray
+    post: np.ndarray
 
     def __init__(self, pre: Any, post: Any):
         self.pre, self.post = _indices("pre", pre), _indices("post", post)

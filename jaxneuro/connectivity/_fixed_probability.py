@@ -103,7 +103,7 @@ def _positions(key, rows, counter: int, width: int, start, p: float):
 @cache
 def _table(p: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Thresholds of the gaps, and a guide by the 16 high bits: (thresholds, gap, sure)."""
-    size = int(min(max(math.ceil(25.0 / p), 1), 1 << 16))
+    size = math.ceil(min(25.0 / p, 1 << 16))
     tail = np.exp(np.arange(1, size + 1) * math.log1p(-p)) if p < 1 else np.zeros(size)
     thresholds = np.minimum(np.floor((1.0 - tail) * 2.0**32), 2.0**32).astype(np.uint64)
     edges = np.arange((1 << 16) + 1, dtype=np.uint64) << np.uint64(16)

@@ -150,11 +150,10 @@ def _native(clear: bool):
 
 
 def _reference(clear: bool):
-    def one(ring, released, step, scale, weights, table):
-        return deliver_reference(ring, released, step, scale, weights, table, clear)
+    one = functools.partial(deliver_reference, clear=clear)
 
-    def run(*args):
-        operands, table = args[:5], args[5]
+    def run(ring, released, step, scale, weights, table):
+        operands = (ring, released, step, scale, weights)
         axes = tuple(0 if x.ndim > r else None for x, r in zip(operands, _RANKS))
         if axes[0] is None:
             return one(*operands, table)

@@ -14,7 +14,7 @@ vector over blocks. Row pointers are uint32, relative to the section; a section
 keeps 64-bit starts of its columns.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -57,16 +57,16 @@ class Table(eqx.Module):
 class Section(NamedTuple):
     """One row of `Table.sections`, by name; numbers on the host, arrays when traced."""
 
-    first_row: int | jax.Array
-    rows: int | jax.Array
-    first_block: int | jax.Array
-    blocks: int | jax.Array
-    flags: int | jax.Array
-    pointers: int | jax.Array
-    targets: int | jax.Array
-    weights: int | jax.Array
-    delays: int | jax.Array
-    tags: int | jax.Array
+    first_row: Any
+    rows: Any
+    first_block: Any
+    blocks: Any
+    flags: Any
+    pointers: Any
+    targets: Any
+    weights: Any
+    delays: Any
+    tags: Any
 
     def words(self) -> np.ndarray:
         """The section as the uint32 words that the kernels read."""

@@ -60,7 +60,7 @@ def _check_dtype(dtype: Any) -> Any:
         d = None
     if d not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise ValueError(f"dtype must be float32 or float64; got {dtype!r}")
-    if d == np.dtype(np.float64) and not jax.config.jax_enable_x64:
+    if jax.dtypes.canonicalize_dtype(d) != d:
         raise ValueError(
             "dtype float64 needs 64-bit JAX; call jax.config.update('jax_enable_x64', True) first"
         )

@@ -96,7 +96,7 @@ def _sections(placed: list[Placed]) -> list[_Plan]:
         size, blocks = plan.n_synapses, len(members)
         if blocks > 1 and size < _FEW * plan.n_rows * blocks and blocks <= 65_536:
             plan.flags |= HAS_TAGS
-        plan.first_block, plan.starts = first_block, dict(starts)
+        plan.first_block, plan.starts = first_block, {**starts}
         first_block += blocks
         tagged = bool(plan.flags & HAS_TAGS)
         starts["pointers"] += plan.n_rows * (1 if tagged else blocks) + 1

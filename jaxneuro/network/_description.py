@@ -1,7 +1,7 @@
 """What a person writes: populations, projections and stimuli, as plain frozen values."""
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -161,9 +161,9 @@ class Description:
     **Source** the house's own: design section 3.
     """
 
-    populations: Iterable[Population]
-    projections: Iterable[Projection] = ()
-    stimuli: Iterable[Stimulation] = ()
+    populations: Sequence[Population]
+    projections: Sequence[Projection] = ()
+    stimuli: Sequence[Stimulation] = ()
 
     def __post_init__(self) -> None:
         for field, kind in (

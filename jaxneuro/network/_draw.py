@@ -79,7 +79,7 @@ class Values:
             number = block.first_target // BLOCK_TARGETS
             key = stream_key(seed, self.name, f"{self.purpose} {number}")
             word = bits(key, rows, position)[self.word]
-            return self.source.quantile(unit_interval(word))
+            return np.asarray(self.source.quantile(unit_interval(word)))
         assert self.given is not None
         if self.given.ndim == 2:
             return self.given[rows, targets.astype(np.int64) + block.first_target]
@@ -112,7 +112,8 @@ def longest_delay(p: Projection, dt: float) -> int:
     """The longest delay in steps that a projection can have."""
     if not isinstance(p.delay, Distribution):
         return int(delay_steps(p.name, p.delay, dt).max(initial=1))
-    extremes = p.delay.quantile(np.array([2.0**-25, 1 - 2.0**-25]))
+    ends = unit_interval(np.array([0, 2**32 - 1], np.uint32))
+    extremes = np.asarray(p.delay.quantile(ends))
     return int(round_delays(p.name, extremes, dt).max())
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._text import megabytes
 from ..kernels import BLOCK_TARGETS
 from ..numerics import Distribution
 
@@ -55,14 +56,6 @@ class Estimate:
             lines.append(f"... and {len(self.projections) - len(shown)} smaller projections")
         lines.append(f"{'total':{width}}  {self.synapses:>15,}  {megabytes(self.bytes):>10}")
         return "\n".join(lines)
-
-
-def megabytes(n: float) -> str:
-    """Bytes for people: 0.7 MB, 12 MB, 1.3 GB."""
-    for unit, size in (("GB", 1e9), ("MB", 1e6)):
-        if n >= size:
-            return f"{n / size:.1f} {unit}"
-    return f"{n / 1e6:.1f} MB" if n >= 1e5 else f"{n / 1e3:.1f} kB"
 
 
 def individual(value: Any) -> bool:

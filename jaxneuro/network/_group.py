@@ -1,6 +1,5 @@
 """A group: all populations of one neuron model, with their receptors and stimuli."""
 
-from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -87,12 +86,12 @@ class Group(eqx.Module):
         word = bits(key, np.arange(n), 0)[0]
         return jnp.asarray(initial.value.quantile(unit_interval(word)), dtype)
 
-    def synaptic_drive(self, states, arrivals: Callable, neurons: Any, dt: float):
-        """The receptors' new states and their summed drive."""
+    def synaptic_drive(self, states: Any, arrived: Any, neurons: Any, dt: float) -> Any:
+        """The receptors' new states and their summed drive; `arrived` (receptors, n)."""
         drive, new = Drive(), []
-        v = self.model.voltage(neurons)
+        v: Any = self.model.voltage(neurons)
         for number, (receptor, state) in enumerate(zip(self.receptors, states)):
-            state, part = receptor.step(state, arrivals(number), v, dt)
+            state, part = receptor.step(state, arrived[number], v, dt)
             new.append(state)
             drive = add_drives(drive, part)
         return tuple(new), drive

@@ -9,11 +9,11 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._checks import unknown
+from .._text import megabytes
 from .._types import Drive, Release, add_drives, state_variables
 from ..kernels import Table, deliver, pack
 from ..numerics import seed_of
 from ..release import Spikes
-from ._estimate import megabytes
 from ._group import Group, place
 from ._set import set_values
 
@@ -253,14 +253,11 @@ class Network(eqx.Module):
         return tuple(rings)
 
     def _advance(self, state, rings, number: int, group: Group, inputs) -> tuple:
-        neurons = state.neurons[number]
+        neurons, arrived = state.neurons[number], None
         if group.receptors:
             slot = lax.rem(state.step, jnp.int32(self.slots[number]))
             arrived = lax.dynamic_index_in_dim(rings[number], slot, 0, keepdims=False)
-            arrivals = lambda receptor: arrived[receptor]  # noqa: E731
-        else:
-            arrivals = None
-        synapses, drive = group.synaptic_drive(state.synapses[number], arrivals, neurons, self.dt)
+        synapses, drive = group.synaptic_drive(state.synapses[number], arrived, neurons, self.dt)
         stimuli, part = group.stimulus_drive(state.stimuli[number], state.step, self.dt)
         drive = add_drives(drive, part)
         for name in group.populations:
@@ -278,7 +275,7 @@ class Network(eqx.Module):
                 states.append(state.release[number])
                 values.append(None)
                 continue
-            v = self.groups[p.source].model.voltage(neurons[p.source])
+            v: Any = self.groups[p.source].model.voltage(neurons[p.source])
             new, value = p.release.step(state.release[number], spikes[p.source], v, self.dt)
             states.append(new)
             values.append(value.astype(self.dtype))

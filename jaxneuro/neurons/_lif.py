@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import concrete
-from .._fields import param
+from .._fields import Parameter, param
 from .._types import Drive, Neuron
 from ..numerics import Surrogate, threshold
 
@@ -57,12 +57,12 @@ class LIF(Neuron):
     shows the value that crossed.
     """
 
-    tau_m: jax.Array = param(10.0, unit="ms", above=0.0)
-    c_m: jax.Array = param(250.0, unit="pF", above=0.0)
-    e_l: jax.Array = param(-70.0, unit="mV")
-    v_th: jax.Array = param(-55.0, unit="mV")
-    v_reset: jax.Array = param(-70.0, unit="mV")
-    t_ref: jax.Array = param(2.0, unit="ms", at_least=0.0, on_grid=True)
+    tau_m: Parameter = param(10.0, unit="ms", above=0.0)
+    c_m: Parameter = param(250.0, unit="pF", above=0.0)
+    e_l: Parameter = param(-70.0, unit="mV")
+    v_th: Parameter = param(-55.0, unit="mV")
+    v_reset: Parameter = param(-70.0, unit="mV")
+    t_ref: Parameter = param(2.0, unit="ms", at_least=0.0, on_grid=True)
     surrogate: Surrogate | None = None
 
     def __check_init__(self) -> None:

@@ -7,8 +7,10 @@ uniform number is mapped to the part of the distribution between the bounds.
 
 import math
 from abc import abstractmethod
+from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.special import ndtri
@@ -16,14 +18,18 @@ from jax.scipy.special import ndtri
 from .._checks import is_traced
 
 
-def unit_interval(word):
-    """Random words as float32/64 in the open interval (0, 1), 2^-24 apart."""
-    if isinstance(word, np.ndarray | np.generic):
-        return (word >> np.uint32(8)).astype(np.float64) * 2.0**-24 + 2.0**-25
-    return (word >> np.uint32(8)).astype(jnp.float32) * np.float32(2.0**-24) + np.float32(2.0**-25)
+def unit_interval(word: Any) -> Any:
+    """Random words as float64 (NumPy) or float32 (JAX) in the open interval (0, 1).
+
+    The odd multiples of 2^-24: float32 holds each of them, so both give the same number.
+    """
+    if isinstance(word, jax.Array):
+        u = (word >> np.uint32(9)).astype(jnp.float32)
+        return u * np.float32(2.0**-23) + np.float32(2.0**-24)
+    return (np.asarray(word) >> np.uint32(9)).astype(np.float64) * 2.0**-23 + 2.0**-24
 
 
-def _special(u):
+def _special(u: Any) -> Any:
     if isinstance(u, np.ndarray | np.generic):
         import scipy.special
 
@@ -40,17 +46,26 @@ class Distribution(eqx.Module):
     """
 
     @abstractmethod
-    def quantile(self, u): ...
+    def quantile(self, u: Any) -> Any: ...
 
     @abstractmethod
     def support(self) -> tuple[float, float]: ...
+
+
+def _plain(value: Any) -> Any:
+    """NumPy scalars as Python numbers, which take the dtype of what they meet."""
+    return value.item() if isinstance(value, np.number) else value
+
+
+def _constant(**keywords: Any) -> Any:
+    return eqx.field(static=True, converter=_plain, **keywords)
 
 
 def _check(name: str, **values: float) -> None:
     for key, value in values.items():
         if is_traced(value):
             raise ValueError(f"{name}: {key} must be a plain number, not a traced value")
-        if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        if isinstance(value, bool) or not isinstance(value, int | float):
             raise ValueError(f"{name}: {key} must be a number; got {value!r}")
         if math.isnan(value):
             raise ValueError(f"{name}: {key} must be a number; got nan")
@@ -66,8 +81,8 @@ class Uniform(Distribution):
     **Source** inverse transform sampling.
     """
 
-    low: float = eqx.field(static=True)
-    high: float = eqx.field(static=True)
+    low: float = _constant()
+    high: float = _constant()
 
     def __check_init__(self) -> None:
         _check("Uniform", low=self.low, high=self.high)
@@ -76,7 +91,7 @@ class Uniform(Distribution):
                 f"Uniform: low must be finite and at most high; got {self.low} and {self.high}"
             )
 
-    def quantile(self, u):
+    def quantile(self, u: Any) -> Any:
         return self.low + (self.high - self.low) * u
 
     def support(self) -> tuple[float, float]:
@@ -89,6 +104,14 @@ def _check_normal(name: str, mean: float, sd: float, low: float, high: float) ->
         raise ValueError(f"{name}: sd must be at least 0, mean finite; got sd {sd}, mean {mean}")
     if not low < high:
         raise ValueError(f"{name}: low must be below high; got {low} and {high}")
+
+
+def _check_inside(name: str, sd: float, value: float, low: float, high: float) -> None:
+    """Without spread the one value that there is must lie between the bounds."""
+    if sd == 0 and not low <= value <= high:
+        raise ValueError(
+            f"{name} must lie between low and high; got {value} outside [{low}, {high}]"
+        )
 
 
 def _truncated_normal(u, mean, sd, low, high):
@@ -126,22 +149,18 @@ class Normal(Distribution):
     Diesmann (2014), doi:10.1093/cercor/bhs358.
     """
 
-    mean: float = eqx.field(static=True)
-    sd: float = eqx.field(static=True)
-    low: float = eqx.field(static=True, default=-math.inf)
-    high: float = eqx.field(static=True, default=math.inf)
+    mean: float = _constant()
+    sd: float = _constant()
+    low: float = _constant(default=-math.inf)
+    high: float = _constant(default=math.inf)
 
     def __check_init__(self) -> None:
         _check_normal("Normal", self.mean, self.sd, self.low, self.high)
-        if self.sd == 0 and not self.low <= self.mean <= self.high:
-            raise ValueError(
-                f"Normal: with sd 0 the mean must lie between low and high; got {self.mean} "
-                f"outside [{self.low}, {self.high}]"
-            )
+        _check_inside("Normal: with sd 0 the mean", self.sd, self.mean, self.low, self.high)
         if self.sd > 0:
             self.quantile(np.float64(0.5))
 
-    def quantile(self, u):
+    def quantile(self, u: Any) -> Any:
         return _truncated_normal(u, self.mean, self.sd, self.low, self.high)
 
     def support(self) -> tuple[float, float]:
@@ -154,24 +173,27 @@ class LogNormal(Distribution):
     **Fields** `mu`, `sigma` of the logarithm; `low` (default 0), `high` (default inf)
     of the value.
 
-    **Raises** `ValueError` for a negative sigma, NaN, or `low >= high`.
+    **Raises** `ValueError` for a negative sigma, NaN, `low >= high`, or bounds that leave
+    nothing to draw.
 
     **Source** inverse transform sampling.
     """
 
-    mu: float = eqx.field(static=True)
-    sigma: float = eqx.field(static=True)
-    low: float = eqx.field(static=True, default=0.0)
-    high: float = eqx.field(static=True, default=math.inf)
+    mu: float = _constant()
+    sigma: float = _constant()
+    low: float = _constant(default=0.0)
+    high: float = _constant(default=math.inf)
 
     def __check_init__(self) -> None:
         _check_normal("LogNormal", self.mu, self.sigma, self.low, self.high)
         if self.low < 0:
             raise ValueError(f"LogNormal: low must be at least 0; got {self.low}")
+        middle = math.exp(self.mu) if self.sigma == 0 else 0.0
+        _check_inside("LogNormal: with sigma 0 exp(mu)", self.sigma, middle, self.low, self.high)
         if self.sigma > 0:
             self.quantile(np.float64(0.5))
 
-    def quantile(self, u):
+    def quantile(self, u: Any) -> Any:
         low = math.log(self.low) if self.low > 0 else -math.inf
         xp = _special(u)[0]
         return xp.exp(_truncated_normal(u, self.mu, self.sigma, low, math.log(self.high)))

@@ -22,6 +22,8 @@ def steps_on_grid(name: str, duration: Any, dt: float, at_least: int = 0) -> np.
     """Durations [ms] as whole numbers of steps; `ValueError` names both neighbours."""
     raw = np.asarray(duration)
     x = raw.astype(np.float64) / dt
+    if not np.isfinite(x).all():
+        raise ValueError(f"{name} must be finite; got {raw[~np.isfinite(x)].flat[0]} ms")
     n = np.rint(x)
     # A float32 leaf holds 0.1 only to 6e-8 of its value.
     slack = np.maximum(_TOLERANCE, 2e-7 * np.abs(x) if raw.dtype == np.float32 else 0.0)

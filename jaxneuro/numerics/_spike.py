@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._fields import Model, param
+from .._fields import Model, Parameter, param
 
 
 class Surrogate(Model):
@@ -32,7 +32,7 @@ class FastSigmoid(Surrogate):
     **Source** Zenke and Ganguli (2018), SuperSpike, doi:10.1162/neco_a_01086.
     """
 
-    beta: jax.Array = param(1.0, unit="1/mV", above=0.0)
+    beta: Parameter = param(1.0, unit="1/mV", above=0.0)
 
     def slope(self, x: jax.Array) -> jax.Array:
         return 1.0 / jnp.square(1.0 + self.beta * jnp.abs(x))

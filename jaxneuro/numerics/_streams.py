@@ -21,10 +21,10 @@ def seed_of(key: Any) -> Any:
     if isinstance(key, int | np.integer) and not isinstance(key, bool):
         if key < 0:
             raise ValueError(f"a key must be an integer of at least 0 or a JAX key; got {key}")
-        return as_words(int(key) & 0xFFFFFFFF)[0]
+        return _fold(int(key))
     if isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
         key = jax.random.key_data(key)
-    if not isinstance(key, jax.Array) or key.shape[-1:] != (2,) or key.dtype != jnp.uint32:
+    if not isinstance(key, jax.Array) or key.shape != (2,) or key.dtype != jnp.uint32:
         raise ValueError(
             f"a key must be an integer of at least 0 or one JAX key (jax.random.key(0)); "
             f"got {key!r}"
@@ -34,6 +34,16 @@ def seed_of(key: Any) -> Any:
     zero = np.uint32(0)
     with np.errstate(over="ignore"):
         return threefry2x32((key[0], key[1]), (zero, zero))[0]
+
+
+def _fold(key: int) -> np.ndarray:
+    """An integer of any size as one word; below 2^32 it is that word."""
+    word, rest = as_words(key & 0xFFFFFFFF)[0], key >> 32
+    while rest:
+        with np.errstate(over="ignore"):
+            word = threefry2x32((word, np.uint32(0)), as_words(rest & 0xFFFFFFFF, 1))[0]
+        rest >>= 32
+    return np.asarray(word)
 
 
 def stream_key(seed: Any, name: str, purpose: str) -> tuple[Any, Any]:
@@ -46,6 +56,6 @@ def stream_key(seed: Any, name: str, purpose: str) -> tuple[Any, Any]:
 
 def bits(key: tuple[Any, Any], index: Any, counter: Any) -> tuple[Any, Any]:
     """Two words of random bits of a stream at (index, counter)."""
-    index, counter = as_words(index, counter)
+    word: Any = as_words(index, counter)
     with np.errstate(over="ignore"):
-        return threefry2x32(key, (index, counter))
+        return threefry2x32(key, (word[0], word[1]))

@@ -11,8 +11,12 @@ from ..network import Network, NetworkState
 from ._record import Record
 from ._scan import scan
 
-# Halves the copies of a loop carry on CPUs (same bits); unknown elsewhere.
-_OPTIONS = {"xla_cpu_copy_insertion_use_region_analysis": True}
+# Fewer copies of a loop carry, and 512-bit vectors where the CPU has them. Both keep
+# every bit; what they gain is in docs/performance.md. Only CPUs know them.
+_OPTIONS = {
+    "xla_cpu_copy_insertion_use_region_analysis": True,
+    "xla_cpu_prefer_vector_width": 512,
+}
 _KEPT = 16
 _programs: OrderedDict[Any, Any] = OrderedDict()
 

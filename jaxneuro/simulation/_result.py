@@ -1,17 +1,13 @@
 """What a simulation gives back: events, traces and rates by name, on the host."""
 
 import dataclasses
-import resource
-import sys
 from typing import Any
 
 import numpy as np
 
 from .._checks import unknown
-from ..analysis import interval_cv
-from ..kernels import native_available
+from .._types import state_variables
 from ..network import Network, NetworkState
-from ..network._estimate import megabytes
 from ..numerics import to_hz
 
 
@@ -73,36 +69,11 @@ class Result:
             return 0.0
         return float(to_hz(self.events(name)[0].size, n, self.duration))
 
-    def summary(self, build_s: float | None = None) -> str:
-        """A few lines for people: rates, CVs, sizes, seconds, memory, kernels."""
-        net, seconds = self.network, self.duration / 1e3
-        lines = [repr(net)]
-        if self.spikes is not None:
-            for name, n in net.populations.items():
-                cv = interval_cv(*self.events(name), n)
-                lines.append(f"  {name}: {n:,} neurons, {self.rate(name):.2f} Hz, CV {cv:.2f}")
-        built = "" if build_s is None else f"build {build_s:.2f} s, "
-        factor = self.run_s / seconds if seconds else float("nan")
-        lines.append(
-            f"{built}compile {self.compile_s:.2f} s, run {self.run_s:.3f} s for {seconds:g} s "
-            f"of biology (real-time factor {factor:.3f}), {self.n_steps:,} steps of {net.dt:g} ms"
-        )
-        kernels = "native C++" if native_available() else "reference (jnp)"
-        lines.append(f"memory {_peak_memory()} at most, kernels: {kernels}")
-        if self.interrupted:
-            lines.append("interrupted: this is what was recorded until then")
-        return "\n".join(lines)
-
     def __repr__(self) -> str:
         return (
             f"Result: {self.duration:g} ms of {self.network!r}"
             f"{', interrupted' if self.interrupted else ''}"
         )
-
-
-def _peak_memory() -> str:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return megabytes(peak if sys.platform == "darwin" else peak * 1024)
 
 
 class NonFiniteError(ValueError):
@@ -139,7 +110,5 @@ def describe_non_finite(net: Network, state: NetworkState) -> str:
 
 
 def _variables(holder: Any) -> list[tuple[str, Any]]:
-    from .._types import state_variables
-
     pairs = [(name, getattr(holder, name)) for name in state_variables(holder)]
     return [(k, x) for k, x in pairs if np.issubdtype(np.asarray(x).dtype, np.floating)]

@@ -4,9 +4,10 @@ import dataclasses
 import sys
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from .._checks import check_count
@@ -21,7 +22,7 @@ from ._scan import check_finite_inputs
 from ._spikes import set_bits
 
 _CHUNK_BYTES = 64e6  # spike bits of one chunk
-_CHUNK_S = 0.1  # wall time that a chunk should take, at _NEURON_STEP per update
+_CHUNK_S = 0.1  # wall time that a chunk should take at most, at _NEURON_STEP per update
 _NEURON_STEP = 1.5e-9
 
 
@@ -72,7 +73,7 @@ def simulate(
     record = Record() if record is None else record
     state = net.init(key) if state is None else state
     show = sys.stderr.isatty() if progress is None else progress
-    return _Run(net, inputs, record).run(state, n_steps, show)
+    return _Run(net, state, inputs, record).run(n_steps, show)
 
 
 def _bare(model: Neuron, duration: Any, inputs: Any, n: Any, dt: Any) -> tuple[Network, Any, Any]:
@@ -118,59 +119,70 @@ def chunk_steps(n_steps: int, n_neurons: int, every: int) -> int:
     return most * every
 
 
-@dataclasses.dataclass
-class _Parts:
-    """What the finished chunks gave."""
+class _Chunk(NamedTuple):
+    """What one finished chunk gave, on the host."""
 
-    events: list = dataclasses.field(default_factory=list)
-    traces: list = dataclasses.field(default_factory=list)
-    counts: list = dataclasses.field(default_factory=list)
-    function: list = dataclasses.field(default_factory=list)
+    length: int
+    state: NetworkState
+    events: list[tuple[np.ndarray, np.ndarray]]
+    traces: Any
+    counts: Any
+    function: Any
 
 
 class _Run:
-    """One call of `simulate`: dispatches chunks, collects the one before."""
+    """One call of `simulate`: dispatches chunks, and collects the one before.
 
-    def __init__(self, net: Network, inputs: dict[str, Any], record: Record):
+    A chunk counts as collected by one append, so that Ctrl-C at any moment leaves whole
+    chunks in order.
+    """
+
+    def __init__(self, net: Network, state: NetworkState, inputs: dict, record: Record):
         self.net, self.inputs, self.record = net, inputs, record
-        self.parts, self.done, self.compile_s = _Parts(), 0, 0.0
+        self.start_state, self.first, self.compile_s = state, int(state.step), 0.0
+        self.dispatched: list[Any] = []
+        self.collected: list[_Chunk] = []
 
-    def run(self, state: NetworkState, n_steps: int, show: bool) -> Result:
+    @property
+    def done(self) -> int:
+        return sum(chunk.length for chunk in self.collected)
+
+    def run(self, n_steps: int, show: bool) -> Result:
+        lengths = self._lengths(n_steps)
+        programs = self._compile(lengths)
+        interrupted, start = False, time.perf_counter()
+        with Progress(n_steps * self.net.dt, show) as progress:
+            try:
+                state, offset = self.start_state, 0
+                for length in lengths:
+                    out = programs[length](self.net, state, self._inputs(offset, length))
+                    self.dispatched.append((out, length))
+                    state, offset = out[0], offset + length
+                    if len(self.dispatched) > 1:
+                        self._collect(progress)
+                self._collect(progress)
+            except KeyboardInterrupt:
+                interrupted = True
+                while len(self.collected) < len(self.dispatched):
+                    self._collect(progress)
+        return self._result(time.perf_counter() - start, interrupted)
+
+    def _lengths(self, n_steps: int) -> list[int]:
+        """Chunks of equal length, then what is left, then a rest without a sample."""
         every = self.record.every if self.record.samples else 1
         sampled = n_steps - n_steps % every
         size = chunk_steps(sampled, self.net.n_neurons, every) if sampled else 1
         lengths = [size] * (sampled // size) + [sampled % size, n_steps % every]
-        lengths = [x for x in lengths if x] or [0]
-        programs = self._compile(state, lengths)
-        self.first, self.state = int(state.step), state
-        interrupted, waiting, start = False, None, time.perf_counter()
-        with Progress(n_steps * self.net.dt, show) as progress:
-            try:
-                offset = 0
-                for length in lengths:
-                    out = programs[length](self.net, state, self._inputs(offset, length))
-                    if waiting is not None:
-                        ready, waiting = waiting, (out, length)
-                        self._collect(*ready, progress)
-                    waiting = (out, length)
-                    state, offset = out[0], offset + length
-                ready, waiting = waiting, None
-                self._collect(*ready, progress)
-            except KeyboardInterrupt:
-                interrupted = True
-                if waiting is not None:
-                    self._collect(*waiting, progress)
-        return self._result(time.perf_counter() - start, interrupted)
+        return [x for x in lengths if x] or [0]
 
-    def _compile(self, state: NetworkState, lengths: list[int]) -> dict[int, Any]:
+    def _compile(self, lengths: list[int]) -> dict[int, Any]:
         programs, offset = {}, 0
         for length in lengths:
             if length not in programs:
-                record = self._record(length)
-                compiled, seconds = program(
-                    self.net, state, self._inputs(offset, length), length, record
+                inputs = self._inputs(offset, length)
+                programs[length], seconds = program(
+                    self.net, self.start_state, inputs, length, self._record(length)
                 )
-                programs[length] = compiled
                 self.compile_s += seconds
             offset += length
         return programs
@@ -183,52 +195,50 @@ class _Run:
 
     def _inputs(self, offset: int, length: int) -> dict[str, Any]:
         cut = {k: np.asarray(x)[offset : offset + length] for k, x in self.inputs.items()}
-        return {k: jax.numpy.asarray(x, self.net.dtype) for k, x in cut.items()}
+        return {k: jnp.asarray(x, self.net.dtype) for k, x in cut.items()}
 
-    def _collect(self, out: Any, length: int, progress: Progress) -> None:
-        """Waits for a chunk and takes its recording to the host; all of it or nothing."""
-        state, recording, bad = out
-        bad = int(bad)
+    def _collect(self, progress: Progress) -> None:
+        """Waits for the next dispatched chunk and takes what it recorded to the host."""
+        (state, recording, bad), length = self.dispatched[len(self.collected)]
+        bad, events = int(bad), []
         if recording.spikes is not None:
-            events = []
             for group, bits in zip(self.net.groups, recording.spikes.bits):
                 steps, neurons = set_bits(np.asarray(bits), 0, group.n)
                 events.append((steps + self.done, neurons.astype(np.int32)))
-            self.parts.events.append(events)
         host = jax.tree.map(np.asarray, recording._replace(spikes=None))
-        self.parts.counts.append(host.counts)
-        if self.record.samples and length % self.record.every == 0 and length:
-            self.parts.traces.append(host.traces)
-            self.parts.function.append(host.function)
-        self.state, self.done = state, self.done + length
+        chunk = _Chunk(length, state, events, host.traces, host.counts, host.function)
+        self.collected.append(chunk)
+        self.dispatched[len(self.collected) - 1] = None
         progress.advance(length * self.net.dt)
         if bad:
-            ms = self.net.dt * self.first
-            span = f"between {ms + (self.done - length) * self.net.dt:g} and "
-            what = describe_non_finite(self.net, state)
-            raise NonFiniteError(
-                f"{what}: it turned so {span}{ms + self.done * self.net.dt:g} ms. Lower the "
-                "weights or dt, or check the inputs; .result of this error holds what was "
-                "recorded until then",
-                self._result(float("nan"), False),
-            )
+            self._report_non_finite(state, length)
+
+    def _report_non_finite(self, state: NetworkState, length: int) -> None:
+        start, stop = ((self.first + self.done - x) * self.net.dt for x in (length, 0))
+        raise NonFiniteError(
+            f"{describe_non_finite(self.net, state)}: it turned so between {start:g} and "
+            f"{stop:g} ms. Lower the weights or dt, or check the inputs; .result of this error "
+            "holds what was recorded until then",
+            self._result(float("nan"), False),
+        )
 
     def _result(self, run_s: float, interrupted: bool) -> Result:
-        every, parts = self.record.every, self.parts
-        samples = (self.done // every) if self.record.samples else 0
+        every, chunks, done = self.record.every, self.collected, self.done
+        samples = done // every if self.record.samples else 0
+        sampled = [c for c in chunks if c.length and c.length % every == 0] if samples else []
         spikes = None
         if self.record.spikes:
-            chunks = [[p[g] for p in parts.events] for g in range(len(self.net.groups))]
-            spikes = tuple(_join_events(group) for group in chunks)
+            groups = range(len(self.net.groups))
+            spikes = tuple(_join_events([c.events[g] for c in chunks]) for g in groups)
         return Result(
             network=self.net,
-            state=self.state,
+            state=chunks[-1].state if chunks else self.start_state,
             first_step=self.first,
-            n_steps=self.done,
-            traces=_join(parts.traces) or {},
+            n_steps=done,
+            traces=_join([c.traces for c in sampled]) or {},
             sample_times=(self.first + every * np.arange(1, samples + 1)) * self.net.dt,
-            counts=_join(parts.counts) or {},
-            function=_join(parts.function),
+            counts=_join([c.counts for c in chunks]) or {},
+            function=_join([c.function for c in sampled]),
             compile_s=self.compile_s,
             run_s=run_s,
             interrupted=interrupted,
@@ -239,7 +249,8 @@ class _Run:
 def _join_events(chunks: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
     if not chunks:
         return np.zeros(0, np.int64), np.zeros(0, np.int32)
-    return tuple(np.concatenate(x) for x in zip(*chunks))  # type: ignore[return-value]
+    steps, neurons = zip(*chunks)
+    return np.concatenate(steps), np.concatenate(neurons)
 
 
 def _join(chunks: list[Any]) -> Any:

@@ -7,6 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._checks import unknown
+
 
 class SpikeBits(eqx.Module):
     """Spikes of a `scan` as packed bits: one bit per neuron and step.
@@ -44,8 +46,6 @@ class SpikeBits(eqx.Module):
         return count_bits(self.bits[group], start, stop)
 
     def _find(self, name: str) -> tuple[int, int, int]:
-        from .._checks import unknown
-
         for known, *place in self.populations:
             if known == name:
                 return place[0], place[1], place[2]
@@ -61,12 +61,19 @@ def set_bits(bits: np.ndarray, start: int, stop: int) -> tuple[np.ndarray, np.nd
         raise ValueError(f"spikes must be of one network, bits (steps, bytes); got {bits.shape}")
     first, last = start // 64, -(-stop // 64)
     words = np.ascontiguousarray(bits).view(np.uint64)[:, first:last]
-    row, word = np.nonzero(words)
-    found = np.ascontiguousarray(words[row, word]).view(np.uint8).reshape(-1, 8)
-    which, bit = np.nonzero(np.unpackbits(found, axis=1, bitorder="little"))
-    neuron = (word[which] + first) * 64 + bit
+    if words.size == 0:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    found = np.flatnonzero(words != 0)
+    bit = np.flatnonzero(
+        np.unpackbits(words.reshape(-1)[found].view(np.uint8), bitorder="little").view(bool)
+    )
+    at = found[bit >> 6]
+    row = at // words.shape[1]
+    neuron = (at - row * words.shape[1] + first) * 64 + (bit & 63)
+    if start == first * 64 and stop >= min(last * 64, bits.shape[1] * 8):
+        return row, neuron - start
     inside = (neuron >= start) & (neuron < stop)
-    return row[which][inside], neuron[inside] - start
+    return row[inside], neuron[inside] - start
 
 
 def count_bits(bits: jax.Array, start: int, stop: int) -> jax.Array:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import jax
 
-from .._fields import param
+from .._fields import Parameter, param
 from .._types import Drive, Stimulus
 
 
@@ -27,7 +27,7 @@ class ConstantCurrent(Stimulus):
     **Source** Brette et al. (2007), doi:10.1007/s10827-007-0038-6.
     """
 
-    amplitude: jax.Array = param(unit="pA")
+    amplitude: Parameter = param(unit="pA")
 
     def init(self, n: int) -> ConstantCurrentState:
         return ConstantCurrentState()

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from .._fields import param
+from .._fields import Parameter, param
 from .._types import Drive, Synapse
 from ..numerics import mean_over_step
 
@@ -36,7 +36,7 @@ class Exponential(Synapse):
     **Source** Rotter and Diesmann (1999), doi:10.1007/s004220050570.
     """
 
-    tau_syn: jax.Array = param(2.0, unit="ms", above=0.0)
+    tau_syn: Parameter = param(2.0, unit="ms", above=0.0)
 
     def init(self, n: int) -> ExponentialState:
         return ExponentialState(jnp.zeros(n, self.tau_syn.dtype))

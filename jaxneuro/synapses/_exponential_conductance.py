@@ -5,7 +5,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from .._fields import param
+from .._fields import Parameter, param
 from .._types import Drive, Synapse
 from ..numerics import mean_over_step
 
@@ -37,8 +37,8 @@ class ExponentialConductance(Synapse):
     **Source** Brette et al. (2007), benchmark 1, doi:10.1007/s10827-007-0038-6.
     """
 
-    tau_syn: jax.Array = param(5.0, unit="ms", above=0.0)
-    e_rev: jax.Array = param(0.0, unit="mV")
+    tau_syn: Parameter = param(5.0, unit="ms", above=0.0)
+    e_rev: Parameter = param(0.0, unit="mV")
 
     def init(self, n: int) -> ExponentialConductanceState:
         return ExponentialConductanceState(jnp.zeros(n, self.tau_syn.dtype))

@@ -1,0 +1,37 @@
+"""`python -m benchmarks NAME [options]`: one benchmark, one JSON line on stdout."""
+
+import argparse
+import importlib
+import os
+from pathlib import Path
+
+NAMES = sorted(p.stem for p in Path(__file__).parent.glob("[a-z]*.py"))
+
+
+def set_threads(threads: int) -> None:
+    """Gives this process so many cores and XLA's pool as many threads, before JAX starts."""
+    import jaxneuro as jn
+
+    if hasattr(os, "sched_setaffinity"):
+        cores = sorted(os.sched_getaffinity(0))
+        if threads > len(cores):
+            raise SystemExit(f"--threads must be at most {len(cores)}, the cores of this process")
+        os.sched_setaffinity(0, cores[:threads])
+    jn.configure_cpu(threads=threads)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    commands = parser.add_subparsers(dest="name", required=True, metavar="NAME")
+    modules = {name: importlib.import_module(f"benchmarks.{name}") for name in NAMES}
+    for name, module in modules.items():
+        command = commands.add_parser(name, help=str(module.__doc__).splitlines()[0])
+        command.add_argument("--threads", type=int, default=1)
+        module.add_options(command)
+    options = parser.parse_args()
+    set_threads(options.threads)
+    modules[options.name].run(options)
+
+
+if __name__ == "__main__":
+    main()
