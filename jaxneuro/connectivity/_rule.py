@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import numpy as np
 
-CHUNK = 1 << 18  # synapses drawn at a time: bounds the memory of a build
+CHUNK = 1 << 17  # synapses drawn at a time: bounds the memory of a build
 
 
 class Chunk(NamedTuple):

@@ -8,5 +8,6 @@ from ._table import BLOCK_TARGETS as BLOCK_TARGETS
 from ._table import HAS_DELAYS as HAS_DELAYS
 from ._table import HAS_TAGS as HAS_TAGS
 from ._table import HAS_WEIGHTS as HAS_WEIGHTS
+from ._table import ONE_PLACE as ONE_PLACE
 from ._table import Section as Section
 from ._table import Table as Table

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from ._table import Table, expand, expand_rows
+from ._table import Synapses, Table, expand, expand_rows
 
 
 def clear_slot(ring: jax.Array, step: jax.Array) -> jax.Array:
@@ -20,14 +20,12 @@ def values_of(released: jax.Array, n: int, dtype: jnp.dtype) -> jax.Array:
     return released.astype(dtype)
 
 
-def weights_of(table: Table, scale: jax.Array, weights: jax.Array) -> jax.Array:
-    """The weight of every synapse, gain included: `scale[block] * weight`."""
-    s = expand(table)
-    x = scale[s.block]
+def own_weights(synapses: Synapses, weights: jax.Array, dtype: jnp.dtype) -> jax.Array:
+    """The individual weight of every synapse, 1 where its block has one for all."""
     if weights.shape[0] == 0:
-        return x
-    own = weights[jnp.maximum(s.weight_index, 0)]
-    return jnp.where(s.weight_index < 0, x, x * own)
+        return jnp.ones(synapses.block.shape, dtype)
+    index = synapses.weight_index
+    return jnp.where(index < 0, 1, weights[jnp.maximum(index, 0)].astype(dtype))
 
 
 def deliver_reference(ring, released, step, scale, weights, table: Table, clear: bool):
@@ -37,7 +35,7 @@ def deliver_reference(ring, released, step, scale, weights, table: Table, clear:
     if table.n_synapses == 0:
         return ring
     rows, synapses = expand_rows(table), expand(table)
-    weight = weights_of(table, scale, weights)
+    factor, own = scale[synapses.block], own_weights(synapses, weights, ring.dtype)
     n = 8 * released.shape[0] if released.dtype == jnp.uint8 else released.shape[0]
     value = values_of(released, n, ring.dtype)[rows.source]
     active = jnp.nonzero(value, size=table.n_rows, fill_value=0)[0].astype(jnp.int32)
@@ -48,10 +46,10 @@ def deliver_reference(ring, released, step, scale, weights, table: Table, clear:
     def add_row(i, flat):
         row = active[i]
         index = rows.start[row] + offsets
-        x = jnp.where(index < rows.stop[row], value[row] * weight.at[index].get(mode="clip"), 0)
-        slot = jnp.mod(step + synapses.delay.at[index].get(mode="clip"), shape[0])
-        place = synapses.place.at[index].get(mode="clip")
-        return flat.at[slot, place].add(x)
+        at = jnp.minimum(index, rows.stop[row] - 1)
+        x = value[row] * factor[at] * own[at]
+        slot = jnp.mod(step + synapses.delay[at], shape[0])
+        return flat.at[slot, synapses.place[at]].add(jnp.where(index < rows.stop[row], x, 0))
 
     count = jnp.count_nonzero(value).astype(jnp.int32)
     return lax.fori_loop(0, count, add_row, flat).reshape(shape)
@@ -73,9 +71,7 @@ def deliver_gradient(ring_bar, released, step, scale, weights, table: Table, cle
     value = values_of(released, n, ring_bar.dtype)
     slot = jnp.mod(step + s.delay, ring_bar.shape[0])
     arrived = ring_bar.reshape(ring_bar.shape[0], -1)[slot, s.place]
-    own = jnp.ones_like(arrived)
-    if weights.shape[0]:
-        own = jnp.where(s.weight_index < 0, 1, weights[jnp.maximum(s.weight_index, 0)])
+    own = own_weights(s, weights, ring_bar.dtype)
     x = value[s.source] * arrived
     scale_bar = jnp.zeros_like(scale).at[s.block].add(x * own)
     weights_bar = jnp.zeros_like(weights)

@@ -9,9 +9,11 @@ targets ascending in a block.
 Columns, one entry per synapse: `targets` always; `weights` and `delays` only in
 sections whose blocks have individual ones; `tags` (the number of the block in its
 section) only in sections whose rows hold a handful of synapses per block, where a
-pointer per block would cost more. What is one number per block is one entry of a
-vector over blocks. Row pointers are uint32, relative to the section; a section
-keeps 64-bit starts of its columns.
+pointer per block would cost more. Where the blocks of such a section have one delay
+and one offset, the section says so (`ONE_PLACE`: targets then count from the start of
+the group, which must have at most 65,536 neurons), and only the scale is looked up by
+tag. What is one number per block is one entry of a vector over blocks. Row pointers
+are uint32, relative to the section; a section keeps 64-bit starts of its columns.
 """
 
 from typing import Any, NamedTuple
@@ -22,7 +24,7 @@ import jax.numpy as jnp
 import numpy as np
 
 SECTION_WORDS = 16
-HAS_WEIGHTS, HAS_DELAYS, HAS_TAGS = 1, 2, 4
+HAS_WEIGHTS, HAS_DELAYS, HAS_TAGS, ONE_PLACE = 1, 2, 4, 8
 BLOCK_TARGETS = 65_536
 
 

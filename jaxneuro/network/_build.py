@@ -11,7 +11,7 @@ from .._types import state_variables
 from ..numerics import Distribution, check_dt, seed_of
 from ._columns import Placed, build_table
 from ._description import Description, Population, Projection
-from ._draw import draw_blocks, longest_delay
+from ._draw import Drawing, longest_delay
 from ._estimate import check_fits, individual
 from ._group import Group, Initial, StimulusGroup
 from ._merge import kind_key, merge, value_key
@@ -98,8 +98,7 @@ class _Plan:
 
     def receptor_key(self, p: Projection) -> tuple:
         """Equal for projections that share a receptor of their target group."""
-        arrays = any(np.ndim(x) for x in jax.tree.leaves(p.synapse))
-        return (*value_key(p.synapse), p.target if arrays else "")
+        return (*value_key(p.synapse), p.target if _has_arrays(p.synapse) else "")
 
     def _plan_receptors(self) -> list[dict[tuple, Projection]]:
         found: list[dict[tuple, Projection]] = [{} for _ in self.groups]
@@ -111,7 +110,8 @@ class _Plan:
         found: dict[tuple, list[Projection]] = {}
         for p in sorted(self.description.projections, key=lambda p: (p.source, p.name)):
             source, target = self.place[p.source][0], self.place[p.target][0]
-            found.setdefault((source, target, repr(value_key(p.release))), []).append(p)
+            release = repr((value_key(p.release), p.source if _has_arrays(p.release) else ""))
+            found.setdefault((source, target, release), []).append(p)
         return found
 
 
@@ -119,10 +119,10 @@ def _build_pathway(plan, source, target, projections, seed, dt, dtype) -> tuple[
     placed, receptors = [], list(plan.receptors[target])
     for index, p in enumerate(projections):
         pre, post = (plan.description.population(name).n for name in (p.source, p.target))
-        blocks = draw_blocks(p, index, seed, pre, post)
+        drawing = Drawing(p, index, seed, pre, post)
         first_row, first_target = plan.place[p.source][2], plan.place[p.target][2]
         receptor = receptors.index(plan.receptor_key(p))
-        placed.append(Placed(p, index, first_row, first_target, receptor, blocks))
+        placed.append(Placed(p, index, first_row, first_target, receptor, drawing))
     table, weights, longest = build_table(placed, plan.size(target), seed, dt, dtype)
     own = tuple(individual(p.weight) for p in projections)
     pathway = Pathway(
@@ -130,7 +130,7 @@ def _build_pathway(plan, source, target, projections, seed, dt, dtype) -> tuple[
         weights=weights,
         weight=jnp.asarray([1.0 if i else p.weight for p, i in zip(projections, own)], dtype),
         gain=jnp.asarray([p.gain for p in projections], dtype),
-        release=merge([projections[0].release], [plan.size(source)], dtype),
+        release=_only_at(projections[0].source, projections[0].release, plan.groups[source], dtype),
         source=source,
         target=target,
         projections=tuple(p.name for p in projections),
@@ -147,8 +147,7 @@ def _build_group(plan: _Plan, number: int, dtype: Any) -> Group:
     return Group(
         model=merge([p.model for p in members], sizes, dtype),
         receptors=tuple(
-            _receptor(p, [m.name for m in members], sizes, dtype)
-            for p in plan.receptors[number].values()
+            _only_at(p.target, p.synapse, members, dtype) for p in plan.receptors[number].values()
         ),
         stimuli=_stimuli(plan, members, dtype),
         initial=tuple(
@@ -161,11 +160,15 @@ def _build_group(plan: _Plan, number: int, dtype: Any) -> Group:
     )
 
 
-def _receptor(p: Projection, names: list[str], sizes: list[int], dtype: Any) -> Any:
-    """The receptor's model; per-neuron parameters elsewhere than at the target are unused."""
-    synapse = p.synapse
-    filler = jax.tree.map(lambda x: jnp.ravel(x)[0] if jnp.size(x) else jnp.ones(()), synapse)
-    return merge([synapse if name == p.target else filler for name in names], sizes, dtype)
+def _has_arrays(model: Any) -> bool:
+    return any(np.ndim(x) for x in jax.tree.leaves(model))
+
+
+def _only_at(name: str, model: Any, members: list[Population], dtype: Any) -> Any:
+    """A group's model of which only the numbers at one population are used, if it has arrays."""
+    filler = jax.tree.map(lambda x: jnp.ravel(x)[0] if jnp.size(x) else jnp.ones(()), model)
+    models = [model if m.name == name else filler for m in members]
+    return merge(models, [m.n for m in members], dtype)
 
 
 def _initial(p: Population, index: int, variable: str, value: Any, dtype: Any) -> Initial:

@@ -7,14 +7,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..kernels import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, Section, Table
+from ..kernels import (
+    BLOCK_TARGETS,
+    HAS_DELAYS,
+    HAS_TAGS,
+    HAS_WEIGHTS,
+    ONE_PLACE,
+    Section,
+    Table,
+)
 from ..numerics import Distribution
 from ._description import Projection
-from ._draw import Block, Values, delay_dtype, delay_steps, round_delays
+from ._draw import Block, Drawing, Values, delay_dtype, delay_steps, round_delays
 from ._estimate import individual
 
 # Below this many synapses per row and block a tag per synapse beats a pointer per block.
-_FEW = 4
+_FEW = 8
 _COLUMNS = ("pointers", "targets", "weights", "delays", "tags")
 
 
@@ -27,7 +35,7 @@ class Placed:
     first_row: int
     first_target: int
     receptor: int
-    blocks: list[Block]
+    drawing: Drawing
 
     @property
     def kind(self) -> int:
@@ -50,6 +58,15 @@ class _Plan:
     def n_synapses(self) -> int:
         return sum(block.size for _, block in self.placed)
 
+    def shift(self, placed: Placed, block: Block) -> int:
+        """What is added to a block's targets: they count from the group's start or its own."""
+        return placed.first_target + block.first_target if self.flags & ONE_PLACE else 0
+
+    def offset(self, placed: Placed, block: Block, n_targets: int) -> int:
+        """Where a block's target 0 lies in `(receptor, target)`."""
+        start = 0 if self.flags & ONE_PLACE else placed.first_target + block.first_target
+        return placed.receptor * n_targets + start
+
 
 def build_table(
     placed: list[Placed], n_targets: int, seed: Any, dt: float, dtype: Any
@@ -59,7 +76,7 @@ def build_table(
     `placed` in canonical order (source population, then name); `n_targets` is the size of
     the target group. The drawn blocks are given up as they are laid out.
     """
-    plans = _sections(placed)
+    plans = _sections(placed, n_targets)
     columns = _allocate(plans, delay_dtype([p.projection for p in placed], dt), dtype)
     pointers, longest_row, longest_delay = [], 0, 1
     for plan in plans:
@@ -84,10 +101,16 @@ def build_table(
     return table, _hand_over(columns, "weights"), max(longest_delay, int(delay.max(initial=1)))
 
 
-def _sections(placed: list[Placed]) -> list[_Plan]:
+def _one_place(members: list[tuple[Placed, Block]], n_targets: int) -> int:
+    """`ONE_PLACE` where the blocks share receptor and delay and the group is small."""
+    same = {(p.receptor, p.projection.delay) for p, _ in members if not p.kind & HAS_DELAYS}
+    return ONE_PLACE if len(same) == 1 and n_targets <= BLOCK_TARGETS else 0
+
+
+def _sections(placed: list[Placed], n_targets: int) -> list[_Plan]:
     grouped: dict[tuple[int, int], list[tuple[Placed, Block]]] = {}
     for p in placed:
-        for block in p.blocks:
+        for block in p.drawing.blocks:
             if block.size:
                 grouped.setdefault((p.first_row, p.kind), []).append((p, block))
     plans, first_block, starts = [], 0, dict.fromkeys(_COLUMNS, 0)
@@ -95,7 +118,7 @@ def _sections(placed: list[Placed]) -> list[_Plan]:
         plan = _Plan(members, first_row, members[0][1].counts.size, kind)
         size, blocks = plan.n_synapses, len(members)
         if blocks > 1 and size < _FEW * plan.n_rows * blocks and blocks <= 65_536:
-            plan.flags |= HAS_TAGS
+            plan.flags |= HAS_TAGS | _one_place(members, n_targets)
         plan.first_block, plan.starts = first_block, {**starts}
         first_block += blocks
         tagged = bool(plan.flags & HAS_TAGS)
@@ -152,51 +175,55 @@ def _pointers(plan: _Plan, starts: np.ndarray) -> np.ndarray:
 
 def _fill(plan: _Plan, starts: np.ndarray, columns: dict[str, np.ndarray], seed, dt) -> int:
     """Writes the columns of a section; returns its longest individual delay."""
-    longest = 1
-    for number, (placed, block) in enumerate(plan.placed):
-        writer = _Writer(plan, placed, number, columns, seed, dt)
-        used = np.zeros(block.counts.size, np.int64)
-        order = _drawing_order(placed, block)
-        while block.chunks:
-            first_row, counts, targets = block.chunks.pop(0)
-            rows = slice(first_row, first_row + counts.size)
-            if targets.size:
-                begin = starts[rows, number] + used[rows]
-                writer.write(first_row, counts, targets, begin, used[rows], order[rows])
-            used[rows] += counts
-        longest = max(longest, writer.longest_delay)
-    return longest
+    writers = {
+        id(block): _Writer(plan, number, starts[:, number], columns, seed, dt)
+        for number, (_, block) in enumerate(plan.placed)
+    }
+    for placed in {id(p): p for p, _ in plan.placed}.values():
+        for part in placed.drawing.parts():
+            if part.targets.size:
+                writers[id(part.block)].write(*part[1:])
+    return max(writer.longest_delay for writer in writers.values())
 
 
 def _drawing_order(placed: Placed, block: Block) -> np.ndarray:
     """The number, in drawing order, of the first connection of each row of a block."""
-    per_row = np.sum([b.counts for b in placed.blocks], axis=0, dtype=np.int64)
-    earlier = [b.counts for b in placed.blocks if b.first_target < block.first_target]
+    blocks = placed.drawing.blocks
+    per_row = np.sum([b.counts for b in blocks], axis=0, dtype=np.int64)
+    earlier = [b.counts for b in blocks if b.first_target < block.first_target]
     return np.cumsum(per_row) - per_row + np.sum(earlier, axis=0, dtype=np.int64)
 
 
 class _Writer:
-    """Writes chunks of one block into the columns of its section."""
+    """Writes the parts of one block into the columns of its section."""
 
-    def __init__(self, plan, placed, number, columns, seed, dt):
+    def __init__(self, plan: _Plan, number: int, starts: np.ndarray, columns, seed, dt):
+        placed, block = plan.placed[number]
         self.plan, self.number, self.columns, self.seed, self.dt = plan, number, columns, seed, dt
-        self.projection, self.block = placed.projection, plan.placed[number][1]
-        self.weights = Values.of(self.projection, "weight")
-        self.delays = Values.of(self.projection, "delay")
+        self.projection, self.block, self.starts = placed.projection, block, starts
+        self.used = np.zeros(block.counts.size, np.int64)
         self.longest_delay = 1
+        self.shift = np.uint16(plan.shift(placed, block))
+        if plan.flags & (HAS_WEIGHTS | HAS_DELAYS):
+            self.order = _drawing_order(placed, block)
+            self.weights = Values.of(self.projection, "weight")
+            self.delays = Values.of(self.projection, "delay")
 
-    def write(self, first_row, counts, targets, begin, used, order) -> None:
+    def write(self, first_row: int, counts: np.ndarray, targets: np.ndarray) -> None:
         flags, starts = self.plan.flags, self.plan.starts
-        ends = np.cumsum(counts, dtype=np.int64)
-        where = self._places(begin, counts, ends)
-        self._put("targets", starts["targets"], where, targets)
+        rows = slice(first_row, first_row + counts.size)
+        used, ends = self.used[rows].copy(), np.cumsum(counts, dtype=np.int64)
+        where = self._places(self.starts[rows] + used, counts, ends)
+        self.used[rows] += counts
+        self._put("targets", starts["targets"], where, targets + self.shift)
         if flags & HAS_TAGS:
             self._put("tags", starts["tags"], where, np.uint16(self.number))
         if not flags & (HAS_WEIGHTS | HAS_DELAYS):
             return
-        rows = np.repeat(np.arange(first_row, first_row + counts.size), counts)
+        row = np.repeat(np.arange(rows.start, rows.stop), counts)
         position = np.arange(targets.size) + np.repeat(used - (ends - counts), counts)
-        synapses = (self.seed, self.block, rows, position, targets, np.repeat(order, counts))
+        order = np.repeat(self.order[rows], counts)
+        synapses = (self.seed, self.block, row, position, targets, order)
         if flags & HAS_WEIGHTS:
             values = self.weights.of_synapses(*synapses)
             self._put("weights", starts["weights"], where, values)
@@ -229,7 +256,7 @@ def _block_vectors(plans: list[_Plan], n_targets: int, dt: float) -> tuple[np.nd
     for plan in plans:
         for placed, block in plan.placed:
             p = placed.projection
-            offset.append(placed.receptor * n_targets + placed.first_target + block.first_target)
+            offset.append(plan.offset(placed, block, n_targets))
             one = 0 if individual(p.delay) else int(delay_steps(p.name, p.delay, dt))
             delay.append(one)
             projection.append(placed.index)

@@ -124,6 +124,17 @@ class Projection:
         object.__setattr__(self, "gain", gain)
 
 
+def _check_arrays(label: str, model: Any, population: Population) -> None:
+    """Raises `ValueError` where a parameter is an array of another length than `population`."""
+    for field in dataclasses.fields(model):
+        shape = np.shape(getattr(model, field.name))
+        if len(shape) == 1 and shape != (population.n,):
+            raise ValueError(
+                f"{label}: {field.name} must be one number or one per neuron of "
+                f"{population.name!r}, shape ({population.n},); got {shape}"
+            )
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Stimulation:
     """A stimulus into a population.
@@ -207,6 +218,8 @@ class Description:
         label = f"projection {p.name!r}"
         pre, post = (self.population(name).n for name in (p.source, p.target))
         p.rule.check(label, pre, post, p.source == p.target)
+        _check_arrays(f"{label}: synapse", p.synapse, self.population(p.target))
+        _check_arrays(f"{label}: release", p.release, self.population(p.source))
         for what in ("weight", "delay"):
             value = getattr(p, what)
             if not isinstance(value, np.ndarray) or value.shape == (pre, post):
@@ -221,14 +234,7 @@ class Description:
                 )
 
     def _check_stimulation(self, s: Stimulation) -> None:
-        n = self.population(s.target).n
-        for field in dataclasses.fields(s.stimulus):
-            shape = np.shape(getattr(s.stimulus, field.name))
-            if len(shape) == 1 and shape != (n,):
-                raise ValueError(
-                    f"stimulation {s.name!r}: {field.name} must be one number or one per neuron "
-                    f"of {s.target!r}, shape ({n},); got {shape}"
-                )
+        _check_arrays(f"stimulation {s.name!r}", s.stimulus, self.population(s.target))
 
     def estimate(self) -> Estimate:
         """Synapses and bytes per projection and in all, before anything is drawn.

@@ -1,7 +1,8 @@
 """Draws the connections of a projection, block by block, in narrow types."""
 
 import dataclasses
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,41 +16,74 @@ _WIDE = 65_535
 
 
 class Block:
-    """What one projection makes with up to 65,536 targets: rows of 16-bit offsets."""
+    """What one projection makes with up to 65,536 targets: so far, how many per row."""
 
     def __init__(self, projection: int, first_target: int, n_rows: int):
         self.projection, self.first_target = projection, first_target
         self.counts = np.zeros(n_rows, np.uint32)
-        self.chunks: list[tuple[int, np.ndarray, np.ndarray]] = []
-
-    def add(self, first_row: int, counts: np.ndarray, targets: np.ndarray) -> None:
-        counts = counts.astype(np.uint32)
-        self.counts[first_row : first_row + counts.size] += counts
-        self.chunks.append((first_row, counts, (targets - self.first_target).astype(np.uint16)))
-
-    @property
-    def size(self) -> int:
-        return sum(c[2].size for c in self.chunks)
+        self.size = 0
 
 
-def draw_blocks(p: Projection, index: int, seed: Any, n_pre: int, n_post: int) -> list[Block]:
-    """The blocks of a projection; those beyond the first only for more than 65,536 targets."""
-    starts = range(0, max(n_post, 1), BLOCK_TARGETS)
-    blocks = [Block(index, first, n_pre) for first in starts]
-    if n_pre == 0 or n_post == 0:
-        return blocks
-    key = stream_key(seed, p.name, "targets")
-    for chunk in p.rule.draw(key, n_pre, n_post, p.source == p.target):
-        if len(blocks) == 1:
-            blocks[0].add(*chunk)
-            continue
-        part = chunk.targets // BLOCK_TARGETS
-        row = np.repeat(np.arange(chunk.counts.size), chunk.counts)
-        for number in np.unique(part):
-            mine = part == number
-            counts = np.bincount(row[mine], minlength=chunk.counts.size)
-            blocks[number].add(chunk.first_row, counts, chunk.targets[mine])
-    return blocks
+class Part(NamedTuple):
+    """Some drawn connections of a block: targets row by row, offsets in the block."""
+
+    block: Block
+    first_row: int
+    counts: np.ndarray
+    targets: np.ndarray
+
+
+class Drawing:
+    """The connections of a projection: drawn once to be counted, again to be written.
+
+    Drawing twice is cheaper than holding what was drawn beside the finished columns; only
+    what fits in one chunk is kept.
+    """
+
+    def __init__(self, p: Projection, index: int, seed: Any, n_pre: int, n_post: int):
+        self._p, self._sizes = p, (n_pre, n_post)
+        self._key = stream_key(seed, p.name, "targets")
+        # More than one block only for more than 65,536 targets.
+        starts = range(0, max(n_post, 1), BLOCK_TARGETS)
+        self.blocks = [Block(index, first, n_pre) for first in starts]
+        self._kept: list[list[Part]] | None = []
+        for parts in self._draw():
+            for part in parts:
+                rows = slice(part.first_row, part.first_row + part.counts.size)
+                part.block.counts[rows] += part.counts
+                part.block.size += part.targets.size
+            if self._kept is not None:
+                self._kept = [*self._kept, parts] if not self._kept else None
+
+    def parts(self) -> Iterator[Part]:
+        """All parts, targets ascending in a row; what was kept is given up."""
+        kept, self._kept = self._kept, None
+        for parts in self._draw() if kept is None else kept:
+            yield from parts
+
+    def _draw(self) -> Iterator[list[Part]]:
+        n_pre, n_post = self._sizes
+        if n_pre == 0 or n_post == 0:
+            return
+        for chunk in self._p.rule.draw(self._key, n_pre, n_post, self._p.source == self._p.target):
+            yield (
+                [self._part(*chunk, self.blocks[0])]
+                if len(self.blocks) == 1
+                else (self._split(*chunk))
+            )
+
+    def _part(self, first_row: int, counts: np.ndarray, targets: np.ndarray, block: Block) -> Part:
+        narrow = (targets - block.first_target).astype(np.uint16)
+        return Part(block, first_row, counts.astype(np.uint32), narrow)
+
+    def _split(self, first_row: int, counts: np.ndarray, targets: np.ndarray) -> list[Part]:
+        number, row = targets // BLOCK_TARGETS, np.repeat(np.arange(counts.size), counts)
+        parts = []
+        for block in np.unique(number):
+            mine = number == block
+            part_counts = np.bincount(row[mine], minlength=counts.size)
+            parts.append(self._part(first_row, part_counts, targets[mine], self.blocks[block]))
+        return parts
 
 
 @dataclasses.dataclass(frozen=True)

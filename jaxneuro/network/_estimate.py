@@ -98,10 +98,10 @@ def available_memory() -> int | None:
 def check_fits(description: Any, weight_bytes: int) -> None:
     """Raises `ValueError` where the connections and their drawing exceed the memory.
 
-    Building holds the drawn targets beside the finished columns.
+    Building takes chunks of temporary memory beside the finished columns.
     """
     expected = estimate(description, weight_bytes)
-    needed = expected.bytes + 2 * expected.synapses
+    needed = expected.bytes + expected.bytes // 4
     free = available_memory()
     for p in expected.projections:
         if p.synapses >= 2**31:

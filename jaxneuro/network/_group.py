@@ -1,5 +1,6 @@
 """A group: all populations of one neuron model, with their receptors and stimuli."""
 
+import functools
 from typing import Any
 
 import equinox as eqx
@@ -72,7 +73,7 @@ class Group(eqx.Module):
         """The state of the neurons, with the start values that were asked for."""
         state = self.model.init(self.n)
         for variable in sorted({i.variable for i in self.initial}):
-            x = getattr(state, variable)
+            x = jnp.asarray(getattr(state, variable))
             for i in (i for i in self.initial if i.variable == variable):
                 x = x.at[self.span(i.population)].set(self._draw(i, seed, x.dtype))
             state = _replace(state, variable, x)
@@ -84,7 +85,7 @@ class Group(eqx.Module):
         name, n = self.populations[initial.population], self.sizes[initial.population]
         key = stream_key(seed, name, f"initial {initial.variable}")
         word = bits(key, np.arange(n), 0)[0]
-        return jnp.asarray(initial.value.quantile(unit_interval(word)), dtype)
+        return _quantile(initial.value, word, dtype)
 
     def synaptic_drive(self, states: Any, arrived: Any, neurons: Any, dt: float) -> Any:
         """The receptors' new states and their summed drive; `arrived` (receptors, n)."""
@@ -106,6 +107,12 @@ class Group(eqx.Module):
             part = Drive(*(None if x is None else place(x, spans, self.n) for x in part))
             drive = add_drives(drive, part)
         return tuple(new), drive
+
+
+@functools.partial(jax.jit, static_argnames="dtype")
+def _quantile(law: Distribution, word: Any, dtype: Any) -> jax.Array:
+    # Compiled also where the words are known: one seed of a batch starts as it does alone.
+    return law.quantile(unit_interval(word)).astype(dtype)
 
 
 def place(x: jax.Array, spans: list[slice], n: int) -> jax.Array:

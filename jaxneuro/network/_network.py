@@ -163,40 +163,45 @@ class Network(eqx.Module):
     def init(self, key: Any) -> NetworkState:
         """The state at t = 0; `key` is an integer or a JAX key, and the run's only seed."""
         seed, net = seed_of(key), self.spread()
-        neurons = self._cast(tuple(g.init_neurons(seed) for g in net.groups))
-        synapses = tuple(tuple(r.init(g.n) for r in g.receptors) for g in net.groups)
-        return NetworkState(
+        groups = net.groups
+        stimuli = tuple(tuple(s.model.init(sum(s.sizes)) for s in g.stimuli) for g in groups)
+        release = tuple(p.release.init(groups[p.source].n) for p in net.pathways)
+        state = NetworkState(
             step=jnp.zeros((), jnp.int32),
             seed=jnp.asarray(seed),
-            neurons=neurons,
-            synapses=self._cast(synapses),
-            stimuli=tuple(tuple(s.model.init(sum(s.sizes)) for s in g.stimuli) for g in net.groups),
+            neurons=self._cast(tuple(g.init_neurons(seed) for g in groups)),
+            synapses=self._cast(tuple(tuple(r.init(g.n) for r in g.receptors) for g in groups)),
+            stimuli=self._cast(stimuli),
             rings=tuple(
                 jnp.zeros((slots, len(g.receptors), g.n), self.dtype)
-                for g, slots in zip(net.groups, self.slots)
+                for g, slots in zip(groups, self.slots)
             ),
-            release=tuple(p.release.init(net.groups[p.source].n) for p in net.pathways),
-            released=net._nothing_released(neurons),
+            release=self._cast(release),
+            released=((), ()),
         )
+        return state._replace(released=net._nothing_released(state))
 
     def _cast(self, state: Any) -> Any:
         """Floating point arrays of a state in the network's dtype."""
         floating = lambda x: jnp.issubdtype(x.dtype, jnp.floating)  # noqa: E731
         return jax.tree.map(lambda x: x.astype(self.dtype) if floating(x) else x, state)
 
-    def _nothing_released(self, neurons: tuple) -> tuple[tuple, tuple]:
-        by_group = []
-        for group, state in zip(self.groups, neurons):
-            out = jax.eval_shape(lambda g, s: g.model.step(s, Drive(), self.dt)[1], group, state)
-            spikes = jnp.zeros(out.shape, out.dtype)
-            by_group.append(_released(spikes))
+    def _nothing_released(self, state: NetworkState) -> tuple[tuple, tuple]:
+        def spikes(net: Network, state: NetworkState) -> list[jax.Array]:
+            # With a current, which a neuron may count on: `inputs` can give it to any.
+            zero = {name: jnp.zeros(()) for name in net.order}
+            parts = (net._advance(state, state.rings, k, g, zero) for k, g in enumerate(net.groups))
+            return [part[3] for part in parts]
+
+        shapes = jax.eval_shape(spikes, self, state)
+        by_group = tuple(_released(jnp.zeros(x.shape, x.dtype)) for x in shapes)
         own = tuple(
             None
             if isinstance(p.release, Spikes)
             else jnp.zeros(self.groups[p.source].n, self.dtype)
             for p in self.pathways
         )
-        return tuple(by_group), own
+        return by_group, own
 
     def spread(self) -> "Network":
         """Merged parameters spread over the neurons: done once, before a loop."""

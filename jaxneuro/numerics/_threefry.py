@@ -32,7 +32,7 @@ def threefry2x32(key: tuple[Any, Any], counter: tuple[Any, Any]) -> tuple[Any, A
     return x0, x1
 
 
-def as_words(*values: Any) -> list[Any]:
+def as_words(*values: Any) -> Any:
     """Integers as uint32 words: NumPy where known, JAX where traced."""
     out = []
     for v in values:

@@ -15,7 +15,7 @@ struct Section {
   uint64_t pointers, targets, weights, delays, tags;
 
   static constexpr int kWords = 16;
-  static constexpr uint32_t kWeights = 1, kDelays = 2, kTags = 4;
+  static constexpr uint32_t kWeights = 1, kDelays = 2, kTags = 4, kOnePlace = 8;
 
   static Section Read(const uint32_t* w) {
     auto wide = [w](int i) { return uint64_t(w[i]) | uint64_t(w[i + 1]) << 32; };
@@ -74,6 +74,23 @@ void DeliverBlock(const Table<Real, Delay>& t, const Ring<Real>& ring, const Sec
 }
 
 // Rows with a handful of synapses per block: a tag per synapse names its block.
+// Here all blocks share one delay and one offset, so only the scale differs.
+template <class Real, class Delay>
+void DeliverOnePlace(const Table<Real, Delay>& t, const Ring<Real>& ring, const Section& s,
+                     uint32_t lo, uint32_t hi, Real value) {
+  const uint16_t* target = t.targets + s.targets;
+  const uint16_t* tag = t.tags + s.tags;
+  const Real* scale = t.scale + s.first_block;
+  Real* out = ring.Slot(size_t(t.block_delay[s.first_block])) +
+              size_t(t.block_offset[s.first_block]);
+  if (s.flags & Section::kWeights) {
+    const Real* w = t.weights + s.weights;
+    for (uint32_t i = lo; i < hi; ++i) out[target[i]] += value * scale[tag[i]] * w[i];
+  } else {
+    for (uint32_t i = lo; i < hi; ++i) out[target[i]] += value * scale[tag[i]];
+  }
+}
+
 template <class Real, class Delay>
 void DeliverTagged(const Table<Real, Delay>& t, const Ring<Real>& ring, const Section& s,
                    uint32_t lo, uint32_t hi, Real value) {
@@ -96,7 +113,10 @@ void DeliverRow(const Table<Real, Delay>& t, const Ring<Real>& ring, const Secti
   const size_t r = row - s.first_row;
   if (s.flags & Section::kTags) {
     const uint32_t* p = t.pointers + s.pointers + r;
-    DeliverTagged(t, ring, s, p[0], p[1], value);
+    if (s.flags & Section::kOnePlace)
+      DeliverOnePlace(t, ring, s, p[0], p[1], value);
+    else
+      DeliverTagged(t, ring, s, p[0], p[1], value);
     return;
   }
   const uint32_t* p = t.pointers + s.pointers + r * s.blocks;

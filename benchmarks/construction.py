@@ -1,0 +1,107 @@
+"""Draws about 10 million connections with several rules: seconds and bytes per synapse."""
+
+import gc
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+import jaxneuro as jn
+
+from ._run import DT, versions
+
+__all__ = ["add_options", "run"]
+
+NEURONS = 10_000
+_ONE = {"weight": 1.0, "delay": 1.5}
+_OWN = {"weight": jn.Normal(1.0, 0.1, low=0.0), "delay": jn.Normal(1.5, 0.5, low=0.1)}
+CASES = {
+    "probability": (jn.connectivity.FixedProbability, _ONE),
+    "probability-normal": (jn.connectivity.FixedProbability, _OWN),
+    "indegree": (jn.connectivity.FixedIndegree, _ONE),
+    "indegree-normal": (jn.connectivity.FixedIndegree, _OWN),
+    "no-multapses": (partial(jn.connectivity.FixedIndegree, multapses=False), _ONE),
+    "all-to-all": (jn.connectivity.AllToAll, _ONE),
+}
+
+
+def add_options(parser) -> None:
+    """The options of this benchmark."""
+    parser.add_argument("--synapses", type=float, default=1e7)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--case", choices=CASES, help="only this one, in this process")
+
+
+def run(options) -> None:
+    """One JSON line per rule: median seconds of `build`, bytes kept and at the peak."""
+    if options.case:
+        _case(options.case, options)
+        return
+    for case in CASES:  # each in a process of its own: memory once taken is not given back
+        command = [sys.executable, "-m", "benchmarks", "construction", "--case", case]
+        command += ["--synapses", str(options.synapses), "--repeats", str(options.repeats)]
+        subprocess.run(command, check=True)
+
+
+def _description(n: int, rule, values) -> jn.Description:
+    population = jn.Population("E", n, jn.neurons.LIF())
+    synapse = jn.synapses.Exponential()
+    return jn.Description([population], [jn.Projection("E", "E", rule, synapse=synapse, **values)])
+
+
+def _case(name: str, options) -> None:
+    rule, values = CASES[name]
+    n = round(options.synapses**0.5) if rule is jn.connectivity.AllToAll else NEURONS
+    description = _description(n, _rule(rule, round(options.synapses / NEURONS)), values)
+    jax.block_until_ready(jnp.zeros(()))  # JAX's own memory is not the build's
+    nets: list[jn.Network] = []
+    peak = _peak_while(lambda: nets.append(jn.build(description, key=1, dt=DT)))
+    size, kept = nets[0].n_synapses, nets[0].connection_bytes
+    nets.clear()
+    seconds = []
+    for _ in range(options.repeats):
+        start = time.perf_counter()
+        jn.build(description, key=1, dt=DT)
+        seconds.append(time.perf_counter() - start)
+    build_s = sorted(seconds)[len(seconds) // 2]
+    line = {
+        "bench": "construction",
+        "case": name,
+        "synapses": size,
+        "build_s": round(build_s, 4),
+        "ns_per_synapse": round(build_s / size * 1e9, 1),
+        "bytes_per_synapse": round(kept / size, 2),
+        "peak_over_result": None if peak is None else round(peak / kept, 2),
+        "versions": versions(),
+    }
+    print(json.dumps(line), flush=True)
+
+
+def _rule(kind: Any, inputs: int) -> Any:
+    if kind is jn.connectivity.FixedProbability:
+        return kind(inputs / NEURONS)
+    return kind() if kind is jn.connectivity.AllToAll else kind(inputs)
+
+
+def _peak_while(build: Callable[[], Any]) -> int | None:
+    """Bytes of resident memory that `build` took at its peak (Linux), result included."""
+    try:
+        gc.collect()
+        Path("/proc/self/clear_refs").write_text("5")  # restarts the high-water mark
+        before = _status("VmRSS")
+        build()
+        return _status("VmHWM") - before
+    except OSError:
+        return None
+
+
+def _status(field: str) -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(x.split()[1]) * 1024 for x in lines if x.startswith(field + ":"))
