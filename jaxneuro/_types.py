@@ -8,6 +8,7 @@ from abc import abstractmethod
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 
 from ._fields import Model
 
@@ -28,6 +29,15 @@ class Drive(NamedTuple):
     current: jax.Array | None = None
     conductance: jax.Array | None = None
     jump: jax.Array | None = None
+
+    def current_at(self, v: jax.Array) -> jax.Array:
+        """The current [pA] at the voltage v [mV]: `current - conductance v`, 0 if neither is."""
+        inward = jnp.zeros_like(v) if self.current is None else self.current
+        return inward if self.conductance is None else inward - self.conductance * v
+
+    def jumped(self, v: jax.Array) -> jax.Array:
+        """`v + jump` [mV]; v itself where nothing jumps."""
+        return v if self.jump is None else v + self.jump
 
 
 def add_drives(a: Drive, b: Drive) -> Drive:

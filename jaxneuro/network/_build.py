@@ -9,6 +9,7 @@ import numpy as np
 from .._checks import is_traced, unknown
 from .._types import state_variables
 from ..numerics import Distribution, check_dt, seed_of
+from ._check_drive import check_drive_is_used
 from ._columns import Placed, build_table
 from ._description import Description, Population, Projection
 from ._draw import Drawing, longest_delay
@@ -28,8 +29,8 @@ def build(description: Description, key: Any, dt: float, dtype: Any = jnp.float3
 
     **Raises** `ValueError`, before anything is drawn, for a key, dt or dtype of the wrong
     kind, a duration or delay that is not a whole number of steps, an unknown state variable
-    among the initial values, or a network that does not fit in memory (with the estimate per
-    projection).
+    among the initial values, a neuron model that ignores a part of the drive it is given, or a
+    network that does not fit in memory (with the estimate per projection).
 
     **Source** the house's own: design sections 3 and 4.
     """
@@ -43,12 +44,14 @@ def build(description: Description, key: Any, dt: float, dtype: Any = jnp.float3
         check_grid(f"projection {p.name!r}: synapse", p.synapse, dt)
         longest_delay(p, dt)
     check_fits(description, np.dtype(dtype).itemsize)
+    groups = tuple(_build_group(plan, number, dtype) for number in range(len(plan.groups)))
+    for group in groups:
+        check_drive_is_used(group, dt, dtype)
     pathways, slots = [], [1] * len(plan.groups)
     for (source, target, _), projections in sorted(plan.pathways.items(), key=lambda x: x[0]):
         pathway, longest = _build_pathway(plan, source, target, projections, seed, dt, dtype)
         pathways.append(pathway)
         slots[target] = max(slots[target], longest + 1)
-    groups = tuple(_build_group(plan, number, dtype) for number in range(len(plan.groups)))
     order = tuple(p.name for p in description.populations)
     return Network(groups, tuple(pathways), dt, tuple(slots), order, np.dtype(dtype))
 

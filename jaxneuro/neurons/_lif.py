@@ -82,9 +82,7 @@ class LIF(Neuron):
         hold = jnp.rint(self.t_ref / dt).astype(jnp.uint16)
         refractory = jnp.where(state.spikes, hold, state.refractory)
         free = refractory == 0
-        moved = self._membrane(v, drive, dt)
-        if drive.jump is not None:
-            moved = moved + drive.jump
+        moved = drive.jumped(self._membrane(v, drive, dt))
         v = jnp.where(free, moved, v)
         spikes = threshold(v, self.v_th, self.surrogate)
         fired = spikes if self.surrogate is None else spikes > 0
