@@ -67,10 +67,8 @@ def check_count(name: str, value: Any, at_least: int = 0) -> int:
 
 def check_fraction(name: str, value: Any) -> float:
     """`value` as a `float` in [0, 1], or `ValueError`."""
-    try:
-        p = float(value)
-    except (TypeError, ValueError):
-        p = math.nan
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    p = float(value) if number else math.nan
     if not 0.0 <= p <= 1.0:
         raise ValueError(f"{name} must be a number from 0 to 1; got {value!r}")
     return p

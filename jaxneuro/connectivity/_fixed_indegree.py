@@ -22,7 +22,8 @@ class FixedIndegree(Rule):
     `multapses`: whether a pair may connect more than once.
 
     **Raises** `ValueError` unless k is a whole number >= 0; from `build`, where k is above
-    the number of sources and multapses are off, or there is no source at all.
+    the number of sources and multapses are off, or the only source is the target itself and
+    autapses are off. A population without neurons connects to nobody.
 
     **Source** Senk et al. (2022), "random, fixed in-degree",
     doi:10.1371/journal.pcbi.1010086.

@@ -51,9 +51,8 @@ def deliver(
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(6,))
 def _deliver(ring, released, step, scale, weights, table, clear):
-    if not native_available():
-        return deliver_reference(ring, released, step, scale, weights, table, clear)
-    return _batchable(clear)(ring, released, step, scale, weights, table)
+    call = _batchable(clear, native_available())
+    return call(ring, released, step, scale, weights, table)
 
 
 def _forward(ring, released, step, scale, weights, table, clear):
@@ -73,7 +72,7 @@ _deliver.defvjp(_forward, _backward)
 
 
 @functools.cache
-def _batchable(clear: bool) -> Any:
+def _batchable(clear: bool, native: bool) -> Any:
     """The call for one network or for a batch of them over one table.
 
     Each operand may have one leading batch axis. `vmap` folds its axis into that one,
@@ -82,10 +81,10 @@ def _batchable(clear: bool) -> Any:
 
     @jax.custom_batching.custom_vmap
     def call(ring, released, step, scale, weights, table):
-        operands = (ring, released, step, scale, weights)
-        return lax.platform_dependent(
-            *operands, table, cpu=_native(clear), default=_reference(clear)
-        )
+        operands = (ring, released, step, scale, weights, table)
+        if not native:
+            return _reference(clear)(*operands)
+        return lax.platform_dependent(*operands, cpu=_native(clear), default=_reference(clear))
 
     @call.def_vmap
     def rule(size, batched, ring, released, step, scale, weights, table):

@@ -89,10 +89,9 @@ def read_sections(table: Table) -> Section:
 
 
 class Rows(NamedTuple):
-    """Every row of every section: its source neuron, section and span of synapses."""
+    """Every row of every section, ascending by source neuron: its span of synapses."""
 
     source: jax.Array
-    section: jax.Array
     start: jax.Array
     stop: jax.Array
 
@@ -110,12 +109,11 @@ def expand_rows(table: Table) -> Rows:
     entry = s.pointers[section] + row * per_row
     base = s.targets[section]
     pointers = table.pointers.astype(jnp.int32)
-    return Rows(
-        source=s.first_row[section] + row,
-        section=section,
-        start=base + pointers[entry],
-        stop=base + pointers[entry + per_row],
-    )
+    source = s.first_row[section] + row
+    # Row by row, as the native kernel goes: a source may have rows in several sections.
+    order = jnp.argsort(source, stable=True)
+    start, stop = base + pointers[entry], base + pointers[entry + per_row]
+    return Rows(source[order], start[order], stop[order])
 
 
 class Synapses(NamedTuple):

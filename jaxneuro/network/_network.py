@@ -84,7 +84,7 @@ class Network(eqx.Module):
     scan body.
 
     **Fields** `groups`, `pathways`; static `dt` [ms], `slots` ring length per group, `order`
-    population names as described.
+    population names as described, `dtype` of its numbers.
 
     **Source** the house's own: design sections 2 to 4.
     """

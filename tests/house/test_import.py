@@ -1,0 +1,81 @@
+"""`import jaxneuro` is quick: it starts nothing and loads nothing that may not be needed."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def python(*arguments, **environment):
+    """Runs Python at the root of the repository; returns what it printed."""
+    # Not the 8 devices of the tests: a stranger has none of these settings.
+    env = {k: v for k, v in os.environ.items() if k not in ("XLA_FLAGS", "NPROC")}
+    path = os.pathsep.join([str(ROOT), env.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+    env = {**env, "PYTHONPATH": path, "MPLBACKEND": "agg", **environment}
+    done = subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, env=env, timeout=120
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+def test_no_backend_and_no_extras():
+    printed = python(
+        "-c",
+        "import jax, equinox, sys; before = set(sys.modules)\n"
+        "import jaxneuro; from jax._src import xla_bridge\n"
+        "print(xla_bridge.backends_are_initialized())\n"
+        "print(*sorted(set(sys.modules) - before))",
+    )
+    started, modules = printed.splitlines()
+    assert started == "False"
+    assert "jaxneuro.network" in modules.split()
+    for name in ("matplotlib", "tqdm", "scipy.special", "pandas"):
+        assert name not in modules.split()
+
+
+def test_the_environment_is_left_alone():
+    printed = python(
+        "-c",
+        "import os; before = dict(os.environ)\nimport jaxneuro\nprint(dict(os.environ) == before)",
+    )
+    assert printed == "True\n"
+
+
+def test_configure_cpu_comes_in_time():
+    printed = python(
+        "-c",
+        "import jaxneuro as jn, os; print(jn.configure_cpu(threads=1), os.environ['NPROC'])\n"
+        "import jax; print(float(jax.numpy.ones(3).sum()))",
+    )
+    assert printed == "True 1\n3.0\n"
+
+
+def test_configure_cpu_says_when_it_is_late():
+    import jax
+
+    import jaxneuro as jn
+
+    jax.devices()
+    before = dict(os.environ)
+    with pytest.warns(RuntimeWarning, match="came too late"):
+        assert jn.configure_cpu() is False
+    assert dict(os.environ) == before
+    with pytest.raises(ValueError, match=r"threads must be .* at least 1; got 0"):
+        jn.configure_cpu(0)
+
+
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.name)
+def test_examples_run(path, tmp_path):
+    out = tmp_path / "out.png"
+    printed = python(str(path), "--neurons", "200", "--seconds", "0.05", "--out", str(out))
+    assert out.stat().st_size > 10_000
+    assert "Hz" in printed
+    assert len(path.read_text().splitlines()) < 100

@@ -1,0 +1,68 @@
+"""`pack` against NumPy."""
+
+import hypothesis
+import hypothesis.strategies as st
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxneuro.kernels import native_available, pack, packed_bytes
+from jaxneuro.kernels._reference import pack_reference
+from tests.strategies import packed
+
+SIZES = st.one_of(st.sampled_from([0, 1, 7, 8, 63, 64, 65, 127, 128, 129]), st.integers(0, 300))
+
+
+def expected(spikes):
+    padded = np.zeros((*spikes.shape[:-1], 8 * packed_bytes(spikes.shape[-1])), bool)
+    padded[..., : spikes.shape[-1]] = spikes
+    return np.packbits(padded, axis=-1, bitorder="little")
+
+
+@hypothesis.given(
+    n=SIZES, leading=st.sampled_from([(), (1,), (3,), (2, 3), (0,)]), seed=st.integers(0, 99)
+)
+def test_equals_numpy_for_every_shape(n, leading, seed):
+    spikes = np.random.default_rng(seed).random((*leading, n)) < 0.4
+    want = expected(spikes)
+    assert want.shape == (*leading, 8 * -(-n // 64))
+    for version in (pack, pack_reference):
+        got = version(jnp.asarray(spikes))
+        assert got.dtype == jnp.uint8
+        np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("n", [1, 64, 65, 200])
+@pytest.mark.parametrize("every", [True, False])
+def test_all_spiking_and_nobody_spiking(n, every):
+    spikes = np.full(n, every)
+    got = np.asarray(pack(jnp.asarray(spikes)))
+    np.testing.assert_array_equal(got, packed(spikes))
+    assert int(np.unpackbits(got).sum()) == n * every
+
+
+@pytest.mark.parametrize("i", range(0, 130, 9))
+def test_one_neuron_is_one_bit(i):
+    spikes = np.arange(130) == i
+    got = np.asarray(pack(jnp.asarray(spikes)))
+    assert got[i // 8] == 1 << (i % 8)
+    assert np.count_nonzero(got) == 1
+
+
+@pytest.mark.parametrize("shape", [(4, 70), (2, 3, 64), (5, 0)])
+def test_vmap_and_jit_equal_the_loop(shape):
+    spikes = np.random.default_rng(0).random(shape) < 0.5
+    f = pack
+    for _ in shape[:-1]:
+        f = jax.vmap(f)
+    np.testing.assert_array_equal(jax.jit(f)(spikes), expected(spikes))
+    np.testing.assert_array_equal(
+        jax.vmap(pack, in_axes=-2)(spikes), np.moveaxis(expected(spikes), -2, 0)
+    )
+
+
+@pytest.mark.skipif(not native_available(), reason="there is no native kernel here")
+def test_the_native_kernel_is_what_runs():
+    text = jax.jit(pack).lower(jnp.zeros(70, bool)).compile().as_text()
+    assert "jaxneuro_pack" in text

@@ -1,0 +1,124 @@
+"""Weights and delays: arrays, and distributions with the right moments and bounds."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxneuro as jn
+from tests.network.networks import description, events, one_number, projection, random_connections
+
+SYNAPSE = jn.synapses.Exponential(2.0)
+NEURON = jn.neurons.LIF(t_ref=2.0)
+RUN = jax.jit(jn.scan, static_argnums=(2, 4))
+
+
+def two(rule, n=(400, 500), **values):
+    """Two populations with one projection, built."""
+    populations = [jn.Population(k, m, NEURON) for k, m in zip("AB", n)]
+    values = {"weight": 1.0, "delay": 0.1, **values}
+    p = jn.Projection("A", "B", rule, synapse=SYNAPSE, **values)
+    return jn.build(jn.Description(populations, [p]), 3, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("law", "mean", "sd", "low", "high"),
+    [
+        (jn.Uniform(2.0, 5.0), 3.5, 3 / np.sqrt(12), 2.0, 5.0),
+        (jn.Normal(3.0, 0.5), 3.0, 0.5, -np.inf, np.inf),
+        (jn.Normal(0.0, 1.0, low=0.0), np.sqrt(2 / np.pi), np.sqrt(1 - 2 / np.pi), 0.0, np.inf),
+        (jn.LogNormal(0.2, 0.4), np.exp(0.28), np.exp(0.28) * np.sqrt(np.expm1(0.16)), 0, np.inf),
+    ],
+    ids=["uniform", "normal", "half normal", "log-normal"],
+)
+def test_weights_have_the_moments_of_their_law(law, mean, sd, low, high):
+    w = np.asarray(two(jn.connectivity.FixedProbability(0.5), weight=law).pathways[0].weights)
+    assert w.size > 95_000
+    assert abs(w.mean() - mean) < 4 * sd / np.sqrt(w.size)
+    assert abs(w.std() - sd) < 0.02 * sd
+    assert low <= w.min()
+    assert w.max() <= high
+    assert len(np.unique(w)) > 0.9 * w.size
+
+
+def test_delays_are_rounded_to_the_grid_and_at_least_one_step():
+    law = jn.Normal(1.5, 0.75)
+    net = two(jn.connectivity.FixedProbability(0.5), delay=law)
+    steps = np.asarray(net.pathways[0].table.delays)
+    assert steps.min() == 1
+    bulk = steps[steps > 1]
+    assert abs(np.mean(steps) - 15.07) < 0.15  # mean of max(rint(N(15, 7.5)), 1) is 15.07
+    assert bulk.size > 0.95 * steps.size
+    assert net.slots == (int(steps.max()) + 1,)
+    assert (steps == 1).mean() == pytest.approx(0.036, abs=0.004)  # Phi((1.5 - 15) / 7.5)
+
+
+def test_uniform_delays_stay_inside():
+    net = two(jn.connectivity.FixedProbability(0.5), delay=jn.Uniform(0.5, 30.0))
+    steps = np.asarray(net.pathways[0].table.delays)
+    assert steps.dtype == np.uint16
+    assert (steps.min(), steps.max()) == (5, 300)
+
+
+def test_weights_and_delays_are_drawn_independently():
+    law = jn.Uniform(0.1, 20.0)
+    p = two(jn.connectivity.FixedProbability(0.5), weight=law, delay=law).pathways[0]
+    r = np.corrcoef(p.weights, np.asarray(p.table.delays, float))[0, 1]
+    assert abs(r) < 4 / np.sqrt(p.weights.size)
+
+
+def given(kind):
+    """(rule, weights, delays in steps, the same as connections) of A (6) to B (6)."""
+    rng, n = np.random.default_rng(4), 6
+    pre, post = (x.ravel() for x in np.indices((n, n)))
+    weight, delay = rng.normal(60.0, 30.0, (n, n)), rng.integers(1, 9, (n, n))
+    if kind == "matrix":
+        return jn.connectivity.AllToAll(), weight, delay, (pre, post)
+    if kind == "one to one":
+        who = np.arange(n)
+        return jn.connectivity.OneToOne(), np.diag(weight), np.diag(delay), (who, who)
+    chosen = rng.permutation(n * n)[:20]
+    pre, post = np.append(pre[chosen], pre[chosen[:5]]), np.append(post[chosen], post[chosen[:5]])
+    rule = jn.connectivity.Explicit(pre, post)
+    if kind == "explicit, matrix":
+        return rule, weight, delay, (pre, post)
+    return rule, rng.normal(60.0, 30.0, 25), rng.integers(1, 9, 25), (pre, post)
+
+
+@pytest.mark.parametrize("kind", ["matrix", "one to one", "explicit", "explicit, matrix"])
+def test_arrays_reach_their_connections(kind, x64):
+    """One spike of one source gives each of its targets its weight after its delay."""
+    rule, weight, delay, (pre, post) = given(kind)
+    populations = [jn.Population("A", 6, NEURON), jn.Population("B", 6, NEURON)]
+    forever = jn.synapses.Exponential(1e12)  # the current is the sum of what has arrived
+    p = jn.Projection("A", "B", rule, weight=weight, delay=delay * 0.1, synapse=forever)
+    net = jn.build(jn.Description(populations, [p]), 0, 0.1, jnp.float64)
+    w = weight[pre, post] if weight.ndim == 2 else weight
+    d = delay[pre, post] if delay.ndim == 2 else delay
+    record = jn.Record(variables={"A->B": "current"})
+    for source in range(6):
+        kick = np.zeros((10, 6))
+        kick[0, source] = 1e6
+        expected = np.zeros((10, 6))
+        for i, target, value, steps in zip(pre, post, w, d):
+            expected[steps:, target] += value * (i == source)
+        _, recording = RUN(net, net.init(0), 10, {"A": kick}, record)
+        np.testing.assert_allclose(recording.traces["A->B"]["current"], expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("delay", ["one", "each"])
+@pytest.mark.parametrize("weight", ["one", "each"])
+def test_one_value_or_an_array_of_it_give_the_same(weight, delay, x64):
+    rng = np.random.default_rng(8)
+    c = one_number(random_connections(rng, {"A": 13, "B": 20}, 0, "fast", 5), "weight", 30.0)
+    c = one_number(c, "delay_steps", 3)
+    count = c["pre"].size
+    changed = {
+        **({"weight": np.full(count, 30.0)} if weight == "each" else {}),
+        **({"delay": np.full(count, 0.3)} if delay == "each" else {}),
+    }
+    spikes = [
+        events(jn.build(description(projections=[p]), 0, 0.1, jnp.float64), 200)
+        for p in (projection(c), projection(c, **changed))
+    ]
+    assert spikes[0] == spikes[1]

@@ -1,0 +1,159 @@
+"""`Network.set`: new values by name, in a new network."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxneuro as jn
+from tests.network.networks import LIF, SIZES, balanced, description, events
+
+NET = jn.build(balanced(), 0, 0.1)
+
+
+def spikes(net, n_steps=200):
+    return jax.jit(jn.scan, static_argnums=2)(net, net.init(0), n_steps)[1].spikes
+
+
+def test_it_returns_a_new_network():
+    before = jax.tree.map(np.asarray, jax.tree.leaves(NET))
+    changed = NET.set("E", tau_m=12.0)
+    for old, new in zip(before, jax.tree.leaves(NET)):
+        np.testing.assert_array_equal(old, new)
+    assert events(changed, 200) != events(NET, 200)
+
+
+def test_it_equals_a_network_built_so():
+    other = jn.build(balanced(weight=3.0, gain=2.0), 0, 0.1)
+    changed = other
+    for target in "EI":
+        changed = changed.set(f"E->{target}", gain=1.0, weight=6.0)
+        changed = changed.set(f"I->{target}", gain=1.0)
+    assert events(changed, 200) == events(NET, 200)
+    slower = jn.build(balanced(tau_m=30.0), 0, 0.1)
+    assert events(NET.set("E", tau_m=30.0).set("I", tau_m=30.0), 200) == events(slower, 200)
+
+
+@pytest.mark.parametrize("value", [12.0, np.linspace(8.0, 12.0, 160)], ids=["one", "each"])
+def test_a_population_alone(value):
+    changed = NET.set("E", tau_m=value)
+    model = jn.neurons.LIF
+    like = {"c_m": 200.0, "e_l": -60.0, "v_th": -50.0, "v_reset": -60.0}
+    made = balanced()
+    populations = [
+        jn.Population(p.name, p.n, model(**like, tau_m=t), initial=p.initial)
+        for p, t in zip(made.populations, (value, 20.0))
+    ]
+    built = jn.build(jn.Description(populations, made.projections, made.stimuli), 0, 0.1)
+    assert events(changed, 200) == events(built, 200)
+
+
+def test_a_stimulus_and_a_synapse():
+    silent = NET.set("ConstantCurrent->E", amplitude=0.0).set("ConstantCurrent->I", amplitude=0.0)
+    early = {k: [e for e in v if e[0] > 100] for k, v in events(silent, 200).items()}
+    assert sum(map(len, early.values())) < 20
+    changed = NET.set("E->E", tau_syn=2.0)
+    assert changed.groups[0].receptors != NET.groups[0].receptors
+    assert events(changed, 300) != events(NET, 300)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "known"),
+    [
+        ("X", {"tau_m": 1.0}, "'E', 'I', 'E->E'"),
+        ("E", {"tau": 1.0}, "'tau_m', 'c_m', 'e_l', 'v_th', 'v_reset', 't_ref'"),
+        ("E->I", {"tau": 1.0}, "'tau_syn', 'e_rev', 'gain', 'weight'"),
+        ("ConstantCurrent->E", {"current": 1.0}, "'amplitude'"),
+    ],
+)
+def test_unknown_names_list_the_known(name, values, known):
+    with pytest.raises(ValueError, match=known):
+        NET.set(name, **values)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [
+        ("E", {"tau_m": -1.0}, r"population 'E': LIF: tau_m must be finite and above 0.*got -1"),
+        ("E", {"v_reset": -40.0}, r"population 'E'.*v_reset must be below v_th"),
+        ("E", {"t_ref": 0.25}, r"population 'E': t_ref must be a whole number.*0.2 and 0.3 ms"),
+        ("E", {"tau_m": np.ones(3)}, r"population 'E': tau_m.*\(160,\).*got shape \(3,\)"),
+        ("E->I", {"gain": np.ones(2)}, r"projection 'E->I': gain must be one number"),
+        ("E->I", {"weight": np.nan}, r"projection 'E->I': weight must be finite; got nan"),
+        ("E->I", {"tau_syn": 0.0}, r"projection 'E->I'.*tau_syn must be finite and above 0"),
+    ],
+)
+def test_bad_values(name, values, message):
+    with pytest.raises(ValueError, match=message):
+        NET.set(name, **values)
+
+
+def test_individual_weights_cannot_be_one_number():
+    made = balanced(weight=jn.Normal(6.0, 1.0, low=0.0))
+    net = jn.build(made, 0, 0.1)
+    with pytest.raises(ValueError, match=r"'E->E'.*individual weights. Set its gain"):
+        net.set("E->E", weight=1.0)
+
+
+def test_one_retrace_only_where_a_leaf_changes_its_shape():
+    traces = []
+
+    @jax.jit
+    def program(net, state):
+        traces.append(1)
+        return jn.scan(net, state, 20)[0].neurons[0].v
+
+    state = NET.init(0)
+    program(NET, state)
+    program(NET.set("E->E", gain=2.0).set("I->E", weight=9.0), state)
+    assert len(traces) == 1
+    changed = NET.set("E", tau_m=12.0)  # () becomes (populations,), and nothing else does
+    assert changed.groups[0].model.tau_m.shape == (2,)
+    assert changed.groups[0].model.v_th.shape == ()
+    program(changed, state)
+    assert len(traces) == 2
+    program(changed.set("E", tau_m=13.0).set("I", tau_m=9.0), state)
+    assert len(traces) == 2
+
+
+def test_inside_jit_other_leaves_keep_their_shape():
+    changed = jax.eval_shape(lambda net: net.set("E", tau_m=12.0), NET)
+    model = changed.groups[0].model
+    assert [x.shape for x in jax.tree.leaves(model)] == [(2,), (), (), (), (), ()]
+
+
+def test_under_vmap():
+    taus = jnp.asarray([12.0, 15.0, 20.0])
+
+    def total(tau):
+        net = NET.set("E", tau_m=tau).set("E->I", gain=tau / 20.0)
+        return jn.scan(net, net.init(0), 150)[1].spikes.counts("E")
+
+    many = jax.jit(jax.vmap(total))(taus)
+    for tau, counts in zip(taus, many):
+        alone = NET.set("E", tau_m=float(tau)).set("E->I", gain=float(tau) / 20.0)
+        np.testing.assert_array_equal(counts, spikes(alone, 150).counts("E"))
+    assert len(set(many.sum(axis=1).tolist())) == 3
+
+
+def test_under_grad(x64):
+    made = description(v_th=1e3, v_reset=-62.0)
+    net = jn.build(made, 0, 0.1, jnp.float64)
+
+    def loss(tau, amplitude):
+        changed = net.set("B", tau_m=tau).set("ConstantCurrent->B", amplitude=amplitude)
+        state, _ = jn.scan(changed, changed.init(0), 100)
+        return jnp.mean(changed.read(state, "B", "v") ** 2)
+
+    point, step = (LIF["tau_m"], 260.0), 1e-4
+    slopes = jax.jit(jax.grad(loss, (0, 1)))(*point)
+    for k, slope in enumerate(slopes):
+        up, down = ([x + s * (i == k) for i, x in enumerate(point)] for s in (step, -step))
+        central = (loss(*up) - loss(*down)) / (2 * step)
+        np.testing.assert_allclose(slope, central, rtol=1e-6)
+        assert slope != 0
+
+
+def test_set_of_the_only_population():
+    net = jn.build(description(["A"], sizes={"A": SIZES["A"]}), 0, 0.1)
+    assert net.set("A", tau_m=9.0).groups[0].model.tau_m.shape == ()

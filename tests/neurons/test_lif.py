@@ -1,0 +1,106 @@
+"""The LIF neuron against closed forms."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxneuro as jn
+
+DT = 0.1
+LIF = {"tau_m": 20.0, "c_m": 200.0, "e_l": -65.0, "v_th": -50.0, "v_reset": -68.0}
+
+
+def drive(n_steps, n=1, **parts):
+    full = lambda x: jnp.broadcast_to(jnp.asarray(x, jnp.float64), (n_steps, n))  # noqa: E731
+    return jn.Drive(**{k: full(x) for k, x in parts.items()})
+
+
+def run(model, drives, n=1, v0=None):
+    """(v, spikes) of every step in float64; v0 starts all neurons there."""
+    model = jax.tree.map(lambda x: x.astype(jnp.float64), model)
+    state = model.init(n)
+    state = state if v0 is None else state._replace(v=jnp.full(n, v0))
+
+    def body(state, now):
+        state, spikes = model.step(state, now, DT)
+        return state, (state.v, spikes)
+
+    return (np.asarray(x) for x in jax.jit(lambda s: jax.lax.scan(body, s, drives))(state)[1])
+
+
+@pytest.mark.parametrize("t_ref", [0.0, 2.0, 5.0])
+def test_f_i_curve(t_ref, x64):
+    """Each interval is the analytic one, rounded up to the grid: an exact membrane."""
+    currents = np.array([100.0, 149.9, 150.1, 160.0, 200.0, 300.0, 600.0, 2000.0])
+    model = jn.neurons.LIF(**LIF, t_ref=t_ref)
+    _, spikes = run(model, drive(20_000, 8, current=currents), 8)
+    v_inf = LIF["e_l"] + currents * LIF["tau_m"] / LIF["c_m"]
+    for k, top in enumerate(v_inf):
+        steps = np.flatnonzero(spikes[:, k])
+        if top <= LIF["v_th"]:
+            assert steps.size == 0
+            continue
+        rise = LIF["tau_m"] * np.log((top - LIF["v_reset"]) / (top - LIF["v_th"]))
+        expected = np.ceil(rise / DT - 1e-9) + round(t_ref / DT)
+        np.testing.assert_array_equal(np.diff(steps), expected)
+        assert 1 / (expected * DT) == pytest.approx(1 / (rise + t_ref), rel=DT / (rise + t_ref))
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2, 17, 300])
+def test_refractory_steps_are_exact(steps, x64):
+    """Held at v_reset through steps k+1 ... k+t_ref/dt, and moving in the next."""
+    model = jn.neurons.LIF(**LIF, t_ref=steps * DT)
+    v, spikes = run(model, drive(1000, current=5000.0))
+    first = int(np.flatnonzero(spikes[:, 0])[0])
+    held = v[first + 1 : first + 1 + steps, 0]
+    np.testing.assert_array_equal(held, LIF["v_reset"])
+    assert not spikes[first + 1 : first + 1 + steps].any()
+    assert v[first + 1 + steps, 0] > LIF["v_reset"]
+
+
+def test_refractory_time_of_many_steps(x64):
+    model = jn.neurons.LIF(**LIF, t_ref=6000.0)
+    _, spikes = run(model, drive(61_000, current=50_000.0))
+    steps = np.flatnonzero(spikes[:, 0])
+    assert steps.size == 2
+    assert 60_000 < np.diff(steps)[0] <= 60_010
+
+
+def test_recorded_v_at_a_spike_is_before_the_reset(x64):
+    v, spikes = run(jn.neurons.LIF(**LIF), drive(1000, current=400.0))
+    at = np.flatnonzero(spikes[:, 0])
+    assert (v[at, 0] >= LIF["v_th"]).all()
+    assert (np.delete(v[:, 0], at) < LIF["v_th"]).all()
+
+
+def test_synapses_see_the_voltage_after_the_reset(x64):
+    model = jn.neurons.LIF(**LIF)
+    state = model.init(2)._replace(v=jnp.array([-40.0, -60.0]), spikes=jnp.array([True, False]))
+    np.testing.assert_array_equal(model.voltage(state), [LIF["v_reset"], -60.0])
+
+
+def test_membrane_is_exact_for_any_step(x64):
+    """One step of a constant drive lands on the solution of the equation."""
+    g, current = 13.0, 170.0
+    model = jn.neurons.LIF(**{**LIF, "v_th": 1e3})
+    v, _ = run(model, drive(500, current=current, conductance=g), v0=-80.0)
+    g_l = LIF["c_m"] / LIF["tau_m"]
+    v_inf = (g_l * LIF["e_l"] + current) / (g_l + g)
+    t = DT * np.arange(1, 501)
+    expected = v_inf + (-80.0 - v_inf) * np.exp(-t * (g_l + g) / LIF["c_m"])
+    np.testing.assert_allclose(v[:, 0], expected, rtol=1e-12)
+
+
+def test_it_is_stable_under_any_conductance(x64):
+    v, _ = run(jn.neurons.LIF(**LIF), drive(10, conductance=1e9, current=-80e9))
+    np.testing.assert_allclose(v, -80.0, rtol=1e-6)
+
+
+def test_a_threshold_is_met_at_equality(x64):
+    """I = (v_th - e_l) g_l never crosses; a start at v_th does at once."""
+    quiet = run(jn.neurons.LIF(**LIF), drive(20_000, current=150.0 - 1e-6))
+    assert not list(quiet)[1].any()
+    model = jn.neurons.LIF(**{**LIF, "e_l": -50.0})
+    _, spikes = run(model, jn.Drive(current=jnp.zeros((1, 1))))
+    assert spikes[0, 0]

@@ -1,0 +1,162 @@
+"""Distributions against scipy: quantiles, truncation, both paths, refusals."""
+
+import math
+
+import hypothesis
+import hypothesis.strategies as st
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import scipy.stats
+
+from jaxneuro.numerics import LogNormal, Normal, Uniform, unit_interval
+
+U = np.concatenate([[2.0**-24, 1 - 2.0**-24], np.linspace(0.001, 0.999, 301)])
+INF = math.inf
+
+
+def truncated(mean, sd, low=-INF, high=INF):
+    return scipy.stats.truncnorm((low - mean) / sd, (high - mean) / sd, loc=mean, scale=sd)
+
+
+BOUNDS = [
+    (-INF, INF),
+    (0.0, INF),
+    (-INF, 0.0),
+    (-1.0, 2.0),
+    (1.9, 2.1),
+    (9.0, INF),  # 3.5 sd above the mean
+    (12.0, 13.0),  # 5 sd above
+    (-INF, -5.0),
+    (-9.0, -8.0),
+    (-200.0, 300.0),
+]
+
+
+@pytest.mark.parametrize(("low", "high"), BOUNDS)
+def test_normal_equals_scipy(low, high):
+    mean, sd = 2.0, 2.0
+    d = Normal(mean, sd, low=low, high=high)
+    want = truncated(mean, sd, low, high).ppf(U)
+    np.testing.assert_allclose(d.quantile(U), want, rtol=1e-9, atol=1e-9)
+    got = d.quantile(jnp.asarray(U, jnp.float32))
+    assert got.dtype == jnp.float32
+    assert ((got >= np.float32(low)) & (got <= np.float32(high))).all()
+    # float32 numbers near 1 are 6e-8 apart: so far out, that is what a value is known to.
+    inner = (U > 0.0009) & (U < 0.9991)
+    np.testing.assert_allclose(got[inner], want[inner], rtol=2e-5, atol=2e-5)
+
+
+@hypothesis.given(
+    mean=st.floats(-50, 50),
+    sd=st.floats(0.01, 20),
+    low=st.floats(-4, 3),
+    width=st.floats(0.1, 5),
+)
+def test_truncation_equals_scipy_wherever_the_bounds_are(mean, sd, low, width):
+    a, b = mean + low * sd, mean + (low + width) * sd
+    got = Normal(mean, sd, low=a, high=b).quantile(U)
+    want = truncated(mean, sd, a, b).ppf(U)
+    np.testing.assert_allclose((got - mean) / sd, (want - mean) / sd, rtol=1e-7, atol=1e-7)
+    assert (np.diff(got[2:]) >= 0).all()
+    slack = 1e-12 * (abs(mean) + sd)
+    assert got.min() >= a - slack
+    assert got.max() <= b + slack
+
+
+def test_both_far_tails_mirror_each_other():
+    above, below = Normal(0.0, 1.0, low=6.0), Normal(0.0, 1.0, high=-6.0)
+    np.testing.assert_allclose(above.quantile(U), -below.quantile(1 - U), rtol=1e-13)
+    np.testing.assert_allclose(above.quantile(U), truncated(0, 1, low=6.0).ppf(U), rtol=1e-9)
+    for d, sign in ((above, 1), (below, -1)):
+        got = sign * np.asarray(d.quantile(jnp.asarray(U, jnp.float32)))
+        assert np.isfinite(got).all()
+        assert (got >= 6.0).all()
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, INF), (1.0, INF), (0.0, 2.0), (0.5, 8.0)])
+def test_log_normal_equals_scipy(low, high):
+    mu, sigma = 0.3, 0.8
+    law = scipy.stats.lognorm(sigma, scale=math.exp(mu))
+    want = law.ppf(law.cdf(low) + (law.cdf(high) - law.cdf(low)) * U)
+    d = LogNormal(mu, sigma, low=low, high=high)
+    np.testing.assert_allclose(d.quantile(U), want, rtol=1e-9)
+    inner = (U > 0.0009) & (U < 0.9991)
+    got = d.quantile(jnp.asarray(U[inner], jnp.float32))
+    np.testing.assert_allclose(got, want[inner], rtol=5e-5)
+
+
+def test_uniform_equals_scipy():
+    want = scipy.stats.uniform(-3.0, 5.0).ppf(U)
+    np.testing.assert_allclose(Uniform(-3, 2).quantile(U), want, rtol=1e-14, atol=1e-14)
+    got = Uniform(-3, 2).quantile(jnp.asarray(U, jnp.float32))
+    np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+
+
+def test_no_spread_gives_the_mean_in_the_dtype_of_the_draw():
+    u = jnp.full(3, 0.2, jnp.float32)
+    for d, value in ((Normal(4, 0), 4.0), (LogNormal(0, 0), 1.0), (Uniform(2, 2), 2.0)):
+        assert d.quantile(u).tolist() == [value] * 3
+        assert d.quantile(u).dtype == jnp.float32
+        assert d.quantile(np.full(3, 0.2)).tolist() == [value] * 3
+    assert Normal(4.0, 0.0).support() == (4.0, 4.0)
+
+
+@pytest.mark.parametrize("number", [np.float64, np.float32, np.int64, int, float])
+def test_numbers_of_numpy_are_plain_numbers(number):
+    # Strict promotion would refuse a NumPy scalar beside a float32 array.
+    u = jnp.full(2, 0.3, jnp.float32)
+    laws = (Normal, LogNormal, Uniform)
+    for law in laws:
+        got = law(number(1), number(2)).quantile(u)
+        np.testing.assert_array_equal(got, law(1.0, 2.0).quantile(u))
+    bounded = Normal(number(1), number(2), low=number(0), high=number(3))
+    np.testing.assert_array_equal(bounded.quantile(u), Normal(1.0, 2.0, 0.0, 3.0).quantile(u))
+
+
+def test_the_unit_interval_is_open_and_the_same_in_numpy_and_jax():
+    rng = np.random.default_rng(0)
+    words = rng.integers(0, 2**32, 10_000, dtype=np.uint64).astype(np.uint32)
+    words[:6] = (0, 1, 511, 512, 2**32 - 512, 2**32 - 1)
+    plain, traced = unit_interval(words), jax.jit(unit_interval)(words)
+    assert plain.dtype == np.float64
+    assert traced.dtype == np.float32
+    np.testing.assert_array_equal(plain, np.asarray(traced, np.float64))
+    assert plain.min() > 0.0
+    assert plain.max() < 1.0
+    ends = unit_interval(jnp.asarray([0, 2**32 - 1], jnp.uint32))
+    assert jnp.isfinite(Normal(0.0, 1.0).quantile(ends)).all()
+    assert ends[0] == 1 - ends[1]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Normal(0.0, -1.0), "sd must be at least 0.*got sd -1.0"),
+        (lambda: Normal(math.nan, 1.0), "mean must be a number; got nan"),
+        (lambda: Normal(0.0, math.nan), "sd must be a number; got nan"),
+        (lambda: Normal(INF, 1.0), "mean finite.*got sd 1.0, mean inf"),
+        (lambda: Normal(0.0, INF), "got sd inf"),
+        (lambda: Normal(0.0, 1.0, low=2.0, high=1.0), "low must be below high; got 2.0 and 1.0"),
+        (lambda: Normal(0.0, 1.0, low=1.0, high=1.0), "low must be below high"),
+        (lambda: Normal(0.0, 1.0, low=30.0), "nothing between 30.0 and inf"),
+        (lambda: Normal(0.0, 1.0, high=-30.0), "nothing between -inf and -30.0"),
+        (lambda: Normal(0.0, 0.0, low=1.0), "must lie between low and high; got 0.0"),
+        (lambda: Normal("1", 1.0), "mean must be a number; got '1'"),
+        (lambda: Normal(True, 1.0), "mean must be a number; got True"),
+        (lambda: LogNormal(0.0, -1.0), "got sd -1.0"),
+        (lambda: LogNormal(0.0, 1.0, low=-1.0), "low must be at least 0; got -1.0"),
+        (lambda: LogNormal(0.0, 0.0, low=2.0), "must lie between low and high; got 1.0"),
+        (lambda: LogNormal(0.0, 1.0, low=1e30), "nothing between"),
+        (lambda: Uniform(2.0, 1.0), "at most high; got 2.0 and 1.0"),
+        (lambda: Uniform(0.0, INF), "must be finite.*got 0.0 and inf"),
+        (lambda: Uniform(math.nan, 1.0), "low must be a number; got nan"),
+        (lambda: Uniform([1.0], 2.0), r"low must be a number; got \[1.0\]"),
+        (lambda: jax.jit(lambda x: Uniform(x, 2.0))(1.0), "not a traced value"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:A JAX array is being set as static")
+def test_bad_parameters_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

@@ -1,0 +1,142 @@
+"""Gradients through a whole network."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import jaxneuro as jn
+from jaxneuro.numerics import FastSigmoid
+
+A, B, STEPS = 6, 5, 150
+RNG = np.random.default_rng(3)
+WEIGHTS = RNG.uniform(250.0, 350.0, (A, B))
+
+
+def network(surrogate=None, v_th=-55.0, dtype=jnp.float64):
+    """A is driven over threshold and spikes onto B, which has a threshold of its own."""
+    neuron = jn.neurons.LIF(surrogate=surrogate)
+    other = jn.neurons.LIF(surrogate=surrogate, v_th=v_th)
+    populations = [
+        jn.Population("A", A, neuron, initial={"v": np.linspace(-70.0, -56.0, A)}),
+        jn.Population("B", B, other),
+    ]
+    rule = jn.connectivity.AllToAll()
+    synapses = (jn.synapses.Exponential(3.0), jn.synapses.ExponentialConductance(4.0, 0.0))
+    projections = [
+        jn.Projection("A", "B", rule, weight=WEIGHTS, delay=0.5, synapse=synapses[0], name="w"),
+        jn.Projection("A", "B", rule, weight=2.0, delay=1.0, synapse=synapses[1], name="g"),
+    ]
+    stimuli = [jn.Stimulation("A", jn.stimuli.ConstantCurrent(600.0))]
+    return jn.build(jn.Description(populations, projections, stimuli), 0, 0.1, dtype)
+
+
+def v_of_b(net, state=None):
+    """A loss of B's voltages that tells its neurons apart."""
+    state, _ = jn.scan(net, net.init(0) if state is None else state, STEPS)
+    return jnp.sum(net.read(state, "B", "v") * jnp.arange(1.0, B + 1.0))
+
+
+def spikes_of_b(net):
+    record = jn.Record(function=lambda state, output: output.spikes["B"].sum())
+    return jn.scan(net, net.init(0), STEPS, None, record)[1].function.sum()
+
+
+def central(f, x, step):
+    return (f(x + step) - f(x - step)) / (2 * step)
+
+
+def test_by_weights_equal_central_differences(x64):
+    """Also of the weights of a silent source: its events are none, its gradient is 0."""
+    net = network(v_th=1e3)
+    loss = jax.jit(lambda w: v_of_b(eqx.tree_at(lambda n: n.pathways[0].weights, net, w)))
+    weights = net.pathways[0].weights
+    slopes = np.asarray(jax.grad(loss)(weights))
+    assert weights.shape == (A * B,)
+    assert (slopes != 0).all()
+    for k in range(0, A * B, 7):
+        one = jnp.zeros(A * B).at[k].set(1.0)
+        expected = central(lambda x, one=one: loss(weights + x * one), 0.0, 1e-3)
+        np.testing.assert_allclose(slopes[k], expected, rtol=1e-6)
+
+
+def test_by_values_by_name_equal_central_differences(x64):
+    net = network(v_th=1e3)
+    points = {
+        ("w", "gain"): 1.0,
+        ("g", "gain"): 1.0,
+        ("g", "weight"): 2.0,
+        ("g", "tau_syn"): 4.0,
+        ("g", "e_rev"): 0.0,
+        ("B", "tau_m"): 10.0,
+        ("B", "c_m"): 250.0,
+        ("B", "e_l"): -70.0,
+    }
+    for (name, key), x in points.items():
+        loss = jax.jit(lambda y, name=name, key=key: v_of_b(net.set(name, **{key: y})))
+        slope, expected = jax.grad(loss)(x), central(loss, x, 1e-4)
+        np.testing.assert_allclose(slope, expected, rtol=1e-5, err_msg=f"{name}.{key}")
+        assert slope != 0, (name, key)
+
+
+def test_by_inputs_and_the_start(x64):
+    net = network(v_th=1e3)
+    v = net.init(0).neurons[0].v
+
+    def loss(v, current):
+        state = net.init(0)
+        state = state._replace(neurons=(state.neurons[0]._replace(v=v),))
+        state, _ = jn.scan(net, state, 20, {"B": current})
+        return jnp.sum(net.read(state, "B", "v") ** 2)
+
+    current = jnp.linspace(0.0, 100.0, 20)
+    by_v, by_current = jax.grad(loss, (0, 1))(v, current)
+    assert np.isfinite(by_v).all()
+    assert (np.asarray(by_v)[A:] != 0).all()
+    expected = central(lambda x: loss(v, current + x * jnp.eye(20)[5]), 0.0, 1e-2)
+    np.testing.assert_allclose(by_current[5], expected, rtol=1e-6)
+
+
+def test_through_spikes_with_a_surrogate():
+    """From the spikes of B through B's threshold, the synapses and A's spikes to A."""
+    net = network(FastSigmoid(), dtype=jnp.float32)
+    assert float(spikes_of_b(net)) > 0
+
+    def loss(values, weights):
+        changed = eqx.tree_at(lambda n: n.pathways[0].weights, net, weights)
+        for (name, key), x in values.items():
+            changed = changed.set(name, **{key: x})
+        return spikes_of_b(changed)
+
+    values = {("g", "gain"): 1.0, ("B", "tau_m"): 10.0, ("A", "tau_m"): 10.0}
+    values[("ConstantCurrent->A", "amplitude")] = 600.0
+    by_value, by_weight = jax.jit(jax.grad(loss, (0, 1)))(values, net.pathways[0].weights)
+    for name, slope in by_value.items():
+        assert np.isfinite(slope), name
+        assert slope != 0, name
+    assert np.isfinite(by_weight).all()
+    assert (np.asarray(by_weight) != 0).all()
+
+
+def test_without_a_surrogate_nothing_comes_through_spikes(x64):
+    net = network(v_th=1e3)
+    loss = lambda x: v_of_b(net.set("ConstantCurrent->A", amplitude=x))  # noqa: E731
+    assert float(jax.grad(loss)(600.0)) == 0.0
+
+
+def test_grad_under_vmap_and_vmap_under_grad(x64):
+    net = network(v_th=1e3)
+    loss = lambda gain: v_of_b(net.set("w", gain=gain))  # noqa: E731
+    gains = jnp.asarray([0.5, 1.0, 1.5])
+    alone = np.array([jax.grad(loss)(g) for g in gains])
+    np.testing.assert_allclose(jax.jit(jax.vmap(jax.grad(loss)))(gains), alone, rtol=1e-12)
+    summed = jax.jit(jax.grad(lambda g: jax.vmap(loss)(g).sum()))
+    np.testing.assert_allclose(summed(gains), alone, rtol=1e-12)
+
+
+def test_the_gradient_of_the_whole_network_is_a_network():
+    net = network(FastSigmoid(), dtype=jnp.float32)
+    slopes = eqx.filter_jit(eqx.filter_grad(spikes_of_b))(net)
+    leaves = [x for x in jax.tree.leaves(slopes) if x is not None]
+    assert all(np.isfinite(x).all() for x in leaves)
+    assert (np.asarray(slopes.pathways[0].gain) != 0).any()

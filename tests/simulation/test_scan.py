@@ -1,0 +1,216 @@
+"""`scan`: split runs, batches, recordings, bad input."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxneuro as jn
+from tests.network.networks import balanced
+
+MADE = balanced(delay=jn.Uniform(0.5, 8.0), weight=jn.Uniform(3.0, 9.0))
+NET = jn.build(MADE, 1, 0.1)
+RECORD = jn.Record(variables={"E": "v", "E->I": "g"}, rates=True)
+run = jax.jit(jn.scan, static_argnums=(2, 4))
+
+
+def same_bits(a, b):
+    assert jax.tree.structure(a) == jax.tree.structure(b)
+    for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b)):
+        np.testing.assert_array_equal(np.asarray(x), np.asarray(y))
+
+
+def join(first, second):
+    """Two recordings as one; the step at which the second began aside."""
+    joined = jax.tree.map(
+        lambda a, b: jnp.concatenate([jnp.atleast_1d(a), jnp.atleast_1d(b)]), first, second
+    )
+    return joined._replace(spikes=joined.spikes.bits)
+
+
+def test_two_scans_of_500_are_one_of_1000():
+    state = NET.init(0)
+    end, whole = run(NET, state, 1000, None, RECORD)
+    middle, first = run(NET, state, 500, None, RECORD)
+    in_flight = sum(int((np.asarray(r) != 0).sum()) for r in middle.rings)
+    assert in_flight > 100
+    last, second = run(NET, middle, 500, None, RECORD)
+    same_bits(last, end)
+    same_bits(join(first, second), whole._replace(spikes=whole.spikes.bits))
+    assert int(second.spikes.first_step) == 500
+    assert np.asarray(whole.spikes.dense("E")).sum() > 500
+
+
+@pytest.mark.parametrize("parts", [(1, 299), (63, 100, 137)])
+def test_any_split(parts):
+    end, _ = run(NET, NET.init(0), 300, None, RECORD)
+    state = NET.init(0)
+    for n_steps in parts:
+        state, _ = run(NET, state, n_steps, None, RECORD)
+    same_bits(state, end)
+
+
+def test_step_by_hand():
+    """`Network.step` is the body of the scan, to a few ulp outside of one program."""
+    state, spikes = NET.init(0), []
+    step = jax.jit(lambda net, state: net.step(state))
+    for _ in range(120):
+        state, output = step(NET, state)
+        spikes.append(np.asarray(output.spikes["E"]))
+    _, recording = run(NET, NET.init(0), 120, None, jn.Record())
+    np.testing.assert_array_equal(np.stack(spikes), recording.spikes.dense("E"))
+
+
+def test_16_copies_over_gain():
+    gains = jnp.linspace(0.2, 2.0, 16)
+
+    def spikes(gain):
+        net = NET.set("E->E", gain=gain).set("E->I", gain=gain)
+        return jn.scan(net, net.init(0), 300)[1].spikes.bits
+
+    many, alone = jax.jit(jax.vmap(spikes))(gains), jax.jit(spikes)
+    for k in range(16):
+        same_bits(jax.tree.map(lambda x, k=k: x[k], many), alone(gains[k]))
+    assert len({np.asarray(x).tobytes() for x in many[0]}) == 16
+
+
+def test_16_copies_over_seeds():
+    keys = jax.random.split(jax.random.key(1), 16)
+    spikes = lambda key: jn.scan(NET, NET.init(key), 300)[1].spikes.bits  # noqa: E731
+    many = jax.jit(jax.vmap(spikes))(keys)
+    for k in range(16):
+        _, one = run(NET, NET.init(keys[k]), 300, None, jn.Record())
+        same_bits(jax.tree.map(lambda x, k=k: x[k], many), one.spikes.bits)
+    assert len({np.asarray(x).tobytes() for x in many[0]}) == 16
+
+
+def test_one_program_for_new_values():
+    traces = []
+
+    @jax.jit
+    def program(net, state):
+        traces.append(1)
+        return jn.scan(net, state, 30)[1].spikes.bits
+
+    other = jn.build(balanced(weight=4.0, tau_m=15.0), 1, 0.1)
+    one = jn.build(balanced(weight=7.0, tau_m=18.0), 1, 0.1)
+    program(one, one.init(0))
+    program(other, other.init(3))
+    assert len(traces) == 1
+
+
+def test_recorded_variables():
+    record = jn.Record(
+        variables={"E": ("v", "refractory"), "E->I": "g"},
+        neurons={"E": [5, 0, 159], "E->I": [3]},
+        every=10,
+        rates=True,
+        function=lambda state, output: (state.step, output.spikes["I"].sum()),
+    )
+    state, some = run(NET, NET.init(0), 300, None, record)
+    _, each = run(NET, NET.init(0), 300, None, jn.Record(variables={"E": "v", "E->I": "g"}))
+    assert some.traces["E"]["refractory"].shape == (30, 3)
+    np.testing.assert_array_equal(some.traces["E"]["v"], each.traces["E"]["v"][9::10, [5, 0, 159]])
+    np.testing.assert_array_equal(some.traces["E->I"]["g"], each.traces["E->I"]["g"][9::10, [3]])
+    np.testing.assert_array_equal(some.function[0], np.arange(10, 301, 10))
+    np.testing.assert_array_equal(some.function[1], np.asarray(each.spikes.counts("I"))[9::10])
+    for name in "EI":
+        np.testing.assert_array_equal(some.counts[name], each.spikes.counts(name))
+    np.testing.assert_array_equal(some.traces["E"]["v"][-1, 1], NET.read(state, "E", "v")[0])
+
+
+def test_spikes_need_not_be_recorded():
+    _, recording = run(NET, NET.init(0), 10, None, jn.Record(spikes=False))
+    assert recording.spikes is None
+    assert recording.traces == {}
+
+
+def test_views_of_the_spikes_agree():
+    _, recording = run(NET, NET.init(0), 300, None, jn.Record())
+    for name, n in NET.populations.items():
+        dense = np.asarray(recording.spikes.dense(name))
+        assert dense.shape == (300, n)
+        times, who = recording.spikes.events(name)
+        steps, neurons = np.nonzero(dense)
+        np.testing.assert_array_equal(who, neurons)
+        np.testing.assert_allclose(times, (steps + 1) * 0.1)
+        np.testing.assert_array_equal(recording.spikes.counts(name), dense.sum(axis=1))
+    with pytest.raises(ValueError, match=r"no population named 'X'.*'E', 'I'"):
+        recording.spikes.events("X")
+
+
+@pytest.mark.parametrize("shape", ["steps", "steps and neurons"])
+def test_inputs_by_name(shape):
+    current = np.linspace(0.0, 300.0, 200)
+    x = current if shape == "steps" else np.tile(current[:, None], 40)
+    driven, _ = run(NET, NET.init(0), 200, {"I": x}, RECORD)
+    free, _ = run(NET, NET.init(0), 200, None, RECORD)
+    by_hand = NET.init(0)
+    for k in range(200):
+        by_hand, _ = run(NET, by_hand, 1, {"I": x[k : k + 1]}, RECORD)
+    assert (NET.read(driven, "I", "v") != NET.read(free, "I", "v")).any()
+    np.testing.assert_allclose(NET.read(driven, "I", "v"), NET.read(by_hand, "I", "v"), rtol=1e-5)
+
+
+def test_an_input_of_one_neuron_reaches_no_other():
+    made = jn.Description([jn.Population(k, 3, jn.neurons.LIF()) for k in "AB"])
+    net = jn.build(made, 0, 0.1)
+    x = np.zeros((200, 3))
+    x[:, 1] = 800.0
+    _, recording = run(net, net.init(0), 200, {"B": x}, jn.Record())
+    assert set(recording.spikes.events("B")[1].tolist()) == {1}
+    assert recording.spikes.events("A")[1].size == 0
+
+
+BAD = {
+    "negative": (-1, {}, {}, "scan: n_steps must be a whole number of at least 0; got -1"),
+    "half": (1.5, {}, {}, "scan: n_steps must be a whole number .* got 1.5"),
+    "every": (
+        15,
+        {},
+        {"variables": {"E": "v"}, "every": 10},
+        "multiple of record.every, 10; got 15",
+    ),
+    "population": (10, {}, {"variables": {"X": "v"}}, "to record named 'X'.*'E', 'I', 'E->E'"),
+    "variable": (10, {}, {"variables": {"E": "u"}}, "state variable of 'E' named 'u'.*'v'"),
+    "receptor": (10, {}, {"variables": {"E->I": "v"}}, "of 'E->I' named 'v'.*'g'"),
+    "neuron": (
+        10,
+        {},
+        {"variables": {"I": "v"}, "neurons": {"I": [40]}},
+        "'I' must be below 40.*got 40",
+    ),
+    "input name": (10, {"X": np.ones(10)}, {}, "population to drive named 'X'.*'E', 'I'"),
+    "input length": (
+        10,
+        {"E": np.ones(9)},
+        {},
+        r"'E' must have shape \(10,\) or \(10, 160\).*\(9,",
+    ),
+    "input width": (10, {"I": np.ones((10, 41))}, {}, r"\(10, 40\); got \(10, 41\)"),
+}
+
+
+@pytest.mark.parametrize(("n", "inputs", "record", "message"), BAD.values(), ids=BAD.keys())
+def test_bad_input(n, inputs, record, message):
+    with pytest.raises(ValueError, match=message):
+        jn.scan(NET, NET.init(0), n, inputs, jn.Record(**record))
+
+
+BAD_RECORDS = {
+    "every": ({"every": 0}, "Record: every must be a whole number of at least 1; got 0"),
+    "no variable": ({"neurons": {"E": [0]}}, "no recorded population or projection named 'E'"),
+    "negative": ({"variables": {"E": "v"}, "neurons": {"E": [-1]}}, "neuron of 'E'.*got .*-1"),
+}
+
+
+@pytest.mark.parametrize(("values", "message"), BAD_RECORDS.values(), ids=BAD_RECORDS.keys())
+def test_bad_records(values, message):
+    with pytest.raises(ValueError, match=message):
+        jn.Record(**values)
+
+
+def test_a_state_of_another_network():
+    other = jn.build(balanced(n=100), 1, 0.1)
+    with pytest.raises(ValueError, match=r"not one of this network.*net.init\(key\)"):
+        jn.scan(NET, other.init(0), 10)

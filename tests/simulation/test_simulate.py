@@ -1,0 +1,289 @@
+"""`simulate`: the bits of `scan`, in chunks, on the host."""
+
+import importlib
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxneuro as jn
+from tests.network.networks import balanced
+
+driver = importlib.import_module("jaxneuro.simulation._simulate")
+NET = jn.build(balanced(delay=jn.Uniform(0.5, 8.0)), 1, 0.1)
+
+
+def summed(state, output):
+    return output.spikes["E"].sum()
+
+
+RECORD = jn.Record(
+    variables={"E": ("v", "refractory"), "E->I": "g"},
+    neurons={"E": [3, 100]},
+    every=7,
+    rates=True,
+    function=summed,
+)
+
+
+@pytest.fixture
+def chunks(monkeypatch):
+    """Makes every chunk `steps` long (a whole number of sampling windows)."""
+
+    def set_to(steps):
+        size = lambda n_steps, n, every: max(steps // every, 1) * every  # noqa: E731
+        monkeypatch.setattr(driver, "chunk_steps", size)
+
+    return set_to
+
+
+def same(a, b):
+    for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True):
+        np.testing.assert_array_equal(np.asarray(x), np.asarray(y))
+
+
+def everything(result):
+    kept = ("state", "traces", "sample_times", "counts", "function", "spikes")
+    return {k: getattr(result, k) for k in kept}
+
+
+@pytest.mark.parametrize("chunk", [None, 35, 70, 210])
+def test_it_equals_scan(chunk, chunks):
+    if chunk:
+        chunks(chunk)
+    result = jn.simulate(NET, 21.0, record=RECORD, key=5, progress=False)
+    state, recording = jax.jit(jn.scan, static_argnums=(2, 4))(NET, NET.init(5), 210, None, RECORD)
+    same(result.state, state)
+    same((result.traces, result.counts, result.function), recording[1:])
+    for name in "EI":
+        times, who = recording.spikes.events(name)
+        np.testing.assert_array_equal(result.events(name)[0], times)
+        np.testing.assert_array_equal(result.events(name)[1], who)
+    assert result.sample_times == pytest.approx(0.7 * np.arange(1, 31))
+    assert result.events("E")[0].size > 50
+    assert (result.n_steps, result.first_step, result.interrupted) == (210, 0, False)
+
+
+def test_a_rest_shorter_than_a_sample(chunks):
+    chunks(70)
+    result = jn.simulate(NET, 30.0, record=RECORD)
+    whole = jn.simulate(NET, 30.0)
+    assert result.n_steps == 300
+    assert result.sample_times.size == 42 == len(result.traces["E"]["v"])
+    same(result.spikes, whole.spikes)
+    same(result.state, whole.state)
+
+
+def test_going_on_from_a_state():
+    whole = jn.simulate(NET, 30.0, record=jn.Record(rates=True))
+    first = jn.simulate(NET, 12.0, record=jn.Record(rates=True))
+    second = jn.simulate(NET, 18.0, record=jn.Record(rates=True), state=first.state)
+    same(second.state, whole.state)
+    assert second.start == pytest.approx(12.0)
+    for name in "EI":
+        parts = [r.events(name) for r in (first, second)]
+        joined = [np.concatenate(x) for x in zip(*parts)]
+        same(joined, list(whole.events(name)))
+        assert second.events(name)[0].min() > 12.0
+
+
+def test_inputs_go_into_their_chunk(chunks):
+    current = np.linspace(0.0, 400.0, 200)
+    whole = jn.simulate(NET, 20.0, inputs={"E": current, "I": np.tile(current[:, None], 40)})
+    chunks(33)
+    parts = jn.simulate(NET, 20.0, inputs={"E": current, "I": np.tile(current[:, None], 40)})
+    same(everything(parts), everything(whole))
+    assert everything(jn.simulate(NET, 20.0))["spikes"][0][0].size != whole.spikes[0][0].size
+
+
+def test_rates():
+    result = jn.simulate(NET, 50.0, record=jn.Record(rates=True))
+    for name, n in NET.populations.items():
+        assert result.rate(name) == pytest.approx(result.counts[name].sum() / (n * 0.05))
+    with pytest.raises(ValueError, match="no population named 'X'"):
+        result.rate("X")
+    with pytest.raises(ValueError, match="spikes were not recorded"):
+        jn.simulate(NET, 1.0, record=jn.Record(spikes=False)).events("E")
+
+
+def test_no_time_at_all():
+    result = jn.simulate(NET, 0.0, record=RECORD)
+    assert result.n_steps == 0
+    assert result.events("E")[0].size == 0
+    assert result.rate("E") == 0.0
+
+
+def test_a_bare_neuron():
+    neuron = jn.neurons.LIF()
+    constant = jn.simulate(neuron, np.full(1000, 500.0), dt=0.1)
+    assert constant.duration == pytest.approx(100.0)
+    assert 3 < constant.rate("neurons") * 0.1 < 10
+    many = jn.simulate(neuron, np.tile([0.0, 500.0], (1000, 1)), dt=0.1)
+    assert many.network.n_neurons == 2
+    np.testing.assert_array_equal(many.events("neurons")[0], constant.events("neurons")[0])
+    assert set(many.events("neurons")[1].tolist()) == {1}
+    quiet = jn.simulate(neuron, 10.0, n=3, dt=0.1)
+    assert (quiet.network.n_neurons, quiet.n_steps) == (3, 100)
+
+
+class Unstable(jn.Neuron):
+    """Doubles from a start value until it is infinite, or turns NaN at once."""
+
+    nan: bool = jn.static(False)
+
+    def init(self, n):
+        return jn.neurons.LIF().init(n)._replace(v=np.zeros(n, np.float32))
+
+    def step(self, state, drive, dt):
+        v = jnp.where((state.v > 0) & self.nan, jnp.nan, state.v * 2)
+        return state._replace(v=v), state.spikes
+
+
+@pytest.mark.parametrize(("nan", "until"), [(True, 50), (False, 150)])
+def test_not_finite_is_reported_after_the_chunk(nan, until, chunks):
+    """1 doubled 128 times leaves the range of float32: in the third chunk."""
+    chunks(50)
+    populations = [
+        jn.Population("fine", 3, jn.neurons.LIF()),
+        jn.Population("broken", 4, Unstable(nan), initial={"v": [0.0, 0.0, 1.0, 1.0]}),
+    ]
+    drive = jn.Stimulation("fine", jn.stimuli.ConstantCurrent(2000.0))
+    net = jn.build(jn.Description(populations, (), [drive]), 0, 0.1)
+    span = f"between {until / 10 - 5:g} and {until / 10:g} ms"
+    message = rf"v of population 'broken' is {'nan' if nan else 'inf'} .*first is neuron 2.*{span}"
+    with pytest.raises(jn.simulation.NonFiniteError, match=message) as caught:
+        jn.simulate(net, 30.0)
+    result = caught.value.result
+    assert isinstance(caught.value, ValueError)
+    assert result.n_steps == until
+    assert result.events("fine")[0].size > 0
+
+
+def test_an_infinite_voltage_of_lif_is_reported():
+    """+inf is no spike, so it stays in the state."""
+    made = balanced()
+    net = jn.build(made, 1, 0.1).set("E->E", weight=3e38)
+    with pytest.raises(jn.simulation.NonFiniteError, match=r"population '[EI]'"):
+        jn.simulate(net, 50.0)
+
+
+def test_ctrl_c_returns_what_was_recorded(chunks, monkeypatch):
+    chunks(50)
+    whole = jn.simulate(NET, 40.0, record=jn.Record(rates=True))
+    collect, calls = driver._Run._collect, []
+
+    def interrupted(self, *args):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return collect(self, *args)
+
+    monkeypatch.setattr(driver._Run, "_collect", interrupted)
+    result = jn.simulate(NET, 40.0, record=jn.Record(rates=True))
+    assert result.interrupted
+    assert 100 <= result.n_steps < 400
+    assert result.n_steps % 50 == 0
+    until = result.n_steps * 0.1 + 1e-6
+    for name in "EI":
+        times, who = whole.events(name)
+        same(list(result.events(name)), [times[times <= until], who[times <= until]])
+        assert len(result.counts[name]) == result.n_steps
+    assert "interrupted" in repr(result)
+    monkeypatch.setattr(driver._Run, "_collect", collect)
+    rest = jn.simulate(NET, 40.0 - result.duration, state=result.state)
+    same(rest.state, whole.state)
+
+
+def test_a_real_signal():
+    script = """
+        import jaxneuro as jn, sys
+        net = jn.build(jn.Description([jn.Population("E", 2000, jn.neurons.LIF())]), 0, 0.1)
+        jn.simulate(net, 1e3)
+        print("ready", flush=True)
+        result = jn.simulate(net, 1e7)
+        print(result.interrupted, 0 < result.n_steps < 10**8, flush=True)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) as job:
+        assert job.stdout.readline() == "ready\n"
+        time.sleep(1.5)
+        job.send_signal(signal.SIGINT)
+        assert job.stdout.readline() == "True True\n"
+        assert job.wait(60) == 0
+
+
+@pytest.mark.parametrize("tqdm", [True, False])
+def test_progress(tqdm, chunks, capsys, monkeypatch):
+    if not tqdm:
+        monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    chunks(50)
+    jn.simulate(NET, 20.0, progress=True)
+    text = capsys.readouterr().err
+    assert "simulating" in text
+    assert "100" in text
+    jn.simulate(NET, 20.0, progress=False)
+    jn.simulate(NET, 20.0)
+    assert capsys.readouterr().err == ""
+
+
+def test_chunks_are_bounded():
+    for n_steps, n, every in (
+        (10_000, 4000, 1),
+        (100_000, 77_169, 10),
+        (7, 10, 7),
+        (997, 10**7, 1),
+    ):
+        size = driver.chunk_steps(n_steps, n, every)
+        assert size % every == 0
+        assert 1 <= size <= n_steps
+        assert size * n / 8 <= 64e6 or size == every
+    assert driver.chunk_steps(10_000, 4000, 1) in [10_000 // k for k in range(1, 10)]
+
+
+def test_a_second_run_compiles_nothing():
+    made = balanced(weight=5.0)
+    jn.simulate(jn.build(made, 1, 0.1), 12.3)
+    again = jn.simulate(jn.build(made, 1, 0.1).set("E->E", gain=2.0), 12.3, key=9)
+    assert again.compile_s == 0.0
+
+
+BAD = {
+    "model": (lambda: jn.simulate(balanced(), 1.0), "simulate needs a Network"),
+    "duration": (lambda: jn.simulate(NET, -1.0), "duration must be .* at least 0 ms; got -1"),
+    "nan": (lambda: jn.simulate(NET, np.nan), "duration must be .*; got nan"),
+    "text": (lambda: jn.simulate(NET, "1 s"), "duration must be .*; got '1 s'"),
+    "off the grid": (lambda: jn.simulate(NET, 1.05), "duration must be .* between 1 and 1.1 ms"),
+    "dt": (lambda: jn.simulate(NET, 1.0, dt=0.1), "n and dt belong to a bare neuron"),
+    "no dt": (lambda: jn.simulate(jn.neurons.LIF(), 1.0), "a bare neuron needs a time step"),
+    "inputs": (
+        lambda: jn.simulate(NET, 1.0, inputs={"E": np.ones(9)}),
+        r"'E' must have shape \(10",
+    ),
+    "nan input": (
+        lambda: jn.simulate(NET, 1.0, inputs={"E": [0.0] * 4 + [np.nan] * 6}),
+        "the input of 'E' must be finite; got nan or inf in step 4",
+    ),
+    "name": (lambda: jn.simulate(NET, 1.0, inputs={"X": np.ones(10)}), "to drive named 'X'"),
+    "variable": (
+        lambda: jn.simulate(NET, 1.0, record=jn.Record(variables={"E": "u"})),
+        "named 'u'",
+    ),
+    "key": (lambda: jn.simulate(NET, 1.0, key=-1), "a key must be"),
+    "twice": (
+        lambda: jn.simulate(jn.neurons.LIF(), np.ones(5), dt=0.1, inputs={"neurons": np.ones(5)}),
+        "give the current once",
+    ),
+}
+
+
+@pytest.mark.parametrize(("call", "message"), BAD.values(), ids=BAD.keys())
+def test_bad_input(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

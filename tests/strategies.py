@@ -1,0 +1,183 @@
+"""Random tables of connections, with the same connections as the oracle reads them.
+
+A table is laid out by the package from `Explicit` projections; its weight column is first
+built from the numbers of the connections, so that the place of every connection is known.
+"""
+
+import dataclasses
+
+import hypothesis.strategies as st
+import numpy as np
+
+import jaxneuro as jn
+from jaxneuro.connectivity import Explicit
+from jaxneuro.kernels import Table, packed_bytes
+
+
+@dataclasses.dataclass
+class Wiring:
+    """One projection: who connects to whom; weights and delays one per connection.
+
+    `own_weight`, `own_delay`: whether they are kept per connection; the first counts if not.
+    """
+
+    source: int
+    target: int
+    receptor: int
+    pre: np.ndarray
+    post: np.ndarray
+    weight: np.ndarray
+    delay: np.ndarray
+    own_weight: bool
+    own_delay: bool
+    gain: float
+
+
+@dataclasses.dataclass
+class Case:
+    """A table and all that `deliver` needs, beside what the oracle needs."""
+
+    table: Table
+    scale: np.ndarray  # per block
+    weights: np.ndarray  # per synapse with a weight of its own, in the order of the table
+    column: np.ndarray  # the number of the oracle's connection at each place of `weights`
+    shape: tuple[int, int, int]
+    n_sources: int
+    connections: list[tuple]
+    gains: np.ndarray  # per projection
+
+    def scale_of(self, gains):
+        return np.asarray(gains)[np.asarray(self.table.block_projection)]
+
+    def weights_column(self, weights):
+        """A column of the table from one weight per connection."""
+        return np.asarray(weights)[self.column]
+
+
+def starts(sizes):
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(int)
+
+
+# Two kinds of neuron make two groups: all sources in one, all targets in the other.
+SOURCE, TARGET = jn.neurons.LIF(), jn.neurons.LIF(surrogate=jn.numerics.FastSigmoid())
+
+
+def build_case(sources, targets, n_receptors, wirings, dtype=np.float32) -> Case:
+    """The case of some projections between populations of the given sizes."""
+    rows, places = starts(sources), starts(targets)
+    wirings = sorted(wirings, key=lambda w: w.source)
+    projections, first = [], 0
+    for number, w in enumerate(wirings):
+        ids = np.arange(first, first + w.pre.size) * 1.0
+        projections.append(_projection(number, w, ids))
+        first += w.pre.size
+    populations = [
+        jn.Population(f"{side} {i:02}", n, model)
+        for side, sizes, model in (("source", sources, SOURCE), ("target", targets, TARGET))
+        for i, n in enumerate(sizes)
+    ]
+    net = jn.build(jn.Description(populations, projections), key=0, dt=1.0, dtype=dtype)
+    (pathway,) = net.pathways
+    assert pathway.projections == tuple(p.name for p in projections)
+
+    connections = []
+    for number, w in enumerate(wirings):
+        for c in range(w.pre.size):
+            pair = (int(rows[w.source] + w.pre[c]), int(places[w.target] + w.post[c]))
+            weight = float(w.weight[c]) if w.own_weight else 1.0
+            steps = int(w.delay[c] if w.own_delay else w.delay[0])
+            connections.append((*pair, pathway.receptors[number], weight, steps, number))
+    gains = np.asarray([w.gain * _single(w) for w in wirings], dtype)
+    column = np.asarray(pathway.weights).astype(int)
+    return Case(
+        table=pathway.table,
+        scale=gains[np.asarray(pathway.table.block_projection)],
+        weights=np.array([c[3] for c in connections], dtype)[column],
+        column=column,
+        shape=(net.slots[pathway.target], len(net.groups[pathway.target].receptors), places[-1]),
+        n_sources=int(rows[-1]),
+        connections=connections,
+        gains=gains,
+    )
+
+
+def _single(w):
+    return 1.0 if w.own_weight or not w.pre.size else float(w.weight[0])
+
+
+def _projection(number, w, ids):
+    delay = w.delay if w.own_delay else int(w.delay[0]) if w.delay.size else 1
+    return jn.Projection(
+        f"source {w.source:02}",
+        f"target {w.target:02}",
+        Explicit(w.pre, w.post),
+        weight=ids if w.own_weight else _single(w),
+        delay=delay * 1.0,
+        synapse=jn.synapses.Exponential(tau_syn=1.0 + w.receptor),
+        name=f"projection {number:03}",
+    )
+
+
+def numbers(exact: bool):
+    """Numbers: multiples of 1/8, whose sums and products float32 keeps, or any others."""
+    if exact:
+        return st.integers(-16, 16).map(lambda x: x / 8)
+    return st.floats(-3, 3, width=32, allow_subnormal=False)
+
+
+@st.composite
+def wirings(draw, sources, targets, n_receptors, exact=True):
+    """One projection between two of the populations."""
+    source = draw(st.integers(0, len(sources) - 1))
+    target = draw(st.integers(0, len(targets) - 1))
+    n_pre, n_post = sources[source], targets[target]
+    size = draw(st.sampled_from([0, 1, 4, 12, 60])) if n_pre and n_post else 0
+    seed = draw(st.integers(0, 2**16))
+    longest = draw(st.sampled_from([1, 2, 5, 300]))
+    rng = np.random.default_rng(seed)
+    pre, post = rng.integers(0, max(n_pre, 1), size), rng.integers(0, max(n_post, 1), size)
+    if size >= 4:  # an edge given twice
+        pre[1], post[1] = pre[0], post[0]
+    values = draw(st.lists(numbers(exact), min_size=3, max_size=3))
+    return Wiring(
+        source,
+        target,
+        draw(st.integers(0, n_receptors - 1)),
+        pre,
+        post,
+        weight=rng.choice(values, size),
+        delay=rng.integers(1, longest + 1, size),
+        own_weight=draw(st.booleans()),
+        own_delay=draw(st.booleans()),
+        gain=draw(numbers(exact)),
+    )
+
+
+@st.composite
+def cases(draw, exact=True, dtype=np.float32):
+    """Random tables: several populations (empty ones too), receptors and projections."""
+    sources = draw(st.lists(st.sampled_from([0, 1, 5, 70]), min_size=1, max_size=3))
+    targets = draw(st.lists(st.sampled_from([0, 1, 7, 40]), min_size=1, max_size=3))
+    n_receptors = draw(st.integers(1, 2))
+    one = wirings(sources, targets, n_receptors, exact)
+    drawn = draw(st.lists(one, min_size=1, max_size=5))
+    return build_case(sources, targets, n_receptors, drawn, dtype)
+
+
+@st.composite
+def released(draw, n, exact=True, dtype=np.float32):
+    """What n sources release: nothing, everything, some; spikes or values; as a float array."""
+    kind = draw(st.sampled_from(["none", "all", "some", "values"]))
+    rng = np.random.default_rng(draw(st.integers(0, 2**16)))
+    if kind == "values":
+        values = draw(st.lists(numbers(exact), min_size=3, max_size=3))
+        return rng.choice(np.array([0.0, *values]), n).astype(dtype)
+    return (rng.random(n) < {"none": 0.0, "all": 1.1, "some": 0.3}[kind]).astype(dtype)
+
+
+def packed(spikes):
+    """Spikes as bits, written without the package: first neuron in the lowest bit."""
+    bits = np.zeros(packed_bytes(len(spikes)), np.uint8)
+    for i in np.flatnonzero(spikes):
+        bits[i // 8] |= np.uint8(1 << (i % 8))
+    return bits
