@@ -9,7 +9,11 @@ NAMES = sorted(p.stem for p in Path(__file__).parent.glob("[a-z]*.py"))
 
 
 def set_threads(threads: int) -> None:
-    """Gives this process so many cores and XLA's pool as many threads, before JAX starts."""
+    """Gives this process so many cores, before JAX starts.
+
+    XLA's pool keeps one thread (see docs/performance.md); a second core turns the spikes of
+    one chunk into events while the next chunk runs.
+    """
     import jaxneuro as jn
 
     if hasattr(os, "sched_setaffinity"):
@@ -17,7 +21,7 @@ def set_threads(threads: int) -> None:
         if threads > len(cores):
             raise SystemExit(f"--threads must be at most {len(cores)}, the cores of this process")
         os.sched_setaffinity(0, cores[:threads])
-    jn.configure_cpu(threads=threads)
+    jn.configure_cpu()
 
 
 def main() -> None:

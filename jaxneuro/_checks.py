@@ -78,6 +78,6 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> ValueError:
     """The error for a name that does not exist: lists what does, nearest first."""
     names = list(known)
     near = difflib.get_close_matches(str(name), names, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = f"; did you mean {near[0]!r}?" if near else "."
     listed = ", ".join(repr(n) for n in names[:20]) + (", ..." if len(names) > 20 else "")
     return ValueError(f"there is no {kind} named {name!r}{hint} The known ones: {listed or 'none'}")

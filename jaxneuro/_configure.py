@@ -3,6 +3,8 @@
 import os
 import warnings
 
+from ._checks import check_count
+
 _EXTRA = "xla_cpu_use_multi_output_fusion=true,xla_cpu_flatten_after_fusion=true"
 _FLAG = "--xla_backend_extra_options="
 
@@ -16,23 +18,21 @@ def _backend_started() -> bool:
         return False
 
 
-def configure_cpu(threads: int | None = None) -> bool:
+def configure_cpu(threads: int = 1) -> bool:
     """Sets XLA's CPU options for small steps in a loop. Call it before the first use of JAX.
 
     Adds `xla_cpu_use_multi_output_fusion` and `xla_cpu_flatten_after_fusion` to XLA_FLAGS
-    (one pass over a neuron's variables instead of several), and with `threads` sets NPROC,
-    the size of XLA's thread pool. Results keep their bits. What is gained is in
-    docs/performance.md. Returns whether the settings will take effect.
+    (one pass over a neuron's variables instead of several), and sets NPROC, the size of
+    XLA's thread pool, to `threads`: one thread is fastest for the small operations of a time
+    step. Results keep their bits. What is gained is in docs/performance.md. Returns whether
+    the settings will take effect.
 
     **Raises** `ValueError` for a number of threads below 1. Warns when JAX has already
     started: then nothing is changed.
 
     **Source** measured; docs/performance.md.
     """
-    from ._checks import check_count
-
-    if threads is not None:
-        check_count("configure_cpu: threads", threads, at_least=1)
+    check_count("configure_cpu: threads", threads, at_least=1)
     if _backend_started():
         warnings.warn(
             "configure_cpu came too late: JAX has already started, nothing was changed. Call "
@@ -48,6 +48,5 @@ def configure_cpu(threads: int | None = None) -> bool:
         else:
             flags = f"{flags} {_FLAG}{_EXTRA}".strip()
         os.environ["XLA_FLAGS"] = flags
-    if threads is not None:
-        os.environ["NPROC"] = str(threads)
+    os.environ["NPROC"] = str(threads)
     return True

@@ -1,6 +1,11 @@
 """Numbers for people."""
 
 
+def counted(n: int, noun: str) -> str:
+    """A number with its noun: 1 population, 4,000 neurons."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
 def megabytes(n: float) -> str:
     """Bytes as text: 800 B, 28.8 kB, 0.7 MB, 1.3 GB."""
     for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):

@@ -11,9 +11,12 @@ CHUNK = 1 << 17  # synapses drawn at a time: bounds the memory of a build
 
 
 class Chunk(NamedTuple):
-    """Connections of the rows `first_row ...`: `counts` per row, `targets` row by row.
+    """Some connections of a rule, row by row.
 
-    Targets ascend in a row, within a chunk and from chunk to chunk.
+    **Fields** `first_row` the first source; `counts` connections per source from there on;
+    `targets` of one source after the other, ascending within a source and from chunk to chunk.
+
+    **Source** the house's own.
     """
 
     first_row: int

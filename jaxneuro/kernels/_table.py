@@ -57,7 +57,14 @@ class Table(eqx.Module):
 
 
 class Section(NamedTuple):
-    """One row of `Table.sections`, by name; numbers on the host, arrays when traced."""
+    """One section of a table: numbers on the host, arrays (sections,) when traced.
+
+    **Fields** `first_row`, `rows` its sources; `first_block`, `blocks`; `flags` what it keeps
+    (`HAS_WEIGHTS`, `HAS_DELAYS`, `HAS_TAGS`, `ONE_PLACE`); `pointers`, `targets`, `weights`,
+    `delays`, `tags` where it starts in each column.
+
+    **Source** the house's own: design section 5.
+    """
 
     first_row: Any
     rows: Any

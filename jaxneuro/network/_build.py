@@ -15,7 +15,7 @@ from ._description import Description, Population, Projection
 from ._draw import Drawing, longest_delay
 from ._estimate import check_fits, individual
 from ._group import Group, Initial, StimulusGroup
-from ._merge import kind_key, merge, value_key
+from ._merge import first_member, kind_key, merge, value_key
 from ._network import Network, Pathway
 from ._set import check_grid
 
@@ -169,8 +169,7 @@ def _has_arrays(model: Any) -> bool:
 
 def _only_at(name: str, model: Any, members: list[Population], dtype: Any) -> Any:
     """A group's model of which only the numbers at one population are used, if it has arrays."""
-    filler = jax.tree.map(lambda x: jnp.ravel(x)[0] if jnp.size(x) else jnp.ones(()), model)
-    models = [model if m.name == name else filler for m in members]
+    models = [model if m.name == name else first_member(model) for m in members]
     return merge(models, [m.n for m in members], dtype)
 
 

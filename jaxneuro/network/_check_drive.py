@@ -7,6 +7,7 @@ import jax.numpy as jnp
 
 from .._types import Drive
 from ._group import Group
+from ._merge import first_member
 
 
 def check_drive_is_used(group: Group, dt: float, dtype: Any) -> None:
@@ -17,7 +18,7 @@ def check_drive_is_used(group: Group, dt: float, dtype: Any) -> None:
     given = _given_parts(group, dt, dtype)
     if not given or group.n == 0:
         return
-    model = jax.tree.map(lambda x: jnp.ravel(x)[0], group.model)
+    model = first_member(group.model)
     drive = Drive(**{part: jnp.zeros(1, dtype) for part in given})
     jaxpr = jax.make_jaxpr(lambda d, m, s: m.step(s, d, dt))(drive, model, model.init(1)).jaxpr
     used = {id(v) for equation in jaxpr.eqns for v in equation.invars}
@@ -36,11 +37,11 @@ def _given_parts(group: Group, dt: float, dtype: Any) -> dict[str, str]:
     """The parts of the drive that the group's receptors and stimuli give, and who gives them."""
     one, given = jnp.zeros(1, dtype), {}
     for receptor in group.receptors:
-        model = jax.tree.map(lambda x: jnp.ravel(x)[0], receptor)
+        model = first_member(receptor)
         drive = jax.eval_shape(lambda m=model: m.step(m.init(1), one, one, dt)[1])
         given |= {k: type(model).__name__ for k, x in drive._asdict().items() if x is not None}
     for stimulus in group.stimuli:
-        model = jax.tree.map(lambda x: jnp.ravel(x)[0], stimulus.model)
+        model = first_member(stimulus.model)
         drive = jax.eval_shape(lambda m=model: m.step(m.init(1), jnp.int32(0), dt)[1])
         given |= {k: type(model).__name__ for k, x in drive._asdict().items() if x is not None}
     return given

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import check_bounds, check_count, unknown
+from .._text import counted
 from .._types import Neuron, Release, Stimulus, Synapse
 from ..connectivity import Rule
 from ..numerics import Distribution
@@ -244,9 +245,11 @@ class Description:
         return estimate(self)
 
     def __repr__(self) -> str:
-        n = sum(p.n for p in self.populations)
-        return (
-            f"Description: {len(self.populations)} populations, {n:,} neurons, "
-            f"{len(self.projections)} projections, {len(self.stimuli)} stimuli, "
-            f"about {self.estimate().synapses:,} synapses"
-        )
+        parts = [
+            counted(len(self.populations), "population"),
+            counted(sum(p.n for p in self.populations), "neuron"),
+            counted(len(self.projections), "projection"),
+            counted(len(self.stimuli), "stimulation"),
+            "about " + counted(self.estimate().synapses, "synapse"),
+        ]
+        return "Description: " + ", ".join(parts)

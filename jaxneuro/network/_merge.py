@@ -69,6 +69,11 @@ def member(model: M, sizes: Sequence[int], index: int) -> M:
     return jax.tree.map(leaf, model)
 
 
+def first_member(model: M) -> M:
+    """The model of the first neuron alone; of any numbers where there is no neuron."""
+    return jax.tree.map(lambda x: jnp.ravel(x)[0] if jnp.size(x) else jnp.ones(()), model)
+
+
 def replace_member(model: M, sizes: Sequence[int], index: int, new: M) -> M:
     """The merged model with one member replaced; a leaf keeps its shape where it can.
 

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._checks import unknown
-from .._text import megabytes
+from .._text import counted, megabytes
 from .._types import Drive, Release, add_drives, state_variables
 from ..kernels import Table, deliver, pack
 from ..numerics import seed_of
@@ -294,11 +294,13 @@ class Network(eqx.Module):
         return out
 
     def __repr__(self) -> str:
-        return (
-            f"Network: {len(self.order)} population{'s' * (len(self.order) != 1)}, "
-            f"{self.n_neurons:,} neurons, {self.n_synapses:,} synapses, "
-            f"{megabytes(self.connection_bytes)}"
-        )
+        parts = [
+            counted(len(self.order), "population"),
+            counted(self.n_neurons, "neuron"),
+            counted(self.n_synapses, "synapse"),
+            megabytes(self.connection_bytes),
+        ]
+        return "Network: " + ", ".join(parts)
 
 
 def _released(spikes: jax.Array) -> jax.Array:

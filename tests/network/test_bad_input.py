@@ -224,6 +224,14 @@ def test_zero_neurons(sizes, rule):
     assert np.isfinite(result.rate("E"))
 
 
+def test_zero_neurons_with_arrays_for_them():
+    none = np.zeros(0)
+    populations = [jn.Population("E", 0, LIF(tau_m=none)), jn.Population("I", 0, LIF())]
+    p = project(rule=jn.connectivity.AllToAll(), synapse=jn.synapses.Exponential(none))
+    net = build(p, populations=populations, stimuli=[stimulate("E", none)])
+    assert jn.simulate(net, 1.0).n_steps == 10
+
+
 def test_no_populations():
     net = jn.build(jn.Description([]), 0, 0.1)
     state, _ = jax.jit(jn.scan, static_argnums=2)(net, net.init(0), 3)

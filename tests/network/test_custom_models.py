@@ -5,6 +5,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import jaxneuro as jn
 from tests.network.networks import events
@@ -179,3 +180,13 @@ def test_under_grad():
 
     slopes = jax.jit(jax.grad(loss, (0, 1, 2)))(6.0, 1.0, 10.0)
     assert all(np.isfinite(s) and s != 0 for s in slopes)
+
+
+def test_a_neuron_that_ignores_its_drive_is_refused():
+    populations = [jn.Population("A", 3, QIF()), jn.Population("B", 2, QIF())]
+    values = {"weight": 1.0, "delay": 0.1, "synapse": jn.synapses.Delta()}
+    p = jn.Projection("A", "B", jn.connectivity.AllToAll(), **values)
+    current = jn.Stimulation("A", jn.stimuli.ConstantCurrent(1.0))
+    message = r"QIF \(population 'A'\).*ignores `drive.jump`, which comes from Delta"
+    with pytest.raises(ValueError, match=message):
+        jn.build(jn.Description(populations, [p], [current]), 0, 0.1)
