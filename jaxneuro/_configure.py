@@ -5,9 +5,6 @@ import warnings
 
 from ._checks import check_count
 
-_EXTRA = "xla_cpu_use_multi_output_fusion=true,xla_cpu_flatten_after_fusion=true"
-_FLAG = "--xla_backend_extra_options="
-
 
 def _backend_started() -> bool:
     try:
@@ -19,13 +16,12 @@ def _backend_started() -> bool:
 
 
 def configure_cpu(threads: int = 1) -> bool:
-    """Sets XLA's CPU options for small steps in a loop. Call it before the first use of JAX.
+    """Sets the number of XLA's CPU threads. Call it before the first use of JAX.
 
-    Adds `xla_cpu_use_multi_output_fusion` and `xla_cpu_flatten_after_fusion` to XLA_FLAGS
-    (one pass over a neuron's variables instead of several), and sets NPROC, the size of
-    XLA's thread pool, to `threads`: one thread is fastest for the small operations of a time
-    step. Results keep their bits. What is gained is in docs/performance.md. Returns whether
-    the settings will take effect.
+    Sets NPROC in the environment, the size of XLA's thread pool: one thread is fastest for the
+    small operations of a time step, where every parallel one waits for its slowest thread.
+    Results keep their bits. What is gained is in docs/performance.md. Returns whether the
+    setting will take effect.
 
     **Raises** `ValueError` for a number of threads below 1. Warns when JAX has already
     started: then nothing is changed.
@@ -41,12 +37,5 @@ def configure_cpu(threads: int = 1) -> bool:
             stacklevel=2,
         )
         return False
-    flags = os.environ.get("XLA_FLAGS", "")
-    if _EXTRA not in flags:
-        if _FLAG in flags:
-            flags = flags.replace(_FLAG, f"{_FLAG}{_EXTRA},", 1)
-        else:
-            flags = f"{flags} {_FLAG}{_EXTRA}".strip()
-        os.environ["XLA_FLAGS"] = flags
     os.environ["NPROC"] = str(threads)
     return True

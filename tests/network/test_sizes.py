@@ -83,7 +83,8 @@ def test_what_things_print():
     one = jn.build(description(["A"]), 0, 0.1)
     assert repr(one) == "Network: 1 population, 13 neurons, 0 synapses, 0 B"
     assert repr(made(RULES[0])) == (
-        "Description: 2 populations, 700 neurons, 1 projection, 0 stimulations, about 120,000 synapses"
+        "Description: 2 populations, 700 neurons, 1 projection, 0 stimulations, "
+        "about 120,000 synapses"
     )
     assert "array" not in repr(net).lower()
 
