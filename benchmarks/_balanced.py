@@ -9,11 +9,12 @@ import jaxneuro as jn
 INPUTS = 80
 
 
-def coba(neurons: int, parts: int = 1) -> jn.Description:
+def coba(neurons: int, parts: int = 1, inputs: int = INPUTS) -> jn.Description:
     """Conductance-based: 6 and 67 nS, 5 and 10 ms, 200 pA into every neuron."""
     return _description(
         neurons,
         parts,
+        inputs,
         jn.neurons.LIF(tau_m=20.0, c_m=200.0, e_l=-60.0, v_th=-50.0, v_reset=-60.0, t_ref=5.0),
         (6.0, jn.synapses.ExponentialConductance(tau_syn=5.0, e_rev=0.0)),
         (67.0, jn.synapses.ExponentialConductance(tau_syn=10.0, e_rev=-80.0)),
@@ -21,11 +22,12 @@ def coba(neurons: int, parts: int = 1) -> jn.Description:
     )
 
 
-def cuba(neurons: int, parts: int = 1) -> jn.Description:
+def cuba(neurons: int, parts: int = 1, inputs: int = INPUTS) -> jn.Description:
     """Current-based: 16.2 and -90 pA, 5 and 10 ms, driven by e_l above threshold."""
     return _description(
         neurons,
         parts,
+        inputs,
         jn.neurons.LIF(tau_m=20.0, c_m=200.0, e_l=-49.0, v_th=-50.0, v_reset=-60.0, t_ref=5.0),
         (16.2, jn.synapses.Exponential(tau_syn=5.0)),
         (-90.0, jn.synapses.Exponential(tau_syn=10.0)),
@@ -33,8 +35,8 @@ def cuba(neurons: int, parts: int = 1) -> jn.Description:
     )
 
 
-def _description(neurons, parts, model, excitatory, inhibitory, stimulus) -> jn.Description:
-    rule = jn.connectivity.FixedProbability(min(1.0, INPUTS / neurons))
+def _description(neurons, parts, inputs, model, excitatory, inhibitory, stimulus) -> jn.Description:
+    rule = jn.connectivity.FixedProbability(min(1.0, inputs / neurons))
     n_exc = round(0.8 * neurons)
     sizes: dict[str, int] = {}
     for kind, n in (("E", n_exc), ("I", neurons - n_exc)):

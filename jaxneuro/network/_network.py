@@ -162,13 +162,16 @@ class Network(eqx.Module):
 
     def init(self, key: Any) -> NetworkState:
         """The state at t = 0; `key` is an integer or a JAX key, and the run's only seed."""
-        seed, net = seed_of(key), self.spread()
+        return _init(self, jnp.asarray(seed_of(key)))
+
+    def _init(self, seed: jax.Array) -> NetworkState:
+        net = self.spread()
         groups = net.groups
         stimuli = tuple(tuple(s.model.init(sum(s.sizes)) for s in g.stimuli) for g in groups)
         release = tuple(p.release.init(groups[p.source].n) for p in net.pathways)
         state = NetworkState(
             step=jnp.zeros((), jnp.int32),
-            seed=jnp.asarray(seed),
+            seed=seed,
             neurons=self._cast(tuple(g.init_neurons(seed) for g in groups)),
             synapses=self._cast(tuple(tuple(r.init(g.n) for r in g.receptors) for g in groups)),
             stimuli=self._cast(stimuli),
@@ -301,6 +304,11 @@ class Network(eqx.Module):
             megabytes(self.connection_bytes),
         ]
         return "Network: " + ", ".join(parts)
+
+
+@jax.jit
+def _init(net: Network, seed: jax.Array) -> NetworkState:
+    return net._init(seed)
 
 
 def _released(spikes: jax.Array) -> jax.Array:
