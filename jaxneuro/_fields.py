@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ._checks import check_bounds
+from ._checks import check_bounds, is_traced
 
 # The type of a parameter field: any number or array goes in, an array comes out.
 Parameter: TypeAlias = Any
@@ -89,6 +89,26 @@ class Model(eqx.Module):
                     f"got shape {np.shape(value)}"
                 )
             check_bounds(name, value, **field.metadata["checks"])
+
+    def __repr__(self) -> str:
+        parts = []
+        for field in dataclasses.fields(self):
+            value, checks = getattr(self, field.name), field.metadata.get("checks")
+            shown = repr(value) if checks is None else _shown(value, checks["unit"])
+            if value is not None:
+                parts.append(f"{field.name}={shown}")
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def _shown(value: Any, unit: str) -> str:
+    """A parameter for people: 20 ms, or the range of an array."""
+    unit = "" if unit == "1" else f" {unit}"
+    if is_traced(value) or not isinstance(value, jax.Array):
+        return str(value)
+    x = np.asarray(value)
+    if x.ndim == 0 or x.size == 0:
+        return f"{x:g}{unit}" if x.ndim == 0 else "none"
+    return f"{x.size} values from {x.min():g} to {x.max():g}{unit}"
 
 
 def parameters(cls: type) -> list[dataclasses.Field]:

@@ -58,7 +58,7 @@ class FixedIndegree(Rule):
         n = self._candidates(n_pre, same)
         if self.k == 0 or n <= 0:
             return
-        for first, stop in row_chunks(n_post, float(self.k)):
+        for first, stop in row_chunks(n_post, float(self.k), at_least=4 * n_pre):
             targets = np.arange(first, stop)
             sources = self._sources(key, targets, n)
             if n != n_pre:

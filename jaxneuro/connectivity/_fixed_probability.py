@@ -10,7 +10,7 @@ import numpy as np
 
 from .._checks import check_fraction
 from ..numerics import bits
-from ._rule import Chunk, Rule, row_chunks, skip_own
+from ._rule import CHUNK, Chunk, Rule, row_chunks, skip_own
 
 
 class FixedProbability(Rule):
@@ -59,7 +59,7 @@ class FixedProbability(Rule):
 def _draw_rows(key: Any, first: int, stop: int, n: int, p: float) -> tuple[np.ndarray, np.ndarray]:
     """Targets of the rows `first ... stop`, as (counts, targets row by row)."""
     mean = n * p
-    escapes = n / _table(p)[0].size
+    escapes = n / _thresholds(p).size
     width = int(mean + 6 * math.sqrt(mean * (1 - p)) + escapes + 6 * math.sqrt(escapes) + 4)
     width += width % 2
     at, hit = _positions(key, np.arange(first, stop), 0, width, np.int64(-1), p)
@@ -94,31 +94,39 @@ def _positions(key, rows, counter: int, width: int, start, p: float):
     blocks = np.arange(counter // 2, (counter + width) // 2)
     words = np.stack(bits(key, rows[:, None], blocks[None, :]), axis=-1).reshape(rows.size, width)
     gap = _gaps(words, p)
-    escape = gap == _table(p)[0].size
+    escape = gap == _thresholds(p).size
     advance = gap.astype(np.int64 if width * 65536 > 2**31 else np.int32)
     advance += ~escape  # an escaped gap has skipped the whole table and no target
     return np.cumsum(advance, axis=1) + start, ~escape
 
 
 @cache
-def _table(p: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Thresholds of the gaps, and a guide by the 16 high bits: (thresholds, gap, sure)."""
+def _thresholds(p: float) -> np.ndarray:
+    """Integer thresholds on 32 bits: the gap is the number of them at or below a word."""
     size = math.ceil(min(25.0 / p, 1 << 16))
     tail = np.exp(np.arange(1, size + 1) * math.log1p(-p)) if p < 1 else np.zeros(size)
-    thresholds = np.minimum(np.floor((1.0 - tail) * 2.0**32), 2.0**32).astype(np.uint64)
-    edges = np.arange((1 << 16) + 1, dtype=np.uint64) << np.uint64(16)
-    low = np.searchsorted(thresholds, edges[:-1], side="right")
-    high = np.searchsorted(thresholds, edges[1:] - np.uint64(1), side="right")
-    return thresholds, low.astype(np.uint32), low == high
+    return np.minimum(np.floor((1.0 - tail) * 2.0**32), 2.0**32).astype(np.uint64)
+
+
+@cache
+def _guide(p: float, bits_used: int) -> tuple[np.ndarray, np.ndarray]:
+    """The gap by the high bits of a word, and whether they alone decide it."""
+    shift = np.uint64(32 - bits_used)
+    edges = np.arange((1 << bits_used) + 1, dtype=np.uint64) << shift
+    low = np.searchsorted(_thresholds(p), edges[:-1], side="right")
+    high = np.searchsorted(_thresholds(p), edges[1:] - np.uint64(1), side="right")
+    return low.astype(np.uint32), low == high
 
 
 def _gaps(words: np.ndarray, p: float) -> np.ndarray:
-    """The number of thresholds at or below each word; the table's size is an escape."""
-    thresholds, guide, sure = _table(p)
-    high = words >> np.uint32(16)
+    """The number of thresholds at or below each word; all of them is an escape."""
+    # A finer guide leaves fewer words in doubt, and pays where many are drawn at small p.
+    bits_used = 20 if words.size > CHUNK // 2 and p < 0.004 else 16
+    guide, sure = _guide(p, bits_used)
+    high = words >> np.uint32(32 - bits_used)
     gap = guide[high]
     doubt = np.flatnonzero(~sure[high])
     gap.ravel()[doubt] = np.searchsorted(
-        thresholds, words.ravel()[doubt].astype(np.uint64), side="right"
+        _thresholds(p), words.ravel()[doubt].astype(np.uint64), side="right"
     )
     return gap

@@ -50,9 +50,9 @@ class Rule(eqx.Module):
         return None
 
 
-def row_chunks(n_rows: int, per_row: float) -> Iterator[tuple[int, int]]:
-    """Ranges of rows that hold about `CHUNK` synapses each."""
-    step = max(1, int(CHUNK / max(per_row, 1.0)))
+def row_chunks(n_rows: int, per_row: float, at_least: int = 0) -> Iterator[tuple[int, int]]:
+    """Ranges of rows that hold about `CHUNK` synapses each, or `at_least` so many."""
+    step = max(1, int(max(CHUNK, at_least) / max(per_row, 1.0)))
     for first in range(0, n_rows, step):
         yield first, min(first + step, n_rows)
 

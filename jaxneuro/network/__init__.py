@@ -1,6 +1,7 @@
 """Networks: the description that a person writes and the network that a machine runs."""
 
 from ._build import build as build
+from ._check_neuron import check_neuron as check_neuron
 from ._description import Description as Description
 from ._description import Population as Population
 from ._description import Projection as Projection

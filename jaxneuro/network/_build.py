@@ -1,5 +1,6 @@
 """From a description to a network: groups, receptors, pathways, drawn connections."""
 
+from collections.abc import Hashable
 from typing import Any
 
 import jax
@@ -9,7 +10,7 @@ import numpy as np
 from .._checks import is_traced, unknown
 from .._types import state_variables
 from ..numerics import Distribution, check_dt, seed_of
-from ._check_drive import check_drive_is_used
+from ._check_neuron import check_neuron
 from ._columns import Placed, build_table
 from ._description import Description, Population, Projection
 from ._draw import Drawing, longest_delay
@@ -43,17 +44,37 @@ def build(description: Description, key: Any, dt: float, dtype: Any = jnp.float3
     for p in description.projections:
         check_grid(f"projection {p.name!r}: synapse", p.synapse, dt)
         longest_delay(p, dt)
-    check_fits(description, np.dtype(dtype).itemsize)
+    check_fits(description, np.dtype(dtype).itemsize, _state_bytes(plan, dt, dtype))
     groups = tuple(_build_group(plan, number, dtype) for number in range(len(plan.groups)))
     for group in groups:
-        check_drive_is_used(group, dt, dtype)
+        check_neuron(group, dt, dtype)
     pathways, slots = [], [1] * len(plan.groups)
-    for (source, target, _), projections in sorted(plan.pathways.items(), key=lambda x: x[0]):
+    for (source, target, _), projections in plan.pathways.items():
         pathway, longest = _build_pathway(plan, source, target, projections, seed, dt, dtype)
         pathways.append(pathway)
         slots[target] = max(slots[target], longest + 1)
     order = tuple(p.name for p in description.populations)
     return Network(groups, tuple(pathways), dt, tuple(slots), order, np.dtype(dtype))
+
+
+def _state_bytes(plan: "_Plan", dt: float, dtype: Any) -> int:
+    """Bytes of a network's state: neurons, receptors, and the ring of arrivals in flight."""
+    total = 0
+    for number, members in enumerate(plan.groups):
+        n, receptors = plan.size(number), len(plan.receptors[number])
+        if n * max(receptors, 1) >= 2**31:
+            raise ValueError(
+                f"populations of one neuron model must have fewer than 2^31 neurons times "
+                f"receptors; {members[0].name!r} and those merged with it have {n:,} neurons and "
+                f"{receptors} receptors"
+            )
+        names = {p.name for p in members}
+        onto = [p for p in plan.description.projections if p.target in names]
+        slots = max((longest_delay(p, dt) for p in onto), default=0) + 1
+        state = jax.eval_shape(lambda m: m.init(2), first_member(members[0].model))
+        per_neuron = sum(x.size * x.dtype.itemsize for x in jax.tree.leaves(state)) // 2
+        total += n * (per_neuron + receptors * np.dtype(dtype).itemsize * (slots + 1))
+    return total
 
 
 def _check_dtype(dtype: Any) -> Any:
@@ -82,11 +103,12 @@ class _Plan:
 
     def __init__(self, description: Description):
         self.description = description
-        by_kind: dict[str, list[Population]] = {}
-        # Sorted by name: results must not depend on the order of the description.
+        # Everything is sorted by name, and what is grouped keeps the order of its first name:
+        # results must not depend on the order of the description.
+        by_kind: dict[Hashable, list[Population]] = {}
         for p in sorted(description.populations, key=lambda p: p.name):
             by_kind.setdefault(kind_key(p.model), []).append(p)
-        self.groups = [by_kind[k] for k in sorted(by_kind)]
+        self.groups = list(by_kind.values())
         self.place: dict[str, tuple[int, int, int]] = {}
         for number, members in enumerate(self.groups):
             start = 0
@@ -107,13 +129,13 @@ class _Plan:
         found: list[dict[tuple, Projection]] = [{} for _ in self.groups]
         for p in sorted(self.description.projections, key=lambda p: p.name):
             found[self.place[p.target][0]].setdefault(self.receptor_key(p), p)
-        return [dict(sorted(d.items(), key=lambda item: repr(item[0]))) for d in found]
+        return found
 
     def _plan_pathways(self) -> dict[tuple, list[Projection]]:
         found: dict[tuple, list[Projection]] = {}
         for p in sorted(self.description.projections, key=lambda p: (p.source, p.name)):
             source, target = self.place[p.source][0], self.place[p.target][0]
-            release = repr((value_key(p.release), p.source if _has_arrays(p.release) else ""))
+            release = (value_key(p.release), p.source if _has_arrays(p.release) else "")
             found.setdefault((source, target, release), []).append(p)
         return found
 
@@ -186,16 +208,16 @@ def _initial(p: Population, index: int, variable: str, value: Any, dtype: Any) -
 def _stimuli(plan: _Plan, members: list[Population], dtype: Any) -> tuple[StimulusGroup, ...]:
     """Stimuli of one kind are one operation; a second one onto a population is a layer."""
     index = {p.name: i for i, p in enumerate(members)}
-    layers: dict[tuple[str, int], list] = {}
-    used: dict[tuple[str, str], int] = {}
+    layers: dict[tuple[Hashable, int], list] = {}
+    used: dict[tuple[Hashable, str], int] = {}
     for s in sorted(plan.description.stimuli, key=lambda s: s.name):
         if s.target in index:
             kind = kind_key(s.stimulus)
             layer = used[kind, s.target] = used.get((kind, s.target), -1) + 1
             layers.setdefault((kind, layer), []).append(s)
     out = []
-    for key in sorted(layers):
-        group = sorted(layers[key], key=lambda s: index[s.target])
+    for layer in layers.values():
+        group = sorted(layer, key=lambda s: index[s.target])
         sizes = [members[index[s.target]].n for s in group]
         model = merge([s.stimulus for s in group], sizes, dtype)
         names, at = tuple(s.name for s in group), tuple(index[s.target] for s in group)

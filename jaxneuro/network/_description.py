@@ -1,7 +1,8 @@
 """What a person writes: populations, projections and stimuli, as plain frozen values."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -183,7 +184,12 @@ class Description:
             ("projections", Projection),
             ("stimuli", Stimulation),
         ):
-            values = tuple(getattr(self, field))
+            given = getattr(self, field)
+            if isinstance(given, kind) or not isinstance(given, Iterable):
+                raise ValueError(
+                    f"Description: {field} must be a list of {kind.__name__}; got {given!r}"
+                )
+            values = tuple(given)
             for value in values:
                 _check_kind(f"each of the {field}", value, kind)
             object.__setattr__(self, field, values)
@@ -210,10 +216,13 @@ class Description:
 
     def population(self, name: str) -> Population:
         """The population of that name, or `ValueError` listing the known ones."""
-        for p in self.populations:
-            if p.name == name:
-                return p
-        raise unknown("population", name, [p.name for p in self.populations])
+        if name not in self._by_name:
+            raise unknown("population", name, self._by_name)
+        return self._by_name[name]
+
+    @functools.cached_property
+    def _by_name(self) -> dict[str, Population]:
+        return {p.name: p for p in self.populations}
 
     def _check_projection(self, p: Projection) -> None:
         label = f"projection {p.name!r}"

@@ -148,6 +148,11 @@ def longest_delay(p: Projection, dt: float) -> int:
         return int(delay_steps(p.name, p.delay, dt).max(initial=1))
     ends = unit_interval(np.array([0, 2**32 - 1], np.uint32))
     extremes = np.asarray(p.delay.quantile(ends))
+    if extremes.max() <= 0:
+        raise ValueError(
+            f"projection {p.name!r}: a delay must be above 0 ms, at least one time step; the "
+            f"distribution gives at most {extremes.max():g} ms"
+        )
     return int(round_delays(p.name, extremes, dt).max())
 
 

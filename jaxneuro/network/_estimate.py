@@ -95,13 +95,14 @@ def available_memory() -> int | None:
     return min(limits)
 
 
-def check_fits(description: Any, weight_bytes: int) -> None:
-    """Raises `ValueError` where the connections and their drawing exceed the memory.
+def check_fits(description: Any, weight_bytes: int, state_bytes: int) -> None:
+    """Raises `ValueError` where the connections and the state exceed the memory.
 
-    Building takes chunks of temporary memory beside the finished columns.
+    Building takes chunks of temporary memory beside the finished columns; a run holds a state
+    twice. The state's arrivals in flight grow with the longest delay.
     """
     expected = estimate(description, weight_bytes)
-    needed = expected.bytes + expected.bytes // 4
+    needed = expected.bytes + expected.bytes // 4 + 2 * state_bytes
     free = available_memory()
     for p in expected.projections:
         if p.synapses >= 2**31:
@@ -111,7 +112,9 @@ def check_fits(description: Any, weight_bytes: int) -> None:
             )
     if free is not None and needed > free:
         raise ValueError(
-            f"the network does not fit in memory: building it needs about {megabytes(needed)}, "
-            f"{megabytes(free)} are free. One weight and one delay per projection instead of "
-            f"individual ones take 2 bytes per synapse\n{expected!r}"
+            f"the network does not fit in memory: it needs about {megabytes(needed)}, "
+            f"{megabytes(free)} are free. Connections take {megabytes(expected.bytes)} (one weight "
+            "and one delay per projection instead of individual ones: 2 bytes per synapse), the "
+            f"state {megabytes(state_bytes)} (neurons, and arrivals in flight: neurons times "
+            f"receptors times the longest delay in steps)\n{expected!r}"
         )

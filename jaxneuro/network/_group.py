@@ -1,6 +1,7 @@
 """A group: all populations of one neuron model, with their receptors and stimuli."""
 
 import functools
+import itertools
 from typing import Any
 
 import equinox as eqx
@@ -9,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._types import Drive, Neuron, Stimulus, Synapse, add_drives
-from ..numerics import Distribution, bits, stream_key, unit_interval
+from ..numerics import Distribution, bits, stream_keys, unit_interval
 from ._merge import spread
 
 
@@ -52,8 +53,12 @@ class Group(eqx.Module):
 
     def span(self, index: int) -> slice:
         """The neurons of population number `index`."""
-        start = sum(self.sizes[:index])
+        start = _starts(self.sizes)[index]
         return slice(start, start + self.sizes[index])
+
+    def index(self, name: str) -> int | None:
+        """The number of a population, or None where it is not in this group."""
+        return _numbers(self.populations).get(name)
 
     def spread(self) -> "Group":
         """Merged parameters spread over the neurons."""
@@ -74,18 +79,38 @@ class Group(eqx.Module):
         state = self.model.init(self.n)
         for variable in sorted({i.variable for i in self.initial}):
             x = jnp.asarray(getattr(state, variable))
-            for i in (i for i in self.initial if i.variable == variable):
-                x = x.at[self.span(i.population)].set(self._draw(i, seed, x.dtype))
-            state = _replace(state, variable, x)
+            state = _replace(state, variable, self._start(variable, x, seed))
         return state
 
-    def _draw(self, initial: Initial, seed: Any, dtype: Any) -> jax.Array:
-        if not isinstance(initial.value, Distribution):
-            return jnp.asarray(initial.value, dtype)
-        name, n = self.populations[initial.population], self.sizes[initial.population]
-        key = stream_key(seed, name, f"initial {initial.variable}")
-        word = bits(key, np.arange(n), 0)[0]
-        return _quantile(initial.value, word, dtype)
+    def _start(self, variable: str, x: jax.Array, seed: Any) -> jax.Array:
+        """`x` with the start values of a variable: one draw for the group, pieces by law."""
+        initial = {i.population: i.value for i in self.initial if i.variable == variable}
+        words = None
+        if any(isinstance(v, Distribution) for v in initial.values()):
+            keys = stream_keys(seed, self.populations, f"initial {variable}")
+            spread_keys = [
+                jnp.repeat(k, np.array(self.sizes), total_repeat_length=self.n) for k in keys
+            ]
+            words = bits((spread_keys[0], spread_keys[1]), self._local(), 0)[0]
+        pieces = []
+        laws = [initial.get(number) for number in range(len(self.sizes))]
+        for _, run in itertools.groupby(enumerate(laws), key=_run_key):
+            numbers = [number for number, _ in run]
+            span = slice(self.span(numbers[0]).start, self.span(numbers[-1]).stop)
+            value = laws[numbers[0]]
+            if value is None:
+                pieces.append(x[span])
+            elif isinstance(value, Distribution):
+                assert words is not None
+                pieces.append(_quantile(value, words[span], x.dtype))
+            else:
+                piece = jnp.asarray(value, x.dtype)
+                pieces.append(jnp.broadcast_to(piece, (span.stop - span.start,)))
+        return jnp.concatenate(pieces)
+
+    def _local(self) -> np.ndarray:
+        """The number of each neuron in its own population."""
+        return np.concatenate([np.zeros(0, np.int64), *(np.arange(n) for n in self.sizes)])
 
     def synaptic_drive(self, states: Any, arrived: Any, neurons: Any, dt: float) -> Any:
         """The receptors' new states and their summed drive; `arrived` (receptors, n)."""
@@ -107,6 +132,24 @@ class Group(eqx.Module):
             part = Drive(*(None if x is None else place(x, spans, self.n) for x in part))
             drive = add_drives(drive, part)
         return tuple(new), drive
+
+
+def _run_key(pair: tuple[int, Any]) -> Any:
+    """Equal for neighbouring populations whose start values come from one operation."""
+    number, value = pair
+    if isinstance(value, Distribution):
+        return value  # equal laws are one value
+    return None if value is None else number
+
+
+@functools.cache
+def _starts(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(itertools.accumulate(sizes, initial=0))
+
+
+@functools.cache
+def _numbers(names: tuple[str, ...]) -> dict[str, int]:
+    return {name: number for number, name in enumerate(names)}
 
 
 @functools.partial(jax.jit, static_argnames="dtype")

@@ -4,7 +4,7 @@ A merged leaf has shape `()` while all members agree, `(members,)` where their
 scalars differ, `(n,)` where a member gives an array.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, TypeVar
 
 import jax
@@ -14,10 +14,9 @@ import numpy as np
 M = TypeVar("M")
 
 
-def kind_key(model: Any) -> str:
-    """Equal for models that can be merged: one class, equal static fields."""
-    cls = type(model)
-    return f"{cls.__module__}.{cls.__qualname__} {jax.tree.structure(model)}"
+def kind_key(model: Any) -> Hashable:
+    """Equal for models that can be merged: one class, equal static fields (compared by ==)."""
+    return type(model), jax.tree.structure(model)
 
 
 def value_key(model: Any) -> tuple:

@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
-from .._checks import unknown
+from .._checks import is_traced, unknown
 from .._text import counted, megabytes
 from .._types import Drive, Release, add_drives, state_variables
 from ..kernels import Table, deliver, pack
@@ -62,6 +63,11 @@ class NetworkState(NamedTuple):
     rings: tuple
     release: tuple
     released: tuple[tuple, tuple]
+
+    def __repr__(self) -> str:
+        step = "traced" if is_traced(self.step) else np.asarray(self.step).tolist()
+        size = sum(x.nbytes for x in jax.tree.leaves(tuple(self)) if hasattr(x, "nbytes"))
+        return f"NetworkState: after step {step}, {megabytes(size)}"
 
 
 class Output(NamedTuple):
@@ -124,8 +130,9 @@ class Network(eqx.Module):
     def population(self, name: str) -> tuple[int, slice]:
         """The group number of a population and its slice in the group's arrays."""
         for number, group in enumerate(self.groups):
-            if name in group.populations:
-                return number, group.span(group.populations.index(name))
+            index = group.index(name)
+            if index is not None:
+                return number, group.span(index)
         raise unknown("population", name, self.populations)
 
     def read(self, state: NetworkState, name: str, variable: str) -> jax.Array:

@@ -68,7 +68,10 @@ class LIF(Neuron):
     def __check_init__(self) -> None:
         v_reset, v_th = concrete(self.v_reset), concrete(self.v_th)
         if v_reset is not None and v_th is not None and np.any(v_reset >= v_th):
-            raise ValueError(f"LIF: v_reset must be below v_th; got {v_reset} and {v_th} mV")
+            at = np.argmax(v_reset >= v_th)
+            reset, th = (np.ravel(np.broadcast_arrays(v_reset, v_th)[k])[at] for k in (0, 1))
+            where = f" at index {at}" if np.ndim(v_reset) or np.ndim(v_th) else ""
+            raise ValueError(f"LIF: v_reset must be below v_th; got {reset} and {th} mV{where}")
 
     def init(self, n: int) -> LIFState:
         v = jnp.full(n, self.e_l)

@@ -16,4 +16,5 @@ from ._spike import threshold as threshold
 from ._streams import bits as bits
 from ._streams import seed_of as seed_of
 from ._streams import stream_key as stream_key
+from ._streams import stream_keys as stream_keys
 from ._threefry import threefry2x32 as threefry2x32

@@ -6,6 +6,7 @@ enters, so a draw does not depend on batch, order, device or what else exists.
 """
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -22,6 +23,8 @@ def seed_of(key: Any) -> Any:
         if key < 0:
             raise ValueError(f"a key must be an integer of at least 0 or a JAX key; got {key}")
         return _fold(int(key))
+    if isinstance(key, jax.Array) and key.shape == () and jnp.issubdtype(key.dtype, jnp.integer):
+        return key.astype(jnp.uint32) if is_traced(key) else seed_of(int(key))
     if isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
         key = jax.random.key_data(key)
     if not isinstance(key, jax.Array) or key.shape != (2,) or key.dtype != jnp.uint32:
@@ -48,10 +51,18 @@ def _fold(key: int) -> np.ndarray:
 
 def stream_key(seed: Any, name: str, purpose: str) -> tuple[Any, Any]:
     """The two key words of the stream `name`/`purpose` under a seed."""
-    digest = hashlib.blake2b(f"{name}\0{purpose}".encode(), digest_size=8).digest()
-    high, low = np.frombuffer(digest, dtype="<u4").astype(np.uint32)
+    high, low = stream_keys(seed, [name], purpose)
+    return high[0], low[0]
+
+
+def stream_keys(seed: Any, names: Sequence[str], purpose: str) -> tuple[Any, Any]:
+    """The key words of several streams of one purpose: two arrays (names,)."""
+    digests = b"".join(
+        hashlib.blake2b(f"{name}\0{purpose}".encode(), digest_size=8).digest() for name in names
+    )
+    words = np.frombuffer(digests, dtype="<u4").astype(np.uint32).reshape(-1, 2)
     with np.errstate(over="ignore"):
-        return threefry2x32((seed, np.uint32(0x6A786E65)), (high, low))
+        return threefry2x32((seed, np.uint32(0x6A786E65)), (words[:, 0], words[:, 1]))
 
 
 def bits(key: tuple[Any, Any], index: Any, counter: Any) -> tuple[Any, Any]:

@@ -55,7 +55,8 @@ def raster(
     top.set_yticks([t for t, _ in ticks], [label for _, label in ticks])
     bottom.set(xlim=(first, last), xlabel="time (ms)", ylabel="rate (Hz)")
     bottom.set_ylim(bottom=0)
-    bottom.legend(frameon=False, ncols=min(4, len(names)), fontsize=8, loc="upper right")
+    if names:
+        bottom.legend(frameon=False, ncols=min(4, len(names)), fontsize=8, loc="upper right")
     for axis in (top, bottom):
         axis.spines[["top", "right"]].set_visible(False)
     return figure

@@ -1,5 +1,6 @@
 """Compiles the loop once per shape and record, and keeps what was compiled."""
 
+import logging
 import time
 from collections import OrderedDict
 from typing import Any
@@ -18,6 +19,7 @@ _OPTIONS = {
     "xla_cpu_prefer_vector_width": 512,
 }
 _KEPT = 16
+_log = logging.getLogger("jaxneuro")
 _programs: OrderedDict[Any, Any] = OrderedDict()
 
 
@@ -43,7 +45,10 @@ def program(
     """
     args = (net, state, inputs)
     leaves, structure = jax.tree.flatten(args)
-    shapes = tuple((x.shape, x.dtype, getattr(x, "weak_type", False)) for x in leaves)
+    shapes = tuple(
+        (x.shape, x.dtype, getattr(x, "weak_type", False), getattr(x, "sharding", None))
+        for x in leaves
+    )
     key = (structure, shapes, n_steps, record)
     if key in _programs:
         _programs.move_to_end(key)
@@ -63,5 +68,7 @@ def _compile(lowered: Any) -> Any:
         return lowered.compile()
     try:
         return lowered.compile(compiler_options=_OPTIONS)
-    except Exception:  # an XLA that does not know the option; a real error comes again
-        return lowered.compile()
+    except Exception as error:  # an XLA that does not know the options; a real one comes again
+        compiled = lowered.compile()
+        _log.warning("XLA refused the compile options, compiled without them: %s", error)
+        return compiled

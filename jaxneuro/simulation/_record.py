@@ -39,6 +39,11 @@ class Record:
 
     def __post_init__(self) -> None:
         check_count("Record: every", self.every, at_least=1)
+        if not isinstance(self.variables, Mapping) or not isinstance(self.neurons, Mapping):
+            raise ValueError(
+                "Record: variables and neurons must map names of populations or projections, e.g. "
+                f"variables={{'E': 'v'}}; got {self.variables!r} and {self.neurons!r}"
+            )
         variables = {
             name: (v,) if isinstance(v, str) else tuple(v) for name, v in self.variables.items()
         }

@@ -1,6 +1,7 @@
 """What a simulation gives back: events, traces and rates by name, on the host."""
 
 import dataclasses
+import functools
 from typing import Any
 
 import numpy as np
@@ -55,10 +56,23 @@ class Result:
         number, span = self.network.population(name)
         if self.spikes is None:
             raise ValueError("spikes were not recorded; run with record=Record(spikes=True)")
-        steps, neurons = self.spikes[number]
-        mine = (neurons >= span.start) & (neurons < span.stop)
+        steps, neurons, starts = self._split[number]
+        index = self.network.groups[number].index(name) or 0
+        mine = slice(starts[index], starts[index + 1])
         times = (steps[mine] + (self.first_step + 1)) * self.network.dt
         return times, neurons[mine] - span.start
+
+    @functools.cached_property
+    def _split(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Per group: steps and neurons population by population, and where each begins."""
+        out = []
+        for group, (steps, neurons) in zip(self.network.groups, self.spikes or ()):
+            ends = np.cumsum(group.sizes)
+            owner = np.searchsorted(ends, neurons, side="right")
+            order = np.argsort(owner, kind="stable")
+            starts = np.searchsorted(owner[order], np.arange(len(group.sizes) + 1))
+            out.append((steps[order], neurons[order], starts))
+        return out
 
     def rate(self, name: str) -> float:
         """Mean rate of a population [Hz] over the run."""

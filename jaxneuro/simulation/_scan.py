@@ -9,7 +9,7 @@ import numpy as np
 from jax import lax
 
 from .._checks import check_count, is_traced, unknown
-from ..network import Network, NetworkState
+from ..network import Network, NetworkState, check_neuron
 from ._record import Record
 from ._spikes import SpikeBits, layout
 
@@ -89,6 +89,15 @@ def scan(
 
 
 def _check_inputs(net: Network, inputs: dict[str, Any], n_steps: int) -> None:
+    check_input_shapes(net, inputs, n_steps)
+    for name, x in inputs.items():
+        group = net.groups[net.population(name)[0]]
+        check_neuron(group, net.dt, net.dtype, inputs=True)
+        inputs[name] = jnp.asarray(x, net.dtype)
+
+
+def check_input_shapes(net: Network, inputs: Mapping[str, Any], n_steps: int) -> None:
+    """Raises `ValueError` for an input of an unknown population or of the wrong shape."""
     for name, x in inputs.items():
         if name not in net.populations:
             raise unknown("population to drive", name, net.populations)
@@ -98,7 +107,6 @@ def _check_inputs(net: Network, inputs: dict[str, Any], n_steps: int) -> None:
                 f"the input of {name!r} must have shape ({n_steps},) or ({n_steps}, {n}); "
                 f"got {np.shape(x)}"
             )
-        inputs[name] = jnp.asarray(x, net.dtype)
 
 
 def check_finite_inputs(inputs: Mapping[str, Any]) -> None:

@@ -18,7 +18,7 @@ from ._program import program
 from ._progress import Progress
 from ._record import Record
 from ._result import NonFiniteError, Result, describe_non_finite
-from ._scan import check_finite_inputs
+from ._scan import check_finite_inputs, check_input_shapes
 from ._spikes import set_bits
 
 _CHUNK_BYTES = 64e6  # spike bits of one chunk
@@ -69,6 +69,7 @@ def simulate(
         )
     n_steps = _steps(duration, net.dt)
     inputs = dict(inputs or {})
+    check_input_shapes(net, inputs, n_steps)
     check_finite_inputs(inputs)
     record = Record() if record is None else record
     state = net.init(key) if state is None else state
@@ -148,11 +149,11 @@ class _Run:
         return sum(chunk.length for chunk in self.collected)
 
     def run(self, n_steps: int, show: bool) -> Result:
-        lengths = self._lengths(n_steps)
-        programs = self._compile(lengths)
-        interrupted, start = False, time.perf_counter()
+        lengths, interrupted, start = self._lengths(n_steps), False, time.perf_counter()
         with Progress(n_steps * self.net.dt, show) as progress:
             try:
+                programs = self._compile(lengths)
+                start = time.perf_counter()
                 state, offset = self.start_state, 0
                 for length in lengths:
                     out = programs[length](self.net, state, self._inputs(offset, length))
@@ -213,6 +214,16 @@ class _Run:
         if bad:
             self._report_non_finite(state, length)
 
+    def _no_traces(self) -> dict[str, dict[str, np.ndarray]]:
+        """The traces of a run that was too short for a sample: arrays of no rows."""
+        out: dict[str, dict[str, np.ndarray]] = {}
+        for name, variables in self.record.variables.items():
+            for variable in variables:
+                x = self.net.read(self.start_state, name, variable)
+                n = len(self.record.neurons.get(name, range(x.shape[-1])))
+                out.setdefault(name, {})[variable] = np.zeros((0, n), x.dtype)
+        return out
+
     def _report_non_finite(self, state: NetworkState, length: int) -> None:
         start, stop = ((self.first + self.done - x) * self.net.dt for x in (length, 0))
         raise NonFiniteError(
@@ -235,7 +246,7 @@ class _Run:
             state=chunks[-1].state if chunks else self.start_state,
             first_step=self.first,
             n_steps=done,
-            traces=_join([c.traces for c in sampled]) or {},
+            traces=_join([c.traces for c in sampled]) or self._no_traces(),
             sample_times=(self.first + every * np.arange(1, samples + 1)) * self.net.dt,
             counts=_join([c.counts for c in chunks]) or {},
             function=_join([c.function for c in sampled]),

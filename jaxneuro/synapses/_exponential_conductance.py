@@ -30,7 +30,8 @@ class ExponentialConductance(Synapse):
 
     **Fields** each () or (n,): `tau_syn` [ms] time constant; `e_rev` [mV] reversal potential.
 
-    **Step** `arrivals` [nS] (n,) are added at the end of the step.
+    **Step** `arrivals` [nS] (n,) are added at the end of the step. Weights are conductances: an
+    inhibitory synapse has a positive weight and a low `e_rev`.
 
     **Raises** `ValueError` unless `tau_syn` is above 0.
 

@@ -203,7 +203,8 @@ def test_ctrl_c_returns_what_was_recorded(chunks, monkeypatch):
 
 def test_a_real_signal():
     script = """
-        import jaxneuro as jn, sys
+        import jaxneuro as jn, signal
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a caller may ignore it
         net = jn.build(jn.Description([jn.Population("E", 2000, jn.neurons.LIF())]), 0, 0.1)
         jn.simulate(net, 1e3)
         print("ready", flush=True)
