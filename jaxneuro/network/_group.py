@@ -7,7 +7,6 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from .._types import Drive, Neuron, Stimulus, Synapse, add_drives
 from ..numerics import Distribution, bits, stream_keys, unit_interval
@@ -88,10 +87,8 @@ class Group(eqx.Module):
         words = None
         if any(isinstance(v, Distribution) for v in initial.values()):
             keys = stream_keys(seed, self.populations, f"initial {variable}")
-            spread_keys = [
-                jnp.repeat(k, np.array(self.sizes), total_repeat_length=self.n) for k in keys
-            ]
-            words = bits((spread_keys[0], spread_keys[1]), self._local(), 0)[0]
+            high, low = (self._spread_rows(jnp.asarray(k)) for k in keys)
+            words = bits((high, low), self._local(), 0)[0]
         pieces = []
         laws = [initial.get(number) for number in range(len(self.sizes))]
         for _, run in itertools.groupby(enumerate(laws), key=_run_key):
@@ -108,9 +105,15 @@ class Group(eqx.Module):
                 pieces.append(jnp.broadcast_to(piece, (span.stop - span.start,)))
         return jnp.concatenate(pieces)
 
-    def _local(self) -> np.ndarray:
+    # In pieces of broadcasts and counts: a constant as long as the group would make XLA
+    # compute with it while it compiles.
+    def _spread_rows(self, x: jax.Array) -> jax.Array:
+        """One number per population, for each of its neurons."""
+        return jnp.concatenate([jnp.broadcast_to(x[k], n) for k, n in enumerate(self.sizes)])
+
+    def _local(self) -> jax.Array:
         """The number of each neuron in its own population."""
-        return np.concatenate([np.zeros(0, np.int64), *(np.arange(n) for n in self.sizes)])
+        return jnp.concatenate([jnp.arange(n, dtype=jnp.uint32) for n in self.sizes])
 
     def synaptic_drive(self, states: Any, arrived: Any, neurons: Any, dt: float) -> Any:
         """The receptors' new states and their summed drive; `arrived` (receptors, n)."""
