@@ -84,6 +84,8 @@ def _batchable(clear: bool, native: bool) -> Any:
         operands = (ring, released, step, scale, weights, table)
         if not native:
             return _reference(clear)(*operands)
+        if table.n_synapses >= 2**31:  # beyond the reference, which every platform traces
+            return _native(clear)(*operands)
         return lax.platform_dependent(*operands, cpu=_native(clear), default=_reference(clear))
 
     @call.def_vmap
