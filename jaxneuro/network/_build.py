@@ -200,6 +200,19 @@ def _initial(p: Population, index: int, variable: str, value: Any, dtype: Any) -
     known = state_variables(state)
     if variable not in known:
         raise unknown(f"state variable of population {p.name!r}", variable, known)
+    kind = getattr(state, variable).dtype
+    if not jnp.issubdtype(kind, jnp.floating):
+        info = (
+            (0, 1)
+            if jnp.issubdtype(kind, jnp.bool_)
+            else (jnp.iinfo(kind).min, jnp.iinfo(kind).max)
+        )
+        x = np.asarray(0.5 if isinstance(value, Distribution) else value)
+        if np.any((x != np.rint(x)) | (x < info[0]) | (x > info[1])):
+            raise ValueError(
+                f"population {p.name!r}: initial {variable} must be whole numbers from {info[0]} "
+                f"to {info[1]}; got {value!r}"
+            )
     if not isinstance(value, Distribution):
         value = jnp.asarray(value, dtype)
     return Initial(variable, index, value)

@@ -88,3 +88,10 @@ def test_a_run_too_short_for_a_sample_keeps_the_shape_of_its_traces():
     net = jn.build(one(jn.neurons.LIF()), 0, 0.1)
     result = jn.simulate(net, 0.5, record=jn.Record(variables={"E": "v"}, every=10))
     assert result.traces["E"]["v"].shape == (0, 3)
+
+
+@pytest.mark.parametrize("initial", [{"refractory": -5}, {"spikes": 0.3}])
+def test_start_values_that_the_state_cannot_hold_are_refused(initial):
+    cells = jn.Population("E", 3, jn.neurons.LIF(), initial)
+    with pytest.raises(ValueError, match=r"initial .* must be whole numbers from 0"):
+        jn.build(jn.Description([cells]), 0, 0.1)
