@@ -1,6 +1,57 @@
-"""Statistics of inter-spike intervals and rates."""
+"""Inter-spike intervals, and how irregular they are."""
 
 import numpy as np
+
+from .._checks import check_bounds, check_count
+from ._spikes import by_neuron, checked_events
+
+
+def intervals(times: np.ndarray, neurons: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Inter-spike intervals of all neurons: (interval [ms], owner), both `(intervals,)`.
+
+    `interval = t_(k+1) - t_k` of the spikes of one neuron, in the order of the neurons, then of
+    time; `owner` is the neuron of each. `times` [ms] in any order, `neurons` indices below `n`.
+    A neuron with fewer than 2 spikes has none.
+
+    **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, or
+    times that are not finite.
+
+    **Source** Perkel, Gerstein and Moore (1967), doi:10.1016/S0006-3495(67)86596-2.
+    """
+    owner, ordered = by_neuron(*checked_events(times, neurons, n))
+    same = owner[1:] == owner[:-1]
+    return np.diff(ordered)[same], owner[1:][same]
+
+
+def interval_cvs(times: np.ndarray, neurons: np.ndarray, n: int, at_least: int = 3) -> np.ndarray:
+    """Coefficient of variation (CV) of the intervals of each neuron, `(n,)`.
+
+    `CV = sd / mean` of the intervals of one neuron, the sd over all of them (as
+    `scipy.stats.variation`); nan for neurons with fewer than `at_least` spikes. 0 for a clock,
+    1 for a Poisson process. `times` [ms], `neurons` indices below `n`.
+
+    **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, times
+    that are not finite, an `at_least` below 2 (there is no interval), or a neuron whose
+    intervals are all 0.
+
+    **Source** Softky and Koch (1993), doi:10.1523/JNEUROSCI.13-01-00334.1993.
+    """
+    times, neurons = checked_events(times, neurons, n)
+    if check_count("at_least", at_least) < 2:
+        raise ValueError(f"at_least must be at least 2 spikes; got {at_least}")
+    gaps, owner = intervals(times, neurons, n)
+    count = np.bincount(owner, minlength=n)
+    enough = count >= at_least - 1
+    mean = np.bincount(owner, gaps, minlength=n) / np.maximum(count, 1)
+    if not (mean[enough] > 0).all():
+        raise ValueError(
+            "interval_cv: a neuron spikes once at a time; got a neuron whose spikes all have one "
+            f"time: neuron {np.flatnonzero(enough & (mean <= 0))[0]}"
+        )
+    squares = np.bincount(owner, (gaps - mean[owner]) ** 2, minlength=n)
+    out = np.full(n, np.nan)
+    out[enough] = np.sqrt(squares[enough] / count[enough]) / mean[enough]
+    return out
 
 
 def interval_cv(times: np.ndarray, neurons: np.ndarray, n: int, at_least: int = 3) -> float:
@@ -14,62 +65,65 @@ def interval_cv(times: np.ndarray, neurons: np.ndarray, n: int, at_least: int = 
 
     **Source** Softky and Koch (1993), doi:10.1523/JNEUROSCI.13-01-00334.1993.
     """
-    times, neurons = _events(times, neurons, n)
-    if at_least < 2:
-        raise ValueError(f"interval_cv: at_least must be at least 2 spikes; got {at_least}")
-    order = np.lexsort((times, neurons))
-    owner, ordered = neurons[order], times[order]
-    same = owner[1:] == owner[:-1]
-    gaps, owner = np.diff(ordered)[same], owner[1:][same]
-    count = np.bincount(owner, minlength=n)
-    enough = count >= at_least - 1
-    if not enough.any():
-        return float("nan")
-    mean = np.bincount(owner, gaps, minlength=n)[enough] / count[enough]
-    if not (mean > 0).all():
-        raise ValueError(
-            "interval_cv: a neuron spikes once at a time; got a neuron whose spikes all have one "
-            f"time: neuron {np.flatnonzero(enough)[mean <= 0][0]}"
-        )
-    spread = np.zeros(n)
-    spread[enough] = mean
-    variance = np.bincount(owner, (gaps - spread[owner]) ** 2, minlength=n)[enough]
-    return float(np.mean(np.sqrt(variance / count[enough]) / mean))
+    cvs = interval_cvs(times, neurons, n, at_least)
+    known = cvs[~np.isnan(cvs)]
+    return float(np.mean(known)) if known.size else float("nan")
 
 
-def population_rate(
-    times: np.ndarray, n: int, stop: float, bin_ms: float = 1.0, start: float = 0.0
-) -> tuple[np.ndarray, np.ndarray]:
-    """Rate of a population in bins: (bin starts [ms], rate [Hz]).
+def cv2(times: np.ndarray, neurons: np.ndarray, n: int) -> np.ndarray:
+    """Local coefficient of variation CV2 of each neuron, `(n,)`.
 
-    `rate = spikes in the bin / (n bin)`. Bins are `(t, t + bin_ms]`, so that a spike at the
-    end of a time step counts in the bin of that step. Only whole bins up to `stop` are given.
+    `CV2 = mean over k of 2 |I_(k+1) - I_k| / (I_(k+1) + I_k)` of the intervals `I` of one
+    neuron; nan for neurons with fewer than 3 spikes. 0 for a clock, 1 for a Poisson process;
+    slow changes of the rate do not raise it. `times` [ms], `neurons` indices below `n`.
 
-    **Raises** `ValueError` for a bin that is not above 0, or `stop` before `start`.
+    **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, times
+    that are not finite, or three spikes of a neuron at one time.
 
-    **Source** Gerstner et al. (2014), eq. 7.11, doi:10.1017/CBO9781107447615.
+    **Source** Holt et al. (1996), doi:10.1152/jn.1996.75.5.1806.
     """
-    if not bin_ms > 0:
-        raise ValueError(f"population_rate: bin_ms must be above 0 ms; got {bin_ms}")
-    if stop < start:
-        raise ValueError(f"population_rate: stop must not be before start; got {stop} < {start}")
-    bins = int((stop - start) / bin_ms + 1e-6)
-    index = np.ceil((np.asarray(times) - start) / bin_ms - 1e-6).astype(np.int64) - 1
-    index = index[(index >= 0) & (index < bins)]
-    counts = np.bincount(index, minlength=bins)
-    return start + bin_ms * np.arange(bins), counts / max(n, 1) / (bin_ms * 1e-3)
+    gaps, both, owner = _pairs(times, neurons, n)
+    return _mean_by_neuron(2.0 * np.abs(gaps) / both, owner, n)
 
 
-def _events(times: np.ndarray, neurons: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    times, neurons = np.asarray(times, np.float64), np.asarray(neurons)
-    if times.shape != neurons.shape or times.ndim != 1:
+def local_variation(
+    times: np.ndarray, neurons: np.ndarray, n: int, t_ref: float = 0.0
+) -> np.ndarray:
+    """Local variation LV of the intervals of each neuron, `(n,)`.
+
+    `LV = 3 mean over k of ((I_(k+1) - I_k) / (I_(k+1) + I_k))^2`; with a refractory time
+    `t_ref` [ms] each term is multiplied by `1 + 4 t_ref / (I_(k+1) + I_k)`, which makes it the
+    revised LvR. nan for neurons with fewer than 3 spikes. 0 for a clock, 1 for a Poisson
+    process. `times` [ms], `neurons` indices below `n`.
+
+    **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, times
+    that are not finite, three spikes of a neuron at one time, or a `t_ref` below 0.
+
+    **Source** Shinomoto, Shima and Tanji (2003), doi:10.1162/089976603322518759; LvR: Shinomoto
+    et al. (2009), doi:10.1371/journal.pcbi.1000433.
+    """
+    check_bounds("t_ref", t_ref, "ms", at_least=0.0)
+    gaps, both, owner = _pairs(times, neurons, n)
+    return _mean_by_neuron(3.0 * (gaps / both) ** 2 * (1.0 + 4.0 * t_ref / both), owner, n)
+
+
+def _pairs(
+    times: np.ndarray, neurons: np.ndarray, n: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Difference, sum and owner of each two successive intervals of one neuron."""
+    gaps, owner = intervals(times, neurons, n)
+    same = owner[1:] == owner[:-1]
+    both, owner = (gaps[1:] + gaps[:-1])[same], owner[1:][same]
+    if both.size and not both.min() > 0:
         raise ValueError(
-            "spike times and neurons must be two arrays of one length; "
-            f"got shapes {times.shape} and {neurons.shape}"
+            "a neuron spikes once at a time; got three spikes at one time of neuron "
+            f"{owner[np.argmin(both)]}"
         )
-    neurons = neurons.astype(np.int64) if neurons.size == 0 else neurons
-    if neurons.size and not (neurons.min() >= 0 and neurons.max() < n):
-        raise ValueError(
-            f"neurons must be indices from 0 to {n - 1}; got {neurons.min()} to {neurons.max()}"
-        )
-    return times, neurons
+    return np.diff(gaps)[same], both, owner
+
+
+def _mean_by_neuron(values: np.ndarray, owner: np.ndarray, n: int) -> np.ndarray:
+    """Mean of the values of each owner, nan where there is none."""
+    count = np.bincount(owner, minlength=n)
+    total = np.bincount(owner, values, minlength=n)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)

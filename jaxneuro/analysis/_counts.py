@@ -1,0 +1,76 @@
+"""Spike counts in bins, and their variability."""
+
+import numpy as np
+
+from ._spikes import bin_of, checked_events, number_of_bins
+
+
+def spike_counts(
+    times: np.ndarray,
+    neurons: np.ndarray,
+    n: int,
+    stop: float,
+    bin_ms: float = 1.0,
+    start: float = 0.0,
+) -> np.ndarray:
+    """Spikes of each neuron in bins: int64 `(n, bins)`.
+
+    Bins are `(t, t + bin_ms]` from `start`; only whole bins up to `stop` are given. `times`,
+    `stop`, `bin_ms`, `start` [ms], `neurons` indices below `n`.
+
+    **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, times
+    that are not finite, a bin that is not above 0, or `stop` before `start`.
+
+    **Source** Gerstner et al. (2014), chapter 7, doi:10.1017/CBO9781107447615.
+
+    **Differs** Elephant's `BinnedSpikeTrain` has bins `[t, t + bin_ms)`.
+    """
+    key, bins = _cells(times, neurons, n, stop, bin_ms, start)
+    return np.bincount(key, minlength=n * bins).reshape(n, bins)
+
+
+def fano_factor(
+    times: np.ndarray,
+    neurons: np.ndarray,
+    n: int,
+    stop: float,
+    bin_ms: float = 100.0,
+    start: float = 0.0,
+) -> tuple[np.ndarray, float]:
+    """Fano factor of each neuron, `(n,)`, and its mean over the neurons that spiked.
+
+    `F = variance / mean` of a neuron's spike counts over the bins `(t, t + bin_ms]`, the
+    variance over all bins (`numpy.var`, as Elephant's `fanofactor`); nan for neurons without
+    spikes. 0 for a clock, 1 for a Poisson process. `times`, `stop`, `bin_ms`, `start` [ms],
+    `neurons` indices below `n`. The counts are not laid out, so that `n` and the number of bins
+    may both be large.
+
+    **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, times
+    that are not finite, a bin that is not above 0, or fewer than 2 bins.
+
+    **Source** Nawrot et al. (2008), doi:10.1016/j.jneumeth.2007.10.013.
+    """
+    key, bins = _cells(times, neurons, n, stop, bin_ms, start)
+    if bins < 2:
+        raise ValueError(
+            f"fano_factor: at least 2 bins of {bin_ms} ms must fit from {start} to {stop} ms; "
+            f"got {bins}: use a shorter bin_ms"
+        )
+    cells, count = np.unique(key, return_counts=True)
+    owner = cells // bins
+    total = np.bincount(owner, count, minlength=n)
+    squares = np.bincount(owner, count.astype(np.float64) ** 2, minlength=n)
+    active = total > 0
+    factors = np.full(n, np.nan)
+    factors[active] = (bins * squares - total**2)[active] / (bins * total[active])
+    return factors, float(factors[active].mean()) if active.any() else float("nan")
+
+
+def _cells(
+    times: np.ndarray, neurons: np.ndarray, n: int, stop: float, bin_ms: float, start: float
+) -> tuple[np.ndarray, int]:
+    """`neuron * bins + bin` of each spike inside the bins, and the number of bins."""
+    times, neurons = checked_events(times, neurons, n)
+    bins = number_of_bins(stop, bin_ms, start)
+    index, inside = bin_of(times, bins, bin_ms, start)
+    return neurons[inside] * bins + index[inside], bins

@@ -1,0 +1,45 @@
+"""Firing rates."""
+
+import numpy as np
+
+from .._checks import check_count
+from ._spikes import TOLERANCE, binned, checked_events, number_of_bins
+
+
+def population_rate(
+    times: np.ndarray, n: int, stop: float, bin_ms: float = 1.0, start: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rate of a population in bins: (bin starts [ms], rate [Hz]).
+
+    `rate = spikes in the bin / (n bin)`. Bins are `(t, t + bin_ms]`, so that a spike at the
+    end of a time step counts in the bin of that step. Only whole bins up to `stop` are given.
+
+    **Raises** `ValueError` for times that are not finite, a bin that is not above 0, or `stop`
+    before `start`.
+
+    **Source** Gerstner et al. (2014), eq. 7.11, doi:10.1017/CBO9781107447615.
+    """
+    counts = binned(times, stop, bin_ms, start)
+    seconds = bin_ms * 1e-3
+    return start + bin_ms * np.arange(counts.size), counts / max(check_count("n", n), 1) / seconds
+
+
+def neuron_rates(
+    times: np.ndarray, neurons: np.ndarray, n: int, stop: float, start: float = 0.0
+) -> np.ndarray:
+    """Mean rate of each neuron [Hz], `(n,)`.
+
+    `rate = spikes in (start, stop] / (stop - start)`; `times`, `start`, `stop` [ms], `neurons`
+    indices below `n`.
+
+    **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, times
+    that are not finite, or `stop` that is not after `start`.
+
+    **Source** Gerstner et al. (2014), chapter 7, doi:10.1017/CBO9781107447615.
+    """
+    times, neurons = checked_events(times, neurons, n)
+    number_of_bins(stop, 1.0, start)
+    if not stop > start:
+        raise ValueError(f"stop must be after start; got {stop} and {start}")
+    inside = (times > start + TOLERANCE) & (times <= stop + TOLERANCE)
+    return np.bincount(neurons[inside], minlength=n) / ((stop - start) * 1e-3)

@@ -1,0 +1,40 @@
+"""Power spectra."""
+
+import numpy as np
+
+from .._checks import check_bounds
+
+
+def power_spectrum(
+    trace: np.ndarray, dt: float, segment_ms: float = 1000.0, axis: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Power spectral density of traces: (frequencies [Hz], density [unit^2 / Hz]).
+
+    Welch's method: the mean periodogram of segments that overlap by half, each less its mean
+    and under a Hann window. One-sided: the density integrates to the variance. This is
+    `scipy.signal.welch(trace, 1000 / dt, nperseg=segment_ms / dt)`. `trace` holds a population's
+    rate or counts per bin, a voltage, or many of them; `axis` is that of time, `dt` [ms] its
+    step, `segment_ms` the length of a segment, at most that of the trace: the resolution is
+    `1000 / segment_ms` Hz. The density has the shape of the trace with frequencies in place of
+    time. A Poisson process of rate r has the density 2 r, in Hz^2 / Hz.
+
+    **Raises** `ValueError` for a trace that is empty or not finite, a `dt` that is not above 0,
+    or a segment that is shorter than 2 steps.
+
+    **Source** Welch (1967), doi:10.1109/TAU.1967.1161901.
+    """
+    from scipy import signal
+
+    check_bounds("dt", dt, "ms", above=0.0)
+    check_bounds("segment_ms", segment_ms, "ms", above=0.0)
+    values = np.asarray(trace, np.float64)
+    if not -values.ndim <= axis < values.ndim:
+        raise ValueError(f"trace must have the axis {axis} of time; got shape {values.shape}")
+    check_bounds("trace", values)
+    segment = min(int(segment_ms / dt + 1e-6), values.shape[axis])
+    if segment < 2 or values.size == 0:
+        raise ValueError(
+            f"a segment must have at least 2 steps; got {segment} of {dt} ms in a trace of shape "
+            f"{values.shape}: use a longer segment_ms or trace"
+        )
+    return signal.welch(values, fs=1e3 / dt, nperseg=segment, axis=axis)

@@ -1,0 +1,54 @@
+"""Synchrony of a population, from voltages or from spikes."""
+
+import numpy as np
+
+from .._checks import check_bounds
+from ._spikes import binned
+
+
+def voltage_synchrony(v: np.ndarray) -> float:
+    """Synchrony chi of a population from its membrane potentials.
+
+    `chi^2 = Var_t(mean over neurons of v) / (mean over neurons of Var_t(v))`; gives chi: 1 where
+    all neurons move together, about `1 / sqrt(n)` where they are independent, nan where none
+    moves. `v` [mV] `(steps, n)`.
+
+    **Raises** `ValueError` unless `v` is a finite array of two dimensions with at least 2 steps
+    and a neuron.
+
+    **Source** Golomb and Rinzel (1994), doi:10.1016/0167-2789(94)90214-3.
+    """
+    values = np.asarray(v, np.float64)
+    if values.ndim != 2 or values.shape[0] < 2 or values.shape[1] < 1:
+        raise ValueError(
+            "v must be an array (steps, n) of at least 2 steps and a neuron; "
+            f"got shape {values.shape}"
+        )
+    check_bounds("v", values, "mV")
+    if not np.ptp(values, axis=0).any():
+        return float("nan")
+    return float(np.sqrt(values.mean(axis=1).var() / values.var(axis=0).mean()))
+
+
+def count_synchrony(
+    times: np.ndarray, stop: float, bin_ms: float = 3.0, start: float = 0.0
+) -> float:
+    """Synchrony of a population from the histogram of its spikes.
+
+    `variance / mean` over the bins `(t, t + bin_ms]` of the number of spikes of all neurons: 1
+    for independent Poisson processes; it grows with the number of neurons where they are
+    correlated, so that only equal numbers compare. nan without spikes. `times`, `stop`,
+    `bin_ms`, `start` [ms].
+
+    **Raises** `ValueError` for times that are not finite, a bin that is not above 0, or fewer
+    than 2 bins.
+
+    **Source** Potjans and Diesmann (2014), doi:10.1093/cercor/bhs358.
+    """
+    counts = binned(times, stop, bin_ms, start)
+    if counts.size < 2:
+        raise ValueError(
+            f"at least 2 bins of {bin_ms} ms must fit from {start} to {stop} ms; got {counts.size}"
+        )
+    mean = counts.mean()
+    return float(counts.var() / mean) if mean else float("nan")

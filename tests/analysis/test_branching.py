@@ -1,0 +1,78 @@
+"""Branching ratios against straight-line fits, and of processes whose ratio is known."""
+
+import hypothesis
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+import scipy.optimize
+import scipy.stats
+
+from jaxneuro.analysis import branching_ratio, multistep_branching_ratio
+from tests.oracle import analysis_spikes as oracle
+
+
+@hypothesis.given(
+    counts=st.lists(st.integers(0, 9), min_size=12, max_size=40).filter(
+        lambda c: len(set(c[:7])) > 1
+    )
+)
+def test_slopes_are_those_of_straight_lines(counts):
+    a = np.array(counts)
+    slopes = multistep_branching_ratio(a, 5).slopes
+    want = [scipy.stats.linregress(a[:-k], a[k:]).slope for k in range(1, 6)]
+    np.testing.assert_allclose(slopes, want, rtol=1e-9, atol=1e-11)
+    assert branching_ratio(a) == pytest.approx(want[0], rel=1e-9, abs=1e-11)
+
+
+@pytest.mark.parametrize(("m", "share"), [(0.5, 1.0), (0.9, 0.1), (0.98, 0.02)])
+def test_the_fit_is_that_of_least_squares(m, share):
+    rng = np.random.default_rng(2)
+    seen = rng.binomial(oracle.branching_process(rng, m, 10.0, 20_000), share)
+    got = multistep_branching_ratio(seen, 80)
+    k = np.arange(1, 81)
+    (b, ratio), _ = scipy.optimize.curve_fit(
+        lambda k, b, m: b * m**k, k, got.slopes, p0=(share, m), xtol=1e-12, ftol=1e-12
+    )
+    assert (got.ratio, got.offset) == pytest.approx((ratio, b), rel=1e-6)
+
+
+def test_subsampling_deceives_one_step_but_not_many():
+    rng = np.random.default_rng(0)
+    whole = oracle.branching_process(rng, 0.95, 20.0, 100_000)
+    seen = rng.binomial(whole, 0.05)
+    # The sd of a slope is about sqrt((1 - m^2) / bins).
+    sd = np.sqrt((1 - 0.95**2) / 100_000)
+    assert branching_ratio(whole) == pytest.approx(0.95, abs=5 * sd)
+    full = multistep_branching_ratio(whole, 60)
+    part = multistep_branching_ratio(seen, 60)
+    assert branching_ratio(seen) < 0.5
+    # sd over 40 seeds, all seen: ratio 0.0020, offset 0.012; a twentieth: 0.0022 and 0.009.
+    assert full.ratio == pytest.approx(0.95, abs=5 * 0.0020)
+    assert part.ratio == pytest.approx(0.95, abs=5 * 0.0022)
+    # Var(A) = mean / (1 - m^2); a share p of it leaves b = p^2 Var / (p^2 Var + p (1 - p) mean).
+    spread = 1 / (1 - 0.95**2)
+    assert full.offset == pytest.approx(1.0, abs=5 * 0.012)
+    assert part.offset == pytest.approx(0.05 * spread / (0.05 * spread + 0.95), abs=5 * 0.009)
+
+
+def test_a_poisson_process_does_not_branch():
+    counts = np.random.default_rng(1).poisson(3.0, 40_000)
+    assert abs(branching_ratio(counts)) < 5 / np.sqrt(40_000)
+
+
+def test_constant_activity_has_no_ratio():
+    assert np.isnan(branching_ratio(np.full(10, 3.1)))
+    got = multistep_branching_ratio(np.full(10, 3.1), 3)
+    assert np.isnan([got.ratio, got.offset, *got.slopes]).all()
+    assert np.isnan(branching_ratio([2, 2, 2, 7]))
+
+
+def test_branching_refuses():
+    with pytest.raises(ValueError, match=r"at least 3 bins; got shape \(2,\)"):
+        branching_ratio([1, 2])
+    with pytest.raises(ValueError, match=r"at least 7 bins; got shape \(4,\)"):
+        multistep_branching_ratio([1, 2, 1, 2], 5)
+    with pytest.raises(ValueError, match="max_lag must be a whole number of at least 2; got 1"):
+        multistep_branching_ratio([1, 2, 1, 2], 1)
+    with pytest.raises(ValueError, match=r"counts must be finite and at least 0.0; got nan"):
+        branching_ratio([1, np.nan, 2])
