@@ -74,6 +74,19 @@ def check_fraction(name: str, value: Any) -> float:
     return p
 
 
+def check_kind(what: str, value: Any, kind: type) -> None:
+    """Raises `ValueError` unless `value` is an instance of `kind`."""
+    if not isinstance(value, kind):
+        hint = " (a class was given: call it)" if isinstance(value, type) else ""
+        raise ValueError(f"{what} must be a {kind.__name__}; got {value!r}{hint}")
+
+
+def check_name(what: str, name: Any) -> None:
+    """Raises `ValueError` unless `name` is a text of at least one letter."""
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"{what}: the name must be a text of at least one letter; got {name!r}")
+
+
 def unknown(kind: str, name: str, known: Iterable[str]) -> ValueError:
     """The error for a name that does not exist: lists what does, nearest first."""
     names = list(known)

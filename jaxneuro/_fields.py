@@ -1,8 +1,9 @@
-"""The two kinds of field a model has, and the base class that checks them.
+"""The kinds of field a model has, and the base class that checks them.
 
 A model is a frozen value. Its *parameters* are leaves (arrays of shape `()` or
-`(n,)`, one number for all or one per unit); everything else is *static* and part
-of the compiled program.
+`(n,)`, one number for all or one per unit); *tables* are leaves of any shape that
+belong to the model as a whole; everything else is *static* and part of the
+compiled program.
 """
 
 import dataclasses
@@ -70,6 +71,23 @@ def static(default: Any = dataclasses.MISSING) -> Any:
     return eqx.field(static=True, default=default)
 
 
+def _as_table(value: Any) -> Any:
+    return value if isinstance(value, jax.Array) else np.asarray(value)
+
+
+def table(default: Any = dataclasses.MISSING, *, converter: Any = _as_table) -> Any:
+    """Numbers that belong to a model as a whole, such as a list of spike times: any shape.
+
+    Models with tables are never merged with others of their kind.
+
+    **Fields** `default` the usual value; `converter` makes the array of what is given.
+
+    **Source** the house's own: design section 2.
+    """
+    keywords = {} if default is dataclasses.MISSING else {"default": default}
+    return eqx.field(converter=converter, metadata={"table": True}, **keywords)
+
+
 class Model(eqx.Module):
     """A frozen value whose leaves are its parameters; checks its fields when made.
 
@@ -82,6 +100,8 @@ class Model(eqx.Module):
     def __check_init__(self) -> None:
         for field in parameters(type(self)):
             value = getattr(self, field.name)
+            if isinstance(value, Model):  # has checked itself
+                continue
             name = f"{type(self).__name__}: {field.name}"
             if np.ndim(value) > 1:
                 raise ValueError(
@@ -95,6 +115,8 @@ class Model(eqx.Module):
         for field in dataclasses.fields(self):
             value, checks = getattr(self, field.name), field.metadata.get("checks")
             shown = repr(value) if checks is None else _shown(value, checks["unit"])
+            if field.metadata.get("table"):
+                shown = f"{np.shape(value)} array"
             if value is not None:
                 parts.append(f"{field.name}={shown}")
         return f"{type(self).__name__}({', '.join(parts)})"
@@ -114,3 +136,15 @@ def _shown(value: Any, unit: str) -> str:
 def parameters(cls: type) -> list[dataclasses.Field]:
     """The fields of a model class that were declared with `param`."""
     return [f for f in dataclasses.fields(cls) if "checks" in f.metadata]
+
+
+def tables(cls: type) -> list[dataclasses.Field]:
+    """The fields of a model class that were declared with `table`."""
+    return [f for f in dataclasses.fields(cls) if f.metadata.get("table")]
+
+
+def has_tables(model: Any) -> bool:
+    """Whether a model, or a model inside it, has tables."""
+    values = [getattr(model, f.name) for f in dataclasses.fields(model)]
+    inner = [v for v in values if isinstance(v, Model)]
+    return bool(tables(type(model))) or any(has_tables(v) for v in inner)

@@ -106,19 +106,40 @@ class Release(Model):
 
 
 class Stimulus(Model):
-    """The role of a stimulus: what drives neurons from outside the network.
+    """The role of a stimulus: a current or conductance into neurons from outside the network.
 
-    **Step** `init(n)` returns the state for n target neurons. `step(state, step, dt)`
-    returns `(state, drive)` for the time step with the integer number `step`.
+    **Step** `init(n, stream)` returns the state for n target neurons; a stimulus that draws
+    keeps `stream`, a `numerics.Stream` of the n neurons. `step(state, step, dt)` returns
+    `(state, drive)` for the time step with the integer number `step`; parts of the drive are
+    () or (n,). `prepare(label, n, dt, key)` is called once by `build`, on the host: it
+    checks what needs dt and returns the stimulus that runs, with times as whole steps.
 
     **Source** the house's own: design section 2.
     """
 
     @abstractmethod
-    def init(self, n: int) -> Any: ...
+    def init(self, n: int, stream: Any) -> Any: ...
 
     @abstractmethod
-    def step(self, state: Any, step: jax.Array, dt: float) -> tuple[Any, Drive]: ...
+    def step(self, state: Any, step: jax.Array, dt: float) -> tuple[Any, Any]: ...
+
+    def prepare(self, label: str, n: int, dt: float, key: Any) -> "Stimulus":
+        """The stimulus as it runs at the time step `dt` [ms]; raises for times off the grid.
+
+        `label` names it in errors, `key` is the stream of its draws on the host.
+        """
+        return self
+
+
+class SpikeStimulus(Stimulus):
+    """The role of a stimulus that sends spikes: each arrives at a synapse with a weight.
+
+    **Step** as `Stimulus`, but `step` returns `(state, counts)`: the number of spikes that
+    each neuron gets at the end of the step, floating, (n,). `Stimulation` adds the weight,
+    the synapse and the delay.
+
+    **Source** the house's own: design section 2.
+    """
 
 
 def state_variables(state: Any) -> list[str]:

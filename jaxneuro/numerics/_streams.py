@@ -7,7 +7,7 @@ enters, so a draw does not depend on batch, order, device or what else exists.
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -70,3 +70,37 @@ def bits(key: tuple[Any, Any], index: Any, counter: Any) -> tuple[Any, Any]:
     word: Any = as_words(index, counter)
     with np.errstate(over="ignore"):
         return threefry2x32(key, (word[0], word[1]))
+
+
+# Rounds of the draws that are made in every step: 13 pass BigCrush (Salmon et al. 2011, table 2).
+_STEP_ROUNDS = 13
+
+
+class Stream(NamedTuple):
+    """Where n units draw their bits: the key of each one's stream, and its number there.
+
+    Units of several populations draw in one operation, each as it would alone.
+
+    **Fields** `high`, `low` uint32 () or (n,): key words from `stream_keys`; `index` uint32
+    (n,).
+
+    **Source** the house's own: design section 4.
+    """
+
+    high: Any
+    low: Any
+    index: Any
+
+    def bits(self, counter: Any, purpose: int = 0) -> tuple[Any, Any]:
+        """Two words of random bits per unit at a counter (a step).
+
+        Draws of different `purpose` (a small whole number) at one counter are independent.
+        """
+        word: Any = as_words(counter)[0]
+        low = self.low ^ np.uint32(purpose * 0x9E3779B9 & 0xFFFFFFFF)
+        with np.errstate(over="ignore"):
+            return threefry2x32((self.high, low), (self.index, word), rounds=_STEP_ROUNDS)
+
+    def common(self) -> "Stream":
+        """The stream that all units of a population share: the same bits for each of them."""
+        return self._replace(index=jnp.full_like(self.index, np.uint32(0xFFFFFFFF)))

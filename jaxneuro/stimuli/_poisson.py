@@ -1,0 +1,54 @@
+"""Poisson spike trains, independent for every neuron."""
+
+from typing import Any, NamedTuple
+
+import jax
+
+from .._types import SpikeStimulus
+from ..numerics import Stream, per_step, poisson
+from ._signal_field import check_rate, check_signals, prepare_signals, signal, value_at
+
+
+class PoissonState(NamedTuple):
+    """State of Poisson trains.
+
+    **Fields** `stream` where the n neurons draw.
+
+    **Source** see `Poisson`.
+    """
+
+    stream: Stream
+
+
+class Poisson(SpikeStimulus):
+    """Poisson spike trains: each neuron gets its own, with the rate `rate(t)`.
+
+    Update: the counts of a time step are Poisson numbers of mean `rate dt`, drawn by inversion
+    and exact to the digits of the dtype. The superposition of K trains is one train of K times
+    the rate.
+
+    **Fields** `rate` [Hz] () or (n,), a function of t [ms], or a signal; at least 0.
+
+    **Step** returns the counts, (n,); NaN where a function gives a rate below 0 or NaN.
+
+    **Raises** `ValueError` for a rate that is negative or not finite; by `prepare` for one of a
+    wrong shape, or of more than 16383 spikes per time step.
+
+    **Source** Amit and Brunel (1997), doi:10.1093/cercor/7.3.237.
+    """
+
+    rate: Any = signal(unit="Hz", at_least=0.0)
+
+    def __check_init__(self) -> None:
+        check_signals(self)
+
+    def init(self, n: int, stream: Stream) -> PoissonState:
+        return PoissonState(stream)
+
+    def prepare(self, label: str, n: int, dt: float, key: Any) -> SpikeStimulus:
+        check_rate(label, self.rate, dt)
+        return prepare_signals(label, self, n, dt, key)
+
+    def step(self, state: PoissonState, step: jax.Array, dt: float) -> tuple[Any, jax.Array]:
+        mean = per_step(value_at(self.rate, step, dt), dt)
+        return state, poisson(state.stream, step, mean)

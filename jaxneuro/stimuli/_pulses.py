@@ -1,0 +1,71 @@
+"""A signal of regular pulses."""
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._checks import check_bounds, is_traced
+from .._fields import Parameter, param, static, table
+from ._signal import Signal, as_times, check_shapes, need_grid, whole_steps
+
+
+class Pulses(Signal):
+    """Pulse train: `amplitude` for `width` every `period` from `t_first` on, else `baseline`.
+
+    **Fields** `amplitude` () or (n,): the value in a pulse; `width`, `period` [ms] (), above 0;
+    `t_first` [ms] (): start of the first pulse (default 0); `baseline` () or (n,): the value
+    between pulses (default 0); `on_grid` whether times count steps (set by `prepare`).
+
+    **Step** `at(step, dt)` returns the value, () or (n,).
+
+    **Raises** `ValueError` for a value that is not finite, a width or period that is not above
+    0, a width longer than the period, or a negative `t_first`; by `prepare` for a time off the
+    grid.
+
+    **Source** the house's own: integer arithmetic on time steps.
+    """
+
+    amplitude: Parameter = param()
+    width: Any = table(converter=as_times)
+    period: Any = table(converter=as_times)
+    t_first: Any = table(0.0, converter=as_times)
+    baseline: Parameter = param(0.0)
+    on_grid: bool = static(False)
+
+    def __check_init__(self) -> None:
+        for name in _TIMES:
+            value, first = getattr(self, name), name == "t_first"
+            if np.shape(value):
+                raise ValueError(f"Pulses: {name} must be one number; got shape {np.shape(value)}")
+            bound = {"at_least": 0.0} if first else {"above": 0.0}
+            check_bounds(f"Pulses: {name}", value, "ms", **bound)
+        if self.width > self.period:
+            raise ValueError(
+                f"Pulses: width must be at most the period; got {self.width} and {self.period} ms"
+            )
+
+    def bounds(self) -> tuple[Any, Any] | None:
+        """The lowest and the highest value, or None where they are not known."""
+        ends = (self.amplitude, self.baseline)
+        return None if any(map(is_traced, ends)) else (np.minimum(*ends), np.maximum(*ends))
+
+    def prepare(self, label: str, n: int, dt: float, key: Any) -> Signal:
+        """The signal on the time grid, or `ValueError`."""
+        check_shapes(label, self, n)
+        if self.on_grid:
+            return self
+        times = {k: whole_steps(f"{label}: {k}", getattr(self, k), dt) for k in _TIMES}
+        return dataclasses.replace(self, **times, on_grid=True)
+
+    def at(self, step: Any, dt: float) -> jax.Array:
+        """The value in a time step, () or (n,)."""
+        need_grid(self)
+        since = jnp.asarray(step).astype(jnp.int32) - self.t_first
+        on = (since >= 0) & (since % self.period < self.width)
+        return jnp.where(on, self.amplitude, self.baseline)
+
+
+_TIMES = ("width", "period", "t_first")

@@ -1,0 +1,78 @@
+"""Signals: functions of time that an amplitude or a rate can be."""
+
+from abc import abstractmethod
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._fields import Model, parameters
+from ..numerics import steps_on_grid
+
+_LAST_STEP = 2**31 - 2  # steps are counted in int32
+
+
+class Signal(Model):
+    """The role of a signal: a function of time in place of a number.
+
+    **Step** `at(step, dt)` returns the value in the time step with the integer number `step`,
+    () or (n,). `bounds()` returns the lowest and the highest value that it can have, or None
+    where they are not known. `prepare(label, n, dt, key)` is called once by `build`, on the
+    host: it checks what needs dt and n, and returns the signal that runs.
+
+    **Source** the house's own: design section 2.
+    """
+
+    @abstractmethod
+    def at(self, step: Any, dt: float) -> jax.Array:
+        """The value in a time step, () or (n,)."""
+
+    @abstractmethod
+    def bounds(self) -> tuple[Any, Any] | None:
+        """The lowest and the highest value, or None where they are not known."""
+
+    def prepare(self, label: str, n: int, dt: float, key: Any) -> "Signal":
+        """The signal as it runs at the time step `dt` [ms]; `label` names it in errors."""
+        check_shapes(label, self, n)
+        return self
+
+
+def check_shapes(label: str, model: Model, n: int) -> None:
+    """Raises `ValueError` for a parameter that is neither one number nor one per neuron."""
+    for field in parameters(type(model)):
+        value = getattr(model, field.name)
+        if not isinstance(value, Model) and np.shape(value) not in ((), (n,)):
+            raise ValueError(
+                f"{label}: {field.name} must be one number or one per neuron, shape () or ({n},); "
+                f"got shape {np.shape(value)}"
+            )
+
+
+def whole_steps(what: str, times: Any, dt: float, at_least: int = 0) -> jax.Array:
+    """Times [ms] as whole steps, int32; `ValueError` for a time off the grid or too late."""
+    steps = steps_on_grid(what, times, dt, at_least)
+    if steps.size and steps.max() > _LAST_STEP:
+        raise ValueError(
+            f"{what} must be at most {_LAST_STEP} time steps of {dt} ms; got {steps.max()} steps"
+        )
+    return jnp.asarray(steps.astype(np.int32))
+
+
+def need_grid(model: Any) -> None:
+    """Raises `ValueError` for a signal whose times are still in ms."""
+    if not model.on_grid:
+        raise ValueError(
+            f"{type(model).__name__}: its times must be whole time steps before it runs; call "
+            "prepare(label, n, dt, key) first, as build does"
+        )
+
+
+def as_times(times: Any) -> Any:
+    """Times as an array; a converter of fields."""
+    if isinstance(times, jax.Array):
+        return times
+    try:
+        return np.asarray(times, np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"times must be numbers [ms]; got {times!r}") from None

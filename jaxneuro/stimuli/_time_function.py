@@ -1,0 +1,65 @@
+"""A signal that a person writes as a function of time."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._checks import concrete
+from .._fields import Parameter, static, table
+from ._signal import Signal
+
+
+def _one_number(value: Any) -> Any:
+    x = concrete(value)
+    if x is not None and (x.shape != () or not math.isfinite(x)):
+        raise ValueError(f"TimeFunction: gain must be one finite number; got {value!r}")
+    return jnp.asarray(value, jnp.result_type(float)) if x is not None else value
+
+
+class TimeFunction(Signal):
+    """Any function of time: `gain f(t)`, t [ms] the middle of the time step.
+
+    The function is traced by JAX: it may use `jax.numpy` and plain arithmetic, no `if` on t.
+    t has the float dtype of the network; float32 tells apart times of one step of 0.1 ms up
+    to about 800 s.
+
+    **Fields** `function` f(t) -> () or (n,), t of shape (); `gain` () multiplies its value.
+
+    **Step** `at(step, dt)` returns the value, () or (n,).
+
+    **Raises** `ValueError` for a value that cannot be called; by `prepare` for a function whose
+    value has another shape.
+
+    **Source** the house's own: design section 2.
+    """
+
+    function: Callable[[jax.Array], Any] = static()
+    gain: Parameter = table(1.0, converter=_one_number)
+
+    def __check_init__(self) -> None:
+        if not callable(self.function):
+            raise ValueError(f"TimeFunction: function must be callable; got {self.function!r}")
+
+    def bounds(self) -> None:
+        """None: they are not known."""
+        return None
+
+    def prepare(self, label: str, n: int, dt: float, key: Any) -> Signal:
+        """The signal, or `ValueError` for a function of another shape."""
+        shape = jax.eval_shape(lambda: self.at(0, dt)).shape
+        if shape not in ((), (n,)):
+            raise ValueError(
+                f"{label}: the function of time must give one number or one per neuron, shape () "
+                f"or ({n},); got shape {shape}"
+            )
+        return self
+
+    def at(self, step: Any, dt: float) -> jax.Array:
+        """The value in a time step, () or (n,)."""
+        dtype = self.gain.dtype
+        t = (jnp.asarray(step).astype(dtype) + np.asarray(0.5, dtype)) * dt
+        return self.gain * jnp.asarray(self.function(t)).astype(dtype)

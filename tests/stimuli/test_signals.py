@@ -1,0 +1,202 @@
+"""Signals: exact at every step, and refused where they make no sense."""
+
+import functools
+
+import hypothesis
+import hypothesis.strategies as st
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxneuro.stimuli import Current, Poisson, Pulses, Ramp, Sinusoid, Steps, TimeFunction
+from tests.oracle import stimuli as oracle
+from tests.stimuli.driving import DT, prepare, run, values
+
+LATE = [2**24 + 1, 2**30, 2**31 - 1]
+
+
+@pytest.mark.parametrize("frequency", [0.0, 3.7, 50.0, 4999.0])
+def test_a_sinusoid_is_exact_at_any_step(frequency):
+    f = float(np.float32(frequency))
+    steps = [*range(-5, 300), *LATE, -(2**30)]
+    got = values(Sinusoid(2.0, 3.0, f, 0.5), steps)
+    want = [oracle.sinusoid(k, 2.0, 3.0, f, 0.5, DT) for k in steps]
+    np.testing.assert_allclose(got, want, atol=5e-6)
+
+
+def test_a_sinusoid_for_each_neuron():
+    signal = Sinusoid(np.asarray([1.0, 2.0]), 1.0, np.asarray([8.0, 16.0]), phase=[0.0, 1.0])
+    got = values(signal, [2**30 + 3], n=2)[0]
+    want = [oracle.sinusoid(2**30 + 3, m, 1.0, f, p, DT) for m, f, p in ((1, 8, 0), (2, 16, 1))]
+    np.testing.assert_allclose(got, want, atol=2e-6)
+
+
+def test_a_sinusoid_stays_within_its_bounds():
+    signal = Sinusoid(10.1, 10.1, 13.7)
+    x = values(signal, np.arange(100_000))
+    assert x.min() >= 0
+    low, high = signal.bounds()
+    assert low <= x.min() < 1e-3
+    assert high >= x.max() > high - 1e-3
+
+
+@hypothesis.given(
+    firsts=st.lists(st.integers(0, 50), min_size=1, max_size=9, unique=True).map(sorted),
+    offset=st.sampled_from([0, 2**24 + 1, 2**31 - 100]),
+    wide=st.booleans(),
+)
+def test_steps_change_at_exact_steps(firsts, offset, wide):
+    firsts = [f + offset for f in firsts]
+    numbers = np.random.default_rng(len(firsts)).normal(size=(len(firsts), 3)[: 1 + wide])
+    times = np.asarray(firsts, np.float64) * DT
+    at = np.unique([k for f in (*firsts, offset + 5) for k in (f - 1, f, f + 1)])
+    got = values(Steps(times, numbers), [-7, 0, *at], n=3)
+    want = [oracle.steps(int(k), firsts, numbers) for k in (-7, 0, *at)]
+    np.testing.assert_array_equal(got, np.asarray(want, np.float32))
+
+
+@pytest.mark.parametrize("first", [0, 13, 2**24 + 1])
+def test_a_ramp_moves_between_exact_steps(first):
+    last = first + 37
+    signal = Ramp(-1.0, 2.5, first * DT, last * DT)
+    steps = [-3, *range(max(first - 2, 0), last + 3), 2**31 - 1]
+    want = [oracle.ramp(k, -1.0, 2.5, first, last) for k in steps]
+    np.testing.assert_allclose(values(signal, steps), want, atol=1e-6)
+    ends = values(signal, [max(first - 1, 0), first, last, last + 1])
+    assert ends.tolist() == [-1.0, -1.0, 2.5, 2.5]
+
+
+@pytest.mark.parametrize(
+    ("width", "period", "first"), [(1, 1, 0), (1, 2, 5), (10, 30, 7), (3, 1000, 2**24 + 1)]
+)
+def test_pulses_have_exact_edges(width, period, first):
+    signal = Pulses(4.0, width * DT, period * DT, first * DT, baseline=-1.0)
+    steps = [
+        -10,
+        *range(max(0, first - 3), first + 2 * period + 9),
+        *(k for k in LATE if k > first),
+    ]
+    want = [oracle.pulses(k, 4.0, width, period, first, -1.0) for k in steps]
+    np.testing.assert_array_equal(values(signal, steps), want)
+
+
+def test_a_function_is_called_at_the_middle_of_the_step():
+    got = run(Current(lambda t: 2.0 * t + 1.0), 3, 50)
+    np.testing.assert_allclose(got, 2.0 * (np.arange(50) + 0.5) * DT + 1.0, rtol=1e-6)
+    each = run(Current(lambda t: jnp.arange(3.0) * t), 3, 20)
+    want = np.arange(3) * (np.arange(20)[:, None] + 0.5) * DT
+    np.testing.assert_allclose(each, want, rtol=1e-6)
+    whole = run(Current(TimeFunction(lambda t: 1, gain=0.5)), 3, 4)
+    assert whole.tolist() == [0.5] * 4
+
+
+def test_the_gain_of_a_function_has_a_gradient():
+    def total(gain):
+        signal = TimeFunction(jnp.sin, gain)
+        return sum(signal.at(k, DT) for k in range(5))
+
+    want = np.sin((np.arange(5) + 0.5) * DT).sum()
+    np.testing.assert_allclose(jax.grad(total)(jnp.float32(1.0)), want, rtol=1e-5)
+
+
+def test_a_current_is_its_amplitude():
+    assert (run(Current(12.5), 4, 3) == 12.5).all()
+    np.testing.assert_array_equal(run(Current(np.arange(4)), 4, 3), [[0, 1, 2, 3]] * 3)
+    late = run(Current(Steps([0.0, 1.0], [5.0, 7.0])), 4, 20)
+    np.testing.assert_array_equal(late, [5.0] * 10 + [7.0] * 10)
+    wave = run(Current(Sinusoid(1.0, 2.0, 50.0)), 4, 300, first=2**30)
+    want = [oracle.sinusoid(2**30 + k, 1.0, 2.0, 50.0, 0.0, DT) for k in range(300)]
+    np.testing.assert_allclose(wave, want, atol=3e-6)
+
+
+@pytest.mark.usefixtures("x64")
+def test_the_dtype_is_that_of_the_parameters():
+    for amplitude in (3.0, lambda t: t * 2, Ramp(0.0, 1.0, 0.0, 1.0), Sinusoid(0.0, 1.0, 9.0)):
+        ready = prepare(Current(amplitude), 2)
+        for dtype in (np.float32, np.float64):
+            model = jax.tree.map(functools.partial(as_float, dtype=dtype), ready)
+            assert model.step(model.init(2, None), jnp.int32(3), DT)[1].current.dtype == dtype
+
+
+def as_float(x, dtype):
+    return x.astype(dtype) if x.dtype.kind == "f" else x
+
+
+def test_a_batch_of_signals():
+    def at(frequency, k):
+        return Sinusoid(0.0, 1.0, frequency).at(k, DT)
+
+    f = jnp.asarray([1.0, 10.0, 100.0])
+    got = jax.vmap(at, in_axes=(0, None))(f, jnp.int32(77))
+    np.testing.assert_allclose(got, [at(x, jnp.int32(77)) for x in f], atol=1e-6)
+    ready = Steps([1.0, 2.0], [3.0, 4.0]).prepare("x", 1, DT, None)
+    np.testing.assert_array_equal(
+        jax.vmap(lambda k: ready.at(k, DT))(jnp.arange(9, 21)), [0.0] + [3.0] * 10 + [4.0]
+    )
+
+
+NAN = float("nan")
+REFUSED = {
+    "nan amplitude": (lambda: Current(NAN), "amplitude must be finite"),
+    "two axes": (lambda: Current(np.ones((2, 2))), r"shape \(\) or \(n,\)"),
+    "text": (lambda: Current("five"), "must be a number or an array"),
+    "rate below 0": (lambda: Poisson(-1.0), "Poisson: rate must be finite and at least 0.0 Hz"),
+    "sinusoid below 0": (lambda: Poisson(Sinusoid(5.0, 6.0, 1.0)), "Sinusoid.*at least 0.0 Hz"),
+    "steps below 0": (lambda: Poisson(Steps([1.0], [-1.0])), "Steps.*at least 0.0"),
+    "ramp below 0": (lambda: Poisson(Ramp(5.0, -0.1, 0.0, 1.0)), "Ramp.*at least 0.0"),
+    "pulses below 0": (lambda: Poisson(Pulses(1.0, 1.0, 2.0, baseline=-1.0)), "Pulses.*at least"),
+    "frequency below 0": (lambda: Sinusoid(0.0, 1.0, -1.0), "frequency must be .* at least 0.0 Hz"),
+    "times that fall": (lambda: Steps([2.0, 1.0], [0, 1]), "ascend; got 2.0 ms before 1.0"),
+    "equal times": (lambda: Steps([1.0, 1.0], [0, 1]), "times must ascend"),
+    "times below 0": (lambda: Steps([-1.0, 1.0], [0, 1]), "times must be .* at least 0.0 ms"),
+    "nan time": (lambda: Steps([NAN], [0]), "times must be finite"),
+    "nan value": (lambda: Steps([1.0], [NAN]), "values must be finite"),
+    "too few values": (lambda: Steps([1.0, 2.0], [1.0]), "times of shape .2,., values of shape"),
+    "no times": (lambda: Steps([], []), "at least one"),
+    "text times": (lambda: Steps(["a"], [1.0]), "times must be numbers"),
+    "ramp backwards": (lambda: Ramp(0.0, 1.0, 5.0, 5.0), "t_stop must be after t_start"),
+    "ramp below 0 ms": (lambda: Ramp(0.0, 1.0, -5.0, 5.0), "t_start must be .*at least 0.0 ms"),
+    "ramp times": (lambda: Ramp(0.0, 1.0, [0.0, 1.0], 5.0), "t_start must be one number"),
+    "no width": (lambda: Pulses(1.0, 0.0, 5.0), "width must be .*above 0.0 ms"),
+    "wide": (lambda: Pulses(1.0, 6.0, 5.0), "width must be at most the period"),
+    "first below 0": (lambda: Pulses(1.0, 1.0, 5.0, -1.0), "t_first must be .*at least 0.0"),
+    "not callable": (lambda: TimeFunction(3.0), "function must be callable; got 3.0"),
+    "gain": (lambda: TimeFunction(abs, [1.0, 2.0]), "gain must be one finite number"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused(name):
+    make, message = REFUSED[name]
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+OFF = {
+    "steps": (Steps([1.0, 2.05], [0, 1]), "x: amplitude: times .* 2.05 ms, between 2 and 2.1 ms"),
+    "ramp": (Ramp(0.0, 1.0, 0.0, 3.33), "amplitude: t_stop .* 3.33 ms, between 3.3 and 3.4"),
+    "pulses": (Pulses(1.0, 0.25, 5.0), "amplitude: width .* 0.25 ms, between 0.2 and 0.3"),
+    "too late": (Steps([2.0**31 * DT], [1.0]), "at most 2147483646 time steps"),
+    "length": (np.ones(4), r"x: amplitude must be one number .*\(3,\); got shape \(4,\)"),
+    "length inside": (Sinusoid(np.ones(4), 1.0, 1.0), r"x: amplitude: mean must be .*\(3,\)"),
+    "length of steps": (Steps([1.0], np.ones((1, 4))), r"values must have shape .*\(m, 3\)"),
+    "length of a function": (lambda t: jnp.ones(4) * t, r"function of time .*\(3,\); got .*\(4,\)"),
+}
+
+
+@pytest.mark.parametrize("name", OFF)
+def test_what_is_refused_when_a_network_is_built(name):
+    amplitude, message = OFF[name]
+    with pytest.raises(ValueError, match=message):
+        Current(amplitude).prepare("x", 3, DT, None)
+
+
+def test_a_signal_in_ms_does_not_run():
+    for signal in (Steps([1.0], [1.0]), Ramp(0.0, 1.0, 0.0, 1.0), Pulses(1.0, 1.0, 2.0)):
+        with pytest.raises(ValueError, match="call prepare"):
+            signal.at(jnp.int32(0), DT)
+        ready = signal.prepare("x", 1, DT, None)
+        again = ready.prepare("x", 1, DT, None)
+        assert jax.tree.leaves(again)[0].dtype == jax.tree.leaves(ready)[0].dtype
+        assert ready.at(jnp.int32(5), DT) == again.at(jnp.int32(5), DT)
