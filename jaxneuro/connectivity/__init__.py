@@ -1,9 +1,14 @@
 """Connection rules: who connects to whom."""
 
 from ._all_to_all import AllToAll as AllToAll
+from ._block_probability import BlockProbability as BlockProbability
+from ._distance_probability import DistanceProbability as DistanceProbability
 from ._explicit import Explicit as Explicit
 from ._fixed_indegree import FixedIndegree as FixedIndegree
+from ._fixed_outdegree import FixedOutdegree as FixedOutdegree
 from ._fixed_probability import FixedProbability as FixedProbability
+from ._fixed_total import FixedTotal as FixedTotal
 from ._one_to_one import OneToOne as OneToOne
 from ._rule import Chunk as Chunk
 from ._rule import Rule as Rule
+from ._symmetric_bernoulli import SymmetricBernoulli as SymmetricBernoulli

@@ -6,6 +6,7 @@ from typing import Any
 import equinox as eqx
 import numpy as np
 
+from ._flags import check_flags
 from ._rule import Chunk, Rule, row_chunks, skip_own
 
 
@@ -14,10 +15,15 @@ class AllToAll(Rule):
 
     **Fields** `autapses`: whether a neuron connects to itself.
 
+    **Raises** `ValueError` unless the flag is True or False.
+
     **Source** Senk et al. (2022), "all-to-all", doi:10.1371/journal.pcbi.1010086.
     """
 
     autapses: bool = eqx.field(static=True, default=True)
+
+    def __check_init__(self) -> None:
+        check_flags(self, "autapses")
 
     def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None:
         """Every size fits."""

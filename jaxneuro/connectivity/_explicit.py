@@ -3,10 +3,15 @@
 from collections.abc import Iterator
 from typing import Any
 
+import equinox as eqx
 import numpy as np
 
-from ._fixed_indegree import stable_order
-from ._rule import CHUNK, Chunk, Rule
+from .._checks import check_count
+from ._ranges import ranges
+from ._rule import Chunk, Rule
+from ._sampling import stable_order
+
+_MATRIX = "For a matrix of connections use Explicit.from_sparse(scipy.sparse.coo_array(matrix))"
 
 
 class Explicit(Rule):
@@ -15,26 +20,59 @@ class Explicit(Rule):
     Weights and delays of the projection may be arrays with one entry per connection, in
     the same order. A pair may be given more than once (a multapse).
 
-    **Fields** `pre`, `post` integer arrays of one length: indices in their populations.
+    **Fields** `pre`, `post` integer arrays of one length: indices in their populations; `shape`
+    the sizes (n_pre, n_post) that the populations must have, None for any that hold the indices.
 
     **Raises** `ValueError` for arrays that are not whole numbers of one length, negative
-    indices; from `build`, for an index outside its population.
+    indices; from `build`, for an index outside its population or populations of another shape.
 
     **Source** the house's own.
     """
 
     pre: np.ndarray
     post: np.ndarray
+    shape: tuple[int, int] | None = eqx.field(static=True)
 
-    def __init__(self, pre: Any, post: Any):
+    def __init__(self, pre: Any, post: Any = None, shape: Any = None):
+        if post is None:
+            raise ValueError(f"Explicit must have pre and post; got no post. {_MATRIX}")
         self.pre, self.post = _indices("pre", pre), _indices("post", post)
         if self.pre.size != self.post.size:
             raise ValueError(
                 "Explicit: pre and post must have one length; "
                 f"got {self.pre.size} and {self.post.size}"
             )
+        self.shape = None if shape is None else _sizes(shape)
+
+    @classmethod
+    def from_sparse(cls, matrix: Any) -> "Explicit":
+        """The stored entries of a scipy.sparse matrix or array of shape (n_pre, n_post).
+
+        Row = source, column = target. Connections are in the order of `matrix.tocoo()`, with
+        explicit zeros and repeated entries kept, so that `weight=matrix.tocoo().data` fits.
+
+        **Raises** `ValueError` for what is not sparse or has not two axes.
+        """
+        if not hasattr(matrix, "tocoo"):
+            raise ValueError(
+                "Explicit.from_sparse: matrix must be a matrix or array of scipy.sparse; got "
+                f"{type(matrix).__name__}. A dense array becomes one by scipy.sparse.coo_array"
+            )
+        if len(matrix.shape) != 2:
+            raise ValueError(
+                "Explicit.from_sparse: matrix must have two axes (n_pre, n_post); got shape "
+                f"{matrix.shape}"
+            )
+        entries = matrix.tocoo()
+        return cls(entries.row, entries.col, shape=entries.shape)
 
     def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None:
+        if self.shape is not None and self.shape != (n_pre, n_post):
+            raise ValueError(
+                f"{name}: a matrix of connections must have the shape (n_pre, n_post) of its "
+                f"populations, ({n_pre}, {n_post}); got {self.shape}. Rows are sources: transpose "
+                "a matrix that has them as columns"
+            )
         for side, index, n in (("pre", self.pre, n_pre), ("post", self.post, n_post)):
             if index.size and index.max() >= n:
                 raise ValueError(
@@ -54,14 +92,8 @@ class Explicit(Rule):
     def draw(self, key: Any, n_pre: int, n_post: int, same: bool) -> Iterator[Chunk]:
         order = self._order()
         counts = np.bincount(self.pre, minlength=n_pre)
-        ends = np.cumsum(counts)
-        first = 0
-        while first < n_pre:
-            begin = ends[first - 1] if first else 0
-            stop = max(int(np.searchsorted(ends, begin + CHUNK, side="right")), first + 1)
-            stop = min(stop, n_pre)
-            yield Chunk(first, counts[first:stop], self.post[order[begin : ends[stop - 1]]])
-            first = stop
+        for first, stop, begin, end in ranges(counts):
+            yield Chunk(first, counts[first:stop], self.post[order[begin:end]])
 
     def arrange(self, values: np.ndarray) -> np.ndarray:
         return values[self._order()]
@@ -69,12 +101,21 @@ class Explicit(Rule):
 
 def _indices(name: str, value: Any) -> np.ndarray:
     x = np.asarray(value)
-    if x.size == 0:
+    hint = f". {_MATRIX}" if x.ndim == 2 or hasattr(value, "tocoo") else ""
+    if x.size == 0 and x.ndim == 1:
         x = x.astype(np.int64)
     if x.ndim != 1 or not np.issubdtype(x.dtype, np.integer):
         raise ValueError(
-            f"Explicit: {name} must be one axis of whole numbers; got shape {x.shape}, {x.dtype}"
+            f"Explicit: {name} must be one axis of whole numbers; got shape {x.shape}, "
+            f"{x.dtype}{hint}"
         )
     if x.size and x.min() < 0:
         raise ValueError(f"Explicit: {name} must not be negative; got {x.min()}")
     return x.astype(np.int64)
+
+
+def _sizes(shape: Any) -> tuple[int, int]:
+    if not isinstance(shape, tuple) or len(shape) != 2:
+        raise ValueError(f"Explicit: shape must be two sizes (n_pre, n_post); got {shape!r}")
+    n_pre, n_post = (check_count("Explicit: shape", n) for n in shape)
+    return n_pre, n_post

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import equinox as eqx
@@ -10,6 +10,7 @@ import numpy as np
 
 from .._checks import check_fraction
 from ..numerics import bits
+from ._flags import check_flags
 from ._rule import CHUNK, Chunk, Rule, row_chunks, skip_own
 
 
@@ -23,18 +24,18 @@ class FixedProbability(Rule):
 
     **Fields** `p` from 0 to 1; `autapses`: whether a neuron may connect to itself.
 
-    **Raises** `ValueError` for p outside [0, 1].
+    **Raises** `ValueError` for p outside [0, 1] and a flag that is not True or False.
 
     **Source** Senk et al. (2022), "pairwise Bernoulli",
     doi:10.1371/journal.pcbi.1010086; skipping: Batagelj and Brandes (2005),
     doi:10.1103/PhysRevE.71.036113.
     """
 
-    p: float = eqx.field(static=True)
+    p: float = eqx.field(static=True, converter=partial(check_fraction, "FixedProbability: p"))
     autapses: bool = eqx.field(static=True, default=True)
 
     def __check_init__(self) -> None:
-        check_fraction("FixedProbability: p", self.p)
+        check_flags(self, "autapses")
 
     def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None:
         """Every size fits."""
@@ -50,13 +51,13 @@ class FixedProbability(Rule):
         if self.p == 0.0 or n <= 0:
             return
         for first, stop in row_chunks(n_pre, self.p * n):
-            counts, targets = _draw_rows(key, first, stop, n, float(self.p))
+            counts, targets = draw_rows(key, first, stop, n, self.p)
             if n != n_post:
                 targets = skip_own(targets, np.repeat(np.arange(first, stop), counts))
             yield Chunk(first, counts, targets)
 
 
-def _draw_rows(key: Any, first: int, stop: int, n: int, p: float) -> tuple[np.ndarray, np.ndarray]:
+def draw_rows(key: Any, first: int, stop: int, n: int, p: float) -> tuple[np.ndarray, np.ndarray]:
     """Targets of the rows `first ... stop`, as (counts, targets row by row)."""
     mean = n * p
     escapes = n / _thresholds(p).size

@@ -2,10 +2,12 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import numpy as np
+
+from ..space import Place
 
 CHUNK = 1 << 17  # synapses drawn at a time: bounds the memory of a build
 
@@ -35,6 +37,12 @@ class Rule(eqx.Module):
 
     **Source** Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
     """
+
+    spatial: ClassVar[bool] = False
+
+    def bind(self, label: str, pre: Place | None, post: Place | None) -> "Rule":
+        """The rule with the positions of its neurons; raises where they do not fit."""
+        return self
 
     @abstractmethod
     def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None: ...

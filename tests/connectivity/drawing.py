@@ -1,8 +1,10 @@
 """Draws a rule, checking what every rule promises about its chunks."""
 
+from types import ModuleType
+
 import numpy as np
 
-from jaxneuro.connectivity import _explicit, _one_to_one, _rule
+from jaxneuro import connectivity
 from jaxneuro.numerics import seed_of, stream_key
 
 
@@ -31,5 +33,7 @@ def draw(rule, n_pre, n_post, same=False, seed=0, name="p"):
 
 
 def set_chunk(monkeypatch, size):
-    for module in (_rule, _explicit, _one_to_one):
-        monkeypatch.setattr(module, "CHUNK", size)
+    modules = [m for m in vars(connectivity).values() if isinstance(m, ModuleType)]
+    for module in modules:
+        if hasattr(module, "CHUNK"):
+            monkeypatch.setattr(module, "CHUNK", size)

@@ -5,7 +5,16 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 
-from jaxneuro.connectivity import AllToAll, Explicit, FixedIndegree, FixedProbability, OneToOne
+from jaxneuro.connectivity import (
+    AllToAll,
+    Explicit,
+    FixedIndegree,
+    FixedOutdegree,
+    FixedProbability,
+    FixedTotal,
+    OneToOne,
+    SymmetricBernoulli,
+)
 
 from .drawing import draw, set_chunk
 
@@ -76,6 +85,14 @@ RULES = [
     FixedIndegree(7),
     FixedIndegree(13, autapses=False, multapses=False),
     FixedIndegree(30, multapses=False),
+    FixedOutdegree(7),
+    FixedOutdegree(13, autapses=False, multapses=False),
+    FixedOutdegree(30, multapses=False),
+    FixedTotal(333),
+    FixedTotal(400, autapses=False, multapses=False),
+    FixedTotal(1500, multapses=False),
+    SymmetricBernoulli(0.2),
+    SymmetricBernoulli(0.9, autapses=True),
 ]
 
 
@@ -110,7 +127,17 @@ def test_the_sources_of_a_target_do_not_depend_on_other_targets(k, multapses):
 
 
 @pytest.mark.parametrize(
-    "rule", [AllToAll(), FixedProbability(0.5), FixedProbability(1.0)], ids=repr
+    "rule",
+    [
+        AllToAll(),
+        FixedProbability(0.5),
+        FixedProbability(1.0),
+        FixedOutdegree(50),
+        FixedTotal(90),
+        FixedTotal(2900, multapses=False),
+        Explicit(np.arange(90) % 2, np.arange(90)),
+    ],
+    ids=repr,
 )
 def test_a_row_longer_than_a_chunk(monkeypatch, rule):
     whole = draw(rule, 3, 1000)
@@ -128,6 +155,7 @@ def test_a_row_longer_than_a_chunk(monkeypatch, rule):
         (lambda: Explicit([0], [-1]), "post must not be negative; got -1"),
         (lambda: draw(Explicit([3], [0]), 3, 2), "pre must be indices below 3.*got 3"),
         (lambda: draw(Explicit([0], [2]), 3, 2), "post must be indices below 2.*got 2"),
+        (lambda: AllToAll(autapses=1), "AllToAll: autapses must be True or False; got 1"),
         (lambda: draw(OneToOne(), 3, 2), "as many sources as targets; got 3 and 2"),
     ],
 )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from jaxneuro.connectivity import FixedIndegree, FixedProbability
+from jaxneuro.connectivity import FixedIndegree, FixedOutdegree, FixedProbability, FixedTotal
 
 from .drawing import draw
 
@@ -141,13 +141,29 @@ def test_fixed_probability_of_any_shape_has_no_pair_twice(n_pre, n_post, p):
         assert not (same and (pre == post).any())
 
 
-@pytest.mark.parametrize("rule", [FixedProbability(0.1), FixedIndegree(5)])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        FixedProbability(0.1),
+        FixedIndegree(5),
+        FixedOutdegree(5),
+        FixedTotal(300),
+        FixedTotal(300, multapses=False),
+    ],
+    ids=repr,
+)
 def test_draws_differ_by_seed_and_name_and_repeat(rule):
     one = draw(rule, 60, 60)
     np.testing.assert_array_equal(np.stack(one), np.stack(draw(rule, 60, 60)))
     for other in (draw(rule, 60, 60, seed=1), draw(rule, 60, 60, name="q")):
         pairs = [set(zip(*(x.tolist() for x in d))) for d in (one, other)]
         assert len(pairs[0] & pairs[1]) < 0.5 * len(pairs[0])
+
+
+def test_a_narrow_number_is_a_whole_number():
+    # As a NumPy integer of 8 bits, k times the number of neurons would not fit.
+    rule = FixedIndegree(np.uint8(200))
+    assert rule.expected(300, 300, False) == draw(rule, 300, 300)[0].size == 60_000
 
 
 @pytest.mark.parametrize(
@@ -157,6 +173,8 @@ def test_draws_differ_by_seed_and_name_and_repeat(rule):
         (lambda: FixedProbability(1.1), "from 0 to 1; got 1.1"),
         (lambda: FixedProbability(float("nan")), "from 0 to 1; got nan"),
         (lambda: FixedProbability(None), "from 0 to 1; got None"),
+        (lambda: FixedProbability(0.1, autapses=0), "autapses must be True or False; got 0"),
+        (lambda: FixedIndegree(3, multapses="no"), "multapses must be True or False; got 'no'"),
         (lambda: FixedIndegree(-1), "at least 0; got -1"),
         (lambda: FixedIndegree(2.0), "whole number.*got 2.0"),
         (lambda: FixedIndegree(True), "whole number.*got True"),

@@ -10,6 +10,7 @@ PACKAGE = ROOT / "jaxneuro"
 FLOORS = {
     "numerics": 1,
     "kernels": 2,
+    "space": 2,
     "neurons": 3,
     "synapses": 3,
     "release": 3,

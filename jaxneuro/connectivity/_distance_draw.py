@@ -1,0 +1,161 @@
+"""How rules that know positions draw: candidate pairs, each with its own probability."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+import equinox as eqx
+import numpy as np
+
+from .._checks import check_count
+from ..numerics import bits
+from ..space import Place
+from ._distance_search import Search, ascending, some_rows
+from ._rule import Chunk, Rule
+from ._sampling import stable_order
+
+# Of candidate pairs (source, target): those that may be connected, and how probably.
+Chance: TypeAlias = Callable[
+    [np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray | float]
+]
+
+
+class Cap(eqx.Module):
+    """At most so many connections of a source, or of a target; None for no limit."""
+
+    max_outdegree: int | None = eqx.field(static=True)
+    max_indegree: int | None = eqx.field(static=True)
+
+    def check(self, name: str) -> None:
+        """Raises `ValueError` unless each is a whole number and only one is given."""
+        for which in ("max_outdegree", "max_indegree"):
+            if getattr(self, which) is not None:
+                check_count(f"{name}: {which}", getattr(self, which))
+        if None not in (self.max_outdegree, self.max_indegree):
+            raise ValueError(
+                f"{name}: give one of max_outdegree and max_indegree; got "
+                f"{self.max_outdegree} and {self.max_indegree}"
+            )
+
+    @property
+    def by_target(self) -> bool:
+        """Whether the limit is on the connections of a target."""
+        return self.max_indegree is not None
+
+    @property
+    def most(self) -> int | None:
+        """The limit."""
+        return self.max_indegree if self.by_target else self.max_outdegree
+
+
+class Placed(Rule):
+    """A rule with the positions of its neurons.
+
+    The pair (i, j) is connected where its first random word is below `p 2^32`, rounded to a
+    whole number. Index of a draw: the source; counter: the target. Under a cap, a neuron with
+    more connections keeps those with the smallest second words.
+
+    With a cap on targets the rows of the search are targets, and so is what a chunk holds.
+    """
+
+    label: str = eqx.field(static=True)
+    sizes: tuple[int, int] = eqx.field(static=True)
+    search: Search
+    chance: Chance
+    autapses: bool = eqx.field(static=True)
+    cap: Cap
+
+    def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None:
+        if (n_pre, n_post) != self.sizes:
+            raise ValueError(
+                f"{name}: sources and targets must be as many as have positions, {self.sizes[0]} "
+                f"and {self.sizes[1]}; got {n_pre} and {n_post}"
+            )
+
+    def expected(self, n_pre: int, n_post: int, same: bool) -> float:
+        if 0 in self.sizes:
+            return 0.0
+        rows = some_rows(self.search.n_rows)
+        means = []
+        for row in rows:
+            p = self._candidates(row, row + 1, same)[2]
+            means.append(p.sum() if self.cap.most is None else min(p.sum(), self.cap.most))
+        return float(np.mean(means) * self.search.n_rows)
+
+    def draw(self, key: Any, n_pre: int, n_post: int, same: bool) -> Iterator[Chunk]:
+        if 0 in self.sizes:
+            return
+        by_target = self.cap.by_target
+        for first, stop in self.search.chunks(at_least=4 * n_pre if by_target else 0):
+            i, j = self._connected(key, first, stop, same)
+            if by_target:
+                yield Chunk(0, np.bincount(i, minlength=n_pre), j[stable_order(i, n_pre)])
+            else:
+                yield Chunk(first, np.bincount(i - first, minlength=stop - first), j)
+
+    def _candidates(self, first: int, stop: int, same: bool):
+        """Pairs of some rows that may be connected, as (sources, targets, probabilities)."""
+        row, other = self.search.pairs(first, stop)
+        i, j = (other, row) if self.cap.by_target else (row, other)
+        if same and not self.autapses:
+            apart = i != j
+            i, j = i[apart], j[apart]
+        i, j, p = self.chance(i, j)
+        return i, j, np.broadcast_to(p, i.shape)
+
+    def _connected(self, key: Any, first: int, stop: int, same: bool):
+        """Connections of some rows, as (sources, targets), ascending by row."""
+        i, j, p = self._candidates(first, stop, same)
+        threshold = np.rint(p * 2.0**32)
+        if (threshold < 2.0**32).any():
+            drawn = bits(key, i, j)[0] < threshold
+            i, j = i[drawn], j[drawn]
+        row, other = ascending(*((j, i) if self.cap.by_target else (i, j)))
+        i, j = (other, row) if self.cap.by_target else (row, other)
+        if self.cap.most is not None:
+            kept = _smallest(row - first, bits(key, i, j)[1], self.cap.most)
+            i, j = i[kept], j[kept]
+        return i, j
+
+
+def _smallest(row: np.ndarray, rank: np.ndarray, most: int) -> np.ndarray:
+    """Which pairs are among the `most` of smallest rank of their row; rows ascend."""
+    counts = np.bincount(row)
+    if counts.max(initial=0) <= most:
+        return np.ones(row.size, bool)
+    order = np.argsort((row << 32) | rank, kind="stable")
+    place = np.arange(row.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    kept = np.empty(row.size, bool)
+    kept[order] = place < most
+    return kept
+
+
+def needs_positions(name: str, rule: Rule) -> ValueError:
+    """The error of a rule that is used before it knows where its neurons are."""
+    return ValueError(
+        f"{name}: {type(rule).__name__} needs the positions of its neurons; give the populations "
+        "positions= (a Grid, a UniformBox or Free points), or call bind(label, pre, post) first"
+    )
+
+
+class Spatial(Rule):
+    """A rule that needs positions: it draws once it is bound to them."""
+
+    spatial = True
+
+    @abstractmethod
+    def bind(self, label: str, pre: Place | None, post: Place | None) -> Rule: ...
+
+    def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None:
+        raise needs_positions(name, self)
+
+    def expected(self, n_pre: int, n_post: int, same: bool) -> float:
+        raise needs_positions("a connection rule", self)
+
+    def draw(self, key: Any, n_pre: int, n_post: int, same: bool) -> Iterator[Chunk]:
+        raise needs_positions("a connection rule", self)
+
+
+def sides(pre: Place, post: Place, by_target: bool) -> tuple[Place, Place]:
+    """The places of the rows and of the others of a search."""
+    return (post, pre) if by_target else (pre, post)

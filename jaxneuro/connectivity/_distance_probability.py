@@ -1,0 +1,118 @@
+"""Neurons that are near connect more often."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import numpy as np
+
+from .._checks import check_fraction
+from ..space import Place, Profile, common_period, distance
+from ._distance_draw import Cap, Chance, Placed, Spatial, sides
+from ._distance_search import near_or_all
+from ._flags import check_flags
+from ._rule import Rule
+
+_LEVEL = 2.0**-33  # a smaller probability is rounded to 0
+
+
+class DistanceProbability(Spatial):
+    """Each pair (i, j) is connected with a probability that depends on where i and j are.
+
+    `P(i -> j) = profile(|x_i - x_j|)`, with the shortest distance where space repeats, kept to
+    2^-32; 0 beyond `radius`. `profile` may also be a function of both positions:
+    `f(x, y)` of sources x and targets y, both (m, dims), gives m probabilities.
+
+    The time to draw grows with the pairs in reach of the profile, where it is above 2^-33: for a
+    Gaussian of peak 1 that is 6.8 sigma. `radius` cuts that.
+
+    A cap is exact: a neuron with more connections keeps a uniformly random subset of them.
+
+    **Fields** `profile` a `space.Profile` or a function of both positions; `radius` [um] above
+    0; `autapses`: whether a neuron may connect to itself; `max_outdegree` the most targets of a
+    source or `max_indegree` the most sources of a target, None for no limit.
+
+    **Raises** `ValueError` for a profile with a peak outside [0, 1], a radius that is not above
+    0, a flag that is not True or False, both caps; from `build`, where positions are missing or
+    not in one space, for a probability outside [0, 1] and a function that returns another shape.
+
+    **Source** Senk et al. (2022), "distance-dependent connectivity",
+    doi:10.1371/journal.pcbi.1010086.
+
+    **Differs** from a cap by redrawing whole neurons: connections are thinned, not drawn again.
+    """
+
+    profile: Callable = eqx.field(static=True)
+    radius: float = eqx.field(static=True, default=math.inf)
+    autapses: bool = eqx.field(static=True, default=False)
+    max_outdegree: int | None = eqx.field(static=True, default=None)
+    max_indegree: int | None = eqx.field(static=True, default=None)
+
+    def __check_init__(self) -> None:
+        if not callable(self.profile):
+            raise ValueError(
+                "DistanceProbability: profile must be a Profile or a function of both positions; "
+                f"got {self.profile!r}"
+            )
+        if isinstance(self.profile, Profile):
+            peak = getattr(self.profile, "peak", 1.0)
+            check_fraction("DistanceProbability: the peak of the profile", peak)
+        number = isinstance(self.radius, int | float | np.number)
+        if not number or isinstance(self.radius, bool) or not self.radius > 0:
+            raise ValueError(f"DistanceProbability: radius must be above 0 um; got {self.radius!r}")
+        check_flags(self, "autapses")
+        self._cap.check("DistanceProbability")
+
+    @property
+    def _cap(self) -> Cap:
+        return Cap(self.max_outdegree, self.max_indegree)
+
+    def bind(self, label: str, pre: Place | None, post: Place | None) -> Rule:
+        """The rule with the positions of its neurons; raises where they do not fit."""
+        period = common_period(label, pre, post)
+        assert pre is not None
+        assert post is not None
+        reach = float(self.radius)
+        if isinstance(self.profile, Profile):
+            reach = min(reach, self.profile.reach(_LEVEL))
+        rows, others = sides(pre, post, self._cap.by_target)
+        search = near_or_all(rows, others, period, reach)
+        chance = _chance(label, self.profile, reach, pre, post, period)
+        sizes = len(pre.points), len(post.points)
+        return Placed(label, sizes, search, chance, self.autapses, self._cap)
+
+
+def _chance(label: str, profile: Any, reach: float, pre: Place, post: Place, period: Any) -> Chance:
+    """The probability of pairs that are not farther apart than `reach`."""
+    # One row per axis: a coordinate of all pairs then stands in one piece.
+    a, b = (np.ascontiguousarray(np.asarray(x.points, np.float64).T) for x in (pre, post))
+    of_distance = isinstance(profile, Profile)
+    cut = of_distance or reach < math.inf
+
+    def chance(i: np.ndarray, j: np.ndarray):
+        d = distance(a[:, i].T, b[:, j].T, period) if cut else np.zeros(i.size)
+        near = d <= reach
+        if not near.all():
+            i, j, d = i[near], j[near], d[near]
+        p = np.asarray(profile(d) if of_distance else profile(a[:, i].T, b[:, j].T))
+        _check_shape(label, p, i.size)
+        bad = np.flatnonzero(~((p >= 0.0) & (p <= 1.0)))
+        if bad.size:
+            k = bad[0]
+            raise ValueError(
+                f"{label}: a probability must be from 0 to 1; got {p[k]} for {i[k]} -> {j[k]} at "
+                f"distance {float(distance(a[:, i[k]], b[:, j[k]], period)):g} um"
+            )
+        return i, j, p.astype(np.float64)
+
+    return chance
+
+
+def _check_shape(label: str, p: np.ndarray, n: int) -> None:
+    real = p.dtype.kind in "bfiu"
+    if p.shape != (n,) or not real:
+        raise ValueError(
+            f"{label}: a function for a probability must return one number per pair, shape "
+            f"({n},); got shape {p.shape}, {p.dtype}"
+        )

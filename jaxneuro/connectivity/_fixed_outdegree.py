@@ -1,0 +1,69 @@
+"""Every source has exactly k targets."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import equinox as eqx
+import numpy as np
+
+from .._checks import check_count
+from ._flags import check_flags
+from ._rule import Chunk, Rule, row_chunks, skip_own
+from ._sampling import choices
+
+
+class FixedOutdegree(Rule):
+    """Fixed out-degree: each source draws exactly `k` targets, uniformly.
+
+    With multapses with replacement; without, the first k distinct of the same sequence of
+    draws. Index of a draw: the source; counter: its number in the sequence. A draw is
+    `(word * n) >> 32`, uniform to n / 2^32.
+
+    **Fields** `k` targets per source; `autapses`: whether a neuron may connect to itself;
+    `multapses`: whether a pair may connect more than once.
+
+    **Raises** `ValueError` unless k is a whole number >= 0 and the flags are True or False;
+    from `build`, where k is above the number of targets and multapses are off, or the only
+    target is the source itself and autapses are off. A population without neurons connects
+    to nobody.
+
+    **Source** Senk et al. (2022), "random, fixed out-degree",
+    doi:10.1371/journal.pcbi.1010086.
+    """
+
+    k: int = eqx.field(static=True, converter=partial(check_count, "FixedOutdegree: k"))
+    autapses: bool = eqx.field(static=True, default=True)
+    multapses: bool = eqx.field(static=True, default=True)
+
+    def __check_init__(self) -> None:
+        check_flags(self, "autapses", "multapses")
+
+    def _candidates(self, n_post: int, same: bool) -> int:
+        return n_post - (same and not self.autapses)
+
+    def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None:
+        n = self._candidates(n_post, same)
+        if n_post == 0 or n_pre == 0:
+            return
+        if self.k > 0 and n <= 0:
+            raise ValueError(f"{name}: an out-degree of {self.k} needs a target; there is none")
+        if self.k > n and not self.multapses:
+            raise ValueError(
+                f"{name}: an out-degree must be at most the number of targets, {n}, without "
+                f"multapses; got {self.k}. Lower it or allow multapses"
+            )
+
+    def expected(self, n_pre: int, n_post: int, same: bool) -> float:
+        return float(self.k * n_pre) if self._candidates(n_post, same) > 0 else 0.0
+
+    def draw(self, key: Any, n_pre: int, n_post: int, same: bool) -> Iterator[Chunk]:
+        n = self._candidates(n_post, same)
+        if self.k == 0 or n <= 0:
+            return
+        for first, stop in row_chunks(n_pre, float(self.k)):
+            sources = np.arange(first, stop)
+            targets = np.sort(choices(key, sources, self.k, n, self.multapses), axis=1)
+            if n != n_post:
+                targets = skip_own(targets, sources[:, None])
+            yield Chunk(first, np.full(stop - first, self.k), targets.ravel())

@@ -1,0 +1,114 @@
+"""Distances between neurons, along the shortest way in a space that may repeat."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Place(NamedTuple):
+    """Where the neurons of one side of a projection are.
+
+    **Fields** `points` [um] (n, dims) positions; `period` [um] (dims,) of their space, inf for
+    an open axis, or None where all are open.
+
+    **Source** the house's own.
+    """
+
+    points: np.ndarray
+    period: np.ndarray | None = None
+
+
+def distance(a: Any, b: Any, period: Any = None) -> np.ndarray:
+    """Euclidean distance [um] between positions `(..., dims)`, with the minimal image.
+
+    On an axis of period P the gap `|a - b|` is taken modulo P, and the shorter way round:
+    `min(gap, P - gap)`. `period` is (dims,), 0 or inf for an open axis, or None.
+
+    **Raises** `ValueError` unless both have one number of axes.
+
+    **Source** minimum image convention: Allen and Tildesley (1987), "Computer Simulation of
+    Liquids", section 1.5.2.
+    """
+    a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    if not a.ndim or not b.ndim or a.shape[-1] != b.shape[-1]:
+        raise ValueError(
+            f"distance: both positions must have one number per axis; got shapes {a.shape} and "
+            f"{b.shape}"
+        )
+    total: Any = 0.0
+    for axis in range(a.shape[-1]):
+        gap = np.abs(a[..., axis] - b[..., axis])
+        length = 0.0 if period is None else float(period[axis])
+        if 0.0 < length < np.inf:
+            if (gap > length).any():
+                gap = gap % length
+            gap = np.minimum(gap, length - gap)
+        total = total + gap * gap
+    return np.sqrt(total)
+
+
+def common_period(label: str, pre: Place | None, post: Place | None) -> np.ndarray | None:
+    """The period of the space of both sides, inf for open axes; None where all are open.
+
+    **Raises** `ValueError`, naming `label`, where positions are missing, not finite, or of
+    different dimension or period.
+
+    **Source** the house's own.
+    """
+    sides = []
+    for side, place in (("source", pre), ("target", post)):
+        if place is None:
+            raise ValueError(
+                f"{label}: what depends on space needs positions; the {side} has none. Give its "
+                "population positions= (a Grid, a UniformBox or Free points)"
+            )
+        sides.append(_checked(f"{label}: the {side}", place))
+    (a, period), (b, other) = sides
+    if a.shape[1] != b.shape[1]:
+        raise ValueError(
+            f"{label}: source and target must be in one space; got {a.shape[1]} and {b.shape[1]} "
+            "dimensions"
+        )
+    equal = np.isclose(period, other, rtol=1e-9, atol=0) | (np.isinf(period) & np.isinf(other))
+    if not equal.all():
+        raise ValueError(
+            f"{label}: source and target must be in one space; got the periods {period} and "
+            f"{other} um"
+        )
+    return None if np.isinf(period).all() else period
+
+
+def _checked(name: str, place: Place) -> tuple[np.ndarray, np.ndarray]:
+    """Positions and the period of every axis, inf for an open one."""
+    points = np.asarray(place.points, np.float64)
+    if points.ndim != 2:
+        raise ValueError(f"{name} must have positions (n, dims); got shape {points.shape}")
+    bad = np.flatnonzero(~np.isfinite(points).all(axis=1))
+    if bad.size:
+        raise ValueError(f"{name} must have finite positions; neuron {bad[0]} has {points[bad[0]]}")
+    dims = points.shape[1]
+    period = np.full(dims, np.inf) if place.period is None else np.array(place.period, np.float64)
+    if period.shape != (dims,) or not (period >= 0).all():
+        raise ValueError(
+            f"{name} must have one period per axis, at least 0, for {dims} axes; got {place.period}"
+        )
+    period[period == 0] = np.inf
+    return points, period
+
+
+def distance_range(pre: Place, post: Place) -> tuple[float, float]:
+    """Bounds [um] of the distance between any two neurons, from their bounding boxes.
+
+    **Source** the house's own.
+    """
+    period = common_period("positions", pre, post)
+    a, b = np.asarray(pre.points, np.float64), np.asarray(post.points, np.float64)
+    if a.size == 0 or b.size == 0:
+        return 0.0, 0.0
+    near = np.maximum(np.maximum(b.min(0) - a.max(0), a.min(0) - b.max(0)), 0.0)
+    far = np.maximum(b.max(0) - a.min(0), a.max(0) - b.min(0))
+    if period is not None:
+        near = np.where(np.isinf(period), near, 0.0)
+        far = np.minimum(far, period / 2)
+    zero = np.zeros_like(near)  # the same sums as of every pair, so that no rounding passes them
+    return float(distance(near, zero)), float(distance(far, zero))

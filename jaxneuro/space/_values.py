@@ -1,0 +1,102 @@
+"""Weights and delays that depend on where the two neurons of a connection are."""
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import TypeAlias
+
+import equinox as eqx
+import numpy as np
+
+from ._distance import Place, common_period, distance, distance_range
+from ._profile import Profile
+
+# Values of the connections from neurons i to neurons j (indices), float64.
+Bound: TypeAlias = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+class SpatialValue(eqx.Module):
+    """A weight or delay that is known once the positions of both neurons are.
+
+    **Step** `bind(label, pre, post)` returns a function of index arrays (i, j) that gives one
+    float64 value per connection from source i to target j. `longest(pre, post)` is an upper
+    bound of the values, from the bounding boxes and the period of the space; inf where none is
+    known.
+
+    **Source** Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
+    """
+
+    @abstractmethod
+    def bind(self, label: str, pre: Place | None, post: Place | None) -> Bound:
+        """The values by neuron; raises `ValueError`, naming `label`, where places do not fit."""
+
+    @abstractmethod
+    def longest(self, pre: Place, post: Place) -> float:
+        """An upper bound of the values; inf where none is known."""
+
+
+def distances(label: str, pre: Place | None, post: Place | None) -> Bound:
+    """The distances [um] of pairs of neurons (i, j)."""
+    period = common_period(label, pre, post)
+    assert pre is not None
+    assert post is not None
+    # One row per axis: a coordinate of all pairs then stands in one piece.
+    a, b = (np.ascontiguousarray(np.asarray(x.points, np.float64).T) for x in (pre, post))
+    return lambda i, j: distance(a[:, i].T, b[:, j].T, period)
+
+
+class ByDistance(SpatialValue):
+    """A function of the distance between the two neurons.
+
+    An upper bound is known for a monotonic profile only.
+
+    **Fields** `function` a `Profile`, or any function of an array of distances [um] that
+    returns values of the same shape (weights in the unit of the synapse, delays in ms).
+
+    **Raises** `ValueError` for what is no function; when values are drawn, for a result of
+    another shape or one that is not finite.
+
+    **Source** Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
+    """
+
+    function: Callable = eqx.field(static=True)
+
+    def __check_init__(self) -> None:
+        if not callable(self.function):
+            raise ValueError(
+                f"ByDistance: function must be a Profile or a function of distance; got "
+                f"{self.function!r}"
+            )
+
+    def bind(self, label: str, pre: Place | None, post: Place | None) -> Bound:
+        """The values by neuron; raises `ValueError`, naming `label`, where places do not fit."""
+        apart = distances(label, pre, post)
+
+        def values(i: np.ndarray, j: np.ndarray) -> np.ndarray:
+            d = apart(i, j)
+            x = self._of(label, d)
+            bad = np.flatnonzero(~np.isfinite(x))
+            if bad.size:
+                k = bad[0]
+                raise ValueError(
+                    f"{label}: a value by distance must be finite; got {x[k]} for {i[k]} -> {j[k]} "
+                    f"at distance {d[k]:g} um"
+                )
+            return x
+
+        return values
+
+    def longest(self, pre: Place, post: Place) -> float:
+        """An upper bound of the values; inf where none is known."""
+        if not (isinstance(self.function, Profile) and self.function.monotonic):
+            return math.inf
+        return float(self._of("ByDistance", np.array(distance_range(pre, post))).max())
+
+    def _of(self, label: str, d: np.ndarray) -> np.ndarray:
+        x = np.asarray(self.function(d))
+        if x.shape != d.shape or x.dtype.kind not in "fiu":
+            raise ValueError(
+                f"{label}: a function of distance must return one number per distance, shape "
+                f"{d.shape}; got shape {x.shape}, {x.dtype}"
+            )
+        return x.astype(np.float64)

@@ -1,0 +1,98 @@
+"""Connections from a sparse matrix: entries, order, values, refusals."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import jaxneuro as jn
+from jaxneuro.connectivity import Explicit
+
+from .drawing import draw
+from .test_columns import build, columns
+
+FORMATS = ["coo", "csr", "csc", "lil", "dok", "bsr"]
+
+
+def dense(n_pre=9, n_post=14, seed=0):
+    rng = np.random.default_rng(seed)
+    return (rng.random((n_pre, n_post)) < 0.3) * rng.integers(1, 50, (n_pre, n_post)) * 1.0
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("kind", [sp.coo_array, sp.coo_matrix])
+def test_entries_are_connections_and_data_are_weights(kind, form):
+    a = dense()
+    matrix = kind(a).asformat(form)
+    rule = Explicit.from_sparse(matrix)
+    data = matrix.tocoo().data
+    assert rule.shape == (9, 14)
+    pre, post, weight, _ = columns(build(rule, 9, 14, data, 0.1), 9)
+    got = np.zeros((9, 14))
+    np.add.at(got, (pre, post), weight)
+    np.testing.assert_array_equal(got, a)
+    assert pre.size == rule.expected(9, 14, False) == data.size
+
+
+def test_the_order_is_that_of_tocoo_with_zeros_and_repeats():
+    row, col, value = [2, 0, 2, 2, 1], [1, 3, 1, 0, 2], [5.0, 0.0, 7.0, 9.0, 0.0]
+    matrix = sp.coo_array((value, (row, col)), shape=(4, 5))
+    rule = Explicit.from_sparse(matrix)
+    np.testing.assert_array_equal(rule.pre, row)
+    np.testing.assert_array_equal(rule.post, col)
+    assert list(zip(*draw(rule, 4, 5))) == [(0, 3), (1, 2), (2, 0), (2, 1), (2, 1)]
+    assert rule.arrange(np.array(value)).tolist() == [0.0, 0.0, 9.0, 5.0, 7.0]
+    kept = Explicit.from_sparse(matrix.tocsr())  # sums repeats, keeps zeros
+    assert kept.pre.size == matrix.tocsr().tocoo().data.size == 4
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (4, 0), (4, 3)])
+def test_a_matrix_without_entries(shape):
+    rule = Explicit.from_sparse(sp.csr_array(shape))
+    assert rule.shape == shape
+    assert draw(rule, *shape)[0].size == 0
+
+
+def test_a_shape_can_be_given_with_arrays():
+    rule = Explicit([0, 1], [2, 2], shape=(2, 3))
+    assert list(zip(*draw(rule, 2, 3))) == [(0, 2), (1, 2)]
+    assert Explicit([0], [0]).shape is None
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: draw(Explicit.from_sparse(sp.csr_array(dense())), 14, 9),
+            r"shape \(n_pre, n_post\) of its populations, \(14, 9\); got \(9, 14\)",
+        ),
+        (lambda: draw(Explicit.from_sparse(sp.csr_array((4, 5))), 4, 6), r"\(4, 6\); got \(4, 5\)"),
+        (lambda: draw(Explicit([0], [0], shape=(4, 5)), 5, 5), r"\(5, 5\); got \(4, 5\)"),
+        (lambda: Explicit.from_sparse(dense()), "scipy.sparse; got ndarray"),
+        (lambda: Explicit.from_sparse([[1.0]]), "scipy.sparse; got list"),
+        (lambda: Explicit.from_sparse(sp.coo_array(np.ones(3))), r"two axes.*got shape \(3,\)"),
+        (lambda: Explicit(dense()), r"got no post.*Explicit\.from_sparse"),
+        (lambda: Explicit(dense(), dense()), r"shape \(9, 14\).*Explicit\.from_sparse"),
+        (lambda: Explicit(dense().astype(int), [0]), r"shape \(9, 14\).*Explicit\.from_sparse"),
+        (lambda: Explicit(np.zeros((0, 3)), []), r"shape \(0, 3\).*Explicit\.from_sparse"),
+        (lambda: Explicit(sp.csr_array(dense()), [0]), r"Explicit\.from_sparse"),
+        (lambda: Explicit([0], [0], shape=3), "shape must be two sizes.*got 3"),
+        (lambda: Explicit([0], [0], shape=(1, 2, 3)), r"two sizes.*got \(1, 2, 3\)"),
+        (lambda: Explicit([0], [0], shape=(2, -1)), "shape must be a whole number.*got -1"),
+        (
+            lambda: Explicit([3], [0], shape=(3, 2)).check("p", 3, 2, False),
+            "pre must be .* below 3",
+        ),
+    ],
+)
+def test_bad_input_is_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_build_refuses_a_matrix_of_another_shape():
+    matrix = sp.coo_array(dense())
+    with pytest.raises(ValueError, match=r"'p': a matrix of connections must have the shape"):
+        build(Explicit.from_sparse(matrix.T), 9, 14, 1.0, 0.1)
+    with pytest.raises(ValueError, match="weight must be"):
+        build(Explicit.from_sparse(matrix), 9, 14, matrix.data[:-1], 0.1)
+    assert isinstance(build(Explicit.from_sparse(matrix), 9, 14, 1.0, 0.1), jn.Network)
