@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxneuro as jn
-from jaxneuro.numerics import FastSigmoid
+from jaxneuro.numerics import FastSigmoid, Stream, stream_key
 from tests.oracle import lif, synapses
 
 DT = 0.1
@@ -50,7 +50,7 @@ def synapse_oracle(function):
     return oracle
 
 
-def constant_current_oracle(params, steps, n, dt):
+def current_oracle(params, steps, n, dt):
     return {"current": [np.broadcast_to(params["amplitude"], n) for _ in np.asarray(steps)]}
 
 
@@ -67,7 +67,7 @@ CASES = {
         jn.synapses.ExponentialConductance(4.1, -71.0),
         synapse_oracle(synapses.exponential_conductance),
     ),
-    "ConstantCurrent": Case(jn.stimuli.ConstantCurrent(123.0), constant_current_oracle),
+    "Current": Case(jn.stimuli.Current(123.0), current_oracle),
     "Spikes": Case(jn.release.Spikes(), spikes_oracle),
 }
 NEURONS = {name: case for name, case in CASES.items() if isinstance(case.model, jn.Neuron)}
@@ -90,6 +90,17 @@ def inputs(model: Any, n_steps: int, n: int = N, seed: int = 0, scale: float = 1
     if isinstance(model, jn.Release):
         return jnp.asarray(few), v
     return jnp.arange(n_steps, dtype=jnp.int32)
+
+
+def stream(n: int, name: str = "zoo") -> Stream:
+    """Where n neurons draw."""
+    high, low = stream_key(np.uint32(3), name, "stimulus")
+    return Stream(jnp.asarray(high), jnp.asarray(low), jnp.arange(n, dtype=jnp.uint32))
+
+
+def init(model: Any, n: int) -> Any:
+    """The state of a model of any role for n units."""
+    return model.init(n, stream(n)) if isinstance(model, jn.Stimulus) else model.init(n)
 
 
 def step(model: Any, state: Any, now: Any, dt: float = DT) -> tuple[Any, Any]:

@@ -2,12 +2,14 @@
 
 from ._build import build as build
 from ._check_neuron import check_neuron as check_neuron
+from ._connections import Connections as Connections
 from ._description import Description as Description
-from ._description import Population as Population
-from ._description import Projection as Projection
-from ._description import Stimulation as Stimulation
 from ._estimate import Estimate as Estimate
 from ._estimate import ProjectionEstimate as ProjectionEstimate
 from ._network import Network as Network
 from ._network import NetworkState as NetworkState
 from ._network import Output as Output
+from ._part import Part as Part
+from ._population import Population as Population
+from ._projection import Projection as Projection
+from ._stimulation import Stimulation as Stimulation

@@ -4,10 +4,12 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from .._types import Drive
 from ._group import Group
 from ._merge import first_member
+from ._stimuli import StimulusGroup
 
 
 def check_neuron(group: Group, dt: float, dtype: Any, inputs: bool = False) -> None:
@@ -72,7 +74,36 @@ def _given_parts(group: Group, dt: float, dtype: Any) -> dict[str, str]:
         drive = jax.eval_shape(lambda m=model: m.step(m.init(1), one, one, dt)[1])
         given |= {k: type(model).__name__ for k, x in drive._asdict().items() if x is not None}
     for stimulus in group.stimuli:
-        model = first_member(stimulus.model)
-        drive = jax.eval_shape(lambda m=model: m.step(m.init(1), jnp.int32(0), dt)[1])
-        given |= {k: type(model).__name__ for k, x in drive._asdict().items() if x is not None}
+        out = jax.eval_shape(lambda s: _output(s, dt), stimulus.spread())
+        name = type(stimulus.model).__name__
+        _check_stimulus(f"{name} (stimulation {stimulus.names[0]!r})", stimulus, out)
+        if isinstance(out, Drive):
+            given |= {k: name for k, x in out._asdict().items() if x is not None}
     return given
+
+
+def _output(stimulus: StimulusGroup, dt: float) -> Any:
+    state = stimulus.init(np.uint32(0))
+    new, out = stimulus.model.step(state, jnp.int32(0), dt)
+    if jax.tree.structure(new) != jax.tree.structure(state):
+        name = type(stimulus.model).__name__
+        raise ValueError(f"{name}: step must return a state like that of init; got {new}")
+    return out
+
+
+def _check_stimulus(name: str, stimulus: StimulusGroup, out: Any) -> None:
+    """Raises `ValueError` unless a stimulus gives a drive, or spikes one number per neuron."""
+    if stimulus.receptor is None:
+        shapes = [x.shape for x in out if x is not None] if isinstance(out, Drive) else []
+        if not shapes or any(shape not in ((), (stimulus.n,)) for shape in shapes):
+            raise ValueError(
+                f"{name}: step must return a Drive whose parts are of shape () or (n,); it returns "
+                f"{out} for {stimulus.n} neurons. A stimulus of spikes subclasses SpikeStimulus"
+            )
+    elif getattr(out, "shape", None) != (stimulus.n,) or not jnp.issubdtype(
+        out.dtype, jnp.floating
+    ):
+        raise ValueError(
+            f"{name}: step must return spike counts of shape (n,), floating; it returns {out} for "
+            f"{stimulus.n} neurons"
+        )

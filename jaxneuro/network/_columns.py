@@ -16,10 +16,8 @@ from ..kernels import (
     Section,
     Table,
 )
-from ..numerics import Distribution
-from ._description import Projection
 from ._draw import Block, Drawing, Values, delay_dtype, delay_steps, round_delays
-from ._estimate import individual
+from ._projection import Projection, is_individual
 
 # Below this many synapses per row and block a tag per synapse beats a pointer per block.
 _FEW = 8
@@ -30,7 +28,6 @@ _COLUMNS = ("pointers", "targets", "weights", "delays", "tags")
 class Placed:
     """A projection with its blocks, and where its populations lie in their groups."""
 
-    projection: Projection
     index: int
     first_row: int
     first_target: int
@@ -38,9 +35,13 @@ class Placed:
     drawing: Drawing
 
     @property
+    def projection(self) -> Projection:
+        return self.drawing.wired.projection
+
+    @property
     def kind(self) -> int:
         p = self.projection
-        return HAS_WEIGHTS * individual(p.weight) | HAS_DELAYS * individual(p.delay)
+        return HAS_WEIGHTS * is_individual(p.weight) | HAS_DELAYS * is_individual(p.delay)
 
 
 @dataclasses.dataclass
@@ -77,7 +78,7 @@ def build_table(
     the target group. The drawn blocks are given up as they are laid out.
     """
     plans = _sections(placed, n_targets)
-    columns = _allocate(plans, delay_dtype([p.projection for p in placed], dt), dtype)
+    columns = _allocate(plans, delay_dtype([p.drawing for p in placed], dt), dtype)
     pointers, longest_row, longest_delay = [], 0, 1
     for plan in plans:
         starts = _row_starts(plan)
@@ -206,8 +207,8 @@ class _Writer:
         self.shift = np.uint16(plan.shift(placed, block))
         if plan.flags & (HAS_WEIGHTS | HAS_DELAYS):
             self.order = _drawing_order(placed, block)
-            self.weights = Values.of(self.projection, "weight")
-            self.delays = Values.of(self.projection, "delay")
+            self.weights = Values.of(placed.drawing.wired, "weight")
+            self.delays = Values.of(placed.drawing.wired, "delay")
 
     def write(self, first_row: int, counts: np.ndarray, targets: np.ndarray) -> None:
         flags, starts = self.plan.flags, self.plan.starts
@@ -246,9 +247,8 @@ class _Writer:
 
     def _delay_steps(self, values: np.ndarray) -> np.ndarray:
         name = self.projection.name
-        if isinstance(self.projection.delay, Distribution):
-            return round_delays(name, values, self.dt)
-        return delay_steps(name, values, self.dt)
+        given = isinstance(self.projection.delay, np.ndarray)
+        return delay_steps(name, values, self.dt) if given else round_delays(name, values, self.dt)
 
 
 def _block_vectors(plans: list[_Plan], n_targets: int, dt: float) -> tuple[np.ndarray, ...]:
@@ -257,7 +257,7 @@ def _block_vectors(plans: list[_Plan], n_targets: int, dt: float) -> tuple[np.nd
         for placed, block in plan.placed:
             p = placed.projection
             offset.append(plan.offset(placed, block, n_targets))
-            one = 0 if individual(p.delay) else int(delay_steps(p.name, p.delay, dt))
+            one = 0 if is_individual(p.delay) else int(delay_steps(p.name, p.delay, dt))
             delay.append(one)
             projection.append(placed.index)
     return tuple(np.array(x, np.int32) for x in (offset, delay, projection))

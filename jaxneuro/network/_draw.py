@@ -1,14 +1,17 @@
 """Draws the connections of a projection, block by block, in narrow types."""
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._checks import check_bounds
 from ..kernels import BLOCK_TARGETS
 from ..numerics import Distribution, bits, steps_on_grid, stream_key, unit_interval
-from ._description import Projection
+from ..space import SpatialValue
+from ._places import Neurons, Wired
+from ._projection import is_computed, is_individual
 
 # Relative to a network of float32: more steps than this make a delay 16 bits wide.
 _NARROW = 255
@@ -37,12 +40,12 @@ class Drawing:
     """The connections of a projection: drawn once to be counted, again to be written.
 
     Drawing twice is cheaper than holding what was drawn beside the finished columns; only
-    what fits in one chunk is kept.
+    what fits in one chunk is kept. Rows and targets are those of the whole populations.
     """
 
-    def __init__(self, p: Projection, index: int, seed: Any, n_pre: int, n_post: int):
-        self._p, self._sizes = p, (n_pre, n_post)
-        self._key = stream_key(seed, p.name, "targets")
+    def __init__(self, wired: Wired, index: int, seed: Any, n_pre: int, n_post: int):
+        self.wired = wired
+        self._key = stream_key(seed, wired.projection.name, "targets")
         # More than one block only for more than 65,536 targets.
         starts = range(0, max(n_post, 1), BLOCK_TARGETS)
         self.blocks = [Block(index, first, n_pre) for first in starts]
@@ -62,15 +65,27 @@ class Drawing:
             yield from parts
 
     def _draw(self) -> Iterator[list[Part]]:
-        n_pre, n_post = self._sizes
-        if n_pre == 0 or n_post == 0:
+        w = self.wired
+        if 0 in w.sizes:
             return
-        for chunk in self._p.rule.draw(self._key, n_pre, n_post, self._p.source == self._p.target):
+        for chunk in w.rule.draw(self._key, *w.sizes, w.same):
+            placed = self._in_populations(*chunk)
             yield (
-                [self._part(*chunk, self.blocks[0])]
+                [self._part(*placed, self.blocks[0])]
                 if len(self.blocks) == 1
-                else (self._split(*chunk))
+                else (self._split(*placed))
             )
+
+    def _in_populations(self, first_row: int, counts: np.ndarray, targets: np.ndarray):
+        """A chunk that a rule drew among the chosen neurons, in numbers of the populations."""
+        pre, post = self.wired.pre, self.wired.post
+        targets = targets + post.start if isinstance(post, slice) else post[targets]
+        if isinstance(pre, slice):
+            return first_row + pre.start, counts, targets
+        rows = pre[first_row : first_row + counts.size]
+        spread = np.zeros(rows[-1] + 1 - rows[0] if rows.size else 0, counts.dtype)
+        spread[rows - rows[:1]] = counts
+        return int(rows[0]) if rows.size else 0, spread, targets
 
     def _part(self, first_row: int, counts: np.ndarray, targets: np.ndarray, block: Block) -> Part:
         narrow = (targets - block.first_target).astype(np.uint16)
@@ -90,34 +105,69 @@ class Drawing:
 class Values:
     """How a projection's weights or delays come about: one number, an array, or draws.
 
-    `given` is in the order of drawing (one entry per connection), or `(n_pre, n_post)`.
+    `given` is in the order of drawing (one entry per connection), or `(n_pre, n_post)`, where
+    `at` holds the place of each neuron of the two populations in it. `function` maps indices.
     """
 
+    label: str
     name: str
-    purpose: str
     word: int
-    source: Any
-    given: np.ndarray | None
+    law: Distribution | None = None
+    given: np.ndarray | None = None
+    at: tuple[np.ndarray, np.ndarray] | None = None
+    function: Callable | None = None
 
     @classmethod
-    def of(cls, p: Projection, what: str) -> "Values":
-        source = getattr(p, what)
-        given = source if isinstance(source, np.ndarray) else None
-        if given is not None and given.ndim == 1:
-            given = p.rule.arrange(given)
-        return cls(p.name, "values", 0 if what == "weight" else 1, source, given)
+    def of(cls, wired: Wired, what: str) -> "Values":
+        p = wired.projection
+        value, word = getattr(p, what), 0 if what == "weight" else 1
+        label = f"projection {p.name!r}: {what}"
+        if isinstance(value, Distribution):
+            return cls(label, p.name, word, law=value)
+        if isinstance(value, SpatialValue):
+            return cls(label, p.name, word, function=value.bind(label, *wired.places))
+        if is_computed(value):
+            return cls(label, p.name, word, function=value)
+        if isinstance(value, np.ndarray) and value.ndim == 1:
+            return cls(label, p.name, word, given=wired.rule.arrange(value))
+        given = value if isinstance(value, np.ndarray) else None
+        return cls(label, p.name, word, given=given, at=(_inverse(wired.pre), _inverse(wired.post)))
 
     def of_synapses(self, seed, block: Block, rows, position, targets, order) -> np.ndarray:
         """Float64 values of some synapses of a block, given their row and position in it."""
-        if isinstance(self.source, Distribution):
+        if self.law is not None:
             number = block.first_target // BLOCK_TARGETS
-            key = stream_key(seed, self.name, f"{self.purpose} {number}")
+            key = stream_key(seed, self.name, f"values {number}")
             word = bits(key, rows, position)[self.word]
-            return np.asarray(self.source.quantile(unit_interval(word)))
+            return np.asarray(self.law.quantile(unit_interval(word)))
+        post = targets.astype(np.int64) + block.first_target
+        if self.function is not None:
+            at_least = None if self.word == 0 else 0.0  # a delay
+            return _checked(self.label, self.function(rows, post), rows.size, at_least)
         assert self.given is not None
-        if self.given.ndim == 2:
-            return self.given[rows, targets.astype(np.int64) + block.first_target]
+        if self.at is not None:
+            return self.given[self.at[0][rows], self.at[1][post]]
         return self.given[order + position]
+
+
+def _inverse(neurons: Neurons) -> np.ndarray:
+    """The number of each neuron of a population among the chosen ones."""
+    if isinstance(neurons, slice):
+        return np.arange(neurons.stop) - neurons.start
+    out = np.zeros(int(neurons.max(initial=-1)) + 1, np.int64)
+    out[neurons] = np.arange(neurons.size)
+    return out
+
+
+def _checked(label: str, values: Any, n: int, at_least: float | None) -> np.ndarray:
+    x = np.asarray(values, np.float64)
+    if x.shape not in ((), (n,)):
+        raise ValueError(
+            f"{label}: the function must give one number per connection, shape ({n},) for index "
+            f"arrays of that length; got shape {x.shape}"
+        )
+    check_bounds(label, x, at_least=at_least)
+    return np.broadcast_to(x, (n,))
 
 
 def delay_steps(name: str, delay: Any, dt: float) -> np.ndarray:
@@ -128,7 +178,7 @@ def delay_steps(name: str, delay: Any, dt: float) -> np.ndarray:
 
 
 def round_delays(name: str, drawn: np.ndarray, dt: float) -> np.ndarray:
-    """Drawn delays [ms], rounded to the grid and at least one step."""
+    """Drawn or computed delays [ms], rounded to the grid and at least one step."""
     steps = np.maximum(np.rint(drawn / dt), 1)
     _check_longest(name, steps.max(initial=0), dt)
     return steps
@@ -142,8 +192,16 @@ def _check_longest(name: str, steps: float, dt: float) -> None:
         )
 
 
-def longest_delay(p: Projection, dt: float) -> int:
-    """The longest delay in steps that a projection can have."""
+def longest_delay(wired: Wired, dt: float) -> int | None:
+    """The longest delay in steps that a projection can have; None where nobody knows."""
+    p = wired.projection
+    if isinstance(p.delay, SpatialValue):
+        pre, post = wired.places
+        p.delay.bind(f"projection {p.name!r}: delay", pre, post)  # raises without positions
+        longest = p.delay.longest(pre, post) if pre and post else 0.0
+        return int(round_delays(p.name, np.array(longest), dt)) if np.isfinite(longest) else None
+    if is_computed(p.delay) and not isinstance(p.delay, Distribution):
+        return None
     if not isinstance(p.delay, Distribution):
         return int(delay_steps(p.name, p.delay, dt).max(initial=1))
     ends = unit_interval(np.array([0, 2**32 - 1], np.uint32))
@@ -156,9 +214,8 @@ def longest_delay(p: Projection, dt: float) -> int:
     return int(round_delays(p.name, extremes, dt).max())
 
 
-def delay_dtype(projections: list[Projection], dt: float) -> type:
+def delay_dtype(drawings: list[Drawing], dt: float) -> type:
     """uint8 where every individual delay fits, uint16 otherwise."""
-    longest = [
-        longest_delay(p, dt) for p in projections if isinstance(p.delay, Distribution | np.ndarray)
-    ]
-    return np.uint16 if max(longest, default=0) > _NARROW else np.uint8
+    own = [d.wired for d in drawings if is_individual(d.wired.projection.delay)]
+    longest = [longest_delay(w, dt) for w in own]
+    return np.uint8 if all(x is not None and x <= _NARROW for x in longest) else np.uint16

@@ -2,13 +2,12 @@
 
 import dataclasses
 import os
-from typing import Any
-
-import numpy as np
+from collections.abc import Iterable
 
 from .._text import megabytes
 from ..kernels import BLOCK_TARGETS
-from ..numerics import Distribution
+from ._places import Wired
+from ._projection import is_individual
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,21 +57,16 @@ class Estimate:
         return "\n".join(lines)
 
 
-def individual(value: Any) -> bool:
-    """Whether a weight or delay is stored per synapse rather than once per block."""
-    return isinstance(value, Distribution | np.ndarray)
-
-
-def estimate(description: Any, weight_bytes: int = 4) -> Estimate:
-    """The estimate of a description; see `Description.estimate`."""
+def estimate(wired: Iterable[Wired], neurons: int, weight_bytes: int = 4) -> Estimate:
+    """The estimate of some projections; see `Description.estimate`."""
     rows = []
-    for p in description.projections:
-        pre, post = (description.population(name).n for name in (p.source, p.target))
-        synapses = round(p.rule.expected(pre, post, p.source == p.target))
-        column = 2 + weight_bytes * individual(p.weight) + individual(p.delay)
+    for w in wired:
+        p, (pre, post) = w.projection, w.sizes
+        synapses = round(w.expected)
+        column = 2 + weight_bytes * is_individual(p.weight) + is_individual(p.delay)
         blocks = -(-post // BLOCK_TARGETS)
         rows.append(ProjectionEstimate(p.name, synapses, synapses * column + 4 * pre * blocks))
-    return Estimate(tuple(rows), sum(p.n for p in description.populations))
+    return Estimate(tuple(rows), neurons)
 
 
 def available_memory() -> int | None:
@@ -95,13 +89,12 @@ def available_memory() -> int | None:
     return min(limits)
 
 
-def check_fits(description: Any, weight_bytes: int, state_bytes: int) -> None:
+def check_fits(expected: Estimate, state_bytes: int) -> None:
     """Raises `ValueError` where the connections and the state exceed the memory.
 
     Building takes chunks of temporary memory beside the finished columns; a run holds a state
     twice. The state's arrivals in flight grow with the longest delay.
     """
-    expected = estimate(description, weight_bytes)
     needed = expected.bytes + expected.bytes // 4 + 2 * state_bytes
     free = available_memory()
     for p in expected.projections:

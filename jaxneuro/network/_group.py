@@ -8,9 +8,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from .._types import Drive, Neuron, Stimulus, Synapse, add_drives
+from .._types import Drive, Neuron, Synapse, add_drives
 from ..numerics import Distribution, bits, stream_keys, unit_interval
-from ._merge import spread
+from ._merge import spread, spread_rows
+from ._stimuli import StimulusGroup
 
 
 class Initial(eqx.Module):
@@ -19,15 +20,6 @@ class Initial(eqx.Module):
     variable: str = eqx.field(static=True)
     population: int = eqx.field(static=True)
     value: Any  # an array of shape () or (n,), or a distribution (which has no leaves)
-
-
-class StimulusGroup(eqx.Module):
-    """Stimuli of one kind onto populations of one group, stepped as one."""
-
-    model: Stimulus
-    names: tuple[str, ...] = eqx.field(static=True)
-    members: tuple[int, ...] = eqx.field(static=True)
-    sizes: tuple[int, ...] = eqx.field(static=True)
 
 
 class Group(eqx.Module):
@@ -64,10 +56,7 @@ class Group(eqx.Module):
         return Group(
             spread(self.model, self.sizes),
             tuple(spread(r, self.sizes) for r in self.receptors),
-            tuple(
-                StimulusGroup(spread(s.model, s.sizes), s.names, s.members, s.sizes)
-                for s in self.stimuli
-            ),
+            tuple(s.spread() for s in self.stimuli),
             self.initial,
             self.populations,
             self.sizes,
@@ -87,7 +76,7 @@ class Group(eqx.Module):
         words = None
         if any(isinstance(v, Distribution) for v in initial.values()):
             keys = stream_keys(seed, self.populations, f"initial {variable}")
-            high, low = (self._spread_rows(jnp.asarray(k)) for k in keys)
+            high, low = (spread_rows(jnp.asarray(k), self.sizes) for k in keys)
             words = bits((high, low), self._local(), 0)[0]
         pieces = []
         laws = [initial.get(number) for number in range(len(self.sizes))]
@@ -105,36 +94,41 @@ class Group(eqx.Module):
                 pieces.append(jnp.broadcast_to(piece, (span.stop - span.start,)))
         return jnp.concatenate(pieces)
 
-    # In pieces of broadcasts and counts: a constant as long as the group would make XLA
-    # compute with it while it compiles.
-    def _spread_rows(self, x: jax.Array) -> jax.Array:
-        """One number per population, for each of its neurons."""
-        return jnp.concatenate([jnp.broadcast_to(x[k], n) for k, n in enumerate(self.sizes)])
-
     def _local(self) -> jax.Array:
         """The number of each neuron in its own population."""
+        # In pieces of counts, as in `spread_rows`.
         return jnp.concatenate([jnp.arange(n, dtype=jnp.uint32) for n in self.sizes])
 
-    def synaptic_drive(self, states: Any, arrived: Any, neurons: Any, dt: float) -> Any:
-        """The receptors' new states and their summed drive; `arrived` (receptors, n)."""
+    def synaptic_drive(
+        self, states: Any, arrived: Any, from_outside: dict, neurons: Any, dt: float
+    ) -> Any:
+        """The receptors' new states and their summed drive.
+
+        `arrived` (receptors, n) from the network, `from_outside` (n,) by receptor from stimuli.
+        """
         drive, new = Drive(), []
         v: Any = self.model.voltage(neurons)
         for number, (receptor, state) in enumerate(zip(self.receptors, states)):
-            state, part = receptor.step(state, arrived[number], v, dt)
+            arrivals = arrived[number]
+            if number in from_outside:
+                arrivals = arrivals + from_outside[number]
+            state, part = receptor.step(state, arrivals, v, dt)
             new.append(state)
             drive = add_drives(drive, part)
         return tuple(new), drive
 
     def stimulus_drive(self, states, step: jax.Array, dt: float):
-        """The stimuli's new states and their summed drive."""
-        drive, new = Drive(), []
+        """The stimuli's new states, their summed drive, and their spikes by receptor, (n,)."""
+        drive, arrivals, new = Drive(), {}, []
         for stimulus, state in zip(self.stimuli, states):
-            state, part = stimulus.model.step(state, step, dt)
+            state, part = stimulus.step(state, step, dt, self.n)
             new.append(state)
-            spans = [self.span(m) for m in stimulus.members]
-            part = Drive(*(None if x is None else place(x, spans, self.n) for x in part))
-            drive = add_drives(drive, part)
-        return tuple(new), drive
+            if stimulus.receptor is None:
+                drive = add_drives(drive, part)
+            else:
+                earlier = arrivals.get(stimulus.receptor)
+                arrivals[stimulus.receptor] = part if earlier is None else earlier + part
+        return tuple(new), drive, arrivals
 
 
 def _run_key(pair: tuple[int, Any]) -> Any:
@@ -159,20 +153,6 @@ def _numbers(names: tuple[str, ...]) -> dict[str, int]:
 def _quantile(law: Distribution, word: Any, dtype: Any) -> jax.Array:
     # Compiled also where the words are known: one seed of a batch starts as it does alone.
     return law.quantile(unit_interval(word)).astype(dtype)
-
-
-def place(x: jax.Array, spans: list[slice], n: int) -> jax.Array:
-    """`x`, given for the neurons of `spans` (ascending), as an array of all n; 0 elsewhere."""
-    covered = sum(s.stop - s.start for s in spans)
-    if covered == n:
-        return x
-    x = jnp.broadcast_to(x, (covered,))
-    pieces, end, taken = [], 0, 0
-    for s in spans:
-        size = s.stop - s.start
-        pieces += [jnp.zeros(s.start - end, x.dtype), x[taken : taken + size]]
-        end, taken = s.stop, taken + size
-    return jnp.concatenate([*pieces, jnp.zeros(n - end, x.dtype)])
 
 
 def _replace(state: Any, variable: str, value: jax.Array) -> Any:

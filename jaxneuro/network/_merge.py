@@ -11,12 +11,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._fields import has_tables
+
 M = TypeVar("M")
 
 
 def kind_key(model: Any) -> Hashable:
-    """Equal for models that can be merged: one class, equal static fields (compared by ==)."""
-    return type(model), jax.tree.structure(model)
+    """Equal for models that can be merged: one class, equal static fields (compared by ==).
+
+    A model with tables is merged with no other.
+    """
+    return type(model), jax.tree.structure(model), id(model) if has_tables(model) else 0
 
 
 def value_key(model: Any) -> tuple:
@@ -27,12 +32,19 @@ def value_key(model: Any) -> tuple:
 
 def merge(models: Sequence[M], sizes: Sequence[int], dtype: Any) -> M:
     """One model for members of the given sizes (same kind)."""
+    if len(models) == 1:
+        return jax.tree.map(lambda x: _floating_as(x, dtype), models[0])
     trees = [jax.tree.flatten(m) for m in models]
     merged = [
         jnp.asarray(_merge_leaf([np.asarray(x) for x in leaves], sizes), dtype)
         for leaves in zip(*(t[0] for t in trees))
     ]
     return jax.tree.unflatten(trees[0][1], merged)
+
+
+def _floating_as(x: Any, dtype: Any) -> jax.Array:
+    floating = jnp.issubdtype(jnp.result_type(x), jnp.floating)
+    return jnp.asarray(x, dtype) if floating else jnp.asarray(x)
 
 
 def _merge_leaf(leaves: list[np.ndarray], sizes: Sequence[int]) -> np.ndarray:
@@ -46,18 +58,36 @@ def _merge_leaf(leaves: list[np.ndarray], sizes: Sequence[int]) -> np.ndarray:
 
 def spread(model: M, sizes: Sequence[int]) -> M:
     """The model with every leaf of shape `()` or `(n,)`; nothing is done twice."""
+    if len(sizes) == 1:
+        return model
     n = sum(sizes)
 
     def leaf(x: jax.Array) -> jax.Array:
         if x.ndim == 0 or x.shape[0] == n:
             return x
-        return jnp.repeat(x, np.asarray(sizes), total_repeat_length=n)
+        return spread_rows(x, sizes)
 
     return jax.tree.map(leaf, model)
 
 
+_PIECES = 64
+
+
+def spread_rows(x: jax.Array, sizes: Sequence[int]) -> jax.Array:
+    """One number per member, for each of its neurons.
+
+    In pieces of broadcasts: the indices of a `repeat` are a constant as long as the group, with
+    which XLA computes for seconds while it compiles. Many members take one gather instead.
+    """
+    if len(sizes) > _PIECES:
+        return x[np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)]
+    return jnp.concatenate([jnp.broadcast_to(x[k], n) for k, n in enumerate(sizes)])
+
+
 def member(model: M, sizes: Sequence[int], index: int) -> M:
     """The model of one member: leaves `()` or `(its size,)`."""
+    if len(sizes) == 1:
+        return model
     n, start = sum(sizes), sum(sizes[:index])
 
     def leaf(x: jax.Array) -> jax.Array:

@@ -15,8 +15,10 @@ from .._types import Drive, Release, add_drives, state_variables
 from ..kernels import Table, deliver, pack
 from ..numerics import seed_of
 from ..release import Spikes
-from ._group import Group, place
+from ._connections import Connections, read_connections
+from ._group import Group
 from ._set import set_values
+from ._stimuli import place
 
 
 class Pathway(eqx.Module):
@@ -26,7 +28,7 @@ class Pathway(eqx.Module):
     `gain` (projections,), one number per projection (`weight` is 1 where they are
     individual); `release`; static `source`, `target` group numbers, `projections` names,
     `receptors` number of each projection's receptor, `individual` whether each has
-    individual weights.
+    individual weights, `sources` and `targets` population names.
 
     **Source** the house's own: design section 3.
     """
@@ -41,6 +43,7 @@ class Pathway(eqx.Module):
     projections: tuple[str, ...] = eqx.field(static=True)
     receptors: tuple[int, ...] = eqx.field(static=True)
     individual: tuple[bool, ...] = eqx.field(static=True)
+    sources: tuple[str, ...] = eqx.field(static=True)
     targets: tuple[str, ...] = eqx.field(static=True)
 
 
@@ -89,14 +92,16 @@ class Network(eqx.Module):
     become constants of the program). `init(key)` makes a state, `step(state, inputs)` is a
     scan body.
 
-    **Fields** `groups`, `pathways`; static `dt` [ms], `slots` ring length per group, `order`
-    population names as described, `dtype` of its numbers.
+    **Fields** `groups`, `pathways`, `points` positions [um] (n, d) by population; static `dt`
+    [ms], `slots` ring length per group, `order` population names as described, `dtype` of its
+    numbers.
 
     **Source** the house's own: design sections 2 to 4.
     """
 
     groups: tuple[Group, ...]
     pathways: tuple[Pathway, ...]
+    points: dict[str, jax.Array]
     dt: float = eqx.field(static=True)
     slots: tuple[int, ...] = eqx.field(static=True)
     order: tuple[str, ...] = eqx.field(static=True)
@@ -154,6 +159,26 @@ class Network(eqx.Module):
             raise unknown(f"state variable of {name!r}", variable, known)
         return getattr(holder, variable)[span]
 
+    def connections(self, name: str) -> Connections:
+        """The connections of a projection: who, to whom, weights, delays [ms], as NumPy arrays.
+
+        **Raises** `ValueError` for an unknown name, listing the known ones.
+        """
+        return read_connections(self, name)
+
+    def positions(self, name: str) -> np.ndarray:
+        """Positions [um] (n, d) of the neurons of a population.
+
+        **Raises** `ValueError` for an unknown population, or one without positions.
+        """
+        self.population(name)
+        if name not in self.points:
+            raise ValueError(
+                f"population {name!r} must have positions; describe it with positions= (a Grid, a "
+                "UniformBox or an array)"
+            )
+        return np.asarray(self.points[name])
+
     def set(self, name: str, **values: Any) -> "Network":
         """A new network with other parameter values; this one stays as it is.
 
@@ -174,7 +199,7 @@ class Network(eqx.Module):
     def _init(self, seed: jax.Array) -> NetworkState:
         net = self.spread()
         groups = net.groups
-        stimuli = tuple(tuple(s.model.init(sum(s.sizes)) for s in g.stimuli) for g in groups)
+        stimuli = tuple(tuple(s.init(seed) for s in g.stimuli) for g in groups)
         release = tuple(p.release.init(groups[p.source].n) for p in net.pathways)
         state = NetworkState(
             step=jnp.zeros((), jnp.int32),
@@ -272,13 +297,16 @@ class Network(eqx.Module):
         if group.receptors:
             slot = lax.rem(state.step, jnp.int32(self.slots[number]))
             arrived = lax.dynamic_index_in_dim(rings[number], slot, 0, keepdims=False)
-        synapses, drive = group.synaptic_drive(state.synapses[number], arrived, neurons, self.dt)
-        stimuli, part = group.stimulus_drive(state.stimuli[number], state.step, self.dt)
+        stimuli, part, outside = group.stimulus_drive(state.stimuli[number], state.step, self.dt)
+        synapses, drive = group.synaptic_drive(
+            state.synapses[number], arrived, outside, neurons, self.dt
+        )
         drive = add_drives(drive, part)
         for name in group.populations:
             if name in inputs:
                 span = group.span(group.populations.index(name))
-                current = place(jnp.asarray(inputs[name], self.dtype), [span], group.n)
+                current = jnp.asarray(inputs[name], self.dtype)
+                current = place(current, [(span.start, span.stop)], group.n)
                 drive = add_drives(drive, Drive(current=current))
         neurons, spikes = group.model.step(neurons, drive, self.dt)
         return neurons, synapses, stimuli, spikes

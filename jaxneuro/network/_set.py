@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -58,8 +59,23 @@ def _set_stimulation(net: Any, number: int, layer: int, name: str, values: dict)
     stimulus = net.groups[number].stimuli[layer]
     index = stimulus.names.index(name)
     label = f"stimulation {name!r}"
-    model = _set_member(label, stimulus.model, stimulus.sizes, index, values, net.dt)
+    values = dict(values)
+    if "weight" in values and stimulus.weight is not None:
+        weight = _set_weight(label, stimulus, index, values.pop("weight"))
+        net = eqx.tree_at(lambda n: n.groups[number].stimuli[layer].weight, net, weight)
+    also = () if stimulus.weight is None else ("weight",)
+    model = _set_member(label, stimulus.model, stimulus.sizes, index, values, net.dt, also)
     return eqx.tree_at(lambda n: n.groups[number].stimuli[layer].model, net, model)
+
+
+def _set_weight(label: str, stimulus: Any, index: int, value: Any) -> Any:
+    size = stimulus.sizes[index]
+    if np.shape(value) not in ((), (size,)):
+        raise ValueError(
+            f"{label}: weight must be one number or of shape ({size},); got {np.shape(value)}"
+        )
+    check_bounds(f"{label}: weight", value)
+    return replace_member(stimulus.weight, stimulus.sizes, index, value)
 
 
 def _set_projection(net: Any, number: int, index: int, values: dict[str, Any]) -> Any:
@@ -121,5 +137,10 @@ def _set_member(
         new = dataclasses.replace(member(model, sizes, index), **values)
     except ValueError as error:
         raise ValueError(f"{label}: {error}") from None
+    if jax.tree.structure(new) != jax.tree.structure(member(model, sizes, index)):
+        raise ValueError(
+            f"{label}: a number can be set to a number, a function of time to one of its kind; got "
+            f"{values}. Build another network for another kind"
+        )
     check_grid(label, new, dt)
     return replace_member(model, sizes, index, new)

@@ -67,15 +67,3 @@ def test_configure_cpu_says_when_it_is_late():
     assert dict(os.environ) == before
     with pytest.raises(ValueError, match=r"threads must be .* at least 1; got 0"):
         jn.configure_cpu(0)
-
-
-EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-
-
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.name)
-def test_examples_run(path, tmp_path):
-    out = tmp_path / "out.png"
-    printed = python(str(path), "--neurons", "200", "--seconds", "0.05", "--out", str(out))
-    assert out.stat().st_size > 10_000
-    assert "Hz" in printed
-    assert len(path.read_text().splitlines()) < 100

@@ -1,30 +1,43 @@
-"""The README's code runs as it stands: all Python blocks, in order, in one fresh process."""
+"""The code of the README and the guide runs as it stands: all blocks of a page, in order."""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def blocks() -> list[str]:
-    text = (ROOT / "README.md").read_text()
+def blocks(page: str = "README.md") -> list[str]:
+    text = (ROOT / page).read_text()
     return re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
 
 
-def test_the_readme_runs(tmp_path):
-    script = tmp_path / "readme.py"
-    script.write_text("\n".join(blocks()))
+def run(page: str, folder: Path) -> str:
+    """What the blocks of a page print, in one fresh process with warnings as errors."""
+    script = folder / "page.py"
+    script.write_text("\n".join(blocks(page)))
     done = subprocess.run(
         [sys.executable, "-W", "error", str(script)],
-        cwd=tmp_path,
+        cwd=folder,
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "Network: 2 populations, 1,000 neurons" in done.stdout
+    return done.stdout
+
+
+def test_the_readme_runs(tmp_path):
+    assert "Network: 2 populations, 1,000 neurons" in run("README.md", tmp_path)
+
+
+def test_the_guide_runs(tmp_path):
+    printed = run("docs/guide.md", tmp_path)
+    assert "Connections: E to I, 30 synapses" in printed
+    assert "Network: 1 population, 900 neurons" in printed
 
 
 def test_the_network_is_ten_lines_and_the_model_fifteen():
@@ -35,8 +48,11 @@ def test_the_network_is_ten_lines_and_the_model_fifteen():
     assert len([line for line in body.splitlines() if line.strip()]) <= 15
 
 
-def test_every_link_leads_somewhere():
-    text = (ROOT / "README.md").read_text()
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/guide.md"])
+def test_every_link_leads_somewhere(page):
+    text, folder = (ROOT / page).read_text(), (ROOT / page).parent
     links = [x for x in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in x]
-    assert links
-    assert [x for x in links if not (ROOT / x).exists()] == []
+    files = re.findall(r"`((?:examples|docs|tests|jaxneuro)/[\w/.]+\.\w+)`", text)
+    assert links or files
+    assert [x for x in links if not (folder / x).exists()] == []
+    assert [x for x in files if not (ROOT / x).exists()] == []

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jaxneuro.numerics import FastSigmoid
-from tests.zoo import CASES, NEURONS, cast, inputs, run
+from tests.zoo import CASES, NEURONS, cast, init, inputs, run
 
 WITH_NUMBERS = {k: c for k, c in CASES.items() if jax.tree.leaves(c.model)}
 SURROGATES = {k: c for k, c in NEURONS.items() if getattr(c.model, "surrogate", None) is not None}
@@ -16,7 +16,7 @@ every_surrogate = pytest.mark.parametrize("case", SURROGATES.values(), ids=SURRO
 
 def smooth_loss(model, xs):
     """Of everything but the spikes, with weights that tell the neurons apart."""
-    out = jax.jit(run)(model, model.init(16), xs)[1]
+    out = jax.jit(run)(model, init(model, 16), xs)[1]
     parts = [x for name, x in out.items() if name not in ("spikes", "values")]
     return sum(
         jnp.mean(x * jnp.cos(jnp.arange(x.size, dtype=x.dtype).reshape(x.shape))) + jnp.mean(x)
@@ -29,7 +29,7 @@ def test_through_spikes_with_a_surrogate(case):
     xs = inputs(case.model, 300, n=16)
 
     def loss(model, current):
-        spikes = run(model, model.init(16), xs._replace(current=current))[1]["spikes"]
+        spikes = run(model, init(model, 16), xs._replace(current=current))[1]["spikes"]
         return jnp.sum(spikes * jnp.arange(1.0, 17.0))
 
     value, (by_model, by_current) = jax.jit(jax.value_and_grad(loss, (0, 1)))(

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tests.zoo import CASES, DT, N, cast, inputs, run, step
+from tests.zoo import CASES, DT, N, cast, init, inputs, run, step
 
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 FEW_ULP = {"rtol": 2e-6, "atol": 1e-5}
@@ -34,7 +34,7 @@ def row(tree, k):
 
 @every_case
 def test_step_keeps_structure_shape_and_dtype(case):
-    state, xs = case.model.init(N), inputs(case.model, 2)
+    state, xs = init(case.model, N), inputs(case.model, 2)
     new, output = step(case.model, state, row(xs, 0))
     assert kinds(new) == kinds(state)
     again, second = step(case.model, new, row(xs, 1))
@@ -48,7 +48,7 @@ def test_step_keeps_structure_shape_and_dtype(case):
 @every_case
 def test_step_keeps_float64(case, x64):
     model = cast(case.model, jnp.float64)
-    state, xs = model.init(N), inputs(model, 1)
+    state, xs = init(model, N), inputs(model, 1)
     new, output = step(model, state, row(xs, 0))
     assert kinds(new) == kinds(state)
     floats = [x for x in jax.tree.leaves((new, output)) if jnp.issubdtype(x.dtype, jnp.floating)]
@@ -57,20 +57,20 @@ def test_step_keeps_float64(case, x64):
 
 @every_case
 def test_every_leaf_is_an_array(case):
-    leaves = jax.tree.leaves((case.model, case.model.init(3)))
+    leaves = jax.tree.leaves((case.model, init(case.model, 3)))
     assert all(isinstance(x, jax.Array) for x in leaves)
 
 
 @every_case
 def test_init_of_no_neurons(case):
-    state = case.model.init(0)
+    state = init(case.model, 0)
     new, _ = step(case.model, state, row(inputs(case.model, 1, n=0), 0))
     assert kinds(new) == kinds(state)
 
 
 @every_case
 def test_jit_equals_eager(case):
-    xs, state = inputs(case.model, 60), case.model.init(N)
+    xs, state = inputs(case.model, 60), init(case.model, N)
     eager = jitted = state
     fast = jax.jit(step, static_argnums=3)
     for k in range(60):
@@ -84,7 +84,7 @@ def test_jit_equals_eager(case):
 def test_vmap_equals_loop(case):
     batch = [inputs(case.model, 200, seed=s) for s in range(3)]
     stacked = jax.tree.map(lambda *x: jnp.stack(x), *batch)
-    state = case.model.init(N)
+    state = init(case.model, N)
     together = jax.jit(jax.vmap(run, in_axes=(None, None, 0)))(case.model, state, stacked)
     alone = jax.jit(run)
     for number, xs in enumerate(batch):
@@ -95,7 +95,7 @@ def test_vmap_equals_loop(case):
 def test_a_number_equals_an_equal_array(case):
     model = jax.tree.map(lambda x: jnp.full(N, x), case.model)
     xs = inputs(case.model, 200)
-    one, many = (jax.jit(run)(m, m.init(N), xs)[1] for m in (case.model, model))
+    one, many = (jax.jit(run)(m, init(m, N), xs)[1] for m in (case.model, model))
     broadcast = {k: jnp.broadcast_to(x.reshape(200, -1), (200, N)) for k, x in one.items()}
     same(broadcast, many, **FEW_ULP)
 
@@ -110,9 +110,9 @@ def test_permuting_neurons_permutes_outputs(case):
         lambda x: x if x.ndim <= axis else jnp.take(x, order, axis), tree
     )
     xs = inputs(case.model, 200)
-    _, out = jax.jit(run)(model, model.init(N), xs)
+    _, out = jax.jit(run)(model, init(model, N), xs)
     other = permute(model, 0)
-    _, permuted = jax.jit(run)(other, other.init(N), permute(xs, 1))
+    _, permuted = jax.jit(run)(other, init(other, N), permute(xs, 1))
     same(permute(out, 1), permuted, **FEW_ULP)
 
 
@@ -129,7 +129,7 @@ def against_oracle(case, dtype):
     model = dataclasses.replace(case.model, **{k: jnp.asarray(x, dtype) for k, x in params.items()})
     xs = inputs(case.model, 500)
     expected = case.oracle(params, xs, N, DT)
-    ours = jax.jit(run)(model, model.init(N), xs)[1]
+    ours = jax.jit(run)(model, init(model, N), xs)[1]
     assert set(ours) == set(expected)
     number = lambda x: np.asarray(x, np.float64)  # noqa: E731
     return {k: number(x) for k, x in ours.items()}, {k: number(expected[k]) for k in ours}
@@ -165,7 +165,7 @@ def test_float32_stays_near_the_oracle(case):
 @pytest.mark.parametrize("scale", [0.0, 1.0, 1e3])
 def test_no_nan_for_bounded_input(case, scale):
     state, out = jax.jit(run)(
-        case.model, case.model.init(N), inputs(case.model, 300, seed=5, scale=scale)
+        case.model, init(case.model, N), inputs(case.model, 300, seed=5, scale=scale)
     )
     assert all(np.isfinite(np.asarray(x)).all() for x in jax.tree.leaves((state, out)))
 
@@ -179,10 +179,10 @@ def test_one_trace_for_new_values(case):
         traces.append(1)
         return run(model, state, xs)
 
-    xs, state = inputs(case.model, 20), case.model.init(N)
+    xs, state = inputs(case.model, 20), init(case.model, N)
     first = program(case.model, state, xs)[1]
     changed = jax.tree.map(lambda x: x * jnp.asarray(0.9, x.dtype), case.model)
-    second = program(changed, changed.init(N), inputs(case.model, 20, seed=9))[1]
+    second = program(changed, init(changed, N), inputs(case.model, 20, seed=9))[1]
     assert len(traces) == 1
     if jax.tree.leaves(case.model):
         assert any((np.asarray(first[k]) != np.asarray(second[k])).any() for k in first)
@@ -191,7 +191,7 @@ def test_one_trace_for_new_values(case):
 @every_case
 def test_chunks_equal_the_whole(case):
     xs, program = inputs(case.model, 200), jax.jit(run)
-    state = case.model.init(N)
+    state = init(case.model, N)
     whole, out = program(case.model, state, xs)
     half = lambda part: jax.tree.map(lambda x: x[part], xs)  # noqa: E731
     middle, first = program(case.model, state, half(slice(0, 100)))
@@ -204,4 +204,4 @@ def test_chunks_equal_the_whole(case):
 def test_nothing_leaks(case):
     xs = inputs(case.model, 3)
     with jax.checking_leaks():
-        jax.jit(run)(case.model, case.model.init(N), xs)
+        jax.jit(run)(case.model, init(case.model, N), xs)

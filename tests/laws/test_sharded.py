@@ -6,7 +6,7 @@ import pytest
 from jax.sharding import Mesh
 from jax.sharding import PartitionSpec as P
 
-from tests.zoo import NEURONS, inputs, run
+from tests.zoo import NEURONS, init, inputs, run
 
 DEVICES, PER_SHARD, STEPS = 8, 128, 300
 
@@ -16,7 +16,7 @@ def test_sharded_equals_unsharded(case):
     n = DEVICES * PER_SHARD
     rng = np.random.default_rng(3)
     model = jax.tree.map(lambda x: x * rng.uniform(0.97, 1.03, n).astype("float32"), case.model)
-    xs, state = inputs(model, STEPS, n=n), model.init(n)
+    xs, state = inputs(model, STEPS, n=n), init(model, n)
     mesh = Mesh(np.array(jax.devices()[:DEVICES]), ("neurons",))
     specs = (P("neurons"), P("neurons"), P(None, "neurons"))
     out = (P("neurons"), P(None, "neurons"))

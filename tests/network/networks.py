@@ -1,6 +1,9 @@
 """Small networks for the tests, and the same for the oracle."""
 
+from typing import NamedTuple
+
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 import jaxneuro as jn
@@ -25,6 +28,7 @@ RECEPTORS = {
     ),
     "jump": (jn.synapses.Delta(), synapses.delta, {}),
 }
+RUN = jax.jit(jn.scan, static_argnums=(2, 4))
 SCALE = {"fast": 60.0, "open": 3.0, "shut": 5.0, "jump": 2.0}
 
 
@@ -42,7 +46,7 @@ def description(populations=None, projections=(), sizes=None, currents=None, mod
         for name in populations or sizes
     ]
     stimuli = [
-        jn.Stimulation(p.name, jn.stimuli.ConstantCurrent(currents[p.name]))
+        jn.Stimulation(p.name, jn.stimuli.Current(currents[p.name]))
         for p in made
         if p.name in currents
     ]
@@ -90,7 +94,7 @@ def projection(c, name=None, **changed):
     return jn.Projection(c["source"], c["target"], rule, **{**values, **changed})
 
 
-def oracle_events(connections, n_steps, sizes=None, currents=None, **lif):
+def oracle_events(connections, n_steps, sizes=None, currents=None, outside=(), **lif):
     """Spikes of the oracle by population: pairs (step, neuron), ascending."""
     sizes, currents = sizes or SIZES, currents or CURRENTS
     first = dict(zip(sizes, np.cumsum([0, *sizes.values()]).tolist()))
@@ -107,7 +111,7 @@ def oracle_events(connections, n_steps, sizes=None, currents=None, **lif):
         }
         for c in connections
     ]
-    spikes, _ = oracle.run(populations, projections, n_steps, DT, v0, receptors)
+    spikes, _ = oracle.run(populations, projections, n_steps, DT, v0, receptors, (), outside)
     return {
         k: [(step, i - first[k]) for step, i in spikes if first[k] <= i < first[k] + n]
         for k, n in sizes.items()
@@ -147,5 +151,80 @@ def balanced(n=200, p=0.1, weight=6.0, gain=1.0, delay=0.1, **lif):
             for a in sizes
             for b in sizes
         ],
-        [jn.Stimulation(k, jn.stimuli.ConstantCurrent(250.0)) for k in sizes],
+        [jn.Stimulation(k, jn.stimuli.Current(250.0)) for k in sizes],
     )
+
+
+class SumState(NamedTuple):
+    v: jax.Array
+
+
+class Sum(jn.Neuron):
+    """v adds up what comes, from 0, and is 0 again after a spike: exact for whole numbers."""
+
+    v_th: jax.Array = jn.param(1e6)
+
+    def init(self, n):
+        return SumState(jnp.zeros(n, self.v_th.dtype))
+
+    def step(self, state, drive, dt):
+        v = jnp.where(state.v >= self.v_th, jnp.zeros_like(state.v), state.v)
+        v = drive.jumped(v + drive.current_at(v))
+        return SumState(v), v >= self.v_th
+
+
+class NothingState(NamedTuple):
+    pass
+
+
+class Train(jn.SpikeStimulus):
+    """`count` spikes to each neuron in every one of the given time steps."""
+
+    count: jax.Array = jn.param(1.0)
+    steps: frozenset[int] = jn.static(frozenset([0]))
+
+    def init(self, n, stream):
+        return NothingState(), jnp.zeros(n, self.count.dtype)
+
+    def step(self, state, step, dt):
+        now = jnp.isin(step, jnp.asarray(sorted(self.steps), jnp.int32)).astype(self.count.dtype)
+        return state, state[1] + self.count * now
+
+
+class NoiseState(NamedTuple):
+    stream: jn.numerics.Stream
+
+
+class Noise(jn.SpikeStimulus):
+    """0 to 3 spikes in every step, times `scale`: random whole numbers."""
+
+    scale: jax.Array = jn.param(1.0)
+
+    def init(self, n, stream):
+        return NoiseState(stream)
+
+    def step(self, state, step, dt):
+        word = state.stream.bits(step)[0]
+        return state, self.scale * (word >> np.uint32(30)).astype(self.scale.dtype)
+
+
+class Hum(jn.Stimulus):
+    """A current of 0 to 3 in every step, times `scale`."""
+
+    scale: jax.Array = jn.param(1.0)
+
+    def init(self, n, stream):
+        return NoiseState(stream)
+
+    def step(self, state, step, dt):
+        word = state.stream.bits(step)[0]
+        return state, jn.Drive(
+            current=self.scale * (word >> np.uint32(30)).astype(self.scale.dtype)
+        )
+
+
+def voltages(net, n_steps, key=0, inputs=None):
+    """v of every population in every step, (n_steps, n) by name."""
+    record = jn.Record(spikes=False, variables=dict.fromkeys(net.populations, "v"))
+    traces = RUN(net, net.init(key), n_steps, inputs, record)[1].traces
+    return {name: np.asarray(traces[name]["v"]) for name in net.populations}

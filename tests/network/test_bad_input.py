@@ -22,7 +22,7 @@ def build(*projections, populations=POPULATIONS, stimuli=(), dt=0.1, **options):
 
 
 def stimulate(target="E", amplitude=1.0):
-    return jn.Stimulation(target, jn.stimuli.ConstantCurrent(amplitude))
+    return jn.Stimulation(target, jn.stimuli.Current(amplitude))
 
 
 def explicit(pre, post, **values):
@@ -40,7 +40,7 @@ REFUSED = {
     "t_ref": (lambda: LIF(t_ref=-0.1), "LIF: t_ref must be finite and at least 0.0 ms"),
     "synapse": (lambda: jn.synapses.Exponential(0.0), "Exponential: tau_syn must be .*above 0"),
     "conductance": (lambda: jn.synapses.ExponentialConductance(np.nan), "tau_syn .* got nan"),
-    "stimulus": (lambda: jn.stimuli.ConstantCurrent(np.nan), "amplitude must be finite pA"),
+    "stimulus": (lambda: jn.stimuli.Current(np.nan), "amplitude must be finite pA"),
     "surrogate": (lambda: jn.numerics.FastSigmoid(0.0), "FastSigmoid: beta must be .*above 0"),
     "probability": (lambda: jn.connectivity.FixedProbability(1.2), r"p must be .* 0 to 1; got 1.2"),
     "weight": (lambda: project(weight=np.nan), "projection 'E->I': weight must be finite; got nan"),

@@ -60,7 +60,7 @@ class Sine(jn.Stimulus):
     mean: jax.Array = jn.param(unit="pA")
     period: jax.Array = jn.param(20.0, unit="ms", above=0.0)
 
-    def init(self, n):
+    def init(self, n, stream):
         return SineState()
 
     def step(self, state, step, dt):
@@ -186,7 +186,7 @@ def test_a_neuron_that_ignores_its_drive_is_refused():
     populations = [jn.Population("A", 3, QIF()), jn.Population("B", 2, QIF())]
     values = {"weight": 1.0, "delay": 0.1, "synapse": jn.synapses.Delta()}
     p = jn.Projection("A", "B", jn.connectivity.AllToAll(), **values)
-    current = jn.Stimulation("A", jn.stimuli.ConstantCurrent(1.0))
+    current = jn.Stimulation("A", jn.stimuli.Current(1.0))
     message = r"QIF \(population 'A'\).*ignores `drive.jump`, which comes from Delta"
     with pytest.raises(ValueError, match=message):
         jn.build(jn.Description(populations, [p], [current]), 0, 0.1)

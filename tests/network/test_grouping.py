@@ -26,9 +26,7 @@ def test_one_model_is_one_group_and_one_pathway():
     assert [g.populations for g in net.groups] == [("A", "B", "C")]
     assert len(net.pathways) == 1
     assert len(net.pathways[0].projections) == 9
-    assert [s.names for s in net.groups[0].stimuli] == [
-        tuple(f"ConstantCurrent->{k}" for k in SIZES)
-    ]
+    assert [s.names for s in net.groups[0].stimuli] == [tuple(f"Current->{k}" for k in SIZES)]
 
 
 def test_other_static_fields_are_another_group():
@@ -122,7 +120,7 @@ def test_synapse_parameters_per_neuron():
 
 def test_stimuli_in_layers():
     """Two stimuli of one kind onto one population add up."""
-    current = jn.stimuli.ConstantCurrent
+    current = jn.stimuli.Current
     population = jn.Population("A", 4, jn.neurons.LIF())
     two = [jn.Stimulation("A", current(x), name=f"s{x}") for x in (100.0, 300.0)]
     net = jn.build(jn.Description([population], (), two), 0, 0.1)

@@ -61,7 +61,7 @@ def test_an_unconnected_population(name, same_model):
     made = drawn()
     own = jn.neurons.LIF(**LIF, surrogate=None if same_model else jn.numerics.FastSigmoid())
     added = jn.Population(name, 37, own, initial={"v": jn.Uniform(-60.0, -40.0)})
-    drive = jn.Stimulation(name, jn.stimuli.ConstantCurrent(400.0))
+    drive = jn.Stimulation(name, jn.stimuli.Current(400.0))
     net = jn.build(
         jn.Description([*made.populations, added], made.projections, [*made.stimuli, drive]),
         5,

@@ -49,7 +49,7 @@ def test_a_population_alone(value):
 
 
 def test_a_stimulus_and_a_synapse():
-    silent = NET.set("ConstantCurrent->E", amplitude=0.0).set("ConstantCurrent->I", amplitude=0.0)
+    silent = NET.set("Current->E", amplitude=0.0).set("Current->I", amplitude=0.0)
     early = {k: [e for e in v if e[0] > 100] for k, v in events(silent, 200).items()}
     assert sum(map(len, early.values())) < 20
     changed = NET.set("E->E", tau_syn=2.0)
@@ -63,7 +63,7 @@ def test_a_stimulus_and_a_synapse():
         ("X", {"tau_m": 1.0}, "'E', 'I', 'E->E'"),
         ("E", {"tau": 1.0}, "'tau_m', 'c_m', 'e_l', 'v_th', 'v_reset', 't_ref'"),
         ("E->I", {"tau": 1.0}, "'tau_syn', 'e_rev', 'gain', 'weight'"),
-        ("ConstantCurrent->E", {"current": 1.0}, "'amplitude'"),
+        ("Current->E", {"current": 1.0}, "'amplitude'"),
     ],
 )
 def test_unknown_names_list_the_known(name, values, known):
@@ -141,7 +141,7 @@ def test_under_grad(x64):
     net = jn.build(made, 0, 0.1, jnp.float64)
 
     def loss(tau, amplitude):
-        changed = net.set("B", tau_m=tau).set("ConstantCurrent->B", amplitude=amplitude)
+        changed = net.set("B", tau_m=tau).set("Current->B", amplitude=amplitude)
         state, _ = jn.scan(changed, changed.init(0), 100)
         return jnp.mean(changed.read(state, "B", "v") ** 2)
 

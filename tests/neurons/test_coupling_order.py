@@ -66,7 +66,7 @@ def test_the_network_makes_the_same_step(x64):
             jn.Projection("source", "n", rule, weight=weight, delay=0.5, synapse=model, name=str(k))
         )
     made = jn.Description(
-        populations, projections, [jn.Stimulation("n", jn.stimuli.ConstantCurrent(CURRENT))]
+        populations, projections, [jn.Stimulation("n", jn.stimuli.Current(CURRENT))]
     )
     net = jn.build(made, 0, dt, jnp.float64)
     kicks = np.zeros((240, len(events)))

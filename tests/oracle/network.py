@@ -13,6 +13,8 @@ receptors: list of dicts with kind (a function of synapses.py) and params (a dic
 projections: list of dicts with the equally long arrays pre, post, weight, delay_steps (pre and
     post number the neurons of the GROUP), receptor (an index into receptors) and gain
     (1 if absent).  The unit of the weight is that of the receptor: pA, nS or mV.
+outside: list of dicts with receptor and arrivals [n_steps, n], weighted spikes from outside the
+    network; those of row k arrive in (2) of step k.
 """
 
 import numpy as np
@@ -64,7 +66,7 @@ def total_drive(receptors, states, arrivals, constant, dt):
     return new_states, current, conductance, jump
 
 
-def run(populations, projections, n_steps, dt, v0, receptors, record=()):
+def run(populations, projections, n_steps, dt, v0, receptors, record=(), outside=()):
     """Run n_steps from rest of all synapses, nobody refractory, v = v0 (one number or array).
 
     Returns (spikes, trace): spikes is a list of (step, neuron), ascending; trace is v
@@ -87,6 +89,8 @@ def run(populations, projections, n_steps, dt, v0, receptors, record=()):
     spikes = []
     for step in range(n_steps):
         arrivals = take(ring, step)
+        for source in outside:
+            arrivals[source["receptor"]] += source["arrivals"][step]
         states, current, conductance, jump = total_drive(receptors, states, arrivals, constant, dt)
         v, refractory, spiked = lif_step(
             v, refractory, spiked, current, conductance, jump, params, dt

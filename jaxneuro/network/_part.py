@@ -1,0 +1,80 @@
+"""A part of a population: what a projection or a stimulation may reach instead of all of it."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from .._checks import check_name
+from ..space import Area
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Part:
+    """Some neurons of a population, to project from, to project onto or to stimulate.
+
+    **Fields** `population` its name; `where` which neurons: a `slice` or `range` (contiguous,
+    `slice(0, 50)`), an array of ascending indices, an `Area` of coordinates, or the name of one
+    of the description's areas; None means all.
+
+    **Raises** `ValueError` for a name that is no text, a `where` of another kind, indices that
+    are negative, repeated or not ascending; from `Description` and `build`, for indices outside
+    the population, an unknown area, or an area without positions.
+
+    **Source** the house's own: design section 3.
+    """
+
+    population: str
+    where: Any = None
+
+    def __post_init__(self) -> None:
+        check_name("a part: the population", self.population)
+        where = self.where
+        if isinstance(where, range):
+            where = slice(where.start, where.stop, where.step)
+        if isinstance(where, slice):
+            where = _checked_slice(self.population, where)
+        elif where is not None and not isinstance(where, str | Area):
+            where = _checked_indices(self.population, where)
+        object.__setattr__(self, "where", where)
+
+    def __repr__(self) -> str:
+        where = self.where
+        if isinstance(where, np.ndarray):
+            where = f"{where.size} neurons"
+        return f"Part({self.population!r}{'' if where is None else f', {where}'})"
+
+
+def as_part(value: Any) -> Part:
+    """A part; a name means the whole population."""
+    return value if isinstance(value, Part) else Part(value)
+
+
+def _checked_slice(population: str, where: slice) -> slice:
+    start = 0 if where.start is None else where.start
+    stop, step = where.stop, 1 if where.step is None else where.step
+    whole = all(
+        isinstance(x, int | np.integer) for x in (start, step, *([] if stop is None else [stop]))
+    )
+    if not whole or step != 1 or start < 0 or (stop is not None and stop < start):
+        raise ValueError(
+            f"part of {population!r}: a slice must have whole numbers 0 <= start <= stop and step "
+            f"1; got {where}. Give an array of indices for anything else"
+        )
+    return slice(int(start), None if stop is None else int(stop))
+
+
+def _checked_indices(population: str, where: Any) -> np.ndarray:
+    x = np.asarray(where)
+    x = x.astype(np.int64) if x.size == 0 else x
+    if x.ndim != 1 or not np.issubdtype(x.dtype, np.integer):
+        raise ValueError(
+            f"part of {population!r}: where must be a slice, a range, an array of indices, an Area "
+            f"or the name of one; got {where!r}"
+        )
+    if x.size and (x.min() < 0 or (np.diff(x) <= 0).any()):
+        raise ValueError(
+            f"part of {population!r}: indices must be ascending, different and not negative; "
+            f"got {x if x.size < 10 else f'{x.size} indices from {x.min()} to {x.max()}'}"
+        )
+    return x.astype(np.int64)

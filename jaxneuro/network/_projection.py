@@ -1,0 +1,98 @@
+"""A projection: the connections from one population to another."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from .._checks import check_kind, check_name
+from .._types import Release, Synapse
+from ..connectivity import Rule
+from ..numerics import Distribution
+from ..release import Spikes
+from ..space import SpatialValue
+from ._part import Part, as_part
+from ._population import numbers
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Projection:
+    """The connections from one population to another.
+
+    **Fields** `source`, `target` population names, or a `Part` of a population; `rule` who
+    connects to whom; `weight` and `delay` [ms] a number, a distribution, an array `(n_source,
+    n_target)`, one with an entry per connection (`Explicit`, `OneToOne`), a function `f(i, j)` of
+    arrays of source and target indices, or a value by distance (`jn.space.ByDistance`,
+    `jn.space.ConductionDelay`); the unit of the weight is that of the synapse; `synapse` the
+    receptor; `release` what a spike hands over; `gain` multiplies all weights at delivery; `name`
+    (default "source->target").
+
+    Delays that are drawn or computed are rounded to the time grid, at least one step; a function
+    gets the indices of many connections at once, is called more than once, and must give the
+    same values each time.
+
+    **Raises** `ValueError` for a wrong kind of value, or one that is not finite.
+
+    **Source** the house's own: design section 3.
+    """
+
+    source: str | Part
+    target: str | Part
+    rule: Rule
+    weight: Any = dataclasses.field(kw_only=True)
+    delay: Any = dataclasses.field(kw_only=True)
+    synapse: Synapse = dataclasses.field(kw_only=True)
+    release: Release = dataclasses.field(default_factory=Spikes, kw_only=True)
+    gain: float = dataclasses.field(default=1.0, kw_only=True)
+    name: str = dataclasses.field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.name == "":
+            name = f"{self.pre.population}->{self.post.population}"
+            object.__setattr__(self, "name", name)
+        check_name("a projection", self.name)
+        label = f"projection {self.name!r}"
+        check_kind(f"{label}: rule", self.rule, Rule)
+        check_kind(f"{label}: synapse", self.synapse, Synapse)
+        check_kind(f"{label}: release", self.release, Release)
+        object.__setattr__(self, "weight", _values(f"{label}: weight", self.weight))
+        delay = _values(f"{label}: delay", self.delay)
+        if isinstance(delay, float | np.ndarray) and np.size(delay) and np.min(delay) <= 0:
+            raise ValueError(
+                f"{label}: a delay must be above 0 ms, at least one time step (one dt is the "
+                f"shortest); got {np.min(delay)}"
+            )
+        object.__setattr__(self, "delay", delay)
+        gain = numbers(f"{label}: gain", self.gain)
+        if not isinstance(gain, float):
+            raise ValueError(f"{label}: gain must be one number; got {self.gain!r}")
+        object.__setattr__(self, "gain", gain)
+
+    @property
+    def pre(self) -> Part:
+        """The source neurons."""
+        return as_part(self.source)
+
+    @property
+    def post(self) -> Part:
+        """The target neurons."""
+        return as_part(self.target)
+
+
+def _values(what: str, value: Any) -> Any:
+    """Weights or delays: what `numbers` takes, or a function of the connection."""
+    if isinstance(value, type):
+        raise ValueError(f"{what} must be a value; got the class {value.__name__} (call it)")
+    if isinstance(value, SpatialValue) or (callable(value) and not isinstance(value, Distribution)):
+        return value
+    return numbers(what, value)
+
+
+def is_computed(value: Any) -> bool:
+    """Whether weights or delays are a function of the connection, its indices or distance."""
+    return not isinstance(value, float | np.ndarray | Distribution)
+
+
+def is_individual(value: Any) -> bool:
+    """Whether weights or delays are stored per synapse rather than once per block."""
+    return not isinstance(value, float)

@@ -1,0 +1,359 @@
+"""Parts of populations as sources and targets: the same connections as plain NumPy makes."""
+
+import hashlib
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxneuro as jn
+from tests.network.networks import LIF, RUN, Sum, events, start
+from tests.oracle import network as oracle
+from tests.oracle import synapses
+from tests.oracle.threefry import threefry2x32
+
+DT, SEED = 0.1, 11
+SIZES = {"A": 14, "B": 21}
+POINTS = {
+    k: np.stack([10.0 * (np.arange(n) % 5), 10.0 * (np.arange(n) // 5)], axis=1)
+    for k, n in SIZES.items()
+}
+AREA = jn.space.Area([-1.0, 5.0], [25.0, 25.0])
+AREAS = {"corner": jn.space.Area([5.0, -np.inf], [np.inf, 11.0])}
+
+
+def corner(points):
+    return np.flatnonzero((points[:, 0] >= 5) & (points[:, 1] < 11))
+
+
+def middle(points):
+    return np.flatnonzero((points[:, 0] < 25) & (points[:, 1] >= 5) & (points[:, 1] < 25))
+
+
+WHERE = {
+    "all": (None, lambda n, x: np.arange(n)),
+    "slice": (slice(2, 9), lambda n, x: np.arange(2, 9)),
+    "tail": (slice(5, None), lambda n, x: np.arange(5, n)),
+    "head": (slice(None, 4), lambda n, x: np.arange(4)),
+    "range": (range(3, 10), lambda n, x: np.arange(3, 10)),
+    "indices": ([0, 3, 4, 11], lambda n, x: np.array([0, 3, 4, 11])),
+    "one": (np.array([13]), lambda n, x: np.array([13])),
+    "area": (AREA, lambda n, x: middle(x)),
+    "named area": ("corner", lambda n, x: corner(x)),
+}
+PAIRS = [
+    ("all", "slice"),
+    ("slice", "indices"),
+    ("indices", "slice"),
+    ("indices", "area"),
+    ("area", "named area"),
+    ("named area", "tail"),
+    ("range", "head"),
+    ("one", "indices"),
+    ("tail", "one"),
+]
+DENSE = jn.connectivity.AllToAll()
+
+
+def neurons(name, where):
+    return WHERE[where][1](SIZES[name], POINTS[name])
+
+
+def part(name, where):
+    return jn.Part(name, WHERE[where][0])
+
+
+def weight_of(i, j):
+    return 100.0 * i + j + 0.5
+
+
+def delay_of(i, j):
+    return 0.1 * (1 + (3 * i + j) % 7)
+
+
+def project(source, target, rule=DENSE, **values):
+    values = {"weight": 1.0, "delay": 0.1, "synapse": jn.synapses.Delta(), **values}
+    return jn.Projection(source, target, rule, **values)
+
+
+def describe(projections, model=None, **options):
+    model = model or Sum()
+    populations = [jn.Population(k, n, model, positions=POINTS[k]) for k, n in SIZES.items()]
+    return jn.Description(populations, projections, areas=AREAS, **options)
+
+
+def build(*projections, **options):
+    return jn.build(describe(projections, **options), SEED, DT)
+
+
+def same(connections, pre, post, weight, delay):
+    """Equal to plain arrays, whatever their order."""
+    order = np.lexsort((post, pre))
+    np.testing.assert_array_equal(connections.pre, pre[order])
+    np.testing.assert_array_equal(connections.post, post[order])
+    weight, delay = (np.broadcast_to(x, pre.shape)[order] for x in (weight, delay))
+    np.testing.assert_array_equal(connections.weight, weight.astype(np.float32))
+    np.testing.assert_allclose(connections.delay, delay, rtol=1e-12)
+
+
+def drawn(name, rows, positions, word):
+    """Numbers in (0, 1) of a projection's weights (word 0) or delays (1), from the definition."""
+    digest = hashlib.blake2b(f"{name}\0values 0".encode(), digest_size=8).digest()
+    key = threefry2x32(
+        SEED, 0x6A786E65, *(int.from_bytes(digest[k : k + 4], "little") for k in (0, 4))
+    )
+    words = [threefry2x32(*key, int(r), int(p))[word] for r, p in zip(rows, positions)]
+    return ((np.array(words) >> 9) + 0.5) * 2.0**-23
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS, ids=[f"{a} to {b}" for a, b in PAIRS])
+def test_every_kind_of_value(source, target):
+    pre, post = neurons("A", source), neurons("B", target)
+    rng, shape = np.random.default_rng(5), (pre.size, post.size)
+    i, j = (x.ravel() for x in np.meshgrid(pre, post, indexing="ij"))
+    matrix = rng.normal(3.0, 1.0, shape), 0.1 * rng.integers(1, 300, shape)
+    law = jn.Uniform(-2.0, 5.0), jn.Uniform(0.1, 4.0)
+    count = 3 * pre.size
+    chosen = rng.integers(0, pre.size, count), rng.integers(0, post.size, count)
+    each = rng.normal(0.0, 9.0, count), 0.1 * rng.integers(1, 20, count)
+    ends = part("A", source), part("B", target)
+    explicit = jn.connectivity.Explicit(*chosen)
+    net = build(
+        project(*ends, weight=2.5, delay=0.3, name="number"),
+        project(*ends, weight=matrix[0], delay=matrix[1], name="matrix"),
+        project(*ends, weight=law[0], delay=law[1], name="law"),
+        project(*ends, weight=weight_of, delay=delay_of, name="function"),
+        project(*ends, explicit, weight=each[0], delay=each[1], name="each"),
+        project(*ends, explicit, weight=matrix[0], delay=0.2, name="picked"),
+    )
+    same(net.connections("number"), i, j, 2.5, 0.3)
+    same(net.connections("matrix"), i, j, matrix[0].ravel(), matrix[1].ravel())
+    same(net.connections("function"), i, j, weight_of(i, j), delay_of(i, j))
+    same(net.connections("each"), pre[chosen[0]], post[chosen[1]], *each)
+    same(net.connections("picked"), pre[chosen[0]], post[chosen[1]], matrix[0][chosen], 0.2)
+    u, t = (drawn("law", i, np.tile(np.arange(post.size), pre.size), k) for k in (0, 1))
+    steps = np.maximum(np.rint((0.1 + 3.9 * t) / DT), 1)
+    same(net.connections("law"), i, j, -2.0 + 7.0 * u, DT * steps)
+
+
+def test_one_to_one_and_random_rules_count_inside_the_parts():
+    ends = part("A", "indices"), jn.Part("B", [2, 9, 17, 20])
+    net = build(
+        project(*ends, jn.connectivity.OneToOne(), weight=[1.0, 2.0, 3.0, 4.0], name="one"),
+        project(*ends, jn.connectivity.FixedIndegree(3, multapses=False), name="indegree"),
+        project(*ends, jn.connectivity.FixedProbability(0.5), name="chance"),
+    )
+    same(
+        net.connections("one"),
+        np.array([0, 3, 4, 11]),
+        np.array([2, 9, 17, 20]),
+        np.arange(1, 5.0),
+        0.1,
+    )
+    c = net.connections("indegree")
+    np.testing.assert_array_equal(np.bincount(c.post, minlength=21)[[2, 9, 17, 20]], 3)
+    assert len(c) == 12 == len(set(zip(c.pre.tolist(), c.post.tolist())))
+    for name in ("indegree", "chance"):
+        c = net.connections(name)
+        assert len(c) > 0
+        assert set(c.pre) <= {0, 3, 4, 11}
+        assert set(c.post) <= {2, 9, 17, 20}
+
+
+def test_a_part_draws_as_a_population_of_its_neurons():
+    """Who connects is drawn by the number in the part; so a part is a population of its own."""
+    rule = jn.connectivity.FixedProbability(0.4)
+    net = build(project(part("A", "indices"), part("B", "range"), rule, name="p"))
+    small = [jn.Population("a", 4, Sum()), jn.Population("b", 7, Sum())]
+    alone = jn.build(jn.Description(small, [project("a", "b", rule, name="p")]), SEED, DT)
+    got, want = net.connections("p"), alone.connections("p")
+    assert 0 < len(want) < 28
+    np.testing.assert_array_equal(got.pre, np.array([0, 3, 4, 11])[want.pre])
+    np.testing.assert_array_equal(got.post, want.post + 3)
+
+
+def test_autapses_of_parts():
+    rule = jn.connectivity.AllToAll(autapses=False)
+    net = build(
+        project(part("A", "indices"), part("A", "indices"), rule, name="equal"),
+        project(jn.Part("A", slice(0, 3)), jn.Part("A", [0, 1, 2]), rule, name="equal kinds"),
+        project(jn.Part("A", slice(0, 3)), jn.Part("A", slice(3, 6)), rule, name="apart"),
+        project(jn.Part("A", slice(0, 3)), jn.Part("A", slice(1, 4)), DENSE, name="overlap"),
+    )
+    who = np.array([0, 3, 4, 11])
+    pairs = {
+        "equal": [(a, b) for a in who for b in who if a != b],
+        "equal kinds": [(a, b) for a in range(3) for b in range(3) if a != b],
+        "apart": [(a, b) for a in range(3) for b in range(3, 6)],
+        "overlap": [(a, b) for a in range(3) for b in range(1, 4)],
+    }
+    for name, expected in pairs.items():
+        c = net.connections(name)
+        assert list(zip(c.pre.tolist(), c.post.tolist())) == expected
+
+
+@pytest.mark.parametrize("nobody", [slice(4, 4), [], jn.space.Area([1e3, 0.0], [2e3, 1.0])])
+def test_a_part_of_nobody(nobody):
+    law = jn.Uniform(0.1, 1.0)
+    net = build(
+        project(jn.Part("A", nobody), "B", weight=law, delay=law, name="from"),
+        project("A", jn.Part("B", nobody), weight=weight_of, delay=delay_of, name="onto"),
+    )
+    assert len(net.connections("from")) == len(net.connections("onto")) == net.n_synapses == 0
+
+
+def test_voltages_and_spikes_of_the_oracle(x64):
+    """Four projections between parts, of every storage, in a network that spikes."""
+    rng = np.random.default_rng(2)
+    pairs = [("A", "slice", "B", "indices"), ("B", "area", "A", "named area")]
+    pairs += [("A", "indices", "A", "tail"), ("B", "range", "B", "indices")]
+    projections, plain = [], []
+    first, synapse = {"A": 0, "B": 14}, jn.synapses.Exponential(1.7)
+    for number, (source, a, target, b) in enumerate(pairs):
+        pre, post = neurons(source, a), neurons(target, b)
+        i, j = (x.ravel() for x in np.meshgrid(pre, post, indexing="ij"))
+        matrix = (
+            rng.normal(40.0, 60.0, (pre.size, post.size)),
+            0.1 * rng.integers(1, 40, (pre.size, post.size)),
+        )
+        weight, delay = [(30.0, 0.7), matrix, (weight_of, delay_of), (matrix[0], 0.2)][number]
+        name = f"p{number}"
+        projections.append(
+            project(
+                part(source, a),
+                part(target, b),
+                weight=weight,
+                delay=delay,
+                synapse=synapse,
+                name=name,
+            )
+        )
+        given = [
+            x(i, j) if callable(x) else np.ravel(x) + np.zeros(i.size) for x in (weight, delay)
+        ]
+        steps = np.rint(given[1] / DT).astype(int)
+        plain.append(
+            {
+                "pre": i + first[source],
+                "post": j + first[target],
+                "weight": given[0],
+                "delay_steps": steps,
+                "receptor": 0,
+            }
+        )
+    v0 = start(SIZES)
+    model = jn.neurons.LIF(**LIF)
+    populations = [
+        jn.Population(k, n, model, {"v": v0[k]}, positions=POINTS[k]) for k, n in SIZES.items()
+    ]
+    currents = [jn.Stimulation(k, jn.stimuli.Current(x)) for k, x in (("A", 300.0), ("B", 260.0))]
+    net = jn.build(jn.Description(populations, projections, currents, AREAS), 0, DT, jnp.float64)
+    groups = [{"n": n, "current": x, **LIF} for n, x in zip(SIZES.values(), (300.0, 260.0))]
+    receptors = [{"kind": synapses.exponential, "params": {"tau_syn": 1.7}}]
+    who = range(35)
+    spikes, trace = oracle.run(
+        groups, plain, 300, DT, np.concatenate(list(v0.values())), receptors, who
+    )
+    record = jn.Record(variables={"A": "v", "B": "v"})
+    recording = RUN(net, net.init(0), 300, None, record)[1]
+    v = np.concatenate([recording.traces[k]["v"] for k in "AB"], axis=1)
+    np.testing.assert_allclose(v, trace, rtol=1e-9)
+    got = [(s, i + first[k]) for k, e in events(net, 300).items() for s, i in e]
+    assert sorted(got) == spikes
+    assert len(spikes) > 100
+
+
+BAD = {
+    "no name": (lambda: jn.Part(3), "a part: the population: the name must be a text"),
+    "step": (
+        lambda: jn.Part("A", slice(0, 8, 2)),
+        "step\n? ?1; got slice.0, 8, 2.*array of indices",
+    ),
+    "range step": (lambda: jn.Part("A", range(0, 8, 2)), "0 <= start <= stop and step 1; got"),
+    "backwards": (lambda: jn.Part("A", slice(5, 2)), "0 <= start <= stop"),
+    "from the end": (lambda: jn.Part("A", slice(-3, None)), "0 <= start <= stop"),
+    "half": (lambda: jn.Part("A", slice(0.5, 2)), "a slice must have whole numbers"),
+    "unsorted": (lambda: jn.Part("A", [3, 1]), "part of 'A': indices must be ascending.*got .3 1"),
+    "repeated": (lambda: jn.Part("A", [1, 1, 2]), "indices must be ascending, different"),
+    "negative": (lambda: jn.Part("A", [-1, 2]), "not negative; got .-1"),
+    "many": (lambda: jn.Part("A", np.zeros(20, int)), "got 20 indices from 0 to 0"),
+    "floats": (lambda: jn.Part("A", [0.5]), "where must be a slice, a range.*got .0.5"),
+    "mask": (lambda: jn.Part("A", [True, False]), "where must be a slice"),
+    "matrix": (lambda: jn.Part("A", [[1, 2]]), "where must be a slice"),
+    "outside": (
+        lambda: build(project(jn.Part("A", [2, 14]), "B")),
+        "part of 'A': neurons must be below 14, its size; got 14",
+    ),
+    "slice outside": (
+        lambda: build(project("A", jn.Part("B", slice(2, 22)))),
+        "'B': neurons must be below 21.*got 21",
+    ),
+    "stimulated outside": (
+        lambda: describe((), stimuli=[jn.Stimulation(jn.Part("A", [99]), jn.stimuli.Current(1.0))]),
+        "part of 'A': neurons must be below 14.*got 99",
+    ),
+    "population": (
+        lambda: build(project(jn.Part("C", [2]), "B")),
+        "no population named 'C'.*'A', 'B'",
+    ),
+    "area": (
+        lambda: build(project(jn.Part("A", "center"), "B")),
+        "no area named 'center'.*'corner'",
+    ),
+    "no positions": (
+        lambda: jn.Description([jn.Population("A", 3, Sum())], [project(jn.Part("A", AREA), "A")]),
+        "part of 'A': an area needs positions; give",
+    ),
+    "dimensions": (
+        lambda: build(project(jn.Part("A", jn.space.Area([0.0], [1.0])), "B")),
+        "part of 'A': an Area of 1 axes needs positions",
+    ),
+    "overlap": (
+        lambda: build(
+            project(
+                jn.Part("A", slice(0, 3)),
+                jn.Part("A", [2, 5]),
+                jn.connectivity.AllToAll(autapses=False),
+            )
+        ),
+        "'A->A': a rule without autapses needs parts.*overlap. Split them",
+    ),
+    "matrix of the wrong shape": (
+        lambda: build(project(part("A", "slice"), "B", weight=np.ones((14, 21)))),
+        r"'A->B': weight .*shape \(7, 21\); got shape \(14, 21\)",
+    ),
+    "one to one": (
+        lambda: build(project(part("A", "slice"), "B", jn.connectivity.OneToOne())),
+        "OneToOne needs .*got 7 and 21",
+    ),
+    "explicit": (
+        lambda: build(project(part("A", "slice"), "B", jn.connectivity.Explicit([7], [0]))),
+        "pre must be indices below 7.*got 7",
+    ),
+    "not areas": (
+        lambda: jn.Description([], areas={"x": 3}),
+        "area 'x' must be a Area; got 3",
+    ),
+}
+
+
+@pytest.mark.parametrize(("make", "message"), BAD.values(), ids=BAD.keys())
+def test_refused(make, message):
+    with pytest.raises(ValueError, match=f"(?s){message}"):
+        make()
+
+
+@pytest.mark.xfail(strict=True, reason="such a slice has fewer than 0 neurons")
+def test_a_slice_that_starts_beyond_the_population():
+    with pytest.raises(ValueError, match="part of 'A': neurons must be below 14"):
+        build(project(jn.Part("A", slice(20, None)), "B"))
+
+
+def test_what_a_part_prints():
+    shown = [repr(jn.Part("A", x)) for x in (None, [1, 5], slice(0, 3), "corner")]
+    assert shown == [
+        "Part('A')",
+        "Part('A', 2 neurons)",
+        "Part('A', slice(0, 3, None))",
+        "Part('A', corner)",
+    ]
