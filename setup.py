@@ -28,7 +28,7 @@ setup(
         Extension(
             "jaxneuro.kernels._cpu",
             sources=["jaxneuro/kernels/native/kernels.cc"],
-            depends=["jaxneuro/kernels/native/deliver.h", "jaxneuro/kernels/native/pack.h"],
+            depends=[f"jaxneuro/kernels/native/{name}.h" for name in ("deliver", "pack", "unpack")],
             include_dirs=jaxlib_headers(),
             extra_compile_args=compile_options(),
             language="c++",

@@ -24,6 +24,9 @@ def run(options) -> None:
             variables={"E0": "v"}, neurons={"E0": list(range(10))}
         ),
         "spikes and v of all, every 10th step": jn.Record(variables={"E0": "v"}, every=10),
+        "spikes, mean v and LFP, every 10th step": jn.Record(
+            means={"E0": "v"}, lfp=("E0",), every=10
+        ),
     }
     seconds = {name: [] for name in cases}
     for _ in range(options.repeats + 1):

@@ -17,10 +17,10 @@ def summary(result: Any, build_s: float | None = None) -> str:
 
     **Source** the house's own.
     """
-    net, seconds = result.network, result.duration / 1e3
-    lines = [repr(net)]
+    seconds = result.duration / 1e3
+    lines = [repr(result if result.network is None else result.network)]
     if result.spikes is not None:
-        for name, n in net.populations.items():
+        for name, n in result.populations.items():
             times, neurons = result.events(name)
             cv = interval_cv(times, neurons, n)
             lines.append(f"  {name}: {n:,} neurons, {result.rate(name):.2f} Hz, CV {cv:.2f}")
@@ -28,7 +28,7 @@ def summary(result: Any, build_s: float | None = None) -> str:
     factor = result.run_s / seconds if seconds else float("nan")
     lines.append(
         f"{built}compile {result.compile_s:.2f} s, run {result.run_s:.3f} s for {seconds:g} s "
-        f"of biology: real-time factor {factor:.3f} ({result.n_steps:,} steps of {net.dt:g} ms)"
+        f"of biology: real-time factor {factor:.3f} ({result.n_steps:,} steps of {result.dt:g} ms)"
     )
     kernels = "native C++" if native_available() else "reference (jnp)"
     lines.append(f"peak memory {megabytes(peak_memory())}, kernels: {kernels}")

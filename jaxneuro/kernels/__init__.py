@@ -11,3 +11,4 @@ from ._table import HAS_WEIGHTS as HAS_WEIGHTS
 from ._table import ONE_PLACE as ONE_PLACE
 from ._table import Section as Section
 from ._table import Table as Table
+from ._unpack import unpack as unpack

@@ -10,6 +10,13 @@ import jax
 
 _log = logging.getLogger("jaxneuro")
 _TARGETS = {"jaxneuro_deliver": "JaxneuroDeliver", "jaxneuro_pack": "JaxneuroPack"}
+_POINTER, _SIZE = ctypes.c_void_p, ctypes.c_int64
+_BITS = (_POINTER, _SIZE, _SIZE, _SIZE, _SIZE)
+# What the host calls itself, without XLA; all of it returns a count.
+_FUNCTIONS = {
+    "jaxneuro_count_bits": _BITS,
+    "jaxneuro_list_bits": (*_BITS, ctypes.c_int32, _SIZE, _POINTER, _POINTER),
+}
 
 
 def _library() -> Path:
@@ -22,20 +29,28 @@ def _library() -> Path:
 
 
 @functools.cache
-def native_available() -> bool:
-    """Whether the native CPU kernels are loaded; tries once, logs one line if not.
+def native_library() -> ctypes.CDLL | None:
+    """The native CPU kernels, or None; tries to load them once, logs one line if it cannot.
 
     `JAXNEURO_NATIVE=off` in the environment leaves them out, to compare.
     """
     if os.environ.get("JAXNEURO_NATIVE", "") == "off":
         _log.warning("native kernels are switched off (JAXNEURO_NATIVE=off): using the reference")
-        return False
+        return None
     try:
         library = ctypes.CDLL(str(_library()))
+        for name, arguments in _FUNCTIONS.items():
+            function = getattr(library, name)
+            function.argtypes, function.restype = arguments, _SIZE
         for target, symbol in _TARGETS.items():
             handler = jax.ffi.pycapsule(getattr(library, symbol))
             jax.ffi.register_ffi_target(target, handler, platform="cpu")
     except Exception as error:  # an old jaxlib refuses a newer header in its own way
         _log.warning("native kernels not loaded, the slower reference runs instead: %s", error)
-        return False
-    return True
+        return None
+    return library
+
+
+def native_available() -> bool:
+    """Whether the native CPU kernels are loaded; see `native_library`."""
+    return native_library() is not None

@@ -1,7 +1,7 @@
 """Drivers: the pure loop `scan` and the driver for people, `simulate`."""
 
+from ._non_finite import NonFiniteError as NonFiniteError
 from ._record import Record as Record
-from ._result import NonFiniteError as NonFiniteError
 from ._result import Result as Result
 from ._scan import Recording as Recording
 from ._scan import scan as scan

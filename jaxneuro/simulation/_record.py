@@ -2,13 +2,14 @@
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
 from .._checks import check_count, unknown
 from ..network import Network, NetworkState, Output
+from ._population_signals import lattice_mean, lfp_proxy
 from ._spikes import count_bits
 
 
@@ -18,16 +19,22 @@ class Record:
 
     **Fields** `spikes`: every spike, as bits; `variables`: names of state variables by
     population (`{"E": "v"}`) or by projection, whose receptor is meant (`{"E->E": "g"}`);
-    `neurons`: by the same names, which neurons (default all); `every`: sample variables and
-    `function` every so many steps, at the end of the last of them; `rates`: spikes per
-    population in every step; `function`: any function of (state, output), sampled too. A
-    sampled v at a spike is the value before the reset. Pass the same function object again
-    to reuse the compiled program.
+    `neurons`: by the same names, which neurons (default all); `every`: sample every so many
+    steps, at the end of the last of them; `rates`: spikes per population in every step;
+    `function`: any function of (state, output), sampled; `means`: like `variables`, but
+    sampled as the mean over the population; `lfp`: populations whose LFP proxy [pA] is
+    sampled, the sum over the receptors of the mean absolute synaptic current. A sampled v at
+    a spike is the value before the reset; currents are those at the start of the next step.
+    Pass the same function object again to reuse the compiled program.
 
     **Raises** `ValueError` for `every` below 1, neurons without variables, indices that are
     negative; from `scan` and `simulate`, for an unknown population, variable or neuron.
 
-    **Source** the house's own: design section 3.
+    **Source** LFP proxy: Mazzoni et al. (2015), doi:10.1371/journal.pcbi.1004584; else the
+    house's own: design section 3.
+
+    **Differs** the currents are averaged over the neurons, not added up, so that networks of
+    other sizes compare.
     """
 
     spikes: bool = True
@@ -36,17 +43,13 @@ class Record:
     every: int = 1
     rates: bool = False
     function: Callable[[NetworkState, Output], Any] | None = None
+    means: Mapping[str, str | Sequence[str]] = dataclasses.field(default_factory=dict)
+    lfp: str | Sequence[str] = ()
 
     def __post_init__(self) -> None:
         check_count("Record: every", self.every, at_least=1)
-        if not isinstance(self.variables, Mapping) or not isinstance(self.neurons, Mapping):
-            raise ValueError(
-                "Record: variables and neurons must map names of populations or projections, e.g. "
-                f"variables={{'E': 'v'}}; got {self.variables!r} and {self.neurons!r}"
-            )
-        variables = {
-            name: (v,) if isinstance(v, str) else tuple(v) for name, v in self.variables.items()
-        }
+        variables, means = (_names(k, getattr(self, k)) for k in ("variables", "means"))
+        _mapping("neurons", self.neurons)
         for name in self.neurons:
             if name not in variables:
                 raise unknown("recorded population or projection", name, variables)
@@ -54,36 +57,56 @@ class Record:
         # Frozen and hashable: the record is a static part of the program.
         object.__setattr__(self, "variables", _FrozenDict(variables))
         object.__setattr__(self, "neurons", _FrozenDict(neurons))
+        object.__setattr__(self, "means", _FrozenDict(means))
+        object.__setattr__(self, "lfp", _texts("lfp", self.lfp))
 
     @property
     def samples(self) -> bool:
         """Whether anything is sampled every `every` steps."""
-        return bool(self.variables) or self.function is not None
+        return bool(self.variables or self.means or self.lfp) or self.function is not None
+
+    def without_samples(self) -> "Record":
+        """The same record for a stretch of steps in which no sample falls."""
+        return dataclasses.replace(
+            self, variables={}, neurons={}, function=None, means={}, lfp=(), every=1
+        )
 
     def check(self, net: Network, state: NetworkState) -> None:
         """Raises `ValueError` for a name, variable or neuron that the network has not."""
-        for name, variables in self.variables.items():
-            if name not in net.populations and name not in net.projections:
-                known = [*net.populations, *net.projections]
-                raise unknown("population or projection to record", name, known)
-            for variable in variables:
-                n = net.read(state, name, variable).shape[-1]
-                index = self.neurons.get(name, ())
-                if index and max(index) >= n:
-                    raise ValueError(
-                        f"Record: neurons of {name!r} must be below {n}, its size; got {max(index)}"
-                    )
+        for names in (self.variables, self.means):
+            for name, variables in names.items():
+                if name not in net.populations and name not in net.projections:
+                    known = [*net.populations, *net.projections]
+                    raise unknown("population or projection to record", name, known)
+                for variable in variables:
+                    self._check_neurons(name, net.read(state, name, variable).shape[-1])
+        for name in self.lfp:
+            if name not in net.populations:
+                raise unknown("population to record the LFP of", name, net.populations)
 
-    def sample(self, net: Network, state: NetworkState, output: Output) -> tuple[dict, Any]:
-        """The sampled variables by name, and the function's value."""
-        traces = {}
+    def _check_neurons(self, name: str, n: int) -> None:
+        index = self.neurons.get(name, ())
+        if index and max(index) >= n:
+            raise ValueError(
+                f"Record: neurons of {name!r} must be below {n}, its size; got {max(index)}"
+            )
+
+    def sample(self, net: Network, state: NetworkState, output: Output) -> "Samples":
+        """What is sampled at the end of a step."""
+        traces, means = {}, {}
         for name, variables in self.variables.items():
             index = self.neurons.get(name)
             for variable in variables:
                 x = net.read(state, name, variable)
                 x = x if index is None else x[np.asarray(index, np.int32)]
                 traces.setdefault(name, {})[variable] = x
-        return traces, None if self.function is None else self.function(state, output)
+        for name, variables in self.means.items():
+            for variable in variables:
+                x = net.read(state, name, variable).astype(net.dtype)
+                means.setdefault(name, {})[variable] = lattice_mean(x)
+        lfp = {name: lfp_proxy(net, state, name) for name in self.lfp}
+        value = None if self.function is None else self.function(state, output)
+        return Samples(traces, means, lfp, value)
 
     def counts(self, net: Network, output: Output) -> dict[str, jax.Array]:
         """Spikes per population in this step, where `rates` asks for them."""
@@ -96,11 +119,40 @@ class Record:
         return out
 
 
+class Samples(NamedTuple):
+    """One sample of each thing that a record samples, or many along the first axis."""
+
+    traces: dict[str, dict[str, Any]]
+    means: dict[str, dict[str, Any]]
+    lfp: dict[str, Any]
+    function: Any
+
+
 class _FrozenDict(dict):
     """A dictionary that can be a static argument; nothing changes it after it is made."""
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(tuple(sorted(self.items())))
+
+
+def _mapping(field: str, value: Any) -> None:
+    if not isinstance(value, Mapping):
+        raise ValueError(
+            f"Record: {field} must map names of populations or projections, e.g. "
+            f"variables={{'E': 'v'}}; got {value!r}"
+        )
+
+
+def _names(field: str, value: Any) -> dict[str, tuple[str, ...]]:
+    _mapping(field, value)
+    return {name: _texts(f"{field} of {name!r}", texts) for name, texts in value.items()}
+
+
+def _texts(what: str, value: Any) -> tuple[str, ...]:
+    names = (value,) if isinstance(value, str) else tuple(value)
+    if not all(isinstance(name, str) for name in names):
+        raise ValueError(f"Record: {what} must be names; got {value!r}")
+    return names
 
 
 def _indices(name: str, values: Sequence[int]) -> tuple[int, ...]:

@@ -2,50 +2,70 @@
 
 import dataclasses
 import functools
+import os
 from typing import Any
 
 import numpy as np
 
-from .._checks import unknown
-from .._types import state_variables
+from .._checks import check_count, unknown
+from .._text import counted
 from ..network import Network, NetworkState
 from ..numerics import to_hz
+from ._files import read_file, write_file
+from ._lookup import Lookup, split_events
+from ._spikes import spike_times
+from ._tables import spikes_to_pandas, to_neo, traces_to_pandas
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Result:
     """What `simulate` recorded, as NumPy arrays by population name.
 
-    **Fields** `network`; `state` after the last step (hand it to `simulate` to go on);
-    `first_step`, `n_steps` that were run; `traces[name][variable]` `(samples, n)` at
-    `sample_times` [ms]; `counts[name]` spikes per step, where asked for; `function` samples of
-    the record's function; `compile_s`, `run_s` wall seconds; `interrupted` by Ctrl-C.
+    **Fields** `network` and `state` after the last step (hand it to `simulate` to go on), which
+    `simulate` always fills and a loaded result has not: both None; `dt` [ms]; `layout` name,
+    group, start and stop of every population; `first_step`, `n_steps` that were run; `spikes`
+    steps (from `first_step`) and neurons per group, see `events`; `traces[name][variable]`
+    `(samples, n)`, `means[name][variable]` and `lfp[name]` [pA] `(samples,)`, and `function`,
+    the samples of the record's function, all at `sample_times` [ms], `every` so many steps;
+    `neurons[name]` whose traces they are, where not all; `counts[name]` spikes per step, where
+    asked for; `compile_s`, `run_s` wall seconds; `interrupted` by Ctrl-C.
 
     **Source** the house's own: design section 3.
     """
 
-    network: Network
-    state: NetworkState
+    network: Network | None
+    state: NetworkState | None
+    dt: float
+    layout: tuple[tuple[str, int, int, int], ...]
     first_step: int
     n_steps: int
-    traces: dict[str, dict[str, np.ndarray]]
+    spikes: tuple[tuple[np.ndarray, np.ndarray], ...] | None
     sample_times: np.ndarray
-    counts: dict[str, np.ndarray]
+    every: int
+    traces: dict[str, dict[str, np.ndarray]]
+    neurons: dict[str, np.ndarray]
+    means: dict[str, dict[str, np.ndarray]]
+    lfp: dict[str, np.ndarray]
     function: Any
+    counts: dict[str, np.ndarray]
     compile_s: float
     run_s: float
     interrupted: bool
-    spikes: tuple[tuple[np.ndarray, np.ndarray], ...] | None
+
+    @property
+    def populations(self) -> dict[str, int]:
+        """Sizes by population name, in the order of the description."""
+        return {name: stop - start for name, _, start, stop in self.layout}
 
     @property
     def duration(self) -> float:
         """Biological time that was run [ms]."""
-        return self.n_steps * self.network.dt
+        return self.n_steps * self.dt
 
     @property
     def start(self) -> float:
         """Biological time at which the run started [ms]."""
-        return self.first_step * self.network.dt
+        return self.first_step * self.dt
 
     def events(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Spike times [ms] and neuron indices of a population, in order of time.
@@ -53,76 +73,128 @@ class Result:
         A spike of step k has the time (k + 1) dt, the end of its step. Raises `ValueError`
         for an unknown population, or where spikes were not recorded.
         """
-        number, span = self.network.population(name)
-        if self.spikes is None:
-            raise ValueError("spikes were not recorded; run with record=Record(spikes=True)")
-        steps, neurons, starts = self._split[number]
-        index = self.network.groups[number].index(name) or 0
-        mine = slice(starts[index], starts[index + 1])
-        times = (steps[mine] + (self.first_step + 1)) * self.network.dt
-        return times, neurons[mine] - span.start
+        steps, neurons = self._events(name)
+        return spike_times(steps, self.first_step, self.dt), neurons
 
-    @functools.cached_property
-    def _split(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Per group: steps and neurons population by population, and where each begins."""
-        out = []
-        for group, (steps, neurons) in zip(self.network.groups, self.spikes or ()):
-            ends = np.cumsum(group.sizes)
-            owner = np.searchsorted(ends, neurons, side="right")
-            order = np.argsort(owner, kind="stable")
-            starts = np.searchsorted(owner[order], np.arange(len(group.sizes) + 1))
-            out.append((steps[order], neurons[order], starts))
-        return out
+    def neurons_at(self, name: str, step: int) -> np.ndarray:
+        """The neurons of a population that spiked in a step, ascending.
+
+        `step` is counted from the network's start: k means the time from k dt to (k + 1) dt.
+        Raises `ValueError` for a step that was not run.
+        """
+        lookup, k = self._lookup(name), check_count("neurons_at: step", step) - self.first_step
+        if not 0 <= k < self.n_steps:
+            last = self.first_step + self.n_steps
+            raise ValueError(
+                f"neurons_at: step must be one of {self.first_step} ... {last} (excluded), those "
+                f"that were run; got {step}"
+            )
+        return lookup.neurons_at(k)
+
+    def times_of(self, name: str, neuron: int) -> np.ndarray:
+        """The spike times [ms] of one neuron of a population, ascending.
+
+        Raises `ValueError` for a neuron that the population has not.
+        """
+        lookup, i = self._lookup(name), check_count("times_of: neuron", neuron)
+        if i >= self.populations[name]:
+            raise ValueError(
+                f"times_of: neuron must be below {self.populations[name]}, the size of {name!r}; "
+                f"got {i}"
+            )
+        return spike_times(lookup.steps_of(i), self.first_step, self.dt)
 
     def rate(self, name: str) -> float:
         """Mean rate of a population [Hz] over the run."""
-        n = self.network.populations.get(name)
+        n = self.populations.get(name)
         if n is None:
-            raise unknown("population", name, self.network.populations)
+            raise unknown("population", name, self.populations)
         if n == 0 or self.n_steps == 0:
             return 0.0
-        return float(to_hz(self.events(name)[0].size, n, self.duration))
+        return float(to_hz(self._events(name)[0].size, n, self.duration))
+
+    def history(self, name: str) -> dict[str, np.ndarray]:
+        """All that was sampled of a population or projection, with its times.
+
+        `time` [ms] `(samples,)`, traces `(samples, n)` by variable, means `(samples,)` as
+        `mean v`, and `lfp`. Raises `ValueError` where nothing was sampled under that name.
+        """
+        names = {**self.traces, **self.means, **self.lfp}
+        if name not in names:
+            raise unknown("sampled population or projection", name, names)
+        means = {f"mean {k}": x for k, x in self.means.get(name, {}).items()}
+        lfp = {"lfp": self.lfp[name]} if name in self.lfp else {}
+        return {"time": self.sample_times, **self.traces.get(name, {}), **means, **lfp}
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes all but the network and its state to a file, which `Result.load` reads.
+
+        An npz file: NumPy arrays, nothing that runs. It stands under its name only when it is
+        complete. Raises `ValueError` for samples of `function` that are no array and no dict,
+        tuple or list of arrays.
+        """
+        write_file(path, {name: getattr(self, name) for name in _KEPT})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> "Result":
+        """A result from a file that `save` wrote; its `network` and `state` are None.
+
+        Raises `ValueError` for a file that is cut off, of another kind, or of a newer version.
+        """
+        return cls(network=None, state=None, **read_file(path, _KEPT))
+
+    def to_pandas(self) -> Any:
+        """All spikes as a `pandas.DataFrame`: columns time_ms, population, neuron, by time.
+
+        Raises `ImportError` without pandas, `ValueError` where spikes were not recorded.
+        """
+        return spikes_to_pandas(self)
+
+    def traces_to_pandas(self, name: str) -> Any:
+        """The traces of a population or projection as a `pandas.DataFrame`.
+
+        A row per sample, under its time_ms; a column per variable and neuron. Raises
+        `ImportError` without pandas, `ValueError` for a name of which no variable was recorded.
+        """
+        return traces_to_pandas(self, name)
+
+    def to_neo(self) -> Any:
+        """The run as a `neo.Segment`: a spike train per neuron, a signal per sampled variable.
+
+        Annotations name the population, neuron and variable. Raises `ImportError` without neo.
+        """
+        return to_neo(self)
+
+    def _events(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Steps from `first_step`, and neurons, of the spikes of a population."""
+        if name not in self.populations:
+            raise unknown("population", name, self.populations)
+        if self.spikes is None:
+            raise ValueError("spikes were not recorded; run with record=Record(spikes=True)")
+        return self._split[name]
+
+    @functools.cached_property
+    def _split(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        return split_events(self.layout, self.spikes or ())
+
+    def _lookup(self, name: str) -> Lookup:
+        """Made on first use, population by population."""
+        events = self._events(name)
+        if name not in self._lookups:
+            self._lookups[name] = Lookup.of(*events, self.n_steps, self.populations[name])
+        return self._lookups[name]
+
+    @functools.cached_property
+    def _lookups(self) -> dict[str, Lookup]:
+        return {}
 
     def __repr__(self) -> str:
-        return (
-            f"Result: {self.duration:g} ms of {self.network!r}"
-            f"{', interrupted' if self.interrupted else ''}"
-        )
+        of = self.network
+        if of is None:
+            populations = counted(len(self.layout), "population")
+            of = f"{populations}, {counted(sum(self.populations.values()), 'neuron')}"
+        return f"Result: {self.duration:g} ms of {of}{', interrupted' if self.interrupted else ''}"
 
 
-class NonFiniteError(ValueError):
-    """A state turned NaN or infinite; `result` holds what was recorded until then.
-
-    **Fields** `result`: the `Result` up to the end of the chunk in which it happened.
-
-    **Source** the house's own: design section 3.
-    """
-
-    result: Result
-
-    def __init__(self, message: str, result: Result):
-        super().__init__(message)
-        self.result = result
-
-
-def describe_non_finite(net: Network, state: NetworkState) -> str:
-    """Which population, neuron and variable are not finite first, in a sentence."""
-    for name in net.order:
-        number, span = net.population(name)
-        holders = [("", state.neurons[number])]
-        holders += [(f"receptor {r} ", s) for r, s in enumerate(state.synapses[number])]
-        for label, holder in holders:
-            for variable, x in _variables(holder):
-                bad = np.flatnonzero(~np.isfinite(np.asarray(x)[span]))
-                if bad.size:
-                    value = np.asarray(x)[span][bad[0]]
-                    return (
-                        f"{label}{variable} of population {name!r} is {value} "
-                        f"in {bad.size} neuron(s), the first is neuron {bad[0]}"
-                    )
-    return "a state variable is not finite"
-
-
-def _variables(holder: Any) -> list[tuple[str, Any]]:
-    pairs = [(name, getattr(holder, name)) for name in state_variables(holder)]
-    return [(k, x) for k, x in pairs if np.issubdtype(np.asarray(x).dtype, np.floating)]
+# The fields that a file holds.
+_KEPT = tuple(f.name for f in dataclasses.fields(Result) if f.name not in ("network", "state"))

@@ -18,7 +18,8 @@ class Recording(NamedTuple):
     """What a `scan` recorded.
 
     **Fields** `spikes` a `SpikeBits` or None; `traces[name][variable]` `(samples, n)`;
-    `counts[population]` int32 `(steps,)`; `function` the samples of the record's function.
+    `counts[population]` int32 `(steps,)`; `function` the samples of the record's function;
+    `means[name][variable]` and `lfp[population]` [pA], `(samples,)`.
 
     **Source** the house's own: design section 3.
     """
@@ -27,6 +28,8 @@ class Recording(NamedTuple):
     traces: dict[str, dict[str, jax.Array]]
     counts: dict[str, jax.Array]
     function: Any
+    means: dict[str, dict[str, jax.Array]]
+    lfp: dict[str, jax.Array]
 
 
 def scan(
@@ -40,7 +43,8 @@ def scan(
 
     Pure: use it inside `jit`, `vmap` and `grad`, with the network as an argument. `inputs`
     are currents [pA] by population name, `(n_steps,)` or `(n_steps, n)`; `record` says what
-    to record (default: spikes). Two scans of n steps give the same bits as one of 2n.
+    to record (default: spikes), samples counted from the first step here. Two scans of n
+    steps give the same bits as one of 2n.
 
     **Raises** `ValueError` for a number of steps that is negative or not a multiple of
     `record.every`, an unknown name, an input of the wrong shape, or a state of another
@@ -81,11 +85,12 @@ def scan(
     if every > 1:
         xs = jax.tree.map(lambda x: x.reshape(-1, every, *x.shape[1:]), inputs)
     first_step = state.step
-    state, ((bits, counts), (traces, value)) = lax.scan(window, state, xs, length=n_steps // every)
+    state, ((bits, counts), sampled) = lax.scan(window, state, xs, length=n_steps // every)
     if every > 1:
         bits, counts = jax.tree.map(lambda x: x.reshape(n_steps, *x.shape[2:]), (bits, counts))
     spikes = SpikeBits(bits, first_step, net.dt, layout(net)) if record.spikes else None
-    return state, Recording(spikes, traces, counts, value)
+    traces, means, lfp, value = sampled
+    return state, Recording(spikes, traces, counts, value, means, lfp)
 
 
 def _check_inputs(net: Network, inputs: dict[str, Any], n_steps: int) -> None:

@@ -4,9 +4,8 @@ import dataclasses
 import sys
 import time
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -14,12 +13,13 @@ from .._checks import check_count
 from .._types import Neuron
 from ..network import Description, Network, NetworkState, Population, build
 from ..numerics import check_dt, steps_on_grid
+from ._chunks import Chunk, collect, joined
+from ._non_finite import NonFiniteError, describe_non_finite
 from ._program import program
 from ._progress import Progress
 from ._record import Record
-from ._result import NonFiniteError, Result, describe_non_finite
+from ._result import Result
 from ._scan import check_finite_inputs, check_input_shapes
-from ._spikes import set_bits
 
 _CHUNK_BYTES = 64e6  # spike bits of one chunk
 _CHUNK_S = 0.1  # wall time that a chunk should take at most, at _NEURON_STEP per update
@@ -32,7 +32,7 @@ def simulate(
     *,
     inputs: Mapping[str, Any] | None = None,
     record: Record | None = None,
-    key: Any = 0,
+    key: Any = None,
     state: NetworkState | None = None,
     n: int | None = None,
     dt: float | None = None,
@@ -42,18 +42,19 @@ def simulate(
 
     `scan` in chunks: while one runs, the spikes of the last become events on the host.
     `inputs` currents [pA] by population, `(steps,)` or `(steps, n)`; `record` what to record
-    (default: spikes); `key` seeds the start values (an integer or a JAX key), or `state`
-    goes on from an earlier run (`result.state`); `progress` shows a bar (default: where
-    stderr is a terminal).
+    (default: spikes), samples where the number of steps since the network's start is a
+    multiple of `every`; `key` seeds a fresh start (an integer or a JAX key, default 0), or
+    `state` goes on from an earlier run (`result.state`); `progress` shows a bar (default:
+    where stderr is a terminal).
 
     A bare neuron model runs as a population "neurons" of `n` at time step `dt` [ms]; then
     `duration` may also be a current [pA] `(steps,)` or `(steps, n)`, which sets the time.
 
     Ctrl-C ends the run early and returns what was recorded until then.
 
-    **Raises** `ValueError` for a duration that is negative or off the grid, for what `scan`
-    refuses, and `NonFiniteError` (a `ValueError` with the result so far) after a chunk in
-    which a state turned NaN or infinite.
+    **Raises** `ValueError` for a duration that is negative or off the grid, for both a key and
+    a state, for what `scan` refuses, and `NonFiniteError` (a `ValueError` with the result so
+    far) after a chunk in which a state turned NaN or infinite.
 
     **Source** the house's own: design section 3.
     """
@@ -67,12 +68,17 @@ def simulate(
         raise ValueError(
             f"simulate needs a Network (jn.build(description, ...)) or a neuron; got {model!r}"
         )
+    if key is not None and state is not None:
+        raise ValueError(
+            "simulate: key= starts afresh and state= goes on from an earlier run; give one of them"
+        )
     n_steps = _steps(duration, net.dt)
     inputs = dict(inputs or {})
     check_input_shapes(net, inputs, n_steps)
     check_finite_inputs(inputs)
     record = Record() if record is None else record
-    state = net.init(key) if state is None else state
+    if state is None:
+        state = net.init(0 if key is None else key)
     show = sys.stderr.isatty() if progress is None else progress
     return _Run(net, state, inputs, record).run(n_steps, show)
 
@@ -120,17 +126,6 @@ def chunk_steps(n_steps: int, n_neurons: int, every: int) -> int:
     return most * every
 
 
-class _Chunk(NamedTuple):
-    """What one finished chunk gave, on the host."""
-
-    length: int
-    state: NetworkState
-    events: list[tuple[np.ndarray, np.ndarray]]
-    traces: Any
-    counts: Any
-    function: Any
-
-
 class _Run:
     """One call of `simulate`: dispatches chunks, and collects the one before.
 
@@ -142,22 +137,23 @@ class _Run:
         self.net, self.inputs, self.record = net, inputs, record
         self.start_state, self.first, self.compile_s = state, int(state.step), 0.0
         self.dispatched: list[Any] = []
-        self.collected: list[_Chunk] = []
+        self.collected: list[Chunk] = []
 
     @property
     def done(self) -> int:
         return sum(chunk.length for chunk in self.collected)
 
     def run(self, n_steps: int, show: bool) -> Result:
-        lengths, interrupted, start = self._lengths(n_steps), False, time.perf_counter()
+        plan, interrupted, start = self._plan(n_steps), False, time.perf_counter()
         with Progress(n_steps * self.net.dt, show) as progress:
             try:
-                programs = self._compile(lengths)
+                programs = self._compile(plan)
                 start = time.perf_counter()
                 state, offset = self.start_state, 0
-                for length in lengths:
-                    out = programs[length](self.net, state, self._inputs(offset, length))
-                    self.dispatched.append((out, length))
+                for part in plan:
+                    length, record = part
+                    out = programs[part](self.net, state, self._inputs(offset, length))
+                    self.dispatched.append((out, length, record.samples))
                     state, offset = out[0], offset + length
                     if len(self.dispatched) > 1:
                         self._collect(progress)
@@ -168,31 +164,37 @@ class _Run:
                     self._collect(progress)
         return self._result(time.perf_counter() - start, interrupted)
 
-    def _lengths(self, n_steps: int) -> list[int]:
-        """Chunks of equal length, then what is left, then a rest without a sample."""
-        every = self.record.every if self.record.samples else 1
-        sampled = n_steps - n_steps % every
-        size = chunk_steps(sampled, self.net.n_neurons, every) if sampled else 1
-        lengths = [size] * (sampled // size) + [sampled % size, n_steps % every]
-        return [x for x in lengths if x] or [0]
+    def _plan(self, n_steps: int) -> list[tuple[int, Record]]:
+        """Lengths and records of the chunks.
 
-    def _compile(self, lengths: list[int]) -> dict[int, Any]:
+        Up to the first sample, chunks of equal length, what is left of them, and a rest
+        without a sample: samples fall on multiples of `every` since the network's start.
+        """
+        record, bare = self.record, self.record.without_samples()
+        every = record.every if record.samples else 1
+        head = -self.first % every
+        if head > n_steps:
+            return [(n_steps, bare)]
+        sampled, rest = (n_steps - head) // every * every, (n_steps - head) % every
+        size = chunk_steps(sampled, self.net.n_neurons, every) if sampled else 1
+        plan = [(head, dataclasses.replace(record, every=max(head, 1)))]
+        plan += [(size, record)] * (sampled // size)
+        plan += [(sampled % size, record), (rest, bare)]
+        return [part for part in plan if part[0]] or [(0, bare)]
+
+    def _compile(self, plan: list[tuple[int, Record]]) -> dict[tuple[int, Record], Any]:
         programs, offset = {}, 0
-        for length in lengths:
-            if length not in programs:
+        for length, record in plan:
+            if (length, record) not in programs:
                 inputs = self._inputs(offset, length)
-                programs[length], seconds = program(
-                    self.net, self.start_state, inputs, length, self._record(length)
+                programs[length, record], seconds = program(
+                    self.net, self.start_state, inputs, length, record
                 )
                 self.compile_s += seconds
             offset += length
+        if not any(record.samples for _, record in plan):  # else `scan` has checked it
+            self.record.check(self.net, self.start_state)
         return programs
-
-    def _record(self, length: int) -> Record:
-        """The record of a chunk; a rest shorter than `every` holds no sample."""
-        if self.record.samples and length % self.record.every:
-            return dataclasses.replace(self.record, variables={}, neurons={}, function=None)
-        return self.record
 
     def _inputs(self, offset: int, length: int) -> dict[str, Any]:
         cut = {k: np.asarray(x)[offset : offset + length] for k, x in self.inputs.items()}
@@ -200,29 +202,14 @@ class _Run:
 
     def _collect(self, progress: Progress) -> None:
         """Waits for the next dispatched chunk and takes what it recorded to the host."""
-        (state, recording, bad), length = self.dispatched[len(self.collected)]
-        bad, events = int(bad), []
-        if recording.spikes is not None:
-            for group, bits in zip(self.net.groups, recording.spikes.bits):
-                steps, neurons = set_bits(np.asarray(bits), 0, group.n)
-                events.append((steps + self.done, neurons.astype(np.int32)))
-        host = jax.tree.map(np.asarray, recording._replace(spikes=None))
-        chunk = _Chunk(length, state, events, host.traces, host.counts, host.function)
+        (state, recording, bad), length, samples = self.dispatched[len(self.collected)]
+        bad = int(bad)  # waits
+        chunk = collect(self.net, state, recording, self.done, length, samples)
         self.collected.append(chunk)
         self.dispatched[len(self.collected) - 1] = None
         progress.advance(length * self.net.dt)
         if bad:
             self._report_non_finite(state, length)
-
-    def _no_traces(self) -> dict[str, dict[str, np.ndarray]]:
-        """The traces of a run that was too short for a sample: arrays of no rows."""
-        out: dict[str, dict[str, np.ndarray]] = {}
-        for name, variables in self.record.variables.items():
-            for variable in variables:
-                x = self.net.read(self.start_state, name, variable)
-                n = len(self.record.neurons.get(name, range(x.shape[-1])))
-                out.setdefault(name, {})[variable] = np.zeros((0, n), x.dtype)
-        return out
 
     def _report_non_finite(self, state: NetworkState, length: int) -> None:
         start, stop = ((self.first + self.done - x) * self.net.dt for x in (length, 0))
@@ -234,38 +221,5 @@ class _Run:
         )
 
     def _result(self, run_s: float, interrupted: bool) -> Result:
-        every, chunks, done = self.record.every, self.collected, self.done
-        samples = done // every if self.record.samples else 0
-        sampled = [c for c in chunks if c.length and c.length % every == 0] if samples else []
-        spikes = None
-        if self.record.spikes:
-            groups = range(len(self.net.groups))
-            spikes = tuple(_join_events([c.events[g] for c in chunks]) for g in groups)
-        return Result(
-            network=self.net,
-            state=chunks[-1].state if chunks else self.start_state,
-            first_step=self.first,
-            n_steps=done,
-            traces=_join([c.traces for c in sampled]) or self._no_traces(),
-            sample_times=(self.first + every * np.arange(1, samples + 1)) * self.net.dt,
-            counts=_join([c.counts for c in chunks]) or {},
-            function=_join([c.function for c in sampled]),
-            compile_s=self.compile_s,
-            run_s=run_s,
-            interrupted=interrupted,
-            spikes=spikes,
-        )
-
-
-def _join_events(chunks: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
-    if not chunks:
-        return np.zeros(0, np.int64), np.zeros(0, np.int32)
-    steps, neurons = zip(*chunks)
-    return np.concatenate(steps), np.concatenate(neurons)
-
-
-def _join(chunks: list[Any]) -> Any:
-    """Chunks of one structure, end to end along their first axis."""
-    if not chunks:
-        return None
-    return jax.tree.map(lambda *x: np.concatenate(x), *chunks)
+        run = joined(self.net, self.start_state, self.record, self.collected)
+        return Result(**run, compile_s=self.compile_s, run_s=run_s, interrupted=interrupted)

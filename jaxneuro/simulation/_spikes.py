@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import unknown
+from ..kernels import unpack
 
 
 class SpikeBits(eqx.Module):
@@ -30,8 +31,8 @@ class SpikeBits(eqx.Module):
         A spike of step k has the time (k + 1) dt, the end of its step.
         """
         group, start, stop = self._find(name)
-        steps, neurons = set_bits(np.asarray(self.bits[group]), start, stop)
-        return (steps + int(self.first_step) + 1) * self.dt, neurons
+        steps, neurons = unpack(np.asarray(self.bits[group]), start, stop)
+        return spike_times(steps, int(self.first_step), self.dt), neurons
 
     def dense(self, name: str) -> jax.Array:
         """Spikes of a population as booleans `(steps, n)`."""
@@ -52,28 +53,9 @@ class SpikeBits(eqx.Module):
         raise unknown("population", name, [p[0] for p in self.populations])
 
 
-def set_bits(bits: np.ndarray, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
-    """Row and neuron (from `start`) of every set bit of neurons `start ... stop`.
-
-    Looks at whole 64-bit words first: most are 0.
-    """
-    if bits.ndim != 2:
-        raise ValueError(f"spikes must be of one network, bits (steps, bytes); got {bits.shape}")
-    first, last = start // 64, -(-stop // 64)
-    words = np.ascontiguousarray(bits).view(np.uint64)[:, first:last]
-    if words.size == 0:
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    found = np.flatnonzero(words != 0)
-    bit = np.flatnonzero(
-        np.unpackbits(words.reshape(-1)[found].view(np.uint8), bitorder="little").view(bool)
-    )
-    at = found[bit >> 6]
-    row = at // words.shape[1]
-    neuron = (at - row * words.shape[1] + first) * 64 + (bit & 63)
-    if start == first * 64 and stop >= min(last * 64, bits.shape[1] * 8):
-        return row, neuron - start
-    inside = (neuron >= start) & (neuron < stop)
-    return row[inside], neuron[inside] - start
+def spike_times(steps: np.ndarray, first_step: int, dt: float) -> np.ndarray:
+    """Times [ms] of spikes in steps counted from `first_step`: the ends of their steps."""
+    return (steps + np.int64(first_step + 1)) * dt
 
 
 def count_bits(bits: jax.Array, start: int, stop: int) -> jax.Array:

@@ -27,7 +27,7 @@ def network(surrogate=None, v_th=-55.0, dtype=jnp.float64):
         jn.Projection("A", "B", rule, weight=WEIGHTS, delay=0.5, synapse=synapses[0], name="w"),
         jn.Projection("A", "B", rule, weight=2.0, delay=1.0, synapse=synapses[1], name="g"),
     ]
-    stimuli = [jn.Stimulation("A", jn.stimuli.ConstantCurrent(600.0))]
+    stimuli = [jn.Stimulation("A", jn.stimuli.Current(600.0))]
     return jn.build(jn.Description(populations, projections, stimuli), 0, 0.1, dtype)
 
 
@@ -109,7 +109,7 @@ def test_through_spikes_with_a_surrogate():
         return spikes_of_b(changed)
 
     values = {("g", "gain"): 1.0, ("B", "tau_m"): 10.0, ("A", "tau_m"): 10.0}
-    values[("ConstantCurrent->A", "amplitude")] = 600.0
+    values[("Current->A", "amplitude")] = 600.0
     by_value, by_weight = jax.jit(jax.grad(loss, (0, 1)))(values, net.pathways[0].weights)
     for name, slope in by_value.items():
         assert np.isfinite(slope), name
@@ -120,7 +120,7 @@ def test_through_spikes_with_a_surrogate():
 
 def test_without_a_surrogate_nothing_comes_through_spikes(x64):
     net = network(v_th=1e3)
-    loss = lambda x: v_of_b(net.set("ConstantCurrent->A", amplitude=x))  # noqa: E731
+    loss = lambda x: v_of_b(net.set("Current->A", amplitude=x))  # noqa: E731
     assert float(jax.grad(loss)(600.0)) == 0.0
 
 

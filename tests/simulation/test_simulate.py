@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -50,7 +51,7 @@ def same(a, b):
 
 
 def everything(result):
-    kept = ("state", "traces", "sample_times", "counts", "function", "spikes")
+    kept = ("state", "traces", "sample_times", "counts", "function", "spikes", "means", "lfp")
     return {k: getattr(result, k) for k in kept}
 
 
@@ -79,6 +80,38 @@ def test_a_rest_shorter_than_a_sample(chunks):
     assert result.sample_times.size == 42 == len(result.traces["E"]["v"])
     same(result.spikes, whole.spikes)
     same(result.state, whole.state)
+
+
+@pytest.mark.parametrize("parts", [(10, 40, 250), (3, 2, 295), (35, 1, 264), (296, 4)])
+def test_samples_keep_their_phase(parts, chunks):
+    """Runs end to end sample where one run does, wherever they are cut."""
+    chunks(70)
+    whole = jn.simulate(NET, 30.0, record=RECORD)
+    runs, state = [], None
+    for steps in parts:
+        runs.append(jn.simulate(NET, steps / 10, record=RECORD, state=state))
+        state = runs[-1].state
+    same(state, whole.state)
+    assert [r.sample_times.size for r in runs] == [len(r.traces["E"]["v"]) for r in runs]
+    assert whole.sample_times == pytest.approx(0.7 * np.arange(1, 43))
+    for name in ("traces", "sample_times", "counts", "function"):
+        pieces = [getattr(r, name) for r in runs]
+        pieces = [x for x in pieces if x is not None]  # no sample, no value of the function
+        joined = jax.tree.map(lambda *x: np.concatenate(x), *pieces)
+        same(joined, getattr(whole, name))
+
+
+def test_means_and_lfp_in_chunks(chunks):
+    record = jn.Record(means={"E": ("v", "refractory"), "I->E": "g"}, lfp=("I", "E"), every=7)
+    chunks(35)
+    parts = jn.simulate(NET, 30.0, record=record)
+    _, recording = jax.jit(jn.scan, static_argnums=(2, 4))(NET, NET.init(0), 294, None, record)
+    same((parts.means, parts.lfp), (recording.means, recording.lfp))
+    assert parts.lfp["E"].shape == parts.sample_times.shape == (42,)
+    assert parts.lfp["E"][-1] > 1.0
+    short = jn.simulate(NET, 0.5, record=record)
+    assert {x.shape for x in jax.tree.leaves((short.means, short.lfp))} == {(0,)}
+    assert short.means.keys() == parts.means.keys()
 
 
 def test_going_on_from_a_state():
@@ -146,6 +179,17 @@ class Unstable(jn.Neuron):
         return state._replace(v=v), state.spikes
 
 
+class Deaf(jn.Neuron):
+    """Takes a current and does nothing with it that lasts."""
+
+    def init(self, n):
+        return jn.neurons.LIF().init(n)
+
+    def step(self, state, drive, dt):
+        spikes = drive.current_at(state.v) > jnp.inf
+        return state._replace(spikes=spikes), spikes
+
+
 @pytest.mark.parametrize(("nan", "until"), [(True, 50), (False, 150)])
 def test_not_finite_is_reported_after_the_chunk(nan, until, chunks):
     """1 doubled 128 times leaves the range of float32: in the third chunk."""
@@ -154,7 +198,7 @@ def test_not_finite_is_reported_after_the_chunk(nan, until, chunks):
         jn.Population("fine", 3, jn.neurons.LIF()),
         jn.Population("broken", 4, Unstable(nan), initial={"v": [0.0, 0.0, 1.0, 1.0]}),
     ]
-    drive = jn.Stimulation("fine", jn.stimuli.ConstantCurrent(2000.0))
+    drive = jn.Stimulation("fine", jn.stimuli.Current(2000.0))
     net = jn.build(jn.Description(populations, (), [drive]), 0, 0.1)
     span = f"between {until / 10 - 5:g} and {until / 10:g} ms"
     message = rf"v of population 'broken' is {'nan' if nan else 'inf'} .*first is neuron 2.*{span}"
@@ -172,6 +216,27 @@ def test_an_infinite_voltage_of_lif_is_reported():
     net = jn.build(made, 1, 0.1).set("E->E", weight=3e38)
     with pytest.raises(jn.simulation.NonFiniteError, match=r"population '[EI]'"):
         jn.simulate(net, 50.0)
+
+
+def test_a_receptor_that_is_not_finite_has_the_names_of_its_projections():
+    """Two currents into one receptor, more than float32 holds, in a population that sees none."""
+    cells = [
+        jn.Population("A", 5, jn.neurons.LIF(), initial={"v": 0.0}),
+        jn.Population("B", 2, Deaf()),
+    ]
+    rule, synapse = jn.connectivity.AllToAll(), jn.synapses.Exponential(2.0)
+    wires = [
+        jn.Projection("A", "B", rule, weight=3e38, delay=0.1, synapse=synapse, name=name)
+        for name in ("first", "second", "third")
+    ]
+    other = jn.Projection(
+        "A", "B", rule, weight=1.0, delay=0.1, synapse=jn.synapses.Exponential(9.0)
+    )
+    for k, names in ((1, "'first'"), (2, "'first', 'second'"), (3, "'first', 'second', ...")):
+        net = jn.build(jn.Description(cells, [*wires[:k], other]), 0, 0.1)
+        message = f"current of the receptor of {names} of population 'B' is inf in 2 neuron"
+        with pytest.raises(jn.simulation.NonFiniteError, match="^" + re.escape(message)):
+            jn.simulate(net, 2.0)
 
 
 def test_ctrl_c_returns_what_was_recorded(chunks, monkeypatch):
@@ -277,6 +342,14 @@ BAD = {
         "named 'u'",
     ),
     "key": (lambda: jn.simulate(NET, 1.0, key=-1), "a key must be"),
+    "key and state": (
+        lambda: jn.simulate(NET, 1.0, key=0, state=NET.init(0)),
+        "key= starts afresh and state= goes on.*give one",
+    ),
+    "variable of a short run": (
+        lambda: jn.simulate(NET, 0.5, record=jn.Record(variables={"E": "u"}, every=10)),
+        "named 'u'",
+    ),
     "twice": (
         lambda: jn.simulate(jn.neurons.LIF(), np.ones(5), dt=0.1, inputs={"neurons": np.ones(5)}),
         "give the current once",

@@ -1,10 +1,12 @@
 // The native CPU kernels, as XLA FFI handlers.  An operand with one axis more than
 // its kernel needs carries a leading batch axis; without it, it is shared by the
-// batch.  The tables are always shared.
+// batch.  The tables are always shared.  What the host calls itself, on arrays that it
+// has, is plain C at the end.
 #include <cstring>
 
 #include "deliver.h"
 #include "pack.h"
+#include "unpack.h"
 #include "xla/ffi/api/ffi.h"
 
 namespace jaxneuro {
@@ -161,3 +163,16 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroDeliver, jaxneuro::DeliverImpl,
 XLA_FFI_DEFINE_HANDLER_SYMBOL(
     JaxneuroPack, jaxneuro::PackImpl,
     xla::ffi::Ffi::Bind().Arg<xla::ffi::AnyBuffer>().Ret<xla::ffi::AnyBuffer>());
+
+extern "C" int64_t jaxneuro_count_bits(const uint8_t* bits, int64_t rows, int64_t bytes,
+                                       int64_t start, int64_t stop) {
+  const jaxneuro::Bits b{bits, size_t(rows), size_t(bytes), size_t(start), size_t(stop)};
+  return int64_t(jaxneuro::CountBits(b));
+}
+
+extern "C" int64_t jaxneuro_list_bits(const uint8_t* bits, int64_t rows, int64_t bytes,
+                                      int64_t start, int64_t stop, int32_t first_row,
+                                      int64_t capacity, int32_t* steps, int32_t* neurons) {
+  const jaxneuro::Bits b{bits, size_t(rows), size_t(bytes), size_t(start), size_t(stop)};
+  return int64_t(jaxneuro::ListBits(b, first_row, size_t(capacity), steps, neurons));
+}

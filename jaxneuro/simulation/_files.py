@@ -1,0 +1,121 @@
+"""Values with arrays in a file: an npz of plain arrays and a text that says what they are."""
+
+import contextlib
+import json
+import os
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+_KIND, _VERSION = "jaxneuro result", 1
+_HEADER = "header"
+_PLAIN = (bool, int, float, str, type(None))
+
+
+def write_file(path: str | os.PathLike, values: dict[str, Any]) -> None:
+    """Writes values (arrays, numbers, texts; dicts, tuples and lists of them) to `path`.
+
+    The file is written beside `path` and then renamed. Raises `ValueError` for other values,
+    before anything is written.
+    """
+    arrays: list[np.ndarray] = []
+    tree = {name: _encode(name, value, arrays) for name, value in values.items()}
+    header = json.dumps({"kind": _KIND, "version": _VERSION, "values": tree})
+    named = {f"array {k}": x for k, x in enumerate(arrays)}
+    named[_HEADER] = np.frombuffer(header.encode(), np.uint8)
+    path = Path(path)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with open(unfinished, "wb") as file:
+            np.savez(file, **named)  # type: ignore[arg-type]
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(unfinished, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            unfinished.unlink()
+
+
+def read_file(path: str | os.PathLike, names: Sequence[str]) -> dict[str, Any]:
+    """What `write_file` wrote; raises `ValueError` unless it is a whole file with `names`."""
+    arrays = _read_arrays(path)
+    try:
+        header = json.loads(arrays.pop(_HEADER).tobytes().decode())
+        kind, version = header["kind"], header["version"]
+    except (KeyError, TypeError, ValueError):
+        kind, version = None, None
+    if kind != _KIND or not isinstance(version, int):
+        raise ValueError(f"{_named(path)} must be a file that Result.save wrote; it is another npz")
+    if version > _VERSION:
+        raise ValueError(
+            f"{_named(path)} must be of version {_VERSION} or below; it is of {version}: read it "
+            "with a newer jaxneuro"
+        )
+    try:
+        return {name: _decode(header["values"][name], arrays) for name in names}
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise ValueError(f"{_named(path)} is damaged, write it again: {error!r}") from error
+
+
+def _named(path: str | os.PathLike) -> str:
+    return f"the file {os.fspath(path)!r}"
+
+
+def _read_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
+    with open(path, "rb") as file:
+        if not zipfile.is_zipfile(file):
+            raise ValueError(
+                f"{_named(path)} must be a whole file that Result.save wrote; it is cut off or of "
+                "another kind"
+            )
+        file.seek(0)
+        try:
+            with np.load(file, allow_pickle=False) as opened:
+                return {name: opened[name] for name in opened.files}
+        except (ValueError, OSError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            raise ValueError(
+                f"{_named(path)} must be a whole file that Result.save wrote; it cannot be read: "
+                f"{error}"
+            ) from error
+
+
+def _encode(where: str, value: Any, arrays: list[np.ndarray]) -> Any:
+    """A value as what JSON can hold: arrays by their number, dicts and tuples by their items."""
+    if type(value) in _PLAIN:
+        return {"plain": value}
+    if isinstance(value, np.ndarray | np.generic) and not value.dtype.hasobject:
+        arrays.append(np.asarray(value))
+        node = {"array": len(arrays) - 1}
+        # An npz knows no bfloat16 and keeps only its bytes.
+        known = value.dtype.names or np.dtype(value.dtype.str) == value.dtype
+        return node if known else {**node, "dtype": value.dtype.name}
+    if type(value) is dict and all(type(k) is str for k in value):
+        items = [[k, _encode(f"{where}[{k!r}]", x, arrays)] for k, x in value.items()]
+        return {"dict": items}
+    for kind in (tuple, list):
+        if type(value) is kind:
+            parts = [_encode(f"{where}[{k}]", x, arrays) for k, x in enumerate(value)]
+            return {kind.__name__: parts}
+    raise ValueError(
+        f"save: {where} must be an array, or a dict (by text), tuple or list of arrays; got a "
+        f"{type(value).__name__}. Let the function of the record return one of these"
+    )
+
+
+def _decode(node: Any, arrays: dict[str, np.ndarray]) -> Any:
+    (kind,) = node.keys() - {"dtype"}
+    inside = node[kind]
+    if kind == "plain":
+        return inside
+    if kind == "array":
+        x = arrays[f"array {inside}"]
+        return x.view(np.dtype(node["dtype"])) if "dtype" in node else x
+    if kind == "dict":
+        return {k: _decode(x, arrays) for k, x in inside}
+    if kind in ("tuple", "list"):
+        parts = [_decode(x, arrays) for x in inside]
+        return tuple(parts) if kind == "tuple" else parts
+    raise ValueError(f"a value of the unknown kind {kind!r}")

@@ -1,0 +1,103 @@
+"""Results as the tables and objects of others: pandas and Neo."""
+
+import importlib
+from typing import Any
+
+import numpy as np
+
+from .._checks import unknown
+
+# Units of variables whose names say them; all others are dimensionless.
+_UNITS = {"v": "mV", "current": "pA", "lfp": "pA", "g": "nS"}
+
+
+def _module(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise ImportError(
+            f"this needs {name}; install it with: pip install 'jaxneuro[{name}]'"
+        ) from error
+
+
+def spikes_to_pandas(result: Any) -> Any:
+    """See `Result.to_pandas`."""
+    pandas, names = _module("pandas"), list(result.populations)
+    events = [result.events(name) for name in names]
+    times = np.concatenate([np.zeros(0), *(t for t, _ in events)])
+    neurons = np.concatenate([np.zeros(0, np.int32), *(n for _, n in events)])
+    number = np.repeat(np.arange(len(names)), [t.size for t, _ in events])
+    order = np.argsort(times, kind="stable")
+    population = pandas.Categorical.from_codes(number[order], categories=names)
+    columns = {"time_ms": times[order], "population": population, "neuron": neurons[order]}
+    return pandas.DataFrame(columns)
+
+
+def traces_to_pandas(result: Any, name: str) -> Any:
+    """See `Result.traces_to_pandas`."""
+    pandas = _module("pandas")
+    if name not in result.traces:
+        raise unknown("population or projection with traces", name, result.traces)
+    index = pandas.Index(result.sample_times, name="time_ms")
+    parts = {
+        variable: pandas.DataFrame(x, index, _neurons(result, name, x))
+        for variable, x in result.traces[name].items()
+    }
+    return pandas.concat(parts, axis=1, names=["variable", "neuron"])
+
+
+def _neurons(result: Any, name: str, x: np.ndarray) -> np.ndarray:
+    """The neurons that the columns of a trace belong to."""
+    return result.neurons.get(name, np.arange(x.shape[1]))
+
+
+def to_neo(result: Any) -> Any:
+    """See `Result.to_neo`."""
+    neo = _module("neo")
+    segment = neo.Segment(name="jaxneuro")
+    if result.spikes is not None:
+        segment.spiketrains.extend(_spike_trains(neo, result))
+    for name, variables in result.traces.items():
+        for variable, x in variables.items():
+            neurons = {"neuron": _neurons(result, name, x)}
+            segment.analogsignals.append(_signal(neo, result, name, variable, x, neurons))
+    for name, variables in result.means.items():
+        for variable, x in variables.items():
+            segment.analogsignals.append(_signal(neo, result, name, variable, x, None))
+    for name, x in result.lfp.items():
+        segment.analogsignals.append(_signal(neo, result, name, "lfp", x, None))
+    return segment
+
+
+def _spike_trains(neo: Any, result: Any) -> list[Any]:
+    # The end as the time of a spike in the last step is computed: none lies behind it.
+    stop = (result.first_step + result.n_steps) * result.dt
+    return [
+        neo.SpikeTrain(
+            result.times_of(name, neuron),
+            units="ms",
+            t_start=result.start,
+            t_stop=stop,
+            population=name,
+            neuron=neuron,
+        )
+        for name, n in result.populations.items()
+        for neuron in range(n)
+    ]
+
+
+def _signal(neo: Any, result: Any, name: str, variable: str, x: np.ndarray, neurons: Any) -> Any:
+    """A sampled variable, or with `neurons` None a mean over the population."""
+    import quantities
+
+    first = result.sample_times[0] if result.sample_times.size else result.start
+    return neo.AnalogSignal(
+        x,
+        units=_UNITS.get(variable, "dimensionless"),
+        t_start=first * quantities.ms,
+        sampling_period=result.every * result.dt * quantities.ms,
+        name=f"{name} {variable}" if neurons else f"{name} mean {variable}",
+        array_annotations=neurons,
+        population=name,
+        variable=variable,
+    )

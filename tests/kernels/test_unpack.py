@@ -1,0 +1,92 @@
+"""`unpack` against NumPy's `nonzero`."""
+
+import hypothesis
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+
+from jaxneuro.kernels import _native, _unpack, native_available, unpack
+from tests.strategies import packed
+
+SIZES = st.one_of(st.sampled_from([0, 1, 63, 64, 65, 128, 129, 5000]), st.integers(0, 300))
+
+
+@st.composite
+def cases(draw):
+    """Spikes, and the neurons to look at: from anywhere to anywhere, and at the ends of words."""
+    n, rows = draw(SIZES), draw(st.sampled_from([0, 1, 2, 9]))
+    density = draw(st.sampled_from([0.0, 0.02, 0.5, 1.1]))
+    spikes = np.random.default_rng(draw(st.integers(0, 99))).random((rows, n)) < density
+    edge = st.one_of(st.integers(0, n), st.sampled_from([0, n, min(n, 64), min(n, 128)]))
+    start, stop = sorted((draw(edge), draw(edge)))
+    return spikes, start, stop, draw(st.sampled_from([0, 7, 2**31 - 20]))
+
+
+def bits_of(spikes):
+    rows = [packed(row) for row in spikes]
+    return np.stack(rows) if rows else np.zeros((0, 8 * -(-spikes.shape[1] // 64)), np.uint8)
+
+
+@pytest.mark.skipif(not native_available(), reason="there is no native kernel here")
+@hypothesis.given(cases())
+def test_native_equals_numpy(case):
+    check(unpack, case)
+
+
+@hypothesis.given(cases())
+def test_reference_equals_numpy(case):
+    check(_unpack.unpack_reference, case)
+
+
+def check(version, case):
+    spikes, start, stop, first = case
+    rows, neurons = np.nonzero(spikes[:, start:stop])
+    got = version(bits_of(spikes), start, stop, first)
+    for x, want in zip(got, (rows + first, neurons), strict=True):
+        assert x.dtype == np.int32
+        np.testing.assert_array_equal(x, want)
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_what_is_not_asked_for_does_not_count(native, monkeypatch):
+    """Bits of the padding and of neighbours, in a view that is not contiguous."""
+    if not native:
+        monkeypatch.setattr(_unpack, "native_library", lambda: None)
+    bits = np.full((3, 48), 255, np.uint8)[:, ::2]
+    rows, neurons = unpack(bits, 70, 73)
+    np.testing.assert_array_equal(rows, [0, 0, 0, 1, 1, 1, 2, 2, 2])
+    np.testing.assert_array_equal(neurons, [0, 1, 2] * 3)
+
+
+def test_without_the_library_it_is_the_reference(monkeypatch):
+    bits = bits_of(np.random.default_rng(0).random((20, 200)) < 0.2)
+    want = unpack(bits, 3, 190, 5)
+    monkeypatch.setattr(_unpack, "native_library", lambda: None)
+    for x, y in zip(unpack(bits, 3, 190, 5), want, strict=True):
+        np.testing.assert_array_equal(x, y)
+    assert want[0].size > 500
+
+
+@pytest.mark.skipif(not native_available(), reason="there is no native kernel here")
+def test_an_older_library_is_left_out_with_a_word(monkeypatch, caplog):
+    monkeypatch.setattr(_native, "_FUNCTIONS", {"jaxneuro_of_tomorrow": ()})
+    assert _native.native_library.__wrapped__() is None
+    (line,) = caplog.messages
+    assert "native kernels not loaded" in line
+    assert "jaxneuro_of_tomorrow" in line
+
+
+BAD = {
+    "batch": ((2, 3, 8), np.uint8, 0, 64, r"of one network.*got uint8\[2, 3, 8\]"),
+    "dtype": ((3, 8), np.int8, 0, 64, r"of one network.*got int8\[3, 8\]"),
+    "words": ((3, 12), np.uint8, 0, 64, "whole words of 8 bytes"),
+    "stop": ((3, 8), np.uint8, 0, 65, r"between 0 and 64; got 0 \.\.\. 65"),
+    "start": ((3, 8), np.uint8, -1, 5, r"between 0 and 64; got -1 \.\.\. 5"),
+    "order": ((3, 8), np.uint8, 6, 5, r"between 0 and 64; got 6 \.\.\. 5"),
+}
+
+
+@pytest.mark.parametrize(("shape", "dtype", "start", "stop", "message"), BAD.values(), ids=BAD)
+def test_bad_input(shape, dtype, start, stop, message):
+    with pytest.raises(ValueError, match=message):
+        unpack(np.zeros(shape, dtype), start, stop)

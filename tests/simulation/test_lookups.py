@@ -1,0 +1,124 @@
+"""Look-ups of a result by step, by neuron and by name."""
+
+import jax
+import numpy as np
+import pytest
+
+import jaxneuro as jn
+from jaxneuro.simulation._lookup import Lookup, split_events
+from tests.network.networks import balanced, description
+
+NET = jn.build(balanced(delay=jn.Uniform(0.5, 8.0)), 1, 0.1)
+
+
+@pytest.fixture(scope="module")
+def result():
+    record = jn.Record(
+        variables={"E": ("v", "refractory"), "E->I": "g"},
+        neurons={"E": [3, 100]},
+        every=5,
+        means={"E": "v", "I": "v"},
+        lfp="I",
+    )
+    first = jn.simulate(NET, 10.0)
+    return jn.simulate(NET, 30.0, record=record, state=first.state)
+
+
+@pytest.fixture(scope="module")
+def dense():
+    """Spikes of the same steps as booleans."""
+    state, _ = jn.scan(NET, NET.init(0), 100)
+    recording = jax.jit(jn.scan, static_argnums=2)(NET, state, 300)[1]
+    return {name: np.asarray(recording.spikes.dense(name)) for name in "EI"}
+
+
+def test_neurons_at_a_step(result, dense):
+    for name in "EI":
+        for k in range(300):
+            found = result.neurons_at(name, 100 + k)
+            np.testing.assert_array_equal(found, np.flatnonzero(dense[name][k]))
+    assert dense["E"].sum() > 100
+
+
+def test_times_of_a_neuron(result, dense):
+    for name in "EI":
+        for i in range(NET.populations[name]):
+            steps = np.flatnonzero(dense[name][:, i])
+            np.testing.assert_allclose(result.times_of(name, i), (steps + 101) * 0.1)
+
+
+def test_many_populations_of_one_group():
+    """Empty ones too, in another order than in the group's arrays."""
+    layout = (
+        ("b", 0, 4, 9),
+        ("empty", 0, 4, 4),
+        ("a", 0, 0, 4),
+        ("other", 1, 0, 3),
+        ("z", 0, 9, 9),
+    )
+    steps, neurons = np.array([0, 0, 0, 1, 5], np.int32), np.array([1, 4, 8, 3, 4], np.int32)
+    none = np.zeros(0, np.int32)
+    found = split_events(layout, [(steps, neurons), (none, none)])
+    expected = {
+        "a": ([0, 1], [1, 3]),
+        "b": ([0, 0, 5], [0, 4, 0]),
+        "empty": ([], []),
+        "z": ([], []),
+        "other": ([], []),
+    }
+    assert set(found) == set(expected)
+    for name, events in expected.items():
+        for x, want in zip(found[name], events, strict=True):
+            assert x.dtype == np.int32
+            np.testing.assert_array_equal(x, want)
+
+
+def test_no_spike_at_all():
+    none = np.zeros(0, np.int32)
+    lookup = Lookup.of(none, none, 4, 3)
+    assert all(lookup.neurons_at(k).size == 0 for k in range(4))
+    assert all(lookup.steps_of(i).size == 0 for i in range(3))
+    quiet = jn.simulate(jn.build(description(["A"], currents={"B": 0.0}), 0, 0.1), 5.0)
+    assert quiet.neurons_at("A", 49).size == 0
+    assert quiet.times_of("A", 12).size == 0
+
+
+def test_the_history_of_a_name(result):
+    history = result.history("E")
+    assert list(history) == ["time", "refractory", "v", "mean v"]
+    np.testing.assert_allclose(history["time"], 10.0 + 0.5 * np.arange(1, 61))
+    assert history["v"].shape == (60, 2)
+    assert history["mean v"].shape == (60,)
+    assert list(result.history("E->I")) == ["time", "g"]
+    assert list(result.history("I")) == ["time", "mean v", "lfp"]
+    assert all(isinstance(x, np.ndarray) for x in history.values())
+    np.testing.assert_array_equal(result.neurons["E"], [3, 100])
+
+
+def test_sizes_by_name(result):
+    assert result.populations == NET.populations
+    assert result.dt == 0.1
+
+
+BAD = {
+    "before": (lambda r: r.neurons_at("E", 99), r"one of 100 \.\.\. 400 \(excluded\).*got 99"),
+    "after": (lambda r: r.neurons_at("E", 400), "got 400"),
+    "half": (lambda r: r.neurons_at("E", 100.5), "step must be a whole number"),
+    "name": (lambda r: r.neurons_at("X", 100), "no population named 'X'.*'E', 'I'"),
+    "neuron": (lambda r: r.times_of("I", 40), "must be below 40, the size of 'I'; got 40"),
+    "negative": (lambda r: r.times_of("I", -1), "neuron must be a whole number of at least 0"),
+    "history": (lambda r: r.history("X"), "no sampled population or projection named 'X'"),
+}
+
+
+@pytest.mark.parametrize(("call", "message"), BAD.values(), ids=BAD.keys())
+def test_bad_input(call, message, result):
+    with pytest.raises(ValueError, match=message):
+        call(result)
+
+
+def test_without_spikes():
+    result = jn.simulate(NET, 1.0, record=jn.Record(spikes=False))
+    for call in (lambda: result.neurons_at("E", 0), lambda: result.times_of("E", 0)):
+        with pytest.raises(ValueError, match="spikes were not recorded"):
+            call()

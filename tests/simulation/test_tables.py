@@ -1,0 +1,118 @@
+"""Results as pandas tables and Neo objects."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import jaxneuro as jn
+from tests.network.networks import balanced
+
+NET = jn.build(balanced(n=50, p=0.3, delay=jn.Uniform(0.5, 8.0)), 1, 0.1)
+RECORD = jn.Record(
+    variables={"E": ("v", "refractory"), "E->I": "g"},
+    neurons={"E": [3, 30]},
+    every=5,
+    means={"I": "v"},
+    lfp="E",
+)
+
+
+@pytest.fixture(scope="module")
+def result():
+    first = jn.simulate(NET, 10.0)
+    return jn.simulate(NET, 30.0, record=RECORD, state=first.state)
+
+
+def test_spikes_as_a_table(result):
+    pandas = pytest.importorskip("pandas")
+    table = result.to_pandas()
+    assert list(table.columns) == ["time_ms", "population", "neuron"]
+    assert table.time_ms.is_monotonic_increasing
+    for name in "EI":
+        mine = table[table.population == name]
+        times, neurons = result.events(name)
+        np.testing.assert_array_equal(mine.time_ms, times)
+        np.testing.assert_array_equal(mine.neuron, neurons)
+        assert times.size > 5
+    assert len(table) == sum(result.events(name)[0].size for name in "EI")
+    assert isinstance(table.population.dtype, pandas.CategoricalDtype)
+    with pytest.raises(ValueError, match="spikes were not recorded"):
+        jn.simulate(NET, 1.0, record=jn.Record(spikes=False)).to_pandas()
+
+
+def test_traces_as_a_table(result):
+    pytest.importorskip("pandas")
+    table = result.traces_to_pandas("E")
+    assert table.index.name == "time_ms"
+    np.testing.assert_array_equal(table.index, result.sample_times)
+    assert table.columns.names == ["variable", "neuron"]
+    assert list(table.columns) == [(k, i) for k in ("refractory", "v") for i in (3, 30)]
+    np.testing.assert_array_equal(table["v"], result.traces["E"]["v"])
+    np.testing.assert_array_equal(table["refractory", 30], result.traces["E"]["refractory"][:, 1])
+    assert list(result.traces_to_pandas("E->I")["g"].columns) == list(range(10))
+    with pytest.raises(ValueError, match=r"with traces named 'I'.*'E', 'E->I'"):
+        result.traces_to_pandas("I")
+
+
+def test_spikes_as_neo(result):
+    neo = pytest.importorskip("neo")
+    segment = result.to_neo()
+    assert isinstance(segment, neo.Segment)
+    assert len(segment.spiketrains) == 50
+    for train in segment.spiketrains:
+        name, neuron = train.annotations["population"], train.annotations["neuron"]
+        np.testing.assert_allclose(train.rescale("ms").magnitude, result.times_of(name, neuron))
+        assert float(train.t_start.rescale("ms")) == pytest.approx(10.0)
+        assert float(train.t_stop.rescale("ms")) == pytest.approx(40.0)
+    assert sum(len(t) for t in segment.spiketrains) == len(result.events("E")[0]) + len(
+        result.events("I")[0]
+    )
+
+
+def test_a_spike_in_the_last_step():
+    """Whatever the times are rounded to, it lies inside the train."""
+    pytest.importorskip("neo")
+    cell = jn.neurons.LIF(t_ref=0.0, tau_m=1.0)
+    net = jn.build(jn.Description([jn.Population("A", 1, cell, initial={"v": 0.0})]), 0, 0.1)
+    net = net.set("A", e_l=1e4)
+    result = jn.simulate(net, 3.0)
+    for _ in range(10):
+        train = result.to_neo().spiketrains[0]
+        assert float(train[-1].rescale("ms")) == float(train.t_stop.rescale("ms"))
+        result = jn.simulate(net, 0.7, state=result.state)
+
+
+def test_signals_as_neo(result):
+    pytest.importorskip("neo")
+    signals = {s.name: s for s in result.to_neo().analogsignals}
+    units = {
+        "E v": "mV",
+        "E refractory": "dimensionless",
+        "E->I g": "nS",
+        "I mean v": "mV",
+        "E mean lfp": "pA",
+    }
+    assert {k: s.units.dimensionality.string for k, s in signals.items()} == units
+    v = signals["E v"]
+    np.testing.assert_array_equal(v.magnitude, result.traces["E"]["v"])
+    np.testing.assert_array_equal(v.array_annotations["neuron"], [3, 30])
+    np.testing.assert_allclose(v.times.rescale("ms").magnitude, result.sample_times)
+    assert v.annotations == {"population": "E", "variable": "v"}
+    np.testing.assert_array_equal(signals["I mean v"].magnitude[:, 0], result.means["I"]["v"])
+    assert float(signals["E mean lfp"].t_start.rescale("ms")) == pytest.approx(10.5)
+
+
+def test_neo_of_a_run_without_samples_or_spikes():
+    pytest.importorskip("neo")
+    segment = jn.simulate(NET, 0.2, record=RECORD).to_neo()
+    assert {s.shape for s in segment.analogsignals} == {(0, 2), (0, 10), (0, 1)}
+    assert len(jn.simulate(NET, 1.0, record=jn.Record(spikes=False)).to_neo().spiketrains) == 0
+
+
+@pytest.mark.parametrize("module", ["pandas", "neo"])
+def test_without_the_module(module, result, monkeypatch):
+    monkeypatch.setitem(sys.modules, module, None)
+    call = result.to_pandas if module == "pandas" else result.to_neo
+    with pytest.raises(ImportError, match=rf"needs {module}.*pip install 'jaxneuro\[{module}\]'"):
+        call()
