@@ -18,7 +18,7 @@ def coba(neurons: int, parts: int = 1, inputs: int = INPUTS) -> jn.Description:
         jn.neurons.LIF(tau_m=20.0, c_m=200.0, e_l=-60.0, v_th=-50.0, v_reset=-60.0, t_ref=5.0),
         (6.0, jn.synapses.ExponentialConductance(tau_syn=5.0, e_rev=0.0)),
         (67.0, jn.synapses.ExponentialConductance(tau_syn=10.0, e_rev=-80.0)),
-        jn.stimuli.ConstantCurrent(200.0),
+        jn.stimuli.Current(200.0),
     )
 
 

@@ -37,7 +37,7 @@ projections = [
 ]
 
 # %% The drive: 200 pA into every neuron
-stimuli = [jn.Stimulation(name, jn.stimuli.ConstantCurrent(200.0)) for name in sizes]
+stimuli = [jn.Stimulation(name, jn.stimuli.Current(200.0)) for name in sizes]
 
 # %% Build, run, look
 description = jn.Description(populations, projections, stimuli)

@@ -35,6 +35,8 @@ def check_bounds(
     x = concrete(value)
     if x is None or x.size == 0:
         return
+    if x.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must be a number or an array of numbers; got {value!r}")
     wanted = [
         text
         for text, bound in (

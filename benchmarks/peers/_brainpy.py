@@ -68,8 +68,15 @@ def set_up(args: argparse.Namespace) -> None:
     brainstate.random.seed(args.seed)
 
 
-def run(bench: str, args: argparse.Namespace, make: Callable[[], Network]) -> None:
+def run(
+    bench: str,
+    args: argparse.Namespace,
+    make: Callable[[], brainstate.nn.Module],
+    out_degree: int = OUT_DEGREE,
+) -> None:
     """Build, compile and time the network, and print the JSON line.
+
+    The module's `step(i)` advances one time step and returns the number of spikes.
 
     The network runs once to compile; then its initial state is put back and the same call is
     timed. Timing a run that goes on from the final state instead would time a second
@@ -98,7 +105,7 @@ def run(bench: str, args: argparse.Namespace, make: Callable[[], Network]) -> No
         float(counts.sum()),
         bench=bench,
         impl="brainpy",
-        synapses=args.neurons * OUT_DEGREE,
+        synapses=args.neurons * out_degree,
         build_s=building.wall,
         compile_s=first.wall - running.wall,
         wall_s=running.wall,

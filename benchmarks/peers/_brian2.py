@@ -34,6 +34,7 @@ def run(
     group: b.NeuronGroup,
     synapses: tuple[b.Synapses, ...],
     made_s: float,
+    inputs: tuple[b.PoissonInput, ...] = (),
 ) -> None:
     """Compile and run the network and print the JSON line.
 
@@ -42,7 +43,7 @@ def run(
     the compiler, with the `made_s` seconds it took to describe the network.
     """
     monitor = b.SpikeMonitor(group, record=False)
-    network = b.Network(group, *synapses, monitor)
+    network = b.Network(group, *inputs, *synapses, monitor)
     folder = tempfile.mkdtemp()
     try:
         with Stopwatch() as compiling:

@@ -3,19 +3,17 @@
 import dataclasses
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from .._checks import check_kind, check_name, unknown
-from .._fields import tables
 from .._text import counted
 from ..space import Area
 from ._estimate import Estimate, estimate
 from ._places import Places, Wired, count
-from ._population import Population
+from ._population import Population, check_lengths
 from ._projection import Projection
-from ._stimulation import Stimulation
+from ._stimulation import Stimulation, check_one_per_neuron
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -52,6 +50,11 @@ class Description:
             for value in values:
                 check_kind(f"each of the {field}", value, kind)
             object.__setattr__(self, field, values)
+        if not isinstance(self.areas, Mapping):
+            raise ValueError(
+                "Description: areas must map names to areas, {'V1': Area(...)}; got "
+                f"{self.areas!r}"
+            )
         object.__setattr__(self, "areas", dict(self.areas))
         for name, area in self.areas.items():
             check_name("an area", name)
@@ -94,34 +97,17 @@ class Description:
         return {p.name: places.wire(p) for p in self.projections}
 
     def _check_projection(self, p: Projection) -> None:
-        label, wired = f"projection {p.name!r}", self._wired[p.name]
-        _check_arrays(f"{label}: synapse", p.synapse, self.population(p.post.population))
-        _check_arrays(f"{label}: release", p.release, self.population(p.pre.population))
-        pre, post = wired.sizes
-        for what in ("weight", "delay"):
-            value = getattr(p, what)
-            if not isinstance(value, np.ndarray) or value.shape == (pre, post):
-                continue
-            number = 0 if p.rule.spatial else int(wired.expected)
-            fixed = p.rule.arrange(np.zeros(number)) is not None
-            if not fixed or value.shape != (number,):
-                per = f" or ({number},), one per connection" if fixed else ""
-                raise ValueError(
-                    f"{label}: {what} must be a number, a distribution, a function or an array of "
-                    f"shape ({pre}, {post}){per}; got shape {value.shape}"
-                )
+        label, pre, post = f"projection {p.name!r}", p.pre.population, p.post.population
+        check_lengths(f"{label}: synapse", p.synapse, self.population(post).n, post)
+        check_lengths(f"{label}: release", p.release, self.population(pre).n, pre)
+        self._wired[p.name]  # its neurons, rule and values fit
 
     def _check_stimulation(self, s: Stimulation) -> None:
-        label, population = f"stimulation {s.name!r}", self.population(s.post.population)
-        n = count(Places(self, np.uint32(0)).neurons(s.post))
-        _check_arrays(label, s.stimulus, population, n)
+        name = s.post.population
+        check_one_per_neuron(s, count(Places(self, np.uint32(0)).neurons(s.post)))
         if s.synapse is not None:
-            _check_arrays(f"{label}: synapse", s.synapse, population)
-        if np.ndim(s.weight) == 1 and np.shape(s.weight) != (n,):
-            raise ValueError(
-                f"{label}: weight must be one number or one per neuron, shape ({n},); got "
-                f"{np.shape(s.weight)}"
-            )
+            label = f"stimulation {s.name!r}: synapse"
+            check_lengths(label, s.synapse, self.population(name).n, name)
 
     def estimate(self) -> Estimate:
         """Synapses and bytes per projection and in all, before anything is drawn.
@@ -141,16 +127,3 @@ class Description:
             "about " + counted(self.estimate().synapses, "synapse"),
         ]
         return "Description: " + ", ".join(parts)
-
-
-def _check_arrays(label: str, model: Any, population: Population, n: int | None = None) -> None:
-    """Raises `ValueError` where a parameter is an array of another length than its neurons."""
-    n = population.n if n is None else n
-    free = {field.name for field in tables(type(model))}
-    for field in dataclasses.fields(model):
-        shape = np.shape(getattr(model, field.name))
-        if field.name not in free and len(shape) == 1 and shape != (n,):
-            raise ValueError(
-                f"{label}: {field.name} must be one number or one per neuron of "
-                f"{population.name!r}, shape ({n},); got {shape}"
-            )

@@ -10,11 +10,11 @@ import numpy as np
 
 from .._types import Stimulus
 from ..numerics import steps_on_grid, stream_key
-from ._merge import kind_key, merge
+from ._merge import kind_key, merge, own_key, sort_key
 from ._places import Neurons, Places, count
 from ._plan import Plan, receptor_key
 from ._set import check_grid
-from ._stimulation import Stimulation
+from ._stimulation import Stimulation, check_one_per_neuron
 from ._stimuli import StimulusGroup
 
 
@@ -42,6 +42,7 @@ def prepare_stimuli(plan: Plan, places: Places, seed: Any, dt: float) -> list[Dr
     for s in sorted(plan.description.stimuli, key=lambda s: s.name):
         label, neurons = f"stimulation {s.name!r}", places.neurons(s.post)
         check_grid(label, s.stimulus, dt)
+        check_one_per_neuron(s, count(neurons))
         key = stream_key(seed, s.name, "stimulus")
         stimulus = s.stimulus.prepare(label, count(neurons), dt, key)
         out.append(Driven(s, stimulus, neurons, _window(label, s, dt)))
@@ -70,11 +71,20 @@ def group_stimuli(
             continue
         s = d.stimulation
         # What is no stretch of the group is a layer of its own.
-        own = s.name if isinstance(d.neurons, np.ndarray) else ""
+        own = s.name if isinstance(d.neurons, np.ndarray) else own_key(s.name, d.stimulus)
         kind = (kind_key(d.stimulus), _receptor(receptors, s), d.window, own)
         layer = used[kind, d.population] = used.get((kind, d.population), -1) + 1
         layers.setdefault((kind, layer), []).append(d)
-    return tuple(_merged(plan, receptors, members, dtype) for members in layers.values())
+    ordered = sorted(layers.items(), key=lambda item: _layer_order(item[0], item[1][0]))
+    return tuple(_merged(plan, receptors, members, dtype) for _, members in ordered)
+
+
+def _layer_order(key: Any, first: Driven) -> tuple:
+    """Orders layers by what they are, so that their sum does not depend on other names."""
+    (_, receptor, (delay, start, stop), own), layer = key
+    window = delay, start, math.inf if stop is None else stop
+    kind = *sort_key(first.stimulus), -1 if receptor is None else receptor
+    return *kind, window, layer, own, first.stimulation.name
 
 
 def _receptor(receptors: list, s: Stimulation) -> int | None:

@@ -4,6 +4,7 @@ A merged leaf has shape `()` while all members agree, `(members,)` where their
 scalars differ, `(n,)` where a member gives an array.
 """
 
+import dataclasses
 from collections.abc import Hashable, Sequence
 from typing import Any, TypeVar
 
@@ -11,17 +12,36 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._fields import has_tables
+from .._fields import Model, has_tables
 
 M = TypeVar("M")
 
 
 def kind_key(model: Any) -> Hashable:
-    """Equal for models that can be merged: one class, equal static fields (compared by ==).
+    """Equal for models that can be merged: one class, equal static fields (compared by ==)."""
+    return type(model), jax.tree.structure(model)
 
-    A model with tables is merged with no other.
-    """
-    return type(model), jax.tree.structure(model), id(model) if has_tables(model) else 0
+
+def own_key(name: str, model: Any) -> str:
+    """`name` for a model with tables, which is merged with no other; "" for any other."""
+    return name if has_tables(model) else ""
+
+
+def sort_key(model: Any) -> tuple[str, str]:
+    """What kinds of models are put in order by, whatever they are called: class, static fields."""
+    return type(model).__qualname__, ", ".join(_static_texts(model))
+
+
+def _static_texts(model: Any) -> list[str]:
+    out = []
+    for field in dataclasses.fields(model):
+        value = getattr(model, field.name)
+        if isinstance(value, Model):
+            out.append(" ".join(sort_key(value)))
+        elif field.metadata.get("static"):
+            # A function's repr holds an address, which differs from run to run.
+            out.append(getattr(value, "__qualname__", repr(value)))
+    return out
 
 
 def value_key(model: Any) -> tuple:

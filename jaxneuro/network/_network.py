@@ -119,6 +119,11 @@ class Network(eqx.Module):
         return tuple(name for p in self.pathways for name in p.projections)
 
     @property
+    def stimulations(self) -> tuple[str, ...]:
+        """Names of all stimulations."""
+        return tuple(name for g in self.groups for s in g.stimuli for name in s.names)
+
+    @property
     def n_neurons(self) -> int:
         return sum(g.n for g in self.groups)
 
@@ -141,19 +146,17 @@ class Network(eqx.Module):
         raise unknown("population", name, self.populations)
 
     def read(self, state: NetworkState, name: str, variable: str) -> jax.Array:
-        """A state variable of a population (`"v"`), or of a projection's receptor (`"g"`).
+        """A state variable of a population (`"v"`), or of a receptor (`"g"`).
 
-        Returns `(n,)`. Raises `ValueError` for an unknown name, listing the known ones.
+        The receptor is that of a projection or of a stimulation by name. Returns `(n,)` for the
+        whole population. Raises `ValueError` for an unknown name, listing the known ones.
         """
-        for pathway in self.pathways:
-            if name in pathway.projections:
-                index = pathway.projections.index(name)
-                holder = state.synapses[pathway.target][pathway.receptors[index]]
-                span = self.population(pathway.targets[index])[1]
-                break
+        group, receptor, span = self._receptor(name)
+        if receptor is None:
+            group, span = self.population(name)
+            holder = state.neurons[group]
         else:
-            number, span = self.population(name)
-            holder = state.neurons[number]
+            holder = state.synapses[group][receptor]
         known = state_variables(holder)
         if variable not in known:
             raise unknown(f"state variable of {name!r}", variable, known)
@@ -178,6 +181,19 @@ class Network(eqx.Module):
                 "UniformBox or an array)"
             )
         return np.asarray(self.points[name])
+
+    def _receptor(self, name: str) -> tuple[int, int | None, slice]:
+        """Group, receptor and neurons that a projection or a stimulation of spikes reaches."""
+        for p in self.pathways:
+            if name in p.projections:
+                index = p.projections.index(name)
+                return p.target, p.receptors[index], self.population(p.targets[index])[1]
+        for number, group in enumerate(self.groups):
+            for s in group.stimuli:
+                if name in s.names and s.receptor is not None:
+                    member = s.members[s.names.index(name)]
+                    return number, s.receptor, group.span(member)
+        return 0, None, slice(0)
 
     def set(self, name: str, **values: Any) -> "Network":
         """A new network with other parameter values; this one stays as it is.

@@ -53,9 +53,8 @@ def as_part(value: Any) -> Part:
 def _checked_slice(population: str, where: slice) -> slice:
     start = 0 if where.start is None else where.start
     stop, step = where.stop, 1 if where.step is None else where.step
-    whole = all(
-        isinstance(x, int | np.integer) for x in (start, step, *([] if stop is None else [stop]))
-    )
+    given = (start, step) if stop is None else (start, step, stop)
+    whole = all(isinstance(x, int | np.integer) and not isinstance(x, bool) for x in given)
     if not whole or step != 1 or start < 0 or (stop is not None and stop < start):
         raise ValueError(
             f"part of {population!r}: a slice must have whole numbers 0 <= start <= stop and step "

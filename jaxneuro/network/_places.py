@@ -76,7 +76,7 @@ class Places:
         if where is None or isinstance(where, slice):
             start, stop = (0, n) if where is None else (where.start, where.stop)
             stop = n if stop is None else stop
-            last = stop
+            last = max(start, stop)
         else:
             start, stop, last = 0, 0, int(where.max(initial=-1)) + 1
         if last > n:
@@ -110,7 +110,11 @@ class Places:
             )
         rule.check(label, *sizes, same)
         places = self.place(p.pre.population), self.place(p.post.population)
-        return Wired(p, rule, pre, post, sizes, same, places)
+        wired = Wired(p, rule, pre, post, sizes, same, places)
+        for what in ("weight", "delay"):
+            if isinstance(getattr(p, what), np.ndarray):
+                _check_array(label, wired, what)
+        return wired
 
     def _same(self, label: str, p: Any, pre: Neurons, post: Neurons) -> bool:
         if p.pre.population != p.post.population:
@@ -127,6 +131,21 @@ class Places:
                 "have no neuron in common; these overlap. Split them"
             )
         return False
+
+
+def _check_array(label: str, wired: Wired, what: str) -> None:
+    """Raises `ValueError` unless weights or delays are one per pair, or one per connection."""
+    shape, (pre, post) = getattr(wired.projection, what).shape, wired.sizes
+    if shape == (pre, post):
+        return
+    number = 0 if wired.rule.spatial else int(wired.expected)
+    fixed = wired.rule.arrange(np.zeros(number)) is not None
+    if not fixed or shape != (number,):
+        per = f" or ({number},), one per connection" if fixed else ""
+        raise ValueError(
+            f"{label}: {what} must be a number, a distribution, a function or an array of shape "
+            f"({pre}, {post}){per}; got shape {shape}"
+        )
 
 
 def _stretch(index: np.ndarray) -> Neurons:

@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 from ._description import Description
-from ._merge import kind_key, value_key
+from ._merge import kind_key, own_key, sort_key, value_key
 from ._places import Wired
 from ._population import Population
 from ._projection import Projection
@@ -25,7 +25,8 @@ class Plan:
         self.description, self.wired = description, wired
         by_kind: dict[Hashable, list[Population]] = {}
         for p in sorted(description.populations, key=lambda p: p.name):
-            by_kind.setdefault(kind_key(p.model), []).append(p)
+            kind = kind_key(p.model), own_key(p.name, p.model)
+            by_kind.setdefault(kind, []).append(p)
         self.groups = list(by_kind.values())
         self.place: dict[str, tuple[int, int, int]] = {}
         for number, members in enumerate(self.groups):
@@ -47,7 +48,8 @@ class Plan:
         found: list[dict[tuple, Projection | Stimulation]] = [{} for _ in self.groups]
         d = self.description
         senders = [*d.projections, *(s for s in d.stimuli if s.synapse is not None)]
-        for p in sorted(senders, key=lambda p: p.name):
+        # By what they are: what several receptors add up must not depend on other names.
+        for p in sorted(senders, key=lambda p: (_model_order(p.synapse), p.name)):
             found[self.place[p.post.population][0]].setdefault(receptor_key(p), p)
         return found
 
@@ -58,12 +60,22 @@ class Plan:
             target = self.place[p.post.population][0]
             release = (value_key(p.release), p.pre.population if _has_arrays(p.release) else "")
             found.setdefault((source, target, release), []).append(p)
-        return found
+        # By what their sources are: what several pathways add up must not depend on other names.
+        return dict(sorted(found.items(), key=lambda item: self._pathway_order(*item)))
+
+    def _pathway_order(self, key: tuple, projections: list[Projection]) -> tuple:
+        first = projections[0]
+        return *sort_key(self.groups[key[0]][0].model), *_model_order(first.release), key[0], key[1]
 
 
 def receptor_key(p: Projection | Stimulation) -> tuple:
     """Equal for projections and stimulations that share a receptor of their target group."""
     return (*value_key(p.synapse), p.post.population if _has_arrays(p.synapse) else "")
+
+
+def _model_order(model: Any) -> tuple:
+    """What models are put in order by: class, static fields, numbers."""
+    return *sort_key(model), tuple(np.ravel(x).tolist() for x in jax.tree.leaves(model))
 
 
 def _has_arrays(model: Any) -> bool:

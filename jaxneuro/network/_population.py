@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import check_bounds, check_count, check_kind, check_name
+from .._fields import tables
 from .._types import Neuron
 from ..numerics import Distribution
 from ..space import Free, Layout
@@ -38,8 +39,7 @@ class Population:
         label = f"population {self.name!r}"
         object.__setattr__(self, "n", check_count(f"{label}: n", self.n))
         check_kind(f"{label}: model", self.model, Neuron)
-        for field in dataclasses.fields(self.model):
-            self._check_length(f"{label}: {field.name}", getattr(self.model, field.name))
+        check_lengths(label, self.model, self.n, self.name)
         initial = {k: numbers(f"{label}: initial {k}", v) for k, v in self.initial.items()}
         for k, v in initial.items():
             self._check_length(f"{label}: initial {k}", v)
@@ -55,6 +55,19 @@ class Population:
         if shape not in ((), (self.n,)):
             raise ValueError(
                 f"{name} must be one number or one per neuron, shape ({self.n},); got {shape}"
+            )
+
+
+def check_lengths(label: str, model: Any, n: int, population: str) -> None:
+    """Raises `ValueError` where a parameter of a model is an array of another length than n."""
+    free = {field.name for field in tables(type(model))}
+    for field in dataclasses.fields(model):
+        value = getattr(model, field.name)
+        shape = np.shape(value) if hasattr(value, "shape") else ()
+        if field.name not in free and len(shape) == 1 and shape != (n,):
+            raise ValueError(
+                f"{label}: {field.name} must be one number or one per neuron of {population!r}, "
+                f"shape ({n},); got {shape}"
             )
 
 

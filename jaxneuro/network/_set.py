@@ -11,7 +11,7 @@ import numpy as np
 
 from .._checks import check_bounds, concrete, unknown
 from .._fields import parameters
-from ..numerics import steps_on_grid
+from ..numerics import steps_on_grid, stream_key
 from ._merge import member, replace_member
 
 _LONGEST = 65_535  # steps of a duration on the grid: counters have 16 bits
@@ -65,6 +65,9 @@ def _set_stimulation(net: Any, number: int, layer: int, name: str, values: dict)
         net = eqx.tree_at(lambda n: n.groups[number].stimuli[layer].weight, net, weight)
     also = () if stimulus.weight is None else ("weight",)
     model = _set_member(label, stimulus.model, stimulus.sizes, index, values, net.dt, also)
+    # What build checks for a stimulus is checked for its new values too.
+    new = member(model, stimulus.sizes, index)
+    new.prepare(label, stimulus.sizes[index], net.dt, stream_key(0, name, "stimulus"))
     return eqx.tree_at(lambda n: n.groups[number].stimuli[layer].model, net, model)
 
 

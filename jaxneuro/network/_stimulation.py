@@ -9,7 +9,7 @@ import numpy as np
 from .._checks import check_kind, check_name
 from .._types import SpikeStimulus, Stimulus, Synapse
 from ._part import Part, as_part
-from ._population import numbers
+from ._population import check_lengths, numbers
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -42,12 +42,13 @@ class Stimulation:
     name: str = dataclasses.field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
+        whose = repr(self.name) if self.name else f"of {self.post.population!r}"
+        check_kind(f"stimulation {whose}: stimulus", self.stimulus, Stimulus)
         if self.name == "":
             name = f"{type(self.stimulus).__name__}->{self.post.population}"
             object.__setattr__(self, "name", name)
         check_name("a stimulation", self.name)
         label = f"stimulation {self.name!r}"
-        check_kind(f"{label}: stimulus", self.stimulus, Stimulus)
         if isinstance(self.stimulus, SpikeStimulus):
             self._check_spikes(label)
         elif self.weight is not None or self.synapse is not None:
@@ -83,6 +84,17 @@ class Stimulation:
     def post(self) -> Part:
         """The neurons that are driven."""
         return as_part(self.target)
+
+
+def check_one_per_neuron(s: Stimulation, n: int) -> None:
+    """Raises `ValueError` for an array of another length than the neurons that are driven."""
+    label = f"stimulation {s.name!r}"
+    check_lengths(label, s.stimulus, n, s.post.population)
+    if np.ndim(s.weight) == 1 and np.shape(s.weight) != (n,):
+        raise ValueError(
+            f"{label}: weight must be one number or one per neuron, shape ({n},); got "
+            f"{np.shape(s.weight)}"
+        )
 
 
 def _time(what: str, value: Any) -> float:

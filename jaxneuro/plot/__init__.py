@@ -1,3 +1,20 @@
-"""Figures: each function returns a matplotlib figure and shows nothing."""
+"""Figures: each function returns a matplotlib figure and shows nothing.
 
+Sizes are in inches: 3.3 is one column of a paper, 7 its whole width.
+"""
+
+from ._connectivity import connectivity as connectivity
+from ._correlation_matrix import correlation_matrix as correlation_matrix
+from ._correlogram import correlogram as correlogram
+from ._cv_histogram import cv_histogram as cv_histogram
+from ._degrees import degrees as degrees
+from ._interval_histogram import interval_histogram as interval_histogram
+from ._lattice import lattice as lattice
+from ._lattice_movie import lattice_movie as lattice_movie
+from ._power_spectrum import power_spectrum as power_spectrum
 from ._raster import raster as raster
+from ._rate_histogram import rate_histogram as rate_histogram
+from ._rates import rates as rates
+from ._traces import traces as traces
+from ._weights import delay_histogram as delay_histogram
+from ._weights import weight_histogram as weight_histogram

@@ -1,62 +1,122 @@
 """Raster of spikes over the rates of the populations."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..analysis import population_rate
+import numpy as np
 
-_COLOURS = ("#1f4e9c", "#b5312a", "#2e7d4f", "#8a5a00", "#6a3d9a", "#3f3f3f")
+from .._checks import check_count
+from ._rates import draw_rates
+from ._select import chosen, spikes_between, window
+from ._style import PAGE, SMALL, colour, finish, new_figure, open_box
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_DOTS = 600  # rows of a raster from which a spike is a dot, no tick
 
 
 def raster(
     result: Any,
-    populations: Sequence[str] | None = None,
+    populations: Sequence[str] | str | None = None,
     *,
     start: float | None = None,
     stop: float | None = None,
-    neurons: int = 400,
+    neurons: int | None = 400,
     bin_ms: float = 2.0,
-) -> Any:
+    size: Sequence[float] = PAGE,
+) -> "Figure":
     """Spikes of some neurons of each population, over the populations' rates.
 
-    `populations` names (default all); `start`, `stop` [ms] the part shown; `neurons` at most
-    so many in all, spread over the populations by size; `bin_ms` the bin of the rates.
-    Returns a matplotlib `Figure`; it is not shown.
+    `result` of `simulate`; `populations` names (default all); `start`, `stop` [ms] the part
+    shown; `neurons` at most so many in all, the first ones of each population, spread over the
+    populations by size, or None for all; `bin_ms` the bin of the rates; `size` (width, height)
+    [inches].
 
-    **Raises** `ValueError` for an unknown population, or `ImportError` without matplotlib.
+    **Returns** a matplotlib `Figure`; it is not shown.
+
+    **Raises** `ValueError` for an unknown population or none, `stop` that is not after `start`,
+    a bin that is not above 0, `neurons` below 1, or spikes that were not recorded; `ImportError`
+    without matplotlib.
 
     **Source** the house's own.
     """
-    from matplotlib.figure import Figure
-
-    net = result.network
-    names = list(net.populations) if populations is None else list(populations)
-    first = result.start if start is None else start
-    last = result.start + result.duration if stop is None else stop
-    figure = Figure(figsize=(7.0, 4.6), layout="constrained")
+    names = chosen(result, populations)
+    first, last = window(result, start, stop)
+    if neurons is not None:
+        check_count("raster: neurons", neurons, at_least=1)
+    figure = new_figure(size)
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(2.2, 1.0))
-    total = sum(net.population(name)[1].stop - net.population(name)[1].start for name in names)
-    base, ticks = 0.0, []
-    for number, name in enumerate(names):
-        n = net.populations[name]
-        shown = min(n, max(1, round(neurons * n / max(total, 1)))) if n else 0
-        colour = _COLOURS[number % len(_COLOURS)]
-        times, who = result.events(name)
-        inside = (times > first) & (times <= last)
-        times, who = times[inside], who[inside]
-        dots = who < shown
-        top.plot(times[dots], base + who[dots] + 0.5, "|", ms=1.8, mew=0.6, color=colour)
-        ticks.append((base + shown / 2, f"{name}\n{shown} of {n:,}"))
-        base += shown
-        at, rate = population_rate(times, n, last, bin_ms, first)
-        mean = times.size / max(n, 1) / max(last - first, 1e-9) * 1e3
-        bottom.plot(at + bin_ms / 2, rate, color=colour, lw=0.9, label=f"{name}, {mean:.1f} Hz")
-    top.set(ylim=(0, max(base, 1)), ylabel="neurons")
-    top.set_yticks([t for t, _ in ticks], [label for _, label in ticks])
-    bottom.set(xlim=(first, last), xlabel="time (ms)", ylabel="rate (Hz)")
-    bottom.set_ylim(bottom=0)
-    if names:
-        bottom.legend(frameon=False, ncols=min(4, len(names)), fontsize=8, loc="upper right")
-    for axis in (top, bottom):
-        axis.spines[["top", "right"]].set_visible(False)
+    sizes = [result.populations[name] for name in names]
+    share = 1.0 if neurons is None else neurons / max(sum(sizes), 1)
+    shown = [min(n, max(1, round(n * share))) for n in sizes]
+    _draw_spikes(top, result, names, shown, (first, last), 0.55 * size[1] * 72)
+    draw_rates(bottom, result, names, first, last, bin_ms)
+    figure.align_ylabels()
+    finish(figure)
+    top.tick_params(axis="y", length=0)
     return figure
+
+
+def _draw_spikes(
+    axis: "Axes",
+    result: Any,
+    names: list[str],
+    shown: list[int],
+    between: tuple[float, float],
+    points: float,
+) -> None:
+    """Spikes of the first so many neurons of each population, one population over the other.
+
+    `points`: about how high the axis is.
+    """
+    total = sum(shown)
+    many = total >= _DOTS
+    ticked = {"marker": "|", "ms": min(max(0.8 * points / max(total, 1), 1.8), 8.0), "mew": 0.6}
+    look = {"marker": ".", "ms": 0.8, "mew": 0.0} if many else ticked
+    bases = np.cumsum([0, *shown])
+    for number, (name, count) in enumerate(zip(names, shown)):
+        times, who = spikes_between(result, name, *between)
+        mine = who < count
+        axis.plot(
+            times[mine],
+            bases[number] + who[mine] + 0.5,
+            ls="none",
+            color=colour(number),
+            rasterized=many,
+            **look,
+        )
+    axis.set(ylim=(0, max(total, 1)), ylabel="neurons")
+    _name_rows(axis, result, names, bases, max(total, 1) / points)
+    open_box(axis)
+
+
+def _name_rows(
+    axis: "Axes", result: Any, names: list[str], bases: np.ndarray, rows_per_point: float
+) -> None:
+    """Names beside the populations in their colours, moved apart where they would overlap."""
+    room = 1.3 * SMALL * rows_per_point
+    # A second line says how many are shown, where there is room for it everywhere.
+    both = np.diff(bases).min() > 2 * room
+    at = spread((bases[:-1] + bases[1:]) / 2, room, float(bases[-1]))
+    labels = []
+    for name, count in zip(names, np.diff(bases)):
+        n = result.populations[name]
+        text = f"{count:,} of {n:,}"
+        labels.append(name if count == n else f"{name}\n{text}" if both else f"{name}, {text}")
+    axis.set_yticks(at, labels)
+    for number, label in enumerate(axis.get_yticklabels()):
+        label.set_color(colour(number))
+
+
+def spread(at: np.ndarray, gap: float, top: float) -> np.ndarray:
+    """Ascending places moved so that each two are a gap apart, none above `top - gap / 2`."""
+    moved = at.astype(np.float64)
+    for k in range(1, moved.size):
+        moved[k] = max(moved[k], moved[k - 1] + gap)
+    limit = top - gap / 2
+    for k in range(moved.size - 1, -1, -1):
+        moved[k] = min(moved[k], limit)
+        limit = moved[k] - gap
+    return moved

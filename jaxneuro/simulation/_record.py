@@ -75,9 +75,9 @@ class Record:
         """Raises `ValueError` for a name, variable or neuron that the network has not."""
         for names in (self.variables, self.means):
             for name, variables in names.items():
-                if name not in net.populations and name not in net.projections:
-                    known = [*net.populations, *net.projections]
-                    raise unknown("population or projection to record", name, known)
+                known = [*net.populations, *net.projections, *net.stimulations]
+                if name not in known:
+                    raise unknown("population, projection or stimulation to record", name, known)
                 for variable in variables:
                     self._check_neurons(name, net.read(state, name, variable).shape[-1])
         for name in self.lfp:

@@ -11,10 +11,29 @@ ROOT = Path(__file__).resolve().parents[2]
 SMALL = {
     "balanced_network": ["--neurons", "200", "--seconds", "0.1", "--out", "out.png"],
     "brunel": ["--neurons", "500", "--seconds", "0.2", "--out", "out.png"],
-    "four_dimensions": ["--side", "4", "--ms", "50", "--out", "out.png"],
+    "four_dimensions": ["--network", "small.json", "--ms", "50", "--out", "out.png"],
     "lattice": ["--side", "20", "--ms", "60", "--out", "out.gif"],
     "sweep": ["--neurons", "100", "--points", "2", "--out", "out.png"],
 }
+
+
+def small_network() -> str:
+    """The four-dimensional network with 4 and 2 neurons along an axis, ten times as far apart."""
+    text = (ROOT / "examples" / "four_dimensions.json").read_text()
+    for old, new in (
+        ('"n": 160000', '"n": 256'),
+        ('"n": 10000', '"n": 16'),
+        ("[20, 20, 20, 20]", "[4, 4, 4, 4]"),
+        ("[10, 10, 10, 10]", "[2, 2, 2, 2]"),
+        ('"spacing": 10', '"spacing": 50'),
+        ('"spacing": 20', '"spacing": 100'),
+        ('"sigma": 20', '"sigma": 100'),
+        ('"radius": 25', '"radius": 125'),
+        ('"radius": 30', '"radius": 150'),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    return text
 
 
 def test_every_example_is_here():
@@ -23,6 +42,7 @@ def test_every_example_is_here():
 
 @pytest.mark.parametrize("name", SMALL)
 def test_it_runs(name, tmp_path):
+    (tmp_path / "small.json").write_text(small_network())
     done = subprocess.run(
         [sys.executable, "-W", "error", str(ROOT / "examples" / f"{name}.py"), *SMALL[name]],
         cwd=tmp_path,

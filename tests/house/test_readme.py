@@ -52,7 +52,7 @@ def test_the_network_is_ten_lines_and_the_model_fifteen():
 def test_every_link_leads_somewhere(page):
     text, folder = (ROOT / page).read_text(), (ROOT / page).parent
     links = [x for x in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in x]
-    files = re.findall(r"`((?:examples|docs|tests|jaxneuro)/[\w/.]+\.\w+)`", text)
+    files = re.findall(r"`((?:examples|docs|benchmarks)/[\w/.]+\.\w+)`", text)
     assert links or files
     assert [x for x in links if not (folder / x).exists()] == []
     assert [x for x in files if not (ROOT / x).exists()] == []

@@ -304,20 +304,17 @@ def test_refused(make, message):
         make()
 
 
-@pytest.mark.xfail(strict=True, reason="the bound of what can be drawn is checked by build only")
 def test_a_rate_that_cannot_be_drawn_is_not_set():
     with pytest.raises(ValueError, match="rate must give at most"):
         NET.set("Poisson->E", rate=1e10)
 
 
-@pytest.mark.xfail(strict=True, raises=TypeError, reason="checked for being finite only")
 @pytest.mark.parametrize("name", ["Poisson->E", "E->I"])
 def test_weights_that_are_no_numbers_are_not_set(name):
     with pytest.raises(ValueError, match="weight must be"):
         NET.set(name, weight="big")
 
 
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="one model with itself is merged")
 def test_one_stimulus_with_numbers_of_its_own_for_two_populations():
     net = build(*(stimulate(Numbers(np.arange(5.0)), k) for k in "EI"))
     assert len(net.groups[0].stimuli) == 2
@@ -327,7 +324,6 @@ def test_one_stimulus_with_numbers_of_its_own_for_two_populations():
     np.testing.assert_array_equal(state.neurons[0].v, 10.0)
 
 
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="a static tuple is taken for an array")
 def test_a_stimulus_with_a_static_tuple():
     build(stimulate(Listed()))
 

@@ -119,7 +119,6 @@ def test_refused(make, message):
         make()
 
 
-@pytest.mark.xfail(strict=True, reason="sizes are checked with the positions of key 0 only")
 @pytest.mark.parametrize("key", [1, 2])
 def test_arrays_for_an_area_that_the_key_fills_otherwise(key):
     """A matrix for the 16 neurons that are in the area under key 0 fits no other network."""

@@ -27,7 +27,7 @@ def describe(e_l, current, synapse, weights):
         for a in sizes
         for b in sizes
     ]
-    stimuli = [jn.Stimulation(k, jn.stimuli.ConstantCurrent(current)) for k in sizes]
+    stimuli = [jn.Stimulation(k, jn.stimuli.Current(current)) for k in sizes]
     populations = [jn.Population(k, n, neuron, initial=start) for k, n in sizes.items()]
     return jn.Description(populations, projections, stimuli)
 

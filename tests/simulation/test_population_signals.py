@@ -154,7 +154,10 @@ def test_a_gradient_goes_through_a_mean_and_the_lfp():
 
 
 BAD = {
-    "means": ({"means": {"X": "v"}}, "population or projection to record named 'X'.*'E', 'I'"),
+    "means": (
+        {"means": {"X": "v"}},
+        "population, projection or stimulation to record named 'X'.*'E', 'I'",
+    ),
     "variable": ({"means": {"E": "u"}}, "state variable of 'E' named 'u'.*'v'"),
     "lfp": ({"lfp": "X"}, "population to record the LFP of named 'X'.*'E', 'I'"),
     "lfp of a projection": ({"lfp": ("E", "E->E")}, "to record the LFP of named 'E->E'"),

@@ -1,0 +1,83 @@
+# %% [markdown]
+# Sweeps: the f-I curve of a neuron as one population with a current of its own per neuron, and
+# a network's rate over two parameters by `vmap`, where all networks share one table of
+# connections.
+# Run it: `python examples/sweep.py [--neurons 1000] [--points 8] [--out sweep.png]`
+
+# %%
+import argparse
+import time
+
+import jax
+import jax.numpy as jnp
+import matplotlib
+import numpy as np
+
+import jaxneuro as jn
+
+jn.configure_cpu()
+matplotlib.use("agg")
+from matplotlib import pyplot as plt  # noqa: E402
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--neurons", type=int, default=1000)
+parser.add_argument("--points", type=int, default=8, help="values of each parameter")
+parser.add_argument("--out", default="sweep.png", help="the figure")
+args = parser.parse_args()
+
+# %% f-I curves: three noise levels, 200 currents each; every neuron is one point
+tau_m, c_m, e_l, v_th, v_reset, t_ref = 20.0, 200.0, -60.0, -50.0, -60.0, 2.0
+neuron = jn.neurons.LIF(tau_m=tau_m, c_m=c_m, e_l=e_l, v_th=v_th, v_reset=v_reset, t_ref=t_ref)
+currents = np.linspace(50.0, 250.0, 200)
+noises = (0.0, 50.0, 100.0)  # pA, a new value every ms
+names = [f"{sd:g} pA" for sd in noises]
+populations = [jn.Population(name, currents.size, neuron) for name in names]
+stimuli = [jn.Stimulation(name, jn.stimuli.Current(currents)) for name in names]
+stimuli += [
+    jn.Stimulation(name, jn.stimuli.WhiteNoise(0.0, sd, interval=1.0))
+    for name, sd in zip(names, noises)
+]
+net = jn.build(jn.Description(populations, stimuli=stimuli), key=0, dt=0.1)
+result = jn.simulate(net, 5000.0)
+figure, (left, right) = plt.subplots(1, 2, figsize=(7.2, 3.0), layout="constrained")
+for name in names:
+    rates = jn.analysis.neuron_rates(*result.events(name), currents.size, result.duration)
+    left.plot(currents, rates, ".", ms=2, label=f"noise {name}")
+theory = jn.analysis.siegert(e_l + currents * tau_m / c_m, 0.0, tau_m, v_th, v_reset, t_ref)
+left.plot(currents, theory, lw=0.8, color="black", label="theory, no noise")
+left.set(xlabel="current (pA)", ylabel="rate (Hz)")
+left.legend(frameon=False, fontsize=8)
+
+# %% A balanced network: rate over the strength of inhibition and the drive
+sizes = {"E": round(0.8 * args.neurons), "I": args.neurons - round(0.8 * args.neurons)}
+rule = jn.connectivity.FixedIndegree(round(0.08 * args.neurons))
+populations = [jn.Population(k, n, neuron, {"v": jn.Uniform(-60, -50)}) for k, n in sizes.items()]
+projections = [
+    jn.Projection(s, t, rule, weight=w, delay=1.0, synapse=jn.synapses.Exponential(tau))
+    for s, w, tau in (("E", 16.0, 5.0), ("I", -40.0, 10.0))
+    for t in sizes
+]
+stimuli = [jn.Stimulation(k, jn.stimuli.Current(200.0), name=f"drive {k}") for k in sizes]
+net = jn.build(jn.Description(populations, projections, stimuli), key=1, dt=0.1)
+record, steps, settle = jn.Record(spikes=False, rates=True), 5000, 1000
+
+
+def rate(net: jn.Network, gain: jax.Array, drive: jax.Array) -> jax.Array:
+    for k in sizes:
+        net = net.set(f"I->{k}", gain=gain).set(f"drive {k}", amplitude=drive)
+    recorded = jn.scan(net, net.init(0), steps, record=record)[1]
+    return recorded.counts["E"][settle:].sum() / (sizes["E"] * (steps - settle) * 1e-4)
+
+
+gains, drives = jnp.linspace(0.2, 2.0, args.points), jnp.linspace(120.0, 400.0, args.points)
+over_drives = jax.vmap(rate, (None, None, 0))
+sweep = jax.jit(jax.vmap(over_drives, (None, 0, None)))
+start = time.perf_counter()
+rates = np.asarray(sweep(net, gains, drives))
+print(f"{rates.size} networks of {net.n_neurons:,} neurons, {steps * net.dt:g} ms each: ", end="")
+print(f"{time.perf_counter() - start:.1f} s with the compilation")
+image = right.pcolormesh(drives, gains, rates, shading="nearest", cmap="viridis")
+right.set(xlabel="drive (pA)", ylabel="strength of inhibition (times)")
+figure.colorbar(image, label="rate of E (Hz)")
+figure.savefig(args.out, dpi=200)
+print(f"wrote {args.out}")

@@ -1,0 +1,219 @@
+"""Runs a network from a file, or says what is in it."""
+
+import argparse
+import importlib.util
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import jaxneuro as jn
+
+_EPILOG = """examples:
+  python -m jaxneuro info net.toml
+  python -m jaxneuro run net.toml --seconds 2 --out result.npz --figure raster.png
+  python -m jaxneuro run net.json --record E:v "I->E:g" --every 10 --out result.npz
+  python -m jaxneuro models
+
+What a network file holds is in docs/network_files.md. Ctrl-C ends a run early and keeps what was
+recorded until then. The exit code is 0, 2 after an error, 130 after Ctrl-C."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the command line; returns the exit code.
+
+    **Source** the house's own.
+    """
+    args = _parser().parse_args(arguments)
+    try:
+        jn.configure_cpu()
+        return args.command(args)
+    except KeyboardInterrupt:
+        return _fail("interrupted before anything was recorded", 130)
+    except (ValueError, OSError, ImportError) as error:
+        return _fail(str(error))
+    # Whatever else a network of somebody's making runs into: its kind says where to look.
+    except Exception as error:
+        return _fail(f"{type(error).__name__}: {error}")
+
+
+def _fail(message: str, code: int = 2) -> int:
+    print(f"jaxneuro: {(message.splitlines() or [''])[0]}", file=sys.stderr)
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser("python -m jaxneuro", description=__doc__, epilog=_EPILOG)
+    parser.formatter_class = raw
+    parser.add_argument("--version", action="version", version=f"jaxneuro {jn.__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+
+    run = commands.add_parser(
+        "run", help="run a network and print a summary", epilog=_EPILOG, formatter_class=raw
+    )
+    run.set_defaults(command=_run)
+    run.add_argument("file", help="the network: a .json or .toml file")
+    run.add_argument("--seconds", type=float, default=1.0, help="biological time (default 1)")
+    run.add_argument("--dt", type=float, default=0.1, help="time step in ms (default 0.1)")
+    run.add_argument(
+        "--seed", type=int, default=0, help="seed of connections, start values, noise (default 0)"
+    )
+    run.add_argument("--out", type=Path, metavar="FILE", help="save the result: an .npz file")
+    run.add_argument(
+        "--record",
+        nargs="+",
+        default=[],
+        metavar="NAME:VARIABLE",
+        help="state variables to record, beside the spikes: E:v for v of population E",
+    )
+    run.add_argument(
+        "--every", type=int, default=1, metavar="STEPS", help="record them so often (default 1)"
+    )
+    run.add_argument("--figure", type=Path, metavar="FILE", help="save a raster plot: .png, .pdf")
+    _add_max_mb(run)
+
+    info = commands.add_parser("info", help="print what a network has, without building it")
+    info.set_defaults(command=_info)
+    info.add_argument("file", help="the network: a .json or .toml file")
+    _add_max_mb(info)
+
+    models = commands.add_parser("models", help="print the models that a network file can name")
+    models.set_defaults(command=_models)
+    return parser
+
+
+def _add_max_mb(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--max-mb", type=float, default=64.0, metavar="MB", help="largest file read (default 64)"
+    )
+
+
+def _run(args: argparse.Namespace) -> int:
+    duration = _duration(args)
+    record = _record(args)
+    for option, path in (("--out", args.out), ("--figure", args.figure)):
+        if path is not None:
+            _check_writable(option, path)
+    if args.figure is not None:
+        _check_figure(args.figure)
+    description = jn.io.read_description(args.file, max_mb=args.max_mb)
+    known = [p.name for p in (*description.populations, *description.projections)]
+    for name in record.variables:
+        if name not in known:
+            raise ValueError(
+                f"--record: there is no population or projection {name!r} in {args.file}; there "
+                f"are {', '.join(known[:20])}"
+            )
+    start = time.perf_counter()
+    net = jn.build(description, args.seed, args.dt)
+    build_s = time.perf_counter() - start
+    try:
+        result = jn.simulate(net, duration, record=record, key=args.seed)
+    except jn.simulation.NonFiniteError as error:
+        _save(error.result, args.out)
+        raise
+    _save(result, args.out)
+    print(jn.analysis.summary(result, build_s))
+    if args.figure is not None:
+        jn.plot.raster(result).savefig(args.figure, dpi=200)
+        print(f"wrote {args.figure}")
+    return 130 if result.interrupted else 0
+
+
+def _duration(args: argparse.Namespace) -> float:
+    """The time to run [ms], on the grid of dt."""
+    dt = jn.numerics.check_dt(args.dt)
+    duration = 1e3 * args.seconds
+    if not 0 <= duration < float("inf"):
+        raise ValueError(f"--seconds must be a finite number of at least 0; got {args.seconds}")
+    jn.numerics.steps_on_grid("--seconds, in ms,", duration, dt)
+    return duration
+
+
+def _record(args: argparse.Namespace) -> Any:
+    variables: dict[str, list[str]] = {}
+    for text in args.record:
+        name, colon, variable = text.rpartition(":")
+        if not (name and colon and variable):
+            raise ValueError(f"--record must be NAME:VARIABLE, such as E:v; got {text!r}")
+        variables.setdefault(name, []).append(variable)
+    return jn.Record(variables=variables, every=args.every)
+
+
+def _check_writable(option: str, path: Path) -> None:
+    folder = path.parent
+    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise ValueError(f"{option} must name a file in a folder that can be written; got {path}")
+
+
+def _check_figure(path: Path) -> None:
+    if importlib.util.find_spec("matplotlib") is None:
+        raise ValueError("--figure needs matplotlib: pip install matplotlib")
+    from matplotlib.figure import Figure
+
+    known = Figure().canvas.get_supported_filetypes()
+    if path.suffix.lower().removeprefix(".") not in known:
+        raise ValueError(f"--figure must end in one of .{', .'.join(known)}; got {path}")
+
+
+def _save(result: Any, path: Path | None) -> None:
+    if path is not None:
+        result.save(path)
+        print(f"wrote {path}")
+
+
+def _info(args: argparse.Namespace) -> int:
+    description = jn.io.read_description(args.file, max_mb=args.max_mb)
+    estimate = description.estimate()
+    sizes = {p.name: p for p in estimate.projections}
+    print(description)
+    rows = [
+        (
+            p.name,
+            f"{p.n:,}",
+            type(p.model).__name__,
+            type(p.positions).__name__ * (p.positions is not None),
+        )
+        for p in description.populations
+    ]
+    _table(("population", "neurons", "model", "positions"), rows)
+    rows = [
+        (
+            p.name,
+            f"{sizes[p.name].synapses:,}",
+            f"{sizes[p.name].bytes / 1e6:,.1f} MB",
+            type(p.rule).__name__,
+            type(p.synapse).__name__,
+        )
+        for p in description.projections
+    ]
+    total = ("in all", f"{estimate.synapses:,}", f"{estimate.bytes / 1e6:,.1f} MB", "", "")
+    _table(("projection", "synapses", "memory", "rule", "synapse"), [*rows, total] if rows else [])
+    rows = [(s.name, type(s.stimulus).__name__, s.post.population) for s in description.stimuli]
+    _table(("stimulation", "stimulus", "target"), rows)
+    return 0
+
+
+def _models(args: argparse.Namespace) -> int:
+    print(jn.io.list_models())
+    return 0
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+    """Prints rows under a head; columns of numbers to the right."""
+    if not rows:
+        return
+    widths = [max(len(row[k]) for row in (head, *rows)) for k in range(len(head))]
+    print()
+    for row in (head, *rows):
+        cells = (
+            x.rjust(w) if h in ("neurons", "synapses", "memory") else x.ljust(w)
+            for x, w, h in zip(row, widths, head)
+        )
+        print("  ".join(cells).rstrip())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,7 @@
+"""Networks from files, and into files: JSON and TOML."""
+
+from ._listing import list_models as list_models
+from ._read import parse_description as parse_description
+from ._read import read_description as read_description
+from ._write import format_description as format_description
+from ._write import write_description as write_description

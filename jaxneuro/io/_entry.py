@@ -1,0 +1,116 @@
+"""A value in a file together with its place, so that every error can name the line."""
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .._checks import unknown
+
+_LONGEST = 600  # letters of a message: it may quote a value of any size
+
+
+def located(name: str, line: int, message: Any) -> ValueError:
+    """The error about a line of a file."""
+    text = " ".join(str(message).split())
+    short = text if len(text) <= _LONGEST else text[: _LONGEST - 4] + " ..."
+    return ValueError(f"{name}, line {line}: {short}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """What a file says, as plain data; `line(path)` finds the line of the value at a path."""
+
+    name: str
+    data: Any
+    line: Callable[[tuple], int]
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """A value in a file and the path of keys and indices that leads to it."""
+
+    source: Source
+    path: tuple
+    value: Any
+
+    def __getitem__(self, key: Any) -> "Entry":
+        return Entry(self.source, (*self.path, key), self.value[key])
+
+    def __contains__(self, key: Any) -> bool:
+        return key in self.value
+
+    def __iter__(self) -> Iterator["Entry"]:
+        return (self[i] for i in range(len(self.value)))
+
+    @property
+    def label(self) -> str:
+        """The path for people: `populations[0].model`."""
+        parts = (f"[{x}]" if isinstance(x, int) else f".{x}" for x in self.path)
+        return "".join(parts).lstrip(".") or "the file"
+
+    def error(self, message: Any) -> ValueError:
+        """The error about this value."""
+        return located(self.source.name, self.source.line(self.path), message)
+
+    def wrong(self, must: str) -> ValueError:
+        """The error about a value of the wrong kind."""
+        return self.error(f"{self.label} must be {must}; got {described(self.value)}")
+
+    def check_keys(self, what: str, known: Any, required: Any = ()) -> None:
+        """Raises `ValueError` unless this is an object with the required keys and no others."""
+        if not isinstance(self.value, dict):
+            raise self.wrong(f"{what}, an object with keys")
+        for key in self.value:
+            if key not in known:
+                raise self[key].error(unknown(f"key of {what}", key, known))
+        for key in required:
+            if key not in self.value:
+                raise self.error(f"{self.label} must have {key!r}: it is {what}")
+
+    def make(self, function: Callable, /, *args: Any, **keywords: Any) -> Any:
+        """What a constructor makes of values of this object; its error names the line."""
+        return attempt(self.about, function, *args, **keywords)
+
+    def about(self, message: str) -> "Entry":
+        """The value in this object whose key a message names first, or the object."""
+        found: list[tuple[int, int, Entry]] = []
+        todo: list[Entry] = [self]
+        for entry in todo:
+            for key in entry.value if isinstance(entry.value, dict) else ():
+                match = re.search(rf"\b{re.escape(key)}\b", message)
+                found += [(match.start(), len(found), entry[key])] if match else []
+                todo.append(entry[key])
+        return min(found)[2] if found else self
+
+
+def attempt(
+    blame: Callable[[str], Entry], function: Callable, /, *args: Any, **keywords: Any
+) -> Any:
+    """What a constructor makes; its error is about the entry that `blame` finds for its message."""
+    try:
+        with np.errstate(all="ignore"):  # a number beyond float32 turns infinite: refused
+            return function(*args, **keywords)
+    except MemoryError:
+        raise blame("").error("this does not fit in memory") from None
+    # Constructors of models may raise anything for values that nobody thought of.
+    except Exception as error:
+        text = str(error) if isinstance(error, ValueError) else f"{function.__name__}: {error}"
+        raise blame(text).error(text) from error
+
+
+def described(value: Any) -> str:
+    """A value for people, short."""
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    if isinstance(value, str):
+        return f"the text {value[:80]!r}"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int) and abs(value) >= 2**63:
+        return "a whole number of 2^63 or more"
+    return "null" if value is None else repr(value)

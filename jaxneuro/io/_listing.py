@@ -1,0 +1,64 @@
+"""A list of the models that a file can name."""
+
+import dataclasses
+import textwrap
+import typing
+from collections.abc import Callable
+from typing import Any
+
+from .._types import Neuron, Release, Stimulus, Synapse
+from ..connectivity import Rule
+from ..numerics import Distribution, Surrogate
+from ..space import Layout, Profile, SpatialValue
+from ..stimuli import Signal
+from ._models import Argument, arguments, known
+
+_ROLES = {
+    "neuron models (model)": Neuron,
+    "layouts (positions)": Layout,
+    "distributions (initial, weight, delay)": Distribution,
+    "values by distance (weight, delay)": SpatialValue,
+    "profiles (of distance)": Profile,
+    "connection rules (rule)": Rule,
+    "synapse models (synapse)": Synapse,
+    "release models (release)": Release,
+    "stimuli (stimulus)": Stimulus,
+    "signals (amplitude or rate of a stimulus)": Signal,
+    "surrogate gradients (surrogate of a neuron)": Surrogate,
+}
+
+
+def list_models() -> str:
+    """The models that a network file can name, by role, with parameters, units and defaults.
+
+    **Source** the house's own.
+    """
+    parts = []
+    for title, role in _ROLES.items():
+        named = sorted(known(role).items())
+        lines = [_line(name, cls) for name, cls in named if not _needs_function(cls)]
+        parts.append("\n".join([title, *lines]))
+    return "\n\n".join(parts)
+
+
+def _needs_function(cls: type) -> bool:
+    """Whether a model cannot be made without a Python function, which no file holds."""
+    functions = (typing.get_origin(a.hint) is Callable for a in arguments(cls) if a.required)
+    return any(functions)
+
+
+def _line(name: str, cls: type) -> str:
+    units = {f.name: f.metadata.get("checks", {}).get("unit", "1") for f in dataclasses.fields(cls)}
+    shown = ", ".join(_shown(a, units.get(a.name, "1")) for a in arguments(cls))
+    text = f"{name}: {shown}" if shown else name
+    return textwrap.fill(text, 96, initial_indent="  ", subsequent_indent="      ")
+
+
+def _shown(argument: Argument, unit: Any) -> str:
+    unit = "" if unit == "1" else f" {unit}"
+    if argument.required:
+        return f"{argument.name}{unit and f' [{unit.strip()}]'}"
+    default = argument.default
+    if isinstance(default, bool):
+        default = str(default).lower()
+    return f"{argument.name} = {default}{unit}"

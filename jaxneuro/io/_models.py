@@ -1,0 +1,99 @@
+"""Which models a file can name, and what each is made of.
+
+They are the public classes of the package's folders, by their role (their base class): a new
+model is in the files as soon as its folder exports it. Nothing is imported by a name in a file.
+"""
+
+import collections.abc
+import dataclasses
+import functools
+import inspect
+import types
+import typing
+from typing import Any
+
+import equinox as eqx
+
+from .. import connectivity, neurons, numerics, release, space, stimuli, synapses
+
+_FOLDERS = (neurons, synapses, release, stimuli, connectivity, space, numerics)
+_PREPARED = "on_grid"  # a field that `prepare` sets, no person
+
+
+@dataclasses.dataclass(frozen=True)
+class Argument:
+    """One argument of a model: its type, its default, and whether it must be numbers."""
+
+    name: str
+    hint: Any
+    default: Any
+    numeric: bool
+
+    @property
+    def required(self) -> bool:
+        return self.default is inspect.Parameter.empty
+
+    @property
+    def kinds(self) -> tuple:
+        """The types that the value may have."""
+        union = typing.get_origin(self.hint) in (typing.Union, types.UnionType)
+        return typing.get_args(self.hint) if union else (self.hint,)
+
+
+@functools.cache
+def arguments(cls: type) -> tuple[Argument, ...]:
+    """The arguments that make a model."""
+    # A model with a constructor of its own takes what that says, not what it keeps.
+    own = not cls.__dataclass_params__.init  # type: ignore[attr-defined]
+    fields = {} if own else {f.name: f for f in dataclasses.fields(cls)}
+    out = []
+    for p in inspect.signature(cls).parameters.values():
+        field = fields.get(p.name)
+        hint = p.annotation if field is None else field.type
+        checked = field is not None and ("checks" in field.metadata or "table" in field.metadata)
+        hint = Any if hint is inspect.Parameter.empty or isinstance(hint, str) else hint
+        if p.name != _PREPARED:
+            out.append(Argument(p.name, hint, p.default, checked))
+    return tuple(out)
+
+
+def is_prepared(model: Any) -> bool:
+    """Whether times of a model are already whole time steps, as `build` makes them."""
+    return bool(getattr(model, _PREPARED, False))
+
+
+@functools.cache
+def known(role: type) -> dict[str, type]:
+    """The models of a role, by name."""
+    everything = (item for folder in _FOLDERS for item in _classes(folder).items())
+    return {name: cls for name, cls in everything if issubclass(cls, role)}
+
+
+def _classes(folder: Any) -> dict[str, type]:
+    found = {k: v for k, v in vars(folder).items() if not k.startswith("_") and inspect.isclass(v)}
+    return {
+        k: v for k, v in found.items() if issubclass(v, eqx.Module) and not inspect.isabstract(v)
+    }
+
+
+def inside(owner: type, argument: Argument) -> dict[str, type]:
+    """The models that may stand in an argument of another, by name."""
+    out = {}
+    for kind in argument.kinds:
+        if kind is collections.abc.Callable or kind is typing.Callable:
+            out |= known(space.Profile)
+        elif inspect.isclass(kind) and issubclass(kind, eqx.Module):
+            out |= known(kind)
+        elif kind is Any and argument.numeric:
+            out |= _companions(owner)
+    return out
+
+
+def _companions(owner: type) -> dict[str, type]:
+    """Models of the same folder in another role, such as the signals of a stimulus."""
+    roles = [c for c in owner.__mro__ if inspect.isabstract(c) and issubclass(c, eqx.Module)]
+    for folder in _FOLDERS:
+        classes = _classes(folder)
+        if owner in classes.values():
+            return {k: v for k, v in classes.items() if not any(issubclass(v, r) for r in roles)}
+    return {}

@@ -1,0 +1,240 @@
+"""From what a file says to a description."""
+
+import dataclasses
+import functools
+from typing import Any
+
+from .._checks import unknown
+from .._text import counted, megabytes
+from .._types import Neuron, Release, Stimulus, Synapse
+from ..connectivity import Rule
+from ..network import Description, Part, Population, Projection, Stimulation
+from ..network._estimate import available_memory
+from ..numerics import Distribution
+from ..space import Area, Free, Layout, SpatialValue
+from ._entry import Entry, Source, attempt
+from ._values import TYPE, model, number, numbers, value
+
+FORMAT, VERSION = "jaxneuro network", 1
+_LARGEST = 2**31 - 1  # neurons of a population
+_AXES = 8
+_WHERE = ("start", "stop", "indices", "area")
+
+
+def description(source: Source) -> Description:
+    """The description that a file holds."""
+    file = Entry(source, (), source.data)
+    _check_format(file)
+    lists = ("populations", "projections", "stimuli")
+    file.check_keys("a network", ("format", "version", *lists, "areas"), ("populations",))
+    entries = {key: _items(file, key) for key in lists}
+    areas = _areas(file)
+    populations = [_population(e) for e in entries["populations"]]
+    _check_names(entries["populations"], populations)
+    names = {p.name: p for p in populations}
+    projections = [_projection(e, names, areas) for e in entries["projections"]]
+    stimuli = [_stimulation(e, names, areas) for e in entries["stimuli"]]
+    made = [*populations, *projections, *stimuli]
+    places = [e for key in lists for e in entries[key]]
+    _check_names(places, made)
+    _check_memory(file["populations"], populations, projections)
+    about = functools.partial(_culprit, file, places, made)
+    return attempt(about, Description, populations, projections, stimuli, areas)
+
+
+def _check_format(file: Entry) -> None:
+    if not isinstance(file.value, dict):
+        raise file.wrong("an object with keys")
+    if "format" not in file:
+        raise file.error(f'the file must begin with the key "format": "{FORMAT}"')
+    if file.value["format"] != FORMAT:
+        raise file["format"].wrong(f"the text {FORMAT!r}")
+    if "version" not in file:
+        raise file.error(f'the file must have the key "version": {VERSION}')
+    version = file.value["version"]
+    if version != VERSION or type(version) is not int:
+        newer = type(version) is int and version > VERSION
+        what = "; update jaxneuro to read it" if newer else ""
+        raise file["version"].error(
+            f"version must be {VERSION}, the one that this jaxneuro reads; got {version!r}{what}"
+        )
+
+
+def _items(file: Entry, key: str) -> list[Entry]:
+    if key not in file:
+        return []
+    if not isinstance(file.value[key], list):
+        raise file[key].wrong("a list of objects")
+    return list(file[key])
+
+
+def _check_fields(entry: Entry, cls: type, what: str) -> None:
+    fields = dataclasses.fields(cls)
+    missing = dataclasses.MISSING
+    required = [f.name for f in fields if f.default is missing and f.default_factory is missing]
+    entry.check_keys(what, [f.name for f in fields], required)
+
+
+def _text(entry: Entry) -> str:
+    if not isinstance(entry.value, str) or not entry.value:
+        raise entry.wrong("a text of at least one letter")
+    try:
+        entry.value.encode()
+    except UnicodeEncodeError:
+        raise entry.error(f"{entry.label} must be text that can be encoded in UTF-8") from None
+    return entry.value
+
+
+def _population(entry: Entry) -> Population:
+    _check_fields(entry, Population, "a population")
+    given: dict[str, Any] = {"name": _text(entry["name"]), "n": entry["n"].value}
+    if type(given["n"]) is int and given["n"] > _LARGEST:
+        raise entry["n"].error(f"{entry['n'].label} must be at most {_LARGEST:,}; got more")
+    given["model"] = model(entry["model"], Neuron, "neuron model")
+    if "initial" in entry:
+        initial = entry["initial"]
+        if not isinstance(initial.value, dict):
+            raise initial.wrong("an object: start values by name of the state variable")
+        given["initial"] = {k: value(initial[k], (Distribution,)) for k in initial.value}
+    if entry.value.get("positions") is not None:
+        given["positions"] = _layout(entry["positions"])
+    return entry.make(Population, **given)
+
+
+def _layout(entry: Entry) -> Layout:
+    if isinstance(entry.value, list):
+        layout = entry.make(Free, numbers(entry))
+    else:
+        layout = model(entry, Layout, "layout")
+    if layout.dims > _AXES:
+        raise entry.error(f"{entry.label} must have at most {_AXES} axes; got {layout.dims}")
+    return layout
+
+
+def _areas(file: Entry) -> dict[str, Area]:
+    if "areas" not in file:
+        return {}
+    areas = file["areas"]
+    if not isinstance(areas.value, dict):
+        raise areas.wrong("an object: areas by name")
+    for name in areas.value:
+        _text(Entry(file.source, (*areas.path, name), name))
+    return {name: _area(areas[name]) for name in areas.value}
+
+
+def _area(entry: Entry) -> Area:
+    if isinstance(entry.value, dict) and TYPE in entry:
+        return model(entry, Area, "area")
+    entry.check_keys("an area", ("low", "high"), ("low", "high"))
+    return entry.make(Area, numbers(entry["low"]), numbers(entry["high"]))
+
+
+def _part(entry: Entry, populations: dict[str, Population], areas: dict[str, Area]) -> Any:
+    """The name of a population, or a part of one."""
+    if not isinstance(entry.value, dict):
+        return _known(entry, "population", populations)
+    entry.check_keys("a part of a population", ("population", *_WHERE), ("population",))
+    name = _known(entry["population"], "population", populations)
+    ways = {"slice": {"start", "stop"}, "indices": {"indices"}, "area": {"area"}}
+    used = [way for way, keys in ways.items() if keys & entry.value.keys()]
+    if len(used) > 1:
+        raise entry.error(
+            f"{entry.label}: give one of start and stop, indices, area; got {' and '.join(used)}"
+        )
+    where: Any = None
+    if "area" in entry:
+        named = isinstance(entry["area"].value, str)
+        where = _known(entry["area"], "area", areas) if named else _area(entry["area"])
+    elif "indices" in entry:
+        if not isinstance(entry["indices"].value, list):
+            raise entry["indices"].wrong("a list of whole numbers")
+        where = numbers(entry["indices"])
+    elif used:
+        start = number(entry["start"]) if "start" in entry else 0
+        where = slice(start, number(entry["stop"]) if "stop" in entry else None)
+    return entry.make(Part, name, where)
+
+
+def _known(entry: Entry, what: str, names: Any) -> str:
+    name = _text(entry)
+    if name not in names:
+        raise entry.error(unknown(what, name, names))
+    return name
+
+
+def _projection(entry: Entry, populations: dict, areas: dict) -> Projection:
+    _check_fields(entry, Projection, "a projection")
+    given: dict[str, Any] = {
+        "source": _part(entry["source"], populations, areas),
+        "target": _part(entry["target"], populations, areas),
+        "rule": model(entry["rule"], Rule, "connection rule"),
+        "synapse": model(entry["synapse"], Synapse, "synapse model"),
+    }
+    for key in ("weight", "delay"):
+        given[key] = value(entry[key], (Distribution, SpatialValue))
+    if "release" in entry:
+        given["release"] = model(entry["release"], Release, "release model")
+    if "gain" in entry:
+        given["gain"] = number(entry["gain"])
+    if "name" in entry:
+        given["name"] = _text(entry["name"])
+    return entry.make(Projection, **given)
+
+
+def _stimulation(entry: Entry, populations: dict, areas: dict) -> Stimulation:
+    _check_fields(entry, Stimulation, "a stimulation")
+    given: dict[str, Any] = {
+        "target": _part(entry["target"], populations, areas),
+        "stimulus": model(entry["stimulus"], Stimulus, "stimulus"),
+    }
+    if "weight" in entry:
+        given["weight"] = numbers(entry["weight"])
+    if "synapse" in entry:
+        given["synapse"] = model(entry["synapse"], Synapse, "synapse model")
+    given |= {key: number(entry[key]) for key in ("delay", "start", "stop") if key in entry}
+    if "name" in entry:
+        given["name"] = _text(entry["name"])
+    return entry.make(Stimulation, **given)
+
+
+def _check_names(entries: list[Entry], made: list[Any]) -> None:
+    seen: dict[str, Entry] = {}
+    for entry, thing in zip(entries, made):
+        if thing.name in seen:
+            raise entry.about("name").error(
+                f"{entry.label} has the name {thing.name!r}, as {seen[thing.name].label} has: give "
+                'one of them another "name"'
+            )
+        seen[thing.name] = entry
+
+
+def _check_memory(entry: Entry, populations: list[Population], projections: list) -> None:
+    """Raises before a description places neurons, which takes memory by their number."""
+    needed = 0
+    parts = [part for p in projections for part in (p.pre, p.post)]
+    split = {part.population for part in parts if part.where is not None}
+    for p in populations:
+        layout = p.positions
+        # Coordinates several times over; the numbers of the neurons, where only some are meant.
+        axes = 0 if layout is None or isinstance(layout, Free) else 6 * layout.dims
+        needed += 8 * p.n * (axes + 4 * (p.name in split))
+    free = available_memory()
+    if free is not None and needed > free:
+        raise entry.error(
+            f"placing {counted(sum(p.n for p in populations), 'neuron')} takes about "
+            f"{megabytes(needed)} of memory, {megabytes(free)} are free"
+        )
+
+
+def _culprit(file: Entry, entries: list[Entry], made: list[Any], message: str) -> Entry:
+    """The value in the file that a message of `Description` is about."""
+    kinds = {Population: "population", Projection: "projection", Stimulation: "stimulation"}
+    for entry, thing in zip(entries, made):
+        if f"{kinds[type(thing)]} {thing.name!r}" in message:
+            return entry.about(message)
+    for entry, thing in zip(entries, made):
+        for side in ("source", "target"):
+            part = getattr(thing, side, None)
+            if isinstance(part, Part) and f"part of {part.population!r}" in message:
+                return entry[side]
+    return file

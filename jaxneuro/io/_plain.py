@@ -1,0 +1,140 @@
+"""From a description to what a file says: objects, lists, numbers and texts."""
+
+import math
+from typing import Any
+
+import jax
+import numpy as np
+
+from .._checks import is_traced
+from ..network import Description, Part, Population, Projection, Stimulation
+from ..space import Area
+from ._models import Argument, arguments, inside, is_prepared, known
+from ._network import FORMAT, VERSION
+from ._values import TYPE
+
+
+def plain(description: Description) -> dict[str, Any]:
+    """A description as plain data; raises `ValueError` for what a file cannot hold."""
+    out: dict[str, Any] = {"format": FORMAT, "version": VERSION}
+    if description.areas:
+        out["areas"] = {name: _corners(area) for name, area in description.areas.items()}
+    out["populations"] = [_population(p) for p in description.populations]
+    out["projections"] = [_projection(p) for p in description.projections]
+    out["stimuli"] = [_stimulation(s) for s in description.stimuli]
+    return out
+
+
+def _population(p: Population) -> dict[str, Any]:
+    label = f"population {p.name!r}"
+    out = {"name": p.name, "n": p.n, "model": _value(f"{label}: model", p.model)}
+    if p.initial:
+        out["initial"] = {k: _value(f"{label}: initial {k}", v) for k, v in p.initial.items()}
+    if p.positions is not None:
+        out["positions"] = _value(f"{label}: positions", p.positions)
+    return out
+
+
+def _projection(p: Projection) -> dict[str, Any]:
+    label = f"projection {p.name!r}"
+    out: dict[str, Any] = {"name": p.name, "source": _part(p.source), "target": _part(p.target)}
+    for key in ("rule", "weight", "delay", "synapse", "release", "gain"):
+        out[key] = _value(f"{label}: {key}", getattr(p, key))
+    return out
+
+
+def _stimulation(s: Stimulation) -> dict[str, Any]:
+    label = f"stimulation {s.name!r}"
+    out: dict[str, Any] = {"name": s.name, "target": _part(s.target)}
+    for key in ("stimulus", "weight", "synapse", "delay", "start", "stop"):
+        value = getattr(s, key)
+        if value is not None and not (key == "stop" and value == math.inf):
+            out[key] = _value(f"{label}: {key}", value)
+    return out
+
+
+def _part(part: str | Part) -> Any:
+    if isinstance(part, str) or part.where is None:
+        return part if isinstance(part, str) else part.population
+    out: dict[str, Any] = {"population": part.population}
+    where = part.where
+    if isinstance(where, slice):
+        out["start"] = where.start
+        return out if where.stop is None else {**out, "stop": where.stop}
+    if isinstance(where, np.ndarray):
+        return {**out, "indices": where.tolist()}
+    return {**out, "area": where if isinstance(where, str) else _corners(where)}
+
+
+def _corners(area: Area) -> dict[str, Any]:
+    return {"low": list(area.low), "high": list(area.high)}
+
+
+def _value(label: str, value: Any) -> Any:
+    """A number, an array, a text or a model as plain data."""
+    if is_traced(value):
+        raise ValueError(f"{label} is not known yet: write descriptions outside jit, vmap and grad")
+    if isinstance(value, jax.Array | np.ndarray | np.generic):
+        return _array(label, np.asarray(value))
+    if value is None or isinstance(value, bool | int | float | str):
+        return _finite(label, value)
+    if isinstance(value, tuple | list):
+        return [_value(label, item) for item in value]
+    return _model(label, value)
+
+
+def _array(label: str, x: np.ndarray) -> Any:
+    """Numbers: those of float32 with the few digits that give the same float32."""
+    if x.dtype.kind not in "biuf":
+        raise ValueError(f"{label}: a file holds numbers; got an array of {x.dtype}")
+    if 0 in x.shape[:-1]:  # a list without rows does not say how long they would be
+        raise ValueError(f"{label}: a file cannot hold an array of shape {x.shape}")
+    _finite(label, x)
+    if x.dtype == np.float32 and x.ndim:
+        return [_array(label, row) if row.ndim else _short(row) for row in x]
+    return _short(x[()]) if x.dtype == np.float32 else x.tolist()
+
+
+def _finite(label: str, x: Any) -> Any:
+    if not isinstance(x, str | None) and np.isnan(x).any():
+        raise ValueError(f"{label}: a file cannot hold NaN")
+    return x
+
+
+def _short(x: Any) -> float:
+    short = float(str(x))
+    return short if np.float32(short) == x else float(x)
+
+
+def _model(label: str, value: Any) -> Any:
+    cls = type(value)
+    if known(cls).get(cls.__name__) is not cls:
+        what = (
+            "a Python function" if callable(value) else f"a {cls.__name__}, no model of the package"
+        )
+        raise ValueError(
+            f"{label} is {what}, which a file cannot hold; write numbers, or a model of the package"
+        )
+    if is_prepared(value):
+        raise ValueError(
+            f"{label}: its times are on the grid of a network; write it as it was made"
+        )
+    out = {TYPE: cls.__name__}
+    for argument in arguments(cls):
+        x = _argument(f"{label}: {argument.name}", value, argument)
+        if x is not None and not (x == argument.default and x in (math.inf, -math.inf)):
+            out[argument.name] = x
+    return out if arguments(cls) else cls.__name__
+
+
+def _argument(label: str, owner: Any, argument: Argument) -> Any:
+    """The value of one argument of a model, as plain data."""
+    if not hasattr(owner, argument.name):
+        raise ValueError(f"{label}: the model does not keep this argument; a file cannot hold it")
+    value = getattr(owner, argument.name)
+    made = _value(label, value)
+    if isinstance(made, dict | str) and not isinstance(value, str):
+        cls = type(value)
+        if inside(type(owner), argument).get(cls.__name__) is not cls:
+            raise ValueError(f"{label} is a {cls.__name__}, which a file cannot hold there")
+    return made

@@ -1,0 +1,93 @@
+"""Reads a network from a file."""
+
+import os
+from pathlib import Path
+
+from ..network import Description
+from ._entry import located
+from ._json import read_json
+from ._network import description
+from ._toml import read_toml
+
+READERS = {"json": read_json, "toml": read_toml}
+
+
+def read_description(path: str | os.PathLike, *, max_mb: float = 64.0) -> Description:
+    """The network in a file: JSON (`.json`) or TOML (`.toml`); see docs/network_files.md.
+
+    `max_mb` the largest file that is read, in MB. A file can only name models of the package and
+    give them numbers: reading it runs no code of the file.
+
+    **Raises** `FileNotFoundError` for a missing file, `ValueError` for anything else; the message
+    begins with the name of the file and the line.
+
+    **Source** the house's own.
+    """
+    path = Path(path)
+    kind = format_of(path)
+    text = _decoded(path.name, _content(path, max_mb))
+    return description(READERS[kind](path.name, text))
+
+
+def parse_description(text: str, format: str = "json") -> Description:
+    """The network in a text of the format "json" or "toml"; see `read_description`.
+
+    **Raises** `ValueError`; the message begins with "text" and the line.
+
+    **Source** the house's own.
+    """
+    if not isinstance(text, str):
+        raise ValueError(f"parse_description: the text must be a str; got {type(text).__name__}")
+    return description(READERS[check_format(format)]("text", text))
+
+
+def check_format(format: str) -> str:
+    """The format, or `ValueError` for one that does not exist."""
+    if format not in READERS:
+        raise ValueError(f"the format of a network file must be 'json' or 'toml'; got {format!r}")
+    return format
+
+
+def format_of(path: Path) -> str:
+    """The format of a file by its ending."""
+    kind = path.suffix.lower().removeprefix(".")
+    if kind not in READERS:
+        raise ValueError(
+            f"{path.name}, line 1: the name of a network file must end in .json or .toml; got "
+            f"{path.suffix or 'no ending'!r}"
+        )
+    return kind
+
+
+def _content(path: Path, max_mb: float) -> bytes:
+    """The bytes of a file that is not too large."""
+    most = int(max_mb * 1e6)
+    if path.exists() and not path.is_file():
+        raise located(path.name, 1, "this is not a file that can be read: a folder or a device")
+    try:
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            content = file.read(most + 1) if size <= most else b""
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{path}: there is no such file") from None
+    except OSError as error:
+        raise located(path.name, 1, f"the file cannot be read: {error.strerror}") from None
+    if max(size, len(content)) > most:
+        raise located(
+            path.name,
+            1,
+            f"the file has {size / 1e6:.1f} MB, at most {max_mb:g} are read; call "
+            "read_description(path, max_mb=...) to read it all the same",
+        )
+    return content
+
+
+def _decoded(name: str, content: bytes) -> str:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise located(name, line, "the file must be text in UTF-8") from None
+    if not text.strip():
+        raise located(name, 1, "the file is empty")
+    return text

@@ -1,0 +1,124 @@
+"""Connectivity matrix of a projection."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .._checks import check_count, unknown
+from ._style import (
+    ABSENT,
+    COLUMN,
+    DIVERGING,
+    SEQUENTIAL,
+    colour,
+    colour_bar,
+    finish,
+    limits,
+    new_figure,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_VALUES = ("synapses", "weight", "delay")
+
+
+def connectivity(
+    connections: Any,
+    values: str = "synapses",
+    *,
+    unit: str = "",
+    dots: int = 200,
+    bins: int = 100,
+    size: Sequence[float] = (COLUMN[0], 2.7),
+) -> "Figure":
+    """Who is connected to whom: sources from top to bottom, targets from left to right.
+
+    `connections` of `net.connections(name)`; `values` what is shown: "synapses" (how many),
+    "weight" (in `unit`, red above 0 and blue below) or "delay" [ms]. Up to `dots` neurons a side
+    every connected pair is seen: as a dot, or as a colour where there is more to say than that
+    it has one synapse; weights of a pair add up, of delays it is the mean. Above, neurons are
+    put together into at most `bins` bins a side, and the colour is the mean over all pairs of a
+    bin (synapses or weight per pair) or over its synapses (delay). `size` (width, height)
+    [inches]. What is not connected is grey where there are colours for pairs or delays.
+
+    **Returns** a matplotlib `Figure`; it is not shown.
+
+    **Raises** `ValueError` for unknown `values`, or `dots` or `bins` below 1; `ImportError`
+    without matplotlib.
+
+    **Source** the house's own.
+    """
+    if values not in _VALUES:
+        raise unknown("value of connections", values, _VALUES)
+    check_count("connectivity: dots", dots, at_least=1)
+    check_count("connectivity: bins", bins, at_least=1)
+    figure = new_figure(size)
+    axis = figure.subplots()
+    rows, columns = connections.shape
+    each = max(rows, columns) <= dots
+    binned = _binned(connections, values, max(rows, columns, 1) if each else bins)
+    if each and values == "synapses" and not (binned.values > 1).any():
+        # As wide as a neuron is on the axis, and no wider than can be told apart.
+        points = min(max(45.0 * min(size) / max(rows, columns, 1), 0.8), 6.0)
+        axis.plot(connections.post, connections.pre, "s", color=colour(0), ms=points, mew=0)
+    elif binned.values.size:
+        _draw_colours(figure, axis, binned, values, _label(values, unit, each))
+    axis.set(xlim=(-0.5, max(columns, 1) - 0.5), ylim=(max(rows, 1) - 0.5, -0.5))
+    axis.set_xlabel(f"target neuron ({connections.target})")
+    axis.set_ylabel(f"source neuron ({connections.source})")
+    return finish(figure)
+
+
+class _Binned(NamedTuple):
+    """Values of bins of neurons (rows, columns), nan where there is none, and their edges."""
+
+    values: np.ndarray
+    rows: np.ndarray
+    columns: np.ndarray
+
+
+def _binned(c: Any, values: str, bins: int) -> _Binned:
+    """Bins of as many neurons each, the last one smaller where they do not come out even."""
+    edges = [np.append(np.arange(0, n, max(1, -(-n // bins))), n) for n in c.shape]
+    rows, columns = (np.diff(e) for e in edges)
+    shape = rows.size, columns.size
+    if 0 in c.shape:
+        return _Binned(np.zeros(shape), *edges)
+    block = (c.pre // rows[0]) * columns.size + c.post // columns[0]
+    count = np.bincount(block, minlength=rows.size * columns.size).reshape(shape)
+    if values == "synapses":
+        total = count.astype(np.float64)
+    else:
+        weights = np.asarray(getattr(c, values), np.float64)
+        total = np.bincount(block, weights, minlength=count.size).reshape(shape)
+    pairs = np.outer(rows, columns)
+    total = total / (np.maximum(count, 1) if values == "delay" else pairs)
+    # A bin of many pairs has no weight of its own: there 0 is the mean.
+    absent = (count == 0) & ((values == "delay") | (pairs.max() == 1))
+    return _Binned(np.where(absent, np.nan, total), *edges)
+
+
+def _draw_colours(figure: "Figure", axis: "Axes", binned: _Binned, values: str, label: str) -> None:
+    """A colour per bin and a colour bar: symmetric for weights, from 0 for synapses."""
+    signed = values == "weight"
+    low, high = limits(binned.values, None, signed)
+    axis.set_facecolor(ABSENT)
+    drawn = axis.pcolormesh(
+        binned.columns - 0.5,
+        binned.rows - 0.5,
+        binned.values,
+        cmap=DIVERGING if signed else SEQUENTIAL,
+        vmin=0.0 if values == "synapses" else low,
+        vmax=high,
+        rasterized=True,
+    )
+    colour_bar(figure, drawn, axis, label)
+
+
+def _label(values: str, unit: str, each: bool) -> str:
+    if values == "weight":
+        return f"weight{'' if each else ' per pair'} ({unit or 'unit of the synapse'})"
+    return "delay (ms)" if values == "delay" else "synapses per pair"

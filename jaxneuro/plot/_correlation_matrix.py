@@ -1,0 +1,106 @@
+"""Correlation of the spike counts of pairs of neurons."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._checks import check_count
+from ..analysis import count_correlation, spike_counts
+from ._select import chosen, spikes_between, window
+from ._style import (
+    ABSENT,
+    COLUMN,
+    DIVERGING,
+    LINE,
+    colour_bar,
+    finish,
+    limits,
+    new_figure,
+    three_digits,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+_SHOWN = 0.99  # of the pairs are inside the scale of the colours, where none is given
+
+
+def correlation_matrix(
+    result: Any,
+    populations: Sequence[str] | str | None = None,
+    *,
+    neurons: int = 100,
+    bin_ms: float = 10.0,
+    start: float | None = None,
+    stop: float | None = None,
+    scale: Sequence[float] | None = None,
+    size: Sequence[float] = (COLUMN[0], 2.9),
+) -> "Figure":
+    """Correlation of the spike counts of all pairs of some neurons, with its mean above.
+
+    `result` of `simulate`; `populations` names (default all); at most `neurons` in all, the first
+    that spiked of each population, spread over the populations by size; `bin_ms` the bin of the
+    counts; `start`, `stop` [ms] the part counted; `scale` (low, high) of the colours, by default
+    symmetric about 0 with 99 % of the pairs inside; `size` (width, height) [inches]. Lines
+    separate the populations. The diagonal is grey, and what has no correlation.
+
+    **Returns** a matplotlib `Figure`; it is not shown.
+
+    **Raises** `ValueError` for an unknown population or none, `stop` that is not after `start`,
+    fewer than 2 bins between them, `neurons` below 2, or spikes that were not recorded;
+    `ImportError` without matplotlib.
+
+    **Source** Cohen and Kohn (2011), doi:10.1038/nn.2842.
+    """
+    names = chosen(result, populations)
+    first, last = window(result, start, stop)
+    check_count("correlation_matrix: neurons", neurons, at_least=2)
+    total = sum(result.populations[name] for name in names)
+    counts = []
+    for name in names:
+        n = result.populations[name]
+        times, who = spikes_between(result, name, first, last)
+        active, place = np.unique(who, return_inverse=True)
+        few = min(active.size, max(1, round(n * neurons / max(total, 1))))
+        mine = place < few
+        counts.append(spike_counts(times[mine], place[mine], few, last, bin_ms, first))
+    mean, matrix = count_correlation(np.concatenate(counts))
+    np.fill_diagonal(matrix, np.nan)
+    return _draw(matrix, mean, names, [c.shape[0] for c in counts], bin_ms, scale, size)
+
+
+def _draw(
+    matrix: np.ndarray,
+    mean: float,
+    names: list[str],
+    sizes: list[int],
+    bin_ms: float,
+    scale: Sequence[float] | None,
+    size: Sequence[float],
+) -> "Figure":
+    import matplotlib
+
+    figure = new_figure(size)
+    axis = figure.subplots()
+    known = np.abs(matrix[np.isfinite(matrix)])
+    most = float(np.quantile(known, _SHOWN)) if known.size else 0.0
+    low, high = (-most, most) if scale is None and most > 0 else limits(matrix, scale, signed=True)
+    colour_map = matplotlib.colormaps[DIVERGING].with_extremes(bad=ABSENT)
+    shown = matrix if matrix.size else np.full((1, 1), np.nan)
+    image = axis.imshow(shown, colour_map, vmin=low, vmax=high, interpolation="nearest")
+    borders = np.cumsum([0, *sizes])
+    for border in borders[1:-1] - 0.5:
+        axis.axhline(border, color="black", lw=LINE)
+        axis.axvline(border, color="black", lw=LINE)
+    some = [k for k, n in enumerate(sizes) if n]
+    middle = [(borders[k] + borders[k + 1] - 1) / 2 for k in some]
+    labels = [f"{names[k]} ({sizes[k]})" for k in some]
+    axis.set_xticks(middle, labels)
+    axis.set_yticks(middle, labels, rotation=90, va="center")
+    axis.set(xlabel="neuron", ylabel="neuron")
+    found = "no pair" if np.isnan(mean) else f"mean {three_digits(mean)}"
+    axis.set_title(f"{bin_ms:g} ms bins, {found}")
+    colour_bar(figure, image, axis, "count correlation (1)", known.size > 0 and known.max() > high)
+    return finish(figure)

@@ -1,0 +1,45 @@
+"""In-degrees and out-degrees of a projection."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._checks import check_count
+from ._histogram import draw_histograms
+from ._style import PAGE, finish, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def degrees(
+    connections: Any, *, bins: int = 40, size: Sequence[float] = (PAGE[0], 2.4)
+) -> "Figure":
+    """How many synapses the target neurons get (left) and the source neurons give (right).
+
+    `connections` of `net.connections(name)`; at most `bins` bins, each of equally many whole
+    numbers; `size` (width, height) [inches]. A pair that is connected twice counts twice.
+
+    **Returns** a matplotlib `Figure`; it is not shown.
+
+    **Raises** `ValueError` for `bins` below 1; `ImportError` without matplotlib.
+
+    **Source** the house's own.
+    """
+    check_count("degrees: bins", bins, at_least=1)
+    figure = new_figure(size)
+    sides = (
+        ("in-degree", connections.post, connections.shape[1], connections.target, "per target"),
+        ("out-degree", connections.pre, connections.shape[0], connections.source, "per source"),
+    )
+    for number, (axis, side) in enumerate(zip(figure.subplots(1, 2), sides)):
+        what, who, n, name, per = side
+        degree = np.bincount(who, minlength=n)
+        low, high = (int(degree.min()), int(degree.max())) if n else (0, 0)
+        per_bin = -(-(high - low + 1) // bins)
+        count = -(-(high - low + 1) // per_bin)
+        edges = low - 0.5 + per_bin * np.arange(count + 1)
+        draw_histograms(axis, {name: degree}, edges, "", "neurons", first_colour=number)
+        axis.set_xlabel(f"{what} (synapses {per})")
+    return finish(figure)

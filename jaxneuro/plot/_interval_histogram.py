@@ -1,0 +1,63 @@
+"""Distribution of the inter-spike intervals."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._checks import check_bounds, check_count
+from ..analysis import intervals
+from ._histogram import draw_histograms, edges_from_zero
+from ._select import chosen, spikes_between, window
+from ._style import COLUMN, finish, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def interval_histogram(
+    result: Any,
+    populations: Sequence[str] | str | None = None,
+    *,
+    start: float | None = None,
+    stop: float | None = None,
+    longest: float | None = None,
+    bins: int = 50,
+    size: Sequence[float] = COLUMN,
+) -> "Figure":
+    """How the inter-spike intervals of all neurons are distributed, on a logarithmic axis.
+
+    `result` of `simulate`; `populations` names (default all); `start`, `stop` [ms] the part
+    counted; `longest` [ms] where the axis ends (default: the longest interval); `bins` their
+    number; `size` (width, height) [inches]. The dashed line is the mean. Longer intervals
+    than `longest` still count in it, and in the whole of which the shares are.
+
+    **Returns** a matplotlib `Figure`; it is not shown.
+
+    **Raises** `ValueError` for an unknown population or none, `stop` that is not after `start`,
+    `longest` that is not above 0, `bins` below 1, or spikes that were not recorded;
+    `ImportError` without matplotlib.
+
+    **Source** Perkel, Gerstein and Moore (1967), doi:10.1016/S0006-3495(67)86596-2.
+    """
+    names = chosen(result, populations)
+    first, last = window(result, start, stop)
+    check_count("interval_histogram: bins", bins, at_least=1)
+    if longest is not None:
+        check_bounds("longest", longest, "ms", above=0.0)
+    values = {}
+    for name in names:
+        times, neurons = spikes_between(result, name, first, last)
+        values[name] = intervals(times, neurons, result.populations[name])[0]
+    edges = edges_from_zero(values, bins, longest)
+    figure = new_figure(size)
+    axis = figure.subplots()
+    draw_histograms(axis, values, edges, "ms", "intervals")
+    shares = [np.histogram(x, edges)[0] * 100.0 / max(x.size, 1) for x in values.values()]
+    drawn = np.concatenate(shares)
+    if drawn.any():
+        # An exponential distribution is a straight line then.
+        axis.set_yscale("log")
+        axis.set_ylim(drawn[drawn > 0].min() / 2, drawn.max() * 2)
+    axis.set_xlabel("inter-spike interval (ms)")
+    return finish(figure)

@@ -1,0 +1,56 @@
+"""Power spectra of the populations' rates."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from .. import analysis
+from ._select import chosen, spikes_between, window
+from ._style import COLUMN, colour, finish, legend, new_figure, open_box
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def power_spectrum(
+    result: Any,
+    populations: Sequence[str] | str | None = None,
+    *,
+    bin_ms: float = 1.0,
+    segment_ms: float = 1000.0,
+    start: float | None = None,
+    stop: float | None = None,
+    size: Sequence[float] = COLUMN,
+) -> "Figure":
+    """Power spectral density of the populations' rates, on logarithmic axes.
+
+    `result` of `simulate`; `populations` names (default all); `bin_ms` the bin of the rates, so
+    that frequencies go up to `500 / bin_ms` Hz; `segment_ms` the length of the segments whose
+    spectra are averaged, so that they are `1000 / segment_ms` Hz apart; `start`, `stop` [ms] the
+    part counted; `size` (width, height) [inches]. Frequency 0 has no place on the axis.
+
+    **Returns** a matplotlib `Figure`; it is not shown.
+
+    **Raises** `ValueError` for an unknown population or none, `stop` that is not after `start`,
+    a bin that is not above 0, a segment shorter than 2 bins, or spikes that were not recorded;
+    `ImportError` without matplotlib.
+
+    **Source** Welch (1967), doi:10.1109/TAU.1967.1161901.
+    """
+    names = chosen(result, populations)
+    first, last = window(result, start, stop)
+    figure = new_figure(size)
+    axis = figure.subplots()
+    found = False
+    for number, name in enumerate(names):
+        times, _ = spikes_between(result, name, first, last)
+        n = result.populations[name]
+        _, rate = analysis.population_rate(times, n, last, bin_ms, first)
+        at, density = analysis.power_spectrum(rate, bin_ms, segment_ms)
+        axis.plot(at[1:], density[1:], color=colour(number), lw=0.9, label=name)
+        axis.set_xlim(at[1], max(at[-1], 2 * at[1]))
+        found |= bool((density[1:] > 0).any())
+    axis.set(xscale="log", yscale="log" if found else "linear")
+    axis.set(xlabel="frequency (Hz)", ylabel="power of the rate (Hz\u00b2/Hz)")
+    open_box(axis)
+    legend(axis)
+    return finish(figure)

@@ -1,0 +1,117 @@
+"""Lays a lattice of neurons out as one picture: a plane, or its slices side by side."""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from .._checks import check_count
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class Tiles(NamedTuple):
+    """Which neuron each cell of a picture shows.
+
+    **Fields** `places` (rows, columns): the neuron, or -1 between two slices; `axes` of the
+    lattice that were not fixed: the last two make the plane; `counts` slices from top to bottom
+    and from left to right; `lengths` of the free axes; `step` cells from one slice to the next,
+    down and across.
+    """
+
+    places: np.ndarray
+    axes: tuple[int, ...]
+    counts: tuple[int, int]
+    lengths: tuple[int, ...]
+    step: tuple[int, int]
+
+    def picture(self, values: np.ndarray) -> np.ndarray:
+        """The values of the neurons (n,) as (rows, columns), nan between two slices."""
+        return np.where(self.places < 0, np.nan, values[self.places])
+
+
+def lay_out(shape: Sequence[int], index: Sequence[int | None] | None) -> Tiles:
+    """The picture of a lattice of 2 to 4 free axes, or `ValueError`."""
+    sizes = tuple(check_count("shape", n, at_least=1) for n in shape)
+    fixed = (None,) * len(sizes) if index is None else tuple(index)
+    if len(fixed) != len(sizes):
+        raise ValueError(
+            f"index must have an entry (a coordinate or None) for each of {len(sizes)} axes of "
+            f"the lattice; got {index!r}"
+        )
+    for axis, (at, n) in enumerate(zip(fixed, sizes)):
+        if at is not None and check_count(f"index of axis {axis}", at) >= n:
+            raise ValueError(f"index of axis {axis} must be from 0 to {n - 1}; got {at}")
+    free = tuple(axis for axis, at in enumerate(fixed) if at is None)
+    if not 2 <= len(free) <= 4:
+        raise ValueError(
+            "a lattice is drawn along 2 to 4 axes; got "
+            f"{len(free)} of shape {sizes} and index {index!r}: fix more or fewer of them"
+        )
+    where = tuple(slice(None) if at is None else at for at in fixed)
+    slices = np.arange(math.prod(sizes)).reshape(sizes)[where]
+    return _tiled(slices, free)
+
+
+def _tiled(slices: np.ndarray, free: tuple[int, ...]) -> Tiles:
+    *outer, height, width = slices.shape
+    if len(outer) == 2:
+        down, across = outer
+    else:
+        # One row after the other, about as many rows as columns.
+        total = math.prod(outer)
+        across = math.ceil(math.sqrt(total))
+        down = math.ceil(total / across)
+    gap = 0 if not outer else max(1, round(0.06 * max(height, width)))
+    step = height + gap, width + gap
+    places = np.full((down * step[0] - gap, across * step[1] - gap), -1)
+    for number, plane in enumerate(slices.reshape(-1, height, width)):
+        row, column = divmod(number, across)
+        # Rows are drawn upwards: two tiled axes go upwards too, but a list reads from the top.
+        row = row if len(outer) == 2 else down - 1 - row
+        top, left = row * step[0], column * step[1]
+        places[top : top + height, left : left + width] = plane
+    return Tiles(places, free, (down, across), tuple(slices.shape), step)
+
+
+def cover_gaps(axis: "Axes", tiles: Tiles) -> None:
+    """White between the slices, where a value that is not finite would be grey."""
+    (down, across), (height, width) = tiles.counts, tiles.lengths[-2:]
+    look = {"color": "white", "lw": 0, "zorder": 2}
+    for edge in tiles.step[0] * np.arange(1, down) - 0.5:
+        axis.axhspan(edge - (tiles.step[0] - height), edge, **look)
+    for edge in tiles.step[1] * np.arange(1, across) - 0.5:
+        axis.axvspan(edge - (tiles.step[1] - width), edge, **look)
+    # The last row of a list of slices may have fewer: it is the lowest.
+    last = math.prod(tiles.lengths[:-2]) - (down - 1) * across
+    if last < across:
+        first = last * tiles.step[1] / tiles.places.shape[1]
+        axis.axhspan(-0.5, height - 0.5, xmin=first, **look)
+
+
+def label_axes(axis: "Axes", tiles: Tiles) -> None:
+    """Coordinates along the axes of a plane; the numbers of the slices along those of tiles."""
+    *outer, y, x = tiles.axes
+    if not outer:
+        axis.set(xlabel=f"axis {x} (neurons)", ylabel=f"axis {y} (neurons)")
+        return
+    (down, across), (height, width) = tiles.counts, tiles.lengths[-2:]
+    inner = f"axis {x} across, {y} up"
+    rows = np.arange(0, down, max(1, math.ceil(down / 10)))
+    columns = np.arange(0, across, max(1, math.ceil(across / 10)))
+    at_rows = rows * tiles.step[0] + (height - 1) / 2
+    at_columns = columns * tiles.step[1] + (width - 1) / 2
+    if len(outer) == 2:
+        axis.set_xticks(at_columns, [str(c) for c in columns])
+        axis.set_yticks(at_rows, [str(r) for r in rows])
+        axis.set(xlabel=f"slice of axis {outer[1]} ({inner})", ylabel=f"slice of axis {outer[0]}")
+        return
+    total = tiles.lengths[0]
+    starts = (down - 1 - rows) * across
+    ends = np.minimum(starts + across, total) - 1
+    named = [f"{a}" if a == b else f"{a} to {b}" for a, b in zip(starts, ends)]
+    axis.set_yticks(at_rows, named)
+    axis.set_xticks([])
+    axis.set(xlabel=f"{inner} (neurons)", ylabel=f"slices of axis {outer[0]}")

@@ -1,0 +1,94 @@
+"""State variables of some neurons over time, with their spikes."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._checks import check_bounds
+from ._recorded import Recorded, label_of, recorded
+from ._select import spikes_between, window
+from ._style import PAGE, SMALL, TEXT, colour, finish, legend, new_figure, open_box
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_ABOVE = 0.6  # a spike's tick over the highest value, as a part of the range of the values
+
+
+def traces(
+    result: Any,
+    name: str,
+    variable: str = "v",
+    neurons: int | Sequence[int] = 5,
+    *,
+    spikes: bool = True,
+    peak: float | None = None,
+    overlay: bool = False,
+    start: float | None = None,
+    stop: float | None = None,
+    label: str | None = None,
+    size: Sequence[float] | None = None,
+) -> "Figure":
+    """A recorded variable of some neurons over time, one panel each or all in one.
+
+    `result` of `simulate` with `record=Record(variables={name: variable})`; `name` the
+    population, or the projection whose receptor was recorded; `neurons` which ones, or how many
+    of the first that were recorded. `spikes`: where v of a population is shown, a tick from its
+    value up to `peak` [mV] at each spike (v is recorded before the reset), by default a good way
+    above the highest v shown. `overlay` draws all into one panel; `start`, `stop` [ms] the part
+    shown; `label` of the axis with its unit, by default by the name of the variable; `size`
+    (width, height) [inches].
+
+    **Returns** a matplotlib `Figure`; it is not shown.
+
+    **Raises** `ValueError` for a name, variable or neuron that was not recorded, no neuron,
+    `stop` that is not after `start`, a peak that is not finite, or, with `spikes`, spikes that
+    were not recorded; `ImportError` without matplotlib.
+
+    **Source** the house's own.
+    """
+    first, last = window(result, start, stop)
+    shown = recorded(result, name, variable, neurons, first, last)
+    if peak is not None:
+        check_bounds("peak", peak, "mV")
+    ticked = spikes and variable == "v" and name in result.populations
+    rows = 1 if overlay else len(shown.neurons)
+    figure = new_figure((PAGE[0], 1.0 + 0.7 * max(rows, 2)) if size is None else size)
+    axes = figure.subplots(rows, 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+    panels = np.broadcast_to(axes, len(shown.neurons))
+    for number, (axis, neuron) in enumerate(zip(panels, shown.neurons)):
+        look = {"color": colour(number if overlay else 0), "lw": 0.8}
+        axis.plot(shown.times, shown.values[:, number], label=f"neuron {neuron}", **look)
+        if not overlay:
+            axis.set_title(f"neuron {neuron}", loc="right", fontsize=SMALL, pad=2.0)
+    if ticked:
+        _draw_spikes(panels, shown, spikes_between(result, name, first, last), peak, overlay)
+    for axis in axes:
+        open_box(axis)
+    if overlay:
+        legend(axes[0])
+    axes[-1].set(xlim=(first, last), xlabel="time (ms)")
+    figure.supylabel(label or label_of(variable), fontsize=TEXT)
+    return finish(figure)
+
+
+def _draw_spikes(
+    panels: np.ndarray,
+    shown: Recorded,
+    events: tuple[np.ndarray, np.ndarray],
+    peak: float | None,
+    overlay: bool,
+) -> None:
+    """A tick at each spike, from v to the peak."""
+    known = shown.values[np.isfinite(shown.values)]
+    if not known.size:
+        return
+    top = float(known.max() + _ABOVE * max(np.ptp(known), 1.0)) if peak is None else peak
+    times, who = events
+    for number, (axis, neuron) in enumerate(zip(panels, shown.neurons)):
+        at = times[who == neuron]
+        if at.size:
+            v = np.interp(at, shown.times, shown.values[:, number])
+            tint = colour(number if overlay else 0)
+            axis.vlines(at, v, np.maximum(v, top), color=tint, lw=0.8)

@@ -1,0 +1,80 @@
+"""Distribution of the weights of a projection."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._checks import check_count
+from ._histogram import draw_histograms
+from ._style import COLUMN, finish, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def weight_histogram(
+    connections: Any, *, unit: str = "", bins: int = 40, size: Sequence[float] = COLUMN
+) -> "Figure":
+    """How the weights of the synapses are distributed, with their mean.
+
+    `connections` of `net.connections(name)`; `unit` that of the synapse's weight ("pA", "nS",
+    "mV"); `bins` their number; `size` (width, height) [inches].
+
+    **Returns** a matplotlib `Figure`; it is not shown.
+
+    **Raises** `ValueError` for `bins` below 1; `ImportError` without matplotlib.
+
+    **Source** the house's own.
+    """
+    check_count("bins", bins, at_least=1)
+    weights = np.asarray(connections.weight, np.float64)
+    label = f"weight ({unit or 'unit of the synapse'})"
+    return _synapses(connections, weights, label, unit, bins, size)
+
+
+def delay_histogram(
+    connections: Any, *, bins: int = 40, size: Sequence[float] = COLUMN
+) -> "Figure":
+    """How the delays of the synapses [ms] are distributed, with their mean.
+
+    `connections` of `net.connections(name)`; `bins` their number; `size` (width, height)
+    [inches].
+
+    **Returns** a matplotlib `Figure`; it is not shown.
+
+    **Raises** `ValueError` for `bins` below 1; `ImportError` without matplotlib.
+
+    **Source** the house's own.
+    """
+    delays = np.asarray(connections.delay, np.float64)
+    return _synapses(connections, delays, "delay (ms)", "ms", _grid_edges(delays, bins), size)
+
+
+def _grid_edges(delays: np.ndarray, bins: int) -> np.ndarray | int:
+    """Edges between the time steps that delays are multiples of, as many steps in every bin."""
+    check_count("bins", bins, at_least=1)
+    different = np.unique(np.round(delays, 6))
+    if different.size < 2:
+        return bins
+    step = float(np.diff(different).min())
+    steps = round((different[-1] - different[0]) / step) + 1
+    per_bin = -(-steps // bins)
+    return different[0] + step * (per_bin * np.arange(-(-steps // per_bin) + 1) - 0.5)
+
+
+def _synapses(
+    connections: Any,
+    values: np.ndarray,
+    label: str,
+    unit: str,
+    bins: np.ndarray | int,
+    size: Sequence[float],
+) -> "Figure":
+    figure = new_figure(size)
+    axis = figure.subplots()
+    name = f"{connections.source} to {connections.target}"
+    edges = np.histogram_bin_edges(values, bins)
+    draw_histograms(axis, {name: values}, edges, unit, "synapses")
+    axis.set_xlabel(label)
+    return finish(figure)

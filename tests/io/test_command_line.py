@@ -1,0 +1,188 @@
+"""`python -m jaxneuro` as a stranger uses it."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import jaxneuro as jn
+from tests.io.files import JSON, TOML
+
+ROOT = Path(__file__).parents[2]
+
+
+def command(*arguments):
+    return [sys.executable, "-W", "error", "-m", "jaxneuro", *map(str, arguments)]
+
+
+def environment():
+    # Not the 8 devices of the tests.
+    env = {k: v for k, v in os.environ.items() if k not in ("XLA_FLAGS", "NPROC")}
+    return {**env, "PYTHONPATH": str(ROOT), "MPLBACKEND": "agg"}
+
+
+def run(*arguments, folder=ROOT):
+    return subprocess.run(
+        command(*arguments),
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.fixture
+def net(tmp_path):
+    path = tmp_path / "net.toml"
+    path.write_text(TOML.replace("amplitude = 200.0", "amplitude = 500.0"))
+    return path
+
+
+@pytest.fixture
+def main(tmp_path, monkeypatch):
+    """The command line in this process, in a folder of its own."""
+    from jaxneuro.__main__ import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(jn, "configure_cpu", lambda: None)  # JAX has started in the tests
+    return lambda *arguments: main([str(x) for x in arguments])
+
+
+def test_a_run_is_saved(net, tmp_path):
+    options = ("--seconds", 0.05, "--dt", 0.5, "--seed", 3, "--record", "I:v", "E->I:current")
+    done = run(
+        "run", net, *options, "--every", 10, "--out", "r.npz", "--figure", "r.png", folder=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert "real-time factor" in done.stdout
+    assert "E: 20 neurons" in done.stdout
+    assert (tmp_path / "r.png").stat().st_size > 5_000
+    saved = jn.Result.load(tmp_path / "r.npz")
+    built = jn.build(jn.io.read_description(net), 3, 0.5)
+    record = jn.Record(variables={"I": "v", "E->I": "current"}, every=10)
+    direct = jn.simulate(built, 50.0, key=3, record=record)
+    assert direct.events("I")[0].size > 0
+    for name in ("E", "I"):
+        for a, b in zip(saved.events(name), direct.events(name)):
+            np.testing.assert_array_equal(a, b)
+    assert saved.traces["I"]["v"].shape == (10, 5)
+    np.testing.assert_array_equal(saved.traces["I"]["v"], direct.traces["I"]["v"])
+    np.testing.assert_array_equal(saved.traces["E->I"]["current"], direct.traces["E->I"]["current"])
+
+
+def test_info_builds_nothing(tmp_path):
+    path = tmp_path / "net.json"
+    path.write_text(JSON.replace('"n": 5', '"n": 2000000000'))  # more than can be built
+    done = run("info", path)
+    assert done.returncode == 0, done.stderr
+    rows = {line.split()[0]: line.split() for line in done.stdout.splitlines() if line.strip()}
+    assert rows["I"] == ["I", "2,000,000,000", "LIF"]
+    assert rows["E"] == ["E", "20", "LIF", "Grid"]
+    assert rows["E->I"][1] == "15,000,000,000"  # 15 of the 20 are in the area, p is 0.5
+    assert rows["E->I"][-2:] == ["FixedProbability", "Exponential"]
+    assert rows["Current->I"] == ["Current->I", "Current", "I"]
+
+
+def test_models(main, capsys):
+    assert main("models") == 0
+    assert "\n  LIF: tau_m = 10.0 ms, c_m" in capsys.readouterr().out
+
+
+def test_help():
+    done = run("--help")
+    assert done.returncode == 0
+    assert "run" in done.stdout
+    assert "info" in done.stdout
+    done = run("run", "--help")
+    for option in ("--seconds", "--dt", "--seed", "--out", "--record", "--every", "--figure"):
+        assert option in done.stdout
+    assert run().returncode == 2
+
+
+WRONG = {
+    "a missing file": (("run", "nothing.json"), "nothing.json: there is no such file"),
+    "info of a missing file": (("info", "nothing.json"), "there is no such file"),
+    "a bad file": (("run", "bad.json"), "bad.json, line 11: "),
+    "a bad file for info": (("info", "bad.json"), "did you mean 'LIF'"),
+    "folder of --out": (
+        ("run", "net.toml", "--out", "no/r.npz"),
+        "--out must name a file in a fol",
+    ),
+    "--out a folder": (("run", "net.toml", "--out", "."), "--out must name a file in a folder"),
+    "kind of figure": (
+        ("run", "net.toml", "--figure", "r.xyz"),
+        "--figure must end in one of .eps",
+    ),
+    "name of --record": (("run", "net.toml", "--record", "X:v"), "no population or projection 'X'"),
+    "form of --record": (("run", "net.toml", "--record", "E"), "NAME:VARIABLE, such as E:v"),
+    "variable": (("run", "net.toml", "--record", "E:w"), "named 'w'"),
+    "--every": (("run", "net.toml", "--every", "0"), "every must be a whole number of at least 1"),
+    "--dt": (("run", "net.toml", "--dt", "-1"), "dt must be"),
+    "--seconds": (("run", "net.toml", "--seconds", "-1"), "--seconds must be a finite number"),
+    "--seconds nan": (("run", "net.toml", "--seconds", "nan"), "--seconds must be a finite number"),
+    "off the grid": (("run", "net.toml", "--seconds", "0.00015"), "--seconds, in ms,"),
+    "size": (("run", "net.toml", "--max-mb", "0.0001"), "at most 0.0001 are read"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_one_line_for_an_error(case, main, net, tmp_path, capsys):
+    arguments, said = WRONG[case]
+    (tmp_path / "bad.json").write_text(JSON.replace('"model": "LIF"', '"model": "LFI"'))
+    assert main(*arguments) == 2
+    out, err = capsys.readouterr()
+    assert err.count("\n") == 1
+    assert err.startswith("jaxneuro: ")
+    assert said in err
+    assert "real-time" not in out
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["bad.json", "net.toml"]
+
+
+def test_no_traceback(tmp_path):
+    done = run("run", "nothing.json", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "jaxneuro: nothing.json: there is no such file\n"
+
+
+def test_what_was_run_before_a_nan_is_saved(main, tmp_path, capsys):
+    text = TOML.replace('model]\ntype = "LIF"', 'model]\ntype = "LIF"\nc_m = 0.001')
+    (tmp_path / "net.toml").write_text(text.replace("amplitude = 200.0", "amplitude = 3e38"))
+    assert main("run", "net.toml", "--seconds", 0.1, "--out", "r.npz") == 2
+    err = capsys.readouterr().err
+    assert "v of population 'I' is inf" in err
+    assert err.count("\n") == 1
+    assert jn.Result.load(tmp_path / "r.npz").n_steps > 0
+
+
+def test_ctrl_c_saves_what_was_run(main, net, tmp_path, capsys, monkeypatch):
+    from jaxneuro.simulation import _simulate
+
+    advance, calls = _simulate.Progress.advance, []
+
+    def interrupt(self, ms):
+        advance(self, ms)
+        calls.append(ms)
+        if len(calls) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(_simulate.Progress, "advance", interrupt)
+    assert main("run", net, "--seconds", 1e6, "--out", "r.npz") == 130
+    assert "interrupted: this is what was recorded until then" in capsys.readouterr().out
+    saved = jn.Result.load(tmp_path / "r.npz")
+    assert saved.interrupted
+    assert 0 < saved.duration == sum(calls) < 1e9
+
+
+def test_ctrl_c_before_the_run(main, net, capsys, monkeypatch):
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(jn, "build", interrupt)
+    assert main("run", net) == 130
+    assert capsys.readouterr().err == "jaxneuro: interrupted before anything was recorded\n"

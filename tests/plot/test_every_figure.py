@@ -1,0 +1,179 @@
+"""What holds for every figure: units, sizes of text, nothing cut off, odd input."""
+
+import inspect
+import re
+import sys
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from jaxneuro import plot
+from jaxneuro.plot._style import three_digits
+from tests.plot.results import connections, png, random_connections, random_result
+
+LATTICE = np.arange(24.0)
+# By name: from a result and connections to a figure.
+FIGURES = {
+    "raster": lambda r, c: plot.raster(r),
+    "raster, all": lambda r, c: plot.raster(r, neurons=None, size=(3.3, 3.0)),
+    "rates": lambda r, c: plot.rates(r),
+    "traces": lambda r, c: plot.traces(r, "E"),
+    "traces, overlaid": lambda r, c: plot.traces(r, "E", neurons=2, overlay=True, size=(3.3, 2)),
+    "rate_histogram": lambda r, c: plot.rate_histogram(r),
+    "cv_histogram": lambda r, c: plot.cv_histogram(r),
+    "interval_histogram": lambda r, c: plot.interval_histogram(r),
+    "correlogram, own": lambda r, c: plot.correlogram(r, "E", max_lag=20.0),
+    "correlogram": lambda r, c: plot.correlogram(r, "E", "I", max_lag=20.0),
+    "correlation_matrix": lambda r, c: plot.correlation_matrix(r),
+    "power_spectrum": lambda r, c: plot.power_spectrum(r, segment_ms=50.0),
+    "connectivity": lambda r, c: plot.connectivity(c),
+    "connectivity, weight": lambda r, c: plot.connectivity(c, "weight", unit="pA"),
+    "connectivity, delay": lambda r, c: plot.connectivity(c, "delay"),
+    "connectivity, binned": lambda r, c: plot.connectivity(c, dots=1, bins=4),
+    "connectivity, binned weight": lambda r, c: plot.connectivity(c, "weight", dots=1, bins=4),
+    "degrees": lambda r, c: plot.degrees(c),
+    "weight_histogram": lambda r, c: plot.weight_histogram(c, unit="pA"),
+    "delay_histogram": lambda r, c: plot.delay_histogram(c),
+    "lattice": lambda r, c: plot.lattice(LATTICE, (4, 6), label="rate (Hz)", title="a title"),
+    "lattice, 3 axes": lambda r, c: plot.lattice(LATTICE, (4, 2, 3), label="rate (Hz)"),
+    "lattice, 4 axes": lambda r, c: plot.lattice(LATTICE, (2, 2, 2, 3), label="rate (Hz)"),
+}
+SIZES = {"E": 40, "I": 10}
+NONE = np.zeros(0)
+CASES = {
+    "spikes": (random_result(start=5000.0), random_connections()),
+    "no spikes": (random_result(rate=0.0), connections(NONE, NONE, (30, 20))),
+    "one neuron": (random_result(2, {"E": 1, "I": 1}), connections([0], [0], (1, 1))),
+    "nobody": (random_result(sizes={"E": 3, "I": 0}), connections(NONE, NONE, (3, 0))),
+    "nobody else": (random_result(sizes={"E": 3, "I": 0}), connections(NONE, NONE, (0, 3))),
+    "many": (
+        random_result(3, {"E": 900, **{f"population {k}": 20 for k in range(8)}, "I": 30}),
+        random_connections(3, (300, 150), 0.1),
+    ),
+}
+every_figure = pytest.mark.parametrize("draw", FIGURES.values(), ids=FIGURES.keys())
+every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+
+
+def panels(figure):
+    return [panel for axis in figure.axes for panel in (axis, *axis.child_axes)]
+
+
+def texts(figure):
+    """All that is to be read and is not empty, but for the labels of ticks."""
+    found = [*figure.texts, *([figure._supylabel] if figure._supylabel else [])]
+    for axis in panels(figure):
+        found += [axis.xaxis.label, axis.yaxis.label, axis.title, axis._right_title]
+        found += axis.get_legend().get_texts() if axis.get_legend() else []
+    return [t for t in found if t.get_text()]
+
+
+def tick_labels(figure):
+    return [t for a in panels(figure) for t in (*a.get_xticklabels(), *a.get_yticklabels())]
+
+
+@every_case
+@every_figure
+def test_it_is_saved_and_can_be_read(draw, case):
+    figure = draw(*case)
+    assert isinstance(figure, Figure)
+    assert png(figure)[:4] == b"\x89PNG"
+    assert figure.canvas.manager is None, "a window was opened for it"
+    for text in texts(figure) + tick_labels(figure):
+        assert text.get_fontsize() >= 7.0, text
+
+
+@every_figure
+def test_every_axis_has_a_unit(draw):
+    figure = draw(*CASES["spikes"])
+    labels = [f"{a.get_xlabel()}|{a.get_ylabel()}" for a in panels(figure)]
+    labels = [x for both in labels for x in both.split("|") if x]
+    labels += [figure._supylabel.get_text()] if figure._supylabel else []
+    assert len(labels) >= 2
+    for label in labels:
+        # Numbers of neurons and of slices have no unit, all else has one in brackets.
+        counted = re.match(r"neurons?$|slices? of axis|synapses per pair", label)
+        assert counted or re.search(r"\(.+\)$", label), label
+
+
+@every_figure
+@pytest.mark.parametrize("case", ["spikes", "no spikes"])
+def test_nothing_is_cut_off(draw, case):
+    figure = draw(*CASES[case])
+    figure.draw_without_rendering()  # once, as it is for a file
+    for text in texts(figure):
+        box = text.get_window_extent()
+        for low, high, end in ((box.x0, box.x1, figure.bbox.x1), (box.y0, box.y1, figure.bbox.y1)):
+            assert -1.0 < low < high < end + 1.0, text
+
+
+@every_figure
+def test_spines_are_thin(draw):
+    for axis in panels(draw(*CASES["spikes"])):
+        for spine in axis.spines.values():
+            assert not spine.get_visible() or spine.get_linewidth() <= 0.6
+
+
+def test_every_function_is_here():
+    named = {name.split(",")[0] for name in FIGURES}
+    public = {n for n, f in vars(plot).items() if inspect.isfunction(f) and not n.startswith("_")}
+    assert public == named | {"lattice_movie"}
+
+
+POPULATED = ("raster", "rates", "rate_histogram", "cv_histogram", "interval_histogram")
+POPULATED += ("correlation_matrix", "power_spectrum")
+
+
+@pytest.mark.parametrize("name", POPULATED)
+def test_populations_are_checked(name):
+    r = random_result()
+    draw = getattr(plot, name)
+    with pytest.raises(ValueError, match=r"no population named 'F'.* The known ones: 'E', 'I'"):
+        draw(r, ["E", "F"])
+    with pytest.raises(ValueError, match="at least one; the known ones: 'E', 'I'"):
+        draw(r, [])
+    with pytest.raises(ValueError, match="stop must be after start; got 5 and 5 ms"):
+        draw(r, start=5.0, stop=5.0)
+    with pytest.raises(ValueError, match="start must be finite ms; got nan"):
+        draw(r, start=float("nan"))
+    with pytest.raises(ValueError, match=r"size must be \(width, height\) in inches; got 3"):
+        draw(r, size=3)
+    with pytest.raises(ValueError, match=r"size must be finite and above 0\.0 inches; got -1"):
+        draw(r, size=(3.0, -1.0))
+    assert isinstance(draw(r, "I"), Figure)
+
+
+@pytest.mark.parametrize("name", ["rate_histogram", "cv_histogram", "interval_histogram"])
+def test_bins_are_counted(name):
+    with pytest.raises(ValueError, match="bins must be a whole number of at least 1; got 0"):
+        getattr(plot, name)(random_result(), bins=0)
+
+
+@pytest.mark.parametrize("name", ["degrees", "weight_histogram", "delay_histogram"])
+def test_bins_of_connections_are_counted(name):
+    with pytest.raises(ValueError, match="bins must be a whole number of at least 1; got 0"):
+        getattr(plot, name)(random_connections(), bins=0)
+
+
+def test_without_matplotlib(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ImportError, match="figures need matplotlib; install it"):
+        plot.rates(random_result())
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0.0, "0.00"),
+        (1.6, "1.60"),
+        (0.99999, "1.00"),
+        (20.83, "20.8"),
+        (999.9, "1,000"),
+        (1234.5, "1,234"),
+        (-0.00535, "-0.00535"),
+        (2.1e-7, "2.1e-07"),
+    ],
+)
+def test_three_digits(number, text):
+    assert three_digits(number) == text
