@@ -9,8 +9,6 @@ import argparse
 import time
 from pathlib import Path
 
-import numpy as np
-
 import jaxneuro as jn
 
 jn.configure_cpu()
@@ -45,7 +43,8 @@ for name, area in description.areas.items():
 
 # %% Delays grow with distance
 local = net.connections("E->E")
-distance = np.linalg.norm(points[local.pre] - points[local.post], axis=1)
+grid = description.population("E").positions
+distance = jn.space.distance(points[local.pre], points[local.post], grid.period)
 print(f"{len(local):,} local synapses of {distance.min():.0f} to {distance.max():.1f} um, ", end="")
 print(f"delays {local.delay.min():g} to {local.delay.max():g} ms")
 
@@ -53,7 +52,6 @@ print(f"delays {local.delay.min():g} to {local.delay.max():g} ms")
 rates = jn.analysis.neuron_rates(
     times[times > light], neurons[times > light], len(points), args.ms, light
 )
-shape = description.population("E").positions.shape
-figure = jn.plot.lattice(rates, shape, label="rate (Hz)", size=(7.0, 6.0))
+figure = jn.plot.lattice(rates, grid.shape, label="rate (Hz)", size=(7.0, 6.0))
 figure.savefig(args.out, dpi=200)
 print(f"wrote {args.out}")

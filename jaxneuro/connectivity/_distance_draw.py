@@ -1,7 +1,10 @@
 """How rules that know positions draw: candidate pairs, each with its own probability."""
 
+import os
 from abc import abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeAlias
 
 import equinox as eqx
@@ -18,6 +21,10 @@ from ._sampling import stable_order
 Chance: TypeAlias = Callable[
     [np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray | float]
 ]
+
+
+# Chunks drawn at the same time: results do not depend on it.
+_THREADS = min(4, os.cpu_count() or 1)
 
 
 class Cap(eqx.Module):
@@ -86,8 +93,8 @@ class Placed(Rule):
         if 0 in self.sizes:
             return
         by_target = self.cap.by_target
-        for first, stop in self.search.chunks(at_least=4 * n_pre if by_target else 0):
-            i, j = self._connected(key, first, stop, same)
+        chunks = self.search.chunks(at_least=4 * n_pre if by_target else 0)
+        for (first, stop), (i, j) in ahead(lambda x: self._connected(key, *x, same), chunks):
             if by_target:
                 yield Chunk(0, np.bincount(i, minlength=n_pre), j[stable_order(i, n_pre)])
             else:
@@ -116,6 +123,24 @@ class Placed(Rule):
             kept = _smallest(row - first, bits(key, i, j)[1], self.cap.most)
             i, j = i[kept], j[kept]
         return i, j
+
+
+def ahead(work: Callable[[tuple], Any], items: Iterator[tuple]) -> Iterator[tuple[tuple, Any]]:
+    """Each item with its result, in order, on the cores there are (NumPy and the tree let go)."""
+    with ThreadPoolExecutor(max_workers=_THREADS) as pool:
+        running: deque = deque()
+        try:
+            for item in items:
+                running.append((item, pool.submit(work, item)))
+                if len(running) > _THREADS:
+                    first, result = running.popleft()
+                    yield first, result.result()
+            while running:
+                first, result = running.popleft()
+                yield first, result.result()
+        finally:
+            for _, left in running:
+                left.cancel()
 
 
 def _smallest(row: np.ndarray, rank: np.ndarray, most: int) -> np.ndarray:

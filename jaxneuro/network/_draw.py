@@ -40,7 +40,8 @@ class Drawing:
     """The connections of a projection: drawn once to be counted, again to be written.
 
     Drawing twice is cheaper than holding what was drawn beside the finished columns; only
-    what fits in one chunk is kept. Rows and targets are those of the whole populations.
+    what fits in one chunk is kept, and what a rule that searches in space has drawn, which
+    takes its time. Rows and targets are those of the whole populations.
     """
 
     def __init__(self, wired: Wired, index: int, seed: Any, n_pre: int, n_post: int):
@@ -56,7 +57,10 @@ class Drawing:
                 part.block.counts[rows] += part.counts
                 part.block.size += part.targets.size
             if self._kept is not None:
-                self._kept = [*self._kept, parts] if not self._kept else None
+                if self._kept and not wired.projection.rule.spatial:
+                    self._kept = None
+                else:
+                    self._kept.append(parts)
 
     def parts(self) -> Iterator[Part]:
         """All parts, targets ascending in a row; what was kept is given up."""

@@ -89,7 +89,9 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "oracle", "values"), CASES, ids=lambda x: repr(x)[:60])
+@pytest.mark.parametrize(
+    ("rule", "oracle", "values"), CASES, ids=lambda x: getattr(x, "__name__", repr(x))
+)
 def test_same_connections(rule, oracle, values):
     got = draw(rule, 20, 20, same=True)
     assert list(zip(*(x.tolist() for x in got))) == sorted(oracle(*values, 20, 20))

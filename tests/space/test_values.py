@@ -26,7 +26,9 @@ PROFILES = [
     (Exponential(3.0, -0.5), lambda d: -0.5 * math.exp(-d / 3.0)),
     (Linear(4.0, 0.0), lambda d: 0.0),
 ]
-every_profile = pytest.mark.parametrize(("profile", "law"), PROFILES, ids=lambda x: repr(x)[:30])
+every_profile = pytest.mark.parametrize(
+    ("profile", "law"), PROFILES, ids=[repr(profile) for profile, _ in PROFILES]
+)
 
 
 @every_profile
