@@ -1,6 +1,7 @@
 """Where neurons are: layouts, distances, areas, and values that depend on distance."""
 
 from ._area import Area as Area
+from ._by_positions import ByPositions as ByPositions
 from ._conduction import ConductionDelay as ConductionDelay
 from ._distance import Place as Place
 from ._distance import common_period as common_period

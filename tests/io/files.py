@@ -55,7 +55,7 @@ def instances() -> dict:
     out = {}
     for role, base in ROLES.items():
         for name, cls in known(base).items():
-            if name != "TimeFunction":  # a Python function: refused
+            if name not in ("TimeFunction", "ByPositions"):  # Python functions: refused
                 out[f"{role} {name}"] = _instance(name, cls)
     out |= {f"zoo {name}": case.model for name, case in CASES.items() if _is_plain(case.model)}
     return out

@@ -7,6 +7,7 @@ import pytest
 
 from jaxneuro.space import (
     ByDistance,
+    ByPositions,
     ConductionDelay,
     Disc,
     Exponential,
@@ -65,6 +66,22 @@ def test_values_follow_the_distance():
     delay = ConductionDelay(300.0, offset=0.5).bind("p", pre, post)(i, j)
     np.testing.assert_allclose(delay, 0.5 + apart / 300.0, rtol=1e-14)
     assert own.dtype == delay.dtype == weight.dtype == np.float64
+
+
+def test_values_by_both_positions():
+    pre, post = place([[0, 0], [1, 1]]), place([[3, 4], [0, 0], [1, 1]])
+    i, j = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 2])
+    value = ByPositions(lambda x, y: 10 * x[:, 0] + y[:, 1])
+    np.testing.assert_array_equal(value.bind("p", pre, post)(i, j), [4, 0, 10, 11])
+    assert value.longest(pre, post) == np.inf
+    with pytest.raises(ValueError, match=r"one number per pair, shape \(4,\); got"):
+        ByPositions(lambda x, y: x).bind("p", pre, post)(i, j)
+    with pytest.raises(ValueError, match="must be finite; got nan for 0 -> 0"):
+        ByPositions(lambda x, y: x[:, 0] * np.nan).bind("p", pre, post)(i, j)
+    with pytest.raises(ValueError, match="must be a function"):
+        ByPositions(3.0)
+    with pytest.raises(ValueError, match="positions"):
+        value.bind("p", None, post)
 
 
 def test_delays_go_the_shorter_way_round():
