@@ -2,6 +2,7 @@
 
 import gc
 import json
+import math
 import subprocess
 import sys
 import time
@@ -21,13 +22,29 @@ __all__ = ["add_options", "run"]
 NEURONS = 10_000
 _ONE = {"weight": 1.0, "delay": 1.5}
 _OWN = {"weight": jn.Normal(1.0, 0.1, low=0.0), "delay": jn.Normal(1.5, 0.5, low=0.1)}
-CASES = {
-    "probability": (jn.connectivity.FixedProbability, _ONE),
-    "probability-normal": (jn.connectivity.FixedProbability, _OWN),
-    "indegree": (jn.connectivity.FixedIndegree, _ONE),
-    "indegree-normal": (jn.connectivity.FixedIndegree, _OWN),
-    "no-multapses": (partial(jn.connectivity.FixedIndegree, multapses=False), _ONE),
-    "all-to-all": (jn.connectivity.AllToAll, _ONE),
+_BY_INDEX = {"weight": lambda i, j: 1.0 + 1e-4 * (i + j), "delay": 1.5}
+_BY_DISTANCE = {
+    "weight": jn.space.ByDistance(jn.space.Gaussian(100.0)),
+    "delay": jn.space.ConductionDelay(300.0, 0.5),
+}
+_rules = jn.connectivity
+# The rule for so many inputs per neuron, and weights and delays.
+CASES: dict[str, tuple[Callable[[int], Any], dict]] = {
+    "probability": (lambda k: _rules.FixedProbability(k / NEURONS), _ONE),
+    "probability-normal": (lambda k: _rules.FixedProbability(k / NEURONS), _OWN),
+    "probability-function": (lambda k: _rules.FixedProbability(k / NEURONS), _BY_INDEX),
+    "indegree": (_rules.FixedIndegree, _ONE),
+    "indegree-normal": (_rules.FixedIndegree, _OWN),
+    "indegree-no-multapses": (partial(_rules.FixedIndegree, multapses=False), _ONE),
+    "outdegree": (_rules.FixedOutdegree, _ONE),
+    "total": (lambda k: _rules.FixedTotal(k * NEURONS), _ONE),
+    "total-no-multapses": (lambda k: _rules.FixedTotal(k * NEURONS, multapses=False), _ONE),
+    "symmetric": (lambda k: _rules.SymmetricBernoulli(k / NEURONS), _ONE),
+    "all-to-all": (lambda k: _rules.AllToAll(), _ONE),
+    "disc-distance": (
+        lambda k: _rules.DistanceProbability(jn.space.Disc(10.0 * (k / math.pi) ** 0.5)),
+        _BY_DISTANCE,
+    ),
 }
 
 
@@ -50,15 +67,17 @@ def run(options) -> None:
 
 
 def _description(n: int, rule, values) -> jn.Description:
-    population = jn.Population("E", n, jn.neurons.LIF())
+    side = math.isqrt(n)
+    sheet = jn.space.Grid((side, side), spacing=10.0, periodic=True) if side**2 == n else None
+    population = jn.Population("E", n, jn.neurons.LIF(), positions=sheet)
     synapse = jn.synapses.Exponential()
     return jn.Description([population], [jn.Projection("E", "E", rule, synapse=synapse, **values)])
 
 
 def _case(name: str, options) -> None:
     rule, values = CASES[name]
-    n = round(options.synapses**0.5) if rule is jn.connectivity.AllToAll else NEURONS
-    description = _description(n, _rule(rule, round(options.synapses / NEURONS)), values)
+    n = round(options.synapses**0.5) if name == "all-to-all" else NEURONS
+    description = _description(n, rule(round(options.synapses / NEURONS)), values)
     # JAX's own memory, taken when it first traces a model, is not the connections'.
     jax.block_until_ready(jn.build(_description(10, jn.connectivity.AllToAll(), _OWN), 1, DT))
     nets: list[jn.Network] = []
@@ -82,12 +101,6 @@ def _case(name: str, options) -> None:
         "versions": versions(),
     }
     print(json.dumps(line), flush=True)
-
-
-def _rule(kind: Any, inputs: int) -> Any:
-    if kind is jn.connectivity.FixedProbability:
-        return kind(inputs / NEURONS)
-    return kind() if kind is jn.connectivity.AllToAll else kind(inputs)
 
 
 def _peak_while(build: Callable[[], Any]) -> int | None:

@@ -94,7 +94,7 @@ class Placed(Rule):
             return
         by_target = self.cap.by_target
         chunks = self.search.chunks(at_least=4 * n_pre if by_target else 0)
-        for (first, stop), (i, j) in ahead(lambda x: self._connected(key, *x, same), chunks):
+        for (first, stop), (i, j) in ahead(lambda x: self._connected(key, x[0], x[1], same), chunks):
             if by_target:
                 yield Chunk(0, np.bincount(i, minlength=n_pre), j[stable_order(i, n_pre)])
             else:
