@@ -18,6 +18,7 @@ import jaxneuro as jn
 jn.configure_cpu()
 matplotlib.use("agg")
 from matplotlib import pyplot as plt  # noqa: E402
+from matplotlib.colors import LogNorm  # noqa: E402
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--neurons", type=int, default=1000)
@@ -76,7 +77,7 @@ start = time.perf_counter()
 rates = np.asarray(sweep(net, gains, drives))
 print(f"{rates.size} networks of {net.n_neurons:,} neurons, {steps * net.dt:g} ms each: ", end="")
 print(f"{time.perf_counter() - start:.1f} s with the compilation")
-scale = matplotlib.colors.LogNorm(0.5, max(rates.max(), 1.0), clip=True)
+scale = LogNorm(0.5, max(rates.max(), 1.0), clip=True)
 image = right.pcolormesh(drives, gains, rates, shading="nearest", cmap="viridis", norm=scale)
 right.set(xlabel="drive (pA)", ylabel="strength of inhibition (times)")
 figure.colorbar(image, label="rate of E (Hz)")

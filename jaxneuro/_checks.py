@@ -59,6 +59,22 @@ def check_bounds(
         raise ValueError(f"{name} must be {must}; got {x[bad].flat[0]}{where}")
 
 
+# The largest number that float32 holds, a little rounded down.
+_LARGEST = 3.4e38
+
+
+def check_size(name: str, value: Any) -> None:
+    """Raises `ValueError` unless every entry is finite, and small enough for float32."""
+    x = concrete(value)
+    if x is not None and x.dtype.kind in "biuf" and np.isfinite(x).all():
+        largest = np.abs(x).max(initial=0.0)
+        if largest > _LARGEST:
+            raise ValueError(
+                f"{name} must be at most {_LARGEST:g} in size, which float32 holds; got {largest:g}"
+            )
+    check_bounds(name, value)
+
+
 def check_count(name: str, value: Any, at_least: int = 0) -> int:
     """`value` as an `int`, or `ValueError` unless it is a whole number >= `at_least`."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)

@@ -82,7 +82,9 @@ class Placed(Rule):
     def expected(self, n_pre: int, n_post: int, same: bool) -> float:
         if 0 in self.sizes:
             return 0.0
-        rows = some_rows(self.search.n_rows)
+        # Fewer rows where each has millions of candidates: an estimate must be quick.
+        first = self.search.pairs(0, 1)[0].size
+        rows = some_rows(self.search.n_rows, min(64, max(4, (1 << 21) // max(first, 1))))
         means = []
         for row in rows:
             p = self._candidates(row, row + 1, same)[2]
@@ -94,7 +96,8 @@ class Placed(Rule):
             return
         by_target = self.cap.by_target
         chunks = self.search.chunks(at_least=4 * n_pre if by_target else 0)
-        for (first, stop), (i, j) in ahead(lambda x: self._connected(key, x[0], x[1], same), chunks):
+        work = lambda rows: self._connected(key, rows[0], rows[1], same)  # noqa: E731
+        for (first, stop), (i, j) in ahead(work, chunks):
             if by_target:
                 yield Chunk(0, np.bincount(i, minlength=n_pre), j[stable_order(i, n_pre)])
             else:

@@ -95,7 +95,7 @@ def _chance(label: str, profile: Any, reach: float, pre: Place, post: Place, per
         near = d <= reach
         if not near.all():
             i, j, d = i[near], j[near], d[near]
-        p = np.asarray(profile(d) if of_distance else profile(a[:, i].T, b[:, j].T))
+        p = np.asarray(profile(d) if of_distance else _call(label, profile, a[:, i].T, b[:, j].T))
         _check_shape(label, p, i.size)
         bad = np.flatnonzero(~((p >= 0.0) & (p <= 1.0)))
         if bad.size:
@@ -107,6 +107,17 @@ def _chance(label: str, profile: Any, reach: float, pre: Place, post: Place, per
         return i, j, p.astype(np.float64)
 
     return chance
+
+
+def _call(label: str, function: Any, x: np.ndarray, y: np.ndarray) -> Any:
+    try:
+        return function(x, y)
+    except Exception as error:
+        raise ValueError(
+            f"{label}: the function for a probability raised {type(error).__name__}: {error}. It "
+            "takes the positions of sources and targets, two arrays (m, dims), and must return m "
+            "probabilities; for a function of the distance subclass jn.space.Profile"
+        ) from error
 
 
 def _check_shape(label: str, p: np.ndarray, n: int) -> None:

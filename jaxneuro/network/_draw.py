@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._checks import check_bounds
+from .._checks import check_bounds, check_size
 from ..kernels import BLOCK_TARGETS
 from ..numerics import Distribution, bits, steps_on_grid, stream_key, unit_interval
 from ..space import SpatialValue
@@ -147,11 +147,25 @@ class Values:
         post = targets.astype(np.int64) + block.first_target
         if self.function is not None:
             at_least = None if self.word == 0 else 0.0  # a delay
-            return _checked(self.label, self.function(rows, post), rows.size, at_least)
+            return _checked(self.label, self._call(rows, post), rows.size, at_least)
         assert self.given is not None
         if self.at is not None:
             return self.given[self.at[0][rows], self.at[1][post]]
         return self.given[order + position]
+
+    def _call(self, pre: np.ndarray, post: np.ndarray) -> Any:
+        """The function's values; whatever it raises becomes a `ValueError` that names it."""
+        assert self.function is not None
+        try:
+            return self.function(pre, post)
+        except Exception as error:
+            if isinstance(error, ValueError) and str(error).startswith(self.label):
+                raise
+            raise ValueError(
+                f"{self.label}: the function raised {type(error).__name__}: {error}. It gets two "
+                "arrays, the indices of sources and targets (or their positions), and must return "
+                "an array of one number per connection: use NumPy functions, np.where for cases"
+            ) from error
 
 
 def _inverse(neurons: Neurons) -> np.ndarray:
@@ -164,13 +178,17 @@ def _inverse(neurons: Neurons) -> np.ndarray:
 
 
 def _checked(label: str, values: Any, n: int, at_least: float | None) -> np.ndarray:
-    x = np.asarray(values, np.float64)
+    x = np.asarray(values)
+    if x.dtype.kind not in "biuf":
+        raise ValueError(f"{label}: the function must give real numbers; got {x.dtype}")
+    x = x.astype(np.float64)
     if x.shape not in ((), (n,)):
         raise ValueError(
             f"{label}: the function must give one number per connection, shape ({n},) for index "
             f"arrays of that length; got shape {x.shape}"
         )
     check_bounds(label, x, at_least=at_least)
+    check_size(label, x)
     return np.broadcast_to(x, (n,))
 
 

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._types import Stimulus
-from ..numerics import steps_on_grid, stream_key
+from ..numerics import Distribution, bits, steps_on_grid, stream_key, unit_interval
 from ._merge import kind_key, merge, own_key, sort_key
 from ._places import Neurons, Places, count
 from ._plan import Plan, receptor_key
@@ -26,6 +26,7 @@ class Driven:
     stimulus: Stimulus
     neurons: Neurons
     window: tuple[int, int, int | None]
+    weight: Any
 
     @property
     def population(self) -> str:
@@ -45,8 +46,17 @@ def prepare_stimuli(plan: Plan, places: Places, seed: Any, dt: float) -> list[Dr
         check_one_per_neuron(s, count(neurons))
         key = stream_key(seed, s.name, "stimulus")
         stimulus = s.stimulus.prepare(label, count(neurons), dt, key)
-        out.append(Driven(s, stimulus, neurons, _window(label, s, dt)))
+        weight = _weight(s, count(neurons), seed)
+        out.append(Driven(s, stimulus, neurons, _window(label, s, dt), weight))
     return out
+
+
+def _weight(s: Stimulation, n: int, seed: Any) -> Any:
+    """The weight as numbers: one drawn per neuron from a distribution."""
+    if not isinstance(s.weight, Distribution):
+        return s.weight
+    word = bits(stream_key(seed, s.name, "weights"), np.arange(n), 0)[0]
+    return np.asarray(s.weight.quantile(unit_interval(word)))
 
 
 def _window(label: str, s: Stimulation, dt: float) -> tuple[int, int, int | None]:
@@ -99,7 +109,7 @@ def _merged(plan: Plan, receptors: list, members: list[Driven], dtype: Any) -> S
     model = merge([d.stimulus for d in members], sizes, dtype)
     weight: Any = None
     if receptor is not None:
-        weight = merge([np.asarray(d.stimulation.weight) for d in members], sizes, dtype)
+        weight = merge([np.asarray(d.weight) for d in members], sizes, dtype)
     index, spans, starts = None, [], []
     for d, start in zip(members, first):
         if isinstance(d.neurons, slice):

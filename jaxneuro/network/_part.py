@@ -13,8 +13,8 @@ from ..space import Area
 class Part:
     """Some neurons of a population, to project from, to project onto or to stimulate.
 
-    **Fields** `population` its name; `where` which neurons: a `slice` or `range` (contiguous,
-    `slice(0, 50)`), an array of ascending indices, an `Area` of coordinates, or the name of one
+    **Fields** `population` its name; `where` which neurons: a `slice` or `range` (`slice(0, 50)`),
+    an array of ascending indices or a boolean mask, an `Area` of coordinates, or the name of one
     of the description's areas; None means all.
 
     **Raises** `ValueError` for a name that is no text, a `where` of another kind, indices that
@@ -31,7 +31,8 @@ class Part:
         check_name("a part: the population", self.population)
         where = self.where
         if isinstance(where, range):
-            where = slice(where.start, where.stop, where.step)
+            straight = where.step == 1 and where.start <= where.stop
+            where = slice(where.start, where.stop) if straight else list(where)
         if isinstance(where, slice):
             where = _checked_slice(self.population, where)
         elif where is not None and not isinstance(where, str | Area):
@@ -66,6 +67,8 @@ def _checked_slice(population: str, where: slice) -> slice:
 def _checked_indices(population: str, where: Any) -> np.ndarray:
     x = np.asarray(where)
     x = x.astype(np.int64) if x.size == 0 else x
+    if x.ndim == 1 and x.dtype == bool:
+        x = np.flatnonzero(x)
     if x.ndim != 1 or not np.issubdtype(x.dtype, np.integer):
         raise ValueError(
             f"part of {population!r}: where must be a slice, a range, an array of indices, an Area "

@@ -93,9 +93,15 @@ class Places:
                 "positions= (a Grid, a UniformBox or an array)"
             )
         try:
-            return _stretch(np.flatnonzero(area.contains(points)))
+            inside = np.flatnonzero(area.contains(points))
         except ValueError as error:
             raise ValueError(f"part of {part.population!r}: {error}") from None
+        if points.size and not inside.size:
+            raise ValueError(
+                f"part of {part.population!r}: an area must hold a neuron; none is in {area}, "
+                f"positions are from {points.min(axis=0)} to {points.max(axis=0)} um"
+            )
+        return _stretch(inside)
 
     def wire(self, p: Any) -> Wired:
         """The projection with its neurons; raises where its rule does not fit them."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import check_bounds, check_count, check_kind, check_name
+from .._checks import check_count, check_kind, check_name, check_size
 from .._fields import tables
 from .._types import Neuron
 from ..numerics import Distribution
@@ -76,10 +76,11 @@ def numbers(what: str, value: Any) -> Any:
     if isinstance(value, Distribution):
         return value
     try:
-        x = np.asarray(value, np.float64)
+        x = np.asarray(value)
+        x = np.asarray("no number" if x.dtype.kind not in "biuf" else x, np.float64)
     except (TypeError, ValueError):
         raise ValueError(
             f"{what} must be a number, an array of numbers or a distribution; got {value!r}"
         ) from None
-    check_bounds(what, x)
+    check_size(what, x)
     return float(x) if x.ndim == 0 else x

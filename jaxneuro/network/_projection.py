@@ -10,7 +10,7 @@ from .._types import Release, Synapse
 from ..connectivity import Rule
 from ..numerics import Distribution
 from ..release import Spikes
-from ..space import SpatialValue
+from ..space import ByDistance, Profile, SpatialValue
 from ._part import Part, as_part
 from ._population import numbers
 
@@ -22,10 +22,10 @@ class Projection:
     **Fields** `source`, `target` population names, or a `Part` of a population; `rule` who
     connects to whom; `weight` and `delay` [ms] a number, a distribution, an array `(n_source,
     n_target)`, one with an entry per connection (`Explicit`, `OneToOne`), a function `f(i, j)` of
-    arrays of source and target indices, or a value by distance (`jn.space.ByDistance`,
-    `jn.space.ConductionDelay`); the unit of the weight is that of the synapse; `synapse` the
-    receptor; `release` what a spike hands over; `gain` multiplies all weights at delivery; `name`
-    (default "source->target").
+    arrays of source and target indices, a `jn.space.Profile` of the distance, or another value by
+    position (`jn.space.ByDistance`, `ByPositions`, `ConductionDelay`); the unit of the weight is
+    that of the synapse; `synapse` the receptor; `release` what a spike hands over; `gain`
+    multiplies all weights at delivery; `name` (default "source->target").
 
     Delays that are drawn or computed are rounded to the time grid, at least one step; a function
     gets the indices of many connections at once, is called more than once, and must give the
@@ -83,6 +83,8 @@ def _values(what: str, value: Any) -> Any:
     """Weights or delays: what `numbers` takes, or a function of the connection."""
     if isinstance(value, type):
         raise ValueError(f"{what} must be a value; got the class {value.__name__} (call it)")
+    if isinstance(value, Profile):
+        return ByDistance(value)
     if isinstance(value, SpatialValue) or (callable(value) and not isinstance(value, Distribution)):
         return value
     return numbers(what, value)

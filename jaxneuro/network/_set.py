@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import check_bounds, concrete, unknown
+from .._checks import check_size, concrete, unknown
 from .._fields import parameters
 from ..numerics import steps_on_grid, stream_key
 from ._merge import member, replace_member
@@ -77,7 +77,7 @@ def _set_weight(label: str, stimulus: Any, index: int, value: Any) -> Any:
         raise ValueError(
             f"{label}: weight must be one number or of shape ({size},); got {np.shape(value)}"
         )
-    check_bounds(f"{label}: weight", value)
+    check_size(f"{label}: weight", value)
     return replace_member(stimulus.weight, stimulus.sizes, index, value)
 
 
@@ -102,7 +102,7 @@ def _set_entry(net: Any, number: int, index: int, key: str, value: Any, label: s
     """One entry of a pathway's vector over projections."""
     if np.shape(value) != ():
         raise ValueError(f"{label}: {key} must be one number; got shape {np.shape(value)}")
-    check_bounds(f"{label}: {key}", value)
+    check_size(f"{label}: {key}", value)
     vector = getattr(net.pathways[number], key)
     vector = vector.at[index].set(jnp.asarray(value, vector.dtype))
     return eqx.tree_at(lambda n: getattr(n.pathways[number], key), net, vector)
@@ -142,8 +142,9 @@ def _set_member(
         raise ValueError(f"{label}: {error}") from None
     if jax.tree.structure(new) != jax.tree.structure(member(model, sizes, index)):
         raise ValueError(
-            f"{label}: a number can be set to a number, a function of time to one of its kind; got "
-            f"{values}. Build another network for another kind"
+            f"{label}: {', '.join(values)} must stay of its kind: a number (or one per neuron) "
+            "where it was a number, a whole signal of the same class where it was a signal, "
+            "amplitude=Sinusoid(10.0, 2.0, 8.0). Build another network for another kind"
         )
     check_grid(label, new, dt)
     return replace_member(model, sizes, index, new)

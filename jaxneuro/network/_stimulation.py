@@ -8,6 +8,7 @@ import numpy as np
 
 from .._checks import check_kind, check_name
 from .._types import SpikeStimulus, Stimulus, Synapse
+from ..numerics import Distribution
 from ._part import Part, as_part
 from ._population import check_lengths, numbers
 
@@ -20,11 +21,11 @@ class Stimulation:
     as a projection does; projections onto the population with an equal synapse share its
     receptor. One that gives a current has neither.
 
-    **Fields** `target` population name or a `Part`; `stimulus` its model; `weight` one number or
-    one per neuron, in the unit of the synapse; `synapse` the receptor; `delay` [ms] (default 0)
-    after which everything arrives; `start`, `stop` [ms] when it is on: from the time step that
-    begins at `start` until the one that ends at `stop` (default always), before the delay; `name`
-    (default "Model->target").
+    **Fields** `target` population name or a `Part`; `stimulus` its model; `weight` one number,
+    one per neuron or a distribution, in the unit of the synapse; `synapse` the receptor; `delay`
+    [ms] (default 0) after which everything arrives; `start`, `stop` [ms] when it is on: from the
+    time step that begins at `start` until the one that ends at `stop` (default always), before
+    the delay; `name` (default "Model->target").
 
     **Raises** `ValueError` for a value that is no stimulus, a weight or synapse that is missing
     or not wanted, a negative delay or start, or a stop before the start.
@@ -73,10 +74,16 @@ class Stimulation:
                 f"{label}: {kind} sends spikes: give weight= and synapse=, as for a projection"
             )
         check_kind(f"{label}: synapse", self.synapse, Synapse)
-        weight = numbers(f"{label}: weight", self.weight)
-        if not isinstance(weight, float | np.ndarray) or np.ndim(weight) > 1:
+        if callable(self.weight) and not isinstance(self.weight, Distribution):
             raise ValueError(
-                f"{label}: weight must be one number or one per neuron; got {self.weight!r}"
+                f"{label}: weight must be one number, one per neuron or a distribution; got "
+                f"{self.weight!r}. Hand over the values of a function as an array"
+            )
+        weight = numbers(f"{label}: weight", self.weight)
+        if np.ndim(weight) > 1:
+            raise ValueError(
+                f"{label}: weight must be one number, one per neuron or a distribution; got shape "
+                f"{np.shape(weight)}"
             )
         object.__setattr__(self, "weight", weight)
 

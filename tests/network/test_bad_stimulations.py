@@ -126,11 +126,12 @@ REFUSED = {
     ),
     "text": (lambda: stimulate(weight="big"), "'Poisson->E': weight must be a number.* got 'big'"),
     "nan": (lambda: stimulate(weight=[1.0, np.nan]), "weight must be finite; got nan at index 1"),
-    "law": (
-        lambda: stimulate(weight=jn.Uniform(0.0, 1.0)),
-        "'Poisson->E': weight must be one number or one per neuron; got Uniform",
+    "function": (
+        lambda: stimulate(weight=lambda j: 1.0 * j),
+        "'Poisson->E': weight must be one number, one per neuron or a distribution; got <function",
     ),
-    "matrix": (lambda: stimulate(weight=np.ones((8, 1))), "weight must be one number or one per"),
+    "matrix": (lambda: stimulate(weight=np.ones((8, 1))), "weight must be one number, one per"),
+    "beyond float32": (lambda: stimulate(weight=1e39), r"weight must be at most 3.4e\+38 in size"),
     "negative delay": (
         lambda: stimulate(delay=-0.1),
         "stimulation 'Poisson->E': delay must be a number of at least 0 ms; got -0.1",
@@ -281,11 +282,11 @@ REFUSED = {
     ),
     "a wave for a number": (
         lambda: NET.set("Current->E", amplitude=jn.stimuli.Sinusoid(1.0, 2.0, 3.0)),
-        "'Current->E': a number can be set to a number, a function of time to one of its kind",
+        "'Current->E': amplitude must stay of its kind: a number .* where it was a number",
     ),
     "a number for a wave": (
         lambda: NET.set("wave", amplitude=1.0),
-        "'wave': a number can be set to a number, .* Build another network for another kind",
+        "'wave': amplitude must stay of its kind: .* Build another network for another kind",
     ),
     "gains": (
         lambda: NET.set("E->I", gain=np.ones(2)),

@@ -248,3 +248,50 @@ def test_positions_that_do_not_fit(given, positions, message):
     (what,) = given
     with pytest.raises(ValueError, match=rf"(?s)projection 'A->B': {what}: .*{message}"):
         build(project(**given), positions=positions)
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda i: i, "weight: the function raised TypeError: .* It gets two arrays"),
+        (lambda i, j: 1 / 0, "weight: the function raised ZeroDivisionError"),
+        (
+            lambda i, j: 1.0 if i < j else 2.0,
+            "the function raised ValueError: .*np.where for cases",
+        ),
+        (lambda i, j: 1j * i, "the function must give real numbers; got complex128"),
+        (lambda i, j: 1e39 + i, "weight must be at most 3.4e.38 in size"),
+    ],
+)
+def test_whatever_a_function_raises_names_the_projection(function, message):
+    p = jn.Projection(
+        "A",
+        "B",
+        jn.connectivity.AllToAll(),
+        weight=function,
+        delay=1.0,
+        synapse=jn.synapses.Delta(),
+    )
+    described = jn.Description([jn.Population(k, 4, jn.neurons.LIF()) for k in "AB"], [p])
+    with pytest.raises(ValueError, match=f"(?s)projection 'A->B': .*{message}"):
+        jn.build(described, 0, 0.1)
+
+
+def test_a_profile_is_a_weight_by_distance():
+    line = jn.space.Grid((5,), spacing=10.0)
+    profile = jn.space.Gaussian(10.0, peak=3.0)
+    weights = []
+    for weight in (profile, jn.space.ByDistance(profile)):
+        p = jn.Projection(
+            "A",
+            "A",
+            jn.connectivity.AllToAll(),
+            weight=weight,
+            delay=1.0,
+            synapse=jn.synapses.Delta(),
+        )
+        population = jn.Population("A", 5, jn.neurons.LIF(), positions=line)
+        net = jn.build(jn.Description([population], [p]), 0, 0.1)
+        weights.append(net.connections("A->A").weight)
+    np.testing.assert_array_equal(*weights)
+    assert weights[0][0] == 3.0

@@ -204,7 +204,13 @@ def test_autapses_of_parts():
         assert list(zip(c.pre.tolist(), c.post.tolist())) == expected
 
 
-@pytest.mark.parametrize("nobody", [slice(4, 4), [], jn.space.Area([1e3, 0.0], [2e3, 1.0])])
+def test_masks_and_ranges_are_the_indices_they_mean():
+    for where in (range(1, 8, 3), np.isin(np.arange(14), [1, 4, 7])):
+        np.testing.assert_array_equal(jn.Part("A", where).where, [1, 4, 7])
+    assert jn.Part("A", range(2, 9)).where == slice(2, 9)
+
+
+@pytest.mark.parametrize("nobody", [slice(4, 4), []])
 def test_a_part_of_nobody(nobody):
     law = jn.Uniform(0.1, 1.0)
     net = build(
@@ -262,7 +268,8 @@ BAD = {
         lambda: jn.Part("A", slice(0, 8, 2)),
         "step\n? ?1; got slice.0, 8, 2.*array of indices",
     ),
-    "range step": (lambda: jn.Part("A", range(0, 8, 2)), "0 <= start <= stop and step 1; got"),
+    "slice step": (lambda: jn.Part("A", slice(0, 8, 2)), "0 <= start <= stop and step 1; got"),
+    "range backwards": (lambda: jn.Part("A", range(8, 0, -2)), "ascending, different"),
     "backwards": (lambda: jn.Part("A", slice(5, 2)), "0 <= start <= stop"),
     "from the end": (lambda: jn.Part("A", slice(-3, None)), "0 <= start <= stop"),
     "half": (lambda: jn.Part("A", slice(0.5, 2)), "a slice must have whole numbers"),
@@ -271,7 +278,14 @@ BAD = {
     "negative": (lambda: jn.Part("A", [-1, 2]), "not negative; got .-1"),
     "many": (lambda: jn.Part("A", np.zeros(20, int)), "got 20 indices from 0 to 0"),
     "floats": (lambda: jn.Part("A", [0.5]), "where must be a slice, a range.*got .0.5"),
-    "mask": (lambda: jn.Part("A", [True, False]), "where must be a slice"),
+    "mask too long": (
+        lambda: build(project(jn.Part("A", np.ones(15, bool)), "B")),
+        "neurons must be below 14",
+    ),
+    "an area of nobody": (
+        lambda: build(project(jn.Part("A", jn.space.Area([1e3, 0.0], [2e3, 1.0])), "B")),
+        "part of 'A': an area must hold a neuron; none is in Area",
+    ),
     "matrix": (lambda: jn.Part("A", [[1, 2]]), "where must be a slice"),
     "outside": (
         lambda: build(project(jn.Part("A", [2, 14]), "B")),

@@ -242,3 +242,15 @@ def test_a_receptor_that_only_a_stimulation_uses_is_read_by_its_name():
     trace = jn.simulate(net, 1.0, record=record).traces["Train->A"]["current"]
     assert trace.shape == (10, 3)
     assert (trace[-1] > 0).all()
+
+
+def test_weights_from_a_distribution_are_drawn_once_per_neuron():
+    """The same for every run; the law of the distribution; another build key draws others."""
+    law = jn.Uniform(1.0, 3.0)
+    nets = [build({"A": 400}, spikes("A", Train(), law), key=k) for k in (0, 0, 1)]
+    weights = [np.asarray(net.groups[0].stimuli[0].weight) for net in nets]
+    np.testing.assert_array_equal(*weights[:2])
+    assert (weights[0] != weights[2]).mean() > 0.99
+    assert 1.0 < weights[0].min() < 1.05
+    assert 2.95 < weights[0].max() < 3.0
+    np.testing.assert_array_equal(np.asarray(voltages(nets[0], 1)["A"])[-1], weights[0])
