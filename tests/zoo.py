@@ -1,10 +1,12 @@
 """Every model with parameters that are not its defaults: the laws run on each of them.
 
-Adding a model is one line in `CASES`: its name, a value of it and its oracle, a function
-`(parameters, inputs, n, dt) -> outputs`, where `parameters` is a dict of float64 numbers and
-the outputs are arrays (steps, n) by name, as `outputs` makes them from the model's own.
+Adding a model is one line in `CASES` (a stimulus: in `tests/zoo_stimuli.py`): its name, a value
+of it and its oracle, a function `(parameters, inputs, n, dt) -> outputs`, where `parameters` is
+what `numbers` gives and the outputs are arrays (steps, n) by name, as `outputs` makes them from
+the model's own.
 """
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -15,6 +17,7 @@ import numpy as np
 import jaxneuro as jn
 from jaxneuro.numerics import FastSigmoid, Stream, stream_key
 from tests.oracle import lif, synapses
+from tests.zoo_stimuli import CLOSE, NAME, SEED, STIMULI
 
 DT = 0.1
 N = 128
@@ -22,10 +25,11 @@ LIF = {"tau_m": 12.0, "c_m": 180.0, "e_l": -64.0, "v_th": -51.5, "v_reset": -62.
 
 
 class Case(NamedTuple):
-    """A model and its oracle."""
+    """A model, its oracle, and how near float64 comes to it."""
 
     model: Any
-    oracle: Callable
+    oracle: Callable | None
+    close: float = CLOSE
 
 
 def lif_oracle(params, drives, n, dt):
@@ -50,10 +54,6 @@ def synapse_oracle(function):
     return oracle
 
 
-def current_oracle(params, steps, n, dt):
-    return {"current": [np.broadcast_to(params["amplitude"], n) for _ in np.asarray(steps)]}
-
-
 def spikes_oracle(params, inputs, n, dt):
     return {"values": list(np.asarray(inputs[0]))}
 
@@ -67,14 +67,82 @@ CASES = {
         jn.synapses.ExponentialConductance(4.1, -71.0),
         synapse_oracle(synapses.exponential_conductance),
     ),
-    "Current": Case(jn.stimuli.Current(123.0), current_oracle),
     "Spikes": Case(jn.release.Spikes(), spikes_oracle),
+    **{name: Case(*parts) for name, parts in STIMULI.items()},
 }
 NEURONS = {name: case for name, case in CASES.items() if isinstance(case.model, jn.Neuron)}
 
 
+def numbers(model: Any, factors: Any = 1.0) -> dict[str, Any]:
+    """All fields of a model by name, and its `kind`; parameters times the factors in float64.
+
+    With factors (n,) every parameter has one number per neuron; each field takes them from
+    another neuron on. A duration on the time grid moves by whole steps; a model inside becomes
+    a dict; what belongs to the model as a whole stays.
+    """
+    out: dict[str, Any] = {"kind": type(model).__name__}
+    for field in dataclasses.fields(model):
+        x, factors = getattr(model, field.name), np.roll(factors, 1)
+        if dataclasses.is_dataclass(x):
+            x = numbers(x, factors)
+        elif field.metadata.get("on_grid"):
+            x = np.asarray(x, np.float64) + DT * np.rint(100 * (factors - 1))
+        elif "checks" in field.metadata:
+            x = np.asarray(x, np.float64) * factors
+        elif isinstance(model, jn.stimuli.Steps) and field.name == "values":
+            x = np.multiply.outer(np.asarray(x, np.float64), factors)  # the table (m, n)
+        elif is_number(x):
+            x = np.asarray(x, np.float64)
+        out[field.name] = x
+    return out
+
+
+def is_number(x: Any) -> bool:
+    """Whether a leaf of a model is a number, and not a step or a neuron."""
+    return isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jnp.floating)
+
+
+def of_numbers(model: Any, values: dict[str, Any], dtype: Any = jnp.float32) -> Any:
+    """The model with the parameters that `numbers` gave."""
+    new = {}
+    for field in dataclasses.fields(model):
+        x, value = getattr(model, field.name), values[field.name]
+        if dataclasses.is_dataclass(x):
+            new[field.name] = of_numbers(x, value, dtype)
+        elif is_number(x):
+            new[field.name] = jnp.asarray(value, dtype)
+    return dataclasses.replace(model, **new)
+
+
+def cast(model: Any, dtype: Any) -> Any:
+    """The model with parameters of another dtype."""
+    return jax.tree.map(lambda x: x.astype(dtype) if is_number(x) else x, model)
+
+
+def ready(model: Any, n: int) -> Any:
+    """The model as it runs: a stimulus is prepared, as `build` does."""
+    if not isinstance(model, jn.Stimulus):
+        return model
+    return model.prepare("zoo", n, DT, stream_key(np.uint32(SEED), NAME, "stimulus"))
+
+
+def permuted(model: Any, order: np.ndarray) -> Any:
+    """A model that is ready, with neuron `order[i]` in place i."""
+    if isinstance(model, jn.stimuli.ScheduledSpikes):
+        if model.neurons is None:
+            return model
+        return dataclasses.replace(model, neurons=jnp.argsort(jnp.asarray(order))[model.neurons])
+    # A parameter is (n,), the table of `Steps` is (m, n), any other table (m,) is of no neuron.
+    return jax.tree.map(
+        lambda x: x[..., order] if is_number(x) and x.shape[-1:] == order.shape else x, model
+    )
+
+
 def inputs(model: Any, n_steps: int, n: int = N, seed: int = 0, scale: float = 1.0) -> Any:
-    """Random inputs of a model, (n_steps, n) each; of the size of real ones at scale 1."""
+    """Random inputs of a model, (n_steps, n) each; of the size of real ones at scale 1.
+
+    Of a stimulus the numbers of the steps, the first `37 seed`.
+    """
     rng = np.random.default_rng(seed)
     dtype = jnp.result_type(float)
     shape = (n_steps, n)
@@ -89,18 +157,20 @@ def inputs(model: Any, n_steps: int, n: int = N, seed: int = 0, scale: float = 1
         return jnp.asarray(few * rng.normal(0.0, 50.0, shape) * scale, dtype), v
     if isinstance(model, jn.Release):
         return jnp.asarray(few), v
-    return jnp.arange(n_steps, dtype=jnp.int32)
+    return jnp.arange(n_steps, dtype=jnp.int32) + jnp.int32(37 * seed)
 
 
-def stream(n: int, name: str = "zoo") -> Stream:
-    """Where n neurons draw."""
-    high, low = stream_key(np.uint32(3), name, "stimulus")
-    return Stream(jnp.asarray(high), jnp.asarray(low), jnp.arange(n, dtype=jnp.uint32))
+def stream(index: Any, seed: int = SEED) -> Stream:
+    """Where the neurons with these numbers draw."""
+    high, low = stream_key(np.uint32(seed), NAME, "stimulus")
+    return Stream(jnp.asarray(high), jnp.asarray(low), jnp.asarray(index, jnp.uint32))
 
 
-def init(model: Any, n: int) -> Any:
-    """The state of a model of any role for n units."""
-    return model.init(n, stream(n)) if isinstance(model, jn.Stimulus) else model.init(n)
+def init(model: Any, n: int, order: Any = None, seed: int = SEED) -> Any:
+    """The state of a model of any role for n units, which draw as the neurons `order`."""
+    if not isinstance(model, jn.Stimulus):
+        return model.init(n)
+    return model.init(n, stream(np.arange(n) if order is None else order, seed))
 
 
 def step(model: Any, state: Any, now: Any, dt: float = DT) -> tuple[Any, Any]:
@@ -116,6 +186,8 @@ def outputs(model: Any, state: Any, output: Any) -> dict[str, jax.Array]:
         return {"spikes": output, "v": state.v}
     if isinstance(model, jn.Release):
         return {"values": output}
+    if isinstance(model, jn.SpikeStimulus):
+        return {"counts": output}
     return {k: x for k, x in output._asdict().items() if x is not None}
 
 
@@ -129,6 +201,11 @@ def run(model: Any, state: Any, xs: Any, dt: float = DT) -> tuple[Any, dict[str,
     return jax.lax.scan(body, state, xs)
 
 
-def cast(model: Any, dtype: Any) -> Any:
-    """The model with parameters of another dtype."""
-    return jax.tree.map(lambda x: x.astype(dtype), model)
+TRACES: list[int] = []
+
+
+@jax.jit
+def fast_run(model: Any, state: Any, xs: Any) -> tuple[Any, dict[str, jax.Array]]:
+    """`run` compiled, one function for all laws: what one compiled, the others need not."""
+    TRACES.append(1)
+    return run(model, state, xs)

@@ -1,27 +1,63 @@
 """Gradients through every model of the zoo."""
 
+import dataclasses
+
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import jaxneuro as jn
 from jaxneuro.numerics import FastSigmoid
-from tests.zoo import CASES, NEURONS, cast, init, inputs, run
+from tests.zoo import CASES, NEURONS, cast, init, inputs, ready, run
 
-WITH_NUMBERS = {k: c for k, c in CASES.items() if jax.tree.leaves(c.model)}
+N = 16
+# Not the counts of spikes: they have a law of their own.
+WITH_NUMBERS = {
+    k: c
+    for k, c in CASES.items()
+    if jax.tree.leaves(c.model) and not isinstance(c.model, jn.SpikeStimulus)
+}
+# What runs as it was made: of a schedule no number is left.
+DRAWN = {
+    k: c
+    for k, c in CASES.items()
+    if isinstance(c.model, jn.SpikeStimulus) and type(ready(c.model, N)) is type(c.model)
+}
 SURROGATES = {k: c for k, c in NEURONS.items() if getattr(c.model, "surrogate", None) is not None}
 every_model = pytest.mark.parametrize("case", WITH_NUMBERS.values(), ids=WITH_NUMBERS.keys())
+every_drawn = pytest.mark.parametrize("case", DRAWN.values(), ids=DRAWN.keys())
 every_surrogate = pytest.mark.parametrize("case", SURROGATES.values(), ids=SURROGATES.keys())
 
 
-def smooth_loss(model, xs):
+def split(model):
+    """The numbers of a model that is ready, and the rest: steps counted in integers."""
+    if hasattr(model, "v_th"):  # out of reach
+        model = dataclasses.replace(model, v_th=jnp.full_like(model.v_th, 1e6))
+    return eqx.partition(ready(model, N), eqx.is_inexact_array)
+
+
+def smooth_loss(numbers, rest, xs):
     """Of everything but the spikes, with weights that tell the neurons apart."""
-    out = jax.jit(run)(model, init(model, 16), xs)[1]
+    model = eqx.combine(numbers, rest)
+    out = run(model, init(model, N), xs)[1]
     parts = [x for name, x in out.items() if name not in ("spikes", "values")]
     return sum(
         jnp.mean(x * jnp.cos(jnp.arange(x.size, dtype=x.dtype).reshape(x.shape))) + jnp.mean(x)
         for x in parts
     )
+
+
+def all_counts(numbers, rest, xs):
+    model = eqx.combine(numbers, rest)
+    return jnp.sum(run(model, init(model, N), xs)[1]["counts"])
+
+
+count_slopes = jax.jit(jax.grad(all_counts))
+fast_loss = jax.jit(smooth_loss)
+fast_slopes = jax.jit(jax.grad(smooth_loss))
+batched_slopes = jax.jit(jax.vmap(jax.grad(smooth_loss), in_axes=(0, None, None)))
 
 
 @every_surrogate
@@ -55,35 +91,43 @@ def test_the_slope_of_a_spike_is_the_surrogate():
 
 @every_model
 def test_equal_central_differences_where_nothing_spikes(case, x64):
-    model = cast(case.model, jnp.float64)
-    if hasattr(model, "v_th"):
-        model = type(model)(**{**vars(model), "v_th": jnp.asarray(1e6)})
-    xs = inputs(model, 100, n=16)
-    slopes = jax.grad(smooth_loss)(model, xs)
-    for path, slope in jax.tree.leaves_with_path(slopes):
+    numbers, rest = split(cast(case.model, jnp.float64))
+    xs = inputs(case.model, 100, n=N)
+    slopes = fast_slopes(numbers, rest, xs)
+    leaves, tree = jax.tree.flatten_with_path(numbers)
+    for (path, x), slope in zip(leaves, jax.tree.leaves(slopes)):
         label = jax.tree_util.keystr(path)
-        if any(name in label for name in ("v_th", "v_reset", "t_ref", "surrogate")):
-            assert slope == 0, label  # without a spike nothing depends on them
+        if any(name in label for name in ("v_th", "v_reset", "t_ref", "surrogate", "interval")):
+            assert slope == 0, label  # without a spike nothing depends on them; whole steps
             continue
+        if "frequency" in label:
+            continue  # the phase is counted in whole numbers: no derivative by the frequency
+        width = 1e-5 * jnp.abs(x)
         shifted = []
         for sign in (1.0, -1.0):
-            leaves, tree = jax.tree.flatten_with_path(model)
-            moved = [x + sign * 1e-5 * abs(x) if p == path else x for p, x in leaves]
-            shifted.append(smooth_loss(jax.tree.unflatten(tree, moved), xs))
-            width = next(2e-5 * abs(x) for p, x in leaves if p == path)
-        np.testing.assert_allclose(slope, (shifted[0] - shifted[1]) / width, rtol=1e-6)
-        assert slope != 0, label
+            moved = [y + sign * width if p == path else y for p, y in leaves]
+            shifted.append(fast_loss(jax.tree.unflatten(tree, moved), rest, xs))
+        # Of a table the derivative along all its entries.
+        along = jnp.sum(slope * 2 * width)
+        np.testing.assert_allclose(along, shifted[0] - shifted[1], rtol=1e-6)
+        assert (slope != 0).all(), label
 
 
 @every_model
 def test_by_vmap_as_well(case):
-    model = case.model
-    if hasattr(model, "v_th"):
-        model = type(model)(**{**vars(model), "v_th": jnp.asarray(1e6)})
-    xs = inputs(model, 50, n=16)
-    many = jax.tree.map(lambda x: x * jnp.asarray([0.9, 1.0, 1.1], x.dtype), model)
-    slopes = jax.vmap(jax.grad(smooth_loss), in_axes=(0, None))(many, xs)
+    numbers, rest = split(case.model)
+    xs = inputs(case.model, 50, n=N)
+    factors = jnp.asarray([0.9, 1.0, 1.1], jnp.float32)
+    many = jax.tree.map(lambda x: jnp.multiply.outer(factors, x), numbers)
+    slopes = batched_slopes(many, rest, xs)
     for k in range(3):
-        alone = jax.grad(smooth_loss)(jax.tree.map(lambda x, k=k: x[k], many), xs)
+        alone = fast_slopes(jax.tree.map(lambda x, k=k: x[k], many), rest, xs)
         for x, y in zip(jax.tree.leaves(slopes), jax.tree.leaves(alone)):
             np.testing.assert_allclose(x[k], y, rtol=1e-4, atol=1e-5)
+
+
+@every_drawn
+def test_the_number_of_spikes_has_no_slope(case):
+    """0, and never NaN: a count jumps where a probability passes a word."""
+    slopes = count_slopes(*split(case.model), inputs(case.model, 50, n=N))
+    assert all((np.asarray(x) == 0).all() for x in jax.tree.leaves(slopes))

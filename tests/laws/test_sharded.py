@@ -6,23 +6,35 @@ import pytest
 from jax.sharding import Mesh
 from jax.sharding import PartitionSpec as P
 
-from tests.zoo import NEURONS, init, inputs, run
+from tests.zoo import CASES, NEURONS, fast_run, init, inputs, numbers, of_numbers, ready, run
 
 DEVICES, PER_SHARD, STEPS = 8, 128, 300
+N = DEVICES * PER_SHARD
+FACTORS = np.random.default_rng(3).uniform(0.97, 1.03, N)
+# Not the schedules of spikes, which are one list for all neurons.
+DRAWING = ("Poisson", "DeadTimePoisson", "MultipleInteraction")
+NAMES = (*NEURONS, *DRAWING, "WhiteNoise", "OrnsteinUhlenbeck")
 
 
-@pytest.mark.parametrize("case", NEURONS.values(), ids=NEURONS.keys())
-def test_sharded_equals_unsharded(case):
-    n = DEVICES * PER_SHARD
-    rng = np.random.default_rng(3)
-    model = jax.tree.map(lambda x: x * rng.uniform(0.97, 1.03, n).astype("float32"), case.model)
-    xs, state = inputs(model, STEPS, n=n), init(model, n)
+def specs(tree, axis):
+    """What has one number per neuron is cut along the neurons."""
+    of = lambda x: P(*(None,) * axis, "neurons") if x.shape[axis:] == (N,) else P()  # noqa: E731
+    return jax.tree.map(of, tree)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sharded_equals_unsharded(name):
+    model = ready(of_numbers(CASES[name].model, numbers(CASES[name].model, FACTORS)), N)
+    xs, state = inputs(model, STEPS, n=N), init(model, N)
+    one = fast_run(model, state, xs)
     mesh = Mesh(np.array(jax.devices()[:DEVICES]), ("neurons",))
-    specs = (P("neurons"), P("neurons"), P(None, "neurons"))
-    out = (P("neurons"), P(None, "neurons"))
-    sharded = jax.jit(jax.shard_map(run, mesh=mesh, in_specs=specs, out_specs=out))
-    one, many = jax.jit(run)(model, state, xs), sharded(model, state, xs)
-    assert len(many[1]["v"].sharding.device_set) == DEVICES
-    assert np.asarray(one[1]["spikes"]).sum() > 1000
+    into, out = (
+        (specs(model, 0), specs(state, 0), specs(xs, 1)),
+        (specs(state, 0), specs(one[1], 1)),
+    )
+    many = jax.jit(jax.shard_map(run, mesh=mesh, in_specs=into, out_specs=out))(model, state, xs)
+    assert all(len(x.sharding.device_set) == DEVICES for x in many[1].values())
+    spikes = one[1].keys() & {"spikes", "counts"}
+    assert all(np.asarray(one[1][k]).sum() > 1000 for k in spikes)
     for x, y in zip(jax.tree.leaves(one), jax.tree.leaves(many)):
         np.testing.assert_array_equal(np.asarray(x), np.asarray(y))

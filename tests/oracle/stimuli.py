@@ -6,6 +6,7 @@ sinusoid      mean + amplitude sin(2 pi f k dt + phase), the phase from exact fr
 steps         the value of the last of the times k0 dt that is <= k dt, 0 before the first
 ramp          linear from (t0, a) to (t1, b) at t = k dt, constant outside
 pulses        a in the steps t0 + i period <= k dt < t0 + i period + width, i = 0, 1, ...
+function      gain f((k + 1/2) dt)
 spike_counts  a spike at t = m dt belongs to step m - 1
 
 Intervals of renewal processes, in the same units as their mean:
@@ -62,3 +63,22 @@ def dead_time_intervals(rate, dead_steps, dt):
     p = 1 / (1000 / (rate * dt) - dead_steps)
     mean = dead_steps + 1 / p
     return mean * dt, math.sqrt(1 - p) / p / mean
+
+
+def value_at(value, k, dt):
+    """A number as it is, or the value of a signal (a dict of its fields) at step k."""
+    if not isinstance(value, dict):
+        return value
+    p, whole = value, lambda name: np.rint(value[name] / dt).astype(int)
+    if p["kind"] == "Sinusoid":
+        # No fractions: of the first thousands of steps float64 keeps 1e-12 of a cycle.
+        turned = p["frequency"] * (k * dt / 1000)
+        return p["mean"] + p["amplitude"] * np.sin(2 * np.pi * turned + p["phase"])
+    if p["kind"] == "Steps":
+        return steps(k, whole("times"), p["values"])
+    if p["kind"] == "Ramp":
+        return ramp(k, p["start_value"], p["stop_value"], whole("t_start"), whole("t_stop"))
+    if p["kind"] == "Pulses":
+        width, period, first = (whole(name) for name in ("width", "period", "t_first"))
+        return pulses(k, p["amplitude"], width, period, first, p["baseline"])
+    return p["gain"] * p["function"]((k + 0.5) * dt)
