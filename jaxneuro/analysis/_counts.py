@@ -2,7 +2,11 @@
 
 import numpy as np
 
+from .._checks import check_count
+from .._text import counted
 from ._spikes import bin_of, checked_events, number_of_bins
+
+_MOST = 2**31  # counts that are laid out: 17 GB
 
 
 def spike_counts(
@@ -15,16 +19,19 @@ def spike_counts(
 ) -> np.ndarray:
     """Spikes of each neuron in bins: int64 `(n, bins)`.
 
-    Bins are `(t, t + bin_ms]` from `start`; only whole bins up to `stop` are given. `times`,
-    `stop`, `bin_ms`, `start` [ms], `neurons` indices below `n`.
+    Bins are `(t, t + bin_ms]` from `start`. Only whole bins are given: a part of one before
+    `stop` is left out, with its spikes. `times`, `stop`, `bin_ms`, `start` [ms], `neurons`
+    indices below `n`.
 
     **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, times
-    that are not finite, a bin that is not above 0, or `stop` before `start`.
+    that are not finite, a bin that is not above 0, `stop` before `start`, or more than 2^31
+    counts (17 GB), before any is laid out.
 
     **Source** Gerstner et al. (2014), chapter 7, doi:10.1017/CBO9781107447615.
 
     **Differs** Elephant's `BinnedSpikeTrain` has bins `[t, t + bin_ms)`.
     """
+    _check_fits(check_count("n", n), number_of_bins(stop, bin_ms, start), bin_ms)
     key, bins = _cells(times, neurons, n, stop, bin_ms, start)
     return np.bincount(key, minlength=n * bins).reshape(n, bins)
 
@@ -64,6 +71,16 @@ def fano_factor(
     factors = np.full(n, np.nan)
     factors[active] = (bins * squares - total**2)[active] / (bins * total[active])
     return factors, float(factors[active].mean()) if active.any() else float("nan")
+
+
+def _check_fits(n: int, bins: int, bin_ms: float) -> None:
+    """Raises `ValueError` where a count per neuron and bin is too much to lay out."""
+    if n * bins > _MOST:
+        raise ValueError(
+            f"spike_counts: neurons times bins must be at most 2^31; {counted(n, 'neuron')} and "
+            f"{counted(bins, 'bin')} of {bin_ms} ms would take {8e-9 * n * bins:,.0f} GB: use a "
+            "longer bin_ms, a shorter stretch from start to stop, or fewer neurons"
+        )
 
 
 def _cells(

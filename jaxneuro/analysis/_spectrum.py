@@ -4,6 +4,10 @@ import numpy as np
 
 from .._checks import check_bounds
 
+# The lobe of a Hann window at frequency 0, whose mean is taken away, reaches 2 frequencies far:
+# in fewer steps than these it covers all that there are.
+_FEWEST = 4
+
 
 def power_spectrum(
     trace: np.ndarray, dt: float, segment_ms: float = 1000.0, axis: int = 0
@@ -14,12 +18,13 @@ def power_spectrum(
     and under a Hann window. One-sided: the density integrates to the variance. This is
     `scipy.signal.welch(trace, 1000 / dt, nperseg=segment_ms / dt)`. `trace` holds a population's
     rate or counts per bin, a voltage, or many of them; `axis` is that of time, `dt` [ms] its
-    step, `segment_ms` the length of a segment, at most that of the trace: the resolution is
-    `1000 / segment_ms` Hz. The density has the shape of the trace with frequencies in place of
+    step, `segment_ms` the length of a segment: the resolution is `1000 / segment_ms` Hz. A
+    trace that is shorter is one segment; in a longer one, steps at its end that do not fill a
+    segment are left out. The density has the shape of the trace with frequencies in place of
     time. A Poisson process of rate r has the density 2 r, in Hz^2 / Hz.
 
     **Raises** `ValueError` for a trace that is empty or not finite, a `dt` that is not above 0,
-    or a segment that is shorter than 2 steps.
+    or a segment or trace of fewer than 4 steps.
 
     **Source** Welch (1967), doi:10.1109/TAU.1967.1161901.
     """
@@ -32,9 +37,9 @@ def power_spectrum(
         raise ValueError(f"trace must have the axis {axis} of time; got shape {values.shape}")
     check_bounds("trace", values)
     segment = min(int(segment_ms / dt + 1e-6), values.shape[axis])
-    if segment < 2 or values.size == 0:
+    if segment < _FEWEST or values.size == 0:
         raise ValueError(
-            f"a segment must have at least 2 steps; got {segment} of {dt} ms in a trace of shape "
-            f"{values.shape}: use a longer segment_ms or trace"
+            f"a segment must have at least {_FEWEST} steps; got {segment} of {dt} ms in a trace "
+            f"of shape {values.shape}: use a longer segment_ms or trace"
         )
     return signal.welch(values, fs=1e3 / dt, nperseg=segment, axis=axis)

@@ -1,5 +1,6 @@
 """A run in a few lines of text."""
 
+import math
 import resource
 import sys
 from typing import Any
@@ -23,7 +24,8 @@ def summary(result: Any, build_s: float | None = None) -> str:
         for name, n in result.populations.items():
             times, neurons = result.events(name)
             cv = interval_cv(times, neurons, n)
-            lines.append(f"  {name}: {n:,} neurons, {result.rate(name):.2f} Hz, CV {cv:.2f}")
+            shown = "-" if math.isnan(cv) else f"{cv:.2f}"
+            lines.append(f"  {name}: {n:,} neurons, {result.rate(name):.2f} Hz, CV {shown}")
     built = "" if build_s is None else f"build {build_s:.2f} s, "
     factor = result.run_s / seconds if seconds else float("nan")
     lines.append(

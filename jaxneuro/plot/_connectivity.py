@@ -40,9 +40,11 @@ def connectivity(
     "weight" (in `unit`, red above 0 and blue below) or "delay" [ms]. Up to `dots` neurons a side
     every connected pair is seen: as a dot, or as a colour where there is more to say than that
     it has one synapse; weights of a pair add up, of delays it is the mean. Above, neurons are
-    put together into at most `bins` bins a side, and the colour is the mean over all pairs of a
-    bin (synapses or weight per pair) or over its synapses (delay). `size` (width, height)
-    [inches]. What is not connected is grey where there are colours for pairs or delays.
+    put together into at most `bins` bins a side, and the colour is the mean over the synapses of a
+    bin (weight, delay) or over all its pairs (synapses). Neuron 0 of both is at the upper left,
+    as in a matrix; on a lattice, neurons are numbered with the last coordinate fastest, from its
+    origin. `size` (width, height) [inches]. Pairs and bins without a weight or delay, and pairs
+    without a synapse, are grey.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
@@ -56,6 +58,8 @@ def connectivity(
     check_count("connectivity: dots", dots, at_least=1)
     check_count("connectivity: bins", bins, at_least=1)
     figure = new_figure(size)
+    from matplotlib.ticker import MaxNLocator
+
     axis = figure.subplots()
     rows, columns = connections.shape
     each = max(rows, columns) <= dots
@@ -65,8 +69,12 @@ def connectivity(
         points = min(max(45.0 * min(size) / max(rows, columns, 1), 0.8), 6.0)
         axis.plot(connections.post, connections.pre, "s", color=colour(0), ms=points, mew=0)
     elif binned.values.size:
-        _draw_colours(figure, axis, binned, values, _label(values, unit, each))
+        single = np.diff(binned.rows).max() == np.diff(binned.columns).max() == 1
+        _draw_colours(figure, axis, binned, values, _label(values, unit, single))
     axis.set(xlim=(-0.5, max(columns, 1) - 0.5), ylim=(max(rows, 1) - 0.5, -0.5))
+    whole = {"steps": [1, 2, 5, 10], "integer": True, "min_n_ticks": 1}
+    for side in (axis.xaxis, axis.yaxis):
+        side.set_major_locator(MaxNLocator("auto", **whole))
     axis.set_xlabel(f"target neuron ({connections.target})")
     axis.set_ylabel(f"source neuron ({connections.source})")
     return finish(figure)
@@ -95,9 +103,10 @@ def _binned(c: Any, values: str, bins: int) -> _Binned:
         weights = np.asarray(getattr(c, values), np.float64)
         total = np.bincount(block, weights, minlength=count.size).reshape(shape)
     pairs = np.outer(rows, columns)
-    total = total / (np.maximum(count, 1) if values == "delay" else pairs)
-    # A bin of many pairs has no weight of its own: there 0 is the mean.
-    absent = (count == 0) & ((values == "delay") | (pairs.max() == 1))
+    single = pairs.max() == 1
+    mean = values == "delay" or (values == "weight" and not single)
+    total = total / (np.maximum(count, 1) if mean else pairs)
+    absent = (count == 0) & (mean or single)
     return _Binned(np.where(absent, np.nan, total), *edges)
 
 
@@ -118,7 +127,8 @@ def _draw_colours(figure: "Figure", axis: "Axes", binned: _Binned, values: str, 
     colour_bar(figure, drawn, axis, label)
 
 
-def _label(values: str, unit: str, each: bool) -> str:
-    if values == "weight":
-        return f"weight{'' if each else ' per pair'} ({unit or 'unit of the synapse'})"
-    return "delay (ms)" if values == "delay" else "synapses per pair"
+def _label(values: str, unit: str, single: bool) -> str:
+    if values == "synapses":
+        return "synapses per pair"
+    unit = "ms" if values == "delay" else unit or "unit of the synapse"
+    return f"{'' if single else 'mean '}{values} ({unit})"

@@ -32,6 +32,7 @@ def correlation_matrix(
     populations: Sequence[str] | str | None = None,
     *,
     neurons: int = 100,
+    at_least: int = 5,
     bin_ms: float = 10.0,
     start: float | None = None,
     stop: float | None = None,
@@ -41,42 +42,49 @@ def correlation_matrix(
     """Correlation of the spike counts of all pairs of some neurons, with its mean above.
 
     `result` of `simulate`; `populations` names (default all); at most `neurons` in all, the first
-    that spiked of each population, spread over the populations by size; `bin_ms` the bin of the
-    counts; `start`, `stop` [ms] the part counted; `scale` (low, high) of the colours, by default
-    symmetric about 0 with 99 % of the pairs inside; `size` (width, height) [inches]. Lines
-    separate the populations. The diagonal is grey, and what has no correlation.
+    of each population with `at_least` so many spikes, spread over the populations by size; the
+    title says how many have fewer and are left out; `bin_ms` the bin of the counts; `start`,
+    `stop` [ms] the part counted; `scale` (low, high) of the colours, by default symmetric about 0
+    with 99 % of the pairs inside; `size` (width, height) [inches]. Lines separate the
+    populations. The diagonal is grey, and what has no correlation.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
     **Raises** `ValueError` for an unknown population or none, `stop` that is not after `start`,
-    fewer than 2 bins between them, `neurons` below 2, or spikes that were not recorded;
-    `ImportError` without matplotlib.
+    fewer than 2 bins between them, `neurons` below 2, `at_least` below 1, or spikes that
+    were not recorded; `ImportError` without matplotlib.
 
     **Source** Cohen and Kohn (2011), doi:10.1038/nn.2842.
     """
     names = chosen(result, populations)
     first, last = window(result, start, stop)
     check_count("correlation_matrix: neurons", neurons, at_least=2)
+    check_count("correlation_matrix: at_least", at_least, at_least=1)
     total = sum(result.populations[name] for name in names)
-    counts = []
+    counts, quiet = [], 0
     for name in names:
         n = result.populations[name]
         times, who = spikes_between(result, name, first, last)
-        active, place = np.unique(who, return_inverse=True)
-        few = min(active.size, max(1, round(n * neurons / max(total, 1))))
+        active = np.bincount(who, minlength=n) >= at_least
+        quiet += int(n - active.sum())
+        few = min(int(active.sum()), max(1, round(n * neurons / max(total, 1))))
+        place = np.where(active, np.cumsum(active) - 1, few)[who]
         mine = place < few
         counts.append(spike_counts(times[mine], place[mine], few, last, bin_ms, first))
     mean, matrix = count_correlation(np.concatenate(counts))
     np.fill_diagonal(matrix, np.nan)
-    return _draw(matrix, mean, names, [c.shape[0] for c in counts], bin_ms, scale, size)
+    found = "no pair" if np.isnan(mean) else f"mean {three_digits(mean)}"
+    title = f"{bin_ms:g} ms bins, {found}"
+    if quiet:
+        title += f"\nleft out: {quiet:,} of {total:,} neurons, below {at_least} spikes"
+    return _draw(matrix, title, names, [c.shape[0] for c in counts], scale, size)
 
 
 def _draw(
     matrix: np.ndarray,
-    mean: float,
+    title: str,
     names: list[str],
     sizes: list[int],
-    bin_ms: float,
     scale: Sequence[float] | None,
     size: Sequence[float],
 ) -> "Figure":
@@ -100,7 +108,6 @@ def _draw(
     axis.set_xticks(middle, labels)
     axis.set_yticks(middle, labels, rotation=90, va="center")
     axis.set(xlabel="neuron", ylabel="neuron")
-    found = "no pair" if np.isnan(mean) else f"mean {three_digits(mean)}"
-    axis.set_title(f"{bin_ms:g} ms bins, {found}")
-    colour_bar(figure, image, axis, "count correlation (1)", known.size > 0 and known.max() > high)
+    axis.set_title(title)
+    colour_bar(figure, image, axis, "count correlation", known.size > 0 and known.max() > high)
     return finish(figure)

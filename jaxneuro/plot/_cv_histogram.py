@@ -50,5 +50,5 @@ def cv_histogram(
     figure = new_figure(size)
     axis = figure.subplots()
     draw_histograms(axis, values, edges_from_zero(values, bins, None), "", "neurons")
-    axis.set_xlabel("CV of inter-spike intervals (1)")
+    axis.set_xlabel("CV of inter-spike intervals")
     return finish(figure)

@@ -13,13 +13,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+_BESIDE = 5.0  # inches from which there is room for two panels side by side
+
+
 def degrees(
     connections: Any, *, bins: int = 40, size: Sequence[float] = (PAGE[0], 2.4)
 ) -> "Figure":
-    """How many synapses the target neurons get (left) and the source neurons give (right).
+    """How many synapses the target neurons get (first) and the source neurons give (second).
 
     `connections` of `net.connections(name)`; at most `bins` bins, each of equally many whole
-    numbers; `size` (width, height) [inches]. A pair that is connected twice counts twice.
+    numbers; `size` (width, height) [inches], two columns of a paper by default;
+    `size=(3.3, 4.0)` gives one column, the panels then one over the other. A pair that is
+    connected twice counts twice.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
@@ -33,7 +38,9 @@ def degrees(
         ("in-degree", connections.post, connections.shape[1], connections.target, "per target"),
         ("out-degree", connections.pre, connections.shape[0], connections.source, "per source"),
     )
-    for number, (axis, side) in enumerate(zip(figure.subplots(1, 2), sides)):
+    # Two panels side by side in one column have no room for their labels.
+    shape = (1, 2) if size[0] >= _BESIDE else (2, 1)
+    for number, (axis, side) in enumerate(zip(figure.subplots(*shape), sides)):
         what, who, n, name, per = side
         degree = np.bincount(who, minlength=n)
         low, high = (int(degree.min()), int(degree.max())) if n else (0, 0)

@@ -28,12 +28,16 @@ def lattice(
     `values` (n,) in the order of the neurons, the last coordinate fastest (that of
     `jn.space.Grid`), or of the lattice's shape; `shape` neurons along each of 2 to 4 axes.
     `index` a coordinate or None for each axis: (None, None, 3, 0) shows axes 0 and 1 at 3 and 0
-    of the others. The last two axes that are not fixed make the plane, the first of them
-    upwards; more are tiled: a third as a list of slices from the top left, a third and fourth as
-    columns and rows of slices. `label` what is shown with its unit, "rate (Hz)"; `scale` (low,
+    of the others. `label` what is shown with its unit, "rate (Hz)"; `scale` (low,
     high) of the colours, by default the range of the values; `colours` a colour map of
     matplotlib; `size` (width, height) [inches], by default one column wide
     and as high as it takes. What is not finite is grey.
+
+    Axes have the numbers of the entries of `shape`: 0 is x, 1 is y, 2 is z, 3 is w. Of the axes
+    that are not fixed, the last runs from left to right and the last but one upwards, with
+    coordinate (0, 0) at the lower left. Three axes: slices along the first one follow each other
+    like words, slice 0 at the upper left. Four axes: slices along the second follow each other
+    from left to right, those along the first upwards, slice (0, 0) at the lower left.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 

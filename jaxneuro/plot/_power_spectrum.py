@@ -26,13 +26,14 @@ def power_spectrum(
     `result` of `simulate`; `populations` names (default all); `bin_ms` the bin of the rates, so
     that frequencies go up to `500 / bin_ms` Hz; `segment_ms` the length of the segments whose
     spectra are averaged, so that they are `1000 / segment_ms` Hz apart; `start`, `stop` [ms] the
-    part counted; `size` (width, height) [inches]. Frequency 0 has no place on the axis.
+    part counted, without the last bins that do not fill a segment; `size` (width, height)
+    [inches]. Frequency 0 has no place on the axis.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
     **Raises** `ValueError` for an unknown population or none, `stop` that is not after `start`,
-    a bin that is not above 0, a segment shorter than 2 bins, or spikes that were not recorded;
-    `ImportError` without matplotlib.
+    a bin that is not above 0, fewer than 4 bins in a segment or in all, or spikes that were
+    not recorded; `ImportError` without matplotlib.
 
     **Source** Welch (1967), doi:10.1109/TAU.1967.1161901.
     """

@@ -8,7 +8,7 @@ import numpy as np
 from .._checks import check_count
 from ._rates import draw_rates
 from ._select import chosen, spikes_between, window
-from ._style import PAGE, SMALL, colour, finish, new_figure, open_box
+from ._style import PAGE, SMALL, TEXT, colour, finish, new_figure, open_box
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +32,8 @@ def raster(
     `result` of `simulate`; `populations` names (default all); `start`, `stop` [ms] the part
     shown; `neurons` at most so many in all, the first ones of each population, spread over the
     populations by size, or None for all; `bin_ms` the bin of the rates; `size` (width, height)
-    [inches].
+    [inches], two columns of a paper by default; `size=(3.3, 3.0)` gives one column. A legend
+    with the mean rates is there as long as it takes at most two rows.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
@@ -52,7 +53,8 @@ def raster(
     share = 1.0 if neurons is None else neurons / max(sum(sizes), 1)
     shown = [min(n, max(1, round(n * share))) for n in sizes]
     _draw_spikes(top, result, names, shown, (first, last), 0.55 * size[1] * 72)
-    draw_rates(bottom, result, names, first, last, bin_ms)
+    # A longer legend would take the room of the spikes, and colours have their names there.
+    draw_rates(bottom, result, names, first, last, bin_ms, rows=2)
     figure.align_ylabels()
     finish(figure)
     top.tick_params(axis="y", length=0)
@@ -88,6 +90,9 @@ def _draw_spikes(
             **look,
         )
     axis.set(ylim=(0, max(total, 1)), ylabel="neurons")
+    if not any(np.size(line.get_xdata()) for line in axis.lines):
+        middle = {"ha": "center", "va": "center", "transform": axis.transAxes}
+        axis.text(0.5, 0.5, "no spikes", fontsize=TEXT, **middle)
     _name_rows(axis, result, names, bases, max(total, 1) / points)
     open_box(axis)
 

@@ -28,7 +28,7 @@ def rate_histogram(
 
     `result` of `simulate`; `populations` names (default all); `start`, `stop` [ms] the part
     counted; at most `bins` bins; `size` (width, height) [inches]. A rate is a whole number of
-    spikes over the time, so each bin holds equally many such numbers.
+    spikes over the time, so each bin holds equally many such numbers; the first starts at 0 Hz.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
@@ -53,7 +53,8 @@ def rate_histogram(
 
 def _edges(values: dict[str, np.ndarray], seconds: float, bins: int) -> np.ndarray:
     """Edges between whole numbers of spikes, the same number of them in every bin."""
-    most = max((round(x.max() * seconds) for x in values.values() if x.size), default=0)
+    # One spike is on the axis of a silent network too: its only bin would fill the figure.
+    most = max((round(x.max() * seconds) for x in values.values() if x.size), default=0) or 1
     per_bin = -(-(most + 1) // bins)
     count = -(-(most + 1) // per_bin)
-    return (per_bin * np.arange(count + 1) - 0.5) / seconds
+    return np.maximum(per_bin * np.arange(count + 1) - 0.5, 0.0) / seconds

@@ -42,9 +42,15 @@ def rates(
 
 
 def draw_rates(
-    axis: "Axes", result: Any, names: list[str], first: float, last: float, bin_ms: float
+    axis: "Axes",
+    result: Any,
+    names: list[str],
+    first: float,
+    last: float,
+    bin_ms: float,
+    rows: int | None = None,
 ) -> None:
-    """One line per population into an axis, with a legend above it."""
+    """One line per population into an axis, with a legend above it of at most so many rows."""
     for number, name in enumerate(names):
         n = result.populations[name]
         times, _ = spikes_between(result, name, first, last)
@@ -55,4 +61,4 @@ def draw_rates(
     axis.set(xlim=(first, last), xlabel="time (ms)", ylabel="rate (Hz)")
     axis.set_ylim(bottom=0)
     open_box(axis)
-    legend(axis)
+    legend(axis, rows)

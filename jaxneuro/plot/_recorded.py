@@ -15,7 +15,7 @@ _LABELS = {
     "w": "adaptation current (pA)",
     "g": "conductance (nS)",
     "current": "current (pA)",
-    "spikes": "spike (1)",
+    "spikes": "spike",
 }
 
 

@@ -85,18 +85,23 @@ def three_digits(x: float) -> str:
     return f"{x:,.{max(2 - size, 0)}f}" if size > -5 else f"{x:.1e}"
 
 
-def legend(axis: "Axes") -> None:
-    """A small legend above an axis, in as many columns as the axis is wide for."""
+def legend(axis: "Axes", rows: int | None = None) -> None:
+    """A small legend above an axis, in as many columns as the axis is wide for.
+
+    `rows`: none where it would take more.
+    """
     labels = axis.get_legend_handles_labels()[1]
     if not labels:
         return
     letters = max(len(label) for label in labels) + 6  # with the line and the space around it
     points = axis.get_window_extent().width * 72 / axis.figure.dpi
-    fitting = int(points / (0.5 * SMALL * letters))
+    columns = min(max(int(points / (0.5 * SMALL * letters)), 1), len(labels))
+    if rows is not None and len(labels) > rows * columns:
+        return
     axis.legend(
         loc="lower right",
         bbox_to_anchor=(1.0, 1.0),
-        ncols=min(max(fitting, 1), len(labels)),
+        ncols=columns,
         frameon=False,
         fontsize=SMALL,
         handlelength=1.2,

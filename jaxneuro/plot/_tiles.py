@@ -98,7 +98,6 @@ def label_axes(axis: "Axes", tiles: Tiles) -> None:
         axis.set(xlabel=f"axis {x} (neurons)", ylabel=f"axis {y} (neurons)")
         return
     (down, across), (height, width) = tiles.counts, tiles.lengths[-2:]
-    inner = f"axis {x} across, {y} up"
     rows = np.arange(0, down, max(1, math.ceil(down / 10)))
     columns = np.arange(0, across, max(1, math.ceil(across / 10)))
     at_rows = rows * tiles.step[0] + (height - 1) / 2
@@ -106,7 +105,8 @@ def label_axes(axis: "Axes", tiles: Tiles) -> None:
     if len(outer) == 2:
         axis.set_xticks(at_columns, [str(c) for c in columns])
         axis.set_yticks(at_rows, [str(r) for r in rows])
-        axis.set(xlabel=f"slice of axis {outer[1]} ({inner})", ylabel=f"slice of axis {outer[0]}")
+        axis.set_xlabel(f"axis {outer[1]} from slice to slice,\naxis {x} in each slice")
+        axis.set_ylabel(f"axis {outer[0]} from slice to slice,\naxis {y} in each slice")
         return
     total = tiles.lengths[0]
     starts = (down - 1 - rows) * across
@@ -114,4 +114,5 @@ def label_axes(axis: "Axes", tiles: Tiles) -> None:
     named = [f"{a}" if a == b else f"{a} to {b}" for a, b in zip(starts, ends)]
     axis.set_yticks(at_rows, named)
     axis.set_xticks([])
-    axis.set(xlabel=f"{inner} (neurons)", ylabel=f"slices of axis {outer[0]}")
+    axis.set_xlabel(f"in each slice: axis {x} to the right, axis {y} up")
+    axis.set_ylabel(f"slices along axis {outer[0]}")

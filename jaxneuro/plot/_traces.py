@@ -38,7 +38,8 @@ def traces(
     value up to `peak` [mV] at each spike (v is recorded before the reset), by default a good way
     above the highest v shown. `overlay` draws all into one panel; `start`, `stop` [ms] the part
     shown; `label` of the axis with its unit, by default by the name of the variable; `size`
-    (width, height) [inches].
+    (width, height) [inches], by default two columns of a paper wide and as high as it takes;
+    `size=(3.3, 1 + 0.7 * panels)` gives one column.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 

@@ -104,9 +104,12 @@ def test_a_poisson_process_is_white_at_twice_its_rate():
 def test_the_spectrum_refuses():
     with pytest.raises(ValueError, match=r"dt must be finite and above 0.0 ms; got 0"):
         power_spectrum([1.0, 2.0], 0.0)
-    with pytest.raises(ValueError, match=r"a segment must have at least 2 steps; got 1 of 1.0 ms"):
-        power_spectrum([1.0, 2.0], 1.0, segment_ms=1.0)
-    with pytest.raises(ValueError, match="a segment must have at least 2 steps; got 0"):
+    with pytest.raises(ValueError, match=r"a segment must have at least 4 steps; got 3 of 1.0 ms"):
+        power_spectrum(np.ones(9), 1.0, segment_ms=3.9)
+    with pytest.raises(ValueError, match="a segment must have at least 4 steps; got 3"):
+        power_spectrum([1.0, 2.0, 3.0], 1.0)
+    assert power_spectrum(np.arange(4.0), 1.0)[0].tolist() == [0.0, 250.0, 500.0]
+    with pytest.raises(ValueError, match="a segment must have at least 4 steps; got 0"):
         power_spectrum([], 1.0)
     with pytest.raises(ValueError, match="trace must be finite; got nan"):
         power_spectrum([1.0, np.nan], 1.0)

@@ -169,6 +169,18 @@ def test_bad_spikes_are_refused(mine, arguments, message):
         mine(*arguments)
 
 
+def test_counts_that_are_too_many_are_refused():
+    with pytest.raises(ValueError, match=r"1,000,000,000,000 bins .* take 8,000,000,000 GB"):
+        spike_counts([1.0], [0], n=10**6, stop=1e9, bin_ms=1e-3)
+    with pytest.raises(ValueError, match=r"at most 2\^31; 2,147,483,649 neurons .* take 17 GB"):
+        spike_counts([1.0], [0], 2**31 + 1, 1.0)
+
+
+def test_a_part_of_a_bin_is_left_out():
+    counts = spike_counts([1.0, 4.0, 7.0], [0, 0, 0], 1, stop=8.0, bin_ms=3.0)
+    np.testing.assert_array_equal(counts, [[1, 1]])
+
+
 def test_bad_windows_are_refused():
     with pytest.raises(ValueError, match="bin_ms must be above 0 ms; got 0"):
         spike_counts([], [], 1, 10.0, bin_ms=0)

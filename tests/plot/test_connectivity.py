@@ -72,7 +72,7 @@ def test_bins_of_many_neurons(shape):
 
     for values, want in (
         ("synapses", mean(count)),
-        ("weight", mean(weight)),
+        ("weight", mean(weight, count)),
         ("delay", mean(delay, count)),
     ):
         figure = plot.connectivity(c, values, dots=10, bins=8)
@@ -80,11 +80,40 @@ def test_bins_of_many_neurons(shape):
         low, high = cells(figure)[1]
         if values == "weight":
             assert -low == high
-            assert bar(figure).get_ylabel() == "weight per pair (unit of the synapse)"
+            assert bar(figure).get_ylabel() == "mean weight (unit of the synapse)"
         if values == "synapses":
             assert low == 0.0
         axis = figure.axes[0]
         assert axis.get_xlim() == (-0.5, shape[1] - 0.5)
+
+
+def test_bins_without_a_synapse_are_blank():
+    c = connections([0, 1, 1, 5], [0, 1, 1, 3], (6, 4), weight=[1.0, 2.0, 6.0, -4.0], delay=0.5)
+    want = [[3.0, np.nan], [np.nan, np.nan], [np.nan, -4.0]]
+    figure = plot.connectivity(c, "weight", unit="pA", dots=1, bins=3)
+    np.testing.assert_allclose(cells(figure)[0], want)
+    assert bar(figure).get_ylabel() == "mean weight (pA)"
+    figure = plot.connectivity(c, "delay", dots=1, bins=3)
+    assert bar(figure).get_ylabel() == "mean delay (ms)"
+    # As many bins as neurons: weights of a pair add up as they do without bins.
+    figure = plot.connectivity(c, "weight", unit="pA", dots=1, bins=6)
+    assert cells(figure)[0][1, 1] == 8.0
+    assert bar(figure).get_ylabel() == "weight (pA)"
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (2, 3), (4, 7), (30, 20), (300, 150)])
+def test_ticks_are_neurons(shape):
+    axis = plot.connectivity(connections([0], [0], shape)).axes[0]
+    for ticks in (axis.get_xticks(), axis.get_yticks()):
+        assert ticks.size
+        np.testing.assert_array_equal(ticks, np.round(ticks))
+
+
+def test_degrees_in_one_column_are_one_over_the_other():
+    first, second = (
+        axis.get_position() for axis in plot.degrees(random_connections(2), size=(3.3, 4.0)).axes
+    )
+    assert first.y0 > second.y1
 
 
 def test_degrees():

@@ -52,6 +52,7 @@ CASES = {
         random_connections(3, (300, 150), 0.1),
     ),
 }
+NO_UNIT = r"neurons?$|slices along|in each slice|axis \d from|synapses per pair|count cor|CV of"
 every_figure = pytest.mark.parametrize("draw", FIGURES.values(), ids=FIGURES.keys())
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 
@@ -92,8 +93,9 @@ def test_every_axis_has_a_unit(draw):
     labels += [figure._supylabel.get_text()] if figure._supylabel else []
     assert len(labels) >= 2
     for label in labels:
-        # Numbers of neurons and of slices have no unit, all else has one in brackets.
-        counted = re.match(r"neurons?$|slices? of axis|synapses per pair", label)
+        # What is counted and what is a ratio has no unit, all else has one in brackets.
+        counted = re.match(NO_UNIT, label)
+        assert "(1)" not in label
         assert counted or re.search(r"\(.+\)$", label), label
 
 

@@ -45,13 +45,17 @@ def test_values_may_have_the_shape_of_the_lattice():
 
 def test_slices_of_three_axes_read_from_the_top_left():
     values = np.arange(5 * 2 * 3.0).reshape(5, 2, 3)
-    got = image(plot.lattice(values, (5, 2, 3)))
+    figure = plot.lattice(values, (5, 2, 3))
+    got = image(figure)
     nan = np.full((2, 1), np.nan)
     row = np.full((1, 11), np.nan)
     top = np.hstack([values[0], nan, values[1], nan, values[2]])
     bottom = np.hstack([values[3], nan, values[4], np.full((2, 4), np.nan)])
     # Rows of an image are drawn upwards.
     np.testing.assert_array_equal(got, np.vstack([bottom, row, top]))
+    axis = figure.axes[0]
+    assert axis.get_xlabel() == "in each slice: axis 2 to the right, axis 1 up"
+    assert axis.get_ylabel() == "slices along axis 0"
 
 
 def test_four_axes_are_columns_and_rows_of_slices():
@@ -63,8 +67,8 @@ def test_four_axes_are_columns_and_rows_of_slices():
             np.testing.assert_array_equal(got[5 * i : 5 * i + 4, 6 * j : 6 * j + 5], values[i, j])
     assert np.isnan(got).sum() == got.size - values.size
     axis = figure.axes[0]
-    assert axis.get_xlabel() == "slice of axis 1 (axis 3 across, 2 up)"
-    assert axis.get_ylabel() == "slice of axis 0"
+    assert axis.get_xlabel() == "axis 1 from slice to slice,\naxis 3 in each slice"
+    assert axis.get_ylabel() == "axis 0 from slice to slice,\naxis 2 in each slice"
     one = image(plot.lattice(values, (3, 2, 4, 5), index=(2, 1, None, None)))
     np.testing.assert_array_equal(one, values[2, 1])
 

@@ -61,6 +61,13 @@ def test_raster_shows_the_first_neurons_of_each():
         )
 
 
+def test_an_empty_raster_says_so():
+    assert [t.get_text() for t in plot.raster(result({}, SIZES)).axes[0].texts] == ["no spikes"]
+    assert not plot.raster(small()).axes[0].texts
+    (text,) = plot.raster(small(), start=5.5, stop=6.0).axes[0].texts
+    assert text.get_text() == "no spikes"
+
+
 def test_raster_of_a_stretch():
     top, bottom = plot.raster(small(), "E", start=2.0, stop=9.9).axes
     # The stretch is (start, stop].
@@ -68,9 +75,10 @@ def test_raster_of_a_stretch():
     assert bottom.get_xlim() == (2.0, 9.9)
 
 
-def test_names_of_rows_do_not_overlap():
+@pytest.mark.parametrize("size", [(7.0, 4.6), (3.3, 3.0)])
+def test_names_of_rows_do_not_overlap(size):
     sizes = {"big": 2000, **{f"small {k}": 5 for k in range(6)}}
-    figure = plot.raster(random_result(sizes=sizes, rate=5.0))
+    figure = plot.raster(random_result(sizes=sizes, rate=5.0), size=size)
     figure.draw_without_rendering()
     boxes = [t.get_window_extent() for t in figure.axes[0].get_yticklabels()]
     assert all(low.y1 <= high.y0 + 1.0 for low, high in itertools.pairwise(boxes))
@@ -99,13 +107,22 @@ def test_rate_histogram():
     drawn = steps(axis)
     # Whole numbers of spikes in 10 ms: 0 ... 3 spikes, 100 Hz apart. E: 2, 1, 1, 2; I: 0, 3.
     share, edges, _ = drawn["E, mean 150 Hz"]
-    np.testing.assert_allclose(edges, [-50.0, 50.0, 150.0, 250.0, 350.0])
+    np.testing.assert_allclose(edges, [0.0, 50.0, 150.0, 250.0, 350.0])
     np.testing.assert_allclose(share, [0.0, 50.0, 50.0, 0.0])
     np.testing.assert_allclose(drawn["I, mean 150 Hz"][0], [50.0, 0.0, 0.0, 50.0])
     assert [line.get_xdata()[0] for line in axis.lines] == [150.0, 150.0]
     two = steps(plot.rate_histogram(small(), "I", bins=2).axes[0])["I, mean 150 Hz"]
-    np.testing.assert_allclose(two.edges, [-50.0, 150.0, 350.0])
+    np.testing.assert_allclose(two.edges, [0.0, 150.0, 350.0])
     np.testing.assert_allclose(two.values, [50.0, 50.0])
+
+
+def test_rates_of_a_silent_network_start_at_0():
+    for bins, want in ((30, [0.0, 50.0, 150.0]), (1, [0.0, 150.0])):
+        (axis,) = plot.rate_histogram(result({}, SIZES, duration=10.0), "E", bins=bins).axes
+        ((_, (share, edges, _)),) = steps(axis).items()
+        np.testing.assert_allclose(edges, want)
+        np.testing.assert_allclose(share, [100.0, 0.0][: share.size])
+        assert axis.get_xlim() == (0.0, 150.0)
 
 
 def test_cv_histogram():
@@ -285,10 +302,41 @@ def test_correlation_matrix():
     assert f"mean {pairs.mean():.3g}"[:9] in axis.get_title()
     low, high = axis.images[0].get_clim()
     assert high == -low == pytest.approx(np.quantile(np.abs(pairs), 0.99), rel=0.1)
-    assert bar(figure).get_ylabel() == "count correlation (1)"
+    assert bar(figure).get_ylabel() == "count correlation"
     few = plot.correlation_matrix(r, neurons=5, scale=(-1, 1)).axes[0].images[0]
     assert few.get_array().shape == (5, 5)
     assert few.get_clim() == (-1.0, 1.0)
+
+
+def test_neurons_that_hardly_spike_are_left_out():
+    spikes = {
+        "E": [(t, n) for n, many in enumerate((5, 0, 4, 9, 6)) for t in range(1, many + 1)],
+        "I": [(t, 1) for t in range(3, 9)],
+    }
+    r = result(spikes, {"E": 5, "I": 2}, duration=10.0)
+
+    def shown(names, left):
+        figure = plot.correlation_matrix(r, names, bin_ms=1.0, **left)
+        axis = figure.axes[0]
+        counts = np.zeros((7, 10))
+        for name, base in (("E", 0), ("I", 5)):
+            for t, n in spikes[name]:
+                counts[base + n, t - 1] += 1
+        return np.ma.filled(axis.images[0].get_array(), np.nan), axis.get_title(), counts
+
+    for left, kept in (({}, [0, 3, 4, 6]), ({"at_least": 1}, [0, 2, 3, 4, 6])):
+        got, title, counts = shown(None, left)
+        want = np.corrcoef(counts[kept])
+        np.fill_diagonal(want, np.nan)
+        np.testing.assert_allclose(got, want, atol=1e-12)
+        below = left.get("at_least", 5)
+        assert title.endswith(f"left out: {7 - len(kept)} of 7 neurons, below {below} spikes")
+    assert shown("I", {"at_least": 7})[1].startswith("1 ms bins, no pair\nleft out: 2 of 2")
+    everyone = random_result(7, {"E": 12, "I": 3}, rate=80.0)
+    assert "left out" not in plot.correlation_matrix(everyone).axes[0].get_title()
+    for wrong in (0, 2.5):
+        with pytest.raises(ValueError, match="at_least must be a whole number of at least 1"):
+            plot.correlation_matrix(r, at_least=wrong)
 
 
 def test_correlation_matrix_refuses():
@@ -312,9 +360,11 @@ def test_power_spectrum():
         np.testing.assert_allclose(line.get_xdata(), at[1:])
         np.testing.assert_allclose(line.get_ydata(), density[1:])
     assert axis.get_xscale() == axis.get_yscale() == "log"
-    plot.power_spectrum(r, bin_ms=50.0, segment_ms=100.0).draw_without_rendering()
+    plot.power_spectrum(r, bin_ms=25.0, segment_ms=100.0).draw_without_rendering()
     with pytest.raises(ValueError, match="segment"):
-        plot.power_spectrum(r, bin_ms=2.0, segment_ms=2.0)
+        plot.power_spectrum(r, bin_ms=2.0, segment_ms=7.9)
+    with pytest.raises(ValueError, match=r"at least 4 steps; got 3 of 2\.0 ms"):
+        plot.power_spectrum(r, bin_ms=2.0, stop=7.0)
 
 
 def test_a_simulated_network(simulated):
