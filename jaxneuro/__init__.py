@@ -36,6 +36,7 @@ from .numerics import LogNormal as LogNormal
 from .numerics import Normal as Normal
 from .numerics import Uniform as Uniform
 from .numerics import threshold as threshold
+from .simulation import NonFiniteError as NonFiniteError
 from .simulation import Record as Record
 from .simulation import Result as Result
 from .simulation import scan as scan

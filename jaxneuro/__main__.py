@@ -10,10 +10,12 @@ from typing import Any
 
 import jaxneuro as jn
 
+from ._text import megabytes
+
 _EPILOG = """examples:
   python -m jaxneuro info net.toml
   python -m jaxneuro run net.toml --seconds 2 --out result.npz --figure raster.png
-  python -m jaxneuro run net.json --record E:v "I->E:g" --every 10 --out result.npz
+  python -m jaxneuro run net.json --record E:v "I->E:current" --every 10 --out result.npz
   python -m jaxneuro models
 
 What a network file holds is in docs/network_files.md. Ctrl-C ends a run early and keeps what was
@@ -66,7 +68,8 @@ def _parser() -> argparse.ArgumentParser:
         nargs="+",
         default=[],
         metavar="NAME:VARIABLE",
-        help="state variables to record, beside the spikes: E:v for v of population E",
+        help="state variables to record, beside the spikes: E:v for v of population E; of a "
+        "projection or a stimulation that sends spikes, those of its receptor",
     )
     run.add_argument(
         "--every", type=int, default=1, metavar="STEPS", help="record them so often (default 1)"
@@ -99,12 +102,14 @@ def _run(args: argparse.Namespace) -> int:
     if args.figure is not None:
         _check_figure(args.figure)
     description = jn.io.read_description(args.file, max_mb=args.max_mb)
-    known = [p.name for p in (*description.populations, *description.projections)]
+    of = description
+    sending = [s for s in of.stimuli if s.synapse is not None]  # the others have no receptor
+    known = [x.name for x in (*of.populations, *of.projections, *sending)]
     for name in record.variables:
         if name not in known:
             raise ValueError(
-                f"--record: there is no population or projection {name!r} in {args.file}; there "
-                f"are {', '.join(known[:20])}"
+                f"--record: there is no population, projection or stimulation of spikes "
+                f"{name!r} in {args.file}; there are {', '.join(known[:20])}"
             )
     start = time.perf_counter()
     net = jn.build(description, args.seed, args.dt)
@@ -183,13 +188,13 @@ def _info(args: argparse.Namespace) -> int:
         (
             p.name,
             f"{sizes[p.name].synapses:,}",
-            f"{sizes[p.name].bytes / 1e6:,.1f} MB",
+            megabytes(sizes[p.name].bytes),
             type(p.rule).__name__,
             type(p.synapse).__name__,
         )
         for p in description.projections
     ]
-    total = ("in all", f"{estimate.synapses:,}", f"{estimate.bytes / 1e6:,.1f} MB", "", "")
+    total = ("in all", f"{estimate.synapses:,}", megabytes(estimate.bytes), "", "")
     _table(("projection", "synapses", "memory", "rule", "synapse"), [*rows, total] if rows else [])
     rows = [(s.name, type(s.stimulus).__name__, s.post.population) for s in description.stimuli]
     _table(("stimulation", "stimulus", "target"), rows)

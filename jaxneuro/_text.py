@@ -7,8 +7,8 @@ def counted(n: int, noun: str) -> str:
 
 
 def megabytes(n: float) -> str:
-    """Bytes as text: 800 B, 28.8 kB, 0.7 MB, 1.3 GB."""
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+    """Bytes as text: 800 B, 28.8 kB, 0.7 MB, 1.3 GB, 90.0 TB."""
+    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if n >= size or (unit == "MB" and n >= 1e5):
             return f"{n / size:.1f} {unit}"
     return f"{n:.0f} B"

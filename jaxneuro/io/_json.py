@@ -33,7 +33,10 @@ def read_json(name: str, text: str) -> Source:
         check_limits(text, _LIMITS)
         data = json.loads(text, object_pairs_hook=_object, parse_float=as_float)
     except json.JSONDecodeError as error:
-        raise located(name, error.lineno, f"this is not JSON: {error.msg}") from None
+        what = error.msg
+        if error.pos >= len(text.rstrip()) or what.startswith("Unterminated string"):
+            what = f"the text ends too early: {what}"
+        raise located(name, error.lineno, f"this is not JSON: {what}") from None
     except BadTextError as error:
         raise located(name, line_at(text, error.offset), error) from None
     except BadNumberError as error:

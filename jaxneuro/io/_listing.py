@@ -2,8 +2,6 @@
 
 import dataclasses
 import textwrap
-import typing
-from collections.abc import Callable
 from typing import Any
 
 from .._types import Neuron, Release, Stimulus, Synapse
@@ -36,15 +34,9 @@ def list_models() -> str:
     parts = []
     for title, role in _ROLES.items():
         named = sorted(known(role).items())
-        lines = [_line(name, cls) for name, cls in named if not _needs_function(cls)]
+        lines = [_line(name, cls) for name, cls in named]
         parts.append("\n".join([title, *lines]))
     return "\n\n".join(parts)
-
-
-def _needs_function(cls: type) -> bool:
-    """Whether a model cannot be made without a Python function, which no file holds."""
-    functions = (typing.get_origin(a.hint) is Callable for a in arguments(cls) if a.required)
-    return any(functions)
 
 
 def _line(name: str, cls: type) -> str:

@@ -18,6 +18,8 @@ from .. import connectivity, neurons, numerics, release, space, stimuli, synapse
 
 _FOLDERS = (neurons, synapses, release, stimuli, connectivity, space, numerics)
 _PREPARED = "on_grid"  # a field that `prepare` sets, no person
+_MADE_BY_BUILD = (stimuli.ScheduledSpikes,)
+_OF_FUNCTIONS = (space.ByPositions,)  # of any but those that a file can name
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,9 +66,34 @@ def is_prepared(model: Any) -> bool:
 
 @functools.cache
 def known(role: type) -> dict[str, type]:
-    """The models of a role, by name."""
+    """The models of a role that a file can name, by name."""
+    return {name: cls for name, cls in public(role).items() if _can_be_named(cls)}
+
+
+@functools.cache
+def public(role: type) -> dict[str, type]:
+    """All models of a role that the package has, by name."""
     everything = (item for folder in _FOLDERS for item in _classes(folder).items())
     return {name: cls for name, cls in everything if issubclass(cls, role)}
+
+
+def is_made_by_build(model: Any) -> bool:
+    """Whether a model is what `build` makes of another, which is the one to write."""
+    return isinstance(model, _MADE_BY_BUILD)
+
+
+def _can_be_named(cls: type) -> bool:
+    return not issubclass(cls, _MADE_BY_BUILD + _OF_FUNCTIONS) and not _needs_function(cls)
+
+
+def _needs_function(cls: type) -> bool:
+    """Whether a model cannot be made without a Python function, which no file holds."""
+    callables = (collections.abc.Callable, typing.Callable)
+    for a in arguments(cls):
+        function = a.hint in callables or typing.get_origin(a.hint) is collections.abc.Callable
+        if a.required and function and not inside(cls, a):
+            return True
+    return False
 
 
 def _classes(folder: Any) -> dict[str, type]:
@@ -95,5 +122,6 @@ def _companions(owner: type) -> dict[str, type]:
     for folder in _FOLDERS:
         classes = _classes(folder)
         if owner in classes.values():
-            return {k: v for k, v in classes.items() if not any(issubclass(v, r) for r in roles)}
+            others = {k: v for k, v in classes.items() if not any(issubclass(v, r) for r in roles)}
+            return {k: v for k, v in others.items() if _can_be_named(v)}
     return {}

@@ -4,15 +4,15 @@ import dataclasses
 import functools
 from typing import Any
 
-from .._checks import unknown
-from .._text import counted, megabytes
-from .._types import Neuron, Release, Stimulus, Synapse
+import jax
+
+from .._types import Neuron, Release, Stimulus, Synapse, state_variables
 from ..connectivity import Rule
 from ..network import Description, Part, Population, Projection, Stimulation
-from ..network._estimate import available_memory
 from ..numerics import Distribution
 from ..space import Area, Free, Layout, SpatialValue
-from ._entry import Entry, Source, attempt
+from ._entry import Entry, Source, attempt, no_such
+from ._memory import check_packets, check_places
 from ._values import TYPE, model, number, numbers, value
 
 FORMAT, VERSION = "jaxneuro network", 1
@@ -37,7 +37,9 @@ def description(source: Source) -> Description:
     made = [*populations, *projections, *stimuli]
     places = [e for key in lists for e in entries[key]]
     _check_names(places, made)
-    _check_memory(file["populations"], populations, projections)
+    check_places(file["populations"], populations, projections)
+    for entry, stimulation in zip(entries["stimuli"], stimuli):
+        check_packets(entry["stimulus"], stimulation, names[stimulation.post.population].n)
     about = functools.partial(_culprit, file, places, made)
     return attempt(about, Description, populations, projections, stimuli, areas)
 
@@ -82,6 +84,8 @@ def _text(entry: Entry) -> str:
         entry.value.encode()
     except UnicodeEncodeError:
         raise entry.error(f"{entry.label} must be text that can be encoded in UTF-8") from None
+    if "\n" in entry.value or "\r" in entry.value:
+        raise entry.error(f"{entry.label} must be a name on one line; got {entry.value[:80]!r}")
     return entry.value
 
 
@@ -98,7 +102,20 @@ def _population(entry: Entry) -> Population:
         given["initial"] = {k: value(initial[k], (Distribution,)) for k in initial.value}
     if entry.value.get("positions") is not None:
         given["positions"] = _layout(entry["positions"])
-    return entry.make(Population, **given)
+    population = entry.make(Population, **given)
+    if population.initial:
+        _check_initial(entry, population)
+    return population
+
+
+def _check_initial(entry: Entry, p: Population) -> None:
+    """Raises for a start value of what the neuron's state has not."""
+    state = entry["model"].make(jax.eval_shape, lambda: p.model.init(max(p.n, 1)))
+    known = state_variables(state)
+    for variable in p.initial:
+        if variable not in known:
+            what = f"state variable of population {p.name!r}"
+            raise entry["initial"][variable].error(no_such(what, variable, known))
 
 
 def _layout(entry: Entry) -> Layout:
@@ -158,7 +175,7 @@ def _part(entry: Entry, populations: dict[str, Population], areas: dict[str, Are
 def _known(entry: Entry, what: str, names: Any) -> str:
     name = _text(entry)
     if name not in names:
-        raise entry.error(unknown(what, name, names))
+        raise entry.error(no_such(what, name, names))
     return name
 
 
@@ -206,24 +223,6 @@ def _check_names(entries: list[Entry], made: list[Any]) -> None:
                 'one of them another "name"'
             )
         seen[thing.name] = entry
-
-
-def _check_memory(entry: Entry, populations: list[Population], projections: list) -> None:
-    """Raises before a description places neurons, which takes memory by their number."""
-    needed = 0
-    parts = [part for p in projections for part in (p.pre, p.post)]
-    split = {part.population for part in parts if part.where is not None}
-    for p in populations:
-        layout = p.positions
-        # Coordinates several times over; the numbers of the neurons, where only some are meant.
-        axes = 0 if layout is None or isinstance(layout, Free) else 6 * layout.dims
-        needed += 8 * p.n * (axes + 4 * (p.name in split))
-    free = available_memory()
-    if free is not None and needed > free:
-        raise entry.error(
-            f"placing {counted(sum(p.n for p in populations), 'neuron')} takes about "
-            f"{megabytes(needed)} of memory, {megabytes(free)} are free"
-        )
 
 
 def _culprit(file: Entry, entries: list[Entry], made: list[Any], message: str) -> Entry:

@@ -9,7 +9,7 @@ import numpy as np
 from .._checks import is_traced
 from ..network import Description, Part, Population, Projection, Stimulation
 from ..space import Area
-from ._models import Argument, arguments, inside, is_prepared, known
+from ._models import Argument, arguments, inside, is_made_by_build, is_prepared, public
 from ._network import FORMAT, VERSION
 from ._values import TYPE
 
@@ -18,15 +18,25 @@ def plain(description: Description) -> dict[str, Any]:
     """A description as plain data; raises `ValueError` for what a file cannot hold."""
     out: dict[str, Any] = {"format": FORMAT, "version": VERSION}
     if description.areas:
-        out["areas"] = {name: _corners(area) for name, area in description.areas.items()}
+        areas = description.areas
+        out["areas"] = {
+            name: _corners(area) for name, area in areas.items() if _label("area", name)
+        }
     out["populations"] = [_population(p) for p in description.populations]
     out["projections"] = [_projection(p) for p in description.projections]
     out["stimuli"] = [_stimulation(s) for s in description.stimuli]
     return out
 
 
+def _label(kind: str, name: str) -> str:
+    """The label of a thing in errors; raises for a name that a file cannot hold."""
+    if "\n" in name or "\r" in name:
+        raise ValueError(f"{kind} {name!r}: in a file a name must be on one line")
+    return f"{kind} {name!r}"
+
+
 def _population(p: Population) -> dict[str, Any]:
-    label = f"population {p.name!r}"
+    label = _label("population", p.name)
     out = {"name": p.name, "n": p.n, "model": _value(f"{label}: model", p.model)}
     if p.initial:
         out["initial"] = {k: _value(f"{label}: initial {k}", v) for k, v in p.initial.items()}
@@ -36,7 +46,7 @@ def _population(p: Population) -> dict[str, Any]:
 
 
 def _projection(p: Projection) -> dict[str, Any]:
-    label = f"projection {p.name!r}"
+    label = _label("projection", p.name)
     out: dict[str, Any] = {"name": p.name, "source": _part(p.source), "target": _part(p.target)}
     for key in ("rule", "weight", "delay", "synapse", "release", "gain"):
         out[key] = _value(f"{label}: {key}", getattr(p, key))
@@ -44,7 +54,7 @@ def _projection(p: Projection) -> dict[str, Any]:
 
 
 def _stimulation(s: Stimulation) -> dict[str, Any]:
-    label = f"stimulation {s.name!r}"
+    label = _label("stimulation", s.name)
     out: dict[str, Any] = {"name": s.name, "target": _part(s.target)}
     for key in ("stimulus", "weight", "synapse", "delay", "start", "stop"):
         value = getattr(s, key)
@@ -108,14 +118,14 @@ def _short(x: Any) -> float:
 
 def _model(label: str, value: Any) -> Any:
     cls = type(value)
-    if known(cls).get(cls.__name__) is not cls:
+    if public(cls).get(cls.__name__) is not cls:
         what = (
             "a Python function" if callable(value) else f"a {cls.__name__}, no model of the package"
         )
         raise ValueError(
             f"{label} is {what}, which a file cannot hold; write numbers, or a model of the package"
         )
-    if is_prepared(value):
+    if is_prepared(value) or is_made_by_build(value):
         raise ValueError(
             f"{label}: its times are on the grid of a network; write it as it was made"
         )

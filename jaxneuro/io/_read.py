@@ -19,7 +19,7 @@ def read_description(path: str | os.PathLike, *, max_mb: float = 64.0) -> Descri
     give them numbers: reading it runs no code of the file.
 
     **Raises** `FileNotFoundError` for a missing file, `ValueError` for anything else; the message
-    begins with the name of the file and the line.
+    begins with the name of the file and, for what is in it, the line.
 
     **Source** the house's own.
     """
@@ -53,7 +53,7 @@ def format_of(path: Path) -> str:
     kind = path.suffix.lower().removeprefix(".")
     if kind not in READERS:
         raise ValueError(
-            f"{path.name}, line 1: the name of a network file must end in .json or .toml; got "
+            f"{path.name}: the name of a network file must end in .json or .toml; got "
             f"{path.suffix or 'no ending'!r}"
         )
     return kind

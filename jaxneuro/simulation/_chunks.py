@@ -63,9 +63,20 @@ def joined(
         "sample_times": every * np.asarray(samples, np.int64) * net.dt,
         "every": every,
         "counts": _join([c.recording.counts for c in chunks]) or {},
-        "neurons": {k: np.asarray(v, np.int64) for k, v in record.neurons.items()},
+        "neurons": _neurons(net, start, record),
         **sampled,
     }
+
+
+def _neurons(net: Network, start: NetworkState, record: Record) -> dict[str, np.ndarray]:
+    """The numbers of the recorded neurons, where not all are."""
+    out = {}
+    for name in record.neurons:
+        for variable in record.variables[name][:1]:
+            index = record.chosen(name, net.read(start, name, variable).shape[-1])
+            if index is not None:
+                out[name] = index
+    return out
 
 
 def _no_samples(net: Network, start: NetworkState, record: Record) -> dict[str, Any]:
@@ -74,7 +85,8 @@ def _no_samples(net: Network, start: NetworkState, record: Record) -> dict[str, 
     for name, variables in record.variables.items():
         for variable in variables:
             x = net.read(start, name, variable)
-            n = len(record.neurons.get(name, range(x.shape[-1])))
+            index = record.chosen(name, x.shape[-1])
+            n = x.shape[-1] if index is None else len(index)
             traces.setdefault(name, {})[variable] = np.zeros((0, n), x.dtype)
     nothing = np.zeros(0, net.dtype)
     means = {name: dict.fromkeys(variables, nothing) for name, variables in record.means.items()}

@@ -5,10 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from .._checks import check_count, unknown
 from ..network import Network, NetworkState, Output
+from ._chosen import Chosen, chosen
 from ._population_signals import lattice_mean, lfp_proxy
 from ._spikes import count_bits
 
@@ -19,7 +21,8 @@ class Record:
 
     **Fields** `spikes`: every spike, as bits; `variables`: names of state variables by
     population (`{"E": "v"}`) or by projection, whose receptor is meant (`{"E->E": "g"}`);
-    `neurons`: by the same names, which neurons (default all); `every`: sample every so many
+    `neurons`: by the same names, which neurons (default all): numbers, a slice, a range, or a
+    mask of booleans; `every`: sample every so many
     steps, at the end of the last of them; `rates`: spikes per population in every step;
     `function`: any function of (state, output), sampled; `means`: like `variables`, but
     sampled as the mean over the population; `lfp`: populations whose LFP proxy [pA] is
@@ -27,8 +30,9 @@ class Record:
     a spike is the value before the reset; currents are those at the start of the next step.
     Pass the same function object again to reuse the compiled program.
 
-    **Raises** `ValueError` for `every` below 1, neurons without variables, indices that are
-    negative; from `scan` and `simulate`, for an unknown population, variable or neuron.
+    **Raises** `ValueError` for `every` below 1, fields of another kind, neurons without
+    variables, indices that are negative, repeated or none; from `scan` and `simulate`, for an
+    unknown population, variable or neuron, a mask of another length, or a `function` that raises.
 
     **Source** LFP proxy: Mazzoni et al. (2015), doi:10.1371/journal.pcbi.1004584; else the
     house's own: design section 3.
@@ -39,7 +43,7 @@ class Record:
 
     spikes: bool = True
     variables: Mapping[str, str | Sequence[str]] = dataclasses.field(default_factory=dict)
-    neurons: Mapping[str, Sequence[int]] = dataclasses.field(default_factory=dict)
+    neurons: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     every: int = 1
     rates: bool = False
     function: Callable[[NetworkState, Output], Any] | None = None
@@ -48,12 +52,22 @@ class Record:
 
     def __post_init__(self) -> None:
         check_count("Record: every", self.every, at_least=1)
+        for field in ("spikes", "rates"):
+            if not isinstance(getattr(self, field), bool):
+                raise ValueError(
+                    f"Record: {field} must be True or False; got {getattr(self, field)!r}"
+                )
+        if self.function is not None and not callable(self.function):
+            raise ValueError(
+                "Record: function must be a function of (state, output), or None; got "
+                f"{self.function!r}"
+            )
         variables, means = (_names(k, getattr(self, k)) for k in ("variables", "means"))
         _mapping("neurons", self.neurons)
         for name in self.neurons:
             if name not in variables:
                 raise unknown("recorded population or projection", name, variables)
-        neurons = {name: _indices(name, n) for name, n in self.neurons.items()}
+        neurons = {k: chosen(f"Record: neurons of {k!r}", v) for k, v in self.neurons.items()}
         # Frozen and hashable: the record is a static part of the program.
         object.__setattr__(self, "variables", _FrozenDict(variables))
         object.__setattr__(self, "neurons", _FrozenDict(neurons))
@@ -79,33 +93,33 @@ class Record:
                 if name not in known:
                     raise unknown("population, projection or stimulation to record", name, known)
                 for variable in variables:
-                    self._check_neurons(name, net.read(state, name, variable).shape[-1])
+                    x = net.read(state, name, variable)
+                    if names is self.variables:
+                        self.chosen(name, x.shape[-1])
         for name in self.lfp:
             if name not in net.populations:
                 raise unknown("population to record the LFP of", name, net.populations)
 
-    def _check_neurons(self, name: str, n: int) -> None:
-        index = self.neurons.get(name, ())
-        if index and max(index) >= n:
-            raise ValueError(
-                f"Record: neurons of {name!r} must be below {n}, its size; got {max(index)}"
-            )
+    def chosen(self, name: str, n: int) -> np.ndarray | None:
+        """The numbers of the recorded neurons among all n, or None where all are recorded."""
+        numbers: Chosen | None = self.neurons.get(name)
+        return None if numbers is None else numbers.indices(f"Record: neurons of {name!r}", n)
 
     def sample(self, net: Network, state: NetworkState, output: Output) -> "Samples":
         """What is sampled at the end of a step."""
         traces, means = {}, {}
         for name, variables in self.variables.items():
-            index = self.neurons.get(name)
             for variable in variables:
                 x = net.read(state, name, variable)
-                x = x if index is None else x[np.asarray(index, np.int32)]
+                index = self.chosen(name, x.shape[-1])
+                x = x if index is None else x[index.astype(np.int32)]
                 traces.setdefault(name, {})[variable] = x
         for name, variables in self.means.items():
             for variable in variables:
                 x = net.read(state, name, variable).astype(net.dtype)
                 means.setdefault(name, {})[variable] = lattice_mean(x)
         lfp = {name: lfp_proxy(net, state, name) for name in self.lfp}
-        value = None if self.function is None else self.function(state, output)
+        value = None if self.function is None else _called(self.function, state, output)
         return Samples(traces, means, lfp, value)
 
     def counts(self, net: Network, output: Output) -> dict[str, jax.Array]:
@@ -149,11 +163,23 @@ def _names(field: str, value: Any) -> dict[str, tuple[str, ...]]:
 
 
 def _texts(what: str, value: Any) -> tuple[str, ...]:
-    names = (value,) if isinstance(value, str) else tuple(value)
+    try:
+        names = (value,) if isinstance(value, str) else tuple(value)
+    except TypeError:  # nothing that has items
+        names = (value,)
     if not all(isinstance(name, str) for name in names):
         raise ValueError(f"Record: {what} must be names; got {value!r}")
     return names
 
 
-def _indices(name: str, values: Sequence[int]) -> tuple[int, ...]:
-    return tuple(check_count(f"Record: a neuron of {name!r}", v) for v in np.ravel(values))
+def _called(function: Callable, state: NetworkState, output: Output) -> Any:
+    try:
+        value = function(state, output)
+        for leaf in jax.tree.leaves(value):
+            jnp.asarray(leaf)
+    except Exception as error:  # whatever a function of somebody's making runs into
+        raise ValueError(
+            "Record: function must be a function of (state, output) that JAX can trace and that "
+            f"returns arrays; it raised {type(error).__name__}: {error}"
+        ) from error
+    return value

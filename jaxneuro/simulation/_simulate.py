@@ -13,6 +13,7 @@ from .._checks import check_count
 from .._types import Neuron
 from ..network import Description, Network, NetworkState, Population, build
 from ..numerics import check_dt, steps_on_grid
+from ._blame import blame_rates
 from ._chunks import Chunk, collect, joined
 from ._non_finite import NonFiniteError, describe_non_finite
 from ._program import program
@@ -24,6 +25,7 @@ from ._scan import check_finite_inputs, check_input_shapes
 _CHUNK_BYTES = 64e6  # spike bits of one chunk
 _CHUNK_S = 0.1  # wall time that a chunk should take at most, at _NEURON_STEP per update
 _NEURON_STEP = 1.5e-9
+_MOST_STEPS = 2**31 - 1  # of a network since its start: they are counted in int32
 
 
 def simulate(
@@ -52,9 +54,10 @@ def simulate(
 
     Ctrl-C ends the run early and returns what was recorded until then.
 
-    **Raises** `ValueError` for a duration that is negative or off the grid, for both a key and
-    a state, for what `scan` refuses, and `NonFiniteError` (a `ValueError` with the result so
-    far) after a chunk in which a state turned NaN or infinite.
+    **Raises** `ValueError` for a duration that is negative or off the grid, for more than
+    2^31 - 1 steps since the network's start, for both a key and a state, for what `scan`
+    refuses, and `NonFiniteError` (a `ValueError` with the result so far) after a chunk in which
+    a state turned NaN or infinite.
 
     **Source** the house's own: design section 3.
     """
@@ -72,7 +75,7 @@ def simulate(
         raise ValueError(
             "simulate: key= starts afresh and state= goes on from an earlier run; give one of them"
         )
-    n_steps = _steps(duration, net.dt)
+    n_steps = _steps(duration, net.dt, 0 if state is None else int(state.step))
     inputs = dict(inputs or {})
     check_input_shapes(net, inputs, n_steps)
     check_finite_inputs(inputs)
@@ -98,7 +101,7 @@ def _bare(model: Neuron, duration: Any, inputs: Any, n: Any, dt: Any) -> tuple[N
     return net, stimulus.shape[0] * net.dt, {"neurons": stimulus}
 
 
-def _steps(duration: Any, dt: float) -> int:
+def _steps(duration: Any, dt: float, first: int) -> int:
     try:
         ms = float(duration)
     except (TypeError, ValueError):
@@ -106,6 +109,12 @@ def _steps(duration: Any, dt: float) -> int:
     if not (np.isfinite(ms) and ms >= 0):
         raise ValueError(
             f"simulate: the duration must be a number of at least 0 ms; got {duration!r}"
+        )
+    if first + ms / dt > _MOST_STEPS + 0.5:
+        raise ValueError(
+            f"simulate: a network counts at most 2^31 - 1 time steps, {_MOST_STEPS * dt:g} ms at "
+            f"dt = {dt:g} ms; got {ms:g} ms after {first:,} steps. Run for less, or start afresh "
+            "with net.init(key)"
         )
     return int(steps_on_grid("simulate: the duration", ms, dt))
 
@@ -212,11 +221,13 @@ class _Run:
             self._report_non_finite(state, length)
 
     def _report_non_finite(self, state: NetworkState, length: int) -> None:
-        start, stop = ((self.first + self.done - x) * self.net.dt for x in (length, 0))
+        last = self.first + self.done
+        start, stop = ((last - x) * self.net.dt for x in (length, 0))
+        cause = blame_rates(self.net, range(last - length, last))
+        advice = "Lower the weights or dt, or check the inputs" if cause is None else cause
         raise NonFiniteError(
             f"{describe_non_finite(self.net, state)}: it turned so between {start:g} and "
-            f"{stop:g} ms. Lower the weights or dt, or check the inputs; .result of this error "
-            "holds what was recorded until then",
+            f"{stop:g} ms. {advice}; .result of this error holds what was recorded until then",
             self._result(float("nan"), False),
         )
 

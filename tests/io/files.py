@@ -44,7 +44,6 @@ GIVEN = {
     "PulsePackets": jn.stimuli.PulsePackets([10.0, 30.7], 5, np.linspace(0.1, 2, 20)),
     "Pulses": jn.stimuli.Pulses(30.0, 1.1, 5.3, baseline=np.linspace(0, 1, 20)),
     "Ramp": jn.stimuli.Ramp(0.1, 1 / 3, 0.0, 7.7),
-    "ScheduledSpikes": jn.stimuli.SpikeTimes([1.0, 2.5], [0, 7]).prepare("x", 20, 0.1, None),
     "SpikeTimes": jn.stimuli.SpikeTimes([1.0, 2.5, 2.5], [0, 7, 19]),
     "Steps": jn.stimuli.Steps([0.5, 3.3], [10.1, -0.7]),
 }

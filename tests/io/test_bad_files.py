@@ -65,7 +65,8 @@ def test_files_that_are_no_text(format, tmp_path):
 def test_other_endings(tmp_path):
     for name in ("net.yaml", "net"):
         (tmp_path / name).write_text(JSON)
-        assert "must end in .json or .toml" in message(read_description, tmp_path / name)
+        with pytest.raises(ValueError, match=rf"^{name}: the name .* must end in .json or .toml"):
+            read_description(tmp_path / name)
     with pytest.raises(ValueError, match="'json' or 'toml'; got 'yaml'"):
         parse_description(JSON, "yaml")
     with pytest.raises(ValueError, match="must be a str; got bytes"):
@@ -89,7 +90,7 @@ def test_a_device_without_end_is_not_read(tmp_path):
 
 def test_nothing_is_placed_for_which_there_is_no_memory(monkeypatch):
     """Positions, and the numbers of neurons, are made when a description is."""
-    monkeypatch.setattr("jaxneuro.io._network.available_memory", lambda: 10_000_000)
+    monkeypatch.setattr("jaxneuro.io._memory.available_memory", lambda: 10_000_000)
     positions = '{"type": "Grid", "shape": [4, 5], "spacing": 20.0}'
     box = '{"type": "UniformBox", "low": 0, "high": 1}'
     big = JSON.replace('"area": "left"', '"stop": 3').replace(positions, box)
@@ -98,6 +99,23 @@ def test_nothing_is_placed_for_which_there_is_no_memory(monkeypatch):
     assert "line 5: placing 2,000,000,005 neurons takes about" in got
     alone = JSON.replace('"n": 5', '"n": 2000000000')
     assert parse_description(alone).estimate().neurons == 2_000_000_020  # needs no positions
+
+
+PACKETS = '{"type": "PulsePackets", "times": [9, 19], "activity": 10, "sd": 1.0}'
+DRIVEN = '"target": "I", "stimulus": {"type": "Current", "amplitude": 200.0}'
+
+
+@pytest.mark.parametrize("target", ['"I"', '{"population": "I", "indices": [0, 2]}', "slice"])
+def test_packets_for_which_there_is_no_memory(target, monkeypatch):
+    monkeypatch.setattr("jaxneuro.io._memory.available_memory", lambda: 10_000_000)
+    part = '{"population": "I", "start": 1, "stop": 4}' if target == "slice" else target
+    neurons = {'"I"': 5, "slice": 3}.get(target, 2)
+    new = f'"target": {part}, "weight": 1, "synapse": "Delta", "stimulus": {PACKETS}'
+    text = JSON.replace(DRIVEN, new)
+    assert len(parse_description(text).stimuli) == 1
+    got = message(parse_description, text.replace('"activity": 10', '"activity": 1000000'))
+    line = text[: text.index("PulsePackets")].count("\n") + 1
+    assert got.startswith(f"text, line {line}: drawing {2 * neurons},000,000 spikes of pulse packe")
 
 
 def test_a_file_runs_nothing(monkeypatch):
@@ -131,6 +149,7 @@ def test_a_new_model_is_known_without_a_change_here(monkeypatch):
         def step(self, state, drive, dt):
             return state, state.spikes
 
+    _models.public.cache_clear()
     _models.known.cache_clear()
     monkeypatch.setattr(jn.neurons, "NewNeuron", NewNeuron, raising=False)
     text = JSON.replace(
@@ -142,6 +161,7 @@ def test_a_new_model_is_known_without_a_change_here(monkeypatch):
         wrong = message(parse_description, text.replace("[3, -1]", "[3, -1.5]"))
         back = parse_description(jn.io.format_description(parse_description(text)))
     finally:
+        _models.public.cache_clear()
         _models.known.cache_clear()
     assert type(model) is NewNeuron
     assert (model.signs, model.label, float(model.tau)) == ((3, -1), "b", 7.0)

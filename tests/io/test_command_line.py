@@ -1,6 +1,7 @@
 """`python -m jaxneuro` as a stranger uses it."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -76,6 +77,36 @@ def test_a_run_is_saved(net, tmp_path):
     np.testing.assert_array_equal(saved.traces["E->I"]["current"], direct.traces["E->I"]["current"])
 
 
+def test_the_example_of_the_help(main, tmp_path):
+    from jaxneuro.__main__ import _EPILOG
+
+    (line,) = (x for x in _EPILOG.splitlines() if "--record" in x)
+    example = shlex.split(line)[3:]
+    part = '"source": {"population": "E", "area": "left"},\n      "target": "I"'
+    assert part in JSON
+    (tmp_path / "net.json").write_text(JSON.replace(part, '"source": "I", "target": "E"'))
+    assert main(*example, "--seconds", 0.01) == 0
+    saved = jn.Result.load(tmp_path / "result.npz")
+    assert saved.traces["I->E"]["current"].shape == (10, 20)
+
+
+def test_a_run_records_a_stimulation(main, tmp_path):
+    """Its receptor, where it sends spikes."""
+    old = '"stimulus": {"type": "Current", "amplitude": 200.0}'
+    new = '"stimulus": {"type": "Poisson", "rate": 1e4}, "weight": 1, "synapse": "Exponential"'
+    (tmp_path / "net.json").write_text(JSON.replace(old, new))
+    options = ("--record", "Poisson->I:current", "--seconds", 0.005, "--out", "r.npz")
+    assert main("run", "net.json", *options) == 0
+    x = jn.Result.load(tmp_path / "r.npz").traces["Poisson->I"]["current"]
+    assert x.shape == (50, 5)
+    assert x[-1].min() > 0
+
+
+def test_a_population_without_intervals_has_no_cv(main, net, capsys):
+    assert main("run", net, "--seconds", 0.001) == 0
+    assert "E: 20 neurons, 0.00 Hz, CV -\n" in capsys.readouterr().out
+
+
 def test_info_builds_nothing(tmp_path):
     path = tmp_path / "net.json"
     path.write_text(JSON.replace('"n": 5', '"n": 2000000000'))  # more than can be built
@@ -86,6 +117,8 @@ def test_info_builds_nothing(tmp_path):
     assert rows["E"] == ["E", "20", "LIF", "Grid"]
     assert rows["E->I"][1] == "15,000,000,000"  # 15 of the 20 are in the area, p is 0.5
     assert rows["E->I"][-2:] == ["FixedProbability", "Exponential"]
+    assert rows["E->I"][3] == "GB"
+    assert float(rows["E->I"][2]) > 15
     assert rows["Current->I"] == ["Current->I", "Current", "I"]
 
 
@@ -119,7 +152,14 @@ WRONG = {
         ("run", "net.toml", "--figure", "r.xyz"),
         "--figure must end in one of .eps",
     ),
-    "name of --record": (("run", "net.toml", "--record", "X:v"), "no population or projection 'X'"),
+    "name of --record": (
+        ("run", "net.toml", "--record", "X:v"),
+        "stimulation of spikes 'X'",
+    ),
+    "current of --record": (
+        ("run", "net.toml", "--record", "Current->I:v"),
+        "no population, projection or stimulation of spikes 'Current->I'",
+    ),
     "form of --record": (("run", "net.toml", "--record", "E"), "NAME:VARIABLE, such as E:v"),
     "variable": (("run", "net.toml", "--record", "E:w"), "named 'w'"),
     "--every": (("run", "net.toml", "--every", "0"), "every must be a whole number of at least 1"),
@@ -172,7 +212,7 @@ def test_ctrl_c_saves_what_was_run(main, net, tmp_path, capsys, monkeypatch):
             os.kill(os.getpid(), signal.SIGINT)
 
     monkeypatch.setattr(_simulate.Progress, "advance", interrupt)
-    assert main("run", net, "--seconds", 1e6, "--out", "r.npz") == 130
+    assert main("run", net, "--seconds", 1e5, "--out", "r.npz") == 130
     assert "interrupted: this is what was recorded until then" in capsys.readouterr().out
     saved = jn.Result.load(tmp_path / "r.npz")
     assert saved.interrupted

@@ -46,11 +46,7 @@ def same(a, b):
 def test_every_model(name, format):
     model = INSTANCES[name]
     back = files.held(again(files.holding(model), format), model)
-    if type(model).__name__ == "ScheduledSpikes":  # what build makes of spike times: as numbers
-        assert back.most == model.most
-        np.testing.assert_array_equal(back.steps, model.steps)
-    else:
-        same(back, model)
+    same(back, model)
 
 
 def test_every_role_is_there():
@@ -120,7 +116,7 @@ def test_what_a_person_may_leave_out():
 
 most = float(np.float32(1e30))
 least = float(np.float32(1e-30))
-numbers64 = st.floats(allow_nan=False, allow_infinity=False)
+numbers64 = st.floats(-1e38, 1e38)  # in double precision, within the range of float32
 
 
 @both
@@ -133,8 +129,8 @@ numbers64 = st.floats(allow_nan=False, allow_infinity=False)
     start=hnp.arrays(np.float64, 4, elements=numbers64),
     weight=numbers64,
     matrix=hnp.arrays(np.float64, (4, 4), elements=numbers64),
-    points=hnp.arrays(np.float64, (4, 2), elements=numbers64),
-    name=st.text(st.characters(codec="utf-8"), min_size=1),
+    points=hnp.arrays(np.float64, (4, 2), elements=st.floats(-1e14, 1e14)),
+    name=st.text(st.characters(codec="utf-8", exclude_characters="\r\n"), min_size=1),
 )
 def test_any_numbers(format, e_l, tau, amplitudes, start, weight, matrix, points, name):
     rule, delta = jn.connectivity.AllToAll(), jn.synapses.Delta()
@@ -142,7 +138,7 @@ def test_any_numbers(format, e_l, tau, amplitudes, start, weight, matrix, points
     description = jn.Description(
         [
             jn.Population(
-                name, 4, jn.neurons.LIF(tau_m=tau, e_l=e_l), {name: start}, positions=points
+                name, 4, jn.neurons.LIF(tau_m=tau, e_l=e_l), {"v": start}, positions=points
             )
         ],
         [
@@ -156,8 +152,8 @@ def test_any_numbers(format, e_l, tau, amplitudes, start, weight, matrix, points
     assert a.name == b.name
     same(b.model, a.model)
     same(b.positions, a.positions)
-    assert list(b.initial) == [name]
-    assert np.asarray(b.initial[name]).tobytes() == start.tobytes()
+    assert list(b.initial) == ["v"]
+    assert np.asarray(b.initial["v"]).tobytes() == start.tobytes()
     assert np.float64(back.projections[0].weight).tobytes() == np.float64(weight).tobytes()
     assert back.projections[1].weight.tobytes() == matrix.tobytes()
     same(back.stimuli[0].stimulus, description.stimuli[0].stimulus)
@@ -228,6 +224,37 @@ REFUSED = {
         jn.Description([jn.Population("E", 0, jn.neurons.LIF(), positions=np.zeros((0, 2)))]),
         "positions: points",
         r"shape \(0, 2\)",
+    ),
+    "by positions": (
+        _with(projections=[_projection(weight=jn.space.ByPositions(lambda x, y: x[:, 0]))]),
+        "weight: function",
+        FUNCTION,
+    ),
+    "what build makes": (
+        _with(
+            stimuli=[
+                jn.Stimulation(
+                    "E",
+                    jn.stimuli.SpikeTimes([1.0]).prepare("x", 4, 0.1, None),
+                    weight=1.0,
+                    synapse=jn.synapses.Delta(),
+                )
+            ]
+        ),
+        "stimulus",
+        "write it as it was made",
+    ),
+    "two lines": (
+        jn.Description([jn.Population("E\nI", 4, jn.neurons.LIF())]),
+        r"population 'E\\nI'",
+        "must be on one line",
+    ),
+    "area on two lines": (
+        jn.Description(
+            [jn.Population("E", 4, jn.neurons.LIF())], areas={"a\r": jn.space.Area([0], [1])}
+        ),
+        r"area 'a\\r'",
+        "must be on one line",
     ),
     "own model": (_with(neuron=_OwnNeuron()), "population 'E': model", "_OwnNeuron"),
 }

@@ -56,6 +56,12 @@ def test_the_error_that_is_quoted():
     assert "net.toml, line 7: there is no key of LIF named 'tau'; did you mean 'tau_m'?" in PAGE
 
 
+def test_a_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        jn.io.read_description(tmp_path / "net.toml")
+    assert "A missing file is a `FileNotFoundError`" in PAGE
+
+
 def test_every_key_is_there():
     for cls in (jn.Population, jn.Projection, jn.Stimulation):
         for key in cls.__dataclass_fields__:
@@ -66,6 +72,8 @@ def test_the_list_of_models_is_whole():
     listed = jn.io.list_models()
     for role in ROLES.values():
         for name in known(role):
-            assert (f"  {name}" in listed) == (name != "TimeFunction")
+            assert f"\n  {name}" in listed
+    for name in ("TimeFunction", "ByPositions", "ScheduledSpikes", "on_grid"):
+        assert name not in listed
     assert "tau_m = 10.0 ms" in listed
     assert "\n  FixedProbability: p, autapses = true\n" in listed

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
+from jaxneuro._text import megabytes
 from tests.network.networks import balanced, description
 
 LAW = jn.Uniform(0.5, 2.0)
@@ -87,6 +88,11 @@ def test_what_things_print():
         "about 120,000 synapses"
     )
     assert "array" not in repr(net).lower()
+
+
+def test_bytes_for_people():
+    sizes = {800: "800 B", 28_800: "28.8 kB", 7e5: "0.7 MB", 1.3e9: "1.3 GB", 9e13: "90.0 TB"}
+    assert {n: megabytes(n) for n in sizes} == sizes
 
 
 def test_printing_is_short():

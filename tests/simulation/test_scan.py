@@ -200,7 +200,10 @@ def test_bad_input(n, inputs, record, message):
 BAD_RECORDS = {
     "every": ({"every": 0}, "Record: every must be a whole number of at least 1; got 0"),
     "no variable": ({"neurons": {"E": [0]}}, "no recorded population or projection named 'E'"),
-    "negative": ({"variables": {"E": "v"}, "neurons": {"E": [-1]}}, "neuron of 'E'.*got .*-1"),
+    "negative": (
+        {"variables": {"E": "v"}, "neurons": {"E": [-1]}},
+        "neurons of 'E': a number.*got .*-1",
+    ),
 }
 
 

@@ -325,6 +325,15 @@ BAD = {
     "duration": (lambda: jn.simulate(NET, -1.0), "duration must be .* at least 0 ms; got -1"),
     "nan": (lambda: jn.simulate(NET, np.nan), "duration must be .*; got nan"),
     "text": (lambda: jn.simulate(NET, "1 s"), "duration must be .*; got '1 s'"),
+    "too long": (
+        lambda: jn.simulate(NET, 1e12),
+        r"at most 2\^31 - 1 time steps, 2.14748e\+08 ms at dt = 0.1 ms; got 1e\+12 ms after 0 step",
+    ),
+    "much too long": (lambda: jn.simulate(NET, 1e300), "at most 2.*start afresh"),
+    "too late": (
+        lambda: jn.simulate(NET, 1.1, state=NET.init(0)._replace(step=jnp.int32(2**31 - 11))),
+        "got 1.1 ms after 2,147,483,637 steps.*start afresh with net.init",
+    ),
     "off the grid": (lambda: jn.simulate(NET, 1.05), "duration must be .* between 1 and 1.1 ms"),
     "dt": (lambda: jn.simulate(NET, 1.0, dt=0.1), "n and dt belong to a bare neuron"),
     "no dt": (lambda: jn.simulate(jn.neurons.LIF(), 1.0), "a bare neuron needs a time step"),
@@ -355,6 +364,12 @@ BAD = {
         "give the current once",
     ),
 }
+
+
+def test_the_last_steps_that_can_be_counted():
+    late = NET.init(0)._replace(step=jnp.int32(2**31 - 11))
+    result = jn.simulate(NET, 1.0, state=late)
+    assert int(result.state.step) == 2**31 - 1
 
 
 @pytest.mark.parametrize(("call", "message"), BAD.values(), ids=BAD.keys())

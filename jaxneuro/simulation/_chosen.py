@@ -1,0 +1,75 @@
+"""Which neurons are recorded, as a value that can be hashed before their number is known."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._checks import check_count
+
+
+class Chosen(NamedTuple):
+    """Numbers of neurons, a slice of them, or where a mask of the given length is true."""
+
+    numbers: tuple[int, ...] | None
+    part: tuple[int | None, int | None, int | None] | None = None
+    length: int | None = None
+
+    def indices(self, label: str, n: int) -> np.ndarray:
+        """The numbers among n neurons; `ValueError` where they do not fit or there are none."""
+        if self.length is not None and self.length != n:
+            raise ValueError(
+                f"{label} must be a mask of one boolean per neuron, {n} of them; got {self.length}"
+            )
+        numbers = range(n)[slice(*self.part)] if self.part is not None else self.numbers
+        index = np.asarray(numbers, np.int64)
+        if index.size == 0:
+            raise ValueError(
+                f"{label} must be at least one of {n}; {self.part and slice(*self.part)} holds "
+                "none. Leave the name out to record nothing, or neurons= to record all"
+            )
+        if index.max() >= n:
+            raise ValueError(f"{label} must be below {n}, its size; got {index.max()}")
+        return index
+
+
+def chosen(label: str, value: Any) -> Chosen:
+    """What a person gave for neurons: one, a list, array, range, slice or mask."""
+    if isinstance(value, Chosen):
+        return value
+    if isinstance(value, slice):
+        ends = (value.start, value.stop, value.step)
+        if not all(x is None or _whole(x) for x in ends) or value.step == 0:
+            raise ValueError(f"{label} must be a slice of whole numbers; got {value!r}")
+        return Chosen(None, tuple(None if x is None else int(x) for x in ends))  # type: ignore[arg-type]
+    try:
+        x = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        x = np.zeros((0, 0))
+    if x.ndim > 1 or x.dtype.kind not in "biuf" or (x.dtype.kind == "f" and x.size):
+        raise ValueError(
+            f"{label} must be whole numbers, a slice, a range or a mask; got {value!r}"
+        )
+    if x.size == 0 or (x.dtype == bool and not x.any()):
+        raise ValueError(
+            f"{label} must be at least one; got {value!r}. Leave the name out to record nothing, "
+            "or neurons= to record all"
+        )
+    if x.dtype == bool and x.ndim:
+        return Chosen(tuple(np.flatnonzero(x).tolist()), length=x.size)
+    return _numbers(label, x, value)
+
+
+def _numbers(label: str, x: np.ndarray, value: Any) -> Chosen:
+    if x.dtype == bool or x.min() < 0:
+        bad = value if x.dtype == bool else int(x.min())
+        check_count(f"{label}: a number", bad)
+    found, counts = np.unique(x, return_counts=True)
+    if counts.max() > 1:
+        raise ValueError(
+            f"{label} must be different; {found[counts.argmax()]} is there {counts.max()} times"
+        )
+    return Chosen(tuple(np.ravel(x).tolist()))
+
+
+def _whole(x: Any) -> bool:
+    return isinstance(x, int | np.integer) and not isinstance(x, bool)

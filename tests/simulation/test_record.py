@@ -1,0 +1,118 @@
+"""Records: which neurons, and what is refused."""
+
+import jax
+import numpy as np
+import pytest
+
+import jaxneuro as jn
+
+N = 12
+NET = jn.build(
+    jn.Description(
+        [jn.Population("E", N, jn.neurons.LIF(), initial={"v": np.linspace(-70.0, -60.0, N)})]
+    ),
+    0,
+    0.1,
+)
+ALL = jn.simulate(NET, 1.0, record=jn.Record(variables={"E": "v"})).traces["E"]["v"]
+MASK = np.arange(N) % 5 == 2
+
+CHOICES = {
+    "slice": (slice(2, 9, 3), [2, 5, 8]),
+    "open slice": (slice(9, None), [9, 10, 11]),
+    "last": (slice(-2, None), [10, 11]),
+    "backwards": (slice(None, None, -5), [11, 6, 1]),
+    "range": (range(1, 8, 3), [1, 4, 7]),
+    "mask": (MASK, [2, 7]),
+    "list of booleans": (MASK.tolist(), [2, 7]),
+    "array": (np.asarray([7, 3], np.uint8), [7, 3]),
+    "a JAX array": (jax.numpy.asarray([4, 0]), [4, 0]),
+    "one": (5, [5]),
+}
+
+
+@pytest.mark.parametrize(("given", "numbers"), CHOICES.values(), ids=CHOICES.keys())
+def test_which_neurons(given, numbers):
+    record = jn.Record(variables={"E": "v"}, neurons={"E": given})
+    result = jn.simulate(NET, 1.0, record=record)
+    np.testing.assert_array_equal(result.neurons["E"], numbers)
+    np.testing.assert_array_equal(result.traces["E"]["v"], ALL[:, numbers])
+    again = jn.Record(variables={"E": "v"}, neurons={"E": given})
+    assert (hash(again), again) == (hash(record), record)
+    short = jn.Record(variables={"E": "v"}, neurons={"E": given}, every=100)
+    assert jn.simulate(NET, 1.0, record=short).traces["E"]["v"].shape == (0, len(numbers))
+
+
+def test_records_of_other_neurons_are_different():
+    records = [jn.Record(variables={"E": "v"}, neurons={"E": g}) for g, _ in CHOICES.values()]
+    assert len(set(records)) == len(records) - 1  # the mask as an array and as a list
+    longer = jn.Record(variables={"E": "v"}, neurons={"E": [*MASK.tolist(), False]})
+    assert longer not in records
+
+
+BAD = {
+    "variables": ({"variables": {"E": 3}}, "Record: variables of 'E' must be names; got 3"),
+    "means": ({"means": {"E": 3.0}}, "Record: means of 'E' must be names; got 3.0"),
+    "lfp": ({"lfp": 1}, "Record: lfp must be names; got 1"),
+    "spikes": ({"spikes": {"E": True}}, "Record: spikes must be True or False; got {'E': True}"),
+    "rates": ({"rates": "E"}, "Record: rates must be True or False; got 'E'"),
+    "function": ({"function": "a"}, r"Record: function must be a function of \(state, output\)"),
+}
+WRONG_NEURONS = {
+    "empty": ([], r"neurons of 'E' must be at least one; got \[\]"),
+    "empty range": (range(0), "must be at least one"),
+    "mask of nothing": (np.zeros(N, bool), "must be at least one"),
+    "twice": ([3, 1, 3], "neurons of 'E' must be different; 3 is there 2 times"),
+    "negative": ([3, -1], "a number must be a whole number of at least 0; got -1"),
+    "fraction": ([1.5], r"must be whole numbers, a slice, a range or a mask; got \[1.5\]"),
+    "text": ("all", "must be whole numbers, a slice, a range or a mask; got 'all'"),
+    "matrix": ([[1, 2]], "must be whole numbers"),
+    "ragged": ([[1], [2, 3]], "must be whole numbers"),
+    "true": (True, "a number must be a whole number of at least 0; got True"),
+    "slice of numbers": (slice(0, 1.5), "must be a slice of whole numbers"),
+    "slice without a step": (slice(0, 5, 0), "must be a slice of whole numbers"),
+}
+BAD |= {
+    k: ({"variables": {"E": "v"}, "neurons": {"E": given}}, said)
+    for k, (given, said) in WRONG_NEURONS.items()
+}
+
+
+@pytest.mark.parametrize(("values", "said"), BAD.values(), ids=BAD.keys())
+def test_what_is_refused(values, said):
+    with pytest.raises(ValueError, match=said):
+        jn.Record(**values)
+
+
+UNFIT = {
+    "slice": (slice(20, 30), "must be at least one of 12; slice.20, 30, None. holds none"),
+    "mask": (np.ones(5, bool), "must be a mask of one boolean per neuron, 12 of them; got 5"),
+    "number": ([3, 12], "neurons of 'E' must be below 12, its size; got 12"),
+    "range": (range(10, 14), "must be below 12, its size; got 13"),
+}
+
+
+@pytest.mark.parametrize("ms", [0.1, 1.0])
+@pytest.mark.parametrize(("given", "said"), UNFIT.values(), ids=UNFIT.keys())
+def test_what_does_not_fit_the_network(given, said, ms):
+    record = jn.Record(variables={"E": "v"}, neurons={"E": given}, every=5)
+    with pytest.raises(ValueError, match=said):
+        jn.simulate(NET, ms, record=record)
+
+
+def _raises(state, output):
+    raise KeyError("no such thing")
+
+
+FUNCTIONS = {
+    "raises": (_raises, KeyError, "it raised KeyError: 'no such thing'"),
+    "one argument": (lambda state: state.step, TypeError, "it raised TypeError: .*positional"),
+    "no array": (lambda state, output: "text", TypeError, "it raised TypeError"),
+}
+
+
+@pytest.mark.parametrize(("function", "cause", "said"), FUNCTIONS.values(), ids=FUNCTIONS.keys())
+def test_a_function_that_fails(function, cause, said):
+    with pytest.raises(ValueError, match=f"Record: function must be a .*{said}") as caught:
+        jn.simulate(NET, 1.0, record=jn.Record(function=function))
+    assert isinstance(caught.value.__cause__, cause)
