@@ -20,15 +20,30 @@ from ._checks import check_bounds, is_traced
 Parameter: TypeAlias = Any
 
 
+class _Named:
+    """A converter that knows which field it serves, so that its errors can say so."""
+
+    def __init__(self, convert: Any) -> None:
+        self.convert, self.name = convert, "a parameter"
+
+    def __call__(self, value: Any) -> Any:
+        try:
+            return self.convert(value)
+        except ValueError as error:
+            raise ValueError(f"{self.name} {error}") from None
+
+
 def _as_leaf(value: Any) -> jax.Array:
     if isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jnp.floating):
         return value
     try:
-        x = np.asarray(value, dtype=np.float64)
+        x = np.asarray(value)
+        # NumPy would make nan of None, and drop imaginary parts.
+        if x.dtype.kind == "c" or (x.dtype == object and any(v is None for v in x.flat)):
+            raise TypeError
+        x = x.astype(np.float64)
     except (TypeError, ValueError):
-        raise ValueError(
-            f"a parameter must be a number or an array of numbers; got {value!r}"
-        ) from None
+        raise ValueError(f"must be a number or an array of numbers; got {value!r}") from None
     return jnp.asarray(x.astype(jax.dtypes.canonicalize_dtype(np.float64)))
 
 
@@ -55,8 +70,13 @@ def param(
     checks = {"unit": unit, "above": above, "at_least": at_least, "at_most": at_most}
     metadata = {"checks": checks, "on_grid": on_grid}
     if default is dataclasses.MISSING:
-        return eqx.field(converter=_as_leaf, metadata=metadata)
-    return eqx.field(converter=_as_leaf, default=default, metadata=metadata)
+        return eqx.field(converter=_Named(_as_leaf), metadata=metadata)
+    return eqx.field(converter=_Named(_as_leaf), default=default, metadata=metadata)
+
+
+def _plain(value: Any) -> Any:
+    """NumPy scalars as plain Python values: part of a program must be hashable and no array."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def static(default: Any = dataclasses.MISSING) -> Any:
@@ -67,8 +87,8 @@ def static(default: Any = dataclasses.MISSING) -> Any:
     **Source** the house's own: design section 2.
     """
     if default is dataclasses.MISSING:
-        return eqx.field(static=True)
-    return eqx.field(static=True, default=default)
+        return eqx.field(static=True, converter=_plain)
+    return eqx.field(static=True, converter=_plain, default=default)
 
 
 def _as_table(value: Any) -> Any:
@@ -96,6 +116,14 @@ class Model(eqx.Module):
 
     **Source** the house's own: design section 2.
     """
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        for name, field in vars(cls).items():
+            if isinstance(field, dataclasses.Field):
+                convert = field.metadata.get("converter")
+                if isinstance(convert, _Named):
+                    convert.name = f"{cls.__name__}: {name}"
 
     def __check_init__(self) -> None:
         for field in parameters(type(self)):

@@ -98,10 +98,14 @@ class Uniform(Distribution):
         return self.low, self.high
 
 
-def _check_normal(name: str, mean: float, sd: float, low: float, high: float) -> None:
-    _check(name, mean=mean, sd=sd, low=low, high=high)
+def _check_normal(name: str, low: float, high: float, **law: float) -> None:
+    _check(name, **law, low=low, high=high)
+    (centre, mean), (spread, sd) = law.items()
     if not (math.isfinite(mean) and math.isfinite(sd) and sd >= 0):
-        raise ValueError(f"{name}: sd must be at least 0, mean finite; got sd {sd}, mean {mean}")
+        raise ValueError(
+            f"{name}: {spread} must be at least 0, {centre} finite; got {spread} {sd}, "
+            f"{centre} {mean}"
+        )
     if not low < high:
         raise ValueError(f"{name}: low must be below high; got {low} and {high}")
 
@@ -155,7 +159,7 @@ class Normal(Distribution):
     high: float = _constant(default=math.inf)
 
     def __check_init__(self) -> None:
-        _check_normal("Normal", self.mean, self.sd, self.low, self.high)
+        _check_normal("Normal", self.low, self.high, mean=self.mean, sd=self.sd)
         _check_inside("Normal: with sd 0 the mean", self.sd, self.mean, self.low, self.high)
         if self.sd > 0:
             self.quantile(np.float64(0.5))
@@ -185,7 +189,7 @@ class LogNormal(Distribution):
     high: float = _constant(default=math.inf)
 
     def __check_init__(self) -> None:
-        _check_normal("LogNormal", self.mu, self.sigma, self.low, self.high)
+        _check_normal("LogNormal", self.low, self.high, mu=self.mu, sigma=self.sigma)
         if self.low < 0:
             raise ValueError(f"LogNormal: low must be at least 0; got {self.low}")
         middle = math.exp(self.mu) if self.sigma == 0 else 0.0

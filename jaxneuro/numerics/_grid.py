@@ -29,15 +29,19 @@ def steps_on_grid(name: str, duration: Any, dt: float, at_least: int = 0) -> np.
     slack = np.maximum(_TOLERANCE, 2e-7 * np.abs(x) if raw.dtype == np.float32 else 0.0)
     off = ~(np.abs(x - n) <= slack)
     if off.any():
-        value = raw[off].flat[0]
         k = np.floor(x[off].flat[0])
         raise ValueError(
-            f"{name} must be a whole number of time steps of {dt} ms; got {value} ms, "
-            f"between {k * dt:.10g} and {(k + 1) * dt:.10g} ms"
+            f"{name} must be a whole number of time steps of {dt:.10g} ms; got {_shown(raw[off])} "
+            f"ms, between {k * dt:.10g} and {(k + 1) * dt:.10g} ms"
         )
     if (n < at_least).any():
-        value = raw[n < at_least].flat[0]
         raise ValueError(
-            f"{name} must be at least {at_least} time step(s) of {dt} ms; got {value} ms"
+            f"{name} must be at least {at_least} time step(s) of {dt:.10g} ms; got "
+            f"{_shown(raw[n < at_least])} ms"
         )
     return n.astype(np.int64)
+
+
+def _shown(values: np.ndarray) -> str:
+    """The first value as people write it: as many digits as its dtype keeps, at most 10."""
+    return f"{values.flat[0]:{'.7g' if values.dtype == np.float32 else '.10g'}}"

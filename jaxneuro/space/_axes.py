@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+_FAR = 1e15  # um
+
 
 def per_axis(name: str, value: Any, dims: int, infinite: bool = False) -> tuple[float, ...]:
     """`value` as one float per axis; raises unless it is one number, or one per axis."""
@@ -15,6 +17,16 @@ def per_axis(name: str, value: Any, dims: int, infinite: bool = False) -> tuple[
     if np.isnan(x).any() or not (infinite or np.isfinite(x).all()):
         raise ValueError(f"{name} must be finite; got {value!r}")
     return tuple(np.broadcast_to(x, (dims,)).tolist())
+
+
+def check_far(name: str, value: Any) -> None:
+    """Raises `ValueError` for lengths [um] so large that distances would be without digits."""
+    x = np.abs(np.asarray(value, np.float64))
+    far = np.isfinite(x) & (x >= _FAR)
+    if far.any():
+        raise ValueError(
+            f"{name} must be below {_FAR:g} um in size; got {np.asarray(value)[far].flat[0]:g} um"
+        )
 
 
 def flag_per_axis(name: str, value: Any, dims: int) -> tuple[bool, ...]:

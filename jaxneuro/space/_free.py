@@ -5,7 +5,7 @@ from typing import Any
 import equinox as eqx
 import numpy as np
 
-from ._axes import per_axis
+from ._axes import check_far, per_axis
 from ._layout import Layout
 
 
@@ -17,7 +17,7 @@ class Free(Layout):
     axis, 0 or inf for an open one; None where all are open.
 
     **Raises** `ValueError` for points that are not finite numbers of shape (n, dims), or a
-    period below 0; from `build`, unless there is one point per neuron.
+    period below 0, or 1e15 um and more; from `build`, unless there is one point per neuron.
 
     **Source** the house's own.
     """
@@ -30,9 +30,13 @@ class Free(Layout):
         self.extent = None
         if period is not None:
             extent = per_axis("Free: period", period, self.points.shape[1], infinite=True)
+            check_far("Free: period", extent)
             if min(extent) < 0:
                 raise ValueError(f"Free: period must be at least 0 um; got {period!r}")
             self.extent = tuple(x or np.inf for x in extent)
+
+    def __repr__(self) -> str:
+        return f"Free(points={self.points.shape} array, period={self.extent})"
 
     @property
     def dims(self) -> int:
@@ -69,4 +73,5 @@ def _checked_points(points: Any) -> np.ndarray:
     bad = np.flatnonzero(~np.isfinite(x).all(axis=1))
     if bad.size:
         raise ValueError(f"Free: points must be finite; got {x[bad[0]]} for neuron {bad[0]}")
+    check_far("Free: points", x)
     return x

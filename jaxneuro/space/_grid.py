@@ -7,7 +7,7 @@ import equinox as eqx
 import numpy as np
 
 from .._checks import check_count
-from ._axes import flag_per_axis, per_axis, periods
+from ._axes import check_far, flag_per_axis, per_axis, periods
 from ._layout import Layout
 
 
@@ -21,7 +21,8 @@ class Grid(Layout):
     [um] of neuron 0, `periodic`: one value, or one per axis.
 
     **Raises** `ValueError` unless shape is whole numbers >= 1, spacing above 0, and all are of
-    one number of axes; from `build`, unless the population has as many neurons as the lattice.
+    one number of axes, and the lattice within 1e15 um; from `build`, unless the population has
+    as many neurons as the lattice.
 
     **Source** Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
     """
@@ -41,6 +42,9 @@ class Grid(Layout):
         self.periodic = flag_per_axis("Grid: periodic", periodic, len(axes))
         if min(self.spacing) <= 0:
             raise ValueError(f"Grid: spacing must be above 0 um; got {spacing!r}")
+        last = [a + (k - 1) * s for a, k, s in zip(self.origin, self.shape, self.spacing)]
+        for name, value in (("spacing", self.spacing), ("origin", self.origin), ("end", last)):
+            check_far(f"Grid: {name}", value)
 
     @property
     def dims(self) -> int:

@@ -11,12 +11,11 @@ from .._checks import check_bounds
 from ._axes import per_axis
 
 
-def _number(value: Any) -> float:
-    return per_axis("a profile: its numbers", value, 1)[0]
+def _constant(name: str, **keywords: Any) -> Any:
+    def number(value: Any) -> float:
+        return per_axis(name, value, 1)[0]
 
-
-def _constant(**keywords: Any) -> Any:
-    return eqx.field(static=True, converter=_number, **keywords)
+    return eqx.field(static=True, converter=number, **keywords)
 
 
 class Profile(eqx.Module):
@@ -50,8 +49,8 @@ class Gaussian(Profile):
     **Source** Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
     """
 
-    sigma: float = _constant()
-    peak: float = _constant(default=1.0)
+    sigma: float = _constant("Gaussian: sigma")
+    peak: float = _constant("Gaussian: peak", default=1.0)
     monotonic = True
 
     def __check_init__(self) -> None:
@@ -76,8 +75,8 @@ class Exponential(Profile):
     **Source** Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
     """
 
-    length: float = _constant()
-    peak: float = _constant(default=1.0)
+    length: float = _constant("Exponential: length")
+    peak: float = _constant("Exponential: peak", default=1.0)
     monotonic = True
 
     def __check_init__(self) -> None:
@@ -101,8 +100,8 @@ class Linear(Profile):
     **Source** Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
     """
 
-    radius: float = _constant()
-    peak: float = _constant(default=1.0)
+    radius: float = _constant("Linear: radius")
+    peak: float = _constant("Linear: peak", default=1.0)
     monotonic = True
 
     def __check_init__(self) -> None:
@@ -128,8 +127,8 @@ class Disc(Profile):
     **Source** Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
     """
 
-    radius: float = _constant()
-    peak: float = _constant(default=1.0)
+    radius: float = _constant("Disc: radius")
+    peak: float = _constant("Disc: peak", default=1.0)
     monotonic = True
 
     def __check_init__(self) -> None:

@@ -6,7 +6,7 @@ import equinox as eqx
 import numpy as np
 
 from ..numerics import bits
-from ._axes import axes_of, flag_per_axis, per_axis, periods
+from ._axes import axes_of, check_far, flag_per_axis, per_axis, periods
 from ._layout import Layout
 
 
@@ -19,7 +19,7 @@ class UniformBox(Layout):
     where neither has more); `periodic` whether an axis repeats after `high - low`: one value,
     or one per axis.
 
-    **Raises** `ValueError` unless low is finite and below high on every axis.
+    **Raises** `ValueError` unless low is below high on every axis, both within 1e15 um.
 
     **Source** Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
     """
@@ -32,6 +32,8 @@ class UniformBox(Layout):
         dims = axes_of(low, high, periodic)
         self.low = per_axis("UniformBox: low", low, dims)
         self.high = per_axis("UniformBox: high", high, dims)
+        check_far("UniformBox: low", self.low)
+        check_far("UniformBox: high", self.high)
         self.periodic = flag_per_axis("UniformBox: periodic", periodic, dims)
         if not dims or any(a >= b for a, b in zip(self.low, self.high)):
             raise ValueError(

@@ -18,6 +18,9 @@ class CurrentState(NamedTuple):
 class Current(Stimulus):
     """Current: `current = amplitude(t)`, held over each time step.
 
+    A function of time gets t as float32: from step 2^23 on neighbouring steps share a time. For
+    longer runs take a signal, which is exact at any step.
+
     **Fields** `amplitude` [pA] () or (n,), a function of t [ms], or a signal (`Sinusoid`,
     `Steps`, `Ramp`, `Pulses`).
 

@@ -27,6 +27,10 @@ class Poisson(SpikeStimulus):
     and exact to the digits of the dtype. The superposition of K trains is one train of K times
     the rate.
 
+    The gradient of the counts with respect to the rate is 0, for they are drawn; that with
+    respect to the weight of the spikes is exact. A function of time gets t as float32: from step
+    2^23 on neighbouring steps share a time. For longer runs take a signal, exact at any step.
+
     **Fields** `rate` [Hz] () or (n,), a function of t [ms], or a signal; at least 0.
 
     **Step** returns the counts, (n,); NaN where a function gives a rate below 0 or NaN.

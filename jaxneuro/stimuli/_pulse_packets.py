@@ -10,15 +10,20 @@ from .._fields import Parameter, param, static, table
 from .._types import SpikeStimulus
 from ..numerics import Normal, bits, unit_interval
 from ._scheduled_spikes import schedule
-from ._signal import as_times, check_shapes
+from ._signal import LAST_STEP, as_times, check_shapes
 from ._spike_times import unprepared
+
+_MOST_SPIKES = 2**27
+_BYTES = 64  # per spike, while they are put in order
+_CHUNK = 2**20  # spikes drawn at a time, so that what drawing takes stays small
+_NONE = np.zeros(0, np.int32), np.zeros(0, np.int32)
 
 
 class PulsePackets(SpikeStimulus):
     """Pulse packets: `activity` spikes for each neuron around each time, Gaussian in time.
 
     The spikes are drawn when the network is built, independent between neurons, and put on the
-    nearest point of the time grid. Those at t <= 0 are dropped.
+    nearest point of the time grid. Those at t <= 0, or later than a run can get, are dropped.
 
     **Fields** `times` [ms] (packets,), at least 0: the centres; `activity` a whole number of at
     least 1: spikes per packet and neuron; `sd` [ms] () or (n,): standard deviation in time.
@@ -26,7 +31,7 @@ class PulsePackets(SpikeStimulus):
     **Step** returns the counts, (n,); runs as the `ScheduledSpikes` that `prepare` returns.
 
     **Raises** `ValueError` for times or an sd that are negative or not finite, or another
-    activity; by `prepare` for an sd of a wrong shape.
+    activity; by `prepare` for an sd of a wrong shape, or more than 2^27 spikes together.
 
     **Source** Diesmann, Gewaltig, Aertsen (1999), doi:10.1038/990101.
     """
@@ -48,15 +53,29 @@ class PulsePackets(SpikeStimulus):
 
     def prepare(self, label: str, n: int, dt: float, key: Any) -> SpikeStimulus:
         check_shapes(label, self, n)
+        total = n * np.size(self.times) * self.activity
+        if total > _MOST_SPIKES:
+            raise ValueError(
+                f"{label}: pulse packets must be at most {_MOST_SPIKES} spikes together, which are "
+                f"kept in memory; got {total} of {n} neurons, {np.size(self.times)} packets and "
+                f"activity {self.activity}, about {total * _BYTES / 2**30:.3g} GiB. Lower the "
+                "activity, or give the packets to several stimulations"
+            )
+        firsts = range(0, total, _CHUNK)
+        drawn = [self._draw(n, dt, key, k, min(k + _CHUNK, total)) for k in firsts]
+        steps, neurons = (np.concatenate(x) for x in zip(*drawn)) if drawn else _NONE
+        return schedule(steps.astype(np.int64), neurons, n)
+
+    def _draw(self, n: int, dt: float, key: Any, first: int, stop: int) -> tuple[Any, Any]:
+        """Steps and neurons of some spikes, those of neuron 0 first; without those not kept."""
         times = np.asarray(self.times, np.float64)
-        number = np.arange(times.size * self.activity)
-        word = bits(key, np.arange(n)[:, None], number[None, :])[0]
+        neurons, number = np.divmod(np.arange(first, stop), times.size * self.activity)
+        word = bits(key, neurons, number)[0]
         jitter = Normal(0.0, 1.0).quantile(unit_interval(np.asarray(word)))
         sd = np.broadcast_to(np.asarray(self.sd, np.float64), (n,))
-        t = np.repeat(times, self.activity)[None, :] + sd[:, None] * jitter
-        steps = np.rint(t / dt).astype(np.int64)
-        neurons, kept = np.nonzero(steps > 0)
-        return schedule(steps[neurons, kept] - 1, neurons, n)
+        steps = np.rint((times[number // self.activity] + sd[neurons] * jitter) / dt)
+        kept = (steps > 0) & (steps <= LAST_STEP)
+        return (steps[kept] - 1).astype(np.int32), neurons[kept].astype(np.int32)
 
     def step(self, state: Any, step: jax.Array, dt: float) -> Any:
         raise unprepared(self)

@@ -44,7 +44,8 @@ class Pulses(Signal):
             check_bounds(f"Pulses: {name}", value, "ms", **bound)
         if self.width > self.period:
             raise ValueError(
-                f"Pulses: width must be at most the period; got {self.width} and {self.period} ms"
+                f"Pulses: width must be at most the period; got {self.width!s} and "
+                f"{self.period!s} ms"
             )
 
     def bounds(self) -> tuple[Any, Any] | None:

@@ -40,7 +40,7 @@ class Ramp(Signal):
             check_bounds(f"Ramp: {name}", value, "ms", at_least=0.0)
         if self.t_stop <= self.t_start:
             raise ValueError(
-                f"Ramp: t_stop must be after t_start; got {self.t_stop} and {self.t_start} ms"
+                f"Ramp: t_stop must be after t_start; got {self.t_stop!s} and {self.t_start!s} ms"
             )
 
     def bounds(self) -> tuple[Any, Any] | None:

@@ -7,10 +7,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._checks import is_traced
 from .._fields import Model, parameters
 from ..numerics import steps_on_grid
 
-_LAST_STEP = 2**31 - 2  # steps are counted in int32
+LAST_STEP = 2**31 - 2  # steps are counted in int32
 
 
 class Signal(Model):
@@ -52,9 +53,9 @@ def check_shapes(label: str, model: Model, n: int) -> None:
 def whole_steps(what: str, times: Any, dt: float, at_least: int = 0) -> jax.Array:
     """Times [ms] as whole steps, int32; `ValueError` for a time off the grid or too late."""
     steps = steps_on_grid(what, times, dt, at_least)
-    if steps.size and steps.max() > _LAST_STEP:
+    if steps.size and steps.max() > LAST_STEP:
         raise ValueError(
-            f"{what} must be at most {_LAST_STEP} time steps of {dt} ms; got {steps.max()} steps"
+            f"{what} must be at most {LAST_STEP} time steps of {dt} ms; got {steps.max()} steps"
         )
     return jnp.asarray(steps.astype(np.int32))
 
@@ -69,10 +70,13 @@ def need_grid(model: Any) -> None:
 
 
 def as_times(times: Any) -> Any:
-    """Times as an array; a converter of fields."""
-    if isinstance(times, jax.Array):
+    """Times as an array; a converter of fields. float32 stays, and with it its tolerance."""
+    if isinstance(times, jax.Array) and (is_traced(times) or times.dtype == np.int32):
         return times
     try:
-        return np.asarray(times, np.float64)
+        x = np.asarray(times)
+        if x.dtype == object and any(t is None for t in x.flat):  # else None becomes nan
+            raise TypeError
+        return x if x.dtype == np.float32 else np.asarray(x, np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"times must be numbers [ms]; got {times!r}") from None

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 
 from .._checks import check_bounds, concrete, is_traced
-from .._fields import Model, _as_leaf, parameters
+from .._fields import Model, _as_leaf, _Named, parameters
 from ..numerics import LARGEST_MEAN, per_step
 from ._signal import Signal, check_shapes
 from ._time_function import TimeFunction
@@ -35,8 +35,8 @@ def signal(
     checks = {"unit": unit, "above": None, "at_least": at_least, "at_most": None}
     metadata = {"checks": checks, "on_grid": False}
     if default is dataclasses.MISSING:
-        return eqx.field(converter=_as_signal, metadata=metadata)
-    return eqx.field(converter=_as_signal, default=default, metadata=metadata)
+        return eqx.field(converter=_Named(_as_signal), metadata=metadata)
+    return eqx.field(converter=_Named(_as_signal), default=default, metadata=metadata)
 
 
 def check_signals(model: Model) -> None:

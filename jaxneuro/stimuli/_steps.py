@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import check_bounds, concrete
-from .._fields import _as_leaf, static, table
+from .._fields import _as_leaf, _Named, static, table
 from ._signal import Signal, as_times, need_grid, whole_steps
 
 
@@ -29,7 +29,7 @@ class Steps(Signal):
     """
 
     times: Any = table(converter=as_times)
-    values: Any = table(converter=_as_leaf)
+    values: Any = table(converter=_Named(_as_leaf))
     on_grid: bool = static(False)
 
     def __check_init__(self) -> None:
@@ -45,7 +45,7 @@ class Steps(Signal):
         if late.size:
             k = int(late[0])
             raise ValueError(
-                f"Steps: times must ascend; got {times[k]} ms before {times[k + 1]} ms"
+                f"Steps: times must ascend; got {times[k]!s} ms before {times[k + 1]!s} ms"
             )
 
     def bounds(self) -> tuple[Any, Any] | None:

@@ -46,6 +46,16 @@ def test_the_first_bad_entry_of_an_array_is_named():
         steps_on_grid("t", np.array([0.1, 0.25, 0.35]), 0.1)
 
 
+@pytest.mark.parametrize("value", [np.float32(0.15), 0.1 + 0.05, jnp.float32(0.15)])
+def test_numbers_are_printed_as_people_write_them(value):
+    with pytest.raises(ValueError, match=r"steps of 0\.1 ms; got 0\.15 ms, between"):
+        steps_on_grid("t", value, 0.1)
+    with pytest.raises(ValueError, match=r"steps of 0\.3 ms; got 0\.15 ms, between 0 and 0\.3 ms"):
+        steps_on_grid("t", value, 0.1 * 3)
+    with pytest.raises(ValueError, match=r"of 0\.05 ms; got 0\.15 ms"):
+        steps_on_grid("t", value, 0.05, at_least=4)
+
+
 @pytest.mark.parametrize("value", [0.0, -0.1, [0.1, 0.0]])
 def test_at_least(value):
     with pytest.raises(ValueError, match=r"delay must be at least 1 time step.*0.1 ms; got"):

@@ -70,3 +70,14 @@ def test_chances(p):
     assert abs(hits.sum() - p * hits.size) <= 5 * np.sqrt(p * (1 - p) * hits.size)
     ends = chance(jnp.asarray([0, 2**32 - 1], jnp.uint32), jnp.float32(p))
     assert ends.tolist() == [p > 0, p == 1]
+
+
+@pytest.mark.parametrize("step", [-7, 0, 57, 2**20])
+def test_the_phase_has_the_slope_of_time(step):
+    """d cycles / d frequency = t [s], exactly; also of a batch."""
+    slope = jax.grad(cycles)(jnp.float32(12.3), jnp.int32(step), 0.1)
+    np.testing.assert_allclose(slope, step * 1e-4, rtol=1e-6)
+    many = jax.vmap(jax.grad(cycles), (0, None, None))(jnp.arange(1.0, 4.0), step, 0.1)
+    np.testing.assert_allclose(many, np.full(3, step * 1e-4), rtol=1e-6)
+    wide = (cycles(jnp.float32(10.01), 57, 0.1) - cycles(jnp.float32(9.99), 57, 0.1)) / 0.02
+    np.testing.assert_allclose(wide, 57e-4, rtol=1e-3)

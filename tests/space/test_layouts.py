@@ -74,6 +74,12 @@ def test_free_points():
     assert free.points[0, 0] == 0.0, "a frozen value does not follow the array it came from"
 
 
+def test_free_shows_its_arguments():
+    assert repr(Free(np.zeros((3, 2)))) == "Free(points=(3, 2) array, period=None)"
+    shown = repr(Free(np.zeros((3, 2)), period=(0.0, 10.0)))
+    assert shown == "Free(points=(3, 2) array, period=(inf, 10.0))"
+
+
 def test_layouts_are_values():
     assert Grid([2, 2], spacing=2) == Grid((2, 2), spacing=(2.0, 2.0))
     assert hash(Grid((2, 2))) == hash(Grid((2, 2)))
@@ -112,6 +118,13 @@ BAD = [
     (lambda: Free(np.zeros((2, 2)), period=-1.0), "period must be at least 0"),
     (lambda: Free(np.zeros((2, 2)), period=(1, 1, 1)), "one per axis for 2 axes"),
     (lambda: Free(np.zeros((2, 2))).check("population 'E'", 3), "'E'.*per neuron, 3; got 2"),
+    (lambda: Free([[0.0, -1e300]]), r"Free: points must be below 1e\+15 um .*got -1e\+300 um"),
+    (lambda: Free([[0.0, 1.0]], period=1e15), r"Free: period must be below 1e\+15 um"),
+    (lambda: Grid(2, spacing=1e300), r"Grid: spacing must be below 1e\+15 um"),
+    (lambda: Grid(2, origin=-1e15), r"Grid: origin must be below 1e\+15 um"),
+    (lambda: Grid(1001, spacing=1e12), r"Grid: end must be below 1e\+15 um"),
+    (lambda: UniformBox(-1e300, 0), r"UniformBox: low must be below 1e\+15 um"),
+    (lambda: UniformBox(0, 1e300), r"UniformBox: high must be below 1e\+15 um"),
     (lambda: Area((0, 0), (1, 0)), "low must be below high"),
     (lambda: Area(0, np.nan), "must be finite"),
     (lambda: Area((0, 0), (1, 1)).contains(np.zeros((4, 3))), r"\(n, 2\); got \(4, 3\)"),

@@ -124,8 +124,11 @@ LINE = place(np.arange(4.0)[:, None])
 PRE, POST = np.arange(4), np.arange(4)[::-1]
 BAD = [
     (lambda: Gaussian(0.0), "Gaussian: sigma must be .*above 0"),
-    (lambda: Gaussian(1.0, peak=np.nan), "finite"),
-    (lambda: Gaussian("wide"), "must be numbers; got 'wide'"),
+    (lambda: Gaussian(1.0, peak=np.nan), "Gaussian: peak must be finite"),
+    (lambda: Gaussian("wide"), "Gaussian: sigma must be numbers; got 'wide'"),
+    (lambda: Exponential(None), "Exponential: length must be numbers; got None"),
+    (lambda: Linear(1.0, "x"), "Linear: peak must be numbers; got 'x'"),
+    (lambda: Disc("x"), "Disc: radius must be numbers; got 'x'"),
     (lambda: Gaussian((1.0, 2.0)), "must be one number"),
     (lambda: Exponential(-1.0), "Exponential: length"),
     (lambda: Linear(0.0), "Linear: radius"),

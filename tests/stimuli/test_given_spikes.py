@@ -31,6 +31,27 @@ def test_a_spike_belongs_to_the_step_that_ends_with_it():
     assert counts[2, 2] == 2
 
 
+@pytest.mark.parametrize("kind", [list, tuple, np.asarray, jnp.asarray])
+def test_a_list_of_times_for_each_neuron(kind):
+    lists = [[0.3, 0.1, 0.3], [], [2.0], [0.1]]
+    neurons = np.repeat(np.arange(4), [3, 0, 1, 1])
+    want = oracle.spike_counts(25, 4, [3, 1, 3, 20, 1], neurons)
+    model = SpikeTimes([kind(x) for x in lists])
+    np.testing.assert_array_equal(run(model, 4, 25), want)
+    again = SpikeTimes(np.asarray(model.times).tolist())  # as a file would keep them
+    np.testing.assert_array_equal(run(again, 4, 25), want)
+    assert run(SpikeTimes([kind([]), kind([])]), 2, 3).sum() == 0
+    many = run(SpikeTimes([kind([0.1])] * 300), 300, 2)
+    assert (many == [[1], [0]]).all()
+
+
+@pytest.mark.parametrize("kind", [jnp.asarray, np.asarray, list, tuple])
+def test_float32_times_are_on_the_grid(kind):
+    times = kind(np.asarray([1.1, 300.3, 0.7], np.float32))
+    steps = prepare(SpikeTimes(times), 1).steps
+    assert np.asarray(steps)[:-1].tolist() == [6, 10, 3002]
+
+
 def test_late_spikes():
     first = 2**30
     ends = [first + 1, first + 2, first + 7]
@@ -101,6 +122,21 @@ def test_pulse_packets_have_their_spikes_and_spread():
     assert (second == activity).all()
 
 
+def test_pulse_packets_are_the_same_drawn_in_pieces(monkeypatch):
+    packets = PulsePackets([2.0, 3.0], 5, np.linspace(0.0, 2.0, 7))
+    whole = prepare(packets, 7)
+    monkeypatch.setattr("jaxneuro.stimuli._pulse_packets._CHUNK", 9)
+    pieces = prepare(packets, 7)
+    for a, b in zip(jax.tree.leaves(whole), jax.tree.leaves(pieces), strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert np.asarray(whole.counts).sum() > 50
+
+
+def test_packets_that_never_come():
+    assert run(PulsePackets([], 5, 1.0), 3, 50).sum() == 0
+    assert run(PulsePackets([1e300, 2.0], 5, 0.0), 3, 50).sum() == 15
+
+
 def test_pulse_packets_of_each_neuron_and_without_spread():
     counts = run(PulsePackets([2.0], 4, [0.0, 0.0, 1.0]), 3, 100)
     assert (counts[19, :2] == 4).all()
@@ -122,7 +158,18 @@ REFUSED = {
     "nan": (lambda: SpikeTimes([NAN]), "times must be finite"),
     "one number": (lambda: SpikeTimes(1.0), r"times must have shape \(m,\)"),
     "text": (lambda: SpikeTimes(["a"]), "times must be numbers"),
-    "other neurons": (lambda: SpikeTimes([1.0, 2.0], [1]), "one neuron per time; got 1 neurons"),
+    "none": (lambda: SpikeTimes([None]), r"times must be numbers \[ms\]; got \[None\]"),
+    "nan in a list": (lambda: SpikeTimes([[2.0], [NAN, 1.0]]), "neuron 1 must be finite .*index 0"),
+    "at 0 in a list": (lambda: SpikeTimes([[1.0, 0.0]]), "neuron 0 must be .*above 0.0 ms; got"),
+    "text in a list": (lambda: SpikeTimes([[1.0], ["a"]]), "times must be numbers"),
+    "lists and numbers": (lambda: SpikeTimes([[1.0, 2.0], 3.0]), "times must be numbers"),
+    "lists of lists": (lambda: SpikeTimes([[1.0], [[2.0]]]), "neuron 1 must be a list of numbers"),
+    "lists and neurons": (lambda: SpikeTimes([[1.0]], [0]), "left out for one list per neuron"),
+    "at 0 in an array": (lambda: SpikeTimes(np.zeros((2, 2))), "times must be .*above 0.0 ms"),
+    "other neurons": (
+        lambda: SpikeTimes([1.0, 2.0], [1]),
+        "one neuron per time, .*; got 1 neurons",
+    ),
     "half neurons": (lambda: SpikeTimes([1.0], [0.5]), "neurons must be whole numbers"),
     "no activity": (lambda: PulsePackets([1.0], 0, 1.0), "activity must be .* at least 1"),
     "sd below 0": (lambda: PulsePackets([1.0], 1, -1.0), "sd must be .* at least 0.0 ms"),
@@ -142,6 +189,12 @@ OFF = {
     "off the grid": (SpikeTimes([1.0, 1.25]), "x: times .*got 1.25 ms, between 1.2 and 1.3 ms"),
     "no such neuron": (SpikeTimes([1.0, 1.0], [0, 3]), "from 0 to 2; got 3 at index 1"),
     "neuron below 0": (SpikeTimes([1.0], [-1]), "from 0 to 2; got -1 at index 0"),
+    "too few lists": (SpikeTimes([[1.0], [2.0]]), "x: times must be .*, 3; got 2 lists"),
+    "off the grid in a list": (SpikeTimes([[1.0], [], [0.15]]), "x: times .*got 0.15 ms"),
+    "no memory": (
+        PulsePackets([1.0, 2.0], 10**9, 1.0),
+        "x: .* at most 134217728 spikes .*; got 6000000000 of 3 neurons, 2 packets .* 358 GiB",
+    ),
     "length": (PulsePackets([1.0], 1, np.ones(4)), r"x: sd must be one number .*\(3,\)"),
 }
 

@@ -278,6 +278,21 @@ def test_what_is_refused_when_a_network_is_built(name):
         prepare(model, 3)
 
 
+def test_a_whole_number_of_numpy_is_an_order():
+    order = Gamma(40.0, np.int64(3)).order
+    assert (order, type(order)) == (3, int)
+
+
+def test_the_gradient_of_counts_is_0_by_the_rate_and_exact_by_the_weight():
+    def total(rate, weight):
+        return (weight * Poisson(rate).step(Poisson(rate).init(50, stream), 7, DT)[1]).sum()
+
+    stream = stream_of(50)
+    by_rate, by_weight = jax.grad(total, (0, 1))(jnp.float32(2000.0), jnp.float32(3.0))
+    assert by_rate == 0
+    assert by_weight == total(jnp.float32(2000.0), jnp.float32(1.0)) > 0
+
+
 def test_a_rate_set_too_high_for_the_dead_time_gives_nan():
     model = DeadTimePoisson(300.0, 5.0)
     assert np.isnan(scan(model, model.init(4, stream_of(4)), 3)[1]).all()

@@ -140,7 +140,12 @@ NAN = float("nan")
 REFUSED = {
     "nan amplitude": (lambda: Current(NAN), "amplitude must be finite"),
     "two axes": (lambda: Current(np.ones((2, 2))), r"shape \(\) or \(n,\)"),
-    "text": (lambda: Current("five"), "must be a number or an array"),
+    "text": (lambda: Current("five"), "Current: amplitude must be a number or an array .* 'five'"),
+    "none": (lambda: Poisson(None), "Poisson: rate must be a number or .*; got None"),
+    "none of many": (lambda: Poisson([1.0, None]), "Poisson: rate must be a number or .*None"),
+    "complex": (lambda: Sinusoid(1j, 1.0, 1.0), "Sinusoid: mean must be a number"),
+    "complex array": (lambda: Sinusoid(np.ones(2) * 1j, 1.0, 1.0), "mean must be a number"),
+    "text values": (lambda: Steps([1.0], ["a"]), "Steps: values must be a number or an array"),
     "rate below 0": (lambda: Poisson(-1.0), "Poisson: rate must be finite and at least 0.0 Hz"),
     "sinusoid below 0": (lambda: Poisson(Sinusoid(5.0, 6.0, 1.0)), "Sinusoid.*at least 0.0 Hz"),
     "steps below 0": (lambda: Poisson(Steps([1.0], [-1.0])), "Steps.*at least 0.0"),
@@ -183,6 +188,64 @@ OFF = {
     "length of steps": (Steps([1.0], np.ones((1, 4))), r"values must have shape .*\(m, 3\)"),
     "length of a function": (lambda t: jnp.ones(4) * t, r"function of time .*\(3,\); got .*\(4,\)"),
 }
+
+
+def _fails(t):
+    raise KeyError("lost")
+
+
+FUNCTIONS = {
+    "numpy": (lambda t: 1 + np.sin(t), "got TracerArrayConversionError"),
+    "if": (lambda t: 100.0 if t > 10 else 0.0, "got TracerBoolConversionError"),
+    "none": (lambda t: None, "returned None"),
+    "no argument": (lambda: 1.0, "got TypeError: .*argument"),
+    "two arguments": (lambda t, u: t, "got TypeError: .*argument"),
+    "raises": (_fails, "got KeyError: 'lost'"),
+    "text": (lambda t: "high", "got TypeError"),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_of_time_that_cannot_run(name):
+    function, message = FUNCTIONS[name]
+    pattern = (
+        rf"'s': rate: the function of time must take one number t .*{message}.*jax.numpy.where"
+    )
+    with pytest.raises(ValueError, match=pattern):
+        Poisson(function).prepare("stimulation 's'", 3, DT, None)
+
+
+def test_a_function_of_time_is_real():
+    with pytest.raises(ValueError, match=r"'s': rate: .* numbers that are real; got complex64"):
+        Poisson(lambda t: t.astype(jnp.complex64)).prepare("'s'", 3, DT, None)
+
+
+def test_whole_numbers_and_truth_values_are_values_of_a_function():
+    for function in (lambda t: 3, lambda t: t > 1, lambda t: [t, 2 * t, 3.0]):
+        ready = Current(function).prepare("x", 3, DT, None)
+        assert ready.step(None, jnp.int32(0), DT)[1].current.dtype == jnp.float32
+
+
+def test_float32_tells_times_apart_up_to_step_2_23():
+    t = values(TimeFunction(lambda t: t), 2**23 + np.arange(-1000, 3))
+    assert (np.diff(t[:1000]) > 0).all()
+    assert (np.diff(t[1000:]) == 0).any()
+
+
+def test_float32_times_of_signals():
+    f4 = np.float32
+    signals = (
+        Steps(jnp.asarray([0.1, 300.3], jnp.float32), [1.0, 2.0]),
+        Steps([f4(0.1), f4(300.3)], [1.0, 2.0]),
+        Pulses(1.0, f4(0.3), jnp.float32(300.3), 0.7),
+        Ramp(0.0, 1.0, jnp.float32(0.7), 300.3),
+    )
+    ready = [s.prepare("x", 1, DT, None) for s in signals]
+    assert [s.times.tolist() for s in ready[:2]] == [[1, 3003]] * 2
+    assert (ready[2].width, ready[2].period, ready[2].t_first) == (3, 3003, 7)
+    assert (ready[3].t_start, ready[3].t_stop) == (7, 3003)
+    with pytest.raises(ValueError, match=r"got 0\.15 ms before 0\.12 ms"):
+        Steps([f4(0.15), f4(0.12)], [1.0, 2.0])
 
 
 @pytest.mark.parametrize("name", OFF)
