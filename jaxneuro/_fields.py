@@ -117,8 +117,7 @@ class Model(eqx.Module):
     **Source** the house's own: design section 2.
     """
 
-    def __init_subclass__(cls, **keywords: Any) -> None:
-        super().__init_subclass__(**keywords)
+    def __init_subclass__(cls) -> None:
         for name, field in vars(cls).items():
             if isinstance(field, dataclasses.Field):
                 convert = field.metadata.get("converter")
