@@ -18,7 +18,7 @@ neurons = jn.Population("E", 200, jn.neurons.LIF(), initial={"v": jn.Uniform(-70
 rule = jn.connectivity.FixedProbability(0.1)
 synapse = jn.synapses.Exponential(tau_syn=2.0)
 loop = jn.Projection("E", "E", rule, weight=20.0, delay=1.5, synapse=synapse)
-drive = jn.Stimulation("E", jn.stimuli.ConstantCurrent(400.0))
+drive = jn.Stimulation("E", jn.stimuli.Current(400.0))
 net = jn.build(jn.Description([neurons], [loop], [drive]), key=1, dt=0.1)
 result = jn.simulate(net, 100.0, key=2)
 assert result.events("E")[0].size > 100, "the network should spike"
