@@ -25,7 +25,8 @@ def result():
 
 
 def test_spikes_as_a_table(result):
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     table = result.to_pandas()
     assert list(table.columns) == ["time_ms", "population", "neuron"]
     assert table.time_ms.is_monotonic_increasing
@@ -42,7 +43,6 @@ def test_spikes_as_a_table(result):
 
 
 def test_traces_as_a_table(result):
-    pytest.importorskip("pandas")
     table = result.traces_to_pandas("E")
     assert table.index.name == "time_ms"
     np.testing.assert_array_equal(table.index, result.sample_times)
@@ -56,7 +56,8 @@ def test_traces_as_a_table(result):
 
 
 def test_spikes_as_neo(result):
-    neo = pytest.importorskip("neo")
+    import neo
+
     segment = result.to_neo()
     assert isinstance(segment, neo.Segment)
     assert len(segment.spiketrains) == 50
@@ -72,7 +73,6 @@ def test_spikes_as_neo(result):
 
 def test_a_spike_in_the_last_step():
     """Whatever the times are rounded to, it lies inside the train."""
-    pytest.importorskip("neo")
     cell = jn.neurons.LIF(t_ref=0.0, tau_m=1.0)
     net = jn.build(jn.Description([jn.Population("A", 1, cell, initial={"v": 0.0})]), 0, 0.1)
     net = net.set("A", e_l=1e4)
@@ -84,7 +84,6 @@ def test_a_spike_in_the_last_step():
 
 
 def test_signals_as_neo(result):
-    pytest.importorskip("neo")
     signals = {s.name: s for s in result.to_neo().analogsignals}
     units = {
         "E v": "mV",
@@ -104,7 +103,6 @@ def test_signals_as_neo(result):
 
 
 def test_neo_of_a_run_without_samples_or_spikes():
-    pytest.importorskip("neo")
     segment = jn.simulate(NET, 0.2, record=RECORD).to_neo()
     assert {s.shape for s in segment.analogsignals} == {(0, 2), (0, 10), (0, 1)}
     assert len(jn.simulate(NET, 1.0, record=jn.Record(spikes=False)).to_neo().spiketrains) == 0
