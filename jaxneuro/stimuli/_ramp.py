@@ -1,15 +1,14 @@
 """A signal that moves from one value to another."""
 
-import dataclasses
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import check_bounds, is_traced
+from .._checks import check_bounds
 from .._fields import Parameter, param, static, table
-from ._signal import Signal, as_times, check_shapes, need_grid, whole_steps
+from ._signal import Signal, as_times, between, need_grid, times_on_grid
 
 
 class Ramp(Signal):
@@ -45,16 +44,11 @@ class Ramp(Signal):
 
     def bounds(self) -> tuple[Any, Any] | None:
         """The lowest and the highest value, or None where they are not known."""
-        ends = (self.start_value, self.stop_value)
-        return None if any(map(is_traced, ends)) else (np.minimum(*ends), np.maximum(*ends))
+        return between(self.start_value, self.stop_value)
 
     def prepare(self, label: str, n: int, dt: float, key: Any) -> Signal:
         """The signal on the time grid, or `ValueError`."""
-        check_shapes(label, self, n)
-        if self.on_grid:
-            return self
-        times = {k: whole_steps(f"{label}: {k}", getattr(self, k), dt) for k in _TIMES}
-        return dataclasses.replace(self, **times, on_grid=True)
+        return times_on_grid(label, self, n, dt, _TIMES)
 
     def at(self, step: Any, dt: float) -> jax.Array:
         """The value in a time step, () or (n,)."""

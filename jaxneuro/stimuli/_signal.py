@@ -1,6 +1,8 @@
 """Signals: functions of time that an amplitude or a rate can be."""
 
+import dataclasses
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -80,3 +82,19 @@ def as_times(times: Any) -> Any:
         return x if x.dtype == np.float32 else np.asarray(x, np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"times must be numbers [ms]; got {times!r}") from None
+
+
+def times_on_grid(label: str, signal: Any, n: int, dt: float, names: Sequence[str]) -> Any:
+    """The signal with its times [ms] as whole steps, or `ValueError`; once is enough."""
+    check_shapes(label, signal, n)
+    if signal.on_grid:
+        return signal
+    times = {k: whole_steps(f"{label}: {k}", getattr(signal, k), dt) for k in names}
+    return dataclasses.replace(signal, **times, on_grid=True)
+
+
+def between(a: Any, b: Any) -> tuple[Any, Any] | None:
+    """The lower and the higher of two values, or None where they are not known."""
+    if is_traced(a) or is_traced(b):
+        return None
+    return np.minimum(a, b), np.maximum(a, b)
