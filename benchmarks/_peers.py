@@ -33,16 +33,24 @@ def known_peers(bench: str) -> list[str]:
 
 
 def run_peer(
-    peer: str, bench: str, neurons: int, seconds: float, threads: int = 1, seed: int = 1
+    peer: str,
+    bench: str,
+    neurons: int,
+    seconds: float,
+    threads: int = 1,
+    seed: int = 1,
+    **more: float | str,
 ) -> Record:
     """Run one peer once, in a process of its own; print and return its record.
+
+    `more`: options that only the scripts of this benchmark have.
 
     Raises PeerError if the peer has no such script, cannot be installed, or fails.
     """
     if peer not in known_peers(bench):
         known = ", ".join(known_peers(bench)) or "none"
         raise PeerError(f"no script of {peer!r} for benchmark {bench!r}: known peers are {known}")
-    options = {"neurons": neurons, "seconds": seconds, "threads": threads, "seed": seed}
+    options = {"neurons": neurons, "seconds": seconds, "threads": threads, "seed": seed, **more}
     command = [str(environment(peer)), str(SCRIPTS / f"{peer}_{bench}.py")]
     for name, value in options.items():
         command += [f"--{name}", str(value)]

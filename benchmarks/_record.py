@@ -66,6 +66,7 @@ def make_record(
     build_s: float | None = None,
     compile_s: float | None = None,
     rate_hz: float | None = None,
+    rates_hz: dict[str, float] | None = None,
     peak_rss_mb: float | None = None,
     threads: int = 1,
     device: str | None = None,
@@ -73,6 +74,7 @@ def make_record(
 ) -> Record:
     """Build the record, in its fixed order of keys; what is not given is None.
 
+    rates_hz by population is there only where it is given.
     wall_s is the simulation alone; rtf is the real-time factor, wall seconds for one
     biological second; us_per_step the wall microseconds of one time step.
     """
@@ -94,6 +96,8 @@ def make_record(
         "device": device or cpu_device(),
         "versions": versions or {},
     }
+    if rates_hz is not None:
+        fields["rates_hz"] = {name: round_floats(rate) for name, rate in rates_hz.items()}
     return {key: round_floats(value) for key, value in fields.items()}
 
 

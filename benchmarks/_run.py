@@ -13,6 +13,7 @@ from ._peers import run_peer
 from ._record import Record, make_record, peak_rss_mb, print_record
 
 DT = 0.1
+SETTLED_MS = 500.0  # of a run that rates by population leave out
 
 
 def add_network_options(parser: argparse.ArgumentParser) -> None:
@@ -31,10 +32,13 @@ def versions() -> dict[str, str]:
 
 
 class Timed:
-    """A built and warmed-up network that can be run again and again."""
+    """A built and warmed-up network that can be run again and again.
 
-    def __init__(self, bench: str, description: jn.Description, options: Any):
-        self.bench, self.options = bench, options
+    `rates`: its records have the rate of each population, after the first 500 ms of a longer run.
+    """
+
+    def __init__(self, bench: str, description: jn.Description, options: Any, rates: bool = False):
+        self.bench, self.options, self.rates = bench, options, rates
         start = time.perf_counter()
         self.net = jn.build(description, key=options.seed, dt=DT)
         self.build_s = time.perf_counter() - start
@@ -58,10 +62,21 @@ class Timed:
             compile_s=self.compile_s,
             wall_s=result.run_s,
             rate_hz=spikes / max(self.net.n_neurons, 1) / self.options.seconds,
+            rates_hz=_late_rates(result) if self.rates else None,
             peak_rss_mb=peak_rss_mb(),
             threads=self.options.threads,
             versions=versions(),
         )
+
+
+def _late_rates(result: jn.Result) -> dict[str, float]:
+    """Mean rate of each population [Hz] after the first 500 ms, if there is more than that."""
+    start = SETTLED_MS if result.duration > SETTLED_MS else 0.0
+    rates = {}
+    for name, n in result.populations.items():
+        late = (result.events(name)[0] > start).sum()
+        rates[name] = 1e3 * float(late) / max(n, 1) / (result.duration - start)
+    return rates
 
 
 def median_record(records: list[Record]) -> Record:
@@ -70,16 +85,31 @@ def median_record(records: list[Record]) -> Record:
     return next(r for r in records if r["wall_s"] == wall)
 
 
-def run_network(bench: str, description: jn.Description, options: Any) -> None:
-    """Runs ours, alone or in turn with peers, and prints JSON lines (ratios on stderr)."""
-    timed = Timed(bench, description, options)
+def run_network(
+    bench: str,
+    description: jn.Description,
+    options: Any,
+    more: dict[str, Any] | None = None,
+    rates: bool = False,
+) -> None:
+    """Runs ours, alone or in turn with peers, and prints JSON lines (ratios on stderr).
+
+    `more`: options of this benchmark alone, handed to the peers; `rates`: as `Timed`.
+    """
+    timed = Timed(bench, description, options, rates)
     if not options.against:
         print_record(median_record([timed.once() for _ in range(options.repeats)]))
         return
 
     def peer(name: str) -> Any:
         return lambda: run_peer(
-            name, bench, options.neurons, options.seconds, options.threads, options.seed
+            name,
+            bench,
+            options.neurons,
+            options.seconds,
+            options.threads,
+            options.seed,
+            **(more or {}),
         )
 
     ours: list[Record] = []

@@ -52,7 +52,7 @@ def raster(
     sizes = [result.populations[name] for name in names]
     share = 1.0 if neurons is None else neurons / max(sum(sizes), 1)
     shown = [min(n, max(1, round(n * share))) for n in sizes]
-    _draw_spikes(top, result, names, shown, (first, last), 0.55 * size[1] * 72)
+    draw_spikes(top, result, names, shown, (first, last), 0.55 * size[1] * 72)
     # A longer legend would take the room of the spikes, and colours have their names there.
     draw_rates(bottom, result, names, first, last, bin_ms, rows=2)
     figure.align_ylabels()
@@ -61,7 +61,7 @@ def raster(
     return figure
 
 
-def _draw_spikes(
+def draw_spikes(
     axis: "Axes",
     result: Any,
     names: list[str],

@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SMALL = {
     "balanced_network": ["--neurons", "200", "--seconds", "0.1", "--out", "out.png"],
     "brunel": ["--neurons", "500", "--seconds", "0.2", "--out", "out.png"],
+    "cortical_microcircuit": ["--scale", "0.02", "--seconds", "0.1", "--out", "out.png"],
     "four_dimensions": ["--network", "small.json", "--ms", "50", "--out", "out.png"],
     "lattice": ["--side", "20", "--ms", "60", "--out", "out.gif"],
     "sweep": ["--neurons", "100", "--points", "2", "--out", "out.png"],

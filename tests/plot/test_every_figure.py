@@ -17,6 +17,7 @@ LATTICE = np.arange(24.0)
 FIGURES = {
     "raster": lambda r, c: plot.raster(r),
     "raster, all": lambda r, c: plot.raster(r, neurons=None, size=(3.3, 3.0)),
+    "activity": lambda r, c: plot.activity(r, reference={"E": 30.0}),
     "rates": lambda r, c: plot.rates(r),
     "traces": lambda r, c: plot.traces(r, "E"),
     "traces, overlaid": lambda r, c: plot.traces(r, "E", neurons=2, overlay=True, size=(3.3, 2)),
@@ -124,7 +125,7 @@ def test_every_function_is_here():
 
 
 POPULATED = ("raster", "rates", "rate_histogram", "cv_histogram", "interval_histogram")
-POPULATED += ("correlation_matrix", "power_spectrum")
+POPULATED += ("correlation_matrix", "power_spectrum", "activity")
 
 
 @pytest.mark.parametrize("name", POPULATED)

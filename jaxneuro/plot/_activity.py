@@ -1,0 +1,156 @@
+"""Spikes of the populations beside their rates, irregularity, correlation and synchrony."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._checks import check_bounds, check_count, unknown
+from ..analysis import (
+    count_correlation,
+    count_synchrony,
+    interval_cvs,
+    neuron_rates,
+    spike_counts,
+)
+from ._raster import draw_spikes
+from ._select import chosen, spikes_between, window
+from ._style import PAGE, colour, finish, new_figure, open_box
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_PAIRED = 200  # neurons of a population whose pairs are correlated
+_TOGETHER = 1000  # neurons of a population whose spikes are counted together
+_COUNT_MS, _TOGETHER_MS = 5.0, 3.0  # bins of the two
+
+
+def activity(
+    result: Any,
+    populations: Sequence[str] | str | None = None,
+    *,
+    reference: Mapping[str, float] | None = None,
+    start: float | None = None,
+    stop: float | None = None,
+    raster_ms: float = 400.0,
+    neurons: int = 2000,
+    size: Sequence[float] = PAGE,
+) -> "Figure":
+    """Spikes, and how rates, CVs and correlations are distributed in each population.
+
+    To the left the first `raster_ms` of at most `neurons` neurons in all. To the right, of the
+    whole part from `start` to `stop` [ms]: the rates of the neurons; the CVs of the inter-spike
+    intervals of those with at least 3 spikes; the correlations of the spike counts (5 ms bins) of
+    all pairs of the first 200 neurons; the synchrony of the first 1,000 neurons, variance over
+    mean of the number of their spikes in bins of 3 ms. A box holds the middle half of the values,
+    the line in it is their median, the dot their mean; whiskers hold nine tenths.
+
+    `result` of `simulate`; `populations` names (default all), the first one on top; `reference`
+    mean rates [Hz] by name from elsewhere, drawn as diamonds; `size` (width, height) [inches].
+
+    **Returns** a matplotlib `Figure`; it is not shown.
+
+    **Raises** `ValueError` for an unknown population or none, a reference that is no population,
+    `stop` that is not after `start` or less than 10 ms after it, `raster_ms` not above 0,
+    `neurons` below 1, or spikes that were not recorded; `ImportError` without matplotlib.
+
+    **Source** Potjans and Diesmann (2014), fig. 6, doi:10.1093/cercor/bhs358.
+    """
+    names = chosen(result, populations)
+    first, last = window(result, start, stop)
+    if last - first < 2 * _COUNT_MS:
+        raise ValueError(f"stop must be at least {2 * _COUNT_MS:g} ms after start; got {last:g} ms")
+    check_bounds("activity: raster_ms", raster_ms, "ms", above=0.0)
+    check_count("activity: neurons", neurons, at_least=1)
+    for name in reference or {}:
+        if name not in names:
+            raise unknown("population", name, names)
+    figure = new_figure(size)
+    layout: Any = [["spikes", "rate", "cv"], ["spikes", "correlation", "synchrony"]]
+    axes = figure.subplot_mosaic(layout, width_ratios=(1.7, 1.0, 1.0))
+    sizes = [result.populations[name] for name in names]
+    share = neurons / max(sum(sizes), 1)
+    shown = [min(n, max(1, round(n * share))) for n in sizes]
+    end = min(first + raster_ms, last)
+    _draw_raster(axes["spikes"], result, names, shown, (first, end), 0.8 * size[1] * 72)
+    for row, name in enumerate(names):
+        spikes = spikes_between(result, name, first, last)
+        _draw_population(axes, row, spikes, result.populations[name], first, last)
+        if reference and name in reference:
+            look = {"ms": 5.0, "mew": 0.8, "mfc": "none", "color": "black", "zorder": 4}
+            axes["rate"].plot(reference[name], row, "D", **look)
+    _label(axes, names)
+    axes["rate"].set_xlabel("rate; reference \N{WHITE DIAMOND} (Hz)" if reference else "rate (Hz)")
+    finish(figure)
+    axes["spikes"].tick_params(axis="y", length=0)
+    return figure
+
+
+def _draw_raster(
+    axis: "Axes",
+    result: Any,
+    names: list[str],
+    shown: list[int],
+    between: tuple[float, float],
+    points: float,
+) -> None:
+    """Spikes, the first population on top; how many neurons are shown stands below all names."""
+    draw_spikes(axis, result, names, shown, between, points)
+    axis.invert_yaxis()
+    for line in axis.lines:
+        if line.get_marker() == ".":
+            line.set_markersize(1.5)  # few neurons fire in so short a time
+    axis.set_yticks(axis.get_yticks(), names)
+    total = sum(result.populations[name] for name in names)
+    label = f"{sum(shown):,} of {total:,} neurons"
+    axis.set(xlim=between, xlabel="time (ms)", ylabel="neurons" if total == sum(shown) else label)
+
+
+def _draw_population(
+    axes: Mapping[str, "Axes"],
+    row: int,
+    spikes: tuple[np.ndarray, np.ndarray],
+    n: int,
+    first: float,
+    last: float,
+) -> None:
+    """The three boxes and the bar of a population."""
+    times, who = spikes
+    some, few = min(n, _PAIRED), who < _PAIRED
+    counts = spike_counts(times[few], who[few], some, last, _COUNT_MS, first)
+    pairs = count_correlation(counts)[1][np.triu_indices(some, 1)]
+    _draw_box(axes["rate"], row, neuron_rates(times, who, n, last, first))
+    _draw_box(axes["cv"], row, interval_cvs(times, who, n))
+    _draw_box(axes["correlation"], row, pairs)
+    synchrony = count_synchrony(times[who < _TOGETHER], last, _TOGETHER_MS, first)
+    axes["synchrony"].barh(row, np.nan_to_num(synchrony), 0.6, color=colour(row))
+
+
+def _draw_box(axis: "Axes", row: int, values: np.ndarray) -> None:
+    """Quartiles as a box, 5 and 95 % as whiskers, the median as a line, the mean as a dot."""
+    known = values[np.isfinite(values)]
+    if not known.size:
+        return
+    from matplotlib.colors import to_rgba
+
+    least, low, middle, high, most = np.quantile(known, (0.05, 0.25, 0.5, 0.75, 0.95))
+    tint = colour(row)
+    axis.hlines([row, row], [least, high], [low, most], color=tint, lw=0.8, zorder=1)
+    box = {"left": low, "color": to_rgba(tint, 0.35), "edgecolor": tint, "lw": 0.8, "zorder": 2}
+    axis.barh(row, high - low, 0.6, **box)
+    axis.vlines(middle, row - 0.3, row + 0.3, color=tint, lw=1.6, zorder=3)
+    axis.plot(known.mean(), row, "o", ms=2.5, mew=0.0, color="black", zorder=3)
+
+
+def _label(axes: Mapping[str, "Axes"], names: list[str]) -> None:
+    axes["cv"].set_xlabel("CV of intervals")
+    axes["correlation"].set_xlabel("count correlation")
+    axes["synchrony"].set_xlabel("synchrony (var/mean)")
+    for name in ("rate", "cv", "correlation", "synchrony"):
+        outer = name in ("rate", "correlation")
+        axes[name].set_yticks(range(len(names)), names if outer else [""] * len(names))
+        axes[name].set_ylim(len(names) - 0.5, -0.5)
+        open_box(axes[name])
+    axes["rate"].set_xlim(left=0.0)
+    axes["cv"].set_xlim(left=0.0)

@@ -1,0 +1,91 @@
+"""The figure of a network's activity shows what its spikes amount to."""
+
+import numpy as np
+import pytest
+
+from jaxneuro import analysis, plot
+from tests.plot.results import random_result, result
+
+SIZES = {"E": 900, "I": 300}
+
+
+@pytest.fixture(scope="module")
+def run():
+    return random_result(4, SIZES, duration=500.0, start=100.0)
+
+
+def panels(figure):
+    return dict(zip(("spikes", "rate", "cv", "correlation", "synchrony"), figure.axes))
+
+
+def boxes(axis):
+    """Lower and upper end of each box or bar, by row."""
+    return {
+        round(p.get_y() + p.get_height() / 2): (p.get_x(), p.get_x() + p.get_width())
+        for p in axis.patches
+    }
+
+
+def test_boxes_hold_the_middle_half(run):
+    drawn = panels(plot.activity(run, start=200.0, reference={"I": 31.0}))
+    for row, name in enumerate(SIZES):
+        times, who = run.events(name)
+        inside = times > 200.0 + 1e-6
+        times, who, n = times[inside], who[inside], SIZES[name]
+        few = who < 200
+        counts = analysis.spike_counts(times[few], who[few], 200, 600.0, 5.0, 200.0)
+        for panel, values in (
+            ("rate", analysis.neuron_rates(times, who, n, 600.0, 200.0)),
+            ("cv", analysis.interval_cvs(times, who, n)),
+            ("correlation", analysis.count_correlation(counts)[1][np.triu_indices(200, 1)]),
+        ):
+            values = values[np.isfinite(values)]
+            assert boxes(drawn[panel])[row] == pytest.approx(np.quantile(values, (0.25, 0.75)))
+            dot = next(x for x in drawn[panel].lines if x.get_ydata()[0] == row)
+            assert dot.get_xdata()[0] == pytest.approx(values.mean())
+            (*whiskers,) = (
+                x for c in drawn[panel].collections for s in c.get_segments() for x in s[:, 0]
+            )
+            for end in np.quantile(values, (0.05, 0.95)):
+                assert np.isclose(whiskers, end).any()
+        synchrony = analysis.count_synchrony(times[who < 1000], 600.0, 3.0, 200.0)
+        assert boxes(drawn["synchrony"])[row] == pytest.approx((0.0, synchrony))
+    (diamond,) = (x for x in drawn["rate"].lines if x.get_marker() == "D")
+    assert (diamond.get_xdata()[0], diamond.get_ydata()[0]) == (31.0, 1)
+    assert "reference" in drawn["rate"].get_xlabel()
+    assert drawn["cv"].get_xlim()[0] == drawn["rate"].get_xlim()[0] == 0.0
+
+
+def test_the_first_population_is_on_top(run):
+    drawn = panels(plot.activity(run, ["I", "E"], raster_ms=50.0, neurons=600))
+    for name in ("rate", "correlation"):
+        assert [t.get_text() for t in drawn[name].get_yticklabels()] == ["I", "E"]
+    for axis in drawn.values():
+        bottom, top = axis.get_ylim()
+        assert bottom > top
+    low, high = drawn["spikes"].lines
+    assert low.get_ydata().max() < 150 < high.get_ydata().min()
+    assert drawn["spikes"].get_xlim() == (100.0, 150.0)
+    assert max(x.get_xdata().max() for x in (low, high)) <= 150.0 + 1e-6
+    times, who = run.events("E")
+    assert high.get_xdata().size == ((times < 150.0 + 1e-6) & (who < 450)).sum()
+    assert drawn["spikes"].get_ylabel() == "600 of 1,200 neurons"
+
+
+def test_who_does_not_fire_has_no_box():
+    drawn = panels(plot.activity(result({"E": [(5.0, 0)]}, {"E": 3, "I": 2})))
+    assert boxes(drawn["rate"])[1] == (0.0, 0.0)
+    assert not drawn["cv"].patches
+    assert boxes(drawn["synchrony"])[1] == (0.0, 0.0)
+    assert drawn["spikes"].get_ylabel() == "neurons"
+
+
+def test_what_is_refused(run):
+    with pytest.raises(ValueError, match=r"no population named 'A'.* The known ones: 'E', 'I'"):
+        plot.activity(run, reference={"A": 3.0})
+    with pytest.raises(ValueError, match="stop must be at least 10 ms after start; got 105 ms"):
+        plot.activity(run, stop=105.0)
+    with pytest.raises(ValueError, match=r"raster_ms must be finite and above 0\.0 ms; got 0"):
+        plot.activity(run, raster_ms=0.0)
+    with pytest.raises(ValueError, match="neurons must be a whole number of at least 1; got 0"):
+        plot.activity(run, neurons=0)
