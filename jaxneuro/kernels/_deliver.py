@@ -5,8 +5,9 @@ receptor q, weight w, delay d) in block b::
 
     ring[(k + d) mod slots, q, j] += r_i * scale_b * w
 
-The cost is that of the sources with r != 0 times their fan-out. The sum of one
-place runs over ascending sources, then blocks, then synapses, in every version.
+The cost is that of the sources with r != 0 times their fan-out. The sum of one place runs
+over ascending sources, then blocks, then synapses, in every version on a CPU, on any number
+of threads.
 """
 
 import functools
@@ -16,8 +17,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from ._gpu import PALLAS_FROM, deliver_on_gpu
 from ._native import native_available
-from ._reference import deliver_gradient, deliver_reference
+from ._reference import deliver_gradient, deliver_reference, product_dtype
 from ._table import Table
 
 # Axes of ring, released, step, scale and weights without a batch axis.
@@ -35,14 +37,16 @@ def deliver(
 ) -> jax.Array:
     """`ring` after the delivery of what was released in `step`; see the module docstring.
 
-    **Step** `ring` (slots, receptors, targets); `released` uint8 spike bits from `pack`
-    or float values (sources,); `step` int32 (); `scale` (blocks,); `weights` of the
-    sections that have individual ones. With `clear` the slot of `step` itself, which has
-    been handed out, is set to 0 first. Delays are 1 to slots - 1.
+    **Step** `ring` (slots, receptors, targets), float32 or float64, or int32: then products
+    are rounded to whole numbers, and `scale` is in units of that quantum; `released` uint8
+    spike bits from `pack` or float values (sources,); `step` int32 (); `scale` (blocks,);
+    `weights` of the sections that have individual ones, bfloat16 or wider. With `clear` the
+    slot of `step` itself, which has been handed out, is set to 0 first. Delays are 1 to
+    slots - 1.
 
     The gradient is that of this linear map (cost: all synapses); `vmap` shares the table.
 
-    **Raises** `ValueError` for a batched table.
+    **Raises** `ValueError` for a batched table, and for the gradient of a ring of integers.
 
     **Source** the house's own: design sections 4 and 5.
     """
@@ -56,6 +60,11 @@ def _deliver(ring, released, step, scale, weights, table, clear):
 
 
 def _forward(ring, released, step, scale, weights, table, clear):
+    if jnp.issubdtype(ring.dtype, jnp.integer):
+        raise ValueError(
+            "a network built with deterministic=True has no gradient: its arrivals are whole "
+            "numbers. Build it without to differentiate it"
+        )
     out = _deliver(ring, released, step, scale, weights, table, clear)
     return out, (released, step, scale, weights, table)
 
@@ -82,11 +91,14 @@ def _batchable(clear: bool, native: bool) -> Any:
     @jax.custom_batching.custom_vmap
     def call(ring, released, step, scale, weights, table):
         operands = (ring, released, step, scale, weights, table)
-        if not native:
-            return _reference(clear)(*operands)
-        if table.n_synapses >= 2**31:  # beyond the reference, which every platform traces
-            return _native(clear)(*operands)
-        return lax.platform_dependent(*operands, cpu=_native(clear), default=_reference(clear))
+        versions = {"default": _reference(clear)}
+        if native:
+            versions["cpu"] = _native(clear)
+            if table.n_stored >= 2**31:  # beyond the reference, which every platform traces
+                del versions["default"]
+        if table.n_synapses >= PALLAS_FROM:
+            versions["cuda"] = deliver_on_gpu(clear, _reference(clear))
+        return lax.platform_dependent(*operands, **versions)
 
     @call.def_vmap
     def rule(size, batched, ring, released, step, scale, weights, table):
@@ -129,14 +141,15 @@ def _native(clear: bool):
             jax.ShapeDtypeStruct(ring.shape, ring.dtype),
             input_output_aliases={0: 0},
         )
+        dtype = product_dtype(ring)
         if released.dtype != jnp.uint8:
-            released = released.astype(ring.dtype)
+            released = released.astype(dtype)
         return call(
             ring,
             released,
             step,
-            scale.astype(ring.dtype),
-            weights.astype(ring.dtype),
+            scale.astype(dtype),
+            weights,
             table.sections,
             table.pointers,
             table.targets,
@@ -144,6 +157,9 @@ def _native(clear: bool):
             table.delays,
             table.block_offset,
             table.block_delay,
+            table.block_span,
+            table.draws,
+            table.draw_tables,
             clear=clear,
         )
 

@@ -4,7 +4,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from ._table import Synapses, Table, expand, expand_rows
+from ._drawn_reference import DrawnRows, drawn_gradient, weight_of
+from ._table import Rows, Synapses, Table, expand, expand_rows, read_sections
 
 
 def clear_slot(ring: jax.Array, step: jax.Array) -> jax.Array:
@@ -13,11 +14,21 @@ def clear_slot(ring: jax.Array, step: jax.Array) -> jax.Array:
     return lax.dynamic_update_index_in_dim(ring, jnp.zeros_like(ring[0]), slot, 0)
 
 
-def values_of(released: jax.Array, n: int, dtype: jnp.dtype) -> jax.Array:
-    """Release values `(n,)` from packed spike bits, or the values themselves."""
+def values_of(released: jax.Array, dtype: jnp.dtype) -> jax.Array:
+    """Release values (sources,) from packed spike bits, or the values themselves."""
     if released.dtype == jnp.uint8:
-        return jnp.unpackbits(released, bitorder="little")[:n].astype(dtype)
+        return jnp.unpackbits(released, bitorder="little").astype(dtype)
     return released.astype(dtype)
+
+
+def rounded(x: jax.Array, dtype: jnp.dtype) -> jax.Array:
+    """Products as a ring of `dtype` holds them: rounded to whole quanta where it is integer."""
+    return jnp.rint(x).astype(dtype) if jnp.issubdtype(dtype, jnp.integer) else x
+
+
+def product_dtype(ring: jax.Array) -> jnp.dtype:
+    """The dtype in which products are made."""
+    return jnp.float32 if jnp.issubdtype(ring.dtype, jnp.integer) else ring.dtype
 
 
 def own_weights(synapses: Synapses, weights: jax.Array, dtype: jnp.dtype) -> jax.Array:
@@ -32,27 +43,51 @@ def deliver_reference(ring, released, step, scale, weights, table: Table, clear:
     """`deliver` as a loop over the rows that released something; see there."""
     if clear:
         ring = clear_slot(ring, step)
-    if table.n_synapses == 0:
+    if table.n_rows == 0:
         return ring
-    rows, synapses = expand_rows(table), expand(table)
-    factor, own = scale[synapses.block], own_weights(synapses, weights, ring.dtype)
-    n = 8 * released.shape[0] if released.dtype == jnp.uint8 else released.shape[0]
-    value = values_of(released, n, ring.dtype)[rows.source]
+    rows, dtype = expand_rows(table), product_dtype(ring)
+    scale = scale.astype(dtype)
+    if table.n_stored:
+        synapses = expand(table)
+        factor, own = scale[synapses.block], own_weights(synapses, weights, dtype)
+    value = values_of(released, dtype)[rows.source]
     active = jnp.nonzero(value, size=table.n_rows, fill_value=0)[0].astype(jnp.int32)
     offsets = jnp.arange(table.longest_row, dtype=jnp.int32)
-    shape = ring.shape
-    flat = ring.reshape(shape[0], -1)
+    slots = ring.shape[0]
+    drawn = _drawn_rows(table, rows, step, slots)
+
+    def add_stored(row, flat):
+        index = rows.start[row] + offsets
+        at = jnp.minimum(index, rows.stop[row] - 1)
+        x = rounded(value[row] * factor[at] * own[at], ring.dtype)
+        slot = jnp.mod(step + synapses.delay[at], slots)
+        return flat.at[slot, synapses.place[at]].add(jnp.where(index < rows.stop[row], x, 0))
+
+    def add_drawn(row, flat):
+        def visit(flat, block, valid, to):
+            w = weight_of(weights, to.weight_index, dtype)
+            x = rounded(value[row] * scale[block] * w, ring.dtype)
+            return flat.at[to.slot, to.place].add(jnp.where(valid, x, 0))
+
+        assert drawn is not None
+        return drawn.visit(row, weights.shape[0], flat, visit)
 
     def add_row(i, flat):
         row = active[i]
-        index = rows.start[row] + offsets
-        at = jnp.minimum(index, rows.stop[row] - 1)
-        x = value[row] * factor[at] * own[at]
-        slot = jnp.mod(step + synapses.delay[at], shape[0])
-        return flat.at[slot, synapses.place[at]].add(jnp.where(index < rows.stop[row], x, 0))
+        if drawn is None:
+            return add_stored(row, flat)
+        if table.n_stored == 0:
+            return add_drawn(row, flat)
+        return lax.cond(drawn.is_drawn(row), add_drawn, add_stored, row, flat)
 
     count = jnp.count_nonzero(value).astype(jnp.int32)
-    return lax.fori_loop(0, count, add_row, flat).reshape(shape)
+    return lax.fori_loop(0, count, add_row, ring.reshape(slots, -1)).reshape(ring.shape)
+
+
+def _drawn_rows(table: Table, rows: Rows, step: jax.Array, slots: int) -> DrawnRows | None:
+    if table.draws.shape[0] == 0:
+        return None
+    return DrawnRows(table, read_sections(table), rows, step, slots)
 
 
 def deliver_gradient(ring_bar, released, step, scale, weights, table: Table, clear: bool):
@@ -61,27 +96,31 @@ def deliver_gradient(ring_bar, released, step, scale, weights, table: Table, cle
     Visits every synapse, of silent sources too: the map's matrix does not depend on
     who is silent. Returns the cotangents of (ring, released, scale, weights).
     """
-    packed = released.dtype == jnp.uint8
     ring_out = clear_slot(ring_bar, step) if clear else ring_bar
-    if table.n_synapses == 0:
-        released_bar = None if packed else jnp.zeros_like(released)
-        return ring_out, released_bar, jnp.zeros_like(scale), jnp.zeros_like(weights)
-    s = expand(table)
-    n = 8 * released.shape[0] if packed else released.shape[0]
-    value = values_of(released, n, ring_bar.dtype)
-    slot = jnp.mod(step + s.delay, ring_bar.shape[0])
-    arrived = ring_bar.reshape(ring_bar.shape[0], -1)[slot, s.place]
-    own = own_weights(s, weights, ring_bar.dtype)
-    x = value[s.source] * arrived
-    scale_bar = jnp.zeros_like(scale).at[s.block].add(x * own)
-    weights_bar = jnp.zeros_like(weights)
-    if weights.shape[0]:
-        index = jnp.where(s.weight_index < 0, weights.shape[0], s.weight_index)
-        weights_bar = weights_bar.at[index].add(x * scale[s.block], mode="drop")
-    if packed:
-        return ring_out, None, scale_bar, weights_bar
-    released_bar = jnp.zeros(n, ring_bar.dtype).at[s.source].add(arrived * scale[s.block] * own)
-    return ring_out, released_bar.astype(released.dtype), scale_bar, weights_bar
+    dtype, slots = ring_bar.dtype, ring_bar.shape[0]
+    value = values_of(released, dtype)
+    scale_bar, weights_bar = jnp.zeros(scale.shape, dtype), jnp.zeros(weights.shape, dtype)
+    value_bar = jnp.zeros_like(value)
+    arrived = ring_bar.reshape(slots, -1)
+    if table.n_stored:
+        s = expand(table)
+        y = arrived[jnp.mod(step + s.delay, slots), s.place]
+        own = own_weights(s, weights, dtype)
+        x = value[s.source] * y
+        scale_bar = scale_bar.at[s.block].add(x * own)
+        if weights.shape[0]:
+            index = jnp.where(s.weight_index < 0, weights.shape[0], s.weight_index)
+            weights_bar = weights_bar.at[index].add(x * scale[s.block], mode="drop")
+        value_bar = value_bar.at[s.source].add(y * scale[s.block] * own)
+    drawn = _drawn_rows(table, expand_rows(table), step, slots) if table.n_rows else None
+    if drawn is not None:
+        bars = drawn_gradient(drawn, arrived, value, scale, weights)
+        scale_bar, weights_bar, value_bar = (
+            a + b for a, b in zip((scale_bar, weights_bar, value_bar), bars)
+        )
+    scale_bar, weights_bar = scale_bar.astype(scale.dtype), weights_bar.astype(weights.dtype)
+    released_bar = None if released.dtype == jnp.uint8 else value_bar.astype(released.dtype)
+    return ring_out, released_bar, scale_bar, weights_bar
 
 
 def pack_reference(spikes: jax.Array) -> jax.Array:

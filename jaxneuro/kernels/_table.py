@@ -13,7 +13,8 @@ pointer per block would cost more. Where the blocks of such a section have one d
 and one offset, the section says so (`ONE_PLACE`: targets then count from the start of
 the group, which must have at most 65,536 neurons), and only the scale is looked up by
 tag. What is one number per block is one entry of a vector over blocks. Row pointers
-are uint32, relative to the section; a section keeps 64-bit starts of its columns.
+are uint32, relative to the section; a section keeps 64-bit starts of its columns. A section
+that is `DRAWN` has neither synapses nor pointers: its rows are drawn whenever they are needed.
 """
 
 from typing import Any, NamedTuple
@@ -24,7 +25,7 @@ import jax.numpy as jnp
 import numpy as np
 
 SECTION_WORDS = 16
-HAS_WEIGHTS, HAS_DELAYS, HAS_TAGS, ONE_PLACE = 1, 2, 4, 8
+HAS_WEIGHTS, HAS_DELAYS, HAS_TAGS, ONE_PLACE, DRAWN = 1, 2, 4, 8, 16
 BLOCK_TARGETS = 65_536
 
 
@@ -33,9 +34,12 @@ class Table(eqx.Module):
 
     **Fields** `sections` uint32 (sections, 16); `pointers` uint32; `targets` uint16
     (synapses,); `tags` uint16; `delays` uint8 or uint16 [steps]; `block_offset` int32
-    (blocks,) place of the block's first target in `(receptor, target)`; `block_delay`
-    int32 (blocks,) [steps]; `block_projection` int32 (blocks,). Static: `n_rows` pairs
-    of section and row, `longest_row` in synapses.
+    (blocks,) place of the block's target 0 in `(receptor, target)`; `block_delay`
+    int32 (blocks,) [steps]; `block_span` int32 (blocks, 2) first and last + 1 neuron of the
+    block in the target group; `block_projection` int32 (blocks,); `draws` uint32 (blocks, 20),
+    or (0, 20) where all is stored, and `draw_tables` uint32: see `Draw`. Static: `n_rows` pairs
+    of section and row, `longest_row` in synapses, `n_drawn` (expected)
+    synapses that are not stored.
 
     **Source** the house's own: design sections 3 and 5.
     """
@@ -47,13 +51,21 @@ class Table(eqx.Module):
     delays: jax.Array
     block_offset: jax.Array
     block_delay: jax.Array
+    block_span: jax.Array
     block_projection: jax.Array
+    draws: jax.Array
+    draw_tables: jax.Array
     n_rows: int = eqx.field(static=True)
     longest_row: int = eqx.field(static=True)
+    n_drawn: int = eqx.field(static=True)
+
+    @property
+    def n_stored(self) -> int:
+        return self.targets.shape[0]
 
     @property
     def n_synapses(self) -> int:
-        return self.targets.shape[0]
+        return self.n_stored + self.n_drawn
 
 
 class Section(NamedTuple):
@@ -83,21 +95,32 @@ class Section(NamedTuple):
         wide = [w for x in self[5:] for w in (int(x) & 0xFFFFFFFF, int(x) >> 32)]
         return np.array(small + wide + [0], dtype=np.uint32)
 
+    @classmethod
+    def read(cls, words: np.ndarray) -> "Section":
+        """The section that `words` say."""
+        w = [int(x) for x in words]
+        return cls(*w[:5], *(w[k] | w[k + 1] << 32 for k in range(5, 15, 2)))
+
 
 def read_sections(table: Table) -> Section:
     """All sections as int32 arrays (sections,), for code that runs in `jnp`."""
-    if table.n_synapses >= 2**31 or table.pointers.shape[0] >= 2**31:
+    if table.n_stored >= 2**31 or table.pointers.shape[0] >= 2**31:
         raise ValueError(
             "the kernels in jnp index with 32 bits: a pathway must have fewer than 2^31 "
-            f"synapses; got {table.n_synapses:,}. Install with a C++ compiler to run it."
+            f"stored synapses; got {table.n_stored:,}. Install with a C++ compiler to run it."
         )
     w = table.sections.astype(jnp.int32)
     return Section(*(w[:, i] for i in (0, 1, 2, 3, 4, 5, 7, 9, 11, 13)))
 
 
 class Rows(NamedTuple):
-    """Every row of every section, ascending by source neuron: its span of synapses."""
+    """Every row of every section, ascending by source neuron: its span of synapses.
 
+    A row of a section that is drawn has none; its number in the section says which it is.
+    """
+
+    section: jax.Array
+    number: jax.Array
     source: jax.Array
     start: jax.Array
     stop: jax.Array
@@ -119,8 +142,13 @@ def expand_rows(table: Table) -> Rows:
     source = s.first_row[section] + row
     # Row by row, as the native kernel goes: a source may have rows in several sections.
     order = jnp.argsort(source, stable=True)
-    start, stop = base + pointers[entry], base + pointers[entry + per_row]
-    return Rows(source[order], start[order], stop[order])
+    stored = (s.flags[section] & DRAWN) == 0
+    if pointers.shape[0]:
+        ends = (pointers.at[e].get(mode="fill", fill_value=0) for e in (entry, entry + per_row))
+        start, stop = (jnp.where(stored, base + end, 0) for end in ends)
+    else:
+        start = stop = jnp.zeros(row.shape, jnp.int32)
+    return Rows(*(x[order] for x in (section, row, source, start, stop)))
 
 
 class Synapses(NamedTuple):
@@ -144,15 +172,15 @@ def _entries(table: Table) -> tuple[jax.Array, jax.Array, jax.Array]:
 
 
 def expand(table: Table) -> Synapses:
-    """All synapses of a table in `jnp` (loop invariant: XLA does it once, before a scan)."""
+    """All stored synapses, in `jnp` (loop invariant: XLA does it once, before a scan)."""
     s = read_sections(table)
     section_of, start, number = _entries(table)
-    length = jnp.diff(start, append=jnp.int32(table.n_synapses))
+    length = jnp.diff(start, append=jnp.int32(table.n_stored))
     entry = jnp.repeat(
-        jnp.arange(start.shape[0], dtype=jnp.int32), length, total_repeat_length=table.n_synapses
+        jnp.arange(start.shape[0], dtype=jnp.int32), length, total_repeat_length=table.n_stored
     )
     section, number = section_of[entry], number[entry]
-    within = jnp.arange(table.n_synapses, dtype=jnp.int32) - s.targets[section]
+    within = jnp.arange(table.n_stored, dtype=jnp.int32) - s.targets[section]
     tagged, own_delay, own_weight = (
         (s.flags[section] & flag) != 0 for flag in (HAS_TAGS, HAS_DELAYS, HAS_WEIGHTS)
     )

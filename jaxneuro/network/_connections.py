@@ -7,7 +7,8 @@ import numpy as np
 
 from .._checks import unknown
 from .._text import counted
-from ..kernels import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, Section
+from ..kernels import DRAWN, HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, Draw, Section, redraw
+from ..numerics import bits, quantile_index
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -63,10 +64,11 @@ def _read(net: Any, pathway: Any, index: int) -> Connections:
     wanted = np.asarray(table.block_projection) == index
     pieces = []
     for words in np.asarray(table.sections):
-        section = _section(words)
+        section = Section.read(words)
         blocks = np.arange(section.first_block, section.first_block + section.blocks)
         if wanted[blocks].any():
-            pieces.append(_section_synapses(pathway, section, wanted))
+            of = _drawn_synapses if section.flags & DRAWN else _section_synapses
+            pieces.append(of(pathway, section, wanted))
     row, place, weight, delay = (
         np.concatenate(x) if pieces else np.zeros(0)
         for x in (zip(*pieces) if pieces else ((),) * 4)
@@ -85,9 +87,30 @@ def _read(net: Any, pathway: Any, index: int) -> Connections:
     )
 
 
-def _section(words: np.ndarray) -> Section:
-    w = [int(x) for x in words]
-    return Section(*w[:5], *(w[k] | w[k + 1] << 32 for k in range(5, 15, 2)))
+def _drawn_synapses(pathway: Any, s: Section, wanted: np.ndarray) -> tuple[np.ndarray, ...]:
+    """As `_section_synapses`, of a section that is not stored: drawn once more."""
+    pieces = []
+    for block in range(s.first_block, s.first_block + s.blocks):
+        if wanted[block]:
+            pieces.append(_drawn_block(pathway, s, block))
+    return tuple(np.concatenate(x) for x in zip(*pieces))
+
+
+def _drawn_block(pathway: Any, s: Section, block: int) -> tuple[np.ndarray, ...]:
+    table = pathway.table
+    draw = Draw.read(np.asarray(table.draws[block]))
+    number, counts, targets = redraw(draw, np.asarray(table.draw_tables))
+    place = targets + int(draw.shift) + int(table.block_offset[block])
+    position = np.arange(number.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    words = bits((draw.values_high, draw.values_low), number, position)
+    weight, delay = np.zeros(number.size), np.full(number.size, float(table.block_delay[block]))
+    if s.flags & HAS_WEIGHTS:
+        weights = np.asarray(pathway.weights[s.weights + int(draw.weights) :])
+        weight = weights[quantile_index(words[0])].astype(np.float64)
+    if s.flags & HAS_DELAYS:
+        delays = np.asarray(table.delays[s.delays + int(draw.delays) :])
+        delay = delays[quantile_index(words[1])].astype(np.float64)
+    return s.first_row + number, place, weight, delay
 
 
 def _section_synapses(pathway: Any, s: Section, wanted: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -113,6 +136,7 @@ def _section_synapses(pathway: Any, s: Section, wanted: np.ndarray) -> tuple[np.
         delay = column("delays", s.delays)[mine]
     else:
         delay = np.asarray(table.block_delay)[block]
+    delay = delay.astype(np.float64)
     own = bool(s.flags & HAS_WEIGHTS)
     weight = column("weights", s.weights)[mine] if own else np.zeros(mine.size)
-    return row, place, weight.astype(np.float64), delay.astype(np.float64)
+    return row, place, weight.astype(np.float64), delay

@@ -16,6 +16,7 @@ from ..kernels import Table, deliver, pack
 from ..numerics import seed_of
 from ..release import Spikes
 from ._connections import Connections, read_connections
+from ._fixed_point import FixedPoint
 from ._group import Group
 from ._set import set_values
 from ._stimuli import place
@@ -92,9 +93,9 @@ class Network(eqx.Module):
     become constants of the program). `init(key)` makes a state, `step(state, inputs)` is a
     scan body.
 
-    **Fields** `groups`, `pathways`, `points` positions [um] (n, d) by population; static `dt`
-    [ms], `slots` ring length per group, `order` population names as described, `dtype` of its
-    numbers.
+    **Fields** `groups`, `pathways`, `points` positions [um] (n, d) by population; `fixed_point`
+    where arrivals are counted in quanta, else None; static `dt` [ms], `slots` ring length per
+    group, `order` population names as described, `dtype` of its numbers.
 
     **Source** the house's own: design sections 2 to 4.
     """
@@ -102,6 +103,7 @@ class Network(eqx.Module):
     groups: tuple[Group, ...]
     pathways: tuple[Pathway, ...]
     points: dict[str, jax.Array]
+    fixed_point: FixedPoint | None
     dt: float = eqx.field(static=True)
     slots: tuple[int, ...] = eqx.field(static=True)
     order: tuple[str, ...] = eqx.field(static=True)
@@ -224,13 +226,20 @@ class Network(eqx.Module):
             synapses=self._cast(tuple(tuple(r.init(g.n) for r in g.receptors) for g in groups)),
             stimuli=self._cast(stimuli),
             rings=tuple(
-                jnp.zeros((slots, len(g.receptors), g.n), self.dtype)
+                jnp.zeros((slots, len(g.receptors), g.n), self._ring_dtype)
                 for g, slots in zip(groups, self.slots)
             ),
             release=self._cast(release),
             released=((), ()),
         )
         return state._replace(released=net._nothing_released(state))
+
+    @property
+    def _ring_dtype(self) -> Any:
+        return self.dtype if self.fixed_point is None else jnp.int32
+
+    def _fixed_now(self) -> FixedPoint | None:
+        return None if self.fixed_point is None else self.fixed_point.now(self.pathways)
 
     def _cast(self, state: Any) -> Any:
         """Floating point arrays of a state in the network's dtype."""
@@ -241,8 +250,11 @@ class Network(eqx.Module):
         def spikes(net: Network, state: NetworkState) -> list[jax.Array]:
             # With a current, which a neuron may count on: `inputs` can give it to any.
             zero = {name: jnp.zeros(()) for name in net.order}
-            parts = (net._advance(state, state.rings, k, g, zero) for k, g in enumerate(net.groups))
-            return [part[3] for part in parts]
+            fixed = net._fixed_now()
+            return [
+                net._advance(state, state.rings, k, g, zero, fixed)[3]
+                for k, g in enumerate(net.groups)
+            ]
 
         shapes = jax.eval_shape(spikes, self, state)
         by_group = tuple(_released(jnp.zeros(x.shape, x.dtype)) for x in shapes)
@@ -269,10 +281,11 @@ class Network(eqx.Module):
         threshold and reset. `inputs` are currents [pA] by population name, () or (n,).
         """
         net = self.spread()
-        rings = net._deliver(state)
+        fixed = net._fixed_now()
+        rings = net._deliver(state, fixed)
         neurons, synapses, stimuli, spikes = [], [], [], []
         for number, group in enumerate(net.groups):
-            parts = net._advance(state, rings, number, group, inputs or {})
+            parts = net._advance(state, rings, number, group, inputs or {}, fixed)
             for out, part in zip((neurons, synapses, stimuli, spikes), parts):
                 out.append(part)
         release, own = net._release(state, neurons, spikes)
@@ -290,17 +303,19 @@ class Network(eqx.Module):
         )
         return new, Output(net._by_name(spikes), bits)
 
-    def _deliver(self, state: NetworkState) -> tuple:
+    def _deliver(self, state: NetworkState, fixed: FixedPoint | None) -> tuple:
         rings, cleared = list(state.rings), set()
         by_group, own = state.released
         for number, p in enumerate(self.pathways):
             released = by_group[p.source] if own[number] is None else own[number]
-            scale = (p.weight * p.gain)[p.table.block_projection]
+            scale = p.weight * p.gain
+            if fixed is not None:
+                scale = fixed.scale(scale, p)
             rings[p.target] = deliver(
                 rings[p.target],
                 released,
                 state.step - 1,
-                scale,
+                scale[p.table.block_projection],
                 p.weights,
                 p.table,
                 clear=p.target not in cleared,
@@ -308,11 +323,13 @@ class Network(eqx.Module):
             cleared.add(p.target)
         return tuple(rings)
 
-    def _advance(self, state, rings, number: int, group: Group, inputs) -> tuple:
+    def _advance(self, state, rings, number: int, group: Group, inputs, fixed) -> tuple:
         neurons, arrived = state.neurons[number], None
         if group.receptors:
             slot = lax.rem(state.step, jnp.int32(self.slots[number]))
             arrived = lax.dynamic_index_in_dim(rings[number], slot, 0, keepdims=False)
+            if fixed is not None:
+                arrived = arrived.astype(self.dtype) * fixed.quanta[number][:, None]
         stimuli, part, outside = group.stimulus_drive(state.stimuli[number], state.step, self.dt)
         synapses, drive = group.synaptic_drive(
             state.synapses[number], arrived, outside, neurons, self.dt

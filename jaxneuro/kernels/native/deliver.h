@@ -1,174 +1,299 @@
-// Event-driven delivery: the rows of the sources that released something are
-// added into a ring of future arrivals.  Layout and meaning of every array:
-// jaxneuro/kernels/_table.py.  Plain pointers, no allocation, no globals.
+// Rows of synapses, stored or drawn, are added into a ring of future arrivals.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include "drawn.h"
+#include "table.h"
 
 namespace jaxneuro {
 
-// One section: the rows of one source population, for the blocks that keep the
-// same columns.  Stored as `kSectionWords` uint32 words.
-struct Section {
-  uint32_t first_row, rows, first_block, blocks, flags;
-  uint64_t pointers, targets, weights, delays, tags;
-
-  static constexpr int kWords = 16;
-  static constexpr uint32_t kWeights = 1, kDelays = 2, kTags = 4, kOnePlace = 8;
-
-  static Section Read(const uint32_t* w) {
-    auto wide = [w](int i) { return uint64_t(w[i]) | uint64_t(w[i + 1]) << 32; };
-    return {w[0], w[1], w[2], w[3], w[4], wide(5), wide(7), wide(9), wide(11), wide(13)};
-  }
+// The target neurons begin ... end of the group, for one thread at a time.
+struct Range {
+  uint32_t begin, end;
 };
 
-template <class Real, class Delay>
-struct Table {
-  const uint32_t* sections;
-  size_t n_sections;
-  const uint32_t* pointers;
-  const uint16_t* targets;
-  const uint16_t* tags;
-  const Delay* delays;
-  const int32_t* block_offset;
-  const int32_t* block_delay;
-  const Real* weights;
-  const Real* scale;
-};
-
+// A row to deliver.
 template <class Real>
-struct Ring {
-  Real* data;
-  size_t slots, stride;  // stride: receptors * targets
-  size_t now;            // slot of the step whose spikes are delivered
-
-  Real* Slot(size_t delay) const {
-    size_t s = now + delay;
-    return data + (s >= slots ? s - slots : s) * stride;
-  }
+struct Released {
+  uint32_t row;
+  Real value;
 };
 
-template <class Real, class Delay>
-void DeliverBlock(const Table<Real, Delay>& t, const Ring<Real>& ring, const Section& s,
-                  uint32_t block, uint32_t lo, uint32_t hi, Real value) {
-  const Real x = value * t.scale[block];
-  const uint16_t* target = t.targets + s.targets;
-  const Real* w = t.weights + s.weights;
-  const Delay* d = t.delays + s.delays;
-  const size_t offset = size_t(t.block_offset[block]);
-  if (s.flags & Section::kDelays) {
-    if (s.flags & Section::kWeights) {
-      for (uint32_t i = lo; i < hi; ++i) ring.Slot(d[i])[offset + target[i]] += x * w[i];
-    } else {
-      for (uint32_t i = lo; i < hi; ++i) ring.Slot(d[i])[offset + target[i]] += x;
+// The first of the ascending targets lo ... hi that is not below `bound`, where they are
+// spread over 0 ... size: searched from where it should be, so few cache lines are read.
+inline uint32_t SplitRow(const uint16_t* target, uint32_t lo, uint32_t hi, uint32_t bound,
+                         uint32_t size) {
+  uint32_t at = lo + uint32_t(uint64_t(hi - lo) * bound / size), step = 16;
+  if (at < hi && target[at] < bound) {
+    for (lo = at; at < hi && target[at] < bound; at += step, step *= 2) lo = at;
+    hi = at < hi ? at : hi;
+  } else {
+    for (hi = at; at > lo && target[at - 1] >= bound; step *= 2) {
+      hi = at - 1;
+      at = at - lo > step ? at - step : lo;
     }
-    return;
+    lo = at;
   }
-  Real* out = ring.Slot(size_t(t.block_delay[block])) + offset;
-  if (s.flags & Section::kWeights) {
-    for (uint32_t i = lo; i < hi; ++i) out[target[i]] += x * w[i];
-  } else {
-    for (uint32_t i = lo; i < hi; ++i) out[target[i]] += x;
-  }
-}
-
-// Rows with a handful of synapses per block: a tag per synapse names its block.
-// Here all blocks share one delay and one offset, so only the scale differs.
-template <class Real, class Delay>
-void DeliverOnePlace(const Table<Real, Delay>& t, const Ring<Real>& ring, const Section& s,
-                     uint32_t lo, uint32_t hi, Real value) {
-  const uint16_t* target = t.targets + s.targets;
-  const uint16_t* tag = t.tags + s.tags;
-  const Real* scale = t.scale + s.first_block;
-  Real* out = ring.Slot(size_t(t.block_delay[s.first_block])) +
-              size_t(t.block_offset[s.first_block]);
-  if (s.flags & Section::kWeights) {
-    const Real* w = t.weights + s.weights;
-    for (uint32_t i = lo; i < hi; ++i) out[target[i]] += value * scale[tag[i]] * w[i];
-  } else {
-    for (uint32_t i = lo; i < hi; ++i) out[target[i]] += value * scale[tag[i]];
-  }
-}
-
-template <class Real, class Delay>
-void DeliverTagged(const Table<Real, Delay>& t, const Ring<Real>& ring, const Section& s,
-                   uint32_t lo, uint32_t hi, Real value) {
-  const uint16_t* target = t.targets + s.targets;
-  const uint16_t* tag = t.tags + s.tags;
-  const Real* w = t.weights + s.weights;
-  const Delay* d = t.delays + s.delays;
-  for (uint32_t i = lo; i < hi; ++i) {
-    const uint32_t block = s.first_block + tag[i];
-    const size_t delay = s.flags & Section::kDelays ? d[i] : size_t(t.block_delay[block]);
-    Real x = value * t.scale[block];
-    if (s.flags & Section::kWeights) x = x * w[i];
-    ring.Slot(delay)[size_t(t.block_offset[block]) + target[i]] += x;
-  }
-}
-
-template <class Real, class Delay>
-void DeliverRow(const Table<Real, Delay>& t, const Ring<Real>& ring, const Section& s,
-                uint32_t row, Real value) {
-  const size_t r = row - s.first_row;
-  if (s.flags & Section::kTags) {
-    const uint32_t* p = t.pointers + s.pointers + r;
-    if (s.flags & Section::kOnePlace)
-      DeliverOnePlace(t, ring, s, p[0], p[1], value);
+  while (lo < hi) {
+    const uint32_t middle = lo + (hi - lo) / 2;
+    if (target[middle] < bound)
+      lo = middle + 1;
     else
-      DeliverTagged(t, ring, s, p[0], p[1], value);
-    return;
+      hi = middle;
   }
-  const uint32_t* p = t.pointers + s.pointers + r * s.blocks;
-  for (uint32_t j = 0; j < s.blocks; ++j)
-    DeliverBlock(t, ring, s, s.first_block + j, p[j], p[j + 1], value);
+  return lo;
 }
 
-// Walks the sections in step with the ascending rows it is given.
-template <class Real, class Delay>
-class Walker {
+template <class Acc, class Delay, class Weight>
+class Deliverer {
  public:
-  Walker(const Table<Real, Delay>& table, const Ring<Real>& ring) : t_(table), ring_(ring) {}
+  using Real = RealOf<Acc>;
 
-  // Asks for the first cache lines of a row that will be delivered soon.
-  void Prefetch(uint32_t row) const {
-    size_t k = k_;
-    Section s;
-    for (; k < t_.n_sections; ++k) {
-      s = Get(k);
-      if (row < s.first_row + s.rows) break;
-    }
-    for (; k < t_.n_sections; ++k) {
-      s = Get(k);
-      if (row < s.first_row) return;
-      const size_t r = row - s.first_row;
-      const uint32_t* p = t_.pointers + s.pointers + r * (s.flags & Section::kTags ? 1 : s.blocks);
-      const uint16_t* c = t_.targets + s.targets + *p;
-      for (int line = 0; line < 3; ++line) __builtin_prefetch(c + 32 * line);
-      if (s.flags & Section::kWeights) __builtin_prefetch(t_.weights + s.weights + *p);
-      if (s.flags & Section::kDelays) __builtin_prefetch(t_.delays + s.delays + *p);
-      if (s.flags & Section::kTags) __builtin_prefetch(t_.tags + s.tags + *p);
-    }
+  Deliverer(const Table<Acc, Delay, Weight>& table, const Ring<Acc>& ring, Range range)
+      : t_(table), ring_(ring), range_(range) {
+    whole_ = range.begin == 0 && range.end == ring.targets;
+    touch_ = ring.stride * sizeof(Acc) > kNear;
   }
 
-  void Row(uint32_t row, Real value) {
-    for (; k_ < t_.n_sections; ++k_) {
-      current_ = Get(k_);
-      if (row < current_.first_row + current_.rows) break;
-    }
-    for (size_t k = k_; k < t_.n_sections; ++k) {
-      const Section s = Get(k);
-      if (row < s.first_row) return;
-      DeliverRow(t_, ring_, s, row, value);
+  // Delivers rows, which ascend.
+  void Rows(const Released<Real>* rows, size_t count) {
+    for (size_t i = 0; i < count && i < kAhead; ++i) Prefetch(rows[i]);
+    for (size_t i = 0; i < count; ++i) {
+      if (i + 2 * kAhead < count) PrefetchPointers(rows[i + 2 * kAhead]);
+      if (i + kAhead < count) Prefetch(rows[i + kAhead]);
+      if (touch_ && i + 1 < count) Touch(rows[i + 1]);
+      Row(rows[i]);
     }
   }
 
  private:
-  Section Get(size_t k) const { return Section::Read(t_.sections + k * Section::kWords); }
+  static constexpr uint32_t kNoTouch = Section::kDelays | Section::kTags | Section::kDrawn;
+  static constexpr size_t kAhead = 4;        // rows between a prefetch and its delivery
+  static constexpr size_t kNear = 1 << 20;   // bytes of a slot that a core's own cache holds
+  static constexpr uint32_t kLong = 64;       // synapses after which the machine knows the way
+  static constexpr uint32_t kTouched = 256;  // longer rows keep enough loads in flight
 
-  const Table<Real, Delay>& t_;
-  const Ring<Real>& ring_;
-  Section current_{};
+  // The section in which `row` is, from section k on.
+  size_t Find(size_t k, uint32_t row) const {
+    while (k < t_.n_sections && row >= t_.Get(k).end_row()) ++k;
+    return k;
+  }
+
+  void Row(const Released<Real>& r) {
+    k_ = Find(k_, r.row);
+    for (size_t k = k_; k < t_.n_sections; ++k) {
+      const Section s = t_.Get(k);
+      if (r.row < s.first_row) return;
+      if (r.row < s.end_row()) SectionRow(s, r.row - s.first_row, r.value);
+    }
+  }
+
+  void SectionRow(const Section& s, size_t r, Real value) const {
+    if (s.flags & Section::kDrawn) {
+      for (uint32_t j = 0; j < s.blocks; ++j)
+        Drawn(s, s.first_block + j, uint32_t(r), value);
+      return;
+    }
+    if (s.flags & Section::kTags) {
+      const uint32_t* p = t_.pointers + s.pointers + r;
+      if (s.flags & Section::kOnePlace)
+        OnePlace(s, p[0], p[1], value);
+      else
+        Tagged(s, p[0], p[1], value);
+      return;
+    }
+    const uint32_t* p = t_.pointers + s.pointers + r * s.blocks;
+    if (whole_)
+      for (uint32_t j = 0; j < s.blocks; ++j) Block(s, s.first_block + j, p[j], p[j + 1], value);
+    else
+      for (uint32_t j = 0; j < s.blocks; ++j) Cut(s, s.first_block + j, p[j], p[j + 1], value);
+  }
+
+  // The part of a block's row that falls in the range.
+  void Cut(const Section& s, uint32_t block, uint32_t lo, uint32_t hi, Real value) const {
+    const uint32_t first = uint32_t(t_.block_span[2 * block]);
+    const uint32_t last = uint32_t(t_.block_span[2 * block + 1]);
+    if (last <= range_.begin || first >= range_.end || lo == hi) return;
+    const uint16_t* target = t_.targets + s.targets;
+    const uint32_t size = last - first;
+    if (range_.begin > first) lo = SplitRow(target, lo, hi, range_.begin - first, size);
+    if (range_.end < last) hi = SplitRow(target, lo, hi, range_.end - first, size);
+    Block(s, block, lo, hi, value);
+  }
+
+  void Block(const Section& s, uint32_t block, uint32_t lo, uint32_t hi, Real value) const {
+    const Real x = value * t_.scale[block];
+    const uint16_t* target = t_.targets + s.targets;
+    const Weight* w = t_.weights + s.weights;
+    const Delay* d = t_.delays + s.delays;
+    const size_t offset = size_t(t_.block_offset[block]);
+    if (s.flags & Section::kDelays) {
+      if (s.flags & Section::kWeights) {
+        for (uint32_t i = lo; i < hi; ++i)
+          ring_.Slot(d[i])[offset + target[i]] += Rounded<Acc>(x * Real(w[i]));
+      } else {
+        const Acc same = Rounded<Acc>(x);
+        for (uint32_t i = lo; i < hi; ++i) ring_.Slot(d[i])[offset + target[i]] += same;
+      }
+      return;
+    }
+    Acc* out = ring_.Slot(t_.block_delay[block]) + offset;
+    if (s.flags & Section::kWeights) {
+      for (uint32_t i = lo; i < hi; ++i) out[target[i]] += Rounded<Acc>(x * Real(w[i]));
+    } else {
+      const Acc same = Rounded<Acc>(x);
+      for (uint32_t i = lo; i < hi; ++i) out[target[i]] += same;
+    }
+  }
+
+  // A row of a block that is not stored.
+  void Drawn(const Section& s, uint32_t block, uint32_t row, Real value) const {
+    static thread_local Drawer drawer;
+    const Draw d = Draw::Read(t_.draws + size_t(block) * Draw::kWords);
+    const uint32_t first = uint32_t(t_.block_span[2 * block]);
+    if (row < d.first_row || row - d.first_row >= d.rows || first >= range_.end ||
+        uint32_t(t_.block_span[2 * block + 1]) <= range_.begin)
+      return;
+    const auto drawn = drawer.Targets(d, row - d.first_row, t_.draw_tables);
+    const Real x = value * t_.scale[block];
+    const uint32_t begin = range_.begin > first ? range_.begin - first : 0;
+    const uint32_t size = range_.end - first - begin;
+    const size_t offset = size_t(t_.block_offset[block]);
+    if (s.flags & (Section::kWeights | Section::kDelays)) {
+      DrawnValues(s, block, d, row, drawn, x, drawer);
+      return;
+    }
+    Acc* out = ring_.Slot(t_.block_delay[block]) + offset;
+    const Acc same = Rounded<Acc>(x);
+    size_t count = drawn.count;
+    if (!whole_) {  // without a branch, which nobody could predict
+      count = 0;
+      for (size_t i = 0; i < drawn.count; ++i) {
+        const uint32_t target = drawn.targets[i];
+        drawn.targets[count] = target;
+        count += target - begin < size;
+      }
+    }
+    for (size_t i = 0; i < count; ++i) out[drawn.targets[i]] += same;
+  }
+
+  void DrawnValues(const Section& s, uint32_t block, const Draw& d, uint32_t row,
+                   const Drawer::Row& drawn, Real x, Drawer& drawer) const {
+    uint32_t *weight, *delay;
+    drawer.Values(d, row, drawn.count, &weight, &delay);
+    const uint32_t first = uint32_t(t_.block_span[2 * block]);
+    const Weight* w = t_.weights + s.weights + d.weights;
+    const Delay* steps = t_.delays + s.delays + d.delays;
+    const size_t offset = size_t(t_.block_offset[block]);
+    const bool own = (s.flags & Section::kWeights) != 0;
+    for (size_t i = 0; i < drawn.count; ++i) {
+      const uint32_t neuron = first + drawn.targets[i];
+      if (neuron < range_.begin || neuron >= range_.end) continue;
+      Acc* out = s.flags & Section::kDelays ? ring_.Slot(steps[delay[i]])
+                                            : ring_.Slot(t_.block_delay[block]);
+      out[offset + drawn.targets[i]] += Rounded<Acc>(own ? x * Real(w[weight[i]]) : x);
+    }
+  }
+
+  // Rows with a handful of synapses per block: a tag per synapse names its block.
+  // Here all blocks share one delay and one offset, so only the scale differs.
+  void OnePlace(const Section& s, uint32_t lo, uint32_t hi, Real value) const {
+    const uint16_t* target = t_.targets + s.targets;
+    const uint16_t* tag = t_.tags + s.tags;
+    const Real* scale = t_.scale + s.first_block;
+    Acc* out = ring_.Slot(t_.block_delay[s.first_block]) + size_t(t_.block_offset[s.first_block]);
+    const bool own = (s.flags & Section::kWeights) != 0;
+    const Weight* w = t_.weights + s.weights;
+    if (!whole_) {
+      for (uint32_t i = lo; i < hi; ++i) {
+        if (target[i] < range_.begin || target[i] >= range_.end) continue;
+        const Real x = value * scale[tag[i]];
+        out[target[i]] += Rounded<Acc>(own ? x * Real(w[i]) : x);
+      }
+    } else if (own) {
+      for (uint32_t i = lo; i < hi; ++i)
+        out[target[i]] += Rounded<Acc>(value * scale[tag[i]] * Real(w[i]));
+    } else {
+      for (uint32_t i = lo; i < hi; ++i) out[target[i]] += Rounded<Acc>(value * scale[tag[i]]);
+    }
+  }
+
+  void Tagged(const Section& s, uint32_t lo, uint32_t hi, Real value) const {
+    const uint16_t* target = t_.targets + s.targets;
+    const uint16_t* tag = t_.tags + s.tags;
+    const Weight* w = t_.weights + s.weights;
+    const Delay* d = t_.delays + s.delays;
+    for (uint32_t i = lo; i < hi; ++i) {
+      const uint32_t block = s.first_block + tag[i];
+      if (!whole_) {
+        const uint32_t neuron = uint32_t(t_.block_span[2 * block]) + target[i];
+        if (neuron < range_.begin || neuron >= range_.end) continue;
+      }
+      Acc* out = s.flags & Section::kDelays ? ring_.Slot(d[i])
+                                            : ring_.Slot(t_.block_delay[block]);
+      Real x = value * t_.scale[block];
+      if (s.flags & Section::kWeights) x = x * Real(w[i]);
+      out[size_t(t_.block_offset[block]) + target[i]] += Rounded<Acc>(x);
+    }
+  }
+
+  // Asks for the places in the ring that a short row will add to.
+  void Touch(const Released<Real>& r) const {
+    for (size_t k = Find(k_, r.row); k < t_.n_sections; ++k) {
+      const Section s = t_.Get(k);
+      if (r.row < s.first_row) return;
+      if (r.row >= s.end_row() || s.flags & kNoTouch) continue;
+      const uint32_t* p = t_.pointers + s.pointers + (r.row - s.first_row) * s.blocks;
+      if (p[s.blocks] - p[0] > kTouched) continue;
+      const uint16_t* target = t_.targets + s.targets;
+      for (uint32_t j = 0; j < s.blocks; ++j) {
+        const uint32_t block = s.first_block + j;
+        const uint32_t first = uint32_t(t_.block_span[2 * block]);
+        if (first >= range_.end || uint32_t(t_.block_span[2 * block + 1]) <= range_.begin) continue;
+        const Acc* out = ring_.Slot(t_.block_delay[block]) + size_t(t_.block_offset[block]);
+        for (uint32_t i = p[j]; i < p[j + 1]; ++i) __builtin_prefetch(out + target[i], 1);
+      }
+    }
+  }
+
+  // Asks for the row pointers, which `Prefetch` will read.
+  void PrefetchPointers(const Released<Real>& r) const {
+    for (size_t k = Find(k_, r.row); k < t_.n_sections; ++k) {
+      const Section s = t_.Get(k);
+      if (r.row < s.first_row) return;
+      if (r.row >= s.end_row() || s.flags & Section::kDrawn) continue;
+      const size_t entries = s.flags & Section::kTags ? 1 : s.blocks;
+      __builtin_prefetch(t_.pointers + s.pointers + (r.row - s.first_row) * entries);
+    }
+  }
+
+  template <class T>
+  static void Lines(const T* column, uint32_t n) {
+    for (uint32_t i = 0; i < n; i += uint32_t(64 / sizeof(T))) __builtin_prefetch(column + i);
+  }
+
+  // Asks for the first cache lines of a row that will be delivered soon.
+  void Prefetch(const Released<Real>& r) const {
+    for (size_t k = Find(k_, r.row); k < t_.n_sections; ++k) {
+      const Section s = t_.Get(k);
+      if (r.row < s.first_row) return;
+      if (r.row >= s.end_row() || s.flags & Section::kDrawn) continue;
+      const bool tags = (s.flags & Section::kTags) != 0;
+      const uint32_t* p = t_.pointers + s.pointers + (r.row - s.first_row) * (tags ? 1 : s.blocks);
+      uint32_t at = p[0];
+      if (!whole_ && !tags)  // about where this range begins
+        at += uint32_t(uint64_t(p[s.blocks] - at) * range_.begin / ring_.targets);
+      const uint32_t left = p[tags ? 1 : s.blocks] - at, n = left < kLong ? left : kLong;
+      Lines(t_.targets + s.targets + at, n);
+      if (s.flags & Section::kWeights) Lines(t_.weights + s.weights + at, n);
+      if (s.flags & Section::kDelays) Lines(t_.delays + s.delays + at, n);
+      if (tags) Lines(t_.tags + s.tags + at, n);
+    }
+  }
+
+  const Table<Acc, Delay, Weight>& t_;
+  const Ring<Acc>& ring_;
+  Range range_;
+  bool whole_, touch_;
   size_t k_ = 0;
 };
 

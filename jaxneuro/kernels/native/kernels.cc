@@ -4,7 +4,7 @@
 // has, is plain C at the end.
 #include <cstring>
 
-#include "deliver.h"
+#include "delivery.h"
 #include "pack.h"
 #include "unpack.h"
 #include "xla/ffi/api/ffi.h"
@@ -18,8 +18,8 @@ using ffi::DataType;
 using ffi::Error;
 
 struct Operands {
-  AnyBuffer ring, values, step, scale, weights, sections, pointers, targets, tags, delays,
-      block_offset, block_delay;
+  AnyBuffer ring, released, step, scale, weights, sections, pointers, targets, tags, delays,
+      block_offset, block_delay, block_span, draws, draw_tables;
 };
 
 template <class T>
@@ -35,97 +35,81 @@ const T* At(const AnyBuffer& b, size_t rank, size_t batch) {
   return Data<T>(b) + batch * (b.element_count() / size_t(d[0]));
 }
 
-constexpr size_t kAhead = 4;    // rows between a prefetch and its delivery
-constexpr size_t kList = 1024;  // rows listed before they are delivered
-
-template <class Real, class Delay>
-class Deliver {
- public:
-  Deliver(const Table<Real, Delay>& table, const Ring<Real>& ring) : walker_(table, ring) {}
-
-  void Bits(const uint8_t* bits, size_t bytes) {
-    for (size_t i = 0; i < bytes; i += 8) {
-      uint64_t word;
-      std::memcpy(&word, bits + i, 8);
-      while (word != 0) {
-        Add(uint32_t(i * 8 + size_t(__builtin_ctzll(word))), Real(1));
-        word &= word - 1;
-      }
-    }
-    Flush();
-  }
-
-  void Values(const Real* values, size_t n) {
-    for (size_t i = 0; i < n; ++i)
-      if (values[i] != Real(0)) Add(uint32_t(i), values[i]);
-    Flush();
-  }
-
- private:
-  void Add(uint32_t row, Real value) {
-    rows_[count_] = row;
-    values_[count_] = value;
-    if (++count_ == kList) Flush();
-  }
-
-  void Flush() {
-    for (size_t i = 0; i < count_ && i < kAhead; ++i) walker_.Prefetch(rows_[i]);
-    for (size_t i = 0; i < count_; ++i) {
-      if (i + kAhead < count_) walker_.Prefetch(rows_[i + kAhead]);
-      walker_.Row(rows_[i], values_[i]);
-    }
-    count_ = 0;
-  }
-
-  Walker<Real, Delay> walker_;
-  uint32_t rows_[kList];
-  Real values_[kList];
-  size_t count_ = 0;
-};
-
-template <class Real, class Delay>
-void DeliverBatch(const Operands& o, Real* out, bool clear) {
+template <class Acc, class Delay, class Weight>
+void DeliverBatch(const Operands& o, void* out, bool clear) {
+  using Real = RealOf<Acc>;
   const auto d = o.ring.dimensions();
   const size_t rank = d.size(), batch = rank == 4 ? size_t(d[0]) : 1;
-  const size_t slots = size_t(d[rank - 3]), stride = size_t(d[rank - 2] * d[rank - 1]);
-  const size_t items = size_t(o.values.dimensions().back());
+  const size_t slots = size_t(d[rank - 3]), receptors = size_t(d[rank - 2]);
+  const size_t targets = size_t(d[rank - 1]), stride = receptors * targets;
+  const size_t items = size_t(o.released.dimensions().back());
   for (size_t b = 0; b < batch; ++b) {
-    const Table<Real, Delay> table{
-        Data<uint32_t>(o.sections), size_t(o.sections.dimensions()[0]),
-        Data<uint32_t>(o.pointers), Data<uint16_t>(o.targets), Data<uint16_t>(o.tags),
-        Data<Delay>(o.delays), Data<int32_t>(o.block_offset), Data<int32_t>(o.block_delay),
-        At<Real>(o.weights, 1, b), At<Real>(o.scale, 1, b)};
-    const int64_t step = *At<int32_t>(o.step, 0, b);
-    const size_t now = size_t((step % int64_t(slots) + int64_t(slots)) % int64_t(slots));
-    const Ring<Real> ring{out + b * slots * stride, slots, stride, now};
-    if (clear) std::memset(ring.Slot(0), 0, stride * sizeof(Real));
-    Deliver<Real, Delay> run(table, ring);
-    if (o.values.element_type() == DataType::U8)
-      run.Bits(At<uint8_t>(o.values, 1, b), items);
+    const Table<Acc, Delay, Weight> table{
+        Data<uint32_t>(o.sections),    size_t(o.sections.dimensions()[0]),
+        Data<uint32_t>(o.pointers),    Data<uint16_t>(o.targets),
+        Data<uint16_t>(o.tags),        Data<Delay>(o.delays),
+        Data<int32_t>(o.block_offset), Data<int32_t>(o.block_delay),
+        Data<int32_t>(o.block_span),   Data<uint32_t>(o.draws),
+        Data<uint32_t>(o.draw_tables),        At<Weight>(o.weights, 1, b),
+        At<Real>(o.scale, 1, b)};
+    const int64_t step = *At<int32_t>(o.step, 0, b), n = int64_t(slots);
+    Acc* data = static_cast<Acc*>(out) + b * slots * stride;
+    const Ring<Acc> ring(data, slots, receptors, targets, size_t((step % n + n) % n));
+    if (clear) std::memset(ring.Slot(0), 0, stride * sizeof(Acc));
+    if (targets == 0) continue;
+    Delivery<Acc, Delay, Weight> run(table, ring);
+    if (o.released.element_type() == DataType::U8)
+      run.Bits(At<uint8_t>(o.released, 1, b), items);
     else
-      run.Values(At<Real>(o.values, 1, b), items);
+      run.Values(At<Real>(o.released, 1, b), items);
   }
 }
 
-Error DeliverImpl(AnyBuffer ring, AnyBuffer values, AnyBuffer step, AnyBuffer scale,
+template <class Acc, class Weight>
+void DeliverDelays(const Operands& o, void* out, bool clear) {
+  if (o.delays.element_type() == DataType::U16)
+    DeliverBatch<Acc, uint16_t, Weight>(o, out, clear);
+  else
+    DeliverBatch<Acc, uint8_t, Weight>(o, out, clear);
+}
+
+template <class Acc>
+Error DeliverWeights(const Operands& o, void* out, bool clear) {
+  switch (o.weights.element_type()) {
+    case DataType::BF16:
+      DeliverDelays<Acc, BFloat16>(o, out, clear);
+      return Error::Success();
+    case DataType::F32:
+      DeliverDelays<Acc, float>(o, out, clear);
+      return Error::Success();
+    case DataType::F64:
+      DeliverDelays<Acc, double>(o, out, clear);
+      return Error::Success();
+    default:
+      return Error::InvalidArgument("deliver: weights must be bfloat16, float32 or float64");
+  }
+}
+
+Error DeliverImpl(AnyBuffer ring, AnyBuffer released, AnyBuffer step, AnyBuffer scale,
                   AnyBuffer weights, AnyBuffer sections, AnyBuffer pointers, AnyBuffer targets,
                   AnyBuffer tags, AnyBuffer delays, AnyBuffer block_offset, AnyBuffer block_delay,
+                  AnyBuffer block_span, AnyBuffer draws, AnyBuffer draw_tables,
                   ffi::Result<AnyBuffer> out, bool clear) {
-  const Operands o{ring,    values, step,   scale,        weights,    sections, pointers,
-                   targets, tags,   delays, block_offset, block_delay};
+  const Operands o{ring,    released, step, scale,  weights,      sections,    pointers,
+                   targets, tags,     delays, block_offset, block_delay, block_span,
+                   draws,   draw_tables};
   if (out->untyped_data() != ring.untyped_data())
     std::memcpy(out->untyped_data(), ring.untyped_data(), ring.size_bytes());
-  const bool wide = delays.element_type() == DataType::U16;
-  if (ring.element_type() == DataType::F32) {
-    auto* p = reinterpret_cast<float*>(out->untyped_data());
-    wide ? DeliverBatch<float, uint16_t>(o, p, clear) : DeliverBatch<float, uint8_t>(o, p, clear);
-  } else if (ring.element_type() == DataType::F64) {
-    auto* p = reinterpret_cast<double*>(out->untyped_data());
-    wide ? DeliverBatch<double, uint16_t>(o, p, clear) : DeliverBatch<double, uint8_t>(o, p, clear);
-  } else {
-    return Error::InvalidArgument("deliver: the ring must be float32 or float64");
+  switch (ring.element_type()) {
+    case DataType::F32:
+      return DeliverWeights<float>(o, out->untyped_data(), clear);
+    case DataType::F64:
+      return DeliverWeights<double>(o, out->untyped_data(), clear);
+    case DataType::S32:
+      return DeliverWeights<int32_t>(o, out->untyped_data(), clear);
+    default:
+      return Error::InvalidArgument("deliver: the ring must be float32, float64 or int32");
   }
-  return Error::Success();
 }
 
 Error PackImpl(AnyBuffer spikes, ffi::Result<AnyBuffer> out) {
@@ -157,12 +141,21 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroDeliver, jaxneuro::DeliverImpl,
                                   .Arg<xla::ffi::AnyBuffer>()
                                   .Arg<xla::ffi::AnyBuffer>()
                                   .Arg<xla::ffi::AnyBuffer>()
+                                  .Arg<xla::ffi::AnyBuffer>()
+                                  .Arg<xla::ffi::AnyBuffer>()
+                                  .Arg<xla::ffi::AnyBuffer>()
                                   .Ret<xla::ffi::AnyBuffer>()
                                   .Attr<bool>("clear"));
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(
     JaxneuroPack, jaxneuro::PackImpl,
     xla::ffi::Ffi::Bind().Arg<xla::ffi::AnyBuffer>().Ret<xla::ffi::AnyBuffer>());
+
+// How many threads a call may use; returns how many it may. 0 leaves it as it is.
+extern "C" int64_t jaxneuro_threads(int64_t n) {
+  if (n > 0) jaxneuro::Pool::Get().SetThreads(size_t(n));
+  return int64_t(jaxneuro::Pool::Get().threads());
+}
 
 extern "C" int64_t jaxneuro_count_bits(const uint8_t* bits, int64_t rows, int64_t bytes,
                                        int64_t start, int64_t stop) {
