@@ -1,0 +1,109 @@
+"""What a compiled loop launches per step, and how long deliveries take on their own."""
+
+import re
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import jaxneuro as jn
+
+from ._run import DT
+
+# Instructions of optimised HLO that launch nothing.
+_FREE = (
+    "get-tuple-element",
+    "bitcast",
+    "tuple",
+    "parameter",
+    "constant",
+    "after-all",
+    "fusion-done",
+    "copy-done",
+    "async-done",
+)
+NO_COMMAND_BUFFERS = {"xla_gpu_enable_command_buffer": ""}
+
+
+def computations(text: str) -> dict[str, list[str]]:
+    """The lines of every computation of an HLO module, by its name."""
+    parts = re.split(r"^(?=(?:ENTRY )?%\S+ \()", text, flags=re.MULTILINE)
+    found = ((re.match(r"(?:ENTRY )?%(\S+) \(", p), p) for p in parts)
+    return {m[1]: p.splitlines()[1:] for m, p in found if m}
+
+
+def launches(text: str) -> list[str]:
+    """The launches of one step: those of the body of the longest while loop, by instruction.
+
+    A `call` (such as a command buffer) counts as what it calls; a loop inside as one `while`.
+    """
+    by_name = computations(text)
+
+    def of(name: str) -> list[str]:
+        out = []
+        for line in by_name[name]:
+            found = re.match(r"\s*(?:ROOT )?%(\S+) = .*?\s([a-z][a-z\-]*)\(", line)
+            if not found or found[2] in _FREE:
+                continue
+            called = re.search(r"to_apply=%([\w.\-]+)", line)
+            out += of(called[1]) if found[2] == "call" and called else [found[1]]
+        return out
+
+    bodies = [of(name) for name in dict.fromkeys(re.findall(r"body=%([\w.\-]+)", text))]
+    return max(bodies, key=len, default=[])
+
+
+def compiled_scan(net: jn.Network, n_steps: int, options: dict | None) -> tuple[Any, Any]:
+    """The compiled loop of a network that records its spikes, and its arguments."""
+
+    def run(net, state):
+        return jn.scan(net, state, n_steps)
+
+    args = net, net.init(1)
+    return jax.jit(run).lower(*args).compile(compiler_options=options), args
+
+
+def seconds(call: Callable[[], Any], repeats: int = 3) -> float:
+    """Median wall seconds of a call that has run once before."""
+    jax.block_until_ready(call())
+    taken = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        jax.block_until_ready(call())
+        taken.append(time.perf_counter() - start)
+    return statistics.median(taken)
+
+
+def pathway(neurons: int, inputs: int, own: bool) -> jn.Network:
+    """One population onto itself, `inputs` synapses per neuron."""
+    weight = jn.Normal(1.0, 0.1) if own else 1.0
+    delay = jn.Normal(1.5, 0.75, low=DT, high=5.0) if own else 1.5
+    rule = jn.connectivity.FixedProbability(min(1.0, inputs / neurons))
+    synapse = jn.synapses.Exponential()
+    wire = jn.Projection("E", "E", rule, weight=weight, delay=delay, synapse=synapse)
+    return jn.build(
+        jn.Description([jn.Population("E", neurons, jn.neurons.LIF())], [wire]), key=1, dt=DT
+    )
+
+
+def delivery_us(net: jn.Network, part: float, n_steps: int, call: Callable) -> float:
+    """Microseconds of one delivery in which a part of the neurons fires, in a compiled loop."""
+    (p,) = net.pathways
+    n = net.groups[0].n
+    fired = np.random.default_rng(0).random(n) < part
+    bits = np.packbits(np.pad(fired, (0, -n % 64)), bitorder="little")
+    scale = (p.weight * p.gain)[p.table.block_projection]
+
+    @jax.jit
+    def loop(bits, scale, weights, table):
+        def body(k, ring):
+            return call(ring, bits, k, scale, weights, table, True)
+
+        return jax.lax.fori_loop(0, n_steps, body, jnp.zeros((net.slots[0], 1, n)))
+
+    args = jnp.asarray(bits), scale, p.weights, p.table
+    return seconds(lambda: loop(*args)) / n_steps * 1e6

@@ -1,0 +1,297 @@
+"""Everything that needs a GPU, in one call: checks, races, times, kernels per step."""
+
+import argparse
+import contextlib
+import itertools
+import json
+import platform
+import sys
+import time
+import traceback
+from collections.abc import Iterator
+from typing import Any
+
+__all__ = ["add_options", "run"]
+
+PARTS = ("smoke", "races", "kernels", "deliver", "coba", "microcircuit")
+BUDGET_S = 450.0
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """What to run, where to write, and a rehearsal without a card."""
+    parser.add_argument("--parts", nargs="*", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--out", help="a file to add the JSON lines to")
+    parser.add_argument("--scale", type=float, default=1.0, help="of the microcircuit")
+    parser.add_argument("--seconds", type=float, default=1.0, help="biological time of each run")
+    parser.add_argument(
+        "--interpret", action="store_true", help="a tiny rehearsal on the CPU, not a measurement"
+    )
+
+
+class Session:
+    """One run of this script: what it writes, what failed, and how long it may still take."""
+
+    def __init__(self, options: argparse.Namespace):
+        import jax
+
+        self.options, self.start, self.failed = options, time.perf_counter(), []
+        self.device = str(jax.devices()[0].device_kind)
+        self.versions = {"python": platform.python_version(), **_versions()}
+
+    def left(self) -> float:
+        return BUDGET_S - (time.perf_counter() - self.start)
+
+    def write(self, line: dict[str, Any]) -> None:
+        """One JSON line to stdout and to the file, at once: a crash loses nothing."""
+        line = {**line, "device": self.device, "versions": self.versions}
+        text = json.dumps(line)
+        print(text, flush=True)
+        if self.options.out:
+            with open(self.options.out, "a", encoding="utf-8") as file:
+                file.write(text + "\n")
+
+    @contextlib.contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        """One part; what fails in it is printed, remembered, and the next part comes."""
+        say(f"--- {name} ({self.left():.0f} s left)")
+        try:
+            yield
+        except Exception:
+            traceback.print_exc()
+            self.failed.append(name)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Runs the parts; exits with 2 without a GPU and with 1 if a check failed."""
+    import jax
+
+    from jaxneuro.kernels import native_available
+
+    if jax.default_backend() != "gpu" and not options.interpret:
+        found = ", ".join(str(d) for d in jax.devices())
+        say(f"no GPU: this measures one, and JAX has only {found} here (--interpret rehearses)")
+        raise SystemExit(2)
+    session = Session(options)
+    say(f"{session.device}, {session.versions}")
+    if not native_available():
+        say("no native CPU kernels here: construction, which uses them, takes much longer")
+    for name in options.parts:
+        with session.part(name):
+            globals()[f"_{name}"](session)
+    say(f"took {BUDGET_S - session.left():.0f} s; failed: {', '.join(session.failed) or 'nothing'}")
+    if session.failed:
+        raise SystemExit(1)
+
+
+def say(text: str) -> None:
+    """A line for people, on stderr."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def _versions() -> dict[str, str]:
+    import importlib.metadata as metadata
+
+    import jax
+
+    out = {"jax": jax.__version__}
+    for name in ("jaxneuro", "jaxlib", "numpy", "jax-cuda13-plugin", "jax-cuda12-plugin"):
+        with contextlib.suppress(metadata.PackageNotFoundError):  # run from a bare checkout
+            out[name] = metadata.version(name)
+    return out
+
+
+def _check(session: Session, name: str, results: Iterator[tuple[str, bool]]) -> None:
+    wrong = []
+    total = 0
+    for what, right in results:
+        total += 1
+        if not right:
+            wrong.append(what)
+            say(f"WRONG: {what}")
+    session.write({"bench": "gpu", "part": name, "checks": total, "wrong": wrong})
+    if wrong:
+        session.failed.append(name)
+
+
+def _smoke(session: Session) -> None:
+    from ._gpu_checks import drawn, smoke
+
+    small = session.options.interpret
+    _check(session, "smoke", itertools.chain(smoke(small), drawn(small)))
+
+
+def _races(session: Session) -> None:
+    from ._gpu_checks import races
+
+    _check(session, "races", races(session.options.interpret))
+
+
+def _kernels(session: Session) -> None:
+    """Launches per step in the optimised program, command buffers on and off, and its time."""
+    import jax
+
+    import jaxneuro as jn
+
+    from ._gpu_kernels import NO_COMMAND_BUFFERS, compiled_scan, launches, seconds
+    from ._run import DT
+
+    small = session.options.interpret
+    n_steps = 20 if small else 5000
+    for name, description in _networks(small):
+        net = jn.build(description, key=1, dt=DT)
+        for buffers in (True,) if small else (True, False):
+            program, args = compiled_scan(net, n_steps, None if buffers else NO_COMMAND_BUFFERS)
+            kernels = launches(program.as_text())
+            taken = seconds(lambda p=program, a=args: jax.block_until_ready(p(*a)))
+            session.write(
+                {
+                    "bench": "gpu",
+                    "part": "kernels",
+                    "network": name,
+                    "command_buffers": buffers,
+                    "kernels_per_step": len(kernels),
+                    "kernels": kernels,
+                    "us_per_step": round(taken / n_steps * 1e6, 3),
+                }
+            )
+
+
+def _networks(small: bool) -> Iterator[tuple[str, Any]]:
+    """Networks whose steps are looked at: static ones and one with a Poisson background."""
+    from ._balanced import coba
+
+    for neurons in (200,) if small else (4000, 40_000):
+        yield f"coba {neurons}", coba(neurons)
+    with contextlib.suppress(ImportError):
+        from examples.cortical_microcircuit import description
+
+        scale = 0.01 if small else 0.1
+        for drive in ("dc", "poisson"):
+            yield f"microcircuit {scale} {drive}", description(scale, drive)
+
+
+def _deliver(session: Session) -> None:
+    """The kernel alone at several sizes: as it is, cut otherwise, ordered adds, plain XLA."""
+    from jaxneuro.kernels import _gpu_atomic, _gpu_deliver
+    from jaxneuro.kernels._reference import deliver_reference
+
+    from ._gpu_kernels import delivery_us, pathway
+
+    small = session.options.interpret
+    sizes = [(4_000, 80, False), (100_000, 80, False), (40_000, 2_000, True)]
+    for neurons, inputs, own in [(100, 10, True)] if small else sizes:
+        net = pathway(neurons, inputs, own)
+        (p,) = net.pathways
+
+        def kernel(*args, grid=None):
+            return _gpu_deliver.deliver_pallas(*args, grid=grid, interpret=small)
+
+        chosen = _gpu_deliver.grid_of(p.table)
+        line = {"bench": "gpu", "part": "deliver", "neurons": neurons, "synapses": net.n_synapses}
+        for part in (0.002, 1.0):
+            steps = 3 if small else 1000 if part < 1 else 50
+            us = {"pallas": delivery_us(net, part, steps, kernel)}
+            for grid in _grids(chosen, small):
+                us[f"rows {grid.rows}, lanes {grid.lanes}, segments {grid.segments}"] = delivery_us(
+                    net, part, steps, lambda *args, grid=grid: kernel(*args, grid=grid)
+                )
+            relaxed, _gpu_atomic._relaxed_add = _gpu_atomic._relaxed_add, None
+            try:
+                us["ordered adds"] = delivery_us(net, part, steps, lambda *args: kernel(*args))
+            finally:
+                _gpu_atomic._relaxed_add = relaxed
+            if neurons <= 4_000 or session.left() > 300:
+                us["plain XLA"] = delivery_us(net, part, 3, deliver_reference)
+            us = {name: round(value, 3) for name, value in us.items()}
+            events = round(part * net.n_synapses)
+            session.write({**line, "part_firing": part, "events": events, "us": us})
+
+
+def _grids(chosen: Any, small: bool) -> list[Any]:
+    """Other ways to cut the work, one thing changed at a time."""
+    if small:
+        return [chosen._replace(segments=chosen.segments + 1)]
+    rows = [chosen._replace(rows=r) for r in (16, 64, 256) if r != chosen.rows]
+    lanes = [chosen._replace(lanes=n) for n in (128, 256, 512) if n != chosen.lanes]
+    segments = [chosen._replace(segments=s) for s in (1, 4, 16) if s != chosen.segments]
+    return rows + lanes + segments
+
+
+def _coba(session: Session) -> None:
+    from ._balanced import coba
+
+    for neurons in (200,) if session.options.interpret else (4_000, 40_000, 400_000):
+        _network(session, "coba", coba(neurons))
+
+
+def _microcircuit(session: Session) -> None:
+    from jaxneuro.kernels import native_available
+
+    try:
+        from examples.cortical_microcircuit import description
+    except ImportError as error:
+        say(f"skipped: {error}")
+        return
+    if session.left() < 60:
+        say("skipped: too little of the time is left")
+        return
+    scale = 0.01 if session.options.interpret else session.options.scale
+    if not native_available():
+        scale = min(scale, 0.1)  # else construction alone would take minutes
+    for drive in ("poisson", "dc"):
+        _network(session, f"microcircuit {scale:g} {drive}", description(scale, drive))
+
+
+def _network(session: Session, bench: str, description: Any) -> None:
+    """Builds, compiles and runs a network three times; writes the median."""
+    import statistics
+
+    import jaxneuro as jn
+
+    from ._record import make_record, peak_rss_mb
+    from ._run import DT
+
+    bio_s = 0.01 if session.options.interpret else session.options.seconds
+    start = time.perf_counter()
+    net = jn.build(description, key=1, dt=DT)
+    build_s = time.perf_counter() - start
+    say(f"{bench}: {net}, built in {build_s:.1f} s")
+    runs = [jn.simulate(net, 1e3 * bio_s, key=1, progress=False) for _ in range(4)]
+    wall = statistics.median_low(r.run_s for r in runs[1:])
+    result = next(r for r in runs[1:] if r.run_s == wall)
+    spikes = {name: result.events(name)[0].size for name in net.populations}
+    record = make_record(
+        bench=f"gpu {bench}",
+        impl="jaxneuro",
+        neurons=net.n_neurons,
+        synapses=net.n_synapses,
+        dt_ms=DT,
+        bio_s=bio_s,
+        wall_s=wall,
+        build_s=build_s,
+        compile_s=runs[0].compile_s,
+        rate_hz=sum(spikes.values()) / net.n_neurons / bio_s,
+        peak_rss_mb=peak_rss_mb(),
+        threads=session.options.threads,
+        device=session.device,
+    )
+    session.write({**record, "events_per_s": float(f"{_events(net, spikes) / wall:.4g}")})
+
+
+def _events(net: Any, spikes: dict[str, int]) -> float:
+    """Synaptic events of a run: spikes of each population times its mean fan-out."""
+    import numpy as np
+
+    from jaxneuro.kernels import Section
+
+    events = 0.0
+    for p in net.pathways:
+        sections = [Section.read(words) for words in np.asarray(p.table.sections)]
+        edges = np.unique([*(s.targets for s in sections), p.table.n_synapses])
+        for s in sections:
+            size = edges[edges > s.targets].min(initial=p.table.n_synapses) - s.targets
+            for name in net.populations:
+                group, span = net.population(name)
+                if group == p.source and span.start <= s.first_row < span.stop:
+                    events += spikes[name] * size / (span.stop - span.start)
+    return events

@@ -1,0 +1,78 @@
+"""`deliver` for CUDA, traced only where it is lowered for CUDA.
+
+`lax.platform_dependent` traces every branch on every platform. The GPU branch is therefore
+one primitive, whose lowering for CUDA traces the Pallas kernel: a CPU user does not
+import Pallas, waits for nothing, and meets none of its errors.
+"""
+
+import logging
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import jax
+from jax.extend.core import Primitive
+from jax.interpreters import mlir
+
+# Pathways with at least so many synapses run the Pallas kernel, smaller ones the reference.
+# Not measured yet: `python -m benchmarks gpu` times both at several sizes.
+PALLAS_FROM = 0
+
+# Indices have 32 bits, those of the vector behind the last synapse too.
+MOST_STORED = 2**31 - 2**16
+
+_log = logging.getLogger("jaxneuro")
+_deliver = Primitive("deliver_on_gpu")
+
+
+def deliver_on_gpu(clear: bool, reference: Callable) -> Callable:
+    """`deliver` as a call for CUDA; operands may have one leading batch axis.
+
+    Where JAX refuses to lower Pallas for a card, one log line says so and `reference` runs.
+
+    **Raises** `ValueError` when lowered for more than `MOST_STORED` stored synapses.
+    """
+
+    def run(ring, released, step, scale, weights, table):
+        leaves, structure = jax.tree.flatten(table)
+        operands = (ring, released, step, scale, weights, *leaves)
+        return _deliver.bind(*operands, structure=structure, clear=clear, reference=reference)
+
+    return run
+
+
+@_deliver.def_abstract_eval
+def _shape(ring: Any, *_: Any, **__: Any) -> Any:
+    return ring
+
+
+def _lower(ctx: Any, *operands: Any, structure: Any, clear: bool, reference: Callable) -> Any:
+    def kernel(ring, released, step, scale, weights, *leaves):
+        from ._gpu_deliver import deliver_pallas
+
+        table = jax.tree.unflatten(structure, leaves)
+        return deliver_pallas(ring, released, step, scale, weights, table, clear)
+
+    def otherwise(ring, released, step, scale, weights, *leaves):
+        table = jax.tree.unflatten(structure, leaves)
+        return reference(ring, released, step, scale, weights, table)
+
+    n_stored = jax.tree.unflatten(structure, ctx.avals_in[5:]).n_stored
+    if n_stored > MOST_STORED:
+        raise ValueError(
+            f"on a GPU a pathway must have at most {MOST_STORED:,} stored synapses (its indices "
+            f"have 32 bits); got {n_stored:,}. Use stored=False, run it on the CPU, or give half "
+            "of its neurons a model that differs in a static field: they make a group, and a "
+            "pathway, of their own"
+        )
+    try:
+        with warnings.catch_warnings():
+            # JAX 0.11 says so at every lowering; it is for us to act on, not for a user.
+            warnings.filterwarnings("ignore", "The Pallas Triton backend is deprecated")
+            return mlir.lower_fun(kernel, multiple_results=False)(ctx, *operands)
+    except Exception as error:  # JAX lowers Pallas for the cards that it knows
+        _log.warning("no GPU kernel here, the much slower reference runs instead: %s", error)
+        return mlir.lower_fun(otherwise, multiple_results=False)(ctx, *operands)
+
+
+mlir.register_lowering(_deliver, _lower, platform="cuda")
