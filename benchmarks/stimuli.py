@@ -10,12 +10,17 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxneuro as jn
-from jaxneuro.numerics import Stream, stream_key
+from jaxneuro.numerics import Stream, stream_key, stream_keys
 
 from ._record import cpu_device
 from ._run import DT, versions
 
 STEPS = 10_000
+
+# Neurons of the cortical microcircuit's populations, and external synapses of 8 Hz on each
+# (Potjans and Diesmann 2014, tables 5 and 4): 2/3E, 2/3I, 4E, 4I, 5E, 5I, 6E, 6I.
+MICROCIRCUIT = (20_683, 5_834, 21_915, 5_479, 4_850, 1_065, 14_395, 2_948)
+EXTERNAL = (1_600, 1_500, 2_100, 1_900, 2_000, 1_900, 2_900, 2_100)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +54,19 @@ def per_step(stimulus: jn.Stimulus, n: int, repeats: int) -> float:
     ready = stimulus.prepare("bench", n, DT, key)
     high, low = (jnp.asarray(k) for k in key)
     stream = Stream(high, low, jnp.arange(n, dtype=jnp.uint32))
+    return _per_step(ready, stream, STEPS, repeats)
 
+
+def background(repeats: int) -> float:
+    """The same for the Poisson input of the cortical microcircuit: 77,169 neurons, 8 rates."""
+    names = [f"population {k}" for k in range(len(MICROCIRCUIT))]
+    high, low = (jnp.asarray(k) for k in stream_keys(np.uint32(1), names, "stimulus"))
+    stream = Stream(high, low, jnp.zeros(len(names), jnp.uint32), MICROCIRCUIT)
+    rates = jn.stimuli.Poisson(8.0 * np.asarray(EXTERNAL, np.float64))
+    return _per_step(rates, stream, STEPS // 5, repeats)
+
+
+def _per_step(model: jn.Stimulus, stream: Stream, n_steps: int, repeats: int) -> float:
     @jax.jit
     def loop(model, stream, total):
         def body(carry, step):
@@ -58,15 +75,15 @@ def per_step(stimulus: jn.Stimulus, n: int, repeats: int) -> float:
             out = out.current if isinstance(out, jn.Drive) else out
             return (state, total + out), None
 
-        steps = jnp.arange(STEPS, dtype=jnp.int32)
-        return jax.lax.scan(body, (model.init(n, stream), total), steps)[0]
+        steps = jnp.arange(n_steps, dtype=jnp.int32)
+        return jax.lax.scan(body, (model.init(stream.n, stream), total), steps)[0]
 
     taken = []
     for _ in range(repeats + 1):
         start = time.perf_counter()
-        jax.block_until_ready(loop(ready, stream, jnp.zeros(n)))
+        jax.block_until_ready(loop(model, stream, jnp.zeros(stream.n)))
         taken.append(time.perf_counter() - start)
-    return statistics.median(taken[1:]) / STEPS * 1e6
+    return statistics.median(taken[1:]) / n_steps * 1e6
 
 
 def run(options) -> None:
@@ -77,6 +94,7 @@ def run(options) -> None:
         "bench": "stimuli",
         "neurons": n,
         "us_per_step": micro,
+        "microcircuit_background_us": round(background(options.repeats), 2),
         "threads": options.threads,
         "device": cpu_device(),
         "versions": versions(),

@@ -5,7 +5,7 @@ Every role has the same two methods: `init` makes a state, `step` maps
 """
 
 from abc import abstractmethod
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -114,8 +114,14 @@ class Stimulus(Model):
     () or (n,). `prepare(label, n, dt, key)` is called once by `build`, on the host: it
     checks what needs dt and returns the stimulus that runs, with times as whole steps.
 
+    Where populations share a stimulus of one kind, their parameters and streams come spread over
+    the n neurons. A class with `takes_runs = True` may get them as one number per population,
+    (runs,): for those that hand both to `kernels.poisson` and do nothing else with them.
+
     **Source** the house's own: design section 2.
     """
+
+    takes_runs: ClassVar[bool] = False
 
     @abstractmethod
     def init(self, n: int, stream: Any) -> Any: ...

@@ -9,8 +9,8 @@ import jax
 import jax.numpy as jnp
 
 from .._types import Drive, Neuron, Synapse, add_drives
-from ..numerics import Distribution, bits, stream_keys, unit_interval
-from ._merge import spread, spread_rows
+from ..numerics import Distribution, bits, spread_rows, stream_keys, unit_interval
+from ._merge import spread
 from ._stimuli import StimulusGroup
 
 

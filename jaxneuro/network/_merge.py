@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._fields import Model, has_tables
+from ..numerics import spread_rows
 
 M = TypeVar("M")
 
@@ -88,20 +89,6 @@ def spread(model: M, sizes: Sequence[int]) -> M:
         return spread_rows(x, sizes)
 
     return jax.tree.map(leaf, model)
-
-
-_PIECES = 64
-
-
-def spread_rows(x: jax.Array, sizes: Sequence[int]) -> jax.Array:
-    """One number per member, for each of its neurons.
-
-    In pieces of broadcasts: the indices of a `repeat` are a constant as long as the group, with
-    which XLA computes for seconds while it compiles. Many members take one gather instead.
-    """
-    if len(sizes) > _PIECES:
-        return x[np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)]
-    return jnp.concatenate([jnp.broadcast_to(x[k], n) for k, n in enumerate(sizes)])
 
 
 def member(model: M, sizes: Sequence[int], index: int) -> M:

@@ -6,11 +6,14 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from .._types import Drive, Stimulus
+from ..kernels import native_available
 from ..numerics import Stream, stream_keys
-from ._merge import spread, spread_rows
+from ._merge import spread
+
+_LONG = 64  # neurons: a shorter run takes longer to begin than to draw
+_NONE = {"is_leaf": lambda x: x is None}
 
 
 class StimulusGroup(eqx.Module):
@@ -41,30 +44,29 @@ class StimulusGroup(eqx.Module):
         return sum(self.sizes)
 
     def spread(self) -> "StimulusGroup":
-        """Merged parameters spread over the neurons."""
+        """Merged parameters spread over the neurons, if the model needs it."""
+        if self._keeps_runs() and self._per_run(self.model):
+            return eqx.tree_at(lambda s: s.weight, self, spread(self.weight, self.sizes), **_NONE)
         pair = spread((self.model, self.weight), self.sizes)
-        return eqx.tree_at(lambda s: (s.model, s.weight), self, pair, is_leaf=lambda x: x is None)
+        return eqx.tree_at(lambda s: (s.model, s.weight), self, pair, **_NONE)
+
+    def _keeps_runs(self) -> bool:
+        """Whether the model gets one number per run: where that is faster."""
+        long = self.n >= _LONG * len(self.sizes)
+        return self.model.takes_runs and long and native_available()
+
+    def _per_run(self, model: Stimulus) -> bool:
+        """Whether every parameter is one number, for all or for each member."""
+        return all(jnp.shape(x) in ((), (len(self.sizes),)) for x in jax.tree.leaves(model))
 
     def init(self, seed: Any) -> Any:
         """The state, with the identity of every neuron for what the stimulus draws."""
-        keys = stream_keys(seed, self.names, "stimulus")
-        one = len(self.names) == 1
-        high, low = (
-            jnp.asarray(k[0] if one else spread_rows(jnp.asarray(k), self.sizes)) for k in keys
-        )
-        return self.model.init(self.n, Stream(high, low, self._local()))
-
-    def _local(self) -> jax.Array:
-        """The number of each neuron in its own population."""
+        high, low = (jnp.asarray(k) for k in stream_keys(seed, self.names, "stimulus"))
+        first = jnp.asarray(self.locals, jnp.uint32)
         if self.index is not None:
-            (first,) = self.locals
-            return (self.index - first).astype(jnp.uint32)
-        # In pieces of counts: a constant as long as the group would be compiled into the program.
-        pieces = [
-            jnp.arange(size, dtype=jnp.uint32) + np.uint32(first)
-            for first, size in zip(self.locals, self.sizes)
-        ]
-        return jnp.concatenate(pieces)
+            first = (self.index - self.locals[0]).astype(jnp.uint32)
+        stream = Stream(high, low, first, self.sizes)
+        return self.model.init(self.n, stream if self._keeps_runs() else stream.spread())
 
     def step(self, state: Any, step: jax.Array, dt: float, n: int) -> tuple[Any, Any]:
         """The new state, and the drive (or the weighted spikes) for all n neurons of the group."""

@@ -8,8 +8,9 @@ import numpy as np
 
 from .._fields import parameters
 from .._types import SpikeStimulus
+from ..kernels import LARGEST_MEAN
 from ..network import Network
-from ..numerics import LARGEST_MEAN, per_step
+from ..numerics import per_step
 from ..stimuli import Signal
 
 _NUMBERS = 1_000_000  # evaluated at once

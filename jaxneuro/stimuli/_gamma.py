@@ -1,6 +1,6 @@
 """Gamma renewal processes: spike trains more regular than Poisson trains."""
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +9,8 @@ import numpy as np
 from .._checks import check_count
 from .._fields import static
 from .._types import SpikeStimulus
-from ..numerics import Stream, per_step, poisson
+from ..kernels import poisson
+from ..numerics import Stream, per_step
 from ._signal_field import check_rate, check_signals, prepare_signals, signal, value_at
 
 
@@ -43,6 +44,8 @@ class Gamma(SpikeStimulus):
     **Source** Cox (1962), Renewal Theory, chapter 2; Kuffler, Fitzhugh, Barlow (1957),
     doi:10.1085/jgp.40.5.683.
     """
+
+    takes_runs: ClassVar[bool] = True
 
     rate: Any = signal(unit="Hz", at_least=0.0)
     order: int = static()

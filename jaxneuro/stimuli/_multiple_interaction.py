@@ -4,12 +4,12 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 
 from .._fields import Parameter, param
 from .._types import SpikeStimulus
-from ..numerics import Stream, chance, per_step, poisson
+from ..kernels import poisson
+from ..numerics import Stream, chance, per_step
 from ._signal_field import check_rate, check_signals, prepare_signals, signal, value_at
 
 
@@ -74,8 +74,7 @@ def _copies(stream: Stream, step: Any, spikes: jax.Array, p: jax.Array) -> jax.A
 
     def pair(carry: tuple[Any, Any]) -> tuple[Any, Any]:
         k, count = carry
-        own = stream._replace(low=stream.low ^ (k.astype(jnp.uint32) * np.uint32(0x9E3779B9)))
-        for number, word in enumerate(own.bits(step)):
+        for number, word in enumerate(stream.bits(step, purpose=k)):
             there = (k + number).astype(spikes.dtype) < spikes
             count = count + (there & chance(word, p)).astype(spikes.dtype)
         return k + 2, count

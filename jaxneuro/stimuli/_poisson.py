@@ -1,11 +1,12 @@
 """Poisson spike trains, independent for every neuron."""
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 
 from .._types import SpikeStimulus
-from ..numerics import Stream, per_step, poisson
+from ..kernels import poisson
+from ..numerics import Stream, per_step
 from ._signal_field import check_rate, check_signals, prepare_signals, signal, value_at
 
 
@@ -40,6 +41,8 @@ class Poisson(SpikeStimulus):
 
     **Source** Amit and Brunel (1997), doi:10.1093/cercor/7.3.237.
     """
+
+    takes_runs: ClassVar[bool] = True
 
     rate: Any = signal(unit="Hz", at_least=0.0)
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from .._checks import check_bounds, concrete, is_traced
 from .._fields import Model, _as_leaf, _Named, parameters
-from ..numerics import LARGEST_MEAN, per_step
+from ..kernels import LARGEST_MEAN
+from ..numerics import per_step
 from ._signal import Signal, check_shapes
 from ._time_function import TimeFunction
 

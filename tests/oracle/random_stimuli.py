@@ -1,13 +1,13 @@
 """Stimuli that draw, from the words of their streams, in float64.
 
-With w0, w1 the words of a neuron in step k, m = rate dt / 1000 and U = 2^32:
+With w the one word and w0, w1 the two words of a neuron in step k, m = rate dt / 1000 and U = 2^32:
 
-Poisson               the number of j = 0, 1, ... with w0 < U P(N > j), N Poisson of mean m
+Poisson               the number of j = 0, 1, ... with w < U P(N > j), N Poisson of mean m
 Gamma                 s counts stages from w0 mod a (w0 of step 0, purpose 99); s += Poisson of
                       mean a m; s div a spikes, s mod a stays
 DeadTimePoisson       first left = 1 + floor(w1 / (U m)) if that is <= D, else 0; a spike where
                       left = 0 and w0 < U p, p = m / (1 - m D); then left = D, else left - 1
-MultipleInteraction   M Poisson of mean m / c from w0 of index 2^32 - 1; spike j of M is taken
+MultipleInteraction   M Poisson of mean m / c from w of index 2^32 - 1; spike j of M is taken
                       where w(j mod 2) of purpose 2 (j div 2) is < U c
 WhiteNoise            mean + sd N(k div e), e steps an interval
 OrnsteinUhlenbeck     x of step 0 is N of step 0, purpose 99; x' = x q + sqrt(1 - q^2) N(k),
@@ -25,7 +25,7 @@ import numpy as np
 from scipy.special import gammainc, ndtri
 
 from .stimuli import spike_counts, value_at
-from .threefry import MASK, step_bits, threefry2x32
+from .threefry import MASK, step_bits, step_word, threefry2x32
 
 U = 2.0**32
 START = 99
@@ -48,7 +48,7 @@ def poisson(p, steps, n, dt, key):
     out = []
     for k in steps:
         mean = value_at(p["rate"], k, dt) * dt / 1000
-        out.append(poisson_count(step_bits(key, np.arange(n), k)[0], mean))
+        out.append(poisson_count(step_word(key, np.arange(n), k), mean))
     return np.array(out)
 
 
@@ -57,7 +57,7 @@ def gamma(p, steps, n, dt, key):
     stage = step_bits(key, index, 0, START)[0] % order
     for k in steps:
         mean = order * value_at(p["rate"], k, dt) * dt / 1000
-        stage = stage + poisson_count(step_bits(key, index, k)[0], mean)
+        stage = stage + poisson_count(step_word(key, index, k), mean)
         out.append(stage // order)
         stage = stage % order
     return np.array(out)
@@ -82,7 +82,7 @@ def multiple_interaction(p, steps, n, dt, key):
     index, c, out = np.arange(n), p["correlation"], []
     for k in steps:
         mean = value_at(p["rate"], k, dt) * dt / 1000 / c
-        mother = poisson_count(step_bits(key, np.full(n, MASK), k)[0], mean)
+        mother = poisson_count(step_word(key, np.full(n, MASK), k), mean)
         count = np.zeros(n)
         for j in range(int(mother.max())):
             word = step_bits(key, index, k, purpose=2 * (j // 2))[j % 2]

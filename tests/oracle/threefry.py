@@ -14,6 +14,8 @@ Streams of bits, by seed, name and purpose:
                   blake2b(name 0 purpose), 8 bytes
     on the host   threefry(key; index, counter), 20 rounds
     in a step     threefry(k0, k1 xor (purpose 0x9E3779B9 mod 2^32); index, step), 13 rounds
+    one word      of a unit in a step: of the two words at index 16 (unit div 32) + unit mod 16
+                  the first if unit mod 32 < 16, else the second
 """
 
 import hashlib
@@ -61,3 +63,9 @@ def step_bits(key, index, step, purpose=0):
     """The two words of the units `index` in a time step."""
     low = key[1] ^ (purpose * 0x9E3779B9 & MASK)
     return threefry2x32(key[0], low, index, step, STEP_ROUNDS)
+
+
+def step_word(key, unit, step, purpose=0):
+    """The one word of the units `unit` in a time step."""
+    first, second = step_bits(key, unit // 32 * 16 + unit % 16, step, purpose)
+    return np.where(unit % 32 < 16, first, second)

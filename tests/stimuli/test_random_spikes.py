@@ -149,7 +149,7 @@ def test_dead_times_and_rates_of_each_neuron():
         assert intervals(counts[:, dead == d]).min() == round(d / DT) + 1
 
 
-@pytest.mark.parametrize(("rate", "c"), [(40.0, 0.05), (300.0, 0.3), (2000.0, 0.9), (100.0, 1.0)])
+@pytest.mark.parametrize(("rate", "c"), [(400.0, 0.05), (300.0, 0.3), (2000.0, 0.9), (100.0, 1.0)])
 def test_multiple_interaction(rate, c):
     n, n_steps = 20, 20_000
     counts = run(MultipleInteraction(rate, c), n, n_steps)

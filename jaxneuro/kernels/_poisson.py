@@ -1,0 +1,61 @@
+"""`poisson`: a Poisson count for every unit of a stream, in one time step."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from ..numerics import Stream
+from ._native import native_available
+from ._poisson_reference import (
+    DIGITS,
+    NO_COUNT,
+    Mean,
+    alias_table,
+    counts,
+    counts_by_branches,
+    split,
+)
+
+
+def poisson(stream: Stream, step: Any, mean: jax.Array) -> jax.Array:
+    """Poisson counts of the n units of a stream at a step, in the dtype of the mean.
+
+    A count depends on its mean and on the unit's words alone, not on what is drawn beside it.
+    The same bits on every platform that rounds `exp(-mean)` alike. The gradient is 0.
+
+    **Step** `mean` floating, from 0 to `LARGEST_MEAN`: () or (n,), or (runs,) for one number per
+    run of the stream. Returns (n,); the count of what is no such mean is NaN.
+
+    **Source** Devroye (1986), Non-Uniform Random Variate Generation, chapters III.2 and III.4;
+    Walker (1977), doi:10.1145/355744.355749; see `_poisson_reference.py`.
+    """
+    mean, step = lax.stop_gradient(mean), jnp.asarray(step)
+    native = native_available() and mean.dtype in (jnp.float32, jnp.float64)
+    on_cpu = _native if native else counts_by_branches
+    # A GPU waits for the host at a branch.
+    count = lax.platform_dependent(stream, step, split(mean), cpu=on_cpu, default=counts)
+    return jnp.where(count == NO_COUNT, jnp.nan, count.astype(mean.dtype))
+
+
+def _native(stream: Stream, step: jax.Array, mean: Mean) -> jax.Array:
+    tables, columns = zip(*(alias_table(place) for place in range(DIGITS)))
+    key = stream.high, stream.low, stream.index, step.astype(jnp.uint32)
+    operands = [jnp.atleast_1d(x) for x in (*key, mean.rest, mean.zero, mean.whole)]
+    sizes = (stream.n,) if stream.sizes is None else stream.sizes
+
+    def shape(*operands: jax.Array) -> jax.Array:
+        parts = (jnp.sum(x).astype(jnp.uint16) for x in operands)
+        return jnp.zeros(stream.n, jnp.uint16) + sum(parts)
+
+    # In shard_map the counts vary over the same axes as the operands, which eval_shape finds out.
+    out = jax.eval_shape(shape, *operands)
+    call = jax.ffi.ffi_call("jaxneuro_poisson", out, vmap_method="expand_dims")
+    return call(
+        *operands,
+        jnp.asarray(np.concatenate(tables, axis=1)),
+        sizes=np.asarray(sizes, np.int32),
+        columns=np.asarray(columns, np.int32),
+    )
