@@ -6,6 +6,8 @@ from pathlib import Path
 
 from setuptools import Extension, setup
 
+NATIVE = "jaxneuro/kernels/native"
+
 
 def jaxlib_headers() -> list[str]:
     """The folder of XLA's FFI headers, which jaxlib ships."""
@@ -27,8 +29,8 @@ setup(
     ext_modules=[
         Extension(
             "jaxneuro.kernels._cpu",
-            sources=["jaxneuro/kernels/native/kernels.cc"],
-            depends=[f"jaxneuro/kernels/native/{name}.h" for name in ("deliver", "pack", "unpack")],
+            sources=[f"{NATIVE}/{name}.cc" for name in ("draw", "kernels", "poisson")],
+            depends=sorted(str(path) for path in Path(NATIVE).glob("*.h")),
             include_dirs=jaxlib_headers(),
             extra_compile_args=compile_options(),
             language="c++",

@@ -1,4 +1,7 @@
-"""Draws about 10 million connections with several rules: seconds and bytes per synapse."""
+"""Draws about 10 million connections with several rules: seconds and bytes per synapse.
+
+The full cortical microcircuit on two cores: `--case microcircuit --synapses 298880970 --threads 2`.
+"""
 
 import gc
 import json
@@ -14,6 +17,8 @@ from typing import Any
 import jax
 
 import jaxneuro as jn
+from examples.cortical_microcircuit import K, N
+from examples.cortical_microcircuit import description as microcircuit
 
 from ._run import DT, versions
 
@@ -46,13 +51,16 @@ CASES: dict[str, tuple[Callable[[int], Any], dict]] = {
         _BY_DISTANCE,
     ),
 }
+MICROCIRCUIT = "microcircuit"
 
 
 def add_options(parser) -> None:
     """The options of this benchmark."""
     parser.add_argument("--synapses", type=float, default=1e7)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--case", choices=CASES, help="only this one, in this process")
+    parser.add_argument(
+        "--case", choices=[*CASES, MICROCIRCUIT], help="only this one, in this process"
+    )
 
 
 def run(options) -> None:
@@ -60,9 +68,13 @@ def run(options) -> None:
     if options.case:
         _case(options.case, options)
         return
-    for case in CASES:  # each in a process of its own: memory once taken is not given back
+    for case in (
+        *CASES,
+        MICROCIRCUIT,
+    ):  # each in a process of its own: memory once taken is not given back
         command = [sys.executable, "-m", "benchmarks", "construction", "--case", case]
         command += ["--synapses", str(options.synapses), "--repeats", str(options.repeats)]
+        command += ["--threads", str(options.threads)]
         subprocess.run(command, check=True)
 
 
@@ -74,10 +86,16 @@ def _description(n: int, rule, values) -> jn.Description:
     return jn.Description([population], [jn.Projection("E", "E", rule, synapse=synapse, **values)])
 
 
-def _case(name: str, options) -> None:
+def _of_case(name: str, synapses: float) -> jn.Description:
+    if name == MICROCIRCUIT:  # neurons and in-degrees are scaled
+        return microcircuit((synapses / float((K[:, :8] * N[:8, None]).sum())) ** 0.5)
     rule, values = CASES[name]
-    n = round(options.synapses**0.5) if name == "all-to-all" else NEURONS
-    description = _description(n, rule(round(options.synapses / NEURONS)), values)
+    n = round(synapses**0.5) if name == "all-to-all" else NEURONS
+    return _description(n, rule(round(synapses / NEURONS)), values)
+
+
+def _case(name: str, options) -> None:
+    description = _of_case(name, options.synapses)
     # JAX's own memory, taken when it first traces a model, is not the connections'.
     jax.block_until_ready(jn.build(_description(10, jn.connectivity.AllToAll(), _OWN), 1, DT))
     nets: list[jn.Network] = []
@@ -98,6 +116,7 @@ def _case(name: str, options) -> None:
         "ns_per_synapse": round(build_s / size * 1e9, 1),
         "bytes_per_synapse": round(kept / size, 2),
         "peak_over_result": None if peak is None else round(peak / kept, 2),
+        "threads": options.threads,
         "versions": versions(),
     }
     print(json.dumps(line), flush=True)

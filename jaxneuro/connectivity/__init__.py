@@ -9,6 +9,10 @@ from ._fixed_outdegree import FixedOutdegree as FixedOutdegree
 from ._fixed_probability import FixedProbability as FixedProbability
 from ._fixed_total import FixedTotal as FixedTotal
 from ._one_to_one import OneToOne as OneToOne
+from ._ranges import ranges as ranges
+from ._rule import CHUNK as CHUNK
 from ._rule import Chunk as Chunk
+from ._rule import RowDraws as RowDraws
+from ._rule import RowLaw as RowLaw
 from ._rule import Rule as Rule
 from ._symmetric_bernoulli import SymmetricBernoulli as SymmetricBernoulli

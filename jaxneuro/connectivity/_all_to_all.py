@@ -7,7 +7,8 @@ import equinox as eqx
 import numpy as np
 
 from ._flags import check_flags
-from ._rule import Chunk, Rule, row_chunks, skip_own
+from ._ranges import no_rows, row_draws
+from ._rule import Chunk, RowDraws, Rule, skip_own
 
 
 class AllToAll(Rule):
@@ -34,12 +35,18 @@ class AllToAll(Rule):
     def expected(self, n_pre: int, n_post: int, same: bool) -> float:
         return float(n_pre * self._row(n_post, same))
 
-    def draw(self, key: Any, n_pre: int, n_post: int, same: bool) -> Iterator[Chunk]:
+    def rows(self, key: Any, n_pre: int, n_post: int, same: bool) -> RowDraws:
         n = self._row(n_post, same)
         if n == 0:
-            return
-        for first, stop in row_chunks(n_pre, float(n)):
-            targets = np.tile(np.arange(n), (stop - first, 1))
+            return no_rows(n_pre)
+
+        def targets(first: int, stop: int) -> np.ndarray:
+            out = np.tile(np.arange(n, dtype=np.int32), (stop - first, 1))
             if n != n_post:
-                targets = skip_own(targets, np.arange(first, stop)[:, None])
-            yield Chunk(first, np.full(stop - first, n), targets.ravel())
+                out = skip_own(out, np.arange(first, stop)[:, None])
+            return out.ravel()
+
+        return RowDraws(np.full(n_pre, n, np.uint32), targets)
+
+    def draw(self, key: Any, n_pre: int, n_post: int, same: bool) -> Iterator[Chunk]:
+        yield from row_draws(self.rows(key, n_pre, n_post, same))

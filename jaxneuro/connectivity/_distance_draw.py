@@ -1,30 +1,23 @@
 """How rules that know positions draw: candidate pairs, each with its own probability."""
 
-import os
 from abc import abstractmethod
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeAlias
 
 import equinox as eqx
 import numpy as np
 
 from .._checks import check_count
+from ..kernels import ahead, stable_order
 from ..numerics import bits
 from ..space import Place
 from ._distance_search import Search, ascending, some_rows
 from ._rule import Chunk, Rule
-from ._sampling import stable_order
 
 # Of candidate pairs (source, target): those that may be connected, and how probably.
 Chance: TypeAlias = Callable[
     [np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray | float]
 ]
-
-
-# Chunks drawn at the same time: results do not depend on it.
-_THREADS = min(4, os.cpu_count() or 1)
 
 
 class Cap(eqx.Module):
@@ -91,6 +84,10 @@ class Placed(Rule):
             means.append(p.sum() if self.cap.most is None else min(p.sum(), self.cap.most))
         return float(np.mean(means) * self.search.n_rows)
 
+    def held_bytes(self, expected: float, n_pre: int, n_post: int, same: bool) -> float:
+        # What a search in space has drawn is kept until it is written.
+        return expected * (2 if n_post <= 1 << 16 else 4)
+
     def draw(self, key: Any, n_pre: int, n_post: int, same: bool) -> Iterator[Chunk]:
         if 0 in self.sizes:
             return
@@ -126,24 +123,6 @@ class Placed(Rule):
             kept = _smallest(row - first, bits(key, i, j)[1], self.cap.most)
             i, j = i[kept], j[kept]
         return i, j
-
-
-def ahead(work: Callable[[tuple], Any], items: Iterator[tuple]) -> Iterator[tuple[tuple, Any]]:
-    """Each item with its result, in order, on the cores there are (NumPy and the tree let go)."""
-    with ThreadPoolExecutor(max_workers=_THREADS) as pool:
-        running: deque = deque()
-        try:
-            for item in items:
-                running.append((item, pool.submit(work, item)))
-                if len(running) > _THREADS:
-                    first, result = running.popleft()
-                    yield first, result.result()
-            while running:
-                first, result = running.popleft()
-                yield first, result.result()
-        finally:
-            for _, left in running:
-                left.cancel()
 
 
 def _smallest(row: np.ndarray, rank: np.ndarray, most: int) -> np.ndarray:

@@ -7,9 +7,9 @@ import equinox as eqx
 import numpy as np
 
 from .._checks import check_count
-from ._ranges import ranges
-from ._rule import Chunk, Rule
-from ._sampling import stable_order
+from ..kernels import stable_order
+from ._ranges import row_draws, row_ends
+from ._rule import Chunk, RowDraws, Rule
 
 _MATRIX = "For a matrix of connections use Explicit.from_sparse(scipy.sparse.coo_array(matrix))"
 
@@ -83,17 +83,23 @@ class Explicit(Rule):
     def expected(self, n_pre: int, n_post: int, same: bool) -> float:
         return float(self.pre.size)
 
+    def held_bytes(self, expected: float, n_pre: int, n_post: int, same: bool) -> float:
+        return 24.0 * expected  # their order, which takes two others
+
     def _order(self) -> np.ndarray:
         if self.pre.size == 0:
             return np.zeros(0, np.int64)
         by_post = stable_order(self.post, int(self.post.max()) + 1)
         return by_post[stable_order(self.pre[by_post], int(self.pre.max()) + 1)]
 
-    def draw(self, key: Any, n_pre: int, n_post: int, same: bool) -> Iterator[Chunk]:
+    def rows(self, key: Any, n_pre: int, n_post: int, same: bool) -> RowDraws:
         order = self._order()
         counts = np.bincount(self.pre, minlength=n_pre)
-        for first, stop, begin, end in ranges(counts):
-            yield Chunk(first, counts[first:stop], self.post[order[begin:end]])
+        ends = row_ends(counts)
+        return RowDraws(counts, lambda first, stop: self.post[order[ends[first] : ends[stop]]])
+
+    def draw(self, key: Any, n_pre: int, n_post: int, same: bool) -> Iterator[Chunk]:
+        yield from row_draws(self.rows(key, n_pre, n_post, same))
 
     def arrange(self, values: np.ndarray) -> np.ndarray:
         return values[self._order()]

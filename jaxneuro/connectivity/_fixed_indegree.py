@@ -8,9 +8,9 @@ import equinox as eqx
 import numpy as np
 
 from .._checks import check_count
+from ..kernels import ahead, distinct_rows, transpose, uniform_rows
 from ._flags import check_flags
-from ._rule import Chunk, Rule, row_chunks, skip_own
-from ._sampling import choices, stable_order
+from ._rule import Chunk, Rule, row_chunks
 
 
 class FixedIndegree(Rule):
@@ -21,7 +21,8 @@ class FixedIndegree(Rule):
     `(word * n) >> 32`, uniform to n / 2^32.
 
     **Fields** `k` sources per target; `autapses`: whether a neuron may connect to itself;
-    `multapses`: whether a pair may connect more than once.
+    `multapses`: whether a pair may connect more than once; `stored` must be True: targets draw
+    their sources, so that no row can be drawn alone.
 
     **Raises** `ValueError` unless k is a whole number >= 0 and the flags are True or False;
     from `build`, where k is above the number of sources and multapses are off, or the only
@@ -35,9 +36,16 @@ class FixedIndegree(Rule):
     k: int = eqx.field(static=True, converter=partial(check_count, "FixedIndegree: k"))
     autapses: bool = eqx.field(static=True, default=True)
     multapses: bool = eqx.field(static=True, default=True)
+    stored: bool = eqx.field(static=True, default=True)
 
     def __check_init__(self) -> None:
-        check_flags(self, "autapses", "multapses")
+        check_flags(self, "autapses", "multapses", "stored")
+        if not self.stored:
+            raise ValueError(
+                "FixedIndegree: stored=False is not possible: targets draw their sources, so the "
+                "targets of one source are known only when all have drawn. Store it, or take "
+                "FixedOutdegree or FixedTotal with stored=False"
+            )
 
     def _candidates(self, n_pre: int, same: bool) -> int:
         return n_pre - (same and not self.autapses)
@@ -61,12 +69,16 @@ class FixedIndegree(Rule):
         n = self._candidates(n_pre, same)
         if self.k == 0 or n <= 0:
             return
-        for first, stop in row_chunks(n_post, float(self.k), at_least=4 * n_pre):
-            targets = np.arange(first, stop)
-            sources = choices(key, targets, self.k, n, self.multapses)
-            if n != n_pre:
-                sources = skip_own(sources, targets[:, None])
-            sources = sources.ravel()
-            order = stable_order(sources, n_pre)
-            counts = np.bincount(sources, minlength=n_pre)
-            yield Chunk(0, counts, order // self.k + first)
+        skip = n != n_pre
+
+        def work(targets: tuple[int, int]) -> Chunk:
+            first, stop = targets
+            if self.multapses:
+                k = np.full(stop - first, self.k, np.uint32)
+                sources = uniform_rows(key, first, k, n, skip, ascend=False)
+            else:
+                sources = distinct_rows(key, first, stop - first, self.k, n, skip)
+            return Chunk(0, *transpose(sources.reshape(-1, self.k), first, n_pre))
+
+        for _, chunk in ahead(work, row_chunks(n_post, float(self.k), at_least=4 * n_pre)):
+            yield chunk

@@ -8,9 +8,10 @@ import equinox as eqx
 import numpy as np
 
 from .._checks import check_count
+from ..kernels import distinct_rows, uniform_rows
 from ._flags import check_flags
-from ._rule import Chunk, Rule, row_chunks, skip_own
-from ._sampling import choices
+from ._ranges import no_rows, row_draws
+from ._rule import Chunk, RowDraws, RowLaw, Rule
 
 
 class FixedOutdegree(Rule):
@@ -21,7 +22,9 @@ class FixedOutdegree(Rule):
     `(word * n) >> 32`, uniform to n / 2^32.
 
     **Fields** `k` targets per source; `autapses`: whether a neuron may connect to itself;
-    `multapses`: whether a pair may connect more than once.
+    `multapses`: whether a pair may connect more than once; `stored`: False keeps nothing and
+    draws a row again, with the same bits, whenever its source spikes: multapses must be
+    allowed, weight and delay are one number each.
 
     **Raises** `ValueError` unless k is a whole number >= 0 and the flags are True or False;
     from `build`, where k is above the number of targets and multapses are off, or the only
@@ -35,9 +38,15 @@ class FixedOutdegree(Rule):
     k: int = eqx.field(static=True, converter=partial(check_count, "FixedOutdegree: k"))
     autapses: bool = eqx.field(static=True, default=True)
     multapses: bool = eqx.field(static=True, default=True)
+    stored: bool = eqx.field(static=True, default=True)
 
     def __check_init__(self) -> None:
-        check_flags(self, "autapses", "multapses")
+        check_flags(self, "autapses", "multapses", "stored")
+        if not self.stored and not self.multapses:
+            raise ValueError(
+                "FixedOutdegree: stored=False needs multapses=True: a row without multapses is not drawn "
+                "in one pass. Store it, or allow multapses"
+            )
 
     def _candidates(self, n_post: int, same: bool) -> int:
         return n_post - (same and not self.autapses)
@@ -57,13 +66,25 @@ class FixedOutdegree(Rule):
     def expected(self, n_pre: int, n_post: int, same: bool) -> float:
         return float(self.k * n_pre) if self._candidates(n_post, same) > 0 else 0.0
 
-    def draw(self, key: Any, n_pre: int, n_post: int, same: bool) -> Iterator[Chunk]:
+    def rows(self, key: Any, n_pre: int, n_post: int, same: bool) -> RowDraws:
         n = self._candidates(n_post, same)
         if self.k == 0 or n <= 0:
-            return
-        for first, stop in row_chunks(n_pre, float(self.k)):
-            sources = np.arange(first, stop)
-            targets = np.sort(choices(key, sources, self.k, n, self.multapses), axis=1)
-            if n != n_post:
-                targets = skip_own(targets, sources[:, None])
-            yield Chunk(first, np.full(stop - first, self.k), targets.ravel())
+            return no_rows(n_pre)
+        counts, skip = np.full(n_pre, self.k, np.uint32), n != n_post
+
+        def targets(first: int, stop: int) -> np.ndarray:
+            if self.multapses:
+                return uniform_rows(key, first, counts[first:stop], n, skip)
+            return distinct_rows(key, first, stop - first, self.k, n, skip).ravel()
+
+        return RowDraws(counts, targets)
+
+    def law(self, key: Any, n_pre: int, n_post: int, same: bool) -> RowLaw | None:
+        n = max(self._candidates(n_post, same), 0)
+        if self.stored:
+            return None
+        k = self.k if n > 0 else 0
+        return RowLaw(key, n, n != n_post, k, None, None, k * n_pre)
+
+    def draw(self, key: Any, n_pre: int, n_post: int, same: bool) -> Iterator[Chunk]:
+        yield from row_draws(self.rows(key, n_pre, n_post, same))

@@ -8,11 +8,10 @@ import equinox as eqx
 import numpy as np
 
 from .._checks import check_count
-from ..numerics import bits
+from ..kernels import ahead, count_draws, draw_pairs, uniform_rows
 from ._flags import check_flags
-from ._ranges import ranges
-from ._rule import CHUNK, Chunk, Rule, row_chunks, skip_own
-from ._sampling import below
+from ._ranges import no_rows, ranges, row_draws, row_ends
+from ._rule import CHUNK, Chunk, RowDraws, RowLaw, Rule, skip_own
 
 _PAIRS = np.uint32(0x9E3779B9)  # makes the key of the draws that belong to no row
 
@@ -26,12 +25,14 @@ class FixedTotal(Rule):
 
     Without multapses a uniform subset: the first `total` distinct pairs of a sequence of pair
     draws, or the complement of one where `total` is more than half of all pairs. This holds and
-    sorts all pairs of the smaller side at once (8 bytes each), whatever the chunk.
+    sorts all pairs of the smaller side at once (25 bytes each), whatever the chunk.
 
     A draw is `(word * n) >> 32`, uniform to n / 2^32.
 
     **Fields** `total` connections; `autapses`: whether a neuron may connect to itself;
-    `multapses`: whether a pair may connect more than once.
+    `multapses`: whether a pair may connect more than once; `stored`: False keeps nothing and
+    draws a row again, with the same bits, whenever its source spikes: multapses must be
+    allowed, weight and delay are one number each.
 
     **Raises** `ValueError` unless total is a whole number >= 0 and the flags are True or False;
     from `build`, where total is above the number of pairs and multapses are off, or the only
@@ -45,9 +46,15 @@ class FixedTotal(Rule):
     total: int = eqx.field(static=True, converter=partial(check_count, "FixedTotal: total"))
     autapses: bool = eqx.field(static=True, default=True)
     multapses: bool = eqx.field(static=True, default=True)
+    stored: bool = eqx.field(static=True, default=True)
 
     def __check_init__(self) -> None:
-        check_flags(self, "autapses", "multapses")
+        check_flags(self, "autapses", "multapses", "stored")
+        if not self.stored and not self.multapses:
+            raise ValueError(
+                "FixedTotal: stored=False needs multapses=True: a row without multapses is not drawn "
+                "in one pass. Store it, or allow multapses"
+            )
 
     def _candidates(self, n_post: int, same: bool) -> int:
         return max(n_post - (same and not self.autapses), 0)
@@ -67,65 +74,69 @@ class FixedTotal(Rule):
     def expected(self, n_pre: int, n_post: int, same: bool) -> float:
         return float(self.total) if n_pre * self._candidates(n_post, same) > 0 else 0.0
 
-    def draw(self, key: Any, n_pre: int, n_post: int, same: bool) -> Iterator[Chunk]:
+    def held_bytes(self, expected: float, n_pre: int, n_post: int, same: bool) -> float:
+        pairs = n_pre * self._candidates(n_post, same)
+        return 0.0 if self.multapses else 25.0 * min(self.total, max(pairs - self.total, 0))
+
+    def rows(self, key: Any, n_pre: int, n_post: int, same: bool) -> RowDraws:
         n = self._candidates(n_post, same)
         if self.total == 0 or n_pre * n == 0:
-            return
-        pairs_key = (key[0], key[1] ^ _PAIRS)
-        chunks = (
-            _with_multapses(key, _row_counts(pairs_key, self.total, n_pre), n)
-            if self.multapses
-            else _without_multapses(pairs_key, self.total, n_pre, n)
+            return no_rows(n_pre)
+        key_of_pairs, skip = _pairs_key(key), n != n_post
+        if not self.multapses:
+            return _without_multapses(key_of_pairs, self.total, n_pre, n, skip)
+        counts = _row_counts(key_of_pairs, self.total, n_pre)
+        return RowDraws(
+            counts, lambda first, stop: uniform_rows(key, first, counts[first:stop], n, skip)
         )
-        for first, counts, targets in chunks:
-            if n != n_post:
-                targets = skip_own(targets, np.repeat(np.arange(counts.size) + first, counts))
-            yield Chunk(first, counts, targets)
+
+    def law(self, key: Any, n_pre: int, n_post: int, same: bool) -> RowLaw | None:
+        n = self._candidates(n_post, same)
+        if self.stored:
+            return None
+        total = self.total if n_pre * n > 0 else 0
+        counts = _row_counts(_pairs_key(key), total, n_pre).astype(np.uint32)
+        mean = -(-total // max(n_pre, 1))
+        return RowLaw(key, n, n != n_post, mean, counts, None, total)
+
+    def draw(self, key: Any, n_pre: int, n_post: int, same: bool) -> Iterator[Chunk]:
+        yield from row_draws(self.rows(key, n_pre, n_post, same))
 
 
-def _shared_bits(key: Any, first: int, stop: int) -> tuple[Any, Any]:
-    """Two words per counter; the index goes on where 32 bits of the counter end."""
-    counter = np.arange(first, stop)
-    return bits(key, counter >> 32, counter & 0xFFFFFFFF)
+def _pairs_key(key: Any) -> tuple[Any, Any]:
+    return key[0], key[1] ^ _PAIRS
 
 
 def _row_counts(key: Any, total: int, n_pre: int) -> np.ndarray:
     """How many of `total` uniform draws fall to each source."""
-    counts, step = np.zeros(n_pre, np.int64), max(CHUNK, n_pre)
-    for first in range(0, total, 2 * step):
-        stop = min(first + 2 * step, total)
-        words = np.concatenate(_shared_bits(key, first // 2, (stop + 1) // 2))
-        counts += np.bincount(below(words[: stop - first], n_pre), minlength=n_pre)
+    counts, step = np.zeros(n_pre, np.int64), 2 * max(CHUNK, n_pre)
+    work = lambda first: count_draws(key, first, min(first + step, total), n_pre)  # noqa: E731
+    for _, some in ahead(work, range(0, total, step)):
+        counts += some
     return counts
 
 
-def _with_multapses(key: Any, counts: np.ndarray, n: int) -> Iterator[Chunk]:
-    for first, stop, _, _ in ranges(counts):
-        mine = counts[first:stop]
-        blocks = (mine + 1) // 2  # two words each; the last word of an odd row is not used
-        row, ends = np.repeat(np.arange(mine.size), blocks), np.cumsum(blocks)
-        counter = np.arange(row.size) - (ends - blocks)[row]
-        words = np.stack(bits(key, row + first, counter), axis=-1).ravel()
-        words = np.delete(words, (2 * ends - 1)[mine % 2 == 1])
-        start = np.repeat(np.arange(mine.size) * n, mine)
-        yield Chunk(first, mine, np.sort(below(words, n) + start) - start)
+def _without_multapses(key: Any, total: int, n_pre: int, n: int, skip: bool) -> RowDraws:
+    """A uniform subset of all pairs: kept as targets of the smaller side, row by row."""
+    few = min(total, n_pre * n - total)
+    pairs = _distinct_pairs(key, few, n_pre, n)
+    counts = np.diff(np.searchsorted(pairs, np.arange(n_pre + 1) * n))
+    chosen = np.empty(few, np.uint16 if n <= 1 << 16 else np.uint32)
+    for first, stop, begin, end in ranges(counts):
+        chosen[begin:end] = pairs[begin:end] - np.repeat(
+            np.arange(first, stop) * n, counts[first:stop]
+        )
+    ends = row_ends(counts)
 
+    def targets(first: int, stop: int) -> np.ndarray:
+        mine, number = chosen[ends[first] : ends[stop]].astype(np.int32), counts[first:stop]
+        if total > few:
+            left = np.ones((stop - first, n), bool)
+            left[np.repeat(np.arange(stop - first), number), mine] = False
+            mine, number = np.nonzero(left)[1].astype(np.int32), n - number
+        return skip_own(mine, np.repeat(np.arange(first, stop), number)) if skip else mine
 
-def _without_multapses(key: Any, total: int, n_pre: int, n: int) -> Iterator[Chunk]:
-    if total <= n_pre * n // 2:
-        pairs = _distinct_pairs(key, total, n_pre, n)
-        counts = np.diff(np.searchsorted(pairs, np.arange(n_pre + 1) * n))
-        for first, stop, begin, end in ranges(counts):
-            mine = counts[first:stop]
-            start = np.repeat(np.arange(first, stop) * n, mine)
-            yield Chunk(first, mine, pairs[begin:end] - start)
-        return
-    left_out = _distinct_pairs(key, n_pre * n - total, n_pre, n)
-    for first, stop in row_chunks(n_pre, float(n)):
-        begin, end = np.searchsorted(left_out, (first * n, stop * n))
-        kept = np.ones((stop - first, n), bool)
-        kept.ravel()[left_out[begin:end] - first * n] = False
-        yield Chunk(first, kept.sum(axis=1), np.nonzero(kept)[1])
+    return RowDraws(n - counts if total > few else counts, targets)
 
 
 def _distinct_pairs(key: Any, total: int, n_pre: int, n: int) -> np.ndarray:
@@ -146,16 +157,15 @@ def _distinct_pairs(key: Any, total: int, n_pre: int, n: int) -> np.ndarray:
 def _draw_pairs(key: Any, first: int, stop: int, n_pre: int, n: int) -> np.ndarray:
     """The different pairs among the draws `first ... stop`, ascending."""
     pairs = np.empty(stop - first, np.int64)
-    for at in range(first, stop, CHUNK):
-        end = min(at + CHUNK, stop)
-        source, target = _shared_bits(key, at, end)
-        pairs[at - first : end - first] = below(source, n_pre) * n + below(target, n)
+    work = lambda at: draw_pairs(key, at, min(at + CHUNK, stop), n_pre, n)  # noqa: E731
+    for at, some in ahead(work, range(first, stop, CHUNK)):
+        pairs[at - first : at - first + some.size] = some
     return _different(pairs)
 
 
 def _different(pairs: np.ndarray) -> np.ndarray:
     """Each pair once, ascending (`np.unique` is slower)."""
-    pairs = np.sort(pairs)
+    pairs.sort()
     new = np.ones(pairs.size, bool)
     np.not_equal(pairs[1:], pairs[:-1], out=new[1:])
     return pairs[new]

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ._rule import CHUNK, Chunk, Rule
+from ._ranges import row_draws
+from ._rule import Chunk, RowDraws, Rule
 
 
 class OneToOne(Rule):
@@ -25,10 +26,11 @@ class OneToOne(Rule):
     def expected(self, n_pre: int, n_post: int, same: bool) -> float:
         return float(n_pre)
 
+    def rows(self, key: Any, n_pre: int, n_post: int, same: bool) -> RowDraws:
+        return RowDraws(np.ones(n_pre, np.uint32), lambda first, stop: np.arange(first, stop))
+
     def draw(self, key: Any, n_pre: int, n_post: int, same: bool) -> Iterator[Chunk]:
-        for first in range(0, n_pre, CHUNK):
-            targets = np.arange(first, min(first + CHUNK, n_pre))
-            yield Chunk(first, np.ones(targets.size, np.int64), targets)
+        yield from row_draws(self.rows(key, n_pre, n_post, same))
 
     def arrange(self, values: np.ndarray) -> np.ndarray:
         return values

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ._rule import CHUNK
+from ._rule import CHUNK, Chunk, RowDraws
 
 
 def ranges(counts: np.ndarray) -> Iterator[tuple[int, int, int, int]]:
@@ -12,10 +12,33 @@ def ranges(counts: np.ndarray) -> Iterator[tuple[int, int, int, int]]:
 
     Each is (first row, stop row, first connection, stop connection).
     """
-    ends = np.concatenate([[0], np.cumsum(counts)])
+    ends = row_ends(counts)
     first = 0
     while first < counts.size:
         stop = int(np.searchsorted(ends, ends[first] + CHUNK, side="right")) - 1
         stop = max(stop, first + 1)
         yield first, stop, int(ends[first]), int(ends[stop])
         first = stop
+
+
+def row_ends(counts: np.ndarray) -> np.ndarray:
+    """Where rows that stand end to end begin, and where the last one ends: (rows + 1,)."""
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+
+
+def row_draws(draws: RowDraws) -> Iterator[Chunk]:
+    """The connections of a rule that draws its rows alone, in chunks."""
+    for first, stop, begin, end in ranges(draws.counts):
+        if end > begin:
+            yield Chunk(first, draws.counts[first:stop], draws.targets(first, stop))
+
+
+def no_rows(n_pre: int) -> RowDraws:
+    """No connections."""
+    return RowDraws(np.zeros(n_pre, np.uint32), lambda first, stop: np.zeros(0, np.int32))
+
+
+def drawn_rows(counts: np.ndarray, targets: np.ndarray) -> RowDraws:
+    """Connections that are all there already."""
+    ends = row_ends(counts)
+    return RowDraws(counts, lambda first, stop: targets[ends[first] : ends[stop]])

@@ -1,7 +1,7 @@
 """What a connection rule is: it draws targets row by row, in chunks of bounded size."""
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
@@ -26,14 +26,49 @@ class Chunk(NamedTuple):
     targets: np.ndarray
 
 
+class RowDraws(NamedTuple):
+    """The connections of a rule that can draw any of its rows alone, in any order.
+
+    **Fields** `counts` connections per source; `targets(first, stop)` those of some sources,
+    one source after the other, ascending within a source; it may run in several threads.
+
+    **Source** the house's own.
+    """
+
+    counts: np.ndarray
+    targets: Callable[[int, int], np.ndarray]
+
+
+class RowLaw(NamedTuple):
+    """How a kernel draws any row of a rule again, so that nothing need be stored.
+
+    **Fields** `key` of the draws; `n` candidates, `skip_own` whether those are all but the row's
+    own number; `mean` synapses of a row; `counts` those of each row, None where all have `mean`;
+    `p` the probability of each candidate, None for draws with replacement; `size` (expected)
+    synapses in all.
+
+    **Source** the house's own: design section 5, procedural connectivity.
+    """
+
+    key: Any
+    n: int
+    skip_own: bool
+    mean: int
+    counts: np.ndarray | None
+    p: float | None
+    size: int
+
+
 class Rule(eqx.Module):
     """A connection rule: who connects to whom. Draws on the host, outside jit.
 
     **Step** `check(name, n_pre, n_post, same)` raises for sizes that do not fit.
     `expected(n_pre, n_post, same)` is the (expected) number of synapses. `draw(key, n_pre,
-    n_post, same)` yields chunks. `same` tells that source and target are one population,
-    so that i -> i is an autapse. `arrange(values)` puts an array with one entry per
-    connection into the order in which the rule draws.
+    n_post, same)` yields chunks. `rows` is for rules that can draw each row alone: they are
+    drawn once, without it twice. `law` is for rules with `stored=False`: their rows are drawn
+    again whenever their source spikes. `same` tells that source and target are one population,
+    so that i -> i is an autapse. `arrange(values)` puts an array with one entry per connection
+    into the order in which the rule draws.
 
     **Source** Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
     """
@@ -52,6 +87,18 @@ class Rule(eqx.Module):
 
     @abstractmethod
     def draw(self, key: Any, n_pre: int, n_post: int, same: bool) -> Iterator[Chunk]: ...
+
+    def rows(self, key: Any, n_pre: int, n_post: int, same: bool) -> RowDraws | None:
+        """The connections row by row; None where rows are not drawn alone."""
+        return None
+
+    def law(self, key: Any, n_pre: int, n_post: int, same: bool) -> RowLaw | None:
+        """How rows are drawn again; None where they are stored."""
+        return None
+
+    def held_bytes(self, expected: float, n_pre: int, n_post: int, same: bool) -> float:
+        """Memory that drawing takes beside the connections, of which so many are expected."""
+        return 0.0
 
     def arrange(self, values: np.ndarray) -> np.ndarray | None:
         """`values` in drawing order; None where the number of connections is drawn."""

@@ -8,10 +8,9 @@ import equinox as eqx
 import numpy as np
 
 from .._checks import check_fraction
-from ._fixed_probability import draw_rows
+from ..kernels import ahead, gap_rows, stable_order
 from ._flags import check_flags
 from ._rule import Chunk, Rule, row_chunks
-from ._sampling import stable_order
 
 
 class SymmetricBernoulli(Rule):
@@ -52,15 +51,19 @@ class SymmetricBernoulli(Rule):
         own = 0 if self.autapses else 1  # the first target of a row, seen from its neuron
         if self.p == 0.0 or n_pre <= own:
             return
-        for first, stop in row_chunks(n_pre, self.p * n_pre, at_least=4 * n_pre):
-            i, j = self._ahead(key, first, stop, n_pre, own)
-            back = i != j
-            rows = np.concatenate([j[back], i])
-            targets = np.concatenate([i[back], j])
-            # Stable: a row first has what leads back to smaller neurons, ascending, then the rest.
-            order = stable_order(rows - first, n_pre - first)
-            counts = np.bincount(rows - first, minlength=n_pre - first)
-            yield Chunk(first, counts, targets[order])
+        chunks = row_chunks(n_pre, self.p * n_pre, at_least=4 * n_pre)
+        for _, chunk in ahead(lambda r: self._both_ways(key, *r, n_pre, own), chunks):
+            yield chunk
+
+    def _both_ways(self, key: Any, first: int, stop: int, n: int, own: int) -> Chunk:
+        """Pairs with i in `first ... stop`, as rows from `first` on."""
+        i, j = self._ahead(key, first, stop, n, own)
+        back = i != j
+        rows = np.concatenate([j[back], i]) - first
+        targets = np.concatenate([i[back], j])
+        # Stable: a row first has what leads back to smaller neurons, ascending, then the rest.
+        order = stable_order(rows, n - first)
+        return Chunk(first, np.bincount(rows, minlength=n - first), targets[order])
 
     def _ahead(self, key: Any, first: int, stop: int, n: int, own: int) -> Any:
         """Pairs i <= j with i in `first ... stop`: i ascending, then j."""
@@ -68,8 +71,8 @@ class SymmetricBernoulli(Rule):
         for begin, end in row_chunks(stop - first, self.p * (n - first)):
             begin, end = begin + first, end + first
             # As long as the longest of these rows: what is beyond the last neuron is dropped.
-            counts, ahead = draw_rows(key, begin, end, max(n - begin - own, 1), self.p)
+            counts, gaps = gap_rows(key, begin, end, max(n - begin - own, 1), self.p)
             i = np.repeat(np.arange(begin, end), counts)
-            j = i + ahead + own
+            j = i + gaps + own
             parts.append((i[j < n], j[j < n]))
         return tuple(np.concatenate(side) for side in zip(*parts))

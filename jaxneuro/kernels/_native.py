@@ -9,13 +9,34 @@ from pathlib import Path
 import jax
 
 _log = logging.getLogger("jaxneuro")
-_TARGETS = {"jaxneuro_deliver": "JaxneuroDeliver", "jaxneuro_pack": "JaxneuroPack"}
+_TARGETS = {
+    "jaxneuro_deliver": "JaxneuroDeliver",
+    "jaxneuro_pack": "JaxneuroPack",
+    "jaxneuro_poisson": "JaxneuroPoisson",
+}
 _POINTER, _SIZE = ctypes.c_void_p, ctypes.c_int64
 _BITS = (_POINTER, _SIZE, _SIZE, _SIZE, _SIZE)
+_ROWS = (_SIZE, _SIZE, _SIZE, _SIZE)  # key, first row, rows
 # What the host calls itself, without XLA; all of it returns a count.
 _FUNCTIONS = {
+    "jaxneuro_threads": (_SIZE,),
     "jaxneuro_count_bits": _BITS,
     "jaxneuro_list_bits": (*_BITS, ctypes.c_int32, _SIZE, _POINTER, _POINTER),
+    "jaxneuro_uniform_rows": (*_ROWS, _POINTER, _SIZE, _SIZE, _SIZE, _POINTER),
+    "jaxneuro_count_draws": (*_ROWS, _SIZE, _POINTER),
+    "jaxneuro_distinct_rows": (*_ROWS, _SIZE, _SIZE, _SIZE, _POINTER),
+    "jaxneuro_gap_rows": (
+        *(*_ROWS, _SIZE, _POINTER, _SIZE, _POINTER, _SIZE, _SIZE),
+        *(_SIZE, _SIZE, _POINTER, _POINTER),
+    ),
+    "jaxneuro_transpose": (_POINTER, _SIZE, _SIZE, _SIZE, _SIZE, _POINTER, _POINTER, _POINTER),
+    "jaxneuro_draw_values": (
+        *(_SIZE, _SIZE, _SIZE, _POINTER, _POINTER, _POINTER),
+        *(_POINTER, _SIZE, _POINTER, _POINTER, _SIZE, _POINTER),
+    ),
+    "jaxneuro_draw_pairs": (*_ROWS, _SIZE, _SIZE, _POINTER),
+    "jaxneuro_stable_order": (_POINTER, _SIZE, _SIZE, _POINTER, _POINTER),
+    "jaxneuro_place_rows": (_POINTER, _POINTER, _SIZE, _SIZE, _POINTER, _POINTER),
 }
 
 

@@ -1,5 +1,6 @@
 """From a description to a network: groups, receptors, pathways, drawn connections."""
 
+import sys
 from typing import Any
 
 import jax
@@ -7,14 +8,18 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import is_traced, unknown
+from .._progress import Progress
 from .._types import state_variables
 from ..numerics import Distribution, check_dt, seed_of
+from ..release import Spikes
+from ._again import Again, check_again, row_law
 from ._check_neuron import check_neuron
 from ._columns import Placed, build_table
 from ._description import Description
 from ._draw import Drawing, longest_delay
 from ._drive import Driven, group_stimuli, prepare_stimuli
 from ._estimate import check_fits, estimate
+from ._fixed_point import find_quanta
 from ._group import Group, Initial
 from ._merge import first_member, merge
 from ._network import Network, Pathway
@@ -24,13 +29,34 @@ from ._population import Population
 from ._projection import is_individual
 from ._set import check_grid
 
+# Of a build whose progress is shown.
+_SHOWN = 10_000_000
+# Part of the time that goes into counting connections, before they are written.
+_COUNTING = 0.25
 
-def build(description: Description, key: Any, dt: float, dtype: Any = jnp.float32) -> Network:
+
+def build(
+    description: Description,
+    key: Any,
+    dt: float,
+    dtype: Any = jnp.float32,
+    *,
+    weights: Any = None,
+    deterministic: bool = False,
+    progress: bool | None = None,
+) -> Network:
     """Draws the connections of a description and lays everything out for speed.
 
     `key` an integer or a JAX key (the same key gives the same network, whatever else the
     description holds and in whatever order); `dt` [ms] the time step; `dtype` float32, or
-    float64 with `jax_enable_x64`.
+    float64 with `jax_enable_x64`. `weights` is how individual weights are stored: as `dtype`
+    (None), or as bfloat16, rounded to the nearest, in half the memory. `deterministic` counts
+    arrivals in whole quanta (see `FixedPoint`): then runs on a GPU repeat bit for bit, which
+    floats do not there, and nothing can be differentiated. `progress` shows a bar (default:
+    for more than 10 million synapses, where stderr is a terminal).
+
+    Connections are drawn on all cores that the process may use; their bits do not depend on
+    it. Ctrl-C stops a build and leaves nothing behind.
 
     **Raises** `ValueError`, before anything is drawn, for a key, dt or dtype of the wrong
     kind, a duration or delay that is not a whole number of steps, an unknown state variable
@@ -42,6 +68,8 @@ def build(description: Description, key: Any, dt: float, dtype: Any = jnp.float3
     if not isinstance(description, Description):
         raise ValueError(f"build needs a Description; got {description!r}")
     dt, dtype, seed = check_dt(dt), _check_dtype(dtype), _concrete_seed(key)
+    weights = _check_weights(weights, dtype)
+    _check_deterministic(description, deterministic)
     for p in description.populations:
         check_grid(f"population {p.name!r}", p.model, dt)
     for p in description.projections:
@@ -49,21 +77,28 @@ def build(description: Description, key: Any, dt: float, dtype: Any = jnp.float3
     places = Places(description, seed)
     plan = Plan(description, {p.name: places.wire(p) for p in description.projections})
     longest = {name: longest_delay(w, dt) for name, w in plan.wired.items()}
-    expected = estimate(plan.wired.values(), plan.neurons, np.dtype(dtype).itemsize)
+    for w in plan.wired.values():
+        check_again(w)
+    expected = estimate(plan.wired.values(), plan.neurons, weights.itemsize)
     check_fits(expected, _state_bytes(plan, longest, dtype))
     driven = prepare_stimuli(plan, places, seed, dt)
     groups = tuple(_build_group(plan, driven, number, dtype) for number in range(len(plan.groups)))
     for group in groups:
         check_neuron(group, dt, dtype)
     pathways, slots = [], [1] * len(plan.groups)
-    for (source, target, _), projections in plan.pathways.items():
-        pathway, steps = _build_pathway(plan, source, target, projections, seed, dt, dtype)
-        pathways.append(pathway)
-        slots[target] = max(slots[target], steps + 1)
+    large = expected.synapses > _SHOWN and sys.stderr.isatty()
+    total, show = expected.synapses / 1e6, large if progress is None else progress
+    with Progress("building", total, "million synapses", show) as bar:
+        for (source, target, _), projections in plan.pathways.items():
+            ends = source, target, projections
+            pathway, steps = _build_pathway(plan, ends, seed, dt, dtype, weights, bar)
+            pathways.append(pathway)
+            slots[target] = max(slots[target], steps + 1)
+    fixed = find_quanta(groups, tuple(pathways), tuple(slots), dtype) if deterministic else None
     order = tuple(p.name for p in description.populations)
     drawn = {name: places.points(name) for name in order}
     points = {name: jnp.asarray(x, dtype) for name, x in drawn.items() if x is not None}
-    return Network(groups, tuple(pathways), points, dt, tuple(slots), order, np.dtype(dtype))
+    return Network(groups, tuple(pathways), points, fixed, dt, tuple(slots), order, np.dtype(dtype))
 
 
 def _state_bytes(plan: Plan, longest: dict[str, int | None], dtype: Any) -> int:
@@ -102,6 +137,30 @@ def _check_dtype(dtype: Any) -> Any:
     return d
 
 
+def _check_deterministic(description: Description, deterministic: Any) -> None:
+    if not isinstance(deterministic, bool):
+        raise ValueError(f"deterministic must be True or False; got {deterministic!r}")
+    graded = [p for p in description.projections if not isinstance(p.release, Spikes)]
+    if deterministic and graded:
+        raise ValueError(
+            "deterministic=True needs spikes: what arrives is counted in quanta that are found "
+            f"for releases of 0 and 1; projection {graded[0].name!r} has {graded[0].release!r}"
+        )
+
+
+def _check_weights(weights: Any, dtype: np.dtype) -> np.dtype:
+    try:
+        d = dtype if weights is None else np.dtype(weights)
+    except TypeError:
+        d = None
+    if d is None or d not in (dtype, np.dtype(jnp.bfloat16)):
+        raise ValueError(
+            f"weights must be None (individual weights in the network's {dtype}) or bfloat16; "
+            f"got {weights!r}"
+        )
+    return d
+
+
 def _concrete_seed(key: Any) -> np.ndarray:
     seed = seed_of(key)
     if is_traced(seed):
@@ -109,21 +168,26 @@ def _concrete_seed(key: Any) -> np.ndarray:
     return np.asarray(seed)
 
 
-def _build_pathway(plan, source, target, projections, seed, dt, dtype) -> tuple[Pathway, int]:
+def _build_pathway(plan, ends, seed, dt, dtype, weights, bar) -> tuple[Pathway, int]:
+    source, target, projections = ends
     placed, receptors = [], list(plan.receptors[target])
     for index, p in enumerate(projections):
         source_name, target_name = p.pre.population, p.post.population
         pre, post = (plan.description.population(name).n for name in (source_name, target_name))
-        drawing = Drawing(plan.wired[p.name], index, seed, pre, post)
+        wired = plan.wired[p.name]
+        law, of = row_law(wired, seed), (index, seed, pre, post)
+        drawing = Drawing(wired, *of) if law is None else Again(wired, law, *of)
         first_row, first_target = plan.place[source_name][2], plan.place[target_name][2]
         receptor = receptors.index(receptor_key(p))
         placed.append(Placed(index, first_row, first_target, receptor, drawing))
-    table, weights, longest = build_table(placed, plan.size(target), seed, dt, dtype)
+        bar.advance(1e-6 * _COUNTING * drawing.size)
+    written = lambda synapses: bar.advance(1e-6 * (1 - _COUNTING) * synapses)  # noqa: E731
+    table, stored, longest = build_table(placed, plan.size(target), seed, dt, weights, written)
     own = tuple(is_individual(p.weight) for p in projections)
     at, release = projections[0].pre.population, projections[0].release
     pathway = Pathway(
         table=table,
-        weights=weights,
+        weights=stored,
         weight=jnp.asarray([1.0 if i else p.weight for p, i in zip(projections, own)], dtype),
         gain=jnp.asarray([p.gain for p in projections], dtype),
         release=_only_at(at, release, plan.groups[source], dtype),

@@ -1,6 +1,8 @@
 """Lays the drawn blocks of a pathway out as one table: sections, rows, columns."""
 
 import dataclasses
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import jax
@@ -9,15 +11,21 @@ import numpy as np
 
 from ..kernels import (
     BLOCK_TARGETS,
+    DRAW_WORDS,
+    DRAWN,
     HAS_DELAYS,
     HAS_TAGS,
     HAS_WEIGHTS,
     ONE_PLACE,
     Section,
     Table,
+    ahead,
 )
-from ._draw import Block, Drawing, Values, delay_dtype, delay_steps, round_delays
+from ..numerics import QUANTILES
+from ._again import NO_WORDS, Again, Words
+from ._draw import Block, Drawing, Piece, delay_dtype, delay_steps
 from ._projection import Projection, is_individual
+from ._write import Columns, Writer
 
 # Below this many synapses per row and block a tag per synapse beats a pointer per block.
 _FEW = 8
@@ -32,7 +40,7 @@ class Placed:
     first_row: int
     first_target: int
     receptor: int
-    drawing: Drawing
+    drawing: Drawing | Again
 
     @property
     def projection(self) -> Projection:
@@ -41,7 +49,8 @@ class Placed:
     @property
     def kind(self) -> int:
         p = self.projection
-        return HAS_WEIGHTS * is_individual(p.weight) | HAS_DELAYS * is_individual(p.delay)
+        own = HAS_WEIGHTS * is_individual(p.weight) | HAS_DELAYS * is_individual(p.delay)
+        return own | DRAWN * isinstance(self.drawing, Again)
 
 
 @dataclasses.dataclass
@@ -56,12 +65,43 @@ class _Plan:
     starts: dict[str, int] = dataclasses.field(default_factory=dict)
 
     @property
-    def n_synapses(self) -> int:
-        return sum(block.size for _, block in self.placed)
+    def members(self) -> list[Placed]:
+        """The projections, in the order of their blocks."""
+        return list({id(p): p for p, _ in self.placed}.values())
 
-    def shift(self, placed: Placed, block: Block) -> int:
-        """What is added to a block's targets: they count from the group's start or its own."""
-        return placed.first_target + block.first_target if self.flags & ONE_PLACE else 0
+    @property
+    def per_row(self) -> np.ndarray:
+        """Connections of each row: int64 (rows,)."""
+        total = np.zeros(self.n_rows, np.int64)
+        for p in self.members:
+            if isinstance(p.drawing, Drawing):
+                total += p.drawing.counts
+        return total
+
+    @property
+    def n_synapses(self) -> int:
+        return sum(p.drawing.size for p in self.members)
+
+    @property
+    def n_pointers(self) -> int:
+        """Pointers per row: one, or one per block."""
+        return 1 if self.flags & HAS_TAGS else len(self.placed)
+
+    def length(self, column: str) -> int:
+        """How many entries the section has in a column."""
+        drawn = bool(self.flags & DRAWN)
+        if column == "pointers":
+            return 0 if drawn else self.n_rows * self.n_pointers + 1
+        flag = {"weights": HAS_WEIGHTS, "delays": HAS_DELAYS, "tags": HAS_TAGS}.get(column)
+        if flag is not None and not self.flags & flag:
+            return 0
+        if drawn:  # tables of quantiles
+            return 0 if flag is None else len(self.members) * QUANTILES
+        return self.n_synapses
+
+    def shift(self, placed: Placed) -> int:
+        """What is added to targets: they count from the group's start or their block's own."""
+        return placed.first_target if self.flags & ONE_PLACE else 0
 
     def offset(self, placed: Placed, block: Block, n_targets: int) -> int:
         """Where a block's target 0 lies in `(receptor, target)`."""
@@ -70,34 +110,39 @@ class _Plan:
 
 
 def build_table(
-    placed: list[Placed], n_targets: int, seed: Any, dt: float, dtype: Any
+    placed: list[Placed],
+    n_targets: int,
+    seed: Any,
+    dt: float,
+    dtype: Any,
+    written: Callable[[int], None] = lambda synapses: None,
 ) -> tuple[Table, jax.Array, int]:
     """The table of a pathway, its individual weights, and its longest delay in steps.
 
-    `placed` in canonical order (source population, then name); `n_targets` is the size of
-    the target group. The drawn blocks are given up as they are laid out.
+    `placed` in canonical order (source population, then name); `n_targets` is the size of the
+    target group; `dtype` that of the weights; `written` is called with numbers of synapses as
+    they are written. What was drawn is given up as it is laid out.
     """
     plans = _sections(placed, n_targets)
     columns = _allocate(plans, delay_dtype([p.drawing for p in placed], dt), dtype)
-    pointers, longest_row, longest_delay = [], 0, 1
-    for plan in plans:
-        starts = _row_starts(plan)
-        pointers.append(_pointers(plan, starts))
-        per_row = np.diff(starts[:, 0], append=plan.n_synapses)
-        longest_row = max(longest_row, int(per_row.max(initial=0)))
-        longest_delay = max(longest_delay, _fill(plan, starts, columns, seed, dt))
-    offset, delay, projection = _block_vectors(plans, n_targets, dt)
+    longest_row, longest_delay = _fill(plans, columns, seed, dt, written)
+    offset, delay, span, projection = _block_vectors(plans, n_targets, dt)
+    draws, draw_tables = _draw_words(plans)
     table = Table(
         sections=jnp.asarray(_section_words(plans)),
-        pointers=jnp.asarray(np.concatenate([np.zeros(0, np.uint32), *pointers])),
+        pointers=_hand_over(columns, "pointers"),
         targets=_hand_over(columns, "targets"),
         tags=_hand_over(columns, "tags"),
         delays=_hand_over(columns, "delays"),
         block_offset=jnp.asarray(offset),
         block_delay=jnp.asarray(delay),
+        block_span=jnp.asarray(span.reshape(-1, 2)),
         block_projection=jnp.asarray(projection),
+        draws=jnp.asarray(draws),
+        draw_tables=jnp.asarray(draw_tables),
         n_rows=sum(plan.n_rows for plan in plans),
         longest_row=longest_row,
+        n_drawn=sum(plan.n_synapses for plan in plans if plan.flags & DRAWN),
     )
     return table, _hand_over(columns, "weights"), max(longest_delay, int(delay.max(initial=1)))
 
@@ -111,24 +156,21 @@ def _one_place(members: list[tuple[Placed, Block]], n_targets: int) -> int:
 def _sections(placed: list[Placed], n_targets: int) -> list[_Plan]:
     grouped: dict[tuple[int, int], list[tuple[Placed, Block]]] = {}
     for p in placed:
-        for block in p.drawing.blocks:
-            if block.size:
-                grouped.setdefault((p.first_row, p.kind), []).append((p, block))
+        if p.drawing.size:
+            mine = grouped.setdefault((p.first_row, p.kind), [])
+            mine += [(p, block) for block in p.drawing.blocks]
     plans, first_block, starts = [], 0, dict.fromkeys(_COLUMNS, 0)
     for (first_row, kind), members in sorted(grouped.items(), key=lambda item: item[0]):
-        plan = _Plan(members, first_row, members[0][1].counts.size, kind)
+        plan = _Plan(members, first_row, members[0][0].drawing.n_rows, kind)
         size, blocks = plan.n_synapses, len(members)
-        if blocks > 1 and size < _FEW * plan.n_rows * blocks and blocks <= 65_536:
+        few = 1 < blocks <= 65_536 and size < _FEW * plan.n_rows * blocks
+        if few and not kind & DRAWN:
             plan.flags |= HAS_TAGS | _one_place(members, n_targets)
         plan.first_block, plan.starts = first_block, {**starts}
         first_block += blocks
-        tagged = bool(plan.flags & HAS_TAGS)
-        starts["pointers"] += plan.n_rows * (1 if tagged else blocks) + 1
-        starts["targets"] += size
-        starts["weights"] += size * bool(kind & HAS_WEIGHTS)
-        starts["delays"] += size * bool(kind & HAS_DELAYS)
-        starts["tags"] += size * tagged
-        if size >= 2**32:
+        for column in _COLUMNS:
+            starts[column] += plan.length(column)
+        if size >= 2**32 and not kind & DRAWN:
             raise ValueError(
                 "one source population must have fewer than 2^32 synapses onto one group of "
                 f"neurons; got {size:,}. Split it into several populations"
@@ -138,15 +180,14 @@ def _sections(placed: list[Placed], n_targets: int) -> list[_Plan]:
 
 
 def _allocate(plans: list[_Plan], delays: Any, dtype: Any) -> dict[str, np.ndarray]:
-    def length(flag: int) -> int:
-        return sum(plan.n_synapses for plan in plans if plan.flags & flag)
-
-    return {
-        "targets": aligned(sum(plan.n_synapses for plan in plans), np.uint16),
-        "weights": aligned(length(HAS_WEIGHTS), dtype),
-        "delays": aligned(length(HAS_DELAYS), delays),
-        "tags": aligned(length(HAS_TAGS), np.uint16),
+    dtypes = {
+        "pointers": np.uint32,
+        "targets": np.uint16,
+        "weights": dtype,
+        "delays": delays,
+        "tags": np.uint16,
     }
+    return {c: aligned(sum(p.length(c) for p in plans), dtypes[c]) for c in _COLUMNS}
 
 
 def aligned(n: int, dtype: Any) -> np.ndarray:
@@ -161,106 +202,123 @@ def _hand_over(columns: dict[str, np.ndarray], name: str) -> jax.Array:
     return jax.device_put(columns.pop(name), may_alias=True)
 
 
-def _row_starts(plan: _Plan) -> np.ndarray:
-    """Where each block of each row starts in the section: (rows, blocks)."""
-    counts = np.stack([block.counts for _, block in plan.placed], axis=1)
-    flat = counts.ravel().astype(np.int64)
-    ends = np.cumsum(flat)
-    return (ends - flat).reshape(counts.shape)
-
-
-def _pointers(plan: _Plan, starts: np.ndarray) -> np.ndarray:
-    kept = starts[:, 0] if plan.flags & HAS_TAGS else starts.ravel()
-    return np.append(kept, plan.n_synapses).astype(np.uint32)
-
-
-def _fill(plan: _Plan, starts: np.ndarray, columns: dict[str, np.ndarray], seed, dt) -> int:
-    """Writes the columns of a section; returns its longest individual delay."""
-    writers = {
-        id(block): _Writer(plan, number, starts[:, number], columns, seed, dt)
-        for number, (_, block) in enumerate(plan.placed)
-    }
-    for placed in {id(p): p for p, _ in plan.placed}.values():
-        for part in placed.drawing.parts():
-            if part.targets.size:
-                writers[id(part.block)].write(*part[1:])
-    return max(writer.longest_delay for writer in writers.values())
-
-
-def _drawing_order(placed: Placed, block: Block) -> np.ndarray:
-    """The number, in drawing order, of the first connection of each row of a block."""
-    blocks = placed.drawing.blocks
-    per_row = np.sum([b.counts for b in blocks], axis=0, dtype=np.int64)
-    earlier = [b.counts for b in blocks if b.first_target < block.first_target]
-    return np.cumsum(per_row) - per_row + np.sum(earlier, axis=0, dtype=np.int64)
-
-
-class _Writer:
-    """Writes the parts of one block into the columns of its section."""
-
-    def __init__(self, plan: _Plan, number: int, starts: np.ndarray, columns, seed, dt):
-        placed, block = plan.placed[number]
-        self.plan, self.number, self.columns, self.seed, self.dt = plan, number, columns, seed, dt
-        self.projection, self.block, self.starts = placed.projection, block, starts
-        self.used = np.zeros(block.counts.size, np.int64)
-        self.longest_delay = 1
-        self.shift = np.uint16(plan.shift(placed, block))
-        if plan.flags & (HAS_WEIGHTS | HAS_DELAYS):
-            self.order = _drawing_order(placed, block)
-            self.weights = Values.of(placed.drawing.wired, "weight")
-            self.delays = Values.of(placed.drawing.wired, "delay")
-
-    def write(self, first_row: int, counts: np.ndarray, targets: np.ndarray) -> None:
-        flags, starts = self.plan.flags, self.plan.starts
-        rows = slice(first_row, first_row + counts.size)
-        used, ends = self.used[rows].copy(), np.cumsum(counts, dtype=np.int64)
-        where = self._places(self.starts[rows] + used, counts, ends)
-        self.used[rows] += counts
-        self._put("targets", starts["targets"], where, targets + self.shift)
-        if flags & HAS_TAGS:
-            self._put("tags", starts["tags"], where, np.uint16(self.number))
-        if not flags & (HAS_WEIGHTS | HAS_DELAYS):
-            return
-        row = np.repeat(np.arange(rows.start, rows.stop), counts)
-        position = np.arange(targets.size) + np.repeat(used - (ends - counts), counts)
-        order = np.repeat(self.order[rows], counts)
-        synapses = (self.seed, self.block, row, position, targets, order)
-        if flags & HAS_WEIGHTS:
-            values = self.weights.of_synapses(*synapses)
-            self._put("weights", starts["weights"], where, values)
-        if flags & HAS_DELAYS:
-            values = self._delay_steps(self.delays.of_synapses(*synapses))
-            self.longest_delay = max(self.longest_delay, int(values.max()))
-            self._put("delays", starts["delays"], where, values)
-
-    def _places(self, begin, counts, ends) -> slice | np.ndarray:
-        """Places in the section: one stretch where the rows lie end to end."""
-        if begin[-1] + counts[-1] - begin[0] == ends[-1]:
-            return slice(int(begin[0]), int(begin[0] + ends[-1]))
-        return np.arange(ends[-1]) + np.repeat(begin - (ends - counts), counts)
-
-    def _put(self, name: str, start: int, where: slice | np.ndarray, values) -> None:
-        if isinstance(where, slice):
-            self.columns[name][start + where.start : start + where.stop] = values
+def _fill(
+    plans: list[_Plan], columns: dict[str, np.ndarray], seed: Any, dt: float, written: Callable
+) -> tuple[int, int]:
+    """Writes all columns, on all threads; returns the longest row and individual delay."""
+    longest_row, longest_delay, pointers = 0, _write_tables(plans, columns, dt), []
+    plans = [plan for plan in plans if not plan.flags & DRAWN]
+    for plan in plans:
+        start = plan.starts["pointers"]
+        pointers.append(columns["pointers"][start : start + plan.n_rows * plan.n_pointers + 1])
+        per_row = plan.per_row
+        longest_row = max(longest_row, int(per_row.max(initial=0)))
+        if plan.flags & HAS_TAGS:
+            pointers[-1][1:] = per_row
         else:
-            self.columns[name][where + start] = values
+            pointers[-1][1:] = 0
+    for _, (size, longest) in ahead(lambda task: task(), _tasks(plans, columns, seed, dt)):
+        longest_delay = max(longest_delay, longest)
+        written(size)
+    for mine in pointers:  # from numbers of connections to where they start
+        mine[0] = 0
+        np.cumsum(mine, out=mine, dtype=np.uint32)
+    return longest_row, longest_delay
 
-    def _delay_steps(self, values: np.ndarray) -> np.ndarray:
-        name = self.projection.name
-        given = isinstance(self.projection.delay, np.ndarray)
-        return delay_steps(name, values, self.dt) if given else round_delays(name, values, self.dt)
+
+def _write_tables(plans: list[_Plan], columns: dict[str, np.ndarray], dt: float) -> int:
+    """Writes the tables of what is drawn again; returns the longest delay in them."""
+    longest = 1
+    for plan in plans:
+        for number, p in enumerate(plan.members if plan.flags & DRAWN else []):
+            assert isinstance(p.drawing, Again)
+            for column, flag in (("weights", HAS_WEIGHTS), ("delays", HAS_DELAYS)):
+                if plan.flags & flag:
+                    table = p.drawing.weights() if flag == HAS_WEIGHTS else p.drawing.delays(dt)
+                    start = plan.starts[column] + number * QUANTILES
+                    columns[column][start : start + QUANTILES] = table
+                    longest = max(longest, int(table.max()) if flag == HAS_DELAYS else 1)
+    return longest
+
+
+def _draw_words(plans: list[_Plan]) -> tuple[np.ndarray, np.ndarray]:
+    """The words of the blocks that are drawn again, and their tables; empty without any."""
+    words = Words()
+    rows = [
+        words.block(p.drawing, plan.flags, number) if isinstance(p.drawing, Again) else NO_WORDS
+        for plan in plans
+        for number, (p, _) in enumerate(plan.placed)
+    ]
+    if not any(plan.flags & DRAWN for plan in plans):
+        return np.zeros((0, DRAW_WORDS), np.uint32), np.zeros(0, np.uint32)
+    return np.array(rows, np.uint32), words.tables()
+
+
+def _tasks(
+    plans: list[_Plan], columns: dict[str, np.ndarray], seed: Any, dt: float
+) -> Iterator[Callable[[], tuple[int, int]]]:
+    """Calls that draw and write all connections; each gives their number and longest delay."""
+    for plan in plans:
+        section = _section_columns(plan, columns)
+        per_row, number = plan.per_row, 0
+        starts = np.cumsum(per_row) - per_row
+        for placed in plan.members:
+            drawing = placed.drawing
+            assert isinstance(drawing, Drawing)
+            if section.pointers is not None and len(drawing.blocks) == 1:
+                section.pointers[:, number] = drawing.counts
+            shift = plan.shift(placed)
+            writer = Writer(drawing, section, number, starts.copy(), shift, seed, dt)
+            for draw in drawing.pieces():
+                if writer.calls_user:
+                    yield partial(_done, _write(writer, draw))
+                else:
+                    yield partial(_write, writer, draw)
+            drawing.give_up()
+            starts += drawing.counts
+            number += len(drawing.blocks)
+
+
+def _write(writer: Writer, draw: Callable[[], Piece]) -> tuple[int, int]:
+    piece = draw()
+    return piece.targets.size, writer.write(piece)
+
+
+def _done(result: tuple[int, int]) -> tuple[int, int]:
+    return result
+
+
+def _section_columns(plan: _Plan, columns: dict[str, np.ndarray]) -> Columns:
+    def column(name: str, flag: int) -> np.ndarray | None:
+        start = plan.starts[name]
+        return columns[name][start : start + plan.n_synapses] if plan.flags & flag else None
+
+    start, pointers = plan.starts["pointers"] + 1, None
+    if not plan.flags & HAS_TAGS:
+        counts = columns["pointers"][start : start + plan.n_rows * plan.n_pointers]
+        pointers = counts.reshape(plan.n_rows, plan.n_pointers)
+    targets = plan.starts["targets"]
+    return Columns(
+        columns["targets"][targets : targets + plan.n_synapses],
+        column("weights", HAS_WEIGHTS),
+        column("delays", HAS_DELAYS),
+        column("tags", HAS_TAGS),
+        pointers,
+    )
 
 
 def _block_vectors(plans: list[_Plan], n_targets: int, dt: float) -> tuple[np.ndarray, ...]:
-    offset, delay, projection = [], [], []
+    offset, delay, span, projection = [], [], [], []
     for plan in plans:
         for placed, block in plan.placed:
             p = placed.projection
             offset.append(plan.offset(placed, block, n_targets))
             one = 0 if is_individual(p.delay) else int(delay_steps(p.name, p.delay, dt))
             delay.append(one)
+            first = placed.first_target + block.first_target
+            span.append((first, first + block.n_targets))
             projection.append(placed.index)
-    return tuple(np.array(x, np.int32) for x in (offset, delay, projection))
+    return tuple(np.array(x, np.int32) for x in (offset, delay, span, projection))
 
 
 def _section_words(plans: list[_Plan]) -> np.ndarray:

@@ -1,14 +1,24 @@
-"""Draws the connections of a projection, block by block, in narrow types."""
+"""Draws the connections of a projection, some rows at a time."""
 
 import dataclasses
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._checks import check_bounds, check_size
+from ..connectivity import Chunk, RowDraws, ranges
 from ..kernels import BLOCK_TARGETS
-from ..numerics import Distribution, bits, steps_on_grid, stream_key, unit_interval
+from ..numerics import (
+    QUANTILES,
+    Distribution,
+    bits,
+    drawn,
+    quantile_table,
+    steps_on_grid,
+    stream_key,
+)
 from ..space import SpatialValue
 from ._places import Neurons, Wired
 from ._projection import is_computed, is_individual
@@ -18,103 +28,113 @@ _NARROW = 255
 _WIDE = 65_535
 
 
-class Block:
-    """What one projection makes with up to 65,536 targets: so far, how many per row."""
+class Block(NamedTuple):
+    """What one projection makes with up to 65,536 targets."""
 
-    def __init__(self, projection: int, first_target: int, n_rows: int):
-        self.projection, self.first_target = projection, first_target
-        self.counts = np.zeros(n_rows, np.uint32)
-        self.size = 0
+    projection: int
+    first_target: int
+    n_targets: int
 
 
-class Part(NamedTuple):
-    """Some drawn connections of a block: targets row by row, offsets in the block."""
+class Piece(NamedTuple):
+    """Some connections of a projection, row by row, in numbers of the whole populations.
 
-    block: Block
-    first_row: int
+    `used` connections of each row were drawn before these; targets ascend in a row.
+    """
+
+    rows: np.ndarray
     counts: np.ndarray
+    used: np.ndarray
     targets: np.ndarray
 
 
 class Drawing:
-    """The connections of a projection: drawn once to be counted, again to be written.
+    """The connections of a projection: counted first, drawn when they are written.
 
-    Drawing twice is cheaper than holding what was drawn beside the finished columns; only
-    what fits in one chunk is kept, and what a rule that searches in space has drawn, which
-    takes its time. Rows and targets are those of the whole populations.
+    Where a rule cannot count its rows without drawing them, it draws twice: that is cheaper
+    than holding what was drawn beside the finished columns. Only what fits in one chunk is
+    kept, and what a rule that searches in space has drawn, which takes its time.
     """
 
     def __init__(self, wired: Wired, index: int, seed: Any, n_pre: int, n_post: int):
-        self.wired = wired
+        self.wired, self.n_rows, self._n_post = wired, n_pre, n_post
         self._key = stream_key(seed, wired.projection.name, "targets")
         # More than one block only for more than 65,536 targets.
         starts = range(0, max(n_post, 1), BLOCK_TARGETS)
-        self.blocks = [Block(index, first, n_pre) for first in starts]
-        self._kept: list[list[Part]] | None = []
-        for parts in self._draw():
-            for part in parts:
-                rows = slice(part.first_row, part.first_row + part.counts.size)
-                part.block.counts[rows] += part.counts
-                part.block.size += part.targets.size
-            if self._kept is not None:
-                if self._kept and not wired.projection.rule.spatial:
-                    self._kept = None
-                else:
-                    self._kept.append(parts)
+        self.blocks = [Block(index, first, min(n_post - first, BLOCK_TARGETS)) for first in starts]
+        self._kept: list[Chunk] | None = []
+        drawing = 0 not in wired.sizes
+        self._rows = wired.rule.rows(self._key, *wired.sizes, wired.same) if drawing else None
+        counts = self._count() if self._rows is None else self._rows.counts
+        self.counts = np.zeros(n_pre, np.uint32)
+        self.counts[wired.pre] = counts
+        self.size = int(counts.sum(dtype=np.int64))
 
-    def parts(self) -> Iterator[Part]:
-        """All parts, targets ascending in a row; what was kept is given up."""
-        kept, self._kept = self._kept, None
-        for parts in self._draw() if kept is None else kept:
-            yield from parts
+    def _count(self) -> np.ndarray:
+        """Draws all chunks for their numbers of connections per row."""
+        counts, kept = np.zeros(self.wired.sizes[0], np.int64), []
+        for chunk in self._draw():
+            counts[chunk.first_row : chunk.first_row + chunk.counts.size] += chunk.counts
+            if kept is not None:
+                narrow = np.uint16 if self._n_post <= BLOCK_TARGETS else np.uint32
+                kept.append(chunk._replace(targets=chunk.targets.astype(narrow)))
+                if len(kept) > 1 and not self.wired.rule.spatial:
+                    kept = None
+        self._kept = kept
+        return counts
 
-    def _draw(self) -> Iterator[list[Part]]:
+    def _draw(self) -> Iterator[Chunk]:
         w = self.wired
-        if 0 in w.sizes:
+        if 0 not in w.sizes:
+            yield from w.rule.draw(self._key, *w.sizes, w.same)
+
+    def pieces(self) -> Iterator[Callable[[], Piece]]:
+        """Calls that give all connections: made in order, to be called in any order."""
+        rows = self._rows
+        if rows is not None:
+            for first, stop, begin, end in ranges(rows.counts):
+                if end > begin:
+                    yield partial(self._of_rows, rows, first, stop)
             return
-        for chunk in w.rule.draw(self._key, *w.sizes, w.same):
-            placed = self._in_populations(*chunk)
-            yield (
-                [self._part(*placed, self.blocks[0])]
-                if len(self.blocks) == 1
-                else (self._split(*placed))
-            )
+        used = np.zeros(self.wired.sizes[0], np.uint32)
+        for chunk in self._draw() if self._kept is None else self._kept:
+            rows = slice(chunk.first_row, chunk.first_row + chunk.counts.size)
+            before = used[rows].copy()
+            used[rows] += chunk.counts.astype(np.uint32)
+            if chunk.targets.size:
+                yield partial(self._piece, *chunk, before)
 
-    def _in_populations(self, first_row: int, counts: np.ndarray, targets: np.ndarray):
-        """A chunk that a rule drew among the chosen neurons, in numbers of the populations."""
+    def give_up(self) -> None:
+        """Forgets what was drawn: all of it has been written."""
+        self._rows, self._kept = None, []
+
+    def _of_rows(self, rows: RowDraws, first: int, stop: int) -> Piece:
+        counts, targets = rows.counts[first:stop], rows.targets(first, stop)
+        return self._piece(first, counts, targets, np.zeros(stop - first, np.uint32))
+
+    def _piece(self, first: int, counts: np.ndarray, targets: np.ndarray, used: np.ndarray):
+        """What a rule drew among the chosen neurons, in numbers of the populations."""
         pre, post = self.wired.pre, self.wired.post
-        targets = targets + post.start if isinstance(post, slice) else post[targets]
-        if isinstance(pre, slice):
-            return first_row + pre.start, counts, targets
-        rows = pre[first_row : first_row + counts.size]
-        spread = np.zeros(rows[-1] + 1 - rows[0] if rows.size else 0, counts.dtype)
-        spread[rows - rows[:1]] = counts
-        return int(rows[0]) if rows.size else 0, spread, targets
-
-    def _part(self, first_row: int, counts: np.ndarray, targets: np.ndarray, block: Block) -> Part:
-        narrow = (targets - block.first_target).astype(np.uint16)
-        return Part(block, first_row, counts.astype(np.uint32), narrow)
-
-    def _split(self, first_row: int, counts: np.ndarray, targets: np.ndarray) -> list[Part]:
-        number, row = targets // BLOCK_TARGETS, np.repeat(np.arange(counts.size), counts)
-        parts = []
-        for block in np.unique(number):
-            mine = number == block
-            part_counts = np.bincount(row[mine], minlength=counts.size)
-            parts.append(self._part(first_row, part_counts, targets[mine], self.blocks[block]))
-        return parts
+        stop = first + counts.size
+        rows = np.arange(first, stop) + pre.start if isinstance(pre, slice) else pre[first:stop]
+        targets = targets.astype(np.int32)
+        if not isinstance(post, slice):
+            targets = post[targets].astype(np.int32)
+        elif post.start:
+            targets += np.int32(post.start)
+        return Piece(rows, counts, used, targets)
 
 
 @dataclasses.dataclass(frozen=True)
 class Values:
     """How a projection's weights or delays come about: one number, an array, or draws.
 
+    Draws are words of (row, position in the row), the first for a weight, the second for a delay.
     `given` is in the order of drawing (one entry per connection), or `(n_pre, n_post)`, where
     `at` holds the place of each neuron of the two populations in it. `function` maps indices.
     """
 
     label: str
-    name: str
     word: int
     law: Distribution | None = None
     given: np.ndarray | None = None
@@ -127,30 +147,36 @@ class Values:
         value, word = getattr(p, what), 0 if what == "weight" else 1
         label = f"projection {p.name!r}: {what}"
         if isinstance(value, Distribution):
-            return cls(label, p.name, word, law=value)
+            return cls(label, word, law=value)
         if isinstance(value, SpatialValue):
-            return cls(label, p.name, word, function=value.bind(label, *wired.places))
+            return cls(label, word, function=value.bind(label, *wired.places))
         if is_computed(value):
-            return cls(label, p.name, word, function=value)
+            return cls(label, word, function=value)
         if isinstance(value, np.ndarray) and value.ndim == 1:
-            return cls(label, p.name, word, given=wired.rule.arrange(value))
+            return cls(label, word, given=wired.rule.arrange(value))
         given = value if isinstance(value, np.ndarray) else None
-        return cls(label, p.name, word, given=given, at=(_inverse(wired.pre), _inverse(wired.post)))
+        return cls(label, word, given=given, at=(_inverse(wired.pre), _inverse(wired.post)))
 
-    def of_synapses(self, seed, block: Block, rows, position, targets, order) -> np.ndarray:
-        """Float64 values of some synapses of a block, given their row and position in it."""
+    def table(self, size: int) -> np.ndarray | None:
+        """The law's table of quantiles; None without a law, or where it has few to give."""
+        if self.law is None or 2 * size < QUANTILES:
+            return None
+        return quantile_table(self.law)
+
+    def of_synapses(self, key, row, position, post, order) -> np.ndarray:
+        """Float64 values of some synapses, given their row and position in it.
+
+        `order` is the number, in drawing order, of the first connection of the row.
+        """
         if self.law is not None:
-            number = block.first_target // BLOCK_TARGETS
-            key = stream_key(seed, self.name, f"values {number}")
-            word = bits(key, rows, position)[self.word]
-            return np.asarray(self.law.quantile(unit_interval(word)))
-        post = targets.astype(np.int64) + block.first_target
+            return drawn(self.law, bits(key, row, position)[self.word])
+        post = post.astype(np.int64)
         if self.function is not None:
             at_least = None if self.word == 0 else 0.0  # a delay
-            return _checked(self.label, self._call(rows, post), rows.size, at_least)
+            return _checked(self.label, self._call(row, post), row.size, at_least)
         assert self.given is not None
         if self.at is not None:
-            return self.given[self.at[0][rows], self.at[1][post]]
+            return self.given[self.at[0][row], self.at[1][post]]
         return self.given[order + position]
 
     def _call(self, pre: np.ndarray, post: np.ndarray) -> Any:
@@ -226,8 +252,7 @@ def longest_delay(wired: Wired, dt: float) -> int | None:
         return None
     if not isinstance(p.delay, Distribution):
         return int(delay_steps(p.name, p.delay, dt).max(initial=1))
-    ends = unit_interval(np.array([0, 2**32 - 1], np.uint32))
-    extremes = np.asarray(p.delay.quantile(ends))
+    extremes = drawn(p.delay, np.array([0, 2**32 - 1], np.uint32))
     if extremes.max() <= 0:
         raise ValueError(
             f"projection {p.name!r}: a delay must be above 0 ms, at least one time step; the "
@@ -236,7 +261,7 @@ def longest_delay(wired: Wired, dt: float) -> int | None:
     return int(round_delays(p.name, extremes, dt).max())
 
 
-def delay_dtype(drawings: list[Drawing], dt: float) -> type:
+def delay_dtype(drawings: list[Any], dt: float) -> type:
     """uint8 where every individual delay fits, uint16 otherwise."""
     own = [d.wired for d in drawings if is_individual(d.wired.projection.delay)]
     longest = [longest_delay(w, dt) for w in own]

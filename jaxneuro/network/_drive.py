@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._types import Stimulus
-from ..numerics import Distribution, bits, steps_on_grid, stream_key, unit_interval
+from ..numerics import Distribution, bits, drawn, steps_on_grid, stream_key
 from ._merge import kind_key, merge, own_key, sort_key
 from ._places import Neurons, Places, count
 from ._plan import Plan, receptor_key
@@ -56,7 +56,7 @@ def _weight(s: Stimulation, n: int, seed: Any) -> Any:
     if not isinstance(s.weight, Distribution):
         return s.weight
     word = bits(stream_key(seed, s.name, "weights"), np.arange(n), 0)[0]
-    return np.asarray(s.weight.quantile(unit_interval(word)))
+    return drawn(s.weight, word)
 
 
 def _window(label: str, s: Stimulation, dt: float) -> tuple[int, int, int | None]:

@@ -5,16 +5,21 @@ import os
 from collections.abc import Iterable
 
 from .._text import megabytes
-from ..kernels import BLOCK_TARGETS
+from ..connectivity import CHUNK
+from ..kernels import BLOCK_TARGETS, threads
 from ._places import Wired
 from ._projection import is_individual
+
+_CHUNK_BYTES = 64  # per synapse that is being drawn
 
 
 @dataclasses.dataclass(frozen=True)
 class ProjectionEstimate:
     """Expected size of one projection.
 
-    **Fields** `name`; `synapses` expected number; `bytes` of its columns and row pointers.
+    **Fields** `name`; `synapses` expected number; `bytes` of its columns and row pointers;
+    `stored` whether its synapses are, or are drawn again with every spike; `building` bytes
+    that are needed beside them while they are drawn.
 
     **Source** the house's own: design section 5, storage.
     """
@@ -22,6 +27,8 @@ class ProjectionEstimate:
     name: str
     synapses: int
     bytes: int
+    stored: bool = True
+    building: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,7 +72,11 @@ def estimate(wired: Iterable[Wired], neurons: int, weight_bytes: int = 4) -> Est
         synapses = round(w.expected)
         column = 2 + weight_bytes * is_individual(p.weight) + is_individual(p.delay)
         blocks = -(-post // BLOCK_TARGETS)
-        rows.append(ProjectionEstimate(p.name, synapses, synapses * column + 4 * pre * blocks))
+        stored = getattr(w.rule, "stored", True)
+        # Not stored, at most a number of synapses per source.
+        size = synapses * column + 4 * pre * blocks if stored else 4 * pre
+        held = 12 * pre + (round(w.rule.held_bytes(synapses, *w.sizes, w.same)) if stored else 0)
+        rows.append(ProjectionEstimate(p.name, synapses, size, stored, held))
     return Estimate(tuple(rows), neurons)
 
 
@@ -92,22 +103,26 @@ def available_memory() -> int | None:
 def check_fits(expected: Estimate, state_bytes: int) -> None:
     """Raises `ValueError` where the connections and the state exceed the memory.
 
-    Building takes chunks of temporary memory beside the finished columns; a run holds a state
-    twice. The state's arrivals in flight grow with the longest delay.
+    Building takes chunks of temporary memory beside the finished columns, for each thread; a
+    run holds a state twice. The state's arrivals in flight grow with the longest delay.
     """
-    needed = expected.bytes + expected.bytes // 4 + 2 * state_bytes
+    largest = max((p.synapses for p in expected.projections if p.stored), default=0)
+    chunks = _CHUNK_BYTES * min(largest, CHUNK) * (threads() + 2)
+    building = chunks + sum(p.building for p in expected.projections)
+    needed = expected.bytes + building + 2 * state_bytes
     free = available_memory()
     for p in expected.projections:
-        if p.synapses >= 2**31:
+        if p.stored and p.synapses >= 2**31:
             raise ValueError(
                 f"projection {p.name!r} must have fewer than 2^31 synapses; it would have about "
-                f"{p.synapses:,}. Split its target into several populations\n{expected!r}"
+                f"{p.synapses:,}. Split its target into several populations, or take a rule with "
+                f"stored=False\n{expected!r}"
             )
     if free is not None and needed > free:
         raise ValueError(
             f"the network does not fit in memory: it needs about {megabytes(needed)}, "
             f"{megabytes(free)} are free. Connections take {megabytes(expected.bytes)} (one weight "
-            "and one delay per projection instead of individual ones: 2 bytes per synapse), the "
-            f"state {megabytes(state_bytes)} (neurons, and arrivals in flight: neurons times "
+            "and one delay per projection instead of individual ones: 2 bytes per synapse; a rule "
+            f"with stored=False: nothing), the state {megabytes(state_bytes)} (neurons, and arrivals in flight: neurons times "
             f"receptors times the longest delay in steps)\n{expected!r}"
         )

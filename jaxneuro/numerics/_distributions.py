@@ -3,6 +3,9 @@
 A distribution turns a uniform number in (0, 1) into a value by its quantile
 function. Bounds truncate it exactly, as redrawing until the value fits would: the
 uniform number is mapped to the part of the distribution between the bounds.
+
+Weights and delays, of connections and of stimulations, are drawn from a table of 86,016
+quantiles (`_quantile_table.py`), start values from the quantile function itself.
 """
 
 import math
@@ -39,6 +42,11 @@ def _special(u: Any) -> Any:
 
 class Distribution(eqx.Module):
     """What can be drawn from: gives the value at a quantile.
+
+    Drawn weights and delays take one of 86,016 values, the same on every backend: a probability
+    is kept to 2^-11 of its distance from the nearer end, down to 2^-32. For a normal law that is
+    a step of 4e-4 sd or less within 4.9 sd of the mean, and tails up to 6.3 sd. Start values
+    have 2^23 steps of probability.
 
     **Step** `quantile(u)` maps numbers in (0, 1) to values, NumPy or JAX in and out.
 

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import check_count
+from .._progress import Progress
 from .._types import Neuron
 from ..network import Description, Network, NetworkState, Population, build
 from ..numerics import check_dt, steps_on_grid
@@ -17,7 +18,6 @@ from ._blame import blame_rates
 from ._chunks import Chunk, collect, joined
 from ._non_finite import NonFiniteError, describe_non_finite
 from ._program import program
-from ._progress import Progress
 from ._record import Record
 from ._result import Result
 from ._scan import check_finite_inputs, check_input_shapes
@@ -25,6 +25,7 @@ from ._scan import check_finite_inputs, check_input_shapes
 _CHUNK_BYTES = 64e6  # spike bits of one chunk
 _CHUNK_S = 0.1  # wall time that a chunk should take at most, at _NEURON_STEP per update
 _NEURON_STEP = 1.5e-9
+_UNIT = "ms of biological time"
 _MOST_STEPS = 2**31 - 1  # of a network since its start: they are counted in int32
 
 
@@ -154,7 +155,7 @@ class _Run:
 
     def run(self, n_steps: int, show: bool) -> Result:
         plan, interrupted, start = self._plan(n_steps), False, time.perf_counter()
-        with Progress(n_steps * self.net.dt, show) as progress:
+        with Progress("simulating", n_steps * self.net.dt, _UNIT, show) as progress:
             try:
                 programs = self._compile(plan)
                 start = time.perf_counter()

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+import scipy.stats
 
 import jaxneuro as jn
 from jaxneuro.connectivity import FixedOutdegree, FixedTotal, SymmetricBernoulli
 from jaxneuro.kernels._table import expand
+from tests.oracle.quantiles import positions_in_rows, probabilities
 
 from .drawing import draw, set_chunk
 from .test_columns import LIF, build, columns
@@ -42,7 +44,9 @@ def test_between_populations(monkeypatch, rule):
         got = columns(net, 10)
         np.testing.assert_array_equal(np.stack(got[:2]), np.stack(want))
         assert net.n_synapses == rule.expected(10, 12, False)
-        assert len(np.unique(got[2])) == want[0].size, "a weight for each"
+        u, t = (probabilities(0, "p", got[0], positions_in_rows(got[0]), k) for k in (0, 1))
+        np.testing.assert_allclose(got[2], scipy.stats.norm(3.0, 1.0).ppf(u), rtol=1e-6)
+        np.testing.assert_array_equal(got[3], np.rint((0.1 + 59.9 * t) / 0.1))
 
 
 WITHIN = [

@@ -6,7 +6,8 @@ import itertools
 import numpy as np
 import pytest
 
-from jaxneuro.connectivity import FixedOutdegree, FixedTotal, SymmetricBernoulli, _fixed_total
+from jaxneuro.connectivity import FixedOutdegree, FixedTotal, SymmetricBernoulli
+from jaxneuro.kernels import counter_words
 from tests.oracle.threefry import threefry2x32
 
 from .drawing import draw, key_of
@@ -105,6 +106,6 @@ def test_more_pairs_than_32_bits_hold(multapses):
 
 
 def test_more_draws_than_32_bits_count():
-    got = np.stack(_fixed_total._shared_bits(key_of(), 2**32 - 2, 2**32 + 2), axis=-1)
+    got = np.stack(counter_words(key_of(), 2**32 - 2, 2**32 + 2), axis=-1)
     at = [(0, 2**32 - 2), (0, 2**32 - 1), (1, 0), (1, 1)]
     assert got.tolist() == [list(threefry2x32(KEY[0], KEY[1], i, c)) for i, c in at]

@@ -1,7 +1,5 @@
 """Parts of populations as sources and targets: the same connections as plain NumPy makes."""
 
-import hashlib
-
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -10,7 +8,7 @@ import jaxneuro as jn
 from tests.network.networks import LIF, RUN, Sum, start
 from tests.oracle import network as oracle
 from tests.oracle import synapses
-from tests.oracle.threefry import threefry2x32
+from tests.oracle.quantiles import probabilities
 
 DT, SEED = 0.1, 11
 SIZES = {"A": 14, "B": 21}
@@ -97,16 +95,6 @@ def same(connections, pre, post, weight, delay):
     np.testing.assert_allclose(connections.delay, delay, rtol=1e-12)
 
 
-def drawn(name, rows, positions, word):
-    """Numbers in (0, 1) of a projection's weights (word 0) or delays (1), from the definition."""
-    digest = hashlib.blake2b(f"{name}\0values 0".encode(), digest_size=8).digest()
-    key = threefry2x32(
-        SEED, 0x6A786E65, *(int.from_bytes(digest[k : k + 4], "little") for k in (0, 4))
-    )
-    words = [threefry2x32(*key, int(r), int(p))[word] for r, p in zip(rows, positions)]
-    return ((np.array(words) >> 9) + 0.5) * 2.0**-23
-
-
 @pytest.mark.parametrize(("source", "target"), PAIRS, ids=[f"{a} to {b}" for a, b in PAIRS])
 def test_every_kind_of_value(source, target):
     pre, post = neurons("A", source), neurons("B", target)
@@ -132,7 +120,8 @@ def test_every_kind_of_value(source, target):
     same(net.connections("function"), i, j, weight_of(i, j), delay_of(i, j))
     same(net.connections("each"), pre[chosen[0]], post[chosen[1]], *each)
     same(net.connections("picked"), pre[chosen[0]], post[chosen[1]], matrix[0][chosen], 0.2)
-    u, t = (drawn("law", i, np.tile(np.arange(post.size), pre.size), k) for k in (0, 1))
+    positions = np.tile(np.arange(post.size), pre.size)
+    u, t = (probabilities(SEED, "law", i, positions, which) for which in (0, 1))
     steps = np.maximum(np.rint((0.1 + 3.9 * t) / DT), 1)
     same(net.connections("law"), i, j, -2.0 + 7.0 * u, DT * steps)
 

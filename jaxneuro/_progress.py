@@ -1,0 +1,50 @@
+"""A progress bar over what takes long: building a network, and biological time."""
+
+import sys
+from types import TracebackType
+
+
+class Progress:
+    """Shows how far something is: tqdm where it is installed, else one line on stderr.
+
+    `doing` says what is done, `total` how much of a `unit` it is.
+    """
+
+    def __init__(self, doing: str, total: float, unit: str, show: bool):
+        self._doing, self._total, self._unit = doing, total, unit
+        self._done, self._bar = 0.0, None
+        self._show = show and total > 0
+        if not self._show:
+            return
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            return
+        form = f"{{l_bar}}{{bar}}| {{n:.0f}}/{{total:.0f}} {unit} [{{elapsed}}<{{remaining}}]"
+        self._bar = tqdm(total=total, desc=doing, bar_format=form)
+
+    def advance(self, amount: float) -> None:
+        """Another `amount` is done."""
+        if not self._show:
+            return
+        self._done += amount
+        if self._bar is not None:
+            self._bar.update(amount)
+            return
+        percent = 100.0 * self._done / self._total
+        line = f"\r{self._doing}: {percent:3.0f} % of {self._total:g} {self._unit}"
+        print(line, end="", file=sys.stderr)
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.close()
+        elif self._show:
+            print(file=sys.stderr)
