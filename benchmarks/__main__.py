@@ -11,8 +11,8 @@ NAMES = sorted(p.stem for p in Path(__file__).parent.glob("[a-z]*.py"))
 def set_threads(options: argparse.Namespace) -> None:
     """Gives this process so many cores, before JAX starts.
 
-    XLA's pool keeps one thread (see docs/performance.md); a second core turns the spikes of
-    one chunk into events while the next chunk runs.
+    XLA's pool keeps one thread (see docs/performance.md); the native kernels use all cores that
+    are left to the process, and one turns spikes into events while the next chunk runs.
     """
     import jaxneuro as jn
 
@@ -22,7 +22,7 @@ def set_threads(options: argparse.Namespace) -> None:
         if threads > len(cores):
             raise SystemExit(f"--threads must be at most {len(cores)}, the cores of this process")
         os.sched_setaffinity(0, cores[:threads])
-    jn.configure_cpu(threads=2 if getattr(options, "case", "") == "two threads" else 1)
+    jn.configure_cpu(xla_threads=2 if getattr(options, "case", "") == "two threads" else 1)
 
 
 def main() -> None:

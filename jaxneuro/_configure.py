@@ -15,20 +15,23 @@ def _backend_started() -> bool:
         return False
 
 
-def configure_cpu(threads: int = 1) -> bool:
-    """Sets the number of XLA's CPU threads. Call it before the first use of JAX.
+def configure_cpu(threads: int | None = None, *, xla_threads: int = 1) -> bool:
+    """Sets how many CPU threads are used. Call it before the first use of JAX.
 
-    Sets NPROC in the environment, the size of XLA's thread pool: one thread is fastest for the
-    small operations of a time step, where every parallel one waits for its slowest thread.
-    Results keep their bits. What is gained is in docs/performance.md. Returns whether the
-    setting will take effect.
+    `threads` is what one call of a native kernel may use: long deliveries, large Poisson inputs
+    and builds are shared by so many (None: all cores that the process may use). `xla_threads` is
+    the size of XLA's pool, NPROC in the environment: one is fastest for the small operations of a
+    time step, where every parallel one waits for its slowest thread. Results keep their bits.
+    What is gained is in docs/performance.md. Returns whether the settings will take effect.
 
-    **Raises** `ValueError` for a number of threads below 1. Warns when JAX has already
-    started: then nothing is changed.
+    **Raises** `ValueError` for a number below 1. Warns when JAX has already started: then
+    nothing is changed.
 
     **Source** measured; docs/performance.md.
     """
-    check_count("configure_cpu: threads", threads, at_least=1)
+    if threads is not None:
+        check_count("configure_cpu: threads", threads, at_least=1)
+    check_count("configure_cpu: xla_threads", xla_threads, at_least=1)
     if _backend_started():
         warnings.warn(
             "configure_cpu came too late: JAX has already started, nothing was changed. Call "
@@ -37,5 +40,7 @@ def configure_cpu(threads: int = 1) -> bool:
             stacklevel=2,
         )
         return False
-    os.environ["NPROC"] = str(threads)
+    os.environ["NPROC"] = str(xla_threads)
+    if threads is not None:
+        os.environ["JAXNEURO_THREADS"] = str(threads)
     return True

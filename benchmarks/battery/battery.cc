@@ -174,13 +174,15 @@ void Report(const std::string& direction, const std::string& battery, int rounds
       odd += line;
     }
   }
+  const std::string crush =
+      battery == "small" ? "SmallCrush" : battery == "big" ? "BigCrush" : "Crush";
   const time_t now = time(nullptr);
   char date[11];
   strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
   printf("{\"battery\": \"TestU01 1.2.3 %s\", \"direction\": \"%s\", \"reversed\": %s, "
          "\"rounds\": %d, \"tests\": %d, \"lowest_p\": %.4g, \"highest_p\": %.4g, "
-         "\"outside_0.001\": [%s], \"words\": %.3g, \"seconds\": %.0f, \"date\": \"%s\"}\n",
-         battery.c_str(), direction.c_str(), reversed ? "true" : "false", rounds, bbattery_NTests,
+         "\"outside_0.001\": [%s], \"words\": %.0f, \"seconds\": %.0f, \"date\": \"%s\"}\n",
+         crush.c_str(), direction.c_str(), reversed ? "true" : "false", rounds, bbattery_NTests,
          low, high, odd.c_str(), double(position), seconds, date);
 }
 

@@ -44,8 +44,8 @@ class FixedOutdegree(Rule):
         check_flags(self, "autapses", "multapses", "stored")
         if not self.stored and not self.multapses:
             raise ValueError(
-                "FixedOutdegree: stored=False needs multapses=True: a row without multapses is not drawn "
-                "in one pass. Store it, or allow multapses"
+                "FixedOutdegree: stored=False needs multapses=True: a row without multapses is not "
+                "drawn in one pass. Store it, or allow multapses"
             )
 
     def _candidates(self, n_post: int, same: bool) -> int:

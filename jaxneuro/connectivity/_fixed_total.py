@@ -52,8 +52,8 @@ class FixedTotal(Rule):
         check_flags(self, "autapses", "multapses", "stored")
         if not self.stored and not self.multapses:
             raise ValueError(
-                "FixedTotal: stored=False needs multapses=True: a row without multapses is not drawn "
-                "in one pass. Store it, or allow multapses"
+                "FixedTotal: stored=False needs multapses=True: a row without multapses is not "
+                "drawn in one pass. Store it, or allow multapses"
             )
 
     def _candidates(self, n_post: int, same: bool) -> int:

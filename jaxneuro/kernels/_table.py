@@ -61,6 +61,7 @@ class Table(eqx.Module):
 
     @property
     def n_stored(self) -> int:
+        """Synapses in the columns."""
         return self.targets.shape[0]
 
     @property

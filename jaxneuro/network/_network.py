@@ -29,7 +29,8 @@ class Pathway(eqx.Module):
     `gain` (projections,), one number per projection (`weight` is 1 where they are
     individual); `release`; static `source`, `target` group numbers, `projections` names,
     `receptors` number of each projection's receptor, `individual` whether each has
-    individual weights, `sources` and `targets` population names.
+    individual weights, `sources` and `targets` population names; `scale` (blocks,) what
+    multiplies the weights of each block, None until the network is spread.
 
     **Source** the house's own: design section 3.
     """
@@ -46,6 +47,7 @@ class Pathway(eqx.Module):
     individual: tuple[bool, ...] = eqx.field(static=True)
     sources: tuple[str, ...] = eqx.field(static=True)
     targets: tuple[str, ...] = eqx.field(static=True)
+    scale: jax.Array | None = None
 
 
 class NetworkState(NamedTuple):
@@ -238,9 +240,6 @@ class Network(eqx.Module):
     def _ring_dtype(self) -> Any:
         return self.dtype if self.fixed_point is None else jnp.int32
 
-    def _fixed_now(self) -> FixedPoint | None:
-        return None if self.fixed_point is None else self.fixed_point.now(self.pathways)
-
     def _cast(self, state: Any) -> Any:
         """Floating point arrays of a state in the network's dtype."""
         floating = lambda x: jnp.issubdtype(x.dtype, jnp.floating)  # noqa: E731
@@ -250,11 +249,8 @@ class Network(eqx.Module):
         def spikes(net: Network, state: NetworkState) -> list[jax.Array]:
             # With a current, which a neuron may count on: `inputs` can give it to any.
             zero = {name: jnp.zeros(()) for name in net.order}
-            fixed = net._fixed_now()
-            return [
-                net._advance(state, state.rings, k, g, zero, fixed)[3]
-                for k, g in enumerate(net.groups)
-            ]
+            parts = (net._advance(state, state.rings, k, g, zero) for k, g in enumerate(net.groups))
+            return [part[3] for part in parts]
 
         shapes = jax.eval_shape(spikes, self, state)
         by_group = tuple(_released(jnp.zeros(x.shape, x.dtype)) for x in shapes)
@@ -267,9 +263,15 @@ class Network(eqx.Module):
         return by_group, own
 
     def spread(self) -> "Network":
-        """Merged parameters spread over the neurons: done once, before a loop."""
+        """Merged parameters spread over neurons and blocks: done once, before a loop."""
         groups = tuple(g.spread() for g in self.groups)
-        return eqx.tree_at(lambda n: n.groups, self, groups)
+        net = eqx.tree_at(lambda n: n.groups, self, groups)
+        if any(p.scale is not None for p in self.pathways):
+            return net
+        fixed = None if self.fixed_point is None else self.fixed_point.now(self.pathways)
+        parts = tuple(_scaled(p, fixed) for p in self.pathways), fixed
+        none = lambda x: x is None  # noqa: E731
+        return eqx.tree_at(lambda n: (n.pathways, n.fixed_point), net, parts, is_leaf=none)
 
     def step(
         self, state: NetworkState, inputs: Mapping[str, jax.Array] | None = None
@@ -281,11 +283,10 @@ class Network(eqx.Module):
         threshold and reset. `inputs` are currents [pA] by population name, () or (n,).
         """
         net = self.spread()
-        fixed = net._fixed_now()
-        rings = net._deliver(state, fixed)
+        rings = net._deliver(state)
         neurons, synapses, stimuli, spikes = [], [], [], []
         for number, group in enumerate(net.groups):
-            parts = net._advance(state, rings, number, group, inputs or {}, fixed)
+            parts = net._advance(state, rings, number, group, inputs or {})
             for out, part in zip((neurons, synapses, stimuli, spikes), parts):
                 out.append(part)
         release, own = net._release(state, neurons, spikes)
@@ -303,19 +304,16 @@ class Network(eqx.Module):
         )
         return new, Output(net._by_name(spikes), bits)
 
-    def _deliver(self, state: NetworkState, fixed: FixedPoint | None) -> tuple:
+    def _deliver(self, state: NetworkState) -> tuple:
         rings, cleared = list(state.rings), set()
         by_group, own = state.released
         for number, p in enumerate(self.pathways):
             released = by_group[p.source] if own[number] is None else own[number]
-            scale = p.weight * p.gain
-            if fixed is not None:
-                scale = fixed.scale(scale, p)
             rings[p.target] = deliver(
                 rings[p.target],
                 released,
                 state.step - 1,
-                scale[p.table.block_projection],
+                p.scale,
                 p.weights,
                 p.table,
                 clear=p.target not in cleared,
@@ -323,13 +321,13 @@ class Network(eqx.Module):
             cleared.add(p.target)
         return tuple(rings)
 
-    def _advance(self, state, rings, number: int, group: Group, inputs, fixed) -> tuple:
+    def _advance(self, state, rings, number: int, group: Group, inputs) -> tuple:
         neurons, arrived = state.neurons[number], None
         if group.receptors:
             slot = lax.rem(state.step, jnp.int32(self.slots[number]))
             arrived = lax.dynamic_index_in_dim(rings[number], slot, 0, keepdims=False)
-            if fixed is not None:
-                arrived = arrived.astype(self.dtype) * fixed.quanta[number][:, None]
+            if self.fixed_point is not None:
+                arrived = arrived.astype(self.dtype) * self.fixed_point.quanta[number][:, None]
         stimuli, part, outside = group.stimulus_drive(state.stimuli[number], state.step, self.dt)
         synapses, drive = group.synaptic_drive(
             state.synapses[number], arrived, outside, neurons, self.dt
@@ -377,6 +375,14 @@ class Network(eqx.Module):
 @jax.jit
 def _init(net: Network, seed: jax.Array) -> NetworkState:
     return net._init(seed)
+
+
+def _scaled(pathway: Pathway, fixed: FixedPoint | None) -> Pathway:
+    scale = pathway.weight * pathway.gain
+    if fixed is not None:
+        scale = fixed.scale(scale, pathway)
+    scale = scale[pathway.table.block_projection]
+    return eqx.tree_at(lambda p: p.scale, pathway, scale, is_leaf=lambda x: x is None)
 
 
 def _released(spikes: jax.Array) -> jax.Array:

@@ -27,6 +27,7 @@ class GapTable(NamedTuple):
 
     @property
     def size(self) -> int:
+        """How many thresholds there are."""
         return self.thresholds.size
 
     @property

@@ -12,11 +12,14 @@ from jaxneuro.numerics import bits, seed_of, stream_key, threefry2x32
 from tests.oracle import threefry as oracle
 
 WORDS = st.integers(0, 2**32 - 1)
-# Random123's kat_vectors: key, counter, result of threefry2x32 with 20 rounds.
+# Random123's kat_vectors: rounds, key, counter, result of threefry2x32.
 KNOWN = [
-    ((0, 0), (0, 0), (0x6B200159, 0x99BA4EFE)),
-    ((0xFFFFFFFF,) * 2, (0xFFFFFFFF,) * 2, (0x1CB996FC, 0xBB002BE7)),
-    ((0x13198A2E, 0x03707344), (0x243F6A88, 0x85A308D3), (0xC4923A9C, 0x483DF7A0)),
+    (20, (0, 0), (0, 0), (0x6B200159, 0x99BA4EFE)),
+    (20, (0xFFFFFFFF,) * 2, (0xFFFFFFFF,) * 2, (0x1CB996FC, 0xBB002BE7)),
+    (20, (0x13198A2E, 0x03707344), (0x243F6A88, 0x85A308D3), (0xC4923A9C, 0x483DF7A0)),
+    (13, (0, 0), (0, 0), (0x9D1C5EC6, 0x8BD50731)),
+    (13, (0xFFFFFFFF,) * 2, (0xFFFFFFFF,) * 2, (0xFD36D048, 0x2D17272C)),
+    (13, (0x13198A2E, 0x03707344), (0x243F6A88, 0x85A308D3), (0xBA3E4725, 0xF27D669E)),
 ]
 
 
@@ -24,10 +27,10 @@ def words(values):
     return tuple(np.array([v], np.uint32) for v in values)
 
 
-@pytest.mark.parametrize(("key", "counter", "result"), KNOWN)
-def test_known_answers(key, counter, result):
-    assert oracle.threefry2x32(*key, *counter) == result
-    got = threefry2x32(words(key), words(counter))
+@pytest.mark.parametrize(("rounds", "key", "counter", "result"), KNOWN)
+def test_known_answers(rounds, key, counter, result):
+    assert oracle.threefry2x32(*key, *counter, rounds) == result
+    got = threefry2x32(words(key), words(counter), rounds)
     assert tuple(int(x[0]) for x in got) == result
 
 

@@ -1,0 +1,1 @@
+"""Batteries of statistical tests on the random words of a time step."""
