@@ -13,7 +13,9 @@ def result(line: dict[str, Any]) -> str:
         return f"{line['bytes']} bytes: {odd or 'no'} anomalies in {line['tests']}"
     odd, low, high = len(line["outside_0.001"]), line["lowest_p"], line["highest_p"]
     if odd:
-        return f"{odd} of {line['tests']} failed, p to {min(low, 1 - high):.0e}"
+        worst = min(low, 1 - high)
+        size = f"{worst:.0e}" if worst > 1e-10 else "< 1e-10"
+        return f"{odd} of {line['tests']} failed, p {size}"
     return f"{line['tests']} passed, p {low:.2g} to {high:.4g}"
 
 

@@ -27,13 +27,13 @@ class Draw(NamedTuple):
     """How the rows of a block are drawn: numbers on the host, arrays () when traced.
 
     **Fields** `rule`: `UNIFORM` draws with replacement, or `GAPS` between targets that are there
-    with one probability; `key_high`, `key_low` the key of the targets; `n` candidates;
-    `skip_own` whether those are all but the row's own number; `first_row`, `rows` the sources
-    that have rows, in their population; `shift` of targets; `mean` synapses of a row (of each, without `own_counts`);
-    `own_counts` 1 + where the numbers of synapses per row stand in the table's `draw_tables`, or
-    0; `gaps` where a gap table starts there, `gap_size` and `gap_shift` of it; `hint` words of a
-    row; `values_high`, `values_low` the key of weights and delays; `weights`, `delays` where their
-    tables of quantiles start in the section's columns.
+    with one probability; `key_high`, `key_low` the key of the targets; `n` candidates; `skip_own`
+    whether those are all but the row's own number; `first_row`, `rows` the sources that have
+    rows, in their population; `shift` of targets; `mean` synapses of a row (of each, without
+    `own_counts`); `own_counts` 1 + where the numbers of synapses per row stand in the table's
+    `draw_tables`, or 0; `gaps` where a gap table starts there, `gap_size` and `gap_shift` of it;
+    `hint` words of a row; `values_high`, `values_low` the key of weights and delays; `weights`,
+    `delays` where their tables of quantiles start in the section's columns.
 
     **Source** the house's own: design section 5, procedural connectivity.
     """

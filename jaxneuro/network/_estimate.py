@@ -123,7 +123,7 @@ def check_fits(expected: Estimate, state_bytes: int) -> None:
             f"the network does not fit in memory: it needs about {megabytes(needed)}, "
             f"{megabytes(free)} are free. Connections take {megabytes(expected.bytes)} (one weight "
             "and one delay per projection instead of individual ones: 2 bytes per synapse; a rule "
-            f"with stored=False: nothing), the state {megabytes(state_bytes)} (neurons, and arrivals "
-            "in flight: neurons times receptors times the longest delay in steps)\n"
+            f"with stored=False: nothing), the state {megabytes(state_bytes)} (neurons, and "
+            "arrivals in flight: neurons times receptors times the longest delay in steps)\n"
             f"{expected!r}"
         )
