@@ -10,7 +10,7 @@ import numpy as np
 from .._checks import check_count
 from ..kernels import ahead, distinct_rows, transpose, uniform_rows
 from ._flags import check_flags
-from ._rule import Chunk, Rule, row_chunks
+from ._rule import Chunk, Rule, candidates, row_chunks
 
 
 class FixedIndegree(Rule):
@@ -47,11 +47,8 @@ class FixedIndegree(Rule):
                 "FixedOutdegree or FixedTotal with stored=False"
             )
 
-    def _candidates(self, n_pre: int, same: bool) -> int:
-        return n_pre - (same and not self.autapses)
-
     def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None:
-        n = self._candidates(n_pre, same)
+        n = candidates(n_pre, same, self.autapses)
         if n_post == 0 or n_pre == 0:
             return
         if self.k > 0 and n <= 0:
@@ -63,10 +60,10 @@ class FixedIndegree(Rule):
             )
 
     def expected(self, n_pre: int, n_post: int, same: bool) -> float:
-        return float(self.k * n_post) if self._candidates(n_pre, same) > 0 else 0.0
+        return float(self.k * n_post) if candidates(n_pre, same, self.autapses) > 0 else 0.0
 
     def draw(self, key: Any, n_pre: int, n_post: int, same: bool) -> Iterator[Chunk]:
-        n = self._candidates(n_pre, same)
+        n = candidates(n_pre, same, self.autapses)
         if self.k == 0 or n <= 0:
             return
         skip = n != n_pre

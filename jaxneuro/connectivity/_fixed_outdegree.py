@@ -11,7 +11,7 @@ from .._checks import check_count
 from ..kernels import distinct_rows, uniform_rows
 from ._flags import check_flags
 from ._ranges import no_rows, row_draws
-from ._rule import Chunk, RowDraws, RowLaw, Rule
+from ._rule import Chunk, RowDraws, RowLaw, Rule, candidates
 
 
 class FixedOutdegree(Rule):
@@ -48,11 +48,8 @@ class FixedOutdegree(Rule):
                 "drawn in one pass. Store it, or allow multapses"
             )
 
-    def _candidates(self, n_post: int, same: bool) -> int:
-        return n_post - (same and not self.autapses)
-
     def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None:
-        n = self._candidates(n_post, same)
+        n = candidates(n_post, same, self.autapses)
         if n_post == 0 or n_pre == 0:
             return
         if self.k > 0 and n <= 0:
@@ -64,10 +61,10 @@ class FixedOutdegree(Rule):
             )
 
     def expected(self, n_pre: int, n_post: int, same: bool) -> float:
-        return float(self.k * n_pre) if self._candidates(n_post, same) > 0 else 0.0
+        return float(self.k * n_pre) if candidates(n_post, same, self.autapses) > 0 else 0.0
 
     def rows(self, key: Any, n_pre: int, n_post: int, same: bool) -> RowDraws:
-        n = self._candidates(n_post, same)
+        n = candidates(n_post, same, self.autapses)
         if self.k == 0 or n <= 0:
             return no_rows(n_pre)
         counts, skip = np.full(n_pre, self.k, np.uint32), n != n_post
@@ -80,7 +77,7 @@ class FixedOutdegree(Rule):
         return RowDraws(counts, targets)
 
     def law(self, key: Any, n_pre: int, n_post: int, same: bool) -> RowLaw | None:
-        n = max(self._candidates(n_post, same), 0)
+        n = candidates(n_post, same, self.autapses)
         if self.stored:
             return None
         k = self.k if n > 0 else 0

@@ -12,7 +12,7 @@ from .._checks import check_fraction
 from ..kernels import ahead, gap_counts, gap_rows
 from ._flags import check_flags
 from ._ranges import drawn_rows, no_rows
-from ._rule import CHUNK, Chunk, RowDraws, RowLaw, Rule, row_chunks
+from ._rule import CHUNK, Chunk, RowDraws, RowLaw, Rule, candidates, row_chunks
 
 
 class FixedProbability(Rule):
@@ -45,13 +45,10 @@ class FixedProbability(Rule):
         """Every size fits."""
 
     def expected(self, n_pre: int, n_post: int, same: bool) -> float:
-        return self.p * n_pre * self._candidates(n_post, same)
-
-    def _candidates(self, n_post: int, same: bool) -> int:
-        return n_post - (same and not self.autapses)
+        return self.p * n_pre * candidates(n_post, same, self.autapses)
 
     def rows(self, key: Any, n_pre: int, n_post: int, same: bool) -> RowDraws:
-        n = self._candidates(n_post, same)
+        n = candidates(n_post, same, self.autapses)
         if self.p == 0.0 or n <= 0:
             return no_rows(n_pre)
         skip, counts = n != n_post, np.zeros(n_pre, np.uint32)
@@ -63,14 +60,14 @@ class FixedProbability(Rule):
         return RowDraws(counts, lambda first, stop: gap_rows(key, first, stop, n, self.p, skip)[1])
 
     def law(self, key: Any, n_pre: int, n_post: int, same: bool) -> RowLaw | None:
-        n = max(self._candidates(n_post, same), 0)
+        n = candidates(n_post, same, self.autapses)
         if self.stored:
             return None
         size = round(self.p * n * n_pre)
         return RowLaw(key, n, n != n_post, math.ceil(self.p * n), None, self.p, size)
 
     def draw(self, key: Any, n_pre: int, n_post: int, same: bool) -> Iterator[Chunk]:
-        n = self._candidates(n_post, same)
+        n = candidates(n_post, same, self.autapses)
         if self.p == 0.0 or n <= 0:
             return
         for first, stop in row_chunks(n_pre, self.p * n):

@@ -11,7 +11,7 @@ from .._checks import check_count
 from ..kernels import ahead, count_draws, draw_pairs, uniform_rows
 from ._flags import check_flags
 from ._ranges import no_rows, ranges, row_draws, row_ends
-from ._rule import CHUNK, Chunk, RowDraws, RowLaw, Rule, skip_own
+from ._rule import CHUNK, Chunk, RowDraws, RowLaw, Rule, candidates, skip_own
 
 _PAIRS = np.uint32(0x9E3779B9)  # makes the key of the draws that belong to no row
 
@@ -56,11 +56,8 @@ class FixedTotal(Rule):
                 "drawn in one pass. Store it, or allow multapses"
             )
 
-    def _candidates(self, n_post: int, same: bool) -> int:
-        return max(n_post - (same and not self.autapses), 0)
-
     def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None:
-        pairs = n_pre * self._candidates(n_post, same)
+        pairs = n_pre * candidates(n_post, same, self.autapses)
         if n_post == 0 or n_pre == 0:
             return
         if self.total > 0 and pairs == 0:
@@ -72,14 +69,14 @@ class FixedTotal(Rule):
             )
 
     def expected(self, n_pre: int, n_post: int, same: bool) -> float:
-        return float(self.total) if n_pre * self._candidates(n_post, same) > 0 else 0.0
+        return float(self.total) if n_pre * candidates(n_post, same, self.autapses) > 0 else 0.0
 
     def held_bytes(self, expected: float, n_pre: int, n_post: int, same: bool) -> float:
-        pairs = n_pre * self._candidates(n_post, same)
+        pairs = n_pre * candidates(n_post, same, self.autapses)
         return 0.0 if self.multapses else 25.0 * min(self.total, max(pairs - self.total, 0))
 
     def rows(self, key: Any, n_pre: int, n_post: int, same: bool) -> RowDraws:
-        n = self._candidates(n_post, same)
+        n = candidates(n_post, same, self.autapses)
         if self.total == 0 or n_pre * n == 0:
             return no_rows(n_pre)
         key_of_pairs, skip = _pairs_key(key), n != n_post
@@ -91,7 +88,7 @@ class FixedTotal(Rule):
         )
 
     def law(self, key: Any, n_pre: int, n_post: int, same: bool) -> RowLaw | None:
-        n = self._candidates(n_post, same)
+        n = candidates(n_post, same, self.autapses)
         if self.stored:
             return None
         total = self.total if n_pre * n > 0 else 0

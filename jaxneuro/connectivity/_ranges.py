@@ -13,6 +13,8 @@ def ranges(counts: np.ndarray) -> Iterator[tuple[int, int, int, int]]:
     Each is (first row, stop row, first connection, stop connection).
 
     **Source** the house's own.
+
+    **Source** the house's own.
     """
     ends = row_ends(counts)
     first = 0

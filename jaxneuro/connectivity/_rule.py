@@ -112,6 +112,11 @@ def row_chunks(n_rows: int, per_row: float, at_least: int = 0) -> Iterator[tuple
         yield first, min(first + step, n_rows)
 
 
+def candidates(n: int, same: bool, autapses: bool) -> int:
+    """How many of n neurons one of the far side may be connected to."""
+    return max(n - (same and not autapses), 0)
+
+
 def skip_own(targets: np.ndarray, own: np.ndarray) -> np.ndarray:
     """Targets drawn among all but `own`: those from `own` on move up by one."""
     return targets + (targets >= own)

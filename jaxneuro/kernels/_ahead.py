@@ -4,7 +4,7 @@ import functools
 import itertools
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
@@ -22,7 +22,9 @@ if hasattr(os, "register_at_fork"):  # a child has no threads but its own
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
-def ahead(work: Callable[[_Item], Any], items: Iterable[_Item]) -> Iterator[tuple[_Item, Any]]:
+def ahead(
+    work: Callable[[_Item], Any], items: Iterable[_Item]
+) -> Generator[tuple[_Item, Any], None, None]:
     """Each item with its result, in order; a few items ahead are under way in other threads.
 
     Work is what lets others run: native kernels, NumPy. It never waits for other work. Where

@@ -169,9 +169,10 @@ TYPES = st.sampled_from([np.uint8, np.uint16, np.float32, np.float64])
 @hypothesis.given(KEYS, FIRST, counts(), st.tuples(st.none() | TYPES, st.none() | TYPES))
 def test_draw_values(key, first, counts, types):
     rng = np.random.default_rng(counts.size)
-    tables = tuple(
+    first_table, second = (
         None if t is None else np.asarray(rng.integers(0, 250, QUANTILES), t) for t in types
     )
+    tables = first_table, second
     rows, used = first + 3 * np.arange(counts.size), rng.integers(0, 2000, counts.size)
     got = draw_values(key, rows, counts, used, tables)
     want = _draw_values.draw_values_reference(key, rows, counts, used, tables)

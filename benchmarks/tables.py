@@ -1,0 +1,145 @@
+"""Writes the tables of docs/performance.md from the JSON lines in benchmarks/results."""
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+__all__ = ["add_options", "run"]
+
+ROOT = Path(__file__).parents[1]
+BEGIN, END = "<!-- tables: python -m benchmarks tables -->", "<!-- end of tables -->"
+
+# What bounds a figure, by benchmark and case: measured or reasoned about where it was taken.
+BOUNDS = {
+    ("scaling", "coba 4k"): "instructions: ring and targets in L2",
+    ("scaling", "coba 40k"): "targets in L3, ring in L2",
+    ("scaling", "coba 400k"): "ring and state in L3: a cache line per event and per 16 neurons",
+    ("scaling", "coba 4M"): "ring, state and rows in L3 and DRAM: a line per event",
+    ("scaling", "stored 100k"): "targets from DRAM, ring in L2",
+    ("scaling", "drawn 100k"): "the bits: Threefry of 20 rounds, half a call per synapse",
+    ("scaling", "drawn 1M"): "the bits, and the ring in L3",
+    ("scaling", "drawn 10k, 1 ms"): "the bits",
+    ("scaling", "drawn 100k, 1 ms"): "the bits",
+    ("scaling", "drawn 1M, 1 ms"): "the bits, and the ring in L3",
+    ("scaling", "drawn 10M, 1 ms"): "the bits, and the ring in DRAM",
+}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument("--check", action="store_true", help="only compare, exit 1 if they differ")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Rewrites what stands between the marks."""
+    page = ROOT / "docs" / "performance.md"
+    before, _, rest = page.read_text().partition(BEGIN)
+    _, _, after = rest.partition(END)
+    text = f"{before}{BEGIN}\n\n{tables(read_results())}{END}{after}"
+    if options.check:
+        raise SystemExit(0 if text == page.read_text() else "docs/performance.md is out of date")
+    page.write_text(text)
+
+
+def read_results() -> list[dict[str, Any]]:
+    """All lines, oldest file first, each with the name of its file."""
+    lines = []
+    for path in sorted((ROOT / "benchmarks" / "results").glob("*.jsonl")):
+        lines += [{**json.loads(x), "file": path.stem} for x in path.read_text().splitlines() if x]
+    return lines
+
+
+def tables(lines: list[dict[str, Any]]) -> str:
+    """One table per machine and benchmark, in Markdown."""
+    out = ""
+    for file in dict.fromkeys(line["file"] for line in lines):
+        mine = [line for line in lines if line["file"] == file]
+        for bench, (title, columns) in TABLES.items():
+            rows = [line for line in mine if line["bench"] == bench and line.get("impl") in OURS]
+            if rows:
+                out += f"### {title} ({file})\n\n{_table(rows, columns)}\n"
+    return out
+
+
+OURS = (None, "jaxneuro")
+
+
+def _table(rows: list[dict[str, Any]], columns: dict[str, Callable]) -> str:
+    text = "| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|\n"
+    for row in rows:
+        text += "| " + " | ".join(cell(row) for cell in columns.values()) + " |\n"
+    return text
+
+
+def _number(key: str, scale: float = 1.0, form: str = ".3g") -> Callable:
+    def cell(row: dict[str, Any]) -> str:
+        value = row.get(key)
+        if value is None:
+            return ""
+        value = value * scale
+        return f"{value:,.0f}" if abs(value) >= 1000 else format(value, form)
+
+    return cell
+
+
+def _bound(row: dict[str, Any]) -> str:
+    return BOUNDS.get((row["bench"], row.get("case")), "")
+
+
+TABLES: dict[str, tuple[str, dict[str, Callable]]] = {
+    "microcircuit": (
+        "Cortical microcircuit",
+        {
+            "neurons": _number("neurons"),
+            "synapses": _number("synapses"),
+            "threads": _number("threads"),
+            "build s": _number("build_s"),
+            "real-time factor": _number("rtf"),
+            "us per step": _number("us_per_step"),
+            "peak MB": _number("peak_rss_mb"),
+        },
+    ),
+    "scaling": (
+        "From 4,000 to 10 million neurons",
+        {
+            "case": lambda row: row["case"],
+            "synapses": _number("synapses"),
+            "threads": _number("threads"),
+            "build s": _number("build_s"),
+            "s per s": _number("rtf"),
+            "ns per neuron": _number("ns_per_neuron"),
+            "ns per event": _number("ns_per_event"),
+            "Hz (theory)": lambda row: (
+                _number("late_rate_hz")(row)
+                + (f" ({row['theory_hz']:.3g})" if row.get("theory_hz") else "")
+            ),
+            "peak MB": _number("peak_rss_mb"),
+            "bound by": _bound,
+        },
+    ),
+    "construction": (
+        "Construction",
+        {
+            "case": lambda row: row["case"],
+            "synapses": _number("synapses"),
+            "threads": _number("threads"),
+            "build s": _number("build_s"),
+            "ns per synapse": _number("ns_per_synapse"),
+            "bytes per synapse": _number("bytes_per_synapse"),
+            "peak over result": _number("peak_over_result"),
+        },
+    ),
+    "memory": (
+        "Memory",
+        {
+            "case": lambda row: row["case"],
+            "synapses": _number("synapses"),
+            "build s": _number("build_s"),
+            "connections MB": _number("connections_mb"),
+            "bytes per synapse": _number("bytes_per_synapse"),
+            "peak MB": _number("peak_rss_mb"),
+        },
+    ),
+}
