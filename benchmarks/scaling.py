@@ -9,8 +9,14 @@ import json
 import subprocess
 import sys
 import time
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
 
 import jaxneuro as jn
+from jaxneuro.kernels import deliver, packed_bytes
 
 from . import _balanced, _sparse
 from ._record import peak_rss_mb, round_floats
@@ -65,21 +71,37 @@ def _describe(kind: str, neurons: int, dt: float, fan_out: int) -> jn.Descriptio
     return _sparse.description(neurons, fan_out, kind == "stored", 1.5 if dt == 0.1 else 2.0)
 
 
-def _silent(description: jn.Description) -> jn.Description:
-    """The same neurons, receptors and stimuli, and nobody connected."""
-    nothing = jn.connectivity.FixedTotal(0)
-    projections = [
-        jn.Projection(
-            p.source,
-            p.target,
-            nothing,
-            weight=p.weight,
-            delay=p.delay,
-            synapse=p.synapse,
-        )
-        for p in description.projections
-    ]
-    return jn.Description(description.populations, projections, description.stimuli)
+def _delivery(net: jn.Network, result: jn.Result) -> tuple[float, int]:
+    """Seconds per step of the deliveries of a run's last steps alone, and their spikes."""
+    (pathway,) = net.spread().pathways
+    steps = min(result.n_steps, 200)
+    first = result.n_steps - steps
+    bits = np.zeros((steps, packed_bytes(net.n_neurons)), np.uint8)
+    spikes = 0
+    for name in net.populations:
+        times, neurons = result.events(name)
+        step = np.rint(times / net.dt).astype(np.int64) - 1 - first
+        mine, start = step >= 0, net.population(name)[1].start
+        at = neurons[mine] + start
+        np.bitwise_or.at(bits, (step[mine], at >> 3), np.uint8(1) << (at & 7).astype(np.uint8))
+        spikes += int(mine.sum())
+
+    def loop(ring: Any, bits: Any, pathway: Any) -> Any:
+        def body(carry: Any, now: Any) -> Any:
+            ring, step = carry
+            args = ring, now, step, pathway.scale, pathway.weights, pathway.table
+            return (deliver(*args, True), step + 1), None
+
+        return jax.lax.scan(body, (ring, jnp.int32(first)), bits)[0][0].sum()
+
+    args = net.init(0).rings[pathway.target], jnp.asarray(bits), pathway
+    run = jax.jit(loop).lower(*args).compile()
+    seconds = []
+    for _ in range(4):
+        start_s = time.perf_counter()
+        run(*args).block_until_ready()
+        seconds.append(time.perf_counter() - start_s)
+    return sorted(seconds[1:])[1] / steps, spikes
 
 
 def _median(net: jn.Network, ms: float, repeats: int) -> tuple[float, jn.Result]:
@@ -96,12 +118,12 @@ def _case(case: str, options: argparse.Namespace) -> dict:
     build_s = time.perf_counter() - start
     repeats = 1 if net.n_neurons >= 1_000_000 else 3
     jn.simulate(net, min(ms, 20 * dt), key=1, progress=False)
-    alone = jn.build(_silent(description), key=1, dt=dt)
-    few = max(round(ms / 4 / dt), 1) * dt
-    neurons_s = _median(alone, few, repeats)[0] * ms / few
     wall_s, result = _median(net, ms, repeats)
     spikes = sum(result.events(name)[0].size for name in net.populations)
-    events, steps = spikes * net.n_synapses / net.n_neurons, round(ms / dt)
+    steps, fan_out = result.n_steps, net.n_synapses / net.n_neurons
+    delivery_s, delivered = _delivery(net, result)
+    per_event = delivery_s * min(steps, 200) / max(delivered * fan_out, 1)
+    neurons_s = wall_s - per_event * spikes * fan_out
     late = sum((result.events(name)[0] > ms / 2).sum() for name in net.populations)
     return {
         "bench": "scaling",
@@ -115,7 +137,7 @@ def _case(case: str, options: argparse.Namespace) -> dict:
         "rtf": wall_s / (ms * 1e-3),
         "us_per_step": wall_s * 1e6 / steps,
         "ns_per_neuron": neurons_s * 1e9 / steps / net.n_neurons,
-        "ns_per_event": (wall_s - neurons_s) * 1e9 / max(events, 1),
+        "ns_per_event": per_event * 1e9,
         "rate_hz": spikes / net.n_neurons / (ms * 1e-3),
         "late_rate_hz": float(late) / net.n_neurons / (ms * 0.5e-3),
         "theory_hz": None if kind == "coba" else _sparse.theory_hz(options.fan_out),

@@ -85,7 +85,7 @@ def _number(key: str, scale: float = 1.0, form: str = ".3g") -> Callable:
 
 
 def _bound(row: dict[str, Any]) -> str:
-    return BOUNDS.get((row["bench"], row.get("case")), "")
+    return BOUNDS.get((row["bench"], str(row.get("case"))), "")
 
 
 TABLES: dict[str, tuple[str, dict[str, Callable]]] = {

@@ -75,7 +75,7 @@ def practrand(command: list[str], size: str) -> dict:
 
 
 def summary(text: str) -> dict:
-    """The last length that PractRand reached, and all that it found on the way."""
+    """What PractRand found up to the last length that it reached, and there."""
     lengths = re.findall(r"length= .*\((2\^\d+) bytes\)", text)
     results = re.findall(r"(\d+) test result", text)
     odd = [
@@ -86,6 +86,7 @@ def summary(text: str) -> dict:
         "battery": f"PractRand {version[1] if version else ''}",
         "bytes": lengths[-1] if lengths else "0",
         "tests": int(results[-1]) if results else 0,
+        "at_the_end": len(last),
         "anomalies": [" ".join(line.split()) for line in odd],
     }
 

@@ -10,7 +10,9 @@ def result(line: dict[str, Any]) -> str:
     """What a battery found, in words."""
     if "anomalies" in line:
         odd = len(line["anomalies"])
-        return f"{line['bytes']} bytes: {odd or 'no'} anomalies in {line['tests']}"
+        end = f", {odd} on the way" if odd else ""
+        tests = f"{line['bytes']} bytes, {line['tests']} tests"
+        return f"{tests}: {line['at_the_end'] or 'no'} anomalies{end}"
     odd, low, high = len(line["outside_0.001"]), line["lowest_p"], line["highest_p"]
     if odd:
         worst = min(low, 1 - high)

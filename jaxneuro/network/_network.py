@@ -309,6 +309,7 @@ class Network(eqx.Module):
         by_group, own = state.released
         for number, p in enumerate(self.pathways):
             released = by_group[p.source] if own[number] is None else own[number]
+            assert p.scale is not None, "deliver comes after spread"
             rings[p.target] = deliver(
                 rings[p.target],
                 released,

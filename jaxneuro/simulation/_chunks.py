@@ -15,11 +15,14 @@ Events = tuple[np.ndarray, np.ndarray]
 
 
 class Chunk(NamedTuple):
-    """What one finished chunk gave; spikes per group, their steps counted from the run's first."""
+    """What one finished chunk gave; spikes per group, their steps counted from the run's first.
+
+    `state` is None once a later chunk is there.
+    """
 
     length: int
     samples: bool
-    state: NetworkState
+    state: NetworkState | None
     events: tuple[Events, ...]
     recording: Recording
 

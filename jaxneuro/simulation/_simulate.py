@@ -216,6 +216,8 @@ class _Run:
         bad = int(bad)  # waits
         chunk = collect(self.net, state, recording, self.done, length, samples)
         self.collected.append(chunk)
+        if len(self.collected) > 1:  # only the last state is asked for: each holds a ring
+            self.collected[-2] = self.collected[-2]._replace(state=None)
         self.dispatched[len(self.collected) - 1] = None
         progress.advance(length * self.net.dt)
         if bad:
