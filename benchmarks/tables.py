@@ -44,9 +44,9 @@ def run(options: argparse.Namespace) -> None:
 
 
 def read_results() -> list[dict[str, Any]]:
-    """All lines, oldest file first, each with the name of its file."""
+    """All lines of the files that these tables show, oldest first, each with its file's name."""
     lines = []
-    for path in sorted((ROOT / "benchmarks" / "results").glob("*.jsonl")):
+    for path in sorted((ROOT / "benchmarks" / "results").glob("*-scale.jsonl")):
         lines += [{**json.loads(x), "file": path.stem} for x in path.read_text().splitlines() if x]
     return lines
 

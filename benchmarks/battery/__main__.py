@@ -78,9 +78,8 @@ def summary(text: str) -> dict:
     """What PractRand found up to the last length that it reached, and there."""
     lengths = re.findall(r"length= .*\((2\^\d+) bytes\)", text)
     results = re.findall(r"(\d+) test result", text)
-    odd = [
-        " ".join(x.split()) for x in re.findall(r"^ .*(?:unusual|suspicious|FAIL).*$", text, re.M)
-    ]
+    found = r"^ .*(?:unusual|suspicious|FAIL).*$"
+    odd, last = (re.findall(found, x, re.MULTILINE) for x in (text, text.rpartition("length=")[2]))
     version = re.search(r"PractRand version (\S+)", text)
     return {
         "battery": f"PractRand {version[1] if version else ''}",
