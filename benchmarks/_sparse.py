@@ -1,8 +1,8 @@
 """A sparse balanced network of any size whose rate theory gives (Brunel 2000, inhibition strong).
 
 Every source has 1,000 targets (or so), drawn alone and so in need of no storage. In-degrees are
-binomial, so the rate is that of the diffusion theory averaged over the in-degrees. Weights are small,
-for the theory is that of infinitely small jumps: at 0.1 mV it is 8 % above the network.
+binomial, so the rate is that of the diffusion theory averaged over the in-degrees. Weights are
+small, for the theory is that of infinitely small jumps: at 0.1 mV it is 8 % above the network.
 """
 
 import numpy as np

@@ -74,7 +74,8 @@ def bits(key: tuple[Any, Any], index: Any, counter: Any) -> tuple[Any, Any]:
         return threefry2x32(key, (word[0], word[1]))
 
 
-# Rounds of the draws that are made in every step: 13 pass BigCrush (Salmon et al. 2011, table 2).
+# Rounds of the draws that are made in every step: the fewest that are Crush-resistant, by the
+# authors' own benchmark (Salmon et al. 2011; docs/random_numbers.md).
 _STEP_ROUNDS = 13
 
 

@@ -37,9 +37,13 @@ def wiring(rng, size, n_pre, n_post, own, receptor, target=0):
     )
 
 
-def bits(case, values, several, dtype=np.float32):
+def ring_of(case, dtype):
+    return np.random.default_rng(3).normal(size=case.shape).astype(dtype)
+
+
+def bits(case, values, several, dtype=np.float32, tiny=False):
     """What the ring holds after a delivery on 1, 2, 3 and 8 threads."""
-    ring = np.random.default_rng(3).normal(size=case.shape).astype(dtype)
+    ring = np.zeros(case.shape, dtype) if tiny else ring_of(case, dtype)
     run, out = jax.jit(deliver, static_argnums=6), []
     for n in (1, 2, 3, 8):
         assert several(n) == n
@@ -70,6 +74,17 @@ def test_tagged_rows(own, several):
     case = build_case([50], [40], 1, wirings)
     assert int(case.table.sections[0, 4]) & HAS_TAGS
     first, *others = bits(case, rng.normal(size=50), several)
+    for other in others:
+        np.testing.assert_array_equal(first, other)
+
+
+def test_sums_of_denormal_numbers(several):
+    # XLA's threads may take them for 0; then the others must, too.
+    rng = np.random.default_rng(7)
+    case = build_case([40], [70], 1, [wiring(rng, 30_000, 40, 70, (True, True), 0)])
+    case.weights = (case.weights * 1e-39).astype(np.float32)
+    case.scale = np.ones_like(case.scale)
+    first, *others = bits(case, rng.normal(size=40), several, tiny=True)
     for other in others:
         np.testing.assert_array_equal(first, other)
 

@@ -15,6 +15,9 @@
 #if defined(__linux__)
 #include <sched.h>
 #endif
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 namespace jaxneuro {
 
@@ -23,6 +26,15 @@ inline void Pause() {
   __builtin_ia32_pause();
 #endif
 }
+
+// How a thread rounds, and whether it takes denormal numbers for 0, as XLA's threads do.
+#if defined(__x86_64__)
+inline unsigned FloatMode() { return _mm_getcsr(); }
+inline void SetFloatMode(unsigned mode) { _mm_setcsr(mode); }
+#else
+inline unsigned FloatMode() { return 0; }
+inline void SetFloatMode(unsigned) {}
+#endif
 
 // Pieces of a call are numbers from 0; which thread takes which must not matter.
 class Pool {
@@ -53,6 +65,7 @@ class Pool {
       (*static_cast<std::remove_reference_t<F>*>(context))(i);
     };
     context_ = const_cast<void*>(static_cast<const void*>(&f));
+    mode_ = FloatMode();  // a sum has the same bits on every thread
     done_.store(0, std::memory_order_relaxed);
     const uint64_t number = (ticket_.load(std::memory_order_relaxed) >> 32) + 1;
     ticket_.store(number << 32 | uint64_t(pieces) << 16, std::memory_order_seq_cst);
@@ -118,6 +131,7 @@ class Pool {
       if (!ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel,
                                          std::memory_order_acquire))
         continue;
+      if (FloatMode() != mode_) SetFloatMode(mode_);
       call_(context_, size_t(ticket & 0xFFFF));
       done_.fetch_add(1, std::memory_order_release);
       ticket = ticket_.load(std::memory_order_acquire);
@@ -133,6 +147,7 @@ class Pool {
   size_t started_ = 0;
   void (*call_)(void*, size_t) = nullptr;
   void* context_ = nullptr;
+  unsigned mode_ = 0;
 };
 
 }  // namespace jaxneuro
