@@ -70,7 +70,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--scale", type=float, default=1.0, help="part of the full network")
     parser.add_argument("--seconds", type=float, default=2.0, help="after the first 500 ms")
-    parser.add_argument("--drive", choices=["poisson", "dc"], default="poisson")
+    parser.add_argument(
+        "--drive", choices=["poisson", "dc"], default="poisson", help="dc is silent below scale 0.2"
+    )
     parser.add_argument("--thalamus", action="store_true", help="a volley at 700 ms")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", default="cortical_microcircuit.png", help="the figure")

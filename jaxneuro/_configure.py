@@ -4,6 +4,7 @@ import os
 import warnings
 
 from ._checks import check_count
+from .kernels import threads as native_threads
 
 
 def _backend_started() -> bool:
@@ -24,23 +25,25 @@ def configure_cpu(threads: int | None = None, *, xla_threads: int = 1) -> bool:
     time step, where every parallel one waits for its slowest thread. Results keep their bits.
     What is gained is in docs/performance.md. Returns whether the settings will take effect.
 
-    **Raises** `ValueError` for a number below 1. Warns when JAX has already started: then
-    nothing is changed.
+    **Raises** `ValueError` for a number below 1. Warns when JAX has already started: then XLA's
+    pool stays as it is.
 
     **Source** measured; docs/performance.md.
     """
     if threads is not None:
         check_count("configure_cpu: threads", threads, at_least=1)
     check_count("configure_cpu: xla_threads", xla_threads, at_least=1)
+    if threads is not None:
+        os.environ["JAXNEURO_THREADS"] = str(threads)
     if _backend_started():
+        if threads is not None:
+            native_threads(threads)
         warnings.warn(
-            "configure_cpu came too late: JAX has already started, nothing was changed. Call "
-            "it right after `import jaxneuro`",
+            "configure_cpu came too late: JAX has already started, so XLA's pool of threads was "
+            "not changed. Call it right after `import jaxneuro`",
             RuntimeWarning,
             stacklevel=2,
         )
         return False
     os.environ["NPROC"] = str(xla_threads)
-    if threads is not None:
-        os.environ["JAXNEURO_THREADS"] = str(threads)
     return True

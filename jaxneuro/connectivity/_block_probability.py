@@ -9,7 +9,7 @@ from .._checks import check_fraction
 from ..space import Place, common_period
 from ._block_search import Blocks, block_counts, blocks_of
 from ._distance_draw import Cap, Placed, Spatial, sides
-from ._flags import check_flags
+from ._flags import check_flags, check_stored
 from ._rule import Rule
 
 
@@ -30,7 +30,7 @@ class BlockProbability(Spatial):
     **Fields** `size` [um] of a block and `origin` [um] of block 0, one number or one per axis;
     `p` from 0 to 1; `adjacent`; `autapses`: whether a neuron may connect to itself;
     `max_outdegree` the most targets of a source or `max_indegree` the most sources of a target,
-    None for no limit.
+    None for no limit; `stored` must be True: a row needs a search in space.
 
     **Raises** `ValueError` for a size that is not above 0, p outside [0, 1], a flag that is
     not True or False, both caps; from `build`, where positions are missing or not in one space,
@@ -46,8 +46,10 @@ class BlockProbability(Spatial):
     max_outdegree: int | None = eqx.field(static=True, default=None)
     max_indegree: int | None = eqx.field(static=True, default=None)
     origin: tuple[float, ...] | float = eqx.field(static=True, converter=_hashable, default=0.0)
+    stored: bool = eqx.field(static=True, default=True)
 
     def __check_init__(self) -> None:
+        check_stored(self)
         check_fraction("BlockProbability: p", self.p)
         if not (_numbers("size", self.size) > 0).all():
             raise ValueError(f"BlockProbability: size must be above 0 um; got {self.size!r}")

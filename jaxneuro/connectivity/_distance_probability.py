@@ -11,7 +11,7 @@ from .._checks import check_fraction
 from ..space import Place, Profile, common_period, distance
 from ._distance_draw import Cap, Chance, Placed, Spatial, sides
 from ._distance_search import near_or_all
-from ._flags import check_flags
+from ._flags import check_flags, check_stored
 from ._rule import Rule
 
 _LEVEL = 2.0**-33  # a smaller probability is rounded to 0
@@ -31,7 +31,8 @@ class DistanceProbability(Spatial):
 
     **Fields** `profile` a `space.Profile` or a function of both positions; `radius` [um] above
     0; `autapses`: whether a neuron may connect to itself; `max_outdegree` the most targets of a
-    source or `max_indegree` the most sources of a target, None for no limit.
+    source or `max_indegree` the most sources of a target, None for no limit; `stored` must be
+    True: a row needs a search in space.
 
     **Raises** `ValueError` for a profile with a peak outside [0, 1], a radius that is not above
     0, a flag that is not True or False, both caps; from `build`, where positions are missing or
@@ -48,8 +49,10 @@ class DistanceProbability(Spatial):
     autapses: bool = eqx.field(static=True, default=False)
     max_outdegree: int | None = eqx.field(static=True, default=None)
     max_indegree: int | None = eqx.field(static=True, default=None)
+    stored: bool = eqx.field(static=True, default=True)
 
     def __check_init__(self) -> None:
+        check_stored(self)
         if not callable(self.profile):
             raise ValueError(
                 "DistanceProbability: profile must be a Profile or a function of both positions; "

@@ -63,7 +63,7 @@ class FixedProbability(Rule):
         n = candidates(n_post, same, self.autapses)
         if self.stored:
             return None
-        size = round(self.p * n * n_pre)
+        size = math.ceil(self.p * n * n_pre)  # 0 only where there can be none
         return RowLaw(key, n, n != n_post, math.ceil(self.p * n), None, self.p, size)
 
     def draw(self, key: Any, n_pre: int, n_post: int, same: bool) -> Iterator[Chunk]:

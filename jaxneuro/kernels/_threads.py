@@ -8,7 +8,7 @@ def threads(n: int | None = None) -> int:
     """Sets how many threads a call of a native kernel may use, if given; returns the number.
 
     At first these are the cores that the process may use, or what `JAXNEURO_THREADS` in the
-    environment says. Results keep their bits, whatever the number.
+    environment says, at most 64. Results keep their bits, whatever the number.
 
     **Raises** `ValueError` for a number below 1.
 

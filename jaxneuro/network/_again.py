@@ -10,6 +10,8 @@ from ..numerics import QUANTILES, Distribution, gap_table, quantile_table, strea
 from ._draw import Block, round_delays
 from ._places import Wired
 
+_LONGEST_ROW = 2**28  # 1 GB of targets while it is drawn
+
 
 class Again:
     """A projection whose rows are drawn again: stands in for a `Drawing`, and draws nothing."""
@@ -42,6 +44,12 @@ def check_again(wired: Wired) -> None:
     if getattr(p.rule, "stored", True):
         return
     label = f"projection {p.name!r}: stored=False"
+    per_row = wired.expected / max(wired.sizes[0], 1)
+    if per_row > _LONGEST_ROW:
+        raise ValueError(
+            f"{label} draws a row again with every spike: a source must have at most "
+            f"{_LONGEST_ROW:,} synapses; got {per_row:,.0f}"
+        )
     for what in ("weight", "delay"):
         value = getattr(p, what)
         if isinstance(value, float):
@@ -61,7 +69,7 @@ def check_again(wired: Wired) -> None:
         if not isinstance(neurons, slice):
             raise ValueError(
                 f"{label} needs a stretch of neurons as {side}: a whole population or a slice; "
-                "got a list of indices. Store the projection"
+                "got indices that are not consecutive. Store the projection"
             )
 
 

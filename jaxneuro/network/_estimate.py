@@ -5,12 +5,16 @@ import os
 from collections.abc import Iterable
 
 from .._text import megabytes
-from ..connectivity import CHUNK
+from ..connectivity import CHUNK, FixedTotal
 from ..kernels import BLOCK_TARGETS, threads
+from ..numerics import QUANTILES
 from ._places import Wired
 from ._projection import is_individual
 
 _CHUNK_BYTES = 64  # per synapse that is being drawn
+
+
+_GAP_BYTES = 12 * 2**16  # of a table of gaps, at most
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,11 +77,17 @@ def estimate(wired: Iterable[Wired], neurons: int, weight_bytes: int = 4) -> Est
         column = 2 + weight_bytes * is_individual(p.weight) + is_individual(p.delay)
         blocks = -(-post // BLOCK_TARGETS)
         stored = getattr(w.rule, "stored", True)
-        # Not stored, at most a number of synapses per source.
-        size = synapses * column + 4 * pre * blocks if stored else 4 * pre
+        size = synapses * column + 4 * pre * blocks if stored else _again_bytes(w, weight_bytes)
         held = 12 * pre + (round(w.rule.held_bytes(synapses, *w.sizes, w.same)) if stored else 0)
         rows.append(ProjectionEstimate(p.name, synapses, size, stored, held))
     return Estimate(tuple(rows), neurons)
+
+
+def _again_bytes(w: Wired, weight_bytes: int) -> int:
+    """Of what is drawn again: tables of quantiles, of gaps, and at most a number per source."""
+    p = w.projection
+    own = weight_bytes * is_individual(p.weight) + 2 * is_individual(p.delay)
+    return QUANTILES * own + (4 * w.sizes[0] if isinstance(w.rule, FixedTotal) else _GAP_BYTES)
 
 
 def available_memory() -> int | None:

@@ -187,6 +187,20 @@ def test_more_targets_than_a_stored_block_has():
     assert np.count_nonzero(stored.synapses[0][0].current) > 500
 
 
+def test_a_projection_that_expects_less_than_one_synapse():
+    neuron = jn.neurons.LIF()
+
+    def synapses(stored, key):
+        rule = FixedProbability(5e-6, stored=stored)
+        p = jn.Projection("A", "A", rule, weight=1.0, delay=0.1, synapse=SYNAPSE)
+        net = jn.build(jn.Description([jn.Population("A", 300, neuron)], [p]), key, 0.1)
+        return net.connections("A->A").post.tolist()
+
+    found = [(synapses(True, key), synapses(False, key)) for key in range(12)]
+    assert all(a == b for a, b in found)
+    assert any(a for a, _ in found)
+
+
 def test_nothing_is_stored_and_the_estimate_says_so():
     net = network("total", False)
     assert net.pathways[0].table.targets.size == 0
@@ -216,11 +230,24 @@ def test_what_a_rule_cannot_draw_again_is_refused():
         network("outdegree", False, weight=jn.Normal(1.0, 0.1))
     with pytest.raises(ValueError, match="targets draw their sources"):
         FixedIndegree(5, stored=False)
+    for spatial in (
+        lambda: jn.connectivity.DistanceProbability(jn.space.Gaussian(50.0), stored=False),
+        lambda: jn.connectivity.BlockProbability(50.0, stored=False),
+    ):
+        with pytest.raises(ValueError, match="search in space"):
+            spatial()
     for rule in (FixedOutdegree, FixedTotal):
         with pytest.raises(ValueError, match="needs multapses=True"):
             rule(5, multapses=False, stored=False)
     with pytest.raises(ValueError, match="True or False"):
         FixedProbability(0.1, stored=None)
+
+
+@pytest.mark.parametrize("rule", [FixedOutdegree, FixedTotal])
+def test_rows_that_no_memory_holds_are_refused(rule):
+    p = jn.Projection("A", "A", rule(2**40, stored=False), weight=1.0, delay=0.1, synapse=SYNAPSE)
+    with pytest.raises(ValueError, match="at most 268,435,456 synapses"):
+        jn.build(jn.Description([jn.Population("A", 10, jn.neurons.LIF())], [p]), 1, 0.1)
 
 
 def test_a_list_of_neurons_is_refused():

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -55,8 +56,9 @@ class Pool {
 
   template <class F>
   void Run(size_t pieces, F&& f) {
-    std::unique_lock<std::mutex> lock(calls_, std::try_to_lock);
-    if (pieces < 2 || pieces > kPieces || threads() < 2 || !lock.owns_lock()) {
+    const bool shared = pieces > 1 && pieces <= kPieces && threads() > 1;
+    std::unique_lock<std::mutex> lock(calls_, std::defer_lock);
+    if (!shared || !lock.try_lock()) {
       for (size_t i = 0; i < pieces; ++i) f(i);
       return;
     }
@@ -101,7 +103,10 @@ class Pool {
 
   // Threads start with the first call that needs them.
   void Start() {
-    for (; started_ + 1 < threads(); ++started_) std::thread([this] { Serve(); }).detach();
+    try {
+      for (; started_ + 1 < threads(); ++started_) std::thread([this] { Serve(); }).detach();
+    } catch (const std::system_error&) {  // no more threads to be had: those there are will do
+    }
   }
 
   void Serve() {
