@@ -214,7 +214,12 @@ def test_ctrl_c_saves_what_was_run(main, net, tmp_path, capsys, monkeypatch):
             os.kill(os.getpid(), signal.SIGINT)
 
     monkeypatch.setattr(_simulate.Progress, "advance", interrupt)
-    assert main("run", net, "--seconds", 1e5, "--out", "r.npz") == 130
+    # A shell starts background jobs with SIGINT ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert main("run", net, "--seconds", 1e5, "--out", "r.npz") == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert "interrupted: this is what was recorded until then" in capsys.readouterr().out
     saved = jn.Result.load(tmp_path / "r.npz")
     assert saved.interrupted
