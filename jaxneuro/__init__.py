@@ -13,7 +13,6 @@ from . import simulation as simulation
 from . import space as space
 from . import stimuli as stimuli
 from . import synapses as synapses
-from ._configure import configure_cpu as configure_cpu
 from ._fields import Model as Model
 from ._fields import Parameter as Parameter
 from ._fields import param as param
@@ -25,6 +24,7 @@ from ._types import Release as Release
 from ._types import SpikeStimulus as SpikeStimulus
 from ._types import Stimulus as Stimulus
 from ._types import Synapse as Synapse
+from .kernels import configure_cpu as configure_cpu
 from .network import Description as Description
 from .network import Network as Network
 from .network import Part as Part

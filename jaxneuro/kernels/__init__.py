@@ -1,6 +1,7 @@
 """The few operations where speed is decided: arrays in, arrays out."""
 
 from ._ahead import ahead as ahead
+from ._configure import configure_cpu as configure_cpu
 from ._deliver import deliver as deliver
 from ._draw_rows import below as below
 from ._draw_rows import count_draws as count_draws

@@ -76,4 +76,4 @@ def test_the_list_of_models_is_whole():
     for name in ("TimeFunction", "ByPositions", "ScheduledSpikes", "on_grid"):
         assert name not in listed
     assert "tau_m = 10.0 ms" in listed
-    assert "\n  FixedProbability: p, autapses = true\n" in listed
+    assert "\n  FixedProbability: p, autapses = true, stored = true\n" in listed

@@ -3,8 +3,8 @@
 import os
 import warnings
 
-from ._checks import check_count
-from .kernels import threads as native_threads
+from .._checks import check_count
+from ._threads import threads as native_threads
 
 
 def _backend_started() -> bool:
