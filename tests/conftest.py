@@ -11,6 +11,9 @@ _DEVICES = "--xla_force_host_platform_device_count"
 if _DEVICES not in os.environ.get("XLA_FLAGS", ""):
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_DEVICES}=8".strip()
 
+# Tests run in parallel processes: one thread each, but where a test asks for more.
+os.environ.setdefault("JAXNEURO_THREADS", "1")
+
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 
 hypothesis.settings.register_profile(
