@@ -127,7 +127,7 @@ def visit_row(draw: Draw, row: jax.Array, tables: jax.Array, carry: Any, visit: 
     )
 
 
-def _placed(draw: Draw, own: jax.Array, target: jax.Array) -> jax.Array:
+def placed(draw: Draw, own: jax.Array, target: jax.Array) -> jax.Array:
     """Draws as targets in their population."""
     skipped = target + ((draw.skip_own > 0) & (target >= own)).astype(jnp.int32)
     return skipped + draw.shift.astype(jnp.int32)
@@ -147,8 +147,8 @@ def _uniform_row(draw: Draw, own, tables, carry, visit):
     def body(loop):
         chunk, carry = loop
         position = chunk * (2 * _CHUNK) + jnp.arange(2 * _CHUNK, dtype=jnp.int32)
-        target = _multiply_high(_words(draw, own, chunk), draw.n).astype(jnp.int32)
-        some = Visit(_placed(draw, own, target), position, position < count)
+        target = multiply_high(_words(draw, own, chunk), draw.n).astype(jnp.int32)
+        some = Visit(placed(draw, own, target), position, position < count)
         return chunk + 1, visit(carry, some)
 
     more = lambda loop: loop[0] * (2 * _CHUNK) < count  # noqa: E731
@@ -165,7 +165,7 @@ def _gap_row(draw: Draw, own, tables, carry, visit):
         at = last + jnp.cumsum(gap + hit.astype(jnp.int32))
         inside = hit & (at < n)
         position = found + jnp.cumsum(inside.astype(jnp.int32)) - 1
-        carry = visit(carry, Visit(_placed(draw, own, at), position, inside))
+        carry = visit(carry, Visit(placed(draw, own, at), position, inside))
         found = found + jnp.sum(inside, dtype=jnp.int32)
         return chunk + 1, at[-1], found, carry
 
@@ -190,7 +190,7 @@ def _gap_of(draw: Draw, tables: jax.Array, word: jax.Array) -> jax.Array:
     return lax.fori_loop(0, 17, halve, (low, high))[0]
 
 
-def _multiply_high(word: jax.Array, n: jax.Array) -> jax.Array:
+def multiply_high(word: jax.Array, n: jax.Array) -> jax.Array:
     """`(word * n) >> 32` of uint32, in 16-bit halves."""
     half, low = np.uint32(16), np.uint32(0xFFFF)
     a, b, c, d = word >> half, word & low, n >> half, n & low

@@ -15,7 +15,7 @@ from jax.experimental import pallas as pl
 
 from ..numerics import QUANTILES, bits
 from ..numerics._quantile_table import _BITS
-from ._drawn import GAPS, UNIFORM, Draw, _multiply_high, _placed
+from ._drawn import GAPS, UNIFORM, Draw, multiply_high, placed
 from ._table import HAS_DELAYS, HAS_WEIGHTS
 
 
@@ -86,7 +86,7 @@ def _uniform_row(p, draw, own, visit):
         words, counter = _words(p, draw, own, chunk)
         for half, word in enumerate(words):
             position = 2 * counter + half
-            target = _placed(draw, own, _multiply_high(word, draw.n).astype(jnp.int32))
+            target = placed(draw, own, multiply_high(word, draw.n).astype(jnp.int32))
             visit(target, position, position < count)
         return chunk + p.grid.segments
 
@@ -107,8 +107,8 @@ def _gap_row(p, draw, own, visit):
         inside = [hit & (a < n) for hit, a in zip(hits, at)]
         ones = [i.astype(jnp.int32) for i in inside]
         number = found + jnp.cumsum(ones[0] + ones[1], dtype=jnp.int32) - 1
-        visit(_placed(draw, own, at[0]), number - ones[1], inside[0])
-        visit(_placed(draw, own, at[1]), number, inside[1])
+        visit(placed(draw, own, at[0]), number - ones[1], inside[0])
+        visit(placed(draw, own, at[1]), number, inside[1])
         last = last + jnp.sum(steps[0] + steps[1], dtype=jnp.int32)
         return chunk + 1, last, found + jnp.sum(ones[0] + ones[1], dtype=jnp.int32)
 

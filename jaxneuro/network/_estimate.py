@@ -12,8 +12,6 @@ from ._places import Wired
 from ._projection import is_individual
 
 _CHUNK_BYTES = 64  # per synapse that is being drawn
-
-
 _GAP_BYTES = 12 * 2**16  # of a table of gaps, at most
 
 
