@@ -2,6 +2,7 @@
 
 from . import analysis as analysis
 from . import connectivity as connectivity
+from . import integrators as integrators
 from . import io as io
 from . import kernels as kernels
 from . import network as network
@@ -23,6 +24,7 @@ from ._types import Neuron as Neuron
 from ._types import Release as Release
 from ._types import SpikeStimulus as SpikeStimulus
 from ._types import Stimulus as Stimulus
+from ._types import StochasticNeuron as StochasticNeuron
 from ._types import Synapse as Synapse
 from .kernels import configure_cpu as configure_cpu
 from .network import Description as Description

@@ -4,6 +4,7 @@ Every role has the same two methods: `init` makes a state, `step` maps
 `(state, input, dt)` to `(state, output)` and touches nothing else.
 """
 
+import operator
 from abc import abstractmethod
 from typing import Any, ClassVar, NamedTuple
 
@@ -18,10 +19,12 @@ class Drive(NamedTuple):
 
     The synaptic current is `current - conductance * v`; both are means over the
     step. `jump` is added to v after the membrane has moved and before the
-    threshold is tested. A part that is None does not exist and costs nothing.
+    threshold is tested. `arrivals` are what `Direct` synapses hand over as it comes, at
+    the end of the step: by port of the neuron, in its own units. A part that is None does
+    not exist and costs nothing.
 
     **Fields** `current` [pA], `conductance` [nS], `jump` [mV]; each `(..., n)`, a
-    scalar, or None.
+    scalar, or None; `arrivals` a dictionary of such arrays, or None.
 
     **Source** the house's own: design section 2.
     """
@@ -29,6 +32,15 @@ class Drive(NamedTuple):
     current: jax.Array | None = None
     conductance: jax.Array | None = None
     jump: jax.Array | None = None
+    arrivals: dict[str, jax.Array] | None = None
+
+    def linear(self) -> tuple[Any, Any]:
+        """Current [pA] and conductance [nS], 0.0 for one that is absent: for a `Linear` flow."""
+        return tuple(0.0 if x is None else x for x in (self.current, self.conductance))  # type: ignore[return-value]
+
+    def arriving(self, port: str) -> Any:
+        """What arrives at a port at the end of the step, 0.0 where nothing does."""
+        return 0.0 if self.arrivals is None else self.arrivals.get(port, 0.0)
 
     def current_at(self, v: jax.Array) -> jax.Array:
         """The current [pA] at the voltage v [mV]: `current - conductance v`, 0 if neither is."""
@@ -42,7 +54,16 @@ class Drive(NamedTuple):
 
 def add_drives(a: Drive, b: Drive) -> Drive:
     """The sum of two drives, part by part; a part that neither gives stays None."""
-    return Drive(*(y if x is None else x if y is None else x + y for x, y in zip(a, b)))
+    current, conductance, jump = (_sum(x, y, operator.add) for x, y in zip(a[:3], b[:3]))
+    return Drive(current, conductance, jump, _sum(a.arrivals, b.arrivals, _add_ports))
+
+
+def _sum(x: Any, y: Any, add: Any) -> Any:
+    return y if x is None else x if y is None else add(x, y)
+
+
+def _add_ports(a: dict[str, Any], b: dict[str, Any]) -> dict[str, Any]:
+    return {port: _sum(a.get(port), b.get(port), operator.add) for port in a | b}
 
 
 class Neuron(Model):
@@ -52,8 +73,12 @@ class Neuron(Model):
     them from t to t + dt and returns `(state, spikes)`, spikes of shape `(n,)`, boolean
     (or float 0/1 with a surrogate gradient). Arrays of the state have shape `(n,)`.
 
+    A class names in `ports` what `Direct` synapses may hand to it.
+
     **Source** the house's own: design section 2.
     """
+
+    ports: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def init(self, n: int) -> Any: ...
@@ -64,6 +89,27 @@ class Neuron(Model):
     def voltage(self, state: Any) -> jax.Array | None:
         """v [mV] as the synapses see it at the start of a step; None without a voltage."""
         return getattr(state, "v", None)
+
+    def largest_step(self) -> Any:
+        """The largest dt [ms] at which the model is known to be stable, () or (n,), or None.
+
+        `build` refuses a larger one. A bound that is necessary will do: what it lets through
+        is found by the check for non-finite states.
+        """
+        return None
+
+
+class StochasticNeuron(Neuron):
+    """The role of a neuron that draws: its `init` also gets the stream of its bits.
+
+    **Step** `init(n, stream)` returns the state of n neurons, which keeps `stream`, a
+    `numerics.Stream`, and the number of steps done; `step` is that of `Neuron`.
+
+    **Source** the house's own: design sections 2 and 4.
+    """
+
+    @abstractmethod
+    def init(self, n: int, stream: Any) -> Any: ...  # type: ignore[override]
 
 
 class Synapse(Model):

@@ -7,35 +7,31 @@ the model's own.
 """
 
 import dataclasses
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 import jaxneuro as jn
+from jaxneuro._types import state_variables
 from jaxneuro.numerics import FastSigmoid, Stream, stream_key
+from tests import zoo_adaptive as adaptive
+from tests import zoo_biophysical as biophysical
+from tests import zoo_psc as psc
+from tests import zoo_stochastic as stochastic
 from tests.oracle import lif, synapses
-from tests.zoo_stimuli import CLOSE, NAME, SEED, STIMULI
+from tests.zoo_case import DT, SILENT, Case, Setting
+from tests.zoo_stimuli import NAME, SEED, STIMULI
 
-DT = 0.1
 N = 128
 LIF = {"tau_m": 12.0, "c_m": 180.0, "e_l": -64.0, "v_th": -51.5, "v_reset": -62.0, "t_ref": 1.3}
-
-
-class Case(NamedTuple):
-    """A model, its oracle, and how near float64 comes to it."""
-
-    model: Any
-    oracle: Callable | None
-    close: float = CLOSE
 
 
 def lif_oracle(params, drives, n, dt):
     v, left, spikes = np.full(n, params["e_l"]), np.zeros(n, np.int64), np.zeros(n, bool)
     out = {"spikes": [], "v": []}
-    for current, conductance, jump in zip(*map(np.asarray, drives)):
+    for current, conductance, jump in zip(*map(np.asarray, drives[:3])):
         v, left, spikes = lif.lif_step(v, left, spikes, current, conductance, jump, params, dt)
         out["spikes"].append(spikes)
         out["v"].append(v)
@@ -58,16 +54,34 @@ def spikes_oracle(params, inputs, n, dt):
     return {"values": list(np.asarray(inputs[0]))}
 
 
+def graded_oracle(params, inputs, n, dt):
+    return {"values": list(np.asarray(inputs[1]))}
+
+
+def direct_oracle(params, inputs, n, dt):
+    return {"ex": list(np.asarray(inputs[0]))}
+
+
+# By class; all other neurons are driven as LIF is, in pA, nS and mV.
+SETTINGS = {**psc.SETTINGS, **adaptive.SETTINGS, **stochastic.SETTINGS, **biophysical.SETTINGS}
 CASES = {
-    "LIF": Case(jn.neurons.LIF(**LIF), lif_oracle),
-    "LIF, surrogate": Case(jn.neurons.LIF(**LIF, surrogate=FastSigmoid(0.7)), lif_oracle),
+    "LIF": Case(jn.neurons.LIF(**LIF), lif_oracle, silent=SILENT),
+    "LIF, surrogate": Case(
+        jn.neurons.LIF(**LIF, surrogate=FastSigmoid(0.7)), lif_oracle, silent=SILENT
+    ),
     "Delta": Case(jn.synapses.Delta(), synapse_oracle(synapses.delta)),
     "Exponential": Case(jn.synapses.Exponential(3.7), synapse_oracle(synapses.exponential)),
     "ExponentialConductance": Case(
         jn.synapses.ExponentialConductance(4.1, -71.0),
         synapse_oracle(synapses.exponential_conductance),
     ),
+    "Direct": Case(jn.synapses.Direct("ex"), direct_oracle),
     "Spikes": Case(jn.release.Spikes(), spikes_oracle),
+    "Graded": Case(jn.release.Graded(), graded_oracle),
+    **psc.CASES,
+    **adaptive.CASES,
+    **stochastic.CASES,
+    **biophysical.CASES,
     **{name: Case(*parts) for name, parts in STIMULI.items()},
 }
 NEURONS = {name: case for name, case in CASES.items() if isinstance(case.model, jn.Neuron)}
@@ -86,7 +100,7 @@ def numbers(model: Any, factors: Any = 1.0) -> dict[str, Any]:
         if dataclasses.is_dataclass(x):
             x = numbers(x, factors)
         elif field.metadata.get("on_grid"):
-            x = np.asarray(x, np.float64) + DT * np.rint(100 * (factors - 1))
+            x = np.asarray(x, np.float64) + setting(model).dt * np.rint(100 * (factors - 1))
         elif "checks" in field.metadata:
             x = np.asarray(x, np.float64) * factors
         elif isinstance(model, jn.stimuli.Steps) and field.name == "values":
@@ -119,6 +133,11 @@ def cast(model: Any, dtype: Any) -> Any:
     return jax.tree.map(lambda x: x.astype(dtype) if is_number(x) else x, model)
 
 
+def setting(model: Any) -> Setting:
+    """How the laws drive a model."""
+    return SETTINGS.get(type(model).__name__, Setting())
+
+
 def ready(model: Any, n: int) -> Any:
     """The model as it runs: a stimulus is prepared, as `build` does."""
     if not isinstance(model, jn.Stimulus):
@@ -149,10 +168,16 @@ def inputs(model: Any, n_steps: int, n: int = N, seed: int = 0, scale: float = 1
     v = jnp.asarray(rng.uniform(-80.0, -40.0, shape), dtype)
     few = rng.random(shape) < 0.05
     if isinstance(model, jn.Neuron):
-        current = rng.normal(250.0, 400.0, shape) * scale
-        conductance = rng.uniform(0.0, 8.0, shape) * scale
+        how = setting(model)
+        current = rng.normal(250.0, 400.0, shape) * scale * how.size
+        conductance = rng.uniform(0.0, 8.0, shape) * scale * how.size
         jump = few * rng.normal(0.0, 5.0, shape) * scale
-        return jn.Drive(*(jnp.asarray(x, dtype) for x in (current, conductance, jump)))
+        parts = (jnp.asarray(x, dtype) for x in (current, conductance, jump))
+        if not model.ports:
+            return jn.Drive(*parts)
+        few = rng.random((len(model.ports), *shape)) < 0.05
+        arriving = few * rng.normal(0.0, how.arriving, few.shape) * scale
+        return jn.Drive(*parts, {k: jnp.asarray(x, dtype) for k, x in zip(model.ports, arriving)})
     if isinstance(model, jn.Synapse):
         return jnp.asarray(few * rng.normal(0.0, 50.0, shape) * scale, dtype), v
     if isinstance(model, jn.Release):
@@ -168,13 +193,14 @@ def stream(index: Any, seed: int = SEED) -> Stream:
 
 def init(model: Any, n: int, order: Any = None, seed: int = SEED) -> Any:
     """The state of a model of any role for n units, which draw as the neurons `order`."""
-    if not isinstance(model, jn.Stimulus):
+    if not isinstance(model, jn.Stimulus | jn.StochasticNeuron):
         return model.init(n)
     return model.init(n, stream(np.arange(n) if order is None else order, seed))
 
 
-def step(model: Any, state: Any, now: Any, dt: float = DT) -> tuple[Any, Any]:
+def step(model: Any, state: Any, now: Any) -> tuple[Any, Any]:
     """One step of a model of any role under one row of `inputs`."""
+    dt = setting(model).dt
     if isinstance(model, jn.Synapse | jn.Release):
         return model.step(state, *now, dt)
     return model.step(state, now, dt)
@@ -183,19 +209,26 @@ def step(model: Any, state: Any, now: Any, dt: float = DT) -> tuple[Any, Any]:
 def outputs(model: Any, state: Any, output: Any) -> dict[str, jax.Array]:
     """What an oracle gives: by name, without the parts that are not there."""
     if isinstance(model, jn.Neuron):
-        return {"spikes": output, "v": state.v}
+        return {"spikes": output, **floats(state)}
     if isinstance(model, jn.Release):
         return {"values": output}
     if isinstance(model, jn.SpikeStimulus):
         return {"counts": output}
-    return {k: x for k, x in output._asdict().items() if x is not None}
+    parts = {k: x for k, x in zip(output._fields, output[:3]) if x is not None}
+    return parts | (output.arrivals or {})
 
 
-def run(model: Any, state: Any, xs: Any, dt: float = DT) -> tuple[Any, dict[str, jax.Array]]:
+def floats(state: Any) -> dict[str, jax.Array]:
+    """The state variables that are numbers."""
+    variables = {name: getattr(state, name) for name in state_variables(state)}
+    return {name: x for name, x in variables.items() if is_number(x)}
+
+
+def run(model: Any, state: Any, xs: Any) -> tuple[Any, dict[str, jax.Array]]:
     """The model over all its inputs: the last state, and the outputs (steps, ...)."""
 
     def body(state, now):
-        state, output = step(model, state, now, dt)
+        state, output = step(model, state, now)
         return state, outputs(model, state, output)
 
     return jax.lax.scan(body, state, xs)

@@ -11,10 +11,10 @@ import jaxneuro as jn
 from tests.oracle import random_stimuli as drawn
 from tests.oracle.stimuli import value_at
 from tests.oracle.threefry import stream_key
+from tests.zoo_case import CLOSE
 
 st = jn.stimuli
 SEED, NAME = 3, "zoo"
-CLOSE = 1e-12
 # `cycles` keeps 1e-9 of a cycle, whatever the dtype.
 OF_A_CYCLE = 2 * np.pi * 1e-9
 

@@ -8,7 +8,7 @@ import jax
 
 from .._types import Neuron, Release, Stimulus, Synapse, state_variables
 from ..connectivity import Rule
-from ..network import Description, Part, Population, Projection, Stimulation
+from ..network import Description, Part, Population, Projection, Stimulation, initial_state
 from ..numerics import Distribution
 from ..space import Area, Free, Layout, SpatialValue
 from ._entry import Entry, Source, attempt, no_such
@@ -110,7 +110,7 @@ def _population(entry: Entry) -> Population:
 
 def _check_initial(entry: Entry, p: Population) -> None:
     """Raises for a start value of what the neuron's state has not."""
-    state = entry["model"].make(jax.eval_shape, lambda: p.model.init(max(p.n, 1)))
+    state = entry["model"].make(jax.eval_shape, lambda: initial_state(p.model, max(p.n, 1)))
     known = state_variables(state)
     for variable in p.initial:
         if variable not in known:

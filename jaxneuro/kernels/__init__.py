@@ -21,6 +21,7 @@ from ._drawn import gap_words as gap_words
 from ._drawn import redraw as redraw
 from ._gap_rows import gap_counts as gap_counts
 from ._gap_rows import gap_rows as gap_rows
+from ._hold import hold as hold
 from ._native import native_available as native_available
 from ._pack import pack as pack
 from ._pack import packed_bytes as packed_bytes

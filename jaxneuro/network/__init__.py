@@ -6,6 +6,7 @@ from ._connections import Connections as Connections
 from ._description import Description as Description
 from ._estimate import Estimate as Estimate
 from ._estimate import ProjectionEstimate as ProjectionEstimate
+from ._group import initial_state as initial_state
 from ._network import Network as Network
 from ._network import NetworkState as NetworkState
 from ._network import Output as Output

@@ -20,14 +20,14 @@ from ._draw import Drawing, longest_delay
 from ._drive import Driven, group_stimuli, prepare_stimuli
 from ._estimate import check_fits, estimate
 from ._fixed_point import find_quanta
-from ._group import Group, Initial
+from ._group import Group, Initial, initial_state
 from ._merge import first_member, merge
 from ._network import Network, Pathway
 from ._places import Places
 from ._plan import Plan, receptor_key
 from ._population import Population
 from ._projection import is_individual
-from ._set import check_grid
+from ._set import check_grid, check_stable
 
 # Of a build whose progress is shown.
 _SHOWN = 10_000_000
@@ -59,9 +59,10 @@ def build(
     it. Ctrl-C stops a build and leaves nothing behind.
 
     **Raises** `ValueError`, before anything is drawn, for a key, dt or dtype of the wrong
-    kind, a duration or delay that is not a whole number of steps, an unknown state variable
-    among the initial values, a neuron model that ignores a part of the drive it is given, or a
-    network that does not fit in memory (with the estimate per projection).
+    kind, a dt above the largest at which a neuron model is known to be stable, a duration or
+    delay that is not a whole number of steps, an unknown state variable among the initial
+    values, a neuron model that ignores a part of the drive it is given, or a network that does
+    not fit in memory (with the estimate per projection).
 
     **Source** the house's own: design sections 3 and 4.
     """
@@ -72,6 +73,7 @@ def build(
     _check_deterministic(description, deterministic)
     for p in description.populations:
         check_grid(f"population {p.name!r}", p.model, dt)
+        check_stable(f"population {p.name!r}", p.model, dt)
     for p in description.projections:
         check_grid(f"projection {p.name!r}: synapse", p.synapse, dt)
     places = Places(description, seed)
@@ -117,7 +119,7 @@ def _state_bytes(plan: Plan, longest: dict[str, int | None], dtype: Any) -> int:
         # A computed delay that nobody knows yet counts as one of a byte.
         steps = [255 if longest[p.name] is None else longest[p.name] for p in onto]
         slots = max((s for s in steps if s is not None), default=0) + 1
-        state = jax.eval_shape(lambda m: m.init(2), first_member(members[0].model))
+        state = jax.eval_shape(lambda m: initial_state(m, 2), first_member(members[0].model))
         per_neuron = sum(x.size * x.dtype.itemsize for x in jax.tree.leaves(state)) // 2
         total += n * (per_neuron + receptors * np.dtype(dtype).itemsize * (slots + 1))
     return total
@@ -229,7 +231,9 @@ def _only_at(name: str, model: Any, members: list[Population], dtype: Any) -> An
 
 
 def _initial(p: Population, index: int, variable: str, value: Any, dtype: Any) -> Initial:
-    state = jax.eval_shape(lambda m: m.init(max(p.n, 1)), merge([p.model], [p.n or 1], dtype))
+    state = jax.eval_shape(
+        lambda m: initial_state(m, p.n or 1), merge([p.model], [p.n or 1], dtype)
+    )
     known = state_variables(state)
     if variable not in known:
         raise unknown(f"state variable of population {p.name!r}", variable, known)

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._types import Drive
-from ._group import Group
+from ._group import Group, initial_state
 from ._merge import first_member
 from ._stimuli import StimulusGroup
 
@@ -28,8 +28,13 @@ def check_neuron(group: Group, dt: float, dtype: Any, inputs: bool = False) -> N
         given.setdefault("current", "the inputs of the run")
     model = first_member(group.model)
     name = f"{type(model).__name__} (population {group.populations[0]!r})"
-    drive = Drive(**{part: jnp.zeros(2, dtype) for part in given})
-    state = jax.eval_shape(lambda m: m.init(2), model)
+    ports = [part for part in given if part not in Drive._fields]
+    _check_ports(name, model, ports, given)
+    zeros = jnp.zeros(2, dtype)
+    current, conductance, jump = (zeros if part in given else None for part in Drive._fields[:3])
+    arrivals = dict.fromkeys(sorted(ports), zeros) if ports else None
+    drive = Drive(current, conductance, jump, arrivals)
+    state = jax.eval_shape(lambda m: initial_state(m, 2), model)
     closed, (new, spikes) = jax.make_jaxpr(lambda d, m, s: m.step(s, d, dt), return_shape=True)(
         drive, model, state
     )
@@ -54,15 +59,27 @@ def _check_shapes(name: str, state: Any, new: Any, spikes: Any) -> None:
         )
 
 
+def _check_ports(name: str, model: Any, ports: list[str], given: dict[str, str]) -> None:
+    for port in ports:
+        if port not in model.ports:
+            has = ", ".join(map(repr, model.ports)) or "none: it takes no Direct synapses"
+            raise ValueError(
+                f"{name} has no port {port!r}, to which {given[port]} is; it has {has}"
+            )
+
+
 def _check_used(name: str, jaxpr: Any, given: dict[str, str]) -> None:
     used = {id(v) for equation in jaxpr.eqns for v in equation.invars}
     used |= {id(v) for v in jaxpr.outvars}
     parts = [part for part in Drive._fields if part in given]
+    parts += sorted(part for part in given if part not in Drive._fields)  # as JAX sorts them
     for part, variable in zip(parts, jaxpr.invars):
         if id(variable) not in used:
+            label = part if part in Drive._fields else f"arrivals[{part!r}]"
             raise ValueError(
-                f"{name} must use the drive it is given; its step ignores `drive.{part}`, which "
-                f"comes from {given[part]}. In step, use drive.current_at(v) and drive.jumped(v)"
+                f"{name} must use the drive it is given; its step ignores `drive.{label}`, which "
+                f"comes from {given[part]}. In step, use drive.current_at(v), drive.jumped(v) and "
+                "drive.arriving(port)"
             )
 
 
@@ -72,14 +89,20 @@ def _given_parts(group: Group, dt: float, dtype: Any) -> dict[str, str]:
     for receptor in group.receptors:
         model = first_member(receptor)
         drive = jax.eval_shape(lambda m=model: m.step(m.init(1), one, one, dt)[1])
-        given |= {k: type(model).__name__ for k, x in drive._asdict().items() if x is not None}
+        given |= dict.fromkeys(_parts(drive), type(model).__name__)
     for stimulus in group.stimuli:
         out = jax.eval_shape(lambda s: _output(s, dt), stimulus.spread())
         name = type(stimulus.model).__name__
         _check_stimulus(f"{name} (stimulation {stimulus.names[0]!r})", stimulus, out)
         if isinstance(out, Drive):
-            given |= {k: name for k, x in out._asdict().items() if x is not None}
+            given |= dict.fromkeys(_parts(out), name)
     return given
+
+
+def _parts(drive: Drive) -> list[str]:
+    """The parts of a drive that are there; of arrivals, the ports."""
+    parts = [name for name, x in zip(Drive._fields, drive[:3]) if x is not None]
+    return [*parts, *(drive.arrivals or {})]
 
 
 def _output(stimulus: StimulusGroup, dt: float) -> Any:
@@ -94,7 +117,7 @@ def _output(stimulus: StimulusGroup, dt: float) -> Any:
 def _check_stimulus(name: str, stimulus: StimulusGroup, out: Any) -> None:
     """Raises `ValueError` unless a stimulus gives a drive, or spikes one number per neuron."""
     if stimulus.receptor is None:
-        shapes = [x.shape for x in out if x is not None] if isinstance(out, Drive) else []
+        shapes = [x.shape for x in jax.tree.leaves(out)] if isinstance(out, Drive) else []
         if not shapes or any(shape not in ((), (stimulus.n,)) for shape in shapes):
             raise ValueError(
                 f"{name}: step must return a Drive whose parts are of shape () or (n,); it returns "

@@ -8,8 +8,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from .._types import Drive, Neuron, Synapse, add_drives
-from ..numerics import Distribution, bits, spread_rows, stream_keys, unit_interval
+from .._types import Drive, Neuron, StochasticNeuron, Synapse, add_drives
+from ..numerics import Distribution, Stream, bits, spread_rows, stream_keys, unit_interval
 from ._merge import spread
 from ._stimuli import StimulusGroup
 
@@ -64,11 +64,19 @@ class Group(eqx.Module):
 
     def init_neurons(self, seed: Any) -> Any:
         """The state of the neurons, with the start values that were asked for."""
-        state = self.model.init(self.n)
+        state = initial_state(self.model, self.n, self._stream(seed))
         for variable in sorted({i.variable for i in self.initial}):
             x = jnp.asarray(getattr(state, variable))
             state = _replace(state, variable, self._start(variable, x, seed))
         return state
+
+    def _stream(self, seed: Any) -> Stream | None:
+        """Where neurons that draw do so: a stream for each population."""
+        if not isinstance(self.model, StochasticNeuron):
+            return None
+        keys = stream_keys(seed, self.populations, "neuron")
+        high, low = (spread_rows(jnp.asarray(k), self.sizes) for k in keys)
+        return Stream(high, low, self._local())
 
     def _start(self, variable: str, x: jax.Array, seed: Any) -> jax.Array:
         """`x` with the start values of a variable: one draw for the group, pieces by law."""
@@ -129,6 +137,16 @@ class Group(eqx.Module):
                 earlier = arrivals.get(stimulus.receptor)
                 arrivals[stimulus.receptor] = part if earlier is None else earlier + part
         return tuple(new), drive, arrivals
+
+
+def initial_state(model: Neuron, n: int, stream: Stream | None = None) -> Any:
+    """The state of n neurons; those that draw do so in `stream`, or in any where none is given."""
+    if not isinstance(model, StochasticNeuron):
+        return model.init(n)
+    if stream is None:
+        zero = jnp.zeros(n, jnp.uint32)
+        stream = Stream(zero, zero, jnp.arange(n, dtype=jnp.uint32))
+    return model.init(n, stream)
 
 
 def _run_key(pair: tuple[int, Any]) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._checks import check_size, concrete, unknown
 from .._fields import parameters
+from .._types import Neuron
 from ..numerics import steps_on_grid, stream_key
 from ._merge import member, replace_member
 
@@ -45,6 +46,18 @@ def check_grid(label: str, model: Any, dt: float) -> None:
                 f"{label}: {field.name} must be at most {_LONGEST} steps, {_LONGEST * dt:g} ms; "
                 f"got {np.max(value):g} ms"
             )
+
+
+def check_stable(label: str, model: Any, dt: float) -> None:
+    """Raises `ValueError` where dt is above the largest step that the model is known to bear."""
+    bound = model.largest_step()
+    largest = None if bound is None else concrete(bound)
+    if largest is not None and largest.size and not np.all(dt <= largest):
+        raise ValueError(
+            f"{label}: {type(model).__name__} needs a time step dt of at most "
+            f"{float(largest.min()):.4g} ms to be stable; got {dt:g} ms. Take a smaller dt, or a "
+            "method that bears it (method=jn.integrators.exponential_euler)"
+        )
 
 
 def _set_population(net: Any, number: int, name: str, values: dict[str, Any]) -> Any:
@@ -147,4 +160,6 @@ def _set_member(
             "amplitude=Sinusoid(10.0, 2.0, 8.0). Build another network for another kind"
         )
     check_grid(label, new, dt)
+    if isinstance(new, Neuron):
+        check_stable(label, new, dt)
     return replace_member(model, sizes, index, new)

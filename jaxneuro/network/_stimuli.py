@@ -80,7 +80,7 @@ class StimulusGroup(eqx.Module):
             on = on if stop is None else on & (now < stop)
             out = jax.tree.map(lambda x: jnp.where(on, x, jnp.zeros_like(x)), out)
         if isinstance(out, Drive):
-            return state, Drive(*(None if x is None else self._place(x, n) for x in out))
+            return state, jax.tree.map(lambda x: self._place(x, n), out)
         return state, self._place(out, n)
 
     def _place(self, x: jax.Array, n: int) -> jax.Array:

@@ -13,6 +13,7 @@ from .._checks import concrete
 from .._fields import Parameter, param
 from .._types import Drive, Neuron
 from ..numerics import Surrogate, threshold
+from ._refractory import countdown
 
 
 class LIFState(NamedTuple):
@@ -82,14 +83,12 @@ class LIF(Neuron):
 
     def step(self, state: LIFState, drive: Drive, dt: float) -> tuple[LIFState, jax.Array]:
         v = self.voltage(state)
-        hold = jnp.rint(self.t_ref / dt).astype(jnp.uint16)
-        refractory = jnp.where(state.spikes, hold, state.refractory)
-        free = refractory == 0
+        free, left = countdown(state.spikes, state.refractory, self.t_ref, dt)
         moved = drive.jumped(self._membrane(v, drive, dt))
         v = jnp.where(free, moved, v)
         spikes = threshold(v, self.v_th, self.surrogate)
         fired = spikes if self.surrogate is None else spikes > 0
-        return LIFState(v, fired, refractory - (~free).astype(jnp.uint16)), spikes
+        return LIFState(v, fired, left), spikes
 
     def _membrane(self, v: jax.Array, drive: Drive, dt: float) -> jax.Array:
         g_l = self.c_m / self.tau_m

@@ -20,8 +20,13 @@ from ._quantile_table import quantile_table as quantile_table
 from ._rates import per_step as per_step
 from ._rates import to_hz as to_hz
 from ._runs import spread_rows as spread_rows
+from ._singular import decay_mean as decay_mean
+from ._singular import linoid as linoid
+from ._singular import phi1 as phi1
+from ._singular import phi2 as phi2
 from ._spike import FastSigmoid as FastSigmoid
 from ._spike import Surrogate as Surrogate
+from ._spike import crossing as crossing
 from ._spike import threshold as threshold
 from ._streams import Stream as Stream
 from ._streams import bits as bits

@@ -68,3 +68,19 @@ def threshold(v: jax.Array, v_th: jax.Array, surrogate: Surrogate | None = None)
     if surrogate is None:
         return (v >= v_th) & (v < np.inf)
     return _step(v - v_th, surrogate)
+
+
+def crossing(
+    before: jax.Array, v: jax.Array, v_th: jax.Array, surrogate: Surrogate | None = None
+) -> jax.Array:
+    """Which neurons came to or above threshold in this step, having been below it.
+
+    `spikes = (before < v_th) and (v >= v_th)`: for models whose upstroke stays above it for
+    several steps. The surrogate is that of `threshold`, where v was below before.
+
+    **Step** `before`, `v` and `v_th` [mV] broadcast to `(n,)`; returns `(n,)`.
+
+    **Source** Brette et al. (2007), doi:10.1007/s10827-007-0038-6.
+    """
+    spikes, below = threshold(v, v_th, surrogate), before < v_th
+    return spikes & below if surrogate is None else spikes * below.astype(spikes.dtype)

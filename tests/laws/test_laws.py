@@ -9,7 +9,6 @@ import jaxneuro as jn
 from tests import zoo
 from tests.zoo import (
     CASES,
-    DT,
     N,
     cast,
     fast_run,
@@ -149,7 +148,7 @@ def against_oracle(case, dtype):
     params = numbers(case.model, FACTORS)
     model = ready(of_numbers(case.model, params, dtype), N)
     xs = inputs(case.model, STEPS)
-    expected = case.oracle(params, xs, N, DT)
+    expected = case.oracle(params, xs, N, zoo.setting(case.model).dt)
     ours = fast_run(model, init(model, N), xs)[1]
     assert set(ours) == set(expected)
     number = lambda x: np.asarray(x, np.float64)  # noqa: E731
@@ -170,7 +169,7 @@ def test_float64_equals_the_oracle(case, x64):
 
 @every_oracle
 def test_float32_stays_near_the_oracle(case):
-    """To 2e-5 of the largest value, until a threshold crossing is disputed; counts are equal."""
+    """To `case.near` of the largest value, until a crossing is disputed; counts are equal."""
     ours, expected = against_oracle(case, jnp.float32)
     agreed = np.ones((STEPS, N), bool)
     if "spikes" in expected:
@@ -182,7 +181,7 @@ def test_float32_stays_near_the_oracle(case):
             np.testing.assert_array_equal(ours[name], x)
         elif name != "spikes":
             error = np.abs(ours[name] - x)[agreed]
-            assert error.max() <= 2e-5 * max(np.abs(x).max(), 1e-30), name
+            assert error.max() <= case.near * max(np.abs(x).max(), 1e-30), name
 
 
 # The input of a stimulus is the number of the step: it has no scale.

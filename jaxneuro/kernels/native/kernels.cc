@@ -124,6 +124,9 @@ Error PackImpl(AnyBuffer spikes, ffi::Result<AnyBuffer> out) {
   return Error::Success();
 }
 
+// Nothing: results are the operands.  That XLA cannot look inside is the use of it.
+Error HoldImpl(ffi::RemainingArgs, ffi::RemainingRets) { return Error::Success(); }
+
 }  // namespace
 }  // namespace jaxneuro
 
@@ -150,6 +153,9 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroDeliver, jaxneuro::DeliverImpl,
 XLA_FFI_DEFINE_HANDLER_SYMBOL(
     JaxneuroPack, jaxneuro::PackImpl,
     xla::ffi::Ffi::Bind().Arg<xla::ffi::AnyBuffer>().Ret<xla::ffi::AnyBuffer>());
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroHold, jaxneuro::HoldImpl,
+                              xla::ffi::Ffi::Bind().RemainingArgs().RemainingRets());
 
 // How many threads a call may use; returns how many it may. 0 leaves it as it is.
 extern "C" int64_t jaxneuro_threads(int64_t n) {

@@ -1,0 +1,13 @@
+"""How a state moves over a time step: values that a model takes."""
+
+from ._integrator import Flow as Flow
+from ._integrator import Integrator as Integrator
+from ._integrator import Linear as Linear
+from ._methods import RK4 as RK4
+from ._methods import ExponentialEuler as ExponentialEuler
+from ._methods import ForwardEuler as ForwardEuler
+from ._methods import Heun as Heun
+from ._methods import exponential_euler as exponential_euler
+from ._methods import forward_euler as forward_euler
+from ._methods import heun as heun
+from ._methods import rk4 as rk4

@@ -1,0 +1,62 @@
+"""The role of an integrator, and how a model tells it its equations."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+import jax
+import jax.numpy as jnp
+
+from .._fields import Model
+
+
+class Linear(NamedTuple):
+    """The derivative of a variable y that decays: `dy/dt = source - rate y`.
+
+    Neither depends on y itself (they may on the other variables); then exponential Euler is
+    exact in y. A derivative without such a part is given as it is, an array.
+
+    **Fields** `source` [of y per ms]; `rate` [1/ms]; each () or (n,).
+
+    **Source** Rush and Larsen (1978), doi:10.1109/TBME.1978.326270.
+    """
+
+    source: Any
+    rate: Any
+
+
+# The equations of a model: variables (n,) in, one derivative each out.
+Flow: TypeAlias = Callable[[tuple], Sequence[Any]]
+
+
+def slope(derivative: Any, y: jax.Array) -> jax.Array:
+    """dy/dt as one array of the shape of y."""
+    if isinstance(derivative, Linear):
+        derivative = derivative.source - derivative.rate * y
+    return jnp.broadcast_to(derivative, y.shape)
+
+
+def slopes(flow: Flow, y: tuple) -> tuple[jax.Array, ...]:
+    """The derivatives of all variables at y."""
+    return tuple(slope(d, x) for d, x in zip(flow(y), y, strict=True))
+
+
+class Integrator(Model):
+    """The role of an integrator: moves the variables of a model over one time step.
+
+    `flow(y)` gives the derivatives at y, a tuple of arrays (n,): for each variable an array or a
+    `Linear`. The input of the model is constant over the step.
+
+    **Step** `integrator(flow, y, dt)` returns the variables after the step, like y.
+
+    `order` is the order of its error in dt; `reach` the largest dt times rate for which
+    `dy/dt = -rate y` does not grow, None where it never does.
+
+    **Source** Hairer, Norsett, Wanner (1993), doi:10.1007/978-3-540-78862-1.
+    """
+
+    order: ClassVar[int]
+    reach: ClassVar[float | None]
+
+    @abstractmethod
+    def __call__(self, flow: Flow, y: tuple, dt: float) -> tuple: ...

@@ -1,0 +1,42 @@
+"""`hold`: arrays are written down before what follows reads them."""
+
+from typing import Any
+
+import jax
+from jax import lax
+
+from ._native import native_available
+
+
+def hold(arrays: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
+    """The same arrays; on a CPU what follows reads them, and does not compute them again.
+
+    XLA fuses a chain of elementwise operations with several results into one loop per result,
+    and each loop computes what they share: the stages of a Runge-Kutta step three and four
+    times over. No bit changes. On other devices, and without the native kernels, nothing is
+    done at all.
+
+    **Step** arrays of any shape; returns the same.
+
+    **Source** the house's own: docs/performance.md, "Hodgkin-Huxley".
+    """
+    return _hold(tuple(arrays)) if native_available() else tuple(arrays)
+
+
+@jax.custom_jvp
+def _hold(arrays: tuple) -> tuple:
+    return lax.platform_dependent(*arrays, cpu=_native, default=lambda *x: x)
+
+
+@_hold.defjvp
+def _hold_jvp(primals: Any, tangents: Any) -> Any:
+    return _hold(*primals), tangents[0]
+
+
+def _native(*arrays: jax.Array) -> tuple:
+    out = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in arrays]
+    same = {number: number for number in range(len(arrays))}
+    call = jax.ffi.ffi_call(
+        "jaxneuro_hold", out, vmap_method="broadcast_all", input_output_aliases=same
+    )
+    return tuple(call(*arrays))

@@ -1,0 +1,67 @@
+"""Functions of which the plain formula is 0/0 at a point, and loses its digits near it."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+# Coefficients of x^2, x^4, ... of x / (1 - exp(-x)) - x/2: Bernoulli numbers over factorials.
+_BERNOULLI = (
+    *(1 / 12, -1 / 720, 1 / 30240, -1 / 1209600),
+    *(1 / 47900160, -691 / 1307674368000),
+)
+
+
+def _is_double(x: jax.Array) -> bool:
+    return x.dtype == jnp.float64
+
+
+def _polynomial(x: jax.Array, coefficients: tuple[float, ...]) -> jax.Array:
+    out = jnp.full_like(x, coefficients[-1])
+    for c in reversed(coefficients[:-1]):
+        out = out * x + c
+    return out
+
+
+def linoid(x: jax.Array, decay: Any = None) -> jax.Array:
+    """`x / (1 - exp(-x))`, the rate of many gates: to a few ulp everywhere, 1 at x = 0.
+
+    Near 0 a series stands in, so that neither value nor gradient is 0/0. `decay` is `exp(-x)`
+    where it is known already.
+    """
+    near, terms = (0.3, 6) if _is_double(x) else (1.0, 4)
+    series = 1.0 + x * (0.5 + x * _polynomial(jnp.square(x), _BERNOULLI[:terms]))
+    small = jnp.abs(x) < near
+    decay = jnp.exp(-x) if decay is None else decay
+    # Both where: a gradient takes both branches.
+    return jnp.where(small, series, x / jnp.where(small, jnp.ones_like(x), 1.0 - decay))
+
+
+def decay_mean(rate: jax.Array, dt: float) -> jax.Array:
+    """`(1 - exp(-rate dt)) / rate` [ms]: the integral of `exp(-rate t)` over a step; dt at 0."""
+    x = rate * dt
+    small = jnp.abs(x) < (1e-3 if _is_double(x) else 0.03)
+    series = dt * _polynomial(x, (1.0, -1 / 2, 1 / 6, -1 / 24))
+    safe = jnp.where(small, jnp.ones_like(rate), rate)
+    return jnp.where(small, series, (1.0 - jnp.exp(-x)) / safe)
+
+
+def phi1(x: jax.Array) -> jax.Array:
+    """`(exp(x) - 1) / x`, to a few ulp everywhere; 1 at x = 0."""
+    zero = x == 0
+    # Both where: a gradient takes both branches; at 0 it is that of the series.
+    safe = jnp.where(zero, jnp.ones_like(x), x)
+    return jnp.where(zero, 1.0 + 0.5 * x, jnp.expm1(safe) / safe)
+
+
+def phi2(x: jax.Array) -> jax.Array:
+    """`(exp(x) - 1 - x) / x^2`, to a few ulp everywhere; 1/2 at x = 0."""
+    terms = 16 if _is_double(x) else 11
+    coefficients, factorial = [], 1.0
+    for k in range(2, terms + 2):
+        factorial *= k
+        coefficients.append(1.0 / factorial)
+    small = jnp.abs(x) < 1.0
+    safe = jnp.where(small, jnp.ones_like(x), x)
+    near = _polynomial(jnp.where(small, x, jnp.zeros_like(x)), tuple(coefficients))
+    return jnp.where(small, near, (jnp.expm1(safe) - safe) / jnp.square(safe))

@@ -1,0 +1,34 @@
+"""Graded release: the activity itself, in every step."""
+
+from typing import NamedTuple
+
+import jax
+
+from .._types import Release
+
+
+class GradedState(NamedTuple):
+    """Nothing: graded release has no state.
+
+    **Source** see `Graded`.
+    """
+
+
+class Graded(Release):
+    """Graded release: a source delivers its activity times its weights in every step.
+
+    The activity is what the neuron shows as its voltage: the rate r of a rate unit, v of others.
+    Every row of the connections is walked in every step, so that a step costs all synapses.
+
+    **Step** returns the activity at the end of the step, (n,).
+
+    **Source** Dayan and Abbott (2001), Theoretical Neuroscience, sec. 7.2, ISBN 9780262041997.
+    """
+
+    def init(self, n: int) -> GradedState:
+        return GradedState()
+
+    def step(
+        self, state: GradedState, spikes: jax.Array, v: jax.Array, dt: float
+    ) -> tuple[GradedState, jax.Array]:
+        return state, v

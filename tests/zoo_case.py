@@ -1,0 +1,32 @@
+"""What the laws need to know of a model: the kinds of entry of the zoo."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+CLOSE = 1e-12
+DT = 0.1
+# Parameters of an integrate-and-fire neuron of which nothing depends unless it spikes.
+SILENT = ("v_th", "v_reset", "t_ref", "surrogate")
+
+
+class Case(NamedTuple):
+    """A model, its oracle, and how near it comes to it in float64 and in float32.
+
+    Of a neuron also the names of its parameters of which nothing depends unless it spikes, and
+    what its inputs are multiplied by so that it does not (None: its `v_th` is put out of reach).
+    """
+
+    model: Any
+    oracle: Callable | None
+    close: float = CLOSE
+    near: float = 2e-5
+    silent: tuple[str, ...] = ()
+    calm: float | None = None
+
+
+class Setting(NamedTuple):
+    """How a neuron model is driven: the time step [ms], and the size of its inputs."""
+
+    dt: float = DT
+    size: float = 1.0
+    arriving: float = 50.0
