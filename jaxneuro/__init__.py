@@ -1,6 +1,7 @@
 """Spiking networks as pure functions over immutable pytrees."""
 
 from . import analysis as analysis
+from . import channels as channels
 from . import connectivity as connectivity
 from . import integrators as integrators
 from . import io as io

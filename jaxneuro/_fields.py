@@ -170,8 +170,18 @@ def tables(cls: type) -> list[dataclasses.Field]:
     return [f for f in dataclasses.fields(cls) if f.metadata.get("table")]
 
 
+def inner(model: Any) -> dict[str, tuple[Model, ...]]:
+    """The models inside a model, by the name of the field that holds it, or a tuple of them."""
+    out = {}
+    for field in dataclasses.fields(model):
+        value = getattr(model, field.name)
+        values = value if isinstance(value, tuple) else (value,)
+        if values and all(isinstance(v, Model) for v in values):
+            out[field.name] = values
+    return out
+
+
 def has_tables(model: Any) -> bool:
     """Whether a model, or a model inside it, has tables."""
-    values = [getattr(model, f.name) for f in dataclasses.fields(model)]
-    inner = [v for v in values if isinstance(v, Model)]
-    return bool(tables(type(model))) or any(has_tables(v) for v in inner)
+    inside = (m for models in inner(model).values() for m in models)
+    return bool(tables(type(model))) or any(has_tables(m) for m in inside)

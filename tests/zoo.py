@@ -99,6 +99,8 @@ def numbers(model: Any, factors: Any = 1.0) -> dict[str, Any]:
         x, factors = getattr(model, field.name), np.roll(factors, 1)
         if dataclasses.is_dataclass(x):
             x = numbers(x, factors)
+        elif isinstance(x, tuple) and all(map(dataclasses.is_dataclass, x)):
+            x = tuple(numbers(part, factors) for part in x)
         elif field.metadata.get("on_grid"):
             x = np.asarray(x, np.float64) + setting(model).dt * np.rint(100 * (factors - 1))
         elif "checks" in field.metadata:
@@ -123,6 +125,8 @@ def of_numbers(model: Any, values: dict[str, Any], dtype: Any = jnp.float32) -> 
         x, value = getattr(model, field.name), values[field.name]
         if dataclasses.is_dataclass(x):
             new[field.name] = of_numbers(x, value, dtype)
+        elif isinstance(x, tuple) and all(map(dataclasses.is_dataclass, x)):
+            new[field.name] = tuple(of_numbers(*pair, dtype) for pair in zip(x, value))
         elif is_number(x):
             new[field.name] = jnp.asarray(value, dtype)
     return dataclasses.replace(model, **new)

@@ -1,6 +1,7 @@
 """How a state moves over a time step: values that a model takes."""
 
 from ._integrator import Flow as Flow
+from ._integrator import Gate as Gate
 from ._integrator import Integrator as Integrator
 from ._integrator import Linear as Linear
 from ._methods import RK4 as RK4

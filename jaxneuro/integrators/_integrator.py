@@ -25,14 +25,34 @@ class Linear(NamedTuple):
     rate: Any
 
 
+class Gate(NamedTuple):
+    """The derivative of a gate x: `dx/dt = opening (1 - x) - closing x`.
+
+    **Fields** `opening`, `closing` [1/ms], each () or (n,).
+
+    **Source** Hodgkin and Huxley (1952), eq. 7, doi:10.1113/jphysiol.1952.sp004764.
+    """
+
+    opening: Any
+    closing: Any
+
+
 # The equations of a model: variables (n,) in, one derivative each out.
 Flow: TypeAlias = Callable[[tuple], Sequence[Any]]
 
 
+def linear(derivative: Linear | Gate) -> Linear:
+    """A derivative in its linear form."""
+    if isinstance(derivative, Linear):
+        return derivative
+    return Linear(derivative.opening, derivative.opening + derivative.closing)
+
+
 def slope(derivative: Any, y: jax.Array) -> jax.Array:
     """dy/dt as one array of the shape of y."""
-    if isinstance(derivative, Linear):
-        derivative = derivative.source - derivative.rate * y
+    if isinstance(derivative, Linear | Gate):
+        source, rate = linear(derivative)
+        derivative = source - rate * y
     return jnp.broadcast_to(derivative, y.shape)
 
 
@@ -44,8 +64,8 @@ def slopes(flow: Flow, y: tuple) -> tuple[jax.Array, ...]:
 class Integrator(Model):
     """The role of an integrator: moves the variables of a model over one time step.
 
-    `flow(y)` gives the derivatives at y, a tuple of arrays (n,): for each variable an array or a
-    `Linear`. The input of the model is constant over the step.
+    `flow(y)` gives the derivatives at y, a tuple of arrays (n,): for each variable an array, a
+    `Linear` or a `Gate`. The input of the model is constant over the step.
 
     **Step** `integrator(flow, y, dt)` returns the variables after the step, like y.
 

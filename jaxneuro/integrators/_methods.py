@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from ..kernels import hold
 from ..numerics import decay_mean
-from ._integrator import Flow, Integrator, Linear, slope, slopes
+from ._integrator import Flow, Gate, Integrator, Linear, linear, slopes
 
 
 def _moved(y: tuple, k: tuple, by: float) -> tuple:
@@ -32,7 +32,7 @@ class ExponentialEuler(Integrator):
 
     `y + (source - rate y) (1 - exp(-rate dt)) / rate`, all variables from the same state: the
     method of Rush and Larsen for gates, applied to v as well. A variable that is given
-    without a `Linear` part moves by forward Euler.
+    as a plain array moves by forward Euler.
 
     **Source** Rush and Larsen (1978), doi:10.1109/TBME.1978.326270; Brette et al. (2007),
     doi:10.1007/s10827-007-0038-6.
@@ -42,14 +42,17 @@ class ExponentialEuler(Integrator):
     reach: ClassVar[float | None] = None
 
     def __call__(self, flow: Flow, y: tuple, dt: float) -> tuple:
-        return tuple(_relaxed(d, x, dt) for d, x in zip(flow(y), y, strict=True))
+        derivatives, tree = jax.tree.flatten(tuple(flow(y)))
+        held = hold(tuple(jnp.broadcast_to(x, y[0].shape) for x in derivatives))
+        held = jax.tree.unflatten(tree, held)
+        return tuple(_relaxed(d, x, dt) for d, x in zip(held, y, strict=True))
 
 
 def _relaxed(derivative: Any, y: jax.Array, dt: float) -> jax.Array:
-    if not isinstance(derivative, Linear):
-        return y + dt * slope(derivative, y)
-    rate: Any = jnp.broadcast_to(derivative.rate, y.shape)
-    return y + slope(derivative, y) * decay_mean(rate, dt)
+    if not isinstance(derivative, Linear | Gate):
+        return y + dt * derivative
+    source, rate = linear(derivative)
+    return y + (source - rate * y) * decay_mean(rate, dt)
 
 
 class Heun(Integrator):

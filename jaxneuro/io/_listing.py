@@ -4,8 +4,11 @@ import dataclasses
 import textwrap
 from typing import Any
 
+from .._fields import Model
 from .._types import Neuron, Release, Stimulus, Synapse
+from ..channels import Channel
 from ..connectivity import Rule
+from ..integrators import Integrator
 from ..numerics import Distribution, Surrogate
 from ..space import Layout, Profile, SpatialValue
 from ..stimuli import Signal
@@ -13,6 +16,8 @@ from ._models import Argument, arguments, known
 
 _ROLES = {
     "neuron models (model)": Neuron,
+    "ion channels (channels of HodgkinHuxley)": Channel,
+    "integrators (method of a neuron)": Integrator,
     "layouts (positions)": Layout,
     "distributions (initial, weight, delay)": Distribution,
     "values by distance (weight, delay)": SpatialValue,
@@ -53,4 +58,8 @@ def _shown(argument: Argument, unit: Any) -> str:
     default = argument.default
     if isinstance(default, bool):
         default = str(default).lower()
+    if isinstance(default, tuple) and any(isinstance(x, Model) for x in default):
+        default = f"[{', '.join(type(x).__name__ for x in default)}]"
+    if isinstance(default, Model):
+        default = type(default).__name__
     return f"{argument.name} = {default}{unit}"

@@ -14,9 +14,22 @@ from typing import Any
 
 import equinox as eqx
 
-from .. import connectivity, neurons, numerics, release, space, stimuli, synapses
+from .. import (
+    channels,
+    connectivity,
+    integrators,
+    neurons,
+    numerics,
+    release,
+    space,
+    stimuli,
+    synapses,
+)
 
-_FOLDERS = (neurons, synapses, release, stimuli, connectivity, space, numerics)
+_FOLDERS = (
+    *(neurons, channels, integrators, synapses, release, stimuli),
+    *(connectivity, space, numerics),
+)
 _PREPARED = "on_grid"  # a field that `prepare` sets, no person
 _MADE_BY_BUILD = (stimuli.ScheduledSpikes,)
 _OF_FUNCTIONS = (space.ByPositions,)  # of any but those that a file can name
@@ -106,7 +119,7 @@ def _classes(folder: Any) -> dict[str, type]:
 def inside(owner: type, argument: Argument) -> dict[str, type]:
     """The models that may stand in an argument of another, by name."""
     out = {}
-    for kind in argument.kinds:
+    for kind in (item for k in argument.kinds for item in _items(k)):
         if kind is collections.abc.Callable or kind is typing.Callable:
             out |= known(space.Profile)
         elif inspect.isclass(kind) and issubclass(kind, eqx.Module):
@@ -114,6 +127,11 @@ def inside(owner: type, argument: Argument) -> dict[str, type]:
         elif kind is Any and argument.numeric:
             out |= _companions(owner)
     return out
+
+
+def _items(kind: Any) -> tuple:
+    """What a tuple holds; of any other type itself."""
+    return typing.get_args(kind) if typing.get_origin(kind) is tuple else (kind,)
 
 
 def _companions(owner: type) -> dict[str, type]:

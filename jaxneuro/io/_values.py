@@ -108,6 +108,8 @@ def _argument(entry: Entry, owner: type, argument: Argument) -> Any:
     if x is None and (argument.default is None or type(None) in argument.kinds):
         return None
     classes = inside(owner, argument)
+    if isinstance(x, list) and classes and not argument.numeric:
+        return tuple(_model(item, classes, f"model for {argument.name}") for item in entry)
     if isinstance(x, dict) and classes:
         return _model(entry, classes, f"model for {argument.name}")
     if argument.numeric:

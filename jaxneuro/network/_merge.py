@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._fields import Model, has_tables
+from .._fields import has_tables, inner
 from ..numerics import spread_rows
 
 M = TypeVar("M")
@@ -34,11 +34,11 @@ def sort_key(model: Any) -> tuple[str, str]:
 
 
 def _static_texts(model: Any) -> list[str]:
-    out = []
+    out, inside = [], inner(model)
     for field in dataclasses.fields(model):
         value = getattr(model, field.name)
-        if isinstance(value, Model):
-            out.append(" ".join(sort_key(value)))
+        if field.name in inside:
+            out += [" ".join(sort_key(m)) for m in inside[field.name]]
         elif field.metadata.get("static"):
             # A function's repr holds an address, which differs from run to run.
             out.append(getattr(value, "__qualname__", repr(value)))

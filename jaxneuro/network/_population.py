@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import check_count, check_kind, check_name, check_size
-from .._fields import tables
+from .._fields import inner, tables
 from .._types import Neuron
 from ..numerics import Distribution
 from ..space import Free, Layout
@@ -61,6 +61,9 @@ class Population:
 def check_lengths(label: str, model: Any, n: int, population: str) -> None:
     """Raises `ValueError` where a parameter of a model is an array of another length than n."""
     free = {field.name for field in tables(type(model))}
+    for name, models in inner(model).items():
+        for m in models:
+            check_lengths(f"{label}: {name}: {type(m).__name__}", m, n, population)
     for field in dataclasses.fields(model):
         value = getattr(model, field.name)
         shape = np.shape(value) if hasattr(value, "shape") else ()

@@ -10,10 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import check_size, concrete, unknown
-from .._fields import parameters
+from .._fields import inner, parameters
 from .._types import Neuron
 from ..numerics import steps_on_grid, stream_key
 from ._merge import member, replace_member
+from ._population import check_lengths
 
 _LONGEST = 65_535  # steps of a duration on the grid: counters have 16 bits
 
@@ -140,10 +141,13 @@ def _set_member(
     also_known: Sequence[str] = (),
 ) -> Any:
     """A merged model with parameters of one member replaced, checked as when made."""
-    known = [f.name for f in parameters(type(model))]
+    inside = inner(model)
+    known = list(dict.fromkeys([*(f.name for f in parameters(type(model))), *inside]))
     for key, value in values.items():
         if key not in known:
             raise unknown(f"parameter of {label}", key, [*known, *also_known])
+        if key in inside:  # whole models: their shapes are looked at below
+            continue
         if np.shape(value) not in ((), (sizes[index],)):
             raise ValueError(
                 f"{label}: {key} must be one number or of shape ({sizes[index]},); "
@@ -159,6 +163,7 @@ def _set_member(
             "where it was a number, a whole signal of the same class where it was a signal, "
             "amplitude=Sinusoid(10.0, 2.0, 8.0). Build another network for another kind"
         )
+    check_lengths(label, new, sizes[index], label)
     check_grid(label, new, dt)
     if isinstance(new, Neuron):
         check_stable(label, new, dt)

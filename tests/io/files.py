@@ -22,6 +22,8 @@ ROLES = {
     "by distance": jn.space.SpatialValue,
     "distribution": jn.numerics.Distribution,
     "surrogate": jn.numerics.Surrogate,
+    "channel": jn.channels.Channel,
+    "integrator": jn.integrators.Integrator,
 }
 # Where 1 for every number is no value of the model, or says little.
 GIVEN = {
@@ -79,6 +81,10 @@ def holding(model) -> jn.Description:
     positions, weight, initial, stimuli = GRID, 0.1, {}, []
     if isinstance(model, jn.numerics.Surrogate):
         model = jn.neurons.LIF(surrogate=model)
+    if isinstance(model, jn.channels.Channel):
+        model = jn.neurons.HodgkinHuxley((model, jn.channels.Leak()))
+    if isinstance(model, jn.integrators.Integrator):
+        model = jn.neurons.HodgkinHuxley(method=model)
     if isinstance(model, jn.stimuli.Signal):
         model = jn.stimuli.Current(model)
     if isinstance(model, jn.space.Profile):
@@ -117,6 +123,10 @@ def held(description, like):
     """The model that `holding(like)` put into a description."""
     if isinstance(like, jn.numerics.Surrogate):
         return description.populations[0].model.surrogate
+    if isinstance(like, jn.channels.Channel):
+        return description.populations[0].model.channels[0]
+    if isinstance(like, jn.integrators.Integrator):
+        return description.populations[0].model.method
     if isinstance(like, jn.stimuli.Signal):
         return description.stimuli[0].stimulus.amplitude
     if isinstance(like, jn.space.Profile):

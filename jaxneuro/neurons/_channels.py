@@ -1,0 +1,53 @@
+"""What holds for the channels of a neuron together: their names, and how fast they are."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..channels import Channel
+
+_VOLTAGES = 65  # at which the rates are looked at
+
+
+def check_channels(channels: Any) -> None:
+    """Raises `ValueError` unless these are channels that fit together."""
+    if not isinstance(channels, tuple) or not channels:
+        raise ValueError(f"HodgkinHuxley: channels must be a tuple of channels; got {channels!r}")
+    owners: dict[str, str] = {}
+    for c in channels:
+        name = type(c).__name__
+        if not isinstance(c, Channel):
+            hint = " (a class was given: call it)" if isinstance(c, type) else ""
+            raise ValueError(f"HodgkinHuxley: channels must be channels; got {c!r}{hint}")
+        for field in ("g", "e_rev"):
+            if not hasattr(c, field):
+                what = {"g": "a conductance g", "e_rev": "a reversal potential e_rev"}[field]
+                raise ValueError(
+                    f"HodgkinHuxley: every channel must have {what}; {name} has none. Give it "
+                    f"the field {field}: jn.Parameter = jn.param(...)"
+                )
+        for gate in c.gates:
+            if gate in owners or gate == "v":
+                raise ValueError(
+                    f"HodgkinHuxley: gates must have different names, none of them 'v'; {gate!r} "
+                    f"is in {owners.get(gate, 'the membrane')} and in {name}. Add up the "
+                    "conductances of equal channels, or name the gates of one otherwise"
+                )
+            owners[gate] = name
+
+
+def fastest_rate(channels: tuple[Channel, ...], speed: Callable[[Channel], Any]) -> Any:
+    """The largest rate [1/ms] of a gate between the lowest and highest reversal potential.
+
+    () or (n,), or None without gates; `speed` gives the temperature factor of a channel.
+    """
+    ends = [jnp.asarray(c.e_rev) for c in channels]  # type: ignore[attr-defined]
+    low, high = (functools.reduce(f, ends) for f in (jnp.minimum, jnp.maximum))
+    places = np.linspace(0.0, 1.0, _VOLTAGES).reshape(-1, *(1,) * jnp.ndim(low))
+    v: jax.Array = low + (high - low) * places.astype(low.dtype)
+    rates = [speed(c) * (a + b) for c in channels for a, b in c.rates(v)]
+    return functools.reduce(jnp.maximum, rates).max(axis=0) if rates else None

@@ -1,0 +1,116 @@
+"""Hodgkin-Huxley neuron: a membrane with the ion channels that it is given.
+
+Hodgkin and Huxley (1952), doi:10.1113/jphysiol.1952.sp004764.
+"""
+
+import collections
+import dataclasses
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .._fields import Parameter, param
+from .._types import Drive, Neuron
+from ..channels import Channel, Leak, SquidPotassium, SquidSodium
+from ..integrators import Gate, Integrator, Linear, rk4
+from ..numerics import Surrogate, crossing
+from ._channels import check_channels, fastest_rate
+
+
+@functools.cache
+def _state_class(gates: tuple[str, ...]) -> Any:
+    return collections.namedtuple("HodgkinHuxleyState", ("v", *gates))
+
+
+class HodgkinHuxley(Neuron):
+    """Hodgkin-Huxley neuron: a capacitance and ion channels; the squid axon by default.
+
+    Equations: `c_m dv/dt = current - conductance v - sum_k g_k open_k(v, gates) (v - e_rev_k)`,
+    `dx/dt = q (a(v) (1 - x) - b(v) x)` for every gate x, with the temperature factor
+    `q = q10^((celsius - that of the channel)/10)`. A spike is the upward crossing of `v_th`.
+
+    Update: by `method` (RK4, of fourth order; `exponential_euler` is of first order and bears
+    any dt). In the units of densities (uA/cm2, uF/cm2, mS/cm2), or of whole cells (pA, pF, nS).
+
+    **Fields** each () or (n,): `c_m` [uF/cm2] capacitance; `v_th` [mV] what a spike crosses;
+    `v_start` [mV] start of v, where the gates start at their steady states; `celsius` [C]
+    temperature; `q10` [1] how much faster gates are 10 C above. `channels`: a tuple of
+    channels (`jn.channels`); `method` an integrator; `surrogate` as in `LIF`.
+
+    **Step** `init(n)` makes a state with `v` and one array (n,) per gate, by name (`m`, `h`, `n`).
+    `step(state, drive, dt)` returns `(state, spikes)`.
+
+    **Raises** `ValueError` for `c_m` or `q10` not above 0, no channel or something else, a
+    channel without `g` or `e_rev`, two gates of one name; from `build` for a dt above the largest
+    at which gates are stable between the lowest and the highest reversal potential.
+
+    **Source** Hodgkin and Huxley (1952), doi:10.1113/jphysiol.1952.sp004764.
+
+    **Differs** depolarisation is positive, as today.
+    """
+
+    channels: tuple[Channel, ...] = (SquidSodium(), SquidPotassium(), Leak())
+    c_m: Parameter = param(1.0, unit="uF/cm2", above=0.0)
+    v_th: Parameter = param(0.0, unit="mV")
+    v_start: Parameter = param(-65.0, unit="mV")
+    celsius: Parameter = param(6.3, unit="C")
+    q10: Parameter = param(3.0, unit="1", above=0.0)
+    method: Integrator = rk4
+    surrogate: Surrogate | None = None
+
+    @classmethod
+    def squid_1952(cls, **parameters: Any) -> "HodgkinHuxley":
+        """The squid axon in the voltages of 1952: counted from rest, which is 0 mV.
+
+        Depolarisation is positive here, and was negative there.
+        """
+        channels = (
+            SquidSodium(e_rev=115.0, v_rest=0.0),
+            SquidPotassium(e_rev=-12.0, v_rest=0.0),
+            Leak(e_rev=10.613),
+        )
+        return cls(**{"channels": channels, "v_start": 0.0, "v_th": 65.0, **parameters})
+
+    def with_channel(self, channel: Channel) -> "HodgkinHuxley":
+        """The same neuron with one channel more, or another in place of that of its class."""
+        kept = (c for c in self.channels if type(c) is not type(channel))
+        return dataclasses.replace(self, channels=(*kept, channel))
+
+    def __check_init__(self) -> None:
+        check_channels(self.channels)
+
+    def init(self, n: int) -> Any:
+        v = jnp.broadcast_to(self.v_start, (n,))
+        rates = (pair for c in self.channels for pair in c.rates(v))
+        gates = (jnp.broadcast_to(a / (a + b), (n,)) for a, b in rates)
+        return self._state(v, *gates)
+
+    def step(self, state: Any, drive: Drive, dt: float) -> tuple[Any, jax.Array]:
+        v, *gates = self.method(lambda y: self._flow(y, drive), tuple(state), dt)
+        v = drive.jumped(v)
+        return self._state(v, *gates), crossing(state.v, v, self.v_th, self.surrogate)
+
+    @property
+    def _state(self) -> Any:
+        return _state_class(tuple(name for c in self.channels for name in c.gates))
+
+    def _flow(self, y: tuple, drive: Drive) -> tuple[Any, ...]:
+        v, gates = y[0], iter(y[1:])
+        source, rate = drive.linear()
+        moving = []
+        for c in self.channels:
+            channel: Any = c
+            g = channel.g * c.open(v, *(next(gates) for _ in c.gates))
+            source, rate = source + g * channel.e_rev, rate + g
+            q = self._speed(c)
+            moving += [Gate(q * a, q * b) for a, b in c.rates(v)]
+        return Linear(source / self.c_m, rate / self.c_m), *moving
+
+    def _speed(self, channel: Channel) -> jax.Array:
+        return self.q10 ** ((self.celsius - channel.celsius) * 0.1)
+
+    def largest_step(self) -> Any:
+        reach, fastest = self.method.reach, fastest_rate(self.channels, self._speed)
+        return None if reach is None or fastest is None else reach / fastest
