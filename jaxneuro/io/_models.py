@@ -68,7 +68,10 @@ def arguments(cls: type) -> tuple[Argument, ...]:
         checked = field is not None and ("checks" in field.metadata or "table" in field.metadata)
         hint = Any if hint is inspect.Parameter.empty or isinstance(hint, str) else hint
         if p.name != _PREPARED:
-            out.append(Argument(p.name, hint, p.default, checked))
+            default = p.default
+            if field is not None and field.default_factory is not dataclasses.MISSING:
+                default = field.default_factory()
+            out.append(Argument(p.name, hint, default, checked))
     return tuple(out)
 
 

@@ -8,6 +8,7 @@ import dataclasses
 import functools
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 
@@ -22,6 +23,10 @@ from ._channels import check_channels, fastest_rate
 @functools.cache
 def _state_class(gates: tuple[str, ...]) -> Any:
     return collections.namedtuple("HodgkinHuxleyState", ("v", *gates))
+
+
+def _squid() -> tuple[Channel, ...]:
+    return SquidSodium(), SquidPotassium(), Leak()
 
 
 class HodgkinHuxley(Neuron):
@@ -51,7 +56,7 @@ class HodgkinHuxley(Neuron):
     **Differs** depolarisation is positive, as today.
     """
 
-    channels: tuple[Channel, ...] = (SquidSodium(), SquidPotassium(), Leak())
+    channels: tuple[Channel, ...] = eqx.field(default_factory=_squid)
     c_m: Parameter = param(1.0, unit="uF/cm2", above=0.0)
     v_th: Parameter = param(0.0, unit="mV")
     v_start: Parameter = param(-65.0, unit="mV")
@@ -66,11 +71,8 @@ class HodgkinHuxley(Neuron):
 
         Depolarisation is positive here, and was negative there.
         """
-        channels = (
-            SquidSodium(e_rev=115.0, v_rest=0.0),
-            SquidPotassium(e_rev=-12.0, v_rest=0.0),
-            Leak(e_rev=10.613),
-        )
+        sodium, leak = SquidSodium(e_rev=115.0, v_rest=0.0), Leak(e_rev=10.613)
+        channels = (sodium, SquidPotassium(e_rev=-12.0, v_rest=0.0), leak)
         return cls(**{"channels": channels, "v_start": 0.0, "v_th": 65.0, **parameters})
 
     def with_channel(self, channel: Channel) -> "HodgkinHuxley":

@@ -14,43 +14,85 @@ from ._spikes import layout
 Events = tuple[np.ndarray, np.ndarray]
 
 
+SAMPLED = ("traces", "means", "lfp", "function")
+
+
 class Chunk(NamedTuple):
     """What one finished chunk gave; spikes per group, their steps counted from the run's first.
 
-    `state` is None once a later chunk is there.
+    `samples` is how many samples it had, which are in the `Store`. `state` is None once a later
+    chunk is there.
     """
 
     length: int
-    samples: bool
+    samples: int
     state: NetworkState | None
     events: tuple[Events, ...]
-    recording: Recording
+    counts: dict[str, np.ndarray]
+
+
+class Store:
+    """The samples of a run: arrays of their final length, filled chunk by chunk.
+
+    Nothing is held twice, and NumPy asks the system for large pages: fresh memory in small ones
+    costs as much time as a neuron update does.
+    """
+
+    def __init__(self, rows: int):
+        self.rows = rows
+        self.arrays: dict[str, Any] | None = None
+
+    def put(self, first: int, sampled: dict[str, Any]) -> int:
+        """Writes the samples of a chunk from row `first` on; returns how many there are."""
+        if self.arrays is None:
+            new = lambda x: np.empty((self.rows, *x.shape[1:]), x.dtype)  # noqa: E731
+            self.arrays = jax.tree.map(new, sampled)
+        rows = 0
+        for array, x in zip(jax.tree.leaves(self.arrays), jax.tree.leaves(sampled)):
+            rows = len(x)
+            array[first : first + rows] = x
+        return rows
+
+    def taken(self, rows: int) -> dict[str, Any] | None:
+        """The first `rows` samples, or None where none was written."""
+        if self.arrays is None:
+            return None
+        return jax.tree.map(lambda x: x[:rows], self.arrays)
 
 
 def collect(
-    net: Network, state: NetworkState, recording: Recording, done: int, length: int, samples: bool
+    net: Network,
+    state: NetworkState,
+    recording: Recording,
+    before: list[Chunk],
+    length: int,
+    store: Store | None,
 ) -> Chunk:
-    """Takes what a chunk recorded to the host; `done` steps came before it."""
+    """Takes what a chunk recorded to the host; `before` are the chunks before it.
+
+    `store` takes its samples, None where it has none.
+    """
+    done, rows = sum(c.length for c in before), sum(c.samples for c in before)
     bits = () if recording.spikes is None else recording.spikes.bits
     events = tuple(unpack(np.asarray(b), 0, g.n, done) for b, g in zip(bits, net.groups))
-    host = jax.tree.map(np.asarray, recording._replace(spikes=None))
-    return Chunk(length, samples, state, events, host)
+    counts = jax.tree.map(np.asarray, recording.counts)
+    samples = 0
+    if store is not None:
+        sampled = {name: getattr(recording, name) for name in SAMPLED}
+        samples = store.put(rows, jax.tree.map(np.asarray, sampled))
+    return Chunk(length, samples, state, events, counts)
 
 
 def joined(
-    net: Network, start: NetworkState, record: Record, chunks: list[Chunk]
+    net: Network, start: NetworkState, record: Record, chunks: list[Chunk], store: Store
 ) -> dict[str, Any]:
     """The fields of a `Result` from the chunks of a run."""
     first, done = int(start.step), sum(c.length for c in chunks)
     every = record.every
     samples = range(first // every + 1, (first + done) // every + 1) if record.samples else ()
-    parts = [c.recording for c in chunks if c.samples]
-    sampled = {
-        name: _join([getattr(r, name) for r in parts])
-        for name in ("traces", "means", "lfp", "function")
-    }
-    if not parts:
-        sampled |= _no_samples(net, start, record)
+    sampled = store.taken(sum(c.samples for c in chunks))
+    if sampled is None:
+        sampled = {"function": None, **_no_samples(net, start, record)}
     spikes = None
     if record.spikes:
         groups = range(len(net.groups))
@@ -65,7 +107,7 @@ def joined(
         "spikes": spikes,
         "sample_times": every * np.asarray(samples, np.int64) * net.dt,
         "every": every,
-        "counts": _join([c.recording.counts for c in chunks]) or {},
+        "counts": _join([c.counts for c in chunks]) or {},
         "neurons": _neurons(net, start, record),
         **sampled,
     }

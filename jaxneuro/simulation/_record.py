@@ -105,6 +105,16 @@ class Record:
         numbers: Chosen | None = self.neurons.get(name)
         return None if numbers is None else numbers.indices(f"Record: neurons of {name!r}", n)
 
+    def sample_bytes(self, net: Network, state: NetworkState) -> int:
+        """Bytes of the variables in one sample."""
+        total = 0
+        for name, variables in self.variables.items():
+            for variable in variables:
+                x = net.read(state, name, variable)
+                index = self.chosen(name, x.shape[-1])
+                total += x.dtype.itemsize * (x.shape[-1] if index is None else index.size)
+        return total
+
     def sample(self, net: Network, state: NetworkState, output: Output) -> "Samples":
         """What is sampled at the end of a step."""
         traces, means = {}, {}

@@ -15,7 +15,7 @@ from .._types import Neuron
 from ..network import Description, Network, NetworkState, Population, build
 from ..numerics import check_dt, steps_on_grid
 from ._blame import blame_rates
-from ._chunks import Chunk, collect, joined
+from ._chunks import Chunk, Store, collect, joined
 from ._non_finite import NonFiniteError, describe_non_finite
 from ._program import program
 from ._record import Record
@@ -25,6 +25,7 @@ from ._scan import check_finite_inputs, check_input_shapes
 _CHUNK_BYTES = 64e6  # spike bits of one chunk
 _CHUNK_S = 0.1  # wall time that a chunk should take at most, at _NEURON_STEP per update
 _NEURON_STEP = 1.5e-9
+_SAMPLE_BYTES = 4e6  # samples of one chunk: they stay in a cache until they are copied
 _UNIT = "ms of biological time"
 _MOST_STEPS = 2**31 - 1  # of a network since its start: they are counted in int32
 
@@ -120,12 +121,13 @@ def _steps(duration: Any, dt: float, first: int) -> int:
     return int(steps_on_grid("simulate: the duration", ms, dt))
 
 
-def chunk_steps(n_steps: int, n_neurons: int, every: int) -> int:
+def chunk_steps(n_steps: int, n_neurons: int, every: int, sample_bytes: int = 0) -> int:
     """Steps per chunk: bounded in bytes and wall time, a divisor of `n_steps` if one is near.
 
-    A divisor needs one compiled program instead of two.
+    A divisor needs one compiled program instead of two. `sample_bytes` are those of one sample.
     """
     most = min(_CHUNK_S / (_NEURON_STEP * (n_neurons + 1000)), 8 * _CHUNK_BYTES / (n_neurons + 1))
+    most = min(most, every * _SAMPLE_BYTES / (sample_bytes + 1))
     most = max(int(most) // every, 1)
     windows = n_steps // every
     if windows <= most:
@@ -148,6 +150,7 @@ class _Run:
         self.start_state, self.first, self.compile_s = state, int(state.step), 0.0
         self.dispatched: list[Any] = []
         self.collected: list[Chunk] = []
+        self.store = Store(0)
 
     @property
     def done(self) -> int:
@@ -155,6 +158,7 @@ class _Run:
 
     def run(self, n_steps: int, show: bool) -> Result:
         plan, interrupted, start = self._plan(n_steps), False, time.perf_counter()
+        self.store = Store(sum(length // part.every for length, part in plan if part.samples))
         with Progress("simulating", n_steps * self.net.dt, _UNIT, show) as progress:
             try:
                 programs = self._compile(plan)
@@ -186,7 +190,10 @@ class _Run:
         if head > n_steps:
             return [(n_steps, bare)]
         sampled, rest = (n_steps - head) // every * every, (n_steps - head) % every
-        size = chunk_steps(sampled, self.net.n_neurons, every) if sampled else 1
+        size = 1
+        if sampled:
+            sample_bytes = record.sample_bytes(self.net, self.start_state)
+            size = chunk_steps(sampled, self.net.n_neurons, every, sample_bytes)
         plan = [(head, dataclasses.replace(record, every=max(head, 1)))]
         plan += [(size, record)] * (sampled // size)
         plan += [(sampled % size, record), (rest, bare)]
@@ -214,7 +221,8 @@ class _Run:
         """Waits for the next dispatched chunk and takes what it recorded to the host."""
         (state, recording, bad), length, samples = self.dispatched[len(self.collected)]
         bad = int(bad)  # waits
-        chunk = collect(self.net, state, recording, self.done, length, samples)
+        store = self.store if samples else None
+        chunk = collect(self.net, state, recording, self.collected, length, store)
         self.collected.append(chunk)
         if len(self.collected) > 1:  # only the last state is asked for: each holds a ring
             self.collected[-2] = self.collected[-2]._replace(state=None)
@@ -235,5 +243,5 @@ class _Run:
         )
 
     def _result(self, run_s: float, interrupted: bool) -> Result:
-        run = joined(self.net, self.start_state, self.record, self.collected)
+        run = joined(self.net, self.start_state, self.record, self.collected, self.store)
         return Result(**run, compile_s=self.compile_s, run_s=run_s, interrupted=interrupted)

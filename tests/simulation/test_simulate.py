@@ -39,7 +39,7 @@ def chunks(monkeypatch):
     """Makes every chunk `steps` long (a whole number of sampling windows)."""
 
     def set_to(steps):
-        size = lambda n_steps, n, every: max(steps // every, 1) * every  # noqa: E731
+        size = lambda n_steps, n, every, *_: max(steps // every, 1) * every  # noqa: E731
         monkeypatch.setattr(driver, "chunk_steps", size)
 
     return set_to
@@ -279,7 +279,7 @@ def test_a_real_signal():
     command = [sys.executable, "-c", textwrap.dedent(script)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) as job:
         assert job.stdout.readline() == "ready\n"
-        time.sleep(1.5)
+        time.sleep(4.0)
         job.send_signal(signal.SIGINT)
         assert job.stdout.readline() == "True True\n"
         assert job.wait(60) == 0
