@@ -17,14 +17,17 @@ from ._fields import Model
 class Drive(NamedTuple):
     """What synapses and stimuli do to a neuron during one time step.
 
-    The synaptic current is `current - conductance * v`; both are means over the
-    step. `jump` is added to v after the membrane has moved and before the
-    threshold is tested. `arrivals` are what `Direct` synapses hand over as it comes, at
-    the end of the step: by port of the neuron, in its own units. A part that is None does
-    not exist and costs nothing.
+    The synaptic current is `current - conductance * v`; both are means over the step. Where they
+    change much in a step, `current_slope` and `conductance_slope` give the straight line nearest
+    to them: `current + current_slope (t - dt/2)`, t from 0 to dt; a neuron may leave the slopes
+    out, and is then of second order in dt. `jump` is added to v after the membrane has moved
+    and before the threshold is tested. `arrivals` are what `Direct` synapses hand over as it
+    comes, at the end of the step: by port of the neuron, in its own units. A part that is None
+    does not exist and costs nothing.
 
     **Fields** `current` [pA], `conductance` [nS], `jump` [mV]; each `(..., n)`, a
-    scalar, or None; `arrivals` a dictionary of such arrays, or None.
+    scalar, or None; `arrivals` a dictionary of such arrays, or None; `current_slope`
+    [pA/ms], `conductance_slope` [nS/ms].
 
     **Source** the house's own: design section 2.
     """
@@ -33,6 +36,19 @@ class Drive(NamedTuple):
     conductance: jax.Array | None = None
     jump: jax.Array | None = None
     arrivals: dict[str, jax.Array] | None = None
+    current_slope: jax.Array | None = None
+    conductance_slope: jax.Array | None = None
+
+    def at(self, t: float, dt: float) -> "Drive":
+        """The drive at the time t [ms] after the start of the step."""
+        if (self.current_slope is None and self.conductance_slope is None) or t == 0.5 * dt:
+            return self
+        parts = zip(self[:2], (self.current_slope, self.conductance_slope))
+        current, conductance = (
+            x if slope is None else (0.0 if x is None else x) + (t - 0.5 * dt) * slope
+            for x, slope in parts
+        )
+        return self._replace(current=current, conductance=conductance)
 
     def linear(self) -> tuple[Any, Any]:
         """Current [pA] and conductance [nS], 0.0 for one that is absent: for a `Linear` flow."""
@@ -54,8 +70,10 @@ class Drive(NamedTuple):
 
 def add_drives(a: Drive, b: Drive) -> Drive:
     """The sum of two drives, part by part; a part that neither gives stays None."""
-    current, conductance, jump = (_sum(x, y, operator.add) for x, y in zip(a[:3], b[:3]))
-    return Drive(current, conductance, jump, _sum(a.arrivals, b.arrivals, _add_ports))
+    current, conductance, jump, *slopes = (
+        _sum(x, y, operator.add) for x, y in zip(a[:3] + a[4:], b[:3] + b[4:])
+    )
+    return Drive(current, conductance, jump, _sum(a.arrivals, b.arrivals, _add_ports), *slopes)
 
 
 def _sum(x: Any, y: Any, add: Any) -> Any:

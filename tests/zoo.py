@@ -18,6 +18,7 @@ from jaxneuro._types import state_variables
 from jaxneuro.numerics import FastSigmoid, Stream, stream_key
 from tests import zoo_adaptive as adaptive
 from tests import zoo_biophysical as biophysical
+from tests import zoo_channels as channels
 from tests import zoo_psc as psc
 from tests import zoo_stochastic as stochastic
 from tests.oracle import lif, synapses
@@ -63,7 +64,7 @@ def direct_oracle(params, inputs, n, dt):
 
 
 # By class; all other neurons are driven as LIF is, in pA, nS and mV.
-SETTINGS = {**psc.SETTINGS, **adaptive.SETTINGS, **stochastic.SETTINGS, **biophysical.SETTINGS}
+SETTINGS = {**psc.SETTINGS, **adaptive.SETTINGS, **stochastic.SETTINGS, **biophysical.SETTINGS, **channels.SETTINGS}
 CASES = {
     "LIF": Case(jn.neurons.LIF(**LIF), lif_oracle, silent=SILENT),
     "LIF, surrogate": Case(
@@ -82,6 +83,7 @@ CASES = {
     **adaptive.CASES,
     **stochastic.CASES,
     **biophysical.CASES,
+    **channels.CASES,
     **{name: Case(*parts) for name, parts in STIMULI.items()},
 }
 NEURONS = {name: case for name, case in CASES.items() if isinstance(case.model, jn.Neuron)}
@@ -103,6 +105,7 @@ def numbers(model: Any, factors: Any = 1.0) -> dict[str, Any]:
             x = tuple(numbers(part, factors) for part in x)
         elif field.metadata.get("on_grid"):
             x = np.asarray(x, np.float64) + setting(model).dt * np.rint(100 * (factors - 1))
+            x = np.maximum(x, 0.0)
         elif "checks" in field.metadata:
             x = np.asarray(x, np.float64) * factors
         elif isinstance(model, jn.stimuli.Steps) and field.name == "values":

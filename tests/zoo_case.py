@@ -13,7 +13,8 @@ class Case(NamedTuple):
     """A model, its oracle, and how near it comes to it in float64 and in float32.
 
     Of a neuron also the names of its parameters of which nothing depends unless it spikes, and
-    what its inputs are multiplied by so that it does not (None: its `v_th` is put out of reach).
+    what its inputs are multiplied by so that it does not (None: its `v_th` is put out of reach);
+    `spiking`: whether it spikes at all.
     """
 
     model: Any
@@ -22,6 +23,7 @@ class Case(NamedTuple):
     near: float = 2e-5
     silent: tuple[str, ...] = ()
     calm: float | None = None
+    spiking: bool = True
 
 
 class Setting(NamedTuple):

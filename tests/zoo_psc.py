@@ -1,6 +1,31 @@
 """Neurons with synaptic currents of their own: their cases and settings for the laws."""
 
-from tests.zoo_case import Case, Setting
+import jaxneuro as jn
+from jaxneuro.numerics import FastSigmoid
+from tests.oracle import iaf_psc
+from tests.zoo_case import SILENT, Case, Setting
 
-SETTINGS: dict[str, Setting] = {}
-CASES: dict[str, Case] = {}
+MEMBRANE = {
+    "tau_m": 11.0,
+    "c_m": 210.0,
+    "e_l": -66.0,
+    "v_th": -52.5,
+    "v_reset": -63.0,
+    "t_ref": 1.7,
+}
+TAUS = {"tau_syn_ex": 0.6, "tau_syn_in": 3.1}
+
+SETTINGS: dict[str, Setting] = {
+    "IafPscExp": Setting(arriving=500.0),
+    "IafPscAlpha": Setting(arriving=300.0),
+}
+CASES: dict[str, Case] = {
+    "IafPscExp": Case(jn.neurons.IafPscExp(**MEMBRANE, **TAUS), iaf_psc.exponential, silent=SILENT),
+    "IafPscExp, surrogate": Case(
+        jn.neurons.IafPscExp(**MEMBRANE, **TAUS, surrogate=FastSigmoid(0.7)),
+        iaf_psc.exponential,
+        silent=SILENT,
+    ),
+    "IafPscAlpha": Case(jn.neurons.IafPscAlpha(**MEMBRANE, **TAUS), iaf_psc.alpha, silent=SILENT),
+    "IafPscDelta": Case(jn.neurons.IafPscDelta(**MEMBRANE), iaf_psc.delta, silent=SILENT),
+}

@@ -19,6 +19,7 @@ from ._correlogram import autocorrelogram as autocorrelogram
 from ._correlogram import cross_correlogram as cross_correlogram
 from ._counts import fano_factor as fano_factor
 from ._counts import spike_counts as spike_counts
+from ._crossings import crossing_times as crossing_times
 from ._diffusion import cv_diffusion as cv_diffusion
 from ._diffusion import siegert as siegert
 from ._intervals import cv2 as cv2

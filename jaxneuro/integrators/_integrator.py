@@ -37,8 +37,9 @@ class Gate(NamedTuple):
     closing: Any
 
 
-# The equations of a model: variables (n,) in, one derivative each out.
-Flow: TypeAlias = Callable[[tuple], Sequence[Any]]
+# The equations of a model: variables (n,) and the time [ms] in the step in, one derivative of
+# each out.
+Flow: TypeAlias = Callable[[tuple, float], Sequence[Any]]
 
 
 def linear(derivative: Linear | Gate) -> Linear:
@@ -56,16 +57,16 @@ def slope(derivative: Any, y: jax.Array) -> jax.Array:
     return jnp.broadcast_to(derivative, y.shape)
 
 
-def slopes(flow: Flow, y: tuple) -> tuple[jax.Array, ...]:
-    """The derivatives of all variables at y."""
-    return tuple(slope(d, x) for d, x in zip(flow(y), y, strict=True))
+def slopes(flow: Flow, y: tuple, t: float) -> tuple[jax.Array, ...]:
+    """The derivatives of all variables at y, at the time t in the step."""
+    return tuple(slope(d, x) for d, x in zip(flow(y, t), y, strict=True))
 
 
 class Integrator(Model):
     """The role of an integrator: moves the variables of a model over one time step.
 
-    `flow(y)` gives the derivatives at y, a tuple of arrays (n,): for each variable an array, a
-    `Linear` or a `Gate`. The input of the model is constant over the step.
+    `flow(y, t)` gives the derivatives at y, a tuple of arrays (n,), and at the time t [ms] after
+    the start of the step: for each variable an array, a `Linear` or a `Gate`.
 
     **Step** `integrator(flow, y, dt)` returns the variables after the step, like y.
 

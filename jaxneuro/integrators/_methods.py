@@ -17,6 +17,8 @@ def _moved(y: tuple, k: tuple, by: float) -> tuple:
 class ForwardEuler(Integrator):
     """Forward Euler: `y + dt f(y)`, all variables from the same y; of first order.
 
+    The input is its mean over the step.
+
     **Source** Hairer, Norsett, Wanner (1993), sec. I.7, doi:10.1007/978-3-540-78862-1.
     """
 
@@ -24,13 +26,14 @@ class ForwardEuler(Integrator):
     reach: ClassVar[float | None] = 2.0
 
     def __call__(self, flow: Flow, y: tuple, dt: float) -> tuple:
-        return _moved(y, slopes(flow, y), dt)
+        return _moved(y, slopes(flow, y, 0.5 * dt), dt)
 
 
 class ExponentialEuler(Integrator):
     """Exponential Euler: exact in each variable while the others stand still; of first order.
 
-    `y + (source - rate y) (1 - exp(-rate dt)) / rate`, all variables from the same state: the
+    `y + (source - rate y) (1 - exp(-rate dt)) / rate`, all variables from the same state, the
+    input its mean over the step: the
     method of Rush and Larsen for gates, applied to v as well. A variable that is given
     as a plain array moves by forward Euler.
 
@@ -42,7 +45,7 @@ class ExponentialEuler(Integrator):
     reach: ClassVar[float | None] = None
 
     def __call__(self, flow: Flow, y: tuple, dt: float) -> tuple:
-        derivatives, tree = jax.tree.flatten(tuple(flow(y)))
+        derivatives, tree = jax.tree.flatten(tuple(flow(y, 0.5 * dt)))
         held = hold(tuple(jnp.broadcast_to(x, y[0].shape) for x in derivatives))
         held = jax.tree.unflatten(tree, held)
         return tuple(_relaxed(d, x, dt) for d, x in zip(held, y, strict=True))
@@ -65,8 +68,8 @@ class Heun(Integrator):
     reach: ClassVar[float | None] = 2.0
 
     def __call__(self, flow: Flow, y: tuple, dt: float) -> tuple:
-        k1 = hold(slopes(flow, y))
-        k2 = slopes(flow, _moved(y, k1, dt))
+        k1 = hold(slopes(flow, y, 0.0))
+        k2 = slopes(flow, _moved(y, k1, dt), dt)
         return tuple(x + (0.5 * dt) * (a + b) for x, a, b in zip(y, k1, k2))
 
 
@@ -80,10 +83,11 @@ class RK4(Integrator):
     reach: ClassVar[float | None] = 2.785
 
     def __call__(self, flow: Flow, y: tuple, dt: float) -> tuple:
-        k1 = hold(slopes(flow, y))
-        k2 = hold(slopes(flow, _moved(y, k1, 0.5 * dt)))
-        k3 = hold(slopes(flow, _moved(y, k2, 0.5 * dt)))
-        k4 = slopes(flow, _moved(y, k3, dt))
+        half = 0.5 * dt
+        k1 = hold(slopes(flow, y, 0.0))
+        k2 = hold(slopes(flow, _moved(y, k1, half), half))
+        k3 = hold(slopes(flow, _moved(y, k2, half), half))
+        k4 = slopes(flow, _moved(y, k3, dt), dt)
         return tuple(
             x + (dt / 6.0) * (a + 2.0 * b + 2.0 * c + d) for x, a, b, c, d in zip(y, k1, k2, k3, k4)
         )

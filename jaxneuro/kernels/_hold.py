@@ -34,7 +34,8 @@ def _hold_jvp(primals: Any, tangents: Any) -> Any:
 
 
 def _native(*arrays: jax.Array) -> tuple:
-    out = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in arrays]
+    # In shard_map the results vary over the same axes as the operands, which eval_shape knows.
+    out = jax.eval_shape(lambda *x: x, *arrays)
     same = {number: number for number in range(len(arrays))}
     call = jax.ffi.ffi_call(
         "jaxneuro_hold", out, vmap_method="broadcast_all", input_output_aliases=same

@@ -8,9 +8,9 @@ from ._estimate import Estimate as Estimate
 from ._estimate import ProjectionEstimate as ProjectionEstimate
 from ._group import initial_state as initial_state
 from ._network import Network as Network
-from ._network import NetworkState as NetworkState
-from ._network import Output as Output
 from ._part import Part as Part
 from ._population import Population as Population
 from ._projection import Projection as Projection
+from ._state import NetworkState as NetworkState
+from ._state import Output as Output
 from ._stimulation import Stimulation as Stimulation

@@ -1,7 +1,7 @@
 """The network: what the machine runs. A pytree whose leaves are all its numbers."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .._checks import is_traced, unknown
+from .._checks import unknown
 from .._text import counted, megabytes
 from .._types import Drive, Release, add_drives, state_variables
 from ..kernels import Table, deliver, pack
@@ -19,6 +19,7 @@ from ._connections import Connections, read_connections
 from ._fixed_point import FixedPoint
 from ._group import Group
 from ._set import set_values
+from ._state import NetworkState, Output
 from ._stimuli import place
 
 
@@ -48,44 +49,6 @@ class Pathway(eqx.Module):
     sources: tuple[str, ...] = eqx.field(static=True)
     targets: tuple[str, ...] = eqx.field(static=True)
     scale: jax.Array | None = None
-
-
-class NetworkState(NamedTuple):
-    """Everything that changes from step to step.
-
-    **Fields** `step` int32 (): steps done; `seed` uint32 (); per group `neurons`, `synapses`
-    (per receptor), `stimuli`, `rings` (slots, receptors, n) of future arrivals; per pathway
-    `release`; `released`: what the last step released, per group (spike bits, or float
-    spikes with a surrogate) and per pathway with a release model of its own.
-
-    **Source** the house's own: design section 3.
-    """
-
-    step: jax.Array
-    seed: jax.Array
-    neurons: tuple
-    synapses: tuple
-    stimuli: tuple
-    rings: tuple
-    release: tuple
-    released: tuple[tuple, tuple]
-
-    def __repr__(self) -> str:
-        step = "traced" if is_traced(self.step) else np.asarray(self.step).tolist()
-        size = sum(x.nbytes for x in jax.tree.leaves(tuple(self)) if hasattr(x, "nbytes"))
-        return f"NetworkState: after step {step}, {megabytes(size)}"
-
-
-class Output(NamedTuple):
-    """What one step gives.
-
-    **Fields** `spikes` by population name, (n,); `bits` per group, packed spikes.
-
-    **Source** the house's own: design section 3.
-    """
-
-    spikes: dict[str, jax.Array]
-    bits: tuple[jax.Array, ...]
 
 
 class Network(eqx.Module):
@@ -155,16 +118,28 @@ class Network(eqx.Module):
         The receptor is that of a projection or of a stimulation by name. Returns `(n,)` for the
         whole population. Raises `ValueError` for an unknown name, listing the known ones.
         """
-        group, receptor, span = self._receptor(name)
-        if receptor is None:
-            group, span = self.population(name)
-            holder = state.neurons[group]
-        else:
-            holder = state.synapses[group][receptor]
+        holder, span = self._holder(state, name)
         known = state_variables(holder)
         if variable not in known:
             raise unknown(f"state variable of {name!r}", variable, known)
         return getattr(holder, variable)[span]
+
+    def variables(self, state: NetworkState, name: str) -> tuple[str, ...]:
+        """The state variables of a population or receptor that are numbers: those to record.
+
+        Raises `ValueError` for an unknown name, listing the known ones.
+        """
+        holder, _ = self._holder(state, name)
+        arrays = {variable: getattr(holder, variable) for variable in state_variables(holder)}
+        return tuple(k for k, x in arrays.items() if _is_numbers(x))
+
+    def _holder(self, state: NetworkState, name: str) -> tuple[Any, slice]:
+        """The state of the neurons or of the receptor that a name stands for, and its neurons."""
+        group, receptor, span = self._receptor(name)
+        if receptor is not None:
+            return state.synapses[group][receptor], span
+        group, span = self.population(name)
+        return state.neurons[group], span
 
     def connections(self, name: str) -> Connections:
         """The connections of a projection: who, to whom, weights, delays [ms], as NumPy arrays.
@@ -384,6 +359,10 @@ def _scaled(pathway: Pathway, fixed: FixedPoint | None) -> Pathway:
         scale = fixed.scale(scale, pathway)
     scale = scale[pathway.table.block_projection]
     return eqx.tree_at(lambda p: p.scale, pathway, scale, is_leaf=lambda x: x is None)
+
+
+def _is_numbers(x: Any) -> bool:
+    return hasattr(x, "dtype") and jnp.issubdtype(x.dtype, jnp.floating) and x.ndim == 1
 
 
 def _released(spikes: jax.Array) -> jax.Array:

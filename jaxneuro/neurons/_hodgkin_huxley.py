@@ -90,7 +90,7 @@ class HodgkinHuxley(Neuron):
         return self._state(v, *gates)
 
     def step(self, state: Any, drive: Drive, dt: float) -> tuple[Any, jax.Array]:
-        v, *gates = self.method(lambda y: self._flow(y, drive), tuple(state), dt)
+        v, *gates = self.method(lambda y, t: self._flow(y, drive.at(t, dt)), tuple(state), dt)
         v = drive.jumped(v)
         return self._state(v, *gates), crossing(state.v, v, self.v_th, self.surrogate)
 

@@ -3,17 +3,18 @@
 Lapicque (1907); Gerstner, Kistler, Naud, Paninski (2014), Neuronal Dynamics, ch. 1.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
-from .._checks import concrete
 from .._fields import Parameter, param
 from .._types import Drive, Neuron
+from ..integrators import Integrator, Linear
 from ..numerics import Surrogate, threshold
+from ._leak import leaky
 from ._refractory import countdown
+from ._reset import check_reset
 
 
 class LIFState(NamedTuple):
@@ -39,12 +40,15 @@ class LIF(Neuron):
 
     Update: exact for a drive that is constant over the step,
     `v(t+dt) = v_inf + (v(t) - v_inf) exp(-dt g / c_m)` with `g = c_m/tau_m + conductance`
-    and `v_inf = (c_m/tau_m e_l + current) / g`; then `jump` is added and the threshold
-    tested. A spike in step k holds v at `v_reset` through steps k+1 ... k+t_ref/dt.
+    and `v_inf = (c_m/tau_m e_l + current) / g`, and of fourth order in dt under conductances
+    that decay; then `jump` is added and the threshold tested. A spike in step k holds v at
+    `v_reset` through steps k+1 ... k+t_ref/dt. With a `method` the membrane moves by that:
+    `forward_euler` is what many lessons use.
 
     **Fields** each () or (n,): `tau_m` [ms] membrane time constant; `c_m` [pF] capacitance;
     `e_l` [mV] leak reversal; `v_th` [mV] threshold; `v_reset` [mV] reset; `t_ref` [ms]
-    refractory time, a whole number of steps. `surrogate`: None for boolean spikes, or the
+    refractory time, a whole number of steps. `method`: None for the exact step, or an integrator.
+    `surrogate`: None for boolean spikes, or the
     slope that stands in for their derivative.
 
     **Step** `init(n)` starts at `e_l`. `step(state, drive, dt)` returns `(state, spikes)`.
@@ -64,15 +68,11 @@ class LIF(Neuron):
     v_th: Parameter = param(-55.0, unit="mV")
     v_reset: Parameter = param(-70.0, unit="mV")
     t_ref: Parameter = param(2.0, unit="ms", at_least=0.0, on_grid=True)
+    method: Integrator | None = None
     surrogate: Surrogate | None = None
 
     def __check_init__(self) -> None:
-        v_reset, v_th = concrete(self.v_reset), concrete(self.v_th)
-        if v_reset is not None and v_th is not None and np.any(v_reset >= v_th):
-            at = np.argmax(v_reset >= v_th)
-            reset, th = (np.ravel(np.broadcast_arrays(v_reset, v_th)[k])[at] for k in (0, 1))
-            where = f" at index {at}" if np.ndim(v_reset) or np.ndim(v_th) else ""
-            raise ValueError(f"LIF: v_reset must be below v_th; got {reset} and {th} mV{where}")
+        check_reset("LIF", self.v_reset, self.v_th)
 
     def init(self, n: int) -> LIFState:
         v = jnp.full(n, self.e_l)
@@ -84,21 +84,22 @@ class LIF(Neuron):
     def step(self, state: LIFState, drive: Drive, dt: float) -> tuple[LIFState, jax.Array]:
         v = self.voltage(state)
         free, left = countdown(state.spikes, state.refractory, self.t_ref, dt)
-        moved = drive.jumped(self._membrane(v, drive, dt))
-        v = jnp.where(free, moved, v)
+        v = jnp.where(free, drive.jumped(self._membrane(v, drive, dt)), v)
         spikes = threshold(v, self.v_th, self.surrogate)
         fired = spikes if self.surrogate is None else spikes > 0
         return LIFState(v, fired, left), spikes
 
     def _membrane(self, v: jax.Array, drive: Drive, dt: float) -> jax.Array:
-        g_l = self.c_m / self.tau_m
-        if drive.conductance is None:
-            decay = jnp.exp(-dt / self.tau_m)
-            moved = self.e_l + (v - self.e_l) * decay
-            if drive.current is None:
-                return moved
-            return moved + drive.current * (-jnp.expm1(-dt / self.tau_m) / g_l)
-        g = g_l + drive.conductance
-        leak = g_l * self.e_l
-        v_inf = (leak if drive.current is None else leak + drive.current) / g
-        return v_inf + (v - v_inf) * jnp.exp(g * (-dt / self.c_m))
+        if self.method is None:
+            return leaky(v, drive, self.e_l, self.tau_m, self.c_m, dt)
+
+        def flow(y: tuple, t: float) -> tuple[Linear]:
+            current, conductance = drive.at(t, dt).linear()
+            source = self.e_l / self.tau_m + current / self.c_m
+            return (Linear(source, 1.0 / self.tau_m + conductance / self.c_m),)
+
+        return self.method(flow, (v,), dt)[0]
+
+    def largest_step(self) -> Any:
+        reach = None if self.method is None else self.method.reach
+        return None if reach is None else reach * self.tau_m

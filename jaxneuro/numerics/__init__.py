@@ -11,6 +11,7 @@ from ._gap_table import gap_table as gap_table
 from ._grid import check_dt as check_dt
 from ._grid import steps_on_grid as steps_on_grid
 from ._means import mean_over_step as mean_over_step
+from ._means import slope_over_step as slope_over_step
 from ._normal import standard_normal as standard_normal
 from ._phase import cycles as cycles
 from ._quantile_table import QUANTILES as QUANTILES

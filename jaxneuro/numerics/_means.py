@@ -1,7 +1,9 @@
-"""Means over a time step of kinetics that decay exponentially."""
+"""Kinetics that decay exponentially, over a time step: their mean and their slope."""
 
 import jax
 import jax.numpy as jnp
+
+from ._singular import phi1, phi2
 
 
 def mean_over_step(tau: jax.Array, dt: float) -> jax.Array:
@@ -10,3 +12,13 @@ def mean_over_step(tau: jax.Array, dt: float) -> jax.Array:
     `tau` [ms], any shape; `expm1` keeps the digits for tau much longer than dt.
     """
     return -jnp.expm1(-dt / tau) * (tau / dt)
+
+
+def slope_over_step(tau: jax.Array, dt: float) -> jax.Array:
+    """Slope [1/ms] of the straight line nearest to exp(-t/tau) over one step.
+
+    By least squares: `12/dt^3` times the integral of `(t - dt/2) exp(-t/tau)` from 0 to dt.
+    `tau` [ms], any shape.
+    """
+    x = dt / tau
+    return (12.0 / dt) * (jnp.exp(-x) * phi2(x) - 0.5 * phi1(-x))

@@ -20,10 +20,10 @@ class Record:
     """What a run records.
 
     **Fields** `spikes`: every spike, as bits; `variables`: names of state variables by
-    population (`{"E": "v"}`) or by projection, whose receptor is meant (`{"E->E": "g"}`);
-    `neurons`: by the same names, which neurons (default all): numbers, a slice, a range, or a
-    mask of booleans; `every`: sample every so many
-    steps, at the end of the last of them; `rates`: spikes per population in every step;
+    population (`{"E": "v"}`) or by projection, whose receptor is meant (`{"E->E": "g"}`), or
+    `...` for all that are numbers (`{"E": ...}`); `neurons`: by the same names, which neurons
+    (default all): numbers, a slice, a range, or a mask of booleans; `every`: sample every so
+    many steps, at the end of the last of them; `rates`: spikes per population in every step;
     `function`: any function of (state, output), sampled; `means`: like `variables`, but
     sampled as the mean over the population; `lfp`: populations whose LFP proxy [pA] is
     sampled, the sum over the receptors of the mean absolute synaptic current. A sampled v at
@@ -42,7 +42,7 @@ class Record:
     """
 
     spikes: bool = True
-    variables: Mapping[str, str | Sequence[str]] = dataclasses.field(default_factory=dict)
+    variables: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     neurons: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     every: int = 1
     rates: bool = False
@@ -84,6 +84,20 @@ class Record:
         return dataclasses.replace(
             self, variables={}, neurons={}, function=None, means={}, lfp=(), every=1
         )
+
+    def named(self, net: Network, state: NetworkState) -> "Record":
+        """The same record with every variable named, also where `...` asks for all."""
+        if not any(... in names for names in self.variables.values()):
+            return self
+        known = [*net.populations, *net.projections, *net.stimulations]
+        for name in self.variables:
+            if name not in known:
+                raise unknown("population, projection or stimulation to record", name, known)
+        every = {
+            name: net.variables(state, name) if ... in names else names
+            for name, names in self.variables.items()
+        }
+        return dataclasses.replace(self, variables=every)
 
     def check(self, net: Network, state: NetworkState) -> None:
         """Raises `ValueError` for a name, variable or neuron that the network has not."""
@@ -173,6 +187,8 @@ def _names(field: str, value: Any) -> dict[str, tuple[str, ...]]:
 
 
 def _texts(what: str, value: Any) -> tuple[str, ...]:
+    if value is ... and what.startswith("variables"):
+        return (...,)  # type: ignore[return-value]
     try:
         names = (value,) if isinstance(value, str) else tuple(value)
     except TypeError:  # nothing that has items

@@ -57,6 +57,7 @@ def scan(
     inputs = dict(inputs or {})
     _check_inputs(net, inputs, n_steps)
     _check_state(net, state)
+    record = record.named(net, state)
     record.check(net, state)
     every = record.every if record.samples else 1
     if n_steps % every:

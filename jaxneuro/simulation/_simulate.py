@@ -9,11 +9,11 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import check_count
 from .._progress import Progress
 from .._types import Neuron
-from ..network import Description, Network, NetworkState, Population, build
-from ..numerics import check_dt, steps_on_grid
+from ..network import Network, NetworkState
+from ..numerics import steps_on_grid
+from ._bare import bare
 from ._blame import blame_rates
 from ._chunks import Chunk, Store, collect, joined
 from ._non_finite import NonFiniteError, describe_non_finite
@@ -40,6 +40,8 @@ def simulate(
     state: NetworkState | None = None,
     n: int | None = None,
     dt: float | None = None,
+    state0: Any = None,
+    dtype: Any = None,
     progress: bool | None = None,
 ) -> Result:
     """Runs a network for `duration` [ms] and returns what it recorded.
@@ -51,8 +53,10 @@ def simulate(
     `state` goes on from an earlier run (`result.state`); `progress` shows a bar (default:
     where stderr is a terminal).
 
-    A bare neuron model runs as a population "neurons" of `n` at time step `dt` [ms]; then
-    `duration` may also be a current [pA] `(steps,)` or `(steps, n)`, which sets the time.
+    A bare neuron model runs as a population "neurons" of `n` at time step `dt` [ms], in float32
+    or in `dtype`; then `duration` may also be a current `(steps,)` or `(steps, n)` in the
+    model's unit, which sets the time. `state0` are start values by variable (`{"v": -70.0}`:
+    numbers, arrays (n,) or distributions), or a state of the model.
 
     Ctrl-C ends the run early and returns what was recorded until then.
 
@@ -64,11 +68,13 @@ def simulate(
     **Source** the house's own: design section 3.
     """
     if isinstance(model, Neuron):
-        net, duration, inputs = _bare(model, duration, inputs, n, dt)
+        net, duration, inputs = bare(model, duration, inputs, n, dt, state0, dtype)
     elif isinstance(model, Network):
         net = model
-        if n is not None or dt is not None:
-            raise ValueError("simulate: n and dt belong to a bare neuron; a Network has its own")
+        if any(x is not None for x in (n, dt, state0, dtype)):
+            raise ValueError(
+                "simulate: n, dt, state0 and dtype belong to a bare neuron; a Network has its own"
+            )
     else:
         raise ValueError(
             f"simulate needs a Network (jn.build(description, ...)) or a neuron; got {model!r}"
@@ -81,26 +87,11 @@ def simulate(
     inputs = dict(inputs or {})
     check_input_shapes(net, inputs, n_steps)
     check_finite_inputs(inputs)
-    record = Record() if record is None else record
     if state is None:
         state = net.init(0 if key is None else key)
+    record = (Record() if record is None else record).named(net, state)
     show = sys.stderr.isatty() if progress is None else progress
     return _Run(net, state, inputs, record).run(n_steps, show)
-
-
-def _bare(model: Neuron, duration: Any, inputs: Any, n: Any, dt: Any) -> tuple[Network, Any, Any]:
-    if dt is None:
-        raise ValueError("simulate: a bare neuron needs a time step, dt= [ms]")
-    stimulus = np.asarray(duration)
-    if stimulus.ndim == 2 and n is None:
-        n = stimulus.shape[1]
-    n = check_count("simulate: n", 1 if n is None else n)
-    net = build(Description([Population("neurons", n, model)]), 0, check_dt(dt))
-    if stimulus.ndim == 0:
-        return net, duration, inputs
-    if inputs:
-        raise ValueError("simulate: give the current once, as the stimulus or in inputs=")
-    return net, stimulus.shape[0] * net.dt, {"neurons": stimulus}
 
 
 def _steps(duration: Any, dt: float, first: int) -> int:

@@ -110,7 +110,8 @@ def test_the_step_of_a_model(cls):
 def test_init_and_step(cls):
     for name in ("init", "step"):
         assert callable(getattr(cls, name))
-    taken = ["self", "n", "stream"] if issubclass(cls, jn.Stimulus) else ["self", "n"]
+    draws = issubclass(cls, jn.Stimulus | jn.StochasticNeuron)
+    taken = ["self", "n", "stream"] if draws else ["self", "n"]
     assert list(inspect.signature(cls.init).parameters) == taken
     last = list(inspect.signature(cls.step).parameters)[-1]
     assert last == "dt"

@@ -161,7 +161,7 @@ def test_float64_equals_the_oracle(case, x64):
     ours, expected = against_oracle(case, jnp.float64)
     for name, x in expected.items():
         if name in ("spikes", "counts"):
-            assert x.sum() > 100
+            assert x.sum() > 100 if case.spiking else not x.any()
             np.testing.assert_array_equal(ours[name], x)
         else:
             assert np.abs(ours[name] - x).max() <= case.close * np.abs(x).max(), name

@@ -35,6 +35,7 @@ def test_sharded_equals_unsharded(name):
     many = jax.jit(jax.shard_map(run, mesh=mesh, in_specs=into, out_specs=out))(model, state, xs)
     assert all(len(x.sharding.device_set) == DEVICES for x in many[1].values())
     spikes = one[1].keys() & {"spikes", "counts"}
-    assert all(np.asarray(one[1][k]).sum() > 1000 for k in spikes)
+    if CASES[name].spiking:
+        assert all(np.asarray(one[1][k]).sum() > 1000 for k in spikes)
     for x, y in zip(jax.tree.leaves(one), jax.tree.leaves(many)):
         np.testing.assert_array_equal(np.asarray(x), np.asarray(y))

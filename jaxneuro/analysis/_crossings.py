@@ -1,0 +1,39 @@
+"""Spike times from sampled voltages, finer than the time step."""
+
+from typing import Any
+
+import numpy as np
+
+from .._checks import check_bounds
+
+
+def crossing_times(times: Any, v: Any, level: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """When sampled voltages cross a level upwards: (times [ms], neurons), in order of time.
+
+    `t = t_k + (level - v_k) / (v_(k+1) - v_k) (t_(k+1) - t_k)` between two samples with
+    `v_k < level <= v_(k+1)`: by linear interpolation, to second order in the distance of the
+    samples. `times` [ms] `(samples,)` ascending, as `result.sample_times`; `v` [mV] `(samples,)`
+    or `(samples, n)`, as `result.traces[name]["v"]`. What it gives goes into `intervals`,
+    `interval_cv` and the like.
+
+    **Raises** `ValueError` for arrays that do not fit, times that do not ascend, or a level, times
+    or voltages that are not finite.
+
+    **Source** Hansel et al. (1998), doi:10.1162/089976698300017845.
+    """
+    times, v = np.asarray(times, np.float64), np.asarray(v)
+    v = v[:, None] if v.ndim == 1 else v
+    if times.ndim != 1 or v.ndim != 2 or len(v) != len(times):
+        raise ValueError(
+            "crossing_times: v must have one row per time, shape (samples,) or (samples, n); got "
+            f"times of shape {times.shape}, v of shape {v.shape}"
+        )
+    for name, x, unit in (("times", times, "ms"), ("v", v, "mV"), ("level", level, "mV")):
+        check_bounds(f"crossing_times: {name}", x, unit)
+    if (np.diff(times) <= 0).any():
+        raise ValueError("crossing_times: times must ascend")
+    k, neurons = np.nonzero((v[:-1] < level) & (v[1:] >= level))
+    before, after = (v[at, neurons].astype(np.float64) for at in (k, k + 1))
+    found = times[k] + (level - before) / (after - before) * (times[k + 1] - times[k])
+    order = np.lexsort((neurons, found))
+    return found[order], neurons[order]

@@ -1,0 +1,89 @@
+"""FitzHugh-Nagumo oscillator: excitability in two variables.
+
+FitzHugh (1961), doi:10.1016/S0006-3495(61)86902-6.
+"""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from .._fields import Parameter, param
+from .._types import Drive, Neuron
+from ..integrators import Integrator, Linear, rk4
+from ..numerics import Surrogate, crossing
+
+# Beyond it the cubic goes on as its tangent: no step of a usual size blows up.
+_BEND = 3.0
+
+
+class FitzHughNagumoState(NamedTuple):
+    """State of n FitzHugh-Nagumo oscillators.
+
+    **Fields** `v`, `w` (n,): the fast variable and its recovery, both without a unit.
+
+    **Source** see `FitzHughNagumo`.
+    """
+
+    v: jax.Array
+    w: jax.Array
+
+
+class FitzHughNagumo(Neuron):
+    """FitzHugh-Nagumo oscillator.
+
+    Equations: `dv/dt = v - v^3/3 - w + current - conductance v`, `dw/dt = (v + a - b w) / tau`.
+    A spike is the upward crossing of `v_th`.
+
+    Update: by `method` (RK4, of fourth order); then `jump` is added and the crossing tested.
+    Exponential Euler takes the slope of the cubic at v as the rate of v.
+
+    **Fields** each () or (n,): `a`, `b` place and slope of the nullcline of w; `tau` [ms] how slow
+    w is; `v_th` what a spike crosses. `method` an integrator; `surrogate` as in `LIF`. v and
+    currents have no unit.
+
+    **Step** `init(n)` starts at v = -1.2, near rest, with w on its nullcline. `step(state, drive,
+    dt)` returns `(state, spikes)`.
+
+    **Raises** `ValueError` for a value that is not finite, `b <= 0` or `tau <= 0`; from `build`
+    for a dt at which `method` makes w grow.
+
+    **Source** FitzHugh (1961), doi:10.1016/S0006-3495(61)86902-6; Nagumo, Arimoto and Yoshizawa
+    (1962), doi:10.1109/JRPROC.1962.288235.
+
+    **Differs** depolarisation is positive, as today. Beyond |v| = 3 the cubic goes on as its
+    tangent.
+    """
+
+    a: Parameter = param(0.7)
+    b: Parameter = param(0.8, above=0.0)
+    tau: Parameter = param(12.5, unit="ms", above=0.0)
+    v_th: Parameter = param(1.0)
+    method: Integrator = rk4
+    surrogate: Surrogate | None = None
+
+    def init(self, n: int) -> FitzHughNagumoState:
+        v = jnp.full(n, -1.2, self.a.dtype)
+        return FitzHughNagumoState(v, (v + self.a) / self.b)
+
+    def step(
+        self, state: FitzHughNagumoState, drive: Drive, dt: float
+    ) -> tuple[FitzHughNagumoState, jax.Array]:
+        v, w = self.method(lambda y, t: self._flow(y, drive.at(t, dt)), tuple(state), dt)
+        v = drive.jumped(v)
+        return FitzHughNagumoState(v, w), crossing(state.v, v, self.v_th, self.surrogate)
+
+    def _flow(self, y: tuple, drive: Drive) -> tuple[Linear, Linear]:
+        v, w = y
+        current, conductance = drive.linear()
+        u = jnp.clip(v, -_BEND, _BEND)
+        square = jnp.square(u)
+        source = (2 / 3) * (u * square) - w + current
+        return (
+            Linear(source, square - 1.0 + conductance),
+            Linear((v + self.a) / self.tau, self.b / self.tau),
+        )
+
+    def largest_step(self) -> Any:
+        reach = self.method.reach
+        return None if reach is None else reach * self.tau / self.b

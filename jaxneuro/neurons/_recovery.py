@@ -1,0 +1,19 @@
+"""The state of neurons with a voltage and a recovery variable. Izhikevich (2003)."""
+
+from typing import NamedTuple
+
+import jax
+
+
+class IzhikevichState(NamedTuple):
+    """State of n Izhikevich neurons, plain or leaky.
+
+    **Fields** `v` [mV] and `u` [1] (n,): voltage and recovery, at a spike their values *before*
+    the reset; `spikes` bool (n,): who spiked in the last step.
+
+    **Source** Izhikevich (2003), doi:10.1109/TNN.2003.820440.
+    """
+
+    v: jax.Array
+    u: jax.Array
+    spikes: jax.Array

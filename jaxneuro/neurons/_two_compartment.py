@@ -1,0 +1,119 @@
+"""Two-compartment neuron: an integrating soma and a passive dendrite.
+
+Lansky and Rodriguez (1999), Physica D 132, 267; Gerstner, Kistler, Naud, Paninski (2014), ch. 3.
+"""
+
+from typing import Any, ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from .._fields import Parameter, param
+from .._types import Drive, Neuron
+from ..integrators import Integrator, Linear, rk4
+from ..numerics import Surrogate, threshold
+from ._refractory import countdown
+from ._reset import check_reset
+
+
+class TwoCompartmentState(NamedTuple):
+    """State of n two-compartment neurons.
+
+    **Fields** `v` [mV] (n,): soma, at a spike its value *before* the reset; `v_d` [mV] (n,):
+    dendrite; `i_d` [pA] (n,): current into the dendrite; `spikes` bool (n,): who spiked in the
+    last step; `refractory` uint16 (n,): steps left before the soma moves again.
+
+    **Source** see `TwoCompartment`.
+    """
+
+    v: jax.Array
+    v_d: jax.Array
+    i_d: jax.Array
+    spikes: jax.Array
+    refractory: jax.Array
+
+
+class TwoCompartment(Neuron):
+    """Integrate-and-fire soma joined to a passive dendrite.
+
+    Equations: `c_s dv/dt = g_ls (e_l - v) + g_c (v_d - v) + current - conductance v`,
+    `c_d dv_d/dt = g_ld (e_l - v_d) + g_c (v - v_d) + i_d`, `di_d/dt = -i_d / tau_d`; an arrival at
+    the port "dendrite" [pA] adds to `i_d`. A spike when `v >= v_th`, then `v = v_reset`, held for
+    `t_ref`; the dendrite is not reset and goes on.
+
+    Update: by `method` (RK4, of fourth order); then `jump` is added to v and the threshold
+    tested, and `i_d` takes the arrivals.
+
+    **Fields** each () or (n,): capacitances `c_s` [pF] of soma, `c_d` [pF] of dendrite; their leaks
+    `g_ls` [nS], `g_ld` [nS]; `g_c` [nS] coupling; `e_l` [mV] leak reversal of both; `tau_d` [ms]
+    decay of the dendritic current; `v_th` [mV] threshold; `v_reset` [mV] reset; `t_ref` [ms]
+    refractory time, a whole number of steps. `method` an integrator; `surrogate` as in `LIF`.
+
+    **Step** `init(n)` starts at `e_l`. `step(state, drive, dt)` returns `(state, spikes)`.
+
+    **Raises** `ValueError` for a value that is not finite, `c_s`, `c_d`, `g_ls`, `g_ld` or `tau_d`
+    not above 0, `g_c < 0`, `t_ref < 0`, or `v_reset >= v_th`; from `build` for a dt above the
+    largest at which `method` is stable.
+
+    **Source** Lansky and Rodriguez (1999), Physica D 132, 267; Gerstner et al. (2014), sec. 3.2,
+    doi:10.1017/CBO9781107447615.
+
+    **Differs** the source has white noise in the dendrite, here it is an exponential current.
+    """
+
+    ports: ClassVar[tuple[str, ...]] = ("dendrite",)
+
+    c_s: Parameter = param(200.0, unit="pF", above=0.0)
+    c_d: Parameter = param(100.0, unit="pF", above=0.0)
+    g_ls: Parameter = param(10.0, unit="nS", above=0.0)
+    g_ld: Parameter = param(5.0, unit="nS", above=0.0)
+    g_c: Parameter = param(10.0, unit="nS", at_least=0.0)
+    e_l: Parameter = param(-70.0, unit="mV")
+    tau_d: Parameter = param(5.0, unit="ms", above=0.0)
+    v_th: Parameter = param(-50.0, unit="mV")
+    v_reset: Parameter = param(-60.0, unit="mV")
+    t_ref: Parameter = param(2.0, unit="ms", at_least=0.0, on_grid=True)
+    method: Integrator = rk4
+    surrogate: Surrogate | None = None
+
+    def __check_init__(self) -> None:
+        check_reset("TwoCompartment", self.v_reset, self.v_th)
+
+    def init(self, n: int) -> TwoCompartmentState:
+        v = jnp.full(n, self.e_l)
+        nothing = jnp.zeros_like(v)
+        return TwoCompartmentState(v, v, nothing, jnp.zeros(n, bool), jnp.zeros(n, jnp.uint16))
+
+    def voltage(self, state: TwoCompartmentState) -> jax.Array:
+        return jnp.where(state.spikes, self.v_reset, state.v)
+
+    def step(
+        self, state: TwoCompartmentState, drive: Drive, dt: float
+    ) -> tuple[TwoCompartmentState, jax.Array]:
+        v = self.voltage(state)
+        free, left = countdown(state.spikes, state.refractory, self.t_ref, dt)
+        y = (v, state.v_d, state.i_d)
+        moved, v_d, i_d = self.method(lambda y, t: self._flow(y, drive.at(t, dt), free), y, dt)
+        v = jnp.where(free, drive.jumped(moved), v)
+        spikes = threshold(v, self.v_th, self.surrogate)
+        fired = spikes if self.surrogate is None else spikes > 0
+        return TwoCompartmentState(v, v_d, i_d + drive.arriving("dendrite"), fired, left), spikes
+
+    def _flow(self, y: tuple, drive: Drive, free: jax.Array) -> tuple[Linear, Linear, Linear]:
+        v, v_d, i_d = y
+        current, conductance = drive.linear()
+        # A held soma stands still for the dendrite too.
+        soma = free.astype(v.dtype) / self.c_s
+        source = self.g_ls * self.e_l + self.g_c * v_d + current
+        into_dendrite = self.g_ld * self.e_l + self.g_c * v + i_d
+        return (
+            Linear(soma * source, soma * (self.g_ls + self.g_c + conductance)),
+            Linear(into_dendrite / self.c_d, (self.g_ld + self.g_c) / self.c_d),
+            Linear(jnp.zeros_like(i_d), 1.0 / self.tau_d),
+        )
+
+    def largest_step(self) -> Any:
+        p, q = (self.g_ls + self.g_c) / self.c_s, (self.g_ld + self.g_c) / self.c_d
+        apart = jnp.sqrt(jnp.square(p - q) + 4.0 * jnp.square(self.g_c) / (self.c_s * self.c_d))
+        rate = jnp.maximum(0.5 * (p + q + apart), 1.0 / self.tau_d)
+        return None if self.method.reach is None else self.method.reach / rate

@@ -1,0 +1,58 @@
+"""A neuron model at constant currents, in float64."""
+
+import dataclasses
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import jaxneuro as jn
+
+
+@functools.partial(jax.jit, static_argnames="n_steps")
+def _scan(model, state, currents, dt, n_steps):
+    def body(state, _):
+        state, spikes = model.step(state, jn.Drive(current=currents), dt)
+        return state, (spikes, state)
+
+    return jax.lax.scan(body, state, None, length=n_steps)[1]
+
+
+@jax.jit
+def _last(model, state, currents, dt, n_steps):
+    drive = jn.Drive(current=currents)
+    return jax.lax.fori_loop(0, n_steps, lambda _, s: model.step(s, drive, dt)[0], state)
+
+
+def _prepared(model, currents, dtype, start):
+    currents = jnp.asarray(np.atleast_1d(currents), dtype)
+    model = jax.tree.map(lambda x: x.astype(dtype), model)
+    state = model.init(currents.size)
+    start = {k: jnp.full_like(getattr(state, k), x) for k, x in start.items()}
+    return model, state._replace(**start), currents
+
+
+def run(model, currents, n_steps, dt, dtype=jnp.float64, **start):
+    """(spikes, states) of every step, arrays (n_steps, n), one neuron per current."""
+    out = _scan(*_prepared(model, currents, dtype, start), dt, n_steps)
+    return jax.tree.map(np.asarray, out)
+
+
+def steps_of(spikes, neuron=0):
+    """The steps in which a neuron spiked."""
+    return np.flatnonzero(spikes[:, neuron])
+
+
+def order_of_error(model, variables, start, current, method, dts=(0.4, 0.2, 0.1), duration=8.0):
+    """log2 of how much the error of all variables falls when dt halves, twice."""
+
+    def last(method, dt):
+        changed = dataclasses.replace(model, method=method)
+        parts = _prepared(changed, current, jnp.float64, start)
+        state = _last(*parts, dt, round(duration / dt))
+        return np.array([getattr(state, x)[0] for x in variables])
+
+    exact = last(jn.integrators.rk4, dts[-1] / 16)
+    errors = [np.abs(last(method, dt) - exact).max() for dt in dts]
+    return np.log2(np.divide(errors[:-1], errors[1:]))
