@@ -64,7 +64,13 @@ def direct_oracle(params, inputs, n, dt):
 
 
 # By class; all other neurons are driven as LIF is, in pA, nS and mV.
-SETTINGS = {**psc.SETTINGS, **adaptive.SETTINGS, **stochastic.SETTINGS, **biophysical.SETTINGS, **channels.SETTINGS}
+SETTINGS = {
+    **psc.SETTINGS,
+    **adaptive.SETTINGS,
+    **stochastic.SETTINGS,
+    **biophysical.SETTINGS,
+    **channels.SETTINGS,
+}
 CASES = {
     "LIF": Case(jn.neurons.LIF(**LIF), lif_oracle, silent=SILENT),
     "LIF, surrogate": Case(

@@ -35,9 +35,15 @@ hindmarsh_rose = oracle.simulate("vyz", oracle.hindmarsh_rose, oracle.hindmarsh_
 
 # An upstroke of 300 mV/ms multiplies what rounding moved: `near` of the two with sodium.
 CASES: dict[str, Case] = {
-    "TraubMiles": Case(neurons.TraubMiles(**TRAUB), traub_miles, near=3e-4, silent=CROSSING),
+    "TraubMiles": Case(
+        neurons.TraubMiles(**TRAUB), traub_miles, near=1e-4, silent=CROSSING, amplifies=20.0
+    ),
     "WangBuzsaki": Case(
-        neurons.WangBuzsaki(**WANG, phi=4.6, v_th=-3.0), wang_buzsaki, near=1e-4, silent=CROSSING
+        neurons.WangBuzsaki(**WANG, phi=4.6, v_th=-3.0),
+        wang_buzsaki,
+        near=5e-5,
+        silent=CROSSING,
+        amplifies=20.0,
     ),
     "MorrisLecar": Case(neurons.MorrisLecar.snlc(**MORRIS), morris_lecar, silent=CROSSING),
     "MorrisLecar, surrogate": Case(

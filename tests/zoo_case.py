@@ -14,7 +14,9 @@ class Case(NamedTuple):
 
     Of a neuron also the names of its parameters of which nothing depends unless it spikes, and
     what its inputs are multiplied by so that it does not (None: its `v_th` is put out of reach);
-    `spiking`: whether it spikes at all.
+    `spiking`: whether it spikes at all; `bears`: how many times larger inputs leave it finite;
+    `amplifies`: how many times larger a few ulp become in its upstroke; `same_bits`: whether its
+    bits are the same on several devices.
     """
 
     model: Any
@@ -24,6 +26,9 @@ class Case(NamedTuple):
     silent: tuple[str, ...] = ()
     calm: float | None = None
     spiking: bool = True
+    bears: float = 1e3
+    amplifies: float = 1.0
+    same_bits: bool = True
 
 
 class Setting(NamedTuple):

@@ -34,15 +34,23 @@ def hh(channels, method):
     return jn.neurons.HodgkinHuxley(channels, **MEMBRANE, method=method)
 
 
+# The upstroke amplifies rounding. RK4 does not bear the closing rate of m far below rest. Its sums
+# of products become fused multiply-adds in another order where XLA compiles for several devices.
 CASES: dict[str, Case] = {
     "HodgkinHuxley": Case(
-        hh(SQUID, jn.integrators.rk4), hodgkin_huxley, close=1e-11, near=1e-3, silent=CROSSING
+        hh(SQUID, jn.integrators.rk4),
+        hodgkin_huxley,
+        near=5e-5,
+        silent=CROSSING,
+        bears=3.0,
+        same_bits=False,
+        amplifies=20.0,
     ),
     "HodgkinHuxley, six channels": Case(
         hh(MANY, jn.integrators.exponential_euler),
         hodgkin_huxley,
-        close=1e-11,
-        near=1e-3,
+        near=2e-4,
         silent=CROSSING,
+        amplifies=50.0,
     ),
 }

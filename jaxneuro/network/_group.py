@@ -140,7 +140,10 @@ class Group(eqx.Module):
 
 
 def initial_state(model: Neuron, n: int, stream: Stream | None = None) -> Any:
-    """The state of n neurons; those that draw do so in `stream`, or in any where none is given."""
+    """The state of n neurons; those that draw do so in `stream`, or in any where none is given.
+
+    **Source** the house's own: design sections 2 and 4.
+    """
     if not isinstance(model, StochasticNeuron):
         return model.init(n)
     if stream is None:

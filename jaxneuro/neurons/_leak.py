@@ -27,11 +27,13 @@ def leaky(v: jax.Array, drive: Drive, e_l: Any, tau_m: Any, c_m: Any, dt: float)
         return moved + drive.current * (-jnp.expm1(-dt / tau_m) / g_l)
     g = g_l + drive.conductance
     b = g_l * e_l if drive.current is None else g_l * e_l + drive.current
-    v_inf = b / g if drive.conductance_slope is None else _sloping(g, b, drive, c_m, dt) / g
+    v_inf = b / g if drive.conductance_slope is None else _sloping(g, b, drive, c_m, dt)
     return v_inf + (v - v_inf) * jnp.exp(g * (-dt / c_m))
 
 
 def _sloping(g: Any, b: Any, drive: Drive, c_m: Any, dt: float) -> jax.Array:
     rise: Any = 0.0 if drive.current_slope is None else drive.current_slope
     small = jnp.square(dt / c_m) * (1 / 12)
-    return b + small * c_m * (g * rise - drive.conductance_slope * b) / (1.0 + small * g * g)
+    bounded = 1.0 + small * g * g
+    moved = b * bounded + (small * c_m) * (g * rise - drive.conductance_slope * b)
+    return moved / (g * bounded)

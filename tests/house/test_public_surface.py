@@ -120,6 +120,7 @@ def test_init_and_step(cls):
 @every_class
 def test_public_methods_have_a_sentence(cls):
     inherited = {"init", "step", "quantile", "support", "slope", "draw", "check", "expected"}
+    inherited |= {"rates", "open", "largest_step"}
     for name, member in cls.__dict__.items():
         plain = inspect.isfunction(member) or isinstance(member, property | classmethod)
         if name.startswith("_") or not plain or name in inherited | {"arrange", "voltage"}:

@@ -104,3 +104,47 @@ def test_a_threshold_is_met_at_equality(x64):
     model = jn.neurons.LIF(**{**LIF, "e_l": -50.0})
     _, spikes = run(model, jn.Drive(current=jnp.zeros((1, 1))))
     assert spikes[0, 0]
+
+
+def spike_steps(model, current, dt, n_steps=None, dtype=None):
+    stimulus = np.full(n_steps, float(current))
+    times, _ = jn.simulate(model, stimulus, dt=dt, dtype=dtype).events("neurons")
+    return np.rint(times / dt).astype(int) - 1
+
+
+@pytest.mark.parametrize("dtype", [jnp.float32, jnp.float64])
+def test_forward_euler_of_the_4d_project(dtype, x64):
+    """v += (-(v - v_rest) + I)/tau_m dt: at I = 15 the fixed point is v_th and never reached."""
+    euler = {"method": jn.integrators.forward_euler, "t_ref": 0.0, "c_m": 20.0, "tau_m": 20.0}
+    model = jn.neurons.LIF(e_l=-65.0, v_th=-50.0, v_reset=-70.0, **euler)
+    assert spike_steps(model, 15.0, 1.0, 1000, dtype).size == 0
+    steps = spike_steps(model, 20.0, 1.0, 1000, dtype)
+    assert steps.size == 31
+    assert steps[0] == 27
+
+
+@pytest.mark.parametrize("dtype", [jnp.float32, jnp.float64])
+def test_forward_euler_of_lixirnet(dtype, x64):
+    """dv = (-(v - e_l) + i/g_l) dt/tau_m, held at reset for 10 ms."""
+    membrane = {"e_l": -75.0, "c_m": 100.0, "tau_m": 10.0, "method": jn.integrators.forward_euler}
+    model = jn.neurons.LIF(v_th=-55.0, v_reset=-75.0, t_ref=10.0, **membrane)
+    counts = [spike_steps(model, i, 0.1, 10_000, dtype).size for i in (100, 200, 201, 500)]
+    assert counts == [0, 0, 16, 66]
+
+
+def test_methods_agree_with_the_exact_step(x64):
+    currents = np.random.default_rng(0).normal(300.0, 200.0, (1000, 1))
+    traces = {}
+    for name in ("rk4", "heun", "exponential_euler"):
+        model = jn.neurons.LIF(**LIF, method=getattr(jn.integrators, name))
+        traces[name], _ = run(model, drive(1000, current=currents))
+    exact, _ = run(jn.neurons.LIF(**LIF), drive(1000, current=currents))
+    np.testing.assert_allclose(traces["exponential_euler"], exact, rtol=1e-12)
+    np.testing.assert_allclose(traces["rk4"], exact, rtol=1e-9)
+    np.testing.assert_allclose(traces["heun"], exact, rtol=1e-5)
+
+
+def test_a_step_that_forward_euler_does_not_bear():
+    model = jn.neurons.LIF(tau_m=2.0, t_ref=5.0, method=jn.integrators.forward_euler)
+    with pytest.raises(ValueError, match="at most 4 ms to be stable; got 5 ms"):
+        jn.simulate(model, 50.0, dt=5.0)

@@ -9,9 +9,10 @@ Exponential neurons (EIF, AdEx) move in one of two coordinates, chosen at the st
     v                           c_m v' = g_l (e_l - v) + g_l delta_t exp((v - v_th)/delta_t) - w + I
     z = exp((v_th - v)/delta_t) z' = -g_l/c_m - z rest/(delta_t c_m)
 
-with I = current - conductance v and rest = g_l (e_l - v) - w + I.  z is taken where v > v_th and
-|rest| dt < delta_t c_m.  v_peak is met at z_peak = exp((v_th - v_peak)/delta_t); below it z goes on
-as a straight continuation, v = v_peak + delta_t (z_peak - z).
+with I = current - conductance v and rest = g_l (e_l - v) - w + I.  z is taken where v > v_th,
+|rest| dt < delta_t c_m and the exponential current is above |rest|/4.  v_peak is met at
+z_peak = exp((v_th - v_peak)/delta_t); below it z goes on as a straight continuation,
+v = v_peak + delta_t (z_peak - z).
 
 Where z passed z_peak, the time `late` from then to the end of the step is that of the cubic that
 has the times and the slopes dt/dz of both ends.  Until the peak w follows the mean of v for a z
@@ -121,8 +122,11 @@ class _Exponential:
     def __init__(self, p, v, w, current, conductance, dt):
         self.p, self.current, self.conductance = p, current, conductance
         self.z_peak = np.exp((p["v_th"] - p["v_peak"]) / p["delta_t"])
-        small = np.abs(self.rest(v, w)) * dt < p["delta_t"] * p["c_m"]
-        self.up = (v > p["v_th"]) & small
+        rest = np.abs(self.rest(v, w))
+        small = rest * dt < p["delta_t"] * p["c_m"]
+        x = np.clip((v - p["v_th"]) / p["delta_t"], -500.0, 500.0)
+        leads = p["g_l"] * p["delta_t"] * np.exp(x) > 0.25 * rest
+        self.up = (v > p["v_th"]) & small & leads
 
     def rest(self, v, w):
         p = self.p

@@ -3,8 +3,8 @@
     c_m dv/dt = current - conductance v - sum of g_k open_k (v - e_rev_k)
     dx/dt = q10^((celsius - reference)/10) (a (1 - x) - b x)
 
-Rates in 1/ms, v in mV.  Channels by name; the squid rates are those of Hodgkin and Huxley (1952) with
-v counted from rest, x/(1 - exp(-x)) taken by its limit where x is 0.
+Rates in 1/ms, v in mV.  Channels by name; the squid rates are those of Hodgkin and Huxley (1952)
+with v counted from rest, x/(1 - exp(-x)) taken by its limit where x is 0.
 """
 
 import numpy as np

@@ -40,3 +40,32 @@ def adex_spike_times(p, current, duration):
         now, w = peak.y[:, -1]
         times.append(now)
         y = [p["v_reset"], w + p["b"]]
+
+
+def driven_adex_spike_times(p, synapses, arrivals, duration):
+    """The same under conductances: `synapses` of (tau_syn, e_rev), of each (time, weight) pairs."""
+    now, y, times, g = 0.0, [p["e_l"], 0.0], [], np.zeros(len(synapses))
+    tau, e_rev = np.transpose(synapses)
+
+    def flow(t, y):
+        v = min(y[0], p["v_peak"])
+        rise = p["g_l"] * p["delta_t"] * np.exp((v - p["v_th"]) / p["delta_t"])
+        inward = -p["g_l"] * (v - p["e_l"]) + rise - y[1]
+        inward += np.sum(g * np.exp((now - t) / tau) * (e_rev - v))
+        return [inward / p["c_m"], (p["a"] * (v - p["e_l"]) - y[1]) / p["tau_w"]]
+
+    def peak(t, y):
+        return y[0] - p["v_peak"]
+
+    peak.terminal, peak.direction = True, 1
+    for stop in sorted({time for one in arrivals for time, _ in one} | {duration}):
+        while now < stop:
+            moved = solve_ivp(flow, (now, stop), y, events=peak, **TIGHT)
+            y = moved.y[:, -1]
+            g = g * np.exp((now - moved.t[-1]) / tau)
+            now = moved.t[-1]
+            if moved.status == 1:
+                times.append(now)
+                y = [p["v_reset"], y[1] + p["b"]]
+        g = g + [sum(weight for time, weight in one if time == stop) for one in arrivals]
+    return np.array(times)

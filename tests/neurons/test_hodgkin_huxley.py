@@ -1,0 +1,237 @@
+"""The Hodgkin-Huxley neuron against published numbers, an adaptive solver and bad input."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import jaxneuro as jn
+from jaxneuro.analysis import crossing_times
+from tests.oracle import hodgkin_huxley as oracle
+
+HH, ch, rk4 = jn.neurons.HodgkinHuxley, jn.channels, jn.integrators.rk4
+EVERYTHING = jn.Record(variables={"neurons": ...})
+SQUID = {
+    "channels": [
+        {"kind": "SquidSodium", "g": 120.0, "e_rev": 50.0, "v_rest": -65.0},
+        {"kind": "SquidPotassium", "g": 36.0, "e_rev": -77.0, "v_rest": -65.0},
+        {"kind": "Leak", "g": 0.3, "e_rev": -54.387},
+    ],
+    **{"c_m": 1.0, "q10": 3.0, "celsius": 6.3, "v_start": -65.0},
+}
+SHIFTED = {"m": ch.SquidSodium, "n": ch.SquidPotassium}
+
+
+def constant(model, current, ms, dt, **more):
+    return jn.simulate(model, np.full(round(ms / dt), current), dt=dt, **more)
+
+
+def test_gates_at_rest(x64):
+    state = HH().init(1)
+    gates = [float(x[0]) for x in (state.m, state.h, state.n)]
+    np.testing.assert_allclose(gates, [0.05293249, 0.59612075, 0.31767691], atol=5e-9)
+
+
+@pytest.mark.parametrize("dtype", [jnp.float32, jnp.float64])
+def test_two_spikes_of_a_pulse(dtype, x64):
+    """10 uA/cm2 from 10 to 40 ms, RK4 at 0.01 ms."""
+    stimulus = np.zeros(10_000)
+    stimulus[1000:4000] = 10.0
+    result = jn.simulate(HH(), stimulus, dt=0.01, dtype=dtype, record=EVERYTHING)
+    v = result.traces["neurons"]["v"][:, 0]
+    times, _ = crossing_times(result.sample_times, v)
+    np.testing.assert_allclose(times, [11.9013, 26.8227], atol=1e-4)
+    assert result.events("neurons")[0].size == 2
+    np.testing.assert_allclose([v.max(), v.min(), v[-1]], [40.263, -75.078, -64.9964], atol=6e-4)
+    assert set(result.traces["neurons"]) == {"v", "m", "h", "n"}
+
+
+@pytest.mark.parametrize("dtype", [jnp.float32, jnp.float64])
+def test_spikes_of_a_second(dtype, x64):
+    model = HH(method=rk4)
+    stimulus = np.broadcast_to([6.3, 10.0], (50_000, 2))
+    result = jn.simulate(model, stimulus, dt=0.02, dtype=dtype)
+    times, who = result.events("neurons")
+    np.testing.assert_array_equal(np.bincount(who), [53, 69])
+    late = times[(who == 1) & (times > 500.0)]
+    assert 1e3 / np.diff(late).mean() == pytest.approx(68.3, abs=0.1)
+
+
+def test_the_count_does_not_depend_on_dt():
+    counts = [constant(HH(), 10.0, 200.0, dt).events("neurons")[0].size for dt in (0.01, 0.005)]
+    assert counts[0] == counts[1] > 10
+
+
+def exact(times, current):
+    y = [float(x[0]) for x in oracle.start(SQUID, 1)]
+    run = solve_ivp(
+        lambda _, y: np.ravel(oracle.derivatives(y, SQUID, current)),
+        (0.0, times[-1]),
+        y,
+        method="DOP853",
+        rtol=1e-10,
+        atol=1e-12,
+        t_eval=times,
+    )
+    return run.y
+
+
+def test_an_adaptive_solver_agrees(x64):
+    result = constant(HH(), 10.0, 60.0, 0.005, dtype=jnp.float64, record=EVERYTHING)
+    trace = result.traces["neurons"]
+    ours = np.stack([trace[k][:, 0] for k in ("v", "m", "h", "n")])
+    reference = exact(result.sample_times, 10.0)
+    assert (reference[0] > 0).any()
+    np.testing.assert_allclose(ours, reference, atol=2e-5, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("method", "order"), [("forward_euler", 1), ("exponential_euler", 1), ("heun", 2), ("rk4", 4)]
+)
+def test_order_of_convergence(method, order, x64):
+    """Up the foot of a spike, to 1.4 ms."""
+    model = HH(method=getattr(jn.integrators, method))
+    reference, errors = exact(np.array([1.4]), 20.0)[0, 0], []
+    for dt in (0.02, 0.01, 0.005):
+        run = constant(model, 20.0, 1.4, dt, dtype=jnp.float64, record=EVERYTHING)
+        errors.append(abs(run.traces["neurons"]["v"][-1, 0] - reference))
+    ratios = np.array(errors[:-1]) / np.array(errors[1:])
+    assert ((ratios > 0.75 * 2**order) & (ratios < 1.3 * 2**order)).all(), ratios
+
+
+def test_1952_is_the_same_neuron_counted_from_rest(x64):
+    modern = constant(HH(), 10.0, 50.0, 0.01, dtype=jnp.float64, record=EVERYTHING)
+    old = constant(HH.squid_1952(), 10.0, 50.0, 0.01, dtype=jnp.float64, record=EVERYTHING)
+    shifted = old.traces["neurons"]["v"] - 65.0
+    np.testing.assert_allclose(shifted, modern.traces["neurons"]["v"], atol=1e-7)
+    np.testing.assert_array_equal(old.events("neurons")[0], modern.events("neurons")[0])
+
+
+def test_temperature_speeds_up_gates(x64):
+    """q10^((celsius - 6.3)/10), for gates only: 10 C more is a factor of 3."""
+    y = (jnp.array([-50.0]), *(jnp.array([x]) for x in (0.2, 0.5, 0.4)))
+    cold, warm = (HH(celsius=t)._flow(y, jn.Drive()) for t in (6.3, 16.3))
+    np.testing.assert_allclose(warm[0].rate, cold[0].rate, rtol=1e-12)
+    for a, b in zip(cold[1:], warm[1:]):
+        np.testing.assert_allclose(b.opening, 3.0 * a.opening, rtol=1e-12)
+        np.testing.assert_allclose(b.closing, 3.0 * a.closing, rtol=1e-12)
+
+
+def test_a_channel_is_added_by_naming_it():
+    model = HH().with_channel(ch.PotassiumA(g=20.0)).with_channel(ch.CalciumL())
+    assert type(model.init(2))._fields == ("v", "m", "h", "n", "a", "b", "q", "r")
+    first = constant(HH(), 12.0, 40.0, 0.01).events("neurons")[0][0]
+    late = constant(model, 12.0, 40.0, 0.01).events("neurons")[0]
+    assert late.size == 0 or late[0] > first + 0.5  # what an A current does
+    replaced = model.with_channel(ch.SquidSodium(g=80.0))
+    assert len(replaced.channels) == len(model.channels)
+    assert float(replaced.channels[-1].g) == 80.0
+
+
+def test_an_m_current_adapts():
+    model = HH(celsius=36.0, q10=1.0).with_channel(ch.PotassiumM(g=0.8, tau_max=300.0))
+    times = constant(model, 20.0, 400.0, 0.01).events("neurons")[0]
+    gaps = np.diff(times)
+    assert gaps.size > 5
+    assert gaps[-1] > 1.1 * gaps[0]
+
+
+def test_every_neuron_has_its_own_parameters():
+    g = np.linspace(100.0, 140.0, 4)
+    together = HH().with_channel(ch.SquidSodium(g=g))
+    many = constant(together, 10.0, 30.0, 0.01, record=EVERYTHING).traces["neurons"]["v"]
+    for k in range(4):
+        alone = HH().with_channel(ch.SquidSodium(g=g[k]))
+        one = constant(alone, 10.0, 30.0, 0.01, record=EVERYTHING).traces["neurons"]["v"]
+        np.testing.assert_allclose(many[:, k], one[:, 0], atol=2e-2)
+    assert np.ptp(many, axis=1).max() > 5.0
+
+
+def test_channels_can_be_set():
+    net = jn.build(jn.Description([jn.Population("c", 2, HH())]), 0, 0.01)
+    channels = (ch.SquidSodium(g=0.0), ch.SquidPotassium(), ch.Leak())
+    blocked = net.set("c", channels=channels)
+    stimulus = {"c": np.full(3000, 10.0)}
+    assert jn.simulate(net, 30.0, inputs=stimulus).events("c")[0].size == 4
+    assert jn.simulate(blocked, 30.0, inputs=stimulus).events("c")[0].size == 0
+    with pytest.raises(ValueError, match="must stay of its kind"):
+        net.set("c", channels=channels[:2])
+    with pytest.raises(ValueError, match=r"shape \(2,\)"):
+        net.set("c", channels=(ch.SquidSodium(g=[1.0, 2.0, 3.0]), *channels[1:]))
+
+
+def test_gradient_of_a_voltage(x64):
+    """Of v before the spike with respect to conductances: equal to central differences."""
+
+    def voltage(g):
+        channels = (ch.SquidSodium(g=g[0]), ch.SquidPotassium(g=g[1]), ch.Leak(g=g[2]))
+        model = dataclasses.replace(HH(), channels=channels)
+        body = lambda s, _: (model.step(s, jn.Drive(current=jnp.full(1, 8.0)), 0.01)[0], None)  # noqa: E731
+        return jax.lax.scan(body, model.init(1), None, length=150)[0].v[0]
+
+    g = jnp.array([120.0, 36.0, 0.3])
+    slope = jax.jit(jax.grad(voltage))(g)
+    f = jax.jit(voltage)
+    for k in range(3):
+        step = jnp.zeros(3).at[k].set(1e-5 * g[k])
+        numeric = (f(g + step) - f(g - step)) / (2e-5 * g[k])
+        assert slope[k] == pytest.approx(float(numeric), rel=1e-6)
+
+
+def test_state0_and_the_mean_of_a_signal():
+    start = {"v": [-70.0, -60.0], "n": 0.4}
+    result = jn.simulate(HH(), 1.0, dt=0.01, n=2, state0=start, record=EVERYTHING)
+    first = {k: x[0] for k, x in result.traces["neurons"].items()}
+    assert abs(first["v"] - [-70.0, -60.0]).max() < 0.5
+    assert abs(first["n"] - 0.4).max() < 0.01
+    again = jn.simulate(HH(), 1.0, dt=0.01, state0=HH().init(3)._replace(v=jnp.full(3, -61.0)))
+    assert again.populations == {"neurons": 3}
+
+
+class NoReversal(ch.Channel):
+    """A channel that lacks its reversal potential."""
+
+    g: jn.Parameter = jn.param(1.0)
+
+    def rates(self, v):
+        return ()
+
+    def open(self, v, *gates):
+        return 1.0
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: HH((ch.SquidSodium(), NoReversal())), "must have a reversal potential e_rev"),
+        (lambda: HH((ch.SquidSodium(), ch.SquidSodium())), "different names.*'m' is in SquidS"),
+        (lambda: HH((ch.SquidSodium,)), "call it"),
+        (lambda: HH(()), "must be a tuple of channels"),
+        (lambda: HH(ch.Leak()), "must be a tuple of channels"),
+        (lambda: HH(c_m=0.0), "c_m must be finite and above 0"),
+        (lambda: HH(q10=-1.0), "q10 must be finite and above 0"),
+        (lambda: ch.SquidSodium(g=-1.0), "g must be finite and at least 0"),
+        (lambda: ch.PotassiumM(tau_max=0.0), "tau_max must be finite and above 0"),
+        (lambda: jn.simulate(HH(), 10.0, dt=0.5), "at most 0.3092 ms to be stable"),
+        (lambda: jn.simulate(HH(celsius=26.3), 10.0, dt=0.05), "at most 0.034"),
+        (lambda: jn.simulate(HH(), np.zeros((10, 2)), n=3, dt=0.01), r"\(10,\) or \(10, 3\)"),
+        (lambda: jn.simulate(HH(), np.zeros((4, 3, 2)), dt=0.01), r"shape \(4, 3, 2\)"),
+        (lambda: jn.simulate(HH(), [[1.0], [1.0, 2.0]], dt=0.01), "rows of different lengths"),
+        (lambda: jn.simulate(HH(), [0.0, np.nan], dt=0.01), "nan or inf in step 1"),
+        (lambda: jn.simulate(HH(), 1.0, dt=0.01, state0={"q": 1.0}), "named 'q'"),
+        (lambda: jn.simulate(HH(), np.full(4000, 3e4), dt=0.05), "it turned so between"),
+    ],
+)
+def test_bad_input(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_exponential_euler_bears_any_dt():
+    model = HH(method=jn.integrators.exponential_euler)
+    v = constant(model, 10.0, 100.0, 1.0, record=EVERYTHING).traces["neurons"]["v"]
+    assert np.isfinite(v).all()
+    assert np.abs(v).max() < 200.0
