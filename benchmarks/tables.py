@@ -45,8 +45,8 @@ def run(options: argparse.Namespace) -> None:
 
 def read_results() -> list[dict[str, Any]]:
     """All lines of the files that these tables show, oldest first, each with its file's name."""
-    lines = []
-    for path in sorted((ROOT / "benchmarks" / "results").glob("*-scale.jsonl")):
+    lines, folder = [], ROOT / "benchmarks" / "results"
+    for path in sorted([*folder.glob("*-scale.jsonl"), *folder.glob("*-neurons.jsonl")]):
         lines += [{**json.loads(x), "file": path.stem} for x in path.read_text().splitlines() if x]
     return lines
 
@@ -84,11 +84,44 @@ def _number(key: str, scale: float = 1.0, form: str = ".3g") -> Callable:
     return cell
 
 
+def _wall(case: str) -> Callable:
+    return lambda row: format(row["wall_s"][case], ".3g")
+
+
+def _operations(row: dict[str, Any]) -> str:
+    counts = ", ".join(f"{k} {op}" for op, k in row["counts"].items())
+    return f"{counts}, {row['other']} others" if counts else f"{row['other']}"
+
+
 def _bound(row: dict[str, Any]) -> str:
     return BOUNDS.get((row["bench"], str(row.get("case"))), "")
 
 
 TABLES: dict[str, tuple[str, dict[str, Callable]]] = {
+    "hh": (
+        "Hodgkin-Huxley, 5,000 steps of 0.01 ms",
+        {
+            "method": lambda row: row["method"],
+            "neurons": _number("neurons"),
+            "bare loop s": _wall("bare, nothing"),
+            "ours s": _wall("ours, nothing"),
+            "over bare": _number("over_bare"),
+            "with spikes s": _wall("ours, spikes"),
+            "with all v s": _wall("ours, v"),
+            "bare with all v s": _wall("bare, v"),
+            "ns per update": _number("ns_per_update"),
+        },
+    ),
+    "neurons": (
+        "Every neuron model, 10,000 neurons",
+        {
+            "model": lambda row: row["model"],
+            "ns per update": _number("ns_per_update"),
+            "arithmetic takes": _number("ns_bound"),
+            "times that": _number("over_bound"),
+            "operations": _operations,
+        },
+    ),
     "microcircuit": (
         "Cortical microcircuit",
         {
