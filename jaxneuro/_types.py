@@ -39,9 +39,10 @@ class Drive(NamedTuple):
     current_slope: jax.Array | None = None
     conductance_slope: jax.Array | None = None
 
-    def at(self, t: float, dt: float) -> "Drive":
-        """The drive at the time t [ms] after the start of the step."""
-        if (self.current_slope is None and self.conductance_slope is None) or t == 0.5 * dt:
+    def at(self, t: Any, dt: float) -> "Drive":
+        """The drive at the time t [ms], () or (n,), after the start of the step."""
+        middle = isinstance(t, float) and t == 0.5 * dt
+        if (self.current_slope is None and self.conductance_slope is None) or middle:
             return self
         parts = zip(self[:2], (self.current_slope, self.conductance_slope))
         current, conductance = (

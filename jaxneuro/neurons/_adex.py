@@ -11,7 +11,8 @@ from ..integrators import Integrator, Linear, rk4
 from ..numerics import Surrogate, threshold
 from ._adex_state import AdExState
 from ._refractory import countdown
-from ._upswing import after_reset, begin, check_peak, during, motion, since_peak, voltage
+from ._reset import check_peak
+from ._upswing import after_reset, begin, during, motion, since_peak, voltage
 
 
 class AdEx(Neuron):
@@ -21,10 +22,10 @@ class AdEx(Neuron):
     - conductance v` and `tau_w dw/dt = a (v - e_l) - w`; a spike when `v >= v_peak`, then
     `v = v_reset`, `w = w + b`, v held for `t_ref` while w goes on.
 
-    Update: `method`, by default RK4, of fourth order; above `v_th` in `exp(-(v - v_th)/delta_t)`,
-    in which the upswing has no pole. The reset is where the spike is *within* the step, by
-    interpolation; the rest of the step follows by its Taylor series, of second order, if
-    `t_ref` is 0. Then `jump` is added. So spikes do not lag, whatever their number.
+    Update: `method`, by default RK4, of fourth order; in the upswing in
+    `exp(-(v - v_th)/delta_t)`, in which it has no pole. The reset is where the spike is *within*
+    the step, by interpolation; the rest of the step follows by its Taylor series, of second
+    order, if `t_ref` is 0. Then `jump` is added. So spikes do not lag, whatever their number.
 
     **Fields** each () or (n,): `c_m` [pF] capacitance; `g_l` [nS] leak; `e_l` [mV] its reversal;
     `v_th` [mV] where the exponential current is `g_l delta_t`; `delta_t` [mV] its width; `a` [nS]
@@ -112,5 +113,5 @@ class AdEx(Neuron):
         fall = (resting - reset) / self.tau_w
         w = jnp.where(fired, reset + late * fall, w)
         late = jnp.where(self.t_ref < 0.5 * dt, late, jnp.zeros_like(late))
-        v = jnp.where(fired, after_reset(self, course, reset, fall, late), v)
+        v = jnp.where(fired, after_reset(self, course, drive, reset, fall, late, dt), v)
         return AdExState(v, w, fired, left), spikes

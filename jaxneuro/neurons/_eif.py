@@ -10,7 +10,8 @@ from .._types import Drive, Neuron
 from ..integrators import Integrator, rk4
 from ..numerics import Surrogate, threshold
 from ._refractory import countdown
-from ._upswing import after_reset, begin, check_peak, during, motion, since_peak, voltage
+from ._reset import check_peak
+from ._upswing import after_reset, begin, during, motion, since_peak, voltage
 
 
 class EIFState(NamedTuple):
@@ -33,10 +34,10 @@ class EIF(Neuron):
     Equations: `c_m dv/dt = -g_l (v - e_l) + g_l delta_t exp((v - v_th) / delta_t) + current
     - conductance v`; a spike when `v >= v_peak`, then `v = v_reset`, held for `t_ref`.
 
-    Update: `method`, by default RK4, of fourth order; above `v_th` in `exp(-(v - v_th)/delta_t)`,
-    in which the upswing has no pole. The reset is where the spike is *within* the step, by
-    interpolation; the rest of the step follows by its Taylor series, of second order, if
-    `t_ref` is 0. Then `jump` is added.
+    Update: `method`, by default RK4, of fourth order; in the upswing in
+    `exp(-(v - v_th)/delta_t)`, in which it has no pole. The reset is where the spike is *within*
+    the step, by interpolation; the rest of the step follows by its Taylor series, of second
+    order, if `t_ref` is 0. Then `jump` is added.
 
     **Fields** each () or (n,): `c_m` [pF] capacitance; `g_l` [nS] leak; `e_l` [mV] its reversal;
     `v_th` [mV] where the exponential current is `g_l delta_t`: a constant current brings v there
@@ -90,5 +91,5 @@ class EIF(Neuron):
         fired = spikes if self.surrogate is None else spikes > 0
         late, _ = since_peak(self, course, (start, end), state.v, 0.0, dt)
         late = jnp.where(self.t_ref < 0.5 * dt, late, jnp.zeros_like(late))
-        v = jnp.where(fired, after_reset(self, course, 0.0, 0.0, late), v)
+        v = jnp.where(fired, after_reset(self, course, drive, 0.0, 0.0, late, dt), v)
         return EIFState(v, fired, left), spikes

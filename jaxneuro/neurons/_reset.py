@@ -20,3 +20,13 @@ def check_reset(
     raise ValueError(
         f"{name}: {fields[0]} must be below {fields[1]}; got {reset} and {th} mV{where}"
     )
+
+
+def check_peak(name: str, v_reset: Any, v_th: Any, v_peak: Any) -> None:
+    """Raises `ValueError` unless the peak is above the reset and not below `v_th` [mV]."""
+    check_reset(name, v_reset, v_peak, ("v_reset", "v_peak"))
+    th, peak = concrete(v_th), concrete(v_peak)
+    if th is not None and peak is not None and np.any(peak < th):
+        at = np.argmax(peak < th)
+        th, peak = (np.ravel(x)[at] for x in np.broadcast_arrays(th, peak))
+        raise ValueError(f"{name}: v_peak must be at least v_th; got {peak} and {th} mV")

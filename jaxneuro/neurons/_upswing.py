@@ -1,7 +1,7 @@
 """The upswing of an exponential neuron, in a coordinate in which it is nearly a straight line.
 
-v runs to infinity in finite time, so that steps in v say little about when. Above `v_th` the
-step is made in `z = exp(-(v - v_th) / delta_t)` instead, which falls to 0 at a bounded slope:
+v runs to infinity in finite time, so that steps in v say little about when. Above `v_th` steps
+of the upswing are in `z = exp(-(v - v_th) / delta_t)`, which falls to 0 at a bounded slope:
 
     dz/dt = -g_l / c_m - z rest / (delta_t c_m)
 
@@ -13,12 +13,9 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
-from .._checks import concrete
 from .._types import Drive
 from ..integrators import Linear
-from ._reset import check_reset
 
 
 class Course(NamedTuple):
@@ -39,10 +36,12 @@ def begin(model: Any, v: jax.Array, w: Any, drive: Drive, dt: float) -> tuple[Co
     """The course of the step, and the coordinate at its start: z or v."""
     current, conductance = drive.linear()
     inward, g = model.g_l * model.e_l + current, model.g_l + conductance
-    # A current that moves v by more than delta_t in a step is better followed in v.
-    slow = jnp.abs(inward - w - g * v) * dt < model.delta_t * model.c_m
-    up = (v > model.v_th) & slow
-    z = jnp.exp((model.v_th - jnp.where(up, v, model.v_th)) / model.delta_t)
+    rest = jnp.abs(inward - w - g * v)
+    z = jnp.exp((model.v_th - jnp.maximum(v, model.v_th)) / model.delta_t)
+    # What moves v evenly is better followed in v: until the exponential current is a quarter of
+    # it, or to the end if it moves v by more than delta_t in a step.
+    slow = rest * dt < model.delta_t * model.c_m
+    up = (v > model.v_th) & slow & (z * rest < 4.0 * model.g_l * model.delta_t)
     return Course(inward, g, up), jnp.where(up, z, v)
 
 
@@ -83,8 +82,8 @@ def since_peak(
 ) -> tuple[jax.Array, jax.Array]:
     """Time [ms] since z fell below its value at `v_peak` in this step, 0 if it did not; mean v.
 
-    The time is a cubic Hermite polynomial of z between the two `ends` of the step. The mean [mV]
-    is that of v from the start of the step to the peak, for a z that falls on a straight line.
+    The time is a cubic Hermite polynomial of z between the `ends` of the step. The mean [mV] is
+    that of v from its start to the peak, for a z that falls on a straight line.
     """
     (start, end), peak = ends, _peak(model)
     over = course.up & (end <= peak)
@@ -103,20 +102,14 @@ def since_peak(
     return late, mean
 
 
-def after_reset(model: Any, course: Course, w: Any, dw: Any, late: jax.Array) -> jax.Array:
+def after_reset(
+    model: Any, course: Course, drive: Drive, w: Any, dw: Any, late: jax.Array, dt: float
+) -> jax.Array:
     """v [mV] at `late` [ms] after the reset to `v_reset` and w of slope dw: Taylor's series."""
+    # The middle of what is left of the step has the mean of its drive.
+    course = during(model, course, drive.at(dt - 0.5 * late, dt))
     steep = model.g_l * jnp.exp((model.v_reset - model.v_th) / model.delta_t)
     flow = course.inward - w - course.g * model.v_reset + steep * model.delta_t
     first = flow / model.c_m
     second = ((steep - course.g) * first - dw) / model.c_m
     return model.v_reset + late * (first + 0.5 * late * second)
-
-
-def check_peak(name: str, v_reset: Any, v_th: Any, v_peak: Any) -> None:
-    """Raises `ValueError` unless the peak is above the reset and not below `v_th` [mV]."""
-    check_reset(name, v_reset, v_peak, ("v_reset", "v_peak"))
-    th, peak = concrete(v_th), concrete(v_peak)
-    if th is not None and peak is not None and np.any(peak < th):
-        at = np.argmax(peak < th)
-        th, peak = (np.ravel(x)[at] for x in np.broadcast_arrays(th, peak))
-        raise ValueError(f"{name}: v_peak must be at least v_th; got {peak} and {th} mV")
