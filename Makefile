@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 SOURCES := pyproject.toml setup.py $(wildcard jaxneuro/kernels/native/*)
 
-.PHONY: demo small-demo test science lint types wheel-check clean
+.PHONY: demo small-demo test science lint types wheel-check zoo clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/balanced_network.py --out demo.png
@@ -28,6 +28,9 @@ types: $(STAMP)
 
 wheel-check: $(STAMP)
 	scripts/wheel_check.sh $(CURDIR)/$(BIN)/python
+
+zoo: $(STAMP)
+	$(BIN)/python -m scripts.zoo_page
 
 $(STAMP): $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -59,7 +59,7 @@ class GIF(StochasticNeuron):
     conductance, time constant, `delta_v` or `lambda_0` that is not above 0.
 
     **Source** Mensi et al. (2012), doi:10.1152/jn.00408.2011; Pozzorini et al. (2015),
-    doi:10.1371/journal.pcbi.1004275; defaults of NEST's gif_psc_exp, which adapts in no way.
+    doi:10.1371/journal.pcbi.1004275; defaults of NEST's gif_psc_exp, whose defaults do not adapt.
 
     **Differs** from NEST: `stc` acts by its mean over the step and `sfa` by its value at the end,
     NEST takes both from its start. Drawn spikes have no gradient: there is no `surrogate`.

@@ -28,7 +28,8 @@ class Relay(Neuron):
     `SpikeTimes`, a Poisson source one with `Poisson`, and `Gamma`, `PulsePackets`, ... alike::
 
         jn.Population("input", 100, jn.neurons.Relay())
-        jn.Stimulation("input", SpikeTimes(times), weight=1.0, synapse=Delta())
+        given, delta = jn.stimuli.SpikeTimes(times), jn.synapses.Delta()
+        jn.Stimulation("input", given, weight=1.0, synapse=delta)
 
     A spike given for time t is the relay's spike at t. Several in one step are one.
 

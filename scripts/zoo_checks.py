@@ -1,0 +1,81 @@
+"""Which tests look at a class of the package, found in their source."""
+
+import ast
+import functools
+from pathlib import Path
+from typing import Any
+
+from tests.zoo import CASES
+
+TESTS = Path(__file__).resolve().parents[1] / "tests"
+FOLDERS = ("neurons", "channels", "integrators", "science")
+DEFINED = (ast.FunctionDef, ast.ClassDef)
+
+
+def cases(cls: type) -> list[str]:
+    """The names of its cases in the zoo, also as a part of another model."""
+    found = []
+    for name, case in CASES.items():
+        parts = (case.model, *getattr(case.model, "channels", ()))
+        found += [name] if any(type(part) is cls for part in parts) else []
+    return found
+
+
+def checks(cls: type) -> list[tuple[str, list[str]]]:
+    """The files of tests that name a class, each with the tests that do, also by what they use."""
+    found = []
+    for file, tests in _tests().items():
+        forms = {cls.__name__, f".{cls.__name__}"}
+        named = [test for test, names in tests.items() if forms & names]
+        found += [(file, [test.removeprefix("test_") for test in named])] if named else []
+    return found
+
+
+@functools.cache
+def _tests() -> dict[str, dict[str, set[str]]]:
+    """By file and test: all names that stand in it or in what it uses of its file."""
+    files = sorted(path for folder in FOLDERS for path in (TESTS / folder).glob("test_*.py"))
+    return {str(path.relative_to(TESTS)): _names(path) for path in files}
+
+
+def _names(path: Path) -> dict[str, set[str]]:
+    used: dict[str, set[str]] = {}
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, DEFINED):
+            used.setdefault(node.name, set()).update(_in(node))
+        elif isinstance(node, ast.Assign):
+            for target, value in _pairs(node.targets[0], node.value):
+                used.setdefault(target.id, set()).update(_in(value))
+    return {test: _closure(test, used) for test in used if test.startswith("test_")}
+
+
+def _pairs(target: Any, value: Any) -> list[tuple[ast.Name, Any]]:
+    """The names that an assignment makes, each with its own value where they are written so."""
+    if isinstance(target, ast.Name):
+        return [(target, value)]
+    parts = getattr(target, "elts", [])
+    values = value.elts if isinstance(value, ast.Tuple) else [value] * len(parts)
+    return [pair for x, y in zip(parts, values) for pair in _pairs(x, y)]
+
+
+def _in(node: ast.AST) -> set[str]:
+    """Names of the file that a function or an assignment reads, and attributes of modules."""
+    every = list(ast.walk(node))
+    names = [x for x in every if isinstance(x, ast.Name)]
+    own = (
+        {x.id for x in names if isinstance(x.ctx, ast.Store)}
+        if isinstance(node, DEFINED)
+        else set()
+    )
+    own |= {x.arg for x in every if isinstance(x, ast.arg)}
+    attributes = {f".{x.attr}" for x in every if isinstance(x, ast.Attribute)}
+    return {x.id for x in names if x.id not in own} | attributes
+
+
+def _closure(start: str, used: dict[str, set[str]]) -> set[str]:
+    seen: set[str] = set()
+    new = {start}
+    while new:
+        seen |= new
+        new = {x for name in new for x in used.get(name, ())} - seen
+    return seen

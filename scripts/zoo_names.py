@@ -1,0 +1,98 @@
+"""What kind of model each neuron is, and what others call it: for docs/zoo.md."""
+
+LINEAR, EXACT, THRESHOLD = "linear", "exact", "threshold, reset"
+CROSSING, DRAWN, RATE = "crossing", "drawn, reset", "none (a rate)"
+# By name: equations, update ("" for that of the field `method`), how it spikes.
+KINDS = {
+    "AdEx": ("exponential, adaptation", "", "peak, reset within the step"),
+    "ALIF": ("linear, moving threshold", EXACT, THRESHOLD),
+    "EIF": ("exponential", "", "peak, reset within the step"),
+    "EscapeRateLIF": (LINEAR, "exact; spikes of order 1", DRAWN),
+    "FitzHughNagumo": ("cubic, recovery", "", CROSSING),
+    "GIF": ("linear, currents and threshold after spikes", "exact; spikes of order 1", DRAWN),
+    "GLIF": ("linear, currents and threshold after spikes", "order 2", THRESHOLD),
+    "HindmarshRose": ("cubic, recovery, adaptation", "", CROSSING),
+    "HodgkinHuxley": ("any channels", "", CROSSING),
+    "IafPscAlpha": ("linear, currents of its own", EXACT, THRESHOLD),
+    "IafPscDelta": (LINEAR, EXACT, THRESHOLD),
+    "IafPscExp": ("linear, currents of its own", EXACT, THRESHOLD),
+    "Izhikevich": ("quadratic, recovery", "", "peak, reset"),
+    "LeakyIntegrator": (LINEAR, EXACT, "none"),
+    "LeakyIzhikevich": ("quadratic, recovery", "", "peak, reset"),
+    "LIF": (LINEAR, "exact; order 4 under conductances", THRESHOLD),
+    "LinearRate": (LINEAR, EXACT, RATE),
+    "MorrisLecar": ("two channels", "", CROSSING),
+    "PoissonSource": ("none", EXACT, "drawn"),
+    "QIF": ("quadratic", "", "peak, reset"),
+    "Relay": ("none", EXACT, "as they arrive"),
+    "TanhRate": ("linear, saturating input", EXACT, RATE),
+    "ThresholdLinearRate": ("linear, rectified input", EXACT, RATE),
+    "TraubMiles": ("two channels", "", CROSSING),
+    "TwoCompartment": ("linear, two compartments", "", THRESHOLD),
+    "WangBuzsaki": ("two channels", "", CROSSING),
+}
+EXP, COND, DELTA = "`Exponential`", "`ExponentialConductance`", "`Delta`"
+# NEST, Brian2, lixirnet, here.
+PEERS = (
+    ("`iaf_psc_exp`", "`CUBA`", "", f"`IafPscExp`; or `LIF` with {EXP}: its mean over a step"),
+    ("`iaf_psc_alpha`", "", "", "`IafPscAlpha`"),
+    ("`iaf_psc_delta`", "`IF_curve_LIF`", "", f"`IafPscDelta`; or `LIF` with {DELTA}"),
+    ("`iaf_cond_exp`", "", "", f"`LIF` with {COND}; tau_m = C_m / g_L = 15 ms, v_reset -60 mV"),
+    (
+        "",
+        "",
+        "`LeakyIntegrateAndFireNeuron`",
+        "`LIF`, `method=forward_euler`; tau_m 10 ms, c_m = tau_m g_l = 100 pF",
+    ),
+    ("", "", "`QuadraticIntegrateAndFireNeuron`", "`QIF`, `method=forward_euler`; other units"),
+    (
+        "`aeif_cond_exp`",
+        "`Brette_Gerstner_2005`, `Naud_et_al_2008_adex_firing_patterns`",
+        "`AdaptiveExpLeakyIntegrateAndFireNeuron`",
+        f"`AdEx` with {COND}; the patterns are presets",
+    ),
+    ("`aeif_psc_exp`, `aeif_psc_delta`", "", "", f"`AdEx` with {EXP}, with {DELTA}"),
+    (
+        "`eprop_iaf_adapt`",
+        "`adaptive_threshold`",
+        "",
+        "`ALIF`, which resets to v_reset; NEST's subtracts the threshold",
+    ),
+    ("`izhikevich`", "`Izhikevich_2003`", "", "`Izhikevich`"),
+    ("", "", "`IzhikevichNeuron`", "`Izhikevich.lixirnet()`"),
+    ("", "", "`LeakyIzhikevichNeuron`", "`LeakyIzhikevich`"),
+    ("`gif_psc_exp`, `gif_cond_exp`", "", "", f"`GIF` with {EXP}, with {COND}"),
+    ("`glif_psc`, `glif_cond`", "", "", "`GLIF`, its levels as presets; the synapse is yours"),
+    ("`pp_psc_delta`", "", "", f"`EscapeRateLIF` with {DELTA}; another hazard"),
+    (
+        "`hh_psc_alpha`",
+        "`compartmental/hodgkin_huxley_1952`",
+        "`HodgkinHuxleyNeuron`",
+        "`HodgkinHuxley`; NEST's is 1e-4 cm2 of it, with a leak at -54.402 mV",
+    ),
+    ("`hh_cond_exp_traub`", "`COBAHH`", "", f"`TraubMiles` with {COND}; NEST adds a t_ref"),
+    ("", "`Wang_Buszaki_1996`", "", "`WangBuzsaki`"),
+    ("", "`Morris_Lecar_1981`", "`MorrisLecarNeuron`", "`MorrisLecar`; other numbers"),
+    ("", "`Hindmarsh_Rose_1984`", "", "`HindmarshRose`"),
+    ("`iaf_cond_alpha_mc`", "", "", "`TwoCompartment` is the nearest: two, not three"),
+    ("`eprop_readout`", "", "", "`LeakyIntegrator`"),
+    (
+        "`lin_rate_ipn`, `tanh_rate_ipn`, `threshold_lin_rate_ipn`",
+        "",
+        "",
+        "`LinearRate`, `TanhRate`, `ThresholdLinearRate`; without noise",
+    ),
+    ("`parrot_neuron`", "", "", "`Relay`"),
+    (
+        "`spike_generator`",
+        "`SpikeGeneratorGroup`",
+        "`PresetSpikeTrain`",
+        "the stimulus `SpikeTimes`; with a `Relay` as a population",
+    ),
+    (
+        "`poisson_generator`",
+        "`PoissonGroup`, `PoissonInput`",
+        "`PoissonNeuron`",
+        "`PoissonSource`; or the stimulus `Poisson`",
+    ),
+)
