@@ -38,7 +38,8 @@ class HodgkinHuxley(Neuron):
 
     So at the 6.3 C of the squid the channels of warm animals (36 C) are 26 times slower.
 
-    Update: by `method` (RK4, of fourth order; `exponential_euler`: first, bears any dt). In the units of densities (uA/cm2, uF/cm2, mS/cm2), or of whole cells (pA, pF, nS).
+    Update: by `method` (RK4, of fourth order; `exponential_euler`: first, bears any dt). Units
+    are those of densities (uA/cm2, uF/cm2, mS/cm2), or of whole cells (pA, pF, nS).
 
     **Fields** each () or (n,): `c_m` [uF/cm2] capacitance; `v_th` [mV] what a spike crosses;
     `v_start` [mV] start of v, where the gates start at their steady states; `celsius` [C]
