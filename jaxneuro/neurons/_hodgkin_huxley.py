@@ -35,7 +35,6 @@ class HodgkinHuxley(Neuron):
     Equations: `c_m dv/dt = current - conductance v - sum_k g_k open_k(v, gates) (v - e_rev_k)`,
     `dx/dt = q (a(v) (1 - x) - b(v) x)` for every gate x, with the temperature factor
     `q = q10^((celsius - that of the channel)/10)`. A spike is the upward crossing of `v_th`.
-
     So at the 6.3 C of the squid the channels of warm animals (36 C) are 26 times slower.
 
     Update: by `method` (RK4, of fourth order; `exponential_euler`: first, bears any dt). Units
