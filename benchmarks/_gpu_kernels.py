@@ -107,3 +107,37 @@ def delivery_us(net: jn.Network, part: float, n_steps: int, call: Callable) -> f
 
     args = jnp.asarray(bits), scale, p.weights, p.table
     return seconds(lambda: loop(*args)) / n_steps * 1e6
+
+
+WALK_DT = 0.01  # ms: RK4 of the squid axon
+
+
+def unconnected(neurons: int, method: Any, n_steps: int) -> tuple[jn.Network, Any]:
+    """Squid axons that nothing connects, and a current of their own [uA/cm2] for each."""
+    axon = jn.neurons.HodgkinHuxley(method=method)
+    net = jn.build(jn.Description([jn.Population("E", neurons, axon)]), key=1, dt=WALK_DT)
+    return net, {"E": jnp.linspace(0.0, 30.0, neurons) * jnp.ones((n_steps, 1))}
+
+
+def walked_and_looped(n_steps: int, interpret: bool, lanes: int | None = None) -> tuple[Any, Any]:
+    """One launch for all steps, and the plain loop: each `(net, state, inputs) -> (bits, v)`."""
+    from jaxneuro.simulation import _scan
+    from jaxneuro.simulation._walked import walked
+
+    record = jn.Record(variables={"E": "v"}, every=n_steps // 10)
+
+    def walk(net, state, inputs):
+        options = {"lanes": lanes, "interpret": interpret}
+        _, ((bits, _), sampled) = walked(net, state, inputs, record, n_steps, **options)
+        return bits[0], sampled.traces["E"]["v"]
+
+    def loop(net, state, inputs):
+        walkable, _scan.walkable = _scan.walkable, lambda *_: False
+        try:
+            recorded = jn.scan(net, state, n_steps, inputs, record)[1]
+        finally:
+            _scan.walkable = walkable
+        spikes: Any = recorded.spikes
+        return spikes.bits[0], recorded.traces["E"]["v"]
+
+    return jax.jit(walk), jax.jit(loop)

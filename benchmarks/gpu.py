@@ -13,7 +13,7 @@ from typing import Any
 
 __all__ = ["add_options", "run"]
 
-PARTS = ("smoke", "races", "kernels", "deliver", "coba", "microcircuit")
+PARTS = ("smoke", "races", "kernels", "deliver", "walk", "coba", "microcircuit")
 BUDGET_S = 450.0
 
 
@@ -215,6 +215,55 @@ def _grids(chosen: Any, small: bool) -> list[Any]:
     lanes = [chosen._replace(lanes=n) for n in (128, 256, 512) if n != chosen.lanes]
     segments = [chosen._replace(segments=s) for s in (1, 4, 16) if s != chosen.segments]
     return rows + lanes + segments
+
+
+def _walk(session: Session) -> None:
+    """Unconnected squid axons: all steps in one launch, cut in several ways, and the loop."""
+    from jaxneuro.integrators import exponential_euler, rk4
+
+    from ._gpu_kernels import seconds, unconnected, walked_and_looped
+
+    small = session.options.interpret
+    neurons, n_steps = (40, 100) if small else (10_000, 5_000)
+    for method in (rk4, exponential_euler):
+        net, inputs = unconnected(neurons, method, n_steps)
+        args = net, net.init(1), inputs
+        name = type(method).__name__
+        ways = {
+            n: walked_and_looped(n_steps, small, n)
+            for n in (32, 64, 128, 256)[: 1 + 3 * (not small)]
+        }
+        loop = next(iter(ways.values()))[1]
+        want = loop(*args)
+        _check(
+            session,
+            f"walk {name}",
+            ((f"lanes {n}", _agrees(f[0](*args), want)) for n, f in ways.items()),
+        )
+        took = {f"lanes {n}": seconds(lambda f=f[0], a=args: f(*a)) for n, f in ways.items()}
+        took["loop"] = seconds(lambda f=loop, a=args: f(*a))
+        us = {way: round(s / n_steps * 1e6, 3) for way, s in took.items()}
+        session.write(
+            {
+                "bench": "gpu",
+                "part": "walk",
+                "method": name,
+                "neurons": neurons,
+                "steps": n_steps,
+                "us_per_step": us,
+            }
+        )
+
+
+def _agrees(got: Any, want: Any) -> bool:
+    """Nearly all spikes in the same step, and v alike: a rounding may move a spike by one."""
+    import numpy as np
+
+    (bits, v), (bits_want, v_want) = (map(np.asarray, x) for x in (got, want))
+    moved = int(np.bitwise_count(bits ^ bits_want).sum())
+    spikes = int(np.bitwise_count(bits_want).sum())
+    near = np.abs(v - v_want) < 0.1  # mV
+    return bool(moved <= 0.02 * spikes and near.mean() > 0.99)
 
 
 def _coba(session: Session) -> None:

@@ -37,3 +37,5 @@ from ._table import Section as Section
 from ._table import Table as Table
 from ._threads import threads as threads
 from ._unpack import unpack as unpack
+from ._walk import UnwalkableError as UnwalkableError
+from ._walk import walk_or_loop as walk_or_loop

@@ -1,5 +1,8 @@
 """`hold`: arrays are written down before what follows reads them."""
 
+import contextlib
+import contextvars
+from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -7,20 +10,36 @@ from jax import lax
 
 from ._native import native_available
 
+_FEW = 16
+_off = contextvars.ContextVar("hold is off", default=False)
+
+
+@contextlib.contextmanager
+def unheld() -> Iterator[None]:
+    """`hold` does nothing in what is traced inside: a kernel on a GPU calls nothing."""
+    token = _off.set(True)
+    try:
+        yield
+    finally:
+        _off.reset(token)
+
 
 def hold(arrays: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
     """The same arrays; on a CPU what follows reads them, and does not compute them again.
 
     XLA fuses a chain of elementwise operations with several results into one loop per result,
     and each loop computes what they share: the stages of a Runge-Kutta step three and four
-    times over. No bit changes. On other devices, and without the native kernels, nothing is
-    done at all.
+    times over. No bit changes. On other devices, without the native kernels, and for a handful
+    of neurons (XLA makes one function of their whole loop) nothing is done at all.
 
     **Step** arrays of any shape; returns the same.
 
     **Source** the house's own: docs/performance.md, "Hodgkin-Huxley".
     """
-    return _hold(tuple(arrays)) if native_available() else tuple(arrays)
+    few = max((x.size for x in arrays), default=0) < _FEW
+    if few or _off.get() or not native_available():
+        return tuple(arrays)
+    return _hold(tuple(arrays))
 
 
 @jax.custom_jvp

@@ -1,5 +1,6 @@
 """`scan`: the pure loop over time steps."""
 
+import functools
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -9,9 +10,11 @@ import numpy as np
 from jax import lax
 
 from .._checks import check_count, is_traced, unknown
+from ..kernels import walk_or_loop
 from ..network import Network, NetworkState, check_neuron
 from ._record import Record
 from ._spikes import SpikeBits, layout
+from ._walked import walkable, walked
 
 
 class Recording(NamedTuple):
@@ -66,32 +69,47 @@ def scan(
         )
     spread = net.spread()
 
-    def step(state: NetworkState, now: Any) -> Any:
-        state, output = spread.step(state, now)
-        bits = output.bits if record.spikes else ()
-        return (state, output), (bits, record.counts(spread, output))
+    def loop(spread: Network, state: NetworkState, inputs: dict[str, jax.Array]) -> Any:
+        window = functools.partial(_window, spread, record, every)
+        xs = inputs
+        if every > 1:
+            xs = jax.tree.map(lambda x: x.reshape(-1, every, *x.shape[1:]), inputs)
+        state, (per_step, sampled) = lax.scan(window, state, xs, length=n_steps // every)
+        if every > 1:
+            per_step = jax.tree.map(lambda x: x.reshape(n_steps, *x.shape[2:]), per_step)
+        return state, (per_step, sampled)
 
-    def window(state: NetworkState, now: Any) -> Any:
-        if every == 1:
-            (state, output), per_step = step(state, now)
-        else:
-            first = jax.tree.map(lambda x: x[0], now)
-            empty = jax.tree.map(jnp.zeros_like, jax.eval_shape(lambda: step(state, first)[0][1]))
-            (state, output), per_step = lax.scan(
-                lambda carry, x: step(carry[0], x), (state, empty), now, length=every
-            )
-        return state, (per_step, record.sample(spread, state, output))
-
-    xs = inputs
-    if every > 1:
-        xs = jax.tree.map(lambda x: x.reshape(-1, every, *x.shape[1:]), inputs)
     first_step = state.step
-    state, ((bits, counts), sampled) = lax.scan(window, state, xs, length=n_steps // every)
-    if every > 1:
-        bits, counts = jax.tree.map(lambda x: x.reshape(n_steps, *x.shape[2:]), (bits, counts))
+    if walkable(spread, inputs, record, n_steps):
+        one_launch = functools.partial(walked, record=record, n_steps=n_steps)
+        out = walk_or_loop(one_launch, loop, spread, state, inputs)
+    else:
+        out = loop(spread, state, inputs)
+    state, ((bits, counts), sampled) = out
     spikes = SpikeBits(bits, first_step, net.dt, layout(net)) if record.spikes else None
     traces, means, lfp, value = sampled
     return state, Recording(spikes, traces, counts, value, means, lfp)
+
+
+def _window(
+    net: Network, record: Record, every: int, state: NetworkState, now: Any
+) -> tuple[NetworkState, tuple]:
+    """The steps up to the next sample."""
+
+    def step(state: NetworkState, now: Any) -> Any:
+        state, output = net.step(state, now)
+        bits = output.bits if record.spikes else ()
+        return (state, output), (bits, record.counts(net, output))
+
+    if every == 1:
+        (state, output), per_step = step(state, now)
+    else:
+        first = jax.tree.map(lambda x: x[0], now)
+        empty = jax.tree.map(jnp.zeros_like, jax.eval_shape(lambda: step(state, first)[0][1]))
+        (state, output), per_step = lax.scan(
+            lambda carry, x: step(carry[0], x), (state, empty), now, length=every
+        )
+    return state, (per_step, record.sample(net, state, output))
 
 
 def _check_inputs(net: Network, inputs: dict[str, Any], n_steps: int) -> None:

@@ -1,0 +1,124 @@
+"""A function of arrays that goes element by element, as a flat list of operations.
+
+What neither mixes elements nor loops can be cut into blocks of any size: each gives for its
+elements what the whole would.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jax import lax
+from jax.extend.core import Literal
+
+from .._checks import is_traced
+from ._walk import UnwalkableError
+
+# Operations whose element i depends on elements i of their operands alone.
+_NAMES = """
+abs acos acosh add and asin asinh atan atan2 atanh bitcast_convert_type broadcast_in_dim cbrt ceil
+clamp clz convert_element_type cos cosh div eq erf erf_inv erfc exp exp2 expm1 floor ge gt
+integer_pow is_finite le log log1p logistic lt max min mul ne neg nextafter not or population_count
+pow rem rsqrt select_n shift_left shift_right_arithmetic shift_right_logical sign sin sinh sqrt
+square sub tan tanh xor
+"""
+ELEMENTWISE = frozenset(_NAMES.split())
+_INSIDE = ("jaxpr", "call_jaxpr")  # where an operation that is a call keeps what it calls
+_CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call")
+_SAME = ("copy", "pvary", "reshard", "stop_gradient")  # the same numbers, in a block
+
+
+class Elementwise:
+    """`f(*fixed, *moving)`, flat lists of arrays of shapes () and `(lanes,)`, cut in two.
+
+    `before(fixed)` does what depends on those alone, `after(env, moving)` the rest.
+
+    Raises `UnwalkableError` where an operation is not known to go element by element.
+    """
+
+    def __init__(self, f: Callable, fixed: Sequence[Any], moving: Sequence[Any], lanes: int):
+        closed = jax.make_jaxpr(f)(*fixed, *moving)
+
+        def flat(*values: Any) -> Any:
+            return _run(closed.jaxpr, closed.consts, values)
+
+        closed = jax.make_jaxpr(flat)(*fixed, *moving)
+        if closed.consts:
+            raise UnwalkableError("its step has arrays of numbers of its own")
+        self.jaxpr: Any = closed.jaxpr
+        self.invars = self.jaxpr.invars[: len(fixed)], self.jaxpr.invars[len(fixed) :]
+        known = set(self.invars[0])
+        self.equations: tuple[list, list] = [], []
+        for e in self.jaxpr.eqns:
+            _check(e, lanes)
+            early = all(isinstance(v, Literal) or v in known for v in e.invars)
+            known |= set(e.outvars) if early else set()
+            self.equations[0 if early else 1].append(e)
+
+    def before(self, fixed: Sequence[Any]) -> dict:
+        """What depends on `fixed` alone."""
+        return _evaluate(self.equations[0], dict(zip(self.invars[0], fixed)))
+
+    def after(self, env: dict, moving: Sequence[Any]) -> list:
+        """The results of `f`."""
+        env = _evaluate(self.equations[1], {**env, **dict(zip(self.invars[1], moving))})
+        return [_read(env, v) for v in self.jaxpr.outvars]
+
+
+def _check(equation: Any, lanes: int) -> None:
+    name = equation.primitive.name
+    shapes = {v.aval.shape for v in (*equation.invars, *equation.outvars)}
+    if name not in ELEMENTWISE:
+        raise UnwalkableError(f"its step has {name}, which is not known to go neuron by neuron")
+    if not shapes <= {(), (lanes,)}:
+        raise UnwalkableError(f"its step has {name} of arrays that are not one number per neuron")
+
+
+def _read(env: dict, v: Any) -> Any:
+    return v.val if isinstance(v, Literal) else env[v]
+
+
+def _evaluate(equations: list, env: dict) -> dict:
+    for e in equations:
+        out = e.primitive.bind(*(_read(env, v) for v in e.invars), **e.params)
+        env.update(zip(e.outvars, out if e.primitive.multiple_results else [out]))
+    return env
+
+
+def _run(jaxpr: Any, consts: Sequence[Any], values: Sequence[Any]) -> list:
+    """Evaluates with every call taken apart, and what Triton cannot do replaced."""
+    env = dict(zip(jaxpr.constvars, map(_literal, consts)))
+    env |= dict(zip(jaxpr.invars, values))
+    for e in jaxpr.eqns:
+        now = [_read(env, v) for v in e.invars]
+        inside = next((e.params[k] for k in _INSIDE if k in e.params), None)
+        if e.primitive.name in _CALLS and inside is not None:
+            out = _run(inside.jaxpr, inside.consts, now)
+        elif e.primitive.name in _SAME:
+            out = now
+        elif e.primitive is lax.round_p:
+            out = [_rounded(now[0], e.params["rounding_method"])]
+        else:
+            out = e.primitive.bind(*now, **e.params)
+            out = out if e.primitive.multiple_results else [out]
+        env.update(zip(e.outvars, out))
+    return [_read(env, v) for v in jaxpr.outvars]
+
+
+def _literal(x: Any) -> Any:
+    """A number as part of the program: a kernel captures no arrays."""
+    return np.asarray(x)[()] if np.ndim(x) == 0 and not is_traced(x) else x
+
+
+def _rounded(x: jax.Array, method: Any) -> jax.Array:
+    """`round` by `floor`: Triton's lowering has none; every difference here is exact."""
+    size = lax.abs(x)
+    below = lax.floor(size)
+    rest = size - below
+    up = rest >= 0.5
+    if method == lax.RoundingMethod.TO_NEAREST_EVEN:
+        even = below == 2 * lax.floor(below * 0.5)
+        up = up & ~((rest == 0.5) & even)
+    near = below + up.astype(x.dtype)
+    return lax.select(x < 0, -near, near)
