@@ -7,6 +7,8 @@ compiled program.
 """
 
 import dataclasses
+import types
+import typing
 from typing import Any, TypeAlias
 
 import equinox as eqx
@@ -125,6 +127,8 @@ class Model(eqx.Module):
                     convert.name = f"{cls.__name__}: {name}"
 
     def __check_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            _check_kind(self, field)
         for field in parameters(type(self)):
             value = getattr(self, field.name)
             if isinstance(value, Model):  # has checked itself
@@ -147,6 +151,24 @@ class Model(eqx.Module):
             if value is not None:
                 parts.append(f"{field.name}={shown}")
         return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def _check_kind(model: Model, field: dataclasses.Field) -> None:
+    """Raises `ValueError` where a field that holds a model holds something else."""
+    kinds: Any = field.type
+    if typing.get_origin(kinds) in (typing.Union, types.UnionType):
+        kinds = typing.get_args(kinds)
+    kinds = kinds if isinstance(kinds, tuple) else (kinds,)
+    models = [k for k in kinds if isinstance(k, type) and issubclass(k, Model)]
+    rest = [k for k in kinds if k not in models and k is not type(None)]
+    value = getattr(model, field.name)
+    if models and not rest and not isinstance(value, kinds):
+        hint = " (a class was given: call it)" if isinstance(value, type) else ""
+        wanted = " or ".join(k.__name__ for k in models)
+        raise ValueError(
+            f"{type(model).__name__}: {field.name} must be a value of kind {wanted}; got "
+            f"{value!r}{hint}"
+        )
 
 
 def _shown(value: Any, unit: str) -> str:

@@ -56,8 +56,9 @@ def check_stable(label: str, model: Any, dt: float) -> None:
     if largest is not None and largest.size and not np.all(dt <= largest):
         raise ValueError(
             f"{label}: {type(model).__name__} needs a time step dt of at most "
-            f"{float(largest.min()):.4g} ms to be stable; got {dt:g} ms. Take a smaller dt, or a "
-            "method that bears it (method=jn.integrators.exponential_euler)"
+            f"{float(largest.min()):.4g} ms to be stable (spikes may need a smaller one); got "
+            f"{dt:g} ms. Take a smaller dt, or a method that bears it "
+            "(method=jn.integrators.exponential_euler)"
         )
 
 

@@ -1,6 +1,7 @@
 """What holds for the channels of a neuron together: their names, and how fast they are."""
 
 import functools
+import keyword
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..channels import Channel
+from ..integrators import Gate
 
 _VOLTAGES = 65  # at which the rates are looked at
 
@@ -30,6 +32,12 @@ def check_channels(channels: Any) -> None:
                     f"HodgkinHuxley: every channel must have {what}; {name} has none. Give it "
                     f"the field {field}: jn.Parameter = jn.param(...)"
                 )
+        if not isinstance(c.gates, tuple) or not all(map(_can_be_named, c.gates)):
+            raise ValueError(
+                f"HodgkinHuxley: the gates of a channel must be a tuple of names that Python "
+                f"takes; {name} has {c.gates!r}"
+            )
+        _check_methods(name, c)
         for gate in c.gates:
             if gate in owners or gate == "v":
                 raise ValueError(
@@ -40,6 +48,29 @@ def check_channels(channels: Any) -> None:
             owners[gate] = name
 
 
+def _can_be_named(gate: Any) -> bool:
+    known = isinstance(gate, str) and gate.isidentifier() and not keyword.iskeyword(gate)
+    return known and not gate.startswith("_")
+
+
+def _check_methods(name: str, channel: Any) -> None:
+    v = jax.ShapeDtypeStruct((), jnp.result_type(channel.g))
+    try:
+        rates = jax.eval_shape(lambda v: channel.rates(v), v)
+        jax.eval_shape(lambda v, *gates: channel.open(v, *gates), v, *(v for _ in channel.gates))
+    except Exception as error:  # whatever a method of somebody's making runs into
+        raise ValueError(
+            f"HodgkinHuxley: a channel has rates(v) and open(v, {', '.join(channel.gates)}) that "
+            f"JAX can trace; those of {name} raise {type(error).__name__}: {error}"
+        ) from error
+    fits = isinstance(rates, tuple) and all(type(r) is Gate for r in rates)
+    if not fits or len(rates) != len(channel.gates):
+        raise ValueError(
+            f"HodgkinHuxley: rates(v) of {name} must return a tuple with one Gate(opening, "
+            f"closing) for each of its gates {channel.gates}; got {rates!r}"
+        )
+
+
 def fastest_rate(channels: tuple[Channel, ...], speed: Callable[[Channel], Any]) -> Any:
     """The largest rate [1/ms] of a gate between the lowest and highest reversal potential.
 
@@ -47,7 +78,7 @@ def fastest_rate(channels: tuple[Channel, ...], speed: Callable[[Channel], Any])
     """
     ends = [jnp.asarray(c.e_rev) for c in channels]  # type: ignore[attr-defined]
     low, high = (functools.reduce(f, ends) for f in (jnp.minimum, jnp.maximum))
-    places = np.linspace(0.0, 1.0, _VOLTAGES).reshape(-1, *(1,) * jnp.ndim(low))
-    v: jax.Array = low + (high - low) * places.astype(low.dtype)
+    places = np.linspace(0.0, 1.0, _VOLTAGES).reshape(-1, 1).astype(low.dtype)
+    v: jax.Array = low + (high - low) * places
     rates = [speed(c) * (a + b) for c in channels for a, b in c.rates(v)]
     return functools.reduce(jnp.maximum, rates).max(axis=0) if rates else None

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._checks import check_count
 from .._types import Neuron, state_variables
-from ..network import Description, Network, Population, build
+from ..network import Description, Network, NetworkState, Population, build
 from ..numerics import check_dt
 
 
@@ -49,5 +49,11 @@ def _start_values(state0: Any) -> dict[str, Any]:
         return {}
     if isinstance(state0, Mapping):
         return dict(state0)
+    if isinstance(state0, NetworkState) or not hasattr(state0, "_fields"):
+        raise ValueError(
+            "simulate: state0 must be start values by variable, {'v': -70.0}, or a state of the "
+            f"model; got {type(state0).__name__}. To go on from an earlier run give "
+            "state=result.state"
+        )
     values = {name: getattr(state0, name) for name in state_variables(state0)}
     return {name: x for name, x in values.items() if np.ndim(x) == 1}

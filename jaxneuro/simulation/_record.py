@@ -97,6 +97,12 @@ class Record:
             name: net.variables(state, name) if ... in names else names
             for name, names in self.variables.items()
         }
+        nothing = [name for name, names in every.items() if not names]
+        if nothing:
+            raise ValueError(
+                f"Record: {nothing[0]!r} has no state variable that is a number; leave it out and "
+                "record its spikes"
+            )
         return dataclasses.replace(self, variables=every)
 
     def check(self, net: Network, state: NetworkState) -> None:

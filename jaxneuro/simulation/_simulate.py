@@ -9,6 +9,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from .._checks import check_kind
 from .._progress import Progress
 from .._types import Neuron
 from ..network import Network, NetworkState
@@ -89,7 +90,9 @@ def simulate(
     check_finite_inputs(inputs)
     if state is None:
         state = net.init(0 if key is None else key)
-    record = (Record() if record is None else record).named(net, state)
+    record = Record() if record is None else record
+    check_kind("simulate: record", record, Record)
+    record = record.named(net, state)
     show = sys.stderr.isatty() if progress is None else progress
     return _Run(net, state, inputs, record).run(n_steps, show)
 
@@ -226,7 +229,7 @@ class _Run:
         last = self.first + self.done
         start, stop = ((last - x) * self.net.dt for x in (length, 0))
         cause = blame_rates(self.net, range(last - length, last))
-        advice = "Lower the weights or dt, or check the inputs" if cause is None else cause
+        advice = "Lower dt or the weights, or check the inputs" if cause is None else cause
         raise NonFiniteError(
             f"{describe_non_finite(self.net, state)}: it turned so between {start:g} and "
             f"{stop:g} ms. {advice}; .result of this error holds what was recorded until then",

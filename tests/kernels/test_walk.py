@@ -84,7 +84,7 @@ def check(got, want, bound=2e-5):
     every=st.sampled_from([1, 6, STEPS]),
     own=st.booleans(),
 )
-@hypothesis.settings(max_examples=6)
+@hypothesis.settings(max_examples=3)
 @hypothesis.example(name="HodgkinHuxley", n=300, shape="steps, n", every=6, own=True)
 @hypothesis.example(name="EscapeRateLIF", n=127, shape="steps", every=1, own=False)
 def test_equals_the_loop(name, n, shape, every, own):

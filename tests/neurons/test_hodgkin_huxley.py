@@ -191,6 +191,25 @@ def test_state0_and_the_mean_of_a_signal():
     assert again.populations == {"neurons": 3}
 
 
+@pytest.mark.parametrize("field", ["celsius", "q10"])
+def test_temperatures_of_their_own(field):
+    values = {"celsius": [6.3, 12.0, 18.0], "q10": [1.0, 2.0, 3.0]}[field]
+    model = HH(celsius=12.0, q10=2.5)
+    many = dataclasses.replace(model, **{field: np.array(values)})
+    v = constant(many, 12.0, 20.0, 0.01, record=EVERYTHING).traces["neurons"]["v"]
+    for k, x in enumerate(values):
+        alone = dataclasses.replace(model, **{field: x})
+        one = constant(alone, 12.0, 20.0, 0.01, record=EVERYTHING).traces["neurons"]["v"]
+        np.testing.assert_allclose(v[:, k], one[:, 0], atol=2e-2)
+
+
+@pytest.mark.parametrize("current", [-30.0, -50.0, -300.0])
+def test_hyperpolarisation_is_borne(current):
+    v = constant(HH(), current, 50.0, 0.01, record=EVERYTHING).traces["neurons"]["v"][:, 0]
+    # Below rest only the leak and h are left: a straight line.
+    assert v[-1] == pytest.approx(-54.387 + current / 0.3, rel=0.02)
+
+
 class NoReversal(ch.Channel):
     """A channel that lacks its reversal potential."""
 
@@ -203,12 +222,40 @@ class NoReversal(ch.Channel):
         return 1.0
 
 
+class Odd(ch.Channel):
+    """A channel whose methods do not fit its gates."""
+
+    g: jn.Parameter = jn.param(1.0)
+    e_rev: jn.Parameter = jn.param(-77.0)
+    rated: object = jn.static(())
+
+    gates = ("z",)
+
+    def rates(self, v):
+        return self.rated(v) if callable(self.rated) else self.rated
+
+    def open(self, v, *gates):
+        (z,) = gates
+        return z
+
+
+def one_gate(v):
+    return jn.integrators.Gate(v, v)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
         (lambda: HH((ch.SquidSodium(), NoReversal())), "must have a reversal potential e_rev"),
         (lambda: HH((ch.SquidSodium(), ch.SquidSodium())), "different names.*'m' is in SquidS"),
         (lambda: HH((ch.SquidSodium,)), "call it"),
+        (lambda: HH((Odd(),)), "one Gate.* for each of its gates"),
+        (lambda: HH((Odd(rated=one_gate),)), "one Gate.* for each of its gates"),
+        (lambda: HH(method="rk4"), "method must be a value of kind Integrator; got 'rk4'"),
+        (lambda: HH(method=jn.integrators.RK4), "a class was given: call it"),
+        (lambda: HH(surrogate=3), "surrogate must be a value of kind Surrogate"),
+        (lambda: jn.simulate(HH(), 1.0, dt=0.01, state0=-70.0), "state0 must be start values"),
+        (lambda: jn.simulate(HH(), 1.0, dt=0.01, record="v"), "record must be a Record"),
         (lambda: HH(()), "must be a tuple of channels"),
         (lambda: HH(ch.Leak()), "must be a tuple of channels"),
         (lambda: HH(c_m=0.0), "c_m must be finite and above 0"),
