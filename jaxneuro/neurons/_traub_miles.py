@@ -61,9 +61,9 @@ class TraubMiles(Neuron):
     **Source** Traub and Miles (1991), doi:10.1017/CBO9780511895401; Brette et al. (2007),
     appendix B, doi:10.1007/s10827-007-0038-6.
 
-    **Differs** it fires at 14 Hz without a current, as the original. Brian2's example counts v above -20 mV, at most once in 3 ms; here a spike is the
-    crossing, so that a v that stays above counts once. 100 mV below and 150 mV above `v_t` the
-    rates have reached their last values.
+    **Differs** it fires at 14 Hz without a current, as the original. Brian2 counts v above -20 mV,
+    at most once in 3 ms; here a spike is the crossing, so that a v that stays above counts
+    once. 100 mV below and 150 mV above `v_t` the rates have reached their last values.
     """
 
     c_m: Parameter = param(200.0, unit="pF", above=0.0)
