@@ -28,7 +28,16 @@ DRAWN = {
     if isinstance(c.model, jn.SpikeStimulus) and type(ready(c.model, N)) is type(c.model)
 }
 SURROGATES = {k: c for k, c in NEURONS.items() if getattr(c.model, "surrogate", None) is not None}
-every_model = pytest.mark.parametrize("case", WITH_NUMBERS.values(), ids=WITH_NUMBERS.keys())
+
+
+def sparing(kept):
+    """Every model: neurons that are not kept only in `make science`, for they compile slowly."""
+    slow = {k for k in WITH_NUMBERS if k in NEURONS and not kept(k)}
+    marks = {k: (pytest.mark.science,) if k in slow else () for k in WITH_NUMBERS}
+    cases = [pytest.param(c, id=k, marks=marks[k]) for k, c in WITH_NUMBERS.items()]
+    return pytest.mark.parametrize("case", cases)
+
+
 every_drawn = pytest.mark.parametrize("case", DRAWN.values(), ids=DRAWN.keys())
 every_surrogate = pytest.mark.parametrize("case", SURROGATES.values(), ids=SURROGATES.keys())
 
@@ -93,7 +102,7 @@ def test_the_slope_of_a_spike_is_the_surrogate():
     np.testing.assert_allclose(slope, 1 / (1 + 0.7 * np.abs(x)) ** 2, rtol=1e-6)
 
 
-@every_model
+@sparing(lambda name: ", surrogate" not in name or name.startswith("LIF"))
 def test_equal_central_differences_where_nothing_spikes(case, x64):
     numbers, rest = split(cast(case.model, jnp.float64), case.calm)
     xs = inputs(case.model, 100, n=N, scale=1.0 if case.calm is None else case.calm)
@@ -121,7 +130,7 @@ def test_equal_central_differences_where_nothing_spikes(case, x64):
         assert (slope != 0).all(), label
 
 
-@every_model
+@sparing(lambda name: name in ("LIF", "Izhikevich", "EscapeRateLIF"))
 def test_by_vmap_as_well(case):
     numbers, rest = split(case.model, case.calm)
     xs = inputs(case.model, 50, n=N, scale=1.0 if case.calm is None else case.calm)

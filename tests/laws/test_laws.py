@@ -97,7 +97,7 @@ def test_init_of_no_neurons(case):
 
 @every_case
 def test_jit_equals_eager(case):
-    n_steps = 20 if isinstance(case.model, jn.Stimulus) else 60
+    n_steps = 20
     model, xs = ready(case.model, N), inputs(case.model, STEPS)
     jitted = fast_run(model, init(model, N), xs)[1]
     state = init(model, N)
