@@ -27,6 +27,8 @@ from tests.zoo_stimuli import NAME, SEED, STIMULI
 
 N = 128
 LIF = {"tau_m": 12.0, "c_m": 180.0, "e_l": -64.0, "v_th": -51.5, "v_reset": -62.0, "t_ref": 1.3}
+# Of a drive, in the order of an oracle.
+PARTS = ("current", "conductance", "jump", "current_slope", "conductance_slope")
 
 
 def lif_oracle(params, drives, n, dt):
@@ -41,7 +43,7 @@ def lif_oracle(params, drives, n, dt):
 
 def synapse_oracle(function):
     def oracle(params, inputs, n, dt):
-        state, out = np.zeros(n), {"current": [], "conductance": [], "jump": []}
+        state, out = np.zeros(n), {name: [] for name in PARTS}
         for arrivals in np.asarray(inputs[0]):
             state, *parts = function(state, arrivals, params, dt)
             for values, part in zip(out.values(), parts):
@@ -227,7 +229,7 @@ def outputs(model: Any, state: Any, output: Any) -> dict[str, jax.Array]:
         return {"values": output}
     if isinstance(model, jn.SpikeStimulus):
         return {"counts": output}
-    parts = {k: x for k, x in zip(output._fields, output[:3]) if x is not None}
+    parts = {k: getattr(output, k) for k in PARTS if getattr(output, k) is not None}
     return parts | (output.arrivals or {})
 
 

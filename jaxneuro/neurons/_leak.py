@@ -13,8 +13,8 @@ def leaky(v: jax.Array, drive: Drive, e_l: Any, tau_m: Any, c_m: Any, dt: float)
 
     `v_inf + (v - v_inf) exp(-dt g / c_m)`, with `g = c_m/tau_m + conductance` and `v_inf = b / g`,
     `b = c_m/tau_m e_l + current`: exact for a drive that is constant over the step. Slopes of
-    the drive add `dt^2/(12 c_m) (g current_slope - conductance_slope b)` to b, the Magnus expansion
-    of fourth order; over `1 + (dt g/c_m)^2/12`, which keeps the order and bears any g.
+    the drive add `dt^2/(12 c_m) (current_slope - conductance_slope v_inf)` to v_inf, the Magnus
+    expansion of fourth order; over `1 + (dt g/c_m)^2/12`, which keeps the order and bears any g.
     Jumps are not added.
 
     Blanes et al. (2009), doi:10.1016/j.physrep.2008.11.001.
@@ -26,14 +26,15 @@ def leaky(v: jax.Array, drive: Drive, e_l: Any, tau_m: Any, c_m: Any, dt: float)
             return moved
         return moved + drive.current * (-jnp.expm1(-dt / tau_m) / g_l)
     g = g_l + drive.conductance
-    b = g_l * e_l if drive.current is None else g_l * e_l + drive.current
-    v_inf = b / g if drive.conductance_slope is None else _sloping(g, b, drive, c_m, dt)
+    v_inf = (g_l * e_l if drive.current is None else g_l * e_l + drive.current) / g
+    if drive.conductance_slope is not None:
+        moved = drive.conductance_slope * v_inf
+        rise = -moved if drive.current_slope is None else drive.current_slope - moved
+        v_inf = v_inf + _coupling(rise, g, c_m, dt)
     return v_inf + (v - v_inf) * jnp.exp(g * (-dt / c_m))
 
 
-def _sloping(g: Any, b: Any, drive: Drive, c_m: Any, dt: float) -> jax.Array:
-    rise: Any = 0.0 if drive.current_slope is None else drive.current_slope
+def _coupling(rise: jax.Array, g: Any, c_m: Any, dt: float) -> jax.Array:
+    """What slopes add to v_inf; no sum of two products, of which a compiler may fuse either."""
     small = jnp.square(dt / c_m) * (1 / 12)
-    bounded = 1.0 + small * g * g
-    moved = b * bounded + (small * c_m) * (g * rise - drive.conductance_slope * b)
-    return moved / (g * bounded)
+    return (small * c_m) * rise / (1.0 + small * g * g)

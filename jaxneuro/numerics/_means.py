@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 
-from ._singular import phi1, phi2
+from ._singular import tilt
 
 
 def mean_over_step(tau: jax.Array, dt: float) -> jax.Array:
@@ -20,5 +20,4 @@ def slope_over_step(tau: jax.Array, dt: float) -> jax.Array:
     By least squares: `12/dt^3` times the integral of `(t - dt/2) exp(-t/tau)` from 0 to dt.
     `tau` [ms], any shape.
     """
-    x = dt / tau
-    return (12.0 / dt) * (jnp.exp(-x) * phi2(x) - 0.5 * phi1(-x))
+    return (12.0 / dt) * tilt(dt / tau)

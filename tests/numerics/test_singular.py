@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from jaxneuro.numerics import decay_mean, linoid, phi1, phi2
+from jaxneuro.numerics._singular import tilt
 
 DT = 0.5  # rate times it is exact
 LIMIT = {jnp.float32: 80.0, jnp.float64: 700.0}
@@ -44,6 +45,14 @@ def exact_phi2_slope(x):
     return ((x - 2) * x.exp() + x + 2) / x**3
 
 
+def exact_tilt(x):
+    return (1 - x / 2 - (-x).exp() * (1 + x / 2)) / x**2
+
+
+def exact_tilt_slope(x):
+    return (x / 2 - 2 + (-x).exp() * (2 + 3 * x / 2 + x**2 / 2)) / x**3
+
+
 def exact_mean(rate):
     return Decimal(DT) * exact_phi1(-rate * Decimal(DT))
 
@@ -57,6 +66,7 @@ FUNCTIONS = {
     "linoid": (linoid, exact_linoid, exact_linoid_slope, (1.0, 0.5), (4, 40)),
     "phi1": (phi1, exact_phi1, exact_phi1_slope, (1.0, 0.5), (4, 60)),
     "phi2": (phi2, exact_phi2, exact_phi2_slope, (0.5, 1 / 6), (5, 150)),
+    "tilt": (tilt, exact_tilt, exact_tilt_slope, (0.0, -1 / 12), (12, 200)),
     "decay_mean": (
         lambda x: decay_mean(x, DT),
         *(exact_mean, exact_mean_slope),

@@ -8,6 +8,18 @@ With current and conductance constant over the step the solution is exact:
     v_inf = (g_l e_l + current) / g_total
     v(t_k + dt) = v_inf + (v(t_k) - v_inf) exp(-dt g_total / c_m)
 
+Where they change on the line current + current_slope (u - dt/2), and the conductance alike, the
+Magnus expansion of fourth order of
+
+    dx/du = A(u) x,   x = (v, 1),   A = ((-g_total, g_l e_l + current), (0, 0)) / c_m
+
+adds dt^3/12 times the commutator [slope of A, A] to dt A: v_inf moves by
+
+    (dt^2 / 12) (current_slope - conductance_slope v_inf) / c_m
+      / (1 + (dt g_total / c_m)^2 / 12),
+
+where the last line is 1 to that order, and bounds the move for any g_total.
+
 Order: reset of the neurons that spiked in the step before, membrane, jump, threshold v >= v_th.
 The returned v of a neuron that spikes is its value BEFORE reset.
 
@@ -27,8 +39,11 @@ def refractory_steps(t_ref, dt):
     return np.rint(np.asarray(t_ref, dtype=np.float64) / dt).astype(np.int64)
 
 
-def lif_step(v, refractory, spiked, current, conductance, jump, params, dt):
-    """One step; returns (v, refractory, spikes), all of the shape of v."""
+def lif_step(v, refractory, spiked, current, conductance, jump, params, dt, slopes=(0.0, 0.0)):
+    """One step; returns (v, refractory, spikes), all of the shape of v.
+
+    slopes: those of the current [pA/ms] and of the conductance [nS/ms].
+    """
     current = 0.0 if current is None else current
     conductance = 0.0 if conductance is None else conductance
     jump = 0.0 if jump is None else jump
@@ -39,6 +54,9 @@ def lif_step(v, refractory, spiked, current, conductance, jump, params, dt):
     g_l = params["c_m"] / params["tau_m"]
     g_total = g_l + conductance
     v_inf = (g_l * params["e_l"] + current) / g_total
+    per_step = dt * g_total / params["c_m"]
+    commutator = (slopes[0] - slopes[1] * v_inf) / params["c_m"]
+    v_inf = v_inf + dt**2 / 12.0 * commutator / (1.0 + per_step**2 / 12.0)
     moved = v_inf + (v - v_inf) * np.exp(-dt * g_total / params["c_m"])
     moved = moved + jump
 

@@ -52,18 +52,16 @@ def rows_of(projection, n):
 
 
 def total_drive(receptors, states, arrivals, constant, dt):
-    """Step every receptor; returns (new states, current, conductance, jump) of the group."""
+    """Step every receptor; returns (new states, drive of the group), drive as in synapses.py."""
     new_states = []
-    current = constant.copy()
-    conductance = np.zeros_like(constant)
-    jump = np.zeros_like(constant)
+    drive = [constant.copy(), *(np.zeros_like(constant) for _ in range(4))]
     for receptor, state, arriving in zip(receptors, states, arrivals):
         outcome = receptor["kind"](state, arriving, receptor["params"], dt)
         new_states.append(outcome[0])
-        for total, part in zip((current, conductance, jump), outcome[1:]):
+        for total, part in zip(drive, outcome[1:]):
             if part is not None:
                 total += part
-    return new_states, current, conductance, jump
+    return new_states, drive
 
 
 def run(populations, projections, n_steps, dt, v0, receptors, record=(), outside=()):
@@ -91,9 +89,9 @@ def run(populations, projections, n_steps, dt, v0, receptors, record=(), outside
         arrivals = take(ring, step)
         for source in outside:
             arrivals[source["receptor"]] += source["arrivals"][step]
-        states, current, conductance, jump = total_drive(receptors, states, arrivals, constant, dt)
+        states, drive = total_drive(receptors, states, arrivals, constant, dt)
         v, refractory, spiked = lif_step(
-            v, refractory, spiked, current, conductance, jump, params, dt
+            v, refractory, spiked, *drive[:3], params, dt, slopes=drive[3:]
         )
         trace[step] = v[record]
         for neuron in np.flatnonzero(spiked):

@@ -71,4 +71,4 @@ def test_other_causes_keep_the_advice():
     good = driven("A", lambda t: 500.0 + t, "good")
     got = message([good, current])
     assert "stimulation" not in got
-    assert "Lower the weights or dt, or check the inputs; .result" in got
+    assert "Lower dt or the weights, or check the inputs; .result" in got

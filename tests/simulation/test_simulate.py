@@ -335,7 +335,10 @@ BAD = {
         "got 1.1 ms after 2,147,483,637 steps.*start afresh with net.init",
     ),
     "off the grid": (lambda: jn.simulate(NET, 1.05), "duration must be .* between 1 and 1.1 ms"),
-    "dt": (lambda: jn.simulate(NET, 1.0, dt=0.1), "n and dt belong to a bare neuron"),
+    "dt": (
+        lambda: jn.simulate(NET, 1.0, dt=0.1),
+        "n, dt, state0 and dtype belong to a bare neuron",
+    ),
     "no dt": (lambda: jn.simulate(jn.neurons.LIF(), 1.0), "a bare neuron needs a time step"),
     "inputs": (
         lambda: jn.simulate(NET, 1.0, inputs={"E": np.ones(9)}),
