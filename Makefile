@@ -14,7 +14,7 @@ small-demo: $(STAMP)
 	$(BIN)/python examples/balanced_network.py --neurons 400 --seconds 0.2 --out $(VENV)/demo.png
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 science: $(STAMP)
 	$(BIN)/python -m pytest -m science -n 2

@@ -40,8 +40,11 @@ def _as_leaf(value: Any) -> jax.Array:
         return value
     try:
         x = np.asarray(value)
-        # NumPy would make nan of None, and drop imaginary parts.
-        if x.dtype.kind == "c" or (x.dtype == object and any(v is None for v in x.flat)):
+        # NumPy would make nan of None, numbers of text and dates, and drop imaginary parts.
+        wrong = (type(None), str, bytes)
+        if x.dtype.kind not in "biufO" or any(
+            isinstance(v, wrong) for v in x.flat if x.dtype == object
+        ):
             raise TypeError
         x = x.astype(np.float64)
     except (TypeError, ValueError):

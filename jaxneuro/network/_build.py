@@ -14,6 +14,7 @@ from ..numerics import Distribution, check_dt, seed_of
 from ..release import Spikes
 from ._again import Again, check_again, row_law
 from ._check_neuron import check_neuron
+from ._check_release import check_releases
 from ._columns import Placed, build_table
 from ._description import Description
 from ._draw import Drawing, longest_delay
@@ -61,8 +62,8 @@ def build(
     **Raises** `ValueError`, before anything is drawn, for a key, dt or dtype of the wrong
     kind, a dt above the largest at which a neuron model is known to be stable, a duration or
     delay that is not a whole number of steps, an unknown state variable among the initial
-    values, a neuron model that ignores a part of the drive it is given, or a network that does
-    not fit in memory (with the estimate per projection).
+    values, a neuron model that ignores a part of the drive it is given, spikes asked of one that
+    never spikes, or a network that does not fit in memory (with the estimate per projection).
 
     **Source** the house's own: design sections 3 and 4.
     """
@@ -87,6 +88,7 @@ def build(
     groups = tuple(_build_group(plan, driven, number, dtype) for number in range(len(plan.groups)))
     for group in groups:
         check_neuron(group, dt, dtype)
+    check_releases(plan, groups, dt, dtype)
     pathways, slots = [], [1] * len(plan.groups)
     large = expected.synapses > _SHOWN and sys.stderr.isatty()
     total, show = expected.synapses / 1e6, large if progress is None else progress

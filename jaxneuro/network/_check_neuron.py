@@ -78,8 +78,8 @@ def _check_used(name: str, jaxpr: Any, given: dict[str, str]) -> None:
             label = part if part in Drive._fields else f"arrivals[{part!r}]"
             raise ValueError(
                 f"{name} must use the drive it is given; its step ignores `drive.{label}`, which "
-                f"comes from {given[part]}. In step, use drive.current_at(v), drive.jumped(v) and "
-                "drive.arriving(port)"
+                f"comes from {given[part]}. Drive it by something else, or not at all; in a model "
+                "of your own use drive.current_at(v), drive.jumped(v) and drive.arriving(port)"
             )
 
 

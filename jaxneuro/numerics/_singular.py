@@ -72,7 +72,7 @@ def phi2(x: jax.Array) -> jax.Array:
 
 def tilt(x: jax.Array) -> jax.Array:
     """Integral of `(u - 1/2) exp(-x u)` over 0 <= u <= 1, to 12 ulp everywhere; -x/12 near 0."""
-    terms = 15 if _is_double(x) else 10
+    terms = 18 if _is_double(x) else 10
     coefficients = tuple((k + 1) / (2.0 * math.factorial(k + 3)) for k in range(terms))
     small = jnp.abs(x) < 1.0
     near = -x * _polynomial(jnp.where(small, -x, jnp.zeros_like(x)), coefficients)

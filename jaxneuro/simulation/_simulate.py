@@ -6,10 +6,11 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import check_kind
+from .._checks import check_kind, is_traced
 from .._progress import Progress
 from .._types import Neuron
 from ..network import Network, NetworkState
@@ -63,11 +64,16 @@ def simulate(
 
     **Raises** `ValueError` for a duration that is negative or off the grid, for more than
     2^31 - 1 steps since the network's start, for both a key and a state, for what `scan`
-    refuses, and `NonFiniteError` (a `ValueError` with the result so far) after a chunk in which
-    a state turned NaN or infinite.
+    refuses, and inside `jit`, `vmap` and `grad` (use `scan` there); `NonFiniteError` (a
+    `ValueError` with the result so far) after a chunk in which a state turned NaN or infinite.
 
     **Source** the house's own: design section 3.
     """
+    if any(map(is_traced, jax.tree.leaves((model, duration, inputs, state, state0)))):
+        raise ValueError(
+            "simulate runs on the host, chunk by chunk, and cannot be traced; inside jit, vmap and "
+            "grad use jn.scan(net, state, n_steps)"
+        )
     if isinstance(model, Neuron):
         net, duration, inputs = bare(model, duration, inputs, n, dt, state0, dtype)
     elif isinstance(model, Network):

@@ -30,6 +30,9 @@ DRAWN = {
 SURROGATES = {k: c for k, c in NEURONS.items() if getattr(c.model, "surrogate", None) is not None}
 
 
+QUICK = ("LIF", "Izhikevich", "EscapeRateLIF", "IafPscAlpha", "LeakyIntegrator", "HodgkinHuxley")
+
+
 def sparing(kept):
     """Every model: neurons that are not kept only in `make science`, for they compile slowly."""
     slow = {k for k in WITH_NUMBERS if k in NEURONS and not kept(k)}
@@ -39,7 +42,13 @@ def sparing(kept):
 
 
 every_drawn = pytest.mark.parametrize("case", DRAWN.values(), ids=DRAWN.keys())
-every_surrogate = pytest.mark.parametrize("case", SURROGATES.values(), ids=SURROGATES.keys())
+every_surrogate = pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(c, id=k, marks=[pytest.mark.science] * k.startswith(("AdEx", "TwoComp")))
+        for k, c in SURROGATES.items()
+    ],
+)
 
 
 def split(model, calm=None):
@@ -66,8 +75,7 @@ def all_counts(numbers, rest, xs):
 
 
 count_slopes = jax.jit(jax.grad(all_counts))
-fast_loss = jax.jit(smooth_loss)
-fast_slopes = jax.jit(jax.grad(smooth_loss))
+loss_and_slopes = jax.jit(jax.value_and_grad(smooth_loss))
 batched_slopes = jax.jit(jax.vmap(jax.grad(smooth_loss), in_axes=(0, None, None)))
 
 
@@ -102,14 +110,14 @@ def test_the_slope_of_a_spike_is_the_surrogate():
     np.testing.assert_allclose(slope, 1 / (1 + 0.7 * np.abs(x)) ** 2, rtol=1e-6)
 
 
-@sparing(lambda name: ", surrogate" not in name or name.startswith("LIF"))
+@sparing(lambda name: name in QUICK)
 def test_equal_central_differences_where_nothing_spikes(case, x64):
     numbers, rest = split(cast(case.model, jnp.float64), case.calm)
     xs = inputs(case.model, 100, n=N, scale=1.0 if case.calm is None else case.calm)
     if isinstance(case.model, jn.Neuron):
         model = eqx.combine(numbers, rest)
         assert not np.asarray(run(model, init(model, N), xs)[1]["spikes"]).any()
-    slopes = fast_slopes(numbers, rest, xs)
+    slopes = loss_and_slopes(numbers, rest, xs)[1]
     leaves, tree = jax.tree.flatten_with_path(numbers)
     for (path, x), slope in zip(leaves, jax.tree.leaves(slopes)):
         label = jax.tree_util.keystr(path)
@@ -122,7 +130,7 @@ def test_equal_central_differences_where_nothing_spikes(case, x64):
         shifted = []
         for sign in (1.0, -1.0):
             moved = [y + sign * width if p == path else y for p, y in leaves]
-            shifted.append(fast_loss(jax.tree.unflatten(tree, moved), rest, xs))
+            shifted.append(loss_and_slopes(jax.tree.unflatten(tree, moved), rest, xs)[0])
         # Of a table the derivative along all its entries.
         along = jnp.sum(slope * 2 * width)
         rounding = 2e-15 * abs(shifted[0])
@@ -130,7 +138,7 @@ def test_equal_central_differences_where_nothing_spikes(case, x64):
         assert (slope != 0).all(), label
 
 
-@sparing(lambda name: name in ("LIF", "Izhikevich", "EscapeRateLIF"))
+@sparing(lambda name: name in QUICK[:3])
 def test_by_vmap_as_well(case):
     numbers, rest = split(case.model, case.calm)
     xs = inputs(case.model, 50, n=N, scale=1.0 if case.calm is None else case.calm)
@@ -138,7 +146,7 @@ def test_by_vmap_as_well(case):
     many = jax.tree.map(lambda x: jnp.multiply.outer(factors, x), numbers)
     slopes = batched_slopes(many, rest, xs)
     for k in range(3):
-        alone = fast_slopes(jax.tree.map(lambda x, k=k: x[k], many), rest, xs)
+        alone = loss_and_slopes(jax.tree.map(lambda x, k=k: x[k], many), rest, xs)[1]
         for x, y in zip(jax.tree.leaves(slopes), jax.tree.leaves(alone)):
             np.testing.assert_allclose(x[k], y, rtol=1e-4, atol=1e-5)
 

@@ -23,7 +23,13 @@ def specs(tree, axis):
     return jax.tree.map(of, tree)
 
 
-@pytest.mark.parametrize("name", NAMES)
+QUICK = ("LIF", "Izhikevich", "EscapeRateLIF", "IafPscAlpha", "PoissonSource", "HodgkinHuxley")
+EVERY = [
+    pytest.param(k, marks=[pytest.mark.science] * (k in NEURONS and k not in QUICK)) for k in NAMES
+]
+
+
+@pytest.mark.parametrize("name", EVERY)
 def test_sharded_equals_unsharded(name):
     model = ready(of_numbers(CASES[name].model, numbers(CASES[name].model, FACTORS)), N)
     xs, state = inputs(model, STEPS, n=N), init(model, N)

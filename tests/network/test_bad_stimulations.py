@@ -244,7 +244,7 @@ REFUSED = {
     ),
     "deaf to spikes": (
         lambda: build(stimulate(), model=Neuron(lambda s, d: (s, d.current_at(s.v) > 0))),
-        "ignores `drive.jump`, which comes from Delta. In step, use drive.current_at",
+        "ignores `drive.jump`, which comes from Delta.* use drive.current_at",
     ),
     "refractory": (
         lambda: build(model=LIF(t_ref=7000.0)),

@@ -54,8 +54,9 @@ def test_the_order_of_the_description():
     same_bits(traces(net), BASE)
 
 
-@pytest.mark.parametrize("name", ["A", "F", "Z"])
-@pytest.mark.parametrize("same_model", [True, False])
+@pytest.mark.parametrize(
+    ("name", "same_model"), [("A", True), ("F", True), ("Z", True), ("F", False)]
+)
 def test_an_unconnected_population(name, same_model):
     """Before, between and after the others; in their group or in one of its own."""
     made = drawn()

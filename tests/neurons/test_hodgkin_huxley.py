@@ -88,6 +88,7 @@ def test_an_adaptive_solver_agrees(x64):
     np.testing.assert_allclose(ours, reference, atol=2e-5, rtol=1e-6)
 
 
+@pytest.mark.science
 @pytest.mark.parametrize(
     ("method", "order"), [("forward_euler", 1), ("exponential_euler", 1), ("heun", 2), ("rk4", 4)]
 )
@@ -163,6 +164,7 @@ def test_channels_can_be_set():
         net.set("c", channels=(ch.SquidSodium(g=[1.0, 2.0, 3.0]), *channels[1:]))
 
 
+@pytest.mark.science
 def test_gradient_of_a_voltage(x64):
     """Of v before the spike with respect to conductances: equal to central differences."""
 

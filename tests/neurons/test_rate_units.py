@@ -193,3 +193,15 @@ def test_a_gradient_through_readout_and_spikes(x64):
 def test_what_a_readout_refuses(name, bad):
     with pytest.raises(ValueError, match=f"LeakyIntegrator: {name} must be"):
         jn.neurons.LeakyIntegrator(**{name: bad})
+
+
+def test_spikes_of_what_never_spikes_are_refused():
+    unit, rule = jn.neurons.TanhRate(), jn.connectivity.AllToAll()
+    populations = [jn.Population(k, 3, unit) for k in "AB"]
+    how = {"weight": 1.0, "delay": 0.1, "synapse": DIRECT, "name": "p"}
+    spikes = jn.Projection("A", "B", rule, **how)
+    message = r"'p' hands on spikes, but its source 'A' is a TanhRate, which never spikes; give it"
+    with pytest.raises(ValueError, match=message):
+        jn.build(jn.Description(populations, [spikes]), 0, 0.1)
+    graded = dataclasses.replace(spikes, release=GRADED)
+    jn.build(jn.Description(populations, [graded]), 0, 0.1)

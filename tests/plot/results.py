@@ -51,9 +51,9 @@ def random_connections(seed=0, shape=(30, 20), p=0.2):
 
 
 def png(figure):
-    """The figure as the bytes of a file at 200 dots per inch."""
+    """The figure as the bytes of a file at 80 dots per inch."""
     out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=200)
+    figure.savefig(out, format="png", dpi=80)
     return out.getvalue()
 
 

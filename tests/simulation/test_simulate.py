@@ -379,3 +379,11 @@ def test_the_last_steps_that_can_be_counted():
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("transform", [jax.jit, jax.vmap, jax.grad])
+def test_it_is_not_traced(transform):
+    run = lambda tau: jn.simulate(jn.neurons.LIF(tau_m=tau), 1.0, dt=0.1).run_s  # noqa: E731
+    x = jnp.ones(2) if transform is jax.vmap else 1.0
+    with pytest.raises(ValueError, match="inside jit, vmap and grad use jn"):
+        transform(run)(x)

@@ -1,0 +1,39 @@
+"""Whether what a projection releases can come at all."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .._types import Drive
+from ..release import Spikes
+from ._group import Group, initial_state
+from ._merge import first_member
+from ._plan import Plan
+
+
+def check_releases(plan: Plan, groups: Sequence[Group], dt: float, dtype: Any) -> None:
+    """Raises `ValueError` for a projection that hands on the spikes of what never spikes."""
+    for (source, _, _), projections in plan.pathways.items():
+        spikes = [p for p in projections if isinstance(p.release, Spikes)]
+        if spikes and groups[source].n and _never_spikes(groups[source], dt, dtype):
+            p, model = spikes[0], type(first_member(groups[source].model)).__name__
+            raise ValueError(
+                f"projection {p.name!r} hands on spikes, but its source {p.pre.population!r} is a "
+                f"{model}, which never spikes; give it release=jn.release.Graded(), which hands "
+                "on the activity"
+            )
+
+
+def _never_spikes(group: Group, dt: float, dtype: Any) -> bool:
+    """Whether the spikes of the traced `step` depend on nothing: neither state nor drive."""
+    model, zeros = first_member(group.model), jnp.zeros(2, dtype)
+    state = jax.eval_shape(lambda m: initial_state(m, 2), model)
+    drive = Drive(zeros, zeros, zeros, dict.fromkeys(model.ports, zeros) or None)
+    jaxpr = jax.make_jaxpr(lambda d, m, s: m.step(s, d, dt)[1])(drive, model, state).jaxpr
+    needed = {id(v) for v in jaxpr.outvars}
+    for equation in reversed(jaxpr.eqns):
+        if any(id(v) in needed for v in equation.outvars):
+            needed |= {id(v) for v in equation.invars}
+    return not any(id(v) in needed for v in jaxpr.invars)
