@@ -94,6 +94,11 @@ CASES = {
     **channels.CASES,
     **{name: Case(*parts) for name, parts in STIMULI.items()},
 }
+# One neuron of a kind: the others compile slowly, and run some laws in `make science` only.
+QUICK = (
+    *("LIF", "Izhikevich", "EscapeRateLIF", "IafPscAlpha", "PoissonSource", "LeakyIntegrator"),
+    *("TwoCompartment", "HodgkinHuxley"),
+)
 NEURONS = {name: case for name, case in CASES.items() if isinstance(case.model, jn.Neuron)}
 
 

@@ -185,7 +185,10 @@ def lowered(net, inputs=None, record=None):
     return for_cuda(lambda *x: run(x[0], x[1], x[2], record), net, net.init(0), inputs or {})
 
 
-@pytest.mark.parametrize("name", sorted(zoo.NEURONS))
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(k, marks=[pytest.mark.science] * ("," in k)) for k in sorted(zoo.NEURONS)],
+)
 def test_every_neuron_lowers_for_cuda_to_one_launch(name):
     model = zoo.NEURONS[name].model
     net = network(model, 200, dt=zoo.setting(model).dt)

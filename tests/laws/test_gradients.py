@@ -11,7 +11,7 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro.numerics import FastSigmoid
-from tests.zoo import CASES, NEURONS, cast, init, inputs, ready, run
+from tests.zoo import CASES, NEURONS, QUICK, cast, init, inputs, ready, run
 
 N = 16
 # Not what only spikes: counts have a law of their own, a drawn spike has no gradient.
@@ -28,9 +28,6 @@ DRAWN = {
     if isinstance(c.model, jn.SpikeStimulus) and type(ready(c.model, N)) is type(c.model)
 }
 SURROGATES = {k: c for k, c in NEURONS.items() if getattr(c.model, "surrogate", None) is not None}
-
-
-QUICK = ("LIF", "Izhikevich", "EscapeRateLIF", "IafPscAlpha", "LeakyIntegrator", "HodgkinHuxley")
 
 
 def sparing(kept):
@@ -138,7 +135,7 @@ def test_equal_central_differences_where_nothing_spikes(case, x64):
         assert (slope != 0).all(), label
 
 
-@sparing(lambda name: name in QUICK[:3])
+@sparing(lambda name: name in ("LIF", "EscapeRateLIF"))
 def test_by_vmap_as_well(case):
     numbers, rest = split(case.model, case.calm)
     xs = inputs(case.model, 50, n=N, scale=1.0 if case.calm is None else case.calm)

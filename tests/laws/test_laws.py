@@ -12,6 +12,7 @@ from tests import zoo
 from tests.zoo import (
     CASES,
     NEURONS,
+    QUICK,
     N,
     cast,
     fast_run,
@@ -29,10 +30,12 @@ FEW_ULP = 2e-6
 WITH_ORACLE = {name: case for name, case in CASES.items() if case.oracle is not None}
 FACTORS = np.random.default_rng(1).uniform(0.98, 1.02, N)
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-# A variant of a neuron is its step with another field: of it the oracle and the ranges in every
-# run, what transforms do to it in `make science`.
+# What transforms do to a pure step they do to each: in every run to these neurons, one of a kind,
+# and to all other models; to the other neurons in `make science`.
 TRANSFORMED = [
-    pytest.param(case, id=name, marks=[pytest.mark.science] * (name in NEURONS and "," in name))
+    pytest.param(
+        case, id=name, marks=[pytest.mark.science] * (name in NEURONS and name not in QUICK)
+    )
     for name, case in CASES.items()
 ]
 every_transformed = pytest.mark.parametrize("case", TRANSFORMED)

@@ -7,7 +7,7 @@ from jax.sharding import Mesh
 from jax.sharding import PartitionSpec as P
 
 from tests.laws.test_laws import FEW_ULP, same
-from tests.zoo import CASES, NEURONS, fast_run, init, inputs, numbers, of_numbers, ready, run
+from tests.zoo import CASES, NEURONS, QUICK, fast_run, init, inputs, numbers, of_numbers, ready, run
 
 DEVICES, PER_SHARD, STEPS = 8, 128, 300
 N = DEVICES * PER_SHARD
@@ -23,7 +23,6 @@ def specs(tree, axis):
     return jax.tree.map(of, tree)
 
 
-QUICK = ("LIF", "Izhikevich", "EscapeRateLIF", "IafPscAlpha", "PoissonSource", "HodgkinHuxley")
 EVERY = [
     pytest.param(k, marks=[pytest.mark.science] * (k in NEURONS and k not in QUICK)) for k in NAMES
 ]

@@ -52,6 +52,7 @@ def test_rates_at_a_tenth_are_the_known_ones(poisson):
         assert (found < high * (1.0 + TOLERANCE)).all()
 
 
+@pytest.mark.science
 def test_rates_at_a_tenth_with_a_constant_drive():
     """Without noise the scaled network falls silent but for 6I (0.13 Hz in all in NEST as well)."""
     ours, theirs = rates(0, 1.0, "dc"), oracle.run(0, F, 1.0, drive="dc")

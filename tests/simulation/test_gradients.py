@@ -4,6 +4,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import jaxneuro as jn
 from jaxneuro.numerics import FastSigmoid
@@ -133,6 +134,7 @@ def test_without_a_surrogate_nothing_comes_through_spikes(x64):
     assert float(jax.grad(loss)(600.0)) == 0.0
 
 
+@pytest.mark.science
 def test_grad_under_vmap_and_vmap_under_grad(x64):
     net = network(v_th=1e3)
     loss = lambda gain: v_of_b(net.set("w", gain=gain))  # noqa: E731
