@@ -41,10 +41,8 @@ def _as_leaf(value: Any) -> jax.Array:
     try:
         x = np.asarray(value)
         # NumPy would make nan of None, numbers of text and dates, and drop imaginary parts.
-        wrong = (type(None), str, bytes)
-        if x.dtype.kind not in "biufO" or any(
-            isinstance(v, wrong) for v in x.flat if x.dtype == object
-        ):
+        entries = x.flat if x.dtype == object else ()
+        if x.dtype.kind in "cUSMm" or any(v is None or isinstance(v, str) for v in entries):
             raise TypeError
         x = x.astype(np.float64)
     except (TypeError, ValueError):

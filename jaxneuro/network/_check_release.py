@@ -11,14 +11,18 @@ from ..release import Spikes
 from ._group import Group, initial_state
 from ._merge import first_member
 from ._plan import Plan
+from ._projection import Projection
 
 
 def check_releases(plan: Plan, groups: Sequence[Group], dt: float, dtype: Any) -> None:
     """Raises `ValueError` for a projection that hands on the spikes of what never spikes."""
+    spiking: dict[int, Projection] = {}  # one for each group: its step is traced once
     for (source, _, _), projections in plan.pathways.items():
-        spikes = [p for p in projections if isinstance(p.release, Spikes)]
-        if spikes and groups[source].n and _never_spikes(groups[source], dt, dtype):
-            p, model = spikes[0], type(first_member(groups[source].model)).__name__
+        if groups[source].n and isinstance(projections[0].release, Spikes):
+            spiking.setdefault(source, projections[0])
+    for source, p in spiking.items():
+        if _never_spikes(groups[source], dt, dtype):
+            model = type(first_member(groups[source].model)).__name__
             raise ValueError(
                 f"projection {p.name!r} hands on spikes, but its source {p.pre.population!r} is a "
                 f"{model}, which never spikes; give it release=jn.release.Graded(), which hands "

@@ -79,7 +79,7 @@ def test_equals_the_oracle_exactly(data):
 @pytest.mark.skipif(not native_available(), reason="there is no native kernel here")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @hypothesis.given(data=st.data())
-@hypothesis.settings(max_examples=12)
+@hypothesis.settings(max_examples=20)
 def test_native_equals_reference_bit_for_bit(x64, dtype, data):
     case = data.draw(strategies.cases(exact=False, dtype=dtype))
     values = data.draw(strategies.released(case.n_sources, exact=False, dtype=dtype))
@@ -92,7 +92,7 @@ def test_native_equals_reference_bit_for_bit(x64, dtype, data):
 
 
 @hypothesis.given(st.data())
-@hypothesis.settings(max_examples=10)
+@hypothesis.settings(max_examples=15)
 def test_float64_equals_the_oracle_to_1e_12(x64, data):
     case = data.draw(strategies.cases(exact=False, dtype=np.float64))
     values = data.draw(strategies.released(case.n_sources, exact=False, dtype=np.float64))

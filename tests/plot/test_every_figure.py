@@ -76,7 +76,13 @@ def tick_labels(figure):
     return [t for a in panels(figure) for t in (*a.get_xticklabels(), *a.get_yticklabels())]
 
 
-@pytest.mark.parametrize("case", [pytest.param(c, id=k) for k, c in CASES.items() if k in HARD])
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(c, id=k, marks=[pytest.mark.science] * (k not in HARD))
+        for k, c in CASES.items()
+    ],
+)
 @every_figure
 def test_it_is_saved_and_can_be_read(draw, case):
     figure = draw(*case)
