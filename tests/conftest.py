@@ -6,6 +6,8 @@ import hypothesis
 import jax
 import pytest
 
+from tests import compiling
+
 # JAX reads the flags when its backend is first used, which importing it is not.
 # Eight devices; and a program is compiled as one part, for each process has one core: the same
 # code, some percent sooner.
@@ -51,3 +53,14 @@ def pytest_collection_modifyitems(items):
         if group.startswith("tests/laws"):
             group = item.nodeid.partition("[")[2].strip("]").partition(",")[0] or group
         item.add_marker(pytest.mark.xdist_group(group))
+
+
+def pytest_addoption(parser):
+    parser.addoption("--compile-table", metavar="FILE", help="what each test compiles, as JSON")
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(compiling, "what each test compiles")
+    if not hasattr(config, "workerinput"):
+        report = compiling.Report(config.getoption("compile_table"))
+        config.pluginmanager.register(report, "which files compile most")

@@ -1,0 +1,81 @@
+"""What the tests compile: counted per test, and the files that compile most printed at the end.
+
+Nearly all the time of the suite is XLA compiling, so a test costs what its programs cost.
+`--compile-table FILE` writes programs, seconds and wall time of every test as JSON.
+"""
+
+import collections
+import json
+import resource
+from pathlib import Path
+
+import jax
+import pytest
+
+COMPILED = "/jax/core/compile/backend_compile_duration"
+LOADED = "/jax/compilation_cache/cache_hits"
+NAME = "programs compiled, seconds of compiling, programs from disk, MB of the process"
+FILES = 10
+
+_programs, _seconds, _loaded = 0, 0.0, 0
+
+
+def _count(event: str, duration: float, **_) -> None:
+    global _programs, _seconds
+    if event == COMPILED:
+        _programs, _seconds = _programs + 1, _seconds + duration
+
+
+def _count_loaded(event: str, **_) -> None:
+    global _loaded
+    _loaded += event == LOADED
+
+
+jax.monitoring.register_event_duration_secs_listener(_count)
+jax.monitoring.register_event_listener(_count_loaded)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(item, call):
+    """A process sends what a test compiled with the report of its teardown."""
+    global _programs, _seconds, _loaded
+    if call.when == "teardown":
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+        item.user_properties.append((NAME, [_programs, _seconds, _loaded, memory]))
+        _programs, _seconds, _loaded = 0, 0.0, 0
+
+
+class Report:
+    """What the tests of each file compiled: programs, seconds of it, programs from disk, wall."""
+
+    def __init__(self, table: str | None):
+        self.table = table
+        self.tests = collections.defaultdict(lambda: [0, 0.0, 0, 0.0])
+        self.memory = 0
+
+    def pytest_runtest_logreport(self, report):
+        mine = self.tests[report.nodeid]
+        mine[3] += report.duration
+        if report.when == "teardown":
+            *counts, memory = dict(report.user_properties)[NAME]
+            mine[:3] = counts
+            self.memory = max(self.memory, memory)
+
+    def pytest_terminal_summary(self, terminalreporter):
+        files = collections.defaultdict(lambda: [0, 0.0, 0, 0.0])
+        for name, counts in self.tests.items():
+            file = name.split("::")[0]
+            files[file] = [a + b for a, b in zip(files[file], counts)]
+        if self.table:
+            Path(self.table).write_text(json.dumps({"files": files, "tests": self.tests}, indent=1))
+        if not files:
+            return
+        programs, seconds, loaded, wall = map(sum, zip(*files.values()))
+        write = terminalreporter.write_line
+        write(
+            f"{programs} programs took {seconds:.0f} s of {wall:.0f} s ({loaded} of them from "
+            f"disk); the largest process {self.memory:,} MB. Files that compile most:"
+        )
+        for file in sorted(files, key=lambda name: -files[name][1])[:FILES]:
+            programs, seconds, loaded, wall = files[file]
+            write(f"{programs:6} programs {seconds:7.1f} s of {wall:7.1f} s  {file}")
