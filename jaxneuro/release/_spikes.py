@@ -1,6 +1,6 @@
 """Plain spikes: a source delivers its full weights when it spikes."""
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 
@@ -22,6 +22,8 @@ class Spikes(Release):
 
     **Source** the house's own: design section 2.
     """
+
+    plain: ClassVar[bool] = True
 
     def init(self, n: int) -> SpikesState:
         return SpikesState()
