@@ -23,6 +23,7 @@ Indices are 32 bits wide (places in memory 64 where an array is large): see `MOS
 """
 
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -31,7 +32,7 @@ from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
-from ._gpu_atomic import add_at
+from ._gpu_atomic import add_alone, add_ordered, add_relaxed
 from ._gpu_drawn import deliver_drawn_row
 from ._reference import clear_slot, product_dtype
 from ._table import DRAWN, HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, Table
@@ -71,11 +72,15 @@ def deliver_pallas(
     clear: bool,
     grid: Grid | None = None,
     interpret: bool = False,
+    ordered: bool = False,
 ) -> jax.Array:
-    """`deliver` with at most one leading batch axis per operand; the ring has it if any has."""
+    """`deliver` with at most one leading batch axis per operand; the ring has it if any has.
+
+    With `ordered` it adds as JAX does in public: slower, and independent of JAX's insides.
+    """
     if ring.ndim == 3:
         numbers = ring[None], released, step, scale, weights
-        return deliver_pallas(*numbers, table, clear, grid, interpret)[0]
+        return deliver_pallas(*numbers, table, clear, grid, interpret, ordered)[0]
     if table.n_synapses == 0:
         return jax.vmap(clear_slot, (0, 0 if step.ndim else None))(ring, step) if clear else ring
     grid = grid_of(table) if grid is None else grid
@@ -90,7 +95,7 @@ def deliver_pallas(
         bits=released.dtype == jnp.uint8,
         dtype=dtype,
         clear=clear,
-        interpret=interpret,
+        add=add_alone if interpret else add_ordered if ordered else add_relaxed,
     )
     out = pl.pallas_call(
         kernel,
@@ -126,10 +131,10 @@ _RANKS = {"released": 1, "step": 0, "scale": 1, "weights": 1}
 class _Program:
     """One program: its place in the grid, its operands, and masked reads of them."""
 
-    def __init__(self, names: tuple[str, ...], refs: tuple, grid: Grid, interpret: bool):
+    def __init__(self, names: tuple[str, ...], refs: tuple, grid: Grid, add: Callable):
         *inputs, _, self.ring = refs  # the ring before and after are one array
         self.operands = dict(zip(names, inputs))
-        self.grid, self.interpret = grid, interpret
+        self.grid, self.add_at = grid, add
         # Interpreted, these are known outside of loops and branches only.
         self.chunk, self.segment, self.network = (pl.program_id(axis) for axis in range(3))
         self.chunks = pl.num_programs(0)
@@ -154,7 +159,7 @@ class _Program:
         slot = jnp.broadcast_to(self.now + delay, place.shape)
         slot = jnp.where(slot >= self.slots, slot - self.slots, slot)
         x = jnp.broadcast_to(_held(x, self.ring.dtype), place.shape)
-        add_at(self.ring, (self.network, slot, place), x, mask, self.interpret)
+        self.add_at(self.ring, (self.network, slot, place), x, mask)
 
 
 class _Section(NamedTuple):
@@ -189,8 +194,8 @@ def _modulo(a: Any, n: int) -> Any:
     return jnp.where(a < 0, a + n, a)
 
 
-def _kernel(*refs, names, grid, n_sections, bits, dtype, clear, interpret):
-    p = _Program(names, refs, grid, interpret)
+def _kernel(*refs, names, grid, n_sections, bits, dtype, clear, add):
+    p = _Program(names, refs, grid, add)
     if clear:
         _clear(p)
     number, first = _find_rows(p, n_sections)
