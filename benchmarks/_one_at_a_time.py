@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import os
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None
 
 
 @contextlib.contextmanager
@@ -29,15 +24,7 @@ def one_at_a_time(path: Path) -> Iterator[None]:
             _release(file)
 
 
-if fcntl is not None:
-
-    def _acquire(file: IO[bytes]) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX)
-
-    def _release(file: IO[bytes]) -> None:
-        fcntl.flock(file, fcntl.LOCK_UN)
-
-elif os.name == "nt":
+if sys.platform == "win32":
     import msvcrt
 
     def _acquire(file: IO[bytes]) -> None:
@@ -50,3 +37,12 @@ elif os.name == "nt":
     def _release(file: IO[bytes]) -> None:
         file.seek(0)
         msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _acquire(file: IO[bytes]) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX)
+
+    def _release(file: IO[bytes]) -> None:
+        fcntl.flock(file, fcntl.LOCK_UN)
