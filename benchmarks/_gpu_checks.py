@@ -10,7 +10,14 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxneuro as jn
-from jaxneuro.kernels import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, deliver
+from jaxneuro.kernels import (
+    HAS_DELAYS,
+    HAS_TAGS,
+    HAS_WEIGHTS,
+    Released,
+    deliver,
+    ring_place,
+)
 
 from ._run import DT
 
@@ -67,7 +74,7 @@ def wires_of(net: jn.Network) -> Wires:
         c = net.connections(name)
         first, onto = (net.population(x)[1].start for x in (c.source, c.target))
         steps = np.rint(c.delay / DT).astype(np.int64)
-        pieces.append((c.pre + first, receptor * n + onto + c.post, steps, c.weight))
+        pieces.append((c.pre + first, ring_place(receptor, onto + c.post, n), steps, c.weight))
     return Wires(*(np.concatenate(x) for x in zip(*pieces)))
 
 
@@ -82,29 +89,27 @@ def expected(wires: Wires, values: np.ndarray, places: int) -> np.ndarray:
 def arrivals(net: jn.Network, values: np.ndarray, bits: bool, dtype: Any, call: Callable) -> Any:
     """What arrives step by step: delivery in a loop, as a network does it."""
     (p,) = net.pathways
-    shape = (net.groups[p.target].slots, len(net.groups[p.target].receptors), net.groups[p.target].n)
+    target = net.groups[p.target]
+    shape = (target.slots, len(target.receptors) * target.n)
     scale = (p.weight * p.gain)[p.table.block_projection]
     scale = scale * QUANTA if dtype == jnp.int32 else scale
-    if bits:
-        pad = -values.shape[1] % 64
-        padded = np.pad(values.astype(np.uint8), [(0, 0), (0, pad)])
-        given = np.packbits(padded, axis=1, bitorder="little")
-    else:
-        given = values.astype(np.float32)
+    pad = -values.shape[1] % 64
+    padded = np.pad((values != 0).astype(np.uint8), [(0, 0), (0, pad)])
+    packed = jnp.asarray(np.packbits(padded, axis=1, bitorder="little"))
+    given = Released(packed, None if bits else jnp.asarray(values, jnp.float32))
 
     @jax.jit
     def loop(given, scale, weights, table):
         def body(carry, now):
             ring, released, k = carry
             ring = call(ring, released, k - 1, scale, weights, table, True)
-            arrived = ring[k % shape[0]].reshape(-1)
-            return (ring, now, k + 1), arrived
+            return (ring, now, k + 1), ring[k % shape[0]]
 
-        silent = jnp.zeros(given.shape[1], given.dtype)
+        silent = jax.tree.map(lambda x: jnp.zeros_like(x[0]), given)
         start = jnp.zeros(shape, dtype), silent, jnp.int32(0)
         return jax.lax.scan(body, start, given)[1]
 
-    return np.asarray(loop(jnp.asarray(given), scale, p.weights, p.table))
+    return np.asarray(loop(given, scale, p.weights, p.table))
 
 
 def caller(interpret: bool) -> Callable:

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxneuro as jn
+from jaxneuro.kernels import Released
 
 from ._run import DT
 
@@ -101,9 +102,9 @@ def delivery_us(net: jn.Network, part: float, n_steps: int, call: Callable) -> f
     @jax.jit
     def loop(bits, scale, weights, table):
         def body(k, ring):
-            return call(ring, bits, k, scale, weights, table, True)
+            return call(ring, Released(bits), k, scale, weights, table, True)
 
-        return jax.lax.fori_loop(0, n_steps, body, jnp.zeros((net.groups[0].slots, 1, n)))
+        return jax.lax.fori_loop(0, n_steps, body, jnp.zeros((net.groups[0].slots, n)))
 
     args = jnp.asarray(bits), scale, p.weights, p.table
     return seconds(lambda: loop(*args)) / n_steps * 1e6
@@ -121,22 +122,23 @@ def unconnected(neurons: int, method: Any, n_steps: int) -> tuple[jn.Network, An
 
 def walked_and_looped(n_steps: int, interpret: bool, lanes: int | None = None) -> tuple[Any, Any]:
     """One launch for all steps, and the plain loop: each `(net, state, inputs) -> (bits, v)`."""
-    from jaxneuro.simulation import _scan
-    from jaxneuro.simulation._one_launch import walked
+    from jaxneuro.simulation import _one_launch
 
     record = jn.Record(variables={"E": "v"}, every=n_steps // 10)
 
     def walk(net, state, inputs):
         options = {"lanes": lanes, "interpret": interpret}
-        _, ((bits, _), sampled) = walked(net, state, inputs, record, n_steps, **options)
+        _, ((bits, _), sampled) = _one_launch.walked(
+            net, net.spread(), state, inputs, record, n_steps, **options
+        )
         return bits[0], sampled.traces["E"]["v"]
 
     def loop(net, state, inputs):
-        walkable, _scan.walkable = _scan.walkable, lambda *_: False
+        walkable, _one_launch.walkable = _one_launch.walkable, lambda *_: False
         try:
             recorded = jn.scan(net, state, n_steps, inputs, record)[1]
         finally:
-            _scan.walkable = walkable
+            _one_launch.walkable = walkable
         spikes: Any = recorded.spikes
         return spikes.bits[0], recorded.traces["E"]["v"]
 

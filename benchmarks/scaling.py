@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxneuro as jn
-from jaxneuro.kernels import deliver, packed_bytes
+from jaxneuro.kernels import Released, deliver, packed_bytes
 
 from . import _balanced, _sparse
 from ._record import peak_rss_mb, round_floats
@@ -89,7 +89,7 @@ def _delivery(net: jn.Network, result: jn.Result) -> tuple[float, int]:
     def loop(ring: Any, bits: Any, pathway: Any) -> Any:
         def body(carry: Any, now: Any) -> Any:
             ring, step = carry
-            args = ring, now, step, pathway.scale, pathway.weights, pathway.table
+            args = ring, Released(now), step, pathway.scale, pathway.weights, pathway.table
             return (deliver(*args, True), step + 1), None
 
         return jax.lax.scan(body, (ring, jnp.int32(first)), bits)[0][0].sum()

@@ -12,7 +12,7 @@ from .._types import state_variables
 from ..description import Population
 from ..network import Group, Initial, PopulationSpan, initial_state
 from ..numerics import Distribution
-from ._grouping import Grouping
+from ._grouping import Grouping, synapse_of
 from ._merge import merge, merge_at
 from ._stimuli import PreparedStimulation, group_stimuli
 
@@ -26,7 +26,7 @@ def build_group(
     return Group(
         model=merge([p.model for p in members], sizes, dtype),
         receptors=tuple(
-            merge_at(p.post.population, p.synapse, names, sizes, dtype)
+            merge_at(p.post.population, synapse_of(p), names, sizes, dtype)
             for p in grouping.receptors[number].values()
         ),
         stimuli=group_stimuli(grouping, stimulations, number, dtype),

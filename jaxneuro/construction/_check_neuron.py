@@ -28,9 +28,9 @@ def check_neuron(group: Group, dt: float, dtype: Any, inputs: bool = False) -> N
     name = f"{type(model).__name__} (population {group.populations[0]!r})"
     ports = [part for part in given if part not in Drive._fields]
     _check_ports(name, model, ports, given)
-    zeros = np.zeros(2, dtype)
+    zeros: Any = np.zeros(2, dtype)
     current, conductance, jump = (zeros if part in given else None for part in Drive._fields[:3])
-    arrivals = dict.fromkeys(sorted(ports), zeros) if ports else None
+    arrivals: Any = dict.fromkeys(sorted(ports), zeros) if ports else None
     drive = Drive(current, conductance, jump, arrivals)
     state = jax.eval_shape(lambda m: initial_state(m, 2), model)
     closed, (new, spikes) = jax.make_jaxpr(lambda d, m, s: m.step(s, d, dt), return_shape=True)(

@@ -30,9 +30,11 @@ def check_releases(grouping: Grouping, groups: Sequence[Group], dt: float, dtype
 
 def _never_spikes(group: Group, dt: float, dtype: Any) -> bool:
     """Whether the spikes of the traced `step` depend on nothing: neither state nor drive."""
-    model, zeros = first_member(group.model), np.zeros(2, dtype)
+    model = first_member(group.model)
+    zeros: Any = np.zeros(2, dtype)
     state = jax.eval_shape(lambda m: initial_state(m, 2), model)
-    drive = Drive(zeros, zeros, zeros, dict.fromkeys(model.ports, zeros) or None)
+    arrivals: Any = dict.fromkeys(model.ports, zeros) or None
+    drive = Drive(zeros, zeros, zeros, arrivals)
     jaxpr = jax.make_jaxpr(lambda d, m, s: m.step(s, d, dt)[1])(drive, model, state).jaxpr
     needed = {id(v) for v in jaxpr.outvars}
     for equation in reversed(jaxpr.eqns):

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from .._types import Synapse
 from ..description import Description, Population, Projection, ResolvedProjection, Stimulation
 from ._merge import kind_key, own_key, sort_key, value_key
 
@@ -79,6 +80,12 @@ class Grouping:
         first = projections[0]
         source = self.groups[key.source][0].model
         return *sort_key(source), *_model_order(first.release), key.source, key.target
+
+
+def synapse_of(p: Projection | Stimulation) -> Synapse:
+    """The synapse of what sends to a receptor."""
+    assert p.synapse is not None
+    return p.synapse
 
 
 def receptor_key(p: Projection | Stimulation) -> tuple:

@@ -25,7 +25,6 @@ from ._table import Table
 
 # Axes of ring, bits, values, step, scale and weights without a batch.
 RANKS = (2, 1, 1, 0, 1, 1)
-_NO_VALUES = (0,)
 
 
 def deliver(
@@ -54,11 +53,9 @@ def deliver(
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(6,))
 def _deliver(ring, released, step, scale, weights, table, clear):
-    bits, values = released
-    if values is None:
-        values = jnp.zeros(_NO_VALUES, product_dtype(ring))
     call = _batched(clear, native_available())
-    return call(ring, bits, values, step, scale, weights, table)
+    operands = released.operands(product_dtype(ring))
+    return call(ring, *operands, step, scale, weights, table)
 
 
 def _forward(ring, released, step, scale, weights, table, clear):
@@ -108,7 +105,7 @@ def _batched(clear: bool, native: bool) -> Any:
 
 def _reference(clear: bool) -> Any:
     def one(ring, bits, values, step, scale, weights, table):
-        released = Released(bits, values if values.shape != _NO_VALUES else None)
+        released = Released.of_operands(bits, values)
         return deliver_reference(ring, released, step, scale, weights, table, clear)
 
     return one

@@ -15,6 +15,8 @@ import jax
 from jax.extend.core import Primitive
 from jax.interpreters import mlir
 
+from ._released import Released
+
 # Pathways with at least so many synapses run the Pallas kernel, smaller ones the reference.
 # Not measured yet: `python -m benchmarks gpu` times both at several sizes.
 PALLAS_FROM = 0
@@ -55,7 +57,8 @@ def _lower(ctx: Any, *operands: Any, structure: Any, clear: bool, reference: Cal
         from ._gpu_deliver import deliver_pallas
 
         table = jax.tree.unflatten(structure, leaves)
-        operands = ring, bits, values, step, scale, weights, table
+        released = Released.of_operands(bits, values)
+        operands = ring, released, step, scale, weights, table
         return deliver_pallas(*operands, clear, ordered=ordered)
 
     def otherwise(ring, bits, values, step, scale, weights, *leaves):

@@ -36,6 +36,7 @@ from jax.experimental.pallas import triton
 from ._gpu_atomic import add_alone, add_ordered, add_relaxed
 from ._gpu_redraw import deliver_redrawn_row
 from ._reference import clear_slot, product_dtype
+from ._released import Released
 from ._table import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, REDRAWN, Section, Table
 
 # About as many programs as fill a large GPU twice; more only cost time to start them.
@@ -65,8 +66,7 @@ def grid_of(table: Table) -> Grid:
 
 def deliver_pallas(
     ring: jax.Array,
-    bits: jax.Array,
-    values: jax.Array,
+    released: Released,
     step: jax.Array,
     scale: jax.Array,
     weights: jax.Array,
@@ -76,7 +76,7 @@ def deliver_pallas(
     interpret: bool = False,
     ordered: bool = False,
 ) -> jax.Array:
-    """`deliver`; `values` is empty where bits say all. Batch axes as `batched` gives them.
+    """`deliver`; batch axes as `batched` gives them.
 
     The ring is not reshaped: XLA would copy it in every step of a loop. With `ordered` it adds as
     JAX does in public: slower, and independent of JAX's insides.
@@ -86,7 +86,7 @@ def deliver_pallas(
         return _cleared(ring, step) if clear else ring
     grid = grid_of(table) if grid is None else grid
     n_sections, dtype = table.sections.shape[0], product_dtype(ring)
-    operands = _operands(bits, values, step, scale, weights, table, dtype)
+    operands = _operands(released, step, scale, weights, table, dtype)
     kernel = functools.partial(
         _kernel,
         names=tuple(operands),
@@ -117,11 +117,11 @@ def _cleared(ring: jax.Array, step: jax.Array) -> jax.Array:
     return one(ring, jnp.broadcast_to(step, ring.shape[: step.ndim]))
 
 
-def _operands(bits, values, step, scale, weights, table: Table, dtype: Any) -> dict[str, jax.Array]:
+def _operands(released: Released, step, scale, weights, table: Table, dtype: Any) -> dict:
     """What the kernel reads, by name."""
     operands = {
-        "bits": bits,
-        "values": values.astype(dtype),
+        "bits": released.bits,
+        **({} if released.values is None else {"values": released.values.astype(dtype)}),
         "step": step if step.ndim else step[None],
         "scale": scale.astype(dtype),
         "weights": weights,

@@ -7,6 +7,8 @@ import jax.numpy as jnp
 
 from ._pack import pack
 
+_NO_VALUES = (0,)
+
 
 class Released(NamedTuple):
     """Which sources released something, and how much.
@@ -29,6 +31,15 @@ class Released(NamedTuple):
     def of_values(cls, values: jax.Array) -> "Released":
         """Any numbers (n,); 0 releases nothing."""
         return cls(pack(values != 0), values)
+
+    @classmethod
+    def of_operands(cls, bits: jax.Array, values: jax.Array) -> "Released":
+        """From what `operands` gives."""
+        return cls(bits, values if values.shape != _NO_VALUES else None)
+
+    def operands(self, dtype: Any) -> tuple[jax.Array, jax.Array]:
+        """Bits and values as two arrays; the values are empty where the bits say all."""
+        return self.bits, jnp.zeros(_NO_VALUES, dtype) if self.values is None else self.values
 
     def dense(self, dtype: Any) -> jax.Array:
         """How much every source released: (sources,), or longer by the padding of the bits."""

@@ -1,6 +1,6 @@
 """Reads connections back from a table."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ class Synapses(NamedTuple):
     delay: np.ndarray
 
 
-def read_bundle(table: Table, weights: np.ndarray, number: int) -> Synapses:
+def read_bundle(table: Table, weights: Any, number: int) -> Synapses:
     """The connections of the bundle with this number, in no order; `weights` the table's own."""
     wanted = np.asarray(table.block_projection) == number
     pieces = []
@@ -36,9 +36,7 @@ def read_bundle(table: Table, weights: np.ndarray, number: int) -> Synapses:
     return Synapses(*(np.concatenate(x) for x in zip(*pieces)))
 
 
-def _redrawn_synapses(
-    table: Table, weights: np.ndarray, s: Section, wanted: np.ndarray
-) -> Synapses:
+def _redrawn_synapses(table: Table, weights: Any, s: Section, wanted: np.ndarray) -> Synapses:
     """The wanted blocks of a section that is not stored: drawn once more."""
     pieces = [
         _redrawn_block(table, weights, s, block)
@@ -48,7 +46,7 @@ def _redrawn_synapses(
     return Synapses(*(np.concatenate(x) for x in zip(*pieces)))
 
 
-def _redrawn_block(table: Table, weights: np.ndarray, s: Section, block: int) -> Synapses:
+def _redrawn_block(table: Table, weights: Any, s: Section, block: int) -> Synapses:
     draw = Draw.read(np.asarray(table.draws)[block])
     number, counts, targets = redraw(draw, np.asarray(table.draw_tables))
     place = targets + int(draw.shift) + int(np.asarray(table.block_offset)[block])
@@ -67,7 +65,7 @@ def _redrawn_block(table: Table, weights: np.ndarray, s: Section, block: int) ->
     return Synapses(s.first_row + number, place, weight, delay)
 
 
-def _stored_synapses(table: Table, weights: np.ndarray, s: Section, wanted: np.ndarray) -> Synapses:
+def _stored_synapses(table: Table, weights: Any, s: Section, wanted: np.ndarray) -> Synapses:
     """The wanted blocks of a section with columns."""
     tagged = bool(s.flags & HAS_TAGS)
     per_row = 1 if tagged else s.blocks
@@ -75,7 +73,7 @@ def _stored_synapses(table: Table, weights: np.ndarray, s: Section, wanted: np.n
     lengths = np.diff(pointers.astype(np.int64))
     entry = np.repeat(np.arange(lengths.size), lengths)
 
-    def column(values: np.ndarray, start: int) -> np.ndarray:
+    def column(values: Any, start: int) -> np.ndarray:
         return np.asarray(values)[start : start + entry.size]
 
     block = column(table.tags, s.tags).astype(np.int64) if tagged else entry % s.blocks

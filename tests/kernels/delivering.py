@@ -4,6 +4,8 @@ A ring has an axis for receptors and one for targets, as the oracle's; what is r
 bits (uint8) or values.
 """
 
+import functools
+
 import jax.numpy as jnp
 
 from jaxneuro import kernels
@@ -29,9 +31,5 @@ deliver_reference = _shaped(_reference.deliver_reference)
 def deliver_pallas(ring, released, step, scale, weights, table, clear, **options):
     from jaxneuro.kernels import _gpu_deliver
 
-    def version(ring, released, *rest):
-        bits, values = released
-        values = jnp.zeros(0, ring.dtype) if values is None else values
-        return _gpu_deliver.deliver_pallas(ring, bits, values, *rest, **options)
-
+    version = functools.partial(_gpu_deliver.deliver_pallas, **options)
     return _shaped(version)(ring, released, step, scale, weights, table, clear)

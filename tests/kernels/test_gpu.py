@@ -249,7 +249,7 @@ def by_rules(stored):
     populations = [jn.Population(name, n, models[name]) for name, n in sizes.items()]
     net = jn.build(jn.Description(populations, projections), key=3, dt=0.1)
     (p,) = net.pathways
-    every = jnp.full((1, 8), 255, jnp.uint8)
+    every = jnp.full(8, 255, jnp.uint8)
     scale = 1024 * (p.weight * p.gain)[p.table.block_projection]
     ring = jnp.zeros((31, 1, 90), jnp.int32)
     return (ring, every, jnp.int32(5), scale, p.weights), p.table
