@@ -1,16 +1,17 @@
 """A neuron model at constant currents, in float64."""
 
 import dataclasses
-import functools
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 import jaxneuro as jn
+from tests.quickly import quick_jit
+from tests.zoo import cast
 
 
-@functools.partial(jax.jit, static_argnames="n_steps")
+@quick_jit(static_argnames="n_steps")
 def _scan(model, state, currents, dt, n_steps):
     def body(state, _):
         state, spikes = model.step(state, jn.Drive(current=currents), dt)
@@ -19,17 +20,17 @@ def _scan(model, state, currents, dt, n_steps):
     return jax.lax.scan(body, state, None, length=n_steps)[1]
 
 
-@jax.jit
+@quick_jit
 def _last(model, state, currents, dt, n_steps):
     drive = jn.Drive(current=currents)
     return jax.lax.fori_loop(0, n_steps, lambda _, s: model.step(s, drive, dt)[0], state)
 
 
 def _prepared(model, currents, dtype, start):
-    currents = jnp.asarray(np.atleast_1d(currents), dtype)
-    model = jax.tree.map(lambda x: x.astype(dtype), model)
+    currents = jax.device_put(np.atleast_1d(np.asarray(currents, dtype)))
+    model = cast(model, dtype)
     state = model.init(currents.size)
-    start = {k: jnp.full_like(getattr(state, k), x) for k, x in start.items()}
+    start = {k: jax.device_put(np.full_like(getattr(state, k), x)) for k, x in start.items()}
     return model, state._replace(**start), currents
 
 
