@@ -31,6 +31,13 @@ DRAWN = {
 SURROGATES = {k: c for k, c in NEURONS.items() if getattr(c.model, "surrogate", None) is not None}
 
 
+@pytest.fixture(scope="module", autouse=True)
+def freed():
+    """Derivatives are the largest programs, and no other file runs them."""
+    yield
+    jax.clear_caches()
+
+
 every_case = pytest.mark.parametrize("case", WITH_NUMBERS.values(), ids=WITH_NUMBERS.keys())
 every_drawn = pytest.mark.parametrize("case", DRAWN.values(), ids=DRAWN.keys())
 every_surrogate = pytest.mark.parametrize("case", SURROGATES.values(), ids=SURROGATES.keys())

@@ -40,6 +40,12 @@ def run(model, currents, n_steps, dt, dtype=jnp.float64, **start):
     return jax.tree.map(np.asarray, out)
 
 
+def end(model, currents, n_steps, dt, dtype=jnp.float64, **start):
+    """The last state, arrays (n,); one program for any number of steps."""
+    state = _last(*_prepared(model, currents, dtype, start), dt, n_steps)
+    return jax.tree.map(np.asarray, state)
+
+
 def steps_of(spikes, neuron=0):
     """The steps in which a neuron spiked."""
     return np.flatnonzero(spikes[:, neuron])
@@ -50,8 +56,7 @@ def order_of_error(model, variables, start, current, method, dts=(0.4, 0.2, 0.1)
 
     def last(method, dt):
         changed = dataclasses.replace(model, method=method)
-        parts = _prepared(changed, current, jnp.float64, start)
-        state = _last(*parts, dt, round(duration / dt))
+        state = end(changed, current, round(duration / dt), dt, **start)
         return np.array([getattr(state, x)[0] for x in variables])
 
     exact = last(jn.integrators.rk4, dts[-1] / 16)
