@@ -12,7 +12,9 @@ from tests.zoo import cast
 
 
 @quick_jit(static_argnames="n_steps")
-def _scan(model, state, currents, dt, n_steps):
+def _scan(model, currents, start, dt, n_steps):
+    state = _started(model, currents, start)
+
     def body(state, _):
         state, spikes = model.step(state, jn.Drive(current=currents), dt)
         return state, (spikes, state)
@@ -21,17 +23,18 @@ def _scan(model, state, currents, dt, n_steps):
 
 
 @quick_jit
-def _last(model, state, currents, dt, n_steps):
-    drive = jn.Drive(current=currents)
+def _last(model, currents, start, dt, n_steps):
+    state, drive = _started(model, currents, start), jn.Drive(current=currents)
     return jax.lax.fori_loop(0, n_steps, lambda _, s: model.step(s, drive, dt)[0], state)
 
 
-def _prepared(model, currents, dtype, start):
-    currents = jax.device_put(np.atleast_1d(np.asarray(currents, dtype)))
-    model = cast(model, dtype)
+def _started(model, currents, start):
     state = model.init(currents.size)
-    start = {k: jax.device_put(np.full_like(getattr(state, k), x)) for k, x in start.items()}
-    return model, state._replace(**start), currents
+    return state._replace(**{k: jnp.full_like(getattr(state, k), x) for k, x in start.items()})
+
+
+def _prepared(model, currents, dtype, start):
+    return cast(model, dtype), np.atleast_1d(np.asarray(currents, dtype)), start
 
 
 def run(model, currents, n_steps, dt, dtype=jnp.float64, **start):

@@ -20,6 +20,9 @@ def _scan(model, state, drive, dt, n_steps):
     return jax.lax.scan(body, state, None, n_steps)[1]
 
 
+init = quick_jit(lambda model, n: model.init(n), static_argnums=1)
+
+
 @quick_jit
 def _walk(model, state, drive, dt, n_steps):
     return jax.lax.fori_loop(0, n_steps, lambda _, s: model.step(s, drive, dt)[0], state)
@@ -29,7 +32,7 @@ def run(model, n_steps, dt, n=1, state=None, **parts):
     """(states, spikes) of every step in float64, under a drive that does not change."""
     model = cast(model, jnp.float64)
     drive = jn.Drive(**{k: np.asarray(x, np.float64) for k, x in parts.items()})
-    state = model.init(n) if state is None else state
+    state = init(model, n) if state is None else state
     states, spikes = _scan(model, state, drive, np.float64(dt), n_steps)
     return jax.tree.map(np.asarray, states), np.asarray(spikes)
 
@@ -49,7 +52,7 @@ def orders(model, equations, stop, steps, current, **start):
     From `init`, but for the variables in `start`.
     """
     model = cast(model, jnp.float64)
-    state = model.init(1)
+    state = init(model, 1)
     state = state._replace(**{k: np.full(1, x) for k, x in start.items()})
     names = [k for k in state._fields if getattr(state, k).dtype == jnp.float64]
     begin = [float(np.asarray(getattr(state, k))[0]) for k in names]
