@@ -19,6 +19,16 @@ def prepare(model, n, dt=DT, seed=0, name="x"):
     return model.prepare(name, n, dt, stream_key(seed_of(seed), name, "stimulus"))
 
 
+def start(model, n, seed=0, name="x"):
+    """The state of a prepared stimulus for n neurons."""
+    return _start(model, stream_of(n, seed, name), n)
+
+
+@quick_jit(static_argnames="n")
+def _start(model, stream, n):
+    return model.init(n, stream)
+
+
 def scan(model, state, n_steps, first=0, dt=DT):
     """The last state and the outputs of the steps from `first` on."""
     return _scan(model, state, np.int32(first), n_steps, dt)
@@ -33,7 +43,7 @@ def _scan(model, state, first, n_steps, dt):
 def run(model, n, n_steps, first=0, seed=0, name="x", dt=DT):
     """The counts (n_steps, n), or the currents, of a stimulus from its start."""
     ready = prepare(model, n, dt, seed, name)
-    out = scan(ready, ready.init(n, stream_of(n, seed, name)), n_steps, first, dt)[1]
+    out = scan(ready, start(ready, n, seed, name), n_steps, first, dt)[1]
     return np.asarray(out if isinstance(out, jax.Array) else out.current)
 
 

@@ -9,7 +9,7 @@ import scipy.stats
 
 from jaxneuro.stimuli import OrnsteinUhlenbeck, WhiteNoise
 from tests.quickly import quick_jit
-from tests.stimuli.driving import DT, correlation, prepare, run, scan, stream_of
+from tests.stimuli.driving import DT, correlation, prepare, run, scan, start, stream_of
 
 N = 2000
 NOISES = {
@@ -84,7 +84,7 @@ def test_noises_are_independent(model):
 @every_noise
 def test_a_run_in_pieces_is_the_whole_run(model):
     ready = prepare(model, 50)
-    state = ready.init(50, stream_of(50))
+    state = start(ready, 50)
     _, whole = scan(ready, state, 100)
     pieces, first = [], 0
     for size in (3, 47, 50):
@@ -97,7 +97,7 @@ def test_a_run_in_pieces_is_the_whole_run(model):
 @every_noise
 def test_negative_steps_and_batches(model):
     ready = prepare(model, 20)
-    states = [ready.init(20, stream_of(20, seed)) for seed in range(3)]
+    states = [start(ready, 20, seed) for seed in range(3)]
     batch = jax.tree.map(lambda *x: np.stack(x), *states)
 
     def go(state):

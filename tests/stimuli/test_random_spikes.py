@@ -19,7 +19,16 @@ from jaxneuro.stimuli import (
 )
 from tests.oracle import stimuli as oracle
 from tests.quickly import quick_jit
-from tests.stimuli.driving import DT, correlation, intervals, prepare, run, scan, stream_of
+from tests.stimuli.driving import (
+    DT,
+    correlation,
+    intervals,
+    prepare,
+    run,
+    scan,
+    start,
+    stream_of,
+)
 
 N, STEPS = 1000, 2000
 TRAINS = {
@@ -200,7 +209,7 @@ def test_trains_are_independent(model):
 @every_train
 def test_a_run_in_pieces_is_the_whole_run(model):
     ready = prepare(model, 50)
-    state = ready.init(50, stream_of(50))
+    state = start(ready, 50)
     _, whole = scan(ready, state, 600)
     pieces, first = [], 0
     for size in (200, 200, 200):
@@ -213,13 +222,13 @@ def test_a_run_in_pieces_is_the_whole_run(model):
 @every_train
 def test_negative_steps_do_not_break_a_train(model):
     ready = prepare(model, 50)
-    state = ready.init(50, stream_of(50))
+    state = start(ready, 50)
     state, before = scan(ready, state, 30, first=-30)
     assert np.isfinite(np.asarray(before)).all()
     if isinstance(model, PulsePackets):
         assert not before.any()
         _, late = scan(ready, state, 300)
-        np.testing.assert_array_equal(late, scan(ready, ready.init(50, None), 300)[1])
+        np.testing.assert_array_equal(late, scan(ready, start(ready, 50), 300)[1])
 
 
 @every_train
@@ -231,7 +240,7 @@ def test_a_neuron_draws_the_same_in_any_population(model):
 @every_train
 def test_a_batch_of_seeds_draws_as_each_alone(model):
     ready = prepare(model, 20)
-    states = [ready.init(20, stream_of(20, seed)) for seed in range(3)]
+    states = [start(ready, 20, seed) for seed in range(3)]
     batch = jax.tree.map(lambda *x: np.stack(x), *states)
 
     def go(model, state):
