@@ -1,6 +1,7 @@
 """The strict configuration of every test."""
 
 import os
+import zlib
 
 import hypothesis
 import jax
@@ -47,11 +48,12 @@ def x64():
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items):
-    """What compiles the same programs goes to one process: a file, or the laws of one model."""
+    """What compiles the same programs goes to one process: a file, or the laws of some models."""
     for item in items:
         group = item.nodeid.split("::")[0]
         if group.startswith("tests/laws"):
-            group = item.nodeid.partition("[")[2].strip("]").partition(",")[0] or group
+            model = item.nodeid.partition("[")[2].strip("]").partition(",")[0]
+            group = f"laws {zlib.crc32(model.encode()) % 6}"
         item.add_marker(pytest.mark.xdist_group(group))
 
 

@@ -7,6 +7,7 @@ the model's own.
 """
 
 import dataclasses
+import functools
 from typing import Any
 
 import jax
@@ -22,10 +23,11 @@ from tests import zoo_channels as channels
 from tests import zoo_psc as psc
 from tests import zoo_stochastic as stochastic
 from tests.oracle import lif, synapses
+from tests.quickly import quick_jit
 from tests.zoo_case import DT, SILENT, Case, Setting
 from tests.zoo_stimuli import NAME, SEED, STIMULI
 
-N = 128
+N, STEPS = 128, 500
 LIF = {"tau_m": 12.0, "c_m": 180.0, "e_l": -64.0, "v_th": -51.5, "v_reset": -62.0, "t_ref": 1.3}
 # Of a drive, in the order of an oracle.
 PARTS = ("current", "conductance", "jump", "current_slope", "conductance_slope")
@@ -94,11 +96,6 @@ CASES = {
     **channels.CASES,
     **{name: Case(*parts) for name, parts in STIMULI.items()},
 }
-# One neuron of a kind: the others compile slowly, and run some laws in `make science` only.
-QUICK = (
-    *("LIF", "Izhikevich", "EscapeRateLIF", "IafPscAlpha", "PoissonSource", "LeakyIntegrator"),
-    *("TwoCompartment", "HodgkinHuxley"),
-)
 NEURONS = {name: case for name, case in CASES.items() if isinstance(case.model, jn.Neuron)}
 
 
@@ -144,13 +141,15 @@ def of_numbers(model: Any, values: dict[str, Any], dtype: Any = jnp.float32) -> 
         elif isinstance(x, tuple) and all(map(dataclasses.is_dataclass, x)):
             new[field.name] = tuple(of_numbers(*pair, dtype) for pair in zip(x, value))
         elif is_number(x):
-            new[field.name] = jnp.asarray(value, dtype)
+            new[field.name] = jax.device_put(np.asarray(value, dtype))
     return dataclasses.replace(model, **new)
 
 
 def cast(model: Any, dtype: Any) -> Any:
     """The model with parameters of another dtype."""
-    return jax.tree.map(lambda x: x.astype(dtype) if is_number(x) else x, model)
+    return jax.tree.map(
+        lambda x: jax.device_put(np.asarray(x, dtype)) if is_number(x) else x, model
+    )
 
 
 def setting(model: Any) -> Setting:
@@ -170,10 +169,16 @@ def permuted(model: Any, order: np.ndarray) -> Any:
     if isinstance(model, jn.stimuli.ScheduledSpikes):
         if model.neurons is None:
             return model
-        return dataclasses.replace(model, neurons=jnp.argsort(jnp.asarray(order))[model.neurons])
+        place = np.argsort(order).astype(np.int32)
+        return dataclasses.replace(model, neurons=jax.device_put(place[np.asarray(model.neurons)]))
     # A parameter is (n,), the table of `Steps` is (m, n), any other table (m,) is of no neuron.
     return jax.tree.map(
-        lambda x: x[..., order] if is_number(x) and x.shape[-1:] == order.shape else x, model
+        lambda x: (
+            jax.device_put(np.asarray(x)[..., order])
+            if is_number(x) and x.shape[-1:] == order.shape
+            else x
+        ),
+        model,
     )
 
 
@@ -182,33 +187,36 @@ def inputs(model: Any, n_steps: int, n: int = N, seed: int = 0, scale: float = 1
 
     Of a stimulus the numbers of the steps, the first `37 seed`.
     """
+    return jax.device_put(_inputs(model, (n_steps, n), seed, scale))
+
+
+def _inputs(model: Any, shape: tuple[int, int], seed: int, scale: float) -> Any:
     rng = np.random.default_rng(seed)
-    dtype = jnp.result_type(float)
-    shape = (n_steps, n)
-    v = jnp.asarray(rng.uniform(-80.0, -40.0, shape), dtype)
+    asarray = functools.partial(np.asarray, dtype=jnp.result_type(float))
+    v = asarray(rng.uniform(-80.0, -40.0, shape))
     few = rng.random(shape) < 0.05
     if isinstance(model, jn.Neuron):
         how = setting(model)
         current = rng.normal(250.0, 400.0, shape) * scale * how.size
         conductance = rng.uniform(0.0, 8.0, shape) * scale * how.size
         jump = few * rng.normal(0.0, 5.0, shape) * scale
-        parts = (jnp.asarray(x, dtype) for x in (current, conductance, jump))
+        parts = map(asarray, (current, conductance, jump))
         if not model.ports:
             return jn.Drive(*parts)
         few = rng.random((len(model.ports), *shape)) < 0.05
         arriving = few * rng.normal(0.0, how.arriving, few.shape) * scale
-        return jn.Drive(*parts, {k: jnp.asarray(x, dtype) for k, x in zip(model.ports, arriving)})
+        return jn.Drive(*parts, dict(zip(model.ports, map(asarray, arriving))))
     if isinstance(model, jn.Synapse):
-        return jnp.asarray(few * rng.normal(0.0, 50.0, shape) * scale, dtype), v
+        return asarray(few * rng.normal(0.0, 50.0, shape) * scale), v
     if isinstance(model, jn.Release):
-        return jnp.asarray(few), v
-    return jnp.arange(n_steps, dtype=jnp.int32) + jnp.int32(37 * seed)
+        return few, v
+    return np.arange(shape[0], dtype=np.int32) + np.int32(37 * seed)
 
 
 def stream(index: Any, seed: int = SEED) -> Stream:
     """Where the neurons with these numbers draw."""
     high, low = stream_key(np.uint32(seed), NAME, "stimulus")
-    return Stream(jnp.asarray(high), jnp.asarray(low), jnp.asarray(index, jnp.uint32))
+    return jax.device_put(Stream(high, low, np.asarray(index, np.uint32)))
 
 
 def init(model: Any, n: int, order: Any = None, seed: int = SEED) -> Any:
@@ -254,11 +262,45 @@ def run(model: Any, state: Any, xs: Any) -> tuple[Any, dict[str, jax.Array]]:
     return jax.lax.scan(body, state, xs)
 
 
+def walk(
+    model: Any, state: Any, xs: Any, first: Any, last: Any
+) -> tuple[Any, dict[str, jax.Array]]:
+    """`run` through the steps from `first` to `last`; the outputs of the others are 0.
+
+    Both are numbers and not shapes: a part is run by the program that runs the whole.
+    """
+    now = lambda k: jax.tree.map(lambda x: x[k], xs)  # noqa: E731
+    row = jax.eval_shape(lambda state: outputs(model, *step(model, state, now(0))), state)
+    n_steps = jax.tree.leaves(xs)[0].shape[0]
+    out = {name: jnp.zeros((n_steps, *x.shape), x.dtype) for name, x in row.items()}
+
+    def body(k, carry):
+        state, out = carry
+        state, output = step(model, state, now(k))
+        new = outputs(model, state, output)
+        return state, {name: out[name].at[k].set(x) for name, x in new.items()}
+
+    return jax.lax.fori_loop(first, last, body, (state, out))
+
+
 TRACES: list[int] = []
 
 
-@jax.jit
-def fast_run(model: Any, state: Any, xs: Any) -> tuple[Any, dict[str, jax.Array]]:
-    """`run` compiled, one function for all laws: what one compiled, the others need not."""
+def _counted(model: Any, state: Any, xs: Any, first: Any, last: Any) -> Any:
     TRACES.append(1)
-    return run(model, state, xs)
+    return walk(model, state, xs, first, last)
+
+
+_compiled, _quick = jax.jit(_counted), quick_jit(_counted)
+
+
+def fast_run(
+    model: Any, state: Any, xs: Any, part: slice = slice(0, None), quick: bool = False
+) -> tuple[Any, dict[str, np.ndarray]]:
+    """`run` compiled, one function for all laws: what one compiled, the others need not.
+
+    `part`: the steps to run; `quick`: whether XLA may make slower code in less time.
+    """
+    first, last, _ = part.indices(jax.tree.leaves(xs)[0].shape[0])
+    state, out = (_quick if quick else _compiled)(model, state, xs, np.int32(first), np.int32(last))
+    return state, {name: np.asarray(x)[part] for name, x in out.items()}

@@ -9,10 +9,10 @@ import pytest
 
 import jaxneuro as jn
 from tests import zoo
+from tests.quickly import quick_jit
 from tests.zoo import (
     CASES,
-    NEURONS,
-    QUICK,
+    STEPS,
     N,
     cast,
     fast_run,
@@ -25,22 +25,21 @@ from tests.zoo import (
     step,
 )
 
-STEPS = 500
 FEW_ULP = 2e-6
 WITH_ORACLE = {name: case for name, case in CASES.items() if case.oracle is not None}
 FACTORS = np.random.default_rng(1).uniform(0.98, 1.02, N)
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-# What transforms do to a pure step they do to each: in every run to these neurons, one of a kind,
-# and to all other models; to the other neurons in `make science`.
-TRANSFORMED = [
-    pytest.param(
-        case, id=name, marks=[pytest.mark.science] * (name in NEURONS and name not in QUICK)
-    )
-    for name, case in CASES.items()
-]
-every_transformed = pytest.mark.parametrize("case", TRANSFORMED)
 every_oracle = pytest.mark.parametrize("case", WITH_ORACLE.values(), ids=WITH_ORACLE.keys())
-fast_batch = jax.jit(jax.vmap(zoo.run, in_axes=(None, 0, 0)))
+quick_step = quick_jit(step)
+quick_batch = quick_jit(jax.vmap(zoo.walk, in_axes=(None, 0, 0, None, None)))
+
+
+def spread(case, factors=1.0, dtype=jnp.float32):
+    """The model as it runs, with one number per neuron for each parameter.
+
+    In this form most laws run it, so that one program of a model serves them all.
+    """
+    return ready(of_numbers(case.model, numbers(case.model, factors * np.ones(N)), dtype), N)
 
 
 def same(a, b, rtol=0.0):
@@ -64,7 +63,7 @@ def kinds(tree):
 
 
 def row(tree, k):
-    return jax.tree.map(lambda x: x[k], tree)
+    return jax.tree.map(lambda x: np.asarray(x)[k], tree)
 
 
 @every_case
@@ -103,51 +102,54 @@ def test_init_of_no_neurons(case):
         pytest.skip("spike times of named neurons need these neurons")
     model = ready(case.model, 0)
     state = init(model, 0)
-    new, output = jax.jit(step)(model, state, row(inputs(model, 1, n=0), 0))
+    new, output = quick_step(model, state, row(inputs(model, 1, n=0), 0))
     assert kinds(new) == kinds(state)
     assert all(x.size == 0 or x.shape == () for x in jax.tree.leaves(output))
 
 
-@every_transformed
+@every_case
 def test_jit_equals_eager(case):
     """A few steps from the state after many: some neurons have just spiked, some are held."""
-    model, xs = ready(case.model, N), inputs(case.model, STEPS)
+    model, xs = spread(case), inputs(case.model, STEPS)
     state = fast_run(model, init(model, N), xs)[0]
-    jitted = fast_run(model, state, xs)[1]
+    jitted = fast_run(model, state, xs, slice(0, 6))[1]
     # Else JAX would compile each `cond` of each step.
     with jax.disable_jit():
         for k in range(6):
-            state, output = step(model, state, row(xs, k))
+            state, output = step(model, state, jax.device_put(row(xs, k)))
             same(outputs(model, state, output), row(jitted, k), FEW_ULP * case.amplifies)
 
 
-@every_transformed
+@every_case
 def test_vmap_equals_loop(case):
     model = ready(case.model, N)
     batch = [(init(model, N, seed=s), inputs(model, STEPS, seed=s)) for s in range(3)]
-    together = fast_batch(model, *jax.tree.map(lambda *x: jnp.stack(x), *batch))
+    together = quick_batch(
+        model, *jax.tree.map(lambda *x: np.stack(x), *batch), np.int32(0), np.int32(STEPS)
+    )
     for number, (state, xs) in enumerate(batch):
-        same(row(together, number), fast_run(model, state, xs), FEW_ULP * case.amplifies)
+        alone = fast_run(model, state, xs, quick=True)
+        same(row(together, number), alone, FEW_ULP * case.amplifies)
 
 
-@every_transformed
-def test_a_number_equals_an_equal_array(case):
-    many = of_numbers(case.model, numbers(case.model, np.ones(N)))
+@every_case
+def test_a_number_equals_an_equal_array(case, x64):
+    """To a thousandth of what float32 may be off: no spike is disputed in float64."""
     xs, outs = inputs(case.model, STEPS), []
-    for model in (ready(case.model, N), ready(many, N)):
-        outs.append(fast_run(model, init(model, N), xs)[1])
-    broadcast = {k: jnp.broadcast_to(x.reshape(STEPS, -1), (STEPS, N)) for k, x in outs[0].items()}
-    whole = {k: jnp.broadcast_to(x.reshape(STEPS, -1), (STEPS, N)) for k, x in outs[1].items()}
-    same(broadcast, whole, FEW_ULP * case.amplifies)
+    for model in (ready(cast(case.model, jnp.float64), N), spread(case, 1.0, jnp.float64)):
+        out = fast_run(model, init(model, N), xs, quick=True)[1]
+        full = {k: np.broadcast_to(x.reshape(STEPS, -1), (STEPS, N)) for k, x in out.items()}
+        outs.append(full)
+    same(*outs, 1e-3 * FEW_ULP * case.amplifies)
 
 
-@every_transformed
+@every_case
 def test_permuting_neurons_permutes_outputs(case):
     order = np.random.default_rng(1).permutation(N)
     permute = lambda tree, axis: jax.tree.map(  # noqa: E731
-        lambda x: x if x.ndim <= axis else jnp.take(x, order, axis), tree
+        lambda x: x if x.ndim <= axis else np.take(np.asarray(x), order, axis), tree
     )
-    model = ready(of_numbers(case.model, numbers(case.model, FACTORS)), N)
+    model = spread(case, FACTORS)
     other, xs = zoo.permuted(model, order), inputs(case.model, STEPS)
     state, moved = init(model, N), init(other, N, order)
     same(permute(state, 0), moved)
@@ -158,11 +160,10 @@ def test_permuting_neurons_permutes_outputs(case):
 
 def against_oracle(case, dtype):
     """(ours, the oracle's) outputs with one number per neuron."""
-    params = numbers(case.model, FACTORS)
-    model = ready(of_numbers(case.model, params, dtype), N)
+    params, model = numbers(case.model, FACTORS), spread(case, FACTORS, dtype)
     xs = inputs(case.model, STEPS)
     expected = case.oracle(params, xs, N, zoo.setting(case.model).dt)
-    ours = fast_run(model, init(model, N), xs)[1]
+    ours = fast_run(model, init(model, N), xs, quick=dtype == jnp.float64)[1]
     assert set(ours) == set(expected)
     number = lambda x: np.asarray(x, np.float64)  # noqa: E731
     columns = {k: number(x).reshape(STEPS, -1) for k, x in ours.items()}
@@ -207,7 +208,7 @@ SCALED = {
 
 @pytest.mark.parametrize(("case", "scale"), SCALED.values(), ids=SCALED.keys())
 def test_no_nan_for_bounded_input(case, scale):
-    model = ready(case.model, N)
+    model = spread(case)
     state, out = fast_run(model, init(model, N), inputs(model, STEPS, seed=5, scale=scale))
     assert all(np.isfinite(np.asarray(x)).all() for x in jax.tree.leaves((state, out)))
 
@@ -215,30 +216,30 @@ def test_no_nan_for_bounded_input(case, scale):
 @every_case
 def test_one_trace_for_new_values(case):
     model, xs = ready(case.model, N), inputs(case.model, STEPS)
-    first = fast_run(model, init(model, N), xs)[1]
+    first = fast_run(model, init(model, N), xs, quick=True)[1]
     traces = len(zoo.TRACES)
     changed = jax.tree.map(
-        lambda x: x * jnp.asarray(0.9, x.dtype) if zoo.is_number(x) else x, model
+        lambda x: jax.device_put(np.asarray(x) * x.dtype.type(0.9)) if zoo.is_number(x) else x,
+        model,
     )
-    second = fast_run(changed, init(changed, N), xs)[1]
+    second = fast_run(changed, init(changed, N), xs, quick=True)[1]
     assert len(zoo.TRACES) == traces
     if jax.tree.leaves(model):
-        assert any((np.asarray(first[k]) != np.asarray(second[k])).any() for k in first)
+        assert any((first[k] != second[k]).any() for k in first)
 
 
-@every_transformed
+@every_case
 def test_chunks_equal_the_whole(case):
-    model, xs = ready(case.model, N), inputs(case.model, STEPS)
+    model, xs = spread(case), inputs(case.model, STEPS)
     state = init(model, N)
     whole, out = fast_run(model, state, xs)
-    half = lambda part: jax.tree.map(lambda x: x[part], xs)  # noqa: E731
-    middle, first = fast_run(model, state, half(slice(0, STEPS // 2)))
-    end, second = fast_run(model, middle, half(slice(STEPS // 2, STEPS)))
+    middle, first = fast_run(model, state, xs, slice(0, STEPS // 2))
+    end, second = fast_run(model, middle, xs, slice(STEPS // 2, STEPS))
     same(whole, end)
-    same(out, jax.tree.map(lambda *x: jnp.concatenate(x), first, second))
+    same(out, {k: np.concatenate([first[k], second[k]]) for k in out})
 
 
-@every_transformed
+@every_case
 def test_nothing_leaks(case):
     model, xs = ready(case.model, N), inputs(case.model, 3)
     state = init(model, N)

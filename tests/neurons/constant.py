@@ -1,17 +1,20 @@
 """A neuron model at constant currents, in float64."""
 
 import dataclasses
-import functools
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 import jaxneuro as jn
+from tests.quickly import quick_jit
+from tests.zoo import cast
 
 
-@functools.partial(jax.jit, static_argnames="n_steps")
-def _scan(model, state, currents, dt, n_steps):
+@quick_jit(static_argnames="n_steps")
+def _scan(model, currents, start, dt, n_steps):
+    state = _started(model, currents, start)
+
     def body(state, _):
         state, spikes = model.step(state, jn.Drive(current=currents), dt)
         return state, (spikes, state)
@@ -19,24 +22,31 @@ def _scan(model, state, currents, dt, n_steps):
     return jax.lax.scan(body, state, None, length=n_steps)[1]
 
 
-@jax.jit
-def _last(model, state, currents, dt, n_steps):
-    drive = jn.Drive(current=currents)
+@quick_jit
+def _last(model, currents, start, dt, n_steps):
+    state, drive = _started(model, currents, start), jn.Drive(current=currents)
     return jax.lax.fori_loop(0, n_steps, lambda _, s: model.step(s, drive, dt)[0], state)
 
 
-def _prepared(model, currents, dtype, start):
-    currents = jnp.asarray(np.atleast_1d(currents), dtype)
-    model = jax.tree.map(lambda x: x.astype(dtype), model)
+def _started(model, currents, start):
     state = model.init(currents.size)
-    start = {k: jnp.full_like(getattr(state, k), x) for k, x in start.items()}
-    return model, state._replace(**start), currents
+    return state._replace(**{k: jnp.full_like(getattr(state, k), x) for k, x in start.items()})
+
+
+def _prepared(model, currents, dtype, start):
+    return cast(model, dtype), np.atleast_1d(np.asarray(currents, dtype)), start
 
 
 def run(model, currents, n_steps, dt, dtype=jnp.float64, **start):
     """(spikes, states) of every step, arrays (n_steps, n), one neuron per current."""
     out = _scan(*_prepared(model, currents, dtype, start), dt, n_steps)
     return jax.tree.map(np.asarray, out)
+
+
+def end(model, currents, n_steps, dt, dtype=jnp.float64, **start):
+    """The last state, arrays (n,); one program for any number of steps."""
+    state = _last(*_prepared(model, currents, dtype, start), dt, n_steps)
+    return jax.tree.map(np.asarray, state)
 
 
 def steps_of(spikes, neuron=0):
@@ -49,8 +59,7 @@ def order_of_error(model, variables, start, current, method, dts=(0.4, 0.2, 0.1)
 
     def last(method, dt):
         changed = dataclasses.replace(model, method=method)
-        parts = _prepared(changed, current, jnp.float64, start)
-        state = _last(*parts, dt, round(duration / dt))
+        state = end(changed, current, round(duration / dt), dt, **start)
         return np.array([getattr(state, x)[0] for x in variables])
 
     exact = last(jn.integrators.rk4, dts[-1] / 16)

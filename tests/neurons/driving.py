@@ -1,7 +1,5 @@
 """Neurons driven by hand: runs, and the exact solution of their equations."""
 
-import functools
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,10 +7,11 @@ from scipy.integrate import solve_ivp
 
 import jaxneuro as jn
 from tests.oracle.integrate import derivatives
+from tests.quickly import quick_jit
 from tests.zoo import cast, numbers
 
 
-@functools.partial(jax.jit, static_argnames="n_steps")
+@quick_jit(static_argnames="n_steps")
 def _scan(model, state, drive, dt, n_steps):
     def body(state, _):
         state, spikes = model.step(state, drive, dt)
@@ -21,7 +20,10 @@ def _scan(model, state, drive, dt, n_steps):
     return jax.lax.scan(body, state, None, n_steps)[1]
 
 
-@jax.jit
+init = quick_jit(lambda model, n: model.init(n), static_argnums=1)
+
+
+@quick_jit
 def _walk(model, state, drive, dt, n_steps):
     return jax.lax.fori_loop(0, n_steps, lambda _, s: model.step(s, drive, dt)[0], state)
 
@@ -29,9 +31,9 @@ def _walk(model, state, drive, dt, n_steps):
 def run(model, n_steps, dt, n=1, state=None, **parts):
     """(states, spikes) of every step in float64, under a drive that does not change."""
     model = cast(model, jnp.float64)
-    drive = jn.Drive(**{k: jnp.asarray(x, jnp.float64) for k, x in parts.items()})
-    state = model.init(n) if state is None else state
-    states, spikes = _scan(model, state, drive, jnp.float64(dt), n_steps)
+    drive = jn.Drive(**{k: np.asarray(x, np.float64) for k, x in parts.items()})
+    state = init(model, n) if state is None else state
+    states, spikes = _scan(model, state, drive, np.float64(dt), n_steps)
     return jax.tree.map(np.asarray, states), np.asarray(spikes)
 
 
@@ -50,14 +52,14 @@ def orders(model, equations, stop, steps, current, **start):
     From `init`, but for the variables in `start`.
     """
     model = cast(model, jnp.float64)
-    state = model.init(1)
-    state = state._replace(**{k: jnp.full(1, x, jnp.float64) for k, x in start.items()})
+    state = init(model, 1)
+    state = state._replace(**{k: np.full(1, x) for k, x in start.items()})
     names = [k for k in state._fields if getattr(state, k).dtype == jnp.float64]
-    begin = [float(getattr(state, k)[0]) for k in names]
+    begin = [float(np.asarray(getattr(state, k))[0]) for k in names]
     expected = exact(model, equations, begin, stop, current)
     errors = []
     for n in steps:
-        end = _walk(model, state, jn.Drive(jnp.float64(current)), jnp.float64(stop / n), n)
-        y = np.array([float(getattr(end, k)[0]) for k in names])
+        end = _walk(model, state, jn.Drive(np.float64(current)), np.float64(stop / n), n)
+        y = np.array([float(np.asarray(getattr(end, k))[0]) for k in names])
         errors.append(np.abs(y / expected - 1).max())
     return np.log2(np.divide(errors[:-1], errors[1:])), errors

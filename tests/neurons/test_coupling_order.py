@@ -7,6 +7,7 @@ import numpy as np
 import jaxneuro as jn
 from jaxneuro._types import add_drives
 from tests.oracle.ode import lif_conductance_reference
+from tests.quickly import quick_jit
 
 LIF = {"tau_m": 20.0, "c_m": 200.0, "e_l": -60.0}
 SYNAPSES = ({"tau_syn": 5.0, "e_rev": 0.0}, {"tau_syn": 10.0, "e_rev": -80.0})
@@ -26,7 +27,7 @@ def voltage(dt):
 
     def body(carry, now):
         state, states = carry
-        new, total = [], jn.Drive(current=jnp.full(1, CURRENT))
+        new, total = [], jn.Drive(current=np.full(1, CURRENT))
         for model, s, x in zip(models, states, now):
             s, drive = model.step(s, x, state.v, dt)
             new.append(s)
@@ -34,8 +35,12 @@ def voltage(dt):
         state, _ = neuron.step(state, total, dt)
         return (state, new), state.v
 
-    start = (neuron.init(1), [m.init(1) for m in models])
-    v = jax.jit(lambda x: jax.lax.scan(body, start, x)[1])(jnp.asarray(arriving))[:, 0]
+    @quick_jit
+    def run(arriving):
+        start = (neuron.init(1), [m.init(1) for m in models])
+        return jax.lax.scan(body, start, arriving)[1][:, 0]
+
+    v = run(arriving)
     every = round(0.8 / dt)
     return np.asarray(v)[every - 1 :: every]
 
@@ -75,6 +80,7 @@ def test_the_network_makes_the_same_step(x64):
         kicks[round(time / dt) - 1 - 5, i] = 1e6  # delivered in slot k + d
     kicks[1:][kicks[:-1] != 0] = -1e6  # and back below threshold: one spike each
     record = jn.Record(variables={"n": "v"}, every=8)
-    _, recording = jn.scan(net, net.init(0), 240, {"source": kicks}, record)
+    run = quick_jit(lambda net, x: jn.scan(net, net.init(0), 240, {"source": x}, record)[1])
+    recording = run(net, kicks)
     assert int(recording.spikes.counts("source").sum()) == len(events)
     np.testing.assert_allclose(recording.traces["n"]["v"][:, 0], voltage(dt), rtol=1e-12)

@@ -3,12 +3,12 @@
 import dataclasses
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import jaxneuro as jn
 from jaxneuro.numerics import Stream, stream_key
+from tests.quickly import quick_jit
 
 DT = 0.1
 Escape = jn.neurons.EscapeRateLIF
@@ -17,17 +17,19 @@ LIF = {"tau_m": 20.0, "c_m": 200.0, "e_l": -65.0, "v_th": -50.0, "v_reset": -65.
 
 def run(model, current, n_steps, n, seed=0):
     """(v, spikes) of every step under one current."""
-    high, low = stream_key(np.uint32(seed), "test", "neuron")
-    stream = Stream(jnp.asarray(high), jnp.asarray(low), jnp.arange(n, dtype=jnp.uint32))
-    drive = jn.Drive(current=jnp.broadcast_to(jnp.float32(current), (n,)))
+    key = stream_key(np.uint32(seed), "test", "neuron")
+    stream = jax.device_put(Stream(*key, np.arange(n, dtype=np.uint32)))
+    current = np.broadcast_to(np.float32(current), (n,))
+    return tuple(np.asarray(x) for x in _scan(model, model.init(n, stream), current, n_steps))
 
+
+@quick_jit(static_argnames="n_steps")
+def _scan(model, state, current, n_steps):
     def body(state, _):
-        state, spikes = model.step(state, drive, DT)
+        state, spikes = model.step(state, jn.Drive(current=current), DT)
         return state, (state.v, spikes)
 
-    start = model.init(n, stream)
-    out = jax.jit(lambda s: jax.lax.scan(body, s, None, n_steps))(start)[1]
-    return tuple(np.asarray(x) for x in out)
+    return jax.lax.scan(body, state, None, n_steps)[1]
 
 
 @pytest.mark.parametrize("t_ref", [0.0, 1.5])
@@ -76,9 +78,7 @@ def test_a_narrow_threshold_is_the_lif():
     current = np.linspace(100.0, 900.0, 300)
     _, spikes = run(Escape(**LIF, t_ref=1.0, delta_u=1e-5), current, 1000, 300)
     model = jn.neurons.LIF(**LIF, t_ref=1.0)
-    drive = jn.Drive(current=jnp.asarray(current, jnp.float32))
-    scan = jax.jit(lambda s: jax.lax.scan(lambda s, _: model.step(s, drive, DT), s, None, 1000)[1])
-    sharp = np.asarray(scan(model.init(300)))
+    sharp = np.asarray(_scan(model, model.init(300), current.astype(np.float32), 1000)[1])
     assert sharp.sum() > 3000
     np.testing.assert_array_equal(spikes, sharp)
 
@@ -86,13 +86,12 @@ def test_a_narrow_threshold_is_the_lif():
 @pytest.mark.parametrize("v", [np.nan, np.inf, -np.inf])
 def test_a_voltage_that_is_not_finite_is_no_spike(v):
     """It stays in the state, where it is found."""
-    stream = Stream(jnp.uint32(0), jnp.uint32(0), jnp.arange(2, dtype=jnp.uint32))
-    model = Escape()
-    state = model.init(2, stream)._replace(v=jnp.array([v, -70.0]))
-    state, spikes = model.step(state, jn.Drive(), DT)
+    stream = Stream(np.uint32(0), np.uint32(0), np.arange(2, dtype=np.uint32))
+    state = Escape().init(2, stream)._replace(v=np.array([v, -70.0], np.float32))
+    (after,), (spikes,) = map(np.asarray, _scan(Escape(), state, np.zeros(2, np.float32), 1))
     assert not spikes[0]
-    assert not np.isfinite(state.v[0])
-    assert np.isfinite(state.v[1])
+    assert not np.isfinite(after[0])
+    assert np.isfinite(after[1])
 
 
 def network(others=()):
@@ -105,7 +104,8 @@ def network(others=()):
 
 
 def dense(net, key, name="E"):
-    return np.asarray(jn.scan(net, net.init(key), 600)[1].spikes.dense(name))
+    run = quick_jit(lambda net, key: jn.scan(net, net.init(key), 600)[1].spikes.dense(name))
+    return np.asarray(run(net, key))
 
 
 def test_draws_in_a_network():
@@ -126,9 +126,9 @@ def test_draws_in_a_network():
 def test_seeds_under_vmap():
     net = network()
     counts = lambda key: jn.scan(net, net.init(key), 300)[1].spikes.counts("E")  # noqa: E731
-    many = jax.jit(jax.vmap(counts))(jnp.arange(3))
+    many, alone = np.asarray(quick_jit(jax.vmap(counts))(np.arange(3))), quick_jit(counts)
     for key, row in enumerate(many):
-        np.testing.assert_array_equal(row, jax.jit(counts)(key))
+        np.testing.assert_array_equal(row, alone(key))
     assert (many[0] != many[1]).any()
 
 

@@ -3,13 +3,13 @@
 import dataclasses
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
 import jaxneuro as jn
 from jaxneuro.numerics import Stream, stream_key
+from tests.quickly import quick_jit
 
 GIF = jn.neurons.GIF
 MEMBRANE = {"c_m": 150.0, "g_l": 10.0, "e_l": -65.0, "v_reset": -58.0, "t_ref": 2.0}
@@ -20,19 +20,23 @@ KERNELS = {
 
 
 def stream(n, seed=0):
-    high, low = stream_key(np.uint32(seed), "test", "neuron")
-    return Stream(jnp.asarray(high), jnp.asarray(low), jnp.arange(n, dtype=jnp.uint32))
+    key = stream_key(np.uint32(seed), "test", "neuron")
+    return jax.device_put(Stream(*key, np.arange(n, dtype=np.uint32)))
 
 
 def run(model, state, current, n_steps, dt=0.1):
     """The states of every step."""
-    drive = jn.Drive(current=jnp.broadcast_to(jnp.asarray(current, state.v.dtype), state.v.shape))
+    drive = jn.Drive(current=np.full(state.v.shape, current, state.v.dtype))
+    return jax.tree.map(np.asarray, _scan(model, state, drive, n_steps, dt))
 
+
+@quick_jit(static_argnames=("n_steps", "dt"))
+def _scan(model, state, drive, n_steps, dt):
     def body(state, _):
         state, _ = model.step(state, drive, dt)
         return state, state
 
-    return jax.jit(lambda s: jax.lax.scan(body, s, None, n_steps)[1])(state)
+    return jax.lax.scan(body, state, None, n_steps)[1]
 
 
 def test_without_kernels_it_is_the_escape_rate_lif():
@@ -48,7 +52,7 @@ def test_without_kernels_it_is_the_escape_rate_lif():
 def after_one_spike(dt, stop=24.0):
     """The states after a spike, with no further one."""
     model = GIF(**MEMBRANE, v_t_star=1e3, **KERNELS)
-    state = model.init(1, stream(1))._replace(spikes=jnp.ones(1, bool))
+    state = model.init(1, stream(1))._replace(spikes=np.ones(1, bool))
     return run(model, state, 40.0, round(stop / dt), dt)
 
 
@@ -86,7 +90,7 @@ def test_it_adapts():
     """The rate falls under a constant current, and not without the kernels."""
     model = GIF.cortical()
     plain = dataclasses.replace(
-        model, **{f"q_{k}": jnp.float32(0.0) for k in ("stc_1", "stc_2", "sfa_1", "sfa_2")}
+        model, **{f"q_{k}": 0.0 for k in ("stc_1", "stc_2", "sfa_1", "sfa_2")}
     )
     rates = []
     for m in (model, plain):
@@ -101,9 +105,10 @@ def test_threshold_kernels_lower_the_hazard():
     """Straight after a spike the chance is that of a threshold q higher."""
     n = 40_000
     model = GIF(**{**MEMBRANE, "v_reset": -65.0, "t_ref": 0.0}, v_t_star=-66.0, delta_v=5.0)
-    model = dataclasses.replace(model, lambda_0=jnp.float32(900.0), q_sfa_1=jnp.float32(7.0))
-    state = model.init(n, stream(n))._replace(spikes=jnp.ones(n, bool))
-    got = float(model.step(state, jn.Drive(), 0.1)[1].mean())
+    model = dataclasses.replace(model, lambda_0=900.0, q_sfa_1=7.0)
+    state = model.init(n, stream(n))._replace(spikes=np.ones(n, bool))
+    spikes = quick_jit(lambda m, s: m.step(s, jn.Drive(), 0.1)[1])(model, state)
+    got = np.asarray(spikes).mean()
     threshold = -66.0 + 7.0 * np.exp(-0.1 / 53.8)
     p = 1 - np.exp(-0.09 * np.exp((-65.0 - threshold) / 5.0))
     assert abs(got - p) < 4 * np.sqrt(p * (1 - p) / n)

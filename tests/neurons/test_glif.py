@@ -9,6 +9,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import jaxneuro as jn
+from tests.quickly import quick_jit
+from tests.zoo import cast
 
 DT = 0.1
 GLIF = jn.neurons.GLIF
@@ -17,16 +19,19 @@ C, G, E_L = 58.72, 9.43, -78.85
 
 def run(model, n_steps, n=1, dt=DT, dtype=jnp.float64, state=None, **parts):
     """The states of every step under a constant drive."""
-    model = jax.tree.map(lambda x: x.astype(dtype), model)
-    drive = jn.Drive(**{k: jnp.broadcast_to(jnp.asarray(x, dtype), (n,)) for k, x in parts.items()})
+    model = cast(model, dtype)
+    drive = jn.Drive(**{k: np.full(n, x, dtype) for k, x in parts.items()})
+    start = model.init(n) if state is None else state
+    return jax.tree.map(np.asarray, _scan(model, start, drive, n_steps, dt))
 
+
+@quick_jit(static_argnames=("n_steps", "dt"))
+def _scan(model, state, drive, n_steps, dt):
     def body(state, _):
         state, _ = model.step(state, drive, dt)
         return state, state
 
-    start = model.init(n) if state is None else state
-    states = jax.jit(lambda s: jax.lax.scan(body, s, None, n_steps)[1])(start)
-    return jax.tree.map(np.asarray, states)
+    return jax.lax.scan(body, state, None, n_steps)[1]
 
 
 def test_level_1_is_the_lif(x64):
@@ -85,7 +90,7 @@ def test_currents_are_of_second_order(x64):
 
     def v_end(dt):
         model = GLIF.glif3(v_th=1e3, k_2=0.5)
-        state = model.init(1)._replace(asc_2=jnp.array([200.0]), asc_1=jnp.array([-50.0]))
+        state = model.init(1)._replace(asc_2=np.array([200.0]), asc_1=np.array([-50.0]))
         return run(model, round(8.0 / dt), dt=dt, state=state).v[-1, 0]
 
     exact = solve_ivp(
@@ -118,13 +123,15 @@ def test_level_5_threshold_follows_the_voltage(b_v, dtype, x64):
 def test_a_slope_where_both_relax_at_one_rate(x64):
     """d theta_v / d b_v has no hole at b_v = g_l / c_m: it equals the difference quotient."""
 
+    @quick_jit
+    @jax.value_and_grad
     def end(b_v):
         model = dataclasses.replace(GLIF.glif5(c_m=100.0, g_l=5.0), b_v=b_v)
-        state = model.init(1)._replace(v=jnp.array([-60.0]))
-        return model.step(state, jn.Drive(current=jnp.array([30.0])), 1.0)[0].theta_v[0]
+        state = model.init(1)._replace(v=np.array([-60.0]))
+        return model.step(state, jn.Drive(current=np.array([30.0])), 1.0)[0].theta_v[0]
 
-    slope = jax.grad(end)(jnp.float64(0.05))
-    quotient = (end(jnp.float64(0.0501)) - end(jnp.float64(0.0499))) / 2e-4
+    slope = end(0.05)[1]
+    quotient = (end(0.0501)[0] - end(0.0499)[0]) / 2e-4
     assert slope == pytest.approx(float(quotient), rel=1e-6)
 
 

@@ -77,7 +77,7 @@ def test_reset_and_its_increment(x64):
     u = states.u[at, 0] + 3.0
     expected = -65.0 + DT * (0.04 * 65.0**2 - 5 * 65.0 + 140.0 - u + 15.0)
     np.testing.assert_allclose(states.v[at + 1, 0], expected, rtol=1e-12)
-    state = model.init(2)._replace(v=jnp.array([31.0, -60.0]), spikes=jnp.array([True, False]))
+    state = model.init(2)._replace(v=np.array([31.0, -60.0]), spikes=np.array([True, False]))
     np.testing.assert_array_equal(model.voltage(state), [-65.0, -60.0])
 
 

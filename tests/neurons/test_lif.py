@@ -8,27 +8,33 @@ from scipy.integrate import solve_ivp
 
 import jaxneuro as jn
 from jaxneuro._types import add_drives
+from tests.quickly import quick_jit
+from tests.zoo import cast
 
 DT = 0.1
 LIF = {"tau_m": 20.0, "c_m": 200.0, "e_l": -65.0, "v_th": -50.0, "v_reset": -68.0}
 
 
 def drive(n_steps, n=1, **parts):
-    full = lambda x: jnp.broadcast_to(jnp.asarray(x, jnp.float64), (n_steps, n))  # noqa: E731
+    full = lambda x: np.broadcast_to(np.asarray(x, np.float64), (n_steps, n))  # noqa: E731
     return jn.Drive(**{k: full(x) for k, x in parts.items()})
 
 
 def run(model, drives, n=1, v0=None):
     """(v, spikes) of every step in float64; v0 starts all neurons there."""
-    model = jax.tree.map(lambda x: x.astype(jnp.float64), model)
+    model = cast(model, jnp.float64)
     state = model.init(n)
-    state = state if v0 is None else state._replace(v=jnp.full(n, v0))
+    state = state if v0 is None else state._replace(v=np.full(n, v0))
+    return (np.asarray(x) for x in _scan(model, state, drives))
 
+
+@quick_jit
+def _scan(model, state, drives):
     def body(state, now):
         state, spikes = model.step(state, now, DT)
         return state, (state.v, spikes)
 
-    return (np.asarray(x) for x in jax.jit(lambda s: jax.lax.scan(body, s, drives))(state)[1])
+    return jax.lax.scan(body, state, drives)[1]
 
 
 @pytest.mark.parametrize("t_ref", [0.0, 2.0, 5.0])
@@ -78,7 +84,7 @@ def test_recorded_v_at_a_spike_is_before_the_reset(x64):
 
 def test_synapses_see_the_voltage_after_the_reset(x64):
     model = jn.neurons.LIF(**LIF)
-    state = model.init(2)._replace(v=jnp.array([-40.0, -60.0]), spikes=jnp.array([True, False]))
+    state = model.init(2)._replace(v=np.array([-40.0, -60.0]), spikes=np.array([True, False]))
     np.testing.assert_array_equal(model.voltage(state), [LIF["v_reset"], -60.0])
 
 
@@ -104,7 +110,7 @@ def test_a_threshold_is_met_at_equality(x64):
     quiet = run(jn.neurons.LIF(**LIF), drive(20_000, current=150.0 - 1e-6))
     assert not list(quiet)[1].any()
     model = jn.neurons.LIF(**{**LIF, "e_l": -50.0})
-    _, spikes = run(model, jn.Drive(current=jnp.zeros((1, 1))))
+    _, spikes = run(model, jn.Drive(current=np.zeros((1, 1))))
     assert spikes[0, 0]
 
 
@@ -156,20 +162,27 @@ def decaying(dt, total=6.4):
     """v after `total` ms under two conductances that decay, in steps of dt."""
     opening = jn.synapses.ExponentialConductance(2.0, 0.0), 40.0
     shutting = jn.synapses.ExponentialConductance(3.0, -80.0), 400.0
-    model = jax.tree.map(lambda x: x.astype(jnp.float64), jn.neurons.LIF(**LIF))
-    parts = [
-        (jax.tree.map(lambda x: x.astype(jnp.float64), synapse), jnp.full(1, g))
-        for synapse, g in (opening, shutting)
-    ]
-    state = model.init(1)
-    states = [synapse.init(1)._replace(g=g) for synapse, g in parts]
-    for _ in range(round(total / dt)):
-        drive = jn.Drive()
-        for k, (synapse, _) in enumerate(parts):
-            states[k], part = synapse.step(states[k], jnp.zeros(1), state.v, dt)
+    model = cast(jn.neurons.LIF(**LIF), jnp.float64)
+    parts = [(cast(synapse, jnp.float64), np.full(1, g)) for synapse, g in (opening, shutting)]
+
+    def body(_, carry):
+        state, states, spiked = carry
+        drive, new = jn.Drive(), []
+        for (synapse, _), s in zip(parts, states):
+            s, part = synapse.step(s, np.zeros(1), state.v, dt)
             drive = add_drives(drive, part)
+            new.append(s)
         state, spikes = model.step(state, drive, dt)
-        assert not spikes[0]
+        return state, new, spiked | spikes
+
+    @quick_jit
+    def end():
+        states = [synapse.init(1)._replace(g=g) for synapse, g in parts]
+        start = model.init(1), states, np.zeros(1, bool)
+        return jax.lax.fori_loop(0, round(total / dt), body, start)
+
+    state, _, spiked = end()
+    assert not spiked[0]
     return float(state.v[0])
 
 

@@ -10,34 +10,36 @@ from jaxneuro.integrators import exponential_euler
 from jaxneuro.neurons import MorrisLecar
 from tests.neurons.driving import orders, run
 from tests.oracle.biophysical import morris_lecar
+from tests.quickly import quick_jit
 from tests.zoo import cast
 
 
 def slopes(model, y, current=0.0):
-    parts = model._flow(tuple(y), jn.Drive(current=jnp.float64(current)))
+    parts = model._flow(tuple(y), jn.Drive(current=np.float64(current)))
     return jnp.stack([d.source - d.rate * x for d, x in zip(parts, y)])
 
 
+@quick_jit
 def steady(model):
-    """Voltages and the currents that hold them."""
-    v = jnp.linspace(-60.0, 40.0, 20_001)
+    """Voltages and potassium gates at rest, and the currents that hold them."""
+    v = np.linspace(-60.0, 40.0, 20_001)
     y = (v, model._potassium(v)[0])
-    return v, -slopes(model, y)[0] * model.c_m
+    return *y, -slopes(model, y)[0] * model.c_m
 
 
 def test_rest_of_hopf_is_unstable_between_the_published_currents(x64):
     model = cast(MorrisLecar.hopf(), jnp.float64)
-    v, current = steady(model)
-    y = jnp.stack((v, model._potassium(v)[0]), 1)
-    jacobian = jax.jit(jax.vmap(jax.jacfwd(lambda y: slopes(model, y))))(y)
-    trace = np.asarray(jacobian[:, 0, 0] + jacobian[:, 1, 1])
+    *y, current = map(np.asarray, steady(model))
+    jacobian = quick_jit(jax.vmap(jax.jacfwd(lambda y: slopes(model, y))))(np.stack(y, 1))
+    jacobian = np.asarray(jacobian)
+    trace = jacobian[:, 0, 0] + jacobian[:, 1, 1]
     assert (np.linalg.det(jacobian) > 0).all()
     change = np.flatnonzero(np.diff(np.sign(trace)))
     np.testing.assert_allclose(current[change], [93.86, 212.0], atol=0.05)
 
 
 def test_rest_of_snlc_vanishes_at_the_published_current(x64):
-    v, current = map(np.asarray, steady(cast(MorrisLecar.snlc(), jnp.float64)))
+    v, _, current = map(np.asarray, steady(cast(MorrisLecar.snlc(), jnp.float64)))
     knee = np.flatnonzero(np.diff(current) < 0)[0]
     assert current[knee] == pytest.approx(39.96, abs=0.05)
     assert v[knee] == pytest.approx(-29.4, abs=0.1)
@@ -67,7 +69,7 @@ def test_order(method, steps, x64):
 
 def test_gates_at_the_middle_are_half_open(x64):
     model = cast(MorrisLecar(), jnp.float64)
-    w_inf, rate = model._potassium(jnp.asarray([2.0]))
+    w_inf, rate = map(np.asarray, model._potassium(np.asarray([2.0])))
     np.testing.assert_allclose([w_inf[0], rate[0]], [0.5, 0.04], rtol=1e-15)
 
 

@@ -35,7 +35,7 @@ def test_steady_state_and_attenuation(x64):
 
 def test_a_charge_into_the_dendrite_reaches_the_soma_in_proportion(x64):
     """The areas of both answers: current times transfer resistance."""
-    state = cast(SILENT, jnp.float64).init(1)._replace(i_d=jnp.full(1, 80.0))
+    state = cast(SILENT, jnp.float64).init(1)._replace(i_d=np.full(1, 80.0))
     states, _ = run(SILENT, 4000, 0.1, state=state)
     together = G_LS * G_LD + G_C * (G_LS + G_LD)
     np.testing.assert_allclose(0.1 * (states.v - E_L).sum(), 400.0 * G_C / together, rtol=1e-3)
@@ -47,7 +47,7 @@ def test_the_exact_solution(x64):
     state = (
         cast(SILENT, jnp.float64)
         .init(1)
-        ._replace(v=jnp.full(1, -60.0), v_d=jnp.full(1, -80.0), i_d=jnp.full(1, 90.0))
+        ._replace(v=np.full(1, -60.0), v_d=np.full(1, -80.0), i_d=np.full(1, 90.0))
     )
     states, _ = run(SILENT, 200, 0.1, state=state)
     start = np.array([-60.0 - E_L, -80.0 - E_L, 90.0])

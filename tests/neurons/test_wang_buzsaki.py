@@ -1,7 +1,6 @@
 """Wang-Buzsaki: its rates, type I excitability, the published f-I curve, order."""
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -11,6 +10,7 @@ from jaxneuro.neurons import WangBuzsaki
 from jaxneuro.neurons._wang_buzsaki import _rates
 from tests.neurons.driving import exact, orders, run
 from tests.oracle import biophysical as oracle
+from tests.quickly import quick_jit
 
 
 def rest_curve():
@@ -78,8 +78,8 @@ def test_order(method, steps, x64):
 
 
 def test_a_voltage_that_stays_up_is_no_new_spike():
-    state = WangBuzsaki().init(1)._replace(v=jnp.full(1, 20.0))
-    state, spikes = jax.jit(lambda s: WangBuzsaki().step(s, jn.Drive(), 0.01))(state)
+    state = WangBuzsaki().init(1)._replace(v=np.full(1, 20.0, np.float32))
+    state, spikes = quick_jit(lambda s: WangBuzsaki().step(s, jn.Drive(), 0.01))(state)
     assert state.v[0] > 0
     assert not spikes.any()
 

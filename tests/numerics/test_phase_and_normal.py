@@ -13,16 +13,23 @@ from jaxneuro.numerics import bits, chance, cycles, seed_of, standard_normal, st
 STEPS = [0, 1, 7, 2**24 + 1, 2**30, 2**31 - 1, -1, -1234567, -(2**31)]
 
 
+of_step = jax.jit(cycles, static_argnums=2)
+normal = jax.jit(standard_normal, static_argnums=1)
+by_chance = jax.jit(chance)
+slope_of_step = jax.jit(jax.grad(lambda f, step: cycles(f, step, 0.1)))
+slopes_of_step = jax.jit(jax.vmap(jax.grad(lambda f, step: cycles(f, step, 0.1)), (0, None)))
+
+
 def words(n):
     key = stream_key(seed_of(0), "x", "stimulus")
-    return tuple(jnp.asarray(w) for w in bits(key, np.arange(n), 0))
+    return jax.device_put(bits(key, np.arange(n), 0))
 
 
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("dt", [0.1, 0.025, 1.0, 7.3])
 def test_cycles_equal_exact_fractions(step, dt):
     frequency = np.asarray([0.0, 1e-4, 0.01, 1.0, 7.3, 40.0, 999.9, 12345.0], np.float32)
-    got = jax.jit(cycles, static_argnums=2)(frequency, jnp.int32(step), dt)
+    got = of_step(frequency, np.int32(step), dt)
     assert got.dtype == np.float32
     for f, x in zip(frequency, np.asarray(got)):
         exact = Fraction(float(f)) * Fraction(dt) / 1000 * step
@@ -34,7 +41,7 @@ def test_cycles_equal_exact_fractions(step, dt):
 @pytest.mark.usefixtures("x64")
 def test_cycles_in_float64():
     frequency = np.asarray([1e-7, 7.3, 41.7])
-    got = cycles(jnp.asarray(frequency), jnp.int32(2**30), 0.1)
+    got = of_step(frequency, np.int32(2**30), 0.1)
     assert got.dtype == np.float64
     for f, x in zip(frequency, np.asarray(got)):
         away = Fraction(float(x)) - Fraction(float(f)) * Fraction(0.1) / 1000 * 2**30
@@ -42,7 +49,7 @@ def test_cycles_in_float64():
 
 
 def test_normal_numbers_have_the_law_and_its_moments():
-    x = np.asarray(standard_normal(words(1_000_000), jnp.float32), np.float64)
+    x = np.asarray(normal(words(1_000_000), jnp.float32), np.float64)
     assert scipy.stats.kstest(x, "norm").pvalue > 1e-4
     for power, moment, variance in ((1, 0, 1), (2, 1, 2), (3, 0, 15), (4, 3, 96), (6, 15, 10170)):
         assert abs((x**power).mean() - moment) < 5 * np.sqrt(variance / x.size), power
@@ -56,7 +63,7 @@ def test_normal_numbers_have_the_law_and_its_moments():
 def test_normal_numbers_from_known_words(dtype):
     a = np.asarray([0, 1, 2**31, 2**32 - 2**24, 12345678, 2**20], np.uint32)
     b = np.asarray([0, 2**30, 2**31, 2**32 - 1, 2**31 - 1, 3 * 2**29], np.uint32)
-    got = np.asarray(standard_normal((jnp.asarray(a), jnp.asarray(b)), dtype))
+    got = np.asarray(normal((a, b), dtype))
     u, turn = (a + 0.5) / 2**32, b / 2**32
     want = np.sqrt(-2 * np.log(u)) * np.cos(2 * np.pi * turn)
     np.testing.assert_allclose(got, want, atol=2e-6 if dtype == jnp.float32 else 1e-13)
@@ -66,18 +73,19 @@ def test_normal_numbers_from_known_words(dtype):
 @pytest.mark.parametrize("p", [0.0, 1e-5, 0.3, 0.999, 1.0])
 def test_chances(p):
     word = words(1_000_000)[0]
-    hits = np.asarray(chance(word, jnp.float32(p)))
+    hits = np.asarray(by_chance(word, np.float32(p)))
     assert abs(hits.sum() - p * hits.size) <= 5 * np.sqrt(p * (1 - p) * hits.size)
-    ends = chance(jnp.asarray([0, 2**32 - 1], jnp.uint32), jnp.float32(p))
+    ends = np.asarray(by_chance(np.asarray([0, 2**32 - 1], np.uint32), np.float32(p)))
     assert ends.tolist() == [p > 0, p == 1]
 
 
 @pytest.mark.parametrize("step", [-7, 0, 57, 2**20])
 def test_the_phase_has_the_slope_of_time(step):
     """d cycles / d frequency = t [s], exactly; also of a batch."""
-    slope = jax.grad(cycles)(jnp.float32(12.3), jnp.int32(step), 0.1)
+    slope = slope_of_step(np.float32(12.3), np.int32(step))
     np.testing.assert_allclose(slope, step * 1e-4, rtol=1e-6)
-    many = jax.vmap(jax.grad(cycles), (0, None, None))(jnp.arange(1.0, 4.0), step, 0.1)
+    many = slopes_of_step(np.arange(1.0, 4.0, dtype=np.float32), np.int32(step))
     np.testing.assert_allclose(many, np.full(3, step * 1e-4), rtol=1e-6)
-    wide = (cycles(jnp.float32(10.01), 57, 0.1) - cycles(jnp.float32(9.99), 57, 0.1)) / 0.02
+    at = [np.asarray(of_step(np.float32(f), np.int32(57), 0.1)) for f in (10.01, 9.99)]
+    wide = (at[0] - at[1]) / 0.02
     np.testing.assert_allclose(wide, 57e-4, rtol=1e-3)

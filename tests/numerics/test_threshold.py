@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 from jaxneuro.numerics import FastSigmoid, threshold
+from tests.quickly import quick_jit
 
-V_TH = jnp.float32(-50.0)
-V = jnp.asarray([-70.0, -50.0, np.nextafter(np.float32(-50), np.float32(-60)), -49.9, 3e38])
+V_TH = np.float32(-50.0)
+V = np.float32([-70.0, -50.0, np.nextafter(np.float32(-50), np.float32(-60)), -49.9, 3e38])
 SPIKES = [False, True, False, True, True]
 
 
 def test_at_or_above_spikes():
-    got = threshold(V, V_TH)
+    got = threshold(jax.device_put(V), V_TH)
     assert got.dtype == bool
     assert got.tolist() == SPIKES
     with_surrogate = threshold(V, V_TH, FastSigmoid())
@@ -25,7 +26,7 @@ def test_at_or_above_spikes():
 @pytest.mark.parametrize("surrogate", [None, FastSigmoid()])
 def test_a_voltage_that_is_not_finite_never_spikes(v, surrogate):
     for f in (threshold, jax.jit(threshold)):
-        assert not f(jnp.full(3, v, jnp.float32), V_TH, surrogate).any()
+        assert not f(np.full(3, v, np.float32), V_TH, surrogate).any()
 
 
 def test_thresholds_may_differ_by_neuron():
@@ -48,18 +49,20 @@ def test_the_gradient_is_the_slope_with_both_signs():
     surrogate = FastSigmoid(beta=0.5)
     finite = V[:4]
     loss = lambda v, v_th: threshold(v, v_th, surrogate).sum()  # noqa: E731
-    by_v, by_th = jax.grad(loss, argnums=(0, 1))(finite, jnp.full(4, V_TH))
-    slope = surrogate.slope(finite - V_TH)
+    many = np.full(4, V_TH)
+    by_v, by_th = quick_jit(jax.grad(loss, argnums=(0, 1)))(finite, many)
+    slope = np.asarray(quick_jit(lambda v: surrogate.slope(v))(finite - V_TH))
     np.testing.assert_array_equal(by_v, slope)
     np.testing.assert_array_equal(by_th, -slope)
-    np.testing.assert_array_equal(jax.vmap(jax.grad(loss))(finite, jnp.full(4, V_TH)), slope)
-    _, tangent = jax.jvp(lambda v: threshold(v, V_TH, surrogate), (finite,), (jnp.full(4, 3.0),))
+    np.testing.assert_array_equal(quick_jit(jax.vmap(jax.grad(loss)))(finite, many), slope)
+    of_v = lambda v, by: jax.jvp(lambda v: threshold(v, V_TH, surrogate), (v,), (by,))  # noqa: E731
+    _, tangent = quick_jit(of_v)(finite, np.full(4, 3.0, np.float32))
     np.testing.assert_allclose(tangent, 3 * slope, rtol=1e-6)
 
 
 def test_the_gradient_through_a_model_as_an_argument():
     loss = lambda s, v: threshold(v, V_TH, s).sum()  # noqa: E731
-    of_surrogate = jax.grad(loss)(FastSigmoid(beta=2.0), V[:4])
+    of_surrogate = quick_jit(jax.grad(loss))(FastSigmoid(beta=2.0), V[:4])
     assert float(of_surrogate.beta) == 0.0
 
 

@@ -10,13 +10,19 @@ import scipy.stats
 
 from jaxneuro.stimuli import PulsePackets, ScheduledSpikes, SpikeTimes
 from tests.oracle import stimuli as oracle
+from tests.quickly import quick_jit
 from tests.stimuli.driving import DT, prepare, run, scan
 
 N = 5
 
 
 @hypothesis.given(
-    ends=st.lists(st.integers(1, 30), max_size=40), each=st.booleans(), seed=st.integers(0, 9)
+    # Few lengths, for the number of times is a shape.
+    ends=st.sampled_from([0, 1, 7, 40]).flatmap(
+        lambda size: st.lists(st.integers(1, 30), min_size=size, max_size=size)
+    ),
+    each=st.booleans(),
+    seed=st.integers(0, 9),
 )
 def test_spikes_come_at_their_times(ends, each, seed):
     neurons = np.random.default_rng(seed).integers(0, N, len(ends)) if each else None
@@ -85,13 +91,15 @@ def test_a_step_looks_at_no_more_entries_than_the_fullest_one():
 
 def test_spikes_in_a_batch():
     model = prepare(SpikeTimes([0.1, 0.4, 0.2], [1, 2, 1]), N)
-    state = jax.tree.map(lambda x: jnp.stack([x] * 3), model.init(N, None))
+    state = jax.tree.map(lambda x: np.stack([x] * 3), model.init(N, None))
 
     def go(state):
-        return jax.lax.scan(lambda s, k: model.step(s, k, DT), state, jnp.arange(6))[1]
+        return jax.lax.scan(lambda s, k: model.step(s, k, DT), state, np.arange(6, dtype=np.int32))[
+            1
+        ]
 
-    alone = go(model.init(N, None))
-    np.testing.assert_array_equal(jax.vmap(go)(state), jnp.stack([alone] * 3))
+    alone = quick_jit(go)(model.init(N, None))
+    np.testing.assert_array_equal(quick_jit(jax.vmap(go))(state), np.stack([alone] * 3))
 
 
 def test_spikes_run_as_scheduled_spikes():

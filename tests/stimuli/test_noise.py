@@ -1,13 +1,15 @@
 """Noise currents: their laws, their correlations in time, their independence."""
 
+import functools
+
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 import scipy.stats
 
 from jaxneuro.stimuli import OrnsteinUhlenbeck, WhiteNoise
-from tests.stimuli.driving import DT, correlation, prepare, run, scan, stream_of
+from tests.quickly import quick_jit
+from tests.stimuli.driving import DT, correlation, prepare, run, scan, start, stream_of
 
 N = 2000
 NOISES = {
@@ -82,12 +84,12 @@ def test_noises_are_independent(model):
 @every_noise
 def test_a_run_in_pieces_is_the_whole_run(model):
     ready = prepare(model, 50)
-    state = ready.init(50, stream_of(50))
+    state = start(ready, 50)
     _, whole = scan(ready, state, 100)
     pieces, first = [], 0
     for size in (3, 47, 50):
         state, out = scan(ready, state, size, first)
-        pieces.append(out.current)
+        pieces.append(np.asarray(out.current))
         first += size
     np.testing.assert_array_equal(np.concatenate(pieces), whole.current)
 
@@ -95,32 +97,35 @@ def test_a_run_in_pieces_is_the_whole_run(model):
 @every_noise
 def test_negative_steps_and_batches(model):
     ready = prepare(model, 20)
-    states = [ready.init(20, stream_of(20, seed)) for seed in range(3)]
-    batch = jax.tree.map(lambda *x: jnp.stack(x), *states)
+    states = [start(ready, 20, seed) for seed in range(3)]
+    batch = jax.tree.map(lambda *x: np.stack(x), *states)
 
     def go(state):
-        steps = jnp.arange(-20, 30)
+        steps = np.arange(-20, 30, dtype=np.int32)
         return jax.lax.scan(lambda s, k: ready.step(s, k, DT), state, steps)[1].current
 
-    alone = np.stack([jax.jit(go)(s) for s in states])
+    one = quick_jit(go)
+    alone = np.stack([one(s) for s in states])
     assert np.isfinite(alone).all()
-    np.testing.assert_allclose(jax.jit(jax.vmap(go))(batch), alone, rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(quick_jit(jax.vmap(go))(batch), alone, rtol=1e-5, atol=1e-4)
 
 
 def test_gradients_of_the_noise():
     """mean and sd scale the same draws."""
 
+    @quick_jit
+    @functools.partial(jax.value_and_grad, argnums=(0, 1))
     def total(mean, sd):
         model = OrnsteinUhlenbeck(mean, sd, 3.0)
         state, sums = model.init(10, stream_of(10)), 0.0
         for k in range(3):
-            state, drive = model.step(state, jnp.int32(k), DT)
+            state, drive = model.step(state, np.int32(k), DT)
             sums = sums + drive.current.sum()
         return sums
 
-    by_mean, by_sd = jax.grad(total, argnums=(0, 1))(jnp.float32(1.0), jnp.float32(2.0))
+    value, (by_mean, by_sd) = total(np.float32(1.0), np.float32(2.0))
     np.testing.assert_allclose(by_mean, 30.0, rtol=1e-6)
-    np.testing.assert_allclose(by_sd, (total(1.0, 2.0) - 30.0) / 2.0, rtol=1e-4)
+    np.testing.assert_allclose(by_sd, (float(value) - 30.0) / 2.0, rtol=1e-4)
 
 
 REFUSED = {

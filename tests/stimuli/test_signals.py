@@ -11,6 +11,7 @@ import pytest
 
 from jaxneuro.stimuli import Current, Poisson, Pulses, Ramp, Sinusoid, Steps, TimeFunction
 from tests.oracle import stimuli as oracle
+from tests.quickly import quick_jit
 from tests.stimuli.driving import DT, prepare, run, values
 
 LATE = [2**24 + 1, 2**30, 2**31 - 1]
@@ -42,7 +43,10 @@ def test_a_sinusoid_stays_within_its_bounds():
 
 
 @hypothesis.given(
-    firsts=st.lists(st.integers(0, 50), min_size=1, max_size=9, unique=True).map(sorted),
+    # Few lengths, for the number of steps is a shape.
+    firsts=st.sampled_from([1, 4, 9]).flatmap(
+        lambda n: st.lists(st.integers(0, 50), min_size=n, max_size=n, unique=True).map(sorted)
+    ),
     offset=st.sampled_from([0, 2**24 + 1, 2**31 - 100]),
     wide=st.booleans(),
 )
@@ -92,12 +96,14 @@ def test_a_function_is_called_at_the_middle_of_the_step():
 
 
 def test_the_gain_of_a_function_has_a_gradient():
-    def total(gain):
+    @quick_jit
+    @jax.grad
+    def slope(gain):
         signal = TimeFunction(jnp.sin, gain)
         return sum(signal.at(k, DT) for k in range(5))
 
     want = np.sin((np.arange(5) + 0.5) * DT).sum()
-    np.testing.assert_allclose(jax.grad(total)(jnp.float32(1.0)), want, rtol=1e-5)
+    np.testing.assert_allclose(slope(np.float32(1.0)), want, rtol=1e-5)
 
 
 def test_a_current_is_its_amplitude():
@@ -116,24 +122,23 @@ def test_the_dtype_is_that_of_the_parameters():
         ready = prepare(Current(amplitude), 2)
         for dtype in (np.float32, np.float64):
             model = jax.tree.map(functools.partial(as_float, dtype=dtype), ready)
-            assert model.step(model.init(2, None), jnp.int32(3), DT)[1].current.dtype == dtype
+            now = jax.eval_shape(lambda m: m.step(m.init(2, None), np.int32(3), DT)[1], model)
+            assert now.current.dtype == dtype
 
 
 def as_float(x, dtype):
-    return x.astype(dtype) if x.dtype.kind == "f" else x
+    return np.asarray(x, dtype) if x.dtype.kind == "f" else x
 
 
 def test_a_batch_of_signals():
     def at(frequency, k):
         return Sinusoid(0.0, 1.0, frequency).at(k, DT)
 
-    f = jnp.asarray([1.0, 10.0, 100.0])
-    got = jax.vmap(at, in_axes=(0, None))(f, jnp.int32(77))
-    np.testing.assert_allclose(got, [at(x, jnp.int32(77)) for x in f], atol=1e-6)
+    f, one = np.float32([1.0, 10.0, 100.0]), quick_jit(at)
+    got = quick_jit(jax.vmap(at, in_axes=(0, None)))(f, np.int32(77))
+    np.testing.assert_allclose(got, [one(x, np.int32(77)) for x in f], atol=1e-6)
     ready = Steps([1.0, 2.0], [3.0, 4.0]).prepare("x", 1, DT, None)
-    np.testing.assert_array_equal(
-        jax.vmap(lambda k: ready.at(k, DT))(jnp.arange(9, 21)), [0.0] + [3.0] * 10 + [4.0]
-    )
+    np.testing.assert_array_equal(values(ready, np.arange(9, 21)), [0.0] + [3.0] * 10 + [4.0])
 
 
 NAN = float("nan")

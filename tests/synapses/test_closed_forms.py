@@ -6,9 +6,19 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
+from tests.quickly import quick_jit
+from tests.zoo import cast
 
 DT = 0.1
 LIF = {"tau_m": 10.0, "c_m": 250.0, "e_l": -70.0, "v_th": -55.0, "v_reset": -70.0, "t_ref": 2.0}
+
+
+run = quick_jit(jn.scan, static_argnums=(2, 4))
+
+
+@quick_jit
+def one_step(model, state, *parts):
+    return model.step(state, *parts, DT)
 
 
 def one_arrival(synapse, weight, arrives=0.5, stop=60.0, delay=0.3, **lif):
@@ -23,7 +33,6 @@ def one_arrival(synapse, weight, arrives=0.5, stop=60.0, delay=0.3, **lif):
     kick = np.zeros(round(stop / DT))
     kick[round((arrives - delay) / DT) - 1] = 1e6
     record = jn.Record(variables={"B": "v"})
-    run = jax.jit(jn.scan, static_argnums=(2, 4))
     _, recording = run(net, net.init(0), kick.size, {"A": kick}, record)
     assert recording.spikes.events("A")[0] == pytest.approx([arrives - delay])
     return np.asarray(recording.traces["B"]["v"])[:, 0], recording.spikes.events("B")[0]
@@ -72,14 +81,14 @@ def test_delta_can_fire_in_its_own_step(x64):
 def test_delta_is_lost_while_refractory(x64):
     """Kicks in every step: B fires, drops t_ref/dt of them, and fires with the next."""
     neuron = jn.neurons.LIF(**{**LIF, "t_ref": 0.7})
-    model = jax.tree.map(lambda x: x.astype(jnp.float64), neuron)
+    model = cast(neuron, jnp.float64)
     state, fired, v = model.init(1), [], []
     synapse = jn.synapses.Delta()
     for _ in range(40):
-        _, drive = synapse.step(synapse.init(1), jnp.full(1, 20.0), state.v, DT)
-        state, spikes = model.step(state, drive, DT)
-        fired.append(bool(spikes[0]))
-        v.append(float(state.v[0]))
+        _, drive = synapse.step(synapse.init(1), np.full(1, 20.0), state.v, DT)
+        state, spikes = one_step(model, state, drive)
+        fired.append(bool(np.asarray(spikes)[0]))
+        v.append(float(np.asarray(state.v)[0]))
     np.testing.assert_array_equal(np.flatnonzero(fired), np.arange(0, 40, 8))
     assert v[1:8] == [-70.0] * 7
     assert v[8] == -50.0
@@ -96,11 +105,11 @@ def test_conductance_drives_to_its_reversal(x64):
 @pytest.mark.parametrize("tau_syn", [0.2, 5.0])
 def test_conductance_decays_exactly(tau_syn, x64):
     synapse = jn.synapses.ExponentialConductance(tau_syn, -75.0)
-    synapse = jax.tree.map(lambda x: x.astype(jnp.float64), synapse)
-    state, drives = synapse.init(1)._replace(g=jnp.full(1, 7.0)), []
+    synapse = cast(synapse, jnp.float64)
+    state, drives = synapse.init(1)._replace(g=np.full(1, 7.0)), []
     for _ in range(50):
-        state, drive = synapse.step(state, jnp.zeros(1), jnp.zeros(1), DT)
-        drives.append(drive)
+        state, drive = one_step(synapse, state, np.zeros(1), np.zeros(1))
+        drives.append(jax.tree.map(np.asarray, drive))
     t = DT * np.arange(51)
     integral = 7.0 * tau_syn * -np.diff(np.exp(-t / tau_syn))
     np.testing.assert_allclose([float(d.conductance[0]) * DT for d in drives], integral, rtol=1e-11)
