@@ -23,10 +23,7 @@ recorded until then. The exit code is 0, 2 after an error, 130 after Ctrl-C."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command line; returns the exit code.
-
-    **Source** the house's own.
-    """
+    """Runs the command line; returns the exit code."""
     args = _parser().parse_args(arguments)
     try:
         jn.configure_cpu()

@@ -67,8 +67,6 @@ def param(
 
     **Raises** `ValueError` (when a model is made) for a value that is not a finite
     number inside the range.
-
-    **Source** the house's own: design section 2.
     """
     checks = {"unit": unit, "above": above, "at_least": at_least, "at_most": at_most}
     metadata = {"checks": checks, "on_grid": on_grid}
@@ -86,8 +84,6 @@ def static(default: Any = dataclasses.MISSING) -> Any:
     """A field of a model that is no number: part of the compiled program.
 
     **Fields** `default` the usual value (hashable).
-
-    **Source** the house's own: design section 2.
     """
     if default is dataclasses.MISSING:
         return eqx.field(static=True, converter=_plain)
@@ -104,8 +100,6 @@ def table(default: Any = dataclasses.MISSING, *, converter: Any = _as_table) -> 
     Models with tables are never merged with others of their kind.
 
     **Fields** `default` the usual value; `converter` makes the array of what is given.
-
-    **Source** the house's own: design section 2.
     """
     keywords = {} if default is dataclasses.MISSING else {"default": default}
     return eqx.field(converter=converter, metadata={"table": True}, **keywords)
@@ -116,8 +110,6 @@ class Model(eqx.Module):
 
     **Raises** `ValueError` for a parameter that is not finite, out of its range, or
     of more than one axis.
-
-    **Source** the house's own: design section 2.
     """
 
     def __init_subclass__(cls) -> None:

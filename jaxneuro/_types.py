@@ -28,8 +28,6 @@ class Drive(NamedTuple):
     **Fields** `current` [pA], `conductance` [nS], `jump` [mV]; each `(..., n)`, a
     scalar, or None; `arrivals` a dictionary of such arrays, or None; `current_slope`
     [pA/ms], `conductance_slope` [nS/ms].
-
-    **Source** the house's own: design section 2.
     """
 
     current: jax.Array | None = None
@@ -93,8 +91,6 @@ class Neuron(Model):
     (or float 0/1 with a surrogate gradient). Arrays of the state have shape `(n,)`.
 
     A class names in `ports` what `Direct` synapses may hand to it.
-
-    **Source** the house's own: design section 2.
     """
 
     ports: ClassVar[tuple[str, ...]] = ()
@@ -123,8 +119,6 @@ class StochasticNeuron(Neuron):
 
     **Step** `init(n, stream)` returns the state of n neurons, which keeps `stream`, a
     `numerics.Stream`, and the number of steps done; `step` is that of `Neuron`.
-
-    **Source** the house's own: design sections 2 and 4.
     """
 
     @abstractmethod
@@ -138,8 +132,6 @@ class Synapse(Model):
     returns `(state, drive)`: the mean drive over the step from the state as it stands;
     then the state decays over the step and takes `arrivals` `(n,)`, the summed weights
     that arrive at its end. `v` [mV] is the voltage at the start of the step.
-
-    **Source** the house's own: design sections 2 and 4.
     """
 
     @abstractmethod
@@ -157,8 +149,6 @@ class Release(Model):
     **Step** `init(n)` returns the state of n source neurons. `step(state, spikes, v, dt)`
     returns `(state, values)`, values `(n,)`: 0 delivers nothing, any other number scales
     the weights of all the neuron's synapses in that step.
-
-    **Source** the house's own: design section 2.
     """
 
     @abstractmethod
@@ -182,8 +172,6 @@ class Stimulus(Model):
     Where populations share a stimulus of one kind, their parameters and streams come spread over
     the n neurons. A class with `takes_runs = True` may get them as one number per population,
     (runs,): for those that hand both to `kernels.poisson` and do nothing else with them.
-
-    **Source** the house's own: design section 2.
     """
 
     takes_runs: ClassVar[bool] = False
@@ -208,8 +196,6 @@ class SpikeStimulus(Stimulus):
     **Step** as `Stimulus`, but `step` returns `(state, counts)`: the number of spikes that
     each neuron gets at the end of the step, floating, (n,). `Stimulation` adds the weight,
     the synapse and the delay.
-
-    **Source** the house's own: design section 2.
     """
 
 

@@ -15,8 +15,6 @@ def summary(result: Any, build_s: float | None = None) -> str:
 
     `result` from `simulate`; `build_s` the seconds that `build` took, to show them too. The
     real-time factor is run seconds per biological second. Memory is the peak of the process.
-
-    **Source** the house's own.
     """
     seconds = result.duration / 1e3
     lines = [repr(result if result.network is None else result.network)]

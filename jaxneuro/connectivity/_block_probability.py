@@ -35,8 +35,6 @@ class BlockProbability(Spatial):
     **Raises** `ValueError` for a size that is not above 0, p outside [0, 1], a flag that is
     not True or False, both caps; from `build`, where positions are missing or not in one space,
     or a period is not a whole number of blocks.
-
-    **Source** the house's own.
     """
 
     size: tuple[float, ...] | float = eqx.field(static=True, converter=_hashable)

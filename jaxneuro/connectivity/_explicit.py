@@ -25,8 +25,6 @@ class Explicit(Rule):
 
     **Raises** `ValueError` for arrays that are not whole numbers of one length, negative
     indices; from `build`, for an index outside its population or populations of another shape.
-
-    **Source** the house's own.
     """
 
     pre: np.ndarray

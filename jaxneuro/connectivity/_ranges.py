@@ -11,10 +11,6 @@ def ranges(counts: np.ndarray) -> Iterator[tuple[int, int, int, int]]:
     """Rows `first ... stop` with at most `CHUNK` connections, or one row, and where those lie.
 
     Each is (first row, stop row, first connection, stop connection).
-
-    **Source** the house's own.
-
-    **Source** the house's own.
     """
     ends = row_ends(counts)
     first = 0

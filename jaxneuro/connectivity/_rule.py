@@ -17,8 +17,6 @@ class Chunk(NamedTuple):
 
     **Fields** `first_row` the first source; `counts` connections per source from there on;
     `targets` of one source after the other, ascending within a source and from chunk to chunk.
-
-    **Source** the house's own.
     """
 
     first_row: int
@@ -31,8 +29,6 @@ class RowDraws(NamedTuple):
 
     **Fields** `counts` connections per source; `targets(first, stop)` those of some sources,
     one source after the other, ascending within a source; it may run in several threads.
-
-    **Source** the house's own.
     """
 
     counts: np.ndarray
@@ -46,8 +42,6 @@ class RowLaw(NamedTuple):
     own number; `mean` synapses of a row; `counts` those of each row, None where all have `mean`;
     `p` the probability of each candidate, None for draws with replacement; `size` (expected)
     synapses in all.
-
-    **Source** the house's own: design section 5, procedural connectivity.
     """
 
     key: Any

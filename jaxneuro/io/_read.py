@@ -20,8 +20,6 @@ def read_description(path: str | os.PathLike, *, max_mb: float = 64.0) -> Descri
 
     **Raises** `FileNotFoundError` for a missing file, `ValueError` for anything else; the message
     begins with the name of the file and, for what is in it, the line.
-
-    **Source** the house's own.
     """
     path = Path(path)
     kind = format_of(path)
@@ -33,8 +31,6 @@ def parse_description(text: str, format: str = "json") -> Description:
     """The network in a text of the format "json" or "toml"; see `read_description`.
 
     **Raises** `ValueError`; the message begins with "text" and the line.
-
-    **Source** the house's own.
     """
     if not isinstance(text, str):
         raise ValueError(f"parse_description: the text must be a str; got {type(text).__name__}")

@@ -24,8 +24,6 @@ def write_description(description: Description, path: str | os.PathLike) -> None
     **Raises** `ValueError`, before the file is touched, for what a file cannot hold: Python
     functions as weights, delays, probabilities or signals, and models of your own;
     `FileNotFoundError` for a missing folder.
-
-    **Source** the house's own.
     """
     path = Path(path)
     text = format_description(description, format_of(path))
@@ -43,8 +41,6 @@ def format_description(description: Description, format: str = "json") -> str:
     """A description as a text of the format "json" or "toml"; see `write_description`.
 
     **Raises** `ValueError` for what a file cannot hold.
-
-    **Source** the house's own.
     """
     check_kind("what is written", description, Description)
     data = plain(description)

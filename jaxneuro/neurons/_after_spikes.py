@@ -17,8 +17,6 @@ class GLIFState(NamedTuple):
     **Fields** (n,) each: `v` [mV] membrane potential, `asc_1`, `asc_2` [pA] after-spike currents,
     `theta_s`, `theta_v` [mV] what spikes and voltage add to the threshold, at a spike all
     *before* the reset; `spikes` bool; `refractory` uint16: steps left before it moves again.
-
-    **Source** see `GLIF`.
     """
 
     v: jax.Array

@@ -21,8 +21,6 @@ class ALIFState(NamedTuple):
     **Fields** `v` [mV] and `theta` [mV] (n,): membrane potential and what is added to the
     threshold, at a spike their values *before* reset and jump; `spikes` bool (n,): who spiked in
     the last step; `refractory` uint16 (n,): steps left before the membrane moves again.
-
-    **Source** see `ALIF`.
     """
 
     v: jax.Array

@@ -19,8 +19,6 @@ class EIFState(NamedTuple):
 
     **Fields** `v` [mV] (n,): membrane potential, after the reset; `spikes` bool (n,): who spiked
     in the last step; `refractory` uint16 (n,): steps left.
-
-    **Source** see `EIF`.
     """
 
     v: jax.Array

@@ -21,8 +21,6 @@ class FitzHughNagumoState(NamedTuple):
     """State of n FitzHugh-Nagumo oscillators.
 
     **Fields** `v`, `w` (n,): the fast variable and its recovery, both without a unit.
-
-    **Source** see `FitzHughNagumo`.
     """
 
     v: jax.Array

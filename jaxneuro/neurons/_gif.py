@@ -23,8 +23,6 @@ class GIFState(NamedTuple):
     currents, `sfa_1`, `sfa_2` [mV] parts of the threshold, at a spike all *before* they jump;
     `spikes` bool; `refractory` uint16: steps left before the membrane moves again; `stream`
     where they draw; `step` int32 (): steps done.
-
-    **Source** see `GIF`.
     """
 
     v: jax.Array

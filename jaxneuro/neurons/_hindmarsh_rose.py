@@ -22,8 +22,6 @@ class HindmarshRoseState(NamedTuple):
 
     **Fields** `v`, `y`, `z` (n,): membrane (x in the paper), recovery and slow adaptation, all
     without a unit.
-
-    **Source** see `HindmarshRose`.
     """
 
     v: jax.Array

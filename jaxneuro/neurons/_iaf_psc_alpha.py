@@ -24,8 +24,6 @@ class IafPscAlphaState(NamedTuple):
     `di_ex`, `di_in` [pA/ms] and `i_ex`, `i_in` [pA] (n,): synaptic currents and what makes them
     rise; `spikes` bool (n,): who spiked in the last step; `refractory` uint16 (n,): steps left
     before the membrane moves again.
-
-    **Source** see `IafPscAlpha`.
     """
 
     v: jax.Array

@@ -22,8 +22,6 @@ class IafPscDeltaState(NamedTuple):
     **Fields** `v` [mV] (n,): membrane potential, at a spike its value *before* the reset;
     `spikes` bool (n,): who spiked in the last step; `refractory` uint16 (n,): steps left
     before the membrane moves again.
-
-    **Source** see `IafPscDelta`.
     """
 
     v: jax.Array

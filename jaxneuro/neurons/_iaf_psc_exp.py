@@ -22,8 +22,6 @@ class IafPscExpState(NamedTuple):
     **Fields** `v` [mV] (n,): membrane potential, at a spike its value *before* the reset;
     `i_ex`, `i_in` [pA] (n,): synaptic currents; `spikes` bool (n,): who spiked in the last
     step; `refractory` uint16 (n,): steps left before the membrane moves again.
-
-    **Source** see `IafPscExp`.
     """
 
     v: jax.Array

@@ -17,8 +17,6 @@ class LeakyIntegratorState(NamedTuple):
     """State of n leaky integrators.
 
     **Fields** `v` [mV] (n,): membrane potential.
-
-    **Source** see `LeakyIntegrator`.
     """
 
     v: jax.Array

@@ -23,8 +23,6 @@ class LIFState(NamedTuple):
     **Fields** `v` [mV] (n,): membrane potential, at a spike its value *before* the reset;
     `spikes` bool (n,): who spiked in the last step; `refractory` uint16 (n,): steps left
     before the membrane moves again.
-
-    **Source** see `LIF`.
     """
 
     v: jax.Array

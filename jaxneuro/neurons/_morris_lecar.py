@@ -21,8 +21,6 @@ class MorrisLecarState(NamedTuple):
     """State of n Morris-Lecar neurons.
 
     **Fields** `v` [mV] (n,): membrane potential; `w` (n,): open part of the potassium channels.
-
-    **Source** see `MorrisLecar`.
     """
 
     v: jax.Array

@@ -15,8 +15,6 @@ class PoissonSourceState(NamedTuple):
 
     **Fields** `spikes` bool (n,): who spiked in the last step; `stream` where they draw; `step`
     int32 (): steps done.
-
-    **Source** see `PoissonSource`.
     """
 
     spikes: jax.Array

@@ -17,8 +17,6 @@ class QIFState(NamedTuple):
 
     **Fields** `v` [mV] (n,): membrane potential, at a spike its value *before* the reset;
     `spikes` bool (n,): who spiked in the last step.
-
-    **Source** see `QIF`.
     """
 
     v: jax.Array

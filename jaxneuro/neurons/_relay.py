@@ -12,8 +12,6 @@ class RelayState(NamedTuple):
     """State of n relays.
 
     **Fields** `spikes` bool (n,): who spiked in the last step.
-
-    **Source** see `Relay`.
     """
 
     spikes: jax.Array

@@ -25,8 +25,6 @@ class TraubMilesState(NamedTuple):
 
     **Fields** `v` [mV] (n,): membrane potential; `m`, `h`, `n` (n,): activation and
     inactivation of sodium, activation of potassium, each from 0 to 1.
-
-    **Source** see `TraubMiles`.
     """
 
     v: jax.Array

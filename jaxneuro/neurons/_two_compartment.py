@@ -22,8 +22,6 @@ class TwoCompartmentState(NamedTuple):
     **Fields** `v` [mV] (n,): soma, at a spike its value *before* the reset; `v_d` [mV] (n,):
     dendrite; `i_d` [pA] (n,): current into the dendrite; `spikes` bool (n,): who spiked in the
     last step; `refractory` uint16 (n,): steps left before the soma moves again.
-
-    **Source** see `TwoCompartment`.
     """
 
     v: jax.Array

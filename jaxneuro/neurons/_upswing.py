@@ -23,8 +23,6 @@ class Course(NamedTuple):
 
     **Fields** `inward` [pA]: the current at v = 0 without w; `g` [nS]: the conductance;
     `up` bool (n,): whose step is made in z.
-
-    **Source** the house's own.
     """
 
     inward: Any

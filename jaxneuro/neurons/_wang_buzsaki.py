@@ -23,8 +23,6 @@ class WangBuzsakiState(NamedTuple):
 
     **Fields** `v` [mV] (n,): membrane potential; `h`, `n` (n,): inactivation of sodium and
     activation of potassium, each from 0 to 1.
-
-    **Source** see `WangBuzsaki`.
     """
 
     v: jax.Array

@@ -49,8 +49,6 @@ class Distribution(eqx.Module):
     have 2^23 steps of probability.
 
     **Step** `quantile(u)` maps numbers in (0, 1) to values, NumPy or JAX in and out.
-
-    **Source** inverse transform sampling.
     """
 
     @abstractmethod
@@ -85,8 +83,6 @@ class Uniform(Distribution):
     **Fields** `low`, `high`, in the unit of what is drawn.
 
     **Raises** `ValueError` unless both are finite and `low <= high`.
-
-    **Source** inverse transform sampling.
     """
 
     low: float = _constant()
@@ -187,8 +183,6 @@ class LogNormal(Distribution):
 
     **Raises** `ValueError` for a negative sigma, NaN, `low >= high`, or bounds that leave
     nothing to draw.
-
-    **Source** inverse transform sampling.
     """
 
     mu: float = _constant()

@@ -89,8 +89,6 @@ class Stream(eqx.Module):
     **Fields** `high`, `low` uint32 (), (runs,) or (n,): key words from `stream_keys`; `index`
     uint32: (runs,) the number of the first unit of each run, or (n,) of each unit; static
     `sizes` of the runs, None where `index` has n numbers and nothing is given per run.
-
-    **Source** the house's own: design section 4.
     """
 
     high: Any

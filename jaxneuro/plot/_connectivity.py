@@ -50,8 +50,6 @@ def connectivity(
 
     **Raises** `ValueError` for unknown `values`, or `dots` or `bins` below 1; `ImportError`
     without matplotlib.
-
-    **Source** the house's own.
     """
     if values not in _VALUES:
         raise unknown("value of connections", values, _VALUES)

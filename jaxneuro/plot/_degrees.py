@@ -29,8 +29,6 @@ def degrees(
     **Returns** a matplotlib `Figure`; it is not shown.
 
     **Raises** `ValueError` for `bins` below 1; `ImportError` without matplotlib.
-
-    **Source** the house's own.
     """
     check_count("degrees: bins", bins, at_least=1)
     figure = new_figure(size)

@@ -44,8 +44,6 @@ def lattice(
     **Raises** `ValueError` for a lattice that does not have as many neurons as values, an index
     outside of it, fewer than 2 or more than 4 free axes, or a scale that is not (low, high);
     `ImportError` without matplotlib.
-
-    **Source** the house's own.
     """
     tiles = lay_out(shape, index)
     shown = tiles.picture(per_neuron("values", np.asarray(values), shape)[0])

@@ -40,8 +40,6 @@ def lattice_movie(
     **Raises** `ValueError` for what `lattice` refuses, no frame, times that are not one per frame,
     another ending of the path, a folder that does not exist, or .mp4 without ffmpeg;
     `ImportError` without matplotlib.
-
-    **Source** the house's own.
     """
     tiles = lay_out(shape, index)
     frames = per_neuron("values", np.asarray(values), shape, frames=1)

@@ -40,8 +40,6 @@ def raster(
     **Raises** `ValueError` for an unknown population or none, `stop` that is not after `start`,
     a bin that is not above 0, `neurons` below 1, or spikes that were not recorded; `ImportError`
     without matplotlib.
-
-    **Source** the house's own.
     """
     names = chosen(result, populations)
     first, last = window(result, start, stop)

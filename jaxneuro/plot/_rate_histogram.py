@@ -34,8 +34,6 @@ def rate_histogram(
 
     **Raises** `ValueError` for an unknown population or none, `stop` that is not after `start`,
     `bins` below 1, or spikes that were not recorded; `ImportError` without matplotlib.
-
-    **Source** the house's own.
     """
     names = chosen(result, populations)
     first, last = window(result, start, stop)

@@ -46,8 +46,6 @@ def traces(
     **Raises** `ValueError` for a name, variable or neuron that was not recorded, no neuron,
     `stop` that is not after `start`, a peak that is not finite, or, with `spikes`, spikes that
     were not recorded; `ImportError` without matplotlib.
-
-    **Source** the house's own.
     """
     first, last = window(result, start, stop)
     shown = recorded(result, name, variable, neurons, first, last)

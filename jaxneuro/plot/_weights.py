@@ -24,8 +24,6 @@ def weight_histogram(
     **Returns** a matplotlib `Figure`; it is not shown.
 
     **Raises** `ValueError` for `bins` below 1; `ImportError` without matplotlib.
-
-    **Source** the house's own.
     """
     check_count("bins", bins, at_least=1)
     weights = np.asarray(connections.weight, np.float64)
@@ -44,8 +42,6 @@ def delay_histogram(
     **Returns** a matplotlib `Figure`; it is not shown.
 
     **Raises** `ValueError` for `bins` below 1; `ImportError` without matplotlib.
-
-    **Source** the house's own.
     """
     delays = np.asarray(connections.delay, np.float64)
     return _synapses(connections, delays, "delay (ms)", "ms", _grid_edges(delays, bins), size)

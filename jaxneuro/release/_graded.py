@@ -8,10 +8,7 @@ from .._types import Release
 
 
 class GradedState(NamedTuple):
-    """Nothing: graded release has no state.
-
-    **Source** see `Graded`.
-    """
+    """Nothing: graded release has no state."""
 
 
 class Graded(Release):

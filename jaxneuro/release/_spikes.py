@@ -8,10 +8,7 @@ from .._types import Release
 
 
 class SpikesState(NamedTuple):
-    """Nothing: plain spikes have no state.
-
-    **Source** see `Spikes`.
-    """
+    """Nothing: plain spikes have no state."""
 
 
 class Spikes(Release):
@@ -19,8 +16,6 @@ class Spikes(Release):
 
     **Step** returns the spikes as they are; the network keeps them as bits, so that this
     release costs nothing.
-
-    **Source** the house's own: design section 2.
     """
 
     def init(self, n: int) -> SpikesState:

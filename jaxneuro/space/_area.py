@@ -15,8 +15,6 @@ class Area(eqx.Module):
 
     **Raises** `ValueError` unless low is below high on every axis; from `contains`, for
     positions of another number of dimensions.
-
-    **Source** the house's own.
     """
 
     low: tuple[float, ...] = eqx.field(static=True)

@@ -10,8 +10,6 @@ class Place(NamedTuple):
 
     **Fields** `points` [um] (n, dims) positions; `period` [um] (dims,) of their space, inf for
     an open axis, or None where all are open.
-
-    **Source** the house's own.
     """
 
     points: np.ndarray
@@ -52,8 +50,6 @@ def common_period(label: str, pre: Place | None, post: Place | None) -> np.ndarr
 
     **Raises** `ValueError`, naming `label`, where positions are missing, not finite, or of
     different dimension or period.
-
-    **Source** the house's own.
     """
     sides = []
     for side, place in (("source", pre), ("target", post)):
@@ -97,10 +93,7 @@ def _checked(name: str, place: Place) -> tuple[np.ndarray, np.ndarray]:
 
 
 def distance_range(pre: Place, post: Place) -> tuple[float, float]:
-    """Bounds [um] of the distance between any two neurons, from their bounding boxes.
-
-    **Source** the house's own.
-    """
+    """Bounds [um] of the distance between any two neurons, from their bounding boxes."""
     period = common_period("positions", pre, post)
     a, b = np.asarray(pre.points, np.float64), np.asarray(post.points, np.float64)
     if a.size == 0 or b.size == 0:

@@ -9,10 +9,7 @@ from ._signal_field import check_signals, prepare_signals, signal, value_at
 
 
 class CurrentState(NamedTuple):
-    """Nothing: a current that is known beforehand has no state.
-
-    **Source** see `Current`.
-    """
+    """Nothing: a current that is known beforehand has no state."""
 
 
 class Current(Stimulus):

@@ -20,8 +20,6 @@ class DeadTimePoissonState(NamedTuple):
 
     **Fields** `stream` where they draw; `left` int32 (n,): steps of dead time left, -1 before
     the first step.
-
-    **Source** see `DeadTimePoisson`.
     """
 
     stream: Stream

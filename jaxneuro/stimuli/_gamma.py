@@ -18,8 +18,6 @@ class GammaState(NamedTuple):
     """State of n gamma processes.
 
     **Fields** `stream` where they draw; `stage` int32 (n,): stages passed since the last spike.
-
-    **Source** see `Gamma`.
     """
 
     stream: Stream

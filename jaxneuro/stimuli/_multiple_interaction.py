@@ -17,8 +17,6 @@ class MultipleInteractionState(NamedTuple):
     """State of the process.
 
     **Fields** `stream` where the n neurons draw.
-
-    **Source** see `MultipleInteraction`.
     """
 
     stream: Stream

@@ -18,8 +18,6 @@ class OrnsteinUhlenbeckState(NamedTuple):
 
     **Fields** `stream` where they draw; `noise` (n,): the process with mean 0 and standard
     deviation 1.
-
-    **Source** see `OrnsteinUhlenbeck`.
     """
 
     stream: Stream

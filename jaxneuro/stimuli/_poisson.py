@@ -14,8 +14,6 @@ class PoissonState(NamedTuple):
     """State of Poisson trains.
 
     **Fields** `stream` where the n neurons draw.
-
-    **Source** see `Poisson`.
     """
 
     stream: Stream

@@ -23,8 +23,6 @@ class Pulses(Signal):
     **Raises** `ValueError` for a value that is not finite, a width or period that is not above
     0, a width longer than the period, or a negative `t_first`; by `prepare` for a time off the
     grid.
-
-    **Source** the house's own: integer arithmetic on time steps.
     """
 
     amplitude: Parameter = param()

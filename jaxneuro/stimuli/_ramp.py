@@ -21,8 +21,6 @@ class Ramp(Signal):
 
     **Raises** `ValueError` for a value that is not finite, a negative time, or `t_stop` that is
     not after `t_start`; by `prepare` for a time off the grid.
-
-    **Source** linear interpolation.
     """
 
     start_value: Parameter = param()

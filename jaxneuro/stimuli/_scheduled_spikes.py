@@ -17,8 +17,6 @@ class ScheduledSpikesState(NamedTuple):
     """Where in the list of spikes the run is.
 
     **Fields** `next` int32 (): the first entry that is not past.
-
-    **Source** see `ScheduledSpikes`.
     """
 
     next: jax.Array
@@ -35,8 +33,6 @@ class ScheduledSpikes(SpikeStimulus):
     come.
 
     **Step** returns the counts, (n,). The steps of a run follow one another.
-
-    **Source** the house's own: design section 4.
     """
 
     steps: Any = table()

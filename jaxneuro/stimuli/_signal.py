@@ -23,8 +23,6 @@ class Signal(Model):
     () or (n,). `bounds()` returns the lowest and the highest value that it can have, or None
     where they are not known. `prepare(label, n, dt, key)` is called once by `build`, on the
     host: it checks what needs dt and n, and returns the signal that runs.
-
-    **Source** the house's own: design section 2.
     """
 
     @abstractmethod

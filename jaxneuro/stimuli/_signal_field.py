@@ -30,8 +30,6 @@ def signal(
 
     **Fields** `default` the usual value; `unit` its unit; `at_least` the lowest value allowed,
     checked when the model is made as far as the value is known then.
-
-    **Source** the house's own: design section 2.
     """
     checks = {"unit": unit, "above": None, "at_least": at_least, "at_most": None}
     metadata = {"checks": checks, "on_grid": False}

@@ -33,8 +33,6 @@ class TimeFunction(Signal):
 
     **Raises** `ValueError` for a value that cannot be called; by `prepare` for a function that JAX
     cannot trace, or whose value is not real or has another shape.
-
-    **Source** the house's own: design section 2.
     """
 
     function: Callable[[jax.Array], Any] = static()

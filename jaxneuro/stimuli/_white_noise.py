@@ -18,8 +18,6 @@ class WhiteNoiseState(NamedTuple):
 
     **Fields** `stream` where they draw; `noise` (n,): the number that holds now, of mean 0 and
     standard deviation 1.
-
-    **Source** see `WhiteNoise`.
     """
 
     stream: Stream

@@ -8,10 +8,7 @@ from .._types import Drive, Synapse
 
 
 class DeltaState(NamedTuple):
-    """Nothing: a delta synapse has no state.
-
-    **Source** see `Delta`.
-    """
+    """Nothing: a delta synapse has no state."""
 
 
 class Delta(Synapse):

@@ -9,10 +9,7 @@ from .._types import Drive, Synapse
 
 
 class DirectState(NamedTuple):
-    """Nothing: what arrives is handed over at once.
-
-    **Source** see `Direct`.
-    """
+    """Nothing: what arrives is handed over at once."""
 
 
 class Direct(Synapse):
@@ -26,8 +23,6 @@ class Direct(Synapse):
     **Step** `arrivals` (n,) become `drive.arrivals[port]`.
 
     **Raises** `ValueError` from `build` for a port that the target has not.
-
-    **Source** the house's own: design section 2.
     """
 
     port: str = static("input")

@@ -14,8 +14,6 @@ class ExponentialConductanceState(NamedTuple):
     """State of the exponential conductance of n neurons.
 
     **Fields** `g` [nS] (n,).
-
-    **Source** see `ExponentialConductance`.
     """
 
     g: jax.Array
