@@ -8,14 +8,14 @@ from .._types import Release
 
 
 class SpikesState(NamedTuple):
-    """Nothing: plain spikes have no state."""
+    """Empty: plain spikes have no state."""
 
 
 class Spikes(Release):
     """Plain spikes: the release value is 1 in a step with a spike and 0 otherwise.
 
-    **Step** returns the spikes as they are; the network keeps them as bits, so that this
-    release costs nothing.
+    **Step** returns the spikes unchanged. The network has them as bits already, so this release
+    costs nothing.
     """
 
     def init(self, n: int) -> SpikesState:
