@@ -14,8 +14,8 @@ def leaky(v: jax.Array, drive: Drive, e_l: Any, tau_m: Any, c_m: Any, dt: float)
     `v_inf + (v - v_inf) exp(-dt g / c_m)`, with `g = c_m/tau_m + conductance` and `v_inf = b / g`,
     `b = c_m/tau_m e_l + current`: exact for a drive that is constant over the step. Slopes of
     the drive add `dt^2/(12 c_m) (current_slope - conductance_slope v_inf)` to v_inf, the Magnus
-    expansion of fourth order; over `1 + (dt g/c_m)^2/12`, which keeps the order and bears any g.
-    Jumps are not added.
+    expansion of fourth order. They are divided by `1 + (dt g/c_m)^2/12`, which keeps the order and
+    is stable for any g. Jumps are not added.
 
     Blanes et al. (2009), doi:10.1016/j.physrep.2008.11.001.
     """
@@ -35,6 +35,6 @@ def leaky(v: jax.Array, drive: Drive, e_l: Any, tau_m: Any, c_m: Any, dt: float)
 
 
 def _coupling(rise: jax.Array, g: Any, c_m: Any, dt: float) -> jax.Array:
-    """What slopes add to v_inf; no sum of two products, of which a compiler may fuse either."""
+    """What slopes add to v_inf. No sum of two products: a compiler may fuse either of them."""
     small = jnp.square(dt / c_m) * (1 / 12)
     return (small * c_m) * rise / (1.0 + small * g * g)
