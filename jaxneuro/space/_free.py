@@ -1,4 +1,4 @@
-"""Given positions."""
+"""Positions given one by one."""
 
 from typing import Any
 
