@@ -1,4 +1,4 @@
-"""Is delivery right on this card? Every kind of section, and races, against NumPy."""
+"""Checks delivery on this card against NumPy: every kind of section, and races."""
 
 import dataclasses
 import itertools
@@ -28,7 +28,7 @@ class Wires(NamedTuple):
 
 
 def eighths(i: np.ndarray, j: np.ndarray) -> np.ndarray:
-    """Weights whose sums float32 keeps, whatever their order."""
+    """Weights whose sums are exact in float32, in any order."""
     return ((3 * i + 7 * j) % 17 - 8) / 8
 
 
@@ -80,7 +80,7 @@ def expected(wires: Wires, values: np.ndarray, places: int) -> np.ndarray:
 
 
 def arrivals(net: jn.Network, values: np.ndarray, bits: bool, dtype: Any, call: Callable) -> Any:
-    """What arrives step by step: delivery in a loop, as a network does it."""
+    """Arrivals step by step: delivery in a loop, as in a network."""
     (p,) = net.pathways
     shape = (net.slots[p.target], len(net.groups[p.target].receptors), net.groups[p.target].n)
     scale = (p.weight * p.gain)[p.table.block_projection]
