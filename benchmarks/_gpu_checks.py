@@ -82,7 +82,11 @@ def expected(wires: Wires, values: np.ndarray, places: int) -> np.ndarray:
 def arrivals(net: jn.Network, values: np.ndarray, bits: bool, dtype: Any, call: Callable) -> Any:
     """Arrivals step by step: delivery in a loop, as in a network."""
     (p,) = net.pathways
-    shape = (net.slots[p.target], len(net.groups[p.target].receptors), net.groups[p.target].n)
+    shape = (
+        net.groups[p.target].slots,
+        len(net.groups[p.target].receptors),
+        net.groups[p.target].n,
+    )
     scale = (p.weight * p.gain)[p.table.block_projection]
     scale = scale * QUANTA if dtype == jnp.int32 else scale
     if bits:

@@ -103,7 +103,7 @@ def delivery_us(net: jn.Network, part: float, n_steps: int, call: Callable) -> f
         def body(k, ring):
             return call(ring, bits, k, scale, weights, table, True)
 
-        return jax.lax.fori_loop(0, n_steps, body, jnp.zeros((net.slots[0], 1, n)))
+        return jax.lax.fori_loop(0, n_steps, body, jnp.zeros((net.groups[0].slots, 1, n)))
 
     args = jnp.asarray(bits), scale, p.weights, p.table
     return seconds(lambda: loop(*args)) / n_steps * 1e6
@@ -122,7 +122,7 @@ def unconnected(neurons: int, method: Any, n_steps: int) -> tuple[jn.Network, An
 def walked_and_looped(n_steps: int, interpret: bool, lanes: int | None = None) -> tuple[Any, Any]:
     """One launch for all steps, and the plain loop: each `(net, state, inputs) -> (bits, v)`."""
     from jaxneuro.simulation import _scan
-    from jaxneuro.simulation._walked import walked
+    from jaxneuro.simulation._one_launch import walked
 
     record = jn.Record(variables={"E": "v"}, every=n_steps // 10)
 

@@ -94,7 +94,7 @@ def _delivery(net: jn.Network, result: jn.Result) -> tuple[float, int]:
 
         return jax.lax.scan(body, (ring, jnp.int32(first)), bits)[0][0].sum()
 
-    args = net.init(0).rings[pathway.target], jnp.asarray(bits), pathway
+    args = net.init(0).groups[pathway.target].ring, jnp.asarray(bits), pathway
     run = jax.jit(loop).lower(*args).compile()
     seconds = []
     for _ in range(4):

@@ -3,6 +3,8 @@
 from . import analysis as analysis
 from . import channels as channels
 from . import connectivity as connectivity
+from . import construction as construction
+from . import description as description
 from . import integrators as integrators
 from . import io as io
 from . import kernels as kernels
@@ -15,6 +17,7 @@ from . import simulation as simulation
 from . import space as space
 from . import stimuli as stimuli
 from . import synapses as synapses
+from . import tables as tables
 from ._fields import Model as Model
 from ._fields import Parameter as Parameter
 from ._fields import param as param
@@ -27,14 +30,14 @@ from ._types import SpikeStimulus as SpikeStimulus
 from ._types import Stimulus as Stimulus
 from ._types import StochasticNeuron as StochasticNeuron
 from ._types import Synapse as Synapse
+from .construction import build as build
+from .description import Description as Description
+from .description import Part as Part
+from .description import Population as Population
+from .description import Projection as Projection
+from .description import Stimulation as Stimulation
 from .kernels import configure_cpu as configure_cpu
-from .network import Description as Description
 from .network import Network as Network
-from .network import Part as Part
-from .network import Population as Population
-from .network import Projection as Projection
-from .network import Stimulation as Stimulation
-from .network import build as build
 from .numerics import LogNormal as LogNormal
 from .numerics import Normal as Normal
 from .numerics import Uniform as Uniform

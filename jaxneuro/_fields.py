@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ._arrays import as_array
 from ._checks import check_bounds, is_traced
 
 # The type of a parameter field: it takes any number or array and holds an array.
@@ -46,7 +47,7 @@ def _as_leaf(value: Any) -> jax.Array:
         x = x.astype(np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"must be a number or an array of numbers; got {value!r}") from None
-    return jnp.asarray(x.astype(jax.dtypes.canonicalize_dtype(np.float64)))
+    return as_array(x, np.float64)
 
 
 def param(
@@ -199,3 +200,19 @@ def has_tables(model: Any) -> bool:
     """Whether a model, or a model inside it, has tables."""
     inside = (m for models in inner(model).values() for m in models)
     return bool(tables(type(model))) or any(has_tables(m) for m in inside)
+
+
+def check_lengths(label: str, model: Any, n: int, population: str) -> None:
+    """Raises `ValueError` if a parameter of a model is an array of another length than n."""
+    free = {field.name for field in tables(type(model))}
+    for name, models in inner(model).items():
+        for m in models:
+            check_lengths(f"{label}: {name}: {type(m).__name__}", m, n, population)
+    for field in dataclasses.fields(model):
+        value = getattr(model, field.name)
+        shape = np.shape(value) if hasattr(value, "shape") else ()
+        if field.name not in free and len(shape) == 1 and shape != (n,):
+            raise ValueError(
+                f"{label}: {field.name} must be one number or one per neuron of {population!r}, "
+                f"shape ({n},); got {shape}"
+            )

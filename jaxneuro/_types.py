@@ -148,8 +148,11 @@ class Release(Model):
 
     **Step** `init(n)` returns the state of n source neurons. `step(state, spikes, v, dt)`
     returns `(state, values)`, values `(n,)`: 0 delivers nothing, any other number scales
-    the weights of all the neuron's synapses in that step.
+    the weights of all the neuron's synapses in that step. A class with `plain = True` returns
+    the spikes unchanged; the network then keeps nothing for it.
     """
+
+    plain: ClassVar[bool] = False
 
     @abstractmethod
     def init(self, n: int) -> Any: ...
@@ -197,6 +200,10 @@ class SpikeStimulus(Stimulus):
     each neuron gets at the end of the step, floating, (n,). `Stimulation` adds the weight,
     the synapse and the delay.
     """
+
+    def events_per_spike(self) -> Any:
+        """How many Poisson events it draws for each spike that its rates ask for."""
+        return 1.0
 
 
 def state_variables(state: Any) -> list[str]:

@@ -86,7 +86,7 @@ def build_case(sources, targets, n_receptors, wirings, dtype=np.float32) -> Case
             pair = (int(rows[w.source] + w.pre[c]), int(places[w.target] + w.post[c]))
             weight = float(w.weight[c]) if w.own_weight else 1.0
             steps = int(w.delay[c] if w.own_delay else w.delay[0])
-            connections.append((*pair, pathway.receptors[number], weight, steps, number))
+            connections.append((*pair, pathway.members[number].receptor, weight, steps, number))
     gains = np.asarray([w.gain * _single(w) for w in wirings], dtype)
     column = np.asarray(pathway.weights).astype(int)
     return Case(
@@ -94,7 +94,11 @@ def build_case(sources, targets, n_receptors, wirings, dtype=np.float32) -> Case
         scale=gains[np.asarray(pathway.table.block_projection)],
         weights=np.array([c[3] for c in connections], dtype)[column],
         column=column,
-        shape=(net.slots[pathway.target], len(net.groups[pathway.target].receptors), places[-1]),
+        shape=(
+            net.groups[pathway.target].slots,
+            len(net.groups[pathway.target].receptors),
+            places[-1],
+        ),
         n_sources=int(rows[-1]),
         connections=connections,
         gains=gains,

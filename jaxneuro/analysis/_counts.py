@@ -79,7 +79,7 @@ def _check_fits(n: int, bins: int, bin_ms: float) -> None:
         raise ValueError(
             f"spike_counts: neurons times bins must be at most 2^31; {counted(n, 'neuron')} and "
             f"{counted(bins, 'bin')} of {bin_ms} ms would take {8e-9 * n * bins:,.0f} GB. Use a "
-            "longer bin_ms, a shorter stretch from start to stop, or fewer neurons"
+            "longer bin_ms, a shorter time from start to stop, or fewer neurons"
         )
 
 

@@ -8,7 +8,7 @@ import equinox as eqx
 import numpy as np
 
 from .._checks import check_count
-from ..kernels import ahead, stable_order
+from ..kernels import run_ahead, stable_order
 from ..numerics import bits
 from ..space import Place
 from ._distance_search import Search, ascending, some_rows
@@ -94,7 +94,7 @@ class Placed(Rule):
         by_target = self.cap.by_target
         chunks = self.search.chunks(at_least=4 * n_pre if by_target else 0)
         work = lambda rows: self._connected(key, rows[0], rows[1], same)  # noqa: E731
-        for (first, stop), (i, j) in ahead(work, chunks):
+        for (first, stop), (i, j) in run_ahead(work, chunks):
             if by_target:
                 yield Chunk(0, np.bincount(i, minlength=n_pre), j[stable_order(i, n_pre)])
             else:

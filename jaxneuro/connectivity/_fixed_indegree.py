@@ -8,7 +8,7 @@ import equinox as eqx
 import numpy as np
 
 from .._checks import check_count
-from ..kernels import ahead, distinct_rows, transpose, uniform_rows
+from ..kernels import distinct_rows, run_ahead, transpose, uniform_rows
 from ._flags import check_flags
 from ._rule import Chunk, Rule, candidates, row_chunks
 
@@ -76,5 +76,5 @@ class FixedIndegree(Rule):
                 sources = distinct_rows(key, first, stop - first, self.k, n, skip)
             return Chunk(0, *transpose(sources.reshape(-1, self.k), first, n_pre))
 
-        for _, chunk in ahead(work, row_chunks(n_post, float(self.k), at_least=4 * n_pre)):
+        for _, chunk in run_ahead(work, row_chunks(n_post, float(self.k), at_least=4 * n_pre)):
             yield chunk

@@ -3,13 +3,13 @@
 import math
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import numpy as np
 
 from .._checks import check_fraction
-from ..kernels import ahead, gap_counts, gap_rows
+from ..kernels import gap_counts, gap_rows, run_ahead
 from ._flags import check_flags
 from ._ranges import drawn_rows, no_rows
 from ._rule import CHUNK, Chunk, RowDraws, RowLaw, Rule, candidates, row_chunks
@@ -34,6 +34,8 @@ class FixedProbability(Rule):
     doi:10.1103/PhysRevE.71.036113.
     """
 
+    redraws_in_order: ClassVar[bool] = True
+
     p: float = eqx.field(static=True, converter=partial(check_fraction, "FixedProbability: p"))
     autapses: bool = eqx.field(static=True, default=True)
     stored: bool = eqx.field(static=True, default=True)
@@ -55,7 +57,7 @@ class FixedProbability(Rule):
         if self.p * n * n_pre <= CHUNK:
             return drawn_rows(*gap_rows(key, 0, n_pre, n, self.p, skip))
         work = lambda r: gap_counts(key, r[0], r[1], n, self.p)  # noqa: E731
-        for (first, stop), some in ahead(work, row_chunks(n_pre, self.p * n)):
+        for (first, stop), some in run_ahead(work, row_chunks(n_pre, self.p * n)):
             counts[first:stop] = some
         return RowDraws(counts, lambda first, stop: gap_rows(key, first, stop, n, self.p, skip)[1])
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import numpy as np
 
 from .._checks import check_count
-from ..kernels import ahead, count_draws, draw_pairs, uniform_rows
+from ..kernels import count_draws, draw_pairs, run_ahead, uniform_rows
 from ._flags import check_flags
 from ._ranges import no_rows, ranges, row_draws, row_ends
 from ._rule import CHUNK, Chunk, RowDraws, RowLaw, Rule, candidates, skip_own
@@ -43,6 +43,8 @@ class FixedTotal(Rule):
     doi:10.1371/journal.pcbi.1010086; with multapses: Potjans and Diesmann (2014),
     doi:10.1093/cercor/bhs358.
     """
+
+    redraws_from_counts: ClassVar[bool] = True
 
     total: int = eqx.field(static=True, converter=partial(check_count, "FixedTotal: total"))
     autapses: bool = eqx.field(static=True, default=True)
@@ -109,7 +111,7 @@ def _row_counts(key: Any, total: int, n_pre: int) -> np.ndarray:
     """How many of `total` uniform draws each source gets."""
     counts, step = np.zeros(n_pre, np.int64), 2 * max(CHUNK, n_pre)
     work = lambda first: count_draws(key, first, min(first + step, total), n_pre)  # noqa: E731
-    for _, some in ahead(work, range(0, total, step)):
+    for _, some in run_ahead(work, range(0, total, step)):
         counts += some
     return counts
 
@@ -156,7 +158,7 @@ def _draw_pairs(key: Any, first: int, stop: int, n_pre: int, n: int) -> np.ndarr
     """The distinct pairs among the draws `first ... stop`, ascending."""
     pairs = np.empty(stop - first, np.int64)
     work = lambda at: draw_pairs(key, at, min(at + CHUNK, stop), n_pre, n)  # noqa: E731
-    for at, some in ahead(work, range(first, stop, CHUNK)):
+    for at, some in run_ahead(work, range(first, stop, CHUNK)):
         pairs[at - first : at - first + some.size] = some
     return _different(pairs)
 

@@ -64,10 +64,20 @@ class Rule(eqx.Module):
     that i -> i is an autapse. `arrange(values)` puts an array with one entry per connection into
     the order in which the rule draws.
 
+    A rule says what it has: `spatial` whether it needs positions, `stored` whether its connections
+    are kept, `autapses` whether a neuron may connect to itself, `redraws_in_order` whether rows
+    that are drawn again come with ascending targets (individual weights and delays need that),
+    `redraws_from_counts` whether drawing them again needs the number of targets of each source.
+
     **Source** Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
     """
 
     spatial: ClassVar[bool] = False
+    redraws_in_order: ClassVar[bool] = False
+    redraws_from_counts: ClassVar[bool] = False
+    # Without annotations: a rule that gives the choice has a field of the same name.
+    stored = True
+    autapses = True
 
     def bind(self, label: str, pre: Place | None, post: Place | None) -> "Rule":
         """The rule with the positions of its neurons; raises where they do not fit."""

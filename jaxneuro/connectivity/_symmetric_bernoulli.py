@@ -8,7 +8,7 @@ import equinox as eqx
 import numpy as np
 
 from .._checks import check_fraction
-from ..kernels import ahead, gap_rows, stable_order
+from ..kernels import gap_rows, run_ahead, stable_order
 from ._flags import check_flags
 from ._rule import Chunk, Rule, row_chunks
 
@@ -52,12 +52,12 @@ class SymmetricBernoulli(Rule):
         if self.p == 0.0 or n_pre <= own:
             return
         chunks = row_chunks(n_pre, self.p * n_pre, at_least=4 * n_pre)
-        for _, chunk in ahead(lambda r: self._both_ways(key, *r, n_pre, own), chunks):
+        for _, chunk in run_ahead(lambda r: self._both_ways(key, *r, n_pre, own), chunks):
             yield chunk
 
     def _both_ways(self, key: Any, first: int, stop: int, n: int, own: int) -> Chunk:
         """Pairs with i in `first ... stop`, as rows from `first` on."""
-        i, j = self._ahead(key, first, stop, n, own)
+        i, j = self._run_ahead(key, first, stop, n, own)
         back = i != j
         rows = np.concatenate([j[back], i]) - first
         targets = np.concatenate([i[back], j])

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 
-from ..kernels import hold
+from ..kernels import materialize
 from ..numerics import decay_mean
 from ._integrator import Flow, Gate, Integrator, Linear, linear, slopes
 
@@ -45,7 +45,7 @@ class ExponentialEuler(Integrator):
 
     def __call__(self, flow: Flow, y: tuple, dt: float) -> tuple:
         derivatives, tree = jax.tree.flatten(tuple(flow(y, 0.5 * dt)))
-        held = hold(tuple(jnp.broadcast_to(x, y[0].shape) for x in derivatives))
+        held = materialize(tuple(jnp.broadcast_to(x, y[0].shape) for x in derivatives))
         held = jax.tree.unflatten(tree, held)
         return tuple(_relaxed(d, x, dt) for d, x in zip(held, y, strict=True))
 
@@ -67,7 +67,7 @@ class Heun(Integrator):
     reach: ClassVar[float | None] = 2.0
 
     def __call__(self, flow: Flow, y: tuple, dt: float) -> tuple:
-        k1 = hold(slopes(flow, y, 0.0))
+        k1 = materialize(slopes(flow, y, 0.0))
         k2 = slopes(flow, _moved(y, k1, dt), dt)
         return tuple(x + (0.5 * dt) * (a + b) for x, a, b in zip(y, k1, k2))
 
@@ -83,9 +83,9 @@ class RK4(Integrator):
 
     def __call__(self, flow: Flow, y: tuple, dt: float) -> tuple:
         half = 0.5 * dt
-        k1 = hold(slopes(flow, y, 0.0))
-        k2 = hold(slopes(flow, _moved(y, k1, half), half))
-        k3 = hold(slopes(flow, _moved(y, k2, half), half))
+        k1 = materialize(slopes(flow, y, 0.0))
+        k2 = materialize(slopes(flow, _moved(y, k1, half), half))
+        k3 = materialize(slopes(flow, _moved(y, k2, half), half))
         k4 = slopes(flow, _moved(y, k3, dt), dt)
         return tuple(
             x + (dt / 6.0) * (a + 2.0 * b + 2.0 * c + d) for x, a, b, c, d in zip(y, k1, k2, k3, k4)

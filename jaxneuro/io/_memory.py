@@ -3,8 +3,8 @@
 import numpy as np
 
 from .._text import counted, megabytes
-from ..network import Population, Projection, Stimulation
-from ..network._estimate import available_memory
+from ..construction import available_memory
+from ..description import Population, Projection, Stimulation
 from ..space import Free
 from ..stimuli import PulsePackets
 from ._entry import Entry

@@ -8,7 +8,8 @@ import jax
 
 from .._types import Neuron, Release, Stimulus, Synapse, state_variables
 from ..connectivity import Rule
-from ..network import Description, Part, Population, Projection, Stimulation, initial_state
+from ..description import Description, Part, Population, Projection, Stimulation
+from ..network import initial_state
 from ..numerics import Distribution
 from ..space import Area, Free, Layout, SpatialValue
 from ._entry import Entry, Source, attempt, no_such

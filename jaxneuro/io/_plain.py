@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 from .._checks import is_traced
-from ..network import Description, Part, Population, Projection, Stimulation
+from ..description import Description, Part, Population, Projection, Stimulation
 from ..space import Area
 from ._models import Argument, arguments, inside, is_made_by_build, is_prepared, public
 from ._network import FORMAT, VERSION

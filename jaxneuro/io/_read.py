@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from ..network import Description
+from ..description import Description
 from ._entry import located
 from ._json import read_json
 from ._network import description

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .._checks import check_kind
-from ..network import Description
+from ..description import Description
 from ._plain import plain
 from ._read import check_format, format_of
 

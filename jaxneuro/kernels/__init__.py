@@ -1,6 +1,5 @@
 """The few operations where speed is decided: arrays in, arrays out."""
 
-from ._ahead import ahead as ahead
 from ._configure import configure_cpu as configure_cpu
 from ._deliver import deliver as deliver
 from ._draw_rows import below as below
@@ -13,28 +12,31 @@ from ._draw_rows import transpose as transpose
 from ._draw_rows import uniform_rows as uniform_rows
 from ._draw_values import draw_values as draw_values
 from ._draw_values import place_rows as place_rows
-from ._drawn import DRAW_WORDS as DRAW_WORDS
-from ._drawn import GAPS as GAPS
-from ._drawn import UNIFORM as UNIFORM
-from ._drawn import Draw as Draw
-from ._drawn import gap_words as gap_words
-from ._drawn import redraw as redraw
 from ._gap_rows import gap_counts as gap_counts
 from ._gap_rows import gap_rows as gap_rows
-from ._hold import hold as hold
+from ._materialize import materialize as materialize
 from ._native import native_available as native_available
 from ._pack import pack as pack
 from ._pack import packed_bytes as packed_bytes
 from ._poisson import poisson as poisson
 from ._poisson_reference import LARGEST_MEAN as LARGEST_MEAN
+from ._redraw import DRAW_WORDS as DRAW_WORDS
+from ._redraw import GAPS as GAPS
+from ._redraw import UNIFORM as UNIFORM
+from ._redraw import Draw as Draw
+from ._redraw import gap_words as gap_words
+from ._redraw import redraw as redraw
+from ._released import Released as Released
+from ._run_ahead import run_ahead as run_ahead
 from ._table import BLOCK_TARGETS as BLOCK_TARGETS
-from ._table import DRAWN as DRAWN
 from ._table import HAS_DELAYS as HAS_DELAYS
 from ._table import HAS_TAGS as HAS_TAGS
 from ._table import HAS_WEIGHTS as HAS_WEIGHTS
 from ._table import ONE_PLACE as ONE_PLACE
+from ._table import REDRAWN as REDRAWN
 from ._table import Section as Section
 from ._table import Table as Table
+from ._table import ring_place as ring_place
 from ._threads import threads as threads
 from ._unpack import unpack as unpack
 from ._walk import UnwalkableError as UnwalkableError

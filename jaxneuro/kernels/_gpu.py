@@ -26,16 +26,16 @@ _deliver = Primitive("deliver_on_gpu")
 
 
 def deliver_on_gpu(clear: bool, reference: Callable) -> Callable:
-    """`deliver` as a call for CUDA; operands may have one leading batch axis.
+    """`deliver` as a call for CUDA; operands have their batch axes as `batched` gives them.
 
     Where JAX refuses to lower Pallas for a card, one log line says so and `reference` runs.
 
     **Raises** `ValueError` when lowered for more than `MOST_STORED` stored synapses.
     """
 
-    def run(ring, released, step, scale, weights, table):
+    def run(ring, bits, values, step, scale, weights, table):
         leaves, structure = jax.tree.flatten(table)
-        operands = (ring, released, step, scale, weights, *leaves)
+        operands = (ring, bits, values, step, scale, weights, *leaves)
         return _deliver.bind(*operands, structure=structure, clear=clear, reference=reference)
 
     return run
@@ -47,17 +47,17 @@ def _shape(ring: Any, *_: Any, **__: Any) -> Any:
 
 
 def _lower(ctx: Any, *operands: Any, structure: Any, clear: bool, reference: Callable) -> Any:
-    def kernel(ring, released, step, scale, weights, *leaves):
+    def kernel(ring, bits, values, step, scale, weights, *leaves):
         from ._gpu_deliver import deliver_pallas
 
         table = jax.tree.unflatten(structure, leaves)
-        return deliver_pallas(ring, released, step, scale, weights, table, clear)
+        return deliver_pallas(ring, bits, values, step, scale, weights, table, clear)
 
-    def otherwise(ring, released, step, scale, weights, *leaves):
+    def otherwise(ring, bits, values, step, scale, weights, *leaves):
         table = jax.tree.unflatten(structure, leaves)
-        return reference(ring, released, step, scale, weights, table)
+        return reference(ring, bits, values, step, scale, weights, table)
 
-    n_stored = jax.tree.unflatten(structure, ctx.avals_in[5:]).n_stored
+    n_stored = jax.tree.unflatten(structure, ctx.avals_in[6:]).n_stored
     if n_stored > MOST_STORED:
         raise ValueError(
             f"on a GPU a pathway must have at most {MOST_STORED:,} stored synapses (its indices "

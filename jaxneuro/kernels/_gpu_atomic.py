@@ -22,19 +22,21 @@ _log = logging.getLogger("jaxneuro")
 def add_at(ref: Any, index: tuple, x: jax.Array, mask: jax.Array, interpret: bool) -> None:
     """`ref[index] += x` where `mask`, each add atomic, in no order.
 
-    `index` is a scalar and int32 vectors. Interpreted, a program is alone: all of
-    `ref[index[0]]` is read, added to and written.
+    `index` is any number of scalars and two int32 vectors. Interpreted, a program is alone: all
+    that the scalars leave is read, added to and written.
     """
-    number, *vectors = index
+    *scalars, slot, place = index
+    vectors = [slot, place]
     if interpret:
         x = jnp.where(mask, x, jnp.zeros_like(x))
-        ref[number] = ref[number].at[tuple(vectors)].add(x)
+        whole = (*scalars, slice(None), slice(None))
+        ref[whole] = ref[whole].at[slot, place].add(x)
     elif _relaxed_add is not None:
         _relaxed_add(ref, index, x, mask)
     elif jnp.issubdtype(x.dtype, jnp.integer):
         # This add has no mask: the other lanes add 0 where one of the masked ones may add.
         vectors = [jnp.where(mask, v, jnp.max(jnp.where(mask, v, 0))) for v in vectors]
-        addupdate(ref, (number, *vectors), jnp.where(mask, x, jnp.zeros_like(x)))
+        addupdate(ref, (*scalars, *vectors), jnp.where(mask, x, jnp.zeros_like(x)))
     else:
         triton.atomic_add(ref, index, x, mask=mask)
 

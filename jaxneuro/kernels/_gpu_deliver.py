@@ -23,6 +23,7 @@ Indices are 32 bits wide (places in memory 64 where an array is large): see `MOS
 """
 
 import functools
+import math
 from typing import Any, NamedTuple
 
 import jax
@@ -32,9 +33,9 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
 from ._gpu_atomic import add_at
-from ._gpu_drawn import deliver_drawn_row
+from ._gpu_redraw import deliver_redrawn_row
 from ._reference import clear_slot, product_dtype
-from ._table import DRAWN, HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, Table
+from ._table import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, REDRAWN, Section, Table
 
 # About as many programs as fill a large GPU twice; more only cost time to start them.
 PROGRAMS = 4096
@@ -52,7 +53,7 @@ class Grid(NamedTuple):
 
 def grid_of(table: Table) -> Grid:
     """Sources, lanes and segments from the sizes of a table (static numbers)."""
-    longest = max(table.longest_row, table.n_drawn // max(table.n_rows, 1), 1)
+    longest = max(table.longest_row, table.n_redrawn // max(table.n_rows, 1), 1)
     lanes = 128 if longest <= 128 else 256
     segments = min(-(-longest // lanes), _MOST_SEGMENTS)
     rows = 16
@@ -63,7 +64,8 @@ def grid_of(table: Table) -> Grid:
 
 def deliver_pallas(
     ring: jax.Array,
-    released: jax.Array,
+    bits: jax.Array,
+    values: jax.Array,
     step: jax.Array,
     scale: jax.Array,
     weights: jax.Array,
@@ -72,44 +74,52 @@ def deliver_pallas(
     grid: Grid | None = None,
     interpret: bool = False,
 ) -> jax.Array:
-    """`deliver` with at most one leading batch axis per operand; the ring has it if any has."""
-    if ring.ndim == 3:
-        numbers = ring[None], released, step, scale, weights
-        return deliver_pallas(*numbers, table, clear, grid, interpret)[0]
+    """`deliver`; `values` is empty where bits say all. Batch axes as `batched` gives them.
+
+    The ring is not reshaped: XLA would copy it in every step of a loop.
+    """
+    axes = ring.shape[:-2]
     if table.n_synapses == 0:
-        return jax.vmap(clear_slot, (0, 0 if step.ndim else None))(ring, step) if clear else ring
+        return _cleared(ring, step) if clear else ring
     grid = grid_of(table) if grid is None else grid
     n_sections, dtype = table.sections.shape[0], product_dtype(ring)
-    operands = _operands(released, step, scale, weights, table, dtype)
-    flat = ring.reshape(*ring.shape[:2], -1)
+    operands = _operands(bits, values, step, scale, weights, table, dtype)
     kernel = functools.partial(
         _kernel,
         names=tuple(operands),
+        axes=axes,
         grid=grid,
         n_sections=n_sections,
-        bits=released.dtype == jnp.uint8,
         dtype=dtype,
         clear=clear,
         interpret=interpret,
     )
-    out = pl.pallas_call(
+    # A section of n rows has at most n / rows + 1 programs, so there are never more.
+    chunks = table.n_rows // grid.rows + n_sections
+    return pl.pallas_call(
         kernel,
-        out_shape=jax.ShapeDtypeStruct(flat.shape, flat.dtype),
-        # A section of n rows has at most n / rows + 1 programs, so there are never more.
-        grid=(table.n_rows // grid.rows + n_sections, grid.segments, ring.shape[0]),
+        out_shape=jax.ShapeDtypeStruct(ring.shape, ring.dtype),
+        grid=(chunks, grid.segments, math.prod(axes)),
         input_output_aliases={len(operands): 0},
         interpret=interpret,
         compiler_params=triton.CompilerParams(num_warps=_WARPS, num_stages=1),
         name="deliver_pallas",
-    )(*operands.values(), flat)
-    return out.reshape(ring.shape)
+    )(*operands.values(), ring)
 
 
-def _operands(released, step, scale, weights, table: Table, dtype: Any) -> dict[str, jax.Array]:
+def _cleared(ring: jax.Array, step: jax.Array) -> jax.Array:
+    one = clear_slot
+    for k in range(ring.ndim - 2):
+        one = jax.vmap(one, (0, 0 if step.ndim > k else None))
+    return one(ring, jnp.broadcast_to(step, ring.shape[: step.ndim]))
+
+
+def _operands(bits, values, step, scale, weights, table: Table, dtype: Any) -> dict[str, jax.Array]:
     """What the kernel reads, by name."""
     operands = {
-        "released": released if released.dtype == jnp.uint8 else released.astype(dtype),
-        "step": step.reshape(-1),
+        "bits": bits,
+        "values": values.astype(dtype),
+        "step": step if step.ndim else step[None],
         "scale": scale.astype(dtype),
         "weights": weights,
     }
@@ -119,22 +129,30 @@ def _operands(released, step, scale, weights, table: Table, dtype: Any) -> dict[
     return {name: x for name, x in operands.items() if x.size}
 
 
-# Ranks without a batch axis of the operands that may have one.
-_RANKS = {"released": 1, "step": 0, "scale": 1, "weights": 1}
+# Ranks without batch axes of the operands that may have them.
+_RANKS = {"bits": 1, "values": 1, "step": 0, "scale": 1, "weights": 1}
 
 
 class _Program:
     """One program: its place in the grid, its operands, and masked reads of them."""
 
-    def __init__(self, names: tuple[str, ...], refs: tuple, grid: Grid, interpret: bool):
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        refs: tuple,
+        axes: tuple[int, ...],
+        grid: Grid,
+        interpret: bool,
+    ):
         *inputs, _, self.ring = refs  # the ring before and after are one array
         self.operands = dict(zip(names, inputs))
         self.grid, self.interpret = grid, interpret
         # Interpreted, these are known outside of loops and branches only.
-        self.chunk, self.segment, self.network = (pl.program_id(axis) for axis in range(3))
+        self.chunk, self.segment, number = (pl.program_id(axis) for axis in range(3))
+        self.network = _index(number, axes)
         self.chunks = pl.num_programs(0)
         self.step = self.read("step")
-        self.slots, self.places = self.ring.shape[1:]
+        self.slots, self.places = self.ring.shape[-2:]
         self.now = _modulo(self.step, self.slots)
 
     def has(self, name: str) -> bool:
@@ -142,8 +160,11 @@ class _Program:
 
     def read(self, name: str, *index: Any, mask: Any = None) -> jax.Array:
         ref = self.operands[name]
-        if ref.ndim > _RANKS.get(name, ref.ndim):
-            index = (self.network if ref.shape[0] > 1 else 0, *index)
+        if self.network and ref.ndim > _RANKS.get(name, ref.ndim):
+            mine = (k if n > 1 else 0 for k, n in zip(self.network, ref.shape))
+            index = (*mine, *index)
+        elif name == "step":
+            index = (0,)
         return ref[index] if mask is None else triton.load(ref.at[index], mask=mask, other=0)
 
     def integers(self, name: str, *index: Any, mask: Any = None) -> jax.Array:
@@ -154,29 +175,16 @@ class _Program:
         slot = jnp.broadcast_to(self.now + delay, place.shape)
         slot = jnp.where(slot >= self.slots, slot - self.slots, slot)
         x = jnp.broadcast_to(_held(x, self.ring.dtype), place.shape)
-        add_at(self.ring, (self.network, slot, place), x, mask, self.interpret)
+        add_at(self.ring, (*self.network, slot, place), x, mask, self.interpret)
 
 
-class _Section(NamedTuple):
-    """One section as int32 scalars; see `_table.Section`."""
-
-    first_row: Any
-    rows: Any
-    first_block: Any
-    blocks: Any
-    flags: Any
-    pointers: Any
-    targets: Any
-    weights: Any
-    delays: Any
-    tags: Any
-
-    def keeps(self, flag: int) -> Any:
-        return (self.flags & flag) != 0
-
-
-# The lower words of `_Section` among those of a section.
-_WORDS = (0, 1, 2, 3, 4, 5, 7, 9, 11, 13)
+def _index(number: Any, axes: tuple[int, ...]) -> tuple:
+    """The indices along the batch axes of network `number`."""
+    out = []
+    for n in reversed(axes):
+        out.append(lax.rem(number, jnp.int32(n)) if len(axes) > 1 else number)
+        number = lax.div(number, jnp.int32(n)) if len(axes) > 1 else number
+    return tuple(reversed(out))
 
 
 def _lanes(n: int) -> jax.Array:
@@ -189,21 +197,21 @@ def _modulo(a: Any, n: int) -> Any:
     return jnp.where(a < 0, a + n, a)
 
 
-def _kernel(*refs, names, grid, n_sections, bits, dtype, clear, interpret):
-    p = _Program(names, refs, grid, interpret)
+def _kernel(*refs, names, axes, grid, n_sections, dtype, clear, interpret):
+    p = _Program(names, refs, axes, grid, interpret)
     if clear:
         _clear(p)
     number, first = _find_rows(p, n_sections)
 
     @pl.when(number < n_sections)
     def _():
-        section = _Section(*(p.integers("sections", number, word) for word in _WORDS))
+        section = Section.read_low(lambda word: p.integers("sections", number, word))
         lane = _lanes(grid.rows)
-        active = (first + lane < section.rows) & _released(p, section, first + lane, bits)
+        active = (first + lane < section.rows) & _released(p, section, first + lane)
 
         def deliver(at):
             source = section.first_row + first + at
-            value = jnp.ones((), dtype) if bits else p.read("released", source)
+            value = p.read("values", source) if p.has("values") else jnp.ones((), dtype)
             _deliver_row(p, section, first + at, value)
             return jnp.min(jnp.where(active & (lane > at), lane, grid.rows))
 
@@ -217,7 +225,7 @@ def _clear(p):
 
     def write(at):
         place = at + _lanes(p.grid.lanes)
-        triton.store(p.ring.at[p.network, p.now, place], zeros, mask=place < p.places)
+        triton.store(p.ring.at[(*p.network, p.now, place)], zeros, mask=place < p.places)
         return at + p.chunks * (p.grid.segments * p.grid.lanes)
 
     first = (p.chunk * p.grid.segments + p.segment) * p.grid.lanes
@@ -234,13 +242,11 @@ def _find_rows(p, n_sections):
     return number, (p.chunk - jnp.max(jnp.where(before, ends, 0))) * p.grid.rows
 
 
-def _released(p, section, row_of_section, bits):
+def _released(p, section, row_of_section):
     """Which rows' sources released something."""
     mask = row_of_section < section.rows
     source = section.first_row + row_of_section
-    if not bits:
-        return p.read("released", source, mask=mask) != 0
-    return (p.integers("released", source >> 3, mask=mask) >> (source & 7)) & 1 != 0
+    return (p.integers("bits", source >> 3, mask=mask) >> (source & 7)) & 1 != 0
 
 
 def _deliver_row(p, section, row, value):
@@ -248,10 +254,10 @@ def _deliver_row(p, section, row, value):
     if not p.has("draws"):
         _deliver_stored_row(p, section, row, value)
     elif not p.has("targets"):
-        deliver_drawn_row(p, section, row, value)
+        deliver_redrawn_row(p, section, row, value)
     else:
-        drawn = section.keeps(DRAWN)
-        pl.when(drawn)(lambda: deliver_drawn_row(p, section, row, value))
+        drawn = section.keeps(REDRAWN)
+        pl.when(drawn)(lambda: deliver_redrawn_row(p, section, row, value))
         pl.when(~drawn)(lambda: _deliver_stored_row(p, section, row, value))
 
 

@@ -20,7 +20,7 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
 from ._elementwise import Elementwise
-from ._hold import unheld
+from ._materialize import unmaterialized
 from ._walk import UnwalkableError
 
 
@@ -123,7 +123,7 @@ def _plan(step: Callable, given: list, tree: Any, sizes: list[int], lanes: int) 
         for number, x in enumerate(given)
     ]
     shapes.append(jax.ShapeDtypeStruct((), jnp.int32))
-    with unheld():
+    with unmaterialized():
         plan = Elementwise(flat, shapes[: sizes[0]], shapes[sizes[0] :], lanes)
     return plan, spikes_dtype[0]
 

@@ -11,7 +11,7 @@ import jax
 _log = logging.getLogger("jaxneuro")
 _TARGETS = {
     "jaxneuro_deliver": "JaxneuroDeliver",
-    "jaxneuro_hold": "JaxneuroHold",
+    "jaxneuro_materialize": "JaxneuroMaterialize",
     "jaxneuro_pack": "JaxneuroPack",
     "jaxneuro_poisson": "JaxneuroPoisson",
 }

@@ -2,10 +2,9 @@
 
 import jax
 import jax.numpy as jnp
-from jax import lax
+import numpy as np
 
-from ._native import native_available
-from ._reference import pack_reference
+from ._call import by_platform, native_call
 
 # XLA compiles a loop over so few neurons into one function, if nothing foreign is in it.
 _FEW = 16
@@ -20,15 +19,24 @@ def pack(spikes: jax.Array) -> jax.Array:
     """Spikes as bits, the first neuron in the lowest bit of the first byte.
 
     **Step** `spikes` bool `(..., n)`; returns uint8 `(..., 8 ceil(n / 64))`, the padding 0.
-
-    **Source** the house's own: design section 3.
     """
-    if spikes.shape[-1] < _FEW or not native_available():
+    if spikes.shape[-1] < _FEW:
         return pack_reference(spikes)
-    return lax.platform_dependent(spikes, cpu=_native, default=pack_reference)
+    return by_platform(spikes, default=pack_reference, cpu=_native)
 
 
 def _native(spikes: jax.Array) -> jax.Array:
     shape = (*spikes.shape[:-1], packed_bytes(spikes.shape[-1]))
-    out = jax.ShapeDtypeStruct(shape, jnp.uint8)
-    return jax.ffi.ffi_call("jaxneuro_pack", out, vmap_method="broadcast_all")(spikes)
+    return native_call("jaxneuro_pack", (spikes,), shape, jnp.uint8, vmap_method="broadcast_all")
+
+
+def pack_reference(spikes: jax.Array) -> jax.Array:
+    """`pack` by shifts, which XLA fuses with what makes the spikes; see there."""
+    n = spikes.shape[-1]
+    padding = [(0, 0)] * (spikes.ndim - 1) + [(0, -n % 64)]
+    shape = (*spikes.shape[:-1], -(-n // 64) * 8, 8)
+    bits = jnp.pad(spikes, padding).astype(jnp.uint8).reshape(shape)
+    packed = bits[..., 0]
+    for k in range(1, 8):
+        packed = packed | bits[..., k] << np.uint8(k)
+    return packed

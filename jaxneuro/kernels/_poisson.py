@@ -8,6 +8,7 @@ import numpy as np
 from jax import lax
 
 from ..numerics import Stream
+from ._call import native_call
 from ._native import native_available
 from ._poisson_reference import (
     DIGITS,
@@ -46,16 +47,12 @@ def _native(stream: Stream, step: jax.Array, mean: Mean) -> jax.Array:
     operands = [jnp.atleast_1d(x) for x in (*key, mean.rest, mean.zero, mean.whole)]
     sizes = (stream.n,) if stream.sizes is None else stream.sizes
 
-    def shape(*operands: jax.Array) -> jax.Array:
-        parts = (jnp.sum(x).astype(jnp.uint16) for x in operands)
-        return jnp.zeros(stream.n, jnp.uint16) + sum(parts)
-
-    # In shard_map the counts vary over the same axes as the operands, which eval_shape finds out.
-    out = jax.eval_shape(shape, *operands)
-    call = jax.ffi.ffi_call("jaxneuro_poisson", out, vmap_method="expand_dims")
-    return call(
-        *operands,
-        jnp.asarray(np.concatenate(tables, axis=1)),
+    return native_call(
+        "jaxneuro_poisson",
+        (*operands, jnp.asarray(np.concatenate(tables, axis=1))),
+        (stream.n,),
+        jnp.uint16,
+        vmap_method="expand_dims",
         sizes=np.asarray(sizes, np.int32),
         columns=np.asarray(columns, np.int32),
     )

@@ -2,10 +2,10 @@
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 
-from ._drawn_reference import DrawnRows, drawn_gradient, weight_of
+from ._redraw_reference import RedrawnRows, redrawn_gradient, weight_of
+from ._released import Released
 from ._table import Rows, Synapses, Table, expand, expand_rows, read_sections
 
 
@@ -13,13 +13,6 @@ def clear_slot(ring: jax.Array, step: jax.Array) -> jax.Array:
     """`ring` with the slot of `step` set to 0."""
     slot = jnp.mod(step, ring.shape[0])
     return lax.dynamic_update_index_in_dim(ring, jnp.zeros_like(ring[0]), slot, 0)
-
-
-def values_of(released: jax.Array, dtype: jnp.dtype) -> jax.Array:
-    """Release values (sources,) from packed spike bits, or the values themselves."""
-    if released.dtype == jnp.uint8:
-        return jnp.unpackbits(released, bitorder="little").astype(dtype)
-    return released.astype(dtype)
 
 
 def rounded(x: jax.Array, dtype: jnp.dtype) -> jax.Array:
@@ -40,7 +33,7 @@ def own_weights(synapses: Synapses, weights: jax.Array, dtype: jnp.dtype) -> jax
     return jnp.where(index < 0, 1, weights[jnp.maximum(index, 0)].astype(dtype))
 
 
-def deliver_reference(ring, released, step, scale, weights, table: Table, clear: bool):
+def deliver_reference(ring, released: Released, step, scale, weights, table: Table, clear: bool):
     """`deliver` as a loop over the rows that released something; see there."""
     if clear:
         ring = clear_slot(ring, step)
@@ -51,7 +44,7 @@ def deliver_reference(ring, released, step, scale, weights, table: Table, clear:
     if table.n_stored:
         synapses = expand(table)
         factor, own = scale[synapses.block], own_weights(synapses, weights, dtype)
-    value = values_of(released, dtype)[rows.source]
+    value = released.dense(dtype)[rows.source]
     active = jnp.nonzero(value, size=table.n_rows, fill_value=0)[0].astype(jnp.int32)
     offsets = jnp.arange(table.longest_row, dtype=jnp.int32)
     slots = ring.shape[0]
@@ -82,30 +75,29 @@ def deliver_reference(ring, released, step, scale, weights, table: Table, clear:
         return lax.cond(drawn.is_drawn(row), add_drawn, add_stored, row, flat)
 
     count = jnp.count_nonzero(value).astype(jnp.int32)
-    return lax.fori_loop(0, count, add_row, ring.reshape(slots, -1)).reshape(ring.shape)
+    return lax.fori_loop(0, count, add_row, ring)
 
 
-def _drawn_rows(table: Table, rows: Rows, step: jax.Array, slots: int) -> DrawnRows | None:
+def _drawn_rows(table: Table, rows: Rows, step: jax.Array, slots: int) -> RedrawnRows | None:
     if table.draws.shape[0] == 0:
         return None
-    return DrawnRows(table, read_sections(table), rows, step, slots)
+    return RedrawnRows(table, read_sections(table), rows, step, slots)
 
 
-def deliver_gradient(ring_bar, released, step, scale, weights, table: Table, clear: bool):
+def deliver_gradient(ring_bar, released: Released, step, scale, weights, table: Table, clear: bool):
     """The transpose of `deliver`, which is linear in ring, values, scale and weights.
 
     Visits every synapse, of silent sources too: the map's matrix does not depend on
-    who is silent. Returns the cotangents of (ring, released, scale, weights).
+    who is silent. Returns the cotangents of (ring, release values, scale, weights).
     """
     ring_out = clear_slot(ring_bar, step) if clear else ring_bar
     dtype, slots = ring_bar.dtype, ring_bar.shape[0]
-    value = values_of(released, dtype)
+    value = released.dense(dtype)
     scale_bar, weights_bar = jnp.zeros(scale.shape, dtype), jnp.zeros(weights.shape, dtype)
     value_bar = jnp.zeros_like(value)
-    arrived = ring_bar.reshape(slots, -1)
     if table.n_stored:
         s = expand(table)
-        y = arrived[jnp.mod(step + s.delay, slots), s.place]
+        y = ring_bar[jnp.mod(step + s.delay, slots), s.place]
         own = own_weights(s, weights, dtype)
         x = value[s.source] * y
         scale_bar = scale_bar.at[s.block].add(x * own)
@@ -115,22 +107,10 @@ def deliver_gradient(ring_bar, released, step, scale, weights, table: Table, cle
         value_bar = value_bar.at[s.source].add(y * scale[s.block] * own)
     drawn = _drawn_rows(table, expand_rows(table), step, slots) if table.n_rows else None
     if drawn is not None:
-        bars = drawn_gradient(drawn, arrived, value, scale, weights)
+        bars = redrawn_gradient(drawn, ring_bar, value, scale, weights)
         scale_bar, weights_bar, value_bar = (
             a + b for a, b in zip((scale_bar, weights_bar, value_bar), bars)
         )
     scale_bar, weights_bar = scale_bar.astype(scale.dtype), weights_bar.astype(weights.dtype)
-    released_bar = None if released.dtype == jnp.uint8 else value_bar.astype(released.dtype)
-    return ring_out, released_bar, scale_bar, weights_bar
-
-
-def pack_reference(spikes: jax.Array) -> jax.Array:
-    """`pack` by shifts, which XLA fuses with what makes the spikes; see there."""
-    n = spikes.shape[-1]
-    padding = [(0, 0)] * (spikes.ndim - 1) + [(0, -n % 64)]
-    shape = (*spikes.shape[:-1], -(-n // 64) * 8, 8)
-    bits = jnp.pad(spikes, padding).astype(jnp.uint8).reshape(shape)
-    packed = bits[..., 0]
-    for k in range(1, 8):
-        packed = packed | bits[..., k] << np.uint8(k)
-    return packed
+    values_bar = None if released.values is None else value_bar.astype(released.values.dtype)
+    return ring_out, values_bar, scale_bar, weights_bar

@@ -14,9 +14,10 @@ and one offset, the section says so (`ONE_PLACE`: targets then count from the st
 the group, which must have at most 65,536 neurons), and only the scale is looked up by
 tag. What is one number per block is one entry of a vector over blocks. Row pointers
 are uint32, relative to the section; a section keeps 64-bit starts of its columns. A section
-that is `DRAWN` has neither synapses nor pointers: its rows are drawn whenever they are needed.
+that is `REDRAWN` has neither synapses nor pointers: its rows are drawn whenever they are needed.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -24,8 +25,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-SECTION_WORDS = 16
-HAS_WEIGHTS, HAS_DELAYS, HAS_TAGS, ONE_PLACE, DRAWN = 1, 2, 4, 8, 16
+# What a section keeps: bits of its flags.
+HAS_WEIGHTS, HAS_DELAYS, HAS_TAGS, ONE_PLACE, REDRAWN = 1, 2, 4, 8, 16
 BLOCK_TARGETS = 65_536
 
 
@@ -38,10 +39,8 @@ class Table(eqx.Module):
     int32 (blocks,) [steps]; `block_span` int32 (blocks, 2) first and last + 1 neuron of the
     block in the target group; `block_projection` int32 (blocks,); `draws` uint32 (blocks, 20),
     or (0, 20) where all is stored, and `draw_tables` uint32: see `Draw`. Static: `n_rows` pairs
-    of section and row, `longest_row` in synapses, `n_drawn` (expected)
-    synapses that are not stored.
-
-    **Source** the house's own: design sections 3 and 5.
+    of section and row, `longest_row` in synapses, `n_redrawn` (expected) synapses that are not
+    stored, `n_targets` the neurons that it may reach.
     """
 
     sections: jax.Array
@@ -57,7 +56,8 @@ class Table(eqx.Module):
     draw_tables: jax.Array
     n_rows: int = eqx.field(static=True)
     longest_row: int = eqx.field(static=True)
-    n_drawn: int = eqx.field(static=True)
+    n_redrawn: int = eqx.field(static=True)
+    n_targets: int = eqx.field(static=True)
 
     @property
     def n_stored(self) -> int:
@@ -66,17 +66,27 @@ class Table(eqx.Module):
 
     @property
     def n_synapses(self) -> int:
-        return self.n_stored + self.n_drawn
+        return self.n_stored + self.n_redrawn
+
+
+def ring_place(receptor: Any, target: Any, n_targets: int) -> Any:
+    """Where what arrives at a receptor of a target stands in a slot of the ring.
+
+    A slot holds the arrivals of one time step: those of all targets at receptor 0, then at
+    receptor 1, and so on.
+    """
+    return receptor * n_targets + target
 
 
 class Section(NamedTuple):
-    """One section of a table: numbers on the host, arrays (sections,) when traced.
+    """One section of a table: numbers on the host, arrays when traced.
+
+    The words that kernels read are these fields in this order; `native/layout.h` is made from
+    them (`python -m scripts.native_layout`). Those from `pointers` on are 64 bits wide.
 
     **Fields** `first_row`, `rows` its sources; `first_block`, `blocks`; `flags` what it keeps
     (`HAS_WEIGHTS`, `HAS_DELAYS`, `HAS_TAGS`, `ONE_PLACE`); `pointers`, `targets`, `weights`,
     `delays`, `tags` where it starts in each column.
-
-    **Source** the house's own: design section 5.
     """
 
     first_row: Any
@@ -90,17 +100,33 @@ class Section(NamedTuple):
     delays: Any
     tags: Any
 
+    def keeps(self, flag: int) -> Any:
+        """Whether the section keeps a column."""
+        return (self.flags & flag) != 0
+
     def words(self) -> np.ndarray:
-        """The section as the uint32 words that the kernels read."""
-        small = [int(x) for x in self[:5]]
-        wide = [w for x in self[5:] for w in (int(x) & 0xFFFFFFFF, int(x) >> 32)]
-        return np.array(small + wide + [0], dtype=np.uint32)
+        """The section as the uint32 words that the kernels read, lower halves first."""
+        small = [int(x) for x in self[:SECTION_NARROW]]
+        wide = [w for x in self[SECTION_NARROW:] for w in (int(x) & 0xFFFFFFFF, int(x) >> 32)]
+        padding = [0] * (SECTION_WORDS - len(small) - len(wide))
+        return np.array(small + wide + padding, dtype=np.uint32)
 
     @classmethod
     def read(cls, words: np.ndarray) -> "Section":
         """The section that `words` say."""
         w = [int(x) for x in words]
-        return cls(*w[:5], *(w[k] | w[k + 1] << 32 for k in range(5, 15, 2)))
+        wide = range(SECTION_NARROW, 2 * len(cls._fields) - SECTION_NARROW, 2)
+        return cls(*w[:SECTION_NARROW], *(w[k] | w[k + 1] << 32 for k in wide))
+
+    @classmethod
+    def read_low(cls, word: Callable[[int], Any]) -> "Section":
+        """The section of the lower 32 bits of every field; `word(k)` reads word k."""
+        wide = range(SECTION_NARROW, 2 * len(cls._fields) - SECTION_NARROW, 2)
+        return cls(*(word(k) for k in (*range(SECTION_NARROW), *wide)))
+
+
+SECTION_NARROW = Section._fields.index("pointers")  # fields of 32 bits
+SECTION_WORDS = 16
 
 
 def read_sections(table: Table) -> Section:
@@ -110,8 +136,8 @@ def read_sections(table: Table) -> Section:
             "the kernels in jnp index with 32 bits: a pathway must have fewer than 2^31 "
             f"stored synapses; got {table.n_stored:,}. Install with a C++ compiler to run it."
         )
-    w = table.sections.astype(jnp.int32)
-    return Section(*(w[:, i] for i in (0, 1, 2, 3, 4, 5, 7, 9, 11, 13)))
+    words = table.sections.astype(jnp.int32)
+    return Section.read_low(lambda k: words[:, k])
 
 
 class Rows(NamedTuple):
@@ -143,7 +169,7 @@ def expand_rows(table: Table) -> Rows:
     source = s.first_row[section] + row
     # Row by row, as the native kernel goes: a source may have rows in several sections.
     order = jnp.argsort(source, stable=True)
-    stored = (s.flags[section] & DRAWN) == 0
+    stored = (s.flags[section] & REDRAWN) == 0
     if pointers.shape[0]:
         ends = (pointers.at[e].get(mode="fill", fill_value=0) for e in (entry, entry + per_row))
         start, stop = (jnp.where(stored, base + end, 0) for end in ends)

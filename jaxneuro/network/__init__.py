@@ -1,16 +1,24 @@
-"""Networks: the description that a person writes and the network that a machine runs."""
+"""What the machine runs: groups, pathways, their states, and the step of a network."""
 
-from ._build import build as build
-from ._check_neuron import check_neuron as check_neuron
 from ._connections import Connections as Connections
-from ._description import Description as Description
-from ._estimate import Estimate as Estimate
-from ._estimate import ProjectionEstimate as ProjectionEstimate
+from ._fixed_point import FixedPoint as FixedPoint
+from ._fixed_point import find_quanta as find_quanta
+from ._group import Group as Group
+from ._group import Initial as Initial
+from ._group import PopulationSpan as PopulationSpan
 from ._group import initial_state as initial_state
+from ._group_state import GroupState as GroupState
+from ._members import first_member as first_member
+from ._named import Holder as Holder
+from ._named import holders_at as holders_at
 from ._network import Network as Network
-from ._part import Part as Part
-from ._population import Population as Population
-from ._projection import Projection as Projection
-from ._state import NetworkState as NetworkState
-from ._state import Output as Output
-from ._stimulation import Stimulation as Stimulation
+from ._network_state import NetworkState as NetworkState
+from ._network_state import Output as Output
+from ._pathway import Pathway as Pathway
+from ._pathway import ProjectionSpan as ProjectionSpan
+from ._pathway_state import PathwayState as PathwayState
+from ._spread_group import SpreadGroup as SpreadGroup
+from ._spread_network import SpreadNetwork as SpreadNetwork
+from ._stimuli import StimulusGroup as StimulusGroup
+from ._stimuli import Target as Target
+from ._stimuli import Window as Window

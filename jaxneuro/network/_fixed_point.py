@@ -15,7 +15,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..kernels import deliver, packed_bytes
+from ..kernels import Released, deliver, packed_bytes
+from ._ring import empty_ring
 
 # What rounding can add to the largest sum, 1/2 per synapse, stays below 2^25 for 2^26 of them.
 _LARGEST = 2.0**31 - 2.0**25
@@ -44,29 +45,31 @@ class FixedPoint(eqx.Module):
             quanta[p.target] = jnp.maximum(quanta[p.target], self.quanta[p.target] * most)
         return eqx.tree_at(lambda f: f.quanta, self, tuple(quanta))
 
-    def scale(self, scale: jax.Array, pathway: Any) -> jax.Array:
-        """A scale per projection in quanta of the receptor that it reaches."""
-        return scale / self.quanta[pathway.target][np.array(pathway.receptors, np.int32)]
+    def scale(self, scale: jax.Array, target: int, receptors: tuple[int, ...]) -> jax.Array:
+        """A scale per projection in quanta of the receptor of group `target` that it reaches."""
+        return scale / self.quanta[target][np.array(receptors, np.int32)]
 
 
-def find_quanta(groups: tuple, pathways: tuple, slots: tuple[int, ...], dtype: Any) -> FixedPoint:
+def find_quanta(groups: tuple, pathways: tuple, dtype: Any) -> FixedPoint:
     """The quanta of every receptor: delivers the sizes of all weights once, all sources at once."""
     most = [jnp.zeros((len(g.receptors), g.n), dtype) for g in groups]
     built = []
     for p in pathways:
         scale = jnp.abs(p.weight * p.gain)
         built.append(jnp.where(scale == 0, 1, scale))
-        shape = (slots[p.target], *most[p.target].shape)
-        most[p.target] += _largest(p, built[-1], groups[p.source].n, shape)
+        slots, receptors = groups[p.target].slots, most[p.target].shape[0]
+        ring = empty_ring(slots, receptors, groups[p.target].n, dtype)
+        largest = _largest(p, built[-1], groups[p.source].n, ring)
+        most[p.target] += largest.reshape(most[p.target].shape)
     quanta = (jnp.max(m, axis=1, initial=0) / np.asarray(_LARGEST, dtype) for m in most)
     return FixedPoint(tuple(jnp.where(q == 0, 1, q) for q in quanta), tuple(built))
 
 
 @eqx.filter_jit
-def _largest(pathway: Any, scale: jax.Array, n: int, shape: tuple[int, ...]) -> jax.Array:
-    every = jnp.full(packed_bytes(n), 255, jnp.uint8)
+def _largest(pathway: Any, scale: jax.Array, n: int, ring: jax.Array) -> jax.Array:
+    every = Released(jnp.full(packed_bytes(n), 255, jnp.uint8))
     ring = deliver(
-        jnp.zeros(shape, scale.dtype),
+        ring,
         every,
         jnp.int32(0),
         scale[pathway.table.block_projection],

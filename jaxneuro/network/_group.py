@@ -2,15 +2,19 @@
 
 import functools
 import itertools
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from .._types import Drive, Neuron, StochasticNeuron, Synapse, add_drives
+from .._types import Neuron, StochasticNeuron, Synapse
+from ..kernels import Released
 from ..numerics import Distribution, Stream, bits, spread_rows, stream_keys, unit_interval
-from ._merge import spread
+from ._group_state import GroupState
+from ._members import as_floating, spread
+from ._ring import empty_ring
+from ._spread_group import SpreadGroup
 from ._stimuli import StimulusGroup
 
 
@@ -22,21 +26,35 @@ class Initial(eqx.Module):
     value: Any  # an array of shape () or (n,), or a distribution (which has no leaves)
 
 
+class PopulationSpan(NamedTuple):
+    """A population of a group: its name and its number of neurons."""
+
+    name: str
+    n: int
+
+
 class Group(eqx.Module):
     """Populations of one neuron model as one array of neurons.
 
-    **Fields** `model` merged; `receptors` synapse models; `stimuli`; `initial`; static
-    `populations` (names) and `sizes`, in the order in which they lie in the arrays.
-
-    **Source** the house's own: design section 3.
+    **Fields** `model` merged; `receptors` synapse models; `stimuli`; `initial` start values; static
+    `members` its populations, in the order in which they lie in the arrays; `slots` of its ring.
     """
 
     model: Neuron
     receptors: tuple[Synapse, ...]
     stimuli: tuple[StimulusGroup, ...]
     initial: tuple[Initial, ...]
-    populations: tuple[str, ...] = eqx.field(static=True)
-    sizes: tuple[int, ...] = eqx.field(static=True)
+    members: tuple[PopulationSpan, ...] = eqx.field(static=True)
+    slots: int = eqx.field(static=True, default=1)
+
+    @property
+    def populations(self) -> tuple[str, ...]:
+        """Names of the populations."""
+        return tuple(member.name for member in self.members)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(member.n for member in self.members)
 
     @property
     def n(self) -> int:
@@ -51,24 +69,31 @@ class Group(eqx.Module):
         """The number of a population, or None where it is not in this group."""
         return _numbers(self.populations).get(name)
 
-    def spread(self) -> "Group":
-        """Merged parameters spread over the neurons."""
-        return Group(
+    def spread(self) -> SpreadGroup:
+        """The group as a loop runs it: merged parameters spread over the neurons."""
+        return SpreadGroup(
             spread(self.model, self.sizes),
             tuple(spread(r, self.sizes) for r in self.receptors),
             tuple(s.spread() for s in self.stimuli),
-            self.initial,
-            self.populations,
-            self.sizes,
+            self.members,
         )
 
-    def init_neurons(self, seed: Any) -> Any:
-        """The state of the neurons, with the start values that were asked for."""
-        state = initial_state(self.model, self.n, self._stream(seed))
+    def init(self, seed: Any, ring_dtype: Any, dtype: Any, dt: float) -> GroupState:
+        """The state at t = 0, with the start values that were asked for; nothing was released."""
+        running = self.spread()
+        neurons = initial_state(running.model, self.n, self._stream(seed))
         for variable in sorted({i.variable for i in self.initial}):
-            x = jnp.asarray(getattr(state, variable))
-            state = _replace(state, variable, self._start(variable, x, seed))
-        return state
+            x = jnp.asarray(getattr(neurons, variable))
+            neurons = _replace(neurons, variable, self._start(variable, x, seed))
+        state = GroupState(
+            neurons=neurons,
+            receptors=tuple(r.init(self.n) for r in running.receptors),
+            stimuli=tuple(s.init(seed) for s in running.stimuli),
+            ring=empty_ring(self.slots, len(self.receptors), self.n, ring_dtype),
+            released=Released(jnp.zeros(0, jnp.uint8)),
+        )
+        state = as_floating(state, dtype)
+        return state._replace(released=running.nothing_released(state, dt))
 
     def _stream(self, seed: Any) -> Stream | None:
         """Where neurons that draw do so: a stream for each population."""
@@ -87,7 +112,7 @@ class Group(eqx.Module):
             high, low = (spread_rows(jnp.asarray(k), self.sizes) for k in keys)
             words = bits((high, low), self._local(), 0)[0]
         pieces = []
-        laws = [initial.get(number) for number in range(len(self.sizes))]
+        laws = [initial.get(number) for number in range(len(self.members))]
         for _, run in itertools.groupby(enumerate(laws), key=_run_key):
             numbers = [number for number, _ in run]
             span = slice(self.span(numbers[0]).start, self.span(numbers[-1]).stop)
@@ -107,43 +132,9 @@ class Group(eqx.Module):
         # In pieces of counts, as in `spread_rows`.
         return jnp.concatenate([jnp.arange(n, dtype=jnp.uint32) for n in self.sizes])
 
-    def synaptic_drive(
-        self, states: Any, arrived: Any, from_outside: dict, neurons: Any, dt: float
-    ) -> Any:
-        """The receptors' new states and their summed drive.
-
-        `arrived` (receptors, n) from the network, `from_outside` (n,) by receptor from stimuli.
-        """
-        drive, new = Drive(), []
-        v: Any = self.model.voltage(neurons)
-        for number, (receptor, state) in enumerate(zip(self.receptors, states)):
-            arrivals = arrived[number]
-            if number in from_outside:
-                arrivals = arrivals + from_outside[number]
-            state, part = receptor.step(state, arrivals, v, dt)
-            new.append(state)
-            drive = add_drives(drive, part)
-        return tuple(new), drive
-
-    def stimulus_drive(self, states, step: jax.Array, dt: float):
-        """The stimuli's new states, their summed drive, and their spikes by receptor, (n,)."""
-        drive, arrivals, new = Drive(), {}, []
-        for stimulus, state in zip(self.stimuli, states):
-            state, part = stimulus.step(state, step, dt, self.n)
-            new.append(state)
-            if stimulus.receptor is None:
-                drive = add_drives(drive, part)
-            else:
-                earlier = arrivals.get(stimulus.receptor)
-                arrivals[stimulus.receptor] = part if earlier is None else earlier + part
-        return tuple(new), drive, arrivals
-
 
 def initial_state(model: Neuron, n: int, stream: Stream | None = None) -> Any:
-    """The state of n neurons; those that draw do so in `stream`, or in any where none is given.
-
-    **Source** the house's own: design sections 2 and 4.
-    """
+    """The state of n neurons; those that draw do so in `stream`, or in any where none is given."""
     if not isinstance(model, StochasticNeuron):
         return model.init(n)
     if stream is None:

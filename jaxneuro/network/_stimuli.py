@@ -1,7 +1,7 @@
 """Stimuli of a group: those of one kind stepped as one."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -10,38 +10,79 @@ import jax.numpy as jnp
 from .._types import Drive, Stimulus
 from ..kernels import native_available
 from ..numerics import Stream, stream_keys
-from ._merge import spread
+from ._members import spread
 
 _LONG = 64  # neurons: a shorter run takes longer to begin than to draw
 _NONE = {"is_leaf": lambda x: x is None}
 
 
+class Window(NamedTuple):
+    """When a stimulation is on, in steps: from `start` to `stop` (None: always), `delay` later."""
+
+    delay: int = 0
+    start: int = 0
+    stop: int | None = None
+
+    def on(self, now: Any) -> Any:
+        """Whether a stimulus is on in its own step `now`; None where it always is."""
+        if (self.delay, self.start) == (0, 0) and self.stop is None:
+            return None
+        on = now >= self.start
+        return on if self.stop is None else on & (now < self.stop)
+
+
+class Target(NamedTuple):
+    """The neurons that one stimulation drives.
+
+    **Fields** `name` of the stimulation; `population` number in its group; `n` how many; `span`
+    first and last + 1 neuron in the group, None where they are no stretch; `first` the number in
+    the population of the span's first neuron, or in the group of the population's first.
+    """
+
+    name: str
+    population: int
+    n: int
+    span: tuple[int, int] | None
+    first: int
+
+
 class StimulusGroup(eqx.Module):
     """Stimuli of one kind onto neurons of one group.
 
-    **Fields** `model` merged; `weight` of the spikes it sends, () or (members,) or (n,), None for
+    **Fields** `model` merged; `weight` of the spikes it sends, () or (targets,) or (n,), None for
     one that gives a current; `index` the neurons in the group where they are not stretches of
-    it; static `names`; `members` the populations' numbers; `spans` stretches of the group (start,
-    stop); `locals` number of the first neuron of each stretch in its population; `receptor` of
-    the spikes; `window` delay, start and stop in steps.
-
-    **Source** the house's own: design section 3.
+    it; static `targets`; `receptor` of the spikes; `window`.
     """
 
     model: Stimulus
     weight: jax.Array | None
     index: jax.Array | None
-    names: tuple[str, ...] = eqx.field(static=True)
-    members: tuple[int, ...] = eqx.field(static=True)
-    sizes: tuple[int, ...] = eqx.field(static=True)
-    spans: tuple[tuple[int, int], ...] = eqx.field(static=True)
-    locals: tuple[int, ...] = eqx.field(static=True)
+    targets: tuple[Target, ...] = eqx.field(static=True)
     receptor: int | None = eqx.field(static=True)
-    window: tuple[int, int, int | None] = eqx.field(static=True)
+    window: Window = eqx.field(static=True)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the stimulations."""
+        return tuple(target.name for target in self.targets)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(target.n for target in self.targets)
+
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """The stretches of the group that are driven, ascending; none where `index` says who."""
+        return tuple(target.span for target in self.targets if target.span is not None)
 
     @property
     def n(self) -> int:
         return sum(self.sizes)
+
+    def neurons(self, number: int) -> Any:
+        """The neurons of target `number` in what is driven: a slice."""
+        start = sum(self.sizes[:number])
+        return slice(start, start + self.sizes[number])
 
     def spread(self) -> "StimulusGroup":
         """Merged parameters spread over the neurons, if the model needs it."""
@@ -52,32 +93,30 @@ class StimulusGroup(eqx.Module):
 
     def _keeps_runs(self) -> bool:
         """Whether the model gets one number per run: where that is faster."""
-        long = self.n >= _LONG * len(self.sizes)
+        long = self.n >= _LONG * len(self.targets)
         return self.model.takes_runs and long and native_available()
 
     def _per_run(self, model: Stimulus) -> bool:
         """Whether every parameter is one number, for all or for each member."""
-        return all(jnp.shape(x) in ((), (len(self.sizes),)) for x in jax.tree.leaves(model))
+        return all(jnp.shape(x) in ((), (len(self.targets),)) for x in jax.tree.leaves(model))
 
     def init(self, seed: Any) -> Any:
         """The state, with the identity of every neuron for what the stimulus draws."""
         high, low = (jnp.asarray(k) for k in stream_keys(seed, self.names, "stimulus"))
-        first = jnp.asarray(self.locals, jnp.uint32)
+        first = jnp.asarray([target.first for target in self.targets], jnp.uint32)
         if self.index is not None:
-            first = (self.index - self.locals[0]).astype(jnp.uint32)
+            first = (self.index - self.targets[0].first).astype(jnp.uint32)
         stream = Stream(high, low, first, self.sizes)
         return self.model.init(self.n, stream if self._keeps_runs() else stream.spread())
 
     def step(self, state: Any, step: jax.Array, dt: float, n: int) -> tuple[Any, Any]:
         """The new state, and the drive (or the weighted spikes) for all n neurons of the group."""
-        delay, start, stop = self.window
-        now = step if delay == 0 else step - delay
+        now = step if self.window.delay == 0 else step - self.window.delay
         state, out = self.model.step(state, now, dt)
         if self.weight is not None:
             out = out * self.weight
-        if (delay, start) != (0, 0) or stop is not None:
-            on = now >= start
-            on = on if stop is None else on & (now < stop)
+        on = self.window.on(now)
+        if on is not None:
             out = jax.tree.map(lambda x: jnp.where(on, x, jnp.zeros_like(x)), out)
         if isinstance(out, Drive):
             return state, jax.tree.map(lambda x: self._place(x, n), out)

@@ -12,6 +12,8 @@ from ._grid import check_dt as check_dt
 from ._grid import steps_on_grid as steps_on_grid
 from ._means import mean_over_step as mean_over_step
 from ._means import slope_over_step as slope_over_step
+from ._model_step import check_grid as check_grid
+from ._model_step import check_stable as check_stable
 from ._normal import standard_normal as standard_normal
 from ._phase import cycles as cycles
 from ._quantile_table import QUANTILES as QUANTILES

@@ -1,6 +1,6 @@
 """Plain spikes: a source delivers its full weights when it spikes."""
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 
@@ -17,6 +17,8 @@ class Spikes(Release):
     **Step** returns the spikes unchanged. The network has them as bits already, so this release
     costs nothing.
     """
+
+    plain: ClassVar[bool] = True
 
     def init(self, n: int) -> SpikesState:
         return SpikesState()

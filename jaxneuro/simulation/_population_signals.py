@@ -47,11 +47,12 @@ def _lattice_mean_jvp(primals: Any, tangents: Any) -> Any:
 def lfp_proxy(net: Network, state: NetworkState, name: str) -> jax.Array:
     """The sum over receptors of the population's mean absolute synaptic current [pA], ()."""
     number, span = net.population(name)
-    group, neurons = net.groups[number], state.neurons[number]
+    group, mine = net.groups[number].spread(), state.groups[number]
+    neurons = mine.neurons
     v, nothing = group.model.voltage(neurons), jnp.zeros(group.n, net.dtype)
     v = nothing if v is None else v
     total = jnp.zeros((), net.dtype)
-    for receptor, synapses in zip(group.receptors, state.synapses[number]):
+    for receptor, synapses in zip(group.receptors, mine.receptors):
         drive = receptor.step(synapses, nothing, v, net.dt)[1]
         current = jnp.broadcast_to(drive.current_at(v), nothing.shape)
         total += lattice_mean(jnp.abs(current[span]))

@@ -29,8 +29,9 @@ def _chunk(net: Network, state: NetworkState, inputs: Any, n_steps: int, record:
 
 
 def _non_finite(state: NetworkState) -> jax.Array:
-    """How many numbers of the neurons' and synapses' states are not finite."""
-    leaves = jax.tree.leaves((state.neurons, state.synapses))
+    """How many numbers of the states of neurons, receptors and releases are not finite."""
+    models = [(group.neurons, group.receptors) for group in state.groups]
+    leaves = jax.tree.leaves((models, [pathway.release for pathway in state.pathways]))
     floating = [x for x in leaves if jnp.issubdtype(x.dtype, jnp.floating)]
     bad = [jnp.sum(~jnp.isfinite(x), dtype=jnp.int32) for x in floating]
     return sum(bad, jnp.zeros((), jnp.int32))

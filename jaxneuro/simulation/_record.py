@@ -10,7 +10,7 @@ import numpy as np
 
 from .._checks import check_count, unknown
 from ..network import Network, NetworkState, Output
-from ._chosen import Chosen, chosen
+from ._neuron_choice import Chosen, chosen
 from ._population_signals import lattice_mean, lfp_proxy
 from ._spikes import count_bits
 

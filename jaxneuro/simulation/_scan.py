@@ -9,12 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from .._arrays import as_array
 from .._checks import check_count, is_traced, unknown
-from ..kernels import walk_or_loop
-from ..network import Network, NetworkState, check_neuron
+from ..construction import check_neuron
+from ..network import Network, NetworkState, SpreadNetwork
+from ._one_launch import one_launch_or_loop
 from ._record import Record
 from ._spikes import SpikeBits, layout
-from ._walked import walkable, walked
 
 
 class Recording(NamedTuple):
@@ -67,10 +68,9 @@ def scan(
         raise ValueError(
             f"scan: n_steps must be a multiple of record.every, {every}; got {n_steps}"
         )
-    spread = net.spread()
 
-    def loop(spread: Network, state: NetworkState, inputs: dict[str, jax.Array]) -> Any:
-        window = functools.partial(_window, spread, record, every)
+    def loop(net: Network, spread: SpreadNetwork, state: NetworkState, inputs: Any) -> Any:
+        window = functools.partial(_window, net, spread, record, every)
         xs = inputs
         if every > 1:
             xs = jax.tree.map(lambda x: x.reshape(-1, every, *x.shape[1:]), inputs)
@@ -80,11 +80,7 @@ def scan(
         return state, (per_step, sampled)
 
     first_step = state.step
-    if walkable(spread, inputs, record, n_steps):
-        one_launch = functools.partial(walked, record=record, n_steps=n_steps)
-        out = walk_or_loop(one_launch, loop, spread, state, inputs)
-    else:
-        out = loop(spread, state, inputs)
+    out = one_launch_or_loop(loop, net, net.spread(), state, inputs, record, n_steps)
     state, ((bits, counts), sampled) = out
     spikes = SpikeBits(bits, first_step, net.dt, layout(net)) if record.spikes else None
     traces, means, lfp, value = sampled
@@ -92,12 +88,12 @@ def scan(
 
 
 def _window(
-    net: Network, record: Record, every: int, state: NetworkState, now: Any
+    net: Network, spread: SpreadNetwork, record: Record, every: int, state: NetworkState, now: Any
 ) -> tuple[NetworkState, tuple]:
     """The steps up to the next sample."""
 
     def step(state: NetworkState, now: Any) -> Any:
-        state, output = net.step(state, now)
+        state, output = spread.step(state, now)
         bits = output.bits if record.spikes else ()
         return (state, output), (bits, record.counts(net, output))
 
@@ -117,7 +113,7 @@ def _check_inputs(net: Network, inputs: dict[str, Any], n_steps: int) -> None:
     for name, x in inputs.items():
         group = net.groups[net.population(name)[0]]
         check_neuron(group, net.dt, net.dtype, inputs=True)
-        inputs[name] = jnp.asarray(x, net.dtype)
+        inputs[name] = as_array(x, net.dtype)
 
 
 def check_input_shapes(net: Network, inputs: Mapping[str, Any], n_steps: int) -> None:

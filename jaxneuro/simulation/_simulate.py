@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
+from .._arrays import as_array
 from .._checks import check_kind, is_traced
 from .._progress import Progress
 from .._types import Neuron
 from ..network import Network, NetworkState
 from ..numerics import steps_on_grid
-from ._bare import bare
-from ._blame import blame_rates
+from ._bad_rates import blame_rates
 from ._chunks import Chunk, Store, collect, joined
+from ._neuron_alone import bare
 from ._non_finite import NonFiniteError, describe_non_finite
 from ._program import program
 from ._record import Record
@@ -215,7 +215,7 @@ class _Run:
 
     def _inputs(self, offset: int, length: int) -> dict[str, Any]:
         cut = {k: np.asarray(x)[offset : offset + length] for k, x in self.inputs.items()}
-        return {k: jnp.asarray(x, self.net.dtype) for k, x in cut.items()}
+        return {k: as_array(x, self.net.dtype) for k, x in cut.items()}
 
     def _collect(self, progress: Progress) -> None:
         """Waits for the next dispatched chunk and takes what it recorded to the host."""

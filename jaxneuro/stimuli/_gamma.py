@@ -56,8 +56,11 @@ class Gamma(SpikeStimulus):
         word = jnp.broadcast_to(stream.bits(0, purpose=_START)[0], (n,))
         return GammaState(stream, (word % np.uint32(self.order)).astype(jnp.int32))
 
+    def events_per_spike(self) -> int:
+        return self.order
+
     def prepare(self, label: str, n: int, dt: float, key: Any) -> SpikeStimulus:
-        check_rate(label, self.rate, dt, factor=self.order)
+        check_rate(label, self.rate, dt, factor=self.events_per_spike())
         return prepare_signals(label, self, n, dt, key)
 
     def step(self, state: GammaState, step: jax.Array, dt: float) -> tuple[Any, jax.Array]:

@@ -52,8 +52,11 @@ class MultipleInteraction(SpikeStimulus):
     def init(self, n: int, stream: Stream) -> MultipleInteractionState:
         return MultipleInteractionState(stream)
 
+    def events_per_spike(self) -> Any:
+        return 1 / self.correlation
+
     def prepare(self, label: str, n: int, dt: float, key: Any) -> SpikeStimulus:
-        check_rate(label, self.rate, dt, factor=1 / self.correlation)
+        check_rate(label, self.rate, dt, factor=self.events_per_spike())
         return prepare_signals(label, self, n, dt, key)
 
     def step(

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from .._arrays import as_array
 from .._fields import static, table
 from .._types import SpikeStimulus
 
@@ -70,6 +71,6 @@ def schedule(steps: np.ndarray, neurons: np.ndarray | None, n: int) -> Scheduled
     counts = np.append(counts, np.zeros(most)).astype(jnp.result_type(float))
     targets = None
     if neurons is not None:
-        targets = jnp.asarray(np.append(keys % size, np.zeros(most)).astype(np.int32))
+        targets = as_array(np.append(keys % size, np.zeros(most)).astype(np.int32))
     steps = np.append(steps, np.full(most, _NEVER)).astype(np.int32)
-    return ScheduledSpikes(jnp.asarray(steps), targets, jnp.asarray(counts), n, most)
+    return ScheduledSpikes(as_array(steps), targets, as_array(counts), n, most)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
+from .._arrays import as_array
 from .._checks import is_traced
 from .._fields import Model, parameters
 from ..numerics import steps_on_grid
@@ -57,7 +57,7 @@ def whole_steps(what: str, times: Any, dt: float, at_least: int = 0) -> jax.Arra
         raise ValueError(
             f"{what} must be at most {LAST_STEP} time steps of {dt} ms; got {steps.max()} steps"
         )
-    return jnp.asarray(steps.astype(np.int32))
+    return as_array(steps.astype(np.int32))
 
 
 def need_grid(model: Any) -> None:

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._arrays import as_array
 from .._checks import check_bounds, concrete
 from .._fields import _as_leaf, _Named, static, table
 from ._signal import Signal, as_times, need_grid, whole_steps
@@ -60,7 +61,7 @@ class Steps(Signal):
                 f"{label}: values must have shape (m,) or (m, {n}); got {np.shape(self.values)}"
             )
         times = self.times if self.on_grid else whole_steps(f"{label}: times", self.times, dt)
-        return dataclasses.replace(self, times=jnp.asarray(times), on_grid=True)
+        return dataclasses.replace(self, times=as_array(times), on_grid=True)
 
     def at(self, step: Any, dt: float) -> jax.Array:
         """The value in a time step, () or (n,)."""

@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxneuro.kernels import HAS_TAGS, deliver, native_available
-from jaxneuro.kernels._reference import deliver_reference
+from jaxneuro.kernels import HAS_TAGS, native_available
 from tests import strategies
+from tests.kernels.delivering import deliver, deliver_reference
 from tests.oracle import deliver as oracle
 from tests.strategies import Wiring, build_case
 

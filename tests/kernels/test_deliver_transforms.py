@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxneuro.kernels import deliver
+from tests.kernels.delivering import deliver
 from tests.oracle import deliver as oracle
 from tests.strategies import Wiring, build_case, packed
 

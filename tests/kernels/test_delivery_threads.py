@@ -5,7 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxneuro.kernels import HAS_TAGS, deliver, native_available, threads
+from jaxneuro.kernels import HAS_TAGS, native_available, threads
+from tests.kernels.delivering import deliver
 from tests.kernels.test_deliver import arguments
 from tests.strategies import Wiring, build_case
 

@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro.kernels import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, ONE_PLACE, Table, deliver
+from jaxneuro.kernels import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, ONE_PLACE, Table
 from jaxneuro.kernels import _gpu_atomic as gpu_atomic
 from jaxneuro.kernels import _gpu_deliver as gpu
-from jaxneuro.kernels._gpu_deliver import Grid, deliver_pallas
+from jaxneuro.kernels._gpu_deliver import Grid
 from tests import strategies
+from tests.kernels.delivering import deliver, deliver_pallas
 from tests.kernels.test_deliver import native, start_ring, wiring
 from tests.kernels.test_lowering import network, run
 from tests.oracle import deliver as oracle
@@ -258,8 +259,8 @@ def test_drawn_rows_are_the_stored_ones_bit_for_bit():
     args, table = by_rules(stored=False)
     got = kernel(*args, table, True, Grid(8, 16, 2))
     args, stored = by_rules(stored=True)
-    assert table.n_drawn > 0
-    assert stored.n_drawn == 0
+    assert table.n_redrawn > 0
+    assert stored.n_redrawn == 0
     np.testing.assert_array_equal(got, native(*args, stored, True))
 
 
@@ -298,7 +299,7 @@ def test_a_batch_over_gains_lowers_for_cuda_to_one_kernel():
     state = net.init(0)
 
     def v(gain, net, state):
-        return jn.scan(net.set("E->E", gain=gain), state, 5)[0].neurons[0].v
+        return jn.scan(net.set("E->E", gain=gain), state, 5)[0].groups[0].neurons.v
 
     text = for_cuda(jax.vmap(v, (0, None, None)), jnp.ones(3), net, state)
     assert text.count(KERNEL) == 1

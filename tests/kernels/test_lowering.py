@@ -64,7 +64,7 @@ def compiled(f, *args):
 def test_the_ring_is_not_copied_in_the_loop():
     net = network()
     state = net.init(0)
-    assert [r.shape for r in state.rings] == [(21, 2, 97)]
+    assert [r.shape for r in (g.ring for g in state.groups)] == [(21, 2, 97)]
     text = compiled(run, net, state)
     bodies = loop_bodies(text)
     assert any(RING in body for body in bodies.values())
@@ -89,7 +89,7 @@ def test_the_loop_lowers_for_cuda_on_this_machine(what):
     state = net.init(0)
 
     def loss(gain, net, state):
-        return jnp.sum(jn.scan(net.set("E->E", gain=gain), state, 5)[0].synapses[0][0][0])
+        return jnp.sum(jn.scan(net.set("E->E", gain=gain), state, 5)[0].groups[0].receptors[0][0])
 
     if what == "scan":
         traced = jax.jit(run).trace(net, state)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from jaxneuro.kernels import native_available, pack, packed_bytes
-from jaxneuro.kernels._reference import pack_reference
+from jaxneuro.kernels._pack import pack_reference
 from tests.strategies import packed
 
 SIZES = st.one_of(st.sampled_from([0, 1, 7, 8, 63, 64, 65, 127, 128, 129]), st.integers(0, 300))

@@ -14,11 +14,11 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro.kernels import _elementwise as elementwise
-from jaxneuro.kernels import hold
+from jaxneuro.kernels import materialize
 from jaxneuro.kernels._elementwise import Elementwise
-from jaxneuro.kernels._hold import unheld
+from jaxneuro.kernels._materialize import unmaterialized
 from jaxneuro.kernels._walk import UnwalkableError
-from jaxneuro.simulation import _scan, _walked
+from jaxneuro.simulation import _one_launch
 from jaxneuro.simulation._program import _chunk
 from tests import zoo
 from tests.kernels.test_gpu import KERNEL, for_cuda
@@ -60,7 +60,7 @@ def loop(net, state, inputs, record, steps=STEPS):
 def launch(net, state, inputs, record, steps=STEPS, lanes=128):
     options = {"lanes": lanes, "interpret": True}
     record = record.named(net, state)
-    state, out = _walked.walked(net.spread(), state, inputs, record, steps, **options)
+    state, out = _one_launch.walked(net, net.spread(), state, inputs, record, steps, **options)
     (bits, counts), sampled = out
     return state, bits, counts, sampled.traces
 
@@ -144,7 +144,9 @@ def test_chosen_neurons_of_two_populations():
     state = net.init(0)
     assert len(net.groups) == 1
     v = jnp.linspace(-70.0, -40.0, 150)
-    state = state._replace(neurons=(state.neurons[0]._replace(v=v),))
+    state = state._replace(
+        groups=(state.groups[0]._replace(neurons=state.groups[0].neurons._replace(v=v)),)
+    )
     which = {"B": [49, 3, 7], "A": slice(90, None)}
     record = jn.Record(
         variables={"A": "v", "B": ("v", "refractory")}, neurons=which, every=4, spikes=False
@@ -238,7 +240,7 @@ def test_derivatives_are_those_of_the_loop_in_every_bit(monkeypatch):
         return jax.jit(jax.grad(v_sum))(*args), forward(*args)
 
     now = derivatives()
-    monkeypatch.setattr(_scan, "walkable", lambda *_: False)
+    monkeypatch.setattr(_one_launch, "walkable", lambda *_: False)
     jax.tree.map(np.testing.assert_array_equal, now, derivatives())
     assert np.abs(now[0]).max() > 0
 
@@ -254,7 +256,7 @@ def test_on_a_cpu_nothing_changes_and_the_kernel_is_not_met(monkeypatch):
     args = net, net.init(0), {"E": current(60.0, (40,))}
     record = jn.Record(variables={"E": ...}, every=3)
     with monkeypatch.context() as m:
-        m.setattr(_scan, "walkable", lambda *_: False)
+        m.setattr(_one_launch, "walkable", lambda *_: False)
         want = jax.jit(lambda *x: run(x[0], x[1], x[2], record))(*args)
     monkeypatch.setitem(sys.modules, "jaxneuro.kernels._gpu_walk", None)  # cannot be imported
     got = jax.jit(lambda *x: run(x[0], x[1], x[2], record))(*args)
@@ -330,6 +332,6 @@ def test_what_mixes_neurons_is_refused(f):
 
 def test_hold_is_gone_inside():
     x = jnp.ones(3)
-    traced = lambda: str(jax.make_jaxpr(lambda x: hold((x,)))(x))  # noqa: E731
-    with unheld():
+    traced = lambda: str(jax.make_jaxpr(lambda x: materialize((x,)))(x))  # noqa: E731
+    with unmaterialized():
         assert "custom_jvp" not in traced()

@@ -22,7 +22,7 @@ WITH_NUMBERS = {
     if jax.tree.leaves(c.model) and not isinstance(c.model, ONLY_SPIKES)
 }
 # What runs as it was made: of a schedule no number is left.
-DRAWN = {
+REDRAWN = {
     k: c
     for k, c in CASES.items()
     if isinstance(c.model, jn.SpikeStimulus) and type(ready(c.model, N)) is type(c.model)
@@ -38,7 +38,7 @@ def sparing(kept):
     return pytest.mark.parametrize("case", cases)
 
 
-every_drawn = pytest.mark.parametrize("case", DRAWN.values(), ids=DRAWN.keys())
+every_drawn = pytest.mark.parametrize("case", REDRAWN.values(), ids=REDRAWN.keys())
 every_surrogate = pytest.mark.parametrize(
     "case",
     [

@@ -9,8 +9,8 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro.connectivity import FixedIndegree, FixedOutdegree, FixedProbability, FixedTotal
-from jaxneuro.kernels import deliver, native_available, threads
-from jaxneuro.kernels._reference import deliver_reference
+from jaxneuro.kernels import native_available, threads
+from tests.kernels.delivering import deliver, deliver_reference
 
 SYNAPSE = jn.synapses.Exponential(2.0)
 RULES = {
@@ -82,7 +82,7 @@ def kernel_arguments(net, seed, some=0.3, dtype=np.float32):
     rng = np.random.default_rng(seed)
     (p,) = net.pathways
     group = net.groups[0]
-    ring = rng.normal(size=(net.slots[0], len(group.receptors), group.n)).astype(dtype)
+    ring = rng.normal(size=(net.groups[0].slots, len(group.receptors), group.n)).astype(dtype)
     values = np.where(rng.random(group.n) < some, rng.normal(size=group.n), 0.0)
     scale = jnp.asarray(rng.normal(size=p.table.block_offset.shape[0]), dtype)
     return jnp.asarray(ring), jnp.asarray(values, dtype), jnp.int32(5), scale, p.weights, p.table
@@ -190,8 +190,10 @@ def test_more_targets_than_a_stored_block_has():
         return jn.build(jn.Description(populations, [p], [drive]), 1, 0.1)
 
     stored, drawn = (jn.scan(net(s), net(s).init(0), 200)[0] for s in (True, False))
-    np.testing.assert_array_equal(stored.synapses[0][0].current, drawn.synapses[0][0].current)
-    assert np.count_nonzero(stored.synapses[0][0].current) > 500
+    np.testing.assert_array_equal(
+        stored.groups[0].receptors[0].current, drawn.groups[0].receptors[0].current
+    )
+    assert np.count_nonzero(stored.groups[0].receptors[0].current) > 500
 
 
 def test_a_projection_that_expects_less_than_one_synapse():

@@ -322,7 +322,7 @@ def test_one_stimulus_with_numbers_of_its_own_for_two_populations():
     shared = Numbers(np.arange(5.0))
     net = build(*(stimulate(shared, k) for k in "EI"))
     state, _ = jn.scan(net, net.init(0), 5)
-    np.testing.assert_array_equal(state.neurons[0].v, 10.0)
+    np.testing.assert_array_equal(state.groups[0].neurons.v, 10.0)
 
 
 def test_a_stimulus_with_a_static_tuple():
@@ -337,4 +337,4 @@ def test_nobody_may_be_driven(stimulus, target):
     populations = [jn.Population("E", 4, Sum()), jn.Population("N", 0, Sum())]
     net = jn.build(jn.Description(populations, (), [stimulate(stimulus, target)]), 0, 0.1)
     state, _ = jn.scan(net, net.init(0), 3, None, jn.Record(spikes=False))
-    np.testing.assert_array_equal(state.neurons[0].v, 0)
+    np.testing.assert_array_equal(state.groups[0].neurons.v, 0)

@@ -76,7 +76,7 @@ def test_two_stimuli_are_independent():
         for w, name in ((0.3, "up"), (-0.3, "down"))
     ]
     net = jn.build(jn.Description([jn.Population("E", N, NEURON)], (), two), 0, DT)
-    v = np.asarray(jn.simulate(net, 200.0, key=1).state.neurons[0].v) + 70.0
+    v = np.asarray(jn.simulate(net, 200.0, key=1).state.groups[0].neurons.v) + 70.0
     decay = np.exp(-DT / TAU)
     expected = 2 * 0.3**2 * 0.1 / (1 - decay**2)
     assert abs(v.mean()) < 4.5 * np.sqrt(expected / N)

@@ -81,7 +81,7 @@ def test_an_integer_seed_may_be_traced():
     batch = jax.vmap(net.init)(jnp.arange(3))
     for seed in range(3):
         alone = net.init(seed)
-        np.testing.assert_array_equal(batch.neurons[0].v[seed], alone.neurons[0].v)
+        np.testing.assert_array_equal(batch.groups[0].neurons.v[seed], alone.groups[0].neurons.v)
 
 
 def test_a_run_too_short_for_a_sample_keeps_the_shape_of_its_traces():

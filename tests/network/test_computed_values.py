@@ -103,7 +103,7 @@ def test_delays_are_rounded_to_the_grid_and_at_least_one_step():
     steps = np.rint(values(net, "delay") / DT)
     np.testing.assert_array_equal(steps[0], [1, 1, 1, 1, 1, 2, 2, 3, 10, 11, 254, 255])
     assert (steps == steps[0]).all()
-    assert net.slots == (256,)
+    assert net.groups[0].slots == 256
 
 
 @pytest.mark.parametrize("longest", [3, 255, 256, 2000])
@@ -112,7 +112,7 @@ def test_long_delays_and_the_ring(longest):
     expected = 1 + J
     expected[2, 5] = longest
     np.testing.assert_array_equal(np.rint(values(net, "delay") / DT), expected)
-    assert net.slots == (max(longest, 12) + 1,)
+    assert net.groups[0].slots == max(longest, 12) + 1
 
 
 @pytest.mark.parametrize("weight", [2.0, lambda i, j: 1.0 + i + 10 * j], ids=["one", "computed"])
@@ -152,7 +152,7 @@ def test_delays_by_distance():
     for name, delay in (("axon", 0.5 + d / 20.0), ("fast", 0 * d), ("plain", d / 3.0)):
         steps = np.maximum(np.rint(delay / DT), 1)
         np.testing.assert_array_equal(np.rint(values(net, "delay", name) / DT), steps)
-    assert net.slots == (1 + int(np.rint(d.max() / 3.0 / DT)),)
+    assert net.groups[0].slots == 1 + int(np.rint(d.max() / 3.0 / DT))
 
 
 def test_known_bounds_keep_delays_narrow():

@@ -18,9 +18,10 @@ from jaxneuro.connectivity import (
     FixedTotal,
     SymmetricBernoulli,
 )
-from jaxneuro.kernels import _ahead, _draw_rows, _draw_values, _gap_rows
-from jaxneuro.network import _build, _columns, _estimate
-from jaxneuro.network._places import Places
+from jaxneuro.construction import _build, _memory
+from jaxneuro.description import Resolver, estimate
+from jaxneuro.kernels import _draw_rows, _draw_values, _gap_rows, _run_ahead
+from jaxneuro.tables import _lay_out
 from tests.connectivity.drawing import draw, set_chunk
 from tests.oracle.quantiles import positions_in_rows, probabilities
 
@@ -76,7 +77,7 @@ def many_chunks(monkeypatch):
 )
 def test_bits_do_not_depend_on_threads(n, values, many_chunks, monkeypatch):
     base = jn.build(within(RULES, **values), 5, 0.1)
-    monkeypatch.setattr(_ahead, "threads", lambda: n)
+    monkeypatch.setattr(_run_ahead, "threads", lambda: n)
     same_bits(jn.build(within(RULES, **values), 5, 0.1), base)
     assert base.n_synapses > 40_000
 
@@ -157,11 +158,11 @@ def test_narrow_weights_count_in_the_estimate(monkeypatch):
 def test_what_building_needs_counts_in_the_estimate(name, monkeypatch):
     """Free memory for the connections alone is too little, for what is held beside them enough."""
     description = within({name: RULES[name]})
-    (p,) = _estimate.estimate(wired(description), 100).projections
+    (p,) = estimate(resolved(description), 100).projections
     assert p.building >= 1200
     enough = p.bytes + p.building + 64 * p.synapses * (jn.kernels.threads() + 2) + 1_000_000
     for free, fits in ((p.bytes + p.building, False), (enough, True)):
-        monkeypatch.setattr(_estimate, "available_memory", lambda free=free: free)
+        monkeypatch.setattr(_memory, "available_memory", lambda free=free: free)
         if fits:
             jn.build(description, 0, 0.1)
         else:
@@ -169,9 +170,9 @@ def test_what_building_needs_counts_in_the_estimate(name, monkeypatch):
                 jn.build(description, 0, 0.1)
 
 
-def wired(description):
-    places = Places(description, jn.numerics.seed_of(0))
-    return [places.wire(p) for p in description.projections]
+def resolved(description):
+    resolver = Resolver(description, jn.numerics.seed_of(0))
+    return [resolver.resolve(p) for p in description.projections]
 
 
 class Terminal:
@@ -219,9 +220,9 @@ def test_progress_counts_every_synapse_once(many_chunks, monkeypatch):
 @pytest.mark.parametrize("when", [3, 40, 90])
 def test_ctrl_c_leaves_nothing_under_way(when, many_chunks, monkeypatch):
     """It comes in the main thread, which is told of progress, while others draw and write."""
-    monkeypatch.setattr(_ahead, "threads", lambda: 4)
+    monkeypatch.setattr(_run_ahead, "threads", lambda: 4)
     base = jn.build(within(RULES), 5, 0.1)
-    begun, done, calls, write = [], [], [], _columns._write
+    begun, done, calls, write = [], [], [], _lay_out._write
 
     def counted(*arguments):
         begun.append(1)
@@ -235,7 +236,7 @@ def test_ctrl_c_leaves_nothing_under_way(when, many_chunks, monkeypatch):
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(_columns, "_write", counted)
+        patched.setattr(_lay_out, "_write", counted)
         patched.setattr(_build.Progress, "advance", interrupt)
         with pytest.raises(KeyboardInterrupt):
             jn.build(within(RULES), 5, 0.1)
@@ -267,7 +268,7 @@ def test_an_error_in_a_thread_reaches_the_caller(many_chunks):
 
 @pytest.mark.parametrize("rule", ["total", "indegree", "probability"])
 def test_functions_of_a_person_run_in_the_thread_of_the_call(rule, many_chunks, monkeypatch):
-    monkeypatch.setattr(_ahead, "threads", lambda: 4)
+    monkeypatch.setattr(_run_ahead, "threads", lambda: 4)
     seen = set()
 
     def weight(i, j):

@@ -149,7 +149,7 @@ def test_a_graded_release_delivers_every_step():
     p = jn.Projection("A", "B", rule, weight=0.0, delay=0.1, synapse=synapse, release=Graded())
     net = jn.build(jn.Description(populations, [p]), 0, 0.1).set("A->B", weight=1.0)
     state, _ = jn.scan(net, net.init(0), 1)
-    released = state.released[1][0]
+    released = state.pathways[0].released.values
     decay = np.exp(-0.1 / 10.0)
     expected = -70.0 + np.array([0.0, 10.0, 5.0]) * decay
     np.testing.assert_allclose(released[:3], expected, rtol=1e-6)

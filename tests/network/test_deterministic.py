@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro.kernels import deliver
+from jaxneuro.kernels import Released, deliver
 
 RULE = jn.connectivity.FixedProbability(0.3)
 FAST, SLOW = jn.synapses.Exponential(2.0), jn.synapses.Exponential(8.0)
@@ -35,26 +35,33 @@ def description(neuron=None, release=None):
     return jn.Description(populations, projections, stimuli)
 
 
+def receptor_of(net, name):
+    (pathway,) = net.pathways
+    return pathway.members[pathway.projections.index(name)].receptor
+
+
 def quantum_of(net, name):
-    group, receptor, _ = net._receptor(name)
-    return float(net.fixed_point.quanta[group][receptor])
+    return float(net.fixed_point.quanta[0][receptor_of(net, name)])
+
+
+def at_receptor(state, receptor):
+    ring = np.asarray(state.groups[0].ring)
+    return ring.reshape(ring.shape[0], 2, -1)[:, receptor]
 
 
 def test_what_a_synapse_adds_is_wrong_by_at_most_half_a_quantum(x64):
     plain = jn.build(description(), 1, 0.1, dtype=jnp.float64)
     counted = jn.build(description(), 1, 0.1, dtype=jnp.float64, deterministic=True)
-    assert counted.init(0).rings[0].dtype == jnp.int32
+    assert counted.init(0).groups[0].ring.dtype == jnp.int32
     a, b = plain.init(3), counted.init(3)
     a, b = (jn.scan(net, s, 30)[0] for net, s in ((plain, a), (counted, b)))
     # The drive is the same and nothing recurrent has come back yet: the same spikes.
-    np.testing.assert_array_equal(a.released[0][0], b.released[0][0])
+    np.testing.assert_array_equal(a.groups[0].released.bits, b.groups[0].released.bits)
     in_degree = np.bincount(plain.connections("E->E").post, minlength=200).max()
     for projection, receptor in (("E->E", 0), ("I->E", 1)):
-        assert plain._receptor(projection)[1] == receptor
+        assert receptor_of(plain, projection) == receptor
         quantum = quantum_of(counted, projection)
-        difference = np.abs(
-            np.asarray(a.rings[0])[:, receptor] - np.asarray(b.rings[0])[:, receptor] * quantum
-        )
+        difference = np.abs(at_receptor(a, receptor) - at_receptor(b, receptor) * quantum)
         # Two roundings of a product to 24 bits, one to a whole quantum.
         largest = {"E->E": 60.0, "I->E": 120.0}[projection]
         assert difference.max() <= in_degree * (quantum / 2 + largest * 2.0**-23)
@@ -64,15 +71,16 @@ def test_what_a_synapse_adds_is_wrong_by_at_most_half_a_quantum(x64):
 def test_nothing_overflows_when_everybody_fires_at_once():
     net = jn.build(description(), 1, 0.1, deterministic=True)
     (pathway,) = net.pathways
-    every = jnp.full(32, 255, jnp.uint8)
+    every = Released(jnp.full(32, 255, jnp.uint8))
     fixed = net.fixed_point.now(net.pathways)
-    scale = fixed.scale(pathway.weight * pathway.gain, pathway)[pathway.table.block_projection]
-    ring = net.init(0).rings[0]
+    scale = fixed.scale(pathway.weight * pathway.gain, pathway.target, pathway.receptors)
+    scale = scale[pathway.table.block_projection]
+    ring = net.init(0).groups[0].ring
     # All delays made equal by adding up all slots, in 64 bits.
     out = deliver(ring, every, jnp.int32(0), scale, pathway.weights, pathway.table, False)
     total = np.asarray(out, np.int64).sum(axis=0)
     assert np.abs(total).max() < 2**31
-    assert np.abs(total).max(axis=1).min() > 2**30  # and the range is used
+    assert np.abs(total).reshape(2, -1).max(axis=1).min() > 2**30  # and the range is used
 
 
 def test_a_larger_gain_takes_larger_quanta():
@@ -102,7 +110,7 @@ def test_it_has_no_gradient_and_says_so():
 
     def loss(gain):
         changed = net.set("E->E", gain=gain)
-        return jnp.sum(jn.scan(changed, changed.init(0), 5)[0].neurons[0].v)
+        return jnp.sum(jn.scan(changed, changed.init(0), 5)[0].groups[0].neurons.v)
 
     with pytest.raises(ValueError, match="no gradient"):
         jax.grad(loss)(1.0)

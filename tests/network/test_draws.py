@@ -55,7 +55,7 @@ def test_delays_are_rounded_to_the_grid_and_at_least_one_step():
     bulk = steps[steps > 1]
     assert abs(np.mean(steps) - 15.07) < 0.15  # mean of max(rint(N(15, 7.5)), 1) is 15.07
     assert bulk.size > 0.95 * steps.size
-    assert net.slots == (int(steps.max()) + 1,)
+    assert net.groups[0].slots == int(steps.max()) + 1
     assert (steps == 1).mean() == pytest.approx(0.036, abs=0.004)  # Phi((1.5 - 15) / 7.5)
 
 

@@ -57,7 +57,7 @@ def test_population_and_read():
     number, span = net.population("B")
     assert (number, span) == (0, slice(13, 33))
     state = jax.jit(jn.scan, static_argnums=2)(net, net.init(0), 200)[0]
-    np.testing.assert_array_equal(net.read(state, "B", "v"), state.neurons[0].v[span])
+    np.testing.assert_array_equal(net.read(state, "B", "v"), state.groups[0].neurons.v[span])
     current = net.read(state, "A->B", "current")
     assert current.shape == (20,)
     assert (current > 0).any()

@@ -82,7 +82,7 @@ def test_nothing_inhibits_at_the_exciting_port(x64):
         assert p.synapse.port == ("in" if p.source.endswith("I") else "ex")
     net = jn.build(made, 1, 0.1, jnp.float64)
     state = jn.simulate(net, 20.0, key=1, progress=False).state
-    (neurons,) = state.neurons
+    neurons = state.groups[0].neurons
     assert (neurons.i_ex > 0).mean() > 0.9
     assert (neurons.i_ex >= 0).all()
     assert (neurons.i_in <= 0).all()

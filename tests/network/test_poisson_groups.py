@@ -54,7 +54,7 @@ def test_nothing_is_as_long_as_the_group():
     net = build()
     (stimulus,) = net.groups[0].spread().stimuli
     assert stimulus.model.rate.shape == (3,)
-    stream = net.init(0).stimuli[0][0].stream
+    stream = net.init(0).groups[0].stimuli[0].stream
     assert stream.sizes == (130, 50, 200)
     assert [x.shape for x in (stream.high, stream.low, stream.index)] == [(3,)] * 3
 
@@ -123,7 +123,7 @@ def test_a_gradient_with_respect_to_the_weight():
 
     def loss(weight):
         changed = net.set("PA", weight=weight)
-        return jnp.sum(jn.scan(changed, changed.init(0), 8)[0].neurons[0].v)
+        return jnp.sum(jn.scan(changed, changed.init(0), 8)[0].groups[0].neurons.v)
 
     gradient = jax.grad(loss)(jnp.float32(0.3))
     step = 1e-2

@@ -101,7 +101,7 @@ def test_one_retrace_only_where_a_leaf_changes_its_shape():
     @jax.jit
     def program(net, state):
         traces.append(1)
-        return jn.scan(net, state, 20)[0].neurons[0].v
+        return jn.scan(net, state, 20)[0].groups[0].neurons.v
 
     state = NET.init(0)
     program(NET, state)

@@ -105,7 +105,7 @@ QUIET = build({"A": 20, "B": 30}, *(spikes(k, Noise()) for k in "AB"), HUM)
 
 def final(net, seed):
     """v of all neurons after a run."""
-    return jn.scan(net, net.init(seed), 50, None, jn.Record(spikes=False))[0].neurons[0].v
+    return jn.scan(net, net.init(seed), 50, None, jn.Record(spikes=False))[0].groups[0].neurons.v
 
 
 FINAL = jax.jit(final)

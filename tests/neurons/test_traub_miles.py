@@ -92,13 +92,13 @@ def cobahh(n, p):
 def started(net, seed):
     """Its state, with the conductances that the synapses start with: E, then I."""
     state, rng = net.init(seed), np.random.default_rng(seed)
-    (receptors,) = state.synapses
+    receptors = state.groups[0].receptors
     draws = [(4.0, 1.5), (20.0, 12.0)]
     new = tuple(
         r._replace(g=jnp.asarray(10.0 * rng.normal(*draw, r.g.shape), r.g.dtype))
         for r, draw in zip(receptors, draws, strict=True)
     )
-    return state._replace(synapses=(new,))
+    return state._replace(groups=(state.groups[0]._replace(receptors=new),))
 
 
 def test_a_small_cobahh_network():

@@ -30,7 +30,9 @@ def test_rates_are_those_of_brian2():
     for seed in range(10):
         net = jn.build(cobahh(4000, 0.02), seed, 0.1)
         result = jn.simulate(net, 1000.0, state=started(net, seed), progress=False)
-        assert all(np.isfinite(x).all() for x in jax.tree.leaves(result.state.neurons))
+        assert all(
+            np.isfinite(x).all() for x in jax.tree.leaves([g.neurons for g in result.state.groups])
+        )
         counts = {k: result.events(k)[0].size for k in "EI"}
         rates.append(sum(counts.values()) / 4000)
     assert np.mean(rates) == pytest.approx(BRIAN2.mean(), rel=0.1), rates

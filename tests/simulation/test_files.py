@@ -17,7 +17,7 @@ ODD = ["a/b", "../up", "ε spaced", "array 0", "header", "file.npy", 'q"uo\\te',
 
 
 def sampled(state, output):
-    return {"step": state.step, "pair": (output.spikes["E"].sum(), [state.neurons[0].v[:3]])}
+    return {"step": state.step, "pair": (output.spikes["E"].sum(), [state.groups[0].neurons.v[:3]])}
 
 
 RECORD = jn.Record(

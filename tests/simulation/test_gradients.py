@@ -91,11 +91,13 @@ def test_by_values_by_name_equal_central_differences(x64):
 
 def test_by_inputs_and_the_start(x64):
     net = network(v_th=1e3)
-    v = net.init(0).neurons[0].v
+    v = net.init(0).groups[0].neurons.v
 
     def loss(v, current):
         state = net.init(0)
-        state = state._replace(neurons=(state.neurons[0]._replace(v=v),))
+        state = state._replace(
+            groups=(state.groups[0]._replace(neurons=state.groups[0].neurons._replace(v=v)),)
+        )
         state, _ = jn.scan(net, state, 20, {"B": current})
         return jnp.sum(net.read(state, "B", "v") ** 2)
 

@@ -113,7 +113,7 @@ def test_the_lfp_of_currents_jumps_and_nothing():
 
 
 def summed(state, output):
-    return output.spikes["E"].sum(), state.neurons[0].v.max()
+    return output.spikes["E"].sum(), state.groups[0].neurons.v.max()
 
 
 PARTS = {

@@ -32,7 +32,7 @@ def test_two_scans_of_500_are_one_of_1000():
     state = NET.init(0)
     end, whole = run(NET, state, 1000, None, RECORD)
     middle, first = run(NET, state, 500, None, RECORD)
-    in_flight = sum(int((np.asarray(r) != 0).sum()) for r in middle.rings)
+    in_flight = sum(int((np.asarray(r) != 0).sum()) for r in (g.ring for g in middle.groups))
     assert in_flight > 100
     last, second = run(NET, middle, 500, None, RECORD)
     same_bits(last, end)

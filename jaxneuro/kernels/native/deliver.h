@@ -1,7 +1,7 @@
-// Rows of synapses, stored or drawn, are added into a ring of future arrivals.
+// Rows of synapses, stored or redrawn, are added into a ring of future arrivals.
 #pragma once
 
-#include "drawn.h"
+#include "redraw.h"
 #include "table.h"
 
 namespace jaxneuro {
@@ -66,7 +66,7 @@ class Deliverer {
   }
 
  private:
-  static constexpr uint32_t kNoTouch = Section::kDelays | Section::kTags | Section::kDrawn;
+  static constexpr uint32_t kNoTouch = kHasDelays | kHasTags | kRedrawn;
   static constexpr size_t kAhead = 4;        // rows between a prefetch and its delivery
   static constexpr size_t kNear = 1 << 20;   // bytes of a slot that a core's own cache holds
   static constexpr uint32_t kLong = 64;       // synapses after which the machine knows the way
@@ -88,14 +88,14 @@ class Deliverer {
   }
 
   void SectionRow(const Section& s, size_t r, Real value) const {
-    if (s.flags & Section::kDrawn) {
+    if (s.flags & kRedrawn) {
       for (uint32_t j = 0; j < s.blocks; ++j)
-        Drawn(s, s.first_block + j, uint32_t(r), value);
+        Redrawn(s, s.first_block + j, uint32_t(r), value);
       return;
     }
-    if (s.flags & Section::kTags) {
+    if (s.flags & kHasTags) {
       const uint32_t* p = t_.pointers + s.pointers + r;
-      if (s.flags & Section::kOnePlace)
+      if (s.flags & kOnePlace)
         OnePlace(s, p[0], p[1], value);
       else
         Tagged(s, p[0], p[1], value);
@@ -126,8 +126,8 @@ class Deliverer {
     const Weight* w = t_.weights + s.weights;
     const Delay* d = t_.delays + s.delays;
     const size_t offset = size_t(t_.block_offset[block]);
-    if (s.flags & Section::kDelays) {
-      if (s.flags & Section::kWeights) {
+    if (s.flags & kHasDelays) {
+      if (s.flags & kHasWeights) {
         for (uint32_t i = lo; i < hi; ++i)
           ring_.Slot(d[i])[offset + target[i]] += Rounded<Acc>(x * Real(w[i]));
       } else {
@@ -137,7 +137,7 @@ class Deliverer {
       return;
     }
     Acc* out = ring_.Slot(t_.block_delay[block]) + offset;
-    if (s.flags & Section::kWeights) {
+    if (s.flags & kHasWeights) {
       for (uint32_t i = lo; i < hi; ++i) out[target[i]] += Rounded<Acc>(x * Real(w[i]));
     } else {
       const Acc same = Rounded<Acc>(x);
@@ -146,7 +146,7 @@ class Deliverer {
   }
 
   // A row of a block that is not stored.
-  void Drawn(const Section& s, uint32_t block, uint32_t row, Real value) const {
+  void Redrawn(const Section& s, uint32_t block, uint32_t row, Real value) const {
     static thread_local Drawer drawer;
     const Draw d = Draw::Read(t_.draws + size_t(block) * Draw::kWords);
     const uint32_t first = uint32_t(t_.block_span[2 * block]);
@@ -158,8 +158,8 @@ class Deliverer {
     const uint32_t begin = range_.begin > first ? range_.begin - first : 0;
     const uint32_t size = range_.end - first - begin;
     const size_t offset = size_t(t_.block_offset[block]);
-    if (s.flags & (Section::kWeights | Section::kDelays)) {
-      DrawnValues(s, block, d, row, drawn, x, drawer);
+    if (s.flags & (kHasWeights | kHasDelays)) {
+      RedrawnValues(s, block, d, row, drawn, x, drawer);
       return;
     }
     Acc* out = ring_.Slot(t_.block_delay[block]) + offset;
@@ -176,7 +176,7 @@ class Deliverer {
     for (size_t i = 0; i < count; ++i) out[drawn.targets[i]] += same;
   }
 
-  void DrawnValues(const Section& s, uint32_t block, const Draw& d, uint32_t row,
+  void RedrawnValues(const Section& s, uint32_t block, const Draw& d, uint32_t row,
                    const Drawer::Row& drawn, Real x, Drawer& drawer) const {
     uint32_t *weight, *delay;
     drawer.Values(d, row, drawn.count, &weight, &delay);
@@ -184,11 +184,11 @@ class Deliverer {
     const Weight* w = t_.weights + s.weights + d.weights;
     const Delay* steps = t_.delays + s.delays + d.delays;
     const size_t offset = size_t(t_.block_offset[block]);
-    const bool own = (s.flags & Section::kWeights) != 0;
+    const bool own = (s.flags & kHasWeights) != 0;
     for (size_t i = 0; i < drawn.count; ++i) {
       const uint32_t neuron = first + drawn.targets[i];
       if (neuron < range_.begin || neuron >= range_.end) continue;
-      Acc* out = s.flags & Section::kDelays ? ring_.Slot(steps[delay[i]])
+      Acc* out = s.flags & kHasDelays ? ring_.Slot(steps[delay[i]])
                                             : ring_.Slot(t_.block_delay[block]);
       out[offset + drawn.targets[i]] += Rounded<Acc>(own ? x * Real(w[weight[i]]) : x);
     }
@@ -201,7 +201,7 @@ class Deliverer {
     const uint16_t* tag = t_.tags + s.tags;
     const Real* scale = t_.scale + s.first_block;
     Acc* out = ring_.Slot(t_.block_delay[s.first_block]) + size_t(t_.block_offset[s.first_block]);
-    const bool own = (s.flags & Section::kWeights) != 0;
+    const bool own = (s.flags & kHasWeights) != 0;
     const Weight* w = t_.weights + s.weights;
     if (!whole_) {
       for (uint32_t i = lo; i < hi; ++i) {
@@ -228,10 +228,10 @@ class Deliverer {
         const uint32_t neuron = uint32_t(t_.block_span[2 * block]) + target[i];
         if (neuron < range_.begin || neuron >= range_.end) continue;
       }
-      Acc* out = s.flags & Section::kDelays ? ring_.Slot(d[i])
+      Acc* out = s.flags & kHasDelays ? ring_.Slot(d[i])
                                             : ring_.Slot(t_.block_delay[block]);
       Real x = value * t_.scale[block];
-      if (s.flags & Section::kWeights) x = x * Real(w[i]);
+      if (s.flags & kHasWeights) x = x * Real(w[i]);
       out[size_t(t_.block_offset[block]) + target[i]] += Rounded<Acc>(x);
     }
   }
@@ -260,8 +260,8 @@ class Deliverer {
     for (size_t k = Find(k_, r.row); k < t_.n_sections; ++k) {
       const Section s = t_.Get(k);
       if (r.row < s.first_row) return;
-      if (r.row >= s.end_row() || s.flags & Section::kDrawn) continue;
-      const size_t entries = s.flags & Section::kTags ? 1 : s.blocks;
+      if (r.row >= s.end_row() || s.flags & kRedrawn) continue;
+      const size_t entries = s.flags & kHasTags ? 1 : s.blocks;
       __builtin_prefetch(t_.pointers + s.pointers + (r.row - s.first_row) * entries);
     }
   }
@@ -276,16 +276,16 @@ class Deliverer {
     for (size_t k = Find(k_, r.row); k < t_.n_sections; ++k) {
       const Section s = t_.Get(k);
       if (r.row < s.first_row) return;
-      if (r.row >= s.end_row() || s.flags & Section::kDrawn) continue;
-      const bool tags = (s.flags & Section::kTags) != 0;
+      if (r.row >= s.end_row() || s.flags & kRedrawn) continue;
+      const bool tags = (s.flags & kHasTags) != 0;
       const uint32_t* p = t_.pointers + s.pointers + (r.row - s.first_row) * (tags ? 1 : s.blocks);
       uint32_t at = p[0];
       if (!whole_ && !tags)  // about where this range begins
         at += uint32_t(uint64_t(p[s.blocks] - at) * range_.begin / ring_.targets);
       const uint32_t left = p[tags ? 1 : s.blocks] - at, n = left < kLong ? left : kLong;
       Lines(t_.targets + s.targets + at, n);
-      if (s.flags & Section::kWeights) Lines(t_.weights + s.weights + at, n);
-      if (s.flags & Section::kDelays) Lines(t_.delays + s.delays + at, n);
+      if (s.flags & kHasWeights) Lines(t_.weights + s.weights + at, n);
+      if (s.flags & kHasDelays) Lines(t_.delays + s.delays + at, n);
       if (tags) Lines(t_.tags + s.tags + at, n);
     }
   }

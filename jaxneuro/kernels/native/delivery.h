@@ -18,20 +18,17 @@ class Delivery {
   Delivery(const Table<Acc, Delay, Weight>& table, const Ring<Acc>& ring)
       : t_(table), ring_(ring), rows_(List()), per_row_(PerRow()) {}
 
-  // What is released is one bit per source, in whole words of 8 bytes.
-  void Bits(const uint8_t* bits, size_t bytes) {
+  // Which sources released something, one bit each in whole words of 8 bytes; how much, or
+  // null where it is 1.
+  void Run(const uint8_t* bits, size_t bytes, const Real* values) {
     for (size_t i = 0; i < bytes; i += 8) {
       uint64_t word;
       std::memcpy(&word, bits + i, 8);
-      for (; word != 0; word &= word - 1)
-        Add(uint32_t(i * 8 + size_t(__builtin_ctzll(word))), Real(1));
+      for (; word != 0; word &= word - 1) {
+        const uint32_t source = uint32_t(i * 8 + size_t(__builtin_ctzll(word)));
+        Add(source, values == nullptr ? Real(1) : values[source]);
+      }
     }
-    Flush();
-  }
-
-  void Values(const Real* values, size_t n) {
-    for (size_t i = 0; i < n; ++i)
-      if (values[i] != Real(0)) Add(uint32_t(i), values[i]);
     Flush();
   }
 
@@ -49,8 +46,8 @@ class Delivery {
 
   // How many synapses a section has; about, where they are drawn.
   uint64_t Synapses(const Section& s) const {
-    if (!(s.flags & Section::kDrawn)) {
-      const size_t entries = s.flags & Section::kTags ? 1 : s.blocks;
+    if (!(s.flags & kRedrawn)) {
+      const size_t entries = s.flags & kHasTags ? 1 : s.blocks;
       return t_.pointers[s.pointers + size_t(s.rows) * entries];
     }
     uint64_t sum = 0;

@@ -1,8 +1,8 @@
-// The native CPU kernels, as XLA FFI handlers.  An operand with one axis more than
-// its kernel needs carries a leading batch axis; without it, it is shared by the
-// batch.  The tables are always shared.  What the host calls itself, on arrays that it
-// has, is plain C at the end.
+// The native CPU kernels, as XLA FFI handlers.  The axes of an operand before its own are
+// those of a batch; without them it is shared by the batch.  The tables are always shared.
+// What the host calls itself, on arrays that it has, is plain C at the end.
 #include <cstring>
+#include <vector>
 
 #include "delivery.h"
 #include "pack.h"
@@ -18,7 +18,7 @@ using ffi::DataType;
 using ffi::Error;
 
 struct Operands {
-  AnyBuffer ring, released, step, scale, weights, sections, pointers, targets, tags, delays,
+  AnyBuffer ring, bits, values, step, scale, weights, sections, pointers, targets, tags, delays,
       block_offset, block_delay, block_span, draws, draw_tables;
 };
 
@@ -27,86 +27,104 @@ const T* Data(const AnyBuffer& b) {
   return reinterpret_cast<const T*>(b.untyped_data());
 }
 
-// The operand of batch member `batch`; `rank` is the operand's own, unbatched.
-template <class T>
-const T* At(const AnyBuffer& b, size_t rank, size_t batch) {
-  const auto d = b.dimensions();
-  if (d.size() == rank || d[0] == 0) return Data<T>(b);
-  return Data<T>(b) + batch * (b.element_count() / size_t(d[0]));
-}
+// A batch: the axes before those of one network, and one member of it.  An operand has all of
+// these axes (of length 1 where it does not vary along one) or none.
+struct Member {
+  std::vector<size_t> axes;
+  size_t number;
+
+  size_t size() const {
+    size_t n = 1;
+    for (size_t axis : axes) n *= axis;
+    return n;
+  }
+
+  // This member's part of an operand, whose own rank is `rank`.
+  template <class T>
+  const T* Of(const AnyBuffer& b, size_t rank) const {
+    const auto d = b.dimensions();
+    if (d.size() == rank) return Data<T>(b);
+    size_t one = 1, at = 0, stride = 1, rest = number;
+    for (size_t k = axes.size(); k < d.size(); ++k) one *= size_t(d[k]);
+    for (size_t k = axes.size(); k-- > 0; rest /= axes[k]) {
+      if (d[k] != 1) at += rest % axes[k] * stride;
+      stride *= size_t(d[k]);
+    }
+    return Data<T>(b) + at * one;
+  }
+};
 
 template <class Acc, class Delay, class Weight>
-void DeliverBatch(const Operands& o, void* out, bool clear) {
+void DeliverBatch(const Operands& o, void* out, int64_t n_targets, bool clear) {
   using Real = RealOf<Acc>;
   const auto d = o.ring.dimensions();
-  const size_t rank = d.size(), batch = rank == 4 ? size_t(d[0]) : 1;
-  const size_t slots = size_t(d[rank - 3]), receptors = size_t(d[rank - 2]);
-  const size_t targets = size_t(d[rank - 1]), stride = receptors * targets;
-  const size_t items = size_t(o.released.dimensions().back());
-  for (size_t b = 0; b < batch; ++b) {
+  Member member{{d.begin(), d.end() - 2}, 0};
+  const size_t slots = size_t(d[d.size() - 2]), stride = size_t(d[d.size() - 1]);
+  const size_t bytes = size_t(o.bits.dimensions().back());
+  const bool plain = o.values.dimensions().back() == 0;
+  for (size_t size = member.size(); member.number < size; ++member.number) {
     const Table<Acc, Delay, Weight> table{
         Data<uint32_t>(o.sections),    size_t(o.sections.dimensions()[0]),
         Data<uint32_t>(o.pointers),    Data<uint16_t>(o.targets),
         Data<uint16_t>(o.tags),        Data<Delay>(o.delays),
         Data<int32_t>(o.block_offset), Data<int32_t>(o.block_delay),
         Data<int32_t>(o.block_span),   Data<uint32_t>(o.draws),
-        Data<uint32_t>(o.draw_tables),        At<Weight>(o.weights, 1, b),
-        At<Real>(o.scale, 1, b)};
-    const int64_t step = *At<int32_t>(o.step, 0, b), n = int64_t(slots);
-    Acc* data = static_cast<Acc*>(out) + b * slots * stride;
-    const Ring<Acc> ring(data, slots, receptors, targets, size_t((step % n + n) % n));
+        Data<uint32_t>(o.draw_tables), member.Of<Weight>(o.weights, 1),
+        member.Of<Real>(o.scale, 1)};
+    const int64_t step = *member.Of<int32_t>(o.step, 0), n = int64_t(slots);
+    Acc* data = static_cast<Acc*>(out) + member.number * slots * stride;
+    const Ring<Acc> ring(data, slots, stride, size_t(n_targets), size_t((step % n + n) % n));
     if (clear) std::memset(ring.Slot(0), 0, stride * sizeof(Acc));
-    if (targets == 0) continue;
-    Delivery<Acc, Delay, Weight> run(table, ring);
-    if (o.released.element_type() == DataType::U8)
-      run.Bits(At<uint8_t>(o.released, 1, b), items);
-    else
-      run.Values(At<Real>(o.released, 1, b), items);
+    if (n_targets == 0) continue;
+    Delivery<Acc, Delay, Weight>(table, ring)
+        .Run(member.Of<uint8_t>(o.bits, 1), bytes,
+             plain ? nullptr : member.Of<Real>(o.values, 1));
   }
 }
 
 template <class Acc, class Weight>
-void DeliverDelays(const Operands& o, void* out, bool clear) {
+void DeliverDelays(const Operands& o, void* out, int64_t n_targets, bool clear) {
   if (o.delays.element_type() == DataType::U16)
-    DeliverBatch<Acc, uint16_t, Weight>(o, out, clear);
+    DeliverBatch<Acc, uint16_t, Weight>(o, out, n_targets, clear);
   else
-    DeliverBatch<Acc, uint8_t, Weight>(o, out, clear);
+    DeliverBatch<Acc, uint8_t, Weight>(o, out, n_targets, clear);
 }
 
 template <class Acc>
-Error DeliverWeights(const Operands& o, void* out, bool clear) {
+Error DeliverWeights(const Operands& o, void* out, int64_t n_targets, bool clear) {
   switch (o.weights.element_type()) {
     case DataType::BF16:
-      DeliverDelays<Acc, BFloat16>(o, out, clear);
+      DeliverDelays<Acc, BFloat16>(o, out, n_targets, clear);
       return Error::Success();
     case DataType::F32:
-      DeliverDelays<Acc, float>(o, out, clear);
+      DeliverDelays<Acc, float>(o, out, n_targets, clear);
       return Error::Success();
     case DataType::F64:
-      DeliverDelays<Acc, double>(o, out, clear);
+      DeliverDelays<Acc, double>(o, out, n_targets, clear);
       return Error::Success();
     default:
       return Error::InvalidArgument("deliver: weights must be bfloat16, float32 or float64");
   }
 }
 
-Error DeliverImpl(AnyBuffer ring, AnyBuffer released, AnyBuffer step, AnyBuffer scale,
-                  AnyBuffer weights, AnyBuffer sections, AnyBuffer pointers, AnyBuffer targets,
-                  AnyBuffer tags, AnyBuffer delays, AnyBuffer block_offset, AnyBuffer block_delay,
-                  AnyBuffer block_span, AnyBuffer draws, AnyBuffer draw_tables,
-                  ffi::Result<AnyBuffer> out, bool clear) {
-  const Operands o{ring,    released, step, scale,  weights,      sections,    pointers,
-                   targets, tags,     delays, block_offset, block_delay, block_span,
-                   draws,   draw_tables};
+Error DeliverImpl(AnyBuffer ring, AnyBuffer bits, AnyBuffer values, AnyBuffer step,
+                  AnyBuffer scale, AnyBuffer weights, AnyBuffer sections, AnyBuffer pointers,
+                  AnyBuffer targets, AnyBuffer tags, AnyBuffer delays, AnyBuffer block_offset,
+                  AnyBuffer block_delay, AnyBuffer block_span, AnyBuffer draws,
+                  AnyBuffer draw_tables, ffi::Result<AnyBuffer> out, int64_t n_targets,
+                  bool clear) {
+  const Operands o{ring,     bits,    values, step,   scale,        weights,     sections,
+                   pointers, targets, tags,   delays, block_offset, block_delay, block_span,
+                   draws,    draw_tables};
   if (out->untyped_data() != ring.untyped_data())
     std::memcpy(out->untyped_data(), ring.untyped_data(), ring.size_bytes());
   switch (ring.element_type()) {
     case DataType::F32:
-      return DeliverWeights<float>(o, out->untyped_data(), clear);
+      return DeliverWeights<float>(o, out->untyped_data(), n_targets, clear);
     case DataType::F64:
-      return DeliverWeights<double>(o, out->untyped_data(), clear);
+      return DeliverWeights<double>(o, out->untyped_data(), n_targets, clear);
     case DataType::S32:
-      return DeliverWeights<int32_t>(o, out->untyped_data(), clear);
+      return DeliverWeights<int32_t>(o, out->untyped_data(), n_targets, clear);
     default:
       return Error::InvalidArgument("deliver: the ring must be float32, float64 or int32");
   }
@@ -125,7 +143,7 @@ Error PackImpl(AnyBuffer spikes, ffi::Result<AnyBuffer> out) {
 }
 
 // Nothing: results are the operands.  That XLA cannot look inside is the use of it.
-Error HoldImpl(ffi::RemainingArgs, ffi::RemainingRets) { return Error::Success(); }
+Error MaterializeImpl(ffi::RemainingArgs, ffi::RemainingRets) { return Error::Success(); }
 
 }  // namespace
 }  // namespace jaxneuro
@@ -147,14 +165,16 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroDeliver, jaxneuro::DeliverImpl,
                                   .Arg<xla::ffi::AnyBuffer>()
                                   .Arg<xla::ffi::AnyBuffer>()
                                   .Arg<xla::ffi::AnyBuffer>()
+                                  .Arg<xla::ffi::AnyBuffer>()
                                   .Ret<xla::ffi::AnyBuffer>()
+                                  .Attr<int64_t>("n_targets")
                                   .Attr<bool>("clear"));
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(
     JaxneuroPack, jaxneuro::PackImpl,
     xla::ffi::Ffi::Bind().Arg<xla::ffi::AnyBuffer>().Ret<xla::ffi::AnyBuffer>());
 
-XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroHold, jaxneuro::HoldImpl,
+XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroMaterialize, jaxneuro::MaterializeImpl,
                               xla::ffi::Ffi::Bind().RemainingArgs().RemainingRets());
 
 // How many threads a call may use; returns how many it may. 0 leaves it as it is.

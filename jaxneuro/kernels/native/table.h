@@ -8,24 +8,9 @@
 #include <cstring>
 #include <type_traits>
 
+#include "layout.h"
+
 namespace jaxneuro {
-
-// One section: the rows of one source population, for the blocks that keep the
-// same columns.  Stored as `kWords` uint32 words.
-struct Section {
-  uint32_t first_row, rows, first_block, blocks, flags;
-  uint64_t pointers, targets, weights, delays, tags;
-
-  static constexpr int kWords = 16;
-  static constexpr uint32_t kWeights = 1, kDelays = 2, kTags = 4, kOnePlace = 8, kDrawn = 16;
-
-  static Section Read(const uint32_t* w) {
-    auto wide = [w](int i) { return uint64_t(w[i]) | uint64_t(w[i + 1]) << 32; };
-    return {w[0], w[1], w[2], w[3], w[4], wide(5), wide(7), wide(9), wide(11), wide(13)};
-  }
-
-  uint32_t end_row() const { return first_row + rows; }
-};
 
 // A weight stored in 16 bits: the upper half of a float.
 struct BFloat16 {
@@ -65,7 +50,7 @@ struct Table {
   const int32_t* block_offset;
   const int32_t* block_delay;
   const int32_t* block_span;  // first and last + 1 neuron of each block in the target group
-  const uint32_t* draws;      // how the rows of each block are drawn; see drawn.h
+  const uint32_t* draws;      // how the rows of each block are drawn; see redraw.h
   const uint32_t* draw_tables;  // gap tables, and numbers of synapses per row
   const Weight* weights;
   const Real* scale;
@@ -77,8 +62,9 @@ template <class Acc>
 struct Ring {
   static constexpr size_t kTable = 256;
 
-  Ring(Acc* data, size_t slots, size_t receptors, size_t targets, size_t now)
-      : data(data), slots(slots), stride(receptors * targets), targets(targets), now(now) {
+  // `stride` places in a slot: receptors times targets.
+  Ring(Acc* data, size_t slots, size_t stride, size_t targets, size_t now)
+      : data(data), slots(slots), stride(stride), targets(targets), now(now) {
     for (size_t d = 0; d < slots && d < kTable; ++d) start_[d] = Far(d);
   }
 

@@ -1,0 +1,20 @@
+"""Known numbers as JAX arrays, without compiling anything."""
+
+from typing import Any
+
+import jax
+import numpy as np
+
+from ._checks import is_traced
+
+
+def as_array(x: Any, dtype: Any = None) -> jax.Array:
+    """`jnp.asarray(x, dtype)` of numbers that are known: no program is compiled for their shape.
+
+    `jnp.asarray` of a NumPy array compiles one per shape and dtype, some 10 ms each.
+    """
+    if is_traced(x) or (isinstance(x, jax.Array) and (dtype is None or x.dtype == dtype)):
+        return x if dtype is None else x.astype(dtype)
+    x = np.asarray(x)
+    kind = jax.dtypes.canonicalize_dtype(x.dtype if dtype is None else dtype)
+    return jax.device_put(x.astype(kind))

@@ -1,0 +1,5 @@
+"""From a description to a network: all that `build` does."""
+
+from ._build import build as build
+from ._check_neuron import check_neuron as check_neuron
+from ._memory import available_memory as available_memory

@@ -1,0 +1,157 @@
+"""From a description to a network: groups, receptors, pathways, drawn connections."""
+
+import dataclasses
+import sys
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._arrays import as_array
+from .._checks import is_traced
+from .._progress import Progress
+from ..description import Description, Resolver, estimate
+from ..network import Network, find_quanta
+from ..numerics import check_dt, check_grid, check_stable, seed_of
+from ._build_group import build_group
+from ._build_pathway import build_pathway
+from ._check_neuron import check_neuron
+from ._check_release import check_releases
+from ._delays import longest_delay
+from ._grouping import Grouping
+from ._memory import check_fits, state_bytes
+from ._procedural import check_unstored
+from ._stimuli import prepare_stimuli
+
+_SHOWN = 10_000_000  # synapses of a build whose progress is shown
+
+
+def build(
+    description: Description,
+    key: Any,
+    dt: float,
+    dtype: Any = jnp.float32,
+    *,
+    weights: Any = None,
+    deterministic: bool = False,
+    progress: bool | None = None,
+) -> Network:
+    """Draws the connections of a description and lays everything out for speed.
+
+    `key` an integer or a JAX key (the same key gives the same network, whatever else the
+    description holds and in whatever order); `dt` [ms] the time step; `dtype` float32, or
+    float64 with `jax_enable_x64`. `weights` is how individual weights are stored: as `dtype`
+    (None), or as bfloat16, rounded to the nearest, in half the memory. `deterministic` counts
+    arrivals in whole quanta (see `FixedPoint`): then runs on a GPU repeat bit for bit, which
+    floats do not there, and nothing can be differentiated. `progress` shows a bar (default:
+    for more than 10 million synapses, where stderr is a terminal).
+
+    Connections are drawn on all cores that the process may use; their bits do not depend on
+    it. Ctrl-C stops a build and leaves nothing behind.
+
+    **Raises** `ValueError`, before anything is drawn, for a key, dt or dtype of the wrong
+    kind, a dt above the largest at which a neuron model is known to be stable, a duration or
+    delay that is not a whole number of steps, an unknown state variable among the initial
+    values, a neuron model that ignores a part of the drive it is given, spikes asked of one that
+    never spikes, or a network that does not fit in memory (with the estimate per projection).
+    """
+    if not isinstance(description, Description):
+        raise ValueError(f"build needs a Description; got {description!r}")
+    dt, dtype, seed = check_dt(dt), _check_dtype(dtype), _concrete_seed(key)
+    weights = _check_weights(weights, dtype)
+    _check_deterministic(description, deterministic)
+    _check_models(description, dt)
+    resolver = Resolver(description, seed)
+    grouping = Grouping(description, {p.name: resolver.resolve(p) for p in description.projections})
+    longest = {name: longest_delay(r, dt) for name, r in grouping.resolved.items()}
+    for r in grouping.resolved.values():
+        check_unstored(r)
+    expected = estimate(grouping.resolved.values(), grouping.neurons, weights.itemsize)
+    check_fits(expected, state_bytes(grouping, longest, dtype))
+    stimulations = prepare_stimuli(grouping, resolver, seed, dt)
+    numbers = range(len(grouping.groups))
+    groups = [build_group(grouping, stimulations, number, dtype) for number in numbers]
+    for group in groups:
+        check_neuron(group, dt, dtype)
+    check_releases(grouping, groups, dt, dtype)
+    pathways = []
+    large = expected.synapses > _SHOWN and sys.stderr.isatty()
+    total, show = expected.synapses / 1e6, large if progress is None else progress
+    with Progress("building", total, "million synapses", show) as bar:
+        for ends in grouping.pathways:
+            of = grouping, ends, seed, dt, dtype, weights, bar.advance
+            pathway, steps = build_pathway(*of)
+            pathways.append(pathway)
+            target = groups[ends.target]
+            slots = max(target.slots, steps + 1)
+            groups[ends.target] = dataclasses.replace(target, slots=slots)
+    return Network(
+        groups=tuple(groups),
+        pathways=tuple(pathways),
+        points=_points(description, resolver, dtype),
+        fixed_point=find_quanta(tuple(groups), tuple(pathways), dtype) if deterministic else None,
+        dt=dt,
+        order=tuple(p.name for p in description.populations),
+        dtype=np.dtype(dtype),
+    )
+
+
+def _check_models(description: Description, dt: float) -> None:
+    """Raises `ValueError` for models that do not fit the time step."""
+    for p in description.populations:
+        check_grid(f"population {p.name!r}", p.model, dt)
+        check_stable(f"population {p.name!r}", p.model, dt)
+    for p in description.projections:
+        check_grid(f"projection {p.name!r}: synapse", p.synapse, dt)
+        check_grid(f"projection {p.name!r}: release", p.release, dt)
+
+
+def _points(description: Description, resolver: Resolver, dtype: Any) -> dict[str, jax.Array]:
+    points = {p.name: resolver.points(p.name) for p in description.populations}
+    return {name: as_array(x, dtype) for name, x in points.items() if x is not None}
+
+
+def _check_dtype(dtype: Any) -> Any:
+    try:
+        d = np.dtype(dtype)
+    except TypeError:
+        d = None
+    if d not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise ValueError(f"dtype must be float32 or float64; got {dtype!r}")
+    if jax.dtypes.canonicalize_dtype(d) != d:
+        raise ValueError(
+            "dtype float64 needs 64-bit JAX; call jax.config.update('jax_enable_x64', True) first"
+        )
+    return d
+
+
+def _check_deterministic(description: Description, deterministic: Any) -> None:
+    if not isinstance(deterministic, bool):
+        raise ValueError(f"deterministic must be True or False; got {deterministic!r}")
+    graded = [p for p in description.projections if not p.release.plain]
+    if deterministic and graded:
+        raise ValueError(
+            "deterministic=True needs spikes: what arrives is counted in quanta that are found "
+            f"for releases of 0 and 1; projection {graded[0].name!r} has {graded[0].release!r}"
+        )
+
+
+def _check_weights(weights: Any, dtype: np.dtype) -> np.dtype:
+    try:
+        d = dtype if weights is None else np.dtype(weights)
+    except TypeError:
+        d = None
+    if d is None or d not in (dtype, np.dtype(jnp.bfloat16)):
+        raise ValueError(
+            f"weights must be None (individual weights in the network's {dtype}) or bfloat16; "
+            f"got {weights!r}"
+        )
+    return d
+
+
+def _concrete_seed(key: Any) -> np.ndarray:
+    seed = seed_of(key)
+    if is_traced(seed):
+        raise ValueError("build draws outside jit and vmap: the key must be a known value")
+    return np.asarray(seed)

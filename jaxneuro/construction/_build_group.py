@@ -1,0 +1,64 @@
+"""From the populations of a group to the group."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._arrays import as_array
+from .._checks import unknown
+from .._types import state_variables
+from ..description import Population
+from ..network import Group, Initial, PopulationSpan, initial_state
+from ..numerics import Distribution
+from ._grouping import Grouping
+from ._merge import merge, merge_at
+from ._stimuli import PreparedStimulation, group_stimuli
+
+
+def build_group(
+    grouping: Grouping, stimulations: list[PreparedStimulation], number: int, dtype: Any
+) -> Group:
+    """Group `number` of a description; its ring gets its slots when delays are known."""
+    members = grouping.groups[number]
+    names, sizes = [p.name for p in members], [p.n for p in members]
+    return Group(
+        model=merge([p.model for p in members], sizes, dtype),
+        receptors=tuple(
+            merge_at(p.post.population, p.synapse, names, sizes, dtype)
+            for p in grouping.receptors[number].values()
+        ),
+        stimuli=group_stimuli(grouping, stimulations, number, dtype),
+        initial=tuple(
+            _initial(p, index, variable, value, dtype)
+            for index, p in enumerate(members)
+            for variable, value in sorted(p.initial.items())
+        ),
+        members=tuple(PopulationSpan(p.name, p.n) for p in members),
+    )
+
+
+def _initial(p: Population, index: int, variable: str, value: Any, dtype: Any) -> Initial:
+    state = jax.eval_shape(
+        lambda m: initial_state(m, p.n or 1), merge([p.model], [p.n or 1], dtype)
+    )
+    known = state_variables(state)
+    if variable not in known:
+        raise unknown(f"state variable of population {p.name!r}", variable, known)
+    kind = getattr(state, variable).dtype
+    if not jnp.issubdtype(kind, jnp.floating):
+        info = (
+            (0, 1)
+            if jnp.issubdtype(kind, jnp.bool_)
+            else (jnp.iinfo(kind).min, jnp.iinfo(kind).max)
+        )
+        x = np.asarray(0.5 if isinstance(value, Distribution) else value)
+        if np.any((x != np.rint(x)) | (x < info[0]) | (x > info[1])):
+            raise ValueError(
+                f"population {p.name!r}: initial {variable} must be whole numbers from {info[0]} "
+                f"to {info[1]}; got {value!r}"
+            )
+    if not isinstance(value, Distribution):
+        value = as_array(value, dtype)
+    return Initial(variable, index, value)

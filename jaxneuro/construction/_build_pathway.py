@@ -1,0 +1,78 @@
+"""From the projections of a pathway to the pathway: its connections are drawn here."""
+
+from collections.abc import Callable
+from typing import Any
+
+from .._arrays import as_array
+from ..description import Projection, is_individual
+from ..network import Pathway, ProjectionSpan
+from ..tables import Placement, lay_out
+from ._drawing import ProjectionBundle
+from ._grouping import Grouping, PathwayKey, receptor_key
+from ._merge import merge_at
+from ._procedural import ProceduralBundle, row_law
+
+# Part of the time of a build that goes into counting connections, before they are written.
+_COUNTING = 0.25
+
+
+def build_pathway(
+    grouping: Grouping,
+    key: PathwayKey,
+    seed: Any,
+    dt: float,
+    dtype: Any,
+    weights: Any,
+    progress: Callable[[float], None],
+) -> tuple[Pathway, int]:
+    """A pathway and its longest delay [steps].
+
+    `weights` is the dtype of individual weights; `progress` gets the millions of synapses done.
+    """
+    projections = grouping.pathways[key]
+    placements = []
+    for number, p in enumerate(projections):
+        placement = _place(grouping, key, number, p, seed, dt)
+        placements.append(placement)
+        progress(1e-6 * _COUNTING * placement.bundle.size)
+    table, stored, longest = lay_out(
+        placements,
+        grouping.size(key.target),
+        weights,
+        written=lambda synapses: progress(1e-6 * (1 - _COUNTING) * synapses),
+    )
+    own = [is_individual(p.weight) for p in projections]
+    release, at = projections[0].release, projections[0].pre.population
+    sources = grouping.groups[key.source]
+    names, sizes = [p.name for p in sources], [p.n for p in sources]
+    pathway = Pathway(
+        table=table,
+        weights=stored,
+        weight=as_array([1.0 if i else p.weight for p, i in zip(projections, own)], dtype),
+        gain=as_array([p.gain for p in projections], dtype),
+        release=merge_at(at, release, names, sizes, dtype),
+        source=key.source,
+        target=key.target,
+        members=tuple(
+            ProjectionSpan(p.name, p.pre.population, p.post.population, x.receptor, i)
+            for p, x, i in zip(projections, placements, own)
+        ),
+    )
+    return pathway, longest
+
+
+def _place(
+    grouping: Grouping, key: PathwayKey, number: int, p: Projection, seed: Any, dt: float
+) -> Placement:
+    """The connections of a projection, and where they lie among the neurons of its pathway."""
+    ends = p.pre.population, p.post.population
+    n_pre, n_post = (grouping.description.population(name).n for name in ends)
+    resolved = grouping.resolved[p.name]
+    law = row_law(resolved, seed)
+    if law is None:
+        bundle = ProjectionBundle(resolved, seed, n_pre, n_post, dt)
+    else:
+        bundle = ProceduralBundle(resolved, law, seed, (n_pre, n_post), dt)
+    first_source, first_target = (grouping.seats[name].first for name in ends)
+    receptor = list(grouping.receptors[key.target]).index(receptor_key(p))
+    return Placement(bundle, number, first_source, first_target, receptor)

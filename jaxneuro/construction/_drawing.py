@@ -1,0 +1,110 @@
+"""The connections of a projection, drawn some rows at a time."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..connectivity import Chunk, RowDraws, ranges
+from ..description import ResolvedProjection, is_individual
+from ..kernels import BLOCK_TARGETS
+from ..numerics import stream_key
+from ..tables import Piece, StoredBundle
+from ._delays import delay_steps, longest_delay
+from ._values import SynapseValues, calls_a_function
+
+
+class ProjectionBundle(StoredBundle):
+    """The connections of a projection between two whole populations of `n_pre` and `n_post`.
+
+    Connections are counted first and drawn when they are written. Where a rule cannot count its
+    rows without drawing them, it draws twice: that is cheaper than holding what was drawn beside
+    the finished columns. Only what fits in one chunk is kept, and what a rule that searches in
+    space has drawn, which takes its time.
+    """
+
+    def __init__(self, resolved: ResolvedProjection, seed: Any, n_pre: int, n_post: int, dt: float):
+        p = resolved.projection
+        self._resolved, self._dt, self._seed = resolved, dt, seed
+        self._key = stream_key(seed, p.name, "targets")
+        self.n_sources, self.n_targets = n_pre, n_post
+        self.own_weights, self.own_delays = is_individual(p.weight), is_individual(p.delay)
+        self.delay = 0 if self.own_delays else int(delay_steps(p.name, p.delay, dt))
+        self.longest_delay = longest_delay(resolved, dt)
+        self.serial = calls_a_function(p)
+        self._kept: list[Chunk] | None = []
+        drawing = 0 not in resolved.sizes
+        rule, sizes = resolved.rule, resolved.sizes
+        self._rows = rule.rows(self._key, *sizes, resolved.same) if drawing else None
+        counts = self._count() if self._rows is None else self._rows.counts
+        self.counts = np.zeros(n_pre, np.uint32)
+        self.counts[resolved.pre] = counts
+        self.size = int(counts.sum(dtype=np.int64))
+
+    def _count(self) -> np.ndarray:
+        """Draws all chunks for their numbers of connections per row."""
+        counts, kept = np.zeros(self._resolved.sizes[0], np.int64), []
+        for chunk in self._draw():
+            counts[chunk.first_row : chunk.first_row + chunk.counts.size] += chunk.counts
+            if kept is not None:
+                narrow = np.uint16 if self.n_targets <= BLOCK_TARGETS else np.uint32
+                kept.append(chunk._replace(targets=chunk.targets.astype(narrow)))
+                if len(kept) > 1 and not self._resolved.rule.spatial:
+                    kept = None
+        self._kept = kept
+        return counts
+
+    def _draw(self) -> Iterator[Chunk]:
+        r = self._resolved
+        if 0 not in r.sizes:
+            yield from r.rule.draw(self._key, *r.sizes, r.same)
+
+    def pieces(self, weights: Any, delays: Any) -> Iterator[Callable[[], Piece]]:
+        values = None
+        if self.own_weights or self.own_delays:
+            dtypes = weights, delays
+            values = SynapseValues(self._resolved, self._seed, self._dt, dtypes, self.counts)
+        for connected in self._connected():
+            yield connected if values is None else partial(_with_values, values, connected)
+
+    def _connected(self) -> Iterator[Callable[[], Piece]]:
+        """Calls that give all connections without their values."""
+        rows = self._rows
+        if rows is not None:
+            for first, stop, begin, end in ranges(rows.counts):
+                if end > begin:
+                    yield partial(self._of_rows, rows, first, stop)
+            return
+        used = np.zeros(self._resolved.sizes[0], np.uint32)
+        for chunk in self._draw() if self._kept is None else self._kept:
+            mine = slice(chunk.first_row, chunk.first_row + chunk.counts.size)
+            before = used[mine].copy()
+            used[mine] += chunk.counts.astype(np.uint32)
+            if chunk.targets.size:
+                yield partial(self._piece, *chunk, before)
+
+    def forget(self) -> None:
+        self._rows, self._kept = None, []
+
+    def _of_rows(self, rows: RowDraws, first: int, stop: int) -> Piece:
+        counts, targets = rows.counts[first:stop], rows.targets(first, stop)
+        return self._piece(first, counts, targets, np.zeros(stop - first, np.uint32))
+
+    def _piece(self, first: int, counts: np.ndarray, targets: np.ndarray, used: np.ndarray):
+        """What a rule drew among the chosen neurons, in numbers of the populations."""
+        pre, post = self._resolved.pre, self._resolved.post
+        stop = first + counts.size
+        rows = np.arange(first, stop) + pre.start if isinstance(pre, slice) else pre[first:stop]
+        targets = targets.astype(np.int32)
+        if not isinstance(post, slice):
+            targets = post[targets].astype(np.int32)
+        elif post.start:
+            targets += np.int32(post.start)
+        return Piece(rows, counts, used, targets)
+
+
+def _with_values(values: SynapseValues, connected: Callable[[], Piece]) -> Piece:
+    piece = connected()
+    weights, delays = values.of(piece)
+    return piece._replace(weights=weights, delays=delays)

@@ -1,0 +1,87 @@
+"""Whether a network fits in memory, before anything is drawn."""
+
+import os
+from typing import Any
+
+import jax
+import numpy as np
+
+from .._text import megabytes
+from ..connectivity import CHUNK
+from ..description import Estimate
+from ..kernels import threads
+from ..network import first_member, initial_state
+from ._grouping import Grouping
+
+_CHUNK_BYTES = 64  # per synapse that is being drawn
+
+
+def available_memory() -> int | None:
+    """Bytes of memory that can still be taken, or None where the system does not tell."""
+    limits = []
+    try:
+        with open("/proc/meminfo") as f:
+            fields = dict(line.split(":", 1) for line in f)
+        limits.append(int(fields["MemAvailable"].split()[0]) * 1024)
+    except (OSError, KeyError, ValueError):
+        try:
+            limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        except (AttributeError, OSError, ValueError):
+            return None
+    try:
+        with open("/sys/fs/cgroup/memory.max") as f, open("/sys/fs/cgroup/memory.current") as g:
+            limits.append(int(f.read()) - int(g.read()))
+    except (OSError, ValueError):
+        pass  # no limit on this group
+    return min(limits)
+
+
+def check_fits(expected: Estimate, state_bytes: int) -> None:
+    """Raises `ValueError` where the connections and the state exceed the memory.
+
+    Building takes chunks of temporary memory beside the finished columns, for each thread; a
+    run holds a state twice. The state's arrivals in flight grow with the longest delay.
+    """
+    largest = max((p.synapses for p in expected.projections if p.stored), default=0)
+    chunks = _CHUNK_BYTES * min(largest, CHUNK) * (threads() + 2)
+    building = chunks + sum(p.building for p in expected.projections)
+    needed = expected.bytes + building + 2 * state_bytes
+    free = available_memory()
+    for p in expected.projections:
+        if p.stored and p.synapses >= 2**31:
+            raise ValueError(
+                f"projection {p.name!r} must have fewer than 2^31 synapses; it would have about "
+                f"{p.synapses:,}. Split its target into several populations, or take a rule with "
+                f"stored=False\n{expected!r}"
+            )
+    if free is not None and needed > free:
+        raise ValueError(
+            f"the network does not fit in memory: it needs about {megabytes(needed)}, "
+            f"{megabytes(free)} are free. Connections take {megabytes(expected.bytes)} (one weight "
+            "and one delay per projection instead of individual ones: 2 bytes per synapse; a rule "
+            f"with stored=False: nothing), the state {megabytes(state_bytes)} (neurons, and "
+            "arrivals in flight: neurons times receptors times the longest delay in steps)\n"
+            f"{expected!r}"
+        )
+
+
+def state_bytes(grouping: Grouping, longest: dict[str, int | None], dtype: Any) -> int:
+    """Bytes of a network's state: neurons, receptors, and the ring of arrivals in flight."""
+    total = 0
+    for number, members in enumerate(grouping.groups):
+        n, receptors = grouping.size(number), len(grouping.receptors[number])
+        if n * max(receptors, 1) >= 2**31:
+            raise ValueError(
+                f"populations of one neuron model must have fewer than 2^31 neurons times "
+                f"receptors; {members[0].name!r} and those merged with it have {n:,} neurons and "
+                f"{receptors} receptors"
+            )
+        names = {p.name for p in members}
+        onto = [p for p in grouping.description.projections if p.post.population in names]
+        # A computed delay that nobody knows yet counts as one of a byte.
+        steps = [255 if longest[p.name] is None else longest[p.name] for p in onto]
+        slots = max((s for s in steps if s is not None), default=0) + 1
+        state = jax.eval_shape(lambda m: initial_state(m, 2), first_member(members[0].model))
+        per_neuron = sum(x.size * x.dtype.itemsize for x in jax.tree.leaves(state)) // 2
+        total += n * (per_neuron + receptors * np.dtype(dtype).itemsize * (slots + 1))
+    return total

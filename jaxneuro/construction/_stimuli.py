@@ -1,0 +1,130 @@
+"""From stimulations to stimuli of a group: prepared on the host, merged by kind."""
+
+import dataclasses
+import math
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+
+from .._arrays import as_array
+from .._types import Stimulus
+from ..description import Neurons, Resolver, Stimulation, check_one_per_neuron, count
+from ..network import StimulusGroup, Target, Window
+from ..numerics import Distribution, bits, check_grid, drawn, steps_on_grid, stream_key
+from ._grouping import Grouping, receptor_key
+from ._merge import kind_key, merge, own_key, sort_key
+
+
+@dataclasses.dataclass(frozen=True)
+class PreparedStimulation:
+    """A stimulation with its stimulus as it runs, its neurons and its window in steps."""
+
+    stimulation: Stimulation
+    stimulus: Stimulus
+    neurons: Neurons
+    window: Window
+    weight: Any
+
+    @property
+    def population(self) -> str:
+        return self.stimulation.post.population
+
+    @property
+    def n(self) -> int:
+        return count(self.neurons)
+
+
+def prepare_stimuli(
+    grouping: Grouping, resolver: Resolver, seed: Any, dt: float
+) -> list[PreparedStimulation]:
+    """Every stimulation of a description, by name; raises for times off the grid."""
+    out = []
+    for s in sorted(grouping.description.stimuli, key=lambda s: s.name):
+        label, neurons = f"stimulation {s.name!r}", resolver.neurons(s.post)
+        check_grid(label, s.stimulus, dt)
+        check_one_per_neuron(s, count(neurons))
+        key = stream_key(seed, s.name, "stimulus")
+        stimulus = s.stimulus.prepare(label, count(neurons), dt, key)
+        weight = _weight(s, count(neurons), seed)
+        out.append(PreparedStimulation(s, stimulus, neurons, _window(label, s, dt), weight))
+    return out
+
+
+def _weight(s: Stimulation, n: int, seed: Any) -> Any:
+    """The weight as numbers: one drawn per neuron from a distribution."""
+    if not isinstance(s.weight, Distribution):
+        return s.weight
+    word = bits(stream_key(seed, s.name, "weights"), np.arange(n), 0)[0]
+    return drawn(s.weight, word)
+
+
+def _window(label: str, s: Stimulation, dt: float) -> Window:
+    delay, start = (
+        int(steps_on_grid(f"{label}: {key}", getattr(s, key), dt)) for key in ("delay", "start")
+    )
+    stop = None if s.stop == math.inf else int(steps_on_grid(f"{label}: stop", s.stop, dt))
+    if max(delay + start, stop or 0) >= 2**31:
+        raise ValueError(f"{label}: delay, start and stop must be below 2^31 steps")
+    return Window(delay, start, stop)
+
+
+def group_stimuli(
+    grouping: Grouping, driven: list[PreparedStimulation], number: int, dtype: Any
+) -> tuple[StimulusGroup, ...]:
+    """The stimuli of a group. Those of one kind are one operation; a second one is a layer."""
+    receptors = list(grouping.receptors[number])
+    layers: dict[Hashable, list[PreparedStimulation]] = {}
+    used: dict[Hashable, int] = {}
+    for d in driven:
+        if grouping.seats[d.population].group != number:
+            continue
+        s = d.stimulation
+        # What is no stretch of the group is a layer of its own.
+        own = s.name if isinstance(d.neurons, np.ndarray) else own_key(s.name, d.stimulus)
+        kind = (kind_key(d.stimulus), _receptor(receptors, s), d.window, own)
+        layer = used[kind, d.population] = used.get((kind, d.population), -1) + 1
+        layers.setdefault((kind, layer), []).append(d)
+    ordered = sorted(layers.items(), key=lambda item: _layer_order(item[0], item[1][0]))
+    return tuple(_merged(grouping, receptors, members, dtype) for _, members in ordered)
+
+
+def _layer_order(key: Any, first: PreparedStimulation) -> tuple:
+    """Orders layers by what they are, so that their sum does not depend on other names."""
+    (_, receptor, (delay, start, stop), own), layer = key
+    window = delay, start, math.inf if stop is None else stop
+    kind = *sort_key(first.stimulus), -1 if receptor is None else receptor
+    return *kind, window, layer, own, first.stimulation.name
+
+
+def _receptor(receptors: list, s: Stimulation) -> int | None:
+    return None if s.synapse is None else receptors.index(receptor_key(s))
+
+
+def _merged(
+    grouping: Grouping, receptors: list, members: list[PreparedStimulation], dtype: Any
+) -> StimulusGroup:
+    receptor = _receptor(receptors, members[0].stimulation)
+    members = sorted(members, key=lambda d: grouping.seats[d.population].first)
+    sizes = [d.n for d in members]
+    first = [grouping.seats[d.population].first for d in members]
+    model = merge([d.stimulus for d in members], sizes, dtype)
+    weight: Any = None
+    if receptor is not None:
+        weight = merge([np.asarray(d.weight) for d in members], sizes, dtype)
+    index, targets = None, []
+    for d, start in zip(members, first):
+        if isinstance(d.neurons, slice):
+            span, begin = (start + d.neurons.start, start + d.neurons.stop), d.neurons.start
+        else:
+            index, span, begin = as_array(d.neurons + start, np.int32), None, start
+        member = grouping.seats[d.population].member
+        targets.append(Target(d.stimulation.name, member, d.n, span, begin))
+    return StimulusGroup(
+        model=model,
+        weight=weight,
+        index=index,
+        targets=tuple(targets),
+        receptor=receptor,
+        window=members[0].window,
+    )

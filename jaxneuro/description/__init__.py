@@ -1,0 +1,17 @@
+"""What a person writes: populations, projections, stimulations, as plain frozen values."""
+
+from ._description import Description as Description
+from ._estimate import Estimate as Estimate
+from ._estimate import ProjectionEstimate as ProjectionEstimate
+from ._estimate import estimate as estimate
+from ._part import Part as Part
+from ._population import Population as Population
+from ._projection import Projection as Projection
+from ._projection import is_computed as is_computed
+from ._projection import is_individual as is_individual
+from ._resolve import Neurons as Neurons
+from ._resolve import ResolvedProjection as ResolvedProjection
+from ._resolve import Resolver as Resolver
+from ._resolve import count as count
+from ._stimulation import Stimulation as Stimulation
+from ._stimulation import check_one_per_neuron as check_one_per_neuron

@@ -1,0 +1,130 @@
+"""What a person writes: populations, projections and stimuli, as plain frozen values."""
+
+import dataclasses
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from .._checks import check_kind, check_name, unknown
+from .._fields import check_lengths
+from .._text import counted
+from ..space import Area
+from ._estimate import Estimate, estimate
+from ._population import Population
+from ._projection import Projection
+from ._resolve import ResolvedProjection, Resolver, count
+from ._stimulation import Stimulation, check_one_per_neuron
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Description:
+    """A network in the words of neuroscience: nothing is drawn yet.
+
+    **Fields** `populations`, `projections`, `stimuli`: sequences of `Population`, `Projection`,
+    `Stimulation`; all names are different. `areas`: boxes of coordinates (`jn.space.Area`) by
+    name, for a `Part` to name.
+
+    **Raises** `ValueError` for a repeated or an unknown name (the known ones are listed), for
+    a rule that does not fit its populations, or a stimulus array of the wrong length.
+
+    **Source** the house's own: design section 3.
+    """
+
+    populations: Sequence[Population]
+    projections: Sequence[Projection] = ()
+    stimuli: Sequence[Stimulation] = ()
+    areas: Mapping[str, Area] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for field, kind in (
+            ("populations", Population),
+            ("projections", Projection),
+            ("stimuli", Stimulation),
+        ):
+            given = getattr(self, field)
+            if isinstance(given, kind) or not isinstance(given, Iterable):
+                raise ValueError(
+                    f"Description: {field} must be a list of {kind.__name__}; got {given!r}"
+                )
+            values = tuple(given)
+            for value in values:
+                check_kind(f"each of the {field}", value, kind)
+            object.__setattr__(self, field, values)
+        if not isinstance(self.areas, Mapping):
+            raise ValueError(
+                "Description: areas must map names to areas, {'V1': Area(...)}; got "
+                f"{self.areas!r}"
+            )
+        object.__setattr__(self, "areas", dict(self.areas))
+        for name, area in self.areas.items():
+            check_name("an area", name)
+            check_kind(f"area {name!r}", area, Area)
+        self._check_names()
+        for p in self.projections:
+            self._check_projection(p)
+        for s in self.stimuli:
+            self._check_stimulation(s)
+
+    def _check_names(self) -> None:
+        seen: dict[str, str] = {}
+        for kind, values in (
+            ("population", self.populations),
+            ("projection", self.projections),
+            ("stimulation", self.stimuli),
+        ):
+            for value in values:
+                if value.name in seen:
+                    raise ValueError(
+                        f"there are two things named {value.name!r} (a {seen[value.name]} and a "
+                        f"{kind}); give one of them another name, e.g. name={value.name + ' 2'!r}"
+                    )
+                seen[value.name] = kind
+
+    def population(self, name: str) -> Population:
+        """The population of that name, or `ValueError` listing the known ones."""
+        if name not in self._by_name:
+            raise unknown("population", name, self._by_name)
+        return self._by_name[name]
+
+    @functools.cached_property
+    def _by_name(self) -> dict[str, Population]:
+        return {p.name: p for p in self.populations}
+
+    @functools.cached_property
+    def _resolved(self) -> dict[str, ResolvedProjection]:
+        """Every projection with its neurons; positions that are random drawn under seed 0."""
+        resolver = Resolver(self, np.uint32(0))
+        return {p.name: resolver.resolve(p) for p in self.projections}
+
+    def _check_projection(self, p: Projection) -> None:
+        label, pre, post = f"projection {p.name!r}", p.pre.population, p.post.population
+        check_lengths(f"{label}: synapse", p.synapse, self.population(post).n, post)
+        check_lengths(f"{label}: release", p.release, self.population(pre).n, pre)
+        self._resolved[p.name]  # its neurons, rule and values fit
+
+    def _check_stimulation(self, s: Stimulation) -> None:
+        name = s.post.population
+        check_one_per_neuron(s, count(Resolver(self, np.uint32(0)).neurons(s.post)))
+        if s.synapse is not None:
+            label = f"stimulation {s.name!r}: synapse"
+            check_lengths(label, s.synapse, self.population(name).n, name)
+
+    def estimate(self) -> Estimate:
+        """Synapses and bytes per projection and in all, before anything is drawn.
+
+        Random positions count as drawn with key 0.
+
+        **Source** the house's own: design section 5, storage.
+        """
+        return estimate(self._resolved.values(), sum(p.n for p in self.populations))
+
+    def __repr__(self) -> str:
+        parts = [
+            counted(len(self.populations), "population"),
+            counted(sum(p.n for p in self.populations), "neuron"),
+            counted(len(self.projections), "projection"),
+            counted(len(self.stimuli), "stimulation"),
+            "about " + counted(self.estimate().synapses, "synapse"),
+        ]
+        return "Description: " + ", ".join(parts)

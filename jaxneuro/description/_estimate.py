@@ -1,0 +1,87 @@
+"""What a description will need, before anything is drawn."""
+
+import dataclasses
+from collections.abc import Iterable
+
+from .._text import megabytes
+from ..kernels import BLOCK_TARGETS
+from ..numerics import QUANTILES
+from ._projection import is_individual
+from ._resolve import ResolvedProjection
+
+_GAP_BYTES = 12 * 2**16  # of a table of gaps, at most
+
+
+@dataclasses.dataclass(frozen=True)
+class ProjectionEstimate:
+    """Expected size of one projection.
+
+    **Fields** `name`; `synapses` expected number; `bytes` of its columns and row pointers;
+    `stored` whether its synapses are, or are drawn again with every spike; `building` bytes
+    that are needed beside them while they are drawn.
+
+    **Source** the house's own: design section 5, storage.
+    """
+
+    name: str
+    synapses: int
+    bytes: int
+    stored: bool = True
+    building: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Estimate:
+    """Expected sizes of all projections of a description.
+
+    **Fields** `projections` a tuple of `ProjectionEstimate`; `neurons` their number.
+
+    **Source** the house's own: design section 5, storage.
+    """
+
+    projections: tuple[ProjectionEstimate, ...]
+    neurons: int
+
+    @property
+    def synapses(self) -> int:
+        """Expected synapses in all."""
+        return sum(p.synapses for p in self.projections)
+
+    @property
+    def bytes(self) -> int:
+        """Expected bytes of the connections in all."""
+        return sum(p.bytes for p in self.projections)
+
+    def __repr__(self) -> str:
+        shown = sorted(self.projections, key=lambda p: -p.bytes)[:30]
+        width = max([len(p.name) for p in shown] + [5])
+        lines = [f"{'':{width}}  {'synapses':>15}  {'memory':>10}"]
+        lines += [f"{p.name:{width}}  {p.synapses:>15,}  {megabytes(p.bytes):>10}" for p in shown]
+        if len(self.projections) > len(shown):
+            lines.append(f"... and {len(self.projections) - len(shown)} smaller projections")
+        lines.append(f"{'total':{width}}  {self.synapses:>15,}  {megabytes(self.bytes):>10}")
+        return "\n".join(lines)
+
+
+def estimate(
+    resolved: Iterable[ResolvedProjection], neurons: int, weight_bytes: int = 4
+) -> Estimate:
+    """The estimate of some projections; see `Description.estimate`."""
+    rows = []
+    for w in resolved:
+        p, (pre, post) = w.projection, w.sizes
+        synapses = round(w.expected)
+        column = 2 + weight_bytes * is_individual(p.weight) + is_individual(p.delay)
+        blocks = -(-post // BLOCK_TARGETS)
+        stored = w.rule.stored
+        size = synapses * column + 4 * pre * blocks if stored else _redrawn_bytes(w, weight_bytes)
+        held = 12 * pre + (round(w.rule.held_bytes(synapses, *w.sizes, w.same)) if stored else 0)
+        rows.append(ProjectionEstimate(p.name, synapses, size, stored, held))
+    return Estimate(tuple(rows), neurons)
+
+
+def _redrawn_bytes(w: ResolvedProjection, weight_bytes: int) -> int:
+    """Of what is drawn again: tables of quantiles, of gaps, and at most a number per source."""
+    p = w.projection
+    own = weight_bytes * is_individual(p.weight) + 2 * is_individual(p.delay)
+    return QUANTILES * own + (4 * w.sizes[0] if w.rule.redraws_from_counts else _GAP_BYTES)

@@ -1,0 +1,132 @@
+"""What every kernel with a native version needs: platforms, batches, axes of a mesh.
+
+A kernel is a function of arrays with several versions that give the same. `by_platform` picks the
+version, `native_call` calls native C++, `batched` gives a kernel its batch axes.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from ._native import native_available
+
+
+def by_platform(*operands: Any, default: Callable | None, **versions: Callable | None) -> Any:
+    """The version for the platform on which it runs; `cpu` only with the native library.
+
+    Every version is traced on every platform; None stands for a version that does not exist.
+    """
+    if not native_available():
+        versions.pop("cpu", None)
+    there = {name: f for name, f in {"default": default, **versions}.items() if f is not None}
+    return lax.platform_dependent(*operands, **there)
+
+
+def result_like(shape: Sequence[int], dtype: Any, *operands: jax.Array) -> jax.ShapeDtypeStruct:
+    """The shape of a result that depends on all operands.
+
+    Inside `shard_map` a result varies over the axes of the mesh over which an operand does, and a
+    native call must say so.
+    """
+
+    def depends(*operands: jax.Array) -> jax.Array:
+        zero = jnp.zeros((), dtype)
+        return jnp.zeros(shape, dtype) + sum((jnp.sum(x).astype(dtype) for x in operands), zero)
+
+    return jax.eval_shape(depends, *operands)
+
+
+def native_call(
+    target: str,
+    operands: Sequence[jax.Array],
+    shape: Sequence[int],
+    dtype: Any,
+    in_place: int | None = None,
+    vmap_method: str | None = None,
+    **attributes: Any,
+) -> jax.Array:
+    """Calls the native function `target`; its result has the given shape and dtype.
+
+    `in_place` is the number of an operand whose memory becomes that of the result.
+    """
+    aliases = {} if in_place is None else {in_place: 0}
+    out = result_like(shape, dtype, *operands)
+    call = jax.ffi.ffi_call(target, out, input_output_aliases=aliases, vmap_method=vmap_method)
+    return call(*operands, **attributes)
+
+
+def batched(one: Callable, ranks: Sequence[int], refuse_shared: str) -> Callable:
+    """`one(*operands, shared)` for any number of leading batch axes of its operands.
+
+    `ranks` are those of the operands without a batch. With a batch of k axes, `one` gets operand 0
+    with all k axes and every other operand either without any or with k axes, of length 1 where it
+    does not vary along one. Operand 0 is never reshaped: XLA updates it in place, in a nested
+    `vmap` too, where folding two axes into one would copy it in every step of a loop. `shared` is
+    a pytree that has no batch; `ValueError(refuse_shared)` is raised where it gets one.
+    """
+
+    @jax.custom_batching.custom_vmap
+    def call(*operands: Any) -> Any:
+        return one(*operands)
+
+    @call.def_vmap
+    def rule(size: int, batched: Any, *operands: Any) -> Any:
+        *arrays, shared = operands
+        *new, shared_batched = batched
+        if any(jax.tree.leaves(shared_batched)):
+            raise ValueError(refuse_shared)
+        old = max(x.ndim - b - rank for x, b, rank in zip(arrays, new, ranks))
+        axes = jnp.broadcast_shapes(*(_axes(x, b, r, old) for x, b, r in zip(arrays, new, ranks)))
+        full = [_with_axes(x, b, r, old) for x, b, r in zip(arrays, new, ranks)]
+        ring = arrays[0]
+        if not (new[0] and ring.ndim == 1 + old + ranks[0]):
+            own = ring.shape[ring.ndim - ranks[0] :]
+            full[0] = jnp.broadcast_to(full[0], (size, *axes[1:], *own))
+        return call(*full, shared), True
+
+    return call
+
+
+def _axes(x: Any, new: bool, rank: int, old: int) -> tuple[int, ...]:
+    """The batch axes of an operand: the new one, then `old` earlier ones, 1 where it has none."""
+    earlier = x.shape[new : x.ndim - rank]
+    return (x.shape[0] if new else 1, *(earlier or (1,) * old))
+
+
+def _with_axes(x: Any, new: bool, rank: int, old: int) -> Any:
+    """The operand with all batch axes; without any where it has none."""
+    if x.ndim == rank:
+        return x
+    return x.reshape(*_axes(x, new, rank, old), *x.shape[x.ndim - rank :])
+
+
+def over_batch(one: Callable, ranks: Sequence[int]) -> Callable:
+    """A version for a single member as one for the batches that `batched` hands over."""
+
+    def run(*operands: Any) -> Any:
+        *arrays, shared = operands
+        k = arrays[0].ndim - ranks[0]
+        if k == 0:
+            return one(*arrays, shared)
+        axes = arrays[0].shape[:k]
+        flat = [_flattened(x, axes, rank) for x, rank in zip(arrays, ranks)]
+        in_axes = tuple(0 if x.ndim > rank else None for x, rank in zip(flat, ranks))
+        out = jax.vmap(functools.partial(one), (*in_axes, None))(*flat, shared)
+        return out.reshape(*axes, *out.shape[1:])
+
+    return run
+
+
+def _flattened(x: Any, axes: tuple[int, ...], rank: int) -> Any:
+    """An operand with one batch axis, or with none where it is the same for all."""
+    own = x.shape[x.ndim - rank :]
+    if all(n == 1 for n in x.shape[: x.ndim - rank]) and axes != (1,) * len(axes):
+        return x.reshape(own)
+    size = 1
+    for n in axes:
+        size *= n
+    return jnp.broadcast_to(x, (*axes, *own)).reshape(size, *own)

@@ -1,0 +1,202 @@
+"""From the name of a population, projection or stimulation to what it stands for.
+
+A *holder* is a model of the network that a name reaches, with its state and its neurons: a
+population has its neuron model; a projection its receptor and its release; a stimulation its
+stimulus and, if it sends spikes, the receptor that they reach. All that goes by name goes through
+here: reading, setting, recording, checking, and the search for numbers that are not finite.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+
+from .._checks import unknown
+from .._types import state_variables
+from ._network_state import NetworkState
+
+
+class Holder(NamedTuple):
+    """A model of a network that a name stands for.
+
+    **Fields** `what` it is, for messages; `population` at whose neurons it is; `model`, `state`
+    take it from a network and its state; `sizes` of the members of the merged model, and `member`,
+    the number of the one that is meant; `neurons` those of that member in the arrays of the state.
+    """
+
+    what: str
+    population: str
+    model: Callable[[Any], Any]
+    state: Callable[[NetworkState], Any]
+    sizes: tuple[int, ...]
+    member: int
+    neurons: slice
+
+    def at_population(self) -> str:
+        """What it is, with its population, for messages."""
+        what = f"population {self.population!r}"
+        return what if self.what == what else f"{self.what} of {what}"
+
+    def variables(self, state: NetworkState) -> dict[str, Any]:
+        """The variables of the state that have an entry per neuron."""
+        mine = self.state(state)
+        arrays = {name: getattr(mine, name) for name in state_variables(mine)}
+        return {name: x for name, x in arrays.items() if getattr(x, "ndim", 0) == 1}
+
+    def numbers(self, state: NetworkState) -> Iterator[tuple[str, Any]]:
+        """The variables that are numbers, and those of this member."""
+        for name, x in self.variables(state).items():
+            if jnp.issubdtype(x.dtype, jnp.floating):
+                yield name, span_of(x, self.neurons)
+
+
+def span_of(x: Any, neurons: slice) -> Any:
+    """The numbers of some neurons; the array itself where those are all."""
+    return x if neurons == slice(0, x.shape[-1]) else x[neurons]
+
+
+class Named(NamedTuple):
+    """What a name stands for: `label` for messages ("projection 'E->I'"), and the holders."""
+
+    label: str
+    holders: tuple[Holder, ...]
+
+    def only(
+        self, kind: str, wanted: str, known: Sequence[Iterable[str]], also: Iterable[str] = ()
+    ):
+        """The number of the holder that has what is wanted, of what each of them has in `known`.
+
+        **Raises** `ValueError` where none has it, listing all that they have and `also`, and
+        where two have it.
+        """
+        found = [k for k, names in enumerate(known) if wanted in names]
+        if not found:
+            every = dict.fromkeys(name for names in known for name in names)
+            raise unknown(f"{kind} of {self.label}", wanted, [*every, *also])
+        if len(found) > 1:
+            whats = " and ".join(self.holders[k].what for k in found)
+            raise ValueError(
+                f"{wanted!r} of {self.label} must be that of one model; {whats} both have one. "
+                "Rename it in one of the two classes"
+            )
+        return found[0]
+
+
+def named(net: Any, name: str) -> Named:
+    """What a name stands for; raises `ValueError` for an unknown one, listing the known ones."""
+    for number, group in enumerate(net.groups):
+        if name in group.populations:
+            holder = _population(net, number, group.populations.index(name))
+            return Named(f"population {name!r}", (holder,))
+        for layer, stimulus in enumerate(group.stimuli):
+            if name in stimulus.names:
+                holders = _stimulation(net, number, layer, stimulus.names.index(name))
+                return Named(f"stimulation {name!r}", holders)
+    for number, pathway in enumerate(net.pathways):
+        if name in pathway.projections:
+            holders = _projection(net, number, pathway.projections.index(name))
+            return Named(f"projection {name!r}", holders)
+    known = [*net.populations, *net.projections, *net.stimulations]
+    raise unknown("population, projection or stimulation", name, known)
+
+
+def projection(net: Any, name: str) -> tuple[int, int]:
+    """The number of a projection's pathway and its number there, or `ValueError`."""
+    for number, pathway in enumerate(net.pathways):
+        if name in pathway.projections:
+            return number, pathway.projections.index(name)
+    raise unknown("projection", name, net.projections)
+
+
+def stimulation(net: Any, name: str) -> tuple[int, int, int] | None:
+    """Group, layer and number there of a stimulation; None where the name is none."""
+    for number, group in enumerate(net.groups):
+        for layer, stimulus in enumerate(group.stimuli):
+            if name in stimulus.names:
+                return number, layer, stimulus.names.index(name)
+    return None
+
+
+def variable_holder(net: Any, state: NetworkState, name: str, variable: str) -> Holder:
+    """What holds a state variable of a name; raises `ValueError` where nothing or two do."""
+    found = named(net, name)
+    known = [holder.variables(state) for holder in found.holders]
+    return found.holders[found.only("state variable", variable, known)]
+
+
+def holders_at(net: Any, population: str) -> tuple[Holder, ...]:
+    """Everything that holds a state at the neurons of a population: each model once."""
+    found: dict[tuple, Holder] = {}
+    names = (population, *net.projections, *net.stimulations)
+    for holder in (holder for name in names for holder in named(net, name).holders):
+        if holder.population == population:
+            key = id(holder.model(net)), holder.neurons.start, holder.neurons.stop
+            found.setdefault(key, holder)
+    return tuple(found.values())
+
+
+def _population(net: Any, number: int, index: int) -> Holder:
+    group = net.groups[number]
+    name = group.populations[index]
+    return Holder(
+        f"population {name!r}",
+        name,
+        lambda n: n.groups[number].model,
+        lambda s: s.groups[number].neurons,
+        group.sizes,
+        index,
+        group.span(index),
+    )
+
+
+def _receptor(net: Any, what: str, number: int, receptor: int, index: int) -> Holder:
+    group = net.groups[number]
+    return Holder(
+        what,
+        group.populations[index],
+        lambda n: n.groups[number].receptors[receptor],
+        lambda s: s.groups[number].receptors[receptor],
+        group.sizes,
+        index,
+        group.span(index),
+    )
+
+
+def _projection(net: Any, number: int, index: int) -> tuple[Holder, ...]:
+    pathway = net.pathways[number]
+    mine = pathway.members[index]
+    target = net.groups[pathway.target].populations.index(mine.target)
+    receptor = _receptor(
+        net, f"the receptor of {mine.name!r}", pathway.target, mine.receptor, target
+    )
+    sources = net.groups[pathway.source]
+    source = sources.populations.index(mine.source)
+    release = Holder(
+        f"the release of {mine.name!r}",
+        mine.source,
+        lambda n: n.pathways[number].release,
+        lambda s: s.pathways[number].release,
+        sources.sizes,
+        source,
+        sources.span(source),
+    )
+    return receptor, release
+
+
+def _stimulation(net: Any, number: int, layer: int, index: int) -> tuple[Holder, ...]:
+    group = net.groups[number]
+    stimulus = group.stimuli[layer]
+    target = stimulus.targets[index]
+    own = Holder(
+        f"stimulation {target.name!r}",
+        group.populations[target.population],
+        lambda n: n.groups[number].stimuli[layer].model,
+        lambda s: s.groups[number].stimuli[layer],
+        stimulus.sizes,
+        index,
+        stimulus.neurons(index),
+    )
+    if stimulus.receptor is None:
+        return (own,)
+    what = f"the receptor of {target.name!r}"
+    return own, _receptor(net, what, number, stimulus.receptor, target.population)

@@ -1,0 +1,39 @@
+"""What changes in a network from step to step, and what a step gives."""
+
+from typing import NamedTuple
+
+import jax
+import numpy as np
+
+from .._checks import is_traced
+from .._text import megabytes
+from ._group_state import GroupState
+from ._pathway_state import PathwayState
+
+
+class NetworkState(NamedTuple):
+    """Everything that changes from step to step.
+
+    **Fields** `step` int32 (): steps done; `seed` uint32 (): of all that is drawn in the run;
+    `groups` and `pathways` the states of the network's groups and pathways, in their order.
+    """
+
+    step: jax.Array
+    seed: jax.Array
+    groups: tuple[GroupState, ...]
+    pathways: tuple[PathwayState, ...]
+
+    def __repr__(self) -> str:
+        step = "traced" if is_traced(self.step) else np.asarray(self.step).tolist()
+        size = sum(x.nbytes for x in jax.tree.leaves(tuple(self)) if hasattr(x, "nbytes"))
+        return f"NetworkState: after step {step}, {megabytes(size)}"
+
+
+class Output(NamedTuple):
+    """What one step gives.
+
+    **Fields** `spikes` by population name, (n,); `bits` per group, packed spikes.
+    """
+
+    spikes: dict[str, jax.Array]
+    bits: tuple[jax.Array, ...]

@@ -1,0 +1,111 @@
+"""A pathway: all projections from one group to another with one release model."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from .._types import Release
+from ..kernels import Released, Table, deliver
+from ._fixed_point import FixedPoint
+from ._members import as_floating, spread
+from ._pathway_state import PathwayState
+
+
+class ProjectionSpan(NamedTuple):
+    """A projection of a pathway.
+
+    **Fields** `name`; `source`, `target` names of populations; `receptor` number in the target
+    group; `individual` whether its synapses have individual weights.
+    """
+
+    name: str
+    source: str
+    target: str
+    receptor: int
+    individual: bool
+
+
+class Pathway(eqx.Module):
+    """All projections from one group to another with one release model: one delivery.
+
+    **Fields** `table` the connections; `weights` individual ones (see `Table`); `weight` and
+    `gain` (projections,), one number per projection (`weight` is 1 where they are
+    individual); `release`; static `source`, `target` group numbers, `members` its projections.
+    """
+
+    table: Table
+    weights: jax.Array
+    weight: jax.Array
+    gain: jax.Array
+    release: Release
+    source: int = eqx.field(static=True)
+    target: int = eqx.field(static=True)
+    members: tuple[ProjectionSpan, ...] = eqx.field(static=True)
+
+    @property
+    def projections(self) -> tuple[str, ...]:
+        """Names of the projections."""
+        return tuple(member.name for member in self.members)
+
+    @property
+    def receptors(self) -> tuple[int, ...]:
+        """The receptor of each projection."""
+        return tuple(member.receptor for member in self.members)
+
+    def init(self, sizes: Sequence[int], dtype: Any) -> PathwayState:
+        """The state at t = 0: nothing was released. `sizes` are those of the source group."""
+        n = sum(sizes)
+        state = as_floating(spread(self.release, sizes).init(n), dtype)
+        if self.release.plain:
+            return PathwayState(state, None)
+        return PathwayState(state, Released.of_values(jnp.zeros(n, dtype)))
+
+    def spread(self, sizes: Sequence[int], fixed: FixedPoint | None) -> "SpreadPathway":
+        """The pathway as a loop runs it; `sizes` are those of the source group.
+
+        Where arrivals are counted (`fixed`), its weights are in quanta of the receptors.
+        """
+        scale = self.weight * self.gain
+        if fixed is not None:
+            scale = fixed.scale(scale, self.target, self.receptors)
+        scale = scale[self.table.block_projection]
+        return SpreadPathway(
+            self.table, self.weights, scale, spread(self.release, sizes), self.source, self.target
+        )
+
+
+class SpreadPathway(eqx.Module):
+    """A pathway as a loop runs it.
+
+    **Fields** as `Pathway`; `scale` (blocks,) what multiplies the weights of each block.
+    """
+
+    table: Table
+    weights: jax.Array
+    scale: jax.Array
+    release: Release
+    source: int = eqx.field(static=True)
+    target: int = eqx.field(static=True)
+
+    def deliver(
+        self, ring: jax.Array, spikes: Released, state: PathwayState, step: jax.Array, clear: bool
+    ) -> jax.Array:
+        """The ring of the target group with what was released in `step`.
+
+        `spikes` are those of the source group. With `clear` the slot of `step`, which has been
+        handed out, is emptied.
+        """
+        released = spikes if state.released is None else state.released
+        return deliver(ring, released, step, self.scale, self.weights, self.table, clear)
+
+    def release_spikes(
+        self, state: PathwayState, spikes: jax.Array, v: Any, dt: float, dtype: Any
+    ) -> PathwayState:
+        """The state after the release model has seen the spikes and voltages of its sources."""
+        if self.release.plain:
+            return state
+        new, values = self.release.step(state.release, spikes, v, dt)
+        return PathwayState(new, Released.of_values(values.astype(dtype)))

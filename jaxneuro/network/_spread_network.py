@@ -1,0 +1,101 @@
+"""A network as a loop runs it: parameters spread over neurons and blocks, and its step."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from ..kernels import Released
+from ._group_state import GroupState
+from ._network_state import NetworkState, Output
+from ._pathway import SpreadPathway
+from ._ring import arrivals
+from ._spread_group import SpreadGroup
+
+
+class SpreadNetwork(eqx.Module):
+    """A network whose parameters are spread over neurons and blocks: made once, before a loop.
+
+    **Fields** `groups`, `pathways` spread; `quanta` (receptors,) per group where arrivals are
+    counted, else None; static `dt` [ms], `order` population names, `dtype`.
+    """
+
+    groups: tuple[SpreadGroup, ...]
+    pathways: tuple[SpreadPathway, ...]
+    quanta: tuple[jax.Array, ...] | None
+    dt: float = eqx.field(static=True)
+    order: tuple[str, ...] = eqx.field(static=True)
+    dtype: Any = eqx.field(static=True)
+
+    def step(
+        self, state: NetworkState, inputs: Mapping[str, jax.Array] | None = None
+    ) -> tuple[NetworkState, Output]:
+        """One time step, from t_k to t_k+1.
+
+        In this order: what the last step released is delivered; neurons move under the drive of
+        the synapses as they stand, synapses decay and take the arrivals of this step, threshold
+        and reset; what this step releases waits for the next. `inputs` are currents [pA] by
+        population name, () or (n,).
+        """
+        inputs = {name: jnp.asarray(x, self.dtype) for name, x in (inputs or {}).items()}
+        rings = self._deliver_last_step(state)
+        moved = [
+            group.step(before, self._arrived(number, ring, state.step), inputs, state.step, self.dt)
+            for number, (group, before, ring) in enumerate(zip(self.groups, state.groups, rings))
+        ]
+        neurons, spikes = zip(*moved) if moved else ((), ())
+        groups = tuple(
+            after._replace(ring=ring, released=Released.of_spikes(fired))
+            for after, ring, fired in zip(neurons, rings, spikes)
+        )
+        new = NetworkState(
+            step=state.step + 1,
+            seed=state.seed,
+            groups=groups,
+            pathways=self._release(state, groups, spikes),
+        )
+        return new, Output(self._by_name(spikes), tuple(g.released.bits for g in groups))
+
+    def _deliver_last_step(self, state: NetworkState) -> list[jax.Array]:
+        """The rings after what step k - 1 released has been delivered, in step k.
+
+        So a ring is written before it is read, and XLA updates it in place. The slot of step
+        k - 1, which was handed out then, is emptied by the first delivery into the ring.
+        """
+        rings, cleared = [group.ring for group in state.groups], set()
+        for p, mine in zip(self.pathways, state.pathways):
+            spikes, clear = state.groups[p.source].released, p.target not in cleared
+            rings[p.target] = p.deliver(rings[p.target], spikes, mine, state.step - 1, clear)
+            cleared.add(p.target)
+        return rings
+
+    def _arrived(self, number: int, ring: jax.Array, step: jax.Array) -> Any:
+        """What arrives at the receptors of a group at the end of the step."""
+        receptors = len(self.groups[number].receptors)
+        if not receptors:
+            return None
+        arrived = arrivals(ring, step, receptors)
+        if self.quanta is None:
+            return arrived
+        return arrived.astype(self.dtype) * self.quanta[number][:, None]
+
+    def _release(self, state: NetworkState, groups: tuple[GroupState, ...], spikes: tuple) -> tuple:
+        """The states of the pathways after their release models have seen the spikes."""
+        out = []
+        for p, before in zip(self.pathways, state.pathways):
+            v = None
+            if not p.release.plain:
+                v = self.groups[p.source].model.voltage(groups[p.source].neurons)
+            out.append(p.release_spikes(before, spikes[p.source], v, self.dt, self.dtype))
+        return tuple(out)
+
+    def _by_name(self, spikes: tuple) -> dict[str, jax.Array]:
+        found = {}
+        for group, fired in zip(self.groups, spikes):
+            start = 0
+            for member in group.members:
+                found[member.name] = fired[start : start + member.n]
+                start += member.n
+        return {name: found[name] for name in self.order}

@@ -1,0 +1,12 @@
+"""Tables of connections: laid out from bundles, and read back."""
+
+from ._bundle import Bundle as Bundle
+from ._bundle import Piece as Piece
+from ._bundle import Placement as Placement
+from ._bundle import RedrawnBundle as RedrawnBundle
+from ._bundle import StoredBundle as StoredBundle
+from ._draw_tables import DrawTables as DrawTables
+from ._lay_out import lay_out as lay_out
+from ._listed import ListedBundle as ListedBundle
+from ._read import Synapses as Synapses
+from ._read import read_bundle as read_bundle

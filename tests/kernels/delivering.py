@@ -1,0 +1,37 @@
+"""The versions of `deliver` as the tests call them.
+
+A ring has an axis for receptors and one for targets, as the oracle's; what is released is packed
+bits (uint8) or values.
+"""
+
+import jax.numpy as jnp
+
+from jaxneuro import kernels
+from jaxneuro.kernels import Released, _reference
+
+
+def released_of(x):
+    return Released(x) if x.dtype == jnp.uint8 else Released.of_values(x)
+
+
+def _shaped(version):
+    def run(ring, released, *rest):
+        flat = ring.reshape(*ring.shape[:-2], ring.shape[-2] * ring.shape[-1])
+        return version(flat, released_of(released), *rest).reshape(ring.shape)
+
+    return run
+
+
+deliver = _shaped(kernels.deliver)
+deliver_reference = _shaped(_reference.deliver_reference)
+
+
+def deliver_pallas(ring, released, step, scale, weights, table, clear, **options):
+    from jaxneuro.kernels import _gpu_deliver
+
+    def version(ring, released, *rest):
+        bits, values = released
+        values = jnp.zeros(0, ring.dtype) if values is None else values
+        return _gpu_deliver.deliver_pallas(ring, bits, values, *rest, **options)
+
+    return _shaped(version)(ring, released, step, scale, weights, table, clear)
