@@ -93,7 +93,7 @@ class Group(eqx.Module):
             released=Released(jnp.zeros(0, jnp.uint8)),
         )
         state = as_floating(state, dtype)
-        return state._replace(released=running.nothing_released(state, dt))
+        return state._replace(released=running.nothing_released(state, dtype, dt))
 
     def _stream(self, seed: Any) -> Stream | None:
         """Where neurons that draw do so: a stream for each population."""

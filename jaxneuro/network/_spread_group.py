@@ -85,9 +85,8 @@ class SpreadGroup(eqx.Module):
             start += member.n
         return drive
 
-    def nothing_released(self, state: GroupState, dt: float) -> Released:
+    def nothing_released(self, state: GroupState, dtype: Any, dt: float) -> Released:
         """What is in flight before the first step: no spikes, of the kind that the model gives."""
-        dtype = state.ring.dtype if jnp.issubdtype(state.ring.dtype, jnp.floating) else jnp.float32
         arrived = jnp.zeros((len(self.receptors), self.n), dtype) if self.receptors else None
         # With a current, which a neuron may count on: `inputs` can give it to any.
         inputs = {member.name: jnp.zeros((), dtype) for member in self.members}

@@ -4,18 +4,23 @@ import re
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import jaxneuro as jn
 from jaxneuro.kernels import native_available
 
 OPTIONS = {"xla_cpu_copy_insertion_use_region_analysis": True}
-RING = "f32[21,2,97]"  # slots, receptors, neurons: no other array has this shape
+SHAPE = 21, 194  # slots, two receptors of 97 neurons: no other array has this shape
+# Any number of batch axes before it, and what makes an array of that shape.
+RING = re.compile(r"= f32\[(?:\d+,)*21,194\](?:\{[\d,]*\})? ([\w\-]+)\(")
+IN_PLACE = {"get-tuple-element", "custom-call", "parameter", "bitcast"}
 
 
 def network():
     lif = jn.neurons.LIF()
-    populations = [jn.Population("E", 80, lif), jn.Population("I", 17, lif)]
+    start = {"v": jn.Uniform(-60.0, -50.1)}
+    populations = [jn.Population("E", 80, lif, start), jn.Population("I", 17, lif)]
     rule = jn.connectivity.FixedProbability(0.1)
     projections = [
         jn.Projection(
@@ -29,7 +34,8 @@ def network():
         for source in "EI"
         for target in "EI"
     ]
-    return jn.build(jn.Description(populations, projections), key=0, dt=0.1)
+    drive = jn.Stimulation("E", jn.stimuli.Current(300.0), name="drive")
+    return jn.build(jn.Description(populations, projections, [drive]), key=0, dt=0.1)
 
 
 def run(net, state):
@@ -49,26 +55,47 @@ def loop_bodies(text):
     return found
 
 
-def ring_copies(text):
-    """The lines in loop bodies that copy an array of the ring's shape."""
-    lines = [line for body in loop_bodies(text).values() for line in body.splitlines()]
-    copy = re.compile(re.escape(RING) + r"(?:\{[\d,]*\})? copy(?:-start)?\(")
-    return [line for line in lines if copy.search(line)]
+def makers_of_rings(text):
+    """The operations in loop bodies that make an array of the ring's shape."""
+    return {op for body in loop_bodies(text).values() for op in RING.findall(body)}
 
 
 def compiled(f, *args):
     return jax.jit(f).lower(*args).compile(compiler_options=OPTIONS).as_text()
 
 
+def loss(gain, drive, net, state):
+    swept = net.set("E->E", gain=gain).set("drive", amplitude=drive)
+    return jnp.sum(jn.scan(swept, state, 50)[0].groups[0].receptors[0].current)
+
+
+def nested(f):
+    """Over both numbers, one `vmap` in the other: as `examples/sweep.py` does it."""
+    return jax.vmap(jax.vmap(f, (None, 0, None, None)), (0, None, None, None))
+
+
+FLAT = jax.vmap(loss, (0, 0, None, None))
+RUNS = {
+    "one": loss,
+    "flat": FLAT,
+    "nested": nested(loss),
+    "thrice": jax.vmap(nested(loss), (0, *3 * [None])),
+}
+
+
 @pytest.mark.skipif(not native_available(), reason="XLA copies the ring for the reference's loop")
-def test_the_ring_is_not_copied_in_the_loop():
+@pytest.mark.parametrize("batch", RUNS)
+def test_the_ring_is_not_copied_in_the_loop(batch):
     net = network()
     state = net.init(0)
-    assert [r.shape for r in (g.ring for g in state.groups)] == [(21, 2, 97)]
-    text = compiled(run, net, state)
-    bodies = loop_bodies(text)
-    assert any(RING in body for body in bodies.values())
-    assert ring_copies(text) == []
+    assert [group.ring.shape for group in state.groups] == [SHAPE]
+    axes = {"one": 0, "flat": 1, "nested": 1, "thrice": 2}[batch]
+    gains, drives = np.ones((2, 3)[:axes], np.float32), np.full((3,)[:axes], 200.0, np.float32)
+    if batch == "flat":
+        gains = np.ones(3, np.float32)
+    text = compiled(RUNS[batch], gains, drives, net, state)
+    assert "custom-call" in makers_of_rings(text)
+    assert makers_of_rings(text) <= IN_PLACE
 
 
 def test_a_copied_ring_would_be_found():
@@ -80,7 +107,26 @@ def test_a_copied_ring_would_be_found():
     def bad(ring):
         return jax.lax.scan(body, ring, jnp.arange(5, dtype=jnp.int32))
 
-    assert ring_copies(compiled(bad, jnp.zeros((21, 2, 97)))) != []
+    assert not makers_of_rings(compiled(bad, np.zeros(SHAPE, np.float32))) <= IN_PLACE
+
+
+@pytest.mark.parametrize("way", ["values", "gradients"])
+def test_a_nested_batch_is_the_flat_one_bit_for_bit(way):
+    net = network()
+    state = net.init(0)
+    gains, drives = np.linspace(0.5, 2.0, 2), np.linspace(900.0, 1500.0, 3)
+    f, g = (
+        (loss, FLAT)
+        if way == "values"
+        else (jax.grad(loss), jax.vmap(jax.grad(loss), (0, 0, None, None)))
+    )
+    pairs = (
+        np.stack(np.meshgrid(gains, drives, indexing="ij"), -1).reshape(-1, 2).astype(np.float32)
+    )
+    flat = jax.jit(g)(pairs[:, 0], pairs[:, 1], net, state)
+    got = jax.jit(nested(f))(gains.astype(np.float32), drives.astype(np.float32), net, state)
+    np.testing.assert_array_equal(np.asarray(got).ravel(), flat)
+    assert len(np.unique(flat)) >= 3  # a gain acts linearly as long as nothing comes back
 
 
 @pytest.mark.parametrize("what", ["scan", "gradient", "batch"])
@@ -88,16 +134,13 @@ def test_the_loop_lowers_for_cuda_on_this_machine(what):
     net = network()
     state = net.init(0)
 
-    def loss(gain, net, state):
-        return jnp.sum(jn.scan(net.set("E->E", gain=gain), state, 5)[0].groups[0].receptors[0][0])
-
     if what == "scan":
         traced = jax.jit(run).trace(net, state)
     elif what == "gradient":
-        traced = jax.jit(jax.grad(loss)).trace(jnp.float32(1.0), net, state)
+        traced = jax.jit(jax.grad(loss)).trace(1.0, 300.0, net, state)
     else:
-        gains = jnp.ones(3)
-        traced = jax.jit(jax.vmap(loss, (0, None, None))).trace(gains, net, state)
+        ones = np.ones(3, np.float32)
+        traced = jax.jit(FLAT).trace(ones, ones, net, state)
     text = traced.lower(lowering_platforms=("cuda",)).as_text()
     assert "stablehlo.while" in text
     assert "jaxneuro_deliver" not in text

@@ -65,7 +65,7 @@ def test_population_and_read():
     assert net.projections == ("A->B",)
     with pytest.raises(ValueError, match=r"no population named 'D'.*'A', 'B', 'C'"):
         net.population("D")
-    with pytest.raises(ValueError, match=r"no state variable of 'B' named 'g'.*'v'"):
+    with pytest.raises(ValueError, match=r"no state variable of population 'B' named 'g'.*'v'"):
         net.read(state, "B", "g")
 
 
