@@ -172,7 +172,12 @@ BAD = {
         "multiple of record.every, 10; got 15",
     ),
     "population": (10, {}, {"variables": {"X": "v"}}, "to record named 'X'.*'E', 'I', 'E->E'"),
-    "variable": (10, {}, {"variables": {"E": "u"}}, "state variable of population 'E' named 'u'.*'v'"),
+    "variable": (
+        10,
+        {},
+        {"variables": {"E": "u"}},
+        "state variable of population 'E' named 'u'.*'v'",
+    ),
     "receptor": (10, {}, {"variables": {"E->I": "v"}}, "of projection 'E->I' named 'v'.*'g'"),
     "neuron": (
         10,
