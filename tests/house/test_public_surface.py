@@ -33,7 +33,7 @@ PUBLISHED = (
     *(jn.Neuron, jn.Synapse, jn.channels.Channel),
     *(jn.integrators.Integrator, jn.numerics.Surrogate),
 )
-# Except these: `Direct` hands its input on unchanged, `summary` prints.
+# Except these: `Direct` returns its input unchanged, `summary` prints.
 OWN = (jn.synapses.Direct, jn.analysis.summary)
 # The year of a publication, or the address of a program.
 CITATION = re.compile(r"\((?:18|19|20)\d\d\)|https://")
