@@ -12,7 +12,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ._one_at_a_time import one_at_a_time
+
 ROOT = Path(__file__).resolve().parents[1] / ".peers"
+MARKER = "complete.json"  # in an environment: what was installed, written last
 
 REQUIREMENTS: dict[str, list[str]] = {
     "brian2": ["brian2==2.9.0", "numpy<2"],
@@ -41,30 +44,54 @@ def tail(text: str, lines: int = 15) -> str:
 
 
 def environment(peer: str) -> Path:
-    """Path of the peer's python; makes the environment if it is missing, stale or half-made.
+    """Path of the peer's python; makes the environment if it is missing or stale.
 
-    A marker file, written last, holds what was installed: without it, or with other contents
-    than wanted now, the folder is removed and made again.
+    One process makes it, others that want it wait. It is made under another name and renamed
+    when it is whole, so that one cut off leaves nothing but rubbish, which the next one removes.
+    So call only its python, as here: the scripts that pip wrote know the other name.
     """
     if peer not in REQUIREMENTS:
         raise PeerError(f"unknown peer {peer!r}: known are {', '.join(REQUIREMENTS)}")
     folder = ROOT / peer
-    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    marker = folder / "complete.json"
-    wanted = json.dumps(
-        {"python": f"{sys.version_info.major}.{sys.version_info.minor}", "pip": REQUIREMENTS[peer]}
-    )
-    if python.exists() and marker.exists() and marker.read_text() == wanted:
-        return python
+    if not _is_wanted(folder, peer):
+        ROOT.mkdir(exist_ok=True)
+        (ROOT / ".gitignore").write_text("*\n")
+        with one_at_a_time(ROOT / f"{peer}.lock"):
+            if not _is_wanted(folder, peer):  # nobody made it meanwhile
+                _make(folder, peer)
+    return _python(folder)
+
+
+def _python(folder: Path) -> Path:
+    return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def _contents(peer: str) -> str:
+    """What the marker file of an environment holds: what was installed."""
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    return json.dumps({"python": version, "pip": REQUIREMENTS[peer]})
+
+
+def _is_wanted(folder: Path, peer: str) -> bool:
+    marker = folder / MARKER
+    return _python(folder).exists() and marker.exists() and marker.read_text() == _contents(peer)
+
+
+def _make(folder: Path, peer: str) -> None:
     print(f"making the environment of {peer} in {folder}", file=sys.stderr, flush=True)
-    shutil.rmtree(folder, ignore_errors=True)
-    ROOT.mkdir(exist_ok=True)
-    (ROOT / ".gitignore").write_text("*\n")
-    _run(peer, [sys.executable, "-m", "venv", str(folder)])
-    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    _run(peer, [*pip, *REQUIREMENTS[peer]])
-    marker.write_text(wanted)
-    return python
+    for left in ROOT.glob(f"{peer}.making-*"):
+        shutil.rmtree(left, ignore_errors=True)
+    # A name of its own: the pip of a process that was killed may still be writing.
+    new = ROOT / f"{peer}.making-{os.getpid()}"
+    try:
+        _run(peer, [sys.executable, "-m", "venv", str(new)])
+        pip = [str(_python(new)), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        _run(peer, [*pip, *REQUIREMENTS[peer]])
+        (new / MARKER).write_text(_contents(peer))
+        shutil.rmtree(folder, ignore_errors=True)
+        new.rename(folder)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
 
 
 def _run(peer: str, command: list[str]) -> None:
@@ -79,6 +106,6 @@ def _run(peer: str, command: list[str]) -> None:
         )
 
 
-if __name__ == "__main__":  # python benchmarks/_environments.py [PEER ...]
+if __name__ == "__main__":  # python -m benchmarks._environments [PEER ...]
     for name in sys.argv[1:] or REQUIREMENTS:
         print(environment(name))

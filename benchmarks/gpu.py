@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import functools
 import itertools
 import json
 import platform
@@ -172,7 +173,7 @@ def _networks(small: bool) -> Iterator[tuple[str, Any]]:
 
 def _deliver(session: Session) -> None:
     """The kernel alone at several sizes: as it is, divided otherwise, ordered adds, plain XLA."""
-    from jaxneuro.kernels import _gpu_atomic, _gpu_deliver
+    from jaxneuro.kernels import _gpu_deliver
     from jaxneuro.kernels._reference import deliver_reference
 
     from ._gpu_kernels import delivery_us, pathway
@@ -183,8 +184,8 @@ def _deliver(session: Session) -> None:
         net = pathway(neurons, inputs, own)
         (p,) = net.pathways
 
-        def kernel(*args, grid=None):
-            return _gpu_deliver.deliver_pallas(*args, grid=grid, interpret=small)
+        def kernel(*args, **how):
+            return _gpu_deliver.deliver_pallas(*args, **how, interpret=small)
 
         chosen = _gpu_deliver.grid_of(p.table)
         line = {"bench": "gpu", "part": "deliver", "neurons": neurons, "synapses": net.n_synapses}
@@ -195,11 +196,8 @@ def _deliver(session: Session) -> None:
                 us[f"rows {grid.rows}, lanes {grid.lanes}, segments {grid.segments}"] = delivery_us(
                     net, part, steps, lambda *args, grid=grid: kernel(*args, grid=grid)
                 )
-            relaxed, _gpu_atomic._relaxed_add = _gpu_atomic._relaxed_add, None
-            try:
-                us["ordered adds"] = delivery_us(net, part, steps, lambda *args: kernel(*args))
-            finally:
-                _gpu_atomic._relaxed_add = relaxed
+            ordered = functools.partial(kernel, ordered=True)
+            us["ordered adds"] = delivery_us(net, part, steps, ordered)
             if neurons <= 4_000 or session.left() > 300:
                 us["plain XLA"] = delivery_us(net, part, 3, deliver_reference)
             us = {name: round(value, 3) for name, value in us.items()}

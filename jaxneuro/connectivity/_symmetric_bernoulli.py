@@ -57,7 +57,7 @@ class SymmetricBernoulli(Rule):
 
     def _both_ways(self, key: Any, first: int, stop: int, n: int, own: int) -> Chunk:
         """Pairs with i in `first ... stop`, as rows from `first` on."""
-        i, j = self._run_ahead(key, first, stop, n, own)
+        i, j = self._ahead(key, first, stop, n, own)
         back = i != j
         rows = np.concatenate([j[back], i]) - first
         targets = np.concatenate([i[back], j])

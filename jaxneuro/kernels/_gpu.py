@@ -5,6 +5,7 @@ one primitive, whose lowering for CUDA traces the Pallas kernel: a CPU user does
 import Pallas, waits for nothing, and meets none of its errors.
 """
 
+import functools
 import logging
 import warnings
 from collections.abc import Callable
@@ -28,7 +29,8 @@ _deliver = Primitive("deliver_on_gpu")
 def deliver_on_gpu(clear: bool, reference: Callable) -> Callable:
     """`deliver` as a call for CUDA; operands have their batch axes as `batched` gives them.
 
-    Where JAX refuses to lower Pallas for a card, one log line says so and `reference` runs.
+    Three versions, each tried where the one before is not lowered: the kernel with relaxed adds,
+    the kernel with the adds that JAX has in public, and `reference`, which one log line tells of.
 
     **Raises** `ValueError` when lowered for more than `MOST_STORED` stored synapses.
     """
@@ -47,17 +49,38 @@ def _shape(ring: Any, *_: Any, **__: Any) -> Any:
 
 
 def _lower(ctx: Any, *operands: Any, structure: Any, clear: bool, reference: Callable) -> Any:
-    def kernel(ring, bits, values, step, scale, weights, *leaves):
+    _check_size(jax.tree.unflatten(structure, ctx.avals_in[6:]).n_stored)
+
+    def kernel(ordered: bool, ring, bits, values, step, scale, weights, *leaves):
         from ._gpu_deliver import deliver_pallas
 
         table = jax.tree.unflatten(structure, leaves)
-        return deliver_pallas(ring, bits, values, step, scale, weights, table, clear)
+        operands = ring, bits, values, step, scale, weights, table
+        return deliver_pallas(*operands, clear, ordered=ordered)
 
     def otherwise(ring, bits, values, step, scale, weights, *leaves):
         table = jax.tree.unflatten(structure, leaves)
         return reference(ring, bits, values, step, scale, weights, table)
 
-    n_stored = jax.tree.unflatten(structure, ctx.avals_in[6:]).n_stored
+    failed: Exception | None = None
+    for ordered in (False, True):
+        version = functools.partial(kernel, ordered)
+        try:
+            with warnings.catch_warnings():
+                # JAX 0.11 says so at every lowering; it is for us to act on, not for a user.
+                warnings.filterwarnings("ignore", "The Pallas Triton backend is deprecated")
+                out = mlir.lower_fun(version, multiple_results=False)(ctx, *operands)
+        except Exception as error:  # another JAX, or a card that it lowers no Pallas for
+            failed = error
+            continue
+        if ordered:
+            _log.info("adds on this GPU keep JAX's memory order, which is slower: %s", failed)
+        return out
+    _log.warning("no GPU kernel here, the much slower reference runs instead: %s", failed)
+    return mlir.lower_fun(otherwise, multiple_results=False)(ctx, *operands)
+
+
+def _check_size(n_stored: int) -> None:
     if n_stored > MOST_STORED:
         raise ValueError(
             f"on a GPU a pathway must have at most {MOST_STORED:,} stored synapses (its indices "
@@ -65,14 +88,6 @@ def _lower(ctx: Any, *operands: Any, structure: Any, clear: bool, reference: Cal
             "of its neurons a model that differs in a static field: they make a group, and a "
             "pathway, of their own"
         )
-    try:
-        with warnings.catch_warnings():
-            # JAX 0.11 says so at every lowering; it is for us to act on, not for a user.
-            warnings.filterwarnings("ignore", "The Pallas Triton backend is deprecated")
-            return mlir.lower_fun(kernel, multiple_results=False)(ctx, *operands)
-    except Exception as error:  # JAX lowers Pallas for the cards that it knows
-        _log.warning("no GPU kernel here, the much slower reference runs instead: %s", error)
-        return mlir.lower_fun(otherwise, multiple_results=False)(ctx, *operands)
 
 
 mlir.register_lowering(_deliver, _lower, platform="cuda")

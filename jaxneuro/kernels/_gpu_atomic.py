@@ -2,77 +2,77 @@
 
 Pallas' own `atomic_add` orders memory (acquire and release): around every vector ptxas then
 puts a fence of the whole GPU and throws away the L1 cache (MEMBAR.ALL.GPU, CCTL.IVALL). A
-sum needs no order, so the same operation is lowered here as a relaxed one, a single RED
-instruction. It also takes the kind of add from the elements: for a vector of int32, jax
-0.10 and 0.11 write a float add. Where JAX's insides have moved, `add_at` falls back to what
-JAX offers: the same sums, slower.
+sum needs no order. `add_relaxed` is the same operation, lowered by JAX's own rule and then
+marked as relaxed, so that it becomes a single RED instruction. This needs two names of JAX's
+private modules; where they, or what they make, have moved it raises, and `deliver` is lowered
+again with `add_ordered`, which is public throughout: the same sums, slower.
+
+Every add here is `ref[index] += x` where `mask`, in no order of the lanes; `index` is any number
+of scalars and two int32 vectors.
 """
 
-import logging
+import functools
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax.experimental.pallas import triton
+from jax.extend.core import Primitive
 from jax.ref import addupdate
 
-_log = logging.getLogger("jaxneuro")
 
-
-def add_at(ref: Any, index: tuple, x: jax.Array, mask: jax.Array, interpret: bool) -> None:
-    """`ref[index] += x` where `mask`, each add atomic, in no order.
-
-    `index` is any number of scalars and two int32 vectors. Interpreted, a program is alone: all
-    that the scalars leave is read, added to and written.
-    """
+def add_alone(ref: Any, index: tuple, x: jax.Array, mask: jax.Array) -> None:
+    """For interpreting, where a program is alone: reads and writes all that the scalars leave."""
     *scalars, slot, place = index
-    vectors = [slot, place]
-    if interpret:
-        x = jnp.where(mask, x, jnp.zeros_like(x))
-        whole = (*scalars, slice(None), slice(None))
-        ref[whole] = ref[whole].at[slot, place].add(x)
-    elif _relaxed_add is not None:
-        _relaxed_add(ref, index, x, mask)
-    elif jnp.issubdtype(x.dtype, jnp.integer):
-        # This add has no mask: the other lanes add 0 where one of the masked ones may add.
-        vectors = [jnp.where(mask, v, jnp.max(jnp.where(mask, v, 0))) for v in vectors]
-        addupdate(ref, (*scalars, *vectors), jnp.where(mask, x, jnp.zeros_like(x)))
-    else:
+    x = jnp.where(mask, x, jnp.zeros_like(x))
+    whole = (*scalars, slice(None), slice(None))
+    ref[whole] = ref[whole].at[slot, place].add(x)
+
+
+def add_ordered(ref: Any, index: tuple, x: jax.Array, mask: jax.Array) -> None:
+    """Each add atomic, in JAX's memory order."""
+    if not jnp.issubdtype(x.dtype, jnp.integer):
         triton.atomic_add(ref, index, x, mask=mask)
+        return
+    # jax 0.10 and 0.11 lower `atomic_add` of a vector of integers as an add of floats. This
+    # add has no mask: the other lanes add 0 where one of the masked ones may add.
+    *scalars, slot, place = index
+    vectors = (jnp.where(mask, v, jnp.max(jnp.where(mask, v, 0))) for v in (slot, place))
+    addupdate(ref, (*scalars, *vectors), jnp.where(mask, x, jnp.zeros_like(x)))
 
 
-def _make_relaxed_add() -> Any:
-    from jax._src.lib.triton import dialect
-    from jax._src.pallas.triton import lowering, primitives
-    from jax._src.state import primitives as state
-    from jax.extend.core import Primitive
+def add_relaxed(ref: Any, index: tuple, x: jax.Array, mask: jax.Array) -> None:
+    """Each add atomic, in no memory order; raises where JAX's insides have moved."""
+    add, parameters = _relaxed_add()
+    view = ref.at[index]
+    args, args_tree = jax.tree.flatten((view.ref, view.transforms, x, mask))
+    add.bind(*args, args_tree=args_tree, **parameters)
 
+
+@functools.cache
+def _relaxed_add() -> tuple[Primitive, dict[str, Any]]:
+    """What `atomic_add` binds but another name, and the parameters that make it an add."""
+    from jax._src.pallas.triton.lowering import register_lowering, triton_lowering_rules
+    from jax._src.pallas.triton.primitives import AtomicOpType, atomic_rmw_p
+
+    lower_ordered = triton_lowering_rules[atomic_rmw_p]
     relaxed_add = Primitive("relaxed_add")
-    kind = primitives.AtomicOpType.ADD
+    relaxed_add.def_effectful_abstract_eval(atomic_rmw_p.abstract_eval)
 
-    @relaxed_add.def_effectful_abstract_eval
-    def _(*avals: Any, args_tree: Any) -> Any:
-        return primitives._atomic_abstract_eval(*avals, args_tree=args_tree, atomic_type=kind)
+    @register_lowering(relaxed_add)
+    def _(ctx: Any, *args: Any, **parameters: Any) -> Any:
+        before = lower_ordered(ctx, *args, **parameters)
+        _relax(before.owner, jnp.issubdtype(ctx.avals_in[0].dtype, jnp.integer))
+        return before
 
-    @lowering.register_lowering(relaxed_add)
-    def _(ctx: Any, *args: Any, args_tree: Any) -> Any:
-        pointer, (indexer,), x, mask = args_tree.unflatten(args)
-        pointer = lowering._compute_pointers_from_indices(pointer, ctx.block_infos[0], indexer)
-        integer = jnp.issubdtype(ctx.avals_in[0].dtype, jnp.integer)
-        add = dialect.RMWOp.ADD if integer else dialect.RMWOp.FADD
-        order = dialect.MemSemantic.RELAXED
-        return lowering._atomic_rmw(add, pointer, x, mask=mask, semantic=order)
-
-    def add(ref: Any, index: tuple, x: jax.Array, mask: jax.Array) -> None:
-        array, transforms = state.get_ref_and_transforms(ref, index, "relaxed_add")
-        args, args_tree = jax.tree.flatten((array, transforms, x, mask))
-        relaxed_add.bind(*args, args_tree=args_tree)
-
-    return add
+    return relaxed_add, {"atomic_type": AtomicOpType.ADD}
 
 
-try:
-    _relaxed_add = _make_relaxed_add()
-except Exception as error:  # another JAX, with other insides
-    _log.info("atomic adds on a GPU keep JAX's memory order, which is slower: %s", error)
-    _relaxed_add = None
+def _relax(operation: Any, integer: bool) -> None:
+    """Takes the memory order from one `tt.atomic_rmw`, and sees that integers add as such."""
+    from jaxlib.triton.dialect import MemSemantic, RMWOp
+
+    words = {"sem": MemSemantic.RELAXED, "atomic_rmw_op": RMWOp.ADD if integer else RMWOp.FADD}
+    for name, word in words.items():
+        now = operation.attributes[name]
+        operation.attributes[name] = type(now).get(now.type, int(word))

@@ -24,6 +24,7 @@ Indices are 32 bits wide (places in memory 64 where an array is large): see `MOS
 
 import functools
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -32,7 +33,7 @@ from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
-from ._gpu_atomic import add_at
+from ._gpu_atomic import add_alone, add_ordered, add_relaxed
 from ._gpu_redraw import deliver_redrawn_row
 from ._reference import clear_slot, product_dtype
 from ._table import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, REDRAWN, Section, Table
@@ -73,10 +74,12 @@ def deliver_pallas(
     clear: bool,
     grid: Grid | None = None,
     interpret: bool = False,
+    ordered: bool = False,
 ) -> jax.Array:
     """`deliver`; `values` is empty where bits say all. Batch axes as `batched` gives them.
 
-    The ring is not reshaped: XLA would copy it in every step of a loop.
+    The ring is not reshaped: XLA would copy it in every step of a loop. With `ordered` it adds as
+    JAX does in public: slower, and independent of JAX's insides.
     """
     axes = ring.shape[:-2]
     if table.n_synapses == 0:
@@ -92,7 +95,7 @@ def deliver_pallas(
         n_sections=n_sections,
         dtype=dtype,
         clear=clear,
-        interpret=interpret,
+        add=add_alone if interpret else add_ordered if ordered else add_relaxed,
     )
     # A section of n rows has at most n / rows + 1 programs, so there are never more.
     chunks = table.n_rows // grid.rows + n_sections
@@ -142,11 +145,11 @@ class _Program:
         refs: tuple,
         axes: tuple[int, ...],
         grid: Grid,
-        interpret: bool,
+        add: Callable,
     ):
         *inputs, _, self.ring = refs  # the ring before and after are one array
         self.operands = dict(zip(names, inputs))
-        self.grid, self.interpret = grid, interpret
+        self.grid, self.add_at = grid, add
         # Interpreted, these are known outside of loops and branches only.
         self.chunk, self.segment, number = (pl.program_id(axis) for axis in range(3))
         self.network = _index(number, axes)
@@ -175,7 +178,7 @@ class _Program:
         slot = jnp.broadcast_to(self.now + delay, place.shape)
         slot = jnp.where(slot >= self.slots, slot - self.slots, slot)
         x = jnp.broadcast_to(_held(x, self.ring.dtype), place.shape)
-        add_at(self.ring, (*self.network, slot, place), x, mask, self.interpret)
+        self.add_at(self.ring, (*self.network, slot, place), x, mask)
 
 
 def _index(number: Any, axes: tuple[int, ...]) -> tuple:
@@ -197,8 +200,8 @@ def _modulo(a: Any, n: int) -> Any:
     return jnp.where(a < 0, a + n, a)
 
 
-def _kernel(*refs, names, axes, grid, n_sections, dtype, clear, interpret):
-    p = _Program(names, refs, axes, grid, interpret)
+def _kernel(*refs, names, axes, grid, n_sections, dtype, clear, add):
+    p = _Program(names, refs, axes, grid, add)
     if clear:
         _clear(p)
     number, first = _find_rows(p, n_sections)

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jaxlib.triton.dialect import MemSemantic, RMWOp
 
 import jaxneuro as jn
 from jaxneuro.kernels import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, ONE_PLACE, Table
@@ -310,26 +311,61 @@ def test_drawn_rows_lower_for_cuda_to_one_kernel():
     assert for_cuda(lambda *x: deliver(*x, True), *args, table).count(KERNEL) == 1
 
 
+def moved(*args, **kwargs):
+    raise RuntimeError("no such thing here")
+
+
+@pytest.mark.parametrize(("dtype", "kind"), [(jnp.float32, RMWOp.FADD), (jnp.int32, RMWOp.ADD)])
+def test_adds_are_relaxed_and_of_their_kind(monkeypatch, dtype, kind):
+    relax, seen = gpu_atomic._relax, []
+
+    def look(operation, integer):
+        relax(operation, integer)
+        assert operation.name == "tt.atomic_rmw"
+        seen.append([operation.attributes[name].value for name in ("atomic_rmw_op", "sem")])
+
+    monkeypatch.setattr(gpu_atomic, "_relax", look)
+    lowered(ring_dtype=dtype)
+    assert seen
+    assert all(words == [kind, MemSemantic.RELAXED] for words in seen)
+
+
 @pytest.mark.parametrize("dtype", [jnp.float32, jnp.int32])
-def test_without_the_relaxed_add_jax_adds(monkeypatch, dtype):
-    assert gpu_atomic._relaxed_add is not None
+def test_without_the_relaxed_add_jax_adds(monkeypatch, caplog, dtype):
+    caplog.set_level("INFO", "jaxneuro")
     relaxed = lowered(ring_dtype=dtype)
-    monkeypatch.setattr(gpu_atomic, "_relaxed_add", None)
+    assert not caplog.messages
+    monkeypatch.setattr(gpu_atomic, "_relax", moved)  # called while the kernel is lowered
     ordered = lowered(ring_dtype=dtype)
-    assert ordered.count(KERNEL) == 1
+    assert relaxed.count(KERNEL) == ordered.count(KERNEL) == 1
     assert ordered != relaxed
+    (line,) = caplog.messages
+    assert "memory order" in line
+    assert "no such thing here" in line
+
+
+def test_names_of_jax_that_have_gone_are_as_an_add_that_cannot_be_lowered(monkeypatch):
+    monkeypatch.setattr(gpu_atomic, "_relaxed_add", moved)
+    assert lowered().count(KERNEL) == 1
+
+
+def test_without_any_add_the_reference_runs_and_says_so(monkeypatch, caplog):
+    monkeypatch.setattr(gpu_atomic, "_relax", moved)
+    monkeypatch.setattr(gpu_atomic.triton, "atomic_add", moved)
+    assert_reference(lowered(), caplog)
 
 
 def test_a_card_that_jax_refuses_runs_the_reference_and_says_so(monkeypatch, caplog):
-    def refuse(*args, **kwargs):
-        raise RuntimeError("no such card")
+    monkeypatch.setattr(gpu, "deliver_pallas", moved)
+    assert_reference(lowered(), caplog)
 
-    monkeypatch.setattr(gpu, "deliver_pallas", refuse)
-    text = lowered()
+
+def assert_reference(text, caplog):
     assert KERNEL not in text
     assert "stablehlo.while" in text
     (line,) = caplog.messages
-    assert "no such card" in line
+    assert "slower reference runs instead" in line
+    assert "no such thing here" in line
 
 
 def test_too_many_synapses_for_32_bits_are_refused():

@@ -183,3 +183,24 @@ def test_conductances_that_decay_are_of_fourth_order(x64):
     errors = [abs(decaying(dt) - exact) for dt in (0.2, 0.1, 0.05)]
     orders = np.log2(np.divide(errors[:-1], errors[1:]))
     assert np.abs(orders - 4.0).max() < 0.3, (errors, orders)
+
+
+def test_v_stays_between_the_reversals_under_any_conductance():
+    opened, shut, tau = (
+        jnp.asarray(x.ravel(), jnp.float32)
+        for x in np.meshgrid(10.0 ** np.arange(-1, 7), 10.0 ** np.arange(-1, 7), (0.01, 0.2, 30.0))
+    )
+
+    @jax.jit
+    def step(opened, shut, tau):
+        parts = (0.0, opened, tau), (-80.0, shut, 3.0)
+        drive = jn.Drive()
+        for e_rev, g, tau_syn in parts:
+            synapse = jn.synapses.ExponentialConductance(tau_syn, e_rev)
+            state = synapse.init(g.size)._replace(g=g)
+            drive = add_drives(drive, synapse.step(state, jnp.zeros_like(g), g, 1.0)[1])
+        model = jn.neurons.LIF(**LIF)
+        return model.step(model.init(g.size), drive, 1.0)[0].v
+
+    v = np.asarray(step(opened, shut, tau))
+    assert ((v >= -80.0 * (1 + 1e-6)) & (v <= 1e-4)).all(), (v.min(), v.max())
