@@ -11,8 +11,8 @@ NAMES = sorted(p.stem for p in Path(__file__).parent.glob("[a-z]*.py"))
 def set_threads(options: argparse.Namespace) -> None:
     """Gives this process so many cores, before JAX starts.
 
-    XLA's pool keeps one thread (see docs/performance.md); the native kernels use all cores that
-    are left to the process, and one turns spikes into events while the next chunk runs.
+    XLA's pool keeps one thread (see docs/performance.md). The native kernels use all cores of the
+    process, one of which turns spikes into events while the next chunk runs.
     """
     import jaxneuro as jn
 

@@ -1,4 +1,4 @@
-"""Hodgkin-Huxley as a person writes it by hand: one `lax.scan`, nothing of the package."""
+"""Hodgkin-Huxley written by hand: one `lax.scan`, without the package."""
 
 from functools import partial
 from typing import Any

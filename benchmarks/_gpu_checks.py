@@ -1,4 +1,4 @@
-"""Is delivery right on this card? Every kind of section, and races, against NumPy."""
+"""Checks delivery on this card against NumPy: every kind of section, and races."""
 
 import dataclasses
 import itertools
@@ -35,7 +35,7 @@ class Wires(NamedTuple):
 
 
 def eighths(i: np.ndarray, j: np.ndarray) -> np.ndarray:
-    """Weights whose sums float32 keeps, whatever their order."""
+    """Weights whose sums are exact in float32, in any order."""
     return ((3 * i + 7 * j) % 17 - 8) / 8
 
 
@@ -87,7 +87,7 @@ def expected(wires: Wires, values: np.ndarray, places: int) -> np.ndarray:
 
 
 def arrivals(net: jn.Network, values: np.ndarray, bits: bool, dtype: Any, call: Callable) -> Any:
-    """What arrives step by step: delivery in a loop, as a network does it."""
+    """Arrivals step by step: delivery in a loop, as in a network."""
     (p,) = net.pathways
     target = net.groups[p.target]
     shape = (target.slots, len(target.receptors) * target.n)

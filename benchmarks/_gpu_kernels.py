@@ -1,4 +1,4 @@
-"""What a compiled loop launches per step, and how long deliveries take on their own."""
+"""Counts the launches per step of a compiled loop, and times deliveries alone."""
 
 import re
 import statistics

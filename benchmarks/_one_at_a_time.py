@@ -1,4 +1,4 @@
-"""A lock between processes, on a file: what is inside runs in one process at a time."""
+"""A lock on a file, so that a block of code runs in one process at a time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import IO
 
 @contextlib.contextmanager
 def one_at_a_time(path: Path) -> Iterator[None]:
-    """Waits, as long as it takes and without a word, for who holds `path`; then holds it.
+    """Waits, without a limit and without a message, until no process holds `path`; then holds it.
 
     The operating system gives it back when its process ends, however it ends. The file stays.
     """
@@ -28,7 +28,7 @@ if sys.platform == "win32":
     import msvcrt
 
     def _acquire(file: IO[bytes]) -> None:
-        while True:  # msvcrt's own waiting gives up after ten seconds
+        while True:  # the wait of msvcrt ends after ten seconds
             with contextlib.suppress(OSError):
                 file.seek(0)
                 return msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)

@@ -1,6 +1,6 @@
-"""Time ours and the peers in turn (A B C A B C ...), because the machines are shared and noisy.
+"""Times jaxneuro and the peers in turn (A B C A B C ...), because machines are shared and noisy.
 
-A ratio is taken within one turn, where both runs saw the same machine; the median over the
+A ratio is taken within one turn, where both runs had the same conditions; the median over the
 turns is quoted.
 """
 

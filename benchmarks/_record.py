@@ -16,8 +16,8 @@ Record = dict[str, Any]
 def peak_rss_mb() -> float | None:
     """Peak resident memory of this process in MB, or None where the system does not tell.
 
-    On Linux from /proc: getrusage there starts at the peak of whichever process launched this
-    one, so a benchmark started from a large process would report that one's memory.
+    On Linux it is read from /proc: getrusage starts at the peak of the process that launched this
+    one, so a benchmark started from a large process would report the memory of that process.
     """
     try:
         for line in Path("/proc/self/status").read_text().splitlines():

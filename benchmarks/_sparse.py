@@ -1,8 +1,9 @@
-"""A sparse balanced network of any size whose rate theory gives (Brunel 2000, inhibition strong).
+"""A sparse balanced network of any size with a theory of its rate (Brunel 2000).
 
-Every source has 1,000 targets (or so), drawn alone and so in need of no storage. In-degrees are
-binomial, so the rate is that of the diffusion theory averaged over the in-degrees. Weights are
-small, for the theory is that of infinitely small jumps: at 0.1 mV it is 8 % above the network.
+Inhibition is strong. Every source has `fan_out` targets. Each row is drawn alone, so that it
+need not be stored. In-degrees are binomial, so the rate is that of the diffusion theory averaged
+over the in-degrees. Weights are small, because the theory is for infinitely small jumps: at 0.1 mV
+it gives a rate 8 % above that of the network.
 """
 
 import numpy as np

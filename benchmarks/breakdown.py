@@ -1,4 +1,4 @@
-"""Where a step's time goes: neurons and receptors, delivery, recording, of COBA and CUBA."""
+"""How the time of a step divides into neurons and receptors, delivery and recording."""
 
 import json
 import statistics

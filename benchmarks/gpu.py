@@ -1,4 +1,4 @@
-"""Everything that needs a GPU, in one call: checks, races, times, kernels per step."""
+"""All measurements that need a GPU: checks, races, times, kernels per step."""
 
 import argparse
 import contextlib
@@ -30,7 +30,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 class Session:
-    """One run of this script: what it writes, what failed, and how long it may still take."""
+    """One run of this script: its output, the failures, and the time that is left."""
 
     def __init__(self, options: argparse.Namespace):
         import jax
@@ -43,7 +43,7 @@ class Session:
         return BUDGET_S - (time.perf_counter() - self.start)
 
     def write(self, line: dict[str, Any]) -> None:
-        """One JSON line to stdout and to the file, at once: a crash loses nothing."""
+        """Writes one JSON line to stdout and to the file at once, so that a crash loses nothing."""
         line = {**line, "device": self.device, "versions": self.versions}
         text = json.dumps(line)
         print(text, flush=True)
@@ -53,7 +53,7 @@ class Session:
 
     @contextlib.contextmanager
     def part(self, name: str) -> Iterator[None]:
-        """One part; what fails in it is printed, remembered, and the next part comes."""
+        """Runs one part; a failure is printed and remembered, and the next part runs."""
         say(f"--- {name} ({self.left():.0f} s left)")
         try:
             yield
@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def say(text: str) -> None:
-    """A line for people, on stderr."""
+    """A line for the user, on stderr."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -172,7 +172,7 @@ def _networks(small: bool) -> Iterator[tuple[str, Any]]:
 
 
 def _deliver(session: Session) -> None:
-    """The kernel alone at several sizes: as it is, cut otherwise, ordered adds, plain XLA."""
+    """The kernel alone at several sizes: as it is, divided otherwise, ordered adds, plain XLA."""
     from jaxneuro.kernels import _gpu_deliver
     from jaxneuro.kernels._reference import deliver_reference
 
@@ -206,7 +206,7 @@ def _deliver(session: Session) -> None:
 
 
 def _grids(chosen: Any, small: bool) -> list[Any]:
-    """Other ways to cut the work, one thing changed at a time."""
+    """Other ways to divide the work, one thing changed at a time."""
     if small:
         return [chosen._replace(segments=chosen.segments + 1)]
     rows = [chosen._replace(rows=r) for r in (16, 64, 256) if r != chosen.rows]
@@ -216,7 +216,7 @@ def _grids(chosen: Any, small: bool) -> list[Any]:
 
 
 def _walk(session: Session) -> None:
-    """Unconnected squid axons: all steps in one launch, cut in several ways, and the loop."""
+    """Unconnected squid axons: all steps in one launch, divided in several ways, and the loop."""
     from jaxneuro.integrators import exponential_euler, rk4
 
     from ._gpu_kernels import seconds, unconnected, walked_and_looped
@@ -254,7 +254,7 @@ def _walk(session: Session) -> None:
 
 
 def _agrees(got: Any, want: Any) -> bool:
-    """Nearly all spikes in the same step, and v alike: a rounding may move a spike by one."""
+    """Whether v and nearly all spikes agree; rounding may move a spike by one step."""
     import numpy as np
 
     (bits, v), (bits_want, v_want) = (map(np.asarray, x) for x in (got, want))

@@ -1,4 +1,4 @@
-"""What a gradient costs: nanoseconds per synapse and step, forward and backward together."""
+"""Times a gradient: nanoseconds per synapse and step, forward and backward together."""
 
 import json
 import statistics

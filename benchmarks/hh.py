@@ -1,4 +1,4 @@
-"""A batch of Hodgkin-Huxley neurons: ours beside a bare loop written by hand, in turn."""
+"""A batch of Hodgkin-Huxley neurons, in turn with a bare loop written by hand."""
 
 import json
 import statistics

@@ -1,6 +1,6 @@
 """Bytes per synapse of a built network, and the peak of the process that builds it.
 
-Each network is built in a process of its own: memory once taken is not given back.
+Each network is built in its own process, because a process does not give memory back.
 """
 
 import argparse
@@ -26,7 +26,7 @@ __all__ = ["add_options", "run"]
 
 
 def _unstored(d: jn.Description) -> jn.Description:
-    """The same network with rows that are drawn again with every spike."""
+    """The same network with rows that are drawn again at every spike."""
     projections = [
         dataclasses.replace(p, rule=dataclasses.replace(p.rule, stored=False))
         for p in d.projections

@@ -1,8 +1,8 @@
-"""Every neuron model: nanoseconds per update, beside what its arithmetic takes at least.
+"""Every neuron model: nanoseconds per update, and a lower bound from its arithmetic.
 
-The bound counts the operations of one step as XLA gets them, common ones once and what does not
-change from step to step not at all, and prices them by loops of one operation each that are timed
-in the same run. It leaves out that arrays are read and written.
+The bound counts the operations of one step as XLA gets them: common ones once, and those that are
+the same in every step not at all. It multiplies them by the time of each in a loop of its own,
+measured in the same run. It leaves out reading and writing arrays.
 """
 
 import collections
@@ -26,7 +26,7 @@ OPTIONS = {
     "xla_cpu_copy_insertion_use_region_analysis": True,
     "xla_cpu_prefer_vector_width": 512,
 }
-# What costs more than an addition, by the loop that prices it.
+# Operations that cost more than an addition, by the loop that times them.
 PRICED = {
     "exp": lambda x: jnp.exp(-0.3 * x),
     "expm1": lambda x: jnp.expm1(-0.3 * x) + 1.1,
@@ -85,7 +85,7 @@ def models() -> dict[str, jn.Neuron]:
 
 
 def _drive(model, n) -> jn.Drive:
-    """A current that makes few spikes, and what else the model takes."""
+    """A current that gives few spikes, and other input that the model needs."""
     if isinstance(model, jn.neurons.Relay | jn.neurons.PoissonSource):
         return jn.Drive(jump=jnp.zeros(n)) if isinstance(model, jn.neurons.Relay) else jn.Drive()
     current = jnp.linspace(0.0, 5.0, n)
@@ -157,7 +157,7 @@ def _count(jaxpr, n, seen, names) -> collections.Counter:
         per_neuron = any(n in getattr(v.aval, "shape", ()) for v in eqn.outvars)
         varying = any(n in getattr(v.aval, "shape", ()) for v in eqn.invars)
         if op == "div" and n not in getattr(eqn.invars[1].aval, "shape", ()):
-            op = "mul"  # by the reciprocal of what all neurons share
+            op = "mul"  # by the reciprocal of a value that all neurons share
         if per_neuron and varying and op not in FREE and key not in seen:
             seen.add(key)
             out[op] += 1

@@ -1,4 +1,4 @@
-"""What recording costs: COBA with nothing, with spikes, with voltages recorded."""
+"""Times recording: COBA with nothing, with spikes, and with voltages recorded."""
 
 import json
 import statistics

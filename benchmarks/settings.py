@@ -1,4 +1,4 @@
-"""What each setting of XLA gains: the balanced networks with one changed at a time."""
+"""Times settings of XLA: the balanced networks with one setting changed at a time."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What a stimulus costs: microseconds per time step, alone in a loop."""
+"""Times stimuli: microseconds per time step, alone in a loop."""
 
 import argparse
 import json

@@ -11,7 +11,7 @@ __all__ = ["add_options", "run"]
 ROOT = Path(__file__).parents[1]
 BEGIN, END = "<!-- tables: python -m benchmarks tables -->", "<!-- end of tables -->"
 
-# What bounds a figure, by benchmark and case: measured or reasoned about where it was taken.
+# What limits a figure, by benchmark and case; measured or inferred on the machine of the figure.
 BOUNDS = {
     ("scaling", "coba 4k"): "instructions: ring and targets in L2",
     ("scaling", "coba 40k"): "targets in L3, ring in L2",
@@ -33,7 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Rewrites what stands between the marks."""
+    """Rewrites the page between the marks."""
     page = ROOT / "docs" / "performance.md"
     before, _, rest = page.read_text().partition(BEGIN)
     _, _, after = rest.partition(END)

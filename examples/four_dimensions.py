@@ -31,7 +31,7 @@ build_s = time.perf_counter() - start
 result = jn.simulate(net, args.ms, key=2, progress=True)
 print(jn.analysis.summary(result, build_s))
 
-# %% Rates by area, before and after the light comes on
+# %% Rates by area, before and after the stimulus (light) begins
 times, neurons = result.events("E")
 points, light = net.positions("E"), min(200.0, args.ms / 2)
 for name, area in description.areas.items():

@@ -1,4 +1,4 @@
-"""Runs a network from a file, or says what is in it."""
+"""Runs a network from a file, or prints what the file contains."""
 
 import argparse
 import importlib.util
@@ -18,15 +18,12 @@ _EPILOG = """examples:
   python -m jaxneuro run net.json --record E:v "I->E:current" --every 10 --out result.npz
   python -m jaxneuro models
 
-What a network file holds is in docs/network_files.md. Ctrl-C ends a run early and keeps what was
-recorded until then. The exit code is 0, 2 after an error, 130 after Ctrl-C."""
+docs/network_files.md describes network files. Ctrl-C ends a run early and keeps what was recorded
+until then. The exit code is 0, or 2 after an error, or 130 after Ctrl-C."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command line; returns the exit code.
-
-    **Source** the house's own.
-    """
+    """Runs the command line; returns the exit code."""
     args = _parser().parse_args(arguments)
     try:
         jn.configure_cpu()
@@ -35,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _fail("interrupted before anything was recorded", 130)
     except (ValueError, OSError, ImportError) as error:
         return _fail(str(error))
-    # Whatever else a network of somebody's making runs into: its kind says where to look.
+    # A model of the user may raise anything; the type of the error says where to look.
     except Exception as error:
         return _fail(f"{type(error).__name__}: {error}")
 
@@ -68,11 +65,11 @@ def _parser() -> argparse.ArgumentParser:
         nargs="+",
         default=[],
         metavar="NAME:VARIABLE",
-        help="state variables to record, beside the spikes: E:v for v of population E; of a "
-        "projection or a stimulation that sends spikes, those of its receptor",
+        help="state variables to record beside the spikes: E:v is v of population E; for a "
+        "projection or a stimulation that sends spikes, they are those of its receptor",
     )
     run.add_argument(
-        "--every", type=int, default=1, metavar="STEPS", help="record them so often (default 1)"
+        "--every", type=int, default=1, metavar="STEPS", help="steps per sample (default 1)"
     )
     run.add_argument("--figure", type=Path, metavar="FILE", help="save a raster plot: .png, .pdf")
     _add_max_mb(run)
@@ -103,7 +100,7 @@ def _run(args: argparse.Namespace) -> int:
         _check_figure(args.figure)
     description = jn.io.read_description(args.file, max_mb=args.max_mb)
     of = description
-    sending = [s for s in of.stimuli if s.synapse is not None]  # the others have no receptor
+    sending = [s for s in of.stimuli if s.synapse is not None]  # only these have a receptor
     known = [x.name for x in (*of.populations, *of.projections, *sending)]
     for name in record.variables:
         if name not in known:

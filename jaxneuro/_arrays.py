@@ -1,4 +1,4 @@
-"""Known numbers as JAX arrays, without compiling anything."""
+"""Known numbers as JAX arrays, without compiling a program."""
 
 from typing import Any
 

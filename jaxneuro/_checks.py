@@ -1,7 +1,7 @@
-"""Checks of what people hand in: what must hold, what was got, what to do.
+"""Checks of what users pass in; errors say what must hold, what was got and what to do.
 
-Only concrete values are checked: under `jit`, `vmap` and `grad` a value is not
-known, and what was valid when the network was built is taken to stay valid.
+Only concrete values are checked. Under `jit`, `vmap` and `grad` a value is not known; what was
+valid when the network was built is assumed to stay valid.
 """
 
 import difflib
@@ -59,12 +59,12 @@ def check_bounds(
         raise ValueError(f"{name} must be {must}; got {x[bad].flat[0]}{where}")
 
 
-# The largest number that float32 holds, a little rounded down.
+# The largest number that float32 holds, rounded down a little.
 _LARGEST = 3.4e38
 
 
 def check_size(name: str, value: Any) -> None:
-    """Raises `ValueError` unless every entry is finite, and small enough for float32."""
+    """Raises `ValueError` unless every entry is finite and not too large for float32."""
     x = concrete(value)
     if x is not None and x.dtype.kind in "biuf" and np.isfinite(x).all():
         largest = np.abs(x).max(initial=0.0)
@@ -106,7 +106,7 @@ def check_name(what: str, name: Any) -> None:
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> ValueError:
-    """The error for a name that does not exist: lists what does, nearest first."""
+    """The error for a name that does not exist: suggests the nearest, lists the known."""
     names = list(known)
     near = difflib.get_close_matches(str(name), names, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else "."

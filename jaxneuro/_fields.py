@@ -1,9 +1,8 @@
-"""The kinds of field a model has, and the base class that checks them.
+"""The kinds of field that a model has, and the base class that checks them.
 
-A model is a frozen value. Its *parameters* are leaves (arrays of shape `()` or
-`(n,)`, one number for all or one per unit); *tables* are leaves of any shape that
-belong to the model as a whole; everything else is *static* and part of the
-compiled program.
+A model is an immutable value. Its *parameters* are leaves (arrays of shape `()` or `(n,)`: one
+number for all or one per unit). Its *tables* are leaves of any shape that belong to the model as a
+whole. Everything else is *static* and part of the compiled program.
 """
 
 import dataclasses
@@ -19,12 +18,12 @@ import numpy as np
 from ._arrays import as_array
 from ._checks import check_bounds, is_traced
 
-# The type of a parameter field: any number or array goes in, an array comes out.
+# The type of a parameter field: it takes any number or array and holds an array.
 Parameter: TypeAlias = Any
 
 
 class _Named:
-    """A converter that knows which field it serves, so that its errors can say so."""
+    """A converter that knows the name of its field, so that its errors can give it."""
 
     def __init__(self, convert: Any) -> None:
         self.convert, self.name = convert, "a parameter"
@@ -41,7 +40,7 @@ def _as_leaf(value: Any) -> jax.Array:
         return value
     try:
         x = np.asarray(value)
-        # NumPy would make nan of None, numbers of text and dates, and drop imaginary parts.
+        # NumPy would turn None into nan, text and dates into numbers, and drop imaginary parts.
         entries = x.flat if x.dtype == object else ()
         if x.dtype.kind in "cUSMm" or any(v is None or isinstance(v, str) for v in entries):
             raise TypeError
@@ -62,14 +61,12 @@ def param(
 ) -> Any:
     """A parameter of a model: a leaf of shape `()` (one number for all) or `(n,)`.
 
-    **Fields** `default` the usual value; `unit` its unit; `above`, `at_least`,
-    `at_most` the range, checked when a model is made; `on_grid` whether it is a
-    duration that must be a whole number of time steps, checked by `build`.
+    **Fields** `default` value; `unit` its unit; `above`, `at_least`, `at_most` the range, checked
+    when a model is made; `on_grid` whether it is a duration that must be a whole number of time
+    steps, checked by `build`.
 
     **Raises** `ValueError` (when a model is made) for a value that is not a finite
     number inside the range.
-
-    **Source** the house's own: design section 2.
     """
     checks = {"unit": unit, "above": above, "at_least": at_least, "at_most": at_most}
     metadata = {"checks": checks, "on_grid": on_grid}
@@ -79,16 +76,14 @@ def param(
 
 
 def _plain(value: Any) -> Any:
-    """NumPy scalars as plain Python values: part of a program must be hashable and no array."""
+    """NumPy scalars as plain Python values: static fields must be hashable and not arrays."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def static(default: Any = dataclasses.MISSING) -> Any:
-    """A field of a model that is no number: part of the compiled program.
+    """A field of a model that is not a number: part of the compiled program.
 
-    **Fields** `default` the usual value (hashable).
-
-    **Source** the house's own: design section 2.
+    **Fields** `default` value (hashable).
     """
     if default is dataclasses.MISSING:
         return eqx.field(static=True, converter=_plain)
@@ -104,21 +99,17 @@ def table(default: Any = dataclasses.MISSING, *, converter: Any = _as_table) -> 
 
     Models with tables are never merged with others of their kind.
 
-    **Fields** `default` the usual value; `converter` makes the array of what is given.
-
-    **Source** the house's own: design section 2.
+    **Fields** `default` value; `converter` turns what is given into the array.
     """
     keywords = {} if default is dataclasses.MISSING else {"default": default}
     return eqx.field(converter=converter, metadata={"table": True}, **keywords)
 
 
 class Model(eqx.Module):
-    """A frozen value whose leaves are its parameters; checks its fields when made.
+    """An immutable value whose leaves are its parameters; checks its fields when it is made.
 
     **Raises** `ValueError` for a parameter that is not finite, out of its range, or
     of more than one axis.
-
-    **Source** the house's own: design section 2.
     """
 
     def __init_subclass__(cls) -> None:
@@ -133,7 +124,7 @@ class Model(eqx.Module):
             _check_kind(self, field)
         for field in parameters(type(self)):
             value = getattr(self, field.name)
-            if isinstance(value, Model):  # has checked itself
+            if isinstance(value, Model):  # it has checked itself
                 continue
             name = f"{type(self).__name__}: {field.name}"
             if np.ndim(value) > 1:
@@ -174,7 +165,7 @@ def _check_kind(model: Model, field: dataclasses.Field) -> None:
 
 
 def _shown(value: Any, unit: str) -> str:
-    """A parameter for people: 20 ms, or the range of an array."""
+    """A parameter as text: 20 ms, or the range of an array."""
     unit = "" if unit == "1" else f" {unit}"
     if is_traced(value) or not isinstance(value, jax.Array):
         return str(value)
@@ -212,7 +203,7 @@ def has_tables(model: Any) -> bool:
 
 
 def check_lengths(label: str, model: Any, n: int, population: str) -> None:
-    """Raises `ValueError` where a parameter of a model is an array of another length than n."""
+    """Raises `ValueError` if a parameter of a model is an array of another length than n."""
     free = {field.name for field in tables(type(model))}
     for name, models in inner(model).items():
         for m in models:

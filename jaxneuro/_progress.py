@@ -1,13 +1,13 @@
-"""A progress bar over what takes long: building a network, and biological time."""
+"""A progress bar for what takes long: building a network and simulating it."""
 
 import sys
 from types import TracebackType
 
 
 class Progress:
-    """Shows how far something is: tqdm where it is installed, else one line on stderr.
+    """Shows progress: with tqdm if it is installed, else as one line on stderr.
 
-    `doing` says what is done, `total` how much of a `unit` it is.
+    `doing` is the label, `total` the amount of work, in `unit`.
     """
 
     def __init__(self, doing: str, total: float, unit: str, show: bool):
@@ -24,7 +24,7 @@ class Progress:
         self._bar = tqdm(total=total, desc=doing, bar_format=form)
 
     def advance(self, amount: float) -> None:
-        """Another `amount` is done."""
+        """Adds an `amount` to what is done."""
         if not self._show:
             return
         self._done += amount

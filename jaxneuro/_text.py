@@ -1,4 +1,4 @@
-"""Numbers for people."""
+"""Numbers as text for users."""
 
 
 def counted(n: int, noun: str) -> str:

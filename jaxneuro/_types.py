@@ -1,7 +1,7 @@
-"""The shapes that models hand to each other, and the roles they play.
+"""The roles of models, and the values that models pass to each other.
 
-Every role has the same two methods: `init` makes a state, `step` maps
-`(state, input, dt)` to `(state, output)` and touches nothing else.
+Every role has the same two methods: `init` makes a state; `step` maps `(state, input, dt)` to
+`(state, output)` and has no other effect.
 """
 
 import operator
@@ -17,19 +17,17 @@ from ._fields import Model
 class Drive(NamedTuple):
     """What synapses and stimuli do to a neuron during one time step.
 
-    The synaptic current is `current - conductance * v`; both are means over the step. Where they
-    change much in a step, `current_slope` and `conductance_slope` give the straight line nearest
-    to them: `current + current_slope (t - dt/2)`, t from 0 to dt; a neuron may leave the slopes
-    out, and is then of second order in dt. `jump` is added to v after the membrane has moved
-    and before the threshold is tested. `arrivals` are what `Direct` synapses hand over as it
-    comes, at the end of the step: by port of the neuron, in its own units. A part that is None
-    does not exist and costs nothing.
+    The synaptic current is `current - conductance * v`; both are means over the step. If they
+    change much during a step, `current_slope` and `conductance_slope` give the straight line
+    nearest to them: `current + current_slope (t - dt/2)`, t from 0 to dt. A neuron may ignore the
+    slopes and is then of second order in dt. `jump` is added to v after the membrane has moved and
+    before the threshold is tested. `arrivals` is what `Direct` synapses pass on unchanged at the
+    end of the step: by port of the neuron, in the neuron's own units. A part that is None does not
+    exist and costs nothing.
 
     **Fields** `current` [pA], `conductance` [nS], `jump` [mV]; each `(..., n)`, a
     scalar, or None; `arrivals` a dictionary of such arrays, or None; `current_slope`
     [pA/ms], `conductance_slope` [nS/ms].
-
-    **Source** the house's own: design section 2.
     """
 
     current: jax.Array | None = None
@@ -52,25 +50,25 @@ class Drive(NamedTuple):
         return self._replace(current=current, conductance=conductance)
 
     def linear(self) -> tuple[Any, Any]:
-        """Current [pA] and conductance [nS], 0.0 for one that is absent: for a `Linear` flow."""
+        """Current [pA] and conductance [nS] for a `Linear` derivative; 0.0 if absent."""
         return tuple(0.0 if x is None else x for x in (self.current, self.conductance))  # type: ignore[return-value]
 
     def arriving(self, port: str) -> Any:
-        """What arrives at a port at the end of the step, 0.0 where nothing does."""
+        """What arrives at a port at the end of the step; 0.0 if nothing does."""
         return 0.0 if self.arrivals is None else self.arrivals.get(port, 0.0)
 
     def current_at(self, v: jax.Array) -> jax.Array:
-        """The current [pA] at the voltage v [mV]: `current - conductance v`, 0 if neither is."""
+        """The current [pA] at the voltage v [mV]: `current - conductance v`, or 0."""
         inward = jnp.zeros_like(v) if self.current is None else self.current
         return inward if self.conductance is None else inward - self.conductance * v
 
     def jumped(self, v: jax.Array) -> jax.Array:
-        """`v + jump` [mV]; v itself where nothing jumps."""
+        """`v + jump` [mV]; v itself if there is no jump."""
         return v if self.jump is None else v + self.jump
 
 
 def add_drives(a: Drive, b: Drive) -> Drive:
-    """The sum of two drives, part by part; a part that neither gives stays None."""
+    """The sum of two drives, part by part; a part that neither has stays None."""
     current, conductance, jump, *slopes = (
         _sum(x, y, operator.add) for x, y in zip(a[:3] + a[4:], b[:3] + b[4:])
     )
@@ -92,9 +90,7 @@ class Neuron(Model):
     them from t to t + dt and returns `(state, spikes)`, spikes of shape `(n,)`, boolean
     (or float 0/1 with a surrogate gradient). Arrays of the state have shape `(n,)`.
 
-    A class names in `ports` what `Direct` synapses may hand to it.
-
-    **Source** the house's own: design section 2.
+    `ports` names what `Direct` synapses may pass to the neuron.
     """
 
     ports: ClassVar[tuple[str, ...]] = ()
@@ -106,25 +102,23 @@ class Neuron(Model):
     def step(self, state: Any, drive: Drive, dt: float) -> tuple[Any, jax.Array]: ...
 
     def voltage(self, state: Any) -> jax.Array | None:
-        """v [mV] as the synapses see it at the start of a step; None without a voltage."""
+        """v [mV] that synapses get at the start of a step; None for a neuron without a voltage."""
         return getattr(state, "v", None)
 
     def largest_step(self) -> Any:
         """The largest dt [ms] at which the model is known to be stable, () or (n,), or None.
 
-        `build` refuses a larger one. A bound that is necessary will do: what it lets through
-        is found by the check for non-finite states.
+        `build` refuses a larger one. A necessary bound is enough: the check for non-finite states
+        finds what it does not exclude.
         """
         return None
 
 
 class StochasticNeuron(Neuron):
-    """The role of a neuron that draws: its `init` also gets the stream of its bits.
+    """The role of a neuron that draws random numbers: its `init` also gets a stream of bits.
 
     **Step** `init(n, stream)` returns the state of n neurons, which keeps `stream`, a
     `numerics.Stream`, and the number of steps done; `step` is that of `Neuron`.
-
-    **Source** the house's own: design sections 2 and 4.
     """
 
     @abstractmethod
@@ -135,11 +129,9 @@ class Synapse(Model):
     """The role of a synapse model: one receptor of a group of target neurons.
 
     **Step** `init(n)` returns the state of n targets. `step(state, arrivals, v, dt)`
-    returns `(state, drive)`: the mean drive over the step from the state as it stands;
-    then the state decays over the step and takes `arrivals` `(n,)`, the summed weights
+    returns `(state, drive)`. The drive is the mean over the step, from the state at its start.
+    The new state has decayed over the step and then taken `arrivals` `(n,)`, the summed weights
     that arrive at its end. `v` [mV] is the voltage at the start of the step.
-
-    **Source** the house's own: design sections 2 and 4.
     """
 
     @abstractmethod
@@ -152,12 +144,12 @@ class Synapse(Model):
 
 
 class Release(Model):
-    """The role of a release model: what a source neuron hands to its synapses.
+    """The role of a release model: what a source neuron passes to its synapses.
 
     **Step** `init(n)` returns the state of n source neurons. `step(state, spikes, v, dt)`
     returns `(state, values)`, values `(n,)`: 0 delivers nothing, any other number scales
-    the weights of all the neuron's synapses in that step. A class with `plain = True` hands on
-    the spikes as they are; the network then keeps nothing for it.
+    the weights of all the neuron's synapses in that step. A class with `plain = True` returns
+    the spikes unchanged; the network then keeps nothing for it.
     """
 
     plain: ClassVar[bool] = False
@@ -180,11 +172,9 @@ class Stimulus(Model):
     () or (n,). `prepare(label, n, dt, key)` is called once by `build`, on the host: it
     checks what needs dt and returns the stimulus that runs, with times as whole steps.
 
-    Where populations share a stimulus of one kind, their parameters and streams come spread over
-    the n neurons. A class with `takes_runs = True` may get them as one number per population,
-    (runs,): for those that hand both to `kernels.poisson` and do nothing else with them.
-
-    **Source** the house's own: design section 2.
+    If several populations have a stimulus of one kind, its parameters and streams are spread over
+    the n neurons. A class with `takes_runs = True` may get one number per population instead,
+    (runs,): set it only if `step` does nothing with both but pass them to `kernels.poisson`.
     """
 
     takes_runs: ClassVar[bool] = False

@@ -1,4 +1,4 @@
-"""Which tests look at a class of the package, found in their source."""
+"""Which tests use a class of the package, found in the source of the tests."""
 
 import ast
 import functools
@@ -13,7 +13,7 @@ DEFINED = (ast.FunctionDef, ast.ClassDef)
 
 
 def cases(cls: type) -> list[str]:
-    """The names of its cases in the zoo, also as a part of another model."""
+    """The names of the cases of a class in the zoo, also as a part of another model."""
     found = []
     for name, case in CASES.items():
         parts = (case.model, *getattr(case.model, "channels", ()))
@@ -22,7 +22,7 @@ def cases(cls: type) -> list[str]:
 
 
 def checks(cls: type) -> list[tuple[str, list[str]]]:
-    """The files of tests that name a class, each with the tests that do, also by what they use."""
+    """Test files that name a class, each with the tests that do, directly or by what they use."""
     found = []
     for file, tests in _tests().items():
         forms = {cls.__name__, f".{cls.__name__}"}
@@ -33,7 +33,7 @@ def checks(cls: type) -> list[tuple[str, list[str]]]:
 
 @functools.cache
 def _tests() -> dict[str, dict[str, set[str]]]:
-    """By file and test: all names that stand in it or in what it uses of its file."""
+    """By file and test: all names in the test and in what it uses from its file."""
     files = sorted(path for folder in FOLDERS for path in (TESTS / folder).glob("test_*.py"))
     return {str(path.relative_to(TESTS)): _names(path) for path in files}
 
@@ -50,7 +50,7 @@ def _names(path: Path) -> dict[str, set[str]]:
 
 
 def _pairs(target: Any, value: Any) -> list[tuple[ast.Name, Any]]:
-    """The names that an assignment makes, each with its own value where they are written so."""
+    """The names that an assignment makes, each with its own value if both sides are tuples."""
     if isinstance(target, ast.Name):
         return [(target, value)]
     parts = getattr(target, "elts", [])

@@ -1,4 +1,4 @@
-"""The figures of docs/zoo.md: each model's answer to a step, and its rate by the input."""
+"""The figures of docs/zoo.md: the response of each model to a step, and its rate by the input."""
 
 import io
 import math

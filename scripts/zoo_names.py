@@ -1,4 +1,4 @@
-"""What kind of model each neuron is, and what others call it: for docs/zoo.md."""
+"""The kind of each neuron model and its names in other simulators, for docs/zoo.md."""
 
 LINEAR, EXACT, THRESHOLD = "linear", "exact", "threshold, reset"
 CROSSING, REDRAWN, RATE = "crossing", "drawn, reset", "none (a rate)"
@@ -62,7 +62,7 @@ PEERS = (
     ("", "", "`IzhikevichNeuron`", "`Izhikevich.lixirnet()`"),
     ("", "", "`LeakyIzhikevichNeuron`", "`LeakyIzhikevich`"),
     ("`gif_psc_exp`, `gif_cond_exp`", "", "", f"`GIF` with {EXP}, with {COND}"),
-    ("`glif_psc`, `glif_cond`", "", "", "`GLIF`, its levels as presets; the synapse is yours"),
+    ("`glif_psc`, `glif_cond`", "", "", "`GLIF`, its levels as presets, with any synapse"),
     ("`pp_psc_delta`", "", "", f"`EscapeRateLIF` with {DELTA}; another hazard"),
     (
         "`hh_psc_alpha`",

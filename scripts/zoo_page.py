@@ -1,4 +1,4 @@
-"""Writes docs/zoo.md from the package: `python -m scripts.zoo_page`, with `--text` no figures."""
+"""Writes docs/zoo.md from the package: `python -m scripts.zoo_page [--text]` (no figures)."""
 
 import argparse
 import dataclasses
@@ -19,51 +19,55 @@ HEAD = """<!-- Written by `make zoo` from the docstrings: change those, not this
 
 # The zoo: every neuron, channel and integrator
 
-Units are ms, mV, pA, pF and nS, or uA/cm2, uF/cm2 and mS/cm2 where a model says so. Figures show on
-the left the answer to a step of current (grey bar) from the start values of the model, spikes as
-ticks above; on the right the rate under constant currents, by one `jn.simulate` over all of them at
-once, after the first 300 ms. Small panels are a preset, or the neuron with one channel more, at the
-step in their title and in the colour of their curve; or v after what arrives once at a port. Of
-sources, on the left spikes of twenty; on the right their rate by the one given, dashed where equal.
-How to write a model: [write-a-model.md](write-a-model.md).
+This page shows every model with its equations, parameters, figure and tests. To write a model of
+your own, read [write-a-model.md](write-a-model.md).
+
+Units are ms, mV, pA, pF and nS, or uA/cm2, uF/cm2 and mS/cm2 where a model says so. The left panel
+of a figure shows the response to a step of current (grey bar), from the start values of the model,
+with spikes as ticks above. The right panel shows the rate under constant currents, from one
+`jn.simulate` over all of them, without the first 300 ms. A small panel shows a preset, or the
+neuron with one more channel, at the step in its title and in the colour of its curve; or v after
+one arrival at a port. For sources, the left panel shows spikes of twenty neurons, and the right one
+their rate against the rate that was set (dashed: equal).
 
 """
 EXPLAINED = """
-*exact*: for a drive that is constant over the step; *order*: of the error in dt, of everything
-between spikes. *threshold*: at or above it at the end of a step; *crossing*: upward, for models
-without a reset. The equations of a membrane are linear, or have a quadratic, cubic or exponential
-upswing, or channels.
+*Equations* says whether the membrane is linear, has a quadratic, cubic or exponential upswing, or
+has channels. *Update* is *exact* for a drive that is constant over the step, or has an *order*:
+that of the error in dt of everything between spikes. *Spikes* happen at a *threshold*, when v is at
+or above it at the end of a step, or at an upward *crossing*, for models without a reset.
 
-## By the names of others
+## Names in other simulators
 
-Equations are the same unless a word says otherwise; defaults are those of NEST where it has the
-model. Of Brian2, where equations are written out, these are its examples; names of lixirnet are
-those of its crate `spiking_neural_networks`.
+Equations are the same unless the table says otherwise. Defaults are those of NEST if it has the
+model. In Brian2 a user writes the equations; the names are those of its examples. The names of
+lixirnet are those of its crate `spiking_neural_networks`.
 
 """
 LAWS = """
 ## Checks
 
-The laws (`tests/laws`) run on every case of every model that is named below: float64 equals an
+The laws (`tests/laws`) run on every case that a model names below. They are: float64 equals an
 oracle, a float64 NumPy program that was written from the paper; float32 stays near it; compiled
-equals eager; `vmap` equals a loop; one number equals an equal array; neurons that change places
-change nothing else; chunks equal the whole; gradients equal differences; no NaN and no leak. What
-is particular to a model is in the files named with it.
+equals eager; `vmap` equals a loop; one number equals an array of equal numbers; permuting the
+neurons only permutes the result; a run in chunks equals a whole run; gradients equal finite
+differences; there is no NaN and no leaked tracer. Tests that are specific to a model are in the
+files named with it.
 """
 
 CHANNELS = """
 ## Channels
 
-What [`HodgkinHuxley`](#hodgkinhuxley) is made of; `with_channel(jn.channels.PotassiumM(g=0.1))`
-adds one. Rates of another temperature than the neuron's are scaled by its `q10`: what was measured
-at 36 C is 26 times slower in an axon at 6.3 C.
+[`HodgkinHuxley`](#hodgkinhuxley) is composed of channels;
+`with_channel(jn.channels.PotassiumM(g=0.1))` adds one. The neuron's `q10` scales rates that hold at
+another temperature than its own: rates measured at 36 C are 26 times slower in an axon at 6.3 C.
 """
 
 
 def main() -> None:
     """Draws the figures and writes the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--text", action="store_true", help="leave the figures as they are")
+    parser.add_argument("--text", action="store_true", help="do not draw the figures")
     if not parser.parse_args().text:
         from scripts.zoo_figures import draw
 
@@ -125,7 +129,7 @@ def _channel(cls: Any) -> str:
 
 
 def _ends(cls: type) -> str:
-    """Where a model comes from, what is different here, and what is tested."""
+    """The source of a model, what differs from it, and what is tested."""
     out = f"\nSource: {_block(cls, 'Source')}\n"
     if _block(cls, "Differs"):
         out += f"\nDiffers: {_block(cls, 'Differs')}\n"

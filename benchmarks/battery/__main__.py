@@ -75,7 +75,7 @@ def practrand(command: list[str], size: str) -> dict:
 
 
 def summary(text: str) -> dict:
-    """What PractRand found up to the last length that it reached, and there."""
+    """What PractRand found, up to and at the last length that it reached."""
     lengths = re.findall(r"length= .*\((2\^\d+) bytes\)", text)
     results = re.findall(r"(\d+) test result", text)
     found = r"^ .*(?:unusual|suspicious|FAIL).*$"

@@ -1,4 +1,4 @@
-"""Post-hoc analysis: NumPy arrays in, numbers or arrays out.
+"""Analysis after a run: NumPy arrays in, numbers or arrays out.
 
 Spikes are two arrays of one length, as `result.events(name)` gives them: `times` [ms] and
 `neurons`, indices below the number `n` of neurons. A spike belongs to the bin `(t, t + bin_ms]`:

@@ -8,10 +8,11 @@ from ._spikes import checked_counts, runs
 def avalanches(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Avalanches of activity: (size [spikes], duration [bins]), each `(avalanches,)`.
 
-    An avalanche is a stretch of bins that are not empty, between two that are: its size is the
-    sum over them, its duration their number. One that begins or ends with the record is cut, and
-    left out. `counts` `(bins,)`, spikes of all neurons per bin: the bin sets what is one
-    avalanche; the mean interval between spikes of the population is the usual choice.
+    An avalanche is a sequence of bins with spikes between two empty bins. Its size is the sum
+    over these bins, its duration their number. An avalanche that begins or ends with the record is
+    incomplete and left out. `counts` `(bins,)`, spikes of all neurons per bin. The width of the bin
+    determines what is one avalanche; the mean interval between spikes of the population is the
+    usual choice.
 
     **Raises** `ValueError` for counts that are not one row of finite numbers of at least 0.
 

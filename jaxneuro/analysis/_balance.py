@@ -11,12 +11,12 @@ def excitation_inhibition(
     """Balance of excitatory and inhibitory currents: (ratio, correlation), each `(n,)`.
 
     `ratio = -mean(I_E) / mean(I_I)` over time, and Pearson's correlation of `I_E` and `-I_I` at
-    lag 0: 1 where inhibition follows excitation at once (tight balance). Both currents [pA] as
+    lag 0: 1 if inhibition follows excitation at once (tight balance). Both currents [pA] as
     they flow into the neuron, excitation positive and inhibition negative, of one shape
     `(steps, n)`, or `(steps,)` for one neuron, which gives numbers. The ratio is inf without
     inhibition, and nan without any current; the correlation is nan where a current is constant.
 
-    **Raises** `ValueError` for shapes that differ or have no 2 steps, currents that are not
+    **Raises** `ValueError` for shapes that differ or have fewer than 2 steps, currents that are not
     finite, or a mean of the wrong sign.
 
     **Source** Okun and Lampl (2008), doi:10.1038/nn.2105.
@@ -37,7 +37,7 @@ def excitation_inhibition(
         if (mean < 0).any():
             raise ValueError(
                 f"the mean of {name} must be {must} 0 pA in every neuron (excitation flows in, "
-                f"inhibition flows out); got the opposite in {int((mean < 0).sum())}: give its "
+                f"inhibition flows out); got the opposite in {int((mean < 0).sum())}. Pass the "
                 "negative"
             )
     with np.errstate(divide="ignore", invalid="ignore"):

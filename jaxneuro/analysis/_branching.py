@@ -1,4 +1,4 @@
-"""The branching ratio: how many spikes one spike makes."""
+"""The branching ratio: how many spikes one spike causes."""
 
 from typing import NamedTuple
 
@@ -12,8 +12,8 @@ from ._spikes import checked_counts
 class Multistep(NamedTuple):
     """A branching ratio by multistep regression.
 
-    **Fields** `ratio` m, 1 at the critical point: the activity forgets with the time constant
-    `-bin / ln m`; `offset` b of the fit, below 1 where only a part is seen; `slopes`
+    **Fields** `ratio` m, 1 at the critical point; the activity decays with the time constant
+    `-bin / ln m`; `offset` b of the fit, below 1 if only a part is observed; `slopes`
     `(max_lag,)` the slopes r_k.
 
     **Source** Wilting and Priesemann (2018), doi:10.1038/s41467-018-04725-4.
@@ -28,8 +28,8 @@ def branching_ratio(counts: np.ndarray) -> float:
     """Branching ratio by regression of the activity on that of the bin before.
 
     `m = Cov(A_t, A_(t+1)) / Var(A_t)`, the slope of a straight line by least squares: 0 for a
-    Poisson process, 1 at the critical point. Too small where only some of the neurons are seen:
-    use `multistep_branching_ratio` there. nan where the activity is constant. `counts`
+    Poisson process, 1 at the critical point. It is too small if only some of the neurons are
+    observed; use `multistep_branching_ratio` then. nan if the activity is constant. `counts`
     `(bins,)`, spikes of all neurons per bin.
 
     **Raises** `ValueError` for counts that are not one row of at least 3 finite numbers of at
@@ -41,12 +41,12 @@ def branching_ratio(counts: np.ndarray) -> float:
 
 
 def multistep_branching_ratio(counts: np.ndarray, max_lag: int) -> Multistep:
-    """Branching ratio that does not depend on how many of the neurons are seen.
+    """Branching ratio that does not depend on how many of the neurons are observed.
 
     The slopes `r_k` of the regression of `A_(t+k)` on `A_t` for `k = 1 ... max_lag` bins follow
-    `r_k = b m^k`; gives `m`, `b` and the slopes. The fit minimises the sum of squared
-    differences. An `offset` that is not well above 0 says that there is no exponential decay to
-    fit; the slopes should have decayed within `max_lag`. nan where the activity is constant.
+    `r_k = b m^k`; returns `m`, `b` and the slopes. The fit minimises the sum of squared
+    differences. An `offset` that is not well above 0 means that there is no exponential decay to
+    fit. The slopes should decay within `max_lag`. nan if the activity is constant.
     `counts` `(bins,)`, spikes of all recorded neurons per bin, of a stationary time.
 
     **Raises** `ValueError` for counts that are not one row of finite numbers of at least 0, a
@@ -69,14 +69,14 @@ def _slopes(a: np.ndarray, max_lag: int) -> np.ndarray:
     m = a.size - lag
     sums, squares = (np.append(0.0, np.cumsum(x)) for x in (a, a * a))
     early, late = sums[m] / m, (sums[-1] - sums[lag]) / m
-    # No slope where all that the line begins from is one number.
+    # There is no slope if all values that the line starts from are equal.
     varies = np.append(np.flatnonzero(a != a[0]), a.size)[0] < m
     variance = np.where(varies, squares[m] / m - early**2, np.nan)
     return (lag_products(a, a, max_lag)[max_lag + 1 :] / m - early * late) / variance
 
 
 def _fit(log_m: float, slopes: np.ndarray) -> tuple[float, float]:
-    """The best offset b for a decay, and the sum of squares that is left."""
+    """The best offset b for a decay, and the remaining sum of squares."""
     power = np.exp(log_m * np.arange(1, slopes.size + 1))
     # Scaled, so that a fast decay does not divide by 0.
     scaled = power / power[np.argmax(power)]
@@ -85,7 +85,7 @@ def _fit(log_m: float, slopes: np.ndarray) -> tuple[float, float]:
 
 
 def _decay(slopes: np.ndarray) -> float:
-    """ln m of the best fit: the best of a grid, then the minimum between its neighbours."""
+    """ln m of the best fit: the best point of a grid, then the minimum between its neighbours."""
     from scipy.optimize import minimize_scalar
 
     k = slopes.size

@@ -35,10 +35,10 @@ def bursts(
 ) -> Bursts:
     """Bursts of each neuron by the max-interval method.
 
-    A burst begins with an interval of at most `max_begin` and goes on while intervals are at
+    A burst begins with an interval of at most `max_begin` and continues while intervals are at
     most `max_end`. Bursts of a neuron that are less than `min_gap` apart (last spike to first
-    spike) become one, with the spikes between them. Of these, the ones with at least
-    `min_duration` and `min_spikes` count. All in ms; the defaults are those of the source.
+    spike) are merged, with the spikes between them. The result contains those with at least
+    `min_duration` and `min_spikes`. Times are in ms; the defaults are those of the source.
     `times` [ms], `neurons` indices below `n`.
 
     **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, times
@@ -55,7 +55,7 @@ def bursts(
     gap = np.where(owner[1:] == owner[:-1], np.diff(at), np.inf)
     first, last = runs(gap <= max_end + TOLERANCE)
     begins = np.flatnonzero(gap <= max_begin + TOLERANCE)
-    # The first interval of each stretch that is short enough to begin a burst, if there is one.
+    # The first interval of each run that is short enough to begin a burst, if there is one.
     place = np.searchsorted(begins, first)
     begin = np.append(begins, gap.size)[place]
     begun = begin <= last
@@ -81,14 +81,14 @@ def population_bursts(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Bursts of a population by a threshold of its rate: (start [ms], stop [ms], spikes).
 
-    A burst is a stretch of bins `(t, t + bin_ms]` whose rate, `spikes / (n bin)`, is at least
+    A burst is a sequence of bins `(t, t + bin_ms]` whose rate, `spikes / (n bin)`, is at least
     `threshold` [Hz], and which lasts at least `min_duration` [ms]. `start` and `stop` are the
     edges of its first and last bin, `spikes` its number of spikes, all `(bursts,)`.
 
     **Raises** `ValueError` for times that are not finite, an `n` below 1, a bin or threshold that
     is not above 0, `stop` before `start`, or a `min_duration` below 0.
 
-    **Source** van Pelt et al. (2004), doi:10.1109/TBME.2004.827936.
+    **Source** van Pelt et al. (2004), IEEE Transactions on Biomedical Engineering 51, 2051.
     """
     check_count("n", n, at_least=1)
     check_bounds("threshold", threshold, "Hz", above=0.0)

@@ -25,8 +25,8 @@ def count_correlation(counts: np.ndarray) -> tuple[float, np.ndarray]:
 
     Pearson's `r_ij = C_ij / sqrt(C_ii C_jj)` of `count_covariance`, as `numpy.corrcoef` and
     Elephant's `correlation_coefficient`. The mean is over the pairs `i < j`. A neuron whose
-    count never changes has no correlation: nan in the matrix, left out of the mean, which is nan
-    where no pair is left. `counts` `(n, bins)` as `spike_counts` gives them.
+    count never changes has no correlation: it is nan in the matrix and left out of the mean, which
+    is nan if no pair is left. `counts` `(n, bins)` as `spike_counts` gives them.
 
     **Raises** `ValueError` for counts that are not a finite array of two dimensions with at
     least 2 bins.
@@ -34,7 +34,7 @@ def count_correlation(counts: np.ndarray) -> tuple[float, np.ndarray]:
     **Source** Cohen and Kohn (2011), doi:10.1038/nn.2842.
     """
     centred = _centred(counts)
-    # By the counts, not by their spread: the mean of equal numbers may be rounded.
+    # From the counts, not from their spread: the mean of equal numbers may be rounded.
     changes = np.ptp(np.asarray(counts), axis=1) > 0
     m = int(changes.sum())
     scaled = centred[changes]

@@ -1,4 +1,4 @@
-"""Correlograms: how many pairs of spikes are so far apart."""
+"""Correlograms: the number of pairs of spikes by their distance in time."""
 
 import numpy as np
 
@@ -18,12 +18,12 @@ def cross_correlogram(
     """Pairs of spikes of two neurons or populations by lag: (lags [ms], pairs).
 
     `pairs(k) = sum over bins b of x(b) y(b + k)` for the counts `x` of `times` and `y` of
-    `others` in the bins `(t, t + bin_ms]` from `start` to `stop` [ms]: at a positive lag
-    `others` comes later. Lags are the multiples of `bin_ms` from `-max_lag` to `max_lag`, both
-    arrays `(2 max_lag / bin_ms + 1,)`. Raw counts, as Elephant's
-    `cross_correlation_histogram`, without a correction of the borders: independent Poisson
-    trains of `a` and `b` spikes in `B` bins give `a b (B - |k|) / B^2`. The time does not depend
-    on the number of spikes.
+    `others` in the bins `(t, t + bin_ms]` from `start` to `stop` [ms]: at a positive lag,
+    `others` is later. Lags are the multiples of `bin_ms` from `-max_lag` to `max_lag`, both
+    arrays `(2 max_lag / bin_ms + 1,)`. These are raw counts, as
+    in Elephant's `cross_correlation_histogram`, without a correction at the borders: independent
+    Poisson trains of `a` and `b` spikes in `B` bins give `a b (B - |k|) / B^2`. The time to compute
+    them does not depend on the number of spikes.
 
     **Raises** `ValueError` for times that are not finite, a bin that is not above 0, `stop`
     before `start`, or a `max_lag` below 0.
@@ -33,7 +33,7 @@ def cross_correlogram(
     m = _number_of_lags(bin_ms, max_lag)
     x = binned(times, stop, bin_ms, start)
     y = binned(others, stop, bin_ms, start, "others")
-    # Products of whole numbers: what is not whole is rounding of the transform.
+    # Products of whole numbers: fractions come from rounding in the transform.
     pairs = np.rint(lag_products(x, y, m)).astype(np.int64)
     return bin_ms * np.arange(-m, m + 1), pairs
 
@@ -47,12 +47,12 @@ def autocorrelogram(
     max_lag: float = 100.0,
     start: float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of spikes of one and the same neuron by lag, over all neurons: (lags [ms], pairs).
+    """Pairs of spikes of the same neuron by lag, over all neurons: (lags [ms], pairs).
 
     `pairs(k) = sum over neurons i and bins b of c_i(b) c_i(b + k)`, less the pairs of a spike
     with itself at lag 0; `c` the counts in the bins `(t, t + bin_ms]` from `start` to `stop`
     [ms]. Lags are the multiples of `bin_ms` from `-max_lag` to `max_lag`, both arrays
-    `(2 max_lag / bin_ms + 1,)`. For one neuron give its spikes alone. `neurons` indices below
+    `(2 max_lag / bin_ms + 1,)`. For one neuron pass its spikes alone. `neurons` indices below
     `n`.
 
     **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, times
@@ -68,7 +68,7 @@ def autocorrelogram(
     index, inside = bin_of(times, bins, bin_ms, start)
     owner, place = by_neuron(index[inside], neurons[inside])
     later = np.zeros(m + 1, np.int64)
-    # Each spike with the next of its neuron, the next but one, ... until that is too far.
+    # Each spike with the next of its neuron, the next but one, ... until the lag is too long.
     spike, step = np.arange(place.size), 1
     while True:
         spike = spike[: np.searchsorted(spike, place.size - step)]

@@ -6,7 +6,7 @@ from .._checks import check_count
 from .._text import counted
 from ._spikes import bin_of, checked_events, number_of_bins
 
-_MOST = 2**31  # counts that are laid out: 17 GB
+_MOST = 2**31  # counts in one array: 17 GB
 
 
 def spike_counts(
@@ -19,13 +19,13 @@ def spike_counts(
 ) -> np.ndarray:
     """Spikes of each neuron in bins: int64 `(n, bins)`.
 
-    Bins are `(t, t + bin_ms]` from `start`. Only whole bins are given: a part of one before
+    Bins are `(t, t + bin_ms]` from `start`. Only whole bins are returned: an incomplete bin before
     `stop` is left out, with its spikes. `times`, `stop`, `bin_ms`, `start` [ms], `neurons`
     indices below `n`.
 
     **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, times
     that are not finite, a bin that is not above 0, `stop` before `start`, or more than 2^31
-    counts (17 GB), before any is laid out.
+    counts (17 GB), before any memory is taken.
 
     **Source** Gerstner et al. (2014), chapter 7, doi:10.1017/CBO9781107447615.
 
@@ -49,8 +49,8 @@ def fano_factor(
     `F = variance / mean` of a neuron's spike counts over the bins `(t, t + bin_ms]`, the
     variance over all bins (`numpy.var`, as Elephant's `fanofactor`); nan for neurons without
     spikes. 0 for a clock, 1 for a Poisson process. `times`, `stop`, `bin_ms`, `start` [ms],
-    `neurons` indices below `n`. The counts are not laid out, so that `n` and the number of bins
-    may both be large.
+    `neurons` indices below `n`. The array of counts is not made, so that `n` and the number of
+    bins may both be large.
 
     **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, times
     that are not finite, a bin that is not above 0, or fewer than 2 bins.
@@ -61,7 +61,7 @@ def fano_factor(
     if bins < 2:
         raise ValueError(
             f"fano_factor: at least 2 bins of {bin_ms} ms must fit from {start} to {stop} ms; "
-            f"got {bins}: use a shorter bin_ms"
+            f"got {bins}. Use a shorter bin_ms"
         )
     cells, count = np.unique(key, return_counts=True)
     owner = cells // bins
@@ -74,12 +74,12 @@ def fano_factor(
 
 
 def _check_fits(n: int, bins: int, bin_ms: float) -> None:
-    """Raises `ValueError` where a count per neuron and bin is too much to lay out."""
+    """Raises `ValueError` if an array of counts per neuron and bin would be too large."""
     if n * bins > _MOST:
         raise ValueError(
             f"spike_counts: neurons times bins must be at most 2^31; {counted(n, 'neuron')} and "
-            f"{counted(bins, 'bin')} of {bin_ms} ms would take {8e-9 * n * bins:,.0f} GB: use a "
-            "longer bin_ms, a shorter stretch from start to stop, or fewer neurons"
+            f"{counted(bins, 'bin')} of {bin_ms} ms would take {8e-9 * n * bins:,.0f} GB. Use a "
+            "longer bin_ms, a shorter time from start to stop, or fewer neurons"
         )
 
 

@@ -13,11 +13,11 @@ def crossing_times(times: Any, v: Any, level: float = 0.0) -> tuple[np.ndarray, 
     `t = t_k + (level - v_k) / (v_(k+1) - v_k) (t_(k+1) - t_k)` between two samples with
     `v_k < level <= v_(k+1)`: by linear interpolation, to second order in the distance of the
     samples. `times` [ms] `(samples,)` ascending, as `result.sample_times`; `v` [mV] `(samples,)`
-    or `(samples, n)`, as `result.traces[name]["v"]`. What it gives goes into `intervals`,
-    `interval_cv` and the like.
+    or `(samples, n)`, as `result.traces[name]["v"]`. Pass the result to `intervals`,
+    `interval_cv` and similar functions.
 
-    **Raises** `ValueError` for arrays that do not fit, times that do not ascend, or a level, times
-    or voltages that are not finite.
+    **Raises** `ValueError` for arrays that do not match, times that do not ascend, or a level,
+    times or voltages that are not finite.
 
     **Source** Hansel et al. (1998), doi:10.1162/089976698300017845.
     """

@@ -1,9 +1,9 @@
 """Diffusion theory of the leaky integrate-and-fire neuron: rate and CV under white noise.
 
 The membrane obeys `tau_m dv/dt = -v + mu + sigma sqrt(tau_m) xi(t)` with white noise `xi` of unit
-density: without threshold v has the mean mu and the variance sigma^2 / 2. All integrals run over
-`u = (v - mu) / sigma` from reset to threshold, and are scaled by `exp(-u_th^2)` where the
-threshold is above the mean, so that nothing overflows.
+density: without threshold v has the mean mu and the variance sigma^2 / 2. All integrals are over
+`u = (v - mu) / sigma` from reset to threshold, and are scaled by `exp(-u_th^2)` if the threshold
+is above the mean, so that nothing overflows.
 """
 
 import functools
@@ -15,7 +15,7 @@ from .._checks import check_bounds
 
 # alpha = sqrt(2) |zeta(1/2)|, which shifts threshold and reset under coloured noise.
 _ALPHA = np.sqrt(2.0) * 1.4603545088095868
-# Where an integrand has fallen by exp(-40) from its value at the threshold, it is 0.
+# An integrand that has fallen by exp(-40) from its value at the threshold counts as 0.
 _FOLDS = 40.0
 
 
@@ -35,7 +35,7 @@ def siegert(
 
     `mu` [mV] is the mean of the membrane without threshold and `sigma` [mV] the amplitude of the
     noise: the membrane's sd without threshold is `sigma / sqrt(2)` for `tau_syn` 0. Potentials
-    [mV] are measured from one and the same zero, times are in ms; all of them may be arrays, and
+    [mV] are measured from the same zero, times are in ms; all of them may be arrays, and
     broadcast. `tau_syn` is the time constant of exponential synaptic currents, to first order in
     `sqrt(tau_syn / tau_m)`. `sigma` 0 gives the rate of the constant drive.
 
@@ -79,10 +79,10 @@ def cv_diffusion(
         CV^2 = 2 pi (rate tau_m)^2 int_{u_reset}^{u_th} exp(x^2)
                int_{-inf}^{x} exp(z^2) (1 + erf(z))^2 dz dx
 
-    with `u` and the arguments as in `siegert`. It tends to 1 where the threshold is far above
-    the mean (there rare spikes are a Poisson process, and 1 is given where the rate is below
-    1e-300 Hz), and to 0 where noise is weak and the drive strong. 0 for `sigma` 0 and a drive
-    above threshold, nan below it, where there are no spikes.
+    with `u` and the arguments as in `siegert`. It tends to 1 if the threshold is far above the
+    mean, where rare spikes are a Poisson process; the result is 1 if the rate is below 1e-300 Hz.
+    It tends to 0 if noise is weak and the drive strong. For `sigma` 0 it is 0 with a drive above
+    threshold, and nan below it, where there are no spikes.
 
     **Raises** `ValueError` for values that are not finite, a `sigma` or `t_ref` below 0, a
     `tau_m` that is not above 0, or a reset that is not below the threshold.
@@ -113,7 +113,7 @@ def _arguments(
     t_ref: ArrayLike,
     tau_syn: ArrayLike,
 ) -> tuple[np.ndarray, ...]:
-    """Checked, broadcast: u at threshold, its way from reset, where noise is, tau_m, t_ref."""
+    """Checked and broadcast: u at threshold, its distance from reset, sigma > 0, tau_m, t_ref."""
     check_bounds("mu", mu, "mV")
     check_bounds("sigma", sigma, "mV", at_least=0.0)
     check_bounds("tau_m", tau_m, "ms", above=0.0)
@@ -161,9 +161,9 @@ def _legendre(order: int) -> tuple[np.ndarray, np.ndarray]:
 def _nodes(high: np.ndarray, span: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Nodes and weights, on a new last axis, for `exp(u^2)`-like functions up to `high`.
 
-    Below 0 these are smooth in `s = log(1 - u)`; above 0 they stand at the upper end, and what
-    has fallen by `exp(-_FOLDS)` from there is left out. The lengths are taken from `span` and
-    not from the ends, which may be close to each other and far from 0.
+    Below 0 these functions are smooth in `s = log(1 - u)`. Above 0 they are concentrated at the
+    upper end, and the part that has fallen by `exp(-_FOLDS)` from there is left out. The lengths
+    are computed from `span` and not from the ends, which may be close to each other and far from 0.
     """
     x, w = _legendre(80)
     below, top = np.minimum(high, 0.0), np.maximum(high, 0.0)
@@ -188,7 +188,7 @@ def _tail(x: np.ndarray) -> np.ndarray:
 
     out = np.zeros_like(x)
     for p, weight in zip(*_legendre(60)):
-        # In units in which the exponential has one length at any x, up to 20 of them.
+        # In units of the length of the exponential at x, up to 20 of them.
         t = 20.0 * p / (1.0 - x)
         out += weight * np.exp(t * (2.0 * x - t)) * erfcx(t - x) ** 2
     return 20.0 * out / (1.0 - x)

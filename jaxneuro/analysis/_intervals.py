@@ -1,4 +1,4 @@
-"""Inter-spike intervals, and how irregular they are."""
+"""Inter-spike intervals and their irregularity."""
 
 import numpy as np
 
@@ -45,8 +45,8 @@ def interval_cvs(times: np.ndarray, neurons: np.ndarray, n: int, at_least: int =
     mean = np.bincount(owner, gaps, minlength=n) / np.maximum(count, 1)
     if not (mean[enough] > 0).all():
         raise ValueError(
-            "interval_cv: a neuron spikes once at a time; got a neuron whose spikes all have one "
-            f"time: neuron {np.flatnonzero(enough & (mean <= 0))[0]}"
+            "interval_cv: a neuron must spike once at a time; all spikes of neuron "
+            f"{np.flatnonzero(enough & (mean <= 0))[0]} have one time. Remove the repeated spikes"
         )
     squares = np.bincount(owner, (gaps - mean[owner]) ** 2, minlength=n)
     out = np.full(n, np.nan)
@@ -116,14 +116,14 @@ def _pairs(
     both, owner = (gaps[1:] + gaps[:-1])[same], owner[1:][same]
     if both.size and not both.min() > 0:
         raise ValueError(
-            "a neuron spikes once at a time; got three spikes at one time of neuron "
-            f"{owner[np.argmin(both)]}"
+            "a neuron must spike once at a time; got three spikes at one time of neuron "
+            f"{owner[np.argmin(both)]}. Remove the repeated spikes"
         )
     return np.diff(gaps)[same], both, owner
 
 
 def _mean_by_neuron(values: np.ndarray, owner: np.ndarray, n: int) -> np.ndarray:
-    """Mean of the values of each owner, nan where there is none."""
+    """Mean of the values of each owner, nan if there is none."""
     count = np.bincount(owner, minlength=n)
     total = np.bincount(owner, values, minlength=n)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)

@@ -6,8 +6,8 @@ import numpy as np
 def lag_products(x: np.ndarray, y: np.ndarray, m: int) -> np.ndarray:
     """`sum over t of x[t] y[t + k]` for k = -m ... m, of series of one length: `(2 m + 1,)`.
 
-    By Fourier transform of blocks of x against the stretch of y that their lags reach: the
-    spectra of all blocks add up, and are transformed back once.
+    Multiplies the Fourier transforms of blocks of x and of the part of y that their lags reach.
+    The spectra of all blocks are added and transformed back once.
     """
     size = 1 << max(13, (8 * m + 1).bit_length())
     block = size - 2 * m

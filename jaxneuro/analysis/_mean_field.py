@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 from .._checks import check_bounds
 from ._diffusion import siegert
 
-# No neuron is as fast [Hz]: rates that get there have run away.
+# No neuron is as fast [Hz]: rates that reach this have diverged.
 _FASTEST = 1e6
 
 
@@ -29,7 +29,8 @@ def input_moments(
     synapse, or, for an exponential current of weight w [pA], `J = w tau_syn / c_m`.
     `external_rate` [Hz] is that of all external input of one neuron together, `external_weight`
     its J; `e_l` [mV] the potential without input (with a constant current I add `I tau_m / c_m`).
-    `tau_m` [ms] and these are numbers or `(p,)`. What `siegert` and `cv_diffusion` take.
+    `tau_m` [ms] and these are numbers or `(p,)`. The result is what `siegert` and `cv_diffusion`
+    take.
 
     **Raises** `ValueError` for shapes that do not fit, values that are not finite, a rate or
     in-degree below 0, or a `tau_m` that is not above 0.
@@ -63,11 +64,11 @@ def self_consistent_rates(
     """Stationary rates of a network of populations of LIF neurons [Hz], `(p,)`.
 
     Solves `rate = siegert(mu(rate), sigma(rate))` with `input_moments` for randomly connected
-    neurons with independent input: first `rate += h (siegert - rate)` from `start` [Hz], with h
-    halved where that moves away and raised where it approaches, then `scipy.optimize.root`. A
-    network may have several solutions, stable or not, of which the one that is reached from
-    `start` is given. Arguments as in `input_moments` and `siegert`; neurons' parameters and
-    `start` are numbers or `(p,)`.
+    neurons with independent input. It iterates `rate += h (siegert - rate)` from `start` [Hz],
+    where h is halved if a step leads away and raised if it approaches, then calls
+    `scipy.optimize.root`. A network may have several solutions, stable or not; the one that is
+    reached from `start` is returned. Arguments are as in `input_moments` and `siegert`; parameters
+    of neurons and `start` are numbers or `(p,)`.
 
     **Raises** `ValueError` for what `input_moments` and `siegert` refuse, or a `start` below 0;
     `RuntimeError` where no solution is found from `start`.
@@ -92,7 +93,7 @@ def self_consistent_rates(
         return siegert(mu, sigma, tau_m, v_th, v_reset, t_ref, tau_syn) - x
 
     found = np.maximum(_relaxed(away, rates), 0.0)
-    # Close to the solution the steps may be small: let Newton finish, where it gets nearer.
+    # Near the solution the steps may be small: Newton's method finishes, if it gets nearer.
     polished = root(away, found, method="hybr", options={"xtol": 1e-13}).x
     polished = np.maximum(polished, 0.0)
     if np.abs(away(polished)).max(initial=0.0) <= np.abs(away(found)).max(initial=0.0):
@@ -100,14 +101,14 @@ def self_consistent_rates(
     left = np.abs(away(found)).max(initial=0.0)
     if not left <= 1e-8 * max(1.0, found.max(initial=0.0)) or (found >= _FASTEST).any():
         raise RuntimeError(
-            f"no stationary rates were found from start={start}: {left:.3g} Hz are left at "
-            f"{found} Hz; try another start"
+            f"no stationary rates were found from start={start}: a difference of {left:.3g} Hz is "
+            f"left at {found} Hz. Try another start"
         )
     return found
 
 
 def _relaxed(away, rates: np.ndarray, steps: int = 500) -> np.ndarray:
-    """The nearest that damped steps come to `away(rates) = 0`."""
+    """The nearest point to `away(rates) = 0` that damped steps reach."""
     size, move = 0.1, away(rates)
     for _ in range(steps):
         left = np.linalg.norm(move)
@@ -115,7 +116,7 @@ def _relaxed(away, rates: np.ndarray, steps: int = 500) -> np.ndarray:
             break
         ahead = rates + size * move
         next_move = away(ahead)
-        # A step that overshoots turns the move round; one that only grows it is on its way.
+        # An overshooting step reverses the move; one that makes it a little longer is accepted.
         if np.dot(next_move, move) < 0 or np.linalg.norm(next_move) > 2.0 * left:
             size *= 0.5
             continue

@@ -19,9 +19,9 @@ def membrane_moments(
         variance = rate int psp^2 dt = J^2 rate tau_m^2 / (2 (tau_m + tau_syn))
 
     exactly, for one Poisson process of `rate` [Hz] through instantaneous synapses (`tau_syn` 0)
-    or exponential currents of time constant `tau_syn` [ms]. `weight` is J [mV], the jump that
-    the whole charge of a spike makes; with a capacitance `c_m` [pF] it is the peak of the
-    exponential current, w [pA], and `J = w tau_syn / c_m`. The mean is measured from the
+    or exponential currents of time constant `tau_syn` [ms]. `weight` is J [mV], the jump from
+    the whole charge of a spike; with a capacitance `c_m` [pF] it is the peak of the exponential
+    current, w [pA], and `J = w tau_syn / c_m`. The mean is measured from the
     potential without input. All broadcast. Moments of independent inputs add; the `sigma` of
     `siegert` is `sqrt(2 variance)` for `tau_syn` 0.
 
@@ -43,7 +43,7 @@ def membrane_moments(
         if not (slow > 0).all():
             raise ValueError(
                 "with c_m the weight is the peak of an exponential current, and tau_syn must be "
-                f"above 0 ms; got {tau_syn}: leave c_m out for a weight in mV"
+                f"above 0 ms; got {tau_syn}. Leave c_m out for a weight in mV"
             )
         jump = jump * slow / np.asarray(c_m, np.float64)
     mean = jump * per_ms * tau

@@ -12,7 +12,7 @@ def population_rate(
     """Rate of a population in bins: (bin starts [ms], rate [Hz]).
 
     `rate = spikes in the bin / (n bin)`. Bins are `(t, t + bin_ms]`, so that a spike at the
-    end of a time step counts in the bin of that step. Only whole bins up to `stop` are given.
+    end of a time step counts in the bin of that step. Only whole bins up to `stop` are returned.
 
     **Raises** `ValueError` for times that are not finite, a bin that is not above 0, or `stop`
     before `start`.

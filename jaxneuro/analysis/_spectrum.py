@@ -4,8 +4,8 @@ import numpy as np
 
 from .._checks import check_bounds
 
-# The lobe of a Hann window at frequency 0, whose mean is taken away, reaches 2 frequencies far:
-# in fewer steps than these it covers all that there are.
+# The main lobe of a Hann window at frequency 0, where the mean is removed, is 2 frequencies wide.
+# With fewer steps than these it covers all frequencies.
 _FEWEST = 4
 
 
@@ -40,6 +40,6 @@ def power_spectrum(
     if segment < _FEWEST or values.size == 0:
         raise ValueError(
             f"a segment must have at least {_FEWEST} steps; got {segment} of {dt} ms in a trace "
-            f"of shape {values.shape}: use a longer segment_ms or trace"
+            f"of shape {values.shape}. Use a longer segment_ms or trace"
         )
     return signal.welch(values, fs=1e3 / dt, nperseg=segment, axis=axis)

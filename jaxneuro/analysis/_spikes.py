@@ -1,15 +1,15 @@
-"""Spikes as two arrays: what must hold of them, their bins, and their order by neuron."""
+"""Spikes as two arrays: their checks, their bins, and their order by neuron."""
 
 import numpy as np
 
 from .._checks import check_bounds, check_count
 
-# Times stand on a grid and are rounded: what is nearer than this [ms] is taken to be equal.
+# Times are on a grid and rounded; times nearer than this [ms] count as equal.
 TOLERANCE = 1e-6
 
 
 def checked_times(times: np.ndarray, name: str = "times") -> np.ndarray:
-    """`times` as float64, or `ValueError` unless it is one finite row of numbers."""
+    """`times` as float64, or `ValueError` unless it is one row of finite numbers."""
     out = np.asarray(times, np.float64)
     if out.ndim != 1:
         raise ValueError(f"{name} must be an array of one dimension; got shape {out.shape}")
@@ -65,11 +65,11 @@ def binned(
 
 
 def by_neuron(times: np.ndarray, neurons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Checked spikes in the order of their neurons, then of time: (owner, times)."""
+    """Checked spikes sorted by neuron, then by time: (owner, times)."""
     if (np.diff(times) < 0).any():
         order = np.argsort(times, kind="stable")
         times, neurons = times[order], neurons[order]
-    # One integer of neuron and place: NumPy sorts those ten times as fast as it can `lexsort`.
+    # One integer from neuron and place: NumPy sorts these ten times faster than with `lexsort`.
     shift = times.size.bit_length()
     key = (neurons << shift) | np.arange(times.size)
     key.sort()
@@ -89,6 +89,6 @@ def checked_counts(counts: np.ndarray, name: str = "counts", at_least: int = 1) 
 
 
 def runs(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """First and last index of each stretch of True."""
+    """First and last index of each run of True."""
     edge = np.diff(np.concatenate([[0], np.asarray(mask, np.int8), [0]]))
     return np.flatnonzero(edge == 1), np.flatnonzero(edge == -1) - 1

@@ -1,4 +1,4 @@
-"""A run in a few lines of text."""
+"""A summary of a run as text."""
 
 import math
 import resource
@@ -13,10 +13,8 @@ from ._intervals import interval_cv
 def summary(result: Any, build_s: float | None = None) -> str:
     """A few lines on a run: rates, CVs of the intervals, sizes, seconds, memory, kernels.
 
-    `result` from `simulate`; `build_s` the seconds that `build` took, to show them too. The
+    `result` from `simulate`; `build_s` the seconds that `build` took, shown if given. The
     real-time factor is run seconds per biological second. Memory is the peak of the process.
-
-    **Source** the house's own.
     """
     seconds = result.duration / 1e3
     lines = [repr(result if result.network is None else result.network)]

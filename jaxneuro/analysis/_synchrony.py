@@ -9,9 +9,9 @@ from ._spikes import binned
 def voltage_synchrony(v: np.ndarray) -> float:
     """Synchrony chi of a population from its membrane potentials.
 
-    `chi^2 = Var_t(mean over neurons of v) / (mean over neurons of Var_t(v))`; gives chi: 1 where
-    all neurons move together, about `1 / sqrt(n)` where they are independent, nan where none
-    moves. `v` [mV] `(steps, n)`.
+    `chi^2 = Var_t(mean over neurons of v) / (mean over neurons of Var_t(v))`; returns chi: 1 if all
+    neurons move together, about `1 / sqrt(n)` if they are independent, nan if none moves. `v` [mV]
+    `(steps, n)`.
 
     **Raises** `ValueError` unless `v` is a finite array of two dimensions with at least 2 steps
     and a neuron.
@@ -35,10 +35,10 @@ def count_synchrony(
 ) -> float:
     """Synchrony of a population from the histogram of its spikes.
 
-    `variance / mean` over the bins `(t, t + bin_ms]` of the number of spikes of all neurons: 1
-    for independent Poisson processes; it grows with the number of neurons where they are
-    correlated, so that only equal numbers compare. nan without spikes. `times`, `stop`,
-    `bin_ms`, `start` [ms].
+    `variance / mean` over the bins `(t, t + bin_ms]` of the number of spikes of all neurons: 1 for
+    independent Poisson processes; if neurons are correlated, it grows with their number, so that
+    only equal numbers of neurons can be compared. nan without spikes. `times`, `stop`, `bin_ms`,
+    `start` [ms].
 
     **Raises** `ValueError` for times that are not finite, a bin that is not above 0, or fewer
     than 2 bins.

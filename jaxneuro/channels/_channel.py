@@ -1,4 +1,4 @@
-"""The role of an ion channel: what a conductance-based neuron is composed of."""
+"""The role of an ion channel: conductance-based neurons are composed of channels."""
 
 from abc import abstractmethod
 from typing import Any, ClassVar

@@ -25,7 +25,7 @@ class PotassiumA(Channel):
     **Source** Connor, Walter, McKown (1977), doi:10.1016/S0006-3495(77)85598-7, as in Dayan and
     Abbott (2001), sec. 6.6, ISBN 9780262041997.
 
-    **Differs** the rates are used at 6.3 C as they are printed; q10 acts on them beyond.
+    **Differs** the rates are taken to hold at 6.3 C as printed; q10 scales them elsewhere.
     """
 
     gates: ClassVar[tuple[str, ...]] = ("a", "b")

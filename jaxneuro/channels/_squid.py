@@ -14,7 +14,7 @@ from ..integrators import Gate
 from ..numerics import linoid
 from ._channel import Channel
 
-# So far below rest every gate is open or shut, and faster gates would only ask for smaller steps.
+# This far below rest every gate is fully open or shut; faster gates would only need smaller steps.
 _FAR = -100.0
 _FASTEST = math.exp(50 / 18)
 
@@ -31,14 +31,15 @@ class SquidSodium(Channel):
     four.
 
     **Fields** each () or (n,): `g` [mS/cm2] conductance; `e_rev` [mV] reversal potential;
-    `v_rest` [mV] what the voltage of the rates is counted from.
+    `v_rest` [mV] the voltage at which u is 0.
 
     **Raises** `ValueError` unless `g` is at least 0.
 
     **Source** Hodgkin and Huxley (1952), eqs. 20 to 24, doi:10.1113/jphysiol.1952.sp004764.
 
-    **Differs** `b_m` stays what it is 50 mV below rest, 64 per ms, and the others what they are
-    100 mV below it: m is shut there, and explicit methods bear any hyperpolarisation.
+    **Differs** farther than 50 mV below rest `b_m` keeps its value at 50 mV (64 per ms), farther
+    than 100 mV the other rates keep theirs: m is shut there, and explicit methods stay stable
+    under any hyperpolarisation.
     """
 
     gates: ClassVar[tuple[str, ...]] = ("m", "h")
@@ -68,13 +69,13 @@ class SquidPotassium(Channel):
     `b_n = 0.125 exp(-u/80)`. One exponential serves both.
 
     **Fields** each () or (n,): `g` [mS/cm2] conductance; `e_rev` [mV] reversal potential;
-    `v_rest` [mV] what the voltage of the rates is counted from.
+    `v_rest` [mV] the voltage at which u is 0.
 
     **Raises** `ValueError` unless `g` is at least 0.
 
     **Source** Hodgkin and Huxley (1952), eqs. 12 and 13, doi:10.1113/jphysiol.1952.sp004764.
 
-    **Differs** the rates stay what they are 100 mV below rest.
+    **Differs** farther than 100 mV below rest the rates keep their values at 100 mV.
     """
 
     gates: ClassVar[tuple[str, ...]] = ("n",)

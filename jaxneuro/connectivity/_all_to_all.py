@@ -1,4 +1,4 @@
-"""Everybody connects to everybody."""
+"""Every source connects to every target."""
 
 from collections.abc import Iterator
 from typing import Any

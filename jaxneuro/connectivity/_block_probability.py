@@ -1,4 +1,4 @@
-"""Neurons in one block of space connect, and those in blocks that touch."""
+"""Neurons connect if they are in the same block of space, or in blocks that touch."""
 
 from typing import Any
 
@@ -22,21 +22,19 @@ def _hashable(value: Any) -> Any:
 class BlockProbability(Spatial):
     """A pair is connected with probability p where both neurons are in one block of space.
 
-    Space is cut into blocks of `size`: a neuron at x is in block `floor((x - origin) / size)`,
-    and in no other. With `adjacent`, also pairs in blocks that touch, by a side, an edge or a
-    corner: `max |block_i - block_j| <= 1` over the axes, the shorter way round where space
-    repeats. Caps as in `DistanceProbability`.
+    Space is divided into blocks of `size`: a neuron at x is in block `floor((x - origin) / size)`.
+    With `adjacent`, pairs in blocks that touch by a side, an edge or a corner are connected too:
+    `max |block_i - block_j| <= 1` over the axes, along the shorter way where space repeats. Limits
+    of the degree are as in `DistanceProbability`.
 
     **Fields** `size` [um] of a block and `origin` [um] of block 0, one number or one per axis;
     `p` from 0 to 1; `adjacent`; `autapses`: whether a neuron may connect to itself;
     `max_outdegree` the most targets of a source or `max_indegree` the most sources of a target,
-    None for no limit; `stored` must be True: a row needs a search in space.
+    None for no limit; `stored` must be True, because drawing a row needs a search in space.
 
     **Raises** `ValueError` for a size that is not above 0, p outside [0, 1], a flag that is
-    not True or False, both caps; from `build`, where positions are missing or not in one space,
+    not True or False, or both limits; from `build`, if positions are missing or not in one space,
     or a period is not a whole number of blocks.
-
-    **Source** the house's own.
     """
 
     size: tuple[float, ...] | float = eqx.field(static=True, converter=_hashable)

@@ -1,4 +1,4 @@
-"""Space cut into blocks: whose neurons are in one block, or in blocks that touch."""
+"""Blocks of space: finds the neurons in one block, and in blocks that touch."""
 
 import itertools
 import math
@@ -7,7 +7,7 @@ import numpy as np
 
 from ._distance_search import Search
 
-_EDGE = 1e-9  # blocks: so near to an edge, a position is taken to be on it
+_EDGE = 1e-9  # blocks: a position this near to an edge is taken to be on it
 _MOST_BLOCKS = 2**62
 
 
@@ -33,7 +33,7 @@ def blocks_of(
     """Block coordinates (n, dims) of positions: `floor((x - origin) / size)`.
 
     Modulo the number of blocks where an axis repeats. A position within 1e-9 blocks of an edge
-    is on it, in the upper block, whatever rounding made of it.
+    counts as on the edge and in the upper block, whatever its rounding.
     """
     at = (points - origin) / size
     if np.abs(at).max(initial=0.0) >= _MOST_BLOCKS:
@@ -44,13 +44,13 @@ def blocks_of(
 
 
 class Blocks(Search):
-    """Candidates are the neurons in the same block, and in those around it if `adjacent`."""
+    """Candidates are the neurons in the same block, and in the blocks around it if `adjacent`."""
 
     def __init__(
         self, label: str, rows: np.ndarray, others: np.ndarray, counts: np.ndarray, adjacent: bool
     ):
         self.n_rows, self._periods = len(rows), counts
-        # An open axis has a block of margin on both sides, so that every neighbour has a number.
+        # An open axis has a margin of one block on both sides: every neighbour has a number.
         both = np.concatenate([rows, others]) if len(rows) + len(others) else counts[None, :]
         self._low = np.where(counts > 0, 0, both.min(0) - 1)
         extent = np.where(counts > 0, counts, both.max(0) + 2 - self._low)
@@ -71,9 +71,9 @@ class Blocks(Search):
         return ((block - self._low) * self._strides).sum(axis=-1)
 
     def _stretches(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Where candidates of blocks begin and end among the sorted others: (blocks, steps)."""
+        """Begin and end of the candidates of blocks among the sorted others: (blocks, steps)."""
         block = numbers[:, None] // self._strides
-        # What is left of the division by the stride before is the coordinate.
+        # The remainder of the division by the previous stride gives the coordinate.
         block[:, 1:] = (numbers[:, None] % self._strides[:-1]) // self._strides[1:]
         around = (block + self._low)[:, None, :] + self._steps
         periods = np.maximum(self._periods, 1)
@@ -85,7 +85,7 @@ class Blocks(Search):
         )
 
     def counts(self) -> np.ndarray:
-        # One more for each block that is looked up: that takes memory, too.
+        # One more for each block that is looked up, which takes memory too.
         sizes = np.empty(self._row_blocks.size, np.int64)
         for first in range(0, sizes.size, 4096):
             begin, end = self._stretches(self._row_blocks[first : first + 4096])

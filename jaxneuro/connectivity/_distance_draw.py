@@ -1,4 +1,4 @@
-"""How rules that know positions draw: candidate pairs, each with its own probability."""
+"""Drawing for rules with positions: candidate pairs, each with its own probability."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
@@ -14,14 +14,14 @@ from ..space import Place
 from ._distance_search import Search, ascending, some_rows
 from ._rule import Chunk, Rule
 
-# Of candidate pairs (source, target): those that may be connected, and how probably.
+# From candidate pairs (source, target): the pairs that may be connected, and their probabilities.
 Chance: TypeAlias = Callable[
     [np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray | float]
 ]
 
 
 class Cap(eqx.Module):
-    """At most so many connections of a source, or of a target; None for no limit."""
+    """The most connections of a source, or of a target; None for no limit."""
 
     max_outdegree: int | None = eqx.field(static=True)
     max_indegree: int | None = eqx.field(static=True)
@@ -51,11 +51,11 @@ class Cap(eqx.Module):
 class Placed(Rule):
     """A rule with the positions of its neurons.
 
-    The pair (i, j) is connected where its first random word is below `p 2^32`, rounded to a
-    whole number. Index of a draw: the source; counter: the target. Under a cap, a neuron with
-    more connections keeps those with the smallest second words.
+    The pair (i, j) is connected if its first random word is below `p 2^32`, rounded to a whole
+    number. Index of a draw: the source; counter: the target. With a limit, a neuron with more
+    connections keeps those with the smallest second words.
 
-    With a cap on targets the rows of the search are targets, and so is what a chunk holds.
+    With a limit on the sources of a target, the rows of the search and of a chunk are targets.
     """
 
     label: str = eqx.field(static=True)
@@ -68,14 +68,14 @@ class Placed(Rule):
     def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None:
         if (n_pre, n_post) != self.sizes:
             raise ValueError(
-                f"{name}: sources and targets must be as many as have positions, {self.sizes[0]} "
+                f"{name}: sources and targets must be as many as the positions, {self.sizes[0]} "
                 f"and {self.sizes[1]}; got {n_pre} and {n_post}"
             )
 
     def expected(self, n_pre: int, n_post: int, same: bool) -> float:
         if 0 in self.sizes:
             return 0.0
-        # Fewer rows where each has millions of candidates: an estimate must be quick.
+        # Fewer rows if each has millions of candidates: an estimate must be quick.
         first = self.search.pairs(0, 1)[0].size
         rows = some_rows(self.search.n_rows, min(64, max(4, (1 << 21) // max(first, 1))))
         means = []
@@ -85,7 +85,7 @@ class Placed(Rule):
         return float(np.mean(means) * self.search.n_rows)
 
     def held_bytes(self, expected: float, n_pre: int, n_post: int, same: bool) -> float:
-        # What a search in space has drawn is kept until it is written.
+        # Connections drawn by a search in space are kept until they are written.
         return expected * (2 if n_post <= 1 << 16 else 4)
 
     def draw(self, key: Any, n_pre: int, n_post: int, same: bool) -> Iterator[Chunk]:
@@ -126,7 +126,7 @@ class Placed(Rule):
 
 
 def _smallest(row: np.ndarray, rank: np.ndarray, most: int) -> np.ndarray:
-    """Which pairs are among the `most` of smallest rank of their row; rows ascend."""
+    """Which pairs are among the `most` with the smallest rank in their row; rows ascend."""
     counts = np.bincount(row)
     if counts.max(initial=0) <= most:
         return np.ones(row.size, bool)
@@ -138,7 +138,7 @@ def _smallest(row: np.ndarray, rank: np.ndarray, most: int) -> np.ndarray:
 
 
 def needs_positions(name: str, rule: Rule) -> ValueError:
-    """The error of a rule that is used before it knows where its neurons are."""
+    """The error for a rule that is used before it has the positions of its neurons."""
     return ValueError(
         f"{name}: {type(rule).__name__} needs the positions of its neurons; give the populations "
         "positions= (a Grid, a UniformBox or Free points), or call bind(label, pre, post) first"
@@ -146,7 +146,7 @@ def needs_positions(name: str, rule: Rule) -> ValueError:
 
 
 class Spatial(Rule):
-    """A rule that needs positions: it draws once it is bound to them."""
+    """A rule that needs positions: it draws after it is bound to them."""
 
     spatial = True
 
@@ -164,5 +164,5 @@ class Spatial(Rule):
 
 
 def sides(pre: Place, post: Place, by_target: bool) -> tuple[Place, Place]:
-    """The places of the rows and of the others of a search."""
+    """The places of the rows and of the candidates of a search."""
     return (post, pre) if by_target else (pre, post)

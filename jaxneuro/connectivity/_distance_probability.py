@@ -1,4 +1,4 @@
-"""Neurons that are near connect more often."""
+"""Pairs of neurons connect with a probability that depends on their positions."""
 
 import math
 from collections.abc import Callable
@@ -20,28 +20,28 @@ _LEVEL = 2.0**-33  # a smaller probability is rounded to 0
 class DistanceProbability(Spatial):
     """Each pair (i, j) is connected with a probability that depends on where i and j are.
 
-    `P(i -> j) = profile(|x_i - x_j|)`, with the shortest distance where space repeats, kept to
-    2^-32; 0 beyond `radius`. `profile` may also be a function of both positions:
-    `f(x, y)` of sources x and targets y, both (m, dims), gives m probabilities.
+    `P(i -> j) = profile(|x_i - x_j|)` with the shortest distance where space repeats, exact to
+    2^-32, and 0 beyond `radius`. `profile` may also be a function of both positions: `f(x, y)` of
+    sources x and targets y, both (m, dims), returns m probabilities.
 
-    The time to draw grows with the pairs in reach of the profile, where it is above 2^-33: for a
-    Gaussian of peak 1 that is 6.8 sigma. `radius` cuts that.
+    The time to draw grows with the number of pairs for which the profile is above 2^-33; for a
+    Gaussian of peak 1 these are within 6.8 sigma. `radius` excludes farther pairs.
 
-    A cap is exact: a neuron with more connections keeps a uniformly random subset of them.
+    A limit of the degree is exact: a neuron with more connections keeps a uniformly random subset.
 
     **Fields** `profile` a `space.Profile` or a function of both positions; `radius` [um] above
     0; `autapses`: whether a neuron may connect to itself; `max_outdegree` the most targets of a
     source or `max_indegree` the most sources of a target, None for no limit; `stored` must be
-    True: a row needs a search in space.
+    True, because drawing a row needs a search in space.
 
     **Raises** `ValueError` for a profile with a peak outside [0, 1], a radius that is not above
-    0, a flag that is not True or False, both caps; from `build`, where positions are missing or
+    0, a flag that is not True or False, or both limits; from `build`, if positions are missing or
     not in one space, for a probability outside [0, 1] and a function that returns another shape.
 
     **Source** Senk et al. (2022), "distance-dependent connectivity",
     doi:10.1371/journal.pcbi.1010086.
 
-    **Differs** from a cap by redrawing whole neurons: connections are thinned, not drawn again.
+    **Differs** to keep a limit, connections are removed at random, not all drawn again.
     """
 
     profile: Callable = eqx.field(static=True)
@@ -88,7 +88,7 @@ class DistanceProbability(Spatial):
 
 def _chance(label: str, profile: Any, reach: float, pre: Place, post: Place, period: Any) -> Chance:
     """The probability of pairs that are not farther apart than `reach`."""
-    # One row per axis: a coordinate of all pairs then stands in one piece.
+    # One row per axis, so that one coordinate of all pairs is contiguous in memory.
     a, b = (np.ascontiguousarray(np.asarray(x.points, np.float64).T) for x in (pre, post))
     of_distance = isinstance(profile, Profile)
     cut = of_distance or reach < math.inf

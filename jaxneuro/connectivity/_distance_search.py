@@ -1,4 +1,4 @@
-"""Which neurons may be connected: searches that give the candidates of each neuron."""
+"""Searches for the candidates of each neuron: the neurons that it may be connected to."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -12,10 +12,10 @@ from ._rule import CHUNK
 
 
 class Search(ABC):
-    """The candidates of each neuron on one side (a row) among the others on the far side.
+    """The candidates of each neuron of one side (a row) among the neurons of the other side.
 
-    **Step** `counts()` gives about how many candidates each row has, `pairs(first, stop)`
-    those of some rows as `(row, other)`, in any order.
+    **Step** `counts()` returns the approximate number of candidates of each row, `pairs(first,
+    stop)` the candidates of some rows as `(row, other)`, in any order.
     """
 
     n_rows: int
@@ -31,7 +31,7 @@ class Search(ABC):
         return np.cumsum(np.maximum(self.counts(), 1))
 
     def chunks(self, at_least: int = 0) -> Iterator[tuple[int, int]]:
-        """Ranges of rows with about `CHUNK` candidates, or `at_least` so many, or of one row."""
+        """Ranges of rows with about `CHUNK` candidates, or `at_least` if more, or of one row."""
         size, first = max(CHUNK, at_least), 0
         while first < self.n_rows:
             begin = self._ends[first - 1] if first else 0
@@ -41,7 +41,7 @@ class Search(ABC):
 
 
 class AllPairs(Search):
-    """Every neuron of the far side is a candidate of every row."""
+    """Every neuron of the other side is a candidate of every row."""
 
     def __init__(self, n_rows: int, n_others: int):
         self.n_rows, self.n_others = n_rows, n_others
@@ -55,7 +55,7 @@ class AllPairs(Search):
 
 
 class Near(Search):
-    """Candidates are the neurons up to a distance `reach`, and a few beyond by rounding."""
+    """Candidates are the neurons within a distance `reach`, and a few beyond it by rounding."""
 
     def __init__(self, rows: Place, others: Place, period: np.ndarray | None, reach: float):
         self.n_rows = len(rows.points)
@@ -79,7 +79,7 @@ class Near(Search):
         return self._tree.query_ball_point(self._rows[rows], self._reach, return_length=True)
 
     def counts(self) -> np.ndarray:
-        # Those of some rows stand for their neighbours: counting all takes half as long as drawing.
+        # Some rows represent their neighbours: counting all takes half as long as drawing.
         step = max(1, self.n_rows // 4096)
         some = self.count(slice(None, None, step))
         return np.repeat(some, step)[: self.n_rows]
@@ -92,13 +92,13 @@ class Near(Search):
 
 
 def near_or_all(rows: Place, others: Place, period: np.ndarray | None, reach: float) -> Search:
-    """The quicker of the two searches; what is drawn does not depend on it."""
+    """The faster of the two searches; the result does not depend on the choice."""
     n_rows, n_others = len(rows.points), len(others.points)
     everybody = AllPairs(n_rows, n_others)
     if not n_rows or not n_others or reach >= distance_range(rows, others)[1]:
         return everybody
     near = Near(rows, others, period, reach)
-    # Measured: a pair of the tree costs about as much as eight that are merely tried.
+    # Measured: a pair from the tree costs about as much as eight pairs without a search.
     return everybody if near.count(some_rows(n_rows)).mean() > n_others / 8 else near
 
 
@@ -123,5 +123,5 @@ def _inside(points: np.ndarray, period: np.ndarray | None) -> np.ndarray:
     for axis, length in enumerate([] if period is None else period.tolist()):
         if length < np.inf:
             x[:, axis] %= length
-            x[x[:, axis] >= length, axis] = 0.0  # by rounding of a small negative number
+            x[x[:, axis] >= length, axis] = 0.0  # a small negative number was rounded
     return x

@@ -25,8 +25,6 @@ class Explicit(Rule):
 
     **Raises** `ValueError` for arrays that are not whole numbers of one length, negative
     indices; from `build`, for an index outside its population or populations of another shape.
-
-    **Source** the house's own.
     """
 
     pre: np.ndarray
@@ -48,10 +46,10 @@ class Explicit(Rule):
     def from_sparse(cls, matrix: Any) -> "Explicit":
         """The stored entries of a scipy.sparse matrix or array of shape (n_pre, n_post).
 
-        Row = source, column = target. Connections are in the order of `matrix.tocoo()`, with
-        explicit zeros and repeated entries kept, so that `weight=matrix.tocoo().data` fits.
+        Rows are sources, columns are targets. Connections are in the order of `matrix.tocoo()`,
+        including explicit zeros and repeated entries, so that `weight=matrix.tocoo().data` fits.
 
-        **Raises** `ValueError` for what is not sparse or has not two axes.
+        **Raises** `ValueError` for a value that is not sparse or does not have two axes.
         """
         if not hasattr(matrix, "tocoo"):
             raise ValueError(
@@ -84,7 +82,7 @@ class Explicit(Rule):
         return float(self.pre.size)
 
     def held_bytes(self, expected: float, n_pre: int, n_post: int, same: bool) -> float:
-        return 24.0 * expected  # their order, which takes two others
+        return 24.0 * expected  # three arrays of indices while they are sorted
 
     def _order(self) -> np.ndarray:
         if self.pre.size == 0:

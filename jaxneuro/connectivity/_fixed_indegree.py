@@ -16,18 +16,17 @@ from ._rule import Chunk, Rule, candidates, row_chunks
 class FixedIndegree(Rule):
     """Fixed in-degree: each target draws exactly `k` sources, uniformly.
 
-    With multapses with replacement; without, the first k distinct of the same sequence of
-    draws. Index of a draw: the target; counter: its number in the sequence. A draw is
-    `(word * n) >> 32`, uniform to n / 2^32.
+    Draws are with replacement if multapses are allowed; else they are the first k distinct ones of
+    the same sequence of draws. Index of a draw: the target; counter: its number in the sequence. A
+    draw is `(word * n) >> 32`, uniform to n / 2^32.
 
     **Fields** `k` sources per target; `autapses`: whether a neuron may connect to itself;
     `multapses`: whether a pair may connect more than once; `stored` must be True: targets draw
-    their sources, so that no row can be drawn alone.
+    their sources, so that a row cannot be drawn alone.
 
     **Raises** `ValueError` unless k is a whole number >= 0 and the flags are True or False;
-    from `build`, where k is above the number of sources and multapses are off, or the only
-    source is the target itself and autapses are off. A population without neurons connects
-    to nobody.
+    from `build`, if k is above the number of sources and multapses are off, or the only source
+    is the target itself and autapses are off. A population without neurons has no connections.
 
     **Source** Senk et al. (2022), "random, fixed in-degree",
     doi:10.1371/journal.pcbi.1010086.

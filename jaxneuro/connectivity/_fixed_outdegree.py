@@ -17,19 +17,18 @@ from ._rule import Chunk, RowDraws, RowLaw, Rule, candidates
 class FixedOutdegree(Rule):
     """Fixed out-degree: each source draws exactly `k` targets, uniformly.
 
-    With multapses with replacement; without, the first k distinct of the same sequence of
-    draws. Index of a draw: the source; counter: its number in the sequence. A draw is
-    `(word * n) >> 32`, uniform to n / 2^32.
+    Draws are with replacement if multapses are allowed; else they are the first k distinct ones of
+    the same sequence of draws. Index of a draw: the source; counter: its number in the sequence. A
+    draw is `(word * n) >> 32`, uniform to n / 2^32.
 
     **Fields** `k` targets per source; `autapses`: whether a neuron may connect to itself;
-    `multapses`: whether a pair may connect more than once; `stored`: False keeps nothing and
-    draws a row again, with the same bits, whenever its source spikes: multapses must be
-    allowed, weight and delay are one number each.
+    `multapses`: whether a pair may connect more than once; `stored`: False stores no
+    connections and draws a row again, with the same bits, whenever its source spikes; multapses
+    must then be allowed, and weight and delay be one number each.
 
     **Raises** `ValueError` unless k is a whole number >= 0 and the flags are True or False;
-    from `build`, where k is above the number of targets and multapses are off, or the only
-    target is the source itself and autapses are off. A population without neurons connects
-    to nobody.
+    from `build`, if k is above the number of targets and multapses are off, or the only target
+    is the source itself and autapses are off. A population without neurons has no connections.
 
     **Source** Senk et al. (2022), "random, fixed out-degree",
     doi:10.1371/journal.pcbi.1010086.

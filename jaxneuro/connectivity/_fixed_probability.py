@@ -18,16 +18,16 @@ from ._rule import CHUNK, Chunk, RowDraws, RowLaw, Rule, candidates, row_chunks
 class FixedProbability(Rule):
     """Pairwise Bernoulli: each pair (i, j) is connected with probability p.
 
-    Draws the gaps between the targets of a row, which are geometric:
-    `P(gap <= g) = 1 - (1-p)^(g+1)`, from integer thresholds on 32 random bits (so the
-    probability is kept to 2^-32 and no transcendental function stands between bits and
-    target). Index of a draw: the source; counter: the number of the gap in its row.
+    Draws the gaps between the targets of a row, which have a geometric distribution,
+    `P(gap <= g) = 1 - (1-p)^(g+1)`, by integer thresholds on 32 random bits. The probability is
+    exact to 2^-32, and no transcendental function is computed between bits and target. Index of a
+    draw: the source; counter: the number of the gap in its row.
 
     **Fields** `p` from 0 to 1; `autapses`: whether a neuron may connect to itself; `stored`:
-    False keeps nothing and draws a row again, with the same bits, whenever its source spikes.
-    Weights and delays are then one number each, or drawn from a distribution.
+    False stores no connections and draws a row again, with the same bits, whenever its source
+    spikes; weights and delays are then one number each, or drawn from a distribution.
 
-    **Raises** `ValueError` for p outside [0, 1] and a flag that is not True or False.
+    **Raises** `ValueError` for p outside [0, 1] or a flag that is not True or False.
 
     **Source** Senk et al. (2022), "pairwise Bernoulli",
     doi:10.1371/journal.pcbi.1010086; skipping: Batagelj and Brandes (2005),
@@ -65,7 +65,7 @@ class FixedProbability(Rule):
         n = candidates(n_post, same, self.autapses)
         if self.stored:
             return None
-        size = math.ceil(self.p * n * n_pre)  # 0 only where there can be none
+        size = math.ceil(self.p * n * n_pre)  # 0 only if there can be none
         return RowLaw(key, n, n != n_post, math.ceil(self.p * n), None, self.p, size)
 
     def draw(self, key: Any, n_pre: int, n_post: int, same: bool) -> Iterator[Chunk]:

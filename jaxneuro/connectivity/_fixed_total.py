@@ -1,4 +1,4 @@
-"""A projection has exactly so many connections."""
+"""A projection has exactly a given number of connections."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -13,30 +13,31 @@ from ._flags import check_flags
 from ._ranges import no_rows, ranges, row_draws, row_ends
 from ._rule import CHUNK, Chunk, RowDraws, RowLaw, Rule, candidates, skip_own
 
-_PAIRS = np.uint32(0x9E3779B9)  # makes the key of the draws that belong to no row
+_PAIRS = np.uint32(0x9E3779B9)  # makes the key of draws that do not belong to a row
 
 
 class FixedTotal(Rule):
     """Fixed total number: exactly `total` connections, their pairs drawn uniformly.
 
-    With multapses with replacement, both ends uniform: `total` draws of a source are counted
-    per source, then each source draws that many targets. So a row is drawn alone once the
-    counts are known. Index of a target draw: the source; counter: its number in the row.
+    With multapses, both ends are drawn uniformly with replacement: `total` draws of a source give
+    the number of connections of each source, then each source draws that many targets. A row can
+    thus be drawn alone once the counts are known. Index of a target draw: the source; counter: its
+    number in the row.
 
-    Without multapses a uniform subset: the first `total` distinct pairs of a sequence of pair
-    draws, or the complement of one where `total` is more than half of all pairs. This holds and
-    sorts all pairs of the smaller side at once (25 bytes each), whatever the chunk.
+    Without multapses, the pairs are a uniform subset: the first `total` distinct pairs of a
+    sequence of pair draws, or the complement of such a set if `total` is more than half of all
+    pairs. This holds and sorts all pairs of the smaller set at once (25 bytes each).
 
     A draw is `(word * n) >> 32`, uniform to n / 2^32.
 
     **Fields** `total` connections; `autapses`: whether a neuron may connect to itself;
-    `multapses`: whether a pair may connect more than once; `stored`: False keeps nothing and
-    draws a row again, with the same bits, whenever its source spikes: multapses must be
-    allowed, weight and delay are one number each.
+    `multapses`: whether a pair may connect more than once; `stored`: False stores no
+    connections and draws a row again, with the same bits, whenever its source spikes; multapses
+    must then be allowed, and weight and delay be one number each.
 
     **Raises** `ValueError` unless total is a whole number >= 0 and the flags are True or False;
-    from `build`, where total is above the number of pairs and multapses are off, or the only
-    pair is an autapse and autapses are off. A population without neurons connects to nobody.
+    from `build`, if total is above the number of pairs and multapses are off, or the only pair is
+    an autapse and autapses are off. A population without neurons has no connections.
 
     **Source** Senk et al. (2022), "random, fixed total number",
     doi:10.1371/journal.pcbi.1010086; with multapses: Potjans and Diesmann (2014),
@@ -107,7 +108,7 @@ def _pairs_key(key: Any) -> tuple[Any, Any]:
 
 
 def _row_counts(key: Any, total: int, n_pre: int) -> np.ndarray:
-    """How many of `total` uniform draws fall to each source."""
+    """How many of `total` uniform draws each source gets."""
     counts, step = np.zeros(n_pre, np.int64), 2 * max(CHUNK, n_pre)
     work = lambda first: count_draws(key, first, min(first + step, total), n_pre)  # noqa: E731
     for _, some in run_ahead(work, range(0, total, step)):
@@ -116,7 +117,7 @@ def _row_counts(key: Any, total: int, n_pre: int) -> np.ndarray:
 
 
 def _without_multapses(key: Any, total: int, n_pre: int, n: int, skip: bool) -> RowDraws:
-    """A uniform subset of all pairs: kept as targets of the smaller side, row by row."""
+    """A uniform subset of all pairs; the smaller of subset and complement is kept, row by row."""
     few = min(total, n_pre * n - total)
     pairs = _distinct_pairs(key, few, n_pre, n)
     counts = np.diff(np.searchsorted(pairs, np.arange(n_pre + 1) * n))
@@ -141,7 +142,7 @@ def _without_multapses(key: Any, total: int, n_pre: int, n: int, skip: bool) -> 
 def _distinct_pairs(key: Any, total: int, n_pre: int, n: int) -> np.ndarray:
     """The first `total` distinct pairs of a sequence, as `source * n + target`, ascending.
 
-    Draws as many as are missing, so that none of them is one too many.
+    Draws as many pairs as are missing, so that there are never too many.
     """
     found = _draw_pairs(key, 0, total, n_pre, n)
     more, number = found[:0], total
@@ -154,7 +155,7 @@ def _distinct_pairs(key: Any, total: int, n_pre: int, n: int) -> np.ndarray:
 
 
 def _draw_pairs(key: Any, first: int, stop: int, n_pre: int, n: int) -> np.ndarray:
-    """The different pairs among the draws `first ... stop`, ascending."""
+    """The distinct pairs among the draws `first ... stop`, ascending."""
     pairs = np.empty(stop - first, np.int64)
     work = lambda at: draw_pairs(key, at, min(at + CHUNK, stop), n_pre, n)  # noqa: E731
     for at, some in run_ahead(work, range(first, stop, CHUNK)):

@@ -1,4 +1,4 @@
-"""The check of the flags that rules share: `autapses` and `multapses`."""
+"""Checks of the flags that rules share: `autapses`, `multapses` and `stored`."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ def check_flags(rule: Any, *names: str) -> None:
 
 
 def check_stored(rule: Any) -> None:
-    """Raises `ValueError` for `stored=False`, of a rule that searches in space."""
+    """Raises `ValueError` for `stored=False` in a rule that searches in space."""
     check_flags(rule, "stored")
     if not rule.stored:
         raise ValueError(

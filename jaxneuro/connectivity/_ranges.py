@@ -1,4 +1,4 @@
-"""Ranges of rows whose numbers of connections are known."""
+"""Ranges of rows with known numbers of connections."""
 
 from collections.abc import Iterator
 
@@ -8,13 +8,9 @@ from ._rule import CHUNK, Chunk, RowDraws
 
 
 def ranges(counts: np.ndarray) -> Iterator[tuple[int, int, int, int]]:
-    """Rows `first ... stop` with at most `CHUNK` connections, or one row, and where those lie.
+    """Ranges of rows with at most `CHUNK` connections, or of one row.
 
     Each is (first row, stop row, first connection, stop connection).
-
-    **Source** the house's own.
-
-    **Source** the house's own.
     """
     ends = row_ends(counts)
     first = 0
@@ -26,12 +22,12 @@ def ranges(counts: np.ndarray) -> Iterator[tuple[int, int, int, int]]:
 
 
 def row_ends(counts: np.ndarray) -> np.ndarray:
-    """Where rows that stand end to end begin, and where the last one ends: (rows + 1,)."""
+    """Begins of rows that are stored one after the other, and the end of the last: (rows + 1,)."""
     return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
 
 def row_draws(draws: RowDraws) -> Iterator[Chunk]:
-    """The connections of a rule that draws its rows alone, in chunks."""
+    """The connections of a rule that can draw each row alone, in chunks."""
     for first, stop, begin, end in ranges(draws.counts):
         if end > begin:
             yield Chunk(first, draws.counts[first:stop], draws.targets(first, stop))
@@ -43,6 +39,6 @@ def no_rows(n_pre: int) -> RowDraws:
 
 
 def drawn_rows(counts: np.ndarray, targets: np.ndarray) -> RowDraws:
-    """Connections that are all there already."""
+    """Connections that are all drawn already."""
     ends = row_ends(counts)
     return RowDraws(counts, lambda first, stop: targets[ends[first] : ends[stop]])

@@ -1,4 +1,4 @@
-"""What a connection rule is: it draws targets row by row, in chunks of bounded size."""
+"""The role of a connection rule: it draws targets row by row, in chunks of bounded size."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ import numpy as np
 
 from ..space import Place
 
-CHUNK = 1 << 17  # synapses drawn at a time: bounds the memory of a build
+CHUNK = 1 << 17  # synapses drawn at a time, which limits the memory of a build
 
 
 class Chunk(NamedTuple):
@@ -17,8 +17,6 @@ class Chunk(NamedTuple):
 
     **Fields** `first_row` the first source; `counts` connections per source from there on;
     `targets` of one source after the other, ascending within a source and from chunk to chunk.
-
-    **Source** the house's own.
     """
 
     first_row: int
@@ -27,12 +25,10 @@ class Chunk(NamedTuple):
 
 
 class RowDraws(NamedTuple):
-    """The connections of a rule that can draw any of its rows alone, in any order.
+    """The connections of a rule that can draw each of its rows alone, in any order.
 
-    **Fields** `counts` connections per source; `targets(first, stop)` those of some sources,
-    one source after the other, ascending within a source; it may run in several threads.
-
-    **Source** the house's own.
+    **Fields** `counts` connections per source; `targets(first, stop)` returns those of some
+    sources, one source after the other, ascending within a source; it may run in several threads.
     """
 
     counts: np.ndarray
@@ -40,14 +36,12 @@ class RowDraws(NamedTuple):
 
 
 class RowLaw(NamedTuple):
-    """How a kernel draws any row of a rule again, so that nothing need be stored.
+    """How a kernel draws any row of a rule again, so that no connections are stored.
 
-    **Fields** `key` of the draws; `n` candidates, `skip_own` whether those are all but the row's
-    own number; `mean` synapses of a row; `counts` those of each row, None where all have `mean`;
+    **Fields** `key` of the draws; `n` candidates, `skip_own` whether these exclude the row's own
+    number; `mean` synapses of a row; `counts` those of each row, None if all have `mean`;
     `p` the probability of each candidate, None for draws with replacement; `size` (expected)
     synapses in all.
-
-    **Source** the house's own: design section 5, procedural connectivity.
     """
 
     key: Any
@@ -64,11 +58,11 @@ class Rule(eqx.Module):
 
     **Step** `check(name, n_pre, n_post, same)` raises for sizes that do not fit.
     `expected(n_pre, n_post, same)` is the (expected) number of synapses. `draw(key, n_pre,
-    n_post, same)` yields chunks. `rows` is for rules that can draw each row alone: they are
-    drawn once, without it twice. `law` is for rules with `stored=False`: their rows are drawn
-    again whenever their source spikes. `same` tells that source and target are one population,
-    so that i -> i is an autapse. `arrange(values)` puts an array with one entry per connection
-    into the order in which the rule draws.
+    n_post, same)` yields chunks. `rows` is for rules that can draw each row alone: `build` draws
+    them once, and other rules twice. `law` is for rules with `stored=False`, whose rows are drawn
+    again whenever their source spikes. `same` says that source and target are one population, so
+    that i -> i is an autapse. `arrange(values)` puts an array with one entry per connection into
+    the order in which the rule draws.
 
     A rule says what it has: `spatial` whether it needs positions, `stored` whether its connections
     are kept, `autapses` whether a neuron may connect to itself, `redraws_in_order` whether rows
@@ -99,31 +93,31 @@ class Rule(eqx.Module):
     def draw(self, key: Any, n_pre: int, n_post: int, same: bool) -> Iterator[Chunk]: ...
 
     def rows(self, key: Any, n_pre: int, n_post: int, same: bool) -> RowDraws | None:
-        """The connections row by row; None where rows are not drawn alone."""
+        """The connections row by row; None if rows cannot be drawn alone."""
         return None
 
     def law(self, key: Any, n_pre: int, n_post: int, same: bool) -> RowLaw | None:
-        """How rows are drawn again; None where they are stored."""
+        """How rows are drawn again; None if they are stored."""
         return None
 
     def held_bytes(self, expected: float, n_pre: int, n_post: int, same: bool) -> float:
-        """Memory that drawing takes beside the connections, of which so many are expected."""
+        """Bytes that drawing takes beside the (expected) connections themselves."""
         return 0.0
 
     def arrange(self, values: np.ndarray) -> np.ndarray | None:
-        """`values` in drawing order; None where the number of connections is drawn."""
+        """`values` in the order of drawing; None if the number of connections is random."""
         return None
 
 
 def row_chunks(n_rows: int, per_row: float, at_least: int = 0) -> Iterator[tuple[int, int]]:
-    """Ranges of rows that hold about `CHUNK` synapses each, or `at_least` so many."""
+    """Ranges of rows with about `CHUNK` synapses each, or `at_least` if more."""
     step = max(1, int(max(CHUNK, at_least) / max(per_row, 1.0)))
     for first in range(0, n_rows, step):
         yield first, min(first + step, n_rows)
 
 
 def candidates(n: int, same: bool, autapses: bool) -> int:
-    """How many of n neurons one of the far side may be connected to."""
+    """How many of n neurons a neuron of the other side may be connected to."""
     return max(n - (same and not autapses), 0)
 
 

@@ -16,15 +16,15 @@ from ._rule import Chunk, Rule, row_chunks
 class SymmetricBernoulli(Rule):
     """Symmetric pairwise Bernoulli: i -> j and j -> i both exist with probability p, or neither.
 
-    Each unordered pair of one population is drawn once, independently, as a gap in the row of
-    its smaller index, like the pairs of `FixedProbability`. Weights and delays that are drawn
-    are drawn for each direction. Index of a draw: the smaller neuron; counter: the number of
+    Each unordered pair of one population is drawn once, independently, by the gaps in the row of
+    its smaller index, as in `FixedProbability`. Drawn weights and delays are drawn for each
+    direction. Index of a draw: the smaller neuron; counter: the number of
     the gap in its row.
 
     **Fields** `p` from 0 to 1; `autapses`: whether a neuron may connect to itself (once, with
     probability p).
 
-    **Raises** `ValueError` for p outside [0, 1] and a flag that is not True or False; from
+    **Raises** `ValueError` for p outside [0, 1] or a flag that is not True or False; from
     `build`, unless source and target are the same population.
 
     **Source** Senk et al. (2022), "symmetric pairwise Bernoulli",
@@ -48,7 +48,7 @@ class SymmetricBernoulli(Rule):
         return self.p * n_pre * (n_pre - (not self.autapses)) if n_pre else 0.0
 
     def draw(self, key: Any, n_pre: int, n_post: int, same: bool) -> Iterator[Chunk]:
-        own = 0 if self.autapses else 1  # the first target of a row, seen from its neuron
+        own = 0 if self.autapses else 1  # the first target of a row, relative to its neuron
         if self.p == 0.0 or n_pre <= own:
             return
         chunks = row_chunks(n_pre, self.p * n_pre, at_least=4 * n_pre)
@@ -61,7 +61,7 @@ class SymmetricBernoulli(Rule):
         back = i != j
         rows = np.concatenate([j[back], i]) - first
         targets = np.concatenate([i[back], j])
-        # Stable: a row first has what leads back to smaller neurons, ascending, then the rest.
+        # Stable: a row first has its connections to smaller neurons, ascending, then the others.
         order = stable_order(rows, n - first)
         return Chunk(first, np.bincount(rows, minlength=n - first), targets[order])
 
@@ -70,7 +70,7 @@ class SymmetricBernoulli(Rule):
         parts = []
         for begin, end in row_chunks(stop - first, self.p * (n - first)):
             begin, end = begin + first, end + first
-            # As long as the longest of these rows: what is beyond the last neuron is dropped.
+            # All rows are drawn as long as the longest; targets beyond the last neuron are dropped.
             counts, gaps = gap_rows(key, begin, end, max(n - begin - own, 1), self.p)
             i = np.repeat(np.arange(begin, end), counts)
             j = i + gaps + own

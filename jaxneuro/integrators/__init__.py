@@ -1,4 +1,4 @@
-"""How a state moves over a time step: values that a model takes."""
+"""Integrators: how the variables of a model move over a time step."""
 
 from ._integrator import Flow as Flow
 from ._integrator import Gate as Gate

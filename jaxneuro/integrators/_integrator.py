@@ -1,4 +1,4 @@
-"""The role of an integrator, and how a model tells it its equations."""
+"""The role of an integrator, and the form in which a model gives it its equations."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
@@ -13,8 +13,8 @@ from .._fields import Model
 class Linear(NamedTuple):
     """The derivative of a variable y that decays: `dy/dt = source - rate y`.
 
-    Neither depends on y itself (they may on the other variables); then exponential Euler is
-    exact in y. A derivative without such a part is given as it is, an array.
+    Neither may depend on y itself, but both may depend on the other variables; exponential Euler
+    is then exact in y. A derivative without a linear part is given as an array.
 
     **Fields** `source` [of y per ms]; `rate` [1/ms]; each () or (n,).
 
@@ -37,8 +37,8 @@ class Gate(NamedTuple):
     closing: Any
 
 
-# The equations of a model: variables (n,) and the time [ms] in the step in, one derivative of
-# each out.
+# The equations of a model: from the variables (n,) and the time [ms] within the step to one
+# derivative for each variable.
 Flow: TypeAlias = Callable[[tuple, float], Sequence[Any]]
 
 

@@ -17,7 +17,7 @@ def _moved(y: tuple, k: tuple, by: float) -> tuple:
 class ForwardEuler(Integrator):
     """Forward Euler: `y + dt f(y)`, all variables from the same y; of first order.
 
-    The input is its mean over the step.
+    It uses the mean of the input over the step.
 
     **Source** Hairer, Norsett, Wanner (1993), sec. I.7, doi:10.1007/978-3-540-78862-1.
     """
@@ -30,12 +30,11 @@ class ForwardEuler(Integrator):
 
 
 class ExponentialEuler(Integrator):
-    """Exponential Euler: exact in each variable while the others stand still; of first order.
+    """Exponential Euler: exact in each variable if the others are constant; of first order.
 
-    `y + (source - rate y) (1 - exp(-rate dt)) / rate`, all variables from the same state, the
-    input its mean over the step: the
-    method of Rush and Larsen for gates, applied to v as well. A variable that is given
-    as a plain array moves by forward Euler.
+    `y + (source - rate y) (1 - exp(-rate dt)) / rate`, all variables from the same state, with
+    the mean of the input over the step. This is the method of Rush and Larsen for gates, applied
+    to v as well. A variable whose derivative is a plain array moves by forward Euler.
 
     **Source** Rush and Larsen (1978), doi:10.1109/TBME.1978.326270; Brette et al. (2007),
     doi:10.1007/s10827-007-0038-6.

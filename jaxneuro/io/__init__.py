@@ -1,4 +1,4 @@
-"""Networks from files, and into files: JSON and TOML."""
+"""Reads networks from JSON and TOML files, and writes them."""
 
 from ._listing import list_models as list_models
 from ._read import parse_description as parse_description

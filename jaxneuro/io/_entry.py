@@ -1,4 +1,4 @@
-"""A value in a file together with its place, so that every error can name the line."""
+"""A value in a file together with its path, so that every error can name the line."""
 
 import dataclasses
 import difflib
@@ -10,7 +10,7 @@ import numpy as np
 
 from .._checks import unknown
 
-_LONGEST = 600  # letters of a message: it may quote a value of any size
+_LONGEST = 600  # characters of a message, which may quote a value of any size
 
 
 def located(name: str, line: int, message: Any) -> ValueError:
@@ -34,7 +34,7 @@ def no_such(kind: str, name: Any, known: Iterable[str]) -> ValueError:
 
 @dataclasses.dataclass(frozen=True)
 class Source:
-    """What a file says, as plain data; `line(path)` finds the line of the value at a path."""
+    """The content of a file as plain data; `line(path)` finds the line of the value at a path."""
 
     name: str
     data: Any
@@ -60,7 +60,7 @@ class Entry:
 
     @property
     def label(self) -> str:
-        """The path for people: `populations[0].model`."""
+        """The path as text: `populations[0].model`."""
         parts = (f"[{x}]" if isinstance(x, int) else f".{x}" for x in self.path)
         return "".join(parts).lstrip(".") or "the file"
 
@@ -84,11 +84,11 @@ class Entry:
                 raise self.error(f"{self.label} must have {key!r}: it is {what}")
 
     def make(self, function: Callable, /, *args: Any, **keywords: Any) -> Any:
-        """What a constructor makes of values of this object; its error names the line."""
+        """The result of a constructor with values of this object; its error names the line."""
         return attempt(self.about, function, *args, **keywords)
 
     def about(self, message: str) -> "Entry":
-        """The value in this object whose key a message names first, or the object."""
+        """The value in this object whose key a message names first, else the object."""
         found: list[tuple[int, int, Entry]] = []
         todo: list[Entry] = [self]
         for entry in todo:
@@ -102,20 +102,20 @@ class Entry:
 def attempt(
     blame: Callable[[str], Entry], function: Callable, /, *args: Any, **keywords: Any
 ) -> Any:
-    """What a constructor makes; its error is about the entry that `blame` finds for its message."""
+    """The result of a constructor; its error names the entry that `blame` finds for its message."""
     try:
-        with np.errstate(all="ignore"):  # a number beyond float32 turns infinite: refused
+        with np.errstate(all="ignore"):  # a number beyond float32 becomes infinite and is refused
             return function(*args, **keywords)
     except MemoryError:
         raise blame("").error("this does not fit in memory") from None
-    # Constructors of models may raise anything for values that nobody thought of.
+    # Constructors of models may raise any error for unexpected values.
     except Exception as error:
         text = str(error) if isinstance(error, ValueError) else f"{function.__name__}: {error}"
         raise blame(text).error(text) from error
 
 
 def described(value: Any) -> str:
-    """A value for people, short."""
+    """A short description of a value."""
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""JSON with the line of every key, without what a network file may not hold."""
+"""Reads JSON with the line of every key; refuses what a network file may not contain."""
 
 import collections
 import json
@@ -24,7 +24,7 @@ _TOKENS = re.compile(rf"{_STRING}|[\[\]{{}},:]", re.DOTALL)
 
 
 class _RepeatedKeyError(ValueError):
-    """A key that an object has twice."""
+    """A key that is twice in an object."""
 
 
 def read_json(name: str, text: str) -> Source:

@@ -32,10 +32,7 @@ _ROLES = {
 
 
 def list_models() -> str:
-    """The models that a network file can name, by role, with parameters, units and defaults.
-
-    **Source** the house's own.
-    """
+    """The models that a network file can name, by role, with parameters, units and defaults."""
     parts = []
     for title, role in _ROLES.items():
         named = sorted(known(role).items())

@@ -1,4 +1,4 @@
-"""What a file asks for must fit in memory before anything of that size is made."""
+"""Checks that what a file describes fits in memory, before anything of that size is made."""
 
 import numpy as np
 
@@ -15,13 +15,13 @@ _SPIKE = 80  # bytes for each spike of a packet while `build` draws and sorts th
 def check_places(
     entry: Entry, populations: list[Population], projections: list[Projection]
 ) -> None:
-    """Raises before a description places neurons, which takes memory by their number."""
+    """Raises before a description places neurons, if their positions do not fit."""
     needed = 0
     parts = [part for p in projections for part in (p.pre, p.post)]
     split = {part.population for part in parts if part.where is not None}
     for p in populations:
         layout = p.positions
-        # Coordinates several times over; the numbers of the neurons, where only some are meant.
+        # Several copies of the coordinates, and the numbers of the neurons if parts are used.
         axes = 0 if layout is None or isinstance(layout, Free) else 6 * layout.dims
         needed += 8 * p.n * (axes + 4 * (p.name in split))
     _check(entry, f"placing {counted(sum(p.n for p in populations), 'neuron')}", needed)
@@ -33,7 +33,7 @@ def check_packets(entry: Entry, s: Stimulation, n: int) -> None:
         where = s.post.where
         if isinstance(where, slice):
             n = len(range(n)[where])
-        elif where is not None:  # of an area it is not known yet: one at least
+        elif where is not None:  # unknown for an area: at least one
             n = len(where) if isinstance(where, np.ndarray) else min(n, 1)
         spikes = n * np.size(s.stimulus.times) * s.stimulus.activity
         _check(entry, f"drawing {counted(spikes, 'spike')} of pulse packets", _SPIKE * spikes)

@@ -1,7 +1,7 @@
-"""Which models a file can name, and what each is made of.
+"""Which models a file can name, and the arguments of each.
 
-They are the public classes of the package's folders, by their role (their base class): a new
-model is in the files as soon as its folder exports it. Nothing is imported by a name in a file.
+These are the public classes of the package's folders, by their role (their base class). A file can
+name a new model as soon as its folder exports it. Nothing is imported by a name in a file.
 """
 
 import collections.abc
@@ -30,9 +30,9 @@ _FOLDERS = (
     *(neurons, channels, integrators, synapses, release, stimuli),
     *(connectivity, space, numerics),
 )
-_PREPARED = "on_grid"  # a field that `prepare` sets, no person
+_PREPARED = "on_grid"  # a field that `prepare` sets, not the user
 _MADE_BY_BUILD = (stimuli.ScheduledSpikes,)
-_OF_FUNCTIONS = (space.ByPositions,)  # of any but those that a file can name
+_OF_FUNCTIONS = (space.ByPositions,)  # takes functions that a file cannot name
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Argument:
 @functools.cache
 def arguments(cls: type) -> tuple[Argument, ...]:
     """The arguments that make a model."""
-    # A model with a constructor of its own takes what that says, not what it keeps.
+    # The arguments of a model with its own constructor are those of the constructor.
     own = not cls.__dataclass_params__.init  # type: ignore[attr-defined]
     fields = {} if own else {f.name: f for f in dataclasses.fields(cls)}
     out = []
@@ -94,7 +94,7 @@ def public(role: type) -> dict[str, type]:
 
 
 def is_made_by_build(model: Any) -> bool:
-    """Whether a model is what `build` makes of another, which is the one to write."""
+    """Whether `build` makes this model from another one, which is to be written instead."""
     return isinstance(model, _MADE_BY_BUILD)
 
 
@@ -103,7 +103,7 @@ def _can_be_named(cls: type) -> bool:
 
 
 def _needs_function(cls: type) -> bool:
-    """Whether a model cannot be made without a Python function, which no file holds."""
+    """Whether a model needs a Python function, which a file cannot hold."""
     callables = (collections.abc.Callable, typing.Callable)
     for a in arguments(cls):
         function = a.hint in callables or typing.get_origin(a.hint) is collections.abc.Callable
@@ -133,7 +133,7 @@ def inside(owner: type, argument: Argument) -> dict[str, type]:
 
 
 def _items(kind: Any) -> tuple:
-    """What a tuple holds; of any other type itself."""
+    """The types of the items of a tuple; any other type itself."""
     return typing.get_args(kind) if typing.get_origin(kind) is tuple else (kind,)
 
 

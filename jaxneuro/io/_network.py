@@ -1,4 +1,4 @@
-"""From what a file says to a description."""
+"""Makes a description from the content of a file."""
 
 import dataclasses
 import functools
@@ -110,7 +110,7 @@ def _population(entry: Entry) -> Population:
 
 
 def _check_initial(entry: Entry, p: Population) -> None:
-    """Raises for a start value of what the neuron's state has not."""
+    """Raises for a start value of a variable that the state of the neuron does not have."""
     state = entry["model"].make(jax.eval_shape, lambda: initial_state(p.model, max(p.n, 1)))
     known = state_variables(state)
     for variable in p.initial:
@@ -220,8 +220,8 @@ def _check_names(entries: list[Entry], made: list[Any]) -> None:
     for entry, thing in zip(entries, made):
         if thing.name in seen:
             raise entry.about("name").error(
-                f"{entry.label} has the name {thing.name!r}, as {seen[thing.name].label} has: give "
-                'one of them another "name"'
+                f"{entry.label} has the name {thing.name!r}, as {seen[thing.name].label} has; "
+                'names must be different: give one of them another "name"'
             )
         seen[thing.name] = entry
 

@@ -1,4 +1,4 @@
-"""From a description to what a file says: objects, lists, numbers and texts."""
+"""Makes the content of a file from a description: objects, lists, numbers and texts."""
 
 import math
 from typing import Any
@@ -29,7 +29,7 @@ def plain(description: Description) -> dict[str, Any]:
 
 
 def _label(kind: str, name: str) -> str:
-    """The label of a thing in errors; raises for a name that a file cannot hold."""
+    """The label used in errors; raises for a name that a file cannot hold."""
     if "\n" in name or "\r" in name:
         raise ValueError(f"{kind} {name!r}: in a file a name must be on one line")
     return f"{kind} {name!r}"
@@ -94,10 +94,10 @@ def _value(label: str, value: Any) -> Any:
 
 
 def _array(label: str, x: np.ndarray) -> Any:
-    """Numbers: those of float32 with the few digits that give the same float32."""
+    """Numbers; those of float32 with the fewest digits that give the same float32."""
     if x.dtype.kind not in "biuf":
         raise ValueError(f"{label}: a file holds numbers; got an array of {x.dtype}")
-    if 0 in x.shape[:-1]:  # a list without rows does not say how long they would be
+    if 0 in x.shape[:-1]:  # an empty list of rows does not say how long they are
         raise ValueError(f"{label}: a file cannot hold an array of shape {x.shape}")
     _finite(label, x)
     if x.dtype == np.float32 and x.ndim:
@@ -127,7 +127,8 @@ def _model(label: str, value: Any) -> Any:
         )
     if is_prepared(value) or is_made_by_build(value):
         raise ValueError(
-            f"{label}: its times are on the grid of a network; write it as it was made"
+            f"{label}: its times must be in ms; they are on the grid of a network. Write the model "
+            "that was passed to build"
         )
     out = {TYPE: cls.__name__}
     for argument in arguments(cls):

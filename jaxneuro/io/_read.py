@@ -16,12 +16,10 @@ def read_description(path: str | os.PathLike, *, max_mb: float = 64.0) -> Descri
     """The network in a file: JSON (`.json`) or TOML (`.toml`); see docs/network_files.md.
 
     `max_mb` the largest file that is read, in MB. A file can only name models of the package and
-    give them numbers: reading it runs no code of the file.
+    give them numbers; reading it runs no code.
 
     **Raises** `FileNotFoundError` for a missing file, `ValueError` for anything else; the message
     begins with the name of the file and, for what is in it, the line.
-
-    **Source** the house's own.
     """
     path = Path(path)
     kind = format_of(path)
@@ -30,11 +28,9 @@ def read_description(path: str | os.PathLike, *, max_mb: float = 64.0) -> Descri
 
 
 def parse_description(text: str, format: str = "json") -> Description:
-    """The network in a text of the format "json" or "toml"; see `read_description`.
+    """The network in a text with the format "json" or "toml"; see `read_description`.
 
     **Raises** `ValueError`; the message begins with "text" and the line.
-
-    **Source** the house's own.
     """
     if not isinstance(text, str):
         raise ValueError(f"parse_description: the text must be a str; got {type(text).__name__}")
@@ -63,7 +59,7 @@ def _content(path: Path, max_mb: float) -> bytes:
     """The bytes of a file that is not too large."""
     most = int(max_mb * 1e6)
     if path.exists() and not path.is_file():
-        raise located(path.name, 1, "this is not a file that can be read: a folder or a device")
+        raise located(path.name, 1, "this must be a file; got a folder or a device")
     try:
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
@@ -76,8 +72,8 @@ def _content(path: Path, max_mb: float) -> bytes:
         raise located(
             path.name,
             1,
-            f"the file has {size / 1e6:.1f} MB, at most {max_mb:g} are read; call "
-            "read_description(path, max_mb=...) to read it all the same",
+            f"the file must have at most {max_mb:g} MB; got {size / 1e6:.1f} MB. To read it, call "
+            "read_description(path, max_mb=...)",
         )
     return content
 

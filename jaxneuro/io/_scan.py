@@ -1,13 +1,13 @@
-"""What the two formats have in common before they are read: limits, and finding lines."""
+"""Shared by both formats: limits that are checked before reading, and finding lines."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-DEEPEST = 32  # levels of brackets in one another
+DEEPEST = 32  # levels of nested brackets
 
 
 class BadTextError(ValueError):
-    """What is wrong at an offset of a text."""
+    """An error at an offset of a text."""
 
     def __init__(self, offset: int, message: str):
         super().__init__(message)
@@ -15,13 +15,13 @@ class BadTextError(ValueError):
 
 
 class BadNumberError(ValueError):
-    """A number, as text, that cannot be held."""
+    """A number, as text, that no float can hold."""
 
 
 def check_limits(text: str, tokens: re.Pattern) -> None:
     """Raises `BadTextError` for brackets that are nested too deep and numbers that are too long.
 
-    `tokens` matches strings, comments, brackets, and what may not stand outside of strings.
+    `tokens` matches strings, comments, brackets, and what is not allowed outside of strings.
     """
     depth = 0
     for match in tokens.finditer(text):
@@ -42,7 +42,7 @@ def check_limits(text: str, tokens: re.Pattern) -> None:
 
 
 def as_float(text: str) -> float:
-    """A float; raises `BadNumberError` for one that is not finite but for TOML's inf."""
+    """A float; raises `BadNumberError` for one that is not finite, except for TOML's inf."""
     x = float(text)
     if x != x or (x in (float("inf"), -float("inf")) and "inf" not in text):
         raise BadNumberError(text)
@@ -50,7 +50,7 @@ def as_float(text: str) -> float:
 
 
 def offset_of_number(text: str, number: str) -> int:
-    """Where a number first stands in a text."""
+    """The offset of a number's first occurrence in a text."""
     found = re.search(rf"(?<![\w.+-]){re.escape(number)}(?![\w.])", text)
     return found.start() if found else 0
 
@@ -78,9 +78,9 @@ def inner_places(
 ) -> Iterator[tuple[tuple, int]]:
     """Paths and offsets of the keys of a value, and of the objects and lists in its lists.
 
-    `sign` stands between a key and its value; `keys` reads a key. The text is valid.
+    `sign` separates a key from its value; `keys` reads a key. The text must be valid.
     """
-    stack: list[list] = []  # path, and the index where it is a list
+    stack: list[list] = []  # path, and the index if it is a list
     here, word = path, None
     for match in tokens:
         token = match[0]

@@ -1,4 +1,4 @@
-"""TOML with the line of every key, without what a network file may not hold."""
+"""Reads TOML with the line of every key; refuses what a network file may not contain."""
 
 import re
 import tomllib
@@ -63,7 +63,7 @@ def _statements(text: str) -> Iterator[list[re.Match]]:
 
 
 def _places(text: str) -> Iterator[tuple[tuple, int]]:
-    numbers: dict[tuple, int] = {}  # of the last table in each list of tables
+    numbers: dict[tuple, int] = {}  # number of the last table in each list of tables
     base: tuple = ()
     for tokens in _statements(text):
         words = [m[0] for m in tokens]
@@ -80,7 +80,7 @@ def _places(text: str) -> Iterator[tuple[tuple, int]]:
 
 
 def _header(words: list[str], numbers: dict[tuple, int]) -> tuple:
-    """The path of the table that a header begins."""
+    """The path of the table that begins at a header."""
     path: tuple = ()
     *outer, last = _keys(" ".join(words).strip("[] "))
     for key in outer:

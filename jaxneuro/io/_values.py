@@ -1,4 +1,4 @@
-"""From what a file says to numbers and models."""
+"""Makes numbers and models from the content of a file."""
 
 import math
 import typing
@@ -14,7 +14,7 @@ _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
 
 def model(entry: Entry, role: type, what: str) -> Any:
-    """The model of a role that an object, or its bare name, stands for."""
+    """The model of a role that an object, or a name alone, describes."""
     return _model(entry, known(role), what)
 
 
@@ -34,7 +34,7 @@ def numbers(entry: Entry) -> Any:
 
 
 def number(entry: Entry) -> Any:
-    """A number; "inf" and "-inf" stand for what JSON has no number for."""
+    """A number; "inf" and "-inf" are infinite, for which JSON has no number."""
     x = entry.value
     if isinstance(x, str) and x in _INFINITE:
         return _INFINITE[x]

@@ -1,4 +1,4 @@
-"""Writes a network into a file, laid out for people."""
+"""Writes a network to a file that is easy to read."""
 
 import json
 import math
@@ -19,13 +19,11 @@ def write_description(description: Description, path: str | os.PathLike) -> None
     """Writes a description to a file: JSON (`.json`) or TOML (`.toml`); replaces an old file.
 
     `read_description` gives a description of the same network, bit for bit. Defaults are written
-    out, so that the file means the same network when a default changes.
+    out, so that the file still means the same network if a default changes.
 
     **Raises** `ValueError`, before the file is touched, for what a file cannot hold: Python
     functions as weights, delays, probabilities or signals, and models of your own;
     `FileNotFoundError` for a missing folder.
-
-    **Source** the house's own.
     """
     path = Path(path)
     text = format_description(description, format_of(path))
@@ -40,11 +38,9 @@ def write_description(description: Description, path: str | os.PathLike) -> None
 
 
 def format_description(description: Description, format: str = "json") -> str:
-    """A description as a text of the format "json" or "toml"; see `write_description`.
+    """A description as a text with the format "json" or "toml"; see `write_description`.
 
     **Raises** `ValueError` for what a file cannot hold.
-
-    **Source** the house's own.
     """
     check_kind("what is written", description, Description)
     data = plain(description)
@@ -62,7 +58,7 @@ def _json_file(data: dict[str, Any]) -> str:
 
 
 def _json(value: Any, indent: int, used: int) -> str:
-    """A value as JSON: on one line where it fits, else one item per line."""
+    """A value as JSON: on one line if it fits, else one item per line."""
     if not _is_long(value):
         line = _json_line(value)
         if used + len(line) <= _WIDTH or not isinstance(value, dict | list) or not value:
@@ -93,7 +89,7 @@ def _json_line(value: Any) -> str:
 
 
 def _is_long(value: Any) -> bool:
-    """Whether a value holds a list that fits on no line: seen without writing it."""
+    """Whether a value contains a list that is too long for a line, without writing it."""
     if isinstance(value, dict):
         return any(map(_is_long, value.values()))
     return isinstance(value, list) and (len(value) > _WIDTH // 3 or any(map(_is_long, value)))
@@ -125,7 +121,7 @@ def _toml_file(data: dict[str, Any]) -> str:
 
 
 def _toml_table(name: str, item: dict[str, Any]) -> str:
-    """An item of a list of tables; what does not fit on a line becomes a table of its own."""
+    """An item of a list of tables; an object that does not fit on a line becomes a table."""
     pairs = {key: _toml_pair(key, value) for key, value in item.items()}
     own = {k for k, line in pairs.items() if isinstance(item[k], dict) and len(line) > _WIDTH}
     lines = [f"[[{name}]]", *(line for key, line in pairs.items() if key not in own)]
@@ -141,7 +137,7 @@ def _toml_pair(key: str, value: Any) -> str:
 
 
 def _toml_list(value: Any, indent: int, used: int) -> str:
-    """A value on one line where it fits, else the items of a list on as many as they need."""
+    """A value on one line if it fits, else the items of a list on several lines."""
     if not (isinstance(value, list) and _is_long(value)):
         line = _toml(value)
         if used + len(line) <= _WIDTH or not isinstance(value, list) or not value:
@@ -164,7 +160,7 @@ def _toml(value: Any) -> str:
         return "{" + ", ".join(f"{_toml_key(k)} = {_toml(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_toml, value)) + "]"
-    if isinstance(value, str):  # a text of JSON is one of TOML, but for one character
+    if isinstance(value, str):  # JSON text is TOML text, except for one character
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, float):  # repr writes inf as TOML does
         return repr(value)

@@ -22,14 +22,14 @@ class AdEx(Neuron):
     - conductance v` and `tau_w dw/dt = a (v - e_l) - w`; a spike when `v >= v_peak`, then
     `v = v_reset`, `w = w + b`, v held for `t_ref` while w goes on.
 
-    Update: `method`, by default RK4, of fourth order; in the upswing in
-    `exp(-(v - v_th)/delta_t)`, in which it has no pole. The reset is where the spike is *within*
-    the step, by interpolation; the rest of the step follows by its Taylor series, of second
-    order, if `t_ref` is 0. Then `jump` is added. So spikes do not lag, whatever their number.
+    Update: `method`, by default RK4, of fourth order. During the upswing it moves
+    `exp(-(v - v_th)/delta_t)` instead of v, which would diverge. Then `jump` is added and the
+    peak tested. The reset is at the interpolated time of the spike *within* the step; if `t_ref`
+    is 0, a Taylor series of second order gives the rest of the step. So spikes are not delayed.
 
     **Fields** each () or (n,): `c_m` [pF] capacitance; `g_l` [nS] leak; `e_l` [mV] its reversal;
     `v_th` [mV] where the exponential current is `g_l delta_t`; `delta_t` [mV] its width; `a` [nS]
-    pull of v on w; `b` [pA] jump of w; `tau_w` [ms] time of w; `v_reset` [mV] reset;
+    effect of v on w; `b` [pA] jump of w; `tau_w` [ms] time of w; `v_reset` [mV] reset;
     `v_peak` [mV] end of the upswing; `t_ref` [ms] refractory time, whole steps; `method` the
     integrator; `surrogate` None, or the slope that stands in for that of a spike.
 
@@ -38,10 +38,10 @@ class AdEx(Neuron):
     **Raises** `ValueError` for a value that is not finite, `c_m`, `g_l`, `delta_t` or `tau_w` not
     above 0, `t_ref < 0`, `v_reset >= v_peak` or `v_peak < v_th`.
 
-    **Source** Brette and Gerstner (2005), doi:10.1152/jn.00686.2005; presets of Naud et al.
-    (2008), doi:10.1007/s00422-008-0264-7, with their currents, and the state starts at rest.
+    **Source** Brette and Gerstner (2005), doi:10.1152/jn.00686.2005; the presets, with their
+    currents and a start at rest, are those of Naud et al. (2008), doi:10.1007/s00422-008-0264-7.
 
-    **Differs** one spike a step at most; v is recorded after the reset, as in NEST.
+    **Differs** at most one spike per step; v is recorded after the reset, as in NEST.
     """
 
     c_m: Parameter = param(281.0, unit="pF", above=0.0)
@@ -65,7 +65,7 @@ class AdEx(Neuron):
 
     @classmethod
     def adapting(cls) -> "AdEx":
-        """Spikes that grow rarer, at 500 pA (fig. 4b)."""
+        """Adapting spikes, at 500 pA (fig. 4b)."""
         return cls(200.0, 12.0, -70.0, -50.0, 2.0, 2.0, 60.0, 300.0, -58.0)
 
     @classmethod

@@ -9,7 +9,7 @@ class AdExState(NamedTuple):
     """State of n AdEx neurons.
 
     **Fields** `v` [mV], `w` [pA] (n,): membrane potential and adaptation, after the reset;
-    `spikes` bool (n,): who spiked in the last step; `refractory` uint16 (n,): steps left.
+    `spikes` bool (n,): which spiked in the last step; `refractory` uint16 (n,): steps left.
 
     **Source** Brette and Gerstner (2005), doi:10.1152/jn.00686.2005.
     """

@@ -15,10 +15,8 @@ class GLIFState(NamedTuple):
     """State of n GLIF neurons.
 
     **Fields** (n,) each: `v` [mV] membrane potential, `asc_1`, `asc_2` [pA] after-spike currents,
-    `theta_s`, `theta_v` [mV] what spikes and voltage add to the threshold, at a spike all
-    *before* the reset; `spikes` bool; `refractory` uint16: steps left before it moves again.
-
-    **Source** see `GLIF`.
+    `theta_s`, `theta_v` [mV] what spikes and voltage add to the threshold; after a spike all of
+    them as *before* the reset; `spikes` bool; `refractory` uint16: steps left before they move.
     """
 
     v: jax.Array
@@ -32,12 +30,12 @@ class GLIFState(NamedTuple):
 
 def check_falls(m: Any) -> None:
     """Raises `ValueError` unless the reset takes a GLIF from its threshold to below it."""
-    # One that is traced makes the sum so.
+    # The sum is traced if any of its terms is.
     above = concrete(m.e_l + m.f_v * (m.v_th - m.e_l) + m.delta_v - m.v_th - m.delta_theta_s)
     if above is not None and np.any(above >= 0):
         raise ValueError(
-            "GLIF: f_v and delta_v must take v from the threshold to below it, which is "
-            f"delta_theta_s higher then; got {above.max():g} mV above it"
+            "GLIF: f_v and delta_v must reset v from the threshold to below v_th + delta_theta_s, "
+            f"the threshold after a spike; got {above.max():g} mV above it. Lower f_v or delta_v"
         )
 
 
@@ -54,7 +52,7 @@ def reset(m: Any, state: GLIFState) -> GLIFState:
 
 
 def moved(m: Any, state: GLIFState, drive: Drive, dt: float) -> tuple[jax.Array, ...]:
-    """The five variables at the end of a step of a neuron that moves freely; v without jumps."""
+    """The five variables at the end of a step outside of `t_ref`; v without jumps."""
     current, conductance = drive.linear()
     for asc, k in ((state.asc_1, m.k_1), (state.asc_2, m.k_2)):
         current = current + asc * (decay_mean(k, dt) / dt)

@@ -19,10 +19,8 @@ class ALIFState(NamedTuple):
     """State of n ALIF neurons.
 
     **Fields** `v` [mV] and `theta` [mV] (n,): membrane potential and what is added to the
-    threshold, at a spike their values *before* reset and jump; `spikes` bool (n,): who spiked in
-    the last step; `refractory` uint16 (n,): steps left before the membrane moves again.
-
-    **Source** see `ALIF`.
+    threshold; after a spike their values *before* reset and jump; `spikes` bool (n,): which
+    spiked in the last step; `refractory` uint16 (n,): steps left before the membrane moves again.
     """
 
     v: jax.Array
@@ -32,7 +30,7 @@ class ALIFState(NamedTuple):
 
 
 class ALIF(Neuron):
-    """Leaky integrate-and-fire neuron of which each spike raises the threshold.
+    """Leaky integrate-and-fire neuron whose threshold rises with each spike.
 
     Equations: `c_m dv/dt = -(c_m/tau_m) (v - e_l) + current - conductance v` and
     `dtheta/dt = -theta / tau_theta`; a spike when `v >= v_th + theta`, then `v = v_reset`,

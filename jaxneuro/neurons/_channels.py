@@ -1,4 +1,4 @@
-"""What holds for the channels of a neuron together: their names, and how fast they are."""
+"""Checks of the channels of one neuron together, and the rate of their fastest gate."""
 
 import functools
 import keyword
@@ -12,7 +12,7 @@ import numpy as np
 from ..channels import Channel
 from ..integrators import Gate
 
-_VOLTAGES = 65  # at which the rates are looked at
+_VOLTAGES = 65  # at which the rates are evaluated
 
 
 def check_channels(channels: Any) -> None:
@@ -58,10 +58,10 @@ def _check_methods(name: str, channel: Any) -> None:
     try:
         rates = jax.eval_shape(lambda v: channel.rates(v), v)
         jax.eval_shape(lambda v, *gates: channel.open(v, *gates), v, *(v for _ in channel.gates))
-    except Exception as error:  # whatever a method of somebody's making runs into
+    except Exception as error:  # a method of the user may raise anything
         raise ValueError(
-            f"HodgkinHuxley: a channel has rates(v) and open(v, {', '.join(channel.gates)}) that "
-            f"JAX can trace; those of {name} raise {type(error).__name__}: {error}"
+            f"HodgkinHuxley: a channel must have rates(v) and open(v, {', '.join(channel.gates)}) "
+            f"that JAX can trace; those of {name} raise {type(error).__name__}: {error}"
         ) from error
     fits = isinstance(rates, tuple) and all(type(r) is Gate for r in rates)
     if not fits or len(rates) != len(channel.gates):

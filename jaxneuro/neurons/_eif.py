@@ -17,10 +17,8 @@ from ._upswing import after_reset, begin, during, motion, since_peak, voltage
 class EIFState(NamedTuple):
     """State of n EIF neurons.
 
-    **Fields** `v` [mV] (n,): membrane potential, after the reset; `spikes` bool (n,): who spiked
+    **Fields** `v` [mV] (n,): membrane potential, after the reset; `spikes` bool (n,): which spiked
     in the last step; `refractory` uint16 (n,): steps left.
-
-    **Source** see `EIF`.
     """
 
     v: jax.Array
@@ -34,10 +32,10 @@ class EIF(Neuron):
     Equations: `c_m dv/dt = -g_l (v - e_l) + g_l delta_t exp((v - v_th) / delta_t) + current
     - conductance v`; a spike when `v >= v_peak`, then `v = v_reset`, held for `t_ref`.
 
-    Update: `method`, by default RK4, of fourth order; in the upswing in
-    `exp(-(v - v_th)/delta_t)`, in which it has no pole. The reset is where the spike is *within*
-    the step, by interpolation; the rest of the step follows by its Taylor series, of second
-    order, if `t_ref` is 0. Then `jump` is added.
+    Update: `method`, by default RK4, of fourth order. During the upswing it moves
+    `exp(-(v - v_th)/delta_t)` instead of v, which would diverge. Then `jump` is added and the
+    peak tested. The reset is at the interpolated time of the spike *within* the step; if `t_ref`
+    is 0, a Taylor series of second order gives the rest of the step.
 
     **Fields** each () or (n,): `c_m` [pF] capacitance; `g_l` [nS] leak; `e_l` [mV] its reversal;
     `v_th` [mV] where the exponential current is `g_l delta_t`: a constant current brings v there
@@ -52,7 +50,7 @@ class EIF(Neuron):
 
     **Source** Fourcaud-Trocme et al. (2003), doi:10.1523/JNEUROSCI.23-37-11628.2003.
 
-    **Differs** one spike a step at most; v is recorded after the reset.
+    **Differs** at most one spike per step; v is recorded after the reset.
     """
 
     c_m: Parameter = param(100.0, unit="pF", above=0.0)

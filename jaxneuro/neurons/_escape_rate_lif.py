@@ -20,10 +20,8 @@ class EscapeRateLIFState(NamedTuple):
     """State of n escape-rate LIF neurons.
 
     **Fields** `v` [mV] (n,): membrane potential, at a spike its value *before* the reset;
-    `spikes` bool (n,): who spiked in the last step; `refractory` uint16 (n,): steps left
-    before the membrane moves again; `stream` where they draw; `step` int32 (): steps done.
-
-    **Source** see `EscapeRateLIF`.
+    `spikes` bool (n,): which spiked in the last step; `refractory` uint16 (n,): steps left
+    before the membrane moves again; `stream` of their bits; `step` int32 (): steps done.
     """
 
     v: jax.Array
@@ -41,20 +39,21 @@ class EscapeRateLIF(StochasticNeuron):
 
     Update: the membrane is that of `LIF`, exact for a drive that is constant over the step; then
     `jump` is added and a spike drawn with probability `1 - exp(-rho dt)`, rho that of v at the
-    end of the step: the rate is of first order in dt. With `delta_u` to 0 it is `LIF`.
+    end of the step: the rate is of first order in dt. As `delta_u` tends to 0 it becomes `LIF`.
 
     **Fields** each () or (n,): `tau_m` [ms] membrane time constant; `c_m` [pF] capacitance;
     `e_l` [mV] leak reversal; `v_th` [mV] where the hazard is `rho_0`; `v_reset` [mV] reset;
     `t_ref` [ms] refractory time, a whole number of steps; `rho_0` [1/ms] hazard at `v_th`;
-    `delta_u` [mV] width of the threshold: over it the hazard grows by the factor e.
+    `delta_u` [mV] width of the threshold, over which the hazard grows by the factor e.
 
     **Step** `init(n, stream)` starts at `e_l`. `step(state, drive, dt)` returns `(state, spikes)`.
 
     **Raises** `ValueError` for a value that is not finite, `tau_m`, `c_m`, `rho_0` or `delta_u`
     not above 0, or `t_ref < 0`.
 
-    **Source** Gerstner et al. (2014), sec. 9.1, doi:10.1017/CBO9781107447615; defaults of
-    the hazard: Jolivet et al. (2006), doi:10.1007/s10827-006-7074-5.
+    **Source** Gerstner et al. (2014), sec. 9.1, doi:10.1017/CBO9781107447615. The defaults of the
+    hazard are ascribed to Jolivet et al. (2006), doi:10.1007/s10827-006-7074-5, but have not been
+    compared with the paper.
 
     **Differs** spikes are drawn, so they have no gradient and there is no `surrogate`.
     """

@@ -13,7 +13,7 @@ from .._types import Drive, Neuron
 from ..integrators import Integrator, Linear, rk4
 from ..numerics import Surrogate, crossing
 
-# Beyond it the cubic goes on as its tangent: no step of a usual size blows up.
+# Beyond this |v| the cubic continues as its tangent, so that usual steps do not diverge.
 _BEND = 3.0
 
 
@@ -21,8 +21,6 @@ class FitzHughNagumoState(NamedTuple):
     """State of n FitzHugh-Nagumo oscillators.
 
     **Fields** `v`, `w` (n,): the fast variable and its recovery, both without a unit.
-
-    **Source** see `FitzHughNagumo`.
     """
 
     v: jax.Array
@@ -38,8 +36,8 @@ class FitzHughNagumo(Neuron):
     Update: by `method` (RK4, of fourth order); then `jump` is added and the crossing tested.
     Exponential Euler takes the slope of the cubic at v as the rate of v.
 
-    **Fields** each () or (n,): `a`, `b` place and slope of the nullcline of w; `tau` [ms] how slow
-    w is; `v_th` what a spike crosses. `method` an integrator; `surrogate` as in `LIF`. v and
+    **Fields** each () or (n,): `a`, `b` place and slope of the nullcline of w; `tau` [ms] time of
+    w; `v_th` the level of a spike. `method` an integrator; `surrogate` as in `LIF`. v and
     currents have no unit.
 
     **Step** `init(n)` starts at v = -1.2, near rest, with w on its nullcline. `step(state, drive,
@@ -51,8 +49,8 @@ class FitzHughNagumo(Neuron):
     **Source** FitzHugh (1961), doi:10.1016/S0006-3495(61)86902-6; Nagumo, Arimoto and Yoshizawa
     (1962), doi:10.1109/JRPROC.1962.288235.
 
-    **Differs** depolarisation is positive, as today. Beyond |v| = 3 the cubic goes on as its
-    tangent.
+    **Differs** depolarisation is positive, as today. Beyond |v| = 3 the cubic continues
+    as its tangent.
     """
 
     a: Parameter = param(0.7)

@@ -20,11 +20,9 @@ class GIFState(NamedTuple):
     """State of n GIF neurons.
 
     **Fields** (n,) each: `v` [mV] membrane potential, `stc_1`, `stc_2` [pA] spike-triggered
-    currents, `sfa_1`, `sfa_2` [mV] parts of the threshold, at a spike all *before* they jump;
+    currents, `sfa_1`, `sfa_2` [mV] parts of the threshold; after a spike all *before* they jump;
     `spikes` bool; `refractory` uint16: steps left before the membrane moves again; `stream`
-    where they draw; `step` int32 (): steps done.
-
-    **Source** see `GIF`.
+    of their bits; `step` int32 (): steps done.
     """
 
     v: jax.Array

@@ -14,7 +14,7 @@ from ..numerics import Surrogate, threshold
 from ._after_spikes import GLIFState, check_falls, moved, reset
 from ._refractory import countdown
 
-# What the lower levels leave out.
+# Parameters that switch off what the lower levels do not have.
 _PLAIN_RESET: dict[str, Any] = {"f_v": 0.0, "delta_v": 0.0, "delta_theta_s": 0.0}
 _NO_CURRENTS: dict[str, Any] = {"delta_i_1": 0.0, "delta_i_2": 0.0}
 _NO_LIFT: dict[str, Any] = {"a_v": 0.0}
@@ -26,7 +26,7 @@ class GLIF(Neuron):
     Equations: `c_m dv/dt = -g_l (v - e_l) + asc_1 + asc_2 + current - conductance v`,
     `dasc_j/dt = -k_j asc_j`, `dtheta_s/dt = -b_s theta_s`,
     `dtheta_v/dt = a_v (v - e_l) - b_v theta_v`. A spike when `v >= v_th + theta_s + theta_v`.
-    After it all stand still for `t_ref`, and go on from `v = e_l + f_v (v - e_l) + delta_v`,
+    After a spike all are held for `t_ref`, and go on from `v = e_l + f_v (v - e_l) + delta_v`,
     `asc_j = f_j asc_j exp(-k_j t_ref) + delta_i_j`,
     `theta_s = theta_s exp(-b_s t_ref) + delta_theta_s`.
 
@@ -47,8 +47,8 @@ class GLIF(Neuron):
 
     **Source** Teeter et al. (2018), doi:10.1038/s41467-017-02717-4; defaults of NEST's glif_psc.
 
-    **Differs** from NEST: f_v is of the v that crossed, not of the one before; `t_ref` is 3.8 ms,
-    3.75 being off the usual grid.
+    **Differs** from NEST: f_v acts on the v that crossed the threshold, not on the v before it;
+    `t_ref` is 3.8 ms, because 3.75 ms is off the usual grid.
     """
 
     c_m: Parameter = param(58.72, unit="pF", above=0.0)

@@ -13,7 +13,7 @@ from .._types import Drive, Neuron
 from ..integrators import Integrator, Linear, rk4
 from ..numerics import Surrogate, crossing
 
-# Beyond it the powers of v go on as their tangents: no step of a usual size blows up.
+# Beyond this |v| the cubic continues as its tangent, so that usual steps do not diverge.
 _BEND = 3.0
 
 
@@ -22,8 +22,6 @@ class HindmarshRoseState(NamedTuple):
 
     **Fields** `v`, `y`, `z` (n,): membrane (x in the paper), recovery and slow adaptation, all
     without a unit.
-
-    **Source** see `HindmarshRose`.
     """
 
     v: jax.Array
@@ -40,8 +38,8 @@ class HindmarshRose(Neuron):
     Update: by `method` (RK4, of fourth order); then `jump` is added and the crossing tested.
     Exponential Euler takes the slope of the cubic at v as the rate of v.
 
-    **Fields** each () or (n,): `a`, `b` of the cubic; `c`, `d` of the recovery; `r` how slow and
-    `s` how strong the adaptation is; `x_r` rest; `v_th` what a spike crosses. `method` an
+    **Fields** each () or (n,): `a`, `b` of the cubic; `c`, `d` of the recovery; `r` speed and `s`
+    strength of the adaptation; `x_r` rest; `v_th` the level of a spike. `method` an
     integrator; `surrogate` as in `LIF`. Nothing has a unit: one ms is one unit of time.
 
     **Step** `init(n)` starts at rest without a current: v at `x_r`, y on its nullcline, z at 0.
@@ -52,7 +50,7 @@ class HindmarshRose(Neuron):
 
     **Source** Hindmarsh and Rose (1984), doi:10.1098/rspb.1984.0024.
 
-    **Differs** beyond |v| = 3 the cubic goes on as its tangent, and the square stays.
+    **Differs** beyond |v| = 3 the cubic continues as its tangent, and the square is constant.
     """
 
     a: Parameter = param(1.0, above=0.0)

@@ -1,4 +1,4 @@
-"""Hodgkin-Huxley neuron: a membrane with the ion channels that it is given.
+"""Hodgkin-Huxley neuron: a membrane with any ion channels.
 
 Hodgkin and Huxley (1952), doi:10.1113/jphysiol.1952.sp004764.
 """
@@ -37,18 +37,18 @@ class HodgkinHuxley(Neuron):
     `q = q10^((celsius - that of the channel)/10)`. A spike is the upward crossing of `v_th`.
     So at the 6.3 C of the squid the channels of warm animals (36 C) are 26 times slower.
 
-    Update: by `method` (RK4, of fourth order; `exponential_euler`: first, bears any dt). Units
+    Update: by `method` (RK4: fourth order; `exponential_euler`: first, stable at any dt). Units
     are those of densities (uA/cm2, uF/cm2, mS/cm2), or of whole cells (pA, pF, nS).
 
-    **Fields** each () or (n,): `c_m` [uF/cm2] capacitance; `v_th` [mV] what a spike crosses;
+    **Fields** each () or (n,): `c_m` [uF/cm2] capacitance; `v_th` [mV] the level of a spike;
     `v_start` [mV] start of v, where the gates start at their steady states; `celsius` [C]
-    temperature; `q10` [1] how much faster gates are 10 C above. `channels`: a tuple of
+    temperature; `q10` [1] factor on the rates for 10 C more. `channels`: a tuple of
     channels (`jn.channels`); `method` an integrator; `surrogate` as in `LIF`.
 
     **Step** `init(n)` makes a state with `v` and one array (n,) per gate, by name (`m`, `h`, `n`).
     `step(state, drive, dt)` returns `(state, spikes)`.
 
-    **Raises** `ValueError` for `c_m` or `q10` not above 0, no channel or something else, a
+    **Raises** `ValueError` for `c_m` or `q10` not above 0, no channel or what is not one, a
     channel without `g` or `e_rev`, two gates of one name; from `build` for a dt above the largest
     at which gates are stable between the lowest and the highest reversal potential.
 
@@ -68,16 +68,16 @@ class HodgkinHuxley(Neuron):
 
     @classmethod
     def squid_1952(cls, **parameters: Any) -> "HodgkinHuxley":
-        """The squid axon in the voltages of 1952: counted from rest, which is 0 mV.
+        """The squid axon with the voltages of 1952, measured from rest, which is 0 mV.
 
-        Depolarisation is positive here, and was negative there; v_th is 0 mV of today.
+        Depolarisation is positive here and was negative there; `v_th` is 0 mV in today's terms.
         """
         sodium, leak = SquidSodium(e_rev=115.0, v_rest=0.0), Leak(e_rev=10.613)
         channels = (sodium, SquidPotassium(e_rev=-12.0, v_rest=0.0), leak)
         return cls(**{"channels": channels, "v_start": 0.0, "v_th": 65.0, **parameters})
 
     def with_channel(self, channel: Channel) -> "HodgkinHuxley":
-        """The same neuron with one channel more, or another in place of that of its class."""
+        """The same neuron with a channel added; it replaces one of the same class."""
         kept = (c for c in self.channels if type(c) is not type(channel))
         return dataclasses.replace(self, channels=(*kept, channel))
 

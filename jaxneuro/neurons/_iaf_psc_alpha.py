@@ -20,12 +20,10 @@ from ._reset import check_reset
 class IafPscAlphaState(NamedTuple):
     """State of n neurons with alpha-shaped currents.
 
-    **Fields** `v` [mV] (n,): membrane potential, at a spike its value *before* the reset;
-    `di_ex`, `di_in` [pA/ms] and `i_ex`, `i_in` [pA] (n,): synaptic currents and what makes them
-    rise; `spikes` bool (n,): who spiked in the last step; `refractory` uint16 (n,): steps left
+    **Fields** `v` [mV] (n,): membrane potential; after a spike its value *before* the reset;
+    `di_ex`, `di_in` [pA/ms] and `i_ex`, `i_in` [pA] (n,): synaptic currents and their rising
+    parts; `spikes` bool (n,): which spiked in the last step; `refractory` uint16 (n,): steps left
     before the membrane moves again.
-
-    **Source** see `IafPscAlpha`.
     """
 
     v: jax.Array
@@ -63,7 +61,7 @@ class IafPscAlpha(Neuron):
 
     **Source** Rotter and Diesmann (1999), doi:10.1007/s004220050570.
 
-    **Differs** the sign of a weight does not choose the current, the port does; no `V_min`.
+    **Differs** the port and not the sign of a weight selects the current; there is no `V_min`.
     """
 
     ports: ClassVar[tuple[str, ...]] = ("ex", "in")

@@ -1,4 +1,4 @@
-"""Leaky integrate-and-fire neuron that arriving spikes make jump, solved exactly.
+"""Leaky integrate-and-fire neuron whose v jumps at arriving spikes, solved exactly.
 
 Rotter and Diesmann (1999), doi:10.1007/s004220050570.
 """
@@ -17,13 +17,11 @@ from ._reset import check_reset
 
 
 class IafPscDeltaState(NamedTuple):
-    """State of n neurons that arriving spikes make jump.
+    """State of n neurons whose v jumps at arriving spikes.
 
-    **Fields** `v` [mV] (n,): membrane potential, at a spike its value *before* the reset;
-    `spikes` bool (n,): who spiked in the last step; `refractory` uint16 (n,): steps left
+    **Fields** `v` [mV] (n,): membrane potential; after a spike its value *before* the reset;
+    `spikes` bool (n,): which spiked in the last step; `refractory` uint16 (n,): steps left
     before the membrane moves again.
-
-    **Source** see `IafPscDelta`.
     """
 
     v: jax.Array
@@ -53,7 +51,8 @@ class IafPscDelta(Neuron):
 
     **Source** Rotter and Diesmann (1999), doi:10.1007/s004220050570.
 
-    **Differs** no `refractory_input` (what arrives while v is held is always lost), no `V_min`.
+    **Differs** there is no `refractory_input` (what arrives while v is held is always lost) and no
+    `V_min`.
     """
 
     tau_m: Parameter = param(10.0, unit="ms", above=0.0)

@@ -19,11 +19,9 @@ from ._reset import check_reset
 class IafPscExpState(NamedTuple):
     """State of n neurons with exponential currents.
 
-    **Fields** `v` [mV] (n,): membrane potential, at a spike its value *before* the reset;
-    `i_ex`, `i_in` [pA] (n,): synaptic currents; `spikes` bool (n,): who spiked in the last
+    **Fields** `v` [mV] (n,): membrane potential; after a spike its value *before* the reset;
+    `i_ex`, `i_in` [pA] (n,): synaptic currents; `spikes` bool (n,): which spiked in the last
     step; `refractory` uint16 (n,): steps left before the membrane moves again.
-
-    **Source** see `IafPscExp`.
     """
 
     v: jax.Array
@@ -37,7 +35,7 @@ class IafPscExp(Neuron):
     """Leaky integrate-and-fire neuron with exponential currents: NEST's iaf_psc_exp.
 
     Equations: `c_m dv/dt = -(c_m/tau_m) (v - e_l) + i_ex + i_in + current`,
-    `tau_syn_ex di_ex/dt = -i_ex`, and so `i_in`; `i += w` when a spike arrives; a spike when
+    `tau_syn_ex di_ex/dt = -i_ex`, the same for `i_in`; `i += w` when a spike arrives; a spike when
     `v >= v_th`, then `v = v_reset`, held for `t_ref`, while the currents go on.
 
     Update: exact, by the propagators of the linear system, for a drive that is constant over
@@ -62,7 +60,7 @@ class IafPscExp(Neuron):
     **Source** Rotter and Diesmann (1999), doi:10.1007/s004220050570; Diesmann, Gewaltig, Rotter,
     Aertsen (2001), doi:10.1016/S0925-2312(01)00409-X.
 
-    **Differs** the sign of a weight does not choose the current, the port does; no escape noise.
+    **Differs** the port and not the sign of a weight selects the current; there is no escape noise.
     """
 
     ports: ClassVar[tuple[str, ...]] = ("ex", "in")

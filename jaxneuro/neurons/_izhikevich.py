@@ -17,12 +17,12 @@ class Izhikevich(Neuron):
 
     Equations: `c_m dv/dt = 0.04 v^2 + 5 v + 140 - u + current - conductance v` and
     `tau_m du/dt = a (b v - u)`; a spike when `v >= v_th`, then `v = c`, `u = u + d`.
-    Current is in the model's own units, mV/ms at `c_m = 1`: 10, and not 300 pA, makes it fire.
+    Current is in the model's own units, mV/ms at `c_m = 1`: it fires at 10, not at 300 as for pA.
 
-    Update: `method`, by default forward Euler of both from the same state, of first order: as
-    much the definition of the model as its numbers. Then `jump` is added to v.
+    Update: `method`, by default forward Euler of both from the same state, of first order,
+    which is as much part of the model as its numbers. Then `jump` is added to v.
 
-    **Fields** each () or (n,): `a` [1] rate of u; `b` [1] its pull by v; `c` [mV] reset of v;
+    **Fields** each () or (n,): `a` [1] rate of u; `b` [1] effect of v on it; `c` [mV] reset of v;
     `d` [1] jump of u; `c_m` [1] capacitance; `tau_m` [ms] time of u at a = 1; `v_th` [mV] peak;
     `method` the integrator; `surrogate` None, or the slope that stands in for that of a spike.
 

@@ -12,10 +12,11 @@ def leaky(v: jax.Array, drive: Drive, e_l: Any, tau_m: Any, c_m: Any, dt: float)
     """v [mV] after a step of `c_m dv/dt = -(c_m/tau_m) (v - e_l) + current - conductance v`.
 
     `v + (v_inf - v) (1 - exp(-dt g / c_m))`, with `g = c_m/tau_m + conductance` and
-    `v_inf = (c_m/tau_m e_l + current) / g`: exact for a drive that is constant over the step. A
-    drive with slopes gives v_inf as it is `dt^2 g / (12 c_m)` after the middle of the step, which
-    is the Magnus expansion of fourth order; at most dt/6 after it, up to where the line nearest to
-    a conductance is never negative, so that v_inf stays bounded for any g. Jumps are not added.
+    `v_inf = (c_m/tau_m e_l + current) / g`: exact for a drive that is constant over the step. For a
+    drive with slopes, v_inf is that of the drive `dt^2 g / (12 c_m)` after the middle of the step,
+    which is the Magnus expansion of fourth order. This time is at most dt/6: up to there the line
+    nearest to a conductance is never negative, so that v_inf stays bounded for any g. Jumps are
+    not added.
 
     Blanes et al. (2009), doi:10.1016/j.physrep.2008.11.001.
     """

@@ -1,4 +1,4 @@
-"""Leaky integrator: a membrane without spikes, to read out a network.
+"""Leaky integrator: a membrane without spikes, used to read out a network.
 
 Gerstner, Kistler, Naud, Paninski (2014), Neuronal Dynamics, sec. 1.3.
 """
@@ -17,8 +17,6 @@ class LeakyIntegratorState(NamedTuple):
     """State of n leaky integrators.
 
     **Fields** `v` [mV] (n,): membrane potential.
-
-    **Source** see `LeakyIntegrator`.
     """
 
     v: jax.Array
@@ -29,11 +27,11 @@ class LeakyIntegrator(Neuron):
 
     Equations: `tau_m dv/dt = -(v - e_l) + r_m (current - conductance v)`, `r_m = tau_m / c_m`.
 
-    Update: exact for a drive that is constant over the step; then `jump` is added. A gradient
-    flows through it from v to all that drives it.
+    Update: exact for a drive that is constant over the step; then `jump` is added. Gradients
+    of v flow to all that drives it.
 
     **Fields** each () or (n,): `tau_m` [ms] time constant; `c_m` [pF] capacitance; `e_l` [mV]
-    where it rests.
+    resting potential.
 
     **Step** `init(n)` starts at `e_l`. `step(state, drive, dt)` returns `(state, spikes)`, no
     spikes.

@@ -22,8 +22,8 @@ class LeakyIzhikevich(Neuron):
     Update: `method`, by default forward Euler of both from the same state, of first order.
     Then `jump` is added to v.
 
-    **Fields** each () or (n,): `a` [1] rate of u; `b` [1] its pull by v; `c` [mV] reset of v;
-    `d` [1] jump of u; `e_l` [mV] voltage that u pulls to; `c_m` [1] capacitance; `tau_m` [ms]
+    **Fields** each () or (n,): `a` [1] rate of u; `b` [1] effect of v on it; `c` [mV] reset of v;
+    `d` [1] jump of u; `e_l` [mV] voltage to which u drives v; `c_m` [1] capacitance; `tau_m` [ms]
     time of u at a = 1; `v_th` [mV] peak; `method` the integrator; `surrogate` None, or the slope
     that stands in for that of a spike.
 
@@ -32,9 +32,9 @@ class LeakyIzhikevich(Neuron):
     **Raises** `ValueError` for a value that is not finite, `c_m <= 0` or `tau_m <= 0`.
 
     **Source** `LeakyIzhikevichNeuron` of the crate `spiking_neural_networks` (lixirnet in
-    Python), https://docs.rs/spiking_neural_networks; there is no paper. u is pulled to b v, which
-    is below 0 at rest, and a negative u drives v away from `e_l`: with the defaults and a lasting
-    current below 16, v runs away downwards, and large steps make false spikes of it.
+    Python), https://docs.rs/spiking_neural_networks; there is no paper. u tends to b v, which is
+    below 0 at rest, and a negative u drives v away from `e_l`: with the defaults and a lasting
+    current below 16, v diverges downwards, and large steps turn this into false spikes.
 
     **Differs** the reset is applied at the start of the next step.
     """

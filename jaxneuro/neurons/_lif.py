@@ -20,11 +20,9 @@ from ._reset import check_reset
 class LIFState(NamedTuple):
     """State of n LIF neurons.
 
-    **Fields** `v` [mV] (n,): membrane potential, at a spike its value *before* the reset;
-    `spikes` bool (n,): who spiked in the last step; `refractory` uint16 (n,): steps left
+    **Fields** `v` [mV] (n,): membrane potential; after a spike its value *before* the reset;
+    `spikes` bool (n,): which spiked in the last step; `refractory` uint16 (n,): steps left
     before the membrane moves again.
-
-    **Source** see `LIF`.
     """
 
     v: jax.Array
@@ -42,14 +40,13 @@ class LIF(Neuron):
     `v(t+dt) = v_inf + (v(t) - v_inf) exp(-dt g / c_m)` with `g = c_m/tau_m + conductance`
     and `v_inf = (c_m/tau_m e_l + current) / g`, and of fourth order in dt under conductances
     that decay; then `jump` is added and the threshold tested. A spike in step k holds v at
-    `v_reset` through steps k+1 ... k+t_ref/dt. With a `method` the membrane moves by that:
-    `forward_euler` is what many lessons use.
+    `v_reset` through steps k+1 ... k+t_ref/dt. A `method` moves the membrane instead, if
+    given; many courses use `forward_euler`.
 
     **Fields** each () or (n,): `tau_m` [ms] membrane time constant; `c_m` [pF] capacitance;
     `e_l` [mV] leak reversal; `v_th` [mV] threshold; `v_reset` [mV] reset; `t_ref` [ms]
     refractory time, a whole number of steps. `method`: None for the exact step, or an integrator.
-    `surrogate`: None for boolean spikes, or the
-    slope that stands in for their derivative.
+    `surrogate`: None for boolean spikes, or the slope that stands in for their derivative.
 
     **Step** `init(n)` starts at `e_l`. `step(state, drive, dt)` returns `(state, spikes)`.
 

@@ -35,7 +35,7 @@ class LinearRate(Neuron):
     **Source** Dayan and Abbott (2001), secs. 7.2 and 7.4, ISBN 9780262041997; as
     lin_rate_ipn of Hahne et al. (2017), doi:10.3389/fninf.2017.00034.
 
-    **Differs** no noise, and no rectification.
+    **Differs** there is no noise and no rectification.
     """
 
     ports: ClassVar[tuple[str, ...]] = ("input",)

@@ -13,16 +13,14 @@ from .._types import Drive, Neuron
 from ..integrators import Integrator, Linear, rk4
 from ..numerics import Surrogate, crossing
 
-# The potassium gate follows v up to this many 2 v4 from v3: cosh does not overflow.
+# The potassium gate depends on v up to this many 2 v4 from v3, so that cosh does not overflow.
 _FARTHEST = 4.0
 
 
 class MorrisLecarState(NamedTuple):
     """State of n Morris-Lecar neurons.
 
-    **Fields** `v` [mV] (n,): membrane potential; `w` (n,): open part of the potassium channels.
-
-    **Source** see `MorrisLecar`.
+    **Fields** `v` [mV] (n,): membrane potential; `w` (n,): open fraction of the potassium channels.
     """
 
     v: jax.Array
@@ -42,7 +40,7 @@ class MorrisLecar(Neuron):
     **Fields** each () or (n,): `c_m` [uF/cm2] capacitance; conductances `g_l` [mS/cm2] of leak,
     `g_ca` [mS/cm2] of calcium, `g_k` [mS/cm2] of potassium; reversals `e_l` [mV], `e_ca` [mV],
     `e_k` [mV]; `v1` [mV], `v2` [mV] middle and width of the calcium gate, `v3` [mV], `v4` [mV] of
-    the potassium gate; `phi` [1/ms] its speed; `v_th` [mV] what a spike crosses. `method` an
+    the potassium gate; `phi` [1/ms] its speed; `v_th` [mV] the level of a spike. `method` an
     integrator; `surrogate` as in `LIF`. Currents are in uA/cm2, conductances in mS/cm2.
 
     **Step** `init(n)` starts at `e_l`, w at its steady state there. `step(state, drive, dt)`
@@ -54,7 +52,7 @@ class MorrisLecar(Neuron):
     **Source** Morris and Lecar (1981), doi:10.1016/S0006-3495(81)84782-0; the presets are those of
     Rinzel and Ermentrout (1998), Methods in Neuronal Modeling, ch. 7.
 
-    **Differs** farther than `8 v4` from `v3` the potassium gate stays as it is there.
+    **Differs** farther than `8 v4` from `v3` the potassium gate keeps its value there.
     """
 
     c_m: Parameter = param(20.0, unit="uF/cm2", above=0.0)

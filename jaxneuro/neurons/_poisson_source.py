@@ -1,4 +1,4 @@
-"""Poisson source: neurons that spike at random, whatever reaches them."""
+"""Poisson source: neurons that spike at random and take no input."""
 
 from typing import NamedTuple
 
@@ -13,10 +13,8 @@ from ..numerics import Stream, chance, per_step
 class PoissonSourceState(NamedTuple):
     """State of n sources.
 
-    **Fields** `spikes` bool (n,): who spiked in the last step; `stream` where they draw; `step`
+    **Fields** `spikes` bool (n,): which spiked in the last step; `stream` of their bits; `step`
     int32 (): steps done.
-
-    **Source** see `PoissonSource`.
     """
 
     spikes: jax.Array
@@ -27,10 +25,10 @@ class PoissonSourceState(NamedTuple):
 class PoissonSource(StochasticNeuron):
     """Independent Poisson processes as a population.
 
-    Update: a spike with probability `1 - exp(-rate dt)` in each step: at least one event of the
-    process. At 1 kHz and a dt of 0.1 ms that is 5 percent less than the rate. For a rate that
-    changes, or several spikes of a process in a step, drive a `Relay` or use the stimulus
-    `Poisson`, which costs less where nothing projects from the processes.
+    Update: a spike with probability `1 - exp(-rate dt)` in each step, that of at least one event
+    of the process. At 1 kHz and a dt of 0.1 ms this is 5 percent less than the rate. For a rate
+    that changes, or several spikes of a process in a step, drive a `Relay`. If nothing projects
+    from the processes, the stimulus `Poisson` costs less.
 
     **Fields** `rate` [Hz] () or (n,).
 
@@ -42,7 +40,7 @@ class PoissonSource(StochasticNeuron):
     **Source** as poisson_generator of Gewaltig and Diesmann (2007), NEST,
     doi:10.4249/scholarpedia.1430.
 
-    **Differs** from NEST: one spike a step at most, and the same ones for all targets.
+    **Differs** from NEST: at most one spike per step, and the same spikes for all targets.
     """
 
     rate: Parameter = param(unit="Hz", at_least=0.0)

@@ -1,8 +1,8 @@
 """Exact propagators of a membrane that exponential and alpha currents drive.
 
 Rotter and Diesmann (1999), doi:10.1007/s004220050570. With `a = dt/tau_syn`, `b = dt/tau_m` and
-`x = a - b` they are `exp(-a) phi(x)`: no difference of nearly equal terms where `tau_syn` comes
-near `tau_m`, and their limit where it is equal.
+`x = a - b` they are `exp(-a) phi(x)`. This has no difference of nearly equal terms where `tau_syn`
+is near `tau_m`, and is the limit where they are equal.
 """
 
 import jax
@@ -37,7 +37,7 @@ def from_rising(tau_m: jax.Array, c_m: jax.Array, tau_syn: jax.Array, dt: float)
     x = a - b
     far = x > 1.0
     one = jnp.ones_like(x)
-    # Both where: phi2 overflows on the far side, the other form loses its digits near 0.
+    # Two `where`: phi2 overflows on the far side, the other form loses its digits near 0.
     near = jnp.exp(-a) * phi2(jnp.where(far, one, x))
     y = jnp.where(far, x, one)
     beyond = jnp.exp(-b) * (1.0 - (1.0 + y) * jnp.exp(-y)) / jnp.square(y)

@@ -15,10 +15,8 @@ from ._reset import check_reset
 class QIFState(NamedTuple):
     """State of n QIF neurons.
 
-    **Fields** `v` [mV] (n,): membrane potential, at a spike its value *before* the reset;
-    `spikes` bool (n,): who spiked in the last step.
-
-    **Source** see `QIF`.
+    **Fields** `v` [mV] (n,): membrane potential; after a spike its value *before* the reset;
+    `spikes` bool (n,): which spiked in the last step.
     """
 
     v: jax.Array
@@ -26,7 +24,7 @@ class QIFState(NamedTuple):
 
 
 class QIF(Neuron):
-    """Quadratic integrate-and-fire neuron: what a membrane is near the onset of its firing.
+    """Quadratic integrate-and-fire neuron: the dynamics of a membrane near the onset of firing.
 
     Equations: `c_m dv/dt = k (v - v_r) (v - v_t) + current - conductance v`; a spike when
     `v >= v_peak`, then `v = v_reset`.
@@ -34,9 +32,9 @@ class QIF(Neuron):
     Update: `method`, by default RK4, of fourth order; then `jump` is added and the peak tested.
 
     **Fields** each () or (n,): `c_m` [pF] capacitance; `k` [nS/mV] curvature; `v_r` [mV] rest;
-    `v_t` [mV] threshold without a current: a constant current brings v there from
-    `k (v_t - v_r)^2 / 4` on; `v_reset` [mV] reset; `v_peak` [mV] end of the upswing; `method` the
-    integrator; `surrogate` None, or the slope that stands in for that of a spike.
+    `v_t` [mV] threshold without a current: constant currents above
+    `k (v_t - v_r)^2 / 4` bring v there; `v_reset` [mV] reset; `v_peak` [mV] end of the upswing;
+    `method` the integrator; `surrogate` None, or the slope that stands in for that of a spike.
 
     **Step** `init(n)` starts at `v_r`. `step(state, drive, dt)` returns `(state, spikes)`.
 

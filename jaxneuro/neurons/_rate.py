@@ -1,4 +1,4 @@
-"""What rate units share: a rate that follows a function of its input."""
+"""The part that all rate units share: a rate that follows a function of its input."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from .._types import Drive
 class RateState(NamedTuple):
     """State of n rate units.
 
-    **Fields** `r` (n,): the rate, of the unit that the weights give it.
+    **Fields** `r` (n,): the rate, in the unit that follows from the weights.
 
     **Source** Dayan and Abbott (2001), Theoretical Neuroscience, ch. 7, ISBN 9780262041997.
     """

@@ -8,8 +8,8 @@ import jax
 class IzhikevichState(NamedTuple):
     """State of n Izhikevich neurons, plain or leaky.
 
-    **Fields** `v` [mV] and `u` [1] (n,): voltage and recovery, at a spike their values *before*
-    the reset; `spikes` bool (n,): who spiked in the last step.
+    **Fields** `v` [mV] and `u` [1] (n,): voltage and recovery; after a spike their values
+    *before* the reset; `spikes` bool (n,): which spiked in the last step.
 
     **Source** Izhikevich (2003), doi:10.1109/TNN.2003.820440.
     """

@@ -20,7 +20,7 @@ class TanhRate(Neuron):
     the port "input".
 
     Update: exact for an input that is constant over the step. What arrives at the end of a step
-    acts over this step, as in `LinearRate`, and units are connected as these are: with
+    acts over this step, as in `LinearRate`, and units are connected in the same way: with
     `synapse=Direct("input")` and `release=Graded()`. It never spikes.
 
     **Fields** each () or (n,): `tau` [ms] time constant; `g` gain; `theta` the input
@@ -33,7 +33,7 @@ class TanhRate(Neuron):
     **Source** Dayan and Abbott (2001), sec. 7.2, ISBN 9780262041997; as tanh_rate_ipn of
     Hahne et al. (2017), doi:10.3389/fninf.2017.00034.
 
-    **Differs** no noise.
+    **Differs** there is no noise.
     """
 
     ports: ClassVar[tuple[str, ...]] = ("input",)

@@ -15,7 +15,7 @@ from .._types import Drive, Neuron
 from ..integrators import Gate, Integrator, Linear, exponential_euler
 from ..numerics import Surrogate, crossing, linoid
 
-# The rates follow v from here to there above v_t [mV]: no exponential overflows.
+# Outside this range above v_t [mV] the rates are constant, so that no exponential overflows.
 _LOWEST, _HIGHEST = -100.0, 150.0
 _E3, _E8 = math.exp(3.0), math.exp(8.0)
 
@@ -25,8 +25,6 @@ class TraubMilesState(NamedTuple):
 
     **Fields** `v` [mV] (n,): membrane potential; `m`, `h`, `n` (n,): activation and
     inactivation of sodium, activation of potassium, each from 0 to 1.
-
-    **Source** see `TraubMiles`.
     """
 
     v: jax.Array
@@ -44,13 +42,13 @@ class TraubMiles(Neuron):
     `a_h = 0.128 exp((17-u)/18)`, `b_h = 4 / (1 + exp((40-u)/5))`,
     `a_n = 0.16 L((u-15)/5)`, `b_n = 0.5 exp((10-u)/40)`. A spike is the upward crossing of `v_th`.
 
-    Update: by `method`; exponential Euler, of first order, bears any conductance. Then `jump`
-    is added and the crossing tested.
+    Update: by `method`; exponential Euler, of first order, is stable for any conductance. Then
+    `jump` is added and the crossing tested.
 
     **Fields** each () or (n,): `c_m` [pF] capacitance; `g_l`, `g_na`, `g_k` [nS] conductances of
     leak, sodium, potassium; `e_l`, `e_na`, `e_k` [mV] their reversals (`g_l` [nS], `g_na` [nS],
     `g_k` [nS], `e_l` [mV], `e_na` [mV], `e_k` [mV]); `v_t` [mV] where the gates open; `v_th` [mV]
-    what a spike crosses. `method` an integrator; `surrogate` as in `LIF`.
+    the level of a spike. `method` an integrator; `surrogate` as in `LIF`.
 
     **Step** `init(n)` starts at `e_l`, the gates at their steady state there. `step(state, drive,
     dt)` returns `(state, spikes)`.
@@ -61,9 +59,9 @@ class TraubMiles(Neuron):
     **Source** Traub and Miles (1991), doi:10.1017/CBO9780511895401; Brette et al. (2007),
     appendix B, doi:10.1007/s10827-007-0038-6.
 
-    **Differs** it fires at 14 Hz without a current, as the original. Brian2 counts v above -20 mV,
-    at most once in 3 ms; here a spike is the crossing, so that a v that stays above counts
-    once. 100 mV below and 150 mV above `v_t` the rates have reached their last values.
+    **Differs** it fires at 14 Hz without a current, as the original does. Brian2 counts v above
+    -20 mV at most once in 3 ms; here a spike is the crossing, so that a v that stays above counts
+    once. Below `v_t - 100` and above `v_t + 150` mV the rates are constant.
     """
 
     c_m: Parameter = param(200.0, unit="pF", above=0.0)

@@ -19,11 +19,9 @@ from ._reset import check_reset
 class TwoCompartmentState(NamedTuple):
     """State of n two-compartment neurons.
 
-    **Fields** `v` [mV] (n,): soma, at a spike its value *before* the reset; `v_d` [mV] (n,):
-    dendrite; `i_d` [pA] (n,): current into the dendrite; `spikes` bool (n,): who spiked in the
+    **Fields** `v` [mV] (n,): soma; after a spike its value *before* the reset; `v_d` [mV] (n,):
+    dendrite; `i_d` [pA] (n,): current into the dendrite; `spikes` bool (n,): which spiked in the
     last step; `refractory` uint16 (n,): steps left before the soma moves again.
-
-    **Source** see `TwoCompartment`.
     """
 
     v: jax.Array
@@ -39,7 +37,7 @@ class TwoCompartment(Neuron):
     Equations: `c_s dv/dt = g_ls (e_l - v) + g_c (v_d - v) + current - conductance v`,
     `c_d dv_d/dt = g_ld (e_l - v_d) + g_c (v - v_d) + i_d`, `di_d/dt = -i_d / tau_d`; an arrival at
     the port "dendrite" [pA] adds to `i_d`. A spike when `v >= v_th`, then `v = v_reset`, held for
-    `t_ref`; the dendrite is not reset and goes on.
+    `t_ref`; the dendrite is not reset and keeps moving.
 
     Update: by `method` (RK4, of fourth order); then `jump` is added to v and the threshold
     tested, and `i_d` takes the arrivals.
@@ -58,7 +56,7 @@ class TwoCompartment(Neuron):
     **Source** Lansky and Rodriguez (1999), Physica D 132, 267; Gerstner et al. (2014), sec. 3.2,
     doi:10.1017/CBO9781107447615.
 
-    **Differs** the source has white noise in the dendrite, here it is an exponential current.
+    **Differs** the source has white noise in the dendrite; here it is an exponential current.
     """
 
     ports: ClassVar[tuple[str, ...]] = ("dendrite",)
@@ -102,7 +100,7 @@ class TwoCompartment(Neuron):
     def _flow(self, y: tuple, drive: Drive, free: jax.Array) -> tuple[Linear, Linear, Linear]:
         v, v_d, i_d = y
         current, conductance = drive.linear()
-        # A held soma stands still for the dendrite too.
+        # While the soma is held, the dendrite sees its v constant.
         soma = free.astype(v.dtype) / self.c_s
         source = self.g_ls * self.e_l + self.g_c * v_d + current
         into_dendrite = self.g_ld * self.e_l + self.g_c * v + i_d

@@ -1,12 +1,13 @@
 """The upswing of an exponential neuron, in a coordinate in which it is nearly a straight line.
 
-v runs to infinity in finite time, so that steps in v say little about when. Above `v_th` steps
-of the upswing are in `z = exp(-(v - v_th) / delta_t)`, which falls to 0 at a bounded slope:
+v goes to infinity in finite time, so that steps in v do not determine well when. Above `v_th` the
+upswing is therefore integrated in `z = exp(-(v - v_th) / delta_t)`, which falls to 0 with a bounded
+slope:
 
     dz/dt = -g_l / c_m - z rest / (delta_t c_m)
 
-with `rest` [pA] the current without the exponential one. So the time of the spike is known to a
-small part of the step, and the neuron goes on from its reset within the same step.
+with `rest` [pA] the current without the exponential one. The time of the spike is then known to a
+small part of the step, and the neuron continues from its reset within the same step.
 """
 
 from typing import Any, NamedTuple
@@ -19,12 +20,10 @@ from ..integrators import Linear
 
 
 class Course(NamedTuple):
-    """What the coordinate moves under.
+    """What determines the motion of the coordinate in a step.
 
     **Fields** `inward` [pA]: the current at v = 0 without w; `g` [nS]: the conductance;
-    `up` bool (n,): whose step is made in z.
-
-    **Source** the house's own.
+    `up` bool (n,): which neurons take the step in z.
     """
 
     inward: Any
@@ -38,8 +37,8 @@ def begin(model: Any, v: jax.Array, w: Any, drive: Drive, dt: float) -> tuple[Co
     inward, g = model.g_l * model.e_l + current, model.g_l + conductance
     rest = jnp.abs(inward - w - g * v)
     z = jnp.exp((model.v_th - jnp.maximum(v, model.v_th)) / model.delta_t)
-    # What moves v evenly is better followed in v: until the exponential current is a quarter of
-    # it, or to the end if it moves v by more than delta_t in a step.
+    # While the other currents dominate, v is the better coordinate: until the exponential current
+    # is a quarter of them, or to the end if they move v by more than delta_t in a step.
     slow = rest * dt < model.delta_t * model.c_m
     up = (v > model.v_th) & slow & (z * rest < 4.0 * model.g_l * model.delta_t)
     return Course(inward, g, up), jnp.where(up, z, v)
@@ -57,7 +56,7 @@ def _peak(model: Any) -> jax.Array:
 
 
 def voltage(model: Any, course: Course, y: jax.Array) -> jax.Array:
-    """v [mV] at the coordinate y; from `v_peak` on it rises with the fall of z."""
+    """v [mV] at the coordinate y; above `v_peak` it is linear in z."""
     peak = _peak(model)
     z = jnp.where(course.up, y, jnp.ones_like(y))
     below = model.v_th - model.delta_t * jnp.log(jnp.maximum(z, peak))
@@ -80,10 +79,10 @@ def motion(model: Any, course: Course, v: jax.Array, w: Any) -> Linear:
 def since_peak(
     model: Any, course: Course, ends: tuple, v: jax.Array, w: Any, dt: float
 ) -> tuple[jax.Array, jax.Array]:
-    """Time [ms] since z fell below its value at `v_peak` in this step, 0 if it did not; mean v.
+    """Time [ms] since z fell below its value at `v_peak` in this step, else 0; and the mean v.
 
     The time is a cubic Hermite polynomial of z between the `ends` of the step. The mean [mV] is
-    that of v from its start to the peak, for a z that falls on a straight line.
+    that of v from its start to the peak, for a z that falls linearly.
     """
     (start, end), peak = ends, _peak(model)
     over = course.up & (end <= peak)
@@ -105,8 +104,8 @@ def since_peak(
 def after_reset(
     model: Any, course: Course, drive: Drive, w: Any, dw: Any, late: jax.Array, dt: float
 ) -> jax.Array:
-    """v [mV] at `late` [ms] after the reset to `v_reset` and w of slope dw: Taylor's series."""
-    # The middle of what is left of the step has the mean of its drive.
+    """v [mV] `late` [ms] after the reset to `v_reset`, with w of slope dw, by a Taylor series."""
+    # The drive in the middle of the rest of the step is its mean over that rest.
     course = during(model, course, drive.at(dt - 0.5 * late, dt))
     steep = model.g_l * jnp.exp((model.v_reset - model.v_th) / model.delta_t)
     flow = course.inward - w - course.g * model.v_reset + steep * model.delta_t

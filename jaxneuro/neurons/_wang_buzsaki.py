@@ -14,7 +14,7 @@ from .._types import Drive, Neuron
 from ..integrators import Gate, Integrator, Linear, rk4
 from ..numerics import Surrogate, crossing, linoid
 
-# The rates follow v from here to there [mV]: beyond, an explicit method could not.
+# Outside this range [mV] the rates are constant; an explicit method could not follow them.
 _LOWEST, _HIGHEST = -150.0, 150.0
 
 
@@ -23,8 +23,6 @@ class WangBuzsakiState(NamedTuple):
 
     **Fields** `v` [mV] (n,): membrane potential; `h`, `n` (n,): inactivation of sodium and
     activation of potassium, each from 0 to 1.
-
-    **Source** see `WangBuzsaki`.
     """
 
     v: jax.Array
@@ -46,7 +44,7 @@ class WangBuzsaki(Neuron):
 
     **Fields** each () or (n,): `c_m` [uF/cm2] capacitance; conductances `g_l` [mS/cm2] of the leak,
     `g_na` [mS/cm2] of sodium, `g_k` [mS/cm2] of potassium; their reversals `e_l` [mV], `e_na` [mV],
-    `e_k` [mV]; `phi` speed of the gates; `v_th` [mV] what a spike crosses. `method` an integrator;
+    `e_k` [mV]; `phi` speed of the gates; `v_th` [mV] the level of a spike. `method` an integrator;
     `surrogate` as in `LIF`. Currents are in uA/cm2, conductances in mS/cm2.
 
     **Step** `init(n)` starts at `e_l`, the gates at their steady state there. `step(state, drive,
@@ -57,7 +55,7 @@ class WangBuzsaki(Neuron):
 
     **Source** Wang and Buzsaki (1996), p. 6403, doi:10.1523/JNEUROSCI.16-20-06402.1996.
 
-    **Differs** below -150 and above 150 mV the rates stay as they are there.
+    **Differs** below -150 and above 150 mV the rates are constant.
     """
 
     c_m: Parameter = param(1.0, unit="uF/cm2", above=0.0)

@@ -1,11 +1,11 @@
 """Distributions to draw weights, delays and start values from.
 
-A distribution turns a uniform number in (0, 1) into a value by its quantile
-function. Bounds truncate it exactly, as redrawing until the value fits would: the
-uniform number is mapped to the part of the distribution between the bounds.
+A distribution turns a uniform number in (0, 1) into a value by its quantile function. Bounds
+truncate it exactly, as redrawing until the value fits would: the uniform number is mapped to the
+part of the distribution between the bounds.
 
-Weights and delays, of connections and of stimulations, are drawn from a table of 86,016
-quantiles (`_quantile_table.py`), start values from the quantile function itself.
+Weights and delays of connections and stimulations are drawn from a table of 86,016 quantiles
+(`_quantile_table.py`), start values from the quantile function itself.
 """
 
 import math
@@ -41,16 +41,14 @@ def _special(u: Any) -> Any:
 
 
 class Distribution(eqx.Module):
-    """What can be drawn from: gives the value at a quantile.
+    """The role of a distribution: it gives the value at a quantile.
 
     Drawn weights and delays take one of 86,016 values, the same on every backend: a probability
-    is kept to 2^-11 of its distance from the nearer end, down to 2^-32. For a normal law that is
-    a step of 4e-4 sd or less within 4.9 sd of the mean, and tails up to 6.3 sd. Start values
-    have 2^23 steps of probability.
+    is exact to 2^-11 of its distance from the nearer end, down to 2^-32. For a normal distribution
+    these are steps of 4e-4 sd or less within 4.9 sd of the mean, and tails up to 6.3 sd. Start
+    values have 2^23 steps of probability.
 
     **Step** `quantile(u)` maps numbers in (0, 1) to values, NumPy or JAX in and out.
-
-    **Source** inverse transform sampling.
     """
 
     @abstractmethod
@@ -61,7 +59,7 @@ class Distribution(eqx.Module):
 
 
 def _plain(value: Any) -> Any:
-    """NumPy scalars as Python numbers, which take the dtype of what they meet."""
+    """NumPy scalars as Python numbers, which take the dtype of the other operand."""
     return value.item() if isinstance(value, np.number) else value
 
 
@@ -85,8 +83,6 @@ class Uniform(Distribution):
     **Fields** `low`, `high`, in the unit of what is drawn.
 
     **Raises** `ValueError` unless both are finite and `low <= high`.
-
-    **Source** inverse transform sampling.
     """
 
     low: float = _constant()
@@ -119,7 +115,7 @@ def _check_normal(name: str, low: float, high: float, **law: float) -> None:
 
 
 def _check_inside(name: str, sd: float, value: float, low: float, high: float) -> None:
-    """Without spread the one value that there is must lie between the bounds."""
+    """Without spread the only value must lie between the bounds."""
     if sd == 0 and not low <= value <= high:
         raise ValueError(
             f"{name} must lie between low and high; got {value} outside [{low}, {high}]"
@@ -127,29 +123,29 @@ def _check_inside(name: str, sd: float, value: float, low: float, high: float) -
 
 
 def _truncated_normal(u, mean, sd, low, high):
-    """The quantile of a normal law cut to [low, high], from the nearer tail."""
+    """The quantile of a normal distribution truncated to [low, high], from the nearer tail."""
     xp, inverse = _special(u)
     if sd == 0:
         return xp.full_like(u, mean)
     if low == -math.inf and high == math.inf:
         return mean + sd * inverse(u)
     a, b = (low - mean) / sd, (high - mean) / sd
-    # Above the mean the lower tail of the mirrored law keeps the digits.
+    # Above the mean, the lower tail of the mirrored distribution keeps the digits.
     sign = -1.0 if a > 0 else 1.0
     if sign < 0:
         a, b, u = -b, -a, 1 - u
     low_p, high_p = (float(0.5 * math.erfc(-x / math.sqrt(2))) for x in (a, b))
     if high_p - low_p < 1e-12:
         raise ValueError(
-            f"a normal law with mean {mean} and sd {sd} has (nearly) nothing between "
-            f"{low} and {high}; widen the bounds"
+            f"a normal distribution with mean {mean} and sd {sd} must have values between low and "
+            f"high; it has (nearly) nothing between {low} and {high}. Widen the bounds"
         )
     z = xp.clip(inverse(low_p + (high_p - low_p) * u), max(a, -40.0), min(b, 40.0))
     return mean + sd * (sign * z)
 
 
 class Normal(Distribution):
-    """Normal law, cut to [low, high] as by redrawing.
+    """Normal distribution, truncated to [low, high] as by redrawing.
 
     **Fields** `mean`, `sd`, `low` (default -inf), `high` (default inf), in the unit of
     what is drawn.
@@ -157,8 +153,8 @@ class Normal(Distribution):
     **Raises** `ValueError` for a negative sd, NaN, `low >= high`, or bounds that leave
     nothing to draw.
 
-    **Source** inverse transform sampling; truncation by redraw as in Potjans and
-    Diesmann (2014), doi:10.1093/cercor/bhs358.
+    **Source** truncation as by redrawing: Potjans and Diesmann (2014),
+    doi:10.1093/cercor/bhs358.
     """
 
     mean: float = _constant()
@@ -180,15 +176,13 @@ class Normal(Distribution):
 
 
 class LogNormal(Distribution):
-    """Log-normal law: exp(Normal(mu, sigma)), cut to [low, high] as by redrawing.
+    """Log-normal distribution: exp(Normal(mu, sigma)), truncated to [low, high] as by redrawing.
 
     **Fields** `mu`, `sigma` of the logarithm; `low` (default 0), `high` (default inf)
     of the value.
 
     **Raises** `ValueError` for a negative sigma, NaN, `low >= high`, or bounds that leave
     nothing to draw.
-
-    **Source** inverse transform sampling.
     """
 
     mu: float = _constant()

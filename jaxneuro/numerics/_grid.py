@@ -1,10 +1,10 @@
-"""Time on the grid: durations as whole numbers of steps."""
+"""The time grid: durations as whole numbers of steps."""
 
 from typing import Any
 
 import numpy as np
 
-_TOLERANCE = 1e-6  # steps; float32 keeps a duration of 8 steps this well
+_TOLERANCE = 1e-6  # steps; float32 is this exact for a duration of 8 steps
 
 
 def check_dt(dt: Any) -> float:
@@ -19,13 +19,13 @@ def check_dt(dt: Any) -> float:
 
 
 def steps_on_grid(name: str, duration: Any, dt: float, at_least: int = 0) -> np.ndarray:
-    """Durations [ms] as whole numbers of steps; `ValueError` names both neighbours."""
+    """Durations [ms] as whole numbers of steps; a `ValueError` names both neighbours."""
     raw = np.asarray(duration)
     x = raw.astype(np.float64) / dt
     if not np.isfinite(x).all():
         raise ValueError(f"{name} must be finite; got {raw[~np.isfinite(x)].flat[0]} ms")
     n = np.rint(x)
-    # A float32 leaf holds 0.1 only to 6e-8 of its value.
+    # A float32 leaf holds 0.1 only to a relative error of 6e-8.
     slack = np.maximum(_TOLERANCE, 2e-7 * np.abs(x) if raw.dtype == np.float32 else 0.0)
     off = ~(np.abs(x - n) <= slack)
     if off.any():
@@ -43,5 +43,5 @@ def steps_on_grid(name: str, duration: Any, dt: float, at_least: int = 0) -> np.
 
 
 def _shown(values: np.ndarray) -> str:
-    """The first value as people write it: as many digits as its dtype keeps, at most 10."""
+    """The first value with as many digits as its dtype keeps, at most 10."""
     return f"{values.flat[0]:{'.7g' if values.dtype == np.float32 else '.10g'}}"

@@ -1,4 +1,4 @@
-"""Kinetics that decay exponentially, over a time step: their mean and their slope."""
+"""Mean and slope over a time step of kinetics that decay exponentially."""
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +9,7 @@ from ._singular import tilt
 def mean_over_step(tau: jax.Array, dt: float) -> jax.Array:
     """Mean of exp(-t/tau) over one step: `tau/dt (1 - exp(-dt/tau))`.
 
-    `tau` [ms], any shape; `expm1` keeps the digits for tau much longer than dt.
+    `tau` [ms], any shape; `expm1` keeps the digits if tau is much longer than dt.
     """
     return -jnp.expm1(-dt / tau) * (tau / dt)
 

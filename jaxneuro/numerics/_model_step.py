@@ -1,4 +1,4 @@
-"""Whether a model fits the time step: durations on its grid, and a step that it bears."""
+"""Checks that a model fits the time step: durations on its grid, and a stable step."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ _LONGEST = 65_535  # steps of a duration on the grid: counters have 16 bits
 
 
 def check_grid(label: str, model: Any, dt: float) -> None:
-    """Raises `ValueError` where a duration of the model is off the grid of dt."""
+    """Raises `ValueError` if a duration of the model is off the grid of dt."""
     for field in parameters(type(model)):
         value = concrete(getattr(model, field.name))
         if not field.metadata["on_grid"] or value is None:
@@ -26,13 +26,13 @@ def check_grid(label: str, model: Any, dt: float) -> None:
 
 
 def check_stable(label: str, model: Any, dt: float) -> None:
-    """Raises `ValueError` where dt is above the largest step that the model is known to bear."""
+    """Raises `ValueError` if dt is above the largest step known to be stable for the model."""
     bound = model.largest_step()
     largest = None if bound is None else concrete(bound)
     if largest is not None and largest.size and not np.all(dt <= largest):
         raise ValueError(
             f"{label}: {type(model).__name__} needs a time step dt of at most "
             f"{float(largest.min()):.4g} ms to be stable (spikes may need a smaller one); got "
-            f"{dt:g} ms. Take a smaller dt, or a method that bears it "
+            f"{dt:g} ms. Take a smaller dt, or a method that is stable at it "
             "(method=jn.integrators.exponential_euler)"
         )

@@ -1,6 +1,6 @@
 """Normal numbers from random bits.
 
-Source: Box and Muller (1958), doi:10.1214/aoms/1177706645.
+Box and Muller (1958), doi:10.1214/aoms/1177706645.
 """
 
 import math
@@ -14,14 +14,14 @@ from jax import lax
 
 def standard_normal(words: tuple[Any, Any], dtype: Any) -> jax.Array:
     """A standard normal number from two words; the tails reach 6.7 standard deviations."""
-    # From the small end, where floats are dense: the tail keeps all 32 bits.
+    # u is small in the tail, where floats are dense, so that the tail keeps all 32 bits.
     u = (words[0].astype(dtype) + np.asarray(0.5, dtype)) * np.asarray(2.0**-32, dtype)
     radius = jnp.sqrt(np.asarray(-2.0, dtype) * jnp.log(u))
     return radius * _cosine(lax.bitcast_convert_type(words[1], jnp.int32).astype(dtype))
 
 
 def _cosine(angle: jax.Array) -> jax.Array:
-    """The cosine of an angle in units of 2^-31 pi, below 2^31: a series, quicker than `cos`."""
+    """The cosine of an angle in units of 2^-31 pi, below 2^31, by a series, faster than `cos`."""
     dtype = angle.dtype
     quarter = np.asarray(0.5 * np.pi, dtype) - jnp.abs(angle) * np.asarray(2.0**-31 * np.pi, dtype)
     square = quarter * quarter

@@ -1,4 +1,4 @@
-"""The phase of an oscillation after any number of steps, without rounding that grows."""
+"""The phase of an oscillation after any number of steps, with a rounding that does not grow."""
 
 import functools
 from fractions import Fraction
@@ -15,11 +15,11 @@ _LOW = np.uint32(0xFFFF)
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(2,))
 def cycles(frequency: jax.Array, step: Any, dt: float) -> jax.Array:
-    """The part of a cycle in [-1/2, 1/2) that stands at a step: `frequency t`, whole cycles off.
+    """The part of a cycle in [-1/2, 1/2) at a step: `frequency t` without whole cycles.
 
     `frequency` [Hz] of at least 0, any shape; `dt` [ms]. Fixed-point arithmetic with 64 bits
-    after the point: even at step 2^31 right to 1e-9 of a cycle, or 6e-11 per Hz, before the
-    result is rounded to a float. The derivative with respect to the frequency is t.
+    after the point: even at step 2^31 it is right to 1e-9 of a cycle, or 6e-11 per Hz, before
+    the result is rounded to a float. The derivative with respect to the frequency is t.
     """
     # Cycles per step of 1 Hz, as a whole number of 2^-64.
     unit = round(Fraction(dt) / 1000 * 2**64) & (2**64 - 1)

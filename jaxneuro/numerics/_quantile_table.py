@@ -1,14 +1,14 @@
-"""Draws values from a table of quantiles: no transcendental function after the bits.
+"""Draws values from a table of quantiles, without a transcendental function of the bits.
 
 A word of 32 random bits stands for a probability. Its distance r from the nearer end,
-`r = word` or `2^32 - 1 - word`, is kept to 11 bits after the leading one:
+`r = word` or `2^32 - 1 - word`, is rounded to 11 bits after the leading one:
 
     s = max(bits(r) - 12, 0),    cell = 2^11 s + floor(r / 2^s),
 
-counted from the other end for the upper half. So a cell holds at most 2^-11 of the
-probability between it and the nearer end, and below 2^-20 each word has a cell of its own: 2 x
-21 x 2^11 in all. The value of a cell is the quantile at its middle. The same cell in NumPy,
-JAX, C++ and Pallas, and the same value wherever the table is the same.
+counted from the other end for the upper half. A cell has at most 2^-11 of the probability between
+it and the nearer end, and below 2^-20 each word has its own cell. There are 2 x 21 x 2^11 cells in
+all. The value of a cell is the quantile at its middle. NumPy, JAX, C++ and Pallas select the same
+cell, and have the same value if the table is the same.
 """
 
 import functools
@@ -67,7 +67,7 @@ def quantile_table(law: Distribution) -> np.ndarray:
 
 
 def drawn(law: Distribution, word: np.ndarray) -> np.ndarray:
-    """The values (float64) that a law has for random words; few are computed without the table."""
+    """The values (float64) of a distribution for random words; few need no table."""
     index = quantile_index(word)
     if 2 * index.size < QUANTILES:
         return np.array(_quantiles(law, index))

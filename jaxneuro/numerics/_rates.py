@@ -1,4 +1,4 @@
-"""The one place where Hz meets ms."""
+"""Conversion between Hz and ms; nowhere else are they converted."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Numbers given once per run of units, for each of the units."""
+"""Numbers given once per run of units, spread over the units."""
 
 from collections.abc import Sequence
 
@@ -10,10 +10,10 @@ _PIECES = 64
 
 
 def spread_rows(x: jax.Array, sizes: Sequence[int]) -> jax.Array:
-    """One number per run, for each of its units.
+    """One number per run, repeated for each of its units.
 
-    In pieces of broadcasts: the indices of a `repeat` are a constant as long as all units, with
-    which XLA computes for seconds while it compiles. Many runs take one gather instead.
+    Concatenates broadcasts: the indices of a `repeat` are a constant as long as all units, on which
+    XLA would spend seconds while it compiles. Many runs use one gather instead.
     """
     if len(sizes) == 1:
         return jnp.broadcast_to(x[0], sizes[0])
@@ -23,6 +23,6 @@ def spread_rows(x: jax.Array, sizes: Sequence[int]) -> jax.Array:
 
 
 def count_runs(first: jax.Array, sizes: Sequence[int]) -> jax.Array:
-    """The numbers of the units, from the number of the first of each run; uint32."""
+    """The numbers of all units, from the number of the first unit of each run; uint32."""
     pieces = [jnp.arange(n, dtype=jnp.uint32) for n in sizes]
     return jnp.concatenate(pieces) + spread_rows(first, sizes)

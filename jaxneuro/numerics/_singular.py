@@ -1,4 +1,4 @@
-"""Functions of which the plain formula is 0/0 at a point, and loses its digits near it."""
+"""Functions whose plain formula is 0/0 at a point and loses its digits near it."""
 
 import math
 from typing import Any
@@ -25,28 +25,29 @@ def _polynomial(x: jax.Array, coefficients: tuple[float, ...]) -> jax.Array:
 
 
 def linoid(x: jax.Array, decay: Any = None) -> jax.Array:
-    """`x / (1 - exp(-x))`, the rate of many gates: to a few ulp everywhere, 1 at x = 0.
+    """`x / (1 - exp(-x))`, the rate of many gates: right to a few ulp everywhere, 1 at x = 0.
 
-    Near 0 a series stands in, so that neither value nor gradient is 0/0. `decay` is `exp(-x)`
-    where it is known already.
+    Near 0 a series is used, so that neither value nor gradient is 0/0. `decay` is `exp(-x)` if it
+    is known already.
     """
     near, terms = (0.3, 6) if _is_double(x) else (1.0, 4)
     series = 1.0 + x * (0.5 + x * _polynomial(jnp.square(x), _BERNOULLI[:terms]))
     small = jnp.abs(x) < near
     decay = jnp.exp(-x) if decay is None else decay
-    # Both where: a gradient takes both branches.
+    # Two `where`: a gradient evaluates both branches.
     return jnp.where(small, series, x / jnp.where(small, jnp.ones_like(x), 1.0 - decay))
 
 
 def decay_mean(rate: jax.Array, dt: float) -> jax.Array:
     """`(1 - exp(-rate dt)) / rate` [ms]: the integral of `exp(-rate t)` over a step; dt at 0.
 
-    To 10 ulp: it stands in the innermost loop, where a series over a wider range would cost more.
+    Right to 10 ulp: it is used in the innermost loop, where a series for a wider range would cost
+    more.
     """
     x, terms = rate * dt, 10 if _is_double(rate) else 5
     small = jnp.abs(x) < 0.1
     series = dt * _polynomial(x, tuple((-1) ** k / math.factorial(k + 1) for k in range(terms)))
-    # Both where: a gradient takes both branches.
+    # Two `where`: a gradient evaluates both branches.
     safe = jnp.where(small, jnp.ones_like(rate), rate)
     return jnp.where(small, series, (1.0 - jnp.exp(-x)) / safe)
 

@@ -1,4 +1,4 @@
-"""The threshold: a step forwards, a smooth bump backwards."""
+"""The threshold: a step function with a smooth surrogate for its derivative."""
 
 from abc import abstractmethod
 from typing import Any
@@ -11,7 +11,7 @@ from .._fields import Model, Parameter, param
 
 
 class Surrogate(Model):
-    """What stands in for the derivative of a spike with respect to its distance from threshold.
+    """The role of a surrogate for the derivative of a spike with respect to v - v_th.
 
     **Step** `slope(x)`: the derivative at x = v - v_th [mV], same shape.
 
@@ -50,8 +50,8 @@ def _step_jvp(primals: Any, tangents: Any) -> Any:
 
 
 def _fires(x: jax.Array) -> jax.Array:
-    # A voltage of +inf is an error, not a spike: so it stays in the state,
-    # where it is found after the chunk.
+    # A voltage of +inf is an error, not a spike. It stays in the state, where the check after the
+    # chunk finds it.
     return (x >= 0) & (x < np.inf)
 
 
@@ -73,10 +73,10 @@ def threshold(v: jax.Array, v_th: jax.Array, surrogate: Surrogate | None = None)
 def crossing(
     before: jax.Array, v: jax.Array, v_th: jax.Array, surrogate: Surrogate | None = None
 ) -> jax.Array:
-    """Which neurons came to or above threshold in this step, having been below it.
+    """Which neurons reached the threshold in this step and were below it before.
 
-    `spikes = (before < v_th) and (v >= v_th)`: for models whose upstroke stays above it for
-    several steps. The surrogate is that of `threshold`, where v was below before.
+    `spikes = (before < v_th) and (v >= v_th)`: for models whose v stays above the threshold for
+    several steps. The surrogate is that of `threshold` if v was below before, else 0.
 
     **Step** `before`, `v` and `v_th` [mV] broadcast to `(n,)`; returns `(n,)`.
 

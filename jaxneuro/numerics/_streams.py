@@ -1,8 +1,8 @@
 """Streams of random bits: every draw is `bits(seed, stream, index, counter)`.
 
-A stream is the name and the purpose of what draws, an index one of its units (a
-neuron, a row of connections), a counter the step or the position. Nothing else
-enters, so a draw does not depend on batch, order, device or what else exists.
+A stream is identified by the name and the purpose of what draws, an index by one of its units (a
+neuron, a row of connections), a counter by the step or the position. A draw depends on nothing
+else: not on batch, order, device or what else exists.
 """
 
 import hashlib
@@ -74,23 +74,21 @@ def bits(key: tuple[Any, Any], index: Any, counter: Any) -> tuple[Any, Any]:
         return threefry2x32(key, (word[0], word[1]))
 
 
-# Rounds of the draws that are made in every step: the fewest that are Crush-resistant, by the
-# authors' own benchmark (Salmon et al. 2011; docs/random_numbers.md).
+# Rounds of the draws within a step: the fewest that are Crush-resistant, according to the authors'
+# own benchmark (Salmon et al. 2011; docs/random_numbers.md).
 _STEP_ROUNDS = 13
 
 
 class Stream(eqx.Module):
-    """Where n units draw their bits: the key of each one's stream, and its number there.
+    """The random bits of n units: the key of each unit's stream and its number in that stream.
 
-    Units of several populations draw in one operation, each as it would alone. They may come in
-    runs: stretches of units with one key, numbered upwards. What is given once per run then
+    Units of several populations draw in one operation, each as it would alone. Units may form
+    runs: consecutive units with one key and ascending numbers. What is given once per run then
     needs no array as long as all units.
 
     **Fields** `high`, `low` uint32 (), (runs,) or (n,): key words from `stream_keys`; `index`
     uint32: (runs,) the number of the first unit of each run, or (n,) of each unit; static
     `sizes` of the runs, None where `index` has n numbers and nothing is given per run.
-
-    **Source** the house's own: design section 4.
     """
 
     high: Any
@@ -112,7 +110,7 @@ class Stream(eqx.Module):
         return Stream(self.each(self.high), self.each(self.low), index)
 
     def each(self, x: Any) -> Any:
-        """What is given once, per run or per unit, as () or (n,)."""
+        """A value given once, per run or per unit, as () or (n,)."""
         if self.sizes is None or x.shape != (len(self.sizes),):
             return x
         return x[0] if len(self.sizes) == 1 else spread_rows(x, self.sizes)
@@ -126,9 +124,9 @@ class Stream(eqx.Module):
         return _draw(each.high, each.low, each.index, counter, purpose)
 
     def word(self, counter: Any, purpose: Any = 0) -> Any:
-        """One word of random bits per unit at a counter: half the work where units count up.
+        """One word of random bits per unit at a counter, with half the work if numbers ascend.
 
-        Of 32 units in a row the first 16 take the first words of 16 draws, the others the second
+        Of 32 units in a row, the first 16 get the first words of 16 draws, the others the second
         words. `bits` and `word` are not independent of each other at one counter and purpose.
         """
         each = self.spread()

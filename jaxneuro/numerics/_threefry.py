@@ -1,7 +1,7 @@
-"""Counter-based random bits: Threefry-2x32, with 20 rounds unless said.
+"""Counter-based random bits: Threefry-2x32, by default with 20 rounds.
 
-Source: Salmon, Moraes, Dror, Shaw (2011), "Parallel random numbers: as easy as
-1, 2, 3", doi:10.1145/2063384.2063405. The same bits in NumPy and in JAX: the
+Salmon, Moraes, Dror, Shaw (2011), "Parallel random numbers: as easy as
+1, 2, 3", doi:10.1145/2063384.2063405. NumPy and JAX give the same bits: the
 function below only adds, rotates and xors unsigned 32-bit words.
 """
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_PAIRED = 200  # neurons of a population whose pairs are correlated
+_PAIRED = 200  # neurons of a population for whose pairs correlations are computed
 _TOGETHER = 1000  # neurons of a population whose spikes are counted together
 _COUNT_MS, _TOGETHER_MS = 5.0, 3.0  # bins of the two
 
@@ -39,12 +39,13 @@ def activity(
 ) -> "Figure":
     """Spikes, and how rates, CVs and correlations are distributed in each population.
 
-    To the left the first `raster_ms` of at most `neurons` neurons in all. To the right, of the
-    whole part from `start` to `stop` [ms]: the rates of the neurons; the CVs of the inter-spike
-    intervals of those with at least 3 spikes; the correlations of the spike counts (5 ms bins) of
-    all pairs of the first 200 neurons; the synchrony of the first 1,000 neurons, variance over
-    mean of the number of their spikes in bins of 3 ms. A box holds the middle half of the values,
-    the line in it is their median, the dot their mean; whiskers hold nine tenths.
+    The left panel shows the first `raster_ms` of at most `neurons` neurons in all. The right
+    panels are for the whole part from `start` to `stop` [ms]: the rates of the neurons; the CVs of
+    the inter-spike intervals of those with at least 3 spikes; the correlations of the spike counts
+    (5 ms bins) of all pairs of the first 200 neurons; the synchrony of the first 1,000 neurons,
+    variance over mean of the number of their spikes in bins of 3 ms. A box contains the middle
+    half of the values, the line in it is their median, the dot their mean; whiskers contain nine
+    tenths.
 
     `result` of `simulate`; `populations` names (default all), the first one on top; `reference`
     mean rates [Hz] by name from elsewhere, drawn as diamonds; `size` (width, height) [inches].
@@ -95,7 +96,7 @@ def _draw_raster(
     between: tuple[float, float],
     points: float,
 ) -> None:
-    """Spikes, the first population on top; how many neurons are shown stands below all names."""
+    """Spikes, the first population on top; the label says how many neurons are shown."""
     draw_spikes(axis, result, names, shown, between, points)
     axis.invert_yaxis()
     for line in axis.lines:

@@ -34,24 +34,22 @@ def connectivity(
     bins: int = 100,
     size: Sequence[float] = (COLUMN[0], 2.7),
 ) -> "Figure":
-    """Who is connected to whom: sources from top to bottom, targets from left to right.
+    """Connectivity matrix: sources from top to bottom, targets from left to right.
 
     `connections` of `net.connections(name)`; `values` what is shown: "synapses" (how many),
-    "weight" (in `unit`, red above 0 and blue below) or "delay" [ms]. Up to `dots` neurons a side
-    every connected pair is seen: as a dot, or as a colour where there is more to say than that
-    it has one synapse; weights of a pair add up, of delays it is the mean. Above, neurons are
-    put together into at most `bins` bins a side, and the colour is the mean over the synapses of a
-    bin (weight, delay) or over all its pairs (synapses). Neuron 0 of both is at the upper left,
-    as in a matrix; on a lattice, neurons are numbered with the last coordinate fastest, from its
-    origin. `size` (width, height) [inches]. Pairs and bins without a weight or delay, and pairs
-    without a synapse, are grey.
+    "weight" (in `unit`, red above 0 and blue below) or "delay" [ms]. With up to `dots` neurons a
+    side, every connected pair is shown: as a dot if all pairs have one synapse and `values` is
+    "synapses", else as a colour. The weights of a pair are added, its delays averaged. With more
+    neurons, they are grouped into at most `bins` bins a side; the colour is the mean over the
+    synapses of a bin (weight, delay) or over all its pairs (synapses). Neuron 0 of both is at the
+    upper left, as in a matrix; on a lattice, neurons are numbered from its origin with the last
+    coordinate fastest. `size` (width, height) [inches]. Pairs and bins without a weight or delay,
+    and pairs without a synapse, are grey.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
     **Raises** `ValueError` for unknown `values`, or `dots` or `bins` below 1; `ImportError`
     without matplotlib.
-
-    **Source** the house's own.
     """
     if values not in _VALUES:
         raise unknown("value of connections", values, _VALUES)
@@ -65,7 +63,7 @@ def connectivity(
     each = max(rows, columns) <= dots
     binned = _binned(connections, values, max(rows, columns, 1) if each else bins)
     if each and values == "synapses" and not (binned.values > 1).any():
-        # As wide as a neuron is on the axis, and no wider than can be told apart.
+        # As wide as a neuron is on the axis, within limits.
         points = min(max(45.0 * min(size) / max(rows, columns, 1), 0.8), 6.0)
         axis.plot(connections.post, connections.pre, "s", color=colour(0), ms=points, mew=0)
     elif binned.values.size:
@@ -81,7 +79,7 @@ def connectivity(
 
 
 class _Binned(NamedTuple):
-    """Values of bins of neurons (rows, columns), nan where there is none, and their edges."""
+    """Values of bins of neurons (rows, columns), nan if there is none, and their edges."""
 
     values: np.ndarray
     rows: np.ndarray
@@ -89,7 +87,7 @@ class _Binned(NamedTuple):
 
 
 def _binned(c: Any, values: str, bins: int) -> _Binned:
-    """Bins of as many neurons each, the last one smaller where they do not come out even."""
+    """Bins with equally many neurons, except that the last one may be smaller."""
     edges = [np.append(np.arange(0, n, max(1, -(-n // bins))), n) for n in c.shape]
     rows, columns = (np.diff(e) for e in edges)
     shape = rows.size, columns.size

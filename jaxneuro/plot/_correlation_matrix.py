@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-_SHOWN = 0.99  # of the pairs are inside the scale of the colours, where none is given
+_SHOWN = 0.99  # share of the pairs inside the default scale of the colours
 
 
 def correlation_matrix(
@@ -41,12 +41,12 @@ def correlation_matrix(
 ) -> "Figure":
     """Correlation of the spike counts of all pairs of some neurons, with its mean above.
 
-    `result` of `simulate`; `populations` names (default all); at most `neurons` in all, the first
-    of each population with `at_least` so many spikes, spread over the populations by size; the
-    title says how many have fewer and are left out; `bin_ms` the bin of the counts; `start`,
-    `stop` [ms] the part counted; `scale` (low, high) of the colours, by default symmetric about 0
-    with 99 % of the pairs inside; `size` (width, height) [inches]. Lines separate the
-    populations. The diagonal is grey, and what has no correlation.
+    `result` of `simulate`; `populations` names (default all); at most `neurons` in all, divided
+    among the populations by size: the first ones with at least `at_least` spikes (the title says
+    how many have fewer and are left out); `bin_ms` the bin of the counts; `start`, `stop` [ms] the
+    part counted; `scale` (low, high) of the colours, by default symmetric about 0 with 99 % of the
+    pairs inside; `size` (width, height) [inches]. Lines separate the populations. The diagonal and
+    pairs without a correlation are grey.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 

@@ -26,16 +26,16 @@ def correlogram(
 ) -> "Figure":
     """The rate of a target neuron before and after a spike of the source.
 
-    With two populations: the mean rate of a neuron of `target` at some lag from a spike of
-    `source` (the same name twice: the population with itself). Without `target`: that of a
-    neuron around its own spikes, over all spikes of `source`. Pairs of a spike with itself are
-    left out. The dashed line is the rate at which spikes at independent times would lie.
+    With a `target`, it shows the mean rate of a neuron of `target` at some lag from a spike of
+    `source`; the same name twice gives the population with itself. Without `target`, it shows the
+    rate of a neuron around its own spikes, over all spikes of `source`. Pairs of a spike with
+    itself are left out. The dashed line is the rate expected if spike times were independent.
     `result` of `simulate`; `bin_ms`, `max_lag` [ms]; `start`, `stop` [ms] the part counted;
     `size` (width, height) [inches].
 
     `rate(k) = pairs(k) / (spikes of the source * neurons * bin_ms * (1 - |k| / bins))` with the
-    pairs of `jn.analysis.cross_correlogram` or `autocorrelogram`; the last factor makes up for
-    what lies outside the part counted.
+    pairs of `jn.analysis.cross_correlogram` or `autocorrelogram`; the last factor corrects for
+    spikes outside the part counted.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 

@@ -1,4 +1,4 @@
-"""Distribution of the irregularity of the neurons' spikes."""
+"""Distribution of the irregularity of the spikes of neurons."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -25,10 +25,10 @@ def cv_histogram(
     bins: int = 30,
     size: Sequence[float] = COLUMN,
 ) -> "Figure":
-    """How the CVs of the neurons' inter-spike intervals are distributed, with their mean.
+    """Distribution of the CVs of the neurons' inter-spike intervals, with their mean.
 
     `result` of `simulate`; `populations` names (default all); `start`, `stop` [ms] the part
-    counted; neurons with fewer than `at_least` spikes are left out; `bins` their number; `size`
+    counted; neurons with fewer than `at_least` spikes are left out; `bins` number of bins; `size`
     (width, height) [inches]. 0 for a clock, 1 for a Poisson process.
 
     **Returns** a matplotlib `Figure`; it is not shown.

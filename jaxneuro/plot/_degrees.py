@@ -13,24 +13,22 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-_BESIDE = 5.0  # inches from which there is room for two panels side by side
+_BESIDE = 5.0  # inches of width needed for two panels side by side
 
 
 def degrees(
     connections: Any, *, bins: int = 40, size: Sequence[float] = (PAGE[0], 2.4)
 ) -> "Figure":
-    """How many synapses the target neurons get (first) and the source neurons give (second).
+    """In-degrees of the target neurons (first) and out-degrees of the source neurons (second).
 
     `connections` of `net.connections(name)`; at most `bins` bins, each of equally many whole
     numbers; `size` (width, height) [inches], two columns of a paper by default;
-    `size=(3.3, 4.0)` gives one column, the panels then one over the other. A pair that is
-    connected twice counts twice.
+    `size=(3.3, 4.0)` gives one column, with one panel above the other. A pair that is connected
+    twice counts twice.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
     **Raises** `ValueError` for `bins` below 1; `ImportError` without matplotlib.
-
-    **Source** the house's own.
     """
     check_count("degrees: bins", bins, at_least=1)
     figure = new_figure(size)

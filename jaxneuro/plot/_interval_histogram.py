@@ -25,12 +25,12 @@ def interval_histogram(
     bins: int = 50,
     size: Sequence[float] = COLUMN,
 ) -> "Figure":
-    """How the inter-spike intervals of all neurons are distributed, on a logarithmic axis.
+    """Distribution of the inter-spike intervals of all neurons, on a logarithmic axis.
 
     `result` of `simulate`; `populations` names (default all); `start`, `stop` [ms] the part
-    counted; `longest` [ms] where the axis ends (default: the longest interval); `bins` their
-    number; `size` (width, height) [inches]. The dashed line is the mean. Longer intervals
-    than `longest` still count in it, and in the whole of which the shares are.
+    counted; `longest` [ms] end of the axis (default: the longest interval); `bins` number of bins;
+    `size` (width, height) [inches]. The dashed line is the mean. Intervals longer than `longest`
+    still count for the mean and for the total of the shares.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 

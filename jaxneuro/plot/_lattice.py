@@ -26,26 +26,24 @@ def lattice(
     """One value per neuron of a lattice as a heat map.
 
     `values` (n,) in the order of the neurons, the last coordinate fastest (that of
-    `jn.space.Grid`), or of the lattice's shape; `shape` neurons along each of 2 to 4 axes.
-    `index` a coordinate or None for each axis: (None, None, 3, 0) shows axes 0 and 1 at 3 and 0
-    of the others. `label` what is shown with its unit, "rate (Hz)"; `scale` (low,
-    high) of the colours, by default the range of the values; `colours` a colour map of
-    matplotlib; `size` (width, height) [inches], by default one column wide
-    and as high as it takes. What is not finite is grey.
+    `jn.space.Grid`), or in the shape of the lattice; `shape` neurons along each of 2 to 4 axes.
+    `index` a coordinate or None for each axis: (None, None, 3, 0) shows axes 0 and 1 at the
+    coordinates 3 and 0 of the others. `label` says what is shown, with its unit: "rate (Hz)";
+    `scale` (low, high) of the colours, by default the range of the values; `colours` a colour map
+    of matplotlib; `size` (width, height) [inches], by default one column wide and as high as
+    needed. Values that are not finite are grey.
 
-    Axes have the numbers of the entries of `shape`: 0 is x, 1 is y, 2 is z, 3 is w. Of the axes
-    that are not fixed, the last runs from left to right and the last but one upwards, with
-    coordinate (0, 0) at the lower left. Three axes: slices along the first one follow each other
-    like words, slice 0 at the upper left. Four axes: slices along the second follow each other
-    from left to right, those along the first upwards, slice (0, 0) at the lower left.
+    Axes are numbered as the entries of `shape`: 0 is x, 1 is y, 2 is z, 3 is w. Of the axes that
+    are not fixed, the last goes from left to right and the last but one upwards, with coordinate
+    (0, 0) at the lower left. With three axes, slices along the first one are in reading order, with
+    slice 0 at the upper left. With four axes, slices along the second go from left to right and
+    those along the first upwards, with slice (0, 0) at the lower left.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
     **Raises** `ValueError` for a lattice that does not have as many neurons as values, an index
     outside of it, fewer than 2 or more than 4 free axes, or a scale that is not (low, high);
     `ImportError` without matplotlib.
-
-    **Source** the house's own.
     """
     tiles = lay_out(shape, index)
     shown = tiles.picture(per_neuron("values", np.asarray(values), shape)[0])
@@ -54,7 +52,7 @@ def lattice(
 
 
 def per_neuron(name: str, values: np.ndarray, shape: Sequence[int], frames: int = 0) -> np.ndarray:
-    """`values` as (frames, n), or `ValueError`; `frames` is how many axes come before."""
+    """`values` as (frames, n), or `ValueError`; `frames` counts the axes before the neurons."""
     n = int(np.prod(shape))
     inner = values.shape[frames:]
     if values.ndim < frames + 1 or inner not in ((n,), tuple(shape)):
@@ -83,7 +81,7 @@ def draw_lattice(
     if colours not in matplotlib.colormaps:
         raise ValueError(f"colours must be a colour map of matplotlib; got {colours!r}")
     rows, columns = shown.shape
-    # As high as the picture asks for, beside a colour bar and between labels.
+    # As high as the picture needs, with a colour bar and labels.
     fitting = (COLUMN[0], float(np.clip(0.7 + (COLUMN[0] - 1.2) * rows / columns, 1.5, 7.0)))
     figure = new_figure(fitting if size is None else size)
     axis = figure.subplots()

@@ -26,22 +26,21 @@ def lattice_movie(
     dpi: float = 150.0,
     size: Sequence[float] | None = None,
 ) -> Path:
-    """Writes a movie of one value per neuron of a lattice, a frame per time.
+    """Writes a movie of one value per neuron of a lattice, one frame per time.
 
     `values` (frames, n), or (frames, *shape); `times` [ms] of the frames, shown above them;
-    `path` where to, ending in .gif, or in .mp4 where the program ffmpeg is installed; `fps`
+    `path` of the movie, ending in .gif, or in .mp4 if the program ffmpeg is installed; `fps`
     frames per second of the movie, `dpi` pixels per inch. `shape`, `index`, `label`, `colours`
     and `size` as for `lattice`; `scale` (low, high) of the colours holds for all frames, by
-    default the range of all values. Rates in windows of 10 ms of a run of 1,000 ms:
-    `jn.analysis.spike_counts(*result.events(name), n, 1000.0, 10.0).T / 10e-3` in Hz.
+    default the range of all values. For rates [Hz] in
+    windows of 10 ms of a run of 1,000 ms, pass
+    `jn.analysis.spike_counts(*result.events(name), n, 1000.0, 10.0).T / 10e-3`.
 
     **Returns** the path.
 
     **Raises** `ValueError` for what `lattice` refuses, no frame, times that are not one per frame,
     another ending of the path, a folder that does not exist, or .mp4 without ffmpeg;
     `ImportError` without matplotlib.
-
-    **Source** the house's own.
     """
     tiles = lay_out(shape, index)
     frames = per_neuron("values", np.asarray(values), shape, frames=1)
@@ -49,7 +48,7 @@ def lattice_movie(
     check_bounds("fps", fps, "frames per second", above=0.0, at_most=100.0)
     check_bounds("dpi", dpi, "pixels per inch", above=0.0)
     out = Path(path)
-    # Only what is shown sets the scale.
+    # The scale depends only on what is shown.
     ends = limits(frames[:, tiles.places[tiles.places >= 0]], scale)
     figure, image = draw_lattice(
         tiles.picture(frames[0]), tiles, ends, label, colours, stamps[0], size
@@ -64,16 +63,15 @@ def lattice_movie(
 
 
 class _Stage:
-    """Draws all but the image and the time once; a frame then draws only those.
+    """Draws everything except the image and the time once; a frame then draws only these two.
 
-    The writers of matplotlib ask the figure to save itself, which would draw all of it, and takes
-    ten times as long.
+    The writers of matplotlib save the whole figure for each frame, which takes ten times as long.
     """
 
     def __init__(self, figure: Any, image: Any, dpi: float):
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-        # Whole pixels, an even number of them: movies are made of pairs.
+        # An even number of pixels, which movie formats need.
         figure.set_size_inches(
             [(2 * round(x * dpi / 2) + 1e-3) / dpi for x in figure.bbox_inches.max]
         )
@@ -99,12 +97,12 @@ class _Stage:
             self._axis.draw_artist(artist)
 
     def _save(self, out: Any, **_: Any) -> None:
-        """What the writers call: the frame that is drawn, as bytes of red, green, blue, alpha."""
+        """Called by the writers: writes the drawn frame as bytes of red, green, blue, alpha."""
         out.write(self._canvas.buffer_rgba())
 
 
 def _stamps(times: Any, frames: int) -> list[str]:
-    """The times as text, with as many digits as tell them apart."""
+    """The times as text, with as many digits as they need."""
     at = np.asarray(times, np.float64)
     if at.shape != (frames,) or frames == 0:
         raise ValueError(
@@ -119,7 +117,7 @@ def _stamps(times: Any, frames: int) -> list[str]:
 
 
 def _writer(path: Path, fps: float) -> Any:
-    """What writes a movie of the path's kind, or `ValueError`."""
+    """The writer for the kind of movie that the path names, or `ValueError`."""
     from matplotlib.animation import FFMpegWriter, PillowWriter
 
     if path.suffix.lower() not in (".gif", ".mp4"):
@@ -130,7 +128,7 @@ def _writer(path: Path, fps: float) -> Any:
         return PillowWriter(fps=fps)  # type: ignore[arg-type]
     if not FFMpegWriter.isAvailable():
         raise ValueError(
-            "an .mp4 is written by the program ffmpeg, which was not found; install it, or write "
-            f"a .gif; got {str(path)!r}"
+            "an .mp4 needs the program ffmpeg, which was not found; install it, or write a .gif; "
+            f"got {str(path)!r}"
         )
     return FFMpegWriter(fps=fps)  # type: ignore[arg-type]

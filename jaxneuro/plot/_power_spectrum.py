@@ -27,7 +27,7 @@ def power_spectrum(
     that frequencies go up to `500 / bin_ms` Hz; `segment_ms` the length of the segments whose
     spectra are averaged, so that they are `1000 / segment_ms` Hz apart; `start`, `stop` [ms] the
     part counted, without the last bins that do not fill a segment; `size` (width, height)
-    [inches]. Frequency 0 has no place on the axis.
+    [inches]. Frequency 0 is not shown.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 

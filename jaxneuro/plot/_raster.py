@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_DOTS = 600  # rows of a raster from which a spike is a dot, no tick
+_DOTS = 600  # rows of a raster from which spikes are dots instead of ticks
 
 
 def raster(
@@ -30,18 +30,16 @@ def raster(
     """Spikes of some neurons of each population, over the populations' rates.
 
     `result` of `simulate`; `populations` names (default all); `start`, `stop` [ms] the part
-    shown; `neurons` at most so many in all, the first ones of each population, spread over the
-    populations by size, or None for all; `bin_ms` the bin of the rates; `size` (width, height)
-    [inches], two columns of a paper by default; `size=(3.3, 3.0)` gives one column. A legend
-    with the mean rates is there as long as it takes at most two rows.
+    shown; `neurons` the most neurons in all, divided among the populations by size (the first ones
+    of each are shown), or None for all; `bin_ms` the bin of the rates; `size` (width, height)
+    [inches], two columns of a paper by default; `size=(3.3, 3.0)` gives one column. The legend with
+    the mean rates is left out if it needs more than two rows.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
     **Raises** `ValueError` for an unknown population or none, `stop` that is not after `start`,
     a bin that is not above 0, `neurons` below 1, or spikes that were not recorded; `ImportError`
     without matplotlib.
-
-    **Source** the house's own.
     """
     names = chosen(result, populations)
     first, last = window(result, start, stop)
@@ -53,7 +51,7 @@ def raster(
     share = 1.0 if neurons is None else neurons / max(sum(sizes), 1)
     shown = [min(n, max(1, round(n * share))) for n in sizes]
     draw_spikes(top, result, names, shown, (first, last), 0.55 * size[1] * 72)
-    # A longer legend would take the room of the spikes, and colours have their names there.
+    # A longer legend would take space from the spikes, where the names are shown already.
     draw_rates(bottom, result, names, first, last, bin_ms, rows=2)
     figure.align_ylabels()
     finish(figure)
@@ -69,9 +67,9 @@ def draw_spikes(
     between: tuple[float, float],
     points: float,
 ) -> None:
-    """Spikes of the first so many neurons of each population, one population over the other.
+    """Spikes of the first neurons of each population, one population above the other.
 
-    `points`: about how high the axis is.
+    `shown` neurons of each population; `points` the approximate height of the axis.
     """
     total = sum(shown)
     many = total >= _DOTS
@@ -100,9 +98,9 @@ def draw_spikes(
 def _name_rows(
     axis: "Axes", result: Any, names: list[str], bases: np.ndarray, rows_per_point: float
 ) -> None:
-    """Names beside the populations in their colours, moved apart where they would overlap."""
+    """Names beside the populations in their colours, moved apart if they would overlap."""
     room = 1.3 * SMALL * rows_per_point
-    # A second line says how many are shown, where there is room for it everywhere.
+    # A second line says how many are shown, if there is room for it at all populations.
     both = np.diff(bases).min() > 2 * room
     at = spread((bases[:-1] + bases[1:]) / 2, room, float(bases[-1]))
     labels = []
@@ -116,7 +114,7 @@ def _name_rows(
 
 
 def spread(at: np.ndarray, gap: float, top: float) -> np.ndarray:
-    """Ascending places moved so that each two are a gap apart, none above `top - gap / 2`."""
+    """Ascending positions, moved to be at least a gap apart and not above `top - gap / 2`."""
     moved = at.astype(np.float64)
     for k in range(1, moved.size):
         moved[k] = max(moved[k], moved[k - 1] + gap)

@@ -1,4 +1,4 @@
-"""Distribution of the neurons' rates."""
+"""Distribution of the rates of neurons."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -24,18 +24,16 @@ def rate_histogram(
     bins: int = 30,
     size: Sequence[float] = COLUMN,
 ) -> "Figure":
-    """How the mean rates of the neurons are distributed, per population, with their mean.
+    """Distribution of the mean rates of the neurons of each population, with their mean.
 
     `result` of `simulate`; `populations` names (default all); `start`, `stop` [ms] the part
     counted; at most `bins` bins; `size` (width, height) [inches]. A rate is a whole number of
-    spikes over the time, so each bin holds equally many such numbers; the first starts at 0 Hz.
+    spikes over the time, so each bin contains equally many such numbers. The first starts at 0 Hz.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
     **Raises** `ValueError` for an unknown population or none, `stop` that is not after `start`,
     `bins` below 1, or spikes that were not recorded; `ImportError` without matplotlib.
-
-    **Source** the house's own.
     """
     names = chosen(result, populations)
     first, last = window(result, start, stop)
@@ -53,7 +51,7 @@ def rate_histogram(
 
 def _edges(values: dict[str, np.ndarray], seconds: float, bins: int) -> np.ndarray:
     """Edges between whole numbers of spikes, the same number of them in every bin."""
-    # One spike is on the axis of a silent network too: its only bin would fill the figure.
+    # The axis of a silent network reaches one spike too, else its only bin would fill the figure.
     most = max((round(x.max() * seconds) for x in values.values() if x.size), default=0) or 1
     per_bin = -(-(most + 1) // bins)
     count = -(-(most + 1) // per_bin)

@@ -50,7 +50,7 @@ def draw_rates(
     bin_ms: float,
     rows: int | None = None,
 ) -> None:
-    """One line per population into an axis, with a legend above it of at most so many rows."""
+    """Draws one line per population and a legend above the axis, unless it exceeds `rows`."""
     for number, name in enumerate(names):
         n = result.populations[name]
         times, _ = spikes_between(result, name, first, last)

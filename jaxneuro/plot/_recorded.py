@@ -1,4 +1,4 @@
-"""The recorded traces of some neurons, and what a variable is called on an axis."""
+"""The recorded traces of some neurons, and the label of a variable on an axis."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -31,7 +31,7 @@ class Recorded(NamedTuple):
 
 
 def label_of(variable: str) -> str:
-    """A variable with its unit, as far as its name tells."""
+    """A variable with its unit, if its name is known."""
     return _LABELS.get(variable, f"{variable} (unit of the model)")
 
 

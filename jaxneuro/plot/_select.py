@@ -1,4 +1,4 @@
-"""Which populations, which stretch of time and which spikes a figure shows."""
+"""Which populations, which time window and which spikes a figure shows."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The common look of all figures: legible in a paper column, colours for every eye."""
+"""The style of all figures: legible in a paper column, with colours for the colour-blind."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -11,22 +11,22 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito (2008), without the yellow that vanishes on white.
+# Okabe and Ito (2008), without yellow, which is hard to see on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#8C8C8C")
 SEQUENTIAL = "viridis"
 DIVERGING = "RdBu_r"
-ABSENT = "#D9D9D9"  # what a heat map shows where there is no value
+ABSENT = "#D9D9D9"  # colour in a heat map where there is no value
 
-COLUMN = (3.3, 2.4)  # inches: one column of a paper, and the whole width
+COLUMN = (3.3, 2.4)  # inches: one column of a paper; PAGE is the whole width
 PAGE = (7.0, 4.6)
 TEXT = 8.0  # points
 SMALL = 7.0
 LINE = 0.6
-_ROUNDS = 6  # of the layout, each four times as close as the one before
+_ROUNDS = 6  # of the layout; each reduces the error to a quarter
 
 
 def new_figure(size: Sequence[float]) -> "Figure":
-    """An empty figure of some (width, height) [inches] that nothing shows."""
+    """An empty figure of a (width, height) [inches] that is not displayed."""
     wanted = np.asarray(size, np.float64)
     if wanted.shape != (2,):
         raise ValueError(f"size must be (width, height) in inches; got {size!r}")
@@ -41,12 +41,12 @@ def new_figure(size: Sequence[float]) -> "Figure":
 
 
 def colour(number: int) -> str:
-    """The colour of the population at some place of a list."""
+    """The colour of the population with this number."""
     return COLOURS[number % len(COLOURS)]
 
 
 def finish(figure: "Figure") -> "Figure":
-    """Sets text, ticks and spines of every panel; the last thing that a figure sees."""
+    """Sets text, ticks and spines of every panel; every figure calls this last."""
     for axis in figure.axes:
         for panel in (axis, *cast("list[Axes]", axis.child_axes)):
             _finish_panel(panel)
@@ -56,13 +56,13 @@ def finish(figure: "Figure") -> "Figure":
 
 
 def settle(figure: "Figure") -> None:
-    """Finds the layout of a picture with a fixed shape: saving makes one round, it takes some."""
+    """Finds the layout of a picture with a fixed shape, which needs several rounds."""
     for _ in range(_ROUNDS):
         figure.draw_without_rendering()
 
 
 def _finish_panel(axis: "Axes") -> None:
-    # Set on the axes, not as defaults: ticks are made when the figure is drawn.
+    # Set on the axes, not as defaults, because ticks are made when the figure is drawn.
     axis.tick_params(which="both", labelsize=SMALL, width=LINE)
     axis.tick_params(which="major", length=2.5)
     axis.tick_params(which="minor", length=1.5)
@@ -75,7 +75,7 @@ def _finish_panel(axis: "Axes") -> None:
 
 
 def open_box(axis: "Axes") -> None:
-    """Only the left and the lower spine."""
+    """Shows only the left and the lower spine."""
     axis.spines[["top", "right"]].set_visible(False)
 
 
@@ -86,9 +86,9 @@ def three_digits(x: float) -> str:
 
 
 def legend(axis: "Axes", rows: int | None = None) -> None:
-    """A small legend above an axis, in as many columns as the axis is wide for.
+    """A small legend above an axis, in as many columns as fit its width.
 
-    `rows`: none where it would take more.
+    `rows`: there is no legend if it would need more.
     """
     labels = axis.get_legend_handles_labels()[1]
     if not labels:
@@ -115,9 +115,9 @@ def legend(axis: "Axes", rows: int | None = None) -> None:
 def colour_bar(
     figure: "Figure", drawn: Any, axis: "Axes", label: str, beyond: bool = False
 ) -> None:
-    """A thin colour bar beside an axis, as high as what is drawn there.
+    """A thin colour bar beside an axis, as high as the picture.
 
-    `beyond`: there are values outside of it, which its pointed ends say.
+    `beyond`: there are values outside of the scale, so the bar gets pointed ends.
     """
     place = axis.inset_axes((1.03, 0.0, 0.04, 1.0))
     bar = figure.colorbar(drawn, cax=place, label=label, extend="both" if beyond else "neither")
@@ -127,7 +127,7 @@ def colour_bar(
 def limits(values: np.ndarray, given: Sequence[float] | None, signed: bool = False) -> Any:
     """The ends of a colour scale: the given ones, or those of the finite values.
 
-    `signed`: symmetric about 0. Two ends that are equal are moved apart.
+    `signed`: symmetric about 0. Two equal ends are moved apart.
     """
     if given is not None:
         ends = np.asarray(given, np.float64)

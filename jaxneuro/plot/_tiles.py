@@ -1,4 +1,4 @@
-"""Lays a lattice of neurons out as one picture: a plane, or its slices side by side."""
+"""Arranges a lattice of neurons as one picture: a plane, or its slices side by side."""
 
 import math
 from collections.abc import Sequence
@@ -47,8 +47,8 @@ def lay_out(shape: Sequence[int], index: Sequence[int | None] | None) -> Tiles:
     free = tuple(axis for axis, at in enumerate(fixed) if at is None)
     if not 2 <= len(free) <= 4:
         raise ValueError(
-            "a lattice is drawn along 2 to 4 axes; got "
-            f"{len(free)} of shape {sizes} and index {index!r}: fix more or fewer of them"
+            "a lattice must be drawn along 2 to 4 axes; got "
+            f"{len(free)} of shape {sizes} and index {index!r}. Fix more or fewer of them"
         )
     where = tuple(slice(None) if at is None else at for at in fixed)
     slices = np.arange(math.prod(sizes)).reshape(sizes)[where]
@@ -60,7 +60,7 @@ def _tiled(slices: np.ndarray, free: tuple[int, ...]) -> Tiles:
     if len(outer) == 2:
         down, across = outer
     else:
-        # One row after the other, about as many rows as columns.
+        # Row by row, with about as many rows as columns.
         total = math.prod(outer)
         across = math.ceil(math.sqrt(total))
         down = math.ceil(total / across)
@@ -69,7 +69,7 @@ def _tiled(slices: np.ndarray, free: tuple[int, ...]) -> Tiles:
     places = np.full((down * step[0] - gap, across * step[1] - gap), -1)
     for number, plane in enumerate(slices.reshape(-1, height, width)):
         row, column = divmod(number, across)
-        # Rows are drawn upwards: two tiled axes go upwards too, but a list reads from the top.
+        # Rows are drawn upwards. Two tiled axes go upwards too; a list of slices starts at the top.
         row = row if len(outer) == 2 else down - 1 - row
         top, left = row * step[0], column * step[1]
         places[top : top + height, left : left + width] = plane
@@ -77,14 +77,14 @@ def _tiled(slices: np.ndarray, free: tuple[int, ...]) -> Tiles:
 
 
 def cover_gaps(axis: "Axes", tiles: Tiles) -> None:
-    """White between the slices, where a value that is not finite would be grey."""
+    """Draws white between the slices, which would else be grey like values that are not finite."""
     (down, across), (height, width) = tiles.counts, tiles.lengths[-2:]
     look = {"color": "white", "lw": 0, "zorder": 2}
     for edge in tiles.step[0] * np.arange(1, down) - 0.5:
         axis.axhspan(edge - (tiles.step[0] - height), edge, **look)
     for edge in tiles.step[1] * np.arange(1, across) - 0.5:
         axis.axvspan(edge - (tiles.step[1] - width), edge, **look)
-    # The last row of a list of slices may have fewer: it is the lowest.
+    # The last row of a list of slices, which is the lowest, may have fewer.
     last = math.prod(tiles.lengths[:-2]) - (down - 1) * across
     if last < across:
         first = last * tiles.step[1] / tiles.places.shape[1]
@@ -92,7 +92,7 @@ def cover_gaps(axis: "Axes", tiles: Tiles) -> None:
 
 
 def label_axes(axis: "Axes", tiles: Tiles) -> None:
-    """Coordinates along the axes of a plane; the numbers of the slices along those of tiles."""
+    """Labels: coordinates along the axes of a plane, or the numbers of slices."""
     *outer, y, x = tiles.axes
     if not outer:
         axis.set(xlabel=f"axis {x} (neurons)", ylabel=f"axis {y} (neurons)")

@@ -13,7 +13,7 @@ from ._style import PAGE, SMALL, TEXT, colour, finish, legend, new_figure, open_
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_ABOVE = 0.6  # a spike's tick over the highest value, as a part of the range of the values
+_ABOVE = 0.6  # height of a spike's tick above the highest value, relative to the range
 
 
 def traces(
@@ -34,20 +34,18 @@ def traces(
 
     `result` of `simulate` with `record=Record(variables={name: variable})`; `name` the
     population, or the projection whose receptor was recorded; `neurons` which ones, or how many
-    of the first that were recorded. `spikes`: where v of a population is shown, a tick from its
-    value up to `peak` [mV] at each spike (v is recorded before the reset), by default a good way
-    above the highest v shown. `overlay` draws all into one panel; `start`, `stop` [ms] the part
-    shown; `label` of the axis with its unit, by default by the name of the variable; `size`
-    (width, height) [inches], by default two columns of a paper wide and as high as it takes;
-    `size=(3.3, 1 + 0.7 * panels)` gives one column.
+    of the first that were recorded. `spikes` draws, if v of a population is shown, a tick at each
+    spike from v (recorded before the reset) up to `peak` [mV], by default well above the highest v
+    shown. `overlay` draws all into one panel; `start`, `stop` [ms] the part shown; `label` of the
+    axis with its unit, by default from the name of the variable; `size` (width, height) [inches],
+    by default two columns of a paper wide and as high as needed; `size=(3.3, 1 + 0.7 * panels)`
+    gives one column.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
     **Raises** `ValueError` for a name, variable or neuron that was not recorded, no neuron,
     `stop` that is not after `start`, a peak that is not finite, or, with `spikes`, spikes that
     were not recorded; `ImportError` without matplotlib.
-
-    **Source** the house's own.
     """
     first, last = window(result, start, stop)
     shown = recorded(result, name, variable, neurons, first, last)

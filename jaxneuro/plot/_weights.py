@@ -1,4 +1,4 @@
-"""Distribution of the weights of a projection."""
+"""Distributions of the weights and of the delays of a projection."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -16,16 +16,14 @@ if TYPE_CHECKING:
 def weight_histogram(
     connections: Any, *, unit: str = "", bins: int = 40, size: Sequence[float] = COLUMN
 ) -> "Figure":
-    """How the weights of the synapses are distributed, with their mean.
+    """Distribution of the weights of the synapses, with their mean.
 
-    `connections` of `net.connections(name)`; `unit` that of the synapse's weight ("pA", "nS",
-    "mV"); `bins` their number; `size` (width, height) [inches].
+    `connections` of `net.connections(name)`; `unit` of the weight ("pA", "nS", "mV"); `bins`
+    number of bins; `size` (width, height) [inches].
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
     **Raises** `ValueError` for `bins` below 1; `ImportError` without matplotlib.
-
-    **Source** the house's own.
     """
     check_count("bins", bins, at_least=1)
     weights = np.asarray(connections.weight, np.float64)
@@ -36,23 +34,21 @@ def weight_histogram(
 def delay_histogram(
     connections: Any, *, bins: int = 40, size: Sequence[float] = COLUMN
 ) -> "Figure":
-    """How the delays of the synapses [ms] are distributed, with their mean.
+    """Distribution of the delays of the synapses [ms], with their mean.
 
-    `connections` of `net.connections(name)`; `bins` their number; `size` (width, height)
+    `connections` of `net.connections(name)`; `bins` number of bins; `size` (width, height)
     [inches].
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
     **Raises** `ValueError` for `bins` below 1; `ImportError` without matplotlib.
-
-    **Source** the house's own.
     """
     delays = np.asarray(connections.delay, np.float64)
     return _synapses(connections, delays, "delay (ms)", "ms", _grid_edges(delays, bins), size)
 
 
 def _grid_edges(delays: np.ndarray, bins: int) -> np.ndarray | int:
-    """Edges between the time steps that delays are multiples of, as many steps in every bin."""
+    """Edges between time steps, with equally many steps in every bin."""
     check_count("bins", bins, at_least=1)
     different = np.unique(np.round(delays, 6))
     if different.size < 2:

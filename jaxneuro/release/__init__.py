@@ -1,4 +1,4 @@
-"""Release models: what a source neuron hands to its synapses in a step."""
+"""Release models: what a source neuron passes to its synapses in a step."""
 
 from ._graded import Graded as Graded
 from ._graded import GradedState as GradedState

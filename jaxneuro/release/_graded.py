@@ -1,4 +1,4 @@
-"""Graded release: the activity itself, in every step."""
+"""Graded release: the activity itself is delivered in every step."""
 
 from typing import NamedTuple
 
@@ -8,17 +8,14 @@ from .._types import Release
 
 
 class GradedState(NamedTuple):
-    """Nothing: graded release has no state.
-
-    **Source** see `Graded`.
-    """
+    """Empty: graded release has no state."""
 
 
 class Graded(Release):
     """Graded release: a source delivers its activity times its weights in every step.
 
-    The activity is what the neuron shows as its voltage: the rate r of a rate unit, v of others.
-    Every row of the connections is walked in every step, so that a step costs all synapses.
+    The activity is what the neuron gives as its voltage: the rate r of a rate unit, v of others.
+    Every step reads every row of the connections, so that its time grows with all synapses.
 
     **Step** returns the activity at the end of the step, (n,).
 

@@ -8,19 +8,14 @@ from .._types import Release
 
 
 class SpikesState(NamedTuple):
-    """Nothing: plain spikes have no state.
-
-    **Source** see `Spikes`.
-    """
+    """Empty: plain spikes have no state."""
 
 
 class Spikes(Release):
     """Plain spikes: the release value is 1 in a step with a spike and 0 otherwise.
 
-    **Step** returns the spikes as they are; the network keeps them as bits, so that this
-    release costs nothing.
-
-    **Source** the house's own: design section 2.
+    **Step** returns the spikes unchanged. The network has them as bits already, so this release
+    costs nothing.
     """
 
     plain: ClassVar[bool] = True

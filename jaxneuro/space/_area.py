@@ -1,4 +1,4 @@
-"""A box in space, to pick the neurons inside it."""
+"""A box in space that selects the neurons inside it."""
 
 from typing import Any
 
@@ -14,9 +14,7 @@ class Area(eqx.Module):
     **Fields** `low`, `high` [um] corners, one number per axis; -inf and inf leave a side open.
 
     **Raises** `ValueError` unless low is below high on every axis; from `contains`, for
-    positions of another number of dimensions.
-
-    **Source** the house's own.
+    positions with another number of dimensions.
     """
 
     low: tuple[float, ...] = eqx.field(static=True)

@@ -20,7 +20,7 @@ def per_axis(name: str, value: Any, dims: int, infinite: bool = False) -> tuple[
 
 
 def check_far(name: str, value: Any) -> None:
-    """Raises `ValueError` for lengths [um] so large that distances would be without digits."""
+    """Raises `ValueError` for lengths [um] so large that distances would lose their digits."""
     x = np.abs(np.asarray(value, np.float64))
     far = np.isfinite(x) & (x >= _FAR)
     if far.any():
@@ -40,7 +40,7 @@ def flag_per_axis(name: str, value: Any, dims: int) -> tuple[bool, ...]:
 
 
 def axes_of(*values: Any) -> int:
-    """The number of axes that some values have together: that of the first that is a sequence."""
+    """The number of axes of some values: the length of the first that is a sequence, else 1."""
     return next((np.size(v) for v in values if np.ndim(v)), 1)
 
 

@@ -1,4 +1,4 @@
-"""Weights and delays that are a function of both positions."""
+"""Weights and delays as a function of both positions."""
 
 import math
 from collections.abc import Callable
@@ -15,11 +15,11 @@ class ByPositions(SpatialValue):
     """A function of the positions of both neurons.
 
     **Fields** `function` of positions x of sources and y of targets [um], both (m, dims), that
-    returns m values (weights in the unit of the synapse, delays in ms). Edges that are periodic
-    are its own affair.
+    returns m values (weights in the unit of the synapse, delays in ms). The function itself
+    must handle periodic axes.
 
-    **Raises** `ValueError` for what is no function; when values are drawn, for a result of
-    another shape or one that is not finite.
+    **Raises** `ValueError` for a value that is not a function; when values are drawn, for a result
+    of another shape or one that is not finite.
 
     **Source** Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
     """
@@ -34,7 +34,7 @@ class ByPositions(SpatialValue):
             )
 
     def bind(self, label: str, pre: Place | None, post: Place | None) -> Bound:
-        """The values by neuron; raises `ValueError`, naming `label`, where places do not fit."""
+        """The values by neuron; raises `ValueError`, naming `label`, if positions do not fit."""
         common_period(label, pre, post)
         assert pre is not None
         assert post is not None

@@ -1,4 +1,4 @@
-"""Delays of axons: distance over speed."""
+"""Delays by conduction along axons: distance over speed."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ class ConductionDelay(SpatialValue):
         check_bounds("ConductionDelay: offset", self.offset, "ms", at_least=0.0)
 
     def bind(self, label: str, pre: Place | None, post: Place | None) -> Bound:
-        """The values by neuron; raises `ValueError`, naming `label`, where places do not fit."""
+        """The values by neuron; raises `ValueError`, naming `label`, if positions do not fit."""
         apart = distances(label, pre, post)
 
         def values(i: np.ndarray, j: np.ndarray) -> np.ndarray:

@@ -6,12 +6,10 @@ import numpy as np
 
 
 class Place(NamedTuple):
-    """Where the neurons of one side of a projection are.
+    """The positions of the neurons of one side of a projection.
 
     **Fields** `points` [um] (n, dims) positions; `period` [um] (dims,) of their space, inf for
     an open axis, or None where all are open.
-
-    **Source** the house's own.
     """
 
     points: np.ndarray
@@ -21,10 +19,10 @@ class Place(NamedTuple):
 def distance(a: Any, b: Any, period: Any = None) -> np.ndarray:
     """Euclidean distance [um] between positions `(..., dims)`, with the minimal image.
 
-    On an axis of period P the gap `|a - b|` is taken modulo P, and the shorter way round:
+    On an axis of period P the gap `|a - b|` is taken modulo P and along the shorter way:
     `min(gap, P - gap)`. `period` is (dims,), 0 or inf for an open axis, or None.
 
-    **Raises** `ValueError` unless both have one number of axes.
+    **Raises** `ValueError` unless both have the same number of axes.
 
     **Source** minimum image convention: Allen and Tildesley (1987), "Computer Simulation of
     Liquids", section 1.5.2.
@@ -52,8 +50,6 @@ def common_period(label: str, pre: Place | None, post: Place | None) -> np.ndarr
 
     **Raises** `ValueError`, naming `label`, where positions are missing, not finite, or of
     different dimension or period.
-
-    **Source** the house's own.
     """
     sides = []
     for side, place in (("source", pre), ("target", post)):
@@ -97,10 +93,7 @@ def _checked(name: str, place: Place) -> tuple[np.ndarray, np.ndarray]:
 
 
 def distance_range(pre: Place, post: Place) -> tuple[float, float]:
-    """Bounds [um] of the distance between any two neurons, from their bounding boxes.
-
-    **Source** the house's own.
-    """
+    """Bounds [um] of the distance between any two neurons, from their bounding boxes."""
     period = common_period("positions", pre, post)
     a, b = np.asarray(pre.points, np.float64), np.asarray(post.points, np.float64)
     if a.size == 0 or b.size == 0:
@@ -110,5 +103,5 @@ def distance_range(pre: Place, post: Place) -> tuple[float, float]:
     if period is not None:
         near = np.where(np.isinf(period), near, 0.0)
         far = np.minimum(far, period / 2)
-    zero = np.zeros_like(near)  # the same sums as of every pair, so that no rounding passes them
+    zero = np.zeros_like(near)  # the same sums as for a pair, so that rounding cannot exceed them
     return float(distance(near, zero)), float(distance(far, zero))

@@ -1,4 +1,4 @@
-"""Given positions."""
+"""Positions given one by one."""
 
 from typing import Any
 
@@ -18,8 +18,6 @@ class Free(Layout):
 
     **Raises** `ValueError` for points that are not finite numbers of shape (n, dims), or a
     period below 0, or 1e15 um and more; from `build`, unless there is one point per neuron.
-
-    **Source** the house's own.
     """
 
     points: np.ndarray

@@ -20,8 +20,8 @@ class Grid(Layout):
     **Fields** `shape` neurons along each axis; `spacing` [um] between neighbours, `origin`
     [um] of neuron 0, `periodic`: one value, or one per axis.
 
-    **Raises** `ValueError` unless shape is whole numbers >= 1, spacing above 0, and all are of
-    one number of axes, and the lattice within 1e15 um; from `build`, unless the population has
+    **Raises** `ValueError` unless shape is whole numbers >= 1, spacing is above 0, all have the
+    same number of axes, and the lattice is within 1e15 um; from `build`, unless the population has
     as many neurons as the lattice.
 
     **Source** Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
@@ -69,7 +69,7 @@ class Grid(Layout):
     def index(self, *coords: Any) -> Any:
         """The neuron at some coordinates, one argument per axis: whole numbers or arrays.
 
-        A periodic axis wraps; outside an open one is a `ValueError`.
+        A periodic axis wraps; a coordinate outside an open axis is a `ValueError`.
         """
         if len(coords) != self.dims:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""What a layout is: it says where the n neurons of a population are."""
+"""The role of a layout: it gives the positions of the n neurons of a population."""
 
 from abc import abstractmethod
 from typing import Any
@@ -10,7 +10,7 @@ import numpy as np
 class Layout(eqx.Module):
     """The positions of a population's neurons, in any number of dimensions.
 
-    **Step** `check(label, n)` raises where n neurons cannot be placed. `draw(key, n)` gives
+    **Step** `check(label, n)` raises if n neurons cannot be placed. `draw(key, n)` returns
     their positions, float64 (n, dims), on the host; `key` is a stream of
     `numerics.stream_key`. `dims` is the number of axes, `period` the length after which each
     axis repeats, (dims,) with inf for an open axis, or None where all are open.

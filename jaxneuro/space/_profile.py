@@ -22,9 +22,9 @@ class Profile(eqx.Module):
     """A function of distance, for probabilities, weights or delays.
 
     **Step** `profile(d)` maps distances [um] to values, NumPy in and out, any shape.
-    `reach(level)` is the distance beyond which the size of the value stays below `level`; inf
-    if there is none. `monotonic` says that the value never turns: its extremes over a range of
-    distances are at the ends.
+    `reach(level)` is the distance beyond which the absolute value stays below `level`, or inf.
+    `monotonic` says that the value only falls or only rises, so that its extremes over a range of
+    distances are at the ends of the range.
 
     **Source** Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
     """
@@ -36,7 +36,7 @@ class Profile(eqx.Module):
 
     @abstractmethod
     def reach(self, level: float) -> float:
-        """The distance [um] beyond which the size of the value stays below `level`."""
+        """The distance [um] beyond which the absolute value stays below `level`."""
 
 
 class Gaussian(Profile):
@@ -61,7 +61,7 @@ class Gaussian(Profile):
         return self.peak * np.exp(-0.5 * (x * x))
 
     def reach(self, level: float) -> float:
-        """The distance [um] beyond which the size of the value stays below `level`."""
+        """The distance [um] beyond which the absolute value stays below `level`."""
         return self.sigma * math.sqrt(2.0 * _falls(self.peak, level))
 
 
@@ -86,7 +86,7 @@ class Exponential(Profile):
         return self.peak * np.exp(-np.asarray(d, np.float64) / self.length)
 
     def reach(self, level: float) -> float:
-        """The distance [um] beyond which the size of the value stays below `level`."""
+        """The distance [um] beyond which the absolute value stays below `level`."""
         return self.length * _falls(self.peak, level)
 
 
@@ -111,7 +111,7 @@ class Linear(Profile):
         return self.peak * np.maximum(0.0, 1.0 - np.asarray(d, np.float64) / self.radius)
 
     def reach(self, level: float) -> float:
-        """The distance [um] beyond which the size of the value stays below `level`."""
+        """The distance [um] beyond which the absolute value stays below `level`."""
         if level <= 0:
             return math.inf
         return self.radius * max(0.0, 1.0 - level / abs(self.peak)) if self.peak else 0.0
@@ -138,7 +138,7 @@ class Disc(Profile):
         return np.where(np.asarray(d, np.float64) <= self.radius, self.peak, 0.0)
 
     def reach(self, level: float) -> float:
-        """The distance [um] beyond which the size of the value stays below `level`."""
+        """The distance [um] beyond which the absolute value stays below `level`."""
         if level <= 0:
             return math.inf
         return self.radius if abs(self.peak) >= level else 0.0

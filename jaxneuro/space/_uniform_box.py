@@ -1,4 +1,4 @@
-"""Neurons anywhere in a box."""
+"""Neurons at random positions in a box."""
 
 from typing import Any
 
@@ -15,8 +15,8 @@ class UniformBox(Layout):
 
     Index of a draw: the neuron; counter: the axis. 53 random bits make each coordinate.
 
-    **Fields** `low`, `high` [um] corners, one number per axis (a single number is one axis
-    where neither has more); `periodic` whether an axis repeats after `high - low`: one value,
+    **Fields** `low`, `high` [um] corners, one number per axis (two single numbers make one
+    axis); `periodic` whether an axis repeats after `high - low`: one value,
     or one per axis.
 
     **Raises** `ValueError` unless low is below high on every axis, both within 1e15 um.

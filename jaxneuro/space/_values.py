@@ -16,23 +16,22 @@ Bound: TypeAlias = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 class SpatialValue(eqx.Module):
-    """A weight or delay that is known once the positions of both neurons are.
+    """A weight or delay that is computed from the positions of both neurons.
 
     **Step** `bind(label, pre, post)` returns a function of index arrays (i, j) that gives one
     float64 value per connection from source i to target j. `longest(pre, post)` is an upper
-    bound of the values, from the bounding boxes and the period of the space; inf where none is
-    known.
+    bound of the values, from the bounding boxes and the period of the space; inf if none is known.
 
     **Source** Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
     """
 
     @abstractmethod
     def bind(self, label: str, pre: Place | None, post: Place | None) -> Bound:
-        """The values by neuron; raises `ValueError`, naming `label`, where places do not fit."""
+        """The values by neuron; raises `ValueError`, naming `label`, if positions do not fit."""
 
     @abstractmethod
     def longest(self, pre: Place, post: Place) -> float:
-        """An upper bound of the values; inf where none is known."""
+        """An upper bound of the values; inf if none is known."""
 
 
 def distances(label: str, pre: Place | None, post: Place | None) -> Bound:
@@ -40,7 +39,7 @@ def distances(label: str, pre: Place | None, post: Place | None) -> Bound:
     period = common_period(label, pre, post)
     assert pre is not None
     assert post is not None
-    # One row per axis: a coordinate of all pairs then stands in one piece.
+    # One row per axis, so that one coordinate of all pairs is contiguous in memory.
     a, b = (np.ascontiguousarray(np.asarray(x.points, np.float64).T) for x in (pre, post))
     return lambda i, j: distance(a[:, i].T, b[:, j].T, period)
 
@@ -48,13 +47,13 @@ def distances(label: str, pre: Place | None, post: Place | None) -> Bound:
 class ByDistance(SpatialValue):
     """A function of the distance between the two neurons.
 
-    An upper bound is known for a monotonic profile only.
+    An upper bound is known only for a monotonic profile.
 
     **Fields** `function` a `Profile`, or any function of an array of distances [um] that
     returns values of the same shape (weights in the unit of the synapse, delays in ms).
 
-    **Raises** `ValueError` for what is no function; when values are drawn, for a result of
-    another shape or one that is not finite.
+    **Raises** `ValueError` for a value that is not a function; when values are drawn, for a result
+    of another shape or one that is not finite.
 
     **Source** Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
     """
@@ -69,7 +68,7 @@ class ByDistance(SpatialValue):
             )
 
     def bind(self, label: str, pre: Place | None, post: Place | None) -> Bound:
-        """The values by neuron; raises `ValueError`, naming `label`, where places do not fit."""
+        """The values by neuron; raises `ValueError`, naming `label`, if positions do not fit."""
         apart = distances(label, pre, post)
 
         def values(i: np.ndarray, j: np.ndarray) -> np.ndarray:
@@ -87,7 +86,7 @@ class ByDistance(SpatialValue):
         return values
 
     def longest(self, pre: Place, post: Place) -> float:
-        """An upper bound of the values; inf where none is known."""
+        """An upper bound of the values; inf if none is known."""
         if not (isinstance(self.function, Profile) and self.function.monotonic):
             return math.inf
         return float(self._of("ByDistance", np.array(distance_range(pre, post))).max())

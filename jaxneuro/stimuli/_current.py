@@ -9,25 +9,22 @@ from ._signal_field import check_signals, prepare_signals, signal, value_at
 
 
 class CurrentState(NamedTuple):
-    """Nothing: a current that is known beforehand has no state.
-
-    **Source** see `Current`.
-    """
+    """Empty: a current that is given beforehand has no state."""
 
 
 class Current(Stimulus):
     """Current: `current = amplitude(t)`, held over each time step.
 
-    A function of time gets t as float32: from step 2^23 on neighbouring steps share a time. For
-    longer runs take a signal, which is exact at any step.
+    A function of time gets t as float32: from step 2^23 on, neighbouring steps get the same time.
+    For longer runs use a signal, which is exact at any step.
 
     **Fields** `amplitude` [pA] () or (n,), a function of t [ms], or a signal (`Sinusoid`,
     `Steps`, `Ramp`, `Pulses`).
 
     **Step** returns the amplitude as `drive.current`.
 
-    **Raises** `ValueError` unless the amplitude is finite; by `prepare` for one of a wrong
-    shape, or a signal with times off the grid.
+    **Raises** `ValueError` unless the amplitude is finite; from `prepare` for a wrong shape, or a
+    signal with times off the grid.
 
     **Source** Brette et al. (2007), doi:10.1007/s10827-007-0038-6.
     """

@@ -12,16 +12,14 @@ from .._types import SpikeStimulus
 from ..numerics import Stream, chance, per_step, steps_on_grid
 from ._signal import check_shapes
 
-_SLACK = 1e-6  # of rounding in rate dt
+_SLACK = 1e-6  # allows for rounding in rate dt
 
 
 class DeadTimePoissonState(NamedTuple):
     """State of n processes.
 
-    **Fields** `stream` where they draw; `left` int32 (n,): steps of dead time left, -1 before
+    **Fields** `stream` of their random bits; `left` int32 (n,): steps of dead time left, -1 before
     the first step.
-
-    **Source** see `DeadTimePoisson`.
     """
 
     stream: Stream
@@ -31,20 +29,20 @@ class DeadTimePoissonState(NamedTuple):
 class DeadTimePoisson(SpikeStimulus):
     """Poisson process with dead time: no spike for `dead_time` after a spike.
 
-    Update: after a spike D = dead_time / dt steps without one, then a spike with probability
-    `p = 1 / (1 / (rate dt) - D)` per step: the mean rate is `rate`. At most one spike per step.
-    The processes start in equilibrium.
+    Update: a spike is followed by D = dead_time / dt steps without a spike. After these, each step
+    has a spike with probability `p = 1 / (1 / (rate dt) - D)`, so that the mean rate is `rate`.
+    There is at most one spike per step. The processes start in equilibrium.
 
     **Fields** `rate` [Hz] () or (n,), the mean rate; `dead_time` [ms] () or (n,), whole steps.
 
     **Step** returns the counts 0 or 1, (n,); NaN where the rate is negative or too high.
 
-    **Raises** `ValueError` for a value that is negative or not finite; by `prepare` for a dead
+    **Raises** `ValueError` for a value that is negative or not finite; from `prepare` for a dead
     time off the grid, a wrong shape, or a rate too high for the dead time.
 
     **Source** Deger, Helias, Boucsein, Rotter (2012), doi:10.1007/s10827-011-0362-8.
 
-    **Differs** a constant rate; in discrete time, exactly.
+    **Differs** the rate is constant; the process is exact in discrete time.
     """
 
     rate: Parameter = param(unit="Hz", at_least=0.0)

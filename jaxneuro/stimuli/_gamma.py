@@ -17,9 +17,7 @@ from ._signal_field import check_rate, check_signals, prepare_signals, signal, v
 class GammaState(NamedTuple):
     """State of n gamma processes.
 
-    **Fields** `stream` where they draw; `stage` int32 (n,): stages passed since the last spike.
-
-    **Source** see `Gamma`.
+    **Fields** `stream` of their random bits; `stage` int32 (n,): stages since the last spike.
     """
 
     stream: Stream
@@ -29,20 +27,20 @@ class GammaState(NamedTuple):
 class Gamma(SpikeStimulus):
     """Gamma process of whole order: every `order`-th event of a Poisson process of `order rate`.
 
-    At a constant rate the intervals have a gamma law with a coefficient of variation of
-    `1 / sqrt(order)`. A rate that changes with time is followed exactly. The processes start in
-    equilibrium.
+    At a constant rate the intervals have a gamma distribution with a coefficient of variation of
+    `1 / sqrt(order)`. The process follows a rate that changes with time exactly. The processes
+    start in equilibrium.
 
     **Fields** `rate` [Hz] () or (n,), a function of t [ms], or a signal; at least 0; `order` a
     whole number of at least 1.
 
     **Step** returns the counts, (n,); NaN where a function gives a rate below 0 or NaN.
 
-    **Raises** `ValueError` for a rate that is negative or not finite, or another order; by
+    **Raises** `ValueError` for a rate that is negative or not finite, or another order; from
     `prepare` for a rate of a wrong shape, or of more than 16383 events per time step.
 
-    **Source** Cox (1962), Renewal Theory, chapter 2; Kuffler, Fitzhugh, Barlow (1957),
-    doi:10.1085/jgp.40.5.683.
+    **Source** Cox (1962), Renewal Theory, chapter 2; Kuffler, Fitzhugh, Barlow (1957), Journal of
+    General Physiology 40, 683.
     """
 
     takes_runs: ClassVar[bool] = True
@@ -75,4 +73,4 @@ class Gamma(SpikeStimulus):
         return GammaState(state.stream, passed - spikes * self.order), counts
 
 
-_START = 99  # the purpose of the bits of the start
+_START = 99  # purpose of the bits that draw the start

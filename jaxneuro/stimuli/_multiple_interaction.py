@@ -16,30 +16,28 @@ from ._signal_field import check_rate, check_signals, prepare_signals, signal, v
 class MultipleInteractionState(NamedTuple):
     """State of the process.
 
-    **Fields** `stream` where the n neurons draw.
-
-    **Source** see `MultipleInteraction`.
+    **Fields** `stream` of the random bits of the n neurons.
     """
 
     stream: Stream
 
 
 class MultipleInteraction(SpikeStimulus):
-    """Multiple interaction process: each neuron gets a random part of common spikes.
+    """Multiple interaction process: each neuron gets a random subset of common spikes.
 
-    A mother process of `rate / correlation` is common to the neurons; every neuron gets each of
-    its spikes with the probability `correlation`. Every train is a Poisson process of `rate`; the
-    counts of two neurons have the correlation coefficient `correlation`.
+    The neurons share a mother process of the rate `rate / correlation`. Each neuron gets each of
+    its spikes with the probability `correlation`. Every spike train is a Poisson process of the
+    rate `rate`; the counts of two neurons have the correlation coefficient `correlation`.
 
     **Fields** `rate` [Hz] () or (n,), a function of t [ms], or a signal; at least 0;
-    `correlation` () or (n,), above 0, at most 1. They should be one for all neurons: where
-    `rate / correlation` differs, so does the mother process.
+    `correlation` () or (n,), above 0, at most 1. Both should be the same for all neurons: if
+    `rate / correlation` differs between neurons, so does the mother process.
 
-    **Step** returns the counts, (n,); NaN where a function gives a rate below 0 or NaN. Takes
-    time in proportion to the mother's spikes in the step.
+    **Step** returns the counts, (n,); NaN where a function gives a rate below 0 or NaN. The time
+    is proportional to the spikes of the mother process in the step.
 
     **Raises** `ValueError` for a rate that is negative or not finite, or another correlation
-    (for 0 use `Poisson`); by `prepare` for a wrong shape, or a mother process of more than 16383
+    (for 0 use `Poisson`); from `prepare` for a wrong shape, or a mother process of more than 16383
     spikes per time step.
 
     **Source** Kuhn, Aertsen, Rotter (2003), doi:10.1162/089976603321043702.
@@ -72,7 +70,7 @@ class MultipleInteraction(SpikeStimulus):
 
 
 def _copies(stream: Stream, step: Any, spikes: jax.Array, p: jax.Array) -> jax.Array:
-    """How many of its spikes each neuron takes, each with probability p: two at a time."""
+    """How many of the spikes each neuron gets, each with probability p; draws two at a time."""
     most = jnp.max(spikes, initial=0).astype(jnp.int32)
 
     def pair(carry: tuple[Any, Any]) -> tuple[Any, Any]:

@@ -10,16 +10,14 @@ from .._types import Drive, Stimulus
 from ..numerics import Stream, standard_normal
 from ._signal import check_shapes
 
-_START = 99  # the purpose of the bits of the start
+_START = 99  # purpose of the bits that draw the start
 
 
 class OrnsteinUhlenbeckState(NamedTuple):
     """State of n processes.
 
-    **Fields** `stream` where they draw; `noise` (n,): the process with mean 0 and standard
+    **Fields** `stream` of their random bits; `noise` (n,): the process with mean 0 and standard
     deviation 1.
-
-    **Source** see `OrnsteinUhlenbeck`.
     """
 
     stream: Stream
@@ -30,16 +28,16 @@ class OrnsteinUhlenbeck(Stimulus):
     """Ornstein-Uhlenbeck current: Gaussian, with an exponential autocorrelation.
 
     Equations: `dx = -x / tau dt + sqrt(2 / tau) dW`, current `mean + sd x`. Update: exact,
-    `x(t+dt) = x(t) exp(-dt/tau) + sqrt(1 - exp(-2 dt/tau)) N`; started in its stationary law.
+    `x(t+dt) = x(t) exp(-dt/tau) + sqrt(1 - exp(-2 dt/tau)) N`. x starts stationary.
 
-    **Fields** each () or (n,): `mean` [pA]; `sd` [pA] of the stationary law; `tau` [ms] correlation
-    time.
+    **Fields** each () or (n,): `mean` [pA]; `sd` [pA] of the stationary process; `tau` [ms]
+    correlation time.
 
     **Step** returns `drive.current` (n,): the value at the start of the step, held over it;
     independent between neurons.
 
     **Raises** `ValueError` for a value that is not finite, a negative sd, or a tau that is not
-    above 0; by `prepare` for a wrong shape.
+    above 0; from `prepare` for a wrong shape.
 
     **Source** Uhlenbeck and Ornstein (1930), doi:10.1103/PhysRev.36.823; Gillespie (1996),
     doi:10.1103/PhysRevE.54.2084.

@@ -13,9 +13,7 @@ from ._signal_field import check_rate, check_signals, prepare_signals, signal, v
 class PoissonState(NamedTuple):
     """State of Poisson trains.
 
-    **Fields** `stream` where the n neurons draw.
-
-    **Source** see `Poisson`.
+    **Fields** `stream` of the random bits of the n neurons.
     """
 
     stream: Stream
@@ -25,19 +23,20 @@ class Poisson(SpikeStimulus):
     """Poisson spike trains: each neuron gets its own, with the rate `rate(t)`.
 
     Update: the counts of a time step are Poisson numbers of mean `rate dt`, drawn by inversion
-    and exact to the digits of the dtype. The superposition of K trains is one train of K times
+    and exact to the digits of the dtype. The superposition of K trains is one train with K times
     the rate.
 
-    The gradient of the counts with respect to the rate is 0, for they are drawn; that with
+    The counts are drawn, so their gradient with respect to the rate is 0; the gradient with
     respect to the weight of the spikes is exact. A function of time gets t as float32: from step
-    2^23 on neighbouring steps share a time. For longer runs take a signal, exact at any step.
+    2^23 on, neighbouring steps get the same time. For longer runs use a signal, which is exact at
+    any step.
 
     **Fields** `rate` [Hz] () or (n,), a function of t [ms], or a signal; at least 0.
 
     **Step** returns the counts, (n,); NaN where a function gives a rate below 0 or NaN.
 
-    **Raises** `ValueError` for a rate that is negative or not finite; by `prepare` for one of a
-    wrong shape, or of more than 16383 spikes per time step.
+    **Raises** `ValueError` for a rate that is negative or not finite; from `prepare` for a
+    wrong shape, or more than 16383 spikes per time step.
 
     **Source** Amit and Brunel (1997), doi:10.1093/cercor/7.3.237.
     """

@@ -14,24 +14,24 @@ from ._signal import LAST_STEP, as_times, check_shapes
 from ._spike_times import unprepared
 
 _MOST_SPIKES = 2**27
-_BYTES = 64  # per spike, while they are put in order
-_CHUNK = 2**20  # spikes drawn at a time, so that what drawing takes stays small
+_BYTES = 64  # per spike while spikes are sorted
+_CHUNK = 2**20  # spikes drawn at a time, to limit the memory of drawing
 _NONE = np.zeros(0, np.int32), np.zeros(0, np.int32)
 
 
 class PulsePackets(SpikeStimulus):
     """Pulse packets: `activity` spikes for each neuron around each time, Gaussian in time.
 
-    The spikes are drawn when the network is built, independent between neurons, and put on the
-    nearest point of the time grid. Those at t <= 0, or later than a run can get, are dropped.
+    `build` draws the spikes, independently for each neuron, and rounds them to the time grid.
+    Spikes at t <= 0, or later than the last step that can be counted, are dropped.
 
     **Fields** `times` [ms] (packets,), at least 0: the centres; `activity` a whole number of at
     least 1: spikes per packet and neuron; `sd` [ms] () or (n,): standard deviation in time.
 
-    **Step** returns the counts, (n,); runs as the `ScheduledSpikes` that `prepare` returns.
+    **Step** is that of the `ScheduledSpikes` that `prepare` returns; it returns the counts, (n,).
 
     **Raises** `ValueError` for times or an sd that are negative or not finite, or another
-    activity; by `prepare` for an sd of a wrong shape, or more than 2^27 spikes together.
+    activity; from `prepare` for an sd of a wrong shape, or more than 2^27 spikes together.
 
     **Source** Diesmann, Gewaltig, Aertsen (1999), doi:10.1038/990101.
     """
@@ -67,7 +67,7 @@ class PulsePackets(SpikeStimulus):
         return schedule(steps.astype(np.int64), neurons, n)
 
     def _draw(self, n: int, dt: float, key: Any, first: int, stop: int) -> tuple[Any, Any]:
-        """Steps and neurons of some spikes, those of neuron 0 first; without those not kept."""
+        """Steps and neurons of some spikes, those of neuron 0 first, without dropped ones."""
         times = np.asarray(self.times, np.float64)
         neurons, number = np.divmod(np.arange(first, stop), times.size * self.activity)
         word = bits(key, neurons, number)[0]

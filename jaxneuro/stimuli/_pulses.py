@@ -12,19 +12,17 @@ from ._signal import Signal, as_times, between, need_grid, times_on_grid
 
 
 class Pulses(Signal):
-    """Pulse train: `amplitude` for `width` every `period` from `t_first` on, else `baseline`.
+    """Pulse train: from `t_first` on, `amplitude` for `width` in every `period`, else `baseline`.
 
     **Fields** `amplitude` () or (n,): the value in a pulse; `width`, `period` [ms] (), above 0;
     `t_first` [ms] (): start of the first pulse (default 0); `baseline` () or (n,): the value
-    between pulses (default 0); `on_grid` whether times count steps (set by `prepare`).
+    between pulses (default 0); `on_grid` whether times are in steps (set by `prepare`).
 
     **Step** `at(step, dt)` returns the value, () or (n,).
 
     **Raises** `ValueError` for a value that is not finite, a width or period that is not above
-    0, a width longer than the period, or a negative `t_first`; by `prepare` for a time off the
-    grid.
-
-    **Source** the house's own: integer arithmetic on time steps.
+    0, a width longer than the period, or a negative `t_first`; from `prepare` for a time off
+    the grid.
     """
 
     amplitude: Parameter = param()

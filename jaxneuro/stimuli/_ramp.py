@@ -12,17 +12,15 @@ from ._signal import Signal, as_times, between, need_grid, times_on_grid
 
 
 class Ramp(Signal):
-    """Ramp: `start_value` until `t_start`, `stop_value` from `t_stop` on, linear in between.
+    """Ramp: `start_value` until `t_start`, `stop_value` from `t_stop` on, and linear between them.
 
     **Fields** `start_value`, `stop_value` () or (n,); `t_start`, `t_stop` [ms] (), whole time
-    steps; `on_grid` whether they count steps (set by `prepare`).
+    steps; `on_grid` whether they are in steps (set by `prepare`).
 
     **Step** `at(step, dt)` returns the value at the start of the step, () or (n,).
 
     **Raises** `ValueError` for a value that is not finite, a negative time, or `t_stop` that is
-    not after `t_start`; by `prepare` for a time off the grid.
-
-    **Source** linear interpolation.
+    not after `t_start`; from `prepare` for a time off the grid.
     """
 
     start_value: Parameter = param()

@@ -1,4 +1,4 @@
-"""Spikes at given time steps: what spike times become when a network is built."""
+"""Spikes at given time steps: `build` turns spike times into this."""
 
 from typing import Any, NamedTuple
 
@@ -11,33 +11,29 @@ from .._arrays import as_array
 from .._fields import static, table
 from .._types import SpikeStimulus
 
-_NEVER = 2**31 - 1  # the step of entries that never come
+_NEVER = 2**31 - 1  # the step of entries that are never reached
 
 
 class ScheduledSpikesState(NamedTuple):
-    """Where in the list of spikes the run is.
+    """Position of the run in the list of spikes.
 
-    **Fields** `next` int32 (): the first entry that is not past.
-
-    **Source** see `ScheduledSpikes`.
+    **Fields** `next` int32 (): the first entry that is not over.
     """
 
     next: jax.Array
 
 
 class ScheduledSpikes(SpikeStimulus):
-    """Spikes at given time steps; `SpikeTimes` and `PulsePackets` become this when built.
+    """Spikes at given time steps: what `prepare` makes of `SpikeTimes` and `PulsePackets`.
 
-    A step looks at `most` entries, however many there are.
+    A step reads `most` entries, however long the list is.
 
-    **Fields** `steps` int32 (m,) ascending, the step at whose end each spike comes; `neurons`
-    int32 (m,), or None for all neurons; `counts` (m,): how many spikes an entry stands for;
-    `n` neurons; `most` the largest number of entries of one step. The last `most` entries never
-    come.
+    **Fields** `steps` int32 (m,) ascending, the step at whose end each spike arrives; `neurons`
+    int32 (m,), or None for all neurons; `counts` (m,): the number of spikes of an entry; `n`
+    neurons; `most` the largest number of entries of one step. The last `most` entries are padding
+    and are never reached.
 
-    **Step** returns the counts, (n,). The steps of a run follow one another.
-
-    **Source** the house's own: design section 4.
+    **Step** returns the counts, (n,). The steps of a run must be consecutive.
     """
 
     steps: Any = table()
@@ -66,7 +62,7 @@ class ScheduledSpikes(SpikeStimulus):
 
 
 def schedule(steps: np.ndarray, neurons: np.ndarray | None, n: int) -> ScheduledSpikes:
-    """The stimulus of spikes in any order; spikes of one step and neuron are one entry."""
+    """The stimulus for spikes in any order; spikes of one step and neuron become one entry."""
     keys = steps if neurons is None else steps * n + neurons
     keys, counts = np.unique(keys.astype(np.int64), return_counts=True)
     size = 1 if neurons is None else max(n, 1)

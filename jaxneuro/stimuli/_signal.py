@@ -1,4 +1,4 @@
-"""Signals: functions of time that an amplitude or a rate can be."""
+"""Signals: functions of time that can be used as an amplitude or a rate."""
 
 import dataclasses
 from abc import abstractmethod
@@ -20,11 +20,9 @@ class Signal(Model):
     """The role of a signal: a function of time in place of a number.
 
     **Step** `at(step, dt)` returns the value in the time step with the integer number `step`,
-    () or (n,). `bounds()` returns the lowest and the highest value that it can have, or None
-    where they are not known. `prepare(label, n, dt, key)` is called once by `build`, on the
+    () or (n,). `bounds()` returns the lowest and the highest possible value, or None if they are
+    not known. `prepare(label, n, dt, key)` is called once by `build`, on the
     host: it checks what needs dt and n, and returns the signal that runs.
-
-    **Source** the house's own: design section 2.
     """
 
     @abstractmethod
@@ -72,7 +70,7 @@ def need_grid(model: Any) -> None:
 
 
 def as_times(times: Any) -> Any:
-    """Times as an array; a converter of fields. float32 stays, and with it its tolerance."""
+    """Times as an array; a converter of fields. float32 stays float32 and keeps its tolerance."""
     if isinstance(times, jax.Array) and (is_traced(times) or times.dtype == np.int32):
         return times
     try:
@@ -85,7 +83,7 @@ def as_times(times: Any) -> Any:
 
 
 def times_on_grid(label: str, signal: Any, n: int, dt: float, names: Sequence[str]) -> Any:
-    """The signal with its times [ms] as whole steps, or `ValueError`; once is enough."""
+    """The signal with its times [ms] as whole steps, or `ValueError`; no change if they are."""
     check_shapes(label, signal, n)
     if signal.on_grid:
         return signal

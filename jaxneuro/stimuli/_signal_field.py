@@ -28,10 +28,8 @@ def signal(
 ) -> Any:
     """A parameter that may change with time: a number, (n,), a function of t [ms], a `Signal`.
 
-    **Fields** `default` the usual value; `unit` its unit; `at_least` the lowest value allowed,
-    checked when the model is made as far as the value is known then.
-
-    **Source** the house's own: design section 2.
+    **Fields** `default` value; `unit` its unit; `at_least` the lowest value allowed, checked when
+    the model is made, if the value is known then.
     """
     checks = {"unit": unit, "above": None, "at_least": at_least, "at_most": None}
     metadata = {"checks": checks, "on_grid": False}

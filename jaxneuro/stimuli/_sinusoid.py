@@ -15,9 +15,9 @@ from ._signal import Signal
 class Sinusoid(Signal):
     """Sinusoid: `mean + amplitude sin(2 pi frequency t + phase)`, t the start of the step.
 
-    The phase is kept in whole numbers: it is as right after hours as in the first step.
+    The phase is computed in whole numbers, so that it is as exact after hours as at the start.
 
-    **Fields** each () or (n,): `mean` and `amplitude` in the unit of what they stand for;
+    **Fields** each () or (n,): `mean` and `amplitude` in the unit of the field they are used for;
     `frequency` [Hz] of at least 0; `phase` [rad] at t = 0 (default 0).
 
     **Step** `at(step, dt)` returns the value, () or (n,).
@@ -43,6 +43,6 @@ class Sinusoid(Signal):
     def at(self, step: Any, dt: float) -> jax.Array:
         """The value in a time step, () or (n,)."""
         turned = cycles(self.frequency, step, dt)
-        # Rounding must not lead below mean - amplitude: a rate would be negative.
+        # Rounding must not give less than mean - amplitude: a rate would be negative.
         wave = jnp.clip(jnp.sin(turned * (2 * np.pi) + self.phase), -1, 1)
         return self.mean + self.amplitude * wave

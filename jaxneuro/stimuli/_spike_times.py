@@ -13,7 +13,7 @@ from ._signal import as_times, whole_steps
 
 
 def _as_spike_times(times: Any) -> Any:
-    """Times (m,), or (n, longest) for one list per neuron, with nan where a list has ended."""
+    """Times (m,), or (n, longest) for one list per neuron, with nan after the end of a list."""
     lists = list(times) if isinstance(times, list | tuple) else []
     if not lists or not all(isinstance(t, list | tuple) or np.ndim(t) == 1 for t in lists):
         return as_times(times)
@@ -41,20 +41,20 @@ def _as_neurons(neurons: Any) -> Any:
 
 
 class SpikeTimes(SpikeStimulus):
-    """Spikes at given times, of all neurons or each of its own.
+    """Spikes at given times, the same for all neurons or different for each.
 
     A spike at t belongs to the step that ends at t, as the spikes of neurons do. Several spikes
-    of one neuron at one time count as many.
+    of one neuron at one time are counted separately.
 
     **Fields** `times` [ms], above 0, whole time steps, in any order: (m,), or a list of times for
     each neuron, kept as (n, longest) with nan after the end of a list; `neurons` (m,): the number
     of the target of each of m times, or None: every neuron gets every spike.
 
-    **Step** returns the counts, (n,); runs as the `ScheduledSpikes` that `prepare` returns.
+    **Step** is that of the `ScheduledSpikes` that `prepare` returns; it returns the counts, (n,).
 
-    **Raises** `ValueError` for times that are not finite or not above 0, or other neurons than
-    times; by `prepare` for a time off the grid, a neuron that the population does not have, or
-    another number of lists than neurons.
+    **Raises** `ValueError` for times that are not finite or not above 0, or `neurons` of another
+    length than `times`; from `prepare` for a time off the grid, a neuron that the population does
+    not have, or a number of lists that is not the number of neurons.
 
     **Source** as spike_generator of Gewaltig and Diesmann (2007), NEST,
     doi:10.4249/scholarpedia.1430.

@@ -17,13 +17,13 @@ class Steps(Signal):
     """Piecewise constant: `values[k]` from `times[k]` on, 0 before `times[0]`.
 
     **Fields** `times` [ms] (m,) ascending, whole time steps; `values` (m,), or (m, n) for one
-    value per neuron; `on_grid` whether the times count steps (set by `prepare`).
+    value per neuron; `on_grid` whether the times are in steps (set by `prepare`).
 
-    **Step** `at(step, dt)` returns the value, () or (n,); a time t begins the step that starts
-    at t.
+    **Step** `at(step, dt)` returns the value, () or (n,); a value holds from the step that starts
+    at its time.
 
     **Raises** `ValueError` for times that are negative, not finite or not ascending, or values
-    that are not finite or not as many; by `prepare` for a time off the grid or a wrong n.
+    that are not finite or not as many; from `prepare` for a time off the grid or a wrong n.
 
     **Source** as step_current_generator of Gewaltig and Diesmann (2007), NEST,
     doi:10.4249/scholarpedia.1430.

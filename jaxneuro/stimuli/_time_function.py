@@ -1,4 +1,4 @@
-"""A signal that a person writes as a function of time."""
+"""A signal that is a function of time."""
 
 import math
 from collections.abc import Callable
@@ -23,18 +23,16 @@ def _one_number(value: Any) -> Any:
 class TimeFunction(Signal):
     """Any function of time: `gain f(t)`, t [ms] the middle of the time step.
 
-    The function is traced by JAX: it may use `jax.numpy` and plain arithmetic, no `if` on t.
-    t has the float dtype of the network: in float32 neighbouring steps share a time from step
-    2^23 on, 839 s at 0.1 ms. The other signals are exact at any step.
+    JAX traces the function: it may use `jax.numpy` and plain arithmetic, but no `if` on t. t has
+    the float dtype of the network: in float32, neighbouring steps get the same time from step
+    2^23 on (839 s at 0.1 ms). The other signals are exact at any step.
 
     **Fields** `function` f(t) -> () or (n,), t of shape (); `gain` () multiplies its value.
 
     **Step** `at(step, dt)` returns the value, () or (n,).
 
-    **Raises** `ValueError` for a value that cannot be called; by `prepare` for a function that JAX
-    cannot trace, or whose value is not real or has another shape.
-
-    **Source** the house's own: design section 2.
+    **Raises** `ValueError` for a value that cannot be called; from `prepare` for a function that
+    JAX cannot trace, or whose value is not real or has another shape.
     """
 
     function: Callable[[jax.Array], Any] = static()

@@ -16,10 +16,8 @@ from ._signal import check_shapes
 class WhiteNoiseState(NamedTuple):
     """State of the noise of n neurons.
 
-    **Fields** `stream` where they draw; `noise` (n,): the number that holds now, of mean 0 and
+    **Fields** `stream` of their random bits; `noise` (n,): the current number, of mean 0 and
     standard deviation 1.
-
-    **Source** see `WhiteNoise`.
     """
 
     stream: Stream
@@ -37,7 +35,7 @@ class WhiteNoise(Stimulus):
     **Step** returns `drive.current` (n,), independent between neurons.
 
     **Raises** `ValueError` for a value that is not finite, a negative sd, or an interval that is
-    not above 0; by `prepare` for an interval off the grid or a wrong shape.
+    not above 0; from `prepare` for an interval off the grid or a wrong shape.
 
     **Source** as noise_generator of Gewaltig and Diesmann (2007), NEST,
     doi:10.4249/scholarpedia.1430.

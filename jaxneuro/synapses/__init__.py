@@ -1,4 +1,4 @@
-"""Synapse models: one receptor of a group of neurons each."""
+"""Synapse models; each is one receptor of a group of neurons."""
 
 from ._delta import Delta as Delta
 from ._delta import DeltaState as DeltaState

@@ -1,4 +1,4 @@
-"""Delta synapse: an arrival jumps the membrane potential."""
+"""Delta synapse: an arrival makes the membrane potential jump."""
 
 from typing import NamedTuple
 
@@ -8,10 +8,7 @@ from .._types import Drive, Synapse
 
 
 class DeltaState(NamedTuple):
-    """Nothing: a delta synapse has no state.
-
-    **Source** see `Delta`.
-    """
+    """Empty: a delta synapse has no state."""
 
 
 class Delta(Synapse):

@@ -1,4 +1,4 @@
-"""Direct: arrivals go to the neuron as they are, for one that keeps its synapses itself."""
+"""Direct: passes arrivals on unchanged, to neurons that keep their synaptic currents themselves."""
 
 from typing import NamedTuple
 
@@ -9,25 +9,20 @@ from .._types import Drive, Synapse
 
 
 class DirectState(NamedTuple):
-    """Nothing: what arrives is handed over at once.
-
-    **Source** see `Direct`.
-    """
+    """Empty: what arrives is passed on at once."""
 
 
 class Direct(Synapse):
-    """Hands what arrives at the end of a step to a port of the neuron, with no kinetics.
+    """Passes what arrives at the end of a step to a port of the neuron, without kinetics.
 
     For neurons whose synaptic currents are part of their own state (`IafPscExp`, `IafPscAlpha`)
-    and for rate units. What the numbers mean, and their unit, is the neuron's.
+    and for rate units. The neuron determines the meaning and the unit of the numbers.
 
     **Fields** `port` one of the neuron's ports (`type(neuron).ports`).
 
     **Step** `arrivals` (n,) become `drive.arrivals[port]`.
 
-    **Raises** `ValueError` from `build` for a port that the target has not.
-
-    **Source** the house's own: design section 2.
+    **Raises** `ValueError` from `build` for a port that the target does not have.
     """
 
     port: str = static("input")

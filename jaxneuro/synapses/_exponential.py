@@ -14,8 +14,6 @@ class ExponentialState(NamedTuple):
     """State of the exponential current of n neurons.
 
     **Fields** `current` [pA] (n,).
-
-    **Source** see `Exponential`.
     """
 
     current: jax.Array

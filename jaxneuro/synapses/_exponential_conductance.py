@@ -14,8 +14,6 @@ class ExponentialConductanceState(NamedTuple):
     """State of the exponential conductance of n neurons.
 
     **Fields** `g` [nS] (n,).
-
-    **Source** see `ExponentialConductance`.
     """
 
     g: jax.Array
@@ -25,8 +23,8 @@ class ExponentialConductance(Synapse):
     """Exponential conductance: jumps by w [nS] when a spike arrives, decays with tau_syn.
 
     Equations: `current = g (e_rev - v)`, `tau_syn dg/dt = -g`, `g += w`. Update: exact in g;
-    the neuron gets the mean of g over the step and its slope, so that the coupling is of
-    fourth order in dt where the neuron uses both (`LIF`), and stable however large g is.
+    the neuron gets the mean of g over the step and its slope. The coupling is of fourth order in
+    dt if the neuron uses both (`LIF`), and stable for any g.
 
     **Fields** each () or (n,): `tau_syn` [ms] time constant; `e_rev` [mV] reversal potential.
 

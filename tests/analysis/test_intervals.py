@@ -56,7 +56,7 @@ def test_cv_without_spikes_is_nan(empty):
         (([1.0, 2.0, 3.0], [5, 5, 5], 5), "indices from 0 to 4; got 5 to 5"),
         (([1.0], [-1], 5), "indices from 0 to 4; got -1"),
         (([1.0], [0], 1, 1), "at least 2 spikes; got 1"),
-        (([1.0, 1.0, 1.0], [2, 2, 2], 5), "all have one time: neuron 2"),
+        (([1.0, 1.0, 1.0], [2, 2, 2], 5), "all spikes of neuron 2 have one time"),
     ],
 )
 def test_cv_refuses(arguments, message):

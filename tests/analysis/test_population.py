@@ -141,9 +141,9 @@ def test_the_balance_at_its_ends():
 
 def test_the_balance_refuses():
     one = np.ones((4, 2))
-    with pytest.raises(ValueError, match=r"mean of inhibitory must be at most 0 pA.* in 2: give"):
+    with pytest.raises(ValueError, match=r"mean of inhibitory must be at most 0 pA.* in 2. Pass"):
         excitation_inhibition(one, one)
-    with pytest.raises(ValueError, match=r"mean of excitatory must be at least 0 pA.* in 2: give"):
+    with pytest.raises(ValueError, match=r"mean of excitatory must be at least 0 pA.* in 2. Pass"):
         excitation_inhibition(-one, -one)
     with pytest.raises(ValueError, match=r"one shape .* got \(4, 2\) and \(4, 1\)"):
         excitation_inhibition(one, -one[:, :1])

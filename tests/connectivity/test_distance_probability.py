@@ -343,7 +343,7 @@ def test_the_expected_number_finds_a_bad_function_before_anything_is_drawn():
         rule.bind("projection 'p'", LINE, LINE).expected(5, 5, False)
 
 
-def test_a_box_of_the_house_fits():
+def test_a_uniform_box_fits():
     box = UniformBox((0, 0), (50, 50), periodic=True)
     place = Place(box.draw(key_of(), 500), box.period)
     i, _ = drawn(DistanceProbability(Disc(5.0)), place, place, same=True)

@@ -53,7 +53,7 @@ def test_no_path_of_one_machine():
 
 
 def test_no_forbidden_names():
-    """Design section 9: no utils, no managers, no engines."""
+    """Names say what a thing does: no utils, no managers, no engines."""
     for path in FILES:
         assert path.stem.strip("_") not in ("utils", "util", "helpers", "common", "misc") or (
             "peers" in path.parts

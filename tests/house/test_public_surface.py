@@ -1,7 +1,8 @@
-"""Every public name says what it is, where it comes from, and what it refuses."""
+"""Every public name says what it is and what it refuses; what was published says where."""
 
 import dataclasses
 import inspect
+import re
 
 import equinox as eqx
 import pytest
@@ -26,8 +27,16 @@ MODELS = {k: v for k, v in CLASSES.items() if issubclass(v, ROLES)}
 every_name = pytest.mark.parametrize("value", PUBLIC.values(), ids=PUBLIC.keys())
 every_class = pytest.mark.parametrize("cls", CLASSES.values(), ids=CLASSES.keys())
 every_model = pytest.mark.parametrize("cls", MODELS.values(), ids=MODELS.keys())
-# Consciously absent: functions of floors 1 and 2 are for those who build models.
-INNER = ("jaxneuro.numerics", "jaxneuro.kernels")
+# These are written from a publication or after another program, and their docstrings say which:
+# every concrete class of these roles, and every function of `analysis`.
+PUBLISHED = (
+    *(jn.Neuron, jn.Synapse, jn.channels.Channel),
+    *(jn.integrators.Integrator, jn.numerics.Surrogate),
+)
+# Except these: `Direct` returns its input unchanged, `summary` prints.
+OWN = (jn.synapses.Direct, jn.analysis.summary)
+# The year of a publication, or the address of a program.
+CITATION = re.compile(r"\((?:18|19|20)\d\d\)|https://")
 
 
 def doc_of(value):
@@ -56,11 +65,25 @@ def test_a_summary(value):
     assert first.rstrip().endswith((".", ":")), first
 
 
-@every_name
+def needs_a_source(value):
+    if value in OWN:
+        return False
+    if inspect.isfunction(value):
+        return value.__module__.startswith("jaxneuro.analysis.")
+    return issubclass(value, PUBLISHED) and not inspect.isabstract(value)
+
+
+DUE = {k: v for k, v in PUBLIC.items() if needs_a_source(v)}
+
+
+def test_sources_are_due():
+    assert {"jaxneuro.neurons._lif.LIF", "jaxneuro.analysis._intervals.cv2"} <= set(DUE)
+    assert len(DUE) > 50
+
+
+@pytest.mark.parametrize("value", DUE.values(), ids=DUE.keys())
 def test_its_source(value):
-    if inspect.isfunction(value) and value.__module__.startswith(INNER):
-        return
-    assert block(doc_of(value), "Source").strip()
+    assert CITATION.search(block(doc_of(value), "Source"))
 
 
 def checks(cls):

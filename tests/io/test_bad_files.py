@@ -78,7 +78,7 @@ def test_other_endings(tmp_path):
 def test_a_large_file_is_read_when_asked(tmp_path):
     path = tmp_path / "net.json"
     path.write_text(JSON + " " * 300_000)
-    assert "has 0.3 MB, at most 0.2 are read" in message(read_description, path, max_mb=0.2)
+    assert "must have at most 0.2 MB; got 0.3 MB" in message(read_description, path, max_mb=0.2)
     assert len(read_description(path, max_mb=0.4).populations) == 2
 
 

@@ -167,7 +167,7 @@ WRONG = {
     "--seconds": (("run", "net.toml", "--seconds", "-1"), "--seconds must be a finite number"),
     "--seconds nan": (("run", "net.toml", "--seconds", "nan"), "--seconds must be a finite number"),
     "off the grid": (("run", "net.toml", "--seconds", "0.00015"), "--seconds, in ms,"),
-    "size": (("run", "net.toml", "--max-mb", "0.0001"), "at most 0.0001 are read"),
+    "size": (("run", "net.toml", "--max-mb", "0.0001"), "must have at most 0.0001 MB"),
 }
 
 

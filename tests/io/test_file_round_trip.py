@@ -242,7 +242,7 @@ REFUSED = {
             ]
         ),
         "stimulus",
-        "write it as it was made",
+        "Write the model that was passed to build",
     ),
     "two lines": (
         jn.Description([jn.Population("E\nI", 4, jn.neurons.LIF())]),

@@ -180,7 +180,7 @@ def test_what_is_refused(name):
 
 
 def test_a_reset_above_the_threshold_is_refused():
-    message = r"f_v and delta_v must take v .* got 7\.9 mV"
+    message = r"f_v and delta_v must reset v .* got 7\.9 mV"
     with pytest.raises(ValueError, match=message):
         GLIF(f_v=0.8, delta_v=13.7, delta_theta_s=0.366)
     with pytest.raises(ValueError, match="f_v and delta_v"):

@@ -176,7 +176,7 @@ BAD = {
         10,
         {},
         {"variables": {"E": "u"}},
-        "of population 'E' named 'u'.*'v'",
+        "state variable of population 'E' named 'u'.*'v'",
     ),
     "receptor": (10, {}, {"variables": {"E->I": "v"}}, "of projection 'E->I' named 'v'.*'g'"),
     "neuron": (
