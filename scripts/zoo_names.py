@@ -1,15 +1,15 @@
 """The kind of each neuron model and its names in other simulators, for docs/zoo.md."""
 
 LINEAR, EXACT, THRESHOLD = "linear", "exact", "threshold, reset"
-CROSSING, REDRAWN, RATE = "crossing", "drawn, reset", "none (a rate)"
+CROSSING, DRAWN, RATE = "crossing", "drawn, reset", "none (a rate)"
 # By name: equations, update ("" for that of the field `method`), how it spikes.
 KINDS = {
     "AdEx": ("exponential, adaptation", "", "peak, reset within the step"),
     "ALIF": ("linear, moving threshold", EXACT, THRESHOLD),
     "EIF": ("exponential", "", "peak, reset within the step"),
-    "EscapeRateLIF": (LINEAR, "exact; spikes of order 1", REDRAWN),
+    "EscapeRateLIF": (LINEAR, "exact; spikes of order 1", DRAWN),
     "FitzHughNagumo": ("cubic, recovery", "", CROSSING),
-    "GIF": ("linear, currents and threshold after spikes", "exact; spikes of order 1", REDRAWN),
+    "GIF": ("linear, currents and threshold after spikes", "exact; spikes of order 1", DRAWN),
     "GLIF": ("linear, currents and threshold after spikes", "order 2", THRESHOLD),
     "HindmarshRose": ("cubic, recovery, adaptation", "", CROSSING),
     "HodgkinHuxley": ("any channels", "", CROSSING),

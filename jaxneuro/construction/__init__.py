@@ -1,4 +1,4 @@
-"""From a description to a network: all that `build` does."""
+"""Builds a network from a description: all that `build` does."""
 
 from ._build import build as build
 from ._check_neuron import check_neuron as check_neuron

@@ -1,4 +1,4 @@
-"""From a description to a network: groups, receptors, pathways, drawn connections."""
+"""Builds a network from a description: groups, receptors, pathways, drawn connections."""
 
 import dataclasses
 import sys
@@ -24,7 +24,7 @@ from ._memory import check_fits, state_bytes
 from ._procedural import check_unstored
 from ._stimuli import prepare_stimuli
 
-_SHOWN = 10_000_000  # synapses of a build whose progress is shown
+_SHOWN = 10_000_000  # synapses from which the progress of a build is shown
 
 
 def build(
@@ -37,15 +37,15 @@ def build(
     deterministic: bool = False,
     progress: bool | None = None,
 ) -> Network:
-    """Draws the connections of a description and lays everything out for speed.
+    """Builds a network: draws the connections of a description and arranges them for speed.
 
     `key` an integer or a JAX key (the same key gives the same network, whatever else the
     description holds and in whatever order); `dt` [ms] the time step; `dtype` float32, or
     float64 with `jax_enable_x64`. `weights` is how individual weights are stored: as `dtype`
     (None), or as bfloat16, rounded to the nearest, in half the memory. `deterministic` counts
     arrivals in whole quanta (see `FixedPoint`): then runs on a GPU repeat bit for bit, which
-    floats do not there, and nothing can be differentiated. `progress` shows a bar (default:
-    for more than 10 million synapses, where stderr is a terminal).
+    sums of floats do not there, and the network has no gradient. `progress` shows a bar (default:
+    for more than 10 million synapses, if stderr is a terminal).
 
     Connections are drawn on all cores that the process may use; their bits do not depend on
     it. Ctrl-C stops a build and leaves nothing behind.
@@ -53,7 +53,7 @@ def build(
     **Raises** `ValueError`, before anything is drawn, for a key, dt or dtype of the wrong
     kind, a dt above the largest at which a neuron model is known to be stable, a duration or
     delay that is not a whole number of steps, an unknown state variable among the initial
-    values, a neuron model that ignores a part of the drive it is given, spikes asked of one that
+    values, a neuron model that ignores a part of its drive, a projection of spikes from one that
     never spikes, or a network that does not fit in memory (with the estimate per projection).
     """
     if not isinstance(description, Description):

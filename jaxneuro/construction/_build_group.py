@@ -1,4 +1,4 @@
-"""From the populations of a group to the group."""
+"""Builds a group from its populations."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""From the projections of a pathway to the pathway: its connections are drawn here."""
+"""Builds a pathway from its projections; draws their connections."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ from ._grouping import Grouping, PathwayKey, receptor_key
 from ._merge import merge_at
 from ._procedural import ProceduralBundle, row_law
 
-# Part of the time of a build that goes into counting connections, before they are written.
+# Share of the time of a build for counting connections, before they are written.
 _COUNTING = 0.25
 
 
@@ -64,7 +64,7 @@ def build_pathway(
 def _place(
     grouping: Grouping, key: PathwayKey, number: int, p: Projection, seed: Any, dt: float
 ) -> Placement:
-    """The connections of a projection, and where they lie among the neurons of its pathway."""
+    """The connections of a projection, and their offset among the neurons of its pathway."""
     ends = p.pre.population, p.post.population
     n_pre, n_post = (grouping.description.population(name).n for name in ends)
     resolved = grouping.resolved[p.name]

@@ -1,4 +1,4 @@
-"""Refuses a neuron whose step does not fit its role, or ignores what it is given."""
+"""Checks that the step of a neuron fits its role and uses the drive that it gets."""
 
 from typing import Any
 
@@ -12,12 +12,10 @@ from ..network import Group, StimulusGroup, first_member, initial_state
 
 def check_neuron(group: Group, dt: float, dtype: Any, inputs: bool = False) -> None:
     """Raises `ValueError` for a model whose `step` changes its state's shape or whose spikes
-    are not one per neuron, or that never looks at a part of the drive that it is given.
+    are not one per neuron, or that never uses a part of the drive that it gets.
 
-    Looks at the traced `step` once, with arrays of two neurons; nothing runs. `inputs` tells
-    that a run gives currents too.
-
-    **Source** the house's own: design section 2.
+    Inspects the traced `step` once, with arrays of two neurons; nothing runs. `inputs` says
+    whether a run gives currents too.
     """
     if group.n == 0:
         return
@@ -82,7 +80,7 @@ def _check_used(name: str, jaxpr: Any, given: dict[str, str]) -> None:
 
 
 def _given_parts(group: Group, dt: float, dtype: Any) -> dict[str, str]:
-    """The parts of the drive that the group's receptors and stimuli give, and who gives them."""
+    """The parts of the drive that the receptors and stimuli give, with the names of both."""
     one, given = np.zeros(1, dtype), {}
     for receptor in group.receptors:
         model = first_member(receptor)
@@ -98,7 +96,7 @@ def _given_parts(group: Group, dt: float, dtype: Any) -> dict[str, str]:
 
 
 def _parts(drive: Drive) -> list[str]:
-    """The parts of a drive that are there; of arrivals, the ports."""
+    """The parts of a drive that exist; for arrivals, the ports."""
     parts = [name for name, x in zip(Drive._fields, drive[:3]) if x is not None]
     return [*parts, *(drive.arrivals or {})]
 

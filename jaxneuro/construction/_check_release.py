@@ -1,4 +1,4 @@
-"""Whether what a projection releases can come at all."""
+"""Checks that the source of a projection can release anything."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from ._grouping import Grouping
 
 
 def check_releases(grouping: Grouping, groups: Sequence[Group], dt: float, dtype: Any) -> None:
-    """Raises `ValueError` for a projection that hands on the spikes of what never spikes."""
+    """Raises `ValueError` for a projection of spikes from neurons that never spike."""
     spiking: dict[int, Projection] = {}  # one for each group: its step is traced once
     for key, projections in grouping.pathways.items():
         if groups[key.source].n and projections[0].release.plain:
@@ -22,9 +22,9 @@ def check_releases(grouping: Grouping, groups: Sequence[Group], dt: float, dtype
         if _never_spikes(groups[source], dt, dtype):
             model = type(first_member(groups[source].model)).__name__
             raise ValueError(
-                f"projection {p.name!r} hands on spikes, but its source {p.pre.population!r} is a "
-                f"{model}, which never spikes; give it release=jn.release.Graded(), which hands "
-                "on the activity"
+                f"projection {p.name!r} releases spikes, but its source {p.pre.population!r} is a "
+                f"{model}, which never spikes; give it release=jn.release.Graded(), which "
+                "releases the activity"
             )
 
 

@@ -12,7 +12,7 @@ _LONGEST = 65_535  # steps: a delay has 16 bits
 
 
 def delay_steps(name: str, delay: Any, dt: float) -> np.ndarray:
-    """Delays [ms] that a person gave, in whole steps of at least one."""
+    """Delays [ms] that the user gave, in whole steps of at least one."""
     steps = steps_on_grid(f"projection {name!r}: delay", delay, dt, at_least=1)
     _check_longest(name, steps.max(initial=0), dt)
     return steps
@@ -34,7 +34,7 @@ def _check_longest(name: str, steps: float, dt: float) -> None:
 
 
 def longest_delay(resolved: ResolvedProjection, dt: float) -> int | None:
-    """The longest delay in steps that a projection can have; None where nobody knows."""
+    """The longest delay in steps that a projection can have; None if it is not known."""
     p = resolved.projection
     if isinstance(p.delay, SpatialValue):
         pre, post = resolved.places

@@ -18,10 +18,10 @@ from ._values import SynapseValues, calls_a_function
 class ProjectionBundle(StoredBundle):
     """The connections of a projection between two whole populations of `n_pre` and `n_post`.
 
-    Connections are counted first and drawn when they are written. Where a rule cannot count its
-    rows without drawing them, it draws twice: that is cheaper than holding what was drawn beside
-    the finished columns. Only what fits in one chunk is kept, and what a rule that searches in
-    space has drawn, which takes its time.
+    Connections are counted first and drawn when they are written. A rule that cannot
+    count its rows without drawing them draws twice, which is cheaper than holding the draws beside
+    the finished columns. Only draws that fit in one chunk are kept, and those of rules that search
+    in space, which are slow.
     """
 
     def __init__(self, resolved: ResolvedProjection, seed: Any, n_pre: int, n_post: int, dt: float):
@@ -69,7 +69,7 @@ class ProjectionBundle(StoredBundle):
             yield connected if values is None else partial(_with_values, values, connected)
 
     def _connected(self) -> Iterator[Callable[[], Piece]]:
-        """Calls that give all connections without their values."""
+        """Functions that return all connections without their values."""
         rows = self._rows
         if rows is not None:
             for first, stop, begin, end in ranges(rows.counts):
@@ -92,7 +92,7 @@ class ProjectionBundle(StoredBundle):
         return self._piece(first, counts, targets, np.zeros(stop - first, np.uint32))
 
     def _piece(self, first: int, counts: np.ndarray, targets: np.ndarray, used: np.ndarray):
-        """What a rule drew among the chosen neurons, in numbers of the populations."""
+        """What a rule drew among the chosen neurons, numbered in the populations."""
         pre, post = self._resolved.pre, self._resolved.post
         stop = first + counts.size
         rows = np.arange(first, stop) + pre.start if isinstance(pre, slice) else pre[first:stop]

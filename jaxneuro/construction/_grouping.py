@@ -1,4 +1,4 @@
-"""Who is in which group, which receptors a group has, which projections make a pathway."""
+"""The groups of a description, the receptors of a group, the projections of a pathway."""
 
 from collections.abc import Hashable
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from ._merge import kind_key, own_key, sort_key, value_key
 
 
 class Seat(NamedTuple):
-    """Where a population lies: its group, its number there, and its first neuron there."""
+    """The place of a population: its group, its number there, and its first neuron there."""
 
     group: int
     member: int
@@ -61,7 +61,7 @@ class Grouping:
         found: list[dict[tuple, Projection | Stimulation]] = [{} for _ in self.groups]
         d = self.description
         senders = [*d.projections, *(s for s in d.stimuli if s.synapse is not None)]
-        # By what they are: what several receptors add up must not depend on other names.
+        # Sorted by kind: the sum over several receptors must not depend on other names.
         for p in sorted(senders, key=lambda p: (_model_order(p.synapse), p.name)):
             found[self.seats[p.post.population].group].setdefault(receptor_key(p), p)
         return found
@@ -73,7 +73,7 @@ class Grouping:
             target = self.seats[p.post.population].group
             release = (value_key(p.release), p.pre.population if _has_arrays(p.release) else "")
             found.setdefault(PathwayKey(source, target, release), []).append(p)
-        # By what their sources are: what several pathways add up must not depend on other names.
+        # Sorted by the kind of the source: the sum over pathways must not depend on other names.
         return dict(sorted(found.items(), key=lambda item: self._pathway_order(*item)))
 
     def _pathway_order(self, key: PathwayKey, projections: list[Projection]) -> tuple:
@@ -94,7 +94,7 @@ def receptor_key(p: Projection | Stimulation) -> tuple:
 
 
 def _model_order(model: Any) -> tuple:
-    """What models are put in order by: class, static fields, numbers."""
+    """The key by which models are sorted: class, static fields, numbers."""
     return *sort_key(model), tuple(np.ravel(x).tolist() for x in jax.tree.leaves(model))
 
 

@@ -1,4 +1,4 @@
-"""Whether a network fits in memory, before anything is drawn."""
+"""Checks that a network fits in memory, before anything is drawn."""
 
 import os
 from typing import Any
@@ -17,7 +17,7 @@ _CHUNK_BYTES = 64  # per synapse that is being drawn
 
 
 def available_memory() -> int | None:
-    """Bytes of memory that can still be taken, or None where the system does not tell."""
+    """Bytes of memory that are available, or None if the system does not say."""
     limits = []
     try:
         with open("/proc/meminfo") as f:
@@ -37,7 +37,7 @@ def available_memory() -> int | None:
 
 
 def check_fits(expected: Estimate, state_bytes: int) -> None:
-    """Raises `ValueError` where the connections and the state exceed the memory.
+    """Raises `ValueError` if the connections and the state exceed the memory.
 
     Building takes chunks of temporary memory beside the finished columns, for each thread; a
     run holds a state twice. The state's arrivals in flight grow with the longest delay.
@@ -78,7 +78,7 @@ def state_bytes(grouping: Grouping, longest: dict[str, int | None], dtype: Any) 
             )
         names = {p.name for p in members}
         onto = [p for p in grouping.description.projections if p.post.population in names]
-        # A computed delay that nobody knows yet counts as one of a byte.
+        # A computed delay is not known yet; it counts as one that fits a byte.
         steps = [255 if longest[p.name] is None else longest[p.name] for p in onto]
         slots = max((s for s in steps if s is not None), default=0) + 1
         state = jax.eval_shape(lambda m: initial_state(m, 2), first_member(members[0].model))

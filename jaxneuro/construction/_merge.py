@@ -26,7 +26,7 @@ def own_key(name: str, model: Any) -> str:
 
 
 def sort_key(model: Any) -> tuple[str, str]:
-    """What kinds of models are put in order by, whatever they are called: class, static fields."""
+    """The key by which kinds of models are sorted: class and static fields, not names."""
     return type(model).__qualname__, ", ".join(_static_texts(model))
 
 
@@ -75,6 +75,6 @@ def _merge_leaf(leaves: list[np.ndarray], sizes: Sequence[int]) -> np.ndarray:
 
 
 def merge_at(name: str, model: M, names: Sequence[str], sizes: Sequence[int], dtype: Any) -> M:
-    """A model for all members of which only the numbers at one are used, if it has arrays."""
+    """A model for all members; if it has arrays, only their values at one member are used."""
     models = [model if n == name else first_member(model) for n in names]
     return merge(models, sizes, dtype)

@@ -71,13 +71,13 @@ class ProceduralBundle(RedrawnBundle):
 
 
 def row_law(resolved: ResolvedProjection, seed: Any) -> RowLaw | None:
-    """How the rows of a projection are drawn again; None where they are stored."""
+    """How the rows of a projection are drawn again; None if they are stored."""
     key = stream_key(seed, resolved.projection.name, "targets")
     return None if 0 in resolved.sizes else resolved.rule.law(key, *resolved.sizes, resolved.same)
 
 
 def check_unstored(resolved: ResolvedProjection) -> None:
-    """Raises `ValueError` for what a projection that is not stored cannot have."""
+    """Raises `ValueError` for values that only a stored projection can have."""
     p = resolved.projection
     if p.rule.stored:
         return
@@ -106,7 +106,7 @@ def check_unstored(resolved: ResolvedProjection) -> None:
     for side, neurons in (("source", resolved.pre), ("target", resolved.post)):
         if not isinstance(neurons, slice):
             raise ValueError(
-                f"{label} needs a stretch of neurons as {side}: a whole population or a slice; "
+                f"{label} needs consecutive neurons as {side}: a whole population or a slice; "
                 "got indices that are not consecutive. Store the projection"
             )
 

@@ -1,4 +1,4 @@
-"""From stimulations to stimuli of a group: prepared on the host, merged by kind."""
+"""Makes the stimuli of a group: prepares stimulations on the host and merges them by kind."""
 
 import dataclasses
 import math
@@ -80,7 +80,7 @@ def group_stimuli(
         if grouping.seats[d.population].group != number:
             continue
         s = d.stimulation
-        # What is no stretch of the group is a layer of its own.
+        # Neurons that are not consecutive in the group make a layer of their own.
         own = s.name if isinstance(d.neurons, np.ndarray) else own_key(s.name, d.stimulus)
         kind = (kind_key(d.stimulus), _receptor(receptors, s), d.window, own)
         layer = used[kind, d.population] = used.get((kind, d.population), -1) + 1
@@ -90,7 +90,7 @@ def group_stimuli(
 
 
 def _layer_order(key: Any, first: PreparedStimulation) -> tuple:
-    """Orders layers by what they are, so that their sum does not depend on other names."""
+    """Sorts layers by kind, so that their sum does not depend on other names."""
     (_, receptor, (delay, start, stop), own), layer = key
     window = delay, start, math.inf if stop is None else stop
     kind = *sort_key(first.stimulus), -1 if receptor is None else receptor

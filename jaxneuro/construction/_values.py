@@ -17,7 +17,7 @@ from ._delays import delay_steps, round_delays
 
 @dataclasses.dataclass(frozen=True)
 class Values:
-    """How a projection's weights or delays come about: one number, an array, or draws.
+    """How a projection's weights or delays are made: from one number, an array, or draws.
 
     Draws are words of (row, position in the row), the first for a weight, the second for a delay.
     `given` is in the order of drawing (one entry per connection), or `(n_pre, n_post)`, where
@@ -48,7 +48,7 @@ class Values:
         return cls(label, word, given=given, at=(_inverse(resolved.pre), _inverse(resolved.post)))
 
     def table(self, size: int) -> np.ndarray | None:
-        """The law's table of quantiles; None without a law, or where it has few to give."""
+        """The table of quantiles; None without a distribution, or for few values."""
         if self.law is None or 2 * size < QUANTILES:
             return None
         return quantile_table(self.law)
@@ -109,7 +109,7 @@ def _checked(label: str, values: Any, n: int, at_least: float | None) -> np.ndar
 
 
 def calls_a_function(p: Projection) -> bool:
-    """Whether weights or delays call a function that a person gave: in one thread only."""
+    """Whether weights or delays call a function of the user, which must run in one thread."""
     return any(is_computed(x) and callable(x) for x in (p.weight, p.delay))
 
 

@@ -1,4 +1,4 @@
-"""What a person writes: populations, projections, stimulations, as plain frozen values."""
+"""What a user writes: populations, projections, stimulations, as plain immutable values."""
 
 from ._description import Description as Description
 from ._estimate import Estimate as Estimate

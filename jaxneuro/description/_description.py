@@ -1,4 +1,4 @@
-"""What a person writes: populations, projections and stimuli, as plain frozen values."""
+"""A description: populations, projections and stimulations, as plain immutable values."""
 
 import dataclasses
 import functools
@@ -19,16 +19,14 @@ from ._stimulation import Stimulation, check_one_per_neuron
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Description:
-    """A network in the words of neuroscience: nothing is drawn yet.
+    """A network in the terms of neuroscience; nothing is drawn yet.
 
     **Fields** `populations`, `projections`, `stimuli`: sequences of `Population`, `Projection`,
-    `Stimulation`; all names are different. `areas`: boxes of coordinates (`jn.space.Area`) by
+    `Stimulation`; all names must be different. `areas`: boxes of coordinates (`jn.space.Area`) by
     name, for a `Part` to name.
 
     **Raises** `ValueError` for a repeated or an unknown name (the known ones are listed), for
     a rule that does not fit its populations, or a stimulus array of the wrong length.
-
-    **Source** the house's own: design section 3.
     """
 
     populations: Sequence[Population]
@@ -76,8 +74,8 @@ class Description:
             for value in values:
                 if value.name in seen:
                     raise ValueError(
-                        f"there are two things named {value.name!r} (a {seen[value.name]} and a "
-                        f"{kind}); give one of them another name, e.g. name={value.name + ' 2'!r}"
+                        f"names must be different; {value.name!r} names a {seen[value.name]} and a "
+                        f"{kind}. Give one of them another name, e.g. name={value.name + ' 2'!r}"
                     )
                 seen[value.name] = kind
 
@@ -93,7 +91,7 @@ class Description:
 
     @functools.cached_property
     def _resolved(self) -> dict[str, ResolvedProjection]:
-        """Every projection with its neurons; positions that are random drawn under seed 0."""
+        """Every projection with its neurons; random positions are drawn with seed 0."""
         resolver = Resolver(self, np.uint32(0))
         return {p.name: resolver.resolve(p) for p in self.projections}
 
@@ -113,9 +111,7 @@ class Description:
     def estimate(self) -> Estimate:
         """Synapses and bytes per projection and in all, before anything is drawn.
 
-        Random positions count as drawn with key 0.
-
-        **Source** the house's own: design section 5, storage.
+        For random positions, those of key 0 are used.
         """
         return estimate(self._resolved.values(), sum(p.n for p in self.populations))
 

@@ -1,4 +1,4 @@
-"""What a description will need, before anything is drawn."""
+"""Estimates the synapses and the memory of a description, before anything is drawn."""
 
 import dataclasses
 from collections.abc import Iterable
@@ -17,10 +17,8 @@ class ProjectionEstimate:
     """Expected size of one projection.
 
     **Fields** `name`; `synapses` expected number; `bytes` of its columns and row pointers;
-    `stored` whether its synapses are, or are drawn again with every spike; `building` bytes
-    that are needed beside them while they are drawn.
-
-    **Source** the house's own: design section 5, storage.
+    `stored` whether its synapses are stored, or drawn again with every spike; `building` bytes
+    that are needed in addition while they are drawn.
     """
 
     name: str
@@ -35,8 +33,6 @@ class Estimate:
     """Expected sizes of all projections of a description.
 
     **Fields** `projections` a tuple of `ProjectionEstimate`; `neurons` their number.
-
-    **Source** the house's own: design section 5, storage.
     """
 
     projections: tuple[ProjectionEstimate, ...]
@@ -81,7 +77,7 @@ def estimate(
 
 
 def _redrawn_bytes(w: ResolvedProjection, weight_bytes: int) -> int:
-    """Of what is drawn again: tables of quantiles, of gaps, and at most a number per source."""
+    """Bytes of what is drawn again: tables of quantiles and gaps, at most a number per source."""
     p = w.projection
     own = weight_bytes * is_individual(p.weight) + 2 * is_individual(p.delay)
     return QUANTILES * own + (4 * w.sizes[0] if w.rule.redraws_from_counts else _GAP_BYTES)

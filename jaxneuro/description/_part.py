@@ -1,4 +1,4 @@
-"""A part of a population: what a projection or a stimulation may reach instead of all of it."""
+"""A part of a population, for a projection or a stimulation that does not reach all of it."""
 
 import dataclasses
 from typing import Any
@@ -17,11 +17,9 @@ class Part:
     an array of ascending indices or a boolean mask, an `Area` of coordinates, or the name of one
     of the description's areas; None means all.
 
-    **Raises** `ValueError` for a name that is no text, a `where` of another kind, indices that
+    **Raises** `ValueError` for a name that is not a text, a `where` of another kind, indices that
     are negative, repeated or not ascending; from `Description` and `build`, for indices outside
     the population, an unknown area, or an area without positions.
-
-    **Source** the house's own: design section 3.
     """
 
     population: str

@@ -24,8 +24,6 @@ class Population:
 
     **Raises** `ValueError` for a wrong name, size or model, an array of the wrong length, or a
     layout that cannot place n neurons.
-
-    **Source** the house's own: design section 3.
     """
 
     name: str

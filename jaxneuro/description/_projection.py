@@ -24,7 +24,7 @@ class Projection:
     n_target)`, one with an entry per connection (`Explicit`, `OneToOne`), a function `f(i, j)` of
     arrays of source and target indices, a `jn.space.Profile` of the distance, or another value by
     position (`jn.space.ByDistance`, `ByPositions`, `ConductionDelay`); the unit of the weight is
-    that of the synapse; `synapse` the receptor; `release` what a spike hands over; `gain`
+    that of the synapse; `synapse` the receptor; `release` what a spike releases; `gain`
     multiplies all weights at delivery; `name` (default "source->target").
 
     Delays that are drawn or computed are rounded to the time grid, at least one step; a function
@@ -32,8 +32,6 @@ class Projection:
     same values each time.
 
     **Raises** `ValueError` for a wrong kind of value, or one that is not finite.
-
-    **Source** the house's own: design section 3.
     """
 
     source: str | Part

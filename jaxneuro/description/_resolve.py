@@ -1,4 +1,4 @@
-"""Where the neurons of a description are, and which of them a projection connects."""
+"""Finds the positions of a description's neurons, and which neurons a projection connects."""
 
 import dataclasses
 from typing import Any
@@ -11,7 +11,7 @@ from ..numerics import stream_key
 from ..space import Area, Place
 from ._part import Part
 
-# Neurons of a population: a stretch, or ascending indices.
+# Neurons of a population: a slice, or ascending indices.
 Neurons = slice | np.ndarray
 
 
@@ -39,14 +39,14 @@ class ResolvedProjection:
 
 
 class Resolver:
-    """The positions of a description's neurons under one seed, drawn when they are asked for."""
+    """The positions of a description's neurons under one seed, drawn when first needed."""
 
     def __init__(self, description: Any, seed: Any):
         self._description, self._seed = description, seed
         self._points: dict[str, np.ndarray] = {}
 
     def points(self, name: str) -> np.ndarray | None:
-        """Positions (n, d) of a population, None where it has none."""
+        """Positions (n, d) of a population, None if it has none."""
         population = self._description.population(name)
         if population.positions is None:
             return None
@@ -64,7 +64,7 @@ class Resolver:
         return Place(points if neurons is None else points[neurons], period)
 
     def neurons(self, part: Part) -> Neurons:
-        """The neurons that a part means."""
+        """The neurons that a part selects."""
         n, where = self._description.population(part.population).n, part.where
         if isinstance(where, str):
             areas = self._description.areas
@@ -98,13 +98,13 @@ class Resolver:
             raise ValueError(f"part of {part.population!r}: {error}") from None
         if points.size and not inside.size:
             raise ValueError(
-                f"part of {part.population!r}: an area must hold a neuron; none is in {area}, "
+                f"part of {part.population!r}: an area must contain a neuron; none is in {area}, "
                 f"positions are from {points.min(axis=0)} to {points.max(axis=0)} um"
             )
         return _stretch(inside)
 
     def resolve(self, p: Any) -> ResolvedProjection:
-        """The projection with its neurons; raises where its rule does not fit them."""
+        """The projection with its neurons; raises `ValueError` if its rule does not fit them."""
         label = f"projection {p.name!r}"
         pre, post = self.neurons(p.pre), self.neurons(p.post)
         sizes = count(pre), count(post)
@@ -155,7 +155,7 @@ def _check_array(label: str, resolved: ResolvedProjection, what: str) -> None:
 
 
 def _stretch(index: np.ndarray) -> Neurons:
-    """Ascending indices as the stretch that they are, if they are one."""
+    """Ascending indices as a slice, if they are consecutive."""
     if index.size == 0:
         return slice(0, 0)
     whole = index[-1] - index[0] + 1 == index.size

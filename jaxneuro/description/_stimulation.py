@@ -28,10 +28,8 @@ class Stimulation:
     time step that begins at `start` until the one that ends at `stop` (default always), before
     the delay; `name` (default "Model->target").
 
-    **Raises** `ValueError` for a value that is no stimulus, a weight or synapse that is missing
-    or not wanted, a negative delay or start, or a stop before the start.
-
-    **Source** the house's own: design section 3.
+    **Raises** `ValueError` for a value that is not a stimulus, a weight or synapse that is missing
+    or not allowed, a negative delay or start, or a stop before the start.
     """
 
     target: str | Part
@@ -78,7 +76,7 @@ class Stimulation:
         if callable(self.weight) and not isinstance(self.weight, Distribution):
             raise ValueError(
                 f"{label}: weight must be one number, one per neuron or a distribution; got "
-                f"{self.weight!r}. Hand over the values of a function as an array"
+                f"{self.weight!r}. Pass the values of the function as an array"
             )
         weight = numbers(f"{label}: weight", self.weight)
         if np.ndim(weight) > 1:

@@ -1,4 +1,4 @@
-"""The few operations where speed is decided: arrays in, arrays out."""
+"""The few operations that determine the speed: arrays in, arrays out."""
 
 from ._configure import configure_cpu as configure_cpu
 from ._deliver import deliver as deliver

@@ -1,7 +1,7 @@
-"""What every kernel with a native version needs: platforms, batches, axes of a mesh.
+"""Shared by kernels with a native version: platforms, batches, axes of a mesh.
 
-A kernel is a function of arrays with several versions that give the same. `by_platform` picks the
-version, `native_call` calls native C++, `batched` gives a kernel its batch axes.
+A kernel is a function of arrays with several versions that return the same. `by_platform` picks the
+version, `native_call` calls native C++, `batched` adds batch axes to a kernel.
 """
 
 import functools
@@ -18,7 +18,7 @@ from ._native import native_available
 def by_platform(*operands: Any, default: Callable | None, **versions: Callable | None) -> Any:
     """The version for the platform on which it runs; `cpu` only with the native library.
 
-    Every version is traced on every platform; None stands for a version that does not exist.
+    Every version is traced on every platform; None means a version that does not exist.
     """
     if not native_available():
         versions.pop("cpu", None)
@@ -64,9 +64,9 @@ def batched(one: Callable, ranks: Sequence[int], refuse_shared: str) -> Callable
 
     `ranks` are those of the operands without a batch. With a batch of k axes, `one` gets operand 0
     with all k axes and every other operand either without any or with k axes, of length 1 where it
-    does not vary along one. Operand 0 is never reshaped: XLA updates it in place, in a nested
+    does not vary. Operand 0 is never reshaped: XLA updates it in place, in a nested
     `vmap` too, where folding two axes into one would copy it in every step of a loop. `shared` is
-    a pytree that has no batch; `ValueError(refuse_shared)` is raised where it gets one.
+    a pytree that has no batch; `ValueError(refuse_shared)` is raised if it has one.
     """
 
     @jax.custom_batching.custom_vmap
@@ -98,14 +98,14 @@ def _axes(x: Any, new: bool, rank: int, old: int) -> tuple[int, ...]:
 
 
 def _with_axes(x: Any, new: bool, rank: int, old: int) -> Any:
-    """The operand with all batch axes; without any where it has none."""
+    """The operand with all batch axes; without any if it has none."""
     if x.ndim == rank:
         return x
     return x.reshape(*_axes(x, new, rank, old), *x.shape[x.ndim - rank :])
 
 
 def over_batch(one: Callable, ranks: Sequence[int]) -> Callable:
-    """A version for a single member as one for the batches that `batched` hands over."""
+    """A version for a single member as one for the batches that `batched` passes."""
 
     def run(*operands: Any) -> Any:
         *arrays, shared = operands
@@ -122,7 +122,7 @@ def over_batch(one: Callable, ranks: Sequence[int]) -> Callable:
 
 
 def _flattened(x: Any, axes: tuple[int, ...], rank: int) -> Any:
-    """An operand with one batch axis, or with none where it is the same for all."""
+    """An operand with one batch axis, or with none if it is the same for all."""
     own = x.shape[x.ndim - rank :]
     if all(n == 1 for n in x.shape[: x.ndim - rank]) and axes != (1,) * len(axes):
         return x.reshape(own)

@@ -1,4 +1,4 @@
-"""Settings of JAX's CPU backend that a library must not touch on its own."""
+"""Settings of JAX's CPU backend that only the user may change."""
 
 import os
 import warnings
@@ -20,15 +20,13 @@ def configure_cpu(threads: int | None = None, *, xla_threads: int = 1) -> bool:
     """Sets how many CPU threads are used. Call it before the first use of JAX.
 
     `threads` is what one call of a native kernel may use: long deliveries, large Poisson inputs
-    and builds are shared by so many (None: all cores that the process may use). `xla_threads` is
+    and builds use up to that many (None: all cores that the process may use). `xla_threads` is
     the size of XLA's pool, NPROC in the environment: one is fastest for the small operations of a
     time step, where every parallel one waits for its slowest thread. Results keep their bits.
-    What is gained is in docs/performance.md. Returns whether the settings will take effect.
+    docs/performance.md has the measured gain. Returns whether the settings will take effect.
 
     **Raises** `ValueError` for a number below 1. Warns when JAX has already started: then XLA's
     pool stays as it is.
-
-    **Source** measured; docs/performance.md.
     """
     if threads is not None:
         check_count("configure_cpu: threads", threads, at_least=1)

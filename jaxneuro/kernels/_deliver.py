@@ -41,7 +41,7 @@ def deliver(
     **Step** `ring` (slots, places), float32 or float64, or int32: then products are rounded to
     whole numbers, and `scale` is in units of that quantum; `step` int32 (); `scale` (blocks,);
     `weights` of the sections that have individual ones, bfloat16 or wider. With `clear` the
-    slot of `step` itself, which has been handed out, is set to 0 first. Delays are 1 to
+    slot of `step` itself, which has been read, is set to 0 first. Delays are 1 to
     slots - 1.
 
     The gradient is that of this linear map (cost: all synapses); `vmap` shares the table.

@@ -30,7 +30,7 @@ def as_counts(counts: np.ndarray) -> np.ndarray:
 
 
 def _others(targets: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """What was drawn among all but `own`: from `own` on, numbers move up by one."""
+    """Draws among all but `own`: numbers from `own` on are raised by one."""
     return targets + (targets >= own)
 
 
@@ -40,8 +40,6 @@ def uniform_rows(
     """The first `counts` draws in [0, n) of the rows from `first` on, with replacement.
 
     **Step** int32, row after row; ascending in a row, or in no order without `ascend`.
-
-    **Source** the house's own: design section 4.
     """
     library = native_library()
     if library is None:
@@ -73,10 +71,8 @@ def uniform_rows_reference(
 def count_draws(key: Key, first: int, stop: int, n: int) -> np.ndarray:
     """How many of the draws `first ... stop` of a sequence of uniform draws fall to each of n.
 
-    The sequence belongs to no row: its counter goes on in the index where 32 bits end. `first`
-    is even.
-
-    **Source** the house's own: design section 4.
+    The sequence does not belong to a row: beyond 32 bits its counter continues in the index.
+    `first` is even.
     """
     library = native_library()
     if library is None:
@@ -93,7 +89,7 @@ def count_draws_reference(key: Key, first: int, stop: int, n: int) -> np.ndarray
 
 
 def counter_words(key: Key, first: int, stop: int) -> tuple[Any, Any]:
-    """Two words per counter; the index goes on where 32 bits of the counter end."""
+    """Two words per counter; beyond 32 bits the counter continues in the index."""
     counter = np.arange(first, stop)
     return bits(key, counter >> 32, counter & 0xFFFFFFFF)
 
@@ -101,9 +97,7 @@ def counter_words(key: Key, first: int, stop: int) -> tuple[Any, Any]:
 def draw_pairs(key: Key, first: int, stop: int, n_first: int, n_second: int) -> np.ndarray:
     """The pairs `first ... stop` of a sequence of uniform draws, as `a * n_second + b`: int64.
 
-    Pair c is drawn from the words of counter c of a sequence that belongs to no row.
-
-    **Source** the house's own: design section 4.
+    Pair c is drawn from the words of counter c of a sequence that does not belong to a row.
     """
     library = native_library()
     if library is None:
@@ -127,9 +121,7 @@ def distinct_rows(
 ) -> np.ndarray:
     """The first k different draws in [0, n) of each of some rows, ascending: int32 (rows, k).
 
-    Where k is more than half of n, those that are not among the first n - k.
-
-    **Source** the house's own: design section 4.
+    If k is more than half of n, those that are not among the first n - k.
     """
     library = native_library()
     if library is None:
@@ -181,13 +173,11 @@ def _distinct(key: Key, index: np.ndarray, k: int, n: int) -> np.ndarray:
 
 
 def transpose(sources: np.ndarray, first: int, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """From the k sources of each target to the targets of each source.
+    """The targets of each source, from the k sources of each target.
 
     **Step** `sources` int32 (targets, k) in [0, n), the targets numbered from `first`. Returns
     how many targets each source has, uint32 (n,), and these, ascending, source by source,
     int32.
-
-    **Source** the house's own.
     """
     library = native_library()
     if library is None:

@@ -1,4 +1,4 @@
-"""Draws weights and delays from tables of quantiles, and puts rows where they belong."""
+"""Draws weights and delays from tables of quantiles, and copies rows into columns."""
 
 import numpy as np
 
@@ -17,8 +17,6 @@ def draw_values(
     **Step** Word 0 of (row, position) is looked up in the first table of quantiles, word 1 in
     the second, each (86,016,) of any dtype of 1, 2, 4 or 8 bytes. Returns the values row by
     row; None for a table that is None.
-
-    **Source** the house's own: design section 4.
     """
     library = native_library()
     if library is None:
@@ -55,7 +53,7 @@ def draw_values_reference(
 def place_rows(
     counts: np.ndarray, begin: np.ndarray, values: np.ndarray, column: np.ndarray
 ) -> None:
-    """Writes rows that stand end to end in `values` to where each begins in `column`."""
+    """Copies rows that are contiguous in `values` to where each begins in `column`."""
     library = native_library()
     if library is None:
         place_rows_reference(counts, begin, values, column)

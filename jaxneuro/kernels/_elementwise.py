@@ -1,7 +1,7 @@
-"""A function of arrays that goes element by element, as a flat list of operations.
+"""A function of arrays that acts element by element, as a flat list of operations.
 
-What neither mixes elements nor loops can be cut into blocks of any size: each gives for its
-elements what the whole would.
+A function that neither mixes elements nor loops can be cut into blocks of any size: each block
+gives the same results for its elements as the whole.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ pow rem rsqrt select_n shift_left shift_right_arithmetic shift_right_logical sig
 square sub tan tanh xor
 """
 ELEMENTWISE = frozenset(_NAMES.split())
-_INSIDE = ("jaxpr", "call_jaxpr")  # where an operation that is a call keeps what it calls
+_INSIDE = ("jaxpr", "call_jaxpr")  # parameters of a call that hold the called function
 _CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call")
 _SAME = ("copy", "pvary", "reshard", "stop_gradient")  # the same numbers, in a block
 
@@ -32,9 +32,9 @@ _SAME = ("copy", "pvary", "reshard", "stop_gradient")  # the same numbers, in a 
 class Elementwise:
     """`f(*fixed, *moving)`, flat lists of arrays of shapes () and `(lanes,)`, cut in two.
 
-    `before(fixed)` does what depends on those alone, `after(env, moving)` the rest.
+    `before(fixed)` computes what depends on those alone, `after(env, moving)` the rest.
 
-    Raises `UnwalkableError` where an operation is not known to go element by element.
+    Raises `UnwalkableError` for an operation that is not known to act element by element.
     """
 
     def __init__(self, f: Callable, fixed: Sequence[Any], moving: Sequence[Any], lanes: int):
@@ -70,7 +70,7 @@ def _check(equation: Any, lanes: int) -> None:
     name = equation.primitive.name
     shapes = {v.aval.shape for v in (*equation.invars, *equation.outvars)}
     if name not in ELEMENTWISE:
-        raise UnwalkableError(f"its step has {name}, which is not known to go neuron by neuron")
+        raise UnwalkableError(f"its step has {name}, which is not known to act neuron by neuron")
     if not shapes <= {(), (lanes,)}:
         raise UnwalkableError(f"its step has {name} of arrays that are not one number per neuron")
 
@@ -87,7 +87,7 @@ def _evaluate(equations: list, env: dict) -> dict:
 
 
 def _run(jaxpr: Any, consts: Sequence[Any], values: Sequence[Any]) -> list:
-    """Evaluates with every call taken apart, and what Triton cannot do replaced."""
+    """Evaluates with every call inlined, and `round`, which Triton lacks, replaced."""
     env = dict(zip(jaxpr.constvars, map(_literal, consts)))
     env |= dict(zip(jaxpr.invars, values))
     for e in jaxpr.eqns:

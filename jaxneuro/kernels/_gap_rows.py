@@ -1,4 +1,4 @@
-"""Draws rows in which each target is there with one probability: natively, or in NumPy.
+"""Draws rows in which all targets have the same probability: natively, or in NumPy.
 
 The gaps between the targets of a row are geometric, from the integer thresholds of a
 `GapTable`. Gap g of a row is drawn from word `g mod 2` of its counter `g // 2`.
@@ -26,10 +26,10 @@ def gap_counts(key: Key, first: int, stop: int, n: int, p: float) -> np.ndarray:
 def gap_rows(
     key: Key, first: int, stop: int, n: int, p: float, skip_own: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The targets in [0, n) of the rows `first ... stop`, each there with probability p.
+    """The targets in [0, n) of the rows `first ... stop`, each chosen with probability p.
 
     **Step** Returns their number per row, uint32, and the targets, ascending, row by row,
-    int32. With `skip_own` the row's own number is none of them.
+    int32. With `skip_own` the row's own number is not among them.
 
     **Source** Batagelj and Brandes (2005), doi:10.1103/PhysRevE.71.036113.
     """
@@ -52,7 +52,7 @@ def rows_of_table(
 
 
 def _room(mean: float) -> int:
-    """Room for so many targets on average that it is nearly always enough."""
+    """Room for targets with this mean number that is nearly always enough."""
     return int(mean + 8 * math.sqrt(mean) + 16)
 
 
@@ -109,7 +109,7 @@ def _reference_rows(
 
 
 def _finish_rows(key, rows, at, width, n, table) -> tuple[np.ndarray, np.ndarray]:
-    """Draws on for the few rows whose gaps have not yet reached the end."""
+    """Continues to draw for the few rows whose gaps have not yet reached the end."""
     owners, targets, counter = [], [], width
     while rows.size:
         more, hit = _positions(key, rows, counter, width, at[:, None], table)

@@ -2,7 +2,7 @@
 
 `lax.platform_dependent` traces every branch on every platform. The GPU branch is therefore
 one primitive, whose lowering for CUDA traces the Pallas kernel: a CPU user does not
-import Pallas, waits for nothing, and meets none of its errors.
+import Pallas, waits for nothing, and gets none of its errors.
 """
 
 import functools
@@ -31,8 +31,8 @@ _deliver = Primitive("deliver_on_gpu")
 def deliver_on_gpu(clear: bool, reference: Callable) -> Callable:
     """`deliver` as a call for CUDA; operands have their batch axes as `batched` gives them.
 
-    Three versions, each tried where the one before is not lowered: the kernel with relaxed adds,
-    the kernel with the adds that JAX has in public, and `reference`, which one log line tells of.
+    Three versions, each tried if the one before is not lowered: the kernel with relaxed adds, the
+    kernel with the public adds of JAX, and `reference`, which one log line reports.
 
     **Raises** `ValueError` when lowered for more than `MOST_STORED` stored synapses.
     """
@@ -70,10 +70,10 @@ def _lower(ctx: Any, *operands: Any, structure: Any, clear: bool, reference: Cal
         version = functools.partial(kernel, ordered)
         try:
             with warnings.catch_warnings():
-                # JAX 0.11 says so at every lowering; it is for us to act on, not for a user.
+                # JAX 0.11 warns at every lowering; a user cannot act on it.
                 warnings.filterwarnings("ignore", "The Pallas Triton backend is deprecated")
                 out = mlir.lower_fun(version, multiple_results=False)(ctx, *operands)
-        except Exception as error:  # another JAX, or a card that it lowers no Pallas for
+        except Exception as error:  # another JAX, or a GPU for which it lowers no Pallas
             failed = error
             continue
         if ordered:

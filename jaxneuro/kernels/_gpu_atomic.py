@@ -4,8 +4,8 @@ Pallas' own `atomic_add` orders memory (acquire and release): around every vecto
 puts a fence of the whole GPU and throws away the L1 cache (MEMBAR.ALL.GPU, CCTL.IVALL). A
 sum needs no order. `add_relaxed` is the same operation, lowered by JAX's own rule and then
 marked as relaxed, so that it becomes a single RED instruction. This needs two names of JAX's
-private modules; where they, or what they make, have moved it raises, and `deliver` is lowered
-again with `add_ordered`, which is public throughout: the same sums, slower.
+private modules. If they, or their results, have changed, it raises, and `deliver` is lowered
+again with `add_ordered`, which uses only public names: the same sums, slower.
 
 Every add here is `ref[index] += x` where `mask`, in no order of the lanes; `index` is any number
 of scalars and two int32 vectors.
@@ -42,7 +42,7 @@ def add_ordered(ref: Any, index: tuple, x: jax.Array, mask: jax.Array) -> None:
 
 
 def add_relaxed(ref: Any, index: tuple, x: jax.Array, mask: jax.Array) -> None:
-    """Each add atomic, in no memory order; raises where JAX's insides have moved."""
+    """Each add atomic, in no memory order; raises if JAX's internals have changed."""
     add, parameters = _relaxed_add()
     view = ref.at[index]
     args, args_tree = jax.tree.flatten((view.ref, view.transforms, x, mask))
@@ -51,7 +51,7 @@ def add_relaxed(ref: Any, index: tuple, x: jax.Array, mask: jax.Array) -> None:
 
 @functools.cache
 def _relaxed_add() -> tuple[Primitive, dict[str, Any]]:
-    """What `atomic_add` binds but another name, and the parameters that make it an add."""
+    """What `atomic_add` binds, under another name, and the parameters that make it an add."""
     from jax._src.pallas.triton.lowering import register_lowering, triton_lowering_rules
     from jax._src.pallas.triton.primitives import AtomicOpType, atomic_rmw_p
 
@@ -69,7 +69,7 @@ def _relaxed_add() -> tuple[Primitive, dict[str, Any]]:
 
 
 def _relax(operation: Any, integer: bool) -> None:
-    """Takes the memory order from one `tt.atomic_rmw`, and sees that integers add as such."""
+    """Takes the memory order from one `tt.atomic_rmw`, and makes integers add as integers."""
     from jaxlib.triton.dialect import MemSemantic, RMWOp
 
     words = {"sem": MemSemantic.RELAXED, "atomic_rmw_op": RMWOp.ADD if integer else RMWOp.FADD}

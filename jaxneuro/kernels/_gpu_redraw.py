@@ -1,8 +1,8 @@
 """Rows that are not stored, drawn inside the GPU kernel; see `Draw` for how.
 
 A draw depends on the words of its counter alone. Rows drawn with replacement are cut into the
-segments of all programs; in rows of gaps each target stands on the one before, so that a program
-draws all of a block, and the blocks are dealt out among the programs.
+segments of all programs; in rows of gaps each target depends on the one before, so that a
+program draws all of a block, and the blocks are distributed among the programs.
 """
 
 from typing import Any

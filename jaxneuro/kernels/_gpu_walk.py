@@ -1,11 +1,11 @@
 """`walk` on a GPU: many time steps of unconnected neurons in one Pallas launch (Triton lowering).
 
 A *program* has a block of neurons. It loads their state and parameters once, keeps them in
-registers through all steps, and writes the state at the end: what goes through memory in a
-step is its input and what is recorded of it, and a step costs no launch.
+registers through all steps, and writes the state at the end: in a step only
+its input and what is recorded go through memory, and a step costs no launch.
 
 **Races.** No program reads what any writes. Of spikes, states and samples each place belongs
-to one neuron, and so to one program; what there is one number of is written by the first.
+to one neuron, and so to one program; values that exist once are written by the first program.
 """
 
 import functools
@@ -39,7 +39,7 @@ class Walk(NamedTuple):
 
 
 def lanes_of(n: int) -> int:
-    """Neurons of a program: so few that there is work for every part of a large GPU.
+    """Neurons of a program: few enough to give every part of a large GPU some work.
 
     Arithmetic, not measurement: an H200 has 528 schedulers, each with warps of 32 lanes.
     """
@@ -64,9 +64,7 @@ def walk(
     state, the spikes of the last step, those of all steps `(steps, n)` or None, and the
     samples.
 
-    **Raises** `UnwalkableError` for a step that does not go neuron by neuron, or other shapes.
-
-    **Source** the house's own: docs/gpu.md.
+    **Raises** `UnwalkableError` for a step that does not act neuron by neuron, or other shapes.
     """
     lanes = lanes_of(how.n) if lanes is None else lanes
     given, tree = jax.tree.flatten((parameters, state, inputs))
@@ -106,7 +104,7 @@ def _check_shapes(given: list, sizes: list[int], how: Walk) -> None:
 
 
 def _plan(step: Callable, given: list, tree: Any, sizes: list[int], lanes: int) -> Any:
-    """The step of a block of neurons, taken apart, and the dtype of its spikes."""
+    """The step of a block of neurons as a list of operations, and the dtype of its spikes."""
     held = sizes[0] + sizes[1]
     spikes_dtype = []
 
@@ -154,7 +152,7 @@ class _Block:
         return ref[k] if ref.ndim == 1 else self._masked(ref.at[k, self.at], ref.dtype)
 
     def place(self, ref: Any) -> jax.Array:
-        """Where these neurons are in a sample; what is no neuron is beyond its end."""
+        """Where these neurons are in a sample; lanes without a neuron are beyond its end."""
         return jnp.where(self.here, self._masked(ref.at[self.at], ref.dtype), np.int32(2**30))
 
     def _masked(self, ref: Any, dtype: Any) -> jax.Array:

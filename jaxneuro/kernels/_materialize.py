@@ -1,4 +1,4 @@
-"""`materialize`: arrays are written down before what follows reads them."""
+"""`materialize`: makes XLA write arrays to memory before later operations read them."""
 
 import contextlib
 import contextvars
@@ -16,7 +16,7 @@ _off = contextvars.ContextVar("hold is off", default=False)
 
 @contextlib.contextmanager
 def unmaterialized() -> Iterator[None]:
-    """`materialize` does nothing in what is traced inside: a kernel on a GPU calls nothing."""
+    """Switches `materialize` off for what is traced inside: a GPU kernel cannot call it."""
     token = _off.set(True)
     try:
         yield
@@ -25,7 +25,7 @@ def unmaterialized() -> Iterator[None]:
 
 
 def materialize(arrays: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
-    """The same arrays; on a CPU what follows reads them, and does not compute them again.
+    """The same arrays; on a CPU later operations read them and do not compute them again.
 
     XLA fuses a chain of elementwise operations with several results into one loop per result,
     and each loop computes what they share: the stages of a Runge-Kutta step three and four
@@ -33,8 +33,6 @@ def materialize(arrays: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
     of neurons (XLA makes one function of their whole loop) nothing is done at all.
 
     **Step** arrays of any shape; returns the same.
-
-    **Source** the house's own: docs/performance.md, "Hodgkin-Huxley".
     """
     few = max((x.size for x in arrays), default=0) < _FEW
     if few or _off.get() or not native_available():

@@ -54,7 +54,7 @@ def _library() -> Path:
 def native_library() -> ctypes.CDLL | None:
     """The native CPU kernels, or None; tries to load them once, logs one line if it cannot.
 
-    `JAXNEURO_NATIVE=off` in the environment leaves them out, to compare.
+    `JAXNEURO_NATIVE=off` in the environment switches them off, for comparisons.
     """
     if os.environ.get("JAXNEURO_NATIVE", "") == "off":
         _log.warning("native kernels are switched off (JAXNEURO_NATIVE=off): using the reference")

@@ -6,7 +6,7 @@ import numpy as np
 
 from ._call import by_platform, native_call
 
-# XLA compiles a loop over so few neurons into one function, if nothing foreign is in it.
+# XLA compiles a loop over so few neurons into one function, if it has no foreign call.
 _FEW = 16
 
 
@@ -31,7 +31,7 @@ def _native(spikes: jax.Array) -> jax.Array:
 
 
 def pack_reference(spikes: jax.Array) -> jax.Array:
-    """`pack` by shifts, which XLA fuses with what makes the spikes; see there."""
+    """`pack` by shifts, which XLA fuses with the operations that make the spikes; see there."""
     n = spikes.shape[-1]
     padding = [(0, 0)] * (spikes.ndim - 1) + [(0, -n % 64)]
     shape = (*spikes.shape[:-1], -(-n // 64) * 8, 8)

@@ -28,7 +28,7 @@ def poisson(stream: Stream, step: Any, mean: jax.Array) -> jax.Array:
     The same bits on every platform that rounds `exp(-mean)` alike. The gradient is 0.
 
     **Step** `mean` floating, from 0 to `LARGEST_MEAN`: () or (n,), or (runs,) for one number per
-    run of the stream. Returns (n,); the count of what is no such mean is NaN.
+    run of the stream. Returns (n,); the count of any other mean is NaN.
 
     **Source** Devroye (1986), Non-Uniform Random Variate Generation, chapters III.2 and III.4;
     Walker (1977), doi:10.1145/355744.355749; see `_poisson_reference.py`.

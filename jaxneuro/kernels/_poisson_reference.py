@@ -1,10 +1,10 @@
-"""The law of Poisson counts from random bits, by inversion, for means from 0 to 16383.
+"""Poisson counts from random bits, by inversion, for means from 0 to 16383.
 
 A mean is split as m = r + sum_j d_j 4^j with r < 4 and digits d_j = 0 ... 3, j = 1 ... 6, and the
 count is the sum of independent counts: that of r is the number of k with word < 2^32 P(N > k), each
 digit's comes from an alias table made on the host in float64. The thresholds are whole numbers,
-so only integers stand between bits and count. Probabilities are right to the digits of the dtype,
-in the tails too (down to 2^-32, the resolution of a word); those of the tables to 2^-32.
+so bits become counts by integer operations only. Probabilities are right to the digits of the
+dtype, in the tails too (down to 2^-32, the resolution of a word); those of the tables to 2^-32.
 
 Source: Devroye (1986), Non-Uniform Random Variate Generation, chapters III.2 and III.4;
 Walker (1977), doi:10.1145/355744.355749.
@@ -26,16 +26,14 @@ MEANS = (0.05, 0.5, 1.5, 2.5, 4.0)
 TERMS = (5, 10, 14, 18, 22)
 DIGITS = 6
 LARGEST_MEAN = 4.0 ** (DIGITS + 1) - 1
-NO_COUNT = np.uint16(65535)  # what stands for the count of what is no mean
+NO_COUNT = np.uint16(65535)  # marks the count of an invalid mean
 
 
 class Mean(NamedTuple):
     """Means as they are drawn, each () or (runs,) or (n,).
 
-    **Fields** `rest` below 4, NaN for what is no mean; `zero` 2^32 P(N = 0) of the rest; `whole`
+    **Fields** `rest` below 4, NaN for an invalid mean; `zero` 2^32 P(N = 0) of the rest; `whole`
     int32: the digits.
-
-    **Source** see the module.
     """
 
     rest: jax.Array
@@ -53,7 +51,7 @@ def split(mean: jax.Array) -> Mean:
 
 
 def counts(stream: Stream, step: Any, mean: Mean) -> jax.Array:
-    """The counts, uint16 (n,), without a branch; `NO_COUNT` for what is no mean."""
+    """The counts, uint16 (n,), without a branch; `NO_COUNT` for an invalid mean."""
     count = _small(stream, step, mean, TERMS[-1])
     whole = stream.each(mean.whole)
     for pair in range(DIGITS // 2):

@@ -3,7 +3,7 @@
 A block of a section with the flag `REDRAWN` has no synapses in the columns of the table. 20 words
 say how its rows are drawn, and any of them can be drawn alone, in any order, on any device, and
 equals the row that would have been stored. Individual weights and delays of such a block are
-quantiles, looked up in tables that stand where its columns would be.
+quantiles, looked up in tables that are stored in place of its columns.
 """
 
 from collections.abc import Callable
@@ -29,16 +29,14 @@ class Draw(NamedTuple):
     The words that kernels read are these fields in this order; `native/layout.h` is made from
     them (`python -m scripts.native_layout`).
 
-    **Fields** `rule`: `UNIFORM` draws with replacement, or `GAPS` between targets that are there
-    with one probability; `key_high`, `key_low` the key of the targets; `n` candidates; `skip_own`
+    **Fields** `rule`: `UNIFORM` draws with replacement, or `GAPS` between targets that all have
+    the same probability; `key_high`, `key_low` the key of the targets; `n` candidates; `skip_own`
     whether those are all but the row's own number; `first_row`, `rows` the sources that have
     rows, in their population; `shift` of targets; `mean` synapses of a row (of each, without
-    `own_counts`); `own_counts` 1 + where the numbers of synapses per row stand in the table's
+    `own_counts`); `own_counts` 1 + the offset of the numbers of synapses per row in the table's
     `draw_tables`, or 0; `gaps` where a gap table starts there, `gap_size` and `gap_shift` of it;
     `hint` words of a row; `values_high`, `values_low` the key of weights and delays; `weights`,
     `delays` where their tables of quantiles start in the section's columns.
-
-    **Source** the house's own: design section 5, procedural connectivity.
     """
 
     rule: Any
@@ -67,7 +65,7 @@ class Draw(NamedTuple):
 
     @classmethod
     def read(cls, words: Any) -> "Draw":
-        """The block that `words` say: NumPy or traced."""
+        """The block that `words` describe: NumPy or traced."""
         return cls(*(words[k] for k in range(len(cls._fields))))
 
 
@@ -83,8 +81,6 @@ def redraw(draw: Draw, tables: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
 
     **Step** `tables` are the table's `draw_tables`. Sources count in their population and come
     once per synapse; targets in [0, n), ascending in a row.
-
-    **Source** the house's own.
     """
     key, rows, skip = (draw.key_high, draw.key_low), int(draw.rows), bool(draw.skip_own)
     if int(draw.rule) == UNIFORM:
@@ -103,7 +99,7 @@ def redraw(draw: Draw, tables: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
 
 
 class Visit(NamedTuple):
-    """Some synapses of a drawn row: arrays (256,); what is not `valid` is to be left out."""
+    """Some synapses of a drawn row: arrays (256,); those that are not `valid` must be left out."""
 
     target: jax.Array
     position: jax.Array

@@ -15,7 +15,7 @@ class Reached(NamedTuple):
 
     slot: jax.Array
     place: jax.Array
-    weight_index: jax.Array  # beyond the weights where there is none
+    weight_index: jax.Array  # beyond the weights if there is none
 
 
 class RedrawnRows:

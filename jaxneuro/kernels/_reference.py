@@ -1,4 +1,4 @@
-"""The kernels in `jnp`: run anywhere, and say what the others must equal."""
+"""The kernels in `jnp`: they run anywhere and define what the others must equal."""
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +16,7 @@ def clear_slot(ring: jax.Array, step: jax.Array) -> jax.Array:
 
 
 def rounded(x: jax.Array, dtype: jnp.dtype) -> jax.Array:
-    """Products as a ring of `dtype` holds them: rounded to whole quanta where it is integer."""
+    """Products as a ring of `dtype` holds them: rounded to whole quanta if it is integer."""
     return jnp.rint(x).astype(dtype) if jnp.issubdtype(dtype, jnp.integer) else x
 
 

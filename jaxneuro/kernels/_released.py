@@ -14,7 +14,7 @@ class Released(NamedTuple):
     """Which sources released something, and how much.
 
     **Fields** `bits` uint8, one bit per source, from `pack`; `values` floating (sources,), 0 where
-    the bit is not set, or None where everybody who released something released 1 (a spike).
+    the bit is not set, or None if every source that released something released 1 (a spike).
     """
 
     bits: jax.Array

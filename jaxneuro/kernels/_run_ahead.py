@@ -25,10 +25,10 @@ if hasattr(os, "register_at_fork"):  # a child has no threads but its own
 def run_ahead(
     work: Callable[[_Item], Any], items: Iterable[_Item]
 ) -> Generator[tuple[_Item, Any], None, None]:
-    """Each item with its result, in order; a few items ahead are under way in other threads.
+    """Each item with its result, in order; a few items ahead are computed in other threads.
 
-    Work is what lets others run: native kernels, NumPy. It never waits for other work. Where
-    the caller stops, or an exception comes (Ctrl-C too), nothing is under way any more.
+    `work` must let other threads run (native kernels, NumPy) and must not wait for other work.
+    If the caller stops, or an exception comes (Ctrl-C too), no work is left running.
     """
     n = threads()
     if n == 1:

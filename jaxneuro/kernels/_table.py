@@ -1,18 +1,18 @@
 """The table of a pathway: which source reaches which target, block by block.
 
-A *block* is what one projection makes between one source population and up to
+A *block* holds the connections that one projection makes between one source population and up to
 65,536 targets of one population, so that a target is a 16-bit offset. A *section*
 is the rows of one source population for the blocks that keep the same columns. In
-a row (one source neuron) of a section the blocks stand one after the other,
+a row (one source neuron) of a section the blocks come one after the other,
 targets ascending in a block.
 
 Columns, one entry per synapse: `targets` always; `weights` and `delays` only in
 sections whose blocks have individual ones; `tags` (the number of the block in its
-section) only in sections whose rows hold a handful of synapses per block, where a
+section) only in sections whose rows hold a few synapses per block, where a
 pointer per block would cost more. Where the blocks of such a section have one delay
-and one offset, the section says so (`ONE_PLACE`: targets then count from the start of
+and one offset, the section has a flag (`ONE_PLACE`: targets then count from the start of
 the group, which must have at most 65,536 neurons), and only the scale is looked up by
-tag. What is one number per block is one entry of a vector over blocks. Row pointers
+tag. Values of which a block has one are entries of vectors over blocks. Row pointers
 are uint32, relative to the section; a section keeps 64-bit starts of its columns. A section
 that is `REDRAWN` has neither synapses nor pointers: its rows are drawn whenever they are needed.
 """
@@ -70,7 +70,7 @@ class Table(eqx.Module):
 
 
 def ring_place(receptor: Any, target: Any, n_targets: int) -> Any:
-    """Where what arrives at a receptor of a target stands in a slot of the ring.
+    """The place in a slot of the ring of what arrives at a receptor of a target.
 
     A slot holds the arrivals of one time step: those of all targets at receptor 0, then at
     receptor 1, and so on.
@@ -113,7 +113,7 @@ class Section(NamedTuple):
 
     @classmethod
     def read(cls, words: np.ndarray) -> "Section":
-        """The section that `words` say."""
+        """The section that `words` describe."""
         w = [int(x) for x in words]
         wide = range(SECTION_NARROW, 2 * len(cls._fields) - SECTION_NARROW, 2)
         return cls(*w[:SECTION_NARROW], *(w[k] | w[k + 1] << 32 for k in wide))

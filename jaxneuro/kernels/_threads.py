@@ -7,12 +7,10 @@ from ._native import native_library
 def threads(n: int | None = None) -> int:
     """Sets how many threads a call of a native kernel may use, if given; returns the number.
 
-    At first these are the cores that the process may use, or what `JAXNEURO_THREADS` in the
-    environment says, at most 64. Results keep their bits, whatever the number.
+    At first these are the cores that the process may use, or the value of `JAXNEURO_THREADS` in the
+    environment, at most 64. Results keep their bits, whatever the number.
 
     **Raises** `ValueError` for a number below 1.
-
-    **Source** the house's own: design section 4.
     """
     if n is not None:
         check_count("threads", n, at_least=1)

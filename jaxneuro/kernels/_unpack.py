@@ -13,9 +13,7 @@ def unpack(
     **Step** `bits` uint8 `(rows, bytes)` as `pack` makes them; returns int32 arrays: rows
     counted from `first`, neurons from `start`. Not for traced arrays.
 
-    **Raises** `ValueError` for bits of more than one network, or neurons that they have not.
-
-    **Source** the house's own: design section 3.
+    **Raises** `ValueError` for bits of more than one network, or neurons that they do not have.
     """
     if bits.ndim != 2 or bits.dtype != np.uint8 or bits.shape[1] % 8:
         raise ValueError(

@@ -1,8 +1,8 @@
 """`walk_or_loop`: a loop over time steps that becomes one launch where it is lowered for CUDA.
 
 As in `_gpu`, the branch for CUDA is one primitive, whose lowering traces the kernel: a CPU user
-does not import Pallas, waits for nothing and runs the very loop. What cannot be walked is
-found while lowering, and the loop is lowered instead.
+does not import Pallas, waits for nothing and runs the loop itself. What cannot be
+walked is found while lowering, and the loop is lowered instead.
 """
 
 import logging
@@ -22,20 +22,15 @@ _walk.multiple_results = True
 
 
 class UnwalkableError(Exception):
-    """This loop has to stay one; the text says why.
-
-    **Source** the house's own: docs/gpu.md.
-    """
+    """The loop cannot become one launch; the text says why."""
 
 
 def walk_or_loop(walked: Callable, loop: Callable, *operands: Any) -> Any:
-    """`loop(*operands)`, and `walked(*operands)`, which gives the same, where CUDA takes it.
+    """`loop(*operands)`, or, lowered for CUDA, `walked(*operands)`, which returns the same.
 
     Both are functions of pytrees of arrays that close over no traced value; `walked` may
-    raise anything. Derivatives, and batches where the kernel does not take them, are those of
+    raise anything. Derivatives, and batches that the kernel does not take, are those of
     the loop.
-
-    **Source** the house's own: docs/gpu.md.
     """
     closed, shapes = jax.make_jaxpr(loop, return_shape=True)(*operands)
     leaves, tree = jax.tree.flatten(operands)
@@ -86,10 +81,10 @@ def _batch(operands: Any, axes: Any, *, special: Any, plain: Any, avals: tuple) 
 def _lower(ctx: Any, *operands: Any, special: Any, plain: Any, avals: tuple) -> Any:
     try:
         with warnings.catch_warnings():
-            # JAX 0.11 says so at every lowering; it is for us to act on, not for a user.
+            # JAX 0.11 warns at every lowering; a user cannot act on it.
             warnings.filterwarnings("ignore", "The Pallas Triton backend is deprecated")
             return mlir.lower_fun(special, multiple_results=True)(ctx, *operands)
-    except Exception as error:  # a model of other operations, or a card that JAX does not know
+    except Exception as error:  # a model of other operations, or a GPU that JAX does not know
         _log.info("these neurons step one launch after the other on a GPU: %s", error)
         return mlir.lower_fun(plain, multiple_results=True)(ctx, *operands)
 

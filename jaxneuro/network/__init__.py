@@ -1,4 +1,4 @@
-"""What the machine runs: groups, pathways, their states, and the step of a network."""
+"""The network that runs: groups, pathways, their states, and the step of a network."""
 
 from ._connections import Connections as Connections
 from ._fixed_point import FixedPoint as FixedPoint

@@ -1,4 +1,4 @@
-"""The connections of a projection, as a person reads them."""
+"""The connections of a projection, as a user reads them."""
 
 import dataclasses
 from typing import Any
@@ -37,7 +37,7 @@ class Connections:
     def sparse(self, values: str = "weight") -> Any:
         """A `scipy.sparse.coo_array` (n_source, n_target) of the weights or of the "delay"s [ms].
 
-        It has an entry per synapse: a pair that is connected twice is there twice, and scipy adds
+        It has an entry per synapse: a pair that is connected twice has two entries, and scipy adds
         them up when it converts the array.
         """
         import scipy.sparse

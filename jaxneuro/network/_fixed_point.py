@@ -23,12 +23,12 @@ _LARGEST = 2.0**31 - 2.0**25
 
 
 class FixedPoint(eqx.Module):
-    """What a network that counts arrivals in quanta knows about them.
+    """The quanta in which a deterministic network counts arrivals.
 
     **Fields** `quanta` (receptors,) per group, in the unit of the receptor's weights; `built`
-    (projections,) per pathway: the |weight gain| that they were found for, 1 where that is 0.
+    (projections,) per pathway: the |weight gain| for which they were found, 1 where that is 0.
 
-    **Source** the house's own; Demmel and Nguyen (2015), doi:10.1109/TC.2014.2345391, on sums
+    **Source** Demmel and Nguyen (2015), doi:10.1109/TC.2014.2345391, on sums
     that do not depend on their order.
     """
 
@@ -36,7 +36,7 @@ class FixedPoint(eqx.Module):
     built: tuple[jax.Array, ...]
 
     def now(self, pathways: tuple) -> "FixedPoint":
-        """The quanta for the weights and gains as they are: larger where those have grown."""
+        """The quanta for the present weights and gains: larger where those have grown."""
         quanta = list(self.quanta)
         for p, built in zip(pathways, self.built):
             grown = jnp.maximum(jnp.abs(p.weight * p.gain) / built, 1)
@@ -51,7 +51,7 @@ class FixedPoint(eqx.Module):
 
 
 def find_quanta(groups: tuple, pathways: tuple, dtype: Any) -> FixedPoint:
-    """The quanta of every receptor: delivers the sizes of all weights once, all sources at once."""
+    """The quanta of every receptor: delivers all absolute weights once, from all sources."""
     most = [jnp.zeros((len(g.receptors), g.n), dtype) for g in groups]
     built = []
     for p in pathways:

@@ -19,15 +19,22 @@ from ._stimuli import StimulusGroup
 
 
 class Initial(eqx.Module):
-    """The start value of one state variable of one population."""
+    """The start value of one state variable of one population.
+
+    **Fields** `variable` its name; `population` number in the group; `value` an array of shape ()
+    or (n,), or a distribution.
+    """
 
     variable: str = eqx.field(static=True)
     population: int = eqx.field(static=True)
-    value: Any  # an array of shape () or (n,), or a distribution (which has no leaves)
+    value: Any  # a distribution has no leaves
 
 
 class PopulationSpan(NamedTuple):
-    """A population of a group: its name and its number of neurons."""
+    """A population of a group.
+
+    **Fields** `name`; `n` its number of neurons.
+    """
 
     name: str
     n: int
@@ -37,7 +44,7 @@ class Group(eqx.Module):
     """Populations of one neuron model as one array of neurons.
 
     **Fields** `model` merged; `receptors` synapse models; `stimuli`; `initial` start values; static
-    `members` its populations, in the order in which they lie in the arrays; `slots` of its ring.
+    `members` its populations, in their order in the arrays; `slots` of its ring.
     """
 
     model: Neuron
@@ -54,6 +61,7 @@ class Group(eqx.Module):
 
     @property
     def sizes(self) -> tuple[int, ...]:
+        """Numbers of neurons of the populations."""
         return tuple(member.n for member in self.members)
 
     @property
@@ -66,7 +74,7 @@ class Group(eqx.Module):
         return slice(start, start + self.sizes[index])
 
     def index(self, name: str) -> int | None:
-        """The number of a population, or None where it is not in this group."""
+        """The number of a population, or None if it is not in this group."""
         return _numbers(self.populations).get(name)
 
     def spread(self) -> SpreadGroup:
@@ -79,7 +87,7 @@ class Group(eqx.Module):
         )
 
     def init(self, seed: Any, ring_dtype: Any, dtype: Any, dt: float) -> GroupState:
-        """The state at t = 0, with the start values that were asked for; nothing was released."""
+        """The state at t = 0, with the start values of its populations; nothing was released."""
         running = self.spread()
         neurons = initial_state(running.model, self.n, self._stream(seed))
         for variable in sorted({i.variable for i in self.initial}):
@@ -96,7 +104,7 @@ class Group(eqx.Module):
         return state._replace(released=running.nothing_released(state, dtype, dt))
 
     def _stream(self, seed: Any) -> Stream | None:
-        """Where neurons that draw do so: a stream for each population."""
+        """The random bits of neurons that draw: a stream for each population."""
         if not isinstance(self.model, StochasticNeuron):
             return None
         keys = stream_keys(seed, self.populations, "neuron")
@@ -104,7 +112,7 @@ class Group(eqx.Module):
         return Stream(high, low, self._local())
 
     def _start(self, variable: str, x: jax.Array, seed: Any) -> jax.Array:
-        """`x` with the start values of a variable: one draw for the group, pieces by law."""
+        """`x` with the start values of a variable: one draw for the group."""
         initial = {i.population: i.value for i in self.initial if i.variable == variable}
         words = None
         if any(isinstance(v, Distribution) for v in initial.values()):
@@ -129,12 +137,12 @@ class Group(eqx.Module):
 
     def _local(self) -> jax.Array:
         """The number of each neuron in its own population."""
-        # In pieces of counts, as in `spread_rows`.
+        # By concatenation, as in `spread_rows`.
         return jnp.concatenate([jnp.arange(n, dtype=jnp.uint32) for n in self.sizes])
 
 
 def initial_state(model: Neuron, n: int, stream: Stream | None = None) -> Any:
-    """The state of n neurons; those that draw do so in `stream`, or in any where none is given."""
+    """The state of n neurons; those that draw use `stream`, or any stream if none is given."""
     if not isinstance(model, StochasticNeuron):
         return model.init(n)
     if stream is None:
@@ -147,7 +155,7 @@ def _run_key(pair: tuple[int, Any]) -> Any:
     """Equal for neighbouring populations whose start values come from one operation."""
     number, value = pair
     if isinstance(value, Distribution):
-        return value  # equal laws are one value
+        return value  # equal distributions are one value
     return None if value is None else number
 
 

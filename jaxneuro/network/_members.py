@@ -1,7 +1,7 @@
 """Merged models: spread over neurons, and one member of them read or replaced.
 
-A merged leaf has shape `()` while all members agree, `(members,)` where their scalars differ,
-`(n,)` where a member gives an array.
+A merged leaf has shape `()` if all members are equal, `(members,)` if their scalars differ,
+`(n,)` if a member has an array.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ M = TypeVar("M")
 
 
 def spread(model: M, sizes: Sequence[int]) -> M:
-    """The model with every leaf of shape `()` or `(n,)`; nothing is done twice."""
+    """The model with every leaf of shape `()` or `(n,)`; a spread model does not change."""
     if len(sizes) == 1:
         return model
     n = sum(sizes)
@@ -47,7 +47,7 @@ def member(model: M, sizes: Sequence[int], index: int) -> M:
 
 
 def first_member(model: M) -> M:
-    """The model of the first neuron alone; of any numbers where there is no neuron."""
+    """The model of the first neuron alone; with arbitrary numbers if there is none."""
 
     def leaf(x: jax.Array) -> Any:
         if not x.size:
@@ -58,7 +58,7 @@ def first_member(model: M) -> M:
 
 
 def replace_member(model: M, sizes: Sequence[int], index: int, new: M) -> M:
-    """The merged model with one member replaced; a leaf keeps its shape where it can.
+    """The merged model with one member replaced; a leaf keeps its shape if it can.
 
     A leaf of shape `()` becomes `(members,)` only if there are other members.
     """

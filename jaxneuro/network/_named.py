@@ -1,9 +1,9 @@
-"""From the name of a population, projection or stimulation to what it stands for.
+"""Finds the models that the name of a population, projection or stimulation refers to.
 
 A *holder* is a model of the network that a name reaches, with its state and its neurons: a
 population has its neuron model; a projection its receptor and its release; a stimulation its
-stimulus and, if it sends spikes, the receptor that they reach. All that goes by name goes through
-here: reading, setting, recording, checking, and the search for numbers that are not finite.
+stimulus and, if it sends spikes, the receptor that they reach. All access by name uses this
+module: reading, setting, recording, checking, and the search for numbers that are not finite.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,11 +17,11 @@ from ._network_state import NetworkState
 
 
 class Holder(NamedTuple):
-    """A model of a network that a name stands for.
+    """A model of a network that a name refers to.
 
-    **Fields** `what` it is, for messages; `population` at whose neurons it is; `model`, `state`
+    **Fields** `what` it is, for messages; `population` at whose neurons it acts; `model`, `state`
     take it from a network and its state; `sizes` of the members of the merged model, and `member`,
-    the number of the one that is meant; `neurons` those of that member in the arrays of the state.
+    the number of the selected one; `neurons` those of that member in the arrays of the state.
     """
 
     what: str
@@ -51,12 +51,12 @@ class Holder(NamedTuple):
 
 
 def span_of(x: Any, neurons: slice) -> Any:
-    """The numbers of some neurons; the array itself where those are all."""
+    """The values of some neurons; the array itself if those are all."""
     return x if neurons == slice(0, x.shape[-1]) else x[neurons]
 
 
 class Named(NamedTuple):
-    """What a name stands for: `label` for messages ("projection 'E->I'"), and the holders."""
+    """What a name refers to: `label` for messages ("projection 'E->I'"), and the holders."""
 
     label: str
     holders: tuple[Holder, ...]
@@ -64,10 +64,10 @@ class Named(NamedTuple):
     def only(
         self, kind: str, wanted: str, known: Sequence[Iterable[str]], also: Iterable[str] = ()
     ):
-        """The number of the holder that has what is wanted, of what each of them has in `known`.
+        """The number of the one holder that has `wanted`; `known` lists what each of them has.
 
-        **Raises** `ValueError` where none has it, listing all that they have and `also`, and
-        where two have it.
+        **Raises** `ValueError` if none has it, listing all that they have and `also`, and
+        if two have it.
         """
         found = [k for k, names in enumerate(known) if wanted in names]
         if not found:
@@ -83,7 +83,7 @@ class Named(NamedTuple):
 
 
 def named(net: Any, name: str) -> Named:
-    """What a name stands for; raises `ValueError` for an unknown one, listing the known ones."""
+    """What a name refers to; raises `ValueError` for an unknown one, listing the known ones."""
     for number, group in enumerate(net.groups):
         if name in group.populations:
             holder = _population(net, number, group.populations.index(name))
@@ -109,7 +109,7 @@ def projection(net: Any, name: str) -> tuple[int, int]:
 
 
 def stimulation(net: Any, name: str) -> tuple[int, int, int] | None:
-    """Group, layer and number there of a stimulation; None where the name is none."""
+    """Group, layer and number there of a stimulation; None if the name is not one."""
     for number, group in enumerate(net.groups):
         for layer, stimulus in enumerate(group.stimuli):
             if name in stimulus.names:
@@ -118,7 +118,7 @@ def stimulation(net: Any, name: str) -> tuple[int, int, int] | None:
 
 
 def variable_holder(net: Any, state: NetworkState, name: str, variable: str) -> Holder:
-    """What holds a state variable of a name; raises `ValueError` where nothing or two do."""
+    """What holds a state variable of a name; raises `ValueError` if nothing or two do."""
     found = named(net, name)
     known = [holder.variables(state) for holder in found.holders]
     return found.holders[found.only("state variable", variable, known)]

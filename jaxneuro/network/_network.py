@@ -1,4 +1,4 @@
-"""The network: what the machine runs. A pytree whose leaves are all its numbers."""
+"""The network that runs. A pytree whose leaves are all its numbers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,14 +23,14 @@ from ._spread_network import SpreadNetwork
 
 
 class Network(eqx.Module):
-    """A network ready to run; made by `build`, never by hand.
+    """A network that is ready to run; only `build` makes one.
 
-    A frozen pytree: pass it to `jit` as an argument (closed over, its connections would
+    An immutable pytree: pass it to `jit` as an argument (closed over, its connections would
     become constants of the program). `init(key)` makes a state, `step(state, inputs)` is a
     scan body.
 
     **Fields** `groups`, `pathways`, `points` positions [um] (n, d) by population; `fixed_point`
-    where arrivals are counted in quanta, else None; static `dt` [ms], `order` population names as
+    if arrivals are counted in quanta, else None; static `dt` [ms], `order` population names as
     described, `dtype` of its numbers.
     """
 
@@ -81,7 +81,7 @@ class Network(eqx.Module):
         raise unknown("population", name, self.populations)
 
     def read(self, state: NetworkState, name: str, variable: str) -> jax.Array:
-        """A state variable of what has that name, one number per neuron.
+        """A state variable of a population, projection or stimulation, one number per neuron.
 
         A population has those of its neurons (`"v"`), a projection those of its receptor at the
         targets (`"g"`) and of its release at the sources, a stimulation those of its stimulus and,
@@ -93,7 +93,7 @@ class Network(eqx.Module):
         return span_of(getattr(holder.state(state), variable), holder.neurons)
 
     def variables(self, state: NetworkState, name: str) -> tuple[str, ...]:
-        """The state variables that `read` gives of a name and that are numbers: those to record.
+        """The state variables of a name that are numbers: those that can be recorded.
 
         **Raises** `ValueError` for an unknown name, listing the known ones.
         """
@@ -104,7 +104,7 @@ class Network(eqx.Module):
         )
 
     def connections(self, name: str) -> Connections:
-        """The connections of a projection: who, to whom, weights, delays [ms], as NumPy arrays.
+        """The connections of a projection as NumPy arrays: sources, targets, weights, delays [ms].
 
         **Raises** `ValueError` for an unknown name, listing the known ones.
         """
@@ -124,13 +124,13 @@ class Network(eqx.Module):
         return np.asarray(self.points[name])
 
     def set(self, name: str, **values: Any) -> "Network":
-        """A new network with other parameter values; this one stays as it is.
+        """A new network with other parameter values; this one does not change.
 
         `name` is a population (parameters of its model), a stimulation (of its stimulus) or
         a projection: its `gain`, its `weight` if that is one number, or parameters of its
         synapse or of its release. Those of the synapse hold for every projection that shares the
         receptor onto that target, those of the release for every one that shares the release.
-        Works under `jit`, `vmap` and `grad`. A leaf changes its shape only where one of
+        Works under `jit`, `vmap` and `grad`. A leaf changes its shape only if one of
         several equal populations becomes different (one retrace).
 
         **Raises** `ValueError` for an unknown name or parameter, or a value out of range.

@@ -1,4 +1,4 @@
-"""What changes in a network from step to step, and what a step gives."""
+"""What changes in a network from step to step, and what a step returns."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from ._pathway_state import PathwayState
 class NetworkState(NamedTuple):
     """Everything that changes from step to step.
 
-    **Fields** `step` int32 (): steps done; `seed` uint32 (): of all that is drawn in the run;
+    **Fields** `step` int32 (): steps done; `seed` uint32 (): the seed of the run;
     `groups` and `pathways` the states of the network's groups and pathways, in their order.
     """
 
@@ -30,7 +30,7 @@ class NetworkState(NamedTuple):
 
 
 class Output(NamedTuple):
-    """What one step gives.
+    """What one step returns.
 
     **Fields** `spikes` by population name, (n,); `bits` per group, packed spikes.
     """

@@ -66,7 +66,7 @@ class Pathway(eqx.Module):
     def spread(self, sizes: Sequence[int], fixed: FixedPoint | None) -> "SpreadPathway":
         """The pathway as a loop runs it; `sizes` are those of the source group.
 
-        Where arrivals are counted (`fixed`), its weights are in quanta of the receptors.
+        If arrivals are counted (`fixed`), its weights are in quanta of the receptors.
         """
         scale = self.weight * self.gain
         if fixed is not None:
@@ -96,7 +96,7 @@ class SpreadPathway(eqx.Module):
         """The ring of the target group with what was released in `step`.
 
         `spikes` are those of the source group. With `clear` the slot of `step`, which has been
-        handed out, is emptied.
+        read, is emptied.
         """
         released = spikes if state.released is None else state.released
         return deliver(ring, released, step, self.scale, self.weights, self.table, clear)

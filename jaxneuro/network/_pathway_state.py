@@ -9,7 +9,7 @@ class PathwayState(NamedTuple):
     """The state of a pathway.
 
     **Fields** `release` that of the release model; `released` what it released in the last step,
-    None where that is the spikes of the source group.
+    None if that is the spikes of the source group.
     """
 
     release: Any

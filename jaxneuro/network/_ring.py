@@ -1,7 +1,7 @@
 """The ring of a group: what arrives at its receptors in the time steps to come.
 
-A ring has a slot for every step until the longest delay has passed, and comes round: what arrives
-at the end of step k stands in slot k mod slots, at the places that `kernels.ring_place` gives.
+A ring has a slot for every step until the longest delay has passed, and slots are used again: what
+arrives at the end of step k is in slot k mod slots, at the places that `kernels.ring_place` gives.
 """
 
 from typing import Any

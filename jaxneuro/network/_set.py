@@ -1,4 +1,4 @@
-"""New parameter values by name: what `Network.set` does."""
+"""Sets parameter values by name, for `Network.set`."""
 
 import dataclasses
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from ..numerics import check_grid, check_stable, stream_key
 from ._members import member, replace_member, replaced
 from ._named import Holder, named, projection, stimulation
 
-# Sets one number that is no parameter of a model: (network, label, value) -> network.
+# Sets one number that is not a parameter of a model: (network, label, value) -> network.
 Setter = Callable[[Any, str, Any], Any]
 
 
@@ -39,7 +39,7 @@ def set_values(net: Any, name: str, values: dict[str, Any]) -> Any:
 
 
 def _parameters(model: Any) -> list[str]:
-    """What of a model can be set: its parameters, and models inside it as a whole."""
+    """The parts of a model that can be set: its parameters, and models inside it as a whole."""
     return list(dict.fromkeys([*(f.name for f in parameters(type(model))), *inner(model)]))
 
 

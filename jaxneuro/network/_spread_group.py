@@ -76,7 +76,7 @@ class SpreadGroup(eqx.Module):
         return tuple(new), drive
 
     def _with_inputs(self, drive: Drive, inputs: Mapping[str, Any]) -> Drive:
-        """The drive with the currents that a run gives to the populations of this group."""
+        """The drive with the currents that a run passes to the populations of this group."""
         start = 0
         for member in self.members:
             if member.name in inputs:
@@ -86,9 +86,9 @@ class SpreadGroup(eqx.Module):
         return drive
 
     def nothing_released(self, state: GroupState, dtype: Any, dt: float) -> Released:
-        """What is in flight before the first step: no spikes, of the kind that the model gives."""
+        """What is in flight before the first step: no spikes, of the kind of the model."""
         arrived = jnp.zeros((len(self.receptors), self.n), dtype) if self.receptors else None
-        # With a current, which a neuron may count on: `inputs` can give it to any.
+        # With a current, because `inputs` can give one to any neuron.
         inputs = {member.name: jnp.zeros((), dtype) for member in self.members}
         step = jnp.zeros((), jnp.int32)
         spikes = jax.eval_shape(lambda: self.step(state, arrived, inputs, step, dt)[1])

@@ -18,7 +18,7 @@ from ._spread_group import SpreadGroup
 class SpreadNetwork(eqx.Module):
     """A network whose parameters are spread over neurons and blocks: made once, before a loop.
 
-    **Fields** `groups`, `pathways` spread; `quanta` (receptors,) per group where arrivals are
+    **Fields** `groups`, `pathways` spread; `quanta` (receptors,) per group if arrivals are
     counted, else None; static `dt` [ms], `order` population names, `dtype`.
     """
 
@@ -34,10 +34,10 @@ class SpreadNetwork(eqx.Module):
     ) -> tuple[NetworkState, Output]:
         """One time step, from t_k to t_k+1.
 
-        In this order: what the last step released is delivered; neurons move under the drive of
-        the synapses as they stand, synapses decay and take the arrivals of this step, threshold
-        and reset; what this step releases waits for the next. `inputs` are currents [pA] by
-        population name, () or (n,).
+        In this order: what the last step released is delivered; neurons are integrated under the
+        drive of the synapses at the start of the step, synapses decay and take the arrivals of this
+        step, threshold and reset; what this step releases waits for the next. `inputs` are currents
+        [pA] by population name, () or (n,).
         """
         inputs = {name: jnp.asarray(x, self.dtype) for name, x in (inputs or {}).items()}
         rings = self._deliver_last_step(state)
@@ -62,7 +62,7 @@ class SpreadNetwork(eqx.Module):
         """The rings after what step k - 1 released has been delivered, in step k.
 
         So a ring is written before it is read, and XLA updates it in place. The slot of step
-        k - 1, which was handed out then, is emptied by the first delivery into the ring.
+        k - 1, which was read in that step, is emptied by the first delivery into the ring.
         """
         rings, cleared = [group.ring for group in state.groups], set()
         for p, mine in zip(self.pathways, state.pathways):
@@ -82,7 +82,7 @@ class SpreadNetwork(eqx.Module):
         return arrived.astype(self.dtype) * self.quanta[number][:, None]
 
     def _release(self, state: NetworkState, groups: tuple[GroupState, ...], spikes: tuple) -> tuple:
-        """The states of the pathways after their release models have seen the spikes."""
+        """The states of the pathways after the step of their release models."""
         out = []
         for p, before in zip(self.pathways, state.pathways):
             v = None

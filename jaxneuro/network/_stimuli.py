@@ -12,7 +12,7 @@ from ..kernels import native_available
 from ..numerics import Stream, stream_keys
 from ._members import spread
 
-_LONG = 64  # neurons: a shorter run takes longer to begin than to draw
+_LONG = 64  # neurons: a shorter run costs more to start than to draw
 _NONE = {"is_leaf": lambda x: x is None}
 
 
@@ -24,7 +24,7 @@ class Window(NamedTuple):
     stop: int | None = None
 
     def on(self, now: Any) -> Any:
-        """Whether a stimulus is on in its own step `now`; None where it always is."""
+        """Whether a stimulus is on in its own step `now`; None if it always is."""
         if (self.delay, self.start) == (0, 0) and self.stop is None:
             return None
         on = now >= self.start
@@ -35,7 +35,7 @@ class Target(NamedTuple):
     """The neurons that one stimulation drives.
 
     **Fields** `name` of the stimulation; `population` number in its group; `n` how many; `span`
-    first and last + 1 neuron in the group, None where they are no stretch; `first` the number in
+    first and last + 1 neuron in the group, None if they are not consecutive; `first` the number in
     the population of the span's first neuron, or in the group of the population's first.
     """
 
@@ -50,8 +50,8 @@ class StimulusGroup(eqx.Module):
     """Stimuli of one kind onto neurons of one group.
 
     **Fields** `model` merged; `weight` of the spikes it sends, () or (targets,) or (n,), None for
-    one that gives a current; `index` the neurons in the group where they are not stretches of
-    it; static `targets`; `receptor` of the spikes; `window`.
+    one that gives a current; `index` the neurons in the group if they are not consecutive; static
+    `targets`; `receptor` of the spikes; `window`.
     """
 
     model: Stimulus
@@ -68,11 +68,12 @@ class StimulusGroup(eqx.Module):
 
     @property
     def sizes(self) -> tuple[int, ...]:
+        """Numbers of neurons that the stimulations drive."""
         return tuple(target.n for target in self.targets)
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
-        """The stretches of the group that are driven, ascending; none where `index` says who."""
+        """The slices of the group that are driven, ascending; none if `index` lists the neurons."""
         return tuple(target.span for target in self.targets if target.span is not None)
 
     @property
@@ -92,7 +93,7 @@ class StimulusGroup(eqx.Module):
         return eqx.tree_at(lambda s: (s.model, s.weight), self, pair, **_NONE)
 
     def _keeps_runs(self) -> bool:
-        """Whether the model gets one number per run: where that is faster."""
+        """Whether the model gets one number per run: if that is faster."""
         long = self.n >= _LONG * len(self.targets)
         return self.model.takes_runs and long and native_available()
 
@@ -101,7 +102,7 @@ class StimulusGroup(eqx.Module):
         return all(jnp.shape(x) in ((), (len(self.targets),)) for x in jax.tree.leaves(model))
 
     def init(self, seed: Any) -> Any:
-        """The state, with the identity of every neuron for what the stimulus draws."""
+        """The state, with the random stream of every neuron for a stimulus that draws."""
         high, low = (jnp.asarray(k) for k in stream_keys(seed, self.names, "stimulus"))
         first = jnp.asarray([target.first for target in self.targets], jnp.uint32)
         if self.index is not None:

@@ -1,4 +1,4 @@
-"""Drivers: the pure loop `scan` and the driver for people, `simulate`."""
+"""Runs networks: the pure loop `scan`, and `simulate`, which runs it from the host."""
 
 from ._non_finite import NonFiniteError as NonFiniteError
 from ._record import Record as Record

@@ -1,4 +1,4 @@
-"""Why a state may have turned NaN: rates of stimulations that are functions of time."""
+"""Finds a possible cause of NaN in a state: a bad rate that is a function of time."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ def blame_rates(net: Network, steps: range) -> str | None:
     step, name, field, rate = min(found, key=lambda f: f[:2])
     return (
         f"The cause may be stimulation {name!r}: its {field} is {rate:g} Hz at {step * net.dt:g} "
-        f"ms, it must be from 0 to what can be drawn in a time step of {net.dt:g} ms"
+        f"ms; it must be from 0 to what can be drawn in a time step of {net.dt:g} ms"
     )
 
 
@@ -41,7 +41,7 @@ def _bad_rates(stimulus: Any, steps: range, dt: float) -> list[tuple[int, str, s
     for field in parameters(type(stimulus.model)):
         signal = getattr(stimulus.model, field.name)
         if isinstance(signal, Signal):
-            # What `Gamma` and `MultipleInteraction` draw are events of this many times the rate.
+            # `Gamma` and `MultipleInteraction` draw events at this multiple of the rate.
             model = stimulus.model
             factor = np.asarray(model.events_per_spike())
             bad = _first_bad(signal, range(first - delay, last - delay), dt, factor, stimulus.n)

@@ -1,4 +1,4 @@
-"""What a finished chunk gave, on the host, and all chunks of a run end to end."""
+"""The results of finished chunks on the host, and their concatenation over a run."""
 
 from typing import Any, NamedTuple
 
@@ -18,10 +18,10 @@ SAMPLED = ("traces", "means", "lfp", "function")
 
 
 class Chunk(NamedTuple):
-    """What one finished chunk gave; spikes per group, their steps counted from the run's first.
+    """The results of one finished chunk; steps of spikes count from the first of the run.
 
-    `samples` is how many samples it had, which are in the `Store`. `state` is None once a later
-    chunk is there.
+    `samples` is the number of its samples, which are in the `Store`. `state` is None once a later
+    chunk is collected.
     """
 
     length: int
@@ -54,7 +54,7 @@ class Store:
         return rows
 
     def taken(self, rows: int) -> dict[str, Any] | None:
-        """The first `rows` samples, or None where none was written."""
+        """The first `rows` samples, or None if none was written."""
         if self.arrays is None:
             return None
         return jax.tree.map(lambda x: x[:rows], self.arrays)
@@ -68,9 +68,9 @@ def collect(
     length: int,
     store: Store | None,
 ) -> Chunk:
-    """Takes what a chunk recorded to the host; `before` are the chunks before it.
+    """Copies what a chunk recorded to the host; `before` are the chunks before it.
 
-    `store` takes its samples, None where it has none.
+    `store` receives its samples, None if it has none.
     """
     done, rows = sum(c.length for c in before), sum(c.samples for c in before)
     bits = () if recording.spikes is None else recording.spikes.bits
@@ -114,7 +114,7 @@ def joined(
 
 
 def _neurons(net: Network, start: NetworkState, record: Record) -> dict[str, np.ndarray]:
-    """The numbers of the recorded neurons, where not all are."""
+    """The numbers of the recorded neurons, if not all are."""
     out = {}
     for name in record.neurons:
         for variable in record.variables[name][:1]:
@@ -146,7 +146,7 @@ def _join_events(chunks: list[Events]) -> Events:
 
 
 def _join(chunks: list[Any]) -> Any:
-    """Chunks of one structure, end to end along their first axis."""
+    """Chunks of one structure, concatenated along their first axis."""
     return jax.tree.map(_concatenate, *chunks) if chunks else None
 
 

@@ -1,4 +1,4 @@
-"""Values with arrays in a file: an npz of plain arrays and a text that says what they are."""
+"""Values with arrays in a file: an npz of plain arrays and a text that describes them."""
 
 import contextlib
 import json
@@ -89,7 +89,7 @@ def _encode(where: str, value: Any, arrays: list[np.ndarray]) -> Any:
     if isinstance(value, np.ndarray | np.generic) and not value.dtype.hasobject:
         arrays.append(np.asarray(value))
         node = {"array": len(arrays) - 1}
-        # An npz knows no bfloat16 and keeps only its bytes.
+        # An npz has no bfloat16 and keeps only the bytes.
         known = value.dtype.names or np.dtype(value.dtype.str) == value.dtype
         return node if known else {**node, "dtype": value.dtype.name}
     if type(value) is dict and all(type(k) is str for k in value):

@@ -54,7 +54,7 @@ def _start_values(state0: Any) -> dict[str, Any]:
     if isinstance(state0, NetworkState) or not hasattr(state0, "_fields"):
         raise ValueError(
             "simulate: state0 must be start values by variable, {'v': -70.0}, or a state of the "
-            f"model; got {type(state0).__name__}. To go on from an earlier run give "
+            f"model; got {type(state0).__name__}. To continue an earlier run pass "
             "state=result.state"
         )
     values = {name: getattr(state0, name) for name in state_variables(state0)}

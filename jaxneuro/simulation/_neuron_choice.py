@@ -15,7 +15,7 @@ class Chosen(NamedTuple):
     length: int | None = None
 
     def indices(self, label: str, n: int) -> np.ndarray:
-        """The numbers among n neurons; `ValueError` where they do not fit or there are none."""
+        """The numbers among n neurons; `ValueError` if they do not fit or there are none."""
         if self.length is not None and self.length != n:
             raise ValueError(
                 f"{label} must be a mask of one boolean per neuron, {n} of them; got {self.length}"
@@ -33,7 +33,7 @@ class Chosen(NamedTuple):
 
 
 def chosen(label: str, value: Any) -> Chosen:
-    """What a person gave for neurons: one, a list, array, range, slice or mask."""
+    """The neurons that the user selected: one, a list, array, range, slice or mask."""
     if isinstance(value, Chosen):
         return value
     if isinstance(value, slice):

@@ -1,4 +1,4 @@
-"""What happens when a state turns NaN or infinite: an error that says where."""
+"""The error for a state that turned NaN or infinite, which says where."""
 
 import numpy as np
 
@@ -10,8 +10,6 @@ class NonFiniteError(ValueError):
     """A state turned NaN or infinite; `result` holds what was recorded until then.
 
     **Fields** `result`: the `Result` up to the end of the chunk in which it happened.
-
-    **Source** the house's own: design section 3.
     """
 
     result: Result

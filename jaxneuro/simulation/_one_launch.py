@@ -1,6 +1,6 @@
 """Loops that a GPU may run in one launch: many steps of neurons that nothing connects.
 
-`one_launch_or_loop` is all that the rest of the package knows of it.
+The rest of the package uses only `one_launch_or_loop`.
 """
 
 import dataclasses
@@ -64,9 +64,9 @@ def walked(
     n_steps: int,
     **options: Any,
 ) -> tuple[NetworkState, tuple]:
-    """The state after `n_steps`, and what a loop of windows gives, in one launch on a GPU.
+    """The state after `n_steps`, and the result of a loop of windows, in one launch on a GPU.
 
-    `net` is `walkable`, `spread` is it spread. `options` are those of the kernel.
+    `net` is `walkable`, `spread` is the same network spread. `options` are those of the kernel.
     """
     from ..kernels._gpu_walk import Walk, walk  # Pallas: only where it is needed
 
@@ -94,7 +94,7 @@ def walked(
 
 
 def _step(parameters: Any, held: Any, now: list, k: Any, dt: float) -> Any:
-    """One step of a block of neurons: what `Network.step` does where nothing is connected."""
+    """One step of a block of neurons: what `Network.step` does if nothing is connected."""
     (group, first), (neurons, stimuli) = parameters, held
     lanes = max(x.shape[0] for x in jax.tree.leaves((neurons, stimuli)) if x.ndim)
     drive, moved = Drive(), []

@@ -25,7 +25,7 @@ def lattice_mean(x: jax.Array) -> jax.Array:
     largest = lax.bitcast_convert_type(jnp.max(words), x.dtype)
     exponent = jnp.frexp(largest)[1]
     # Products only with powers of two and one reciprocal: quotients and FMAs change no bit.
-    # Two powers, because the inverse of the largest exponent is no normal number.
+    # Two powers, because the inverse of the largest exponent is not a normal number.
     one, half = jnp.ones((), x.dtype), exponent // 2
     rest = x * jnp.ldexp(one, -half) * jnp.ldexp(one, half - exponent)
     bits = 30 - math.ceil(math.log2(x.size))  # the sum of n numbers of so many bits fits int32

@@ -42,7 +42,7 @@ def program(
 ) -> tuple[Any, float]:
     """The compiled chunk `(net, state, inputs) -> (state, recording, bad)` and its compile time.
 
-    The time is 0 where an equal network (same shapes, any values) has run before.
+    The time is 0 if an equal network (same shapes, any values) has run before.
     """
     args = (net, state, inputs)
     leaves, structure = jax.tree.flatten(args)

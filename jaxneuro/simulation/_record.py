@@ -34,8 +34,7 @@ class Record:
     variables, indices that are negative, repeated or none; from `scan` and `simulate`, for an
     unknown population, variable or neuron, a mask of another length, or a `function` that raises.
 
-    **Source** LFP proxy: Mazzoni et al. (2015), doi:10.1371/journal.pcbi.1004584; else the
-    house's own: design section 3.
+    **Source** LFP proxy: Mazzoni et al. (2015), doi:10.1371/journal.pcbi.1004584.
 
     **Differs** the currents are averaged over the neurons, not added up, so that networks of
     other sizes compare.
@@ -80,7 +79,7 @@ class Record:
         return bool(self.variables or self.means or self.lfp) or self.function is not None
 
     def without_samples(self) -> "Record":
-        """The same record for a stretch of steps in which no sample falls."""
+        """The same record for consecutive steps without a sample."""
         return dataclasses.replace(
             self, variables={}, neurons={}, function=None, means={}, lfp=(), every=1
         )
@@ -106,7 +105,7 @@ class Record:
         return dataclasses.replace(self, variables=every)
 
     def check(self, net: Network, state: NetworkState) -> None:
-        """Raises `ValueError` for a name, variable or neuron that the network has not."""
+        """Raises `ValueError` for a name, variable or neuron that the network does not have."""
         for names in (self.variables, self.means):
             for name, variables in names.items():
                 known = [*net.populations, *net.projections, *net.stimulations]
@@ -153,7 +152,7 @@ class Record:
         return Samples(traces, means, lfp, value)
 
     def counts(self, net: Network, output: Output) -> dict[str, jax.Array]:
-        """Spikes per population in this step, where `rates` asks for them."""
+        """Spikes per population in this step, if `rates` asks for them."""
         if not self.rates:
             return {}
         out = {}
@@ -209,7 +208,7 @@ def _called(function: Callable, state: NetworkState, output: Output) -> Any:
         value = function(state, output)
         for leaf in jax.tree.leaves(value):
             jnp.asarray(leaf)
-    except Exception as error:  # whatever a function of somebody's making runs into
+    except Exception as error:  # a function of the user may raise anything
         raise ValueError(
             "Record: function must be a function of (state, output) that JAX can trace and that "
             f"returns arrays; it raised {type(error).__name__}: {error}"

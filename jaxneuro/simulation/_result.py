@@ -1,4 +1,4 @@
-"""What a simulation gives back: events, traces and rates by name, on the host."""
+"""The result of a simulation: events, traces and rates by name, on the host."""
 
 import dataclasses
 import functools
@@ -21,16 +21,14 @@ from ._tables import spikes_to_pandas, to_neo, traces_to_pandas
 class Result:
     """What `simulate` recorded, as NumPy arrays by population name.
 
-    **Fields** `network` and `state` after the last step (hand it to `simulate` to go on), which
-    `simulate` always fills and a loaded result has not: both None; `dt` [ms]; `layout` name,
+    **Fields** `network` and `state` after the last step (pass it to `simulate` to continue); both
+    are None in a loaded result; `dt` [ms]; `layout` name,
     group, start and stop of every population; `first_step`, `n_steps` that were run; `spikes`
     steps (from `first_step`) and neurons per group, see `events`; `traces[name][variable]`
     `(samples, n)`, `means[name][variable]` and `lfp[name]` [pA] `(samples,)`, and `function`,
     the samples of the record's function, all at `sample_times` [ms], `every` so many steps;
-    `neurons[name]` whose traces they are, where not all; `counts[name]` spikes per step, where
-    asked for; `compile_s`, `run_s` wall seconds; `interrupted` by Ctrl-C.
-
-    **Source** the house's own: design section 3.
+    `neurons[name]` whose traces they are, if not all; `counts[name]` spikes per step, if
+    recorded; `compile_s`, `run_s` wall seconds; `interrupted` by Ctrl-C.
     """
 
     network: Network | None
@@ -71,7 +69,7 @@ class Result:
         """Spike times [ms] and neuron indices of a population, in order of time.
 
         A spike of step k has the time (k + 1) dt, the end of its step. Raises `ValueError`
-        for an unknown population, or where spikes were not recorded.
+        for an unknown population, or if spikes were not recorded.
         """
         steps, neurons = self._events(name)
         return spike_times(steps, self.first_step, self.dt), neurons
@@ -117,7 +115,7 @@ class Result:
         """All that was sampled of a population or projection, with its times.
 
         `time` [ms] `(samples,)`, traces `(samples, n)` by variable, means `(samples,)` as
-        `mean v`, and `lfp`. Raises `ValueError` where nothing was sampled under that name.
+        `mean v`, and `lfp`. Raises `ValueError` if nothing was sampled under that name.
         """
         names = {**self.traces, **self.means, **self.lfp}
         if name not in names:
@@ -129,9 +127,9 @@ class Result:
     def save(self, path: str | os.PathLike) -> None:
         """Writes all but the network and its state to a file, which `Result.load` reads.
 
-        An npz file: NumPy arrays, nothing that runs. It stands under its name only when it is
-        complete. Raises `ValueError` for samples of `function` that are no array and no dict,
-        tuple or list of arrays.
+        An npz file: NumPy arrays, nothing that runs. It gets its name only when it is
+        complete. Raises `ValueError` for samples of `function` that are not arrays, or dicts,
+        tuples or lists of arrays.
         """
         write_file(path, {name: getattr(self, name) for name in _KEPT})
 
@@ -146,7 +144,7 @@ class Result:
     def to_pandas(self) -> Any:
         """All spikes as a `pandas.DataFrame`: columns time_ms, population, neuron, by time.
 
-        Raises `ImportError` without pandas, `ValueError` where spikes were not recorded.
+        Raises `ImportError` without pandas, `ValueError` if spikes were not recorded.
         """
         return spikes_to_pandas(self)
 

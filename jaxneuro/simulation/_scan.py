@@ -24,8 +24,6 @@ class Recording(NamedTuple):
     **Fields** `spikes` a `SpikeBits` or None; `traces[name][variable]` `(samples, n)`;
     `counts[population]` int32 `(steps,)`; `function` the samples of the record's function;
     `means[name][variable]` and `lfp[population]` [pA], `(samples,)`.
-
-    **Source** the house's own: design section 3.
     """
 
     spikes: SpikeBits | None
@@ -53,8 +51,6 @@ def scan(
     **Raises** `ValueError` for a number of steps that is negative or not a multiple of
     `record.every`, an unknown name, an input of the wrong shape, or a state of another
     network.
-
-    **Source** the house's own: design section 3.
     """
     record = Record() if record is None else record
     n_steps = check_count("scan: n_steps", n_steps)

@@ -1,4 +1,4 @@
-"""`simulate`: the driver for people. Runs `scan` in chunks and collects on the host."""
+"""`simulate`: runs `scan` in chunks and collects the results on the host."""
 
 import dataclasses
 import sys
@@ -50,10 +50,10 @@ def simulate(
 
     `scan` in chunks: while one runs, the spikes of the last become events on the host.
     `inputs` currents [pA] by population, `(steps,)` or `(steps, n)`; `record` what to record
-    (default: spikes), samples where the number of steps since the network's start is a
-    multiple of `every`; `key` seeds a fresh start (an integer or a JAX key, default 0), or
-    `state` goes on from an earlier run (`result.state`); `progress` shows a bar (default:
-    where stderr is a terminal).
+    (default: spikes), samples when the number of steps since the network's start is a
+    multiple of `every`; `key` seeds a new run (an integer or a JAX key, default 0), or
+    `state` continues an earlier run (`result.state`); `progress` shows a bar (default:
+    if stderr is a terminal).
 
     A bare neuron model runs as a population "neurons" of `n` at time step `dt` [ms], in float32
     or in `dtype`; then `duration` may also be a current `(steps,)` or `(steps, n)` in the
@@ -66,8 +66,6 @@ def simulate(
     2^31 - 1 steps since the network's start, for both a key and a state, for what `scan`
     refuses, and inside `jit`, `vmap` and `grad` (use `scan` there); `NonFiniteError` (a
     `ValueError` with the result so far) after a chunk in which a state turned NaN or infinite.
-
-    **Source** the house's own: design section 3.
     """
     if any(map(is_traced, jax.tree.leaves((model, duration, inputs, state, state0)))):
         raise ValueError(
@@ -88,7 +86,7 @@ def simulate(
         )
     if key is not None and state is not None:
         raise ValueError(
-            "simulate: key= starts afresh and state= goes on from an earlier run; give one of them"
+            "simulate: key= starts a new run and state= continues an earlier one; give one of them"
         )
     n_steps = _steps(duration, net.dt, 0 if state is None else int(state.step))
     inputs = dict(inputs or {})
@@ -115,7 +113,7 @@ def _steps(duration: Any, dt: float, first: int) -> int:
     if first + ms / dt > _MOST_STEPS + 0.5:
         raise ValueError(
             f"simulate: a network counts at most 2^31 - 1 time steps, {_MOST_STEPS * dt:g} ms at "
-            f"dt = {dt:g} ms; got {ms:g} ms after {first:,} steps. Run for less, or start afresh "
+            f"dt = {dt:g} ms; got {ms:g} ms after {first:,} steps. Run for less, or start anew "
             "with net.init(key)"
         )
     return int(steps_on_grid("simulate: the duration", ms, dt))
@@ -218,7 +216,7 @@ class _Run:
         return {k: as_array(x, self.net.dtype) for k, x in cut.items()}
 
     def _collect(self, progress: Progress) -> None:
-        """Waits for the next dispatched chunk and takes what it recorded to the host."""
+        """Waits for the next dispatched chunk and copies what it recorded to the host."""
         (state, recording, bad), length, samples = self.dispatched[len(self.collected)]
         bad = int(bad)  # waits
         store = self.store if samples else None

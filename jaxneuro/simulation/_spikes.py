@@ -1,4 +1,4 @@
-"""Recorded spikes: packed bits, and what a person wants to see of them."""
+"""Recorded spikes: packed bits, and the times, neurons and counts read from them."""
 
 from typing import Any
 
@@ -16,8 +16,6 @@ class SpikeBits(eqx.Module):
 
     **Fields** `bits` per group uint8 `(steps, bytes)`, `first_step` int32 (): the number of
     the first step; static `dt` [ms] and `populations`: name, group and slice.
-
-    **Source** the house's own: design section 3.
     """
 
     bits: tuple[jax.Array, ...]

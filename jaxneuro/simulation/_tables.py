@@ -1,4 +1,4 @@
-"""Results as the tables and objects of others: pandas and Neo."""
+"""Results as pandas tables and Neo objects."""
 
 import importlib
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 from .._checks import unknown
 
-# Units of variables whose names say them; all others are dimensionless.
+# Units of variables with known names; all others are dimensionless.
 _UNITS = {"v": "mV", "current": "pA", "lfp": "pA", "g": "nS"}
 
 
@@ -70,7 +70,7 @@ def to_neo(result: Any) -> Any:
 
 
 def _spike_trains(neo: Any, result: Any) -> list[Any]:
-    # The end as the time of a spike in the last step is computed: none lies behind it.
+    # Computed like the time of a spike in the last step, so that no spike is later.
     stop = (result.first_step + result.n_steps) * result.dt
     return [
         neo.SpikeTrain(

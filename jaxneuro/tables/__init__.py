@@ -1,4 +1,4 @@
-"""Tables of connections: laid out from bundles, and read back."""
+"""Tables of connections: made from bundles, and read back."""
 
 from ._bundle import Bundle as Bundle
 from ._bundle import Piece as Piece

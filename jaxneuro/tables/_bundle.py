@@ -1,4 +1,4 @@
-"""A bundle: the connections from one stretch of sources onto one stretch of targets."""
+"""A bundle: the connections from consecutive sources onto consecutive targets."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -14,8 +14,8 @@ class Piece(NamedTuple):
     """Some connections of a bundle, row by row.
 
     **Fields** `rows` numbers of the sources; `counts` connections of each of them in this piece;
-    `used` how many connections of each row stand before these; `targets` numbers, ascending in
-    a row; `weights`, `delays` [steps] one per connection, or None where the bundle has one for all.
+    `used` how many connections of each row come before these; `targets` numbers, ascending in
+    a row; `weights`, `delays` [steps] one per connection, or None if the bundle has one for all.
     """
 
     rows: np.ndarray
@@ -27,13 +27,13 @@ class Piece(NamedTuple):
 
 
 class Bundle(ABC):
-    """The connections from one stretch of sources onto one stretch of targets.
+    """The connections from consecutive sources onto consecutive targets.
 
     Sources and targets are numbered from 0. Subclass `StoredBundle` or `RedrawnBundle`.
 
     **Fields** `n_sources`, `n_targets`; `size` the number of connections; `own_weights`,
     `own_delays` whether each connection has its own; `delay` [steps] the one of all connections,
-    0 where each has its own; `longest_delay` [steps], None where it is not known.
+    0 if each has its own; `longest_delay` [steps], None if it is not known.
     """
 
     n_sources: int
@@ -59,8 +59,8 @@ class Bundle(ABC):
 class StoredBundle(Bundle):
     """A bundle whose connections are written into the columns of a table.
 
-    **Fields** `counts` uint32 (sources,) connections of each source; `serial` whether the calls of
-    `pieces` must be made one after the other, in one thread.
+    **Fields** `counts` uint32 (sources,) connections of each source; `serial` whether the functions
+    of `pieces` must be called one after the other, in one thread.
     """
 
     counts: np.ndarray
@@ -68,7 +68,7 @@ class StoredBundle(Bundle):
 
     @abstractmethod
     def pieces(self, weights: Any, delays: Any) -> Iterator[Callable[[], Piece]]:
-        """Calls that give all connections once; the calls may be made in any order.
+        """Functions that return all connections once; they may be called in any order.
 
         `weights`, `delays` are the dtypes of the columns, None for a column that is not kept.
         """
@@ -100,17 +100,17 @@ class RedrawnBundle(Bundle):
 
     @abstractmethod
     def draw(self, tables: DrawTables, weights: int, delays: int) -> Draw:
-        """How the rows are drawn; what that needs is kept in `tables`.
+        """How the rows are drawn; the tables that this needs are added to `tables`.
 
         `weights`, `delays` are where the tables of quantiles start in the columns of the section.
         """
 
 
 class Placement(NamedTuple):
-    """A bundle, and where it lies among the neurons that a table connects.
+    """A bundle, and its place among the neurons that a table connects.
 
     **Fields** `bundle`; `number` by which `Table.block_projection` knows it; `first_source`,
-    `first_target` the neurons with which its stretches begin; `receptor` number of the receptor.
+    `first_target` its first source and target neuron; `receptor` number of the receptor.
     """
 
     bundle: StoredBundle | RedrawnBundle

@@ -12,8 +12,8 @@ from ._bundle import Piece, StoredBundle
 class Columns(NamedTuple):
     """The columns of one section, each from the section's first entry on.
 
-    **Fields** `targets`; `weights`, `delays`, `tags`, None where the section has none;
-    `pointers` (rows, blocks): how many connections each row has in each block, None where rows
+    **Fields** `targets`; `weights`, `delays`, `tags`, None if the section has none;
+    `pointers` (rows, blocks): how many connections each row has in each block, None if rows
     are not cut into blocks.
     """
 
@@ -28,7 +28,7 @@ class Writer:
     """Writes the pieces of one bundle, in any order and from several threads.
 
     `number` is that of the bundle's first block in its section, `starts` (rows,) where each row
-    of the bundle begins there, `shift` what is added to its targets.
+    of the bundle begins there, `shift` the offset added to its targets.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Writer:
         return int(piece.delays.max(initial=1))
 
     def _count_blocks(self, piece: Piece) -> None:
-        """Counts connections per row and block, where a bundle has several blocks."""
+        """Counts connections per row and block, if a bundle has several blocks."""
         assert self.columns.pointers is not None
         blocks, n_rows = len(self.bundle.blocks), piece.rows.size
         place = np.repeat(np.arange(n_rows) * blocks, piece.counts)

@@ -1,4 +1,4 @@
-"""`lay_out`: from bundles of connections to the table that the kernels walk."""
+"""`lay_out`: makes the table that the kernels read from bundles of connections."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -30,9 +30,9 @@ def lay_out(
     `placements` are ordered by their first source; their numbers differ. `n_targets` is the
     number of neurons that the table may reach, `dtype` that of the weights; `written` is called
     with numbers of synapses as they are written. Bundles are written on all threads that kernels
-    may use, and forgotten as soon as they are.
+    may use, and their connections are freed as soon as they are written.
 
-    **Raises** `ValueError` for 2^32 synapses or more from one stretch of sources.
+    **Raises** `ValueError` for 2^32 synapses or more in one section.
     """
     sections = cut_into_sections(placements, n_targets)
     columns = _allocate(sections, _delay_dtype(placements), dtype)
@@ -62,7 +62,7 @@ def _words(rows: list[np.ndarray], width: int) -> np.ndarray:
 
 
 def _delay_dtype(placements: Sequence[Placement]) -> type:
-    """uint8 where every individual delay fits, uint16 otherwise."""
+    """uint8 if every individual delay fits, uint16 otherwise."""
     longest = [p.bundle.longest_delay for p in placements if p.bundle.own_delays]
     return np.uint8 if all(x is not None and x <= _NARROW for x in longest) else np.uint16
 
@@ -79,7 +79,7 @@ def _allocate(sections: list[SectionLayout], delays: Any, dtype: Any) -> dict[st
 
 
 def aligned(n: int, dtype: Any) -> np.ndarray:
-    """An empty array on a 64-byte boundary, which JAX takes over without a copy."""
+    """An empty array on a 64-byte boundary, which JAX uses without a copy."""
     size = np.dtype(dtype).itemsize
     raw = np.empty(n * size + 64, np.uint8)
     start = -raw.ctypes.data % 64
@@ -106,7 +106,7 @@ def _fill(
     for _, (size, longest) in run_ahead(lambda task: task(), _tasks(stored, columns)):
         longest_delay = max(longest_delay, longest)
         written(size)
-    for mine in pointers:  # from numbers of connections to where they start
+    for mine in pointers:  # from counts of connections to offsets
         mine[0] = 0
         np.cumsum(mine, out=mine, dtype=np.uint32)
     return longest_row, longest_delay
@@ -115,7 +115,7 @@ def _fill(
 def _tasks(
     sections: list[SectionLayout], columns: dict[str, np.ndarray]
 ) -> Iterator[Callable[[], tuple[int, int]]]:
-    """Calls that make and write all connections; each gives their number and longest delay."""
+    """Functions that make and write all connections; each returns the number and longest delay."""
     for section in sections:
         mine = _section_columns(section, columns)
         dtypes = (None if x is None else x.dtype for x in (mine.weights, mine.delays))
@@ -183,7 +183,7 @@ def _write_quantiles(sections: list[SectionLayout], columns: dict[str, np.ndarra
 
 
 def _draw_words(sections: list[SectionLayout]) -> tuple[np.ndarray, np.ndarray]:
-    """The words of the blocks that are drawn again, and their tables; empty without any."""
+    """The words of the blocks that are drawn again, and their tables; empty if there are none."""
     if not any(section.drawn for section in sections):
         return np.zeros((0, DRAW_WORDS), np.uint32), np.zeros(0, np.uint32)
     tables, rows = DrawTables(), []

@@ -1,4 +1,4 @@
-"""A bundle from lists of sources and targets that are known."""
+"""A bundle made from lists of sources and targets."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -13,9 +13,9 @@ class ListedBundle(StoredBundle):
     """Connections given one by one: `pre[c]` to `post[c]`, in any order, with multapses.
 
     **Fields** `pre`, `post` whole numbers below `n_sources`, `n_targets`; `weights` one per
-    connection, or None where they have none of their own; `delays` [steps] one per connection, or
-    one number for all, at least 1. `order` is the number of the given connection at each place of
-    the rows.
+    connection, or None if they have none of their own; `delays` [steps] one per connection, or
+    one number for all, at least 1. `order` gives for each place of the rows the number of the given
+    connection.
 
     **Raises** `ValueError` for lists of different lengths, numbers out of range or delays below 1.
     """

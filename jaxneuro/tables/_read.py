@@ -12,7 +12,7 @@ class Synapses(NamedTuple):
     """Some connections of a table: NumPy arrays, one entry each.
 
     **Fields** `source` number among all sources of the table; `place` in a slot of the ring (see
-    `ring_place`); `weight` their own, 0 where they have none; `delay` [steps].
+    `ring_place`); `weight` their own, 0 if they have none; `delay` [steps].
     """
 
     source: np.ndarray
@@ -37,7 +37,7 @@ def read_bundle(table: Table, weights: Any, number: int) -> Synapses:
 
 
 def _redrawn_synapses(table: Table, weights: Any, s: Section, wanted: np.ndarray) -> Synapses:
-    """The wanted blocks of a section that is not stored: drawn once more."""
+    """The wanted blocks of a section that is not stored: they are drawn once more."""
     pieces = [
         _redrawn_block(table, weights, s, block)
         for block in range(s.first_block, s.first_block + s.blocks)

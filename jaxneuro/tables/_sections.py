@@ -1,4 +1,4 @@
-"""Cuts bundles into sections, and says where each section stands in the columns."""
+"""Cuts bundles into sections, and gives each section its place in the columns."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -20,13 +20,13 @@ from ..numerics import QUANTILES
 from ._bundle import Placement, StoredBundle
 
 COLUMNS = ("pointers", "targets", "weights", "delays", "tags")
-# Below this many synapses per row and block a tag per synapse beats a pointer per block.
+# Below this many synapses per row and block a tag per synapse is faster than a pointer per block.
 _FEW = 8
 
 
 @dataclasses.dataclass
 class SectionLayout:
-    """One section of a table in the making: its blocks, and where its columns start.
+    """One section of a table that is being made: its blocks, and where its columns start.
 
     **Fields** `blocks` of each: its placement, first target and number of targets; `first_row`,
     `n_rows` its sources; `flags` what it keeps; `first_block` the number of its first block;
@@ -79,7 +79,7 @@ class SectionLayout:
         return self.n_synapses
 
     def shift(self, placement: Placement) -> int:
-        """What is added to targets: they count from the group's start or their block's own."""
+        """The offset added to targets: they count from the start of the group or of their block."""
         return placement.first_target if self.flags & ONE_PLACE else 0
 
     def offset(self, placement: Placement, first_target: int, n_targets: int) -> int:
@@ -95,7 +95,7 @@ class SectionLayout:
 
 
 def cut_into_sections(placements: Sequence[Placement], n_targets: int) -> list[SectionLayout]:
-    """The sections of a table: a section holds the rows of one stretch of sources and one kind.
+    """The sections of a table: each holds the rows of consecutive sources with the same columns.
 
     **Raises** `ValueError` for a section of 2^32 synapses or more.
     """
@@ -125,13 +125,13 @@ def cut_into_sections(placements: Sequence[Placement], n_targets: int) -> list[S
 
 
 def _one_place(blocks: list[tuple[Placement, int, int]], n_targets: int) -> int:
-    """`ONE_PLACE` where the blocks share receptor and delay and the group is small."""
+    """`ONE_PLACE` if the blocks share receptor and delay and the group is small."""
     same = {(p.receptor, p.bundle.delay) for p, _, _ in blocks if not p.bundle.own_delays}
     return ONE_PLACE if len(same) == 1 and n_targets <= BLOCK_TARGETS else 0
 
 
 def block_vectors(sections: list[SectionLayout], n_targets: int) -> dict[str, Any]:
-    """What is one number per block, by the name of the table's field."""
+    """The vectors over blocks, by the name of the table's field."""
     offset, delay, span, projection = [], [], [], []
     for section in sections:
         for p, first, n in section.blocks:

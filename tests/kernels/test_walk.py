@@ -276,7 +276,7 @@ def test_neurons_that_look_at_each_other_stay_a_loop(caplog):
     text = lowered(network(MeanField()))
     assert (text.count(KERNEL), "stablehlo.while" in text) == (0, True)
     (line,) = caplog.messages
-    assert "reduce_sum, which is not known to go neuron by neuron" in line
+    assert "reduce_sum, which is not known to act neuron by neuron" in line
 
 
 def not_walked():

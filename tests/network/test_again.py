@@ -263,5 +263,5 @@ def test_a_list_of_neurons_is_refused():
     neuron, rule = jn.neurons.LIF(), FixedOutdegree(3, stored=False)
     some = jn.Part("A", [1, 5, 7])
     p = jn.Projection(some, "A", rule, weight=1.0, delay=0.1, synapse=SYNAPSE)
-    with pytest.raises(ValueError, match="stretch of neurons as source"):
+    with pytest.raises(ValueError, match="consecutive neurons as source"):
         jn.build(jn.Description([jn.Population("A", 10, neuron)], [p]), 1, 0.1)

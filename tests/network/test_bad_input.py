@@ -98,9 +98,9 @@ REFUSED = {
     "driven": (lambda: build(stimuli=[stimulate("X")]), "no population named 'X'.*'E', 'I'"),
     "twice": (
         lambda: jn.Description([POPULATIONS[0], POPULATIONS[0]]),
-        "two things named 'E' .a population and a population",
+        "names must be different; 'E' names a population and a population",
     ),
-    "projection twice": (lambda: build(project(), project()), "two things named 'E->I'"),
+    "projection twice": (lambda: build(project(), project()), "names must be different; 'E->I'"),
     "no name": (lambda: jn.Population("", 3, LIF()), "the name must be a text"),
     # arrays of the wrong length
     "parameter": (

@@ -166,7 +166,7 @@ REFUSED = {
         lambda: build(stimulate(synapse=jn.synapses.Exponential(np.ones(3)))),
         r"stimulation 'Poisson->E': synapse: tau_syn must be .*\(8,\); got \(3,\)",
     ),
-    "twice": (lambda: build(stimulate(), stimulate()), "two things named 'Poisson->E'"),
+    "twice": (lambda: build(stimulate(), stimulate()), "names must be different; 'Poisson->E'"),
     "no list": (
         lambda: jn.Description([], stimuli=stimulate()),
         "Description: stimuli must be a list of Stimulation",

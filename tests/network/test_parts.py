@@ -273,7 +273,7 @@ BAD = {
     ),
     "an area of nobody": (
         lambda: build(project(jn.Part("A", jn.space.Area([1e3, 0.0], [2e3, 1.0])), "B")),
-        "part of 'A': an area must hold a neuron; none is in Area",
+        "part of 'A': an area must contain a neuron; none is in Area",
     ),
     "matrix": (lambda: jn.Part("A", [[1, 2]]), "where must be a slice"),
     "outside": (

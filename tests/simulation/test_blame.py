@@ -32,7 +32,7 @@ def test_the_first_negative_rate():
     good = driven("A", lambda t: 500.0 + t, "good")
     later = driven("A", lambda t: 2000.0 - 200.0 * t, "later")
     got = message([good, later, driven("B", falling, "P")])
-    assert "The cause may be stimulation 'P': its rate is -10 Hz at 5 ms, it must be" in got
+    assert "The cause may be stimulation 'P': its rate is -10 Hz at 5 ms; it must be" in got
     assert "Lower the weights" not in got
     assert got.endswith(".result of this error holds what was recorded until then")
 

@@ -329,10 +329,10 @@ BAD = {
         lambda: jn.simulate(NET, 1e12),
         r"at most 2\^31 - 1 time steps, 2.14748e\+08 ms at dt = 0.1 ms; got 1e\+12 ms after 0 step",
     ),
-    "much too long": (lambda: jn.simulate(NET, 1e300), "at most 2.*start afresh"),
+    "much too long": (lambda: jn.simulate(NET, 1e300), "at most 2.*start anew"),
     "too late": (
         lambda: jn.simulate(NET, 1.1, state=NET.init(0)._replace(step=jnp.int32(2**31 - 11))),
-        "got 1.1 ms after 2,147,483,637 steps.*start afresh with net.init",
+        "got 1.1 ms after 2,147,483,637 steps.*start anew with net.init",
     ),
     "off the grid": (lambda: jn.simulate(NET, 1.05), "duration must be .* between 1 and 1.1 ms"),
     "dt": (
@@ -356,7 +356,7 @@ BAD = {
     "key": (lambda: jn.simulate(NET, 1.0, key=-1), "a key must be"),
     "key and state": (
         lambda: jn.simulate(NET, 1.0, key=0, state=NET.init(0)),
-        "key= starts afresh and state= goes on.*give one",
+        "key= starts a new run and state= continues.*give one",
     ),
     "variable of a short run": (
         lambda: jn.simulate(NET, 0.5, record=jn.Record(variables={"E": "u"}, every=10)),

@@ -194,7 +194,7 @@ class Deliverer {
     }
   }
 
-  // Rows with a handful of synapses per block: a tag per synapse names its block.
+  // Rows with a few synapses per block: a tag per synapse names its block.
   // Here all blocks share one delay and one offset, so only the scale differs.
   void OnePlace(const Section& s, uint32_t lo, uint32_t hi, Real value) const {
     const uint16_t* target = t_.targets + s.targets;
@@ -236,7 +236,7 @@ class Deliverer {
     }
   }
 
-  // Asks for the places in the ring that a short row will add to.
+  // Prefetches the places in the ring to which a short row will add.
   void Touch(const Released<Real>& r) const {
     for (size_t k = Find(k_, r.row); k < t_.n_sections; ++k) {
       const Section s = t_.Get(k);
@@ -255,7 +255,7 @@ class Deliverer {
     }
   }
 
-  // Asks for the row pointers, which `Prefetch` will read.
+  // Prefetches the row pointers, which `Prefetch` will read.
   void PrefetchPointers(const Released<Real>& r) const {
     for (size_t k = Find(k_, r.row); k < t_.n_sections; ++k) {
       const Section s = t_.Get(k);
@@ -271,7 +271,7 @@ class Deliverer {
     for (uint32_t i = 0; i < n; i += uint32_t(64 / sizeof(T))) __builtin_prefetch(column + i);
   }
 
-  // Asks for the first cache lines of a row that will be delivered soon.
+  // Prefetches the first cache lines of a row that will be delivered soon.
   void Prefetch(const Released<Real>& r) const {
     for (size_t k = Find(k_, r.row); k < t_.n_sections; ++k) {
       const Section s = t_.Get(k);

@@ -44,7 +44,7 @@ class Delivery {
     return rows;
   }
 
-  // How many synapses a section has; about, where they are drawn.
+  // How many synapses a section has; the expected number if they are drawn.
   uint64_t Synapses(const Section& s) const {
     if (!(s.flags & kRedrawn)) {
       const size_t entries = s.flags & kHasTags ? 1 : s.blocks;

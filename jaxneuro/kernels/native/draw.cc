@@ -100,8 +100,8 @@ extern "C" int64_t jaxneuro_distinct_rows(int64_t high, int64_t low, int64_t fir
   return rows * k;
 }
 
-// Targets of rows in which each is there with one probability; how many there are in each
-// row, and in all. Writes the first `room` of all.
+// Targets of rows in which each is chosen with one probability; their number in each row,
+// and in all. Writes the first `room` of all.
 extern "C" int64_t jaxneuro_gap_rows(int64_t high, int64_t low, int64_t first_row, int64_t rows,
                                      int64_t n, const uint64_t* thresholds, int64_t size,
                                      const uint32_t* guide, int64_t shift, int64_t expected,
@@ -122,8 +122,8 @@ extern "C" int64_t jaxneuro_gap_rows(int64_t high, int64_t low, int64_t first_ro
   return total;
 }
 
-// From k sources of each target to the targets of each source, ascending. `counts` are 0
-// before, and how many targets each source has after; `starts` is room for as many.
+// The targets of each source, ascending, from the k sources of each target. `counts` are 0
+// before, and the numbers of targets of each source after; `starts` is memory for as many.
 extern "C" int64_t jaxneuro_transpose(const uint32_t* sources, int64_t rows, int64_t k,
                                       int64_t first_target, int64_t n_sources, uint32_t* counts,
                                       uint32_t* starts, uint32_t* targets) {
@@ -139,7 +139,7 @@ extern "C" int64_t jaxneuro_transpose(const uint32_t* sources, int64_t rows, int
   return rows * k;
 }
 
-// Where numbers in [0, n) stand in ascending order, equal ones as they came: counting.
+// The stable order of numbers in [0, n), by counting sort.
 // `starts` has n + 1 zeros.
 extern "C" int64_t jaxneuro_stable_order(const int64_t* values, int64_t count, int64_t n,
                                          uint32_t* starts, int64_t* order) {
@@ -150,8 +150,8 @@ extern "C" int64_t jaxneuro_stable_order(const int64_t* values, int64_t count, i
 }
 
 // Drawn values of `counts` synapses of some rows, from position `used` of each row on: word
-// 0 in a first table, word 1 in a second, whose entries have so many bytes; a table that is
-// not there is not looked into.
+// 0 in a first table, word 1 in a second, whose entries have so many bytes; a null table
+// is not read.
 extern "C" int64_t jaxneuro_draw_values(int64_t high, int64_t low, int64_t n_rows,
                                         const uint32_t* rows, const uint32_t* counts,
                                         const uint32_t* used, const void* table0, int64_t size0,
@@ -173,7 +173,7 @@ extern "C" int64_t jaxneuro_draw_values(int64_t high, int64_t low, int64_t n_row
   return at;
 }
 
-// Puts rows that stand end to end to where each of them begins; entries of `size` bytes.
+// Copies contiguous rows to where each of them begins; entries of `size` bytes.
 extern "C" int64_t jaxneuro_place_rows(const uint32_t* counts, const int64_t* begin, int64_t rows,
                                        int64_t size, const void* in, void* out) {
   if (size == 1) return jaxneuro::Place(counts, begin, rows, (const uint8_t*)in, (uint8_t*)out);

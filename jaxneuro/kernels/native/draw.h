@@ -1,6 +1,6 @@
 // Draws connections row by row: random words, the targets of a row, values from a table of
 // quantiles.  Only integers between bits and result, so it equals the reference in NumPy.
-// Plain pointers, no allocation, no globals: the caller gives the room.
+// Plain pointers, no allocation, no globals: the caller provides the memory.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ JAXNEURO_VECTORS inline void RowWords(Key key, uint32_t row, uint32_t first, siz
   }
 }
 
-// Words become whole numbers in [0, n).
+// Turns words into whole numbers in [0, n).
 JAXNEURO_VECTORS inline void Below(uint32_t* words, size_t count, uint32_t n) {
   for (size_t i = 0; i < count; ++i) words[i] = uint32_t(uint64_t(words[i]) * n >> 32);
 }
@@ -49,7 +49,7 @@ JAXNEURO_INLINE uint32_t QuantileIndex(uint32_t word) {
   return index + (upper & (kQuantiles - 1 - 2 * index));
 }
 
-// Words become their places.
+// Turns words into their places.
 JAXNEURO_VECTORS inline void QuantileIndices(uint32_t* words, size_t count) {
   for (size_t i = 0; i < count; ++i) words[i] = QuantileIndex(words[i]);
 }
@@ -190,7 +190,7 @@ struct Gaps {
   }
 };
 
-// The targets in [0, n) of a row of which each is there with one probability, ascending;
+// The targets in [0, n) of a row that are chosen with one probability, ascending;
 // returns how many.  Writes the first `room` of them.  `expected` says about how many words
 // the row takes: no more than a hint.
 inline size_t GapRow(Key key, uint32_t row, uint32_t n, const Gaps& gaps, size_t expected,
@@ -216,7 +216,7 @@ inline size_t GapRow(Key key, uint32_t row, uint32_t n, const Gaps& gaps, size_t
   }
 }
 
-// What was drawn among all but `own`, ascending or not: those from `own` on move up by one.
+// Draws among all but `own`, ascending or not: numbers from `own` on are raised by one.
 inline void SkipOwn(uint32_t* targets, size_t count, uint32_t own) {
   for (size_t i = 0; i < count; ++i) targets[i] += targets[i] >= own;
 }

@@ -1,6 +1,6 @@
 // The native CPU kernels, as XLA FFI handlers.  The axes of an operand before its own are
 // those of a batch; without them it is shared by the batch.  The tables are always shared.
-// What the host calls itself, on arrays that it has, is plain C at the end.
+// The functions that the host calls itself, on its own arrays, are plain C at the end.
 #include <cstring>
 #include <vector>
 
@@ -142,7 +142,7 @@ Error PackImpl(AnyBuffer spikes, ffi::Result<AnyBuffer> out) {
   return Error::Success();
 }
 
-// Nothing: results are the operands.  That XLA cannot look inside is the use of it.
+// Does nothing: results are the operands.  XLA cannot look inside, and so writes them.
 Error MaterializeImpl(ffi::RemainingArgs, ffi::RemainingRets) { return Error::Success(); }
 
 }  // namespace

@@ -236,7 +236,7 @@ void PoissonBatch(const Operands& o, AnyBuffer& out) {
         begin = end;
       }
     };
-    // A draw is the same whoever draws it.
+    // A draw is the same in every thread.
     const size_t pieces = n < kParallel ? 1 : Pool::Get().threads();
     Pool::Get().Run(pieces, [&](size_t i) {
       share(n * i / pieces / kLine * kLine,

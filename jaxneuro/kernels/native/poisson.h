@@ -1,6 +1,6 @@
 // Poisson counts from random words: of a mean below 4, how many of the thresholds 2^32 P(N > k)
-// a word is below; of what is above, by digits, from alias tables.  The law stands in
-// jaxneuro/kernels/_poisson_reference.py; these are the same bits.
+// a word is below; of what is above, by digits, from alias tables.  The method is
+// described in jaxneuro/kernels/_poisson_reference.py; these are the same bits.
 #pragma once
 
 #include <cmath>
@@ -36,7 +36,7 @@ class Thresholds {
       at_[k] = uint32_t(above);
       if (at_[k] != 0 && terms_ == 0) terms_ = k + 1;
     }
-    // The others are looked at only where a word of a group is below the last of the first ones.
+    // The others are compared only where a word of a group is below the last of the first ones.
     head_ = 2;
     while (head_ < 16 && at_[head_ - 1] >= (1u << 24)) head_ *= 2;
   }

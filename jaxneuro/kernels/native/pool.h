@@ -1,5 +1,5 @@
-// A few threads that share the work of one call.  The caller works, too: it takes all
-// pieces itself where nobody else comes, so a busy second core costs nothing but time.
+// A few threads that share the work of one call.  The caller works, too: it does all
+// pieces itself if no other thread is free, so a busy second core costs only time.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // Rows that are not stored: drawn again from their bits whenever their source spikes.
-// Layout of the words: jaxneuro/kernels/_drawn.py.
+// Layout of the words: jaxneuro/kernels/_redraw.py.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace jaxneuro {
 
-// The memory that drawing a row takes; one per thread, kept from call to call.
+// The memory for drawing a row; one per thread, kept from call to call.
 class Drawer {
  public:
   struct Row {
@@ -20,7 +20,7 @@ class Drawer {
   };
 
   // The targets of a row (its number among the sources that have one), in the order of its
-  // places in a column, or in no order where all its synapses are the same.
+  // places in a column, or in no order if all its synapses are the same.
   Row Targets(const Draw& d, uint32_t row, const uint32_t* tables) {
     Row out{nullptr, 0};
     if (d.rule == Draw::kUniform) {

@@ -27,7 +27,7 @@ struct Key {
   uint32_t high, low;
 };
 
-// The counter (x0, x1) becomes two random words under a key.
+// Turns the counter (x0, x1) into two random words under a key.
 template <int rounds>
 JAXNEURO_INLINE void Threefry(Key key, uint32_t& x0, uint32_t& x1) {
   constexpr int kRotations[8] = {13, 15, 26, 6, 17, 29, 16, 24};

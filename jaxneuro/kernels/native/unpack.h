@@ -15,7 +15,7 @@
 
 namespace jaxneuro {
 
-// Rows of bits, of which the neurons start ... stop count.  A row has `bytes` bytes,
+// Rows of bits, of which the neurons start ... stop are read.  A row has `bytes` bytes,
 // a multiple of 8.
 struct Bits {
   const uint8_t* data;
