@@ -6,7 +6,7 @@ import hypothesis
 import jax
 import pytest
 
-from tests import compiling
+from tests import compiling, store
 
 # JAX reads the flags when its backend is first used, which importing it is not.
 # Eight devices; and a program is compiled as one part, for each process has one core: the same
@@ -22,6 +22,7 @@ for _flag in (
 os.environ.setdefault("JAXNEURO_THREADS", "1")
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
+store.use_store()
 
 hypothesis.settings.register_profile(
     "jaxneuro",
@@ -61,6 +62,7 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.pluginmanager.register(compiling, "what each test compiles")
+    config.pluginmanager.register(store, "compiled programs on disk and in memory")
     if not hasattr(config, "workerinput"):
         report = compiling.Report(config.getoption("compile_table"))
         config.pluginmanager.register(report, "which files compile most")
