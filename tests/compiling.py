@@ -70,7 +70,7 @@ class Report:
         programs, seconds, loaded, wall = map(sum, zip(*files.values()))
         write = terminalreporter.write_line
         write(
-            f"{programs} programs compiled in {seconds:.0f} s of {wall:.0f} s, {loaded} more loaded "
+            f"{programs} programs compiled in {seconds:.0f} s of {wall:.0f} s, {loaded} loaded "
             f"from disk; the largest process {self.memory:,} MB. Files that compile most:"
         )
         for file in sorted(files, key=lambda name: -files[name][1])[:FILES]:
