@@ -20,9 +20,13 @@ from pathlib import Path
 import jax
 import pytest
 
-from jaxneuro.simulation import _program
-
 LARGEST = 1 << 30
+# How a test starts a Python in which warnings are errors.
+STRICT = [
+    *("-W", "error"),
+    *("-W", "ignore:Error reading persistent compilation cache entry"),
+    *("-W", "ignore:Error writing persistent compilation cache entry"),
+]
 
 _file = None
 
@@ -47,6 +51,8 @@ def use_store() -> None:
 
 def free_programs() -> None:
     """Forgets every compiled program: those of a finished file are of no more use."""
+    from jaxneuro.simulation import _program
+
     _program._programs.clear()
     jax.clear_caches()
     gc.collect()
