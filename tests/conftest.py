@@ -60,6 +60,7 @@ class ByGroup(xdist.scheduler.LoadScopeScheduling):
         return group
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     return ByGroup(config, log) if config.getoption("dist") == "loadgroup" else None
 
