@@ -6,8 +6,9 @@ import zlib
 import hypothesis
 import jax
 import pytest
+import xdist.scheduler
 
-from tests import compiling
+from tests import compiling, store
 
 # JAX reads the flags when its backend is first used, which importing it is not.
 # Eight devices; and a program is compiled as one part, for each process has one core: the same
@@ -23,6 +24,7 @@ for _flag in (
 os.environ.setdefault("JAXNEURO_THREADS", "1")
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
+store.use_store()
 
 hypothesis.settings.register_profile(
     "jaxneuro",
@@ -46,15 +48,23 @@ def x64():
     jax.config.update("jax_enable_x64", before)
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
-def pytest_collection_modifyitems(items):
-    """What compiles the same programs goes to one process: a file, or the laws of some models."""
-    for item in items:
-        group = item.nodeid.split("::")[0]
+class ByGroup(xdist.scheduler.LoadScopeScheduling):
+    """What compiles the same programs goes to one process: a file, or the laws of some models.
+
+    `--dist loadgroup` itself would do, but xdist 3.8 cannot tell its groups to pytest 9.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        group = nodeid.split("::")[0]
         if group.startswith("tests/laws"):
-            model = item.nodeid.partition("[")[2].strip("]").partition(",")[0]
+            model = nodeid.partition("[")[2].strip("]").partition(",")[0]
             group = f"laws {zlib.crc32(model.encode()) % 6}"
-        item.add_marker(pytest.mark.xdist_group(group))
+        return group
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    return ByGroup(config, log) if config.getoption("dist") == "loadgroup" else None
 
 
 def pytest_addoption(parser):
@@ -63,6 +73,7 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.pluginmanager.register(compiling, "what each test compiles")
+    config.pluginmanager.register(store, "compiled programs on disk and in memory")
     if not hasattr(config, "workerinput"):
         report = compiling.Report(config.getoption("compile_table"))
         config.pluginmanager.register(report, "which files compile most")

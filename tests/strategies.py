@@ -168,6 +168,57 @@ def cases(draw, exact=True, dtype=np.float32):
     return build_case(sources, targets, n_receptors, drawn, dtype)
 
 
+# The shapes of tables that are compiled: sources, targets, receptors, and for each projection its
+# source, target, receptor, synapses, longest delay, and whether weights and delays are its own.
+OWN, SHARED = (True, True), (False, False)
+LAYOUTS = {
+    "every kind, an empty population, no synapse": (
+        (5, 0, 70),
+        (7, 40),
+        2,
+        (
+            (0, 0, 0, 60, 5, OWN),
+            (0, 1, 1, 12, 2, SHARED),
+            (2, 1, 0, 60, 5, (True, False)),
+            (2, 0, 1, 4, 1, (False, True)),
+            (2, 1, 1, 0, 1, OWN),
+        ),
+    ),
+    "one neuron, two bytes of delay": ((1,), (1, 0), 1, ((0, 0, 0, 12, 300, OWN),)),
+    "nobody": ((0,), (0, 7), 1, ((0, 1, 0, 0, 1, OWN),)),
+    "tags": (
+        (70,),
+        (7, 1, 40),
+        2,
+        ((0, 0, 0, 12, 2, OWN), (0, 1, 1, 4, 2, OWN), (0, 2, 0, 60, 2, OWN)),
+    ),
+    "one for all": ((5, 1), (40,), 1, ((0, 0, 0, 60, 300, SHARED), (1, 0, 0, 1, 1, SHARED))),
+}
+
+
+@st.composite
+def cases_of_a_layout(draw, exact=True, dtype=np.float32):
+    """Tables of equal shapes, so that their programs are one: who is connected, and how, is drawn.
+
+    The numbers of synapses per source of each layout are given to its sources in any order.
+    """
+    sources, targets, n_receptors, specs = LAYOUTS[draw(st.sampled_from(sorted(LAYOUTS)))]
+    rng = np.random.default_rng(draw(st.integers(0, 2**16)))
+    values = draw(st.lists(numbers(exact), min_size=3, max_size=3))
+    order, made = [rng.permutation(n) for n in sources], []
+    for number, (source, target, receptor, size, longest, own) in enumerate(specs):
+        pre = np.random.default_rng(number).integers(0, max(sources[source], 1), size)
+        post = rng.integers(0, max(targets[target], 1), size)
+        delay = rng.integers(1, longest + 1, size)
+        delay[:1] = longest
+        if size >= 4:  # an edge given twice
+            pre[1], post[1] = pre[0], post[0]
+        pre, weight = order[source][pre] if size else pre, rng.choice(values, size)
+        gain = draw(numbers(exact))
+        made.append(Wiring(source, target, receptor, pre, post, weight, delay, *own, gain))
+    return build_case(sources, targets, n_receptors, made, dtype)
+
+
 @st.composite
 def released(draw, n, exact=True, dtype=np.float32):
     """What n sources release: nothing, everything, some; spikes or values; as a float array."""

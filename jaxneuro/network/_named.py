@@ -37,6 +37,13 @@ class Holder(NamedTuple):
         what = f"population {self.population!r}"
         return what if self.what == what else f"{self.what} of {what}"
 
+    def also_of(self, other: "Holder") -> "Holder":
+        """The same model, which another projection or stimulation uses too."""
+        if ", ..." in self.what:
+            return self
+        name = other.what[other.what.index("'") :] if self.what.count("'") < 4 else "..."
+        return self._replace(what=f"{self.what}, {name}")
+
     def variables(self, state: NetworkState) -> dict[str, Any]:
         """The variables of the state that have an entry per neuron."""
         mine = self.state(state)
@@ -131,7 +138,8 @@ def holders_at(net: Any, population: str) -> tuple[Holder, ...]:
     for holder in (holder for name in names for holder in named(net, name).holders):
         if holder.population == population:
             key = id(holder.model(net)), holder.neurons.start, holder.neurons.stop
-            found.setdefault(key, holder)
+            earlier = found.get(key)
+            found[key] = holder if earlier is None else earlier.also_of(holder)
     return tuple(found.values())
 
 

@@ -5,6 +5,8 @@ from types import ModuleType
 import numpy as np
 
 from jaxneuro import connectivity
+from jaxneuro.kernels import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS
+from jaxneuro.kernels._table import Section
 from jaxneuro.numerics import seed_of, stream_key
 
 
@@ -37,3 +39,23 @@ def set_chunk(monkeypatch, size):
     for module in modules:
         if hasattr(module, "CHUNK"):
             monkeypatch.setattr(module, "CHUNK", size)
+
+
+def read_table(table):
+    """(source, place, place of its weight or -1, delay) of every synapse, section by section."""
+    pieces, held = [], {k: np.asarray(getattr(table, k)) for k in ("tags", "targets", "delays")}
+    offset, shared = np.asarray(table.block_offset), np.asarray(table.block_delay)
+    for words in np.asarray(table.sections):
+        s = Section.read(words)
+        tagged = bool(s.flags & HAS_TAGS)
+        per_row = 1 if tagged else s.blocks
+        pointers = np.asarray(table.pointers)[s.pointers :][: s.rows * per_row + 1]
+        lengths = np.diff(pointers.astype(np.int64))
+        entry, number = np.repeat(np.arange(lengths.size), lengths), np.arange(lengths.sum())
+        block = s.first_block + (held["tags"][s.tags + number] if tagged else entry % s.blocks)
+        place = offset[block].astype(np.int64) + held["targets"][s.targets + number]
+        own = s.flags & HAS_DELAYS
+        delay = held["delays"][s.delays + number] if own else shared[block]
+        weight = s.weights + number if s.flags & HAS_WEIGHTS else np.full(number.size, -1)
+        pieces.append((s.first_row + entry // per_row, place, weight, delay.astype(np.int64)))
+    return tuple(np.concatenate(x) for x in zip(*pieces)) if pieces else (np.zeros(0, int),) * 4

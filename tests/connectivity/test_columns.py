@@ -5,10 +5,9 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro.connectivity import AllToAll, Explicit, FixedIndegree, FixedProbability, OneToOne
-from jaxneuro.kernels._table import expand
 from jaxneuro.numerics import Normal, Uniform
 
-from .drawing import draw, set_chunk
+from .drawing import draw, read_table, set_chunk
 
 LIF = jn.neurons.LIF()
 
@@ -25,10 +24,10 @@ def build(rule, n_pre, n_post, weight, delay, extra=(), name="p", key=0):
 def columns(net, n_pre):
     """(pre, post, weight, delay) of every synapse of a network of one projection."""
     pathway = net.pathways[0]
-    s = expand(pathway.table)
-    index = np.asarray(s.weight_index)
-    weight = np.where(index < 0, float(pathway.weight[0]), np.append(pathway.weights, 0.0)[index])
-    return np.asarray(s.source), np.asarray(s.place) - n_pre, weight, np.asarray(s.delay)
+    source, place, index, delay = read_table(pathway.table)
+    one = float(np.asarray(pathway.weight)[0])
+    weight = np.where(index < 0, one, np.append(pathway.weights, 0.0)[index])
+    return source, place - n_pre, weight, delay
 
 
 RULES = [

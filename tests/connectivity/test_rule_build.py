@@ -6,10 +6,9 @@ import scipy.stats
 
 import jaxneuro as jn
 from jaxneuro.connectivity import FixedOutdegree, FixedTotal, SymmetricBernoulli
-from jaxneuro.kernels._table import expand
 from tests.oracle.quantiles import positions_in_rows, probabilities
 
-from .drawing import draw, set_chunk
+from .drawing import draw, read_table, set_chunk
 from .test_columns import LIF, build, columns
 
 RULES = [
@@ -30,8 +29,7 @@ def within(rule, n, part="a"):
 
 
 def pairs(net):
-    s = expand(net.pathways[0].table)
-    return np.asarray(s.source), np.asarray(s.place)
+    return read_table(net.pathways[0].table)[:2]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=repr)

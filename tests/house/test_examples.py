@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.store import STRICT
+
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = {
     "balanced_network": ["--neurons", "200", "--seconds", "0.1", "--out", "out.png"],
@@ -45,7 +47,7 @@ def test_every_example_is_here():
 def test_it_runs(name, tmp_path):
     (tmp_path / "small.json").write_text(small_network())
     done = subprocess.run(
-        [sys.executable, "-W", "error", str(ROOT / "examples" / f"{name}.py"), *SMALL[name]],
+        [sys.executable, *STRICT, str(ROOT / "examples" / f"{name}.py"), *SMALL[name]],
         cwd=tmp_path,
         env={k: v for k, v in os.environ.items() if k != "XLA_FLAGS"},
         capture_output=True,

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.store import STRICT
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -20,7 +22,7 @@ def run(page: str, folder: Path) -> str:
     script = folder / "page.py"
     script.write_text("\n".join(blocks(page)))
     done = subprocess.run(
-        [sys.executable, "-W", "error", str(script)],
+        [sys.executable, *STRICT, str(script)],
         cwd=folder,
         capture_output=True,
         text=True,

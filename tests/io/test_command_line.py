@@ -12,12 +12,13 @@ import pytest
 
 import jaxneuro as jn
 from tests.io.files import JSON, TOML
+from tests.store import STRICT
 
 ROOT = Path(__file__).parents[2]
 
 
 def command(*arguments):
-    return [sys.executable, "-W", "error", "-m", "jaxneuro", *map(str, arguments)]
+    return [sys.executable, *STRICT, "-m", "jaxneuro", *map(str, arguments)]
 
 
 def environment():
@@ -127,15 +128,20 @@ def test_models(main, capsys):
     assert "\n  LIF: tau_m = 10.0 ms, c_m" in capsys.readouterr().out
 
 
-def test_help():
+def test_help(main, capsys):
     done = run("--help")
     assert done.returncode == 0
     assert "run" in done.stdout
     assert "info" in done.stdout
-    done = run("run", "--help")
+    with pytest.raises(SystemExit) as stop:
+        main("run", "--help")
+    assert stop.value.code == 0
+    printed = capsys.readouterr().out
     for option in ("--seconds", "--dt", "--seed", "--out", "--record", "--every", "--figure"):
-        assert option in done.stdout
-    assert run().returncode == 2
+        assert option in printed
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 2
 
 
 WRONG = {

@@ -50,7 +50,7 @@ def expected(case, ring, released, step, clear):
 def arguments(case, ring, released, step, bits):
     given = strategies.packed(released) if bits else released.astype(ring.dtype)
     numbers = (case.scale.astype(ring.dtype), case.weights.astype(ring.dtype))
-    return (jnp.asarray(ring), jnp.asarray(given), jnp.int32(step), *map(jnp.asarray, numbers))
+    return (ring, given, np.int32(step), *numbers)
 
 
 def check(case, released, step=3, clear=True, bits=True, grid=SMALL):
@@ -175,9 +175,9 @@ def test_a_batch_is_its_networks_one_by_one(batched):
     )
     # The ring has the batch axis whenever another operand has it.
     own = [name in f"ring {batched}".split() for name in OPERANDS]
-    got = kernel(*(jnp.asarray(x if b else x[0]) for x, b in zip(args, own)), case.table)
+    got = np.asarray(kernel(*(x if b else x[0] for x, b in zip(args, own)), case.table))
     for i in range(3):
-        one = [jnp.asarray(x[i] if b else x[0]) for x, b in zip(args, own)]
+        one = [x[i] if b else x[0] for x, b in zip(args, own)]
         np.testing.assert_array_equal(got[i], native(*one, case.table, True))
 
 
@@ -208,10 +208,10 @@ def test_float64_equals_the_oracle(x64):
 
 def test_a_ring_of_whole_quanta_takes_rounded_products():
     case = EVERY_KIND
-    ring = jnp.asarray(start_ring(case, np.float32) * 8, jnp.int32)
+    ring = (start_ring(case, np.float32) * 8).astype(np.int32)
     args = arguments(case, np.zeros(case.shape, np.float32), np.ones(79), 3, True)[1:]
     got = kernel(ring, *args, case.table)
-    want = np.array(ring)
+    want = ring.copy()
     oracle.take(want, 3)
     for c in case.connections:
         want[oracle.arrival_place(want.shape, 3, c)] += int(np.rint(case.gains[c[5]] * c[3]))
@@ -249,10 +249,11 @@ def by_rules(stored):
     populations = [jn.Population(name, n, models[name]) for name, n in sizes.items()]
     net = jn.build(jn.Description(populations, projections), key=3, dt=0.1)
     (p,) = net.pathways
-    every = jnp.full(8, 255, jnp.uint8)
-    scale = 1024 * (p.weight * p.gain)[p.table.block_projection]
-    ring = jnp.zeros((31, 1, 90), jnp.int32)
-    return (ring, every, jnp.int32(5), scale, p.weights), p.table
+    every = np.full(8, 255, np.uint8)
+    of_projections = np.float32(1024) * np.asarray(p.weight) * np.asarray(p.gain)
+    scale = of_projections[np.asarray(p.table.block_projection)]
+    ring = np.zeros((31, 1, 90), np.int32)
+    return (ring, every, np.int32(5), scale, p.weights), p.table
 
 
 def test_drawn_rows_are_the_stored_ones_bit_for_bit():
@@ -279,7 +280,7 @@ def for_cuda(f, *args):
 
 
 def lowered(case=EVERY_KIND, ring_dtype=jnp.float32, bits=True):
-    ring = jnp.zeros(case.shape, ring_dtype)
+    ring = np.zeros(case.shape, ring_dtype)
     args = arguments(case, np.zeros(case.shape, np.float32), np.ones(79), 3, bits)[1:]
     return for_cuda(lambda *x: deliver(*x, True), ring, *args, case.table)
 
@@ -302,7 +303,7 @@ def test_a_batch_over_gains_lowers_for_cuda_to_one_kernel():
     def v(gain, net, state):
         return jn.scan(net.set("E->E", gain=gain), state, 5)[0].groups[0].neurons.v
 
-    text = for_cuda(jax.vmap(v, (0, None, None)), jnp.ones(3), net, state)
+    text = for_cuda(jax.vmap(v, (0, None, None)), np.ones(3, np.float32), net, state)
     assert text.count(KERNEL) == 1
 
 
@@ -370,7 +371,7 @@ def assert_reference(text, caplog):
 
 def test_too_many_synapses_for_32_bits_are_refused():
     case = EVERY_KIND
-    ring = jnp.zeros(case.shape, jnp.float32)
+    ring = np.zeros(case.shape, np.float32)
     args = arguments(case, np.zeros(case.shape, np.float32), np.ones(79), 3, True)[1:]
     table: Table = dataclasses.replace(
         case.table, targets=jax.ShapeDtypeStruct((2**31 - 1,), np.dtype(np.uint16))

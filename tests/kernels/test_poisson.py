@@ -25,7 +25,7 @@ MEANS = st.one_of(
 )
 STEPS = st.one_of(st.integers(0, 100), st.integers(-(2**31), 2**31 - 1))
 # Few of them, for each is compiled: below, at and above whole words and blocks, none, and many.
-SIZES = st.sampled_from([(1,), (1, 1, 1), (31, 32, 33), (700, 255), (256, 0, 257, 64), (90, 389)])
+SIZES = st.sampled_from([(1,), (1, 1, 1), (31, 32, 33, 90, 389, 380), (256, 0, 257, 64, 378)])
 FIRST = st.one_of(st.integers(0, 70), st.integers(0, 2**31), st.just(2**32 - 40))
 
 
@@ -33,7 +33,7 @@ def stream_of(sizes, firsts, seed=0):
     """Runs of populations, each numbered from its first."""
     high, low = stream_keys(np.uint32(seed), [f"p{k}" for k in range(len(sizes))], "stimulus")
     index = np.asarray([f % 2**32 for f in firsts[: len(sizes)]], np.uint32)
-    return Stream(jnp.asarray(high), jnp.asarray(low), jnp.asarray(index), tuple(sizes))
+    return Stream(high, low, index, tuple(sizes))
 
 
 SPLIT = jax.jit(split)
@@ -42,8 +42,7 @@ VERSIONS = [jax.jit(f) for f in (_native, counts, counts_by_branches)]
 
 def agree(stream, step, mean):
     """The counts of every version, which are one."""
-    parts = SPLIT(mean)
-    step = jnp.int32(step)
+    parts, step = SPLIT(mean), np.int32(step)
     got = [version(stream, step, parts) for version in VERSIONS]
     for x in got[1:]:
         np.testing.assert_array_equal(np.asarray(got[0]), np.asarray(x))
@@ -58,10 +57,11 @@ def test_equals_the_reference_for_runs(data, sizes, step):
     means = data.draw(st.lists(MEANS, min_size=len(sizes), max_size=len(sizes)))
     mean = np.asarray(means, np.float32)
     if len(sizes) == sum(sizes):  # then one per run is one per unit
-        stream, mean = stream.spread(), np.repeat(mean, sizes)
-    got = agree(stream, step, jnp.asarray(mean))
-    each = Stream(*(jnp.asarray(x) for x in spread(stream)))
-    np.testing.assert_array_equal(got, agree(each, step, jnp.asarray(np.repeat(mean, sizes))))
+        stream, mean = Stream(*spread(stream)), np.repeat(mean, sizes)
+    got = agree(stream, step, mean)
+    if stream.sizes is not None:
+        one_by_one = agree(Stream(*spread(stream)), step, np.repeat(mean, sizes))
+        np.testing.assert_array_equal(got, one_by_one)
 
 
 def spread(stream):
@@ -85,11 +85,11 @@ def test_equals_the_reference_for_a_mean_per_unit(dtype, largest, order, request
     n = 5_000
     index = {"counted": np.arange(n) + 7, "shuffled": rng.permutation(n), "the same": np.full(n, 3)}
     stream = stream_of([n], [0])
-    stream = Stream(stream.high[0], stream.low[0], jnp.asarray(index[order], jnp.uint32))
+    stream = Stream(stream.high[0], stream.low[0], index[order].astype(np.uint32))
     mean = rng.uniform(0, largest, n)
     mean[::97] = np.nan
     mean[1000:2000] = largest / 2  # stretches of one mean
-    got = agree(stream, 12, jnp.asarray(mean, dtype))
+    got = agree(stream, 12, mean.astype(dtype))
     known = ~np.isnan(mean)
     assert ((got == 65535) == ~known).all()
     if order != "the same":
@@ -102,7 +102,7 @@ def test_equals_the_reference_for_a_mean_per_unit(dtype, largest, order, request
 def test_the_rare_counts_of_a_table(mean):
     """The thresholds behind the first ones, which few groups reach."""
     stream = stream_of([2_000_000], [0])
-    got = agree(stream, 5, jnp.float32(mean))
+    got = agree(stream, 5, np.float32(mean))
     # A count that 0.2 units are expected to reach.
     p, k = np.exp(-mean), 0
     while 2e6 * p > 0.2:
@@ -122,32 +122,32 @@ def test_one_word_for_each_unit():
 
 
 def test_runs_draw_as_each_population_alone():
-    sizes, mean = (300, 40, 1000), jnp.asarray([0.7, 3.0, 120.0])
+    sizes, mean = (300, 40, 1000), np.float32([0.7, 3.0, 120.0])
     stream = stream_of(sizes, [0, 16, 5])
     together = np.asarray(jax.jit(poisson)(stream, 9, mean))
     stop = np.cumsum(sizes)
     for k, n in enumerate(sizes):
-        own = Stream(stream.high[k], stream.low[k], stream.index[k] + jnp.arange(n, dtype="uint32"))
+        own = Stream(stream.high[k], stream.low[k], stream.index[k] + np.arange(n, dtype="uint32"))
         alone = jax.jit(poisson)(own, 9, mean[k])
         np.testing.assert_array_equal(together[stop[k] - n : stop[k]], alone)
 
 
 @pytest.mark.parametrize("sizes", [(200, 300, 100), (3, 5, 4)], ids=["long", "short"])
 def test_a_batch_of_seeds_and_means_equals_the_loop(sizes):
-    means = jnp.asarray([[0.5, 1.0, 2.0], [3.0, 4.0, 70.0]])
-    seeds = jnp.arange(3, dtype=jnp.uint32)
+    means = np.float32([[0.5, 1.0, 2.0], [3.0, 4.0, 70.0]])
+    seeds = np.arange(3, dtype=np.uint32)
 
     def one(seed, mean, step):
         high, low = stream_keys(seed, ["a", "b", "c"], "stimulus")
-        return poisson(Stream(high, low, jnp.zeros(3, jnp.uint32), sizes), step, mean)
+        return poisson(Stream(high, low, np.zeros(3, np.uint32), sizes), step, mean)
 
-    steps = jnp.asarray([4, 5], jnp.int32)
+    steps = np.int32([4, 5])
     over_means = jax.vmap(one, (None, 0, 0))
     got = jax.jit(jax.vmap(over_means, (0, None, None)))(seeds, means, steps)
     alone = jax.jit(one)
     want = [[alone(s, m, k) for m, k in zip(means, steps)] for s in seeds]
     np.testing.assert_array_equal(got, np.asarray(want))
-    only_seeds = jax.vmap(one, (0, None, None))(seeds, means[1], steps[1])
+    only_seeds = jax.jit(jax.vmap(one, (0, None, None)))(seeds, means[1], steps[1])
     np.testing.assert_array_equal(only_seeds, np.asarray(want)[:, 1])
 
 
@@ -161,7 +161,7 @@ def test_a_gradient_through_a_batch_is_zero():
             0
         ]
 
-    np.testing.assert_array_equal(gradient(jnp.ones((3, 2))), 0.0)
+    np.testing.assert_array_equal(jax.jit(gradient)(np.ones((3, 2), np.float32)), 0.0)
 
 
 STEPS_4 = np.arange(4, dtype=np.int32)
@@ -177,7 +177,7 @@ def test_the_native_kernel_is_what_runs():
             lambda c, k: (c + poisson(stream, k, mean), None), jnp.zeros(2000), steps
         )
 
-    text = jax.jit(run).lower(stream_of([2000], [0]), jnp.ones(2000)).compile().as_text()
+    text = jax.jit(run).lower(stream_of([2000], [0]), np.ones(2000, np.float32)).compile().as_text()
     assert text.count('custom_call_target="jaxneuro_poisson"') == 1
     body = next(p for p in text.split("\n\n") if "jaxneuro_poisson" in p)
     assert "exponential" not in body
@@ -185,7 +185,7 @@ def test_the_native_kernel_is_what_runs():
 
 
 def test_it_lowers_for_cuda_without_a_branch():
-    stream, step, mean = stream_of([2000], [0]), jnp.int32(3), jnp.ones(2000)
+    stream, step, mean = stream_of([2000], [0]), np.int32(3), np.ones(2000, np.float32)
     traced = jax.jit(poisson).trace(stream, step, mean)
     assert "jaxneuro_poisson" not in traced.lower(lowering_platforms=("cuda",)).as_text()
     assert "cond[" not in str(jax.make_jaxpr(counts)(stream, step, split(mean)))

@@ -46,9 +46,10 @@ def network(model, n=300, stimuli=(), dt=DT, dtype=jnp.float32):
 
 def current(size, shape):
     drawn = np.random.default_rng(1).uniform(0.3, 1.5, (STEPS, *shape))
-    return jnp.asarray(size * drawn, float)
+    return (size * drawn).astype(np.float64 if jax.config.jax_enable_x64 else np.float32)
 
 
+@functools.partial(jax.jit, static_argnames=("record", "steps"), compiler_options=FAST)
 def loop(net, state, inputs, record, steps=STEPS):
     """The recording of the plain loop, with the state, as `walked` gives them."""
     state, r = jn.scan(net, state, steps, inputs, record)
@@ -56,13 +57,15 @@ def loop(net, state, inputs, record, steps=STEPS):
     return state, bits, r.counts, r.traces
 
 
-@functools.partial(jax.jit, static_argnames=("record", "steps", "lanes"), compiler_options=FAST)
-def launch(net, state, inputs, record, steps=STEPS, lanes=128):
-    options = {"lanes": lanes, "interpret": True}
+def one_launch(net, state, inputs, record, steps=STEPS):
+    options = {"lanes": 128, "interpret": True}
     record = record.named(net, state)
     state, out = _one_launch.walked(net, net.spread(), state, inputs, record, steps, **options)
     (bits, counts), sampled = out
     return state, bits, counts, sampled.traces
+
+
+launch = jax.jit(one_launch, static_argnames=("record", "steps"), compiler_options=FAST)
 
 
 def check(got, want, bound=2e-5):
@@ -91,8 +94,9 @@ def test_equals_the_loop(name, n, shape, every, own):
     model, size = MODELS[name]
     if own:  # one number per neuron
         name = "c_m" if hasattr(model, "c_m") else "a"
-        factors = jnp.linspace(0.9, 1.1, n)
-        model = eqx.tree_at(lambda m: getattr(m, name), model, factors * getattr(model, name))
+        factors = np.linspace(0.9, 1.1, n, dtype=np.float32)
+        values = jax.device_put(factors * np.asarray(getattr(model, name)))
+        model = eqx.tree_at(lambda m: getattr(m, name), model, values)
     net = network(model, n, [jn.Stimulation("E", jn.stimuli.Current(0.2 * size))])
     state = net.init(3)
     inputs = {} if shape == "none" else {"E": current(size, (n,) if "n" in shape else ())}
@@ -106,7 +110,7 @@ def test_the_models_of_these_tests_spike(name):
     net = network(model, 9)
     record = jn.Record(rates=True)
     out = loop(net, net.init(3), {"E": current(size, (9,))}, record)
-    assert 0 < int(out[2]["E"].sum()) < 9 * STEPS
+    assert 0 < int(np.sum(out[2]["E"])) < 9 * STEPS
 
 
 def test_float64_equals_the_loop(x64):
@@ -128,7 +132,7 @@ def test_two_walks_are_one_of_their_length(name):
     first = launch(net, state, {"E": x[:half]}, record, half)
     second = launch(net, first[0], {"E": x[half:]}, record, half)
     jax.tree.map(np.testing.assert_array_equal, second[0], whole[0])
-    joined = jax.tree.map(lambda *x: jnp.concatenate(x), first[1:], second[1:])
+    joined = jax.tree.map(lambda *x: np.concatenate(x), first[1:], second[1:])
     jax.tree.map(np.testing.assert_array_equal, joined, whole[1:])
 
 
@@ -143,17 +147,16 @@ def test_chosen_neurons_of_two_populations():
     net, _ = two_populations()
     state = net.init(0)
     assert len(net.groups) == 1
-    v = jnp.linspace(-70.0, -40.0, 150)
-    state = state._replace(
-        groups=(state.groups[0]._replace(neurons=state.groups[0].neurons._replace(v=v)),)
-    )
+    v = jax.device_put(np.linspace(-70.0, -40.0, 150, dtype=np.float32))
+    (group,) = state.groups
+    state = state._replace(groups=(group._replace(neurons=group.neurons._replace(v=v)),))
     which = {"B": [49, 3, 7], "A": slice(90, None)}
     record = jn.Record(
         variables={"A": "v", "B": ("v", "refractory")}, neurons=which, every=4, spikes=False
     )
     got, want = launch(net, state, {}, record), loop(net, state, {}, record)
     check(got, want)
-    assert got[3]["B"]["refractory"].any()
+    assert np.any(got[3]["B"]["refractory"])
 
 
 def test_stimuli_that_draw_and_windows_and_functions_of_time():
@@ -167,13 +170,14 @@ def test_stimuli_that_draw_and_windows_and_functions_of_time():
 
 def test_a_batch_is_its_runs_one_by_one():
     net = network(MODELS["LIF"][0], 130)
-    taus, record = jnp.array([2.0, 3.0, 5.0]), jn.Record(variables={"E": "v"})
+    taus, record = np.float32([2.0, 3.0, 5.0]), jn.Record(variables={"E": "v"})
     x = {"E": current(5 * PA, ())}
 
     def one(tau, net, state):
-        return launch(net.set("E", tau_m=tau), state, x, record)
+        return one_launch(net.set("E", tau_m=tau), state, x, record)
 
-    many = jax.vmap(one, (0, None, None))(taus, net, net.init(0))
+    many = jax.jit(jax.vmap(one, (0, None, None)), compiler_options=FAST)(taus, net, net.init(0))
+    many = jax.tree.map(np.asarray, many)
     for k, tau in enumerate(taus):
         want = loop(net.set("E", tau_m=tau), net.init(0), x, record)
         check(jax.tree.map(lambda y, k=k: y[k], many), want)
@@ -184,7 +188,8 @@ def run(net, state, inputs, record=None):
 
 
 def lowered(net, inputs=None, record=None):
-    return for_cuda(lambda *x: run(x[0], x[1], x[2], record), net, net.init(0), inputs or {})
+    state = jax.eval_shape(net.init, 0)
+    return for_cuda(lambda *x: run(x[0], x[1], x[2], record), net, state, inputs or {})
 
 
 @pytest.mark.parametrize(
@@ -195,7 +200,7 @@ def test_every_neuron_lowers_for_cuda_to_one_launch(name):
     model = zoo.NEURONS[name].model
     net = network(model, 200, dt=zoo.setting(model).dt)
     driven = not isinstance(model, jn.neurons.PoissonSource | jn.neurons.Relay)
-    text = lowered(net, {"E": jnp.ones((STEPS, 200))} if driven else {})
+    text = lowered(net, {"E": np.ones((STEPS, 200), np.float32)} if driven else {})
     assert text.count(KERNEL) == 1
     assert "stablehlo.while" not in text
 

@@ -29,6 +29,7 @@ RECEPTORS = {
     "jump": (jn.synapses.Delta(), synapses.delta, {}),
 }
 RUN = jax.jit(jn.scan, static_argnums=(2, 4))
+SCAN = jax.jit(jn.scan, static_argnums=2)
 SCALE = {"fast": 60.0, "open": 3.0, "shut": 5.0, "jump": 2.0}
 
 
@@ -121,11 +122,12 @@ def oracle_events(connections, n_steps, sizes=None, currents=None, outside=(), *
 def events(net, n_steps, key=0, state=None):
     """Spikes of a network by population: pairs (step, neuron), ascending."""
     state = net.init(key) if state is None else state
-    spikes = jax.jit(jn.scan, static_argnums=2)(net, state, n_steps)[1].spikes
-    return {
-        name: [(int(s), int(i)) for s, i in np.argwhere(np.asarray(spikes.dense(name)))]
-        for name in net.populations
-    }
+    spikes, out = SCAN(net, state, n_steps)[1].spikes, {}
+    for name in net.populations:
+        times, neurons = spikes.events(name)
+        steps = np.rint(times / net.dt).astype(int) - 1 - int(spikes.first_step)
+        out[name] = list(zip(steps.tolist(), neurons.tolist()))
+    return out
 
 
 def balanced(n=200, p=0.1, weight=6.0, gain=1.0, delay=0.1, **lif):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from tests.network.networks import events
+from tests.network.networks import SCAN, events
 
 LIF, SYNAPSE = jn.neurons.LIF, jn.synapses.Exponential()
 RULE = jn.connectivity.FixedProbability(0.1)
@@ -201,7 +201,7 @@ ALLOWED = {
 def test_allowed(projections):
     net = build(*projections, stimuli=[stimulate("E", 600.0)])
     assert len(events(net, 200)["E"]) > 0
-    state, _ = jn.scan(net, net.init(0), 5)
+    state, _ = SCAN(net, net.init(0), 200)
     assert all(np.isfinite(net.read(state, k, "v")).all() for k in "EI")
 
 

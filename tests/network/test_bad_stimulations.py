@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from tests.network.networks import NothingState, Sum, Train
+from tests.network.networks import RUN, SCAN, NothingState, Sum, Train
 
 DELTA, CURRENT, POISSON = jn.synapses.Delta(), jn.stimuli.Current(1.0), jn.stimuli.Poisson(10.0)
 LIF = jn.neurons.LIF
@@ -321,7 +321,7 @@ def test_one_stimulus_with_numbers_of_its_own_for_two_populations():
     assert len(net.groups[0].stimuli) == 2
     shared = Numbers(np.arange(5.0))
     net = build(*(stimulate(shared, k) for k in "EI"))
-    state, _ = jn.scan(net, net.init(0), 5)
+    state, _ = SCAN(net, net.init(0), 5)
     np.testing.assert_array_equal(state.groups[0].neurons.v, 10.0)
 
 
@@ -336,5 +336,5 @@ def test_a_stimulus_with_a_static_tuple():
 def test_nobody_may_be_driven(stimulus, target):
     populations = [jn.Population("E", 4, Sum()), jn.Population("N", 0, Sum())]
     net = jn.build(jn.Description(populations, (), [stimulate(stimulus, target)]), 0, 0.1)
-    state, _ = jn.scan(net, net.init(0), 3, None, jn.Record(spikes=False))
+    state, _ = RUN(net, net.init(0), 3, None, jn.Record(spikes=False))
     np.testing.assert_array_equal(state.groups[0].neurons.v, 0)

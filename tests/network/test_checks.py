@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
+from tests.network.networks import SCAN
 
 
 class CounterState(NamedTuple):
@@ -52,7 +53,7 @@ def one(model, n=3):
 def test_models_are_grouped_by_what_they_are_not_by_what_they_print():
     cells = [jn.Population(name, 2, Counter(Same(x))) for name, x in (("A", 1.0), ("B", 5.0))]
     net = jn.build(jn.Description(cells), 0, 1.0)
-    state, _ = jn.scan(net, net.init(0), 10)
+    state, _ = SCAN(net, net.init(0), 10)
     np.testing.assert_array_equal(net.read(state, "A", "v"), [10, 10])
     np.testing.assert_array_equal(net.read(state, "B", "v"), [50, 50])
 

@@ -7,6 +7,7 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro.kernels import Released, deliver
+from tests.network.networks import SCAN
 
 RULE = jn.connectivity.FixedProbability(0.3)
 FAST, SLOW = jn.synapses.Exponential(2.0), jn.synapses.Exponential(8.0)
@@ -54,7 +55,7 @@ def test_what_a_synapse_adds_is_wrong_by_at_most_half_a_quantum(x64):
     counted = jn.build(description(), 1, 0.1, dtype=jnp.float64, deterministic=True)
     assert counted.init(0).groups[0].ring.dtype == jnp.int32
     a, b = plain.init(3), counted.init(3)
-    a, b = (jn.scan(net, s, 30)[0] for net, s in ((plain, a), (counted, b)))
+    a, b = (SCAN(net, s, 30)[0] for net, s in ((plain, a), (counted, b)))
     # The drive is the same and nothing recurrent has come back yet: the same spikes.
     np.testing.assert_array_equal(a.groups[0].released.bits, b.groups[0].released.bits)
     in_degree = np.bincount(plain.connections("E->E").post, minlength=200).max()
@@ -70,14 +71,19 @@ def test_what_a_synapse_adds_is_wrong_by_at_most_half_a_quantum(x64):
 
 def test_nothing_overflows_when_everybody_fires_at_once():
     net = jn.build(description(), 1, 0.1, deterministic=True)
-    (pathway,) = net.pathways
-    every = Released(jnp.full(32, 255, jnp.uint8))
-    fixed = net.fixed_point.now(net.pathways)
-    scale = fixed.scale(pathway.weight * pathway.gain, pathway.target, pathway.receptors)
-    scale = scale[pathway.table.block_projection]
+    every = Released(np.full(32, 255, np.uint8))
     ring = net.init(0).groups[0].ring
+
+    @jax.jit
+    def delivered(net, ring):
+        (p,) = net.pathways
+        fixed = net.fixed_point.now(net.pathways)
+        scale = fixed.scale(p.weight * p.gain, p.target, p.receptors)
+        of_blocks = scale[p.table.block_projection]
+        return deliver(ring, every, np.int32(0), of_blocks, p.weights, p.table, False)
+
     # All delays made equal by adding up all slots, in 64 bits.
-    out = deliver(ring, every, jnp.int32(0), scale, pathway.weights, pathway.table, False)
+    out = delivered(net, ring)
     total = np.asarray(out, np.int64).sum(axis=0)
     assert np.abs(total).max() < 2**31
     assert np.abs(total).reshape(2, -1).max(axis=1).min() > 2**30  # and the range is used
@@ -86,10 +92,10 @@ def test_nothing_overflows_when_everybody_fires_at_once():
 def test_a_larger_gain_takes_larger_quanta():
     net = jn.build(description(), 1, 0.1, deterministic=True)
     grown = net.set("E->I", gain=4.0)
-    before, after = (n.fixed_point.now(n.pathways).quanta[0] for n in (net, grown))
+    quanta = jax.jit(lambda net: net.fixed_point.now(net.pathways).quanta[0])
+    before, after = (np.asarray(quanta(n)) for n in (net, grown))
     np.testing.assert_allclose(after, before * np.array([4.0, 1.0]))
-    smaller = net.set("E->I", gain=0.5)
-    np.testing.assert_array_equal(smaller.fixed_point.now(smaller.pathways).quanta[0], before)
+    np.testing.assert_array_equal(quanta(net.set("E->I", gain=0.5)), before)
 
 
 def test_a_network_runs_as_without_up_to_rounding():
@@ -113,7 +119,7 @@ def test_it_has_no_gradient_and_says_so():
         return jnp.sum(jn.scan(changed, changed.init(0), 5)[0].groups[0].neurons.v)
 
     with pytest.raises(ValueError, match="no gradient"):
-        jax.grad(loss)(1.0)
+        jax.jit(jax.grad(loss))(1.0)
 
 
 class Half(jn.Release):

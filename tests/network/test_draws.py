@@ -1,5 +1,7 @@
 """Weights and delays: arrays, and distributions with the right moments and bounds."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -112,19 +114,25 @@ def test_arrays_reach_their_connections(kind, x64):
         np.testing.assert_allclose(recording.traces["A->B"]["current"], expected, atol=1e-8)
 
 
-@pytest.mark.parametrize("delay", ["one", "each"])
-@pytest.mark.parametrize("weight", ["one", "each"])
-def test_one_value_or_an_array_of_it_give_the_same(weight, delay, x64):
+@functools.cache
+def with_one_value():
+    """Connections with one weight and one delay, and the spikes of their network."""
     rng = np.random.default_rng(8)
     c = one_number(random_connections(rng, {"A": 13, "B": 20}, 0, "fast", 5), "weight", 30.0)
     c = one_number(c, "delay_steps", 3)
+    net = jn.build(description(projections=[projection(c)]), 0, 0.1, jnp.float64)
+    return c, events(net, 200)
+
+
+@pytest.mark.parametrize("delay", ["one", "each"])
+@pytest.mark.parametrize("weight", ["one", "each"])
+def test_one_value_or_an_array_of_it_give_the_same(weight, delay, x64):
+    c, plain = with_one_value()
     count = c["pre"].size
     changed = {
         **({"weight": np.full(count, 30.0)} if weight == "each" else {}),
         **({"delay": np.full(count, 0.3)} if delay == "each" else {}),
     }
-    spikes = [
-        events(jn.build(description(projections=[p]), 0, 0.1, jnp.float64), 200)
-        for p in (projection(c), projection(c, **changed))
-    ]
-    assert spikes[0] == spikes[1]
+    given = projection(c, **changed)
+    net = jn.build(description(projections=[given]), 0, 0.1, jnp.float64)
+    assert events(net, 200) == plain

@@ -1,5 +1,7 @@
 """Poisson inputs of many populations are one draw, with nothing spread over the neurons."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -31,11 +33,19 @@ def same_counts(v, w):
     np.testing.assert_allclose(v, w, atol=1e-3, rtol=0)
 
 
-def voltages(net, n_steps=60):
+@jax.jit
+def run(net):
     record = jn.Record(variables=dict.fromkeys(net.populations, "v"))
-    run = jax.jit(jn.scan, static_argnums=(2, 4))
-    traces = run(net, net.init(3), n_steps, None, record)[1].traces
-    return {k: np.asarray(traces[k]["v"]) for k in net.populations}
+    return jn.scan(net, net.init(3), 60, None, record)[1].traces
+
+
+def voltages(net):
+    return {k: np.asarray(x["v"]) for k, x in run(net).items()}
+
+
+@pytest.fixture(scope="module")
+def as_it_is():
+    return voltages(build())
 
 
 @pytest.mark.parametrize(
@@ -59,18 +69,18 @@ def test_nothing_is_as_long_as_the_group():
     assert [x.shape for x in (stream.high, stream.low, stream.index)] == [(3,)] * 3
 
 
-def test_a_rate_per_neuron_in_one_of_them():
+def test_a_rate_per_neuron_in_one_of_them(as_it_is):
     rates = {**RATES, "B": np.full(50, RATES["B"])}
     net = build(rates=rates)
     assert net.groups[0].spread().stimuli[0].model.rate.shape == (380,)
     for k, v in voltages(net).items():
-        same_counts(v, voltages(build())[k])
+        same_counts(v, as_it_is[k])
 
 
-def test_neurons_that_are_no_stretch():
+def test_neurons_that_are_no_stretch(as_it_is):
     chosen = np.arange(0, 130, 2)
     some = voltages(build(where={**WHERE, "A": jn.Part("A", chosen)}))["A"]
-    every = voltages(build())["A"]
+    every = as_it_is["A"]
     same_counts(some[:, 0::2], every[:, 0::2])
     assert (some[:, 1::2] == some[:, 1:2]).all()
 
@@ -97,36 +107,38 @@ def test_populations_of_single_neurons_and_of_none():
         for k, r in rates.items()
     ]
 
-    def run(names):
+    @functools.cache
+    def alone(names):
         populations = [jn.Population(k, sizes[k], lif) for k in names]
         chosen = [s for s in stimuli if s.target in names]
         return voltages(jn.build(jn.Description(populations, [], chosen), key=0, dt=0.1))
 
     for names in ("ABCD", "AB", "BD"):
-        together = run(names)
+        together = alone(names)
         for k in names:
-            same_counts(together[k], run(k)[k])
+            same_counts(together[k], alone(k)[k])
 
 
 @pytest.mark.skipif(not native_available(), reason="there is no native kernel here")
 def test_one_call_in_the_loop_on_a_cpu_and_none_for_cuda():
     net = build()
-    run = jax.jit(lambda net, state: jn.scan(net, state, 5))
-    text = run.lower(net, net.init(0)).compile().as_text()
+    five = jax.jit(lambda net, state: jn.scan(net, state, 5))
+    text = five.lower(net, net.init(0)).compile().as_text()
     assert text.count('custom_call_target="jaxneuro_poisson"') == 1
-    traced = run.trace(net, net.init(0))
+    traced = five.trace(net, net.init(0))
     assert "jaxneuro_poisson" not in traced.lower(lowering_platforms=("cuda",)).as_text()
 
 
 def test_a_gradient_with_respect_to_the_weight():
     net = build()
 
+    @jax.jit
     def loss(weight):
         changed = net.set("PA", weight=weight)
         return jnp.sum(jn.scan(changed, changed.init(0), 8)[0].groups[0].neurons.v)
 
-    gradient = jax.grad(loss)(jnp.float32(0.3))
+    gradient = jax.jit(jax.grad(loss))(0.3)
     step = 1e-2
-    difference = (loss(jnp.float32(0.3 + step)) - loss(jnp.float32(0.3 - step))) / (2 * step)
+    difference = (loss(0.3 + step) - loss(0.3 - step)) / (2 * step)
     assert gradient > 1.0
     np.testing.assert_allclose(gradient, difference, rtol=0.02)

@@ -33,8 +33,8 @@ RECORD = jn.Record(
 
 @pytest.fixture(scope="module")
 def result():
-    first = jn.simulate(NET, 4.0)
-    return jn.simulate(NET, 30.0, record=RECORD, state=first.state)
+    first = jn.simulate(NET, 0.5)
+    return jn.simulate(NET, 29.6, record=RECORD, state=first.state)
 
 
 def same(a, b):
@@ -63,7 +63,7 @@ def test_a_round_trip_is_exact(result, tmp_path):
     assert loaded.start == result.start
     assert loaded.populations == NET.populations
     same(loaded.neurons_at("E", 100), result.neurons_at("E", 100))
-    assert repr(loaded) == "Result: 30 ms of 2 populations, 200 neurons"
+    assert repr(loaded) == "Result: 29.6 ms of 2 populations, 200 neurons"
     assert result.events("E")[0].size > 100
     assert result.function["step"].size == 43
 
@@ -101,7 +101,7 @@ def test_numbers_of_other_kinds(tmp_path):
         np.array([(1, 2.5)], [("a", np.int8), ("b", np.float64)]),
         None,
     )
-    made = dataclasses.replace(jn.simulate(NET, 0.1), function=values, run_s=float("nan"))
+    made = dataclasses.replace(jn.simulate(NET, 0.5), function=values, run_s=float("nan"))
     made.save(tmp_path / "run.npz")
     loaded = jn.Result.load(tmp_path / "run.npz")
     same(kept(loaded), kept(made))
@@ -121,7 +121,7 @@ class Pair(tuple):
     ],
 )
 def test_what_no_file_can_hold(function, message, tmp_path):
-    made = dataclasses.replace(jn.simulate(NET, 0.1), function=function)
+    made = dataclasses.replace(jn.simulate(NET, 0.5), function=function)
     with pytest.raises(ValueError, match=message):
         made.save(tmp_path / "run.npz")
     assert list(tmp_path.iterdir()) == []
@@ -138,7 +138,7 @@ def test_a_crash_while_writing_loses_nothing(result, tmp_path, monkeypatch):
 
     monkeypatch.setattr(np, "savez", crash)
     with pytest.raises(OSError, match="disk is full"):
-        jn.simulate(NET, 1.0).save(path)
+        jn.simulate(NET, 0.5).save(path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
 

@@ -1,0 +1,86 @@
+"""Compiled programs: a store on disk that all runs of the suite share, and memory given back.
+
+The store is JAX's compilation cache, in the user's cache folder (`$XDG_CACHE_HOME`, or `~/.cache`),
+under `jaxneuro-tests`; `JAX_COMPILATION_CACHE_DIR` names another place. JAX's key has all that a
+program depends on: its text, the options and flags, the version of XLA and the processor. So a run
+compiles only what changed. Examples that a test runs in processes of their own share it too.
+
+A process that was cut off may leave half a program behind. JAX refuses to read it, warns (which
+the settings of pytest allow) and compiles. Beyond `LARGEST` bytes the programs that were not used
+for longest go, at the end of a run. To empty the store, delete its folder.
+"""
+
+import contextlib
+import gc
+import hashlib
+import os
+import platform
+from pathlib import Path
+
+import jax
+import pytest
+
+LARGEST = 1 << 30
+# How a test starts a Python in which warnings are errors.
+STRICT = [
+    *("-W", "error"),
+    *("-W", "ignore:Error reading persistent compilation cache entry"),
+    *("-W", "ignore:Error writing persistent compilation cache entry"),
+]
+
+_file = None
+
+
+def _folder() -> Path:
+    """The store of this kind of processor: a home may be shared by several kinds."""
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    kind = platform.machine()
+    with contextlib.suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        kind += next((x for x in lines if x.startswith(("flags", "Features"))), "")
+    return base / "jaxneuro-tests" / hashlib.blake2b(kind.encode(), digest_size=4).hexdigest()
+
+
+def use_store() -> None:
+    """Programs of this process, and of those it starts, come from the store and go into it."""
+    folder = os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_folder()))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+    jax.config.update("jax_compilation_cache_dir", folder)
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+
+
+def free_programs() -> None:
+    """Forgets every compiled program: those of a finished file are of no more use."""
+    from jaxneuro.simulation import _program
+
+    _program._programs.clear()
+    jax.clear_caches()
+    gc.collect()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """The programs of a file are freed when the process goes on to another."""
+    global _file
+    if _file not in (None, item.path):
+        free_programs()
+    _file = item.path
+
+
+def pytest_sessionfinish(session):
+    if not hasattr(session.config, "workerinput"):
+        shrink(Path(os.environ["JAX_COMPILATION_CACHE_DIR"]), LARGEST)
+
+
+def shrink(folder: Path, largest: int) -> None:
+    """Deletes the programs that were not used for longest, until `largest` bytes are left."""
+    programs = []
+    for path in folder.glob("*-cache"):
+        with contextlib.suppress(OSError):  # another run has deleted it
+            about = path.stat()
+            programs.append((max(about.st_atime, about.st_mtime), about.st_size, path))
+    size = 0
+    for _, bytes_of_it, path in sorted(programs, reverse=True):
+        size += bytes_of_it
+        if size > largest:
+            path.unlink(missing_ok=True)
