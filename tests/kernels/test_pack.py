@@ -68,3 +68,10 @@ def test_vmap_and_jit_equal_the_loop(shape):
 def test_the_native_kernel_is_what_runs():
     text = jax.jit(pack).lower(jnp.zeros(70, bool)).compile().as_text()
     assert "jaxneuro_pack" in text
+
+
+def test_every_device_of_a_mesh_packs_its_own():
+    mesh = jax.make_mesh((4,), ("cells",))
+    one, many = jax.sharding.PartitionSpec("cells"), np.random.default_rng(0).random(4 * 128) < 0.3
+    packed = jax.jit(jax.shard_map(pack, mesh=mesh, in_specs=one, out_specs=one))(many)
+    np.testing.assert_array_equal(packed, np.packbits(many, bitorder="little"))
