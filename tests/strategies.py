@@ -184,7 +184,6 @@ LAYOUTS = {
             (2, 1, 1, 0, 1, OWN),
         ),
     ),
-    "one neuron, two bytes of delay": ((1,), (1, 0), 1, ((0, 0, 0, 12, 300, OWN),)),
     "nobody": ((0,), (0, 7), 1, ((0, 1, 0, 0, 1, OWN),)),
     "tags": (
         (70,),
@@ -192,7 +191,12 @@ LAYOUTS = {
         2,
         ((0, 0, 0, 12, 2, OWN), (0, 1, 1, 4, 2, OWN), (0, 2, 0, 60, 2, OWN)),
     ),
-    "one for all": ((5, 1), (40,), 1, ((0, 0, 0, 60, 300, SHARED), (1, 0, 0, 1, 1, SHARED))),
+    "one for all, one neuron, two bytes of delay": (
+        (5, 1),
+        (40, 1),
+        1,
+        ((0, 0, 0, 60, 300, SHARED), (1, 0, 0, 12, 300, OWN), (1, 1, 0, 1, 1, SHARED)),
+    ),
 }
 
 
