@@ -209,4 +209,4 @@ class SpikeStimulus(Stimulus):
 def state_variables(state: Any) -> list[str]:
     """The names of the arrays in the state of a model (a named tuple or a module)."""
     names = getattr(state, "_fields", None)
-    return list(vars(state) if names is None else names)
+    return list(getattr(state, "__dict__", ()) if names is None else names)

@@ -8,7 +8,7 @@ import numpy as np
 from .._checks import check_fraction
 from ..space import Place, common_period
 from ._block_search import Blocks, block_counts, blocks_of
-from ._distance_draw import Cap, Placed, Spatial, sides
+from ._distance_draw import BoundRule, Cap, Spatial, sides
 from ._flags import check_flags, check_stored
 from ._rule import Rule
 
@@ -93,7 +93,7 @@ class BlockProbability(Spatial):
         )
         search = Blocks(label, rows, others, counts, self.adjacent)
         p = float(self.p)
-        return Placed(
+        return BoundRule(
             label,
             (len(pre.points), len(post.points)),
             search,

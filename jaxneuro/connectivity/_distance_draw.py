@@ -48,8 +48,8 @@ class Cap(eqx.Module):
         return self.max_indegree if self.by_target else self.max_outdegree
 
 
-class Placed(Rule):
-    """A rule with the positions of its neurons.
+class BoundRule(Rule):
+    """A rule bound to the positions of its neurons.
 
     The pair (i, j) is connected if its first random word is below `p 2^32`, rounded to a whole
     number. Index of a draw: the source; counter: the target. With a limit, a neuron with more

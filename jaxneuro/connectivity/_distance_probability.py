@@ -9,7 +9,7 @@ import numpy as np
 
 from .._checks import check_fraction
 from ..space import Place, Profile, common_period, distance
-from ._distance_draw import Cap, Chance, Placed, Spatial, sides
+from ._distance_draw import BoundRule, Cap, Chance, Spatial, sides
 from ._distance_search import near_or_all
 from ._flags import check_flags, check_stored
 from ._rule import Rule
@@ -83,7 +83,7 @@ class DistanceProbability(Spatial):
         search = near_or_all(rows, others, period, reach)
         chance = _chance(label, self.profile, reach, pre, post, period)
         sizes = len(pre.points), len(post.points)
-        return Placed(label, sizes, search, chance, self.autapses, self._cap)
+        return BoundRule(label, sizes, search, chance, self.autapses, self._cap)
 
 
 def _chance(label: str, profile: Any, reach: float, pre: Place, post: Place, period: Any) -> Chance:

@@ -1,11 +1,11 @@
 """The network that runs. A pytree whose leaves are all its numbers."""
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from .._arrays import as_array
@@ -15,6 +15,7 @@ from ..numerics import seed_of
 from ._connections import Connections, read_connections
 from ._fixed_point import FixedPoint
 from ._group import Group
+from ._group_state import GroupState
 from ._named import named, span_of, variable_holder
 from ._network_state import NetworkState, Output
 from ._pathway import Pathway
@@ -139,7 +140,14 @@ class Network(eqx.Module):
 
     def init(self, key: Any) -> NetworkState:
         """The state at t = 0; `key` is an integer or a JAX key, and the run's only seed."""
-        return _init(self, as_array(seed_of(key)))
+        seed = as_array(seed_of(key))
+        ring_dtype = self.dtype if self.fixed_point is None else np.dtype(np.int32)
+        return NetworkState(
+            step=as_array(0, np.int32),
+            seed=seed,
+            groups=_init_groups(self.groups, seed, ring_dtype, self.dtype, self.dt),
+            pathways=tuple(p.init(self.groups[p.source].sizes, self.dtype) for p in self.pathways),
+        )
 
     def spread(self) -> SpreadNetwork:
         """The network as a loop runs it: parameters spread over neurons and blocks."""
@@ -169,12 +177,9 @@ class Network(eqx.Module):
         return "Network: " + ", ".join(parts)
 
 
-@jax.jit
-def _init(net: Network, seed: jax.Array) -> NetworkState:
-    ring_dtype = net.dtype if net.fixed_point is None else jnp.int32
-    return NetworkState(
-        step=jnp.zeros((), jnp.int32),
-        seed=seed,
-        groups=tuple(g.init(seed, ring_dtype, net.dtype, net.dt) for g in net.groups),
-        pathways=tuple(p.init(net.groups[p.source].sizes, net.dtype) for p in net.pathways),
-    )
+@functools.partial(jax.jit, static_argnums=(2, 3, 4))
+def _init_groups(
+    groups: tuple[Group, ...], seed: jax.Array, ring_dtype: Any, dtype: Any, dt: float
+) -> tuple[GroupState, ...]:
+    """Without the pathways: the program does not depend on who is connected to whom."""
+    return tuple(group.init(seed, ring_dtype, dtype, dt) for group in groups)

@@ -1,5 +1,6 @@
 """A pathway: all projections from one group to another with one release model."""
 
+import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -57,11 +58,9 @@ class Pathway(eqx.Module):
 
     def init(self, sizes: Sequence[int], dtype: Any) -> PathwayState:
         """The state at t = 0: nothing was released. `sizes` are those of the source group."""
-        n = sum(sizes)
-        state = as_floating(spread(self.release, sizes).init(n), dtype)
         if self.release.plain:
-            return PathwayState(state, None)
-        return PathwayState(state, Released.of_values(jnp.zeros(n, dtype)))
+            return PathwayState(self.release.init(sum(sizes)), None)
+        return _initial(self.release, tuple(sizes), dtype)
 
     def spread(self, sizes: Sequence[int], fixed: FixedPoint | None) -> "SpreadPathway":
         """The pathway as a loop runs it; `sizes` are those of the source group.
@@ -75,6 +74,13 @@ class Pathway(eqx.Module):
         return SpreadPathway(
             self.table, self.weights, scale, spread(self.release, sizes), self.source, self.target
         )
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def _initial(release: Release, sizes: tuple[int, ...], dtype: Any) -> PathwayState:
+    n = sum(sizes)
+    state = as_floating(spread(release, sizes).init(n), dtype)
+    return PathwayState(state, Released.of_values(jnp.zeros(n, dtype)))
 
 
 class SpreadPathway(eqx.Module):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._checks import check_bounds
-from ._recorded import Recorded, label_of, recorded
+from ._recorded_traces import RecordedTraces, label_of, recorded_traces
 from ._select import spikes_between, window
 from ._style import PAGE, SMALL, TEXT, colour, finish, legend, new_figure, open_box
 
@@ -48,7 +48,7 @@ def traces(
     were not recorded; `ImportError` without matplotlib.
     """
     first, last = window(result, start, stop)
-    shown = recorded(result, name, variable, neurons, first, last)
+    shown = recorded_traces(result, name, variable, neurons, first, last)
     if peak is not None:
         check_bounds("peak", peak, "mV")
     ticked = spikes and variable == "v" and name in result.populations
@@ -74,7 +74,7 @@ def traces(
 
 def _draw_spikes(
     panels: np.ndarray,
-    shown: Recorded,
+    shown: RecordedTraces,
     events: tuple[np.ndarray, np.ndarray],
     peak: float | None,
     overlay: bool,

@@ -222,3 +222,15 @@ def test_gradients_pass_a_loop(x64):
         h = np.where(np.arange(scale.shape[0]) == i, 1e-6, 0.0)
         slope = (loss(scale + h) - loss(scale - h)) / 2e-6
         np.testing.assert_allclose(got[i], slope, rtol=1e-6, atol=1e-7)
+
+
+def test_every_device_of_a_mesh_delivers_into_its_own_ring():
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:4]), ("networks",))
+    over, args = jax.sharding.PartitionSpec("networks"), operands(CASE, (4,), jnp.float32)
+
+    def mine(*args):
+        return one(*(x[0] for x in args))[None]
+
+    got = jax.jit(jax.shard_map(mine, mesh=mesh, in_specs=over, out_specs=over))(*args)
+    for i in range(4):
+        np.testing.assert_array_equal(got[i], ONE(*(x[i] for x in args)))

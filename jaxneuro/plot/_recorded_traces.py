@@ -19,7 +19,7 @@ _LABELS = {
 }
 
 
-class Recorded(NamedTuple):
+class RecordedTraces(NamedTuple):
     """Traces of some neurons.
 
     **Fields** `times` (samples,) [ms]; `values` (samples, k); `neurons` their k numbers.
@@ -35,14 +35,14 @@ def label_of(variable: str) -> str:
     return _LABELS.get(variable, f"{variable} (unit of the model)")
 
 
-def recorded(
+def recorded_traces(
     result: Any,
     name: str,
     variable: str,
     neurons: int | Sequence[int],
     first: float,
     last: float,
-) -> Recorded:
+) -> RecordedTraces:
     """Traces of the wanted neurons between two times, or `ValueError`."""
     if name not in result.traces:
         raise unknown("recorded population or projection", name, result.traces)
@@ -67,4 +67,4 @@ def recorded(
     times = np.asarray(result.sample_times)
     inside = (times >= first - _NEAR) & (times <= last + _NEAR)
     columns = [column[int(number)] for number in wanted]
-    return Recorded(times[inside], values[inside][:, columns], [int(k) for k in wanted])
+    return RecordedTraces(times[inside], values[inside][:, columns], [int(k) for k in wanted])
