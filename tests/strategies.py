@@ -1,7 +1,7 @@
 """Random tables of connections, with the same connections as the oracle reads them.
 
-A table is laid out by the package from `Explicit` projections; its weight column is first
-built from the numbers of the connections, so that the place of every connection is known.
+A table is laid out by the package from listed bundles; its weight column is first made of the
+numbers of the connections, so that the place of every connection is known.
 """
 
 import dataclasses
@@ -10,8 +10,8 @@ import hypothesis.strategies as st
 import numpy as np
 
 import jaxneuro as jn
-from jaxneuro.connectivity import Explicit
 from jaxneuro.kernels import Table, packed_bytes
+from jaxneuro.tables import ListedBundle, Placement, lay_out
 
 
 @dataclasses.dataclass
@@ -63,42 +63,36 @@ SOURCE, TARGET = jn.neurons.LIF(), jn.neurons.LIF(surrogate=jn.numerics.FastSigm
 
 
 def build_case(sources, targets, n_receptors, wirings, dtype=np.float32) -> Case:
-    """The case of some projections between populations of the given sizes."""
+    """The case of some bundles between populations of the given sizes; no network is described."""
     rows, places = starts(sources), starts(targets)
     wirings = sorted(wirings, key=lambda w: w.source)
-    projections, first = [], 0
+    placements, connections = [], []
     for number, w in enumerate(wirings):
-        ids = np.arange(first, first + w.pre.size) * 1.0
-        projections.append(_projection(number, w, ids))
-        first += w.pre.size
-    populations = [
-        jn.Population(f"{side} {i:02}", n, model)
-        for side, sizes, model in (("source", sources, SOURCE), ("target", targets, TARGET))
-        for i, n in enumerate(sizes)
-    ]
-    net = jn.build(jn.Description(populations, projections), key=0, dt=1.0, dtype=dtype)
-    (pathway,) = net.pathways
-    assert pathway.projections == tuple(p.name for p in projections)
-
-    connections = []
-    for number, w in enumerate(wirings):
+        ids = np.arange(len(connections), len(connections) + w.pre.size)
+        bundle = ListedBundle(
+            w.pre,
+            w.post,
+            sources[w.source],
+            targets[w.target],
+            weights=ids if w.own_weight else None,
+            delays=w.delay if w.own_delay else int(w.delay[0]) if w.delay.size else 1,
+        )
+        first = int(rows[w.source]), int(places[w.target])
+        placements.append(Placement(bundle, number, *first, w.receptor))
         for c in range(w.pre.size):
-            pair = (int(rows[w.source] + w.pre[c]), int(places[w.target] + w.post[c]))
+            pair = first[0] + int(w.pre[c]), first[1] + int(w.post[c])
             weight = float(w.weight[c]) if w.own_weight else 1.0
             steps = int(w.delay[c] if w.own_delay else w.delay[0])
-            connections.append((*pair, pathway.members[number].receptor, weight, steps, number))
+            connections.append((*pair, w.receptor, weight, steps, number))
+    table, ids, longest = lay_out(placements, int(places[-1]), np.float64)
     gains = np.asarray([w.gain * _single(w) for w in wirings], dtype)
-    column = np.asarray(pathway.weights).astype(int)
+    column = np.asarray(ids).astype(int)
     return Case(
-        table=pathway.table,
-        scale=gains[np.asarray(pathway.table.block_projection)],
+        table=table,
+        scale=gains[np.asarray(table.block_projection)],
         weights=np.array([c[3] for c in connections], dtype)[column],
         column=column,
-        shape=(
-            net.groups[pathway.target].slots,
-            len(net.groups[pathway.target].receptors),
-            places[-1],
-        ),
+        shape=(longest + 1, n_receptors, int(places[-1])),
         n_sources=int(rows[-1]),
         connections=connections,
         gains=gains,
@@ -107,19 +101,6 @@ def build_case(sources, targets, n_receptors, wirings, dtype=np.float32) -> Case
 
 def _single(w):
     return 1.0 if w.own_weight or not w.pre.size else float(w.weight[0])
-
-
-def _projection(number, w, ids):
-    delay = w.delay if w.own_delay else int(w.delay[0]) if w.delay.size else 1
-    return jn.Projection(
-        f"source {w.source:02}",
-        f"target {w.target:02}",
-        Explicit(w.pre, w.post),
-        weight=ids if w.own_weight else _single(w),
-        delay=delay * 1.0,
-        synapse=jn.synapses.Exponential(tau_syn=1.0 + w.receptor),
-        name=f"projection {number:03}",
-    )
 
 
 def numbers(exact: bool):
