@@ -11,6 +11,7 @@ for longest go, at the end of a run. To empty the store, delete its folder.
 """
 
 import contextlib
+import ctypes
 import gc
 import hashlib
 import os
@@ -21,6 +22,9 @@ import jax
 import pytest
 
 LARGEST = 1 << 30
+# A process that holds more than so many MB frees its programs before the next file: not after
+# each file, for what JAX itself is made of would be traced and loaded again every time.
+FULL_MB = 1000
 # How a test starts a Python in which warnings are errors.
 STRICT = [
     *("-W", "error"),
@@ -56,15 +60,26 @@ def free_programs() -> None:
     _program._programs.clear()
     jax.clear_caches()
     gc.collect()
+    with contextlib.suppress(OSError, AttributeError):  # what is free goes back to the system
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
-    """The programs of a file are freed when the process goes on to another."""
+    """The programs of finished files are freed when there are many of them."""
     global _file
-    if _file not in (None, item.path):
+    if _file not in (None, item.path) and _held_mb() > FULL_MB:
         free_programs()
     _file = item.path
+
+
+def _held_mb() -> float:
+    """Memory that this process holds now; endless where the system does not tell."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except OSError:
+        return float("inf")
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def pytest_sessionfinish(session):
