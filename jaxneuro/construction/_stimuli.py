@@ -43,6 +43,8 @@ def prepare_stimuli(
     for s in sorted(grouping.description.stimuli, key=lambda s: s.name):
         label, neurons = f"stimulation {s.name!r}", resolver.neurons(s.post)
         check_grid(label, s.stimulus, dt)
+        if s.synapse is not None:
+            check_grid(f"{label}: synapse", s.synapse, dt)
         check_one_per_neuron(s, count(neurons))
         key = stream_key(seed, s.name, "stimulus")
         stimulus = s.stimulus.prepare(label, count(neurons), dt, key)

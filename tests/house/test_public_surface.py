@@ -102,6 +102,12 @@ def fields(cls):
     return [f for f in dataclasses.fields(cls) if f.init]
 
 
+@every_name
+def test_a_source_is_a_citation(value):
+    source = block(doc_of(value), "Source")
+    assert not source.strip() or CITATION.search(source)
+
+
 @every_class
 def test_what_it_refuses(cls):
     if checks(cls) and cls is not jn.Model:
