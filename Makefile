@@ -17,7 +17,7 @@ test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 science: $(STAMP)
-	$(BIN)/python -m pytest -m science -n 2
+	$(BIN)/python -m pytest -m science -n 2 --dist loadgroup
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -1,4 +1,4 @@
-"""64 CUBA networks over 8 x 8 gains: one flat `vmap` beside one `vmap` in another, with `grad` too."""
+"""64 CUBA networks over 8 x 8 gains: one flat `vmap`, and one `vmap` in another; gradients too."""
 
 import json
 import statistics
