@@ -64,20 +64,20 @@ def estimate(
 ) -> Estimate:
     """The estimate of some projections; see `Description.estimate`."""
     rows = []
-    for w in resolved:
-        p, (pre, post) = w.projection, w.sizes
-        synapses = round(w.expected)
+    for r in resolved:
+        p, (pre, post) = r.projection, r.sizes
+        synapses = round(r.expected)
         column = 2 + weight_bytes * is_individual(p.weight) + is_individual(p.delay)
         blocks = -(-post // BLOCK_TARGETS)
-        stored = w.rule.stored
-        size = synapses * column + 4 * pre * blocks if stored else _redrawn_bytes(w, weight_bytes)
-        held = 12 * pre + (round(w.rule.held_bytes(synapses, *w.sizes, w.same)) if stored else 0)
+        stored = r.rule.stored
+        size = synapses * column + 4 * pre * blocks if stored else _redrawn_bytes(r, weight_bytes)
+        held = 12 * pre + (round(r.rule.held_bytes(synapses, *r.sizes, r.same)) if stored else 0)
         rows.append(ProjectionEstimate(p.name, synapses, size, stored, held))
     return Estimate(tuple(rows), neurons)
 
 
-def _redrawn_bytes(w: ResolvedProjection, weight_bytes: int) -> int:
+def _redrawn_bytes(r: ResolvedProjection, weight_bytes: int) -> int:
     """Bytes of what is drawn again: tables of quantiles and gaps, at most a number per source."""
-    p = w.projection
+    p = r.projection
     own = weight_bytes * is_individual(p.weight) + 2 * is_individual(p.delay)
-    return QUANTILES * own + (4 * w.sizes[0] if w.rule.redraws_from_counts else _GAP_BYTES)
+    return QUANTILES * own + (4 * r.sizes[0] if r.rule.redraws_from_counts else _GAP_BYTES)

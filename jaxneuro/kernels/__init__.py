@@ -34,6 +34,7 @@ from ._table import HAS_TAGS as HAS_TAGS
 from ._table import HAS_WEIGHTS as HAS_WEIGHTS
 from ._table import ONE_PLACE as ONE_PLACE
 from ._table import REDRAWN as REDRAWN
+from ._table import SECTION_WORDS as SECTION_WORDS
 from ._table import Section as Section
 from ._table import Table as Table
 from ._table import ring_place as ring_place

@@ -4,7 +4,6 @@ A kernel is a function of arrays with several versions that return the same. `by
 version, `native_call` calls native C++, `batched` adds batch axes to a kernel.
 """
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -115,7 +114,7 @@ def over_batch(one: Callable, ranks: Sequence[int]) -> Callable:
         axes = arrays[0].shape[:k]
         flat = [_flattened(x, axes, rank) for x, rank in zip(arrays, ranks)]
         in_axes = tuple(0 if x.ndim > rank else None for x, rank in zip(flat, ranks))
-        out = jax.vmap(functools.partial(one), (*in_axes, None))(*flat, shared)
+        out = jax.vmap(one, (*in_axes, None))(*flat, shared)
         return out.reshape(*axes, *out.shape[1:])
 
     return run

@@ -11,7 +11,7 @@ from ._call import by_platform
 from ._native import native_available
 
 _FEW = 16
-_off = contextvars.ContextVar("hold is off", default=False)
+_off = contextvars.ContextVar("nothing is materialized", default=False)
 
 
 @contextlib.contextmanager
@@ -37,17 +37,17 @@ def materialize(arrays: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
     few = max((x.size for x in arrays), default=0) < _FEW
     if few or _off.get() or not native_available():
         return tuple(arrays)
-    return _hold(tuple(arrays))
+    return _written(tuple(arrays))
 
 
 @jax.custom_jvp
-def _hold(arrays: tuple) -> tuple:
+def _written(arrays: tuple) -> tuple:
     return by_platform(*arrays, default=lambda *x: x, cpu=_native)
 
 
-@_hold.defjvp
-def _hold_jvp(primals: Any, tangents: Any) -> Any:
-    return _hold(*primals), tangents[0]
+@_written.defjvp
+def _written_jvp(primals: Any, tangents: Any) -> Any:
+    return _written(*primals), tangents[0]
 
 
 def _native(*arrays: jax.Array) -> tuple:

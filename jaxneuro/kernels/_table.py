@@ -35,7 +35,7 @@ class Table(eqx.Module):
 
     **Fields** `sections` uint32 (sections, 16); `pointers` uint32; `targets` uint16
     (synapses,); `tags` uint16; `delays` uint8 or uint16 [steps]; `block_offset` int32
-    (blocks,) place of the block's target 0 in `(receptor, target)`; `block_delay`
+    (blocks,) place of the block's target 0 in a slot of the ring (see `ring_place`); `block_delay`
     int32 (blocks,) [steps]; `block_span` int32 (blocks, 2) first and last + 1 neuron of the
     block in the target group; `block_projection` int32 (blocks,); `draws` uint32 (blocks, 20),
     or (0, 20) where all is stored, and `draw_tables` uint32: see `Draw`. Static: `n_rows` pairs
@@ -85,7 +85,7 @@ class Section(NamedTuple):
     them (`python -m scripts.native_layout`). Those from `pointers` on are 64 bits wide.
 
     **Fields** `first_row`, `rows` its sources; `first_block`, `blocks`; `flags` what it keeps
-    (`HAS_WEIGHTS`, `HAS_DELAYS`, `HAS_TAGS`, `ONE_PLACE`); `pointers`, `targets`, `weights`,
+    (`HAS_WEIGHTS`, `HAS_DELAYS`, `HAS_TAGS`, `ONE_PLACE`, `REDRAWN`); `pointers`, `targets`, `weights`,
     `delays`, `tags` where it starts in each column.
     """
 

@@ -59,8 +59,10 @@ class Pathway(eqx.Module):
     def init(self, sizes: Sequence[int], dtype: Any) -> PathwayState:
         """The state at t = 0: nothing was released. `sizes` are those of the source group."""
         if self.release.plain:
-            return PathwayState(self.release.init(sum(sizes)), None)
-        return _initial(self.release, tuple(sizes), dtype)
+            release, released = self.release.init(sum(sizes)), None
+        else:
+            release, released = _initial(self.release, tuple(sizes), dtype)
+        return PathwayState(release=release, released=released)
 
     def spread(self, sizes: Sequence[int], fixed: FixedPoint | None) -> "SpreadPathway":
         """The pathway as a loop runs it; `sizes` are those of the source group.
@@ -77,10 +79,11 @@ class Pathway(eqx.Module):
 
 
 @functools.partial(jax.jit, static_argnums=(1, 2))
-def _initial(release: Release, sizes: tuple[int, ...], dtype: Any) -> PathwayState:
+def _initial(release: Release, sizes: tuple[int, ...], dtype: Any) -> tuple[Any, Released]:
+    """The state of a release, and that it has released nothing."""
     n = sum(sizes)
     state = as_floating(spread(release, sizes).init(n), dtype)
-    return PathwayState(state, Released.of_values(jnp.zeros(n, dtype)))
+    return state, Released.of_values(jnp.zeros(n, dtype))
 
 
 class SpreadPathway(eqx.Module):
@@ -114,4 +117,5 @@ class SpreadPathway(eqx.Module):
         if self.release.plain:
             return state
         new, values = self.release.step(state.release, spikes, v, dt)
-        return PathwayState(new, Released.of_values(values.astype(dtype)))
+        released = Released.of_values(values.astype(dtype))
+        return state._replace(release=new, released=released)

@@ -16,7 +16,7 @@ from ..stimuli import Signal
 _NUMBERS = 1_000_000  # evaluated at once
 
 
-def blame_rates(net: Network, steps: range) -> str | None:
+def describe_bad_rate(net: Network, steps: range) -> str | None:
     """The stimulation whose rate is the first that cannot be drawn in `steps`, in a sentence."""
     found = []
     for group in net.groups:

@@ -15,7 +15,7 @@ from ..network import Network, NetworkState
 from ..numerics import check_dt
 
 
-def bare(
+def neuron_alone(
     model: Neuron, duration: Any, inputs: Any, n: Any, dt: Any, state0: Any, dtype: Any
 ) -> tuple[Network, Any, Any]:
     """The network, duration and inputs that run a bare neuron model; see `simulate`."""

@@ -20,7 +20,8 @@ class Record:
     """What a run records.
 
     **Fields** `spikes`: every spike, as bits; `variables`: names of state variables by
-    population (`{"E": "v"}`) or by projection, whose receptor is meant (`{"E->E": "g"}`), or
+    population (`{"E": "v"}`), projection (its receptor's and its release's: `{"E->E": "g"}`) or
+    stimulation, or
     `...` for all that are numbers (`{"E": ...}`); `neurons`: by the same names, which neurons
     (default all): numbers, a slice, a range, or a mask of booleans; `every`: sample every so
     many steps, at the end of the last of them; `rates`: spikes per population in every step;

@@ -15,9 +15,9 @@ from .._progress import Progress
 from .._types import Neuron
 from ..network import Network, NetworkState
 from ..numerics import steps_on_grid
-from ._bad_rates import blame_rates
+from ._bad_rates import describe_bad_rate
 from ._chunks import Chunk, Store, collect, joined
-from ._neuron_alone import bare
+from ._neuron_alone import neuron_alone
 from ._non_finite import NonFiniteError, describe_non_finite
 from ._program import program
 from ._record import Record
@@ -73,7 +73,7 @@ def simulate(
             "grad use jn.scan(net, state, n_steps)"
         )
     if isinstance(model, Neuron):
-        net, duration, inputs = bare(model, duration, inputs, n, dt, state0, dtype)
+        net, duration, inputs = neuron_alone(model, duration, inputs, n, dt, state0, dtype)
     elif isinstance(model, Network):
         net = model
         if any(x is not None for x in (n, dt, state0, dtype)):
@@ -232,7 +232,7 @@ class _Run:
     def _report_non_finite(self, state: NetworkState, length: int) -> None:
         last = self.first + self.done
         start, stop = ((last - x) * self.net.dt for x in (length, 0))
-        cause = blame_rates(self.net, range(last - length, last))
+        cause = describe_bad_rate(self.net, range(last - length, last))
         advice = "Lower dt or the weights, or check the inputs" if cause is None else cause
         raise NonFiniteError(
             f"{describe_non_finite(self.net, state)}: it turned so between {start:g} and "

@@ -8,7 +8,15 @@ import jax
 import numpy as np
 
 from .._arrays import as_array
-from ..kernels import DRAW_WORDS, HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, Table, run_ahead
+from ..kernels import (
+    DRAW_WORDS,
+    HAS_DELAYS,
+    HAS_TAGS,
+    HAS_WEIGHTS,
+    SECTION_WORDS,
+    Table,
+    run_ahead,
+)
 from ..numerics import QUANTILES
 from ._bundle import Piece, Placement, RedrawnBundle, StoredBundle
 from ._columns import Columns, Writer
@@ -40,7 +48,7 @@ def lay_out(
     vectors = block_vectors(sections, n_targets)
     draws, draw_tables = _draw_words(sections)
     table = Table(
-        sections=as_array(_words([s.words() for s in sections], 16)),
+        sections=as_array(_words([s.words() for s in sections], SECTION_WORDS)),
         pointers=_hand_over(columns, "pointers"),
         targets=_hand_over(columns, "targets"),
         tags=_hand_over(columns, "tags"),

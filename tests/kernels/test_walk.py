@@ -335,7 +335,7 @@ def test_what_mixes_neurons_is_refused(f):
         Elementwise(lambda v: [f(v)], [], [a], 8)
 
 
-def test_hold_is_gone_inside():
+def test_nothing_is_materialized_inside():
     x = jnp.ones(3)
     traced = lambda: str(jax.make_jaxpr(lambda x: materialize((x,)))(x))  # noqa: E731
     with unmaterialized():
