@@ -1,6 +1,7 @@
 """Checks that a network fits in memory, before anything is drawn."""
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -11,7 +12,7 @@ from ..connectivity import CHUNK
 from ..description import Estimate
 from ..kernels import threads
 from ..network import first_member, initial_state
-from ._grouping import Grouping
+from ._grouping import Grouping, synapse_of
 
 _CHUNK_BYTES = 64  # per synapse that is being drawn
 
@@ -81,7 +82,14 @@ def state_bytes(grouping: Grouping, longest: dict[str, int | None], dtype: Any) 
         # A computed delay is not known yet; it counts as one that fits a byte.
         steps = [255 if longest[p.name] is None else longest[p.name] for p in onto]
         slots = max((s for s in steps if s is not None), default=0) + 1
-        state = jax.eval_shape(lambda m: initial_state(m, 2), first_member(members[0].model))
-        per_neuron = sum(x.size * x.dtype.itemsize for x in jax.tree.leaves(state)) // 2
-        total += n * (per_neuron + receptors * np.dtype(dtype).itemsize * (slots + 1))
+        synapses = [synapse_of(p) for p in grouping.receptors[number].values()]
+        per_neuron = _per_unit(initial_state, members[0].model)
+        per_neuron += sum(_per_unit(lambda m, k: m.init(k), synapse) for synapse in synapses)
+        total += n * (per_neuron + receptors * np.dtype(dtype).itemsize * slots)
     return total
+
+
+def _per_unit(init: Callable[[Any, int], Any], model: Any) -> int:
+    """Bytes of the state of a model per unit."""
+    state = jax.eval_shape(lambda m: init(m, 2), first_member(model))
+    return sum(x.size * x.dtype.itemsize for x in jax.tree.leaves(state)) // 2

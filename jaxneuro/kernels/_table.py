@@ -85,8 +85,8 @@ class Section(NamedTuple):
     them (`python -m scripts.native_layout`). Those from `pointers` on are 64 bits wide.
 
     **Fields** `first_row`, `rows` its sources; `first_block`, `blocks`; `flags` what it keeps
-    (`HAS_WEIGHTS`, `HAS_DELAYS`, `HAS_TAGS`, `ONE_PLACE`, `REDRAWN`); `pointers`, `targets`, `weights`,
-    `delays`, `tags` where it starts in each column.
+    (`HAS_WEIGHTS`, `HAS_DELAYS`, `HAS_TAGS`, `ONE_PLACE`, `REDRAWN`); `pointers`, `targets`,
+    `weights`, `delays`, `tags` where it starts in each column.
     """
 
     first_row: Any
