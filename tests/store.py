@@ -22,6 +22,7 @@ import jax
 import pytest
 
 LARGEST = 1 << 30
+OURS = "JAX_COMPILATION_CACHE_DIR" not in os.environ  # and not a folder of somebody's own
 # A process that holds more than so many MB frees its programs before the next file: not after
 # each file, for what JAX itself is made of would be traced and loaded again every time.
 FULL_MB = 1000
@@ -83,7 +84,7 @@ def _held_mb() -> float:
 
 
 def pytest_sessionfinish(session):
-    if not hasattr(session.config, "workerinput"):
+    if OURS and not hasattr(session.config, "workerinput"):
         shrink(Path(os.environ["JAX_COMPILATION_CACHE_DIR"]), LARGEST)
 
 

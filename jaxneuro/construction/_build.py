@@ -16,6 +16,7 @@ from ..network import Network, find_quanta
 from ..numerics import check_dt, check_grid, check_stable, seed_of
 from ._build_group import build_group
 from ._build_pathway import build_pathway
+from ._check_names import check_names
 from ._check_neuron import check_neuron
 from ._check_release import check_releases
 from ._delays import longest_delay
@@ -105,6 +106,7 @@ def _check_models(description: Description, dt: float) -> None:
     for p in description.projections:
         check_grid(f"projection {p.name!r}: synapse", p.synapse, dt)
         check_grid(f"projection {p.name!r}: release", p.release, dt)
+        check_names(p)
 
 
 def _points(description: Description, resolver: Resolver, dtype: Any) -> dict[str, jax.Array]:

@@ -18,6 +18,9 @@ def check_releases(grouping: Grouping, groups: Sequence[Group], dt: float, dtype
     for key, projections in grouping.pathways.items():
         if groups[key.source].n and projections[0].release.plain:
             spiking.setdefault(key.source, projections[0])
+    for p in grouping.description.projections:
+        if not p.release.plain:
+            _check_step(p, dt, dtype)
     for source, p in spiking.items():
         if _never_spikes(groups[source], dt, dtype):
             model = type(first_member(groups[source].model)).__name__
@@ -26,6 +29,28 @@ def check_releases(grouping: Grouping, groups: Sequence[Group], dt: float, dtype
                 f"{model}, which never spikes; give it release=jn.release.Graded(), which "
                 "releases the activity"
             )
+
+
+def _check_step(p: Projection, dt: float, dtype: Any) -> None:
+    """Raises `ValueError` for a release whose step does not fit its role."""
+    label = f"projection {p.name!r}: release {type(p.release).__name__}"
+    model = first_member(p.release)
+    state = jax.eval_shape(lambda m: m.init(2), model)
+    floats, spikes = np.zeros(2, dtype), np.zeros(2, bool)
+    new, values = jax.eval_shape(
+        lambda m, s, z, v: m.step(s, z, v, dt), model, state, spikes, floats
+    )
+    if jax.tree.structure(new) != jax.tree.structure(state) or any(
+        a.shape != b.shape for a, b in zip(jax.tree.leaves(state), jax.tree.leaves(new))
+    ):
+        raise ValueError(
+            f"{label}: step must return a state like that of init; it turns {state} into {new}"
+        )
+    if values.shape != (2,):
+        raise ValueError(
+            f"{label}: step must return values of shape (n,), one per source neuron; it returns "
+            f"{list(values.shape)} for 2 neurons"
+        )
 
 
 def _never_spikes(group: Group, dt: float, dtype: Any) -> bool:

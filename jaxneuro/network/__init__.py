@@ -11,6 +11,7 @@ from ._group_state import GroupState as GroupState
 from ._members import first_member as first_member
 from ._named import Holder as Holder
 from ._named import holders_at as holders_at
+from ._named import variable_holder as variable_holder
 from ._network import Network as Network
 from ._network_state import NetworkState as NetworkState
 from ._network_state import Output as Output

@@ -19,12 +19,15 @@ from ._network_state import NetworkState
 class Holder(NamedTuple):
     """A model of a network that a name refers to.
 
-    **Fields** `what` it is, for messages; `population` at whose neurons it acts; `model`, `state`
-    take it from a network and its state; `sizes` of the members of the merged model, and `member`,
-    the number of the selected one; `neurons` those of that member in the arrays of the state.
+    **Fields** `kind` (population, stimulation, receptor or release) and `names`, for messages: of
+    itself, or of the projections and stimulations that use it; `population` at whose neurons it
+    acts; `model`, `state` take it from a network and its state; `sizes` of the members of the
+    merged model, and `member`, the number of the selected one; `neurons` those of that member in
+    the arrays of the state.
     """
 
-    what: str
+    kind: str
+    names: tuple[str, ...]
     population: str
     model: Callable[[Any], Any]
     state: Callable[[NetworkState], Any]
@@ -32,17 +35,19 @@ class Holder(NamedTuple):
     member: int
     neurons: slice
 
+    @property
+    def what(self) -> str:
+        """What it is, for messages."""
+        more = ", ..." if len(self.names) > 2 else ""
+        names = ", ".join(map(repr, self.names[:2])) + more
+        own = self.kind in ("population", "stimulation")
+        return f"{self.kind} {names}" if own else f"the {self.kind} of {names}"
+
     def at_population(self) -> str:
         """What it is, with its population, for messages."""
-        what = f"population {self.population!r}"
-        return what if self.what == what else f"{self.what} of {what}"
-
-    def also_of(self, other: "Holder") -> "Holder":
-        """The same model, which another projection or stimulation uses too."""
-        if ", ..." in self.what:
-            return self
-        name = other.what[other.what.index("'") :] if self.what.count("'") < 4 else "..."
-        return self._replace(what=f"{self.what}, {name}")
+        if self.kind == "population":
+            return self.what
+        return f"{self.what} of population {self.population!r}"
 
     def variables(self, state: NetworkState) -> dict[str, Any]:
         """The variables of the state that have an entry per neuron."""
@@ -139,7 +144,9 @@ def holders_at(net: Any, population: str) -> tuple[Holder, ...]:
         if holder.population == population:
             key = id(holder.model(net)), holder.neurons.start, holder.neurons.stop
             earlier = found.get(key)
-            found[key] = holder if earlier is None else earlier.also_of(holder)
+            if earlier is not None:
+                holder = holder._replace(names=earlier.names + holder.names)
+            found[key] = holder
     return tuple(found.values())
 
 
@@ -147,7 +154,8 @@ def _population(net: Any, number: int, index: int) -> Holder:
     group = net.groups[number]
     name = group.populations[index]
     return Holder(
-        f"population {name!r}",
+        "population",
+        (name,),
         name,
         lambda n: n.groups[number].model,
         lambda s: s.groups[number].neurons,
@@ -157,10 +165,11 @@ def _population(net: Any, number: int, index: int) -> Holder:
     )
 
 
-def _receptor(net: Any, what: str, number: int, receptor: int, index: int) -> Holder:
+def _receptor(net: Any, name: str, number: int, receptor: int, index: int) -> Holder:
     group = net.groups[number]
     return Holder(
-        what,
+        "receptor",
+        (name,),
         group.populations[index],
         lambda n: n.groups[number].receptors[receptor],
         lambda s: s.groups[number].receptors[receptor],
@@ -174,13 +183,12 @@ def _projection(net: Any, number: int, index: int) -> tuple[Holder, ...]:
     pathway = net.pathways[number]
     mine = pathway.members[index]
     target = net.groups[pathway.target].populations.index(mine.target)
-    receptor = _receptor(
-        net, f"the receptor of {mine.name!r}", pathway.target, mine.receptor, target
-    )
+    receptor = _receptor(net, mine.name, pathway.target, mine.receptor, target)
     sources = net.groups[pathway.source]
     source = sources.populations.index(mine.source)
     release = Holder(
-        f"the release of {mine.name!r}",
+        "release",
+        (mine.name,),
         mine.source,
         lambda n: n.pathways[number].release,
         lambda s: s.pathways[number].release,
@@ -196,7 +204,8 @@ def _stimulation(net: Any, number: int, layer: int, index: int) -> tuple[Holder,
     stimulus = group.stimuli[layer]
     target = stimulus.targets[index]
     own = Holder(
-        f"stimulation {target.name!r}",
+        "stimulation",
+        (target.name,),
         group.populations[target.population],
         lambda n: n.groups[number].stimuli[layer].model,
         lambda s: s.groups[number].stimuli[layer],
@@ -206,5 +215,4 @@ def _stimulation(net: Any, number: int, layer: int, index: int) -> tuple[Holder,
     )
     if stimulus.receptor is None:
         return (own,)
-    what = f"the receptor of {target.name!r}"
-    return own, _receptor(net, what, number, stimulus.receptor, target.population)
+    return own, _receptor(net, target.name, number, stimulus.receptor, target.population)

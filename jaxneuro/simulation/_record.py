@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import check_count, unknown
-from ..network import Network, NetworkState, Output
+from ..network import Network, NetworkState, Output, variable_holder
 from ._neuron_choice import Chosen, chosen
 from ._population_signals import lattice_mean, lfp_proxy
 from ._spikes import count_bits
@@ -20,10 +20,9 @@ class Record:
     """What a run records.
 
     **Fields** `spikes`: every spike, as bits; `variables`: names of state variables by
-    population (`{"E": "v"}`), projection (its receptor's and its release's: `{"E->E": "g"}`) or
-    stimulation, or
-    `...` for all that are numbers (`{"E": ...}`); `neurons`: by the same names, which neurons
-    (default all): numbers, a slice, a range, or a mask of booleans; `every`: sample every so
+    population (`{"E": "v"}`), projection (of its receptor or release: `{"E->E": "g"}`) or
+    stimulation, or `...` for all that are numbers (`{"E": ...}`); `neurons`: by the same names,
+    which neurons (default all): numbers, a slice, a range, or a mask of booleans; `every`: sample every so
     many steps, at the end of the last of them; `rates`: spikes per population in every step;
     `function`: any function of (state, output), sampled; `means`: like `variables`, but
     sampled as the mean over the population; `lfp`: populations whose LFP proxy [pA] is
@@ -88,6 +87,7 @@ class Record:
     def named(self, net: Network, state: NetworkState) -> "Record":
         """The same record with every variable named, also where `...` asks for all."""
         if not any(... in names for names in self.variables.values()):
+            self._check_neurons(net, state)
             return self
         known = [*net.populations, *net.projections, *net.stimulations]
         for name in self.variables:
@@ -103,7 +103,21 @@ class Record:
                 f"Record: {nothing[0]!r} has no state variable that is a number; leave it out and "
                 "record its spikes"
             )
-        return dataclasses.replace(self, variables=every)
+        record = dataclasses.replace(self, variables=every)
+        record._check_neurons(net, state)
+        return record
+
+    def _check_neurons(self, net: Network, state: NetworkState) -> None:
+        """Raises `ValueError` for chosen neurons of a name that means two kinds of neurons."""
+        for name in self.neurons:
+            variables = self.variables[name]
+            whats = {v: variable_holder(net, state, name, v).what for v in variables}
+            if len(set(whats.values())) > 1:
+                raise ValueError(
+                    f"Record: neurons of {name!r} must be those of one model; the variables are of "
+                    + ", ".join(f"{what} ({variable!r})" for variable, what in whats.items())
+                    + ". Record all neurons, or one of the variables in a run of its own"
+                )
 
     def check(self, net: Network, state: NetworkState) -> None:
         """Raises `ValueError` for a name, variable or neuron that the network does not have."""

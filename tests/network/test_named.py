@@ -38,6 +38,27 @@ class Fading(Fatigue):
     tau_syn: jn.Parameter = jn.param(3.0, unit="ms", above=0.0)
 
 
+class Weighted(Fatigue):
+    """A release with a parameter that the projection itself has."""
+
+    gain: jn.Parameter = jn.param(3.0)
+
+
+class Single(Fatigue):
+    def step(self, state, spikes, v, dt):
+        return state, jnp.float32(1.0)
+
+
+class Growing(Fatigue):
+    def step(self, state, spikes, v, dt):
+        return FatigueState(jnp.append(state.x, state.x[:1])), 0.0 * state.x
+
+
+def recorded(variables, neurons=slice(2, None)):
+    record = jn.Record(variables={"A->B": variables}, neurons={"A->B": neurons})
+    return jn.simulate(NET, 1.0, record=record, progress=False)
+
+
 def network(release=None, **change):
     spiking = jn.neurons.LIF(tau_m=10.0, e_l=-49.0, v_th=-50.0, v_reset=-60.0)
     populations = [
@@ -75,6 +96,12 @@ def test_it_is_recorded_as_it_is_read():
         np.testing.assert_array_equal(trace[-1], NET.read(state, "A->B", name))
 
 
+def test_chosen_neurons_of_a_release_are_its_sources():
+    result = recorded("x", [1, 4])
+    assert result.traces["A->B"]["x"].shape == (10, 2)
+    np.testing.assert_array_equal(result.neurons["A->B"], [1, 4])
+
+
 def test_a_parameter_of_a_release_is_set_for_one_source_population():
     changed = NET.set("A->B", part=0.25).set("A->B", tau_syn=7.0)
     (pathway,) = changed.pathways
@@ -103,7 +130,12 @@ def test_the_state_of_a_stimulus_is_read_by_the_name_of_its_stimulation():
         (lambda: NET.set("nobody", part=1.0), "named 'nobody'.*'A', 'C', 'B', 'A->B'"),
         (lambda: NET.read(NET.init(0), "A->B", "v"), "'A->B' named 'v'.*'current', 'x'"),
         (lambda: network(Fatigue(pause=0.25)), "'A->B': release: pause"),
-        (lambda: network(Fading()).set("A->B", tau_syn=1.0), "receptor .* and the release .* both"),
+        (lambda: network(Fading()), "both have the parameter 'tau_syn'. Rename it"),
+        (lambda: network(Weighted()), "must not have a parameter 'gain', which a projection"),
+        (lambda: network(Single()), r"Single: step must return values of shape \(n,\)"),
+        (lambda: network(Growing()), "Growing: step must return a state like that of init"),
+        (lambda: recorded(("x", "current")), "neurons of 'A->B' must be those of one model"),
+        (lambda: recorded("x", [7]), "must be below 5, its size; got 7"),
     ],
 )
 def test_what_is_refused(call, message):

@@ -1,0 +1,45 @@
+"""Whether the parameters and state variables of a projection have names of their own."""
+
+from typing import Any
+
+import jax
+
+from .._fields import inner, parameters
+from .._types import state_variables
+from ..description import Projection
+from ..network import first_member
+
+_OWN = {"gain", "weight"}  # what a projection itself has
+
+
+def check_names(p: Projection) -> None:
+    """Raises `ValueError` where one name of a projection would mean two things.
+
+    Its synapse and its release are set and read by the name of the projection.
+    """
+    label = f"projection {p.name!r}"
+    kinds = {"synapse": p.synapse, "release": p.release}
+    (synapse, of_synapse), (release, of_release) = (
+        (f"{kind} {type(model).__name__}", (_parameters(model), _variables(model)))
+        for kind, model in kinds.items()
+    )
+    for what, first, second in zip(("parameter", "state variable"), of_synapse, of_release):
+        if both := first & second:
+            raise ValueError(
+                f"{label}: {synapse} and {release} must have names of their own; both have the "
+                f"{what} {min(both)!r}. Rename it in one of the two classes"
+            )
+    for model, (names, _) in ((synapse, of_synapse), (release, of_release)):
+        if names & _OWN:
+            raise ValueError(
+                f"{label}: {model} must not have a parameter {min(names & _OWN)!r}, which "
+                "a projection has itself. Rename it in the class"
+            )
+
+
+def _parameters(model: Any) -> set[str]:
+    return {f.name for f in parameters(type(model))} | set(inner(model))
+
+
+def _variables(model: Any) -> set[str]:
+    return set(state_variables(jax.eval_shape(lambda m: m.init(2), first_member(model))))
