@@ -22,9 +22,9 @@ class Record:
     **Fields** `spikes`: every spike, as bits; `variables`: names of state variables by
     population (`{"E": "v"}`), projection (of its receptor or release: `{"E->E": "g"}`) or
     stimulation, or `...` for all that are numbers (`{"E": ...}`); `neurons`: by the same names,
-    which neurons (default all): numbers, a slice, a range, or a mask of booleans; `every`: sample every so
-    many steps, at the end of the last of them; `rates`: spikes per population in every step;
-    `function`: any function of (state, output), sampled; `means`: like `variables`, but
+    which neurons (default all): numbers, a slice, a range, or a mask of booleans; `every`: sample
+    every so many steps, at the end of the last of them; `rates`: spikes per population in every
+    step; `function`: any function of (state, output), sampled; `means`: like `variables`, but
     sampled as the mean over the population; `lfp`: populations whose LFP proxy [pA] is
     sampled, the sum over the receptors of the mean absolute synaptic current. A sampled v at
     a spike is the value before the reset; currents are those at the start of the next step.
