@@ -25,11 +25,13 @@ from ._fields import static as static
 from ._fields import table as table
 from ._types import Drive as Drive
 from ._types import Neuron as Neuron
+from ._types import Plasticity as Plasticity
 from ._types import Release as Release
 from ._types import SpikeStimulus as SpikeStimulus
 from ._types import Stimulus as Stimulus
 from ._types import StochasticNeuron as StochasticNeuron
 from ._types import Synapse as Synapse
+from ._types import Trace as Trace
 from .construction import build as build
 from .description import Description as Description
 from .description import Part as Part

@@ -206,6 +206,142 @@ class SpikeStimulus(Stimulus):
         return 1.0
 
 
+class Trace(NamedTuple):
+    """A number of a neuron that decays, dx/dt = -x / tau, and jumps at each of its events.
+
+    **Fields** `tau` [ms]; `jump` what an event adds; `nearest`: an event sets x to `jump` instead,
+    so that only the nearest event counts.
+    """
+
+    tau: Any
+    jump: Any = 1.0
+    nearest: bool = False
+
+    def decayed(self, x: Any, elapsed: Any) -> Any:
+        """x after `elapsed` ms without an event."""
+        return x * jnp.exp(-elapsed / self.tau)
+
+    def jumped(self, x: Any) -> Any:
+        """x just after an event."""
+        return jnp.broadcast_to(self.jump, x.shape) if self.nearest else x + self.jump
+
+
+class Numbers:
+    """Numbers by name, as attributes: those of a synapse, of its source or of its target."""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self.__dict__.update(values)
+
+    def __repr__(self) -> str:
+        return f"Numbers({', '.join(self.__dict__)})"
+
+
+class Plasticity(Model):
+    """The role of a rule by which weights change: subclass it to add one (docs/plasticity.md).
+
+    A rule never sees the connections. It says which numbers a source neuron and a target neuron
+    have, and what one synapse does at an event, as a function of numbers of that synapse alone:
+
+    * `on_pre(synapse, pre, post)`: a presynaptic event arrives at the synapse;
+    * `on_post(synapse, pre, post)`: a postsynaptic event arrives there;
+    * `on_tick(synapse, pre, post)`: every `every` steps, at all synapses;
+    * `between(synapse, elapsed, start, stop)`: `elapsed` ms went by since the synapse was last
+      touched, in closed form; `start` and `stop` are the shared numbers of then and now.
+
+    Each returns a dictionary of what it changes: `{"weight": ...}`; one that a rule does not define
+    does nothing. `synapse` has the weight and the further variables; `pre` the traces of the
+    source, `released`, what it released (1 for a spike, 0 for none), and `arriving`, whether a
+    presynaptic event arrives in this step (1 or 0); `post` the numbers of the target. All are those
+    just before the events of this time step: neurons that spike in one step do not see each other's
+    spike. In one step `on_post` comes first, then `on_tick`, then `on_pre`, and what is delivered
+    has the weight after it. After each of them the weight is brought into `bounds`.
+
+    The kernels trace these functions: they must be elementwise, in `jnp`. What needs a sum over all
+    synapses of a target goes into `factors`.
+
+    **Step** `pre_traces`, `post_traces` give traces by name. A rule whose numbers of a target are
+    something else defines `init_post(n)` and `step_post(state, spikes, v, dt)`, which returns
+    `(numbers, events, state)`: (n,) each, numbers before the events, events boolean. Numbers that
+    all synapses share, from named inputs of a run (`signals`): `init_shared()` and
+    `step_shared(state, signals, dt)`.
+    """
+
+    signals: ClassVar[tuple[str, ...]] = ()
+
+    def on_pre(self, synapse: Any, pre: Any, post: Any) -> dict[str, Any]:
+        """What a presynaptic event changes at a synapse."""
+        return {}
+
+    def on_post(self, synapse: Any, pre: Any, post: Any) -> dict[str, Any]:
+        """What a postsynaptic event changes at a synapse; here `pre.released` is 0."""
+        return {}
+
+    def on_tick(self, synapse: Any, pre: Any, post: Any) -> dict[str, Any]:
+        """What changes at every synapse every so many steps; see `schedule`."""
+        return {}
+
+    def between(self, synapse: Any, elapsed: Any, start: Any, stop: Any) -> dict[str, Any]:
+        """What `elapsed` ms without an event change at a synapse."""
+        return {}
+
+    def variables(self) -> dict[str, float]:
+        """Variables that a synapse has beside its weight, with their start values."""
+        return {}
+
+    def pre_traces(self) -> dict[str, Trace]:
+        """Traces of a source neuron."""
+        return {}
+
+    def post_traces(self) -> dict[str, Trace]:
+        """Traces of a target neuron; see `init_post` for other numbers."""
+        return {}
+
+    def bounds(self) -> tuple[Any, Any]:
+        """The lowest and the highest weight; None for none. They may not depend on state."""
+        return 0.0, None
+
+    def schedule(self) -> tuple[int, int]:
+        """Every how many steps `on_tick` and `factors` are called; 0 for never."""
+        return 0, 0
+
+    def init_post(self, n: int) -> dict[str, Any]:
+        """The state of the numbers of n target neurons."""
+        return {name: jnp.zeros(n) for name in self.post_traces()}
+
+    def step_post(
+        self, state: Any, spikes: jax.Array, v: Any, dt: float
+    ) -> tuple[dict[str, Any], jax.Array, Any]:
+        """Numbers of the target neurons before the events of this step, the events, the state.
+
+        `v` [mV] is the voltage at the end of the step, before a reset.
+        """
+        traces = self.post_traces()
+        before = {name: trace.decayed(state[name], dt) for name, trace in traces.items()}
+        after = {
+            name: jnp.where(spikes, trace.jumped(before[name]), before[name])
+            for name, trace in traces.items()
+        }
+        return before, spikes, after
+
+    def init_shared(self) -> dict[str, Any]:
+        """The state of the numbers that all synapses share: scalars by name."""
+        return {}
+
+    def step_shared(
+        self, state: dict[str, Any], signals: dict[str, Any], dt: float
+    ) -> dict[str, Any]:
+        """The shared numbers at the end of a step; `signals` are scalars by name."""
+        return state
+
+    def factors(self, total: jax.Array, synapses: jax.Array, state: Any) -> jax.Array:
+        """What multiplies all weights of a target neuron: (n,).
+
+        `total` (n,) is the sum of its weights, `synapses` (n,) their number, `state` what
+        `step_post` returned. See `schedule`.
+        """
+        return jnp.ones_like(total)
+
+
 def state_variables(state: Any) -> list[str]:
     """The names of the arrays in the state of a model (a named tuple or a module)."""
     names = getattr(state, "_fields", None)
