@@ -1,16 +1,17 @@
-"""Writes `jaxneuro/kernels/native/layout.h`: the words of sections and draws, for C++.
+"""Writes the headers in `jaxneuro/kernels/native/` that C++ shares with Python.
 
     python -m scripts.native_layout
 
-The one source of the layout is `Section` and its flags in `kernels/_table.py`, and `Draw` in
-`kernels/_redraw.py`; a test holds the header equal to what this writes.
+`layout.h` has the words of sections and draws: their one source is `Section` and its flags in
+`kernels/_table.py`, and `Draw` in `kernels/_redraw.py`. `operations.h` has the operations of
+plasticity rules, from `kernels/_operations.py`. A test holds the headers equal to what this writes.
 """
 
 from pathlib import Path
 
-from jaxneuro.kernels import _redraw, _table
+from jaxneuro.kernels import _operations, _redraw, _table
 
-HEADER = Path(__file__).parents[1] / "jaxneuro" / "kernels" / "native" / "layout.h"
+NATIVE = Path(__file__).parents[1] / "jaxneuro" / "kernels" / "native"
 FLAGS = ("HAS_WEIGHTS", "HAS_DELAYS", "HAS_TAGS", "ONE_PLACE", "REDRAWN")
 
 
@@ -19,8 +20,8 @@ def constant(name: str) -> str:
     return "k" + "".join(part.capitalize() for part in name.split("_"))
 
 
-def header() -> str:
-    """The text of the header."""
+def layout() -> str:
+    """The text of `layout.h`."""
     section, narrow = _table.Section._fields, _table.SECTION_NARROW
     wide = [f"wide({narrow + 2 * k})" for k in range(len(section) - narrow)]
     draw = _redraw.Draw._fields
@@ -68,5 +69,40 @@ def header() -> str:
     return "\n".join(lines)
 
 
+def operations() -> str:
+    """The text of `operations.h`."""
+    known = _operations.OPERATIONS
+    names = [f"  k{x.name} = {number}," for number, x in enumerate(known)]
+    kinds = ["BINARY" if x.binary else "UNARY" for x in known]
+    cases = [f"  {k}({x.name}, {x.expression})" for k, x in zip(kinds, known)]
+    return "\n".join(
+        [
+            "// Made by `python -m scripts.native_layout` from kernels/_operations.py.  Do not edit.",
+            "#pragma once",
+            "",
+            "#include <cmath>",
+            "#include <cstdint>",
+            "",
+            '#include "elementary.h"',
+            "",
+            "namespace jaxneuro {",
+            "",
+            "enum : int32_t {",
+            *names,
+            f"  kSelect = {_operations.SELECT},",
+            "};",
+            "",
+            "#define JAXNEURO_OPERATIONS(UNARY, BINARY) \\",
+            " \\\n".join(cases),
+            "",
+            "}  // namespace jaxneuro",
+            "",
+        ]
+    )
+
+
+HEADERS = {"layout.h": layout, "operations.h": operations}
+
 if __name__ == "__main__":
-    HEADER.write_text(header())
+    for name, text in HEADERS.items():
+        (NATIVE / name).write_text(text())

@@ -58,12 +58,28 @@ def native_call(
     return call(*operands, **attributes)
 
 
-def batched(one: Callable, ranks: Sequence[int], refuse_shared: str) -> Callable:
+def native_update(
+    target: str, operands: Sequence[jax.Array], count: int, **attributes: Any
+) -> tuple[jax.Array, ...]:
+    """Calls the native function `target`, which changes its first `count` operands in place."""
+    changed = operands[:count]
+    # Inside `shard_map` a result varies over the axes over which any operand does.
+    out = tuple(result_like(x.shape, x.dtype, *operands) for x in changed)
+    aliases = {k: k for k in range(count)}
+    return tuple(
+        jax.ffi.ffi_call(target, out, input_output_aliases=aliases)(*operands, **attributes)
+    )
+
+
+def batched(
+    one: Callable, ranks: Sequence[int], refuse_shared: str, in_place: int = 1
+) -> Callable:
     """`one(*operands, shared)` for any number of leading batch axes of its operands.
 
-    `ranks` are those of the operands without a batch. With a batch of k axes, `one` gets operand 0
-    with all k axes and every other operand either without any or with k axes, of length 1 where it
-    does not vary. Operand 0 is never reshaped: XLA updates it in place, in a nested
+    `ranks` are those of the operands without a batch; the first `in_place` of them are changed and
+    returned (one array, or a tuple of several). With a batch of k axes, `one` gets these with all
+    k axes and every other operand either without any or with k axes, of length 1 where it
+    does not vary. What is changed is never reshaped: XLA updates it in place, in a nested
     `vmap` too, where folding two axes into one would copy it in every step of a loop. `shared` is
     a pytree that has no batch; `ValueError(refuse_shared)` is raised if it has one.
     """
@@ -81,11 +97,11 @@ def batched(one: Callable, ranks: Sequence[int], refuse_shared: str) -> Callable
         old = max(x.ndim - b - rank for x, b, rank in zip(arrays, new, ranks))
         axes = jnp.broadcast_shapes(*(_axes(x, b, r, old) for x, b, r in zip(arrays, new, ranks)))
         full = [_with_axes(x, b, r, old) for x, b, r in zip(arrays, new, ranks)]
-        ring = arrays[0]
-        if not (new[0] and ring.ndim == 1 + old + ranks[0]):
-            own = ring.shape[ring.ndim - ranks[0] :]
-            full[0] = jnp.broadcast_to(full[0], (size, *axes[1:], *own))
-        return call(*full, shared), True
+        for k, (x, rank) in enumerate(zip(arrays[:in_place], ranks)):
+            if not (new[k] and x.ndim == 1 + old + rank):
+                own = x.shape[x.ndim - rank :]
+                full[k] = jnp.broadcast_to(full[k], (size, *axes[1:], *own))
+        return call(*full, shared), True if in_place == 1 else (True,) * in_place
 
     return call
 
@@ -115,7 +131,7 @@ def over_batch(one: Callable, ranks: Sequence[int]) -> Callable:
         flat = [_flattened(x, axes, rank) for x, rank in zip(arrays, ranks)]
         in_axes = tuple(0 if x.ndim > rank else None for x, rank in zip(flat, ranks))
         out = jax.vmap(one, (*in_axes, None))(*flat, shared)
-        return out.reshape(*axes, *out.shape[1:])
+        return jax.tree.map(lambda x: x.reshape(*axes, *x.shape[1:]), out)
 
     return run
 

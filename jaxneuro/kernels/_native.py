@@ -11,6 +11,8 @@ import jax
 _log = logging.getLogger("jaxneuro")
 _TARGETS = {
     "jaxneuro_deliver": "JaxneuroDeliver",
+    "jaxneuro_learn": "JaxneuroLearn",
+    "jaxneuro_log_events": "JaxneuroLogEvents",
     "jaxneuro_materialize": "JaxneuroMaterialize",
     "jaxneuro_pack": "JaxneuroPack",
     "jaxneuro_poisson": "JaxneuroPoisson",

@@ -1,15 +1,17 @@
 """The C++ header of the layout is what the Python side says."""
 
 import numpy as np
+import pytest
 
 from jaxneuro.kernels import DRAW_WORDS, Draw, Section
 from jaxneuro.kernels._table import SECTION_NARROW, SECTION_WORDS
 from scripts import native_layout
 
 
-def test_the_header_is_current():
+@pytest.mark.parametrize("name", native_layout.HEADERS)
+def test_the_header_is_current(name):
     """If this fails, run `python -m scripts.native_layout` and build the kernels again."""
-    assert native_layout.HEADER.read_text() == native_layout.header()
+    assert (native_layout.NATIVE / name).read_text() == native_layout.HEADERS[name]()
 
 
 def test_a_section_is_read_as_it_was_written():

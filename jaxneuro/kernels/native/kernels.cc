@@ -2,56 +2,22 @@
 // those of a batch; without them it is shared by the batch.  The tables are always shared.
 // The functions that the host calls itself, on its own arrays, are plain C at the end.
 #include <cstring>
-#include <vector>
 
+#include "batch.h"
 #include "delivery.h"
 #include "pack.h"
 #include "unpack.h"
-#include "xla/ffi/api/ffi.h"
 
 namespace jaxneuro {
 namespace {
 
 namespace ffi = xla::ffi;
-using ffi::AnyBuffer;
 using ffi::DataType;
 using ffi::Error;
 
 struct Operands {
   AnyBuffer ring, bits, values, step, scale, weights, sections, pointers, targets, tags, delays,
       block_offset, block_delay, block_span, draws, draw_tables;
-};
-
-template <class T>
-const T* Data(const AnyBuffer& b) {
-  return reinterpret_cast<const T*>(b.untyped_data());
-}
-
-// A batch: the axes before those of one network, and one member of it.  An operand has all of
-// these axes (of length 1 where it does not vary along one) or none.
-struct Member {
-  std::vector<size_t> axes;
-  size_t number;
-
-  size_t size() const {
-    size_t n = 1;
-    for (size_t axis : axes) n *= axis;
-    return n;
-  }
-
-  // This member's part of an operand, whose own rank is `rank`.
-  template <class T>
-  const T* Of(const AnyBuffer& b, size_t rank) const {
-    const auto d = b.dimensions();
-    if (d.size() == rank) return Data<T>(b);
-    size_t one = 1, at = 0, stride = 1, rest = number;
-    for (size_t k = axes.size(); k < d.size(); ++k) one *= size_t(d[k]);
-    for (size_t k = axes.size(); k-- > 0; rest /= axes[k]) {
-      if (d[k] != 1) at += rest % axes[k] * stride;
-      stride *= size_t(d[k]);
-    }
-    return Data<T>(b) + at * one;
-  }
 };
 
 template <class Acc, class Delay, class Weight>

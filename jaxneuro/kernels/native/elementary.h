@@ -1,0 +1,106 @@
+// Elementary functions without branches, so that a loop over them becomes vector code.  The same
+// bits on every CPU: no fused multiply-add, no table of the C library.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "threefry.h"
+
+namespace jaxneuro {
+
+template <class To, class From>
+JAXNEURO_INLINE To Bits(From x) {
+  static_assert(sizeof(To) == sizeof(From), "sizes differ");
+  To y;
+  std::memcpy(&y, &x, sizeof y);
+  return y;
+}
+
+template <class T>
+struct Format;
+
+template <>
+struct Format<float> {
+  using Int = int32_t;
+  static constexpr int kMantissa = 23, kBias = 127, kExpTerms = 7, kLogTerms = 5;
+  static constexpr float kRounding = 12582912.0f;  // 1.5 2^23: adding it rounds to whole numbers
+  static constexpr float kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
+  static constexpr float kLargest = 88.72283f, kSmallest = -87.33654f;
+};
+
+template <>
+struct Format<double> {
+  using Int = int64_t;
+  static constexpr int kMantissa = 52, kBias = 1023, kExpTerms = 14, kLogTerms = 11;
+  static constexpr double kRounding = 6755399441055744.0;  // 1.5 2^52
+  static constexpr double kLn2High = 6.93145751953125e-1, kLn2Low = 1.42860682030941723212e-6;
+  static constexpr double kLargest = 709.78271289338397, kSmallest = -708.39641853226408;
+};
+
+// e^x: x = n ln 2 + r, the Taylor series in |r| <= 0.35 to the last bit.  0 where the result
+// would be subnormal.
+template <class T>
+JAXNEURO_INLINE T Exp(T x) {
+  using F = Format<T>;
+  using Int = typename F::Int;
+  const T inside = x > F::kLargest ? F::kLargest : x < F::kSmallest ? F::kSmallest : x;
+  const T shifted = inside * T(1.4426950408889634) + F::kRounding;
+  const T n = shifted - F::kRounding;
+  const T r = (inside - n * F::kLn2High) - n * F::kLn2Low;
+  T sum = T(1);
+#pragma GCC unroll 16
+  for (int k = F::kExpTerms; k > 0; --k) sum = T(1) + r * sum * (T(1) / T(k));
+  // In two steps: 2^n itself may be above the largest number.
+  const Int whole = Bits<Int>(shifted) - Bits<Int>(T(F::kRounding)), half = whole >> 1;
+  const T scaled = sum * Bits<T>(Int((half + F::kBias) << F::kMantissa)) *
+                   Bits<T>(Int((whole - half + F::kBias) << F::kMantissa));
+  const T large = x > F::kLargest ? std::numeric_limits<T>::infinity() : scaled;
+  const T small = x < F::kSmallest ? T(0) : large;
+  return x != x ? x : small;
+}
+
+// ln x: x = 2^n m with m in sqrt(1/2) ... sqrt(2), and the series of atanh.  Subnormal x are 0.
+template <class T>
+JAXNEURO_INLINE T Log(T x) {
+  using F = Format<T>;
+  using Int = typename F::Int;
+  using Word = std::make_unsigned_t<Int>;
+  const Word bits = Bits<Word>(x), root = Bits<Word>(T(0.70710678118654752));
+  const Int above = Int(bits - root) >> F::kMantissa;
+  const T m = Bits<T>(Word(bits - (Word(above) << F::kMantissa))), n = T(above);
+  const T s = (m - T(1)) / (m + T(1)), z = s * s;
+  T sum = T(1) / T(2 * F::kLogTerms - 1);
+#pragma GCC unroll 16
+  for (int k = F::kLogTerms - 1; k > 0; --k) sum = sum * z + T(1) / T(2 * k - 1);
+  const T y = n * F::kLn2High + (n * F::kLn2Low + T(2) * s * sum);
+  const T least = std::numeric_limits<T>::min(), inf = std::numeric_limits<T>::infinity();
+  const T nan = std::numeric_limits<T>::quiet_NaN();
+  const T zero = x < least ? -inf : y;
+  const T negative = x < T(0) ? nan : zero;
+  return x == inf ? inf : x != x ? x : negative;
+}
+
+// x^y for x >= 0; for x < 0 only where y is a whole number.
+template <class T>
+JAXNEURO_INLINE T Pow(T x, T y) {
+  const T size = x < T(0) ? -x : x;
+  const T power = Exp(y * Log(size));
+  const T at_zero = y > T(0) ? T(0) : std::numeric_limits<T>::infinity();
+  const T from_zero = size < std::numeric_limits<T>::min() ? at_zero : power;
+  const T whole = T(int32_t(y)), half = y * T(0.5);
+  const T sign = T(int32_t(half)) == half ? T(1) : T(-1);
+  const T odd = whole == y ? sign * from_zero : std::numeric_limits<T>::quiet_NaN();
+  const T any = x < T(0) ? odd : from_zero;
+  return y == T(0) || x == T(1) ? T(1) : any;
+}
+
+template <class T>
+JAXNEURO_INLINE T Logistic(T x) {
+  return T(1) / (T(1) + Exp(-x));
+}
+
+}  // namespace jaxneuro

@@ -1,0 +1,209 @@
+// `learn` and `log_events` as XLA FFI handlers.  What every operand is: kernels/_learn.py.
+#include <cstring>
+
+#include "batch.h"
+#include "learn.h"
+#include "table.h"
+
+namespace jaxneuro {
+namespace {
+
+namespace ffi = xla::ffi;
+using ffi::DataType;
+using ffi::Error;
+
+// The order is that of the call in kernels/_learn.py; the first five are changed in place.
+enum Operand {
+  kRingIn, kWeightsIn, kVariablesIn, kRowTimeIn, kRowTracesIn, kBits, kValues, kStep, kLimit,
+  kFlags, kScale, kNumbers, kPostRing, kHead, kLog, kLogNumbers, kSharedRing, kWords, kSections,
+  kPointers, kTargets, kTags, kDelays, kBlockOffset, kBlockDelay, kBlockSpan, kOperands
+};
+constexpr int kInPlace = 5;
+constexpr size_t kRanks[kInPlace] = {2, 1, 2, 1, 2};
+
+struct Call {
+  std::vector<AnyBuffer> in;
+  std::vector<void*> out;
+  int64_t n_targets, parameters;
+  double dt;
+  bool clear;
+};
+
+template <class T>
+T* Mine(const Call& call, int which, size_t number) {
+  const auto d = call.in[size_t(which)].dimensions();
+  size_t one = 1;
+  for (size_t k = d.size() - kRanks[which]; k < d.size(); ++k) one *= size_t(d[k]);
+  return static_cast<T*>(call.out[size_t(which)]) + number * one;
+}
+
+size_t Last(const AnyBuffer& b, size_t from_end = 0) {
+  const auto d = b.dimensions();
+  return size_t(d[d.size() - 1 - from_end]);
+}
+
+template <class T, class Delay>
+Learning<T, Delay> Of(const Call& call, const Member& m) {
+  const auto& in = call.in;
+  const size_t number = m.number;
+  const Section s = Section::Read(Data<uint32_t>(in[kSections]));
+  const int32_t* flags = m.Of<int32_t>(in[kFlags], 1);
+  const int32_t* log = m.Of<int32_t>(in[kLog], 2);
+  const int32_t* head = m.Of<int32_t>(in[kHead], 2);
+  Learning<T, Delay> l{};
+  l.ring = Mine<T>(call, kRingIn, number);
+  l.weights = Mine<T>(call, kWeightsIn, number);
+  l.variables = Mine<T>(call, kVariablesIn, number);
+  l.row_time = Mine<int32_t>(call, kRowTimeIn, number);
+  l.row_traces = Mine<T>(call, kRowTracesIn, number);
+  l.slots = Last(in[kRingIn], 1);
+  l.places = Last(in[kRingIn]);
+  l.synapses = Last(in[kWeightsIn]);
+  l.rows = Last(in[kRowTimeIn]);
+  l.variable_rows = Last(in[kVariablesIn], 1);
+  l.trace_rows = Last(in[kRowTracesIn], 1);
+  l.step = *m.Of<int32_t>(in[kStep], 0);
+  l.limit = *m.Of<int32_t>(in[kLimit], 0);
+  l.tick = flags[0] != 0;
+  l.learning = flags[1] != 0;
+  l.bits = m.Of<uint8_t>(in[kBits], 1);
+  l.bytes = Last(in[kBits]);
+  l.values = Last(in[kValues]) == 0 ? nullptr : m.Of<T>(in[kValues], 1);
+  l.scale = m.Of<T>(in[kScale], 1);
+  l.post = m.Of<T>(in[kPostRing], 3);
+  l.post_slots = Last(in[kPostRing], 2);
+  l.post_rows = Last(in[kPostRing], 1);
+  l.n_targets = size_t(call.n_targets);
+  l.head_time = head;
+  l.head = head + Last(in[kHead]);
+  l.capacity = Last(in[kLog]);
+  l.log_previous = log + l.capacity;
+  l.log_previous_time = log + 2 * l.capacity;
+  l.log_numbers = m.Of<T>(in[kLogNumbers], 2);
+  l.log_rows = Last(in[kLogNumbers], 1);
+  l.shared = m.Of<T>(in[kSharedRing], 2);
+  l.shared_slots = Last(in[kSharedRing], 1);
+  l.shared_rows = Last(in[kSharedRing]);
+  l.dt = call.dt;
+  l.first_row = s.first_row;
+  l.blocks = s.blocks;
+  l.own_delays = (s.flags & kHasDelays) != 0;
+  l.tags = (s.flags & kHasTags) != 0;
+  l.pointers = Data<uint32_t>(in[kPointers]);
+  l.targets = Data<uint16_t>(in[kTargets]);
+  l.tag = Data<uint16_t>(in[kTags]);
+  l.delays = Data<Delay>(in[kDelays]);
+  l.block_offset = Data<int32_t>(in[kBlockOffset]);
+  l.block_delay = Data<int32_t>(in[kBlockDelay]);
+  l.block_span = Data<int32_t>(in[kBlockSpan]);
+  return l;
+}
+
+template <class T, class Delay>
+void LearnBatch(const Call& call) {
+  const auto d = call.in[kRingIn].dimensions();
+  Member member{{d.begin(), d.end() - 2}, 0};
+  std::array<Program, kPhases> programs;
+  const int32_t* word = Data<int32_t>(call.in[kWords]);
+  for (Program& p : programs) word = p.Read(word);
+  for (size_t size = member.size(); member.number < size; ++member.number) {
+    const Learning<T, Delay> l = Of<T, Delay>(call, member);
+    if (call.clear) {
+      const int64_t n = int64_t(l.slots), now = (l.step % n + n) % n;
+      std::memset(l.ring + size_t(now) * l.places, 0, l.places * sizeof(T));
+    }
+    if (l.synapses == 0) continue;
+    Lesson<T, Delay>(l, programs, member.Of<T>(call.in[kNumbers], 1), size_t(call.parameters))
+        .Run();
+  }
+}
+
+Error LearnImpl(ffi::RemainingArgs args, ffi::RemainingRets rets, int64_t n_targets,
+                int64_t parameters, double dt, bool clear) {
+  if (args.size() != kOperands || rets.size() != kInPlace)
+    return Error::InvalidArgument("learn: wrong number of operands");
+  Call call{{}, {}, n_targets, parameters, dt, clear};
+  for (size_t k = 0; k < args.size(); ++k) call.in.push_back(*args.get<AnyBuffer>(k));
+  for (size_t k = 0; k < rets.size(); ++k) {
+    ffi::Result<AnyBuffer> out = *rets.get<AnyBuffer>(k);
+    if (out->untyped_data() != call.in[k].untyped_data())
+      std::memcpy(out->untyped_data(), call.in[k].untyped_data(), call.in[k].size_bytes());
+    call.out.push_back(out->untyped_data());
+  }
+  const bool wide = call.in[kRingIn].element_type() == DataType::F64;
+  const bool far = call.in[kDelays].element_type() == DataType::U16;
+  if (wide)
+    far ? LearnBatch<double, uint16_t>(call) : LearnBatch<double, uint8_t>(call);
+  else
+    far ? LearnBatch<float, uint16_t>(call) : LearnBatch<float, uint8_t>(call);
+  return Error::Success();
+}
+
+// Appends the events of a step to a log: for each target that has one its time, and when and where
+// its previous one is.  In place: head (2, targets), log (3, capacity), numbers (rows, capacity).
+template <class T>
+void LogMember(const Member& m, const std::vector<AnyBuffer>& in, const std::vector<void*>& out) {
+  const size_t n = Last(in[1]), capacity = Last(in[2]), rows = Last(in[3], 1);
+  int32_t& count = static_cast<int32_t*>(out[0])[m.number];
+  int32_t* head_time = static_cast<int32_t*>(out[1]) + m.number * 2 * n;
+  int32_t *head = head_time + n, *time = static_cast<int32_t*>(out[2]) + m.number * 3 * capacity;
+  int32_t *previous = time + capacity, *previous_time = previous + capacity;
+  T* numbers = static_cast<T*>(out[3]) + m.number * rows * capacity;
+  const uint8_t* events = m.Of<uint8_t>(in[4], 1);
+  const T* values = m.Of<T>(in[5], 2);
+  const int32_t step = *m.Of<int32_t>(in[6], 0);
+  for (size_t j = 0; j < n; ++j) {
+    if (j % 8 == 0 && j + 8 <= n) {
+      uint64_t eight;
+      std::memcpy(&eight, events + j, 8);
+      if (eight == 0) {
+        j += 7;
+        continue;
+      }
+    }
+    if (events[j] == 0) continue;
+    const size_t e = size_t(uint32_t(count)) & (capacity - 1);
+    time[e] = step;
+    previous[e] = head[j];
+    previous_time[e] = head_time[j];
+    head[j] = count;
+    head_time[j] = step;
+    for (size_t k = 0; k < rows; ++k) numbers[k * capacity + e] = values[k * n + j];
+    count = int32_t(uint32_t(count) + 1u);
+  }
+}
+
+Error LogImpl(ffi::RemainingArgs args, ffi::RemainingRets rets) {
+  std::vector<AnyBuffer> in;
+  std::vector<void*> out;
+  for (size_t k = 0; k < args.size(); ++k) in.push_back(*args.get<AnyBuffer>(k));
+  for (size_t k = 0; k < rets.size(); ++k) {
+    ffi::Result<AnyBuffer> result = *rets.get<AnyBuffer>(k);
+    if (result->untyped_data() != in[k].untyped_data())
+      std::memcpy(result->untyped_data(), in[k].untyped_data(), in[k].size_bytes());
+    out.push_back(result->untyped_data());
+  }
+  const auto d = in[1].dimensions();
+  Member member{{d.begin(), d.end() - 2}, 0};
+  for (size_t size = member.size(); member.number < size; ++member.number)
+    if (in[3].element_type() == DataType::F64)
+      LogMember<double>(member, in, out);
+    else
+      LogMember<float>(member, in, out);
+  return Error::Success();
+}
+
+}  // namespace
+}  // namespace jaxneuro
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroLearn, jaxneuro::LearnImpl,
+                              xla::ffi::Ffi::Bind()
+                                  .RemainingArgs()
+                                  .RemainingRets()
+                                  .Attr<int64_t>("n_targets")
+                                  .Attr<int64_t>("parameters")
+                                  .Attr<double>("dt")
+                                  .Attr<bool>("clear"));
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroLogEvents, jaxneuro::LogImpl,
+                              xla::ffi::Ffi::Bind().RemainingArgs().RemainingRets());
