@@ -299,3 +299,46 @@ def reward_modulated(
             jumps.append((stop, -a_minus * trace(seen.post, tau_minus)))
             delivered.append((stop, w))
     return delivered, clipped(w, w_min, w_max)
+
+
+def low_passed(v, tau, dt, start):
+    """u[k] at the end of step k, where v[k] stood throughout it; u was `start` before step 0."""
+    v, ages = np.asarray(v, np.float64), dt * np.arange(len(v))
+    kept = np.exp(-ages / tau)
+    new = [np.sum(v[: k + 1][::-1] * kept[: k + 1]) for k in range(len(v))]
+    return -np.expm1(-dt / tau) * np.array(new) + start * np.exp(-(ages + dt) / tau)
+
+
+def clopath(
+    spikes,
+    weight,
+    v,
+    u_plus,
+    u_minus,
+    a_ltd=1.4e-4,
+    a_ltp=8e-5,
+    theta_minus=-70.6,
+    theta_plus=-45.3,
+    tau_x=15.0,
+    w_min=0.0,
+    w_max=100.0,
+):
+    """Voltages and their low-passed values by step, as they left the soma: they arrive d later.
+
+    In every step w += dt a_ltp x [v - theta_plus] [u_plus - theta_minus], then at a presynaptic
+    event w -= a_ltd [u_minus - theta_minus]; [y] = max(y, 0), tau_x x' = -x + spikes, so that x is
+    K / tau_x. Before step 0 nothing arrives.
+    """
+    pre, _ = arrivals(spikes._replace(post=[]))
+    delivered, w = [], weight
+    for step in range(spikes.last + 1):
+        sent = step - spikes.d
+        if sent >= 0:
+            x = trace((step - pre[pre < step]) * spikes.dt, tau_x) / tau_x
+            raised = max(v[sent] - theta_plus, 0.0) * max(u_plus[sent] - theta_minus, 0.0)
+            w = min(w + spikes.dt * a_ltp * x * raised, w_max)
+        if np.any(pre == step):
+            if sent >= 0:
+                w = max(w - a_ltd * max(u_minus[sent] - theta_minus, 0.0), w_min)
+            delivered.append((step, w))
+    return delivered, w

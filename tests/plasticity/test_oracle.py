@@ -146,3 +146,21 @@ def test_the_integral_of_the_reward_does_not_depend_on_its_pieces():
             c -= 0.012 * np.exp(-seen.post / 20).sum() * seen.pre_now
     assert w == pytest.approx(whole[1], rel=1e-4)
     assert abs(whole[1] - 0.5) > 0.1
+
+
+def test_clopath_in_two_steps_of_its_voltage():
+    """Above both thresholds in steps 30 and 31 alone; presynaptic 20 and 40; one step of delay."""
+    v, bar = np.full(60, -70.0), np.full(60, -60.0)
+    v[30:32] = -40.0
+    delivered, w = oracle.clopath(spikes([20, 40], [], last=59), 1.0, v, bar, bar)
+    down = 1.4e-4 * 10.6
+    up = 0.5 * 8e-5 * 5.3 * 10.6 * (E(-5.5 / 15) + E(-6.0 / 15)) / 15
+    assert [step for step, _ in delivered] == [20, 40]
+    assert delivered[0][1] == pytest.approx(1.0 - down, abs=1e-15)
+    assert w == pytest.approx(1.0 - 2 * down + up, abs=1e-15)
+
+
+def test_a_low_pass_of_a_jump():
+    got = oracle.low_passed([0.0, 10.0, 10.0], 4.0, STEP, 0.0)
+    np.testing.assert_allclose(got, [0.0, 10 * (1 - E(-1 / 8)), 10 * (1 - E(-1 / 4))], atol=1e-14)
+    assert oracle.low_passed([5.0] * 9, 4.0, STEP, 5.0) == pytest.approx(5.0)

@@ -1,11 +1,13 @@
 """Runs plastic synapses of NEST under given spike trains; started in NEST's own environment.
 
 Reads one JSON object from standard input: `dt`, `ms` and `cases`. Writes one to standard output: of
-each case the weight at each presynaptic spike, and the steps in which the two neurons spiked.
+each case the weight at each presynaptic spike, and the steps in which the two neurons spiked, or,
+of a rule that follows the voltage, the voltage of the postsynaptic neuron step by step.
 
 Both neurons are parrots, each driven by a spike_generator that is early by its delay of `slice`
 steps, so that they spike in the steps of the trains. NEST goes forward by the shortest delay that
 there is: this one. The plastic synapse ends at port 1 of the postsynaptic parrot, which is deaf.
+Where the rule follows the voltage the postsynaptic neuron is a `driven` one instead.
 """
 
 import json
@@ -71,7 +73,33 @@ def run(case: dict, dt: float, ms: float) -> dict:
     }
 
 
+def run_voltage(case: dict, dt: float, ms: float) -> dict:
+    """A synapse that follows the voltage and its low-passed values; the neuron gets both trains."""
+    nest.ResetKernel()
+    nest.set(resolution=dt)
+    pre = parrot(case["pre"], dt, 1, {})
+    post = nest.Create(case["driven"], params=case["neuron"])
+    push = parrot(case["post"], dt, 1, {})
+    nest.Connect(push, post, syn_spec={"weight": case["push"], "delay": dt})
+    weights = nest.Create("weight_recorder")
+    nest.CopyModel(case["model"], "plastic", dict(case["synapse"], weight_recorder=weights))
+    plastic = {"synapse_model": "plastic", "weight": case["weight"], "delay": case["delay"]}
+    nest.Connect(pre, post, syn_spec=plastic)
+    names = {"v": "V_m", "u_plus": "u_bar_plus", "u_minus": "u_bar_minus"}
+    meter = nest.Create("multimeter", params={"record_from": [*names.values()], "interval": dt})
+    nest.Connect(meter, post)
+    nest.Simulate(ms)
+    return {
+        "first": round(meter.events["times"][0] / dt),
+        "steps": np.rint(weights.events["times"] / dt).astype(int).tolist(),
+        "weights": weights.events["weights"].tolist(),
+        **{ours: meter.events[theirs].tolist() for ours, theirs in names.items()},
+    }
+
+
 if __name__ == "__main__":
     nest.verbosity = nest.VerbosityLevel.ERROR
     job = json.load(sys.stdin)
-    json.dump([run(case, job["dt"], job["ms"]) for case in job["cases"]], sys.stdout)
+    kinds = [run_voltage if "driven" in case else run for case in job["cases"]]
+    answers = [run(case, job["dt"], job["ms"]) for run, case in zip(kinds, job["cases"])]
+    json.dump(answers, sys.stdout)

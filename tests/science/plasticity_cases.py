@@ -142,6 +142,18 @@ def random_trains(delay: int, rewarded: bool = False, together: int = 20) -> Tra
     return Trains(*(np.unique(train).tolist() for train in ([50, *pre], post, rewards)))
 
 
+def answers_of(cases: list[dict], ms: float = MS) -> list[dict]:
+    """What the script in NEST's environment answers."""
+    done = subprocess.run(
+        [environment("nest"), SCRIPT],
+        input=json.dumps({"dt": DT, "ms": ms, "cases": cases}),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
 def in_nest(jobs: list[tuple[Rule, int, Trains]], slice_steps: int = 1) -> list[Case]:
     """What NEST gives for each (rule, delay, trains); NEST goes `slice_steps` steps at a time."""
     cases = [
@@ -149,14 +161,7 @@ def in_nest(jobs: list[tuple[Rule, int, Trains]], slice_steps: int = 1) -> list[
         | {"weight": rule.weight, "delay": delay * DT, "slice": slice_steps}
         for rule, delay, trains in jobs
     ]
-    done = subprocess.run(
-        [environment("nest"), SCRIPT],
-        input=json.dumps({"dt": DT, "ms": MS, "cases": cases}),
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    answers = json.loads(done.stdout.splitlines()[-1])
+    answers = answers_of(cases)
     return [_case(*job, answer) for job, answer in zip(jobs, answers, strict=True)]
 
 
@@ -192,3 +197,53 @@ def nest_cases() -> dict[str, Case]:
         for delay in DELAYS
     ]
     return {case.name: case for case in in_nest(jobs)}
+
+
+class VoltageCase(NamedTuple):
+    """A synapse that follows the voltage: by step, from step 0, as NEST has them at its end."""
+
+    name: str
+    parameters: dict
+    pre: list[int]
+    v: np.ndarray
+    u_plus: np.ndarray  # low-passed, and delayed by `BARS_LATE` steps
+    u_minus: np.ndarray
+    dt: float
+    delay: int
+    weight: float
+    weights: np.ndarray
+    last: int
+
+
+BARS_LATE = 50  # steps: NEST's delay_u_bars of 5 ms
+
+
+@cache
+def nest_clopath_cases() -> dict[str, VoltageCase]:
+    """By name: two neurons with two delays, 2 s each, pushed to spike; runs NEST once."""
+    numbers = {"a_ltd": 1.4e-4, "a_ltp": 8e-5, "theta_minus": -70.6, "theta_plus": -45.3}
+    neuron = {theirs: numbers[theirs.lower()] for theirs in ("A_LTD", "A_LTP")}
+    neuron |= {"theta_minus": -70.6, "theta_plus": -45.3}
+    neuron |= {"A_LTD_const": True, "delay_u_bars": BARS_LATE * DT}
+    bounds = {"Wmin": 0.0, "Wmax": 1.2, "tau_x": 15.0}
+    numbers |= {"w_min": 0.0, "w_max": 1.2, "tau_x": 15.0}
+    rng = np.random.default_rng(3)
+    # No spike before the delayed values arrive: until then NEST takes them for 0 mV.
+    pre, post = (np.unique(rng.integers(100, 19_900, n)).tolist() for n in (220, 80))
+    given = {"model": "clopath_synapse", "synapse": bounds, "neuron": neuron, "weight": 1.0}
+    jobs = [
+        (model, delay, {**given, "driven": model, "push": push, "pre": pre, "post": post})
+        for model, push in (("aeif_psc_delta_clopath", 30.0), ("hh_psc_alpha_clopath", 2000.0))
+        for delay in (10, 37)
+    ]
+    answers = answers_of([{**job, "delay": delay * DT} for _, delay, job in jobs], 2000.0)
+    out = {}
+    for (model, delay, _), got in zip(jobs, answers, strict=True):
+        assert got["steps"] == pre, "the weights of other spikes"
+        # From step 0; nothing is above a threshold before the first value.
+        late = {"v": 0, "u_plus": BARS_LATE, "u_minus": BARS_LATE}
+        series = [np.r_[np.full(got["first"] + k, -1e3), got[name]] for name, k in late.items()]
+        more = (DT, delay, 1.0, np.array(got["weights"]), 19_999)
+        name = f"{model}_{delay}"
+        out[name] = VoltageCase(name, numbers, pre, *(x[:20_000] for x in series), *more)
+    return out
