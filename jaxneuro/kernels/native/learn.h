@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "deliver.h"
+#include "gather.h"
 #include "pool.h"
 #include "program.h"
 
@@ -62,26 +63,42 @@ struct Visit {
   bool event;
 };
 
+// Postsynaptic events, at most one per synapse of a block: its lane, the event's number and time,
+// when the synapse sees it, when it was touched before that.
+struct Level {
+  size_t n;
+  uint32_t lane[kBlockLanes], at[kBlockLanes];
+  int32_t event[kBlockLanes], time[kBlockLanes], seen[kBlockLanes], since[kBlockLanes];
+};
+
 template <class T, class Delay>
 class Learner {
  public:
-  Learner(const Learning<T, Delay>& l, const std::array<Program, kPhases>& programs,
-          const T* numbers, size_t parameters)
-      : l_(l) {
-    for (int k = 0; k < kPhases; ++k) {
-      const size_t n = size_t(programs[size_t(k)].constants) + parameters;
-      machines_[size_t(k)] = std::make_unique<Machine<T>>(programs[size_t(k)], numbers, n);
-      numbers += n;
-    }
+  // For a new call, with what was allocated for the last one.
+  void Load(const Learning<T, Delay>& l, const std::array<Program, kPhases>& programs,
+            const T* numbers, size_t parameters) {
+    l_ = l;
+    dt_ = T(l.dt);
     first_target_ = uint32_t(l.block_span[0]);
+    reads_times_ = false;
+    for (int k = 0; k < kPhases; ++k) {
+      const Program& p = programs[size_t(k)];
+      const size_t n = size_t(p.constants) + parameters;
+      machines_[size_t(k)].Load(p, numbers, n);
+      numbers += n;
+      for (int32_t i = 0; i < p.n_inputs; ++i)
+        reads_times_ |= p.inputs[i].kind == kElapsed || p.inputs[i].kind == kStart;
+    }
+    if (!l.own_delays)
+      for (size_t i = 0; i < kBlockLanes; ++i) delay_[i] = l.block_delay[0];
   }
 
   // Visits rows for the targets of a range, which count from the first of the projection.
   void Rows(const Visit* rows, size_t count, Range range) {
     range_ = range;
-    whole_ = range.begin == 0 && range.end == l_.n_targets;
+    for (size_t i = 0; i < count && i < kAhead; ++i) Prefetch(rows[i]);
     for (size_t i = 0; i < count; ++i) {
-      if (i + 1 < count) Prefetch(rows[i + 1]);
+      if (i + kAhead < count) Prefetch(rows[i + kAhead]);
       Row(rows[i]);
     }
   }
@@ -89,7 +106,7 @@ class Learner {
   // Brings the traces of the sources to now; called once for a row, after all ranges.
   void Finish(const Visit* rows, size_t count) {
     for (size_t i = 0; i < count; ++i) {
-      Machine<T>& m = *machines_[rows[i].event ? kJump : kAdvance];
+      Machine<T>& m = machines_[rows[i].event ? kJump : kAdvance];
       const Program& p = m.program();
       visit_ = rows[i];
       for (int32_t k = 0; k < p.n_inputs; ++k) m.Scalar(p.inputs[k].slot) = RowNumber(p.inputs[k]);
@@ -102,13 +119,11 @@ class Learner {
   }
 
  private:
-  struct Pending {
-    uint32_t lane;
-    int32_t event, time, since;  // number and time of the event; when the synapse was touched before
-  };
+  static constexpr size_t kAhead = 2;      // rows between a prefetch and its visit
+  static constexpr uint32_t kLong = 256;   // synapses after which the machine knows the way
 
-  T Ms(int64_t steps) const { return T(double(steps) * l_.dt); }
-  size_t Slot(int64_t step, size_t slots) const {
+  T Ms(int64_t steps) const { return T(steps) * dt_; }
+  static size_t Slot(int64_t step, size_t slots) {
     const int64_t n = int64_t(slots), k = step % n;
     return size_t(k < 0 ? k + n : k);
   }
@@ -139,11 +154,17 @@ class Learner {
 
   void Row(const Visit& visit) {
     visit_ = visit;
+    if (l_.learning) {
+      released_ = T(0);
+      Start(kOnPost);
+      released_ = Value();
+      if (l_.tick) Start(kOnTick);
+      if (visit.event)
+        Start(kOnPre);
+      else if (!l_.tick)
+        Start(kLapse);
+    }
     released_ = Value();
-    Start(kOnPost, false);
-    Start(kOnPre, visit.event);
-    Start(kOnTick, l_.tick);
-    Start(kLapse, !visit.event && !l_.tick);
     if (l_.tags) return Tagged();
     const uint32_t* p = l_.pointers + size_t(visit.row) * l_.blocks;
     for (uint32_t j = 0; j < l_.blocks; ++j) {
@@ -156,11 +177,10 @@ class Learner {
       if (range_.end < last) hi = SplitRow(l_.targets, lo, hi, range_.end - first, last - first);
       for (uint32_t at = lo; at < hi; at += uint32_t(kBlockLanes)) {
         const uint32_t n = hi - at < kBlockLanes ? hi - at : uint32_t(kBlockLanes);
-        for (uint32_t i = 0; i < n; ++i) {
-          at_[i] = at + i;
-          target_[i] = first + l_.targets[at + i];
-          delay_[i] = l_.own_delays ? int32_t(l_.delays[at + i]) : l_.block_delay[j];
-        }
+        Widen(target_, l_.targets + at, first, n);
+        for (uint32_t i = 0; i < n; ++i) at_[i] = at + i;
+        if (l_.own_delays)
+          for (uint32_t i = 0; i < n; ++i) delay_[i] = int32_t(l_.delays[at + i]);
         Block(n, j);
       }
     }
@@ -176,7 +196,7 @@ class Learner {
       if (target < range_.begin || target >= range_.end) continue;
       at_[n] = i;
       target_[n] = target;
-      delay_[n] = l_.own_delays ? int32_t(l_.delays[i]) : l_.block_delay[j];
+      if (l_.own_delays) delay_[n] = int32_t(l_.delays[i]);
       if (++n == kBlockLanes) {
         Block(n, 0);
         n = 0;
@@ -186,23 +206,21 @@ class Learner {
   }
 
   // The numbers of the row that a program needs.
-  void Start(Phase phase, bool runs) {
-    if (!runs && phase != kOnPost) return;
-    Machine<T>& m = *machines_[phase];
+  void Start(Phase phase) {
+    Machine<T>& m = machines_[phase];
     const Program& p = m.program();
+    if (p.empty()) return;
     for (int32_t k = 0; k < p.n_inputs; ++k)
       if (m.IsScalar(p.inputs[k].slot)) m.Scalar(p.inputs[k].slot) = RowNumber(p.inputs[k]);
-    if (phase == kOnPost)
-      for (int32_t k = 0; k < p.n_inputs; ++k)
-        if (p.inputs[k].kind == kReleased) m.Scalar(p.inputs[k].slot) = T(0);
     m.RunRow();
   }
 
   // Up to kBlockLanes synapses of the row: at_, target_, delay_ say which.
   void Block(uint32_t n, uint32_t block) {
     if (l_.learning) {
-      for (uint32_t i = 0; i < n; ++i) touched_[i] = visit_.before;
-      if (!machines_[kOnPost]->program().empty()) Pendings(n);
+      if (reads_times_)
+        for (uint32_t i = 0; i < n; ++i) touched_[i] = visit_.before;
+      if (!machines_[kOnPost].program().empty()) Pending(n);
       if (l_.tick) Now(kOnTick, n);
       if (visit_.event)
         Now(kOnPre, n);
@@ -212,100 +230,109 @@ class Learner {
     if (visit_.event) Send(n, block);
   }
 
+  Level& At(size_t depth) {
+    while (levels_.size() <= depth) levels_.push_back(std::make_unique<Level>());
+    return *levels_[depth];
+  }
+
   // All postsynaptic events that the synapses have not seen, each synapse's oldest first.
-  void Pendings(uint32_t n) {
-    if (levels_.empty()) levels_.resize(1);
-    levels_[0].clear();
+  void Pending(uint32_t n) {
+    const int32_t before = visit_.before, now = int32_t(l_.step);
+    Level& newest = At(0);
+    size_t m = 0;
     for (uint32_t i = 0; i < n; ++i) {
       const uint32_t j = target_[i];
-      const int32_t lower = visit_.before - delay_[i];
-      int32_t time = l_.head_time[j];
-      if (time <= lower) continue;
-      const int32_t upper = int32_t(l_.step) - delay_[i];
-      int32_t event = l_.head[j];
-      while (time > upper) {  // still on its way
+      int32_t time = l_.head_time[j], event = l_.head[j];
+      while (__builtin_expect(time > now - delay_[i], 0)) {  // still on its way
         const size_t e = Entry(event);
         time = l_.log_previous_time[e];
         event = l_.log_previous[e];
       }
-      if (time > lower) levels_[0].push_back({i, event, time, 0});
+      newest.lane[m] = i;  // kept if it counts, overwritten if not: a branch would be missed
+      newest.event[m] = event;
+      newest.time[m] = time;
+      m += time > before - delay_[i];
     }
+    newest.n = m;
     size_t depth = 0;
-    for (; !levels_[depth].empty(); ++depth) {
-      if (levels_.size() == depth + 1) levels_.emplace_back();
-      auto &here = levels_[depth], &older = levels_[depth + 1];
-      older.clear();
-      for (Pending& p : here) {
-        const size_t e = Entry(p.event);
-        const int32_t time = l_.log_previous_time[e], lower = visit_.before - delay_[p.lane];
-        p.since = time > lower ? time : lower;
-        if (time > lower) older.push_back({p.lane, l_.log_previous[e], time, 0});
-      }
+    while (At(depth).n != 0) {
+      Level& older = At(depth + 1);
+      Older(*levels_[depth], older);
+      ++depth;
     }
-    while (depth-- > 0)
-      for (size_t first = 0; first < levels_[depth].size(); first += kBlockLanes) {
-        const size_t left = levels_[depth].size() - first;
-        Past(levels_[depth].data() + first, left < kBlockLanes ? left : kBlockLanes);
-      }
+    while (depth-- > 0) Past(*levels_[depth]);
+  }
+
+  // The events before those of a level.
+  void Older(Level& level, Level& older) const {
+    size_t m = 0;
+    for (size_t i = 0; i < level.n; ++i) {
+      const size_t e = Entry(level.event[i]);
+      const uint32_t lane = level.lane[i];
+      const int32_t time = l_.log_previous_time[e], lower = visit_.before - delay_[lane];
+      level.at[i] = at_[lane];
+      level.seen[i] = level.time[i] + delay_[lane];
+      level.since[i] = (time > lower ? time : lower) + delay_[lane];
+      older.lane[m] = lane;
+      older.event[m] = l_.log_previous[e];
+      older.time[m] = time;
+      m += time > lower;
+    }
+    older.n = m;
   }
 
   size_t Entry(int32_t event) const { return size_t(uint32_t(event)) & (l_.capacity - 1); }
 
   // One postsynaptic event at each of some synapses.
-  void Past(const Pending* pending, size_t n) {
-    Machine<T>& m = *machines_[kOnPost];
+  void Past(const Level& level) {
+    Machine<T>& m = machines_[kOnPost];
     const Program& p = m.program();
+    const size_t n = level.n;
     for (int32_t k = 0; k < p.n_inputs; ++k) {
       const Port& in = p.inputs[k];
-      if (m.IsScalar(in.slot)) continue;
-      T* out = m.Lane(in.slot);
-      switch (in.kind) {
-        case kWeight:
-          for (size_t i = 0; i < n; ++i) out[i] = l_.weights[at_[pending[i].lane]];
-          break;
-        case kVariable:
-          for (size_t i = 0; i < n; ++i)
-            out[i] = l_.variables[size_t(in.index) * l_.synapses + at_[pending[i].lane]];
-          break;
-        case kSince:
-          for (size_t i = 0; i < n; ++i) out[i] = Ms(Seen(pending[i]) - visit_.before);
-          break;
-        case kArriving:
-          for (size_t i = 0; i < n; ++i)
-            out[i] = visit_.event && Seen(pending[i]) == l_.step ? T(1) : T(0);
-          break;
-        case kPost:
-          for (size_t i = 0; i < n; ++i)
-            out[i] = l_.log_numbers[size_t(in.index) * l_.capacity + Entry(pending[i].event)];
-          break;
-        case kElapsed:
-          for (size_t i = 0; i < n; ++i) out[i] = Ms(pending[i].time - pending[i].since);
-          break;
-        case kStart:
-          for (size_t i = 0; i < n; ++i)
-            out[i] = Shared(pending[i].since + delay_[pending[i].lane])[in.index];
-          break;
-        case kStop:
-          for (size_t i = 0; i < n; ++i) out[i] = Shared(Seen(pending[i]))[in.index];
-          break;
-      }
+      if (!m.IsScalar(in.slot)) Read(in, level, m.Lane(in.slot));
     }
     m.RunBlock(n);
     for (int32_t k = 0; k < p.n_outputs; ++k) {
       T* column = Column(p.outputs[k]);
-      if (m.IsScalar(p.outputs[k].slot)) {
-        const T x = m.Scalar(p.outputs[k].slot);
-        for (size_t i = 0; i < n; ++i) column[at_[pending[i].lane]] = x;
-      } else {
-        const T* x = m.Lane(p.outputs[k].slot);
-        for (size_t i = 0; i < n; ++i) column[at_[pending[i].lane]] = x[i];
-      }
+      const bool one = m.IsScalar(p.outputs[k].slot);
+      const T* x = one ? &m.Scalar(p.outputs[k].slot) : m.Lane(p.outputs[k].slot);
+      for (size_t i = 0; i < n; ++i) column[level.at[i]] = x[one ? 0 : i];
     }
-    for (size_t i = 0; i < n; ++i) touched_[pending[i].lane] = Seen(pending[i]);
+    if (reads_times_)
+      for (size_t i = 0; i < n; ++i) touched_[level.lane[i]] = level.seen[i];
   }
 
-  // When an event is seen by its synapse.
-  int32_t Seen(const Pending& p) const { return p.time + delay_[p.lane]; }
+  // What the program of postsynaptic events reads.
+  void Read(const Port& in, const Level& level, T* out) const {
+    const size_t n = level.n;
+    switch (in.kind) {
+      case kWeight:
+      case kVariable:
+        Gather(out, Column(in), level.at, n);
+        break;
+      case kSince:
+        jaxneuro::Since(out, level.seen, visit_.before, dt_, n);
+        break;
+      case kArriving:
+        for (size_t i = 0; i < n; ++i)
+          out[i] = visit_.event && level.seen[i] == int32_t(l_.step) ? T(1) : T(0);
+        break;
+      case kPost:
+        for (size_t i = 0; i < n; ++i)
+          out[i] = l_.log_numbers[size_t(in.index) * l_.capacity + Entry(level.event[i])];
+        break;
+      case kElapsed:
+        Elapsed(out, level.seen, level.since, dt_, n);
+        break;
+      case kStart:
+        for (size_t i = 0; i < n; ++i) out[i] = Shared(level.since[i])[in.index];
+        break;
+      case kStop:
+        for (size_t i = 0; i < n; ++i) out[i] = Shared(level.seen[i])[in.index];
+        break;
+    }
+  }
 
   T* Column(const Port& out) const {
     return out.kind == kWeight ? l_.weights : l_.variables + size_t(out.index) * l_.synapses;
@@ -313,7 +340,7 @@ class Learner {
 
   // What happens in this step at all synapses of the block.
   void Now(Phase phase, uint32_t n) {
-    Machine<T>& m = *machines_[phase];
+    Machine<T>& m = machines_[phase];
     const Program& p = m.program();
     if (p.empty()) return;
     for (int32_t k = 0; k < p.n_inputs; ++k) {
@@ -322,11 +349,12 @@ class Learner {
       T* out = m.Lane(in.slot);
       switch (in.kind) {
         case kWeight:
-        case kVariable: {
-          const T* column = Column(in);
-          for (uint32_t i = 0; i < n; ++i) out[i] = column[at_[i]];
+        case kVariable:
+          if (l_.tags)
+            Gather(out, Column(in), at_, n);
+          else
+            std::memcpy(out, Column(in) + at_[0], n * sizeof(T));
           break;
-        }
         case kPost:
           GatherPost(in.index, n, out);
           break;
@@ -343,12 +371,15 @@ class Learner {
       T* column = Column(p.outputs[k]);
       if (m.IsScalar(p.outputs[k].slot)) {
         for (uint32_t i = 0; i < n; ++i) column[at_[i]] = m.Scalar(p.outputs[k].slot);
-      } else {
+      } else if (l_.tags) {
         const T* x = m.Lane(p.outputs[k].slot);
         for (uint32_t i = 0; i < n; ++i) column[at_[i]] = x[i];
+      } else {
+        std::memcpy(column + at_[0], m.Lane(p.outputs[k].slot), n * sizeof(T));
       }
     }
-    for (uint32_t i = 0; i < n; ++i) touched_[i] = int32_t(l_.step);
+    if (reads_times_)
+      for (uint32_t i = 0; i < n; ++i) touched_[i] = int32_t(l_.step);
   }
 
   // A number of the targets as the synapses see it: that of `delay` steps ago.
@@ -357,7 +388,7 @@ class Learner {
     const T* row = l_.post + size_t(index) * l_.n_targets;
     if (!l_.own_delays) {
       const T* then = row + Slot(l_.step - delay_[0], l_.post_slots) * stride;
-      for (uint32_t i = 0; i < n; ++i) out[i] = then[target_[i]];
+      Gather(out, then, target_, n);
       return;
     }
     const size_t now = Slot(l_.step, l_.post_slots);
@@ -372,8 +403,8 @@ class Learner {
     const T r = released_;
     if (!l_.own_delays && !l_.tags) {
       T* out = l_.ring + Slot(l_.step + delay_[0], l_.slots) * l_.places + l_.block_offset[0];
-      const T x = r * l_.scale[block];
-      for (uint32_t i = 0; i < n; ++i) out[target_[i]] += x * l_.weights[at_[i]];
+      const T x = r * l_.scale[block], *w = l_.weights + at_[0];
+      for (uint32_t i = 0; i < n; ++i) out[target_[i]] += x * w[i];
       return;
     }
     const size_t now = Slot(l_.step, l_.slots);
@@ -386,25 +417,31 @@ class Learner {
     }
   }
 
-  // Asks for the first cache lines of the next row.
+  // Asks for the first cache lines of a row that will be visited soon.
   void Prefetch(const Visit& next) const {
-    const uint32_t at = l_.pointers[size_t(next.row) * (l_.tags ? 1 : l_.blocks)];
-    for (uint32_t i = 0; i < 64; i += 16) __builtin_prefetch(l_.weights + at + i, 1);
-    __builtin_prefetch(l_.targets + at);
-    __builtin_prefetch(l_.targets + at + 32);
-    if (l_.own_delays) __builtin_prefetch(l_.delays + at);
+    const uint32_t* p = l_.pointers + size_t(next.row) * (l_.tags ? 1 : l_.blocks);
+    uint32_t at = p[0];
+    const uint32_t all = p[l_.tags ? 1 : l_.blocks] - at;
+    if (!l_.tags) at += uint32_t(uint64_t(all) * range_.begin / l_.n_targets);
+    const uint32_t left = p[l_.tags ? 1 : l_.blocks] - at, n = left < kLong ? left : kLong;
+    for (uint32_t i = 0; i < n; i += uint32_t(64 / sizeof(T)))
+      __builtin_prefetch(l_.weights + at + i, 1);
+    for (uint32_t i = 0; i < n; i += 32) __builtin_prefetch(l_.targets + at + i);
+    if (l_.own_delays)
+      for (uint32_t i = 0; i < n; i += 32) __builtin_prefetch(l_.delays + at + i);
   }
 
-  const Learning<T, Delay>& l_;
-  std::array<std::unique_ptr<Machine<T>>, kPhases> machines_;
+  Learning<T, Delay> l_;
+  std::array<Machine<T>, kPhases> machines_;
   Range range_{0, 0};
-  bool whole_ = true;
-  uint32_t first_target_;
+  T dt_ = T(0);
+  uint32_t first_target_ = 0;
+  bool reads_times_ = false;
   Visit visit_{0, 0, false};
   T released_ = T(0);
   uint32_t at_[kBlockLanes], target_[kBlockLanes];
   int32_t delay_[kBlockLanes], touched_[kBlockLanes];
-  std::vector<std::vector<Pending>> levels_;
+  std::vector<std::unique_ptr<Level>> levels_;
 };
 
 // Which rows are visited, and their visit, on several threads by ranges of targets: each weight and
@@ -428,13 +465,20 @@ class Lesson {
       return uint32_t(i == pieces || at > n ? n : at);
     };
     Pool::Get().Run(pieces, [&](size_t i) {
-      Learner<T, Delay> one(l_, programs_, numbers_, parameters_);
-      one.Rows(visits.data(), visits.size(), {border(i), border(i + 1)});
+      Mine().Rows(visits.data(), visits.size(), {border(i), border(i + 1)});
     });
-    Learner<T, Delay>(l_, programs_, numbers_, parameters_).Finish(visits.data(), visits.size());
+    Mine().Finish(visits.data(), visits.size());
   }
 
  private:
+  // The learner of this thread, with what this call works on.
+  Learner<T, Delay>& Mine() const {
+    static thread_local Learner<T, Delay> mine;
+    mine.Load(l_, programs_, numbers_, parameters_);
+    return mine;
+  }
+
+  static constexpr int32_t kLongAgo = -(1 << 30);  // LONG_AGO of kernels/_event_log.py
   static constexpr double kParallel = 4000.0;  // synapses that are worth a second thread,
   static constexpr double kLongRow = 200.0;    // in rows of so many
   static constexpr uint32_t kLine = 16;        // neurons in a cache line: nobody shares one
@@ -443,7 +487,7 @@ class Lesson {
 
   void List(std::vector<Visit>& visits) const {
     visits.clear();
-    if (l_.tick || l_.limit > INT32_MIN) {
+    if (l_.tick || l_.limit > kLongAgo) {
       for (size_t row = 0; row < l_.rows; ++row) {
         const bool event = Spiked(l_.first_row + row);
         if (event || l_.tick || l_.row_time[row] < l_.limit)

@@ -77,11 +77,11 @@ JAXNEURO_INLINE void Execute(int32_t operation, T* out, const T* a, bool one_a, 
                              bool one_b, const T* c, bool one_c, size_t n) {
 #define JAXNEURO_UNARY(name, expression)                      \
   case k##name:                                               \
-    Unary(out, a, n, [](T x) -> T { return (expression); }); \
+    Unary(out, a, n, [](T x) JAXNEURO_INLINED -> T { return (expression); }); \
     break;
 #define JAXNEURO_BINARY(name, expression)                                             \
   case k##name:                                                                       \
-    Binary(out, a, one_a, b, one_b, n, [](T x, T y) -> T { return (expression); }); \
+    Binary(out, a, one_a, b, one_b, n, [](T x, T y) JAXNEURO_INLINED -> T { return (expression); }); \
     break;
   switch (operation) {
     JAXNEURO_OPERATIONS(JAXNEURO_UNARY, JAXNEURO_BINARY)
@@ -117,15 +117,16 @@ JAXNEURO_VECTORS inline void RunLanes(const Instruction* code, int32_t count, in
   ExecuteAll(code, count, scalars, scalar, lanes, n);
 }
 
-// A program with its numbers, for one thread.
+// A program with its numbers, for one thread; kept from call to call, so that nothing is allocated.
 template <class T>
 class Machine {
  public:
   // `numbers` are constants and parameters: slots 0 ... n - 1.
-  Machine(const Program& program, const T* numbers, size_t n)
-      : p_(program),
-        scalar_(size_t(program.scalars), T(0)),
-        lanes_(size_t(program.slots - program.scalars) * kBlockLanes) {
+  void Load(const Program& program, const T* numbers, size_t n) {
+    p_ = program;
+    scalar_.assign(size_t(p_.scalars), T(0));
+    const size_t lanes = size_t(p_.slots - p_.scalars) * kBlockLanes;
+    if (lanes_.size() < lanes) lanes_.resize(lanes);
     for (size_t i = 0; i < n && i < scalar_.size(); ++i) scalar_[i] = numbers[i];
     Run(0, 0, 1);
   }
@@ -144,7 +145,7 @@ class Machine {
       RunLanes(p_.code + first, p_.counts[group], p_.scalars, scalar_.data(), lanes_.data(), n);
   }
 
-  const Program& p_;
+  Program p_;
   std::vector<T> scalar_, lanes_;
 };
 

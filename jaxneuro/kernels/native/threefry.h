@@ -6,8 +6,10 @@
 #include <cstdint>
 
 #if defined(__GNUC__)
-#define JAXNEURO_INLINE inline __attribute__((always_inline))
+#define JAXNEURO_INLINED __attribute__((always_inline))
+#define JAXNEURO_INLINE inline JAXNEURO_INLINED
 #else
+#define JAXNEURO_INLINED
 #define JAXNEURO_INLINE inline
 #endif
 
