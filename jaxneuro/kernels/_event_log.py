@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._arrays import as_array
 from ._call import batched, by_platform, native_update, over_batch
 from ._native import native_available
 
@@ -25,8 +26,8 @@ class EventLog(NamedTuple):
     """The last events of some targets.
 
     **Fields** `count` int32 () events so far, modulo 2^32: event e is in entry e mod capacity;
-    `head` int32 (2, targets) time step and number of the newest event of each target; `events`
-    int32 (3, capacity) time of each event, number and time of the previous one of its target;
+    `head` int32 (targets, 2) time step and number of the newest event of each target; `events`
+    int32 (capacity, 3) time of each event, time and number of the previous one of its target;
     `numbers` (rows, capacity) of the target, as they were.
     """
 
@@ -37,20 +38,20 @@ class EventLog(NamedTuple):
 
     @property
     def capacity(self) -> int:
-        return self.events.shape[-1]
+        return self.events.shape[-2]
 
 
 def empty_log(n_targets: int, most: int, rows: int, dtype: Any) -> EventLog:
     """A log without events, for so many targets that have at most `most` events in a delay."""
     # Two halves, and what one step may add: see `flush_limit`.
     capacity = 1 << int(np.ceil(np.log2(max(2 * most * n_targets + n_targets, 16))))
-    head = np.stack([np.full(n_targets, LONG_AGO, np.int32), np.full(n_targets, -1, np.int32)])
-    events = np.full((3, capacity), LONG_AGO, np.int32)
+    head = np.stack([np.full(n_targets, LONG_AGO), np.full(n_targets, -1)], axis=1)
+    events = np.full((capacity, 3), LONG_AGO)
     return EventLog(
-        jnp.asarray(0, jnp.int32),
-        jnp.asarray(head),
-        jnp.asarray(events),
-        jnp.zeros((rows, capacity), dtype),
+        as_array(0, np.int32),
+        as_array(head, np.int32),
+        as_array(events, np.int32),
+        as_array(np.zeros((rows, capacity)), dtype),
     )
 
 
@@ -78,14 +79,14 @@ def _native(*operands: Any) -> tuple:
 
 
 def _reference(count, head, log, kept, events, numbers, step, _):
-    capacity = log.shape[1]
+    capacity = log.shape[0]
     number = count + jnp.cumsum(events, dtype=jnp.int32) - 1
     entry = jnp.where(events, number & (capacity - 1), capacity)
-    new = jnp.stack([jnp.full(events.shape, step, jnp.int32), head[1], head[0]])
-    log = log.at[:, entry].set(new, mode="drop")
+    time = jnp.full(events.shape, step, jnp.int32)
+    log = log.at[entry].set(jnp.stack([time, *head.T], axis=1), mode="drop")
     kept = kept.at[:, entry].set(numbers, mode="drop")
-    now = jnp.stack([jnp.full(events.shape, step, jnp.int32), number])
-    return count + jnp.sum(events, dtype=jnp.int32), jnp.where(events, now, head), log, kept
+    head = jnp.where(events[:, None], jnp.stack([time, number], axis=1), head)
+    return count + jnp.sum(events, dtype=jnp.int32), head, log, kept
 
 
 def flush_limit(before: EventLog, log: EventLog, n_targets: int, longest_delay: int) -> jax.Array:
@@ -97,5 +98,5 @@ def flush_limit(before: EventLog, log: EventLog, n_targets: int, longest_delay: 
     """
     half = (log.capacity - n_targets) // 2
     due = (log.count // half) != (before.count // half)
-    oldest = log.events[0, (log.count - half) & (log.capacity - 1)]
+    oldest = log.events[(log.count - half) & (log.capacity - 1), 0]
     return jnp.where(due, oldest + longest_delay + 1, LONG_AGO).astype(jnp.int32)

@@ -180,18 +180,18 @@ class _Visit:
         def older(x: Any) -> Any:
             time, event = x
             entry = event & (log.capacity - 1)
-            return (time > upper) | (log.events[2, entry] > lower)
+            return (time > upper) | (log.events[entry, 1] > lower)
 
         def walk(x: Any) -> Any:
             time, event = x
             entry = event & (log.capacity - 1)
             back = older(x) & (time > lower)
             return (
-                jnp.where(back, log.events[2, entry], time),
-                jnp.where(back, log.events[1, entry], event),
+                jnp.where(back, log.events[entry, 1], time),
+                jnp.where(back, log.events[entry, 2], event),
             )
 
-        start = log.head[0, place.target], log.head[1, place.target]
+        start = log.head[place.target, 0], log.head[place.target, 1]
         time, event = lax.while_loop(lambda x: jnp.any(older(x) & (x[0] > lower)), walk, start)
         return (time > lower) & (time <= upper), event, time
 

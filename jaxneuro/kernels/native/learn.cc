@@ -48,8 +48,6 @@ Learning<T, Delay> Of(const Call& call, const Member& m) {
   const size_t number = m.number;
   const Section s = Section::Read(Data<uint32_t>(in[kSections]));
   const int32_t* flags = m.Of<int32_t>(in[kFlags], 1);
-  const int32_t* log = m.Of<int32_t>(in[kLog], 2);
-  const int32_t* head = m.Of<int32_t>(in[kHead], 2);
   Learning<T, Delay> l{};
   l.ring = Mine<T>(call, kRingIn, number);
   l.weights = Mine<T>(call, kWeightsIn, number);
@@ -74,11 +72,9 @@ Learning<T, Delay> Of(const Call& call, const Member& m) {
   l.post_slots = Last(in[kPostRing], 2);
   l.post_rows = Last(in[kPostRing], 1);
   l.n_targets = size_t(call.n_targets);
-  l.head_time = head;
-  l.head = head + Last(in[kHead]);
-  l.capacity = Last(in[kLog]);
-  l.log_previous = log + l.capacity;
-  l.log_previous_time = log + 2 * l.capacity;
+  l.head = reinterpret_cast<const Event*>(m.Of<int32_t>(in[kHead], 2));
+  l.log = reinterpret_cast<const Entry*>(m.Of<int32_t>(in[kLog], 2));
+  l.capacity = Last(in[kLog], 1);
   l.log_numbers = m.Of<T>(in[kLogNumbers], 2);
   l.log_rows = Last(in[kLogNumbers], 1);
   l.shared = m.Of<T>(in[kSharedRing], 2);
@@ -140,14 +136,13 @@ Error LearnImpl(ffi::RemainingArgs args, ffi::RemainingRets rets, int64_t n_targ
 }
 
 // Appends the events of a step to a log: for each target that has one its time, and when and where
-// its previous one is.  In place: head (2, targets), log (3, capacity), numbers (rows, capacity).
+// its previous one is.  In place: head (targets, 2), log (capacity, 3), numbers (rows, capacity).
 template <class T>
 void LogMember(const Member& m, const std::vector<AnyBuffer>& in, const std::vector<void*>& out) {
-  const size_t n = Last(in[1]), capacity = Last(in[2]), rows = Last(in[3], 1);
+  const size_t n = Last(in[1], 1), capacity = Last(in[2], 1), rows = Last(in[3], 1);
   int32_t& count = static_cast<int32_t*>(out[0])[m.number];
-  int32_t* head_time = static_cast<int32_t*>(out[1]) + m.number * 2 * n;
-  int32_t *head = head_time + n, *time = static_cast<int32_t*>(out[2]) + m.number * 3 * capacity;
-  int32_t *previous = time + capacity, *previous_time = previous + capacity;
+  Event* head = static_cast<Event*>(out[1]) + m.number * n;
+  Entry* log = static_cast<Entry*>(out[2]) + m.number * capacity;
   T* numbers = static_cast<T*>(out[3]) + m.number * rows * capacity;
   const uint8_t* events = m.Of<uint8_t>(in[4], 1);
   const T* values = m.Of<T>(in[5], 2);
@@ -163,11 +158,8 @@ void LogMember(const Member& m, const std::vector<AnyBuffer>& in, const std::vec
     }
     if (events[j] == 0) continue;
     const size_t e = size_t(uint32_t(count)) & (capacity - 1);
-    time[e] = step;
-    previous[e] = head[j];
-    previous_time[e] = head_time[j];
-    head[j] = count;
-    head_time[j] = step;
+    log[e] = {step, head[j]};
+    head[j] = {step, count};
     for (size_t k = 0; k < rows; ++k) numbers[k * capacity + e] = values[k * n + j];
     count = int32_t(uint32_t(count) + 1u);
   }

@@ -24,6 +24,17 @@ enum Kind : int32_t {
 // The order is that of PHASES in kernels/_rule_programs.py.
 enum Phase { kOnPost, kOnPre, kOnTick, kLapse, kAdvance, kJump, kPhases };
 
+// An event of a target: its time step, and its number among those of all targets.
+struct Event {
+  int32_t time, number;
+};
+
+// An event in the log, with the one before it of the same target.
+struct Entry {
+  int32_t time;
+  Event previous;
+};
+
 // What one call of `learn` works on, for one network.
 template <class T, class Delay>
 struct Learning {
@@ -41,9 +52,9 @@ struct Learning {
   const T *values, *scale;
   const T* post;  // (slots, post_rows, targets): numbers of the targets in the last steps
   size_t post_slots, post_rows, n_targets;
-  const int32_t *head_time, *head;  // (targets,) the newest event of each target
-  const int32_t *log_previous, *log_previous_time;  // (capacity,)
-  const T* log_numbers;                                        // (log_rows, capacity)
+  const Event* head;  // (targets,) the newest event of each target
+  const Entry* log;   // (capacity,)
+  const T* log_numbers;  // (log_rows, capacity)
   size_t capacity, log_rows;
   const T* shared;  // (shared_slots, shared_rows)
   size_t shared_slots, shared_rows;
@@ -230,7 +241,7 @@ class Learner {
     if (visit_.event) Send(n, block);
   }
 
-  Level& At(size_t depth) {
+  Level& Depth(size_t depth) {
     while (levels_.size() <= depth) levels_.push_back(std::make_unique<Level>());
     return *levels_[depth];
   }
@@ -238,25 +249,22 @@ class Learner {
   // All postsynaptic events that the synapses have not seen, each synapse's oldest first.
   void Pending(uint32_t n) {
     const int32_t before = visit_.before, now = int32_t(l_.step);
-    Level& newest = At(0);
+    Level& newest = Depth(0);
     size_t m = 0;
     for (uint32_t i = 0; i < n; ++i) {
       const uint32_t j = target_[i];
-      int32_t time = l_.head_time[j], event = l_.head[j];
-      while (__builtin_expect(time > now - delay_[i], 0)) {  // still on its way
-        const size_t e = Entry(event);
-        time = l_.log_previous_time[e];
-        event = l_.log_previous[e];
-      }
+      Event event = l_.head[j];
+      while (__builtin_expect(event.time > now - delay_[i], 0))  // still on its way
+        event = l_.log[At(event.number)].previous;
       newest.lane[m] = i;  // kept if it counts, overwritten if not: a branch would be missed
-      newest.event[m] = event;
-      newest.time[m] = time;
-      m += time > before - delay_[i];
+      newest.event[m] = event.number;
+      newest.time[m] = event.time;
+      m += event.time > before - delay_[i];
     }
     newest.n = m;
     size_t depth = 0;
-    while (At(depth).n != 0) {
-      Level& older = At(depth + 1);
+    while (Depth(depth).n != 0) {
+      Level& older = Depth(depth + 1);
       Older(*levels_[depth], older);
       ++depth;
     }
@@ -267,21 +275,22 @@ class Learner {
   void Older(Level& level, Level& older) const {
     size_t m = 0;
     for (size_t i = 0; i < level.n; ++i) {
-      const size_t e = Entry(level.event[i]);
+      const Event previous = l_.log[At(level.event[i])].previous;
       const uint32_t lane = level.lane[i];
-      const int32_t time = l_.log_previous_time[e], lower = visit_.before - delay_[lane];
+      const int32_t time = previous.time, lower = visit_.before - delay_[lane];
       level.at[i] = at_[lane];
       level.seen[i] = level.time[i] + delay_[lane];
       level.since[i] = (time > lower ? time : lower) + delay_[lane];
       older.lane[m] = lane;
-      older.event[m] = l_.log_previous[e];
+      older.event[m] = previous.number;
       older.time[m] = time;
       m += time > lower;
     }
     older.n = m;
   }
 
-  size_t Entry(int32_t event) const { return size_t(uint32_t(event)) & (l_.capacity - 1); }
+  // Where an event is in the log.
+  size_t At(int32_t number) const { return size_t(uint32_t(number)) & (l_.capacity - 1); }
 
   // One postsynaptic event at each of some synapses.
   void Past(const Level& level) {
@@ -320,7 +329,7 @@ class Learner {
         break;
       case kPost:
         for (size_t i = 0; i < n; ++i)
-          out[i] = l_.log_numbers[size_t(in.index) * l_.capacity + Entry(level.event[i])];
+          out[i] = l_.log_numbers[size_t(in.index) * l_.capacity + At(level.event[i])];
         break;
       case kElapsed:
         Elapsed(out, level.seen, level.since, dt_, n);
