@@ -6,8 +6,9 @@ of them needs is (G(t) - G(s)) exp(s / tau_c). Two things would spoil it:
 * The exponential leaves the range of a number. Time therefore counts from the start of a window
   of 4096 steps. `now` is G of this window; `then` is G of this window and the one before, counted
   from the start of that one. Times at most a window apart lie in one window or in adjacent ones.
-* G(t) - G(s) is a small difference of large numbers. Both sums are therefore kept as a number and
-  what its rounding lost: as many digits again.
+* G(t) - G(s) is a small difference of large numbers, and in float32 the factor exp(-dt / tau_n)
+  is off by so much that after thousands of steps it shows in n. All three are therefore kept as a
+  number and what its rounding lost: as many digits again.
 """
 
 from typing import Any
@@ -15,7 +16,8 @@ from typing import Any
 import jax.numpy as jnp
 
 WINDOW = 4096  # steps: the longest time that a synapse is left alone
-NAMES = ("n", "window", "step", "fade", "fade_then", "now", "now_rest", "then", "then_rest")
+NAMES = ("n", "n_rest", "window", "step", "fade", "fade_then")
+SUMS = ("now", "now_rest", "then", "then_rest")
 
 
 def started(dtype: Any) -> dict[str, Any]:
@@ -24,13 +26,15 @@ def started(dtype: Any) -> dict[str, Any]:
     `n` the dopamine; `window` 0 or 1 by turns; `step` steps done in the window; `fade`
     exp(-t / tau_c) at t after its start, `fade_then` at t after the start of the one before.
     """
-    return {name: jnp.full((), 1.0 if name == "fade" else 0.0, dtype) for name in NAMES}
+    return {name: jnp.full((), 1.0 if name == "fade" else 0.0, dtype) for name in NAMES + SUMS}
 
 
 def advanced(state: dict[str, Any], signal: Any, tau_c: Any, tau_n: Any, dt: float) -> Any:
     """The sums a step later; n has decayed over it, and then taken the signal."""
     rate = 1.0 / tau_c + 1.0 / tau_n
     gained = state["n"] * (-jnp.expm1(-rate * dt) / rate)
+    n = _plus(state["n"], state["n_rest"], state["n"] * jnp.expm1(-dt / tau_n))
+    n = _plus(*n, signal)
     now = _plus(state["now"], state["now_rest"], state["fade"] * gained)
     then = _plus(state["then"], state["then_rest"], state["fade_then"] * gained)
     step = state["step"] + 1.0
@@ -42,7 +46,8 @@ def advanced(state: dict[str, Any], signal: Any, tau_c: Any, tau_n: Any, dt: flo
     begun = full | (state["fade_then"] > 0.0)  # in the first window nothing lies before
     fade = jnp.exp(-step * (dt / tau_c))
     return {
-        "n": state["n"] * jnp.exp(-dt / tau_n) + signal,
+        "n": n[0],
+        "n_rest": n[1],
         "window": window,
         "step": step,
         "fade": fade,

@@ -21,7 +21,8 @@ class WrappedRule(Plasticity):
     def __check_init__(self) -> None:
         name = type(self).__name__
         check_count(f"{name}: every", self.every, 1)
-        if self.rule is not None and self.rule.schedule()[1]:
+        # What is no rule at all is refused by `Model`, whose check comes after this one.
+        if isinstance(self.rule, Plasticity) and self.rule.schedule()[1]:
             raise ValueError(
                 f"{name}: rule must be one that does not itself multiply all weights of a "
                 f"target; got {self.rule!r}"
