@@ -1,5 +1,6 @@
 """A rule around another one, which changes all weights of a target now and then."""
 
+from abc import abstractmethod
 from typing import Any
 
 import equinox as eqx
@@ -7,6 +8,7 @@ import jax
 
 from .._checks import check_count
 from .._types import Plasticity, Trace
+from ._no_rule import NoRule
 
 
 class WrappedRule(Plasticity):
@@ -31,7 +33,7 @@ class WrappedRule(Plasticity):
     @property
     def inner(self) -> Plasticity:
         """The rule inside; one that does nothing where there is none."""
-        return Plasticity() if self.rule is None else self.rule
+        return NoRule() if self.rule is None else self.rule
 
     @property
     def signals(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -87,6 +89,9 @@ class WrappedRule(Plasticity):
 
     def init_shared(self) -> dict[str, Any]:
         return self.inner.init_shared()
+
+    @abstractmethod
+    def factors(self, total: jax.Array, synapses: jax.Array, state: Any) -> jax.Array: ...
 
     def step_shared(
         self, state: dict[str, Any], signals: dict[str, Any], dt: float

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 
 from jaxneuro import plasticity as pl
+from jaxneuro._types import Numbers
 from tests.plasticity import by_hand
 from tests.plasticity.replay import replay
+from tests.quickly import quick_jit
 
 STEPS = 250
 PAIRINGS = ("all", "nearest_symmetric", "nearest_restricted", "presynaptic_centred")
@@ -218,6 +220,30 @@ def test_numbers_and_derivatives_at_the_bounds(mu, weight):
         slope = jax.grad(power_of)(np.float64(at), rule)
         exact = mu * at ** (mu - 1) if at or mu >= 1 else 0.0
         assert slope == pytest.approx(exact, rel=1e-9)
+
+
+@every_rule
+def test_derivatives_of_an_event_are_finite(name):
+    """By the weight and by every parameter, at the bounds too."""
+    cls, _, fields = RULES[name]
+    rule = cls(**fields)
+
+    @quick_jit
+    def slopes(rule, w):
+        def both(rule, w):
+            pre = {"arriving": np.float64(0), "released": np.float64(0)}
+            pre |= dict.fromkeys(rule.pre_traces(), np.float64(0.7))
+            post = dict.fromkeys(rule.post_traces(), np.float64(0.4))
+            synapse = dict.fromkeys(rule.variables(), np.float64(1.0)) | {"weight": w}
+            parts = Numbers(synapse), Numbers(pre), Numbers(post)
+            return rule.on_post(*parts)["weight"] - rule.on_pre(*parts)["weight"]
+
+        return jax.grad(both, (0, 1))(rule, w)
+
+    for w in (0.0, 0.4, 1.2):
+        found = jax.tree.leaves(slopes(rule, np.float64(w)))
+        assert np.isfinite(found).all()
+        assert np.any(found) or w != 0.4
 
 
 def test_power_law_leaves_nothing_at_nothing():
