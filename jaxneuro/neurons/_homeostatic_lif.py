@@ -54,7 +54,7 @@ class HomeostaticLIF(Neuron):
     `v_th + theta_min`.
 
     **Source** Lazar, Pipa, Triesch (2009), SORN: a self-organizing recurrent neural network,
-    Front. Comput. Neurosci. 3, 23, doi:10.3389/neuro.10.023.2009, eq. 4.
+    Front. Comput. Neurosci. 3, 23, doi:10.3389/neuro.10.023.2009.
 
     **Differs** a membrane with time in ms in place of binary units; the threshold has a lower
     bound, since that of a neuron without input would fall for ever.

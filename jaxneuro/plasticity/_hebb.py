@@ -30,7 +30,7 @@ class Hebb(ActivityRule):
     `activity`, `every` below 1, or `w_min >= w_max`.
 
     **Source** Hebb (1949), The organization of behavior; as in Gerstner et al. (2014), Neuronal
-    Dynamics, eqs. 19.3 and 19.5, doi:10.1017/CBO9781107447615.
+    Dynamics, sec. 19.2, doi:10.1017/CBO9781107447615.
     """
 
     eta: Parameter = param()

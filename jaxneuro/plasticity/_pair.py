@@ -20,7 +20,7 @@ class PairSTDP(Plasticity):
     postsynaptic spikes, and w stays in [0, w_max]. Exponents of 0 are the additive rule, of 1 the
     multiplicative one; mu between them is that of Guetig et al.
 
-    `pairing` says which pairs count (Morrison, Diesmann, Gerstner 2008, figs. 2 and 7):
+    `pairing` says which pairs count (Morrison, Diesmann, Gerstner 2008, fig. 7):
 
     * "all": every spike with all earlier ones of the other side;
     * "nearest_symmetric": every spike with the last one of the other side;
@@ -43,8 +43,8 @@ class PairSTDP(Plasticity):
     Diesmann, Gerstner (2008), doi:10.1007/s00422-008-0233-1; as stdp_synapse, stdp_nn_symm_synapse,
     stdp_nn_restr_synapse and stdp_nn_pre_centered_synapse of NEST.
 
-    **Differs** from NEST: the nearest rules of NEST take time 0 for a presynaptic spike, these do
-    not. As there, a postsynaptic spike in the step of a presynaptic one lies between that and the
+    **Differs** from NEST, where the first two nearest rules take time 0 for a presynaptic spike; here
+    there is none. As there, a postsynaptic spike in the step of a presynaptic one lies between that and the
     one before.
     """
 
