@@ -43,9 +43,9 @@ class PairSTDP(Plasticity):
     Diesmann, Gerstner (2008), doi:10.1007/s00422-008-0233-1; as stdp_synapse, stdp_nn_symm_synapse,
     stdp_nn_restr_synapse and stdp_nn_pre_centered_synapse of NEST.
 
-    **Differs** from NEST, where the first two nearest rules take time 0 for a presynaptic spike; here
-    there is none. As there, a postsynaptic spike in the step of a presynaptic one lies between that and the
-    one before.
+    **Differs** from NEST, where the first two nearest rules take time 0 for a presynaptic spike;
+    here there is none. As there, a postsynaptic spike in the step of a presynaptic one lies between
+    that and the one before.
     """
 
     rate: Parameter = param(0.01, at_least=0.0)
