@@ -11,6 +11,7 @@ from . import kernels as kernels
 from . import network as network
 from . import neurons as neurons
 from . import numerics as numerics
+from . import plasticity as plasticity
 from . import plot as plot
 from . import release as release
 from . import simulation as simulation

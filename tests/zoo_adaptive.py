@@ -85,4 +85,9 @@ CASES: dict[str, Case] = {
         adaptive.alif,
         silent=("v_th", "v_reset", "t_ref", "beta", "tau_theta", "surrogate"),
     ),
+    "HomeostaticLIF": Case(
+        ne.HomeostaticLIF(**ALIF, eta=0.4, target=30.0, theta_min=-7.0),
+        adaptive.homeostatic_lif,
+        silent=("v_th", "v_reset", "t_ref", "theta_min", "surrogate"),
+    ),
 }

@@ -17,6 +17,8 @@ from ._glif import GLIF as GLIF
 from ._hindmarsh_rose import HindmarshRose as HindmarshRose
 from ._hindmarsh_rose import HindmarshRoseState as HindmarshRoseState
 from ._hodgkin_huxley import HodgkinHuxley as HodgkinHuxley
+from ._homeostatic_lif import HomeostaticLIF as HomeostaticLIF
+from ._homeostatic_lif import HomeostaticLIFState as HomeostaticLIFState
 from ._iaf_psc_alpha import IafPscAlpha as IafPscAlpha
 from ._iaf_psc_alpha import IafPscAlphaState as IafPscAlphaState
 from ._iaf_psc_delta import IafPscDelta as IafPscDelta

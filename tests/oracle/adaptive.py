@@ -116,6 +116,26 @@ def alif(params, drives, n, dt):
     return out
 
 
+def homeostatic_lif(params, drives, n, dt):
+    """Exact leaky membrane under a threshold that each spike raises and time lowers."""
+    p, g_l = params, params["c_m"] / params["tau_m"]
+    v, theta = np.broadcast_to(p["e_l"], n) + 0.0, np.zeros(n)
+    left, spiked = np.zeros(n, np.int64), np.zeros(n, bool)
+    out = {"spikes": [], "v": [], "theta": []}
+    for current, conductance, jump in _steps(drives):
+        v, theta = np.where(spiked, p["v_reset"], v), theta + p["eta"] * spiked
+        theta = np.maximum(theta - p["eta"] * p["target"] * dt / 1000.0, p["theta_min"])
+        held, g = left > 0, g_l + conductance
+        v_inf = (g_l * p["e_l"] + current) / g
+        moved = v_inf + (v - v_inf) * np.exp(-dt * g / p["c_m"]) + jump
+        v = np.where(held, v, moved)
+        spiked = (v >= p["v_th"] + theta) & ~held
+        left = np.where(spiked, refractory_steps(p["t_ref"], dt), np.maximum(left - 1, 0))
+        for name, x in zip(out, (spiked, v, theta)):
+            out[name].append(x)
+    return out
+
+
 class _Exponential:
     """One step of an exponential neuron: what is constant during it, and its two coordinates."""
 

@@ -1,0 +1,69 @@
+"""STDP with triplets of spikes: Pfister and Gerstner (2006)."""
+
+from typing import Any
+
+from .._fields import Parameter, param, static
+from .._types import Plasticity, Trace
+from ._checks import check_choice
+
+
+class TripletSTDP(Plasticity):
+    """STDP with pairs and triplets of spikes.
+
+    Equations: a postsynaptic spike gives `w += r1 (a2_plus + a3_plus o2)`, a presynaptic one
+    `w -= o1 (a2_minus + a3_minus r2)`; r1 and r2 are traces of the presynaptic spikes, o1 and o2
+    of the postsynaptic ones, all as they are just before the spike; w stays in [0, w_max].
+
+    With `pairing` "all" a spike adds 1 to its traces, with "nearest" it sets them to 1. The
+    defaults are those of NEST: amplitudes of the fit to visual cortex (table 3), with other time
+    constants of the postsynaptic traces.
+
+    **Fields** `tau_plus` [ms], `tau_plus_triplet` [ms] time constants of r1 and r2 (tau_x in
+    the paper); `a2_plus`, `a2_minus` for pairs, `a3_plus`, `a3_minus` for triplets, in the unit
+    of the weight; `tau_minus` [ms], `tau_minus_triplet` [ms] time constants of o1 and o2 (tau_y
+    in the paper); `w_max` largest weight; `pairing` "all" or "nearest".
+
+    **Raises** `ValueError` for a time constant or `w_max` not above 0, a value that is not
+    finite, or an unknown `pairing`.
+
+    **Source** Pfister and Gerstner (2006), Triplets of spikes in a model of spike
+    timing-dependent plasticity, J. Neurosci. 26, 9673-9682, doi:10.1523/JNEUROSCI.1425-06.2006;
+    as stdp_triplet_synapse of NEST, which has "all" only.
+    """
+
+    tau_plus: Parameter = param(16.8, unit="ms", above=0.0)
+    tau_plus_triplet: Parameter = param(101.0, unit="ms", above=0.0)
+    a2_plus: Parameter = param(5e-10)
+    a2_minus: Parameter = param(7e-3)
+    a3_plus: Parameter = param(6.2e-3)
+    a3_minus: Parameter = param(2.3e-4)
+    tau_minus: Parameter = param(20.0, unit="ms", above=0.0)
+    tau_minus_triplet: Parameter = param(110.0, unit="ms", above=0.0)
+    w_max: Parameter = param(100.0, above=0.0)
+    pairing: str = static("all")
+
+    def __check_init__(self) -> None:
+        check_choice("TripletSTDP: pairing", self.pairing, ("all", "nearest"))
+
+    def pre_traces(self) -> dict[str, Trace]:
+        nearest = self.pairing == "nearest"
+        return {
+            "r1": Trace(self.tau_plus, nearest=nearest),
+            "r2": Trace(self.tau_plus_triplet, nearest=nearest),
+        }
+
+    def post_traces(self) -> dict[str, Trace]:
+        nearest = self.pairing == "nearest"
+        return {
+            "o1": Trace(self.tau_minus, nearest=nearest),
+            "o2": Trace(self.tau_minus_triplet, nearest=nearest),
+        }
+
+    def bounds(self) -> tuple[Any, Any]:
+        return 0.0, self.w_max
+
+    def on_post(self, synapse: Any, pre: Any, post: Any) -> dict[str, Any]:
+        return {"weight": synapse.weight + pre.r1 * (self.a2_plus + self.a3_plus * post.o2)}
+
+    def on_pre(self, synapse: Any, pre: Any, post: Any) -> dict[str, Any]:
+        return {"weight": synapse.weight - post.o1 * (self.a2_minus + self.a3_minus * pre.r2)}
