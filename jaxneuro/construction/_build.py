@@ -16,6 +16,7 @@ from ..network import Network, find_quanta
 from ..numerics import check_dt, check_grid, check_stable, seed_of
 from ._build_group import build_group
 from ._build_pathway import build_pathway
+from ._build_plastic import check_plastic
 from ._check_names import check_names
 from ._check_neuron import check_neuron
 from ._check_release import check_releases
@@ -63,6 +64,8 @@ def build(
     weights = _check_weights(weights, dtype)
     _check_deterministic(description, deterministic)
     _check_models(description, dt)
+    for p in description.projections:
+        check_plastic(p, dt, dtype, weights, deterministic)
     resolver = Resolver(description, seed)
     grouping = Grouping(description, {p.name: resolver.resolve(p) for p in description.projections})
     longest = {name: longest_delay(r, dt) for name, r in grouping.resolved.items()}

@@ -4,10 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from .._arrays import as_array
-from ..description import Projection, is_individual
+from ..description import Projection
 from ..network import Pathway, ProjectionSpan
 from ..tables import Placement, lay_out
-from ._drawing import ProjectionBundle
+from ._build_plastic import build_plastic, check_start
+from ._drawing import ProjectionBundle, own_weights
 from ._grouping import Grouping, PathwayKey, receptor_key
 from ._merge import merge_at
 from ._procedural import ProceduralBundle, row_law
@@ -41,16 +42,18 @@ def build_pathway(
         weights,
         written=lambda synapses: progress(1e-6 * (1 - _COUNTING) * synapses),
     )
-    own = [is_individual(p.weight) for p in projections]
+    own = [own_weights(p) for p in projections]
     release, at = projections[0].release, projections[0].pre.population
     sources = grouping.groups[key.source]
     names, sizes = [p.name for p in sources], [p.n for p in sources]
+    check_start(projections[0], stored)
     pathway = Pathway(
         table=table,
         weights=stored,
         weight=as_array([1.0 if i else p.weight for p, i in zip(projections, own)], dtype),
         gain=as_array([p.gain for p in projections], dtype),
         release=merge_at(at, release, names, sizes, dtype),
+        plastic=build_plastic(grouping, key, projections[0], longest, dt, dtype),
         source=key.source,
         target=key.target,
         members=tuple(

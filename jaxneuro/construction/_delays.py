@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..description import ResolvedProjection, is_computed
+from ..description import Projection, ResolvedProjection, is_computed
 from ..numerics import Distribution, drawn, steps_on_grid
 from ..space import SpatialValue
 
@@ -23,6 +23,36 @@ def round_delays(name: str, drawn: np.ndarray, dt: float) -> np.ndarray:
     steps = np.maximum(np.rint(drawn / dt), 1)
     _check_longest(name, steps.max(initial=0), dt)
     return steps
+
+
+def axonal_steps(p: Projection, dt: float) -> int:
+    """The axonal delay of a projection in steps; 0 where no rule of plasticity sees it."""
+    steps = int(steps_on_grid(f"projection {p.name!r}: axonal", p.axonal, dt))
+    return 0 if p.plasticity is None else steps
+
+
+def behind_synapse(p: Projection, steps: Any, dt: float) -> Any:
+    """What is left of delays, in steps, after the axonal part.
+
+    **Raises** `ValueError` where that is less than one step.
+    """
+    rest = steps - axonal_steps(p, dt)
+    if np.size(rest) and np.min(rest) < 1:
+        raise ValueError(
+            f"projection {p.name!r}: axonal must leave at least one time step ({dt:g} ms) of every "
+            f"delay for the way from the synapse to the neuron; got axonal = {p.axonal:g} ms and a "
+            f"delay of {np.min(steps) * dt:g} ms"
+        )
+    return rest
+
+
+def check_axonal(p: Projection, dt: float) -> None:
+    """Raises `ValueError` for an axonal delay off the grid, or as long as a delay that is known."""
+    if isinstance(p.delay, Distribution):
+        least = drawn(p.delay, np.array([0], np.uint32))
+        behind_synapse(p, round_delays(p.name, least, dt), dt)
+    elif isinstance(p.delay, float | np.ndarray):
+        behind_synapse(p, delay_steps(p.name, p.delay, dt), dt)
 
 
 def _check_longest(name: str, steps: float, dt: float) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..connectivity import Chunk, RowDraws, ranges
-from ..description import ResolvedProjection, is_individual
+from ..description import Projection, ResolvedProjection, is_individual
 from ..kernels import BLOCK_TARGETS
 from ..numerics import stream_key
 from ..tables import Piece, StoredBundle
-from ._delays import delay_steps, longest_delay
+from ._delays import behind_synapse, delay_steps, longest_delay
 from ._values import SynapseValues, calls_a_function
 
 
@@ -29,8 +29,9 @@ class ProjectionBundle(StoredBundle):
         self._resolved, self._dt, self._seed = resolved, dt, seed
         self._key = stream_key(seed, p.name, "targets")
         self.n_sources, self.n_targets = n_pre, n_post
-        self.own_weights, self.own_delays = is_individual(p.weight), is_individual(p.delay)
-        self.delay = 0 if self.own_delays else int(delay_steps(p.name, p.delay, dt))
+        self.own_weights, self.own_delays = own_weights(p), is_individual(p.delay)
+        delay = 0 if self.own_delays else delay_steps(p.name, p.delay, dt)
+        self.delay = 0 if self.own_delays else int(behind_synapse(p, delay, dt))
         self.longest_delay = longest_delay(resolved, dt)
         self.serial = calls_a_function(p)
         self._kept: list[Chunk] | None = []
@@ -102,6 +103,11 @@ class ProjectionBundle(StoredBundle):
         elif post.start:
             targets += np.int32(post.start)
         return Piece(rows, counts, used, targets)
+
+
+def own_weights(p: Projection) -> bool:
+    """Whether each connection has a weight of its own: if they differ, or will."""
+    return is_individual(p.weight) or p.plasticity is not None
 
 
 def _with_values(values: SynapseValues, connected: Callable[[], Piece]) -> Piece:

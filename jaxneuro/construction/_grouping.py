@@ -20,11 +20,15 @@ class Seat(NamedTuple):
 
 
 class PathwayKey(NamedTuple):
-    """What projections of one pathway share: source and target group, and their release."""
+    """What projections of one pathway share: source and target group, and their release.
+
+    A plastic projection has a pathway of its own: `plastic` is its name, "" for all others.
+    """
 
     source: int
     target: int
     release: Hashable
+    plastic: str = ""
 
 
 class Grouping:
@@ -72,14 +76,16 @@ class Grouping:
             source = self.seats[p.pre.population].group
             target = self.seats[p.post.population].group
             release = (value_key(p.release), p.pre.population if _has_arrays(p.release) else "")
-            found.setdefault(PathwayKey(source, target, release), []).append(p)
+            plastic = "" if p.plasticity is None else p.name
+            found.setdefault(PathwayKey(source, target, release, plastic), []).append(p)
         # Sorted by the kind of the source: the sum over pathways must not depend on other names.
         return dict(sorted(found.items(), key=lambda item: self._pathway_order(*item)))
 
     def _pathway_order(self, key: PathwayKey, projections: list[Projection]) -> tuple:
         first = projections[0]
         source = self.groups[key.source][0].model
-        return *sort_key(source), *_model_order(first.release), key.source, key.target
+        order = *sort_key(source), *_model_order(first.release), key.source, key.target
+        return *order, key.plastic
 
 
 def synapse_of(p: Projection | Stimulation) -> Synapse:

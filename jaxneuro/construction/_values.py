@@ -12,7 +12,7 @@ from ..kernels import draw_values
 from ..numerics import QUANTILES, Distribution, bits, drawn, quantile_table, stream_key
 from ..space import SpatialValue
 from ..tables import Piece
-from ._delays import delay_steps, round_delays
+from ._delays import behind_synapse, delay_steps, round_delays
 
 
 @dataclasses.dataclass(frozen=True)
@@ -116,8 +116,8 @@ def calls_a_function(p: Projection) -> bool:
 class SynapseValues:
     """The individual weights and delays of a projection, as the columns of `dtypes` keep them.
 
-    `dtypes` of weights and of delays, None for what is not individual; `counts` (sources,) how
-    many connections each source has.
+    `dtypes` of weights and of delays, None for what has no column; `counts` (sources,) how
+    many connections each source has. Delays are those behind the synapse, without the axonal part.
     """
 
     def __init__(
@@ -147,6 +147,12 @@ class SynapseValues:
 
     def of(self, piece: Piece) -> tuple[Any, Any]:
         """Weights and delays [steps] of some connections; None for what is not individual."""
+        weights, delays = self._of(piece)
+        if weights is None and self._dtypes[0] is not None:  # plastic weights that start equal
+            weights = np.full(piece.targets.size, self._projection.weight, self._dtypes[0])
+        return weights, delays
+
+    def _of(self, piece: Piece) -> tuple[Any, Any]:
         weights, delays = self._tables
         if weights is not None or delays is not None:
             place = piece.rows, piece.counts, piece.used
@@ -164,7 +170,7 @@ class SynapseValues:
     def _steps(self, delays: np.ndarray) -> np.ndarray:
         given = isinstance(self._projection.delay, np.ndarray)
         steps = (delay_steps if given else round_delays)(self._projection.name, delays, self._dt)
-        return steps.astype(self._dtypes[1])
+        return behind_synapse(self._projection, steps, self._dt).astype(self._dtypes[1])
 
     def _synapses(self, piece: Piece) -> tuple:
         """Key, row, position in the row, target and number of its row's first connection."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import check_kind, check_name
-from .._types import Release, Synapse
+from .._types import Plasticity, Release, Synapse
 from ..connectivity import Rule
 from ..numerics import Distribution
 from ..release import Spikes
@@ -25,7 +25,13 @@ class Projection:
     arrays of source and target indices, a `jn.space.Profile` of the distance, or another value by
     position (`jn.space.ByDistance`, `ByPositions`, `ConductionDelay`); the unit of the weight is
     that of the synapse; `synapse` the receptor; `release` what a spike releases; `gain`
-    multiplies all weights at delivery; `name` (default "source->target").
+    multiplies all weights at delivery; `plasticity` the rule by which weights change (`jn.plasticity`;
+    None: they do not); `axonal` [ms] the part of every delay that a spike needs to the synapse;
+    `name` (default "source->target").
+
+    A presynaptic spike reaches the synapse `axonal` after it, changes its weight there and takes the
+    rest of the delay, at least one time step, to the neuron; a postsynaptic spike takes that rest
+    back to the synapse. Only a rule of plasticity sees how a delay is divided.
 
     Delays that are drawn or computed are rounded to the time grid, at least one step; a function
     gets the indices of many connections at once, is called more than once, and must give the
@@ -42,6 +48,8 @@ class Projection:
     synapse: Synapse = dataclasses.field(kw_only=True)
     release: Release = dataclasses.field(default_factory=Spikes, kw_only=True)
     gain: float = dataclasses.field(default=1.0, kw_only=True)
+    plasticity: Plasticity | None = dataclasses.field(default=None, kw_only=True)
+    axonal: float = dataclasses.field(default=0.0, kw_only=True)
     name: str = dataclasses.field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
@@ -65,6 +73,15 @@ class Projection:
         if not isinstance(gain, float):
             raise ValueError(f"{label}: gain must be one number; got {self.gain!r}")
         object.__setattr__(self, "gain", gain)
+        if self.plasticity is not None:
+            check_kind(f"{label}: plasticity", self.plasticity, Plasticity)
+        axonal = numbers(f"{label}: axonal", self.axonal)
+        if not isinstance(axonal, float) or axonal < 0:
+            raise ValueError(
+                f"{label}: axonal must be one number of at least 0 ms, the part of the delay before "
+                f"the synapse; got {self.axonal!r}"
+            )
+        object.__setattr__(self, "axonal", axonal)
 
     @property
     def pre(self) -> Part:

@@ -12,8 +12,15 @@ from ._draw_rows import transpose as transpose
 from ._draw_rows import uniform_rows as uniform_rows
 from ._draw_values import draw_values as draw_values
 from ._draw_values import place_rows as place_rows
+from ._event_log import EventLog as EventLog
+from ._event_log import empty_log as empty_log
+from ._event_log import flush_limit as flush_limit
+from ._event_log import log_events as log_events
 from ._gap_rows import gap_counts as gap_counts
 from ._gap_rows import gap_rows as gap_rows
+from ._learn import Moment as Moment
+from ._learn import PlasticSynapses as PlasticSynapses
+from ._learn import learn as learn
 from ._materialize import materialize as materialize
 from ._native import native_available as native_available
 from ._pack import pack as pack
@@ -27,6 +34,10 @@ from ._redraw import Draw as Draw
 from ._redraw import gap_words as gap_words
 from ._redraw import redraw as redraw
 from ._released import Released as Released
+from ._rescale import rescale as rescale
+from ._rescale import target_sums as target_sums
+from ._rule_programs import RulePrograms as RulePrograms
+from ._rule_programs import check_rule as check_rule
 from ._run_ahead import run_ahead as run_ahead
 from ._table import BLOCK_TARGETS as BLOCK_TARGETS
 from ._table import HAS_DELAYS as HAS_DELAYS

@@ -16,6 +16,8 @@ _TARGETS = {
     "jaxneuro_materialize": "JaxneuroMaterialize",
     "jaxneuro_pack": "JaxneuroPack",
     "jaxneuro_poisson": "JaxneuroPoisson",
+    "jaxneuro_rescale": "JaxneuroRescale",
+    "jaxneuro_target_sums": "JaxneuroTargetSums",
 }
 _POINTER, _SIZE = ctypes.c_void_p, ctypes.c_int64
 _BITS = (_POINTER, _SIZE, _SIZE, _SIZE, _SIZE)

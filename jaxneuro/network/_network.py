@@ -60,6 +60,12 @@ class Network(eqx.Module):
         return tuple(name for g in self.groups for s in g.stimuli for name in s.names)
 
     @property
+    def signals(self) -> tuple[str, ...]:
+        """Names of the inputs that rules of plasticity take, such as a reward."""
+        rules = [p.plastic.rule for p in self.pathways if p.plastic is not None]
+        return tuple(dict.fromkeys(name for rule in rules for name in rule.signals))
+
+    @property
     def n_neurons(self) -> int:
         return sum(g.n for g in self.groups)
 

@@ -1,7 +1,10 @@
-"""A pathway: all projections from one group to another with one release model."""
+"""A pathway: all projections from one group to another with one release model.
+
+A projection whose weights are plastic has a pathway of its own.
+"""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -13,6 +16,7 @@ from ..kernels import Released, Table, deliver
 from ._fixed_point import FixedPoint
 from ._members import as_floating, spread
 from ._pathway_state import PathwayState
+from ._plastic import Plastic, SpreadPlastic
 
 
 class ProjectionSpan(NamedTuple):
@@ -34,7 +38,9 @@ class Pathway(eqx.Module):
 
     **Fields** `table` the connections; `weights` individual ones (see `Table`); `weight` and
     `gain` (projections,), one number per projection (`weight` is 1 where they are
-    individual); `release`; static `source`, `target` group numbers, `members` its projections.
+    individual); `release`; `plastic` the rule by which weights change, None if they do not: then
+    `weights` are those at the start; static `source`, `target` group numbers, `members` its
+    projections.
     """
 
     table: Table
@@ -42,6 +48,7 @@ class Pathway(eqx.Module):
     weight: jax.Array
     gain: jax.Array
     release: Release
+    plastic: Plastic | None
     source: int = eqx.field(static=True)
     target: int = eqx.field(static=True)
     members: tuple[ProjectionSpan, ...] = eqx.field(static=True)
@@ -62,7 +69,10 @@ class Pathway(eqx.Module):
             release, released = self.release.init(sum(sizes)), None
         else:
             release, released = _initial(self.release, tuple(sizes), dtype)
-        return PathwayState(release=release, released=released)
+        plastic = None
+        if self.plastic is not None:
+            plastic = self.plastic.init(self.weights, released is not None, dtype)
+        return PathwayState(release=release, released=released, plastic=plastic)
 
     def spread(self, sizes: Sequence[int], fixed: FixedPoint | None) -> "SpreadPathway":
         """The pathway as a loop runs it; `sizes` are those of the source group.
@@ -74,7 +84,13 @@ class Pathway(eqx.Module):
             scale = fixed.scale(scale, self.target, self.receptors)
         scale = scale[self.table.block_projection]
         return SpreadPathway(
-            self.table, self.weights, scale, spread(self.release, sizes), self.source, self.target
+            self.table,
+            self.weights,
+            scale,
+            spread(self.release, sizes),
+            None if self.plastic is None else self.plastic.spread(),
+            self.source,
+            self.target,
         )
 
 
@@ -96,24 +112,50 @@ class SpreadPathway(eqx.Module):
     weights: jax.Array
     scale: jax.Array
     release: Release
+    plastic: SpreadPlastic | None
     source: int = eqx.field(static=True)
     target: int = eqx.field(static=True)
 
     def deliver(
-        self, ring: jax.Array, spikes: Released, state: PathwayState, step: jax.Array, clear: bool
-    ) -> jax.Array:
-        """The ring of the target group with what was released in `step`.
+        self,
+        ring: jax.Array,
+        spikes: Released,
+        fired: tuple[jax.Array, Any],
+        state: PathwayState,
+        step: jax.Array,
+        clear: bool,
+        flush: bool = False,
+    ) -> tuple[jax.Array, PathwayState]:
+        """The ring of the target group with what was released in `step`, and the state after it.
 
-        `spikes` are those of the source group. With `clear` the slot of `step`, which has been
-        read, is emptied.
+        `spikes` are those of the source group; `fired` the packed spikes of the target group and
+        its voltage, which plastic weights depend on. With `clear` the slot of `step`, which has
+        been read, is emptied; with `flush` all plastic weights are brought up to date.
         """
         released = spikes if state.released is None else state.released
-        return deliver(ring, released, step, self.scale, self.weights, self.table, clear)
+        if self.plastic is None or state.plastic is None:
+            ring = deliver(ring, released, step, self.scale, self.weights, self.table, clear)
+            return ring, state
+        how = step, self.scale, self.table, clear, flush
+        ring, plastic = self.plastic.deliver(ring, released, fired, state.plastic, *how)
+        return ring, state._replace(plastic=plastic)
 
     def release_spikes(
-        self, state: PathwayState, spikes: jax.Array, v: Any, dt: float, dtype: Any
+        self,
+        state: PathwayState,
+        spikes: jax.Array,
+        v: Any,
+        signals: Mapping[str, jax.Array],
+        dt: float,
+        dtype: Any,
     ) -> PathwayState:
-        """The state after the release model has seen the spikes and voltages of its sources."""
+        """The state after the release model has seen the spikes and voltages of its sources.
+
+        The rule of plastic weights keeps the signals of the step until it is delivered.
+        """
+        if state.plastic is not None:
+            kept = {name: signals[name] for name in state.plastic.signals}
+            state = state._replace(plastic=state.plastic._replace(signals=kept))
         if self.release.plain:
             return state
         new, values = self.release.step(state.release, spikes, v, dt)

@@ -3,14 +3,17 @@
 from typing import Any, NamedTuple
 
 from ..kernels import Released
+from ._plastic_state import PlasticState
 
 
 class PathwayState(NamedTuple):
     """The state of a pathway.
 
     **Fields** `release` that of the release model; `released` what it released in the last step,
-    None if that is the spikes of the source group.
+    None if that is the spikes of the source group; `plastic` that of a rule by which weights
+    change, None if they do not.
     """
 
     release: Any
     released: Released | None
+    plastic: PlasticState | None = None

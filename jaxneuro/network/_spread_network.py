@@ -1,6 +1,6 @@
 """A network as a loop runs it: parameters spread over neurons and blocks, and its step."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import equinox as eqx
@@ -11,6 +11,7 @@ from ..kernels import Released
 from ._group_state import GroupState
 from ._network_state import NetworkState, Output
 from ._pathway import SpreadPathway
+from ._pathway_state import PathwayState
 from ._ring import arrivals
 from ._spread_group import SpreadGroup
 
@@ -37,10 +38,10 @@ class SpreadNetwork(eqx.Module):
         In this order: what the last step released is delivered; neurons are integrated under the
         drive of the synapses at the start of the step, synapses decay and take the arrivals of this
         step, threshold and reset; what this step releases waits for the next. `inputs` are currents
-        [pA] by population name, () or (n,).
+        [pA] by population name, () or (n,), and the signals of plasticity rules by name, ().
         """
         inputs = {name: jnp.asarray(x, self.dtype) for name, x in (inputs or {}).items()}
-        rings = self._deliver_last_step(state)
+        rings, delivered = self._deliver_last_step(state)
         moved = [
             group.step(before, self._arrived(number, ring, state.step), inputs, state.step, self.dt)
             for number, (group, before, ring) in enumerate(zip(self.groups, state.groups, rings))
@@ -54,22 +55,52 @@ class SpreadNetwork(eqx.Module):
             step=state.step + 1,
             seed=state.seed,
             groups=groups,
-            pathways=self._release(state, groups, spikes),
+            pathways=self._release(delivered, groups, spikes, inputs),
         )
         return new, Output(self._by_name(spikes), tuple(g.released.bits for g in groups))
 
-    def _deliver_last_step(self, state: NetworkState) -> list[jax.Array]:
-        """The rings after what step k - 1 released has been delivered, in step k.
+    def _deliver_last_step(
+        self, state: NetworkState
+    ) -> tuple[list[jax.Array], list[PathwayState]]:
+        """Rings and pathways after what step k - 1 released has been delivered, in step k.
 
         So a ring is written before it is read, and XLA updates it in place. The slot of step
         k - 1, which was read in that step, is emptied by the first delivery into the ring.
         """
-        rings, cleared = [group.ring for group in state.groups], set()
+        rings, cleared, pathways = [group.ring for group in state.groups], set(), []
         for p, mine in zip(self.pathways, state.pathways):
-            spikes, clear = state.groups[p.source].released, p.target not in cleared
-            rings[p.target] = p.deliver(rings[p.target], spikes, mine, state.step - 1, clear)
+            clear = p.target not in cleared
+            rings[p.target], new = self._deliver(p, mine, state, rings[p.target], clear)
+            pathways.append(new)
             cleared.add(p.target)
-        return rings
+        return rings, pathways
+
+    def _deliver(
+        self,
+        p: SpreadPathway,
+        mine: PathwayState,
+        state: NetworkState,
+        ring: jax.Array,
+        clear: bool,
+        flush: bool = False,
+    ) -> tuple[jax.Array, PathwayState]:
+        """Ring and pathway after what step k - 1 released on one pathway has been delivered."""
+        spikes, target, v = state.groups[p.source].released, state.groups[p.target], None
+        if mine.plastic is not None:
+            v = self.groups[p.target].model.voltage(target.neurons)
+        fired = target.released.bits, v
+        return p.deliver(ring, spikes, fired, mine, state.step - 1, clear, flush)
+
+    def weights_now(self, state: NetworkState, number: int) -> jax.Array:
+        """The plastic weights of a pathway after all spikes up to now; the state does not change.
+
+        What step k - 1 released is delivered as the next step will do it, into a ring that is
+        thrown away, and all rows are visited.
+        """
+        p, mine = self.pathways[number], state.pathways[number]
+        _, new = self._deliver(p, mine, state, state.groups[p.target].ring, False, flush=True)
+        assert new.plastic is not None
+        return new.plastic.synapses.weights
 
     def _arrived(self, number: int, ring: jax.Array, step: jax.Array) -> Any:
         """What arrives at the receptors of a group at the end of the step."""
@@ -81,14 +112,21 @@ class SpreadNetwork(eqx.Module):
             return arrived
         return arrived.astype(self.dtype) * self.quanta[number][:, None]
 
-    def _release(self, state: NetworkState, groups: tuple[GroupState, ...], spikes: tuple) -> tuple:
+    def _release(
+        self,
+        pathways: Sequence[PathwayState],
+        groups: tuple[GroupState, ...],
+        spikes: tuple,
+        inputs: Mapping[str, Any],
+    ) -> tuple:
         """The states of the pathways after the step of their release models."""
         out = []
-        for p, before in zip(self.pathways, state.pathways):
+        for p, before in zip(self.pathways, pathways):
             v = None
             if not p.release.plain:
                 v = self.groups[p.source].model.voltage(groups[p.source].neurons)
-            out.append(p.release_spikes(before, spikes[p.source], v, self.dt, self.dtype))
+            now = spikes[p.source], v, inputs, self.dt, self.dtype
+            out.append(p.release_spikes(before, *now))
         return tuple(out)
 
     def _by_name(self, spikes: tuple) -> dict[str, jax.Array]:

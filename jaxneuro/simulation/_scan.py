@@ -44,8 +44,8 @@ def scan(
     """Advances a network by `n_steps` steps: one `lax.scan`.
 
     Pure: use it inside `jit`, `vmap` and `grad`, with the network as an argument. `inputs`
-    are currents [pA] by population name, `(n_steps,)` or `(n_steps, n)`; `record` says what
-    to record (default: spikes), samples counted from the first step here. Two scans of n
+    are currents [pA] by population name, `(n_steps,)` or `(n_steps, n)`, and signals of plasticity
+    rules by their names, `(n_steps,)`; `record` says what to record (default: spikes), samples counted from the first step here. Two scans of n
     steps give the same bits as one of 2n.
 
     **Raises** `ValueError` for a number of steps that is negative or not a multiple of
@@ -107,16 +107,26 @@ def _window(
 def _check_inputs(net: Network, inputs: dict[str, Any], n_steps: int) -> None:
     check_input_shapes(net, inputs, n_steps)
     for name, x in inputs.items():
-        group = net.groups[net.population(name)[0]]
-        check_neuron(group, net.dt, net.dtype, inputs=True)
+        if name in net.populations:
+            group = net.groups[net.population(name)[0]]
+            check_neuron(group, net.dt, net.dtype, inputs=True)
         inputs[name] = as_array(x, net.dtype)
 
 
 def check_input_shapes(net: Network, inputs: Mapping[str, Any], n_steps: int) -> None:
-    """Raises `ValueError` for an input of an unknown population or of the wrong shape."""
+    """Raises `ValueError` for an unknown input, one of the wrong shape, or a missing signal."""
+    for name in net.signals:
+        if np.shape(inputs.get(name)) != (n_steps,):
+            got = f"got shape {np.shape(inputs[name])}" if name in inputs else "it is missing"
+            raise ValueError(
+                f"the signal {name!r} of a plasticity rule must be among the inputs, one number per "
+                f"time step, shape ({n_steps},); {got}. Give inputs={{{name!r}: ...}}"
+            )
     for name, x in inputs.items():
+        if name in net.signals:
+            continue
         if name not in net.populations:
-            raise unknown("population to drive", name, net.populations)
+            raise unknown("population to drive", name, [*net.populations, *net.signals])
         n = net.populations[name]
         if np.shape(x) not in ((n_steps,), (n_steps, n)):
             raise ValueError(

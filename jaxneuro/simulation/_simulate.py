@@ -49,7 +49,8 @@ def simulate(
     """Runs a network for `duration` [ms] and returns what it recorded.
 
     `scan` in chunks: while one runs, the spikes of the last become events on the host.
-    `inputs` currents [pA] by population, `(steps,)` or `(steps, n)`; `record` what to record
+    `inputs` currents [pA] by population, `(steps,)` or `(steps, n)`, and signals of plasticity
+    rules by name, `(steps,)`; `record` what to record
     (default: spikes), samples when the number of steps since the network's start is a
     multiple of `every`; `key` seeds a new run (an integer or a JAX key, default 0), or
     `state` continues an earlier run (`result.state`); `progress` shows a bar (default:

@@ -185,8 +185,84 @@ Error LogImpl(ffi::RemainingArgs args, ffi::RemainingRets rets) {
   return Error::Success();
 }
 
+// All synapses of a table, by ascending source: f(synapse, target from the first of the projection).
+template <class F>
+void EverySynapse(const std::vector<AnyBuffer>& in, size_t columns, F&& f) {
+  const Section s = Section::Read(Data<uint32_t>(in[columns]));
+  const auto* pointers = Data<uint32_t>(in[columns + 1]);
+  const auto* targets = Data<uint16_t>(in[columns + 2]);
+  const auto* tags = Data<uint16_t>(in[columns + 3]);
+  const auto* span = Data<int32_t>(in[columns + 4]);
+  const bool tagged = (s.flags & kHasTags) != 0;
+  const size_t per_row = tagged ? 1 : s.blocks;
+  for (size_t entry = 0; entry < size_t(s.rows) * per_row; ++entry)
+    for (uint32_t i = pointers[entry]; i < pointers[entry + 1]; ++i) {
+      const size_t block = tagged ? tags[i] : entry % per_row;
+      f(i, size_t(span[2 * block] - span[0]) + targets[i]);
+    }
+}
+
+// The sum of the weights of each target, and their number: out (2, targets), weights, due.
+template <class T>
+void SumMember(const Member& m, const std::vector<AnyBuffer>& in, void* out) {
+  if (*m.Of<uint8_t>(in[2], 0) == 0) return;
+  const size_t n = Last(in[0]);
+  T *sum = static_cast<T*>(out) + m.number * 2 * n, *count = sum + n;
+  const T* weights = m.Of<T>(in[1], 1);
+  EverySynapse(in, 3, [&](size_t i, size_t j) {
+    sum[j] += weights[i];
+    count[j] += T(1);
+  });
+}
+
+// Multiplies the weights of each target: weights, factors (targets,), bounds (2,), due.
+template <class T>
+void RescaleMember(const Member& m, const std::vector<AnyBuffer>& in, void* out) {
+  if (*m.Of<uint8_t>(in[3], 0) == 0) return;
+  T* weights = static_cast<T*>(out) + m.number * Last(in[0]);
+  const T *factors = m.Of<T>(in[1], 1), *bounds = m.Of<T>(in[2], 1);
+  EverySynapse(in, 4, [&](size_t i, size_t j) {
+    const T x = weights[i] * factors[j], y = x < bounds[0] ? bounds[0] : x;
+    weights[i] = y > bounds[1] ? bounds[1] : y;
+  });
+}
+
+// One array changed in place, whose own rank is `rank`.
+template <class F>
+Error InPlace(ffi::RemainingArgs& args, ffi::RemainingRets& rets, size_t rank, F&& f) {
+  std::vector<AnyBuffer> in;
+  for (size_t k = 0; k < args.size(); ++k) in.push_back(*args.get<AnyBuffer>(k));
+  ffi::Result<AnyBuffer> out = *rets.get<AnyBuffer>(0);
+  if (out->untyped_data() != in[0].untyped_data())
+    std::memcpy(out->untyped_data(), in[0].untyped_data(), in[0].size_bytes());
+  const auto d = in[0].dimensions();
+  Member member{{d.begin(), d.end() - int64_t(rank)}, 0};
+  if (in[0].element_count() == 0) return Error::Success();
+  for (size_t size = member.size(); member.number < size; ++member.number)
+    f(member, in, out->untyped_data(), in[0].element_type() == DataType::F64);
+  return Error::Success();
+}
+
+Error SumImpl(ffi::RemainingArgs args, ffi::RemainingRets rets) {
+  return InPlace(args, rets, 2, [](const Member& m, auto& in, void* out, bool wide) {
+    wide ? SumMember<double>(m, in, out) : SumMember<float>(m, in, out);
+  });
+}
+
+Error RescaleImpl(ffi::RemainingArgs args, ffi::RemainingRets rets) {
+  return InPlace(args, rets, 1, [](const Member& m, auto& in, void* out, bool wide) {
+    wide ? RescaleMember<double>(m, in, out) : RescaleMember<float>(m, in, out);
+  });
+}
+
 }  // namespace
 }  // namespace jaxneuro
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroTargetSums, jaxneuro::SumImpl,
+                              xla::ffi::Ffi::Bind().RemainingArgs().RemainingRets());
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroRescale, jaxneuro::RescaleImpl,
+                              xla::ffi::Ffi::Bind().RemainingArgs().RemainingRets());
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroLearn, jaxneuro::LearnImpl,
                               xla::ffi::Ffi::Bind()

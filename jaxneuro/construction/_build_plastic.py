@@ -1,0 +1,106 @@
+"""Checks the rule of a plastic projection, and makes it ready to run."""
+
+from typing import Any
+
+import jax
+import numpy as np
+
+from .._arrays import as_array
+from .._types import Plasticity
+from ..description import Projection
+from ..kernels import check_rule
+from ..network import Plastic
+from ._delays import axonal_steps, check_axonal
+from ._grouping import Grouping, PathwayKey
+
+
+def build_plastic(
+    grouping: Grouping, key: PathwayKey, p: Projection, longest: int, dt: float, dtype: Any
+) -> Plastic | None:
+    """The rule of a pathway, None if its weights do not change; `longest` its delay [steps]."""
+    rule = p.plasticity
+    if rule is None:
+        return None
+    targets = grouping.description.population(p.post.population).n
+    rule = jax.tree.map(lambda x: as_array(x, dtype), rule)
+    return Plastic(
+        rule=rule,
+        programs=check_rule(rule, label(p), post_numbers(rule, dt, dtype), dt, dtype),
+        name=p.name,
+        n_sources=grouping.description.population(p.pre.population).n,
+        n_released=grouping.size(key.source),
+        first_target=grouping.seats[p.post.population].first,
+        n_targets=targets,
+        axonal=axonal_steps(p, dt),
+        longest=longest,
+    )
+
+
+def check_plastic(
+    p: Projection, dt: float, dtype: Any, weights: Any, deterministic: bool
+) -> None:
+    """Raises `ValueError` for a plastic projection that cannot run, before anything is drawn."""
+    check_axonal(p, dt)
+    rule = p.plasticity
+    if rule is None:
+        return
+    what = label(p)
+    if not p.rule.stored:
+        raise ValueError(
+            f"{what} changes weights, which stored=False does not keep; store the projection"
+        )
+    if deterministic:
+        raise ValueError(
+            f"{what} changes weights, and deterministic=True counts in quanta of the largest weights "
+            "at the start; build without it (on a CPU the bits repeat anyway)"
+        )
+    if np.dtype(weights) != np.dtype(dtype):
+        raise ValueError(
+            f"{what} changes weights by less than bfloat16 can hold; build without weights=bfloat16"
+        )
+    check_numbers(rule, what)
+    check_rule(rule, what, post_numbers(rule, dt, dtype), dt, dtype)
+    if isinstance(p.weight, float | np.ndarray):
+        check_start(p, np.asarray(p.weight))
+
+
+def check_numbers(rule: Plasticity, what: str) -> None:
+    """Raises `ValueError` for a rule with an array where one number is needed."""
+    for x in jax.tree.leaves(rule):
+        if np.ndim(x):
+            raise ValueError(
+                f"{what}: every parameter must be one number for all synapses; got an array of "
+                f"shape {np.shape(x)}. Make a population, or a projection, for each value"
+            )
+
+
+def check_start(p: Projection, weights: Any) -> None:
+    """Raises `ValueError` for start weights outside the bounds of the rule."""
+    if p.plasticity is None or not np.size(weights):
+        return
+    low, high = p.plasticity.bounds()
+    least, most = float(np.min(weights)), float(np.max(weights))
+    # Weights are stored in the precision of the network.
+    slack = 1e-6 * max(abs(float(x)) for x in (0.0 if low is None else low, high or 0.0))
+    below = low is not None and least < float(low) - slack
+    above = high is not None and most > float(high) + slack
+    if below or above:
+        raise ValueError(
+            f"{label(p)}: start weights must be within the bounds of the rule, "
+            f"{'-inf' if low is None else f'{float(low):g}'} to "
+            f"{'inf' if high is None else f'{float(high):g}'}; got {least:g} to {most:g}. An "
+            "inhibitory projection onto currents has positive weights and gain=-1"
+        )
+
+
+def label(p: Projection) -> str:
+    """What the rule of a projection is called in messages."""
+    return f"projection {p.name!r}: plasticity {type(p.plasticity).__name__}"
+
+
+def post_numbers(rule: Plasticity, dt: float, dtype: Any) -> tuple[str, ...]:
+    """The names of the numbers that a target has."""
+    state = jax.eval_shape(lambda: rule.init_post(2))
+    v, spikes = jax.ShapeDtypeStruct((2,), dtype), jax.ShapeDtypeStruct((2,), bool)
+    numbers = jax.eval_shape(lambda s, z, v: rule.step_post(s, z, v, dt)[0], state, spikes, v)
+    return tuple(numbers)
