@@ -9,7 +9,7 @@ from .._arrays import as_array
 from .._types import Plasticity
 from ..description import Projection
 from ..kernels import check_rule
-from ..network import Plastic
+from ..network import Plastic, check_within
 from ._delays import axonal_steps, check_axonal
 from ._grouping import Grouping, PathwayKey
 
@@ -78,19 +78,7 @@ def check_start(p: Projection, weights: Any) -> None:
     """Raises `ValueError` for start weights outside the bounds of the rule."""
     if p.plasticity is None or not np.size(weights):
         return
-    low, high = p.plasticity.bounds()
-    least, most = float(np.min(weights)), float(np.max(weights))
-    # Weights are stored in the precision of the network.
-    slack = 1e-6 * max(abs(float(x)) for x in (0.0 if low is None else low, high or 0.0))
-    below = low is not None and least < float(low) - slack
-    above = high is not None and most > float(high) + slack
-    if below or above:
-        raise ValueError(
-            f"{label(p)}: start weights must be within the bounds of the rule, "
-            f"{'-inf' if low is None else f'{float(low):g}'} to "
-            f"{'inf' if high is None else f'{float(high):g}'}; got {least:g} to {most:g}. An "
-            "inhibitory projection onto currents has positive weights and gain=-1"
-        )
+    check_within(f"projection {p.name!r}: start weights", p.plasticity, weights)
 
 
 def label(p: Projection) -> str:

@@ -9,6 +9,7 @@ from .._checks import unknown
 from .._text import counted
 from ..kernels import ring_place
 from ..tables import read_bundle
+from ._learning import weights_now
 from ._named import projection
 
 
@@ -50,12 +51,15 @@ class Connections:
         return f"Connections: {self.source} to {self.target}, {counted(len(self), 'synapse')}"
 
 
-def read_connections(net: Any, name: str) -> Connections:
+def read_connections(net: Any, name: str, state: Any = None) -> Connections:
     """The connections of a projection; see `Network.connections`."""
     number, index = projection(net, name)
     pathway = net.pathways[number]
-    mine = pathway.members[index]
-    source, place, weight, delay = read_bundle(pathway.table, pathway.weights, index)
+    mine, weights, axonal = pathway.members[index], pathway.weights, 0
+    if pathway.plastic is not None:
+        axonal = pathway.plastic.axonal
+        weights = weights if state is None else weights_now(net, state, name)
+    source, place, weight, delay = read_bundle(pathway.table, weights, index)
     first_source, first_target = (net.population(x)[1].start for x in (mine.source, mine.target))
     first_place = ring_place(mine.receptor, first_target, net.groups[pathway.target].n)
     pre, post = source.astype(np.int64) - first_source, place.astype(np.int64) - first_place
@@ -70,5 +74,5 @@ def read_connections(net: Any, name: str) -> Connections:
         pre[order],
         post[order],
         weight[order],
-        delay[order] * net.dt,
+        (delay[order] + axonal) * net.dt,
     )

@@ -1,8 +1,8 @@
 """Finds the models that the name of a population, projection or stimulation refers to.
 
 A *holder* is a model of the network that a name reaches, with its state and its neurons: a
-population has its neuron model; a projection its receptor and its release; a stimulation its
-stimulus and, if it sends spikes, the receptor that they reach. All access by name uses this
+population has its neuron model; a projection its receptor, its release and its rule of plasticity;
+a stimulation its stimulus and, if it sends spikes, the receptor that they reach. All access by name uses this
 module: reading, setting, recording, checking, and the search for numbers that are not finite.
 """
 
@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from .._checks import unknown
-from .._types import state_variables
+from .._types import Numbers, state_variables
 from ._network_state import NetworkState
 
 
 class Holder(NamedTuple):
     """A model of a network that a name refers to.
 
-    **Fields** `kind` (population, stimulation, receptor or release) and `names`, for messages: of
+    **Fields** `kind` (population, stimulation, receptor, release or plasticity) and `names`, for messages: of
     itself, or of the projections and stimulations that use it; `population` at whose neurons it
     acts; `model`, `state` take it from a network and its state; `sizes` of the members of the
     merged model, and `member`, the number of the selected one; `neurons` those of that member in
@@ -196,7 +196,19 @@ def _projection(net: Any, number: int, index: int) -> tuple[Holder, ...]:
         source,
         sources.span(source),
     )
-    return receptor, release
+    if pathway.plastic is None:
+        return receptor, release
+    plastic = Holder(
+        "plasticity",
+        (mine.name,),
+        mine.target,
+        lambda n: n.pathways[number].plastic.rule,
+        lambda s: Numbers(s.pathways[number].plastic.targets),
+        (pathway.plastic.n_targets,),
+        0,
+        slice(0, pathway.plastic.n_targets),
+    )
+    return receptor, release, plastic
 
 
 def _stimulation(net: Any, number: int, layer: int, index: int) -> tuple[Holder, ...]:

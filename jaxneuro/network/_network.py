@@ -16,6 +16,7 @@ from ._connections import Connections, read_connections
 from ._fixed_point import FixedPoint
 from ._group import Group
 from ._group_state import GroupState
+from ._learning import weights_now, with_learning, with_weights
 from ._named import named, span_of, variable_holder
 from ._network_state import NetworkState, Output
 from ._pathway import Pathway
@@ -110,12 +111,54 @@ class Network(eqx.Module):
             for variable, _ in holder.numbers(state)
         )
 
-    def connections(self, name: str) -> Connections:
+    def connections(self, name: str, state: NetworkState | None = None) -> Connections:
         """The connections of a projection as NumPy arrays: sources, targets, weights, delays [ms].
+
+        With a `state`, the weights of a plastic projection are those after all spikes up to now;
+        without one, those at the start.
 
         **Raises** `ValueError` for an unknown name, listing the known ones.
         """
-        return read_connections(self, name)
+        return read_connections(self, name, state)
+
+    def weights(self, state: NetworkState, name: str) -> jax.Array:
+        """The weights of a plastic projection after all spikes up to now: (synapses,).
+
+        In the order of `connections(name)`. Works under `jit`, `vmap` and `grad`. Rows of which no
+        source has spiked are brought up to date in a copy, at the cost of a visit to all synapses.
+
+        **Raises** `ValueError` for an unknown projection, or one that is not plastic.
+        """
+        return weights_now(self, state, name)
+
+    def with_weights(self, state: NetworkState, name: str, values: Any) -> NetworkState:
+        """A state with other weights of a plastic projection; this one does not change.
+
+        `values` one number, or one per connection in the order of `connections(name)`. They apply
+        from the next spikes to arrive on.
+
+        **Raises** `ValueError` for a projection that is not plastic, another shape, or weights
+        outside the bounds of the rule.
+        """
+        return with_weights(self, state, name, values)
+
+    def freeze(self, state: NetworkState, name: str) -> NetworkState:
+        """A state in which the weights of a plastic projection rest; see `resume`.
+
+        What has been delivered counts; spikes of the last step do not change weights any more.
+        Traces go on, so that after `resume` they are those of all spikes. Rules do not act
+        on the further variables of synapses meanwhile, and what a rule integrates over time rests.
+
+        **Raises** `ValueError` for a projection that is not plastic.
+        """
+        return with_learning(self, state, name, False)
+
+    def resume(self, state: NetworkState, name: str) -> NetworkState:
+        """A state in which the weights of a plastic projection change again; see `freeze`.
+
+        **Raises** `ValueError` for a projection that is not plastic.
+        """
+        return with_learning(self, state, name, True)
 
     def positions(self, name: str) -> np.ndarray:
         """Positions [um] (n, d) of the neurons of a population.

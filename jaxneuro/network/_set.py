@@ -11,7 +11,7 @@ import numpy as np
 from .._arrays import as_array
 from .._checks import check_size
 from .._fields import check_lengths, inner, parameters
-from .._types import Neuron, Stimulus
+from .._types import Neuron, Plasticity, Stimulus
 from ..numerics import check_grid, check_stable, stream_key
 from ._members import member, replace_member, replaced
 from ._named import Holder, named, projection, stimulation
@@ -86,15 +86,20 @@ def _set_entry(net: Any, number: int, index: int, key: str, value: Any, label: s
     return eqx.tree_at(lambda n: getattr(n.pathways[number], key), net, vector)
 
 
+def _or_each(shapes: tuple) -> str:
+    """That an array may be given, too, for messages."""
+    return f" or of shape {shapes[1]}" if len(shapes) > 1 else ""
+
+
 def _with(label: str, holder: Holder, net: Any, values: dict[str, Any]) -> Any:
     """A merged model with parameters of one member replaced, checked as when made."""
     model, sizes, index = holder.model(net), holder.sizes, holder.member
     for key, value in values.items():
         # Whole models are checked below.
-        if key not in inner(model) and np.shape(value) not in ((), (sizes[index],)):
+        allowed = ((),) if isinstance(model, Plasticity) else ((), (sizes[index],))
+        if key not in inner(model) and np.shape(value) not in allowed:
             raise ValueError(
-                f"{label}: {key} must be one number or of shape ({sizes[index]},); "
-                f"got shape {np.shape(value)}"
+                f"{label}: {key} must be one number{_or_each(allowed)}; got shape {np.shape(value)}"
             )
     old = member(model, sizes, index)
     try:

@@ -1,0 +1,99 @@
+"""Plastic weights as a user reads and sets them, for the methods of `Network`."""
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._arrays import as_array
+from .._checks import check_size, is_traced
+from ._named import projection
+from ._network_state import NetworkState
+from ._plastic_state import PlasticState
+
+
+def plastic_pathway(net: Any, name: str) -> int:
+    """The number of the pathway of a plastic projection, or `ValueError`."""
+    number, _ = projection(net, name)
+    if net.pathways[number].plastic is None:
+        known = [p.plastic.name for p in net.pathways if p.plastic is not None]
+        raise ValueError(
+            f"projection {name!r} must be plastic (Projection(..., plasticity=...)); its weights do "
+            f"not change. Plastic are: {', '.join(map(repr, known)) or 'none'}"
+        )
+    return number
+
+
+def weights_now(net: Any, state: NetworkState, name: str) -> jax.Array:
+    """See `Network.weights`."""
+    return _weights_now(net, state, plastic_pathway(net, name))
+
+
+@functools.partial(jax.jit, static_argnums=2)
+def _weights_now(net: Any, state: NetworkState, number: int) -> jax.Array:
+    return net.spread().weights_now(state, number)
+
+
+def with_learning(net: Any, state: NetworkState, name: str, learning: bool) -> NetworkState:
+    """The state in which weights change or rest; see `Network.freeze`."""
+    number = plastic_pathway(net, name)
+    settled = _settled(net, state, number)
+    return _replaced(state, number, settled._replace(learning=as_array(learning, np.int32)))
+
+
+def with_weights(net: Any, state: NetworkState, name: str, values: Any) -> NetworkState:
+    """The state with other weights; see `Network.with_weights`."""
+    number = plastic_pathway(net, name)
+    settled = _settled(net, state, number)
+    old = settled.synapses.weights
+    if np.shape(values) not in ((), old.shape):
+        raise ValueError(
+            f"projection {name!r}: weights must be one number or one per connection, in the order of "
+            f"net.connections({name!r}), shape {old.shape}; got {np.shape(values)}"
+        )
+    check_size(f"projection {name!r}: weights", values)
+    rule = net.pathways[number].plastic.rule
+    check_within(f"projection {name!r}: weights", rule, values)
+    new = jnp.broadcast_to(jnp.asarray(values, old.dtype), old.shape)
+    synapses = settled.synapses._replace(weights=new)
+    return _replaced(state, number, settled._replace(synapses=synapses))
+
+
+def check_within(what: str, rule: Any, values: Any) -> None:
+    """Raises `ValueError` for known weights outside the bounds of a rule."""
+    if any(is_traced(x) for x in (values, *jax.tree.leaves(rule))) or not np.size(values):
+        return
+    low, high = rule.bounds()
+    low, high = -np.inf if low is None else float(low), np.inf if high is None else float(high)
+    least, most = float(np.min(values)), float(np.max(values))
+    # Weights and bounds are stored in the precision of the network.
+    slack = 1e-6 * max(abs(x) for x in (low, high, 0.0) if np.isfinite(x))
+    if not (low - slack <= least and most <= high + slack):
+        raise ValueError(
+            f"{what} must be within the bounds of {type(rule).__name__}, {low:g} to {high:g}; got "
+            f"{least:g} to {most:g}. An inhibitory projection onto currents has positive weights and "
+            "gain=-1"
+        )
+
+
+@functools.partial(jax.jit, static_argnums=2)
+def _settled(net: Any, state: NetworkState, number: int) -> PlasticState:
+    """The state of a plastic pathway with all rows as they are after what has been delivered."""
+    pathway, mine = net.pathways[number], state.pathways[number].plastic
+    # Step k delivers what step k - 1 released: after k steps k - 2 was the last one.
+    last = jnp.maximum(state.step - 2, -1)
+    return pathway.plastic.spread().settled(mine, last, pathway.table)
+
+
+def settled(net: Any, state: NetworkState, name: str) -> NetworkState:
+    """The state with the rows of a plastic projection brought up to date."""
+    number = plastic_pathway(net, name)
+    return _replaced(state, number, _settled(net, state, number))
+
+
+def _replaced(state: NetworkState, number: int, plastic: PlasticState) -> NetworkState:
+    pathways = list(state.pathways)
+    pathways[number] = pathways[number]._replace(plastic=plastic)
+    return state._replace(pathways=tuple(pathways))
