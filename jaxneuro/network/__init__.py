@@ -21,6 +21,7 @@ from ._pathway import ProjectionSpan as ProjectionSpan
 from ._pathway_state import PathwayState as PathwayState
 from ._plastic import Plastic as Plastic
 from ._plastic_state import PlasticState as PlasticState
+from ._rewire import rewire as rewire
 from ._spread_group import SpreadGroup as SpreadGroup
 from ._spread_network import SpreadNetwork as SpreadNetwork
 from ._stimuli import StimulusGroup as StimulusGroup

@@ -28,12 +28,7 @@ def plastic_pathway(net: Any, name: str) -> int:
 
 def weights_now(net: Any, state: NetworkState, name: str) -> jax.Array:
     """See `Network.weights`."""
-    return _weights_now(net, state, plastic_pathway(net, name))
-
-
-@functools.partial(jax.jit, static_argnums=2)
-def _weights_now(net: Any, state: NetworkState, number: int) -> jax.Array:
-    return net.spread().weights_now(state, number)
+    return _settled(net, state, plastic_pathway(net, name)).synapses.weights
 
 
 def with_learning(net: Any, state: NetworkState, name: str, learning: bool) -> NetworkState:

@@ -69,7 +69,7 @@ def expected(name, rule, pre, post, wiring, steps, dt=0.1):
             wiring.axonal,
             dendritic,
             dt,
-            steps - 1,
+            steps - 2,  # spikes of the last step are delivered in the next
         )
         sent, end = weigh(spikes, w, **numbers)
         weights.append(end)
