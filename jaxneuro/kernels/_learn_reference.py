@@ -158,7 +158,8 @@ class _Visit:
         """The oldest postsynaptic event that each synapse has not seen, if it is there by `until`."""
         has, event, time = self._oldest(now.touched, until)
         m, place = self.moment, self.place
-        seen = time + place.delay
+        # Where there is no event, times at which nothing overflows: gradients pass through both.
+        seen = jnp.where(has, time + place.delay, now.touched)
         row, entry = place.row, event & (m.log.capacity - 1)
         dtype = self.programs.dtype
         values = [

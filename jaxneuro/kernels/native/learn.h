@@ -463,8 +463,7 @@ class Lesson {
       : l_(l), programs_(programs), numbers_(numbers), parameters_(parameters) {}
 
   void Run() {
-    static thread_local std::vector<Visit> visits;
-    List(visits);
+    std::vector<Visit>& visits = Listed();  // not the list of whoever works on a piece
     if (visits.empty()) return;
     const double per_row = l_.rows == 0 ? 0.0 : double(l_.synapses) / double(l_.rows);
     const bool few = double(visits.size()) * per_row < kParallel || per_row < kLongRow;
@@ -494,7 +493,8 @@ class Lesson {
 
   bool Spiked(size_t source) const { return l_.bits[source >> 3] >> (source & 7) & 1; }
 
-  void List(std::vector<Visit>& visits) const {
+  std::vector<Visit>& Listed() const {
+    static thread_local std::vector<Visit> visits;  // kept: no allocation in a step
     visits.clear();
     if (l_.tick || l_.limit > kLongAgo) {
       for (size_t row = 0; row < l_.rows; ++row) {
@@ -502,7 +502,7 @@ class Lesson {
         if (event || l_.tick || l_.row_time[row] < l_.limit)
           visits.push_back({uint32_t(row), l_.row_time[row], event});
       }
-      return;
+      return visits;
     }
     const size_t end = l_.first_row + l_.rows;
     for (size_t i = l_.first_row / 64 * 8; i < l_.bytes && i * 8 < end; i += 8) {
@@ -515,6 +515,7 @@ class Lesson {
         visits.push_back({uint32_t(row), l_.row_time[row], true});
       }
     }
+    return visits;
   }
 
   const Learning<T, Delay>& l_;
