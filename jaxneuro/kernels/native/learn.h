@@ -467,7 +467,7 @@ class Lesson {
     if (visits.empty()) return;
     const double per_row = l_.rows == 0 ? 0.0 : double(l_.synapses) / double(l_.rows);
     const bool few = double(visits.size()) * per_row < kParallel || per_row < kLongRow;
-    const size_t pieces = few ? 1 : Pool::Get().threads(), n = l_.n_targets;
+    const size_t n = l_.n_targets, pieces = few ? 1 : Pieces(visits.size(), per_row);
     auto border = [&](size_t i) {
       const size_t at = (n * i / pieces + kLine - 1) / kLine * kLine;
       return uint32_t(i == pieces || at > n ? n : at);
@@ -479,6 +479,14 @@ class Lesson {
   }
 
  private:
+  // How many ranges the targets are cut into: one per thread, or more where several long rows then
+  // find the numbers of the targets in the first cache.
+  size_t Pieces(size_t rows, double per_row) const {
+    const size_t threads = Pool::Get().threads(), near = l_.n_targets / kNear;
+    const bool several = rows > 1 && per_row > kLongRow * double(near);
+    return several && near > threads ? near : threads;
+  }
+
   // The learner of this thread, with what this call works on.
   Learner<T, Delay>& Mine() const {
     static thread_local Learner<T, Delay> mine;
@@ -489,6 +497,7 @@ class Lesson {
   static constexpr int32_t kLongAgo = -(1 << 30);  // LONG_AGO of kernels/_event_log.py
   static constexpr double kParallel = 4000.0;  // synapses that are worth a second thread,
   static constexpr double kLongRow = 200.0;    // in rows of so many
+  static constexpr size_t kNear = 2048;        // targets whose numbers stay in the first cache
   static constexpr uint32_t kLine = 16;        // neurons in a cache line: nobody shares one
 
   bool Spiked(size_t source) const { return l_.bits[source >> 3] >> (source & 7) & 1; }
