@@ -119,7 +119,7 @@ def test_a_limit_that_is_traced():
         net = NET.set(NAME, w_max=w_max)
         return jn.scan(net, state, 20, record=record)[1].weight_histograms[NAME]
 
-    tops = np.float32([0.5, 1.0, 2.0])
+    tops = np.array([0.5, 1.0, 2.0], np.float32)
     weights = NET.connections(NAME).weight  # within 20 steps hardly one has changed
     for top, got in zip(tops, counts(tops)):
         want = np.histogram(np.minimum(weights, top), np.linspace(0.0, top, 8))[0]
@@ -212,8 +212,28 @@ def test_what_does_not_fit_the_network(values, said, ms):
 
 def test_start_weights_of_a_rule_that_clips_by_itself():
     low = jn.plasticity.Normalized(jn.plasticity.TraceSTDP(w_max=0.5), total=3.0)
-    with pytest.raises(ValueError, match="within the bounds of Normalized, 0 to 0.5; got 0.1"):
+    with pytest.raises(ValueError, match=r"the bounds of Normalized, 0 to 0\.5; got 0\.1"):
         jn.build(jn.Description(CELLS, [built(low)]), key=1, dt=0.1)
+
+
+class Dividing(jn.Plasticity):
+    """A rule that divides by the weight."""
+
+    def on_pre(self, synapse, pre, post):
+        return {"weight": synapse.weight * synapse.weight / synapse.weight}
+
+
+def test_weights_that_turn_to_nan_are_named():
+    weights = np.full((60, 8), 0.5)
+    weights[2, 1] = weights[2, 7] = weights[40, 0] = 0.0
+    given = {"weight": weights, "delay": 1.0, "synapse": SYNAPSE, "plasticity": Dividing()}
+    wire = jn.Projection("in", "out", jn.connectivity.AllToAll(), **given)
+    often = jn.Population("in", 60, jn.neurons.PoissonSource(2000.0))
+    net = jn.build(jn.Description([often, CELLS[1]], [wire]), key=1, dt=0.1)
+    said = "weight of projection 'in->out' is nan in 3 synapses, the first is synapse 17: it turned"
+    with pytest.raises(jn.NonFiniteError, match="^" + said) as caught:
+        jn.simulate(net, 20.0)
+    assert caught.value.result.events("in")[0].size > 100
 
 
 def test_a_rule_without_a_limit():
