@@ -8,6 +8,7 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro.simulation import _simulate
+from jaxneuro.simulation._weight_samples import _counted
 
 NAME = "in->out"
 SYNAPSE = jn.synapses.ExponentialConductance(tau_syn=5.0, e_rev=0.0)
@@ -71,6 +72,14 @@ def test_histograms_count_the_weights(run):
     for weights, count in zip(run.weights[NAME], counts):
         same(count, np.histogram(weights, edges)[0])
     same(run.history(NAME)["weight histogram"], counts)
+
+
+def test_weights_on_edges_and_outside():
+    edges = np.linspace(0.1, 0.7, 51, dtype=np.float32)
+    near = (np.nextafter(edges, np.float32(x)) for x in (-1.0, 2.0))
+    w = np.concatenate([edges, *near, np.array([-1e38, 0.0, 0.7, 3.0, 1e38], np.float32)])
+    inner = np.concatenate([[-np.inf], edges[1:-1], [np.inf]])
+    equal(jax.jit(_counted)(w, edges), np.histogram(w, inner)[0])
 
 
 def test_parts_give_what_the_whole_gives(run, monkeypatch):
