@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import check_count, unknown
-from ..network import Network, NetworkState, Output, SpreadNetwork, variable_holder
+from ..network import Network, NetworkState, Output, variable_holder
 from ._neuron_choice import Chosen, chosen
 from ._population_signals import lattice_mean, lfp_proxy
 from ._spikes import count_bits
@@ -37,13 +37,12 @@ class Record:
     a spike is the value before the reset; currents are those at the start of the next step.
     Pass the same function object again to reuse the compiled program.
 
-    Of plastic projections: `weights`, those that are sampled after all spikes up to then,
-    `{"E->E": ...}` for all or numbers, a slice or a mask as for neurons, in the order of
-    `net.connections(name)`; `weight_histograms`, how many weights are in each of so many equal
-    bins, `{"E->E": 50}` between the limits of the rule or `(50, low, high)`; a bin
-    includes its lower edge, and what is outside counts in the outermost. A sample visits a copy of
-    all synapses of the projection: it costs about as much as a spike of each source neuron, so
-    choose `every` with it.
+    Of plastic projections: `weights`, which of `net.weights` are sampled, `{"E->E": ...}` for
+    all, or numbers, a slice or a mask as for neurons, in the order of `net.connections(name)`;
+    `weight_histograms`, how many weights are in each of so many equal bins, `{"E->E": 50}` between
+    the limits of the rule or `(50, low, high)`; a bin includes its lower edge, and what is outside
+    counts in the outermost. A sample visits a copy of all synapses of the projection, which costs
+    about as much as a spike of each source neuron: choose `every` with it.
 
     **Raises** `ValueError` for `every` below 1, fields of another kind, neurons without
     variables, indices that are negative, repeated or none, bins below 1 or low not below high; from
@@ -173,10 +172,8 @@ class Record:
                 total += x.dtype.itemsize * (x.shape[-1] if index is None else index.size)
         return total
 
-    def sample(
-        self, net: Network, spread: SpreadNetwork, state: NetworkState, output: Output
-    ) -> "Samples":
-        """What is sampled at the end of a step; `spread` is the network spread."""
+    def sample(self, net: Network, state: NetworkState, output: Output) -> "Samples":
+        """What is sampled at the end of a step."""
         traces, means = {}, {}
         for name, variables in self.variables.items():
             for variable in variables:
@@ -191,7 +188,7 @@ class Record:
         lfp = {name: lfp_proxy(net, state, name) for name in self.lfp}
         value = None if self.function is None else _called(self.function, state, output)
         named = self.weights, self.weight_histograms
-        weights, histograms = sample_weights(net, spread, state, *named)
+        weights, histograms = sample_weights(net, state, *named)
         return Samples(traces, means, lfp, value, weights, histograms)
 
     def counts(self, net: Network, output: Output) -> dict[str, jax.Array]:

@@ -113,7 +113,7 @@ def _window(
         (state, output), per_step = lax.scan(
             lambda carry, x: step(carry[0], x), (state, empty), now, length=every
         )
-    return state, (per_step, record.sample(net, spread, state, output))
+    return state, (per_step, record.sample(net, state, output))
 
 
 def _check_inputs(net: Network, inputs: dict[str, Any], n_steps: int) -> None:

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import check_bounds, check_count, is_traced
-from ..network import Network, NetworkState, SpreadNetwork, plastic_pathway
+from ..network import Network, NetworkState, plastic_pathway
 from ._neuron_choice import chosen
 
 
@@ -72,19 +72,15 @@ def bin_edges(net: Network, name: str, bins: Bins) -> Any:
 
 
 def sample_weights(
-    net: Network,
-    spread: SpreadNetwork,
-    state: NetworkState,
-    weights: Mapping[str, Any],
-    bins: Mapping[str, Bins],
+    net: Network, state: NetworkState, weights: Mapping[str, Any], bins: Mapping[str, Bins]
 ) -> tuple[dict[str, jax.Array], dict[str, jax.Array]]:
-    """The chosen weights (chosen,) and the histograms int32 (bins,) after all spikes up to now.
+    """The chosen weights (chosen,) and the histograms int32 (bins,), those of `Network.weights`.
 
     The state does not change: a sample is taken from a copy, whose rows are all visited.
     """
     kept, counts = {}, {}
     for name in dict.fromkeys((*weights, *bins)):
-        now = spread.weights_now(state, plastic_pathway(net, name))
+        now = net.weights(state, name)
         if name in weights:
             index = chosen_synapses(net, name, weights[name])
             kept[name] = now if index is None else now[index.astype(np.int32)]
