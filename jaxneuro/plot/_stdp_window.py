@@ -55,15 +55,7 @@ def stdp_window(
     **Source** Bi and Poo (1998), doi:10.1523/JNEUROSCI.18-24-10464.1998: the experiment.
     """
     named = dict(rules) if isinstance(rules, Mapping) else {"_": rules}
-    for name, x in (("span", span), ("frequency", frequency), ("dt", dt)):
-        check_bounds(f"stdp_window: {name}", x, above=0.0)
-    check_count("stdp_window: pairs", pairs, at_least=1)
-    if np.shape(v) != (3,):
-        raise ValueError(f"stdp_window: v must be (rest, peak, ms of the peak); got {v!r}")
-    check_bounds("stdp_window: v", np.asarray(v))
-    longest = round(span / dt)
-    if longest < 1:
-        raise ValueError(f"stdp_window: span must be at least dt, {dt:g} ms; got {span:g} ms")
+    longest = _longest(span, frequency, dt, pairs, v)
     lags = _lags(longest)
     every = max(round(1e3 / (frequency * dt)), 1)
     figure = new_figure(size)
@@ -91,6 +83,20 @@ def stdp_window(
     open_box(axis)
     legend(axis)
     return finish(figure)
+
+
+def _longest(span: float, frequency: float, dt: float, pairs: int, v: Sequence[float]) -> int:
+    """The longest distance in steps; raises `ValueError` for what makes no pairs."""
+    for name, x in (("span", span), ("frequency", frequency), ("dt", dt)):
+        check_bounds(f"stdp_window: {name}", x, above=0.0)
+    check_count("stdp_window: pairs", pairs, at_least=1)
+    if np.shape(v) != (3,):
+        raise ValueError(f"stdp_window: v must be (rest, peak, ms of the peak); got {v!r}")
+    check_bounds("stdp_window: v", np.asarray(v))
+    longest = round(span / dt)
+    if longest < 1:
+        raise ValueError(f"stdp_window: span must be at least dt, {dt:g} ms; got {span:g} ms")
+    return longest
 
 
 def _lags(longest: int) -> np.ndarray:
