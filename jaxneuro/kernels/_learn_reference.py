@@ -56,8 +56,8 @@ def learn_reference(ring, synapses, moment, table: Table, programs: RulePrograms
     visit = _Visit(programs, moment, synapses, place, event, value)
     now = visit.run()
     slot = jnp.mod(moment.step + place.delay, ring.shape[0])
-    sent = (value * event)[place.row] * moment.scale.astype(ring.dtype)[place.block] * now.weights
-    ring = ring.at[slot, place.place].add(sent)
+    sent = jnp.where(event, value, 0)[place.row] * moment.scale.astype(ring.dtype)[place.block]
+    ring = ring.at[slot, place.place].add(sent * now.weights)
     return ring, visit.finished(now)
 
 
