@@ -133,9 +133,11 @@ def _batched(programs: RulePrograms, clear: bool, native: bool) -> Any:
     def call(*operands: Any) -> Any:
         reference = over_batch(one, _RANKS)
         known = programs.words is not None
+        # The reference indexes with 32 bits.
+        beyond = known and native_available() and operands[-1].n_stored >= 2**31
         return by_platform(
             *operands,
-            default=reference,
+            default=None if beyond else reference,
             cpu=_native(programs, clear) if known else None,
             cuda=learn_on_gpu(programs, clear, _CHANGED, unpacked, reference),
         )
