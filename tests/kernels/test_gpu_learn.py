@@ -247,7 +247,7 @@ def test_learn_lowers_for_cuda_to_one_kernel(values, caplog):
     assert not caplog.messages
 
 
-# Between them they have all operations of the rules of the package.
+# Those whose operations differ most.
 SOME_RULES = [
     *(REWARD, POWER, EveryPhase(), rules.DiehlCookSTDP(), rules.ClopathSTDP(), rules.BCM(0.1, 1.0)),
     rules.HomeostaticScaling(rules.TripletSTDP(), 5.0),
