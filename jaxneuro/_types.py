@@ -254,7 +254,8 @@ class Plasticity(Model):
     presynaptic event arrives in this step (1 or 0); `post` the numbers of the target. All are those
     just before the events of this time step: neurons that spike in one step do not see each other's
     spike. In one step `on_post` comes first, then `on_tick`, then `on_pre`, and what is delivered
-    has the weight after it. After each of them the weight is brought into `bounds`.
+    has the weight after it. At an event the weight is brought into `bounds`, after `between` and
+    after what the event does; between events it may pass a bound and come back.
 
     The kernels trace these functions: they must be elementwise, in `jnp`. What needs a sum over all
     synapses of a target goes into `factors`.

@@ -77,7 +77,8 @@ def operations() -> str:
     cases = [f"  {k}({x.name}, {x.expression})" for k, x in zip(kinds, known)]
     return "\n".join(
         [
-            "// Made by `python -m scripts.native_layout` from kernels/_operations.py.  Do not edit.",
+            "// Made by `python -m scripts.native_layout` from kernels/_operations.py.  "
+            "Do not edit.",
             "#pragma once",
             "",
             "#include <cmath>",

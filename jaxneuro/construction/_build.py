@@ -64,8 +64,7 @@ def build(
     weights = _check_weights(weights, dtype)
     _check_deterministic(description, deterministic)
     _check_models(description, dt)
-    for p in description.projections:
-        check_plastic(p, dt, dtype, weights, deterministic)
+    check_plastic(description, dt, dtype, weights, deterministic)
     resolver = Resolver(description, seed)
     grouping = Grouping(description, {p.name: resolver.resolve(p) for p in description.projections})
     longest = {name: longest_delay(r, dt) for name, r in grouping.resolved.items()}
@@ -79,17 +78,9 @@ def build(
     for group in groups:
         check_neuron(group, dt, dtype)
     check_releases(grouping, groups, dt, dtype)
-    pathways = []
-    large = expected.synapses > _SHOWN and sys.stderr.isatty()
-    total, show = expected.synapses / 1e6, large if progress is None else progress
-    with Progress("building", total, "million synapses", show) as bar:
-        for ends in grouping.pathways:
-            of = grouping, ends, seed, dt, dtype, weights, bar.advance
-            pathway, steps = build_pathway(*of)
-            pathways.append(pathway)
-            target = groups[ends.target]
-            slots = max(target.slots, steps + 1)
-            groups[ends.target] = dataclasses.replace(target, slots=slots)
+    pathways, groups = _build_pathways(
+        grouping, groups, (seed, dt, dtype, weights), expected.synapses, progress
+    )
     return Network(
         groups=tuple(groups),
         pathways=tuple(pathways),
@@ -99,6 +90,25 @@ def build(
         order=tuple(p.name for p in description.populations),
         dtype=np.dtype(dtype),
     )
+
+
+def _build_pathways(
+    grouping: Grouping, groups: list, how: tuple, synapses: float, progress: bool | None
+) -> tuple[list, list]:
+    """All pathways, and the groups with the slots that their delays need.
+
+    `how` is seed, dt, dtype and the dtype of weights.
+    """
+    pathways, groups = [], list(groups)
+    show = synapses > _SHOWN and sys.stderr.isatty() if progress is None else progress
+    with Progress("building", synapses / 1e6, "million synapses", show) as bar:
+        for ends in grouping.pathways:
+            pathway, steps = build_pathway(grouping, ends, *how, bar.advance)
+            pathways.append(pathway)
+            target = groups[ends.target]
+            slots = max(target.slots, steps + 1)
+            groups[ends.target] = dataclasses.replace(target, slots=slots)
+    return pathways, groups
 
 
 def _check_models(description: Description, dt: float) -> None:

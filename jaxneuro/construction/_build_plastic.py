@@ -7,7 +7,7 @@ import numpy as np
 
 from .._arrays import as_array
 from .._types import Plasticity
-from ..description import Projection
+from ..description import Description, Projection
 from ..kernels import RulePrograms, check_rule
 from ..network import Plastic, check_within
 from ._delays import axonal_steps, check_axonal
@@ -36,9 +36,14 @@ def build_plastic(
 
 
 def check_plastic(
-    p: Projection, dt: float, dtype: Any, weights: Any, deterministic: bool
+    description: Description, dt: float, dtype: Any, weights: Any, deterministic: bool
 ) -> None:
     """Raises `ValueError` for a plastic projection that cannot run, before anything is drawn."""
+    for p in description.projections:
+        _check(p, dt, dtype, weights, deterministic)
+
+
+def _check(p: Projection, dt: float, dtype: Any, weights: Any, deterministic: bool) -> None:
     check_axonal(p, dt)
     rule = p.plasticity
     if rule is None:
@@ -50,8 +55,8 @@ def check_plastic(
         )
     if deterministic:
         raise ValueError(
-            f"{what} changes weights, and deterministic=True counts in quanta of the largest weights "
-            "at the start; build without it (on a CPU the bits repeat anyway)"
+            f"{what} changes weights, and deterministic=True counts in quanta of the largest "
+            "weights at the start; build without it (on a CPU the bits repeat anyway)"
         )
     if np.dtype(weights) != np.dtype(dtype):
         raise ValueError(

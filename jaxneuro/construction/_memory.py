@@ -9,7 +9,7 @@ import numpy as np
 
 from .._text import megabytes
 from ..connectivity import CHUNK
-from ..description import Estimate
+from ..description import Estimate, Projection
 from ..kernels import threads
 from ..network import first_member, initial_state
 from ._grouping import Grouping, synapse_of
@@ -85,8 +85,19 @@ def state_bytes(grouping: Grouping, longest: dict[str, int | None], dtype: Any) 
         synapses = [synapse_of(p) for p in grouping.receptors[number].values()]
         per_neuron = _per_unit(initial_state, members[0].model)
         per_neuron += sum(_per_unit(lambda m, k: m.init(k), synapse) for synapse in synapses)
-        total += n * (per_neuron + receptors * np.dtype(dtype).itemsize * slots)
+        size = np.dtype(dtype).itemsize
+        total += n * (per_neuron + receptors * size * slots)
+        total += sum(_plastic_bytes(grouping, p, slots, size) for p in onto if p.plasticity)
     return total
+
+
+def _plastic_bytes(grouping: Grouping, p: Projection, slots: int, size: int) -> int:
+    """Bytes of plastic weights, of further variables, and of the events that synapses wait for."""
+    assert p.plasticity is not None
+    targets = grouping.description.population(p.post.population).n
+    per_synapse = size * (1 + len(p.plasticity.variables()))
+    log = 4 * max(slots, 32) * targets * 12
+    return round(grouping.resolved[p.name].expected) * per_synapse + log
 
 
 def _per_unit(init: Callable[[Any, int], Any], model: Any) -> int:

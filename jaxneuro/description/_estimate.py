@@ -67,7 +67,8 @@ def estimate(
     for r in resolved:
         p, (pre, post) = r.projection, r.sizes
         synapses = round(r.expected)
-        column = 2 + weight_bytes * is_individual(p.weight) + is_individual(p.delay)
+        own_weights = is_individual(p.weight) or p.plasticity is not None
+        column = 2 + weight_bytes * own_weights + is_individual(p.delay)
         blocks = -(-post // BLOCK_TARGETS)
         stored = r.rule.stored
         size = synapses * column + 4 * pre * blocks if stored else _redrawn_bytes(r, weight_bytes)

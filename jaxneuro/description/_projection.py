@@ -25,13 +25,13 @@ class Projection:
     arrays of source and target indices, a `jn.space.Profile` of the distance, or another value by
     position (`jn.space.ByDistance`, `ByPositions`, `ConductionDelay`); the unit of the weight is
     that of the synapse; `synapse` the receptor; `release` what a spike releases; `gain`
-    multiplies all weights at delivery; `plasticity` the rule by which weights change (`jn.plasticity`;
-    None: they do not); `axonal` [ms] the part of every delay that a spike needs to the synapse;
-    `name` (default "source->target").
+    multiplies all weights at delivery; `plasticity` the rule by which weights change
+    (`jn.plasticity`; None: they do not); `axonal` [ms] the part of every delay that a spike needs
+    to the synapse; `name` (default "source->target").
 
-    A presynaptic spike reaches the synapse `axonal` after it, changes its weight there and takes the
-    rest of the delay, at least one time step, to the neuron; a postsynaptic spike takes that rest
-    back to the synapse. Only a rule of plasticity sees how a delay is divided.
+    A presynaptic spike reaches the synapse `axonal` after it, changes its weight there and takes
+    the rest of the delay, at least one time step, to the neuron; a postsynaptic spike takes that
+    rest back to the synapse. Only a rule of plasticity sees how a delay is divided.
 
     Delays that are drawn or computed are rounded to the time grid, at least one step; a function
     gets the indices of many connections at once, is called more than once, and must give the
@@ -78,8 +78,8 @@ class Projection:
         axonal = numbers(f"{label}: axonal", self.axonal)
         if not isinstance(axonal, float) or axonal < 0:
             raise ValueError(
-                f"{label}: axonal must be one number of at least 0 ms, the part of the delay before "
-                f"the synapse; got {self.axonal!r}"
+                f"{label}: axonal must be one number of at least 0 ms, the part of the delay "
+                f"before the synapse; got {self.axonal!r}"
             )
         object.__setattr__(self, "axonal", axonal)
 

@@ -71,9 +71,7 @@ def native_update(
     )
 
 
-def batched(
-    one: Callable, ranks: Sequence[int], refuse_shared: str, in_place: int = 1
-) -> Callable:
+def batched(one: Callable, ranks: Sequence[int], refuse_shared: str, in_place: int = 1) -> Callable:
     """`one(*operands, shared)` for any number of leading batch axes of its operands.
 
     `ranks` are those of the operands without a batch; the first `in_place` of them are changed and

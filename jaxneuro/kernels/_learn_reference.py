@@ -155,7 +155,7 @@ class _Visit:
         return out._replace(weights=out.weights + _no_gradient(now.weights))
 
     def _past(self, now: _Synapses, until: Any) -> _Synapses:
-        """The oldest postsynaptic event that each synapse has not seen, if it is there by `until`."""
+        """The oldest postsynaptic event that a synapse has not seen, if it is there by `until`."""
         has, event, time = self._oldest(now.touched, until)
         m, place = self.moment, self.place
         # Where there is no event, times at which nothing overflows: gradients pass through both.
@@ -197,7 +197,9 @@ class _Visit:
         time, event = lax.while_loop(lambda x: jnp.any(older(x) & (x[0] > lower)), walk, start)
         return (time > lower) & (time <= upper), event, time
 
-    def _applied(self, phase: str, now: _Synapses, where: Any, values: list, time: Any) -> _Synapses:
+    def _applied(
+        self, phase: str, now: _Synapses, where: Any, values: list, time: Any
+    ) -> _Synapses:
         """The synapses after a phase, where it happens."""
         values = [jnp.asarray(x, self.programs.dtype) for x in values]
         out = self.programs.call(phase, self.parameters, *values)

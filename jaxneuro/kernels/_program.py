@@ -104,9 +104,7 @@ class _Translation:
         return out
 
 
-def translate(
-    function: Callable, inputs: Sequence[Port], parameters: int, dtype: Any
-) -> Program:
+def translate(function: Callable, inputs: Sequence[Port], parameters: int, dtype: Any) -> Program:
     """The program of `function(parameters, *inputs) -> {Port: value}`.
 
     `parameters` is how many numbers the first argument, a list, has. Inputs that the function
@@ -178,8 +176,8 @@ def _apply(t: _Translation, equation: Any, operands: list[_Slot]) -> _Slot:
     if name in _ALIASES:
         return operands[0]
     if name == "convert_element_type":
-        from_bool = equation.invars[0].aval.dtype == bool
-        to_bool = params["new_dtype"] == bool
+        from_bool = equation.invars[0].aval.dtype == np.bool_
+        to_bool = np.dtype(params["new_dtype"]) == np.bool_
         if to_bool and not from_bool:
             return t.named("truth", operands[0])
         if jnp.issubdtype(params["new_dtype"], jnp.integer) and not from_bool:
@@ -234,9 +232,7 @@ def _integer_power(t: _Translation, x: _Slot, y: int) -> _Slot:
     return out if y > 0 else t.named("div", t.constant(1.0), out)
 
 
-def _finished(
-    t: _Translation, given: list[_Slot], inputs: list, outputs: list
-) -> Program:
+def _finished(t: _Translation, given: list[_Slot], inputs: list, outputs: list) -> Program:
     """The words of a translation without what nobody needs, in slots that are used again."""
     needed = {slot.number for _, slot in outputs}
     code: list[list[tuple]] = [[], [], []]
@@ -249,16 +245,17 @@ def _finished(
     constants = [(x, slot) for x, slot in t.constants.items()]
     place = {slot.number: k for k, (_, slot) in enumerate(constants)}
     place |= {slot.number: len(constants) + k for k, slot in enumerate(given)}
-    for number in (*(s.number for _, s in reads if s.rank == 1), *(i[1] for r in code[:2] for i in r)):
+    for number in (
+        *(s.number for _, s in reads if s.rank == 1),
+        *(i[1] for r in code[:2] for i in r),
+    ):
         place.setdefault(number, len(place))
     n_scalars = max(len(place), 1)
     n_slots = n_scalars + _allocate(
         code[2], [s.number for _, s in reads if s.rank == 2], [s.number for _, s in outputs], place
     )
     head = [n_scalars, n_slots, len(reads), len(outputs), *(len(c) for c in code), len(constants)]
-    ports = [
-        (KINDS.index(p.kind), p.index, place[slot.number]) for p, slot in [*reads, *outputs]
-    ]
+    ports = [(KINDS.index(p.kind), p.index, place[slot.number]) for p, slot in [*reads, *outputs]]
     instructions = [
         (operation, *(place[x] for x in rest)) for part in code for operation, *rest in part
     ]

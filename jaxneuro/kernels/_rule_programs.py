@@ -2,8 +2,8 @@
 
 A kernel visits the rows of sources. At each synapse of a row it does, for what has happened since
 it was there last: `post` for every postsynaptic event in their order; then, now, `tick` if one is
-due and `pre` if a presynaptic event arrives, or `lapse` if neither does. The traces of the source are
-kept for each row and brought to now by `advance` or, with an event, by `jump`.
+due and `pre` if a presynaptic event arrives, or `lapse` if neither does. The traces of the source
+are kept for each row and brought to now by `advance` or, with an event, by `jump`.
 """
 
 import functools
@@ -173,8 +173,10 @@ def _synapse(rule: Plasticity, names: Names, phase: str, given: dict[Port, Any])
         Numbers({name: of[kind, k] for k, name in enumerate(names.shared)})
         for kind in ("start", "stop")
     )
+    # A visit without an event leaves the weight where it is, beyond a bound too: what a synapse
+    # does must not depend on when its row is visited.
     lapse = rule.between(Numbers(synapse), of["elapsed", 0], start, stop)
-    synapse = _changed(rule, "between", synapse, lapse)
+    synapse = _changed(rule, "between", synapse, lapse, clip=phase != "lapse")
     if phase != "lapse":
         traces = rule.pre_traces()
         pre = {
@@ -191,14 +193,14 @@ def _synapse(rule: Plasticity, names: Names, phase: str, given: dict[Port, Any])
     return dict(zip(ports, synapse.values()))
 
 
-def _changed(rule: Plasticity, hook: str, synapse: dict, new: Any) -> dict:
+def _changed(rule: Plasticity, hook: str, synapse: dict, new: Any, clip: bool = True) -> dict:
     if not isinstance(new, dict) or not set(new) <= set(synapse):
         raise ValueError(
             f"{type(rule).__name__}: {hook} must return a dictionary of what it changes, of "
             f"{', '.join(synapse)}; got {new!r}"
         )
     synapse = synapse | new
-    if "weight" in new:
+    if clip and "weight" in new:
         synapse["weight"] = _within(rule, synapse["weight"])
     return synapse
 
@@ -214,7 +216,9 @@ def kind_number(kind: str) -> int:
     return KINDS.index(kind)
 
 
-def check_rule(rule: Plasticity, label: str, post: Sequence[str], dt: float, dtype: Any) -> RulePrograms:
+def check_rule(
+    rule: Plasticity, label: str, post: Sequence[str], dt: float, dtype: Any
+) -> RulePrograms:
     """The programs of a rule.
 
     **Raises** `ValueError` for a rule that mixes synapses, or whose functions return something else
@@ -225,8 +229,9 @@ def check_rule(rule: Plasticity, label: str, post: Sequence[str], dt: float, dty
         return RulePrograms(rule, post, dt, dtype)
     except MixingError as error:
         raise ValueError(
-            f"{name}: what a synapse does must be a function of its own numbers alone, elementwise; "
-            f"it uses {error}. A sum over all synapses of a neuron belongs into `factors`"
+            f"{name}: what a synapse does must be a function of its own numbers alone, "
+            f"elementwise; it uses {error}. A sum over all synapses of a neuron belongs into "
+            "`factors`"
         ) from None
     except AttributeError as error:
         raise ValueError(f"{name} asks for a number that it does not declare: {error}") from None

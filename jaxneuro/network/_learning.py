@@ -28,7 +28,16 @@ def plastic_pathway(net: Any, name: str) -> int:
 
 def weights_now(net: Any, state: NetworkState, name: str) -> jax.Array:
     """See `Network.weights`."""
-    return _settled(net, state, plastic_pathway(net, name)).synapses.weights
+    return _weights_now(net, state, plastic_pathway(net, name))
+
+
+@functools.partial(jax.jit, static_argnums=2)
+def _weights_now(net: Any, state: NetworkState, number: int) -> jax.Array:
+    weights = _settled(net, state, number).synapses.weights
+    # What a rule integrates between events may have passed a bound; the next event brings it back.
+    low, high = net.pathways[number].plastic.rule.bounds()
+    weights = weights if low is None else jnp.maximum(weights, low)
+    return weights if high is None else jnp.minimum(weights, high)
 
 
 def with_learning(net: Any, state: NetworkState, name: str, learning: bool) -> NetworkState:

@@ -2,8 +2,9 @@
 
 A *holder* is a model of the network that a name reaches, with its state and its neurons: a
 population has its neuron model; a projection its receptor, its release and its rule of plasticity;
-a stimulation its stimulus and, if it sends spikes, the receptor that they reach. All access by name uses this
-module: reading, setting, recording, checking, and the search for numbers that are not finite.
+a stimulation its stimulus and, if it sends spikes, the receptor that they reach. All access by name
+uses this module: reading, setting, recording, checking, and the search for numbers that are not
+finite.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,11 +20,11 @@ from ._network_state import NetworkState
 class Holder(NamedTuple):
     """A model of a network that a name refers to.
 
-    **Fields** `kind` (population, stimulation, receptor, release or plasticity) and `names`, for messages: of
-    itself, or of the projections and stimulations that use it; `population` at whose neurons it
-    acts; `model`, `state` take it from a network and its state; `sizes` of the members of the
-    merged model, and `member`, the number of the selected one; `neurons` those of that member in
-    the arrays of the state.
+    **Fields** `kind` (population, stimulation, receptor, release or plasticity) and `names`,
+    for messages: of itself, or of the projections and stimulations that use it; `population` at
+    whose neurons it acts; `model`, `state` take it from a network and its state; `sizes` of the
+    members of the merged model, and `member`, the number of the selected one; `neurons` those
+    of that member in the arrays of the state.
     """
 
     kind: str

@@ -147,8 +147,9 @@ class Network(eqx.Module):
     def freeze(self, state: NetworkState, name: str) -> NetworkState:
         """A state in which the weights of a plastic projection rest; see `resume`.
 
-        What has been delivered counts, see `weights`. Traces go on, so that after `resume` they are those of all spikes. Rules do not act
-        on the further variables of synapses meanwhile, and what a rule integrates over time rests.
+        What has been delivered counts, see `weights`. Traces go on, so that after `resume` they are
+        those of all spikes. Further variables of synapses, and what a rule integrates over time,
+        rest as well.
 
         **Raises** `ValueError` for a projection that is not plastic.
         """

@@ -40,12 +40,13 @@ def rewire(
 ) -> tuple[Any, NetworkState]:
     """Prunes the weak synapses of a plastic projection and grows as many, between two runs.
 
-    Every synapse with a weight under `below` is removed, and its source gets a synapse onto a neuron
-    to which it has none, drawn uniformly, or with a chance proportional to `profile` of the distance
-    [um] (a `jn.space.Profile`; `period` [um] per axis where space repeats). The new synapse starts
-    with `weight`, with the start values of the rule's further variables, and keeps the delay of the
-    one that it replaces. So every source keeps its number of synapses, arrays keep their shapes and
-    nothing is compiled again. A source that has nowhere to grow keeps its weak synapses.
+    Every synapse with a weight under `below` is removed, and its source gets a synapse onto a
+    neuron to which it has none, drawn uniformly, or with a chance proportional to `profile` of
+    the distance [um] (a `jn.space.Profile`; `period` [um] per axis where space repeats). The
+    new synapse starts with `weight`, with the start values of the rule's further variables, and
+    keeps the delay of the one that it replaces. So every source keeps its number of synapses,
+    arrays keep their shapes and nothing is compiled again. A source that has nowhere to grow
+    keeps its weak synapses.
 
     A new synapse takes part in what arrives from now on. The traces of its two neurons are those
     of the neurons: they count earlier spikes as they do at any other synapse.
@@ -69,7 +70,9 @@ def rewire(
     check_within(f"{label}: weight", pathway.plastic.rule, weight)
     chance = _chance(net, label, pathway.members[0], profile, period)
     state = settled(net, state, name)
-    listed = _read(net, pathway, state.pathways[number].plastic.synapses)
+    plastic = state.pathways[number].plastic
+    assert plastic is not None
+    listed = _read(net, pathway, plastic.synapses)
     same = pathway.members[0].source == pathway.members[0].target
     free = not (same and not autapses)
     listed = _grown(listed, pathway, _seed(key, name), below, weight, chance, free)
@@ -135,6 +138,7 @@ def _grown(
 def _written(net: Any, state: NetworkState, number: int, new: _Listed) -> tuple[Any, NetworkState]:
     """Network and state with other synapses of a pathway."""
     pathway, plastic = net.pathways[number], state.pathways[number].plastic
+    assert plastic is not None
     member = pathway.members[0]
     own_delays = bool(pathway.table.delays.size)
     delays = new.delay if own_delays else int(new.delay[0]) if new.delay.size else 1

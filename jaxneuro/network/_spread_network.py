@@ -59,9 +59,7 @@ class SpreadNetwork(eqx.Module):
         )
         return new, Output(self._by_name(spikes), tuple(g.released.bits for g in groups))
 
-    def _deliver_last_step(
-        self, state: NetworkState
-    ) -> tuple[list[jax.Array], list[PathwayState]]:
+    def _deliver_last_step(self, state: NetworkState) -> tuple[list[jax.Array], list[PathwayState]]:
         """Rings and pathways after what step k - 1 released has been delivered, in step k.
 
         So a ring is written before it is read, and XLA updates it in place. The slot of step
