@@ -24,14 +24,12 @@ class Variant(Timed):
     ):
         super().__init__(bench, description, options)
         self.name, (self.source, self.target) = name, ends
-        self.projection = f"{self.source}->{self.target}"
-        connected = self.net.connections(self.projection)
-        self.per_source = len(connected) / connected.shape[0]
-        self.per_target = len(connected) / connected.shape[1]
+        self.synapses = 0.0  # that are, or could be, plastic
 
     def more(self, result: jn.Result) -> Record:
-        arrivals = result.events(self.source)[0].size * self.per_source
-        pairings = result.events(self.target)[0].size * self.per_target
+        sources, targets = (self.net.populations[x] for x in (self.source, self.target))
+        arrivals = result.events(self.source)[0].size * self.synapses / sources
+        pairings = result.events(self.target)[0].size * self.synapses / targets
         events = arrivals + (pairings if self.name == "with" else 0.0)
         return {
             "variant": self.name,
@@ -52,6 +50,10 @@ def run_plastic(bench: str, describe: Callable, options: argparse.Namespace) -> 
         name: Variant(bench, describe(options.neurons, name == "with"), options, ends, name)
         for name in ("with", "without")
     }
+    plastic = (p for p in ours["with"].net.pathways if p.plastic is not None)
+    synapses = sum(p.table.n_synapses for p in plastic)
+    for variant in ours.values():
+        variant.synapses = synapses
     records: dict[str, list[Record]] = {name: [] for name in ours}
 
     def once(name: str) -> Callable[[], Record]:

@@ -74,12 +74,13 @@ struct Visit {
   bool event;
 };
 
-// Postsynaptic events, at most one per synapse of a block: its lane, the event's number and time,
-// when the synapse sees it, when it was touched before that.
+// Postsynaptic events, at most one per synapse of a block: which lane, and the event; when the
+// synapse was touched before it, for rules that ask.
 struct Level {
   size_t n;
-  uint32_t lane[kBlockLanes], at[kBlockLanes];
-  int32_t event[kBlockLanes], time[kBlockLanes], seen[kBlockLanes], since[kBlockLanes];
+  uint32_t lane[kBlockLanes];
+  Event event[kBlockLanes];
+  int32_t since[kBlockLanes];
 };
 
 template <class T, class Delay>
@@ -231,7 +232,12 @@ class Learner {
     if (l_.learning) {
       if (reads_times_)
         for (uint32_t i = 0; i < n; ++i) touched_[i] = visit_.before;
-      if (!machines_[kOnPost].program().empty()) Pending(n);
+      if (!machines_[kOnPost].program().empty()) {
+        if (l_.own_delays)
+          Pending<true>(n);
+        else
+          Pending<false>(n);
+      }
       if (l_.tick) Now(kOnTick, n);
       if (visit_.event)
         Now(kOnPre, n);
@@ -247,46 +253,56 @@ class Learner {
   }
 
   // All postsynaptic events that the synapses have not seen, each synapse's oldest first.
+  template <bool own>
   void Pending(uint32_t n) {
-    const int32_t before = visit_.before, now = int32_t(l_.step);
-    Level& newest = Depth(0);
-    size_t m = 0;
-    for (uint32_t i = 0; i < n; ++i) {
-      const uint32_t j = target_[i];
-      Event event = l_.head[j];
-      while (__builtin_expect(event.time > now - delay_[i], 0))  // still on its way
-        event = l_.log[At(event.number)].previous;
-      newest.lane[m] = i;  // kept if it counts, overwritten if not: a branch would be missed
-      newest.event[m] = event.number;
-      newest.time[m] = event.time;
-      m += event.time > before - delay_[i];
-    }
-    newest.n = m;
+    Newest<own>(n, Depth(0));
     size_t depth = 0;
-    while (Depth(depth).n != 0) {
+    for (; Depth(depth).n != 0; ++depth) {
       Level& older = Depth(depth + 1);
-      Older(*levels_[depth], older);
-      ++depth;
+      Older<own>(*levels_[depth], older);
     }
     while (depth-- > 0) Past(*levels_[depth]);
   }
 
+  // The newest event that each synapse has not seen.
+  template <bool own>
+  void Newest(uint32_t n, Level& out) const {
+    const int32_t before = visit_.before, now = int32_t(l_.step), same = delay_[0];
+    const Event* head = l_.head;
+    size_t m = 0;
+    for (uint32_t i = 0; i < n; ++i) {
+      const int32_t delay = own ? delay_[i] : same;
+      Event event = head[target_[i]];
+      while (__builtin_expect(event.time > now - delay, 0))  // still on its way
+        event = l_.log[At(event.number)].previous;
+      out.lane[m] = i;  // kept if it counts, overwritten if not: a branch would be missed
+      out.event[m] = event;
+      m += event.time > before - delay;
+    }
+    out.n = m;
+  }
+
   // The events before those of a level.
-  void Older(Level& level, Level& older) const {
+  template <bool own>
+  void Older(Level& level, Level& out) const {
+    const int32_t before = visit_.before, same = delay_[0];
+    const Entry* log = l_.log;
     size_t m = 0;
     for (size_t i = 0; i < level.n; ++i) {
-      const Event previous = l_.log[At(level.event[i])].previous;
+      const Event event = log[At(level.event[i].number)].previous;
       const uint32_t lane = level.lane[i];
-      const int32_t time = previous.time, lower = visit_.before - delay_[lane];
-      level.at[i] = at_[lane];
-      level.seen[i] = level.time[i] + delay_[lane];
-      level.since[i] = (time > lower ? time : lower) + delay_[lane];
-      older.lane[m] = lane;
-      older.event[m] = previous.number;
-      older.time[m] = time;
-      m += time > lower;
+      const int32_t lower = before - (own ? delay_[lane] : same);
+      out.lane[m] = lane;
+      out.event[m] = event;
+      m += event.time > lower;
     }
-    older.n = m;
+    out.n = m;
+    if (!reads_times_) return;
+    for (size_t i = 0; i < level.n; ++i) {
+      const int32_t time = log[At(level.event[i].number)].previous.time;
+      const int32_t delay = delay_[level.lane[i]], lower = before - delay;
+      level.since[i] = (time > lower ? time : lower) + delay;
+    }
   }
 
   // Where an event is in the log.
@@ -306,10 +322,17 @@ class Learner {
       T* column = Column(p.outputs[k]);
       const bool one = m.IsScalar(p.outputs[k].slot);
       const T* x = one ? &m.Scalar(p.outputs[k].slot) : m.Lane(p.outputs[k].slot);
-      for (size_t i = 0; i < n; ++i) column[level.at[i]] = x[one ? 0 : i];
+      if (!l_.tags) column += at_[0];
+      for (size_t i = 0; i < n; ++i)
+        column[l_.tags ? at_[level.lane[i]] : level.lane[i]] = x[one ? 0 : i];
     }
     if (reads_times_)
-      for (size_t i = 0; i < n; ++i) touched_[level.lane[i]] = level.seen[i];
+      for (size_t i = 0; i < n; ++i) touched_[level.lane[i]] = Seen(level, i);
+  }
+
+  // When a synapse sees an event.
+  int32_t Seen(const Level& level, size_t i) const {
+    return level.event[i].time + delay_[level.lane[i]];
   }
 
   // What the program of postsynaptic events reads.
@@ -318,27 +341,30 @@ class Learner {
     switch (in.kind) {
       case kWeight:
       case kVariable:
-        Gather(out, Column(in), level.at, n);
+        if (l_.tags)
+          for (size_t i = 0; i < n; ++i) out[i] = Column(in)[at_[level.lane[i]]];
+        else
+          Gather(out, Column(in) + at_[0], level.lane, n);
         break;
       case kSince:
-        jaxneuro::Since(out, level.seen, visit_.before, dt_, n);
+        for (size_t i = 0; i < n; ++i) out[i] = T(Seen(level, i) - visit_.before) * dt_;
         break;
       case kArriving:
         for (size_t i = 0; i < n; ++i)
-          out[i] = visit_.event && level.seen[i] == int32_t(l_.step) ? T(1) : T(0);
+          out[i] = visit_.event && Seen(level, i) == int32_t(l_.step) ? T(1) : T(0);
         break;
       case kPost:
         for (size_t i = 0; i < n; ++i)
-          out[i] = l_.log_numbers[size_t(in.index) * l_.capacity + At(level.event[i])];
+          out[i] = l_.log_numbers[size_t(in.index) * l_.capacity + At(level.event[i].number)];
         break;
       case kElapsed:
-        Elapsed(out, level.seen, level.since, dt_, n);
+        for (size_t i = 0; i < n; ++i) out[i] = T(Seen(level, i) - level.since[i]) * dt_;
         break;
       case kStart:
         for (size_t i = 0; i < n; ++i) out[i] = Shared(level.since[i])[in.index];
         break;
       case kStop:
-        for (size_t i = 0; i < n; ++i) out[i] = Shared(level.seen[i])[in.index];
+        for (size_t i = 0; i < n; ++i) out[i] = Shared(Seen(level, i))[in.index];
         break;
     }
   }
