@@ -108,9 +108,13 @@ class Learner {
   // Visits rows for the targets of a range, which count from the first of the projection.
   void Rows(const Visit* rows, size_t count, Range range) {
     range_ = range;
-    for (size_t i = 0; i < count && i < kAhead; ++i) Prefetch(rows[i]);
+    // A few short rows fit in the first cache together; long ones announce their beginning only.
+    const size_t ahead = l_.synapses < kShort * l_.rows ? kMany : kAhead;
+    for (size_t i = 0; i < count && i < 2 * ahead; ++i) PrefetchPointers(rows[i]);
+    for (size_t i = 0; i < count && i < ahead; ++i) Prefetch(rows[i]);
     for (size_t i = 0; i < count; ++i) {
-      if (i + kAhead < count) Prefetch(rows[i + kAhead]);
+      if (i + 2 * ahead < count) PrefetchPointers(rows[i + 2 * ahead]);
+      if (i + ahead < count) Prefetch(rows[i + ahead]);
       Row(rows[i]);
     }
   }
@@ -132,6 +136,8 @@ class Learner {
 
  private:
   static constexpr size_t kAhead = 2;      // rows between a prefetch and its visit
+  static constexpr size_t kMany = 12;      // the same for rows of fewer than kShort synapses
+  static constexpr size_t kShort = 256;
   static constexpr uint32_t kLong = 256;   // synapses after which the machine knows the way
 
   T Ms(int64_t steps) const { return T(steps) * dt_; }
@@ -450,6 +456,12 @@ class Learner {
       out[(slot >= l_.slots ? slot - l_.slots : slot) * l_.places + target_[i]] +=
           x * l_.weights[at_[i]];
     }
+  }
+
+  void PrefetchPointers(const Visit& next) const {
+    __builtin_prefetch(l_.pointers + size_t(next.row) * (l_.tags ? 1 : l_.blocks));
+    for (size_t k = 0; k < l_.trace_rows; ++k)
+      __builtin_prefetch(l_.row_traces + k * l_.rows + next.row, 1);
   }
 
   // Asks for the first cache lines of a row that will be visited soon.
