@@ -1,5 +1,6 @@
 """Checks the rule of a plastic projection, and makes it ready to run."""
 
+import logging
 from typing import Any
 
 import jax
@@ -14,6 +15,9 @@ from ._delays import axonal_steps, check_axonal
 from ._grouping import Grouping, PathwayKey
 
 
+_log = logging.getLogger("jaxneuro")
+
+
 def build_plastic(
     grouping: Grouping, key: PathwayKey, p: Projection, longest: int, dt: float, dtype: Any
 ) -> Plastic | None:
@@ -22,9 +26,16 @@ def build_plastic(
     if rule is None:
         return None
     targets = grouping.description.population(p.post.population).n
+    programs = _programs(p, dt, dtype)
+    if programs.words is None:
+        _log.warning(
+            "%s uses %s, which native code does not know: every step visits all synapses, slowly",
+            label(p),
+            programs.why,
+        )
     return Plastic(
         rule=jax.tree.map(lambda x: as_array(x, dtype), rule),
-        programs=_programs(p, dt, dtype),
+        programs=programs,
         name=p.name,
         n_sources=grouping.description.population(p.pre.population).n,
         n_released=grouping.size(key.source),

@@ -152,7 +152,8 @@ class _Visit:
             return jnp.any(visit._oldest(now.touched, until)[0])
 
         out = lax.while_loop(more, lambda now: visit._past(now, until), fixed[2])
-        return out._replace(weights=out.weights + _no_gradient(now.weights))
+        lost = _no_gradient(now.weights) + _no_gradient(jnp.sum(self.moment.numbers))
+        return out._replace(weights=out.weights + lost.astype(out.weights.dtype))
 
     def _past(self, now: _Synapses, until: Any) -> _Synapses:
         """The oldest postsynaptic event that a synapse has not seen, if it is there by `until`."""

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._arrays import as_array
-from .._checks import check_size, is_traced
+from .._checks import check_size, is_traced, unknown
 from ._named import projection
 from ._network_state import NetworkState
 from ._plastic_state import PlasticState
@@ -26,14 +26,21 @@ def plastic_pathway(net: Any, name: str) -> int:
     return number
 
 
-def weights_now(net: Any, state: NetworkState, name: str) -> jax.Array:
+def weights_now(net: Any, state: NetworkState, name: str, variable: str = "weight") -> jax.Array:
     """See `Network.weights`."""
-    return _weights_now(net, state, plastic_pathway(net, name))
+    number = plastic_pathway(net, name)
+    known = ("weight", *net.pathways[number].plastic.programs.names.variables)
+    if variable not in known:
+        raise unknown(f"variable of the synapses of {name!r}", variable, known)
+    return _weights_now(net, state, number, known.index(variable))
 
 
-@functools.partial(jax.jit, static_argnums=2)
-def _weights_now(net: Any, state: NetworkState, number: int) -> jax.Array:
-    weights = _settled(net, state, number).synapses.weights
+@functools.partial(jax.jit, static_argnums=(2, 3))
+def _weights_now(net: Any, state: NetworkState, number: int, which: int) -> jax.Array:
+    synapses = _settled(net, state, number).synapses
+    if which:
+        return synapses.variables[which - 1]
+    weights = synapses.weights
     # What a rule integrates between events may have passed a bound; the next event brings it back.
     low, high = net.pathways[number].plastic.rule.bounds()
     weights = weights if low is None else jnp.maximum(weights, low)

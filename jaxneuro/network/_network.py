@@ -16,7 +16,7 @@ from ._connections import Connections, read_connections
 from ._fixed_point import FixedPoint
 from ._group import Group
 from ._group_state import GroupState
-from ._learning import weights_now, with_learning, with_weights
+from ._learning import settled, weights_now, with_learning, with_weights
 from ._named import named, span_of, variable_holder
 from ._network_state import NetworkState, Output
 from ._pathway import Pathway
@@ -121,17 +121,30 @@ class Network(eqx.Module):
         """
         return read_connections(self, name, state)
 
-    def weights(self, state: NetworkState, name: str) -> jax.Array:
+    def weights(self, state: NetworkState, name: str, variable: str = "weight") -> jax.Array:
         """The weights of a plastic projection as they are now: (synapses,).
+
+        Or another `variable` that the rule gives its synapses, such as an eligibility.
 
         In the order of `connections(name)`, after all that has been delivered: spikes of the last
         step are delivered in the next one and change weights there. Works under `jit` and `vmap`.
         Rows whose sources have not spiked for a while are brought up to date in a copy, at the cost
         of a visit to all synapses.
 
-        **Raises** `ValueError` for an unknown projection, or one that is not plastic.
+        **Raises** `ValueError` for an unknown projection or variable, or a projection that is not
+        plastic.
         """
-        return weights_now(self, state, name)
+        return weights_now(self, state, name, variable)
+
+    def settled(self, state: NetworkState, name: str) -> NetworkState:
+        """The state with all rows of a plastic projection brought up to date.
+
+        Runs give the same results from it, up to rounding. A gradient needs it: that of a step in
+        which rows are brought up to date from earlier steps is NaN.
+
+        **Raises** `ValueError` for a projection that is not plastic.
+        """
+        return settled(self, state, name)
 
     def with_weights(self, state: NetworkState, name: str, values: Any) -> NetworkState:
         """A state with other weights of a plastic projection; this one does not change.

@@ -67,9 +67,8 @@ class SpreadNetwork(eqx.Module):
         """
         rings, cleared, pathways = [group.ring for group in state.groups], set(), []
         for p, mine in zip(self.pathways, state.pathways):
-            spikes, target, v = state.groups[p.source].released, state.groups[p.target], None
-            if mine.plastic is not None:
-                v = self.groups[p.target].model.voltage(target.neurons)
+            spikes, target = state.groups[p.source].released, state.groups[p.target]
+            v = getattr(target.neurons, "v", None)  # before a reset, which the next step does
             how = (target.released.bits, v), mine, state.step - 1, p.target not in cleared
             rings[p.target], new = p.deliver(rings[p.target], spikes, *how)
             pathways.append(new)
