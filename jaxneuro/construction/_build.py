@@ -93,7 +93,11 @@ def build(
 
 
 def _build_pathways(
-    grouping: Grouping, groups: list, how: tuple, synapses: float, progress: bool | None
+    grouping: Grouping,
+    groups: list,
+    how: tuple[Any, float, Any, Any],
+    synapses: float,
+    progress: bool | None,
 ) -> tuple[list, list]:
     """All pathways, and the groups with the slots that their delays need.
 

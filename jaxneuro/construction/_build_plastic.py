@@ -14,7 +14,6 @@ from ..network import Plastic, check_within
 from ._delays import axonal_steps, check_axonal
 from ._grouping import Grouping, PathwayKey
 
-
 _log = logging.getLogger("jaxneuro")
 
 
