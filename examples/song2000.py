@@ -32,22 +32,19 @@ class Course(NamedTuple):
         return float((self.weights[row] < 0.1).mean()), float((self.weights[row] > 0.9).mean())
 
 
-# %% The network. Brian2 has dv/dt = (g (e_rev - v) + e_l - v) / tau_m with a g that has no unit: here
-# c_m = 10 pF makes a leak c_m / tau_m of 1 nS, and g is the same number in nS
+# %% The network. Brian2 has dv/dt = (g (e_rev - v) + e_l - v) / tau_m with a g that has no unit:
+# here c_m = 10 pF makes a leak c_m / tau_m of 1 nS, and g is the same number in nS
 def description(inputs: int = 1000) -> jn.Description:
     neuron = jn.neurons.LIF(tau_m=10.0, c_m=10.0, e_l=-74.0, v_th=-54.0, v_reset=-60.0, t_ref=0.0)
     rule = jn.plasticity.TraceSTDP(a_plus=0.01 * G_MAX, a_minus=0.0105 * G_MAX, w_max=G_MAX)
     sources = jn.neurons.PoissonSource(RATE * 1000 / inputs)
     cells = [jn.Population("inputs", inputs, sources), jn.Population("output", 1, neuron)]
     wires = jn.Projection(
-        "inputs",
-        "output",
-        jn.connectivity.AllToAll(),
+        *("inputs", "output", jn.connectivity.AllToAll()),
         weight=jn.Uniform(0.0, G_MAX),
         delay=0.1,
         synapse=jn.synapses.ExponentialConductance(tau_syn=5.0, e_rev=0.0),
         plasticity=rule,
-        name="plastic",
     )
     return jn.Description(cells, [wires])
 
@@ -56,29 +53,38 @@ def description(inputs: int = 1000) -> jn.Description:
 def run(seconds: float = 100.0, inputs: int = 1000, seed: int = 1) -> Course:
     net = jn.build(description(inputs), key=seed, dt=0.1)
     state, chunk = net.init(seed), round(100.0 * seconds) / 10.0  # ms
-    weights, rates = [net.weights(state, "plastic")], [np.nan]
+    weights, rates = [net.weights(state, "inputs->output")], [np.nan]
     for _ in range(100):
         result = jn.simulate(net, chunk, state=state)
         state = result.state
-        weights.append(net.weights(state, "plastic"))
+        weights.append(net.weights(state, "inputs->output"))
         rates.append(result.rate("output"))
     times = 1e-3 * chunk * np.arange(len(weights))
     return Course(times, np.array(weights) / G_MAX, np.array(rates))
 
 
-# %% The weights at the end, their distribution, and how it came about
-def draw(course: Course) -> plt.Figure:
-    figure, (left, middle, right) = plt.subplots(
-        1, 3, figsize=(10, 3.2), width_ratios=(2, 1, 2.4), sharey=True, layout="constrained"
-    )
-    inputs = course.weights.shape[1]
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=float, default=100.0)
+    parser.add_argument("--inputs", type=int, default=1000, help="fewer have a higher rate")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", default="song2000.png", help="the figure")
+    args = parser.parse_args()
+    course = run(args.seconds, args.inputs, args.seed)
+    print("  time   weights below 0.1   above 0.9   output")
+    for row in (0, 10, 20, 40, 60, 80, 100):
+        low, high = course.shares(row)
+        print(f"{course.times[row]:4.0f} s {low:13.1%} {high:13.1%} {course.rates[row]:8.1f} Hz")
+    # The weights at the end, their distribution, and how it came about
+    widths = {"width_ratios": (2, 1, 2.4), "sharey": True, "layout": "constrained"}
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(10, 3.2), **widths)
+    inputs = args.inputs
     left.plot(np.arange(inputs), course.weights[-1], ".", ms=3, color="#1f4e9c")
     left.set(xlabel="input", ylabel="weight (parts of the largest)", xlim=(0, inputs))
     bins = np.linspace(0.0, 1.0, 21)
     for row, color, label in ((0, "#b0b0b0", "start"), (-1, "#1f4e9c", "end")):
-        middle.stairs(
-            *np.histogram(course.weights[row], bins), orientation="horizontal", color=color, label=label
-        )
+        how = {"orientation": "horizontal", "histtype": "step", "color": color, "label": label}
+        middle.hist(course.weights[row], bins, **how)
     middle.set(xlabel="inputs")
     middle.legend(frameon=False, fontsize=8)
     counts = np.array([np.histogram(w, bins)[0] for w in course.weights[1:]]).T / inputs
@@ -88,20 +94,5 @@ def draw(course: Course) -> plt.Figure:
     right.set(xlabel="time (s)", xlim=(0, course.times[-1]), ylim=(-0.02, 1.02))
     right.set_title("all inputs, and five of them", fontsize=9)
     figure.colorbar(image, label="inputs (%)", extend="max")
-    return figure
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--seconds", type=float, default=100.0)
-    parser.add_argument("--inputs", type=int, default=1000, help="fewer inputs have a higher rate")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", default="song2000.png", help="the figure")
-    args = parser.parse_args()
-    course = run(args.seconds, args.inputs, args.seed)
-    print("  time   weights below 0.1   above 0.9   output")
-    for row in (0, 10, 20, 40, 60, 80, 100):
-        low, high = course.shares(row)
-        print(f"{course.times[row]:4.0f} s {low:13.1%} {high:13.1%} {course.rates[row]:8.1f} Hz")
-    draw(course).savefig(args.out, dpi=200)
+    figure.savefig(args.out, dpi=200)
     print(f"wrote {args.out}")
