@@ -66,7 +66,11 @@ class Timed:
             peak_rss_mb=peak_rss_mb(),
             threads=self.options.threads,
             versions=versions(),
-        )
+        ) | self.more(result)
+
+    def more(self, result: jn.Result) -> Record:
+        """What the records of a kind of benchmark have beside the others."""
+        return {}
 
 
 def _late_rates(result: jn.Result) -> dict[str, float]:

@@ -14,7 +14,7 @@ from typing import Any
 
 __all__ = ["add_options", "run"]
 
-PARTS = ("smoke", "races", "kernels", "deliver", "walk", "coba", "microcircuit")
+PARTS = ("smoke", "races", "kernels", "deliver", "learn", "walk", "coba", "microcircuit")
 BUDGET_S = 450.0
 
 
@@ -203,6 +203,33 @@ def _deliver(session: Session) -> None:
             us = {name: round(value, 3) for name, value in us.items()}
             events = round(part * net.n_synapses)
             session.write({**line, "part_firing": part, "events": events, "us": us})
+
+
+def _learn(session: Session) -> None:
+    """Plastic pathways: checks, and times of that of the HPC benchmark, also divided otherwise."""
+    from jaxneuro.kernels import _gpu_learn, native_available
+
+    from ._gpu_learn import checks, hpc_network, learning_us, version_of
+    from ._run import DT
+
+    small = session.options.interpret
+    _check(session, "learn", checks(small))
+    scale = 0.01 if small else 1.0 if native_available() else 0.1  # the host draws connections
+    net = hpc_network(scale)
+    chosen = _gpu_learn.learn_grid(net.pathways[0].table)
+    line = {"bench": "gpu", "part": "learn", "neurons": net.n_neurons, "synapses": net.n_synapses}
+    steps = 3 if small else 2000
+    for per_ms in (7.0 * scale, 70.0 * scale):  # spikes of all neurons, 7 Hz is 79
+        us = {"pallas": learning_us(net, per_ms, steps, version_of(small))}
+        for grid in _grids(chosen, small):
+            name = f"rows {grid.rows}, lanes {grid.lanes}, segments {grid.segments}"
+            us[name] = learning_us(net, per_ms, steps, version_of(small, grid=grid))
+        us["ordered adds"] = learning_us(net, per_ms, steps, version_of(small, ordered=True))
+        factor = us["pallas"] / (DT * 1e3)
+        us = {name: round(value, 3) for name, value in us.items()}
+        session.write({**line, "spikes_per_ms": per_ms, "us": us, "real_time_factor": factor})
+    every = learning_us(net, 7.0 * scale, 3 if small else 50, version_of(small), flush=True)
+    session.write({**line, "every_row": True, "us": {"pallas": round(every, 3)}})
 
 
 def _grids(chosen: Any, small: bool) -> list[Any]:

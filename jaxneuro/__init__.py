@@ -41,6 +41,7 @@ from .description import Projection as Projection
 from .description import Stimulation as Stimulation
 from .kernels import configure_cpu as configure_cpu
 from .network import Network as Network
+from .network import rewire as rewire
 from .numerics import LogNormal as LogNormal
 from .numerics import Normal as Normal
 from .numerics import Uniform as Uniform

@@ -300,6 +300,13 @@ class Plasticity(Model):
         """The lowest and the highest weight; None for none. They may not depend on state."""
         return 0.0, None
 
+    def limits(self) -> tuple[Any, Any]:
+        """Between what weights lie, None for no limit; `bounds`, unless a rule clips by itself.
+
+        Start weights are checked against it, and histograms of weights reach from one to the other.
+        """
+        return self.bounds()
+
     def schedule(self) -> tuple[int, int]:
         """Every how many steps `on_tick` and `factors` are called; 0 for never."""
         return 0, 0

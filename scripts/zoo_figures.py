@@ -77,6 +77,7 @@ SHOWN = {
     "GLIF": Shown(400.0, (0.0, 1000.0), ms=500.0, presets=GLIF),
     "HindmarshRose": Shown(2.0, (0.0, 5.0), **UNITLESS, ms=1200.0, counted=6000.0),
     "HodgkinHuxley": Shown(10.0, (0.0, 100.0), DENSITY, 100.0, 0.02, channels=CHANNELS),
+    "HomeostaticLIF": Shown(500.0, (300.0, 1500.0), ms=500.0, counted=2000.0),
     "IafPscAlpha": Shown(450.0, (0.0, 1500.0), arrivals={"ex": 300.0, "in": -300.0}),
     "IafPscDelta": Shown(450.0, (0.0, 1500.0), arrivals={"jump": 3.0}),
     "IafPscExp": Shown(450.0, (0.0, 1500.0), arrivals={"ex": 300.0, "in": -300.0}),

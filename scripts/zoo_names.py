@@ -13,6 +13,7 @@ KINDS = {
     "GLIF": ("linear, currents and threshold after spikes", "order 2", THRESHOLD),
     "HindmarshRose": ("cubic, recovery, adaptation", "", CROSSING),
     "HodgkinHuxley": ("any channels", "", CROSSING),
+    "HomeostaticLIF": ("linear, moving threshold", EXACT, THRESHOLD),
     "IafPscAlpha": ("linear, currents of its own", EXACT, THRESHOLD),
     "IafPscDelta": (LINEAR, EXACT, THRESHOLD),
     "IafPscExp": ("linear, currents of its own", EXACT, THRESHOLD),

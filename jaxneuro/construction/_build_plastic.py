@@ -8,7 +8,7 @@ import numpy as np
 from .._arrays import as_array
 from .._types import Plasticity
 from ..description import Projection
-from ..kernels import check_rule
+from ..kernels import RulePrograms, check_rule
 from ..network import Plastic, check_within
 from ._delays import axonal_steps, check_axonal
 from ._grouping import Grouping, PathwayKey
@@ -22,10 +22,9 @@ def build_plastic(
     if rule is None:
         return None
     targets = grouping.description.population(p.post.population).n
-    rule = jax.tree.map(lambda x: as_array(x, dtype), rule)
     return Plastic(
-        rule=rule,
-        programs=check_rule(rule, label(p), post_numbers(rule, dt, dtype), dt, dtype),
+        rule=jax.tree.map(lambda x: as_array(x, dtype), rule),
+        programs=_programs(p, dt, dtype),
         name=p.name,
         n_sources=grouping.description.population(p.pre.population).n,
         n_released=grouping.size(key.source),
@@ -59,9 +58,15 @@ def check_plastic(
             f"{what} changes weights by less than bfloat16 can hold; build without weights=bfloat16"
         )
     check_numbers(rule, what)
-    check_rule(rule, what, post_numbers(rule, dt, dtype), dt, dtype)
+    _programs(p, dt, dtype)
     if isinstance(p.weight, float | np.ndarray):
         check_start(p, np.asarray(p.weight))
+
+
+def _programs(p: Projection, dt: float, dtype: Any) -> RulePrograms:
+    """The functions of a rule for the kernels; raises `ValueError` for those that do not fit."""
+    rule = jax.tree.map(lambda x: as_array(x, dtype), p.plasticity)
+    return check_rule(rule, label(p), post_numbers(rule, dt, dtype), dt, dtype)
 
 
 def check_numbers(rule: Plasticity, what: str) -> None:

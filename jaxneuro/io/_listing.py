@@ -5,14 +5,14 @@ import textwrap
 from typing import Any
 
 from .._fields import Model
-from .._types import Neuron, Release, Stimulus, Synapse
+from .._types import Neuron, Plasticity, Release, Stimulus, Synapse
 from ..channels import Channel
 from ..connectivity import Rule
 from ..integrators import Integrator
 from ..numerics import Distribution, Surrogate
 from ..space import Layout, Profile, SpatialValue
 from ..stimuli import Signal
-from ._models import Argument, arguments, known
+from ._models import NO_DEFAULT, Argument, arguments, known
 
 _ROLES = {
     "neuron models (model)": Neuron,
@@ -25,6 +25,7 @@ _ROLES = {
     "connection rules (rule)": Rule,
     "synapse models (synapse)": Synapse,
     "release models (release)": Release,
+    "plasticity rules (plasticity)": Plasticity,
     "stimuli (stimulus)": Stimulus,
     "signals (amplitude or rate of a stimulus)": Signal,
     "surrogate gradients (surrogate of a neuron)": Surrogate,
@@ -52,7 +53,7 @@ def _shown(argument: Argument, unit: Any) -> str:
     unit = "" if unit == "1" else f" {unit}"
     if argument.required:
         return f"{argument.name}{unit and f' [{unit.strip()}]'}"
-    default = argument.default
+    default = None if argument.default is NO_DEFAULT else argument.default
     if isinstance(default, bool):
         default = str(default).lower()
     if isinstance(default, tuple) and any(isinstance(x, Model) for x in default):

@@ -20,6 +20,7 @@ from .. import (
     integrators,
     neurons,
     numerics,
+    plasticity,
     release,
     space,
     stimuli,
@@ -27,9 +28,10 @@ from .. import (
 )
 
 _FOLDERS = (
-    *(neurons, channels, integrators, synapses, release, stimuli),
+    *(neurons, channels, integrators, synapses, release, plasticity, stimuli),
     *(connectivity, space, numerics),
 )
+NO_DEFAULT = inspect.Parameter.empty
 _PREPARED = "on_grid"  # a field that `prepare` sets, not the user
 _MADE_BY_BUILD = (stimuli.ScheduledSpikes,)
 _OF_FUNCTIONS = (space.ByPositions,)  # takes functions that a file cannot name
@@ -46,7 +48,8 @@ class Argument:
 
     @property
     def required(self) -> bool:
-        return self.default is inspect.Parameter.empty
+        """Whether a file must have it; one that may be None is None where it is left out."""
+        return self.default is NO_DEFAULT and type(None) not in self.kinds
 
     @property
     def kinds(self) -> tuple:

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 
-from .._types import Neuron, Release, Stimulus, Synapse, state_variables
+from .._types import Neuron, Plasticity, Release, Stimulus, Synapse, state_variables
 from ..connectivity import Rule
 from ..description import Description, Part, Population, Projection, Stimulation
 from ..network import initial_state
@@ -192,8 +192,9 @@ def _projection(entry: Entry, populations: dict, areas: dict) -> Projection:
         given[key] = value(entry[key], (Distribution, SpatialValue))
     if "release" in entry:
         given["release"] = model(entry["release"], Release, "release model")
-    if "gain" in entry:
-        given["gain"] = number(entry["gain"])
+    if entry.value.get("plasticity") is not None:
+        given["plasticity"] = model(entry["plasticity"], Plasticity, "plasticity rule")
+    given |= {key: number(entry[key]) for key in ("gain", "axonal") if key in entry}
     if "name" in entry:
         given["name"] = _text(entry["name"])
     return entry.make(Projection, **given)

@@ -50,6 +50,10 @@ def _projection(p: Projection) -> dict[str, Any]:
     out: dict[str, Any] = {"name": p.name, "source": _part(p.source), "target": _part(p.target)}
     for key in ("rule", "weight", "delay", "synapse", "release", "gain"):
         out[key] = _value(f"{label}: {key}", getattr(p, key))
+    if p.plasticity is not None:
+        out["plasticity"] = _value(f"{label}: plasticity", p.plasticity)
+    if p.plasticity is not None or p.axonal:
+        out["axonal"] = p.axonal
     return out
 
 

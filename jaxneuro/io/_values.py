@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._entry import Entry, no_such
-from ._models import Argument, arguments, inside, known
+from ._models import NO_DEFAULT, Argument, arguments, inside, known
 
 TYPE = "type"  # the key that names a model
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
@@ -99,7 +99,9 @@ def _model(entry: Entry, classes: dict[str, type], what: str) -> Any:
     given = {
         key: _argument(entry[key], cls, known_arguments[key]) for key in entry.value if key != TYPE
     }
-    return entry.make(cls, **given)
+    left_out = known_arguments.keys() - given.keys()
+    nothing = {name: None for name in left_out if known_arguments[name].default is NO_DEFAULT}
+    return entry.make(cls, **nothing, **given)
 
 
 def _argument(entry: Entry, owner: type, argument: Argument) -> Any:

@@ -38,6 +38,7 @@ class EventLog(NamedTuple):
 
     @property
     def capacity(self) -> int:
+        """How many events it holds, a power of two."""
         return self.events.shape[-2]
 
 

@@ -1,6 +1,6 @@
-"""`deliver` for CUDA, traced only where it is lowered for CUDA.
+"""`deliver` and `learn` for CUDA, traced only where they are lowered for CUDA.
 
-`lax.platform_dependent` traces every branch on every platform. The GPU branch is therefore
+`lax.platform_dependent` traces every branch on every platform. The GPU branch of each is therefore
 one primitive, whose lowering for CUDA traces the Pallas kernel: a CPU user does not
 import Pallas, waits for nothing, and gets none of its errors.
 """
@@ -16,6 +16,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import mlir
 
 from ._released import Released
+from ._rule_programs import RulePrograms
 
 # Pathways with at least so many synapses run the Pallas kernel, smaller ones the reference.
 # Not measured yet: `python -m benchmarks gpu` times both at several sizes.
@@ -25,7 +26,8 @@ PALLAS_FROM = 0
 MOST_STORED = 2**31 - 2**16
 
 _log = logging.getLogger("jaxneuro")
-_deliver = Primitive("deliver_on_gpu")
+_deliver, _learn = Primitive("deliver_on_gpu"), Primitive("learn_on_gpu")
+_learn.multiple_results = True
 
 
 def deliver_on_gpu(clear: bool, reference: Callable) -> Callable:
@@ -59,12 +61,74 @@ def _lower(ctx: Any, *operands: Any, structure: Any, clear: bool, reference: Cal
         table = jax.tree.unflatten(structure, leaves)
         released = Released.of_operands(bits, values)
         operands = ring, released, step, scale, weights, table
-        return deliver_pallas(*operands, clear, ordered=ordered)
+        return [deliver_pallas(*operands, clear, ordered=ordered)]
 
     def otherwise(ring, bits, values, step, scale, weights, *leaves):
         table = jax.tree.unflatten(structure, leaves)
-        return reference(ring, bits, values, step, scale, weights, table)
+        return [reference(ring, bits, values, step, scale, weights, table)]
 
+    return _first_lowered(ctx, operands, kernel, otherwise)
+
+
+def learn_on_gpu(
+    programs: RulePrograms, clear: bool, changed: int, unpacked: Callable, reference: Callable
+) -> Callable:
+    """`learn` as a call for CUDA, with the versions and the limit of `deliver_on_gpu`.
+
+    `unpacked` makes ring, synapses and moment of the operands before the table, the first `changed`
+    of which are returned.
+    """
+
+    def run(*operands: Any) -> Any:
+        *arrays, table = operands
+        leaves, structure = jax.tree.flatten(table)
+        how = {"programs": programs, "clear": clear, "changed": changed, "unpacked": unpacked}
+        out = _learn.bind(*arrays, *leaves, structure=structure, reference=reference, **how)
+        return tuple(out)
+
+    return run
+
+
+@_learn.def_abstract_eval
+def _shapes(*operands: Any, changed: int, **_: Any) -> Any:
+    return operands[:changed]
+
+
+def _lower_learn(
+    ctx: Any,
+    *operands: Any,
+    structure: Any,
+    programs: RulePrograms,
+    clear: bool,
+    changed: int,
+    unpacked: Callable,
+    reference: Callable,
+) -> Any:
+    n_arrays = len(operands) - structure.num_leaves
+    _check_size(jax.tree.unflatten(structure, ctx.avals_in[n_arrays:]).n_stored)
+
+    def given(operands: Any) -> tuple:
+        return operands[:n_arrays], jax.tree.unflatten(structure, operands[n_arrays:])
+
+    def kernel(ordered: bool, *operands: Any) -> Any:
+        from ._gpu_learn import learn_pallas
+
+        arrays, table = given(operands)
+        ring, synapses, moment = unpacked(arrays)
+        operands = ring, synapses, moment, table, programs, clear
+        ring, synapses = learn_pallas(*operands, ordered=ordered)
+        return [ring, *synapses]
+
+    def otherwise(*operands: Any) -> Any:
+        arrays, table = given(operands)
+        return list(reference(*arrays, table))
+
+    return _first_lowered(ctx, operands, kernel, otherwise)
+
+
+def _first_lowered(ctx: Any, operands: Any, kernel: Callable, otherwise: Callable) -> Any:
+    """The first version that is lowered: `kernel(ordered, *operands)`, relaxed or ordered, or
+    `otherwise(*operands)`; each returns a list."""
     failed: Exception | None = None
     for ordered in (False, True):
         version = functools.partial(kernel, ordered)
@@ -72,7 +136,7 @@ def _lower(ctx: Any, *operands: Any, structure: Any, clear: bool, reference: Cal
             with warnings.catch_warnings():
                 # JAX 0.11 warns at every lowering; a user cannot act on it.
                 warnings.filterwarnings("ignore", "The Pallas Triton backend is deprecated")
-                out = mlir.lower_fun(version, multiple_results=False)(ctx, *operands)
+                out = mlir.lower_fun(version, multiple_results=True)(ctx, *operands)
         except Exception as error:  # another JAX, or a GPU for which it lowers no Pallas
             failed = error
             continue
@@ -80,7 +144,7 @@ def _lower(ctx: Any, *operands: Any, structure: Any, clear: bool, reference: Cal
             _log.info("adds on this GPU keep JAX's memory order, which is slower: %s", failed)
         return out
     _log.warning("no GPU kernel here, the much slower reference runs instead: %s", failed)
-    return mlir.lower_fun(otherwise, multiple_results=False)(ctx, *operands)
+    return mlir.lower_fun(otherwise, multiple_results=True)(ctx, *operands)
 
 
 def _check_size(n_stored: int) -> None:
@@ -94,3 +158,4 @@ def _check_size(n_stored: int) -> None:
 
 
 mlir.register_lowering(_deliver, _lower, platform="cuda")
+mlir.register_lowering(_learn, _lower_learn, platform="cuda")

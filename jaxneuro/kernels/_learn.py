@@ -20,6 +20,7 @@ import jax.numpy as jnp
 
 from ._call import batched, by_platform, native_update, over_batch
 from ._event_log import EventLog
+from ._gpu import learn_on_gpu
 from ._learn_reference import learn_reference
 from ._native import native_available
 from ._released import Released
@@ -45,10 +46,10 @@ class Moment(NamedTuple):
     """What `learn` reads of a time step.
 
     **Fields** `released` what arrives at the synapses; `step` int32 () k; `limit` int32 (): rows
-    visited last before it are visited now; `flags` int32 (2,) whether a tick is due, whether weights
-    may change; `scale` (blocks,); `numbers` of the rule (`RulePrograms.numbers`); `post` (slots,
-    rows, targets) numbers of the targets in the last steps, that of step k in slot k mod slots; `log`
-    their events; `shared` (slots, rows) shared numbers in the last steps.
+    visited last before it are visited now; `flags` int32 (2,) whether a tick is due, whether
+    weights may change; `scale` (blocks,); `numbers` of the rule (`RulePrograms.numbers`); `post`
+    (slots, rows, targets) numbers of the targets in the last steps, that of step k in slot k mod
+    slots; `log` their events; `shared` (slots, rows) shared numbers in the last steps.
     """
 
     released: Released
@@ -132,10 +133,13 @@ def _batched(programs: RulePrograms, clear: bool, native: bool) -> Any:
     def call(*operands: Any) -> Any:
         reference = over_batch(one, _RANKS)
         known = programs.words is not None
+        # The reference indexes with 32 bits.
+        beyond = known and native_available() and operands[-1].n_stored >= 2**31
         return by_platform(
             *operands,
-            default=reference,
+            default=None if beyond else reference,
             cpu=_native(programs, clear) if known else None,
+            cuda=learn_on_gpu(programs, clear, _CHANGED, unpacked, reference),
         )
 
     return batched(
@@ -174,9 +178,7 @@ def _native(programs: RulePrograms, clear: bool) -> Any:
     def run(*operands: Any) -> Any:
         *arrays, table = operands
         dtype = arrays[0].dtype
-        floating = [
-            x.astype(dtype) if jnp.issubdtype(x.dtype, jnp.floating) else x for x in arrays
-        ]
+        floating = [x.astype(dtype) if jnp.issubdtype(x.dtype, jnp.floating) else x for x in arrays]
         columns = (
             *(table.sections, table.pointers, table.targets, table.tags, table.delays),
             *(table.block_offset, table.block_delay, table.block_span),

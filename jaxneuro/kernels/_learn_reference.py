@@ -56,7 +56,8 @@ def learn_reference(ring, synapses, moment, table: Table, programs: RulePrograms
     visit = _Visit(programs, moment, synapses, place, event, value)
     now = visit.run()
     slot = jnp.mod(moment.step + place.delay, ring.shape[0])
-    sent = (value * event)[place.row] * moment.scale.astype(ring.dtype)[place.block] * now.weights
+    scale = moment.scale.astype(ring.dtype)[place.block]
+    sent = jnp.where(event, value, 0)[place.row] * scale * now.weights.astype(ring.dtype)
     ring = ring.at[slot, place.place].add(sent)
     return ring, visit.finished(now)
 
@@ -157,7 +158,8 @@ class _Visit:
         """The oldest postsynaptic event that each synapse has not seen, if it is there by `until`."""
         has, event, time = self._oldest(now.touched, until)
         m, place = self.moment, self.place
-        seen = time + place.delay
+        # Where there is no event, times at which nothing overflows: gradients pass through both.
+        seen = jnp.where(has, time + place.delay, now.touched)
         row, entry = place.row, event & (m.log.capacity - 1)
         dtype = self.programs.dtype
         values = [

@@ -68,6 +68,7 @@ class _Translation:
         self.constants: dict[float, _Slot] = {}
         self.numbers = itertools.count()
         self.code: tuple[list, list, list] = ([], [], [])
+        self.negated: dict[_Slot, _Slot] = {}  # what a slot is the negative of
         self.ranks: dict[int, int] = {}
 
     def new(self, rank: int) -> _Slot:
@@ -89,7 +90,18 @@ class _Translation:
         return out
 
     def named(self, name: str, *operands: _Slot) -> _Slot:
-        return self.emit(NUMBERS[name], *operands)
+        if name == "div" and operands[0].rank == 2 > operands[1].rank:
+            # One division for all synapses instead of one for each.
+            inverse = self.emit(NUMBERS["div"], self.constant(1.0), operands[1])
+            return self.named("mul", operands[0], inverse)
+        if name == "mul":
+            x, y = sorted(operands, key=lambda slot: -slot.rank)
+            if x.rank == 2 > y.rank and x in self.negated:
+                operands = self.negated[x], self.emit(NUMBERS["neg"], y)
+        out = self.emit(NUMBERS[name], *operands)
+        if name == "neg":
+            self.negated[out] = operands[0]
+        return out
 
 
 def translate(

@@ -186,10 +186,7 @@ def _synapse(rule: Plasticity, names: Names, phase: str, given: dict[Port, Any])
         post = {name: of["post", k] for k, name in enumerate(targets)}
         hook = f"on_{phase}"
         new = getattr(rule, hook)(Numbers(synapse), Numbers(pre), Numbers(post))
-        lapse = lapse or new
         synapse = _changed(rule, hook, synapse, new)
-    if lapse:
-        synapse["weight"] = _within(rule, synapse["weight"])
     ports = [Port("weight"), *(Port("variable", k) for k in range(len(names.variables)))]
     return dict(zip(ports, synapse.values()))
 
@@ -200,7 +197,10 @@ def _changed(rule: Plasticity, hook: str, synapse: dict, new: Any) -> dict:
             f"{type(rule).__name__}: {hook} must return a dictionary of what it changes, of "
             f"{', '.join(synapse)}; got {new!r}"
         )
-    return synapse | new
+    synapse = synapse | new
+    if "weight" in new:
+        synapse["weight"] = _within(rule, synapse["weight"])
+    return synapse
 
 
 def _within(rule: Plasticity, weight: Any) -> Any:

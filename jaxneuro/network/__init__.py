@@ -9,6 +9,7 @@ from ._group import PopulationSpan as PopulationSpan
 from ._group import initial_state as initial_state
 from ._group_state import GroupState as GroupState
 from ._learning import check_within as check_within
+from ._learning import plastic_pathway as plastic_pathway
 from ._members import first_member as first_member
 from ._named import Holder as Holder
 from ._named import holders_at as holders_at
@@ -21,6 +22,7 @@ from ._pathway import ProjectionSpan as ProjectionSpan
 from ._pathway_state import PathwayState as PathwayState
 from ._plastic import Plastic as Plastic
 from ._plastic_state import PlasticState as PlasticState
+from ._rewire import rewire as rewire
 from ._spread_group import SpreadGroup as SpreadGroup
 from ._spread_network import SpreadNetwork as SpreadNetwork
 from ._stimuli import StimulusGroup as StimulusGroup

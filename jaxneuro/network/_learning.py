@@ -20,20 +20,15 @@ def plastic_pathway(net: Any, name: str) -> int:
     if net.pathways[number].plastic is None:
         known = [p.plastic.name for p in net.pathways if p.plastic is not None]
         raise ValueError(
-            f"projection {name!r} must be plastic (Projection(..., plasticity=...)); its weights do "
-            f"not change. Plastic are: {', '.join(map(repr, known)) or 'none'}"
+            f"projection {name!r} must be plastic (Projection(..., plasticity=...)); its weights "
+            f"do not change. Plastic are: {', '.join(map(repr, known)) or 'none'}"
         )
     return number
 
 
 def weights_now(net: Any, state: NetworkState, name: str) -> jax.Array:
     """See `Network.weights`."""
-    return _weights_now(net, state, plastic_pathway(net, name))
-
-
-@functools.partial(jax.jit, static_argnums=2)
-def _weights_now(net: Any, state: NetworkState, number: int) -> jax.Array:
-    return net.spread().weights_now(state, number)
+    return _settled(net, state, plastic_pathway(net, name)).synapses.weights
 
 
 def with_learning(net: Any, state: NetworkState, name: str, learning: bool) -> NetworkState:
@@ -50,8 +45,8 @@ def with_weights(net: Any, state: NetworkState, name: str, values: Any) -> Netwo
     old = settled.synapses.weights
     if np.shape(values) not in ((), old.shape):
         raise ValueError(
-            f"projection {name!r}: weights must be one number or one per connection, in the order of "
-            f"net.connections({name!r}), shape {old.shape}; got {np.shape(values)}"
+            f"projection {name!r}: weights must be one number or one per connection, in the order "
+            f"of net.connections({name!r}), shape {old.shape}; got {np.shape(values)}"
         )
     check_size(f"projection {name!r}: weights", values)
     rule = net.pathways[number].plastic.rule
@@ -65,7 +60,7 @@ def check_within(what: str, rule: Any, values: Any) -> None:
     """Raises `ValueError` for known weights outside the bounds of a rule."""
     if any(is_traced(x) for x in (values, *jax.tree.leaves(rule))) or not np.size(values):
         return
-    low, high = rule.bounds()
+    low, high = rule.limits()
     low, high = -np.inf if low is None else float(low), np.inf if high is None else float(high)
     least, most = float(np.min(values)), float(np.max(values))
     # Weights and bounds are stored in the precision of the network.
@@ -73,8 +68,8 @@ def check_within(what: str, rule: Any, values: Any) -> None:
     if not (low - slack <= least and most <= high + slack):
         raise ValueError(
             f"{what} must be within the bounds of {type(rule).__name__}, {low:g} to {high:g}; got "
-            f"{least:g} to {most:g}. An inhibitory projection onto currents has positive weights and "
-            "gain=-1"
+            f"{least:g} to {most:g}. An inhibitory projection onto currents has positive weights "
+            "and gain=-1"
         )
 
 

@@ -114,18 +114,20 @@ class Network(eqx.Module):
     def connections(self, name: str, state: NetworkState | None = None) -> Connections:
         """The connections of a projection as NumPy arrays: sources, targets, weights, delays [ms].
 
-        With a `state`, the weights of a plastic projection are those after all spikes up to now;
-        without one, those at the start.
+        With a `state`, the weights of a plastic projection are those of `weights`; without one,
+        those at the start.
 
         **Raises** `ValueError` for an unknown name, listing the known ones.
         """
         return read_connections(self, name, state)
 
     def weights(self, state: NetworkState, name: str) -> jax.Array:
-        """The weights of a plastic projection after all spikes up to now: (synapses,).
+        """The weights of a plastic projection as they are now: (synapses,).
 
-        In the order of `connections(name)`. Works under `jit`, `vmap` and `grad`. Rows of which no
-        source has spiked are brought up to date in a copy, at the cost of a visit to all synapses.
+        In the order of `connections(name)`, after all that has been delivered: spikes of the last
+        step are delivered in the next one and change weights there. Works under `jit` and `vmap`.
+        Rows whose sources have not spiked for a while are brought up to date in a copy, at the cost
+        of a visit to all synapses.
 
         **Raises** `ValueError` for an unknown projection, or one that is not plastic.
         """
@@ -145,8 +147,7 @@ class Network(eqx.Module):
     def freeze(self, state: NetworkState, name: str) -> NetworkState:
         """A state in which the weights of a plastic projection rest; see `resume`.
 
-        What has been delivered counts; spikes of the last step do not change weights any more.
-        Traces go on, so that after `resume` they are those of all spikes. Rules do not act
+        What has been delivered counts, see `weights`. Traces go on, so that after `resume` they are those of all spikes. Rules do not act
         on the further variables of synapses meanwhile, and what a rule integrates over time rests.
 
         **Raises** `ValueError` for a projection that is not plastic.

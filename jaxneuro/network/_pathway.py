@@ -124,19 +124,18 @@ class SpreadPathway(eqx.Module):
         state: PathwayState,
         step: jax.Array,
         clear: bool,
-        flush: bool = False,
     ) -> tuple[jax.Array, PathwayState]:
         """The ring of the target group with what was released in `step`, and the state after it.
 
         `spikes` are those of the source group; `fired` the packed spikes of the target group and
         its voltage, which plastic weights depend on. With `clear` the slot of `step`, which has
-        been read, is emptied; with `flush` all plastic weights are brought up to date.
+        been read, is emptied.
         """
         released = spikes if state.released is None else state.released
         if self.plastic is None or state.plastic is None:
             ring = deliver(ring, released, step, self.scale, self.weights, self.table, clear)
             return ring, state
-        how = step, self.scale, self.table, clear, flush
+        how = step, self.scale, self.table, clear
         ring, plastic = self.plastic.deliver(ring, released, fired, state.plastic, *how)
         return ring, state._replace(plastic=plastic)
 

@@ -105,12 +105,10 @@ class SpreadPlastic(eqx.Module):
         scale: jax.Array,
         table: Table,
         clear: bool,
-        flush: bool = False,
     ) -> tuple[jax.Array, PlasticState]:
         """Ring and state after what was released in `step` has arrived at the synapses.
 
         `fired` are the packed spikes of the target group in that step, and its voltage after it.
-        With `flush` all rows are visited.
         """
         p, rule, names = self.plastic, self.plastic.rule, self.plastic.programs.names
         dt, dtype = p.programs.dt, ring.dtype
@@ -127,10 +125,8 @@ class SpreadPlastic(eqx.Module):
         if names.shared:
             shared_ring = _written(shared_ring, _stacked(shared, names.shared, dtype), step)
         tick, due = (_due(step, every) for every in rule.schedule())
-        limit = jnp.int32(EVERY_ROW)
-        if not flush:
-            limit = flush_limit(state.log, log, p.n_targets, p.longest)
-            limit = self._limit(limit, due, step)
+        limit = flush_limit(state.log, log, p.n_targets, p.longest)
+        limit = self._limit(limit, due, step)
         flags = jnp.stack([tick.astype(jnp.int32), state.learning])
         moment = Moment(
             *(released, step, limit, flags, scale, self.numbers),

@@ -69,38 +69,14 @@ class SpreadNetwork(eqx.Module):
         """
         rings, cleared, pathways = [group.ring for group in state.groups], set(), []
         for p, mine in zip(self.pathways, state.pathways):
-            clear = p.target not in cleared
-            rings[p.target], new = self._deliver(p, mine, state, rings[p.target], clear)
+            spikes, target, v = state.groups[p.source].released, state.groups[p.target], None
+            if mine.plastic is not None:
+                v = self.groups[p.target].model.voltage(target.neurons)
+            how = (target.released.bits, v), mine, state.step - 1, p.target not in cleared
+            rings[p.target], new = p.deliver(rings[p.target], spikes, *how)
             pathways.append(new)
             cleared.add(p.target)
         return rings, pathways
-
-    def _deliver(
-        self,
-        p: SpreadPathway,
-        mine: PathwayState,
-        state: NetworkState,
-        ring: jax.Array,
-        clear: bool,
-        flush: bool = False,
-    ) -> tuple[jax.Array, PathwayState]:
-        """Ring and pathway after what step k - 1 released on one pathway has been delivered."""
-        spikes, target, v = state.groups[p.source].released, state.groups[p.target], None
-        if mine.plastic is not None:
-            v = self.groups[p.target].model.voltage(target.neurons)
-        fired = target.released.bits, v
-        return p.deliver(ring, spikes, fired, mine, state.step - 1, clear, flush)
-
-    def weights_now(self, state: NetworkState, number: int) -> jax.Array:
-        """The plastic weights of a pathway after all spikes up to now; the state does not change.
-
-        What step k - 1 released is delivered as the next step will do it, into a ring that is
-        thrown away, and all rows are visited.
-        """
-        p, mine = self.pathways[number], state.pathways[number]
-        _, new = self._deliver(p, mine, state, state.groups[p.target].ring, False, flush=True)
-        assert new.plastic is not None
-        return new.plastic.synapses.weights
 
     def _arrived(self, number: int, ring: jax.Array, step: jax.Array) -> Any:
         """What arrives at the receptors of a group at the end of the step."""

@@ -17,9 +17,9 @@ class HomeostaticScaling(WrappedRule):
     `(target_rate / r)^alpha`, but by no more than `limit` and no less than 1 / limit;
     `tau dr/dt = -r +` the spikes of the target. r starts at `target_rate`.
 
-    **Fields** `rule` the other rule, or None for weights that only this changes; `target_rate`
-    [Hz]; `tau` [ms] time constant of r; `alpha` exponent, by which the rate is approached; `limit`
-    largest factor; `every` how many steps.
+    **Fields** `rule` the other rule, or None for weights that only this changes;
+    `target_rate` [Hz]; `tau` [ms] time constant of r; `alpha` exponent, by which the rate is
+    approached; `limit` largest factor; `every` how many steps.
 
     **Raises** `ValueError` for a `target_rate` or `tau` not above 0, `alpha` below 0, `limit` below
     1, `every` below 1, or a `rule` that multiplies all weights of a target itself.

@@ -49,6 +49,9 @@ class TraceSTDP(Plasticity):
     def bounds(self) -> tuple[Any, Any]:
         return None, None  # it clips by itself, once a step
 
+    def limits(self) -> tuple[Any, Any]:
+        return self.w_min, self.w_max
+
     def on_post(self, synapse: Any, pre: Any, post: Any) -> dict[str, Any]:
         w = synapse.weight + self.a_plus * pre.x
         return {"weight": jnp.where(pre.arriving > 0, w, self._clipped(w))}

@@ -64,6 +64,9 @@ class WrappedRule(Plasticity):
     def bounds(self) -> tuple[Any, Any]:
         return self.inner.bounds()
 
+    def limits(self) -> tuple[Any, Any]:
+        return self.inner.limits()
+
     def schedule(self) -> tuple[int, int]:
         return self.inner.schedule()[0], self.every
 

@@ -16,6 +16,8 @@ from ._power_spectrum import power_spectrum as power_spectrum
 from ._raster import raster as raster
 from ._rate_histogram import rate_histogram as rate_histogram
 from ._rates import rates as rates
+from ._stdp_window import stdp_window as stdp_window
 from ._traces import traces as traces
+from ._weight_history import weight_history as weight_history
 from ._weights import delay_histogram as delay_histogram
 from ._weights import weight_histogram as weight_histogram

@@ -10,11 +10,12 @@ from ..network import Network, NetworkState
 from ._record import Record
 from ._scan import Recording
 from ._spikes import layout
+from ._weight_samples import bin_edges, chosen_synapses, number_of_weights
 
 Events = tuple[np.ndarray, np.ndarray]
 
 
-SAMPLED = ("traces", "means", "lfp", "function")
+SAMPLED = ("traces", "means", "lfp", "function", "weights", "weight_histograms")
 
 
 class Chunk(NamedTuple):
@@ -109,6 +110,8 @@ def joined(
         "every": every,
         "counts": _join([c.counts for c in chunks]) or {},
         "neurons": _neurons(net, start, record),
+        "synapses": _synapses(net, record),
+        "weight_edges": {k: bin_edges(net, k, b) for k, b in record.weight_histograms.items()},
         **sampled,
     }
 
@@ -124,6 +127,12 @@ def _neurons(net: Network, start: NetworkState, record: Record) -> dict[str, np.
     return out
 
 
+def _synapses(net: Network, record: Record) -> dict[str, np.ndarray]:
+    """The numbers of the synapses whose weights are recorded, if not all are."""
+    numbers = {name: chosen_synapses(net, name, x) for name, x in record.weights.items()}
+    return {name: x for name, x in numbers.items() if x is not None}
+
+
 def _no_samples(net: Network, start: NetworkState, record: Record) -> dict[str, Any]:
     """The samples of a run that was too short for one: arrays of no rows."""
     traces: dict[str, dict[str, np.ndarray]] = {}
@@ -135,7 +144,18 @@ def _no_samples(net: Network, start: NetworkState, record: Record) -> dict[str, 
             traces.setdefault(name, {})[variable] = np.zeros((0, n), x.dtype)
     nothing = np.zeros(0, net.dtype)
     means = {name: dict.fromkeys(variables, nothing) for name, variables in record.means.items()}
-    return {"traces": traces, "means": means, "lfp": dict.fromkeys(record.lfp, nothing)}
+    weights = {
+        name: np.zeros((0, number_of_weights(net, name, which)), net.dtype)
+        for name, which in record.weights.items()
+    }
+    bins = record.weight_histograms
+    return {
+        "traces": traces,
+        "means": means,
+        "lfp": dict.fromkeys(record.lfp, nothing),
+        "weights": weights,
+        "weight_histograms": {k: np.zeros((0, b.count), np.int32) for k, b in bins.items()},
+    }
 
 
 def _join_events(chunks: list[Events]) -> Events:

@@ -4,13 +4,13 @@ import contextlib
 import json
 import os
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-_KIND, _VERSION = "jaxneuro result", 1
+_KIND, _VERSION = "jaxneuro result", 2
 _HEADER = "header"
 _PLAIN = (bool, int, float, str, type(None))
 
@@ -39,8 +39,13 @@ def write_file(path: str | os.PathLike, values: dict[str, Any]) -> None:
             unfinished.unlink()
 
 
-def read_file(path: str | os.PathLike, names: Sequence[str]) -> dict[str, Any]:
-    """What `write_file` wrote; raises `ValueError` unless it is a whole file with `names`."""
+def read_file(
+    path: str | os.PathLike, names: Sequence[str], since: Mapping[str, int]
+) -> dict[str, Any]:
+    """What `write_file` wrote; raises `ValueError` unless it is a whole file with `names`.
+
+    `since` says from which version on a file has a name; in an older one it is an empty dict.
+    """
     arrays = _read_arrays(path)
     try:
         header = json.loads(arrays.pop(_HEADER).tobytes().decode())
@@ -55,7 +60,9 @@ def read_file(path: str | os.PathLike, names: Sequence[str]) -> dict[str, Any]:
             "with a newer jaxneuro"
         )
     try:
-        return {name: _decode(header["values"][name], arrays) for name in names}
+        held = [name for name in names if version >= since.get(name, 1)]
+        found = {name: _decode(header["values"][name], arrays) for name in held}
+        return {name: found.get(name, {}) for name in names}
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise ValueError(f"{_named(path)} is damaged, write it again: {error!r}") from error
 

@@ -1,4 +1,4 @@
-"""Which neurons are recorded, as a value that can be hashed before their number is known."""
+"""Which neurons or synapses are recorded: a value that can be hashed before there is a network."""
 
 from typing import Any, NamedTuple
 
@@ -6,41 +6,48 @@ import numpy as np
 
 from .._checks import check_count
 
+_ALL = {"neuron": "neurons= to record all", "synapse": "give ... to record all"}
+
 
 class Chosen(NamedTuple):
-    """Numbers of neurons, a slice of them, or where a mask of the given length is true."""
+    """Numbers of neurons, a slice of them, or where a mask of the given length is true.
+
+    `of` what they are, "neuron" or "synapse", for messages.
+    """
 
     numbers: tuple[int, ...] | None
     part: tuple[int | None, int | None, int | None] | None = None
     length: int | None = None
+    of: str = "neuron"
 
     def indices(self, label: str, n: int) -> np.ndarray:
-        """The numbers among n neurons; `ValueError` if they do not fit or there are none."""
+        """The numbers among n; `ValueError` if they do not fit or there are none."""
         if self.length is not None and self.length != n:
             raise ValueError(
-                f"{label} must be a mask of one boolean per neuron, {n} of them; got {self.length}"
+                f"{label} must be a mask of one boolean per {self.of}, {n} of them; got "
+                f"{self.length}"
             )
         numbers = range(n)[slice(*self.part)] if self.part is not None else self.numbers
         index = np.asarray(numbers, np.int64)
         if index.size == 0:
             raise ValueError(
                 f"{label} must be at least one of {n}; {self.part and slice(*self.part)} holds "
-                "none. Leave the name out to record nothing, or neurons= to record all"
+                f"none. Leave the name out to record nothing, or {_ALL[self.of]}"
             )
         if index.max() >= n:
             raise ValueError(f"{label} must be below {n}, its size; got {index.max()}")
         return index
 
 
-def chosen(label: str, value: Any) -> Chosen:
-    """The neurons that the user selected: one, a list, array, range, slice or mask."""
+def chosen(label: str, value: Any, of: str = "neuron") -> Chosen:
+    """What the user selected: one, a list, array, range, slice or mask."""
     if isinstance(value, Chosen):
         return value
     if isinstance(value, slice):
         ends = (value.start, value.stop, value.step)
         if not all(x is None or _whole(x) for x in ends) or value.step == 0:
             raise ValueError(f"{label} must be a slice of whole numbers; got {value!r}")
-        return Chosen(None, tuple(None if x is None else int(x) for x in ends))  # type: ignore[arg-type]
+        return Chosen(None, tuple(None if x is None else int(x) for x in ends), of=of)  # type: ignore[arg-type]
     try:
         x = np.asarray(value)
     except ValueError:  # rows of different lengths
@@ -52,11 +59,11 @@ def chosen(label: str, value: Any) -> Chosen:
     if x.size == 0 or (x.dtype == bool and not x.any()):
         raise ValueError(
             f"{label} must be at least one; got {value!r}. Leave the name out to record nothing, "
-            "or neurons= to record all"
+            f"or {_ALL[of]}"
         )
     if x.dtype == bool and x.ndim:
-        return Chosen(tuple(np.flatnonzero(x).tolist()), length=x.size)
-    return _numbers(label, x, value)
+        return Chosen(tuple(np.flatnonzero(x).tolist()), length=x.size, of=of)
+    return _numbers(label, x, value)._replace(of=of)
 
 
 def _numbers(label: str, x: np.ndarray, value: Any) -> Chosen:

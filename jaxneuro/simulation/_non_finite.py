@@ -1,7 +1,10 @@
 """The error for a state that turned NaN or infinite, which says where."""
 
+from typing import Any
+
 import numpy as np
 
+from .._text import counted
 from ..network import Network, NetworkState, holders_at
 from ._result import Result
 
@@ -20,7 +23,14 @@ class NonFiniteError(ValueError):
 
 
 def describe_non_finite(net: Network, state: NetworkState) -> str:
-    """Which population, neuron and variable are not finite first, in a sentence."""
+    """What is not finite, where first, in a sentence.
+
+    Weights come first: a neuron that gets one that is not finite is not finite either.
+    """
+    for pathway, mine in zip(net.pathways, state.pathways):
+        found = _in_synapses(pathway.plastic, mine.plastic)
+        if found is not None:
+            return found
     for name in net.order:
         for holder in holders_at(net, name):
             for variable, x in holder.numbers(state):
@@ -32,3 +42,22 @@ def describe_non_finite(net: Network, state: NetworkState) -> str:
                         f"{bad.size} neuron(s), the first is neuron {bad[0]}"
                     )
     return "a state variable is not finite"
+
+
+def _in_synapses(plastic: Any, state: Any) -> str | None:
+    """Which number of a rule's synapses is not finite, None if all are."""
+    if plastic is None:
+        return None
+    rows = (state.synapses.weights, *state.synapses.variables)
+    for variable, x in zip(("weight", *plastic.rule.variables()), rows):
+        values = np.asarray(x)
+        bad = np.flatnonzero(~np.isfinite(values))
+        if bad.size:
+            return (
+                f"{variable} of projection {plastic.name!r} is {values[bad[0]]} in "
+                f"{counted(bad.size, 'synapse')}, the first is synapse {bad[0]}"
+            )
+    for variable, x in state.shared.items():
+        if not np.isfinite(x).all():
+            return f"{variable} of the plasticity of projection {plastic.name!r} is not finite"
+    return None

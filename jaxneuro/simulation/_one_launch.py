@@ -90,7 +90,7 @@ def walked(
         traces.setdefault(name, {})[variable] = x
     counts = record.counts(net, Output({}, (bits,))) if bits is not None else {}
     per_step = ((bits,) if record.spikes else ()), counts
-    return new, (per_step, Samples(traces, {}, {}, None))
+    return new, (per_step, Samples(traces, {}, {}, None, {}, {}))
 
 
 def _step(parameters: Any, held: Any, now: list, k: Any, dt: float) -> Any:

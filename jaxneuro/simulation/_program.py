@@ -29,9 +29,14 @@ def _chunk(net: Network, state: NetworkState, inputs: Any, n_steps: int, record:
 
 
 def _non_finite(state: NetworkState) -> jax.Array:
-    """How many numbers of the states of neurons, receptors and releases are not finite."""
+    """How many numbers of neurons, receptors, releases and plastic synapses are not finite."""
     models = [(group.neurons, group.receptors) for group in state.groups]
-    leaves = jax.tree.leaves((models, [pathway.release for pathway in state.pathways]))
+    rules = [
+        (p.synapses.weights, p.synapses.variables, p.targets, p.shared)
+        for p in (pathway.plastic for pathway in state.pathways)
+        if p is not None
+    ]
+    leaves = jax.tree.leaves((models, rules, [pathway.release for pathway in state.pathways]))
     floating = [x for x in leaves if jnp.issubdtype(x.dtype, jnp.floating)]
     bad = [jnp.sum(~jnp.isfinite(x), dtype=jnp.int32) for x in floating]
     return sum(bad, jnp.zeros((), jnp.int32))

@@ -13,6 +13,13 @@ from ..network import Network, NetworkState, Output, variable_holder
 from ._neuron_choice import Chosen, chosen
 from ._population_signals import lattice_mean, lfp_proxy
 from ._spikes import count_bits
+from ._weight_samples import (
+    check_weights,
+    chosen_weights,
+    histogram_bins,
+    sample_weights,
+    weight_bytes,
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,9 +37,18 @@ class Record:
     a spike is the value before the reset; currents are those at the start of the next step.
     Pass the same function object again to reuse the compiled program.
 
+    Of plastic projections: `weights`, which of `net.weights` are sampled, `{"E->E": ...}` for
+    all, or numbers, a slice or a mask as for neurons, in the order of `net.connections(name)`;
+    `weight_histograms`, how many weights are in each of so many equal bins, `{"E->E": 50}` between
+    the limits of the rule or `(50, low, high)`; a bin includes its lower edge, and what is outside
+    counts in the outermost. A sample visits a copy of all synapses of the projection, which costs
+    about as much as a spike of each source neuron: choose `every` with it.
+
     **Raises** `ValueError` for `every` below 1, fields of another kind, neurons without
-    variables, indices that are negative, repeated or none; from `scan` and `simulate`, for an
-    unknown population, variable or neuron, a mask of another length, or a `function` that raises.
+    variables, indices that are negative, repeated or none, bins below 1 or low not below high; from
+    `scan` and `simulate`, for an unknown population, variable or neuron, a mask of another length,
+    a `function` that raises, weights of a projection that is not plastic, or a histogram without
+    low and high where the rule has no limits.
 
     **Source** LFP proxy: Mazzoni et al. (2015), doi:10.1371/journal.pcbi.1004584.
 
@@ -48,6 +64,8 @@ class Record:
     function: Callable[[NetworkState, Output], Any] | None = None
     means: Mapping[str, str | Sequence[str]] = dataclasses.field(default_factory=dict)
     lfp: str | Sequence[str] = ()
+    weights: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    weight_histograms: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_count("Record: every", self.every, at_least=1)
@@ -72,17 +90,21 @@ class Record:
         object.__setattr__(self, "neurons", _FrozenDict(neurons))
         object.__setattr__(self, "means", _FrozenDict(means))
         object.__setattr__(self, "lfp", _texts("lfp", self.lfp))
+        object.__setattr__(self, "weights", _FrozenDict(chosen_weights(self.weights)))
+        bins = histogram_bins(self.weight_histograms)
+        object.__setattr__(self, "weight_histograms", _FrozenDict(bins))
 
     @property
     def samples(self) -> bool:
         """Whether anything is sampled every `every` steps."""
-        return bool(self.variables or self.means or self.lfp) or self.function is not None
+        weights = self.weights or self.weight_histograms
+        named = self.variables or self.means or self.lfp or weights
+        return bool(named) or self.function is not None
 
     def without_samples(self) -> "Record":
         """The same record for consecutive steps without a sample."""
-        return dataclasses.replace(
-            self, variables={}, neurons={}, function=None, means={}, lfp=(), every=1
-        )
+        nothing = {"variables": {}, "neurons": {}, "means": {}, "lfp": (), "function": None}
+        return dataclasses.replace(self, **nothing, weights={}, weight_histograms={}, every=1)
 
     def named(self, net: Network, state: NetworkState) -> "Record":
         """The same record with every variable named, also where `...` asks for all."""
@@ -133,6 +155,7 @@ class Record:
         for name in self.lfp:
             if name not in net.populations:
                 raise unknown("population to record the LFP of", name, net.populations)
+        check_weights(net, self.weights, self.weight_histograms)
 
     def chosen(self, name: str, n: int) -> np.ndarray | None:
         """The numbers of the recorded neurons among all n, or None where all are recorded."""
@@ -140,8 +163,8 @@ class Record:
         return None if numbers is None else numbers.indices(f"Record: neurons of {name!r}", n)
 
     def sample_bytes(self, net: Network, state: NetworkState) -> int:
-        """Bytes of the variables in one sample."""
-        total = 0
+        """Bytes of the variables, weights and histograms in one sample."""
+        total = weight_bytes(net, self.weights, self.weight_histograms)
         for name, variables in self.variables.items():
             for variable in variables:
                 x = net.read(state, name, variable)
@@ -164,7 +187,9 @@ class Record:
                 means.setdefault(name, {})[variable] = lattice_mean(x)
         lfp = {name: lfp_proxy(net, state, name) for name in self.lfp}
         value = None if self.function is None else _called(self.function, state, output)
-        return Samples(traces, means, lfp, value)
+        named = self.weights, self.weight_histograms
+        weights, histograms = sample_weights(net, state, *named)
+        return Samples(traces, means, lfp, value, weights, histograms)
 
     def counts(self, net: Network, output: Output) -> dict[str, jax.Array]:
         """Spikes per population in this step, if `rates` asks for them."""
@@ -184,6 +209,8 @@ class Samples(NamedTuple):
     means: dict[str, dict[str, Any]]
     lfp: dict[str, Any]
     function: Any
+    weights: dict[str, Any]
+    weight_histograms: dict[str, Any]
 
 
 class _FrozenDict(dict):

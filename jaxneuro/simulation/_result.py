@@ -14,7 +14,7 @@ from ..numerics import to_hz
 from ._files import read_file, write_file
 from ._lookup import Lookup, split_events
 from ._spikes import spike_times
-from ._tables import spikes_to_pandas, to_neo, traces_to_pandas
+from ._tables import spikes_to_pandas, to_neo, traces_to_pandas, weights_to_pandas
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -27,8 +27,11 @@ class Result:
     steps (from `first_step`) and neurons per group, see `events`; `traces[name][variable]`
     `(samples, n)`, `means[name][variable]` and `lfp[name]` [pA] `(samples,)`, and `function`,
     the samples of the record's function, all at `sample_times` [ms], `every` so many steps;
-    `neurons[name]` whose traces they are, if not all; `counts[name]` spikes per step, if
-    recorded; `compile_s`, `run_s` wall seconds; `interrupted` by Ctrl-C.
+    `neurons[name]` whose traces they are, if not all; `weights[name]` `(samples, chosen)` of a
+    plastic projection, `synapses[name]` their numbers in `net.connections(name)`, if not all;
+    `weight_histograms[name]` int32 `(samples, bins)`, how many weights are in each bin between
+    the `weight_edges[name]` `(bins + 1,)`; `counts[name]` spikes per step, if recorded;
+    `compile_s`, `run_s` wall seconds; `interrupted` by Ctrl-C.
     """
 
     network: Network | None
@@ -44,6 +47,10 @@ class Result:
     neurons: dict[str, np.ndarray]
     means: dict[str, dict[str, np.ndarray]]
     lfp: dict[str, np.ndarray]
+    weights: dict[str, np.ndarray]
+    synapses: dict[str, np.ndarray]
+    weight_histograms: dict[str, np.ndarray]
+    weight_edges: dict[str, np.ndarray]
     function: Any
     counts: dict[str, np.ndarray]
     compile_s: float
@@ -115,14 +122,17 @@ class Result:
         """All that was sampled of a population or projection, with its times.
 
         `time` [ms] `(samples,)`, traces `(samples, n)` by variable, means `(samples,)` as
-        `mean v`, and `lfp`. Raises `ValueError` if nothing was sampled under that name.
+        `mean v`, `lfp`, `weights` `(samples, chosen)` and `weight histogram` `(samples, bins)`.
+        Raises `ValueError` if nothing was sampled under that name.
         """
-        names = {**self.traces, **self.means, **self.lfp}
+        learned = {"weights": self.weights, "weight histogram": self.weight_histograms}
+        names = {**self.traces, **self.means, **self.lfp, **self.weights, **self.weight_histograms}
         if name not in names:
             raise unknown("sampled population or projection", name, names)
         means = {f"mean {k}": x for k, x in self.means.get(name, {}).items()}
         lfp = {"lfp": self.lfp[name]} if name in self.lfp else {}
-        return {"time": self.sample_times, **self.traces.get(name, {}), **means, **lfp}
+        more = {what: x[name] for what, x in learned.items() if name in x}
+        return {"time": self.sample_times, **self.traces.get(name, {}), **means, **lfp, **more}
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes all but the network and its state to a file, which `Result.load` reads.
@@ -139,7 +149,7 @@ class Result:
 
         Raises `ValueError` for a file that is cut off, of another kind, or of a newer version.
         """
-        return cls(network=None, state=None, **read_file(path, _KEPT))
+        return cls(network=None, state=None, **read_file(path, _KEPT, _SINCE))
 
     def to_pandas(self) -> Any:
         """All spikes as a `pandas.DataFrame`: columns time_ms, population, neuron, by time.
@@ -156,10 +166,19 @@ class Result:
         """
         return traces_to_pandas(self, name)
 
+    def weights_to_pandas(self, name: str) -> Any:
+        """The recorded weights of a plastic projection as a `pandas.DataFrame`.
+
+        A row per sample, under its time_ms; a column per synapse, by its number. Raises
+        `ImportError` without pandas, `ValueError` for a name of which no weight was recorded.
+        """
+        return weights_to_pandas(self, name)
+
     def to_neo(self) -> Any:
         """The run as a `neo.Segment`: a spike train per neuron, a signal per sampled variable.
 
-        Annotations name the population, neuron and variable. Raises `ImportError` without neo.
+        Annotations name the population, neuron or synapse, and variable; histograms of weights are
+        not in it. Raises `ImportError` without neo.
         """
         return to_neo(self)
 
@@ -194,5 +213,6 @@ class Result:
         return f"Result: {self.duration:g} ms of {of}{', interrupted' if self.interrupted else ''}"
 
 
-# The fields that a file holds.
+# The fields that a file holds, and those that files have only from a version on.
 _KEPT = tuple(f.name for f in dataclasses.fields(Result) if f.name not in ("network", "state"))
+_SINCE = {"weights": 2, "synapses": 2, "weight_histograms": 2, "weight_edges": 2}

@@ -23,7 +23,8 @@ class Recording(NamedTuple):
 
     **Fields** `spikes` a `SpikeBits` or None; `traces[name][variable]` `(samples, n)`;
     `counts[population]` int32 `(steps,)`; `function` the samples of the record's function;
-    `means[name][variable]` and `lfp[population]` [pA], `(samples,)`.
+    `means[name][variable]` and `lfp[population]` [pA], `(samples,)`; `weights[projection]`
+    `(samples, chosen)`, `weight_histograms[projection]` int32 `(samples, bins)`.
     """
 
     spikes: SpikeBits | None
@@ -32,6 +33,8 @@ class Recording(NamedTuple):
     function: Any
     means: dict[str, dict[str, jax.Array]]
     lfp: dict[str, jax.Array]
+    weights: dict[str, jax.Array]
+    weight_histograms: dict[str, jax.Array]
 
 
 def scan(
@@ -45,8 +48,8 @@ def scan(
 
     Pure: use it inside `jit`, `vmap` and `grad`, with the network as an argument. `inputs`
     are currents [pA] by population name, `(n_steps,)` or `(n_steps, n)`, and signals of plasticity
-    rules by their names, `(n_steps,)`; `record` says what to record (default: spikes), samples counted from the first step here. Two scans of n
-    steps give the same bits as one of 2n.
+    rules by their names, `(n_steps,)`; `record` says what to record (default: spikes), samples
+    counted from the first step here. Two scans of n steps give the same bits as one of 2n.
 
     **Raises** `ValueError` for a number of steps that is negative or not a multiple of
     `record.every`, an unknown name, an input of the wrong shape, or a state of another
@@ -79,8 +82,17 @@ def scan(
     out = one_launch_or_loop(loop, net, net.spread(), state, inputs, record, n_steps)
     state, ((bits, counts), sampled) = out
     spikes = SpikeBits(bits, first_step, net.dt, layout(net)) if record.spikes else None
-    traces, means, lfp, value = sampled
-    return state, Recording(spikes, traces, counts, value, means, lfp)
+    recording = Recording(
+        spikes=spikes,
+        traces=sampled.traces,
+        counts=counts,
+        function=sampled.function,
+        means=sampled.means,
+        lfp=sampled.lfp,
+        weights=sampled.weights,
+        weight_histograms=sampled.weight_histograms,
+    )
+    return state, recording
 
 
 def _window(
@@ -116,11 +128,11 @@ def _check_inputs(net: Network, inputs: dict[str, Any], n_steps: int) -> None:
 def check_input_shapes(net: Network, inputs: Mapping[str, Any], n_steps: int) -> None:
     """Raises `ValueError` for an unknown input, one of the wrong shape, or a missing signal."""
     for name in net.signals:
-        if np.shape(inputs.get(name)) != (n_steps,):
+        if name not in inputs or np.shape(inputs[name]) != (n_steps,):
             got = f"got shape {np.shape(inputs[name])}" if name in inputs else "it is missing"
             raise ValueError(
-                f"the signal {name!r} of a plasticity rule must be among the inputs, one number per "
-                f"time step, shape ({n_steps},); {got}. Give inputs={{{name!r}: ...}}"
+                f"the signal {name!r} of a plasticity rule must be among the inputs, one number "
+                f"per time step, shape ({n_steps},); {got}. Give inputs={{{name!r}: ...}}"
             )
     for name, x in inputs.items():
         if name in net.signals:

@@ -46,6 +46,21 @@ def traces_to_pandas(result: Any, name: str) -> Any:
     return pandas.concat(parts, axis=1, names=["variable", "neuron"])
 
 
+def weights_to_pandas(result: Any, name: str) -> Any:
+    """See `Result.weights_to_pandas`."""
+    pandas = _module("pandas")
+    if name not in result.weights:
+        raise unknown("projection with recorded weights", name, result.weights)
+    x = result.weights[name]
+    index = pandas.Index(result.sample_times, name="time_ms")
+    return pandas.DataFrame(x, index, pandas.Index(_synapses(result, name, x), name="synapse"))
+
+
+def _synapses(result: Any, name: str, x: np.ndarray) -> np.ndarray:
+    """The synapses that the columns of recorded weights belong to."""
+    return result.synapses.get(name, np.arange(x.shape[1]))
+
+
 def _neurons(result: Any, name: str, x: np.ndarray) -> np.ndarray:
     """The neurons that the columns of a trace belong to."""
     return result.neurons.get(name, np.arange(x.shape[1]))
@@ -64,6 +79,9 @@ def to_neo(result: Any) -> Any:
     for name, variables in result.means.items():
         for variable, x in variables.items():
             segment.analogsignals.append(_signal(neo, result, name, variable, x, None))
+    for name, x in result.weights.items():
+        synapses = {"synapse": _synapses(result, name, x)}
+        segment.analogsignals.append(_signal(neo, result, name, "weight", x, synapses))
     for name, x in result.lfp.items():
         segment.analogsignals.append(_signal(neo, result, name, "lfp", x, None))
     return segment
@@ -86,8 +104,8 @@ def _spike_trains(neo: Any, result: Any) -> list[Any]:
     ]
 
 
-def _signal(neo: Any, result: Any, name: str, variable: str, x: np.ndarray, neurons: Any) -> Any:
-    """A sampled variable, or with `neurons` None a mean over the population."""
+def _signal(neo: Any, result: Any, name: str, variable: str, x: np.ndarray, columns: Any) -> Any:
+    """A sampled variable, or with `columns` None a mean over the population."""
     import quantities
 
     first = result.sample_times[0] if result.sample_times.size else result.start
@@ -96,8 +114,8 @@ def _signal(neo: Any, result: Any, name: str, variable: str, x: np.ndarray, neur
         units=_UNITS.get(variable, "dimensionless"),
         t_start=first * quantities.ms,
         sampling_period=result.every * result.dt * quantities.ms,
-        name=f"{name} {variable}" if neurons else f"{name} mean {variable}",
-        array_annotations=neurons,
+        name=f"{name} {variable}" if columns else f"{name} mean {variable}",
+        array_annotations=columns,
         population=name,
         variable=variable,
     )

@@ -22,19 +22,22 @@ PUBLIC = {
     if v.__module__.startswith("jaxneuro")
 }
 CLASSES = {k: v for k, v in PUBLIC.items() if inspect.isclass(v)}
-ROLES = (jn.Neuron, jn.Synapse, jn.Release, jn.Stimulus)
+ROLES = (jn.Neuron, jn.Synapse, jn.Release, jn.Stimulus, jn.Plasticity)
 MODELS = {k: v for k, v in CLASSES.items() if issubclass(v, ROLES)}
+# A rule says what a synapse does at an event; its docstring needs no block for that.
+STEPPED = {k: v for k, v in MODELS.items() if not issubclass(v, jn.Plasticity)}
 every_name = pytest.mark.parametrize("value", PUBLIC.values(), ids=PUBLIC.keys())
 every_class = pytest.mark.parametrize("cls", CLASSES.values(), ids=CLASSES.keys())
 every_model = pytest.mark.parametrize("cls", MODELS.values(), ids=MODELS.keys())
+every_stepped = pytest.mark.parametrize("cls", STEPPED.values(), ids=STEPPED.keys())
 # These are written from a publication or after another program, and their docstrings say which:
 # every concrete class of these roles, and every function of `analysis`.
 PUBLISHED = (
-    *(jn.Neuron, jn.Synapse, jn.channels.Channel),
+    *(jn.Neuron, jn.Synapse, jn.channels.Channel, jn.Plasticity),
     *(jn.integrators.Integrator, jn.numerics.Surrogate),
 )
-# Except these: `Direct` returns its input unchanged, `summary` prints.
-OWN = (jn.synapses.Direct, jn.analysis.summary)
+# Except these: `Direct` returns its input unchanged, `summary` prints, `Plasticity` is a role.
+OWN = (jn.synapses.Direct, jn.analysis.summary, jn.Plasticity)
 # The year of a publication, or the address of a program.
 CITATION = re.compile(r"\((?:18|19|20)\d\d\)|https://")
 
@@ -125,9 +128,13 @@ def test_its_fields(cls):
         assert "**Fields**" in doc
 
 
-@every_model
+@every_stepped
 def test_the_step_of_a_model(cls):
     assert "**Step**" in doc_of(cls)
+
+
+@every_model
+def test_the_units_of_a_model(cls):
     if not inspect.isabstract(cls):
         for f in fields(cls):
             if "checks" in f.metadata:
@@ -135,7 +142,7 @@ def test_the_step_of_a_model(cls):
                 assert unit == "1" or f"`{f.name}` [{unit}]" in doc_of(cls), (f.name, unit)
 
 
-@every_model
+@every_stepped
 def test_init_and_step(cls):
     for name in ("init", "step"):
         assert callable(getattr(cls, name))

@@ -177,6 +177,31 @@ BAD = {
             '"mu": 1000',
             "LogNormal: math range error",
         ),
+        "plasticity": (
+            '"delay": 1.5',
+            '"delay": 1.5, "plasticity": "TripleSTDP"',
+            '"TripleSTDP"',
+            "no plasticity rule named 'TripleSTDP'; did you mean 'TripletSTDP'",
+        ),
+        "rule around no rule": (
+            '"delay": 1.5',
+            '"delay": 1.5, "plasticity": {"type": "Normalized",\n"rule": "LIF", "total": 1}',
+            '"rule": "LIF"',
+            "no model for rule named 'LIF'",
+        ),
+        "rule around a wrong rule": (
+            '"delay": 1.5',
+            '"delay": 1.5, "plasticity": {"type": "Normalized", "total": 1,\n'
+            '"rule": {"type": "Normalized", "total": 1}}',
+            '"rule": {"type": "Normalized"',
+            "rule must be one that does not itself multiply",
+        ),
+        "axonal": (
+            '"delay": 1.5',
+            '"delay": 1.5, "axonal": -1',
+            '"axonal": -1',
+            "axonal must be one number of at least 0 ms",
+        ),
         "delay 0": ('"delay": 1.5', '"delay": 0', '"delay": 0', "a delay must be above 0 ms"),
         "weight of a current": (
             '"target": "I", "stimulus"',

@@ -14,6 +14,7 @@ ROLES = {
     "neuron": jn.Neuron,
     "synapse": jn.Synapse,
     "release": jn.Release,
+    "plasticity": jn.Plasticity,
     "stimulus": jn.Stimulus,
     "signal": jn.stimuli.Signal,
     "rule": jn.connectivity.Rule,
@@ -39,6 +40,10 @@ GIVEN = {
     "Grid": GRID,
     "UniformBox": jn.space.UniformBox((0.1, -5.0), (1e3, 7.0), (False, True)),
     "Free": jn.space.Free(np.random.default_rng(1).normal(size=(20, 3)), (0.0, np.inf, 9.9)),
+    "HomeostaticScaling": jn.plasticity.HomeostaticScaling(
+        jn.plasticity.TraceSTDP(), target_rate=1 / 3
+    ),
+    "Normalized": jn.plasticity.Normalized(jn.plasticity.PairSTDP.additive(), total=0.7),
     "LogNormal": jn.LogNormal(0.1, 0.4, high=3.0),
     "Normal": jn.Normal(-55.0, 2.0, low=-60.0),
     "Uniform": jn.Uniform(-60, -50.5),
@@ -77,7 +82,7 @@ def _instance(name, cls):
 
 def holding(model) -> jn.Description:
     """A description that holds a model of any role, between two populations of 20."""
-    neuron, rule, synapse, release = jn.neurons.LIF(), GIVEN["FixedProbability"], DELTA, None
+    neuron, rule, synapse, more = jn.neurons.LIF(), GIVEN["FixedProbability"], DELTA, {}
     positions, weight, initial, stimuli = GRID, 0.1, {}, []
     if isinstance(model, jn.numerics.Surrogate):
         model = jn.neurons.LIF(surrogate=model)
@@ -96,7 +101,9 @@ def holding(model) -> jn.Description:
     elif isinstance(model, jn.Synapse):
         synapse = model
     elif isinstance(model, jn.Release):
-        release = model
+        more = {"release": model}
+    elif isinstance(model, jn.Plasticity):
+        more = {"plasticity": model, "axonal": 0.2}
     elif isinstance(model, jn.space.Layout):
         positions = model
     elif isinstance(model, jn.space.SpatialValue):
@@ -108,7 +115,6 @@ def holding(model) -> jn.Description:
     else:
         assert isinstance(model, jn.Stimulus)
         stimuli = [jn.Stimulation("B", model, start=1.0, stop=7.5)]
-    more = {} if release is None else {"release": release}
     return jn.Description(
         [
             jn.Population("A", 20, neuron, initial, positions=positions),
@@ -136,6 +142,7 @@ def held(description, like):
         jn.connectivity.Rule: lambda d: d.projections[0].rule,
         jn.Synapse: lambda d: d.projections[0].synapse,
         jn.Release: lambda d: d.projections[0].release,
+        jn.Plasticity: lambda d: d.projections[0].plasticity,
         jn.space.Layout: lambda d: d.populations[0].positions,
         jn.space.SpatialValue: lambda d: d.projections[0].weight,
         jn.numerics.Distribution: lambda d: d.populations[0].initial["v"],

@@ -52,6 +52,7 @@ def test_every_model(name, format):
 def test_every_role_is_there():
     found = {name.split()[0] for name in INSTANCES}
     assert {"neuron", "synapse", "release", "stimulus", "signal", "rule", "layout"} <= found
+    assert {"plasticity"} <= found
     assert {"LIF"} <= set(known(jn.Neuron))
     assert len(known(jn.connectivity.Rule)) >= 7
 
@@ -67,7 +68,7 @@ def test_every_field_is_written():
         jn.Population: ("name", "n", "model", "initial", "positions"),
         jn.Projection: (
             *("source", "target", "rule", "weight", "delay", "synapse", "release", "gain"),
-            "name",
+            *("plasticity", "axonal", "name"),
         ),
         jn.Stimulation: (
             *("target", "stimulus", "weight", "synapse", "delay", "start", "stop", "name"),
@@ -166,6 +167,21 @@ def test_double_precision(format, x64):
     back = files.held(again(files.holding(model), format), model)
     assert back.tau_m.dtype == np.float64
     same(back, model)
+
+
+WRAPPED = {
+    "around another": jn.plasticity.Normalized(jn.plasticity.BCM(eta=0.1, target=5.0), total=3.3),
+    "around none": jn.plasticity.Normalized(None, total=7.0),
+}
+
+
+@both
+@pytest.mark.parametrize("name", WRAPPED)
+def test_rules_around_rules(name, format):
+    rule = WRAPPED[name]
+    description = again(files.holding(rule), format)
+    same(files.held(description, rule), rule)
+    assert description.projections[0].axonal == 0.2
 
 
 @both

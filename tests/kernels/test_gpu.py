@@ -17,7 +17,7 @@ import jaxneuro as jn
 from jaxneuro.kernels import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, ONE_PLACE, Table
 from jaxneuro.kernels import _gpu_atomic as gpu_atomic
 from jaxneuro.kernels import _gpu_deliver as gpu
-from jaxneuro.kernels._gpu_deliver import Grid
+from jaxneuro.kernels._gpu_program import Grid, held
 from tests import strategies
 from tests.kernels.delivering import deliver, deliver_pallas
 from tests.kernels.test_deliver import native, start_ring, wiring
@@ -225,7 +225,7 @@ def test_products_are_rounded_half_to_even():
     near = np.nextafter(np.float32(halves), np.float32(99))
     large = rng.uniform(-1, 1, 3000) * 2.0 ** rng.integers(0, 31, 3000)
     x = np.concatenate([halves, near, large, [2.0**23 + 1, -(2.0**24)]]).astype(np.float32)
-    got = jax.jit(gpu._held, static_argnums=1)(x, jnp.int32)
+    got = jax.jit(held, static_argnums=1)(x, jnp.int32)
     np.testing.assert_array_equal(got, np.rint(x).astype(np.int32))
 
 

@@ -10,6 +10,7 @@ def result(spikes, sizes, duration=100.0, start=0.0, **recorded):
     """What the figures see of a `Result`: `spikes[name]` pairs (time [ms], neuron)."""
     held = {name: np.array(sorted(spikes.get(name, ())), float).reshape(-1, 2) for name in sizes}
     given = {"traces": {}, "neurons": {}, "sample_times": np.zeros(0), **recorded}
+    given = {"weight_histograms": {}, "weight_edges": {}, **given}
 
     def events(name):
         return held[name][:, 0], held[name][:, 1].astype(np.int64)
@@ -29,7 +30,11 @@ def random_result(seed=0, sizes=None, duration=200.0, rate=30.0, start=0.0):
         spikes[name] = [(start + 0.1 * (step + 1), neuron) for step, neuron in fired]
     times = start + 0.1 * np.arange(1, round(duration * 10) + 1)
     v = {name: {"v": rng.normal(-60.0, 3.0, (times.size, n))} for name, n in sizes.items()}
-    return result(spikes, sizes, duration, start, traces=v, sample_times=times)
+    learned = {
+        "weight_histograms": {"E->I": rng.integers(0, 50, (times.size, 12)).astype(np.int32)},
+        "weight_edges": {"E->I": np.linspace(0.0, 3.0, 13, dtype=np.float32)},
+    }
+    return result(spikes, sizes, duration, start, traces=v, sample_times=times, **learned)
 
 
 def connections(pre, post, shape, weight=1.0, delay=1.0):

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+import jaxneuro as jn
 from jaxneuro import plot
 from jaxneuro.plot._style import three_digits
 from tests.plot.results import connections, png, random_connections, random_result
 
-LATTICE = np.arange(24.0)
+LATTICE, RULE = np.arange(24.0), jn.plasticity.TraceSTDP()
 # By name: from a result and connections to a figure.
 FIGURES = {
     "raster": lambda r, c: plot.raster(r),
@@ -36,6 +37,10 @@ FIGURES = {
     "degrees": lambda r, c: plot.degrees(c),
     "weight_histogram": lambda r, c: plot.weight_histogram(c, unit="pA"),
     "delay_histogram": lambda r, c: plot.delay_histogram(c),
+    "stdp_window": lambda r, c: plot.stdp_window(RULE, dt=1.0, unit="nS"),
+    "stdp_window, pairs": lambda r, c: plot.stdp_window({"a rule": RULE}, dt=1.0, pairs=60),
+    "weight_history": lambda r, c: plot.weight_history(r, "E->I"),
+    "weight_history, times": lambda r, c: plot.weight_history(r, "E->I", times=[0.0, 9999.0]),
     "lattice": lambda r, c: plot.lattice(LATTICE, (4, 6), label="rate (Hz)", title="a title"),
     "lattice, 3 axes": lambda r, c: plot.lattice(LATTICE, (4, 2, 3), label="rate (Hz)"),
     "lattice, 4 axes": lambda r, c: plot.lattice(LATTICE, (2, 2, 2, 3), label="rate (Hz)"),

@@ -26,41 +26,55 @@ struct Format;
 template <>
 struct Format<float> {
   using Int = int32_t;
-  static constexpr int kMantissa = 23, kBias = 127, kExpTerms = 7, kLogTerms = 5;
+  static constexpr int kMantissa = 23, kBias = 127, kLogTerms = 5;
   static constexpr float kRounding = 12582912.0f;  // 1.5 2^23: adding it rounds to whole numbers
   static constexpr float kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
-  static constexpr float kLargest = 88.72283f, kSmallest = -87.33654f;
+  static constexpr float kLargest = 88.376259f, kSmallest = -87.33654f;
 };
 
 template <>
 struct Format<double> {
   using Int = int64_t;
-  static constexpr int kMantissa = 52, kBias = 1023, kExpTerms = 14, kLogTerms = 11;
+  static constexpr int kMantissa = 52, kBias = 1023, kLogTerms = 11;
   static constexpr double kRounding = 6755399441055744.0;  // 1.5 2^52
   static constexpr double kLn2High = 6.93145751953125e-1, kLn2Low = 1.42860682030941723212e-6;
-  static constexpr double kLargest = 709.78271289338397, kSmallest = -708.39641853226408;
+  static constexpr double kLargest = 709.436138, kSmallest = -708.39641853226408;
 };
 
-// e^x: x = n ln 2 + r, the Taylor series in |r| <= 0.35 to the last bit.  0 where the result
-// would be subnormal.
+// 1 + r + r^2/2 + ... to the last bit for |r| <= ln(2)/2.
+JAXNEURO_INLINE float Series(float r) {
+  float sum = 1.0f / 5040.0f;
+  sum = sum * r + 1.0f / 720.0f;
+  sum = sum * r + 1.0f / 120.0f;
+  sum = sum * r + 1.0f / 24.0f;
+  sum = sum * r + 1.0f / 6.0f;
+  sum = sum * r + 0.5f;
+  return (sum * r + 1.0f) * r + 1.0f;
+}
+
+JAXNEURO_INLINE double Series(double r) {
+  double sum = 1.0 / 87178291200.0;  // 14!
+  constexpr double kFactorials[] = {6227020800.0, 479001600.0, 39916800.0, 3628800.0, 362880.0,
+                                    40320.0,      5040.0,      720.0,      120.0,     24.0,
+                                    6.0,          2.0};
+#pragma GCC unroll 16
+  for (double factorial : kFactorials) sum = sum * r + 1.0 / factorial;
+  return (sum * r + 1.0) * r + 1.0;
+}
+
+// e^x = 2^n e^r.  0 where the result would be subnormal, infinity above 2^127.5 (2^1023.5).
 template <class T>
 JAXNEURO_INLINE T Exp(T x) {
   using F = Format<T>;
-  using Int = typename F::Int;
+  using Word = std::make_unsigned_t<typename F::Int>;
   const T inside = x > F::kLargest ? F::kLargest : x < F::kSmallest ? F::kSmallest : x;
   const T shifted = inside * T(1.4426950408889634) + F::kRounding;
   const T n = shifted - F::kRounding;
   const T r = (inside - n * F::kLn2High) - n * F::kLn2Low;
-  T sum = T(1);
-#pragma GCC unroll 16
-  for (int k = F::kExpTerms; k > 0; --k) sum = T(1) + r * sum * (T(1) / T(k));
-  // In two steps: 2^n itself may be above the largest number.
-  const Int whole = Bits<Int>(shifted) - Bits<Int>(T(F::kRounding)), half = whole >> 1;
-  const T scaled = sum * Bits<T>(Int((half + F::kBias) << F::kMantissa)) *
-                   Bits<T>(Int((whole - half + F::kBias) << F::kMantissa));
-  const T large = x > F::kLargest ? std::numeric_limits<T>::infinity() : scaled;
-  const T small = x < F::kSmallest ? T(0) : large;
-  return x != x ? x : small;
+  const Word whole = Bits<Word>(shifted) - Bits<Word>(T(F::kRounding));
+  const T power = Series(r) * Bits<T>(Word((whole + Word(F::kBias)) << F::kMantissa));
+  const T large = x > F::kLargest ? std::numeric_limits<T>::infinity() : power;
+  return x < F::kSmallest ? T(0) : large;
 }
 
 // ln x: x = 2^n m with m in sqrt(1/2) ... sqrt(2), and the series of atanh.  Subnormal x are 0.

@@ -463,12 +463,11 @@ class Lesson {
       : l_(l), programs_(programs), numbers_(numbers), parameters_(parameters) {}
 
   void Run() {
-    static thread_local std::vector<Visit> visits;
-    List(visits);
+    std::vector<Visit>& visits = Listed();  // not the list of whoever works on a piece
     if (visits.empty()) return;
     const double per_row = l_.rows == 0 ? 0.0 : double(l_.synapses) / double(l_.rows);
     const bool few = double(visits.size()) * per_row < kParallel || per_row < kLongRow;
-    const size_t pieces = few ? 1 : Pool::Get().threads(), n = l_.n_targets;
+    const size_t n = l_.n_targets, pieces = few ? 1 : Pieces(visits.size(), per_row);
     auto border = [&](size_t i) {
       const size_t at = (n * i / pieces + kLine - 1) / kLine * kLine;
       return uint32_t(i == pieces || at > n ? n : at);
@@ -480,6 +479,14 @@ class Lesson {
   }
 
  private:
+  // How many ranges the targets are cut into: one per thread, or more where several long rows then
+  // find the numbers of the targets in the first cache.
+  size_t Pieces(size_t rows, double per_row) const {
+    const size_t threads = Pool::Get().threads(), near = l_.n_targets / kNear;
+    const bool several = rows > 1 && per_row > kLongRow * double(near);
+    return several && near > threads ? near : threads;
+  }
+
   // The learner of this thread, with what this call works on.
   Learner<T, Delay>& Mine() const {
     static thread_local Learner<T, Delay> mine;
@@ -490,11 +497,13 @@ class Lesson {
   static constexpr int32_t kLongAgo = -(1 << 30);  // LONG_AGO of kernels/_event_log.py
   static constexpr double kParallel = 4000.0;  // synapses that are worth a second thread,
   static constexpr double kLongRow = 200.0;    // in rows of so many
+  static constexpr size_t kNear = 2048;        // targets whose numbers stay in the first cache
   static constexpr uint32_t kLine = 16;        // neurons in a cache line: nobody shares one
 
   bool Spiked(size_t source) const { return l_.bits[source >> 3] >> (source & 7) & 1; }
 
-  void List(std::vector<Visit>& visits) const {
+  std::vector<Visit>& Listed() const {
+    static thread_local std::vector<Visit> visits;  // kept: no allocation in a step
     visits.clear();
     if (l_.tick || l_.limit > kLongAgo) {
       for (size_t row = 0; row < l_.rows; ++row) {
@@ -502,7 +511,7 @@ class Lesson {
         if (event || l_.tick || l_.row_time[row] < l_.limit)
           visits.push_back({uint32_t(row), l_.row_time[row], event});
       }
-      return;
+      return visits;
     }
     const size_t end = l_.first_row + l_.rows;
     for (size_t i = l_.first_row / 64 * 8; i < l_.bytes && i * 8 < end; i += 8) {
@@ -515,6 +524,7 @@ class Lesson {
         visits.push_back({uint32_t(row), l_.row_time[row], true});
       }
     }
+    return visits;
   }
 
   const Learning<T, Delay>& l_;

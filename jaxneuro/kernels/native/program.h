@@ -23,8 +23,8 @@ struct Port {
   int32_t kind, index, slot;
 };
 
-// A function in instructions.  Slots 0 ... scalars - 1 hold one number, those from `scalars` on a
-// number for each lane.  Instructions are in three groups: of constants and parameters alone, which
+// A function in instructions.  Slots 0 ... scalars - 1 hold one number (in the room of a vector),
+// those from `scalars` on a number for each lane.  Instructions are in three groups: of constants and parameters alone, which
 // run once per call; of numbers of a row; of numbers of a synapse.
 struct Program {
   int32_t scalars = 0, slots = 0;
@@ -53,42 +53,64 @@ struct Program {
   }
 };
 
+constexpr size_t kVector = 16;  // lanes that are done at once: blocks are filled up to as many
+
+// The result may be in the place of an operand, element by element: not a dependence.
 template <class T, class F>
-JAXNEURO_INLINE void Unary(T* out, const T* a, size_t n, F f) {
-  for (size_t i = 0; i < n; ++i) out[i] = f(a[i]);
+JAXNEURO_INLINE void Unary(T* out, const T* a, size_t vectors, F f) {
+  JAXNEURO_INDEPENDENT
+  for (size_t i = 0; i < vectors * kVector; ++i) out[i] = f(a[i]);
 }
 
 template <class T, class F>
-JAXNEURO_INLINE void Binary(T* out, const T* a, bool one_a, const T* b, bool one_b, size_t n, F f) {
+JAXNEURO_INLINE void Binary(T* out, const T* a, bool one_a, const T* b, bool one_b, size_t vectors,
+                            F f) {
   if (one_a) {
     const T x = *a;
-    for (size_t i = 0; i < n; ++i) out[i] = f(x, b[i]);
+    JAXNEURO_INDEPENDENT
+    for (size_t i = 0; i < vectors * kVector; ++i) out[i] = f(x, b[i]);
   } else if (one_b) {
     const T y = *b;
-    for (size_t i = 0; i < n; ++i) out[i] = f(a[i], y);
+    JAXNEURO_INDEPENDENT
+    for (size_t i = 0; i < vectors * kVector; ++i) out[i] = f(a[i], y);
   } else {
-    for (size_t i = 0; i < n; ++i) out[i] = f(a[i], b[i]);
+    JAXNEURO_INDEPENDENT
+    for (size_t i = 0; i < vectors * kVector; ++i) out[i] = f(a[i], b[i]);
   }
 }
 
-// One instruction over n lanes; `one` says which operands are the same for all lanes.
+template <class T>
+JAXNEURO_INLINE void Select(T* out, const T* a, const T* b, const T* c, size_t vectors) {
+  JAXNEURO_INDEPENDENT
+  for (size_t i = 0; i < vectors * kVector; ++i) out[i] = a[i] != T(0) ? b[i] : c[i];
+}
+
+// One instruction over so many vectors of lanes; `one` says which operands are the same for all lanes.
 template <class T>
 JAXNEURO_INLINE void Execute(int32_t operation, T* out, const T* a, bool one_a, const T* b,
-                             bool one_b, const T* c, bool one_c, size_t n) {
+                             bool one_b, const T* c, bool one_c, size_t vectors) {
 #define JAXNEURO_UNARY(name, expression)                      \
   case k##name:                                               \
-    Unary(out, a, n, [](T x) JAXNEURO_INLINED -> T { return (expression); }); \
+    Unary(out, a, vectors, [](T x) JAXNEURO_INLINED -> T { return (expression); }); \
     break;
 #define JAXNEURO_BINARY(name, expression)                                             \
   case k##name:                                                                       \
-    Binary(out, a, one_a, b, one_b, n, [](T x, T y) JAXNEURO_INLINED -> T { return (expression); }); \
+    Binary(out, a, one_a, b, one_b, vectors, [](T x, T y) JAXNEURO_INLINED -> T { return (expression); }); \
     break;
   switch (operation) {
     JAXNEURO_OPERATIONS(JAXNEURO_UNARY, JAXNEURO_BINARY)
-    case kSelect:  // a is the condition; where it holds b, else c
-      for (size_t i = 0; i < n; ++i)
-        out[i] = a[one_a ? 0 : i] != T(0) ? b[one_b ? 0 : i] : c[one_c ? 0 : i];
+    case kSelect: {  // a is the condition; where it holds b, else c
+      T spread[3][kBlockLanes];
+      const T* from[3] = {a, b, c};
+      const bool one[3] = {one_a, one_b, one_c};
+      for (int m = 0; m < 3; ++m) {
+        if (!one[m]) continue;
+        for (size_t i = 0; i < vectors * kVector; ++i) spread[m][i] = *from[m];
+        from[m] = spread[m];
+      }
+      Select(out, from[0], from[1], from[2], vectors);
       break;
+    }
   }
 #undef JAXNEURO_UNARY
 #undef JAXNEURO_BINARY
@@ -96,25 +118,26 @@ JAXNEURO_INLINE void Execute(int32_t operation, T* out, const T* a, bool one_a, 
 
 template <class T>
 JAXNEURO_INLINE void ExecuteAll(const Instruction* code, int32_t count, int32_t scalars, T* scalar,
-                                T* lanes, size_t n) {
+                                T* lanes, size_t vectors) {
   auto at = [&](int32_t slot) {
-    return slot < scalars ? scalar + slot : lanes + size_t(slot - scalars) * kBlockLanes;
+    return slot < scalars ? scalar + size_t(slot) * kVector
+                          : lanes + size_t(slot - scalars) * kBlockLanes;
   };
   for (int32_t k = 0; k < count; ++k) {
     const Instruction& i = code[k];
     Execute(i.operation, at(i.out), at(i.a), i.a < scalars, at(i.b), i.b < scalars, at(i.c),
-            i.c < scalars, n);
+            i.c < scalars, vectors);
   }
 }
 
 JAXNEURO_VECTORS inline void RunLanes(const Instruction* code, int32_t count, int32_t scalars,
-                                      float* scalar, float* lanes, size_t n) {
-  ExecuteAll(code, count, scalars, scalar, lanes, n);
+                                      float* scalar, float* lanes, size_t vectors) {
+  ExecuteAll(code, count, scalars, scalar, lanes, vectors);
 }
 
 JAXNEURO_VECTORS inline void RunLanes(const Instruction* code, int32_t count, int32_t scalars,
-                                      double* scalar, double* lanes, size_t n) {
-  ExecuteAll(code, count, scalars, scalar, lanes, n);
+                                      double* scalar, double* lanes, size_t vectors) {
+  ExecuteAll(code, count, scalars, scalar, lanes, vectors);
 }
 
 // A program with its numbers, for one thread; kept from call to call, so that nothing is allocated.
@@ -124,16 +147,16 @@ class Machine {
   // `numbers` are constants and parameters: slots 0 ... n - 1.
   void Load(const Program& program, const T* numbers, size_t n) {
     p_ = program;
-    scalar_.assign(size_t(p_.scalars), T(0));
+    scalar_.assign(size_t(p_.scalars) * kVector, T(0));
     const size_t lanes = size_t(p_.slots - p_.scalars) * kBlockLanes;
     if (lanes_.size() < lanes) lanes_.resize(lanes);
-    for (size_t i = 0; i < n && i < scalar_.size(); ++i) scalar_[i] = numbers[i];
+    for (size_t i = 0; i < n && i < size_t(p_.scalars); ++i) scalar_[i * kVector] = numbers[i];
     Run(0, 0, 1);
   }
 
   const Program& program() const { return p_; }
   bool IsScalar(int32_t slot) const { return slot < p_.scalars; }
-  T& Scalar(int32_t slot) { return scalar_[size_t(slot)]; }
+  T& Scalar(int32_t slot) { return scalar_[size_t(slot) * kVector]; }
   T* Lane(int32_t slot) { return lanes_.data() + size_t(slot - p_.scalars) * kBlockLanes; }
 
   void RunRow() { Run(p_.counts[0], 1, 1); }
@@ -142,7 +165,8 @@ class Machine {
  private:
   void Run(int32_t first, int group, size_t n) {
     if (p_.counts[group] != 0)
-      RunLanes(p_.code + first, p_.counts[group], p_.scalars, scalar_.data(), lanes_.data(), n);
+      RunLanes(p_.code + first, p_.counts[group], p_.scalars, scalar_.data(), lanes_.data(),
+               (n + kVector - 1) / kVector);
   }
 
   Program p_;

@@ -13,6 +13,15 @@
 #define JAXNEURO_INLINE inline
 #endif
 
+// Before a loop whose rounds do not depend on each other, which a compiler cannot always see.
+#if defined(__GNUC__) && !defined(__clang__)
+#define JAXNEURO_INDEPENDENT _Pragma("GCC ivdep")
+#elif defined(__clang__)
+#define JAXNEURO_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define JAXNEURO_INDEPENDENT
+#endif
+
 // The loops over words are plain C++: the compiler makes vectors of them, as wide as the CPU's.
 #if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && \
     !defined(__clang__)

@@ -1,0 +1,174 @@
+"""What a program of a Pallas kernel over rows of synapses is: its place, its reads, its adds.
+
+The kernels of `deliver` and of `learn` share it. Imported only where a kernel is lowered for CUDA.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import triton
+
+from ._reference import clear_slot
+from ._table import HAS_TAGS
+
+WARPS = 4
+# About as many programs as fill a large GPU twice; more only cost time to start them.
+PROGRAMS = 4096
+
+
+class Grid(NamedTuple):
+    """How the work is cut: `rows` sources per program, `lanes` synapses per vector."""
+
+    rows: int
+    lanes: int
+    segments: int
+
+
+def cut(longest: int, n_rows: int, most_segments: int) -> Grid:
+    """A grid for so many rows, the longest of so many synapses (static numbers)."""
+    lanes = 128 if longest <= 128 else 256
+    segments = min(-(-longest // lanes), most_segments)
+    rows = 16
+    while rows < 256 and n_rows * segments > rows * PROGRAMS:
+        rows *= 2
+    return Grid(rows, lanes, segments)
+
+
+def cleared(ring: jax.Array, step: jax.Array) -> jax.Array:
+    """A ring, and a step, with their batch axes: its slot set to 0, for tables without synapses."""
+    one = clear_slot
+    for k in range(ring.ndim - 2):
+        one = jax.vmap(one, (0, 0 if step.ndim > k else None))
+    return one(ring, jnp.broadcast_to(step, ring.shape[: step.ndim]))
+
+
+class Program:
+    """One program: its place in the grid, its operands, and masked reads of them.
+
+    `ranks` are those without batch axes of the operands that may have them; all have `step`.
+    """
+
+    def __init__(
+        self,
+        operands: Mapping[str, Any],
+        ranks: Mapping[str, int],
+        ring: Any,
+        axes: tuple[int, ...],
+        grid: Grid,
+        add: Callable,
+    ):
+        self.operands, self.ranks, self.ring = operands, ranks, ring
+        self.grid, self.add_at = grid, add
+        # Interpreted, these are known outside of loops and branches only.
+        self.chunk, self.segment, number = (pl.program_id(axis) for axis in range(3))
+        self.network = _index(number, axes)
+        self.chunks = pl.num_programs(0)
+        self.step = self.read("step")
+        self.slots, self.places = self.ring.shape[-2:]
+        self.now = modulo(self.step, self.slots)
+
+    def has(self, name: str) -> bool:
+        return name in self.operands
+
+    def read(self, name: str, *index: Any, mask: Any = None) -> jax.Array:
+        ref, index = self._at(name, index)
+        return ref[index] if mask is None else triton.load(ref.at[index], mask=mask, other=0)
+
+    def integers(self, name: str, *index: Any, mask: Any = None) -> jax.Array:
+        return self.read(name, *index, mask=mask).astype(jnp.int32)
+
+    def store(self, name: str, *index: Any, x: jax.Array, mask: Any) -> None:
+        ref, index = self._at(name, index)
+        triton.store(ref.at[index], x.astype(ref.dtype), mask=mask)
+
+    def add(self, delay: Any, place: jax.Array, x: jax.Array, mask: jax.Array) -> None:
+        """Adds products where they arrive, `delay` steps from now."""
+        slot = jnp.broadcast_to(self.now + delay, place.shape)
+        slot = jnp.where(slot >= self.slots, slot - self.slots, slot)
+        x = jnp.broadcast_to(held(x, self.ring.dtype), place.shape)
+        self.add_at(self.ring, (*self.network, slot, place), x, mask)
+
+    def clear(self) -> None:
+        """Zeros in this program's share of the slot of `step`: vectors at a stride."""
+        zeros = jnp.zeros(self.grid.lanes, self.ring.dtype)
+
+        def write(at):
+            place = at + lanes(self.grid.lanes)
+            triton.store(
+                self.ring.at[(*self.network, self.now, place)], zeros, mask=place < self.places
+            )
+            return at + self.chunks * (self.grid.segments * self.grid.lanes)
+
+        first = (self.chunk * self.grid.segments + self.segment) * self.grid.lanes
+        lax.while_loop(lambda at: at < self.places, write, first)
+
+    def released(self, source: Any, mask: Any = None) -> jax.Array:
+        """Which sources released something."""
+        return (self.integers("bits", source >> 3, mask=mask) >> (source & 7)) & 1 != 0
+
+    def block_in_row(self, section: Any, entry: Any, blocks: Any, i: Any, mask: Any) -> jax.Array:
+        """The number in its section of each synapse's block: by its tag, or the last block of the
+        row to start at or before it, found by halving."""
+
+        def halve(carry):
+            found, width = carry
+            half = width >> 1
+            start = self.integers("pointers", entry + found + half, mask=mask)
+            return jnp.where(start <= i, found + half, found), width - half
+
+        block = lax.while_loop(lambda carry: carry[1] > 1, halve, (jnp.zeros_like(i), blocks))[0]
+        if not self.has("tags"):
+            return block
+        tagged = mask & section.keeps(HAS_TAGS)
+        return block + self.integers("tags", section.tags + i, mask=tagged)
+
+    def _at(self, name: str, index: tuple) -> tuple[Any, tuple]:
+        """An operand, and the index in it of an index without a batch."""
+        ref = self.operands[name]
+        rank = self.ranks.get(name, ref.ndim)
+        if self.network and ref.ndim > rank:
+            mine = (k if n > 1 else 0 for k, n in zip(self.network, ref.shape))
+            return ref, (*mine, *index)
+        return ref, index if rank else (0,)
+
+
+def _index(number: Any, axes: tuple[int, ...]) -> tuple:
+    """The indices along the batch axes of network `number`."""
+    out = []
+    for n in reversed(axes):
+        out.append(lax.rem(number, jnp.int32(n)) if len(axes) > 1 else number)
+        number = lax.div(number, jnp.int32(n)) if len(axes) > 1 else number
+    return tuple(reversed(out))
+
+
+def operand(x: jax.Array) -> jax.Array:
+    """An array as a kernel takes it, which has no arrays of rank 0."""
+    return x if x.ndim else x[None]
+
+
+def lanes(n: int) -> jax.Array:
+    return lax.iota(jnp.int32, n)
+
+
+def modulo(a: Any, n: int) -> Any:
+    """`a mod n`, not negative, for a that may be."""
+    a = lax.rem(a, jnp.int32(n))
+    return jnp.where(a < 0, a + n, a)
+
+
+def held(x: jax.Array, dtype: Any) -> jax.Array:
+    """Products as the ring holds them: whole quanta, rounded half to even, if it is integer.
+
+    By `floor`, as Triton's lowering has no `rint`; every difference here is exact.
+    """
+    if not jnp.issubdtype(dtype, jnp.integer):
+        return x
+    below = jnp.floor(x)
+    rest = x - below
+    odd = below - 2 * jnp.floor(below * 0.5) == 1
+    up = (rest > 0.5) | ((rest == 0.5) & odd)
+    return (below + up.astype(x.dtype)).astype(dtype)

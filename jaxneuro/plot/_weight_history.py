@@ -1,0 +1,107 @@
+"""How the weights of a plastic projection are distributed over time."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._checks import check_bounds, unknown
+from ._select import window
+from ._style import (
+    COLUMN,
+    SEQUENTIAL,
+    colour,
+    colour_bar,
+    finish,
+    legend,
+    limits,
+    new_figure,
+    open_box,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_NEAR = 1e-6  # ms
+
+
+def weight_history(
+    result: Any,
+    name: str,
+    *,
+    times: Sequence[float] | None = None,
+    start: float | None = None,
+    stop: float | None = None,
+    scale: Sequence[float] | None = None,
+    unit: str = "",
+    size: Sequence[float] = COLUMN,
+) -> "Figure":
+    """Distribution of the weights of a plastic projection: over time, or at some times.
+
+    `result` of `simulate` with `record=Record(weight_histograms={name: ...})`; `times` [ms] None
+    for an image, time from left to right and weights upwards, or the times of which the nearest
+    samples are shown as lines; `start`, `stop` [ms] the part shown; `scale` (low, high) share [%]
+    at the ends of the colours, by default from 0 to the highest; `unit` of the weight ("pA", "nS",
+    "mV"); `size` (width, height) [inches]. Shares are of all synapses, per bin. A column of
+    the image reaches halfway to the samples before and after it.
+
+    **Returns** a matplotlib `Figure`; it is not shown.
+
+    **Raises** `ValueError` for a projection without histograms, no sample between `start` and
+    `stop`, `times` that are none or not finite, a scale that is not (low, high), or `stop` that is
+    not after `start`; `ImportError` without matplotlib.
+    """
+    if name not in result.weight_histograms:
+        raise unknown("projection with recorded histograms", name, result.weight_histograms)
+    first, last = window(result, start, stop)
+    at = np.asarray(result.sample_times)
+    inside = (at >= first - _NEAR) & (at <= last + _NEAR)
+    if not inside.any():
+        raise ValueError(
+            f"weight_history: a sample of {name!r} must be between {first:g} and {last:g} ms; "
+            "there is none. Record more often (every=) or run for longer"
+        )
+    counts = np.asarray(result.weight_histograms[name])[inside]
+    # Projections without a synapse have shares of 0.
+    share = 100.0 * counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    edges = np.asarray(result.weight_edges[name], np.float64)
+    figure = new_figure(size)
+    axis = figure.subplots()
+    label = f"weight ({unit or 'unit of the synapse'})"
+    if times is None:
+        ends = limits(np.array([0.0, share.max()]), scale)
+        _draw_image(axis, at[inside], edges, share, ends)
+        axis.set(xlim=(first, last), xlabel="time (ms)", ylabel=label)
+    else:
+        _draw_lines(axis, at[inside], edges, share, times)
+        axis.set(xlim=(edges[0], edges[-1]), xlabel=label, ylabel="share of synapses (%)")
+    return finish(figure)
+
+
+def _draw_image(
+    axis: "Axes", at: np.ndarray, edges: np.ndarray, share: np.ndarray, ends: tuple[float, float]
+) -> None:
+    middles = (at[1:] + at[:-1]) / 2
+    half = (at[1] - at[0]) / 2 if at.size > 1 else 0.5
+    columns = np.concatenate([[at[0] - half], middles, [at[-1] + half]])
+    look = {"cmap": SEQUENTIAL, "vmin": ends[0], "vmax": ends[1]}
+    mesh = axis.pcolormesh(columns, edges, share.T, **look)
+    mesh.set_rasterized(True)  # a vector of each cell would show gaps
+    beyond = bool(share.max() > ends[1] or share.min() < ends[0])
+    colour_bar(axis.figure, mesh, axis, "share of synapses (%)", beyond)  # type: ignore[arg-type]
+
+
+def _draw_lines(
+    axis: "Axes", at: np.ndarray, edges: np.ndarray, share: np.ndarray, times: Sequence[float]
+) -> None:
+    wanted = np.atleast_1d(np.asarray(times, np.float64))
+    check_bounds("weight_history: times", wanted, "ms")
+    if wanted.size == 0:
+        raise ValueError("weight_history: times must be at least one, or None for an image")
+    for number, time in enumerate(wanted):
+        row = int(np.abs(at - time).argmin())
+        axis.stairs(share[row], edges, color=colour(number), lw=1.0, label=f"{at[row]:g} ms")
+    axis.set_ylim(bottom=0)
+    open_box(axis)
+    legend(axis)

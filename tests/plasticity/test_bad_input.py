@@ -1,0 +1,132 @@
+"""What a plastic projection refuses, before anything is drawn, and what it says."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxneuro as jn
+
+P, NAME = jn.plasticity, "in->out"
+
+
+def description(rule, connect=None, delay=1.0, weight=0.3, **more):
+    synapse = jn.synapses.Exponential(tau_syn=5.0)
+    return jn.Description(
+        [
+            jn.Population("in", 20, jn.neurons.PoissonSource(20.0)),
+            jn.Population("out", 20, jn.neurons.LIF()),
+        ],
+        [
+            jn.Projection(
+                *("in", "out", connect or jn.connectivity.FixedProbability(0.3)),
+                **{
+                    "weight": weight,
+                    "delay": delay,
+                    "synapse": synapse,
+                    "plasticity": rule,
+                    **more,
+                },
+            )
+        ],
+    )
+
+
+def built(*args, build=None, **more):
+    return jn.build(description(*args, **more), key=1, dt=0.1, **(build or {}))
+
+
+class Mixing(jn.Plasticity):
+    """Divides by the sum of all weights, which a rule does not see."""
+
+    def on_pre(self, synapse, pre, post):
+        return {"weight": synapse.weight / jnp.sum(synapse.weight)}
+
+
+class Other(jn.Plasticity):
+    """Changes a variable that it does not declare."""
+
+    def on_pre(self, synapse, pre, post):
+        return {"eligibility": synapse.weight}
+
+
+class Missing(jn.Plasticity):
+    """Reads a trace that it does not declare."""
+
+    def on_pre(self, synapse, pre, post):
+        return {"weight": synapse.weight + post.y}
+
+
+PAIR = P.PairSTDP(w_max=1.0)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: built(PAIR, weight=1.5), "within the bounds of PairSTDP, 0 to 1; got 1.5"),
+        (lambda: built(PAIR, weight=-0.1), "gain=-1"),
+        (lambda: built(PAIR, weight=jn.Uniform(0.5, 1.5)), "within the bounds"),
+        (
+            lambda: built(PAIR, jn.connectivity.FixedProbability(0.3, stored=False)),
+            "stored=False does not keep",
+        ),
+        (lambda: built(PAIR, build={"deterministic": True}), "deterministic=True counts in quanta"),
+        (lambda: built(PAIR, build={"weights": jnp.bfloat16}), "less than bfloat16 can hold"),
+        (lambda: built(P.PairSTDP(rate=np.ones(20), w_max=1.0)), "one number for all synapses"),
+        (lambda: built(Mixing()), "elementwise; it uses reduce_sum.*`factors`"),
+        (lambda: built(Other()), "on_pre must return a dictionary of what it changes, of weight"),
+        (lambda: built(Missing()), "asks for a number that it does not declare"),
+        (lambda: built(PAIR, axonal=1.0), "at least one time step"),
+        (lambda: built(PAIR, axonal=0.55), "axonal"),
+        (lambda: built(PAIR, axonal=1.0, delay=jn.Uniform(0.5, 3.0)), "at least one time step"),
+        (lambda: built(PAIR, axonal=-1.0), "axonal must be one number of at least 0 ms"),
+        (lambda: built(P.PairSTDP), "must be a"),
+        (lambda: P.PairSTDP(tau_plus=0.0), "tau_plus"),
+        (lambda: P.VogelsSTDP(tau=-1.0), "tau"),
+    ],
+)
+def test_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ({}, "the signal 'reward'.*it is missing"),
+        ({"reward": np.zeros(9)}, "got shape"),
+        ({"reward": np.zeros((10, 20))}, "got shape"),
+        ({"reward": np.full(10, np.nan)}, "finite"),
+        ({"reward": np.zeros(10), "dopamine": np.zeros(10)}, "dopamine"),
+    ],
+)
+def test_a_reward_of_the_wrong_shape(inputs, message):
+    net = built(P.RewardModulatedSTDP(w_max=1.0))
+    with pytest.raises(ValueError, match=message):
+        jn.simulate(net, 1.0, inputs=inputs, progress=False)
+
+
+def test_weights_that_do_not_change_cannot_be_asked_for():
+    net = built(None)
+    with pytest.raises(ValueError, match="must be plastic"):
+        net.weights(net.init(0), NAME)
+    with pytest.raises(ValueError, match="must be plastic"):
+        net.freeze(net.init(0), NAME)
+
+
+@pytest.mark.parametrize("rule", [jn.connectivity.OneToOne(), jn.connectivity.AllToAll()])
+def test_every_rule_of_connection_works(rule):
+    net = built(PAIR, rule)
+    result = jn.simulate(net, 100.0, progress=False)
+    connected = net.connections(NAME, result.state)
+    assert len(connected) == (20 if isinstance(rule, jn.connectivity.OneToOne) else 400)
+    assert connected.weight.shape == net.connections(NAME).weight.shape
+    np.testing.assert_allclose(net.connections(NAME).weight, 0.3)
+
+
+def test_parameters_are_set_by_name():
+    net = built(PAIR)
+    assert float(net.set(NAME, rate=0.5).pathways[0].plastic.rule.rate) == 0.5
+    with pytest.raises(ValueError, match="one number; got shape"):
+        net.set(NAME, rate=np.ones(20))
+    with pytest.raises(ValueError, match="tau_plus"):
+        net.set(NAME, tau_plus=-1.0)

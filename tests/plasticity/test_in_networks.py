@@ -1,0 +1,210 @@
+"""Plastic networks: chunks, threads, batches, gradients, long histories, sums, freezing."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxneuro as jn
+from jaxneuro.kernels import native_available, threads
+from tests.plasticity.replay import replay
+from tests.plasticity.scheduled import Wiring, network, run, trains
+
+NAME, N_PRE, N_POST, STEPS = "pre->post", 9, 6, 160
+P = jn.plasticity
+
+
+def wired(rng, n=40, delay=7, axonal=0):
+    ends = rng.integers(0, N_PRE, n), rng.integers(0, N_POST, n)
+    return Wiring(*ends, delay, axonal, rng.uniform(0.2, 0.8, n))
+
+
+def spikes(rng, p=0.06, steps=STEPS):
+    return trains(rng, steps, N_PRE, p), trains(rng, steps, N_POST, p)
+
+
+def same(a, b):
+    return all(
+        (np.asarray(x) == np.asarray(y)).all()
+        for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b))
+    )
+
+
+@pytest.fixture(scope="module")
+def reward():
+    """A network with eligibility, a reward, delays of its own and an axonal part; its spikes."""
+    rng = np.random.default_rng(1)
+    rule = P.RewardModulatedSTDP(0.5, 0.6, tau_c=100.0, tau_n=20.0, w_max=1.0)
+    net = network(rule, N_PRE, N_POST, wired(rng, 40, rng.integers(4, 20, 40), 3))
+    signals = {"reward": 0.02 * (rng.random(STEPS) < 0.05)}
+    return net, spikes(rng), signals
+
+
+def test_chunks_keep_every_bit(reward):
+    net, (pre, post), signals = reward
+    whole = run(net, pre, post, signals=signals)[2].state
+    half, state = STEPS // 2, None
+    for part in (slice(0, half), slice(half, STEPS)):
+        now = {name: x[part] for name, x in signals.items()}
+        start = {} if state is None else {"state": state}
+        state = run(net, pre[part], post[part], signals=now, **start)[2].state
+    assert same(whole, state)
+    assert np.ptp(net.weights(state, NAME)) > 0.1
+
+
+@pytest.mark.skipif(not native_available(), reason="there is no native kernel here")
+def test_threads_keep_every_bit():
+    rng = np.random.default_rng(2)
+    pre, post = trains(rng, 30, 60, 0.3), trains(rng, 30, 500, 0.1)
+    ends = np.repeat(np.arange(60), 300), rng.integers(0, 500, 18_000)
+    wiring = Wiring(*ends, 7, 0, rng.uniform(0.2, 0.8, 18_000))
+    net = network(P.PairSTDP(0.05, mu_plus=0.4, w_max=1.0), 60, 500, wiring)
+    before, found = threads(), []
+    try:
+        for n in (1, 2, 3):
+            threads(n)
+            arrived, weights, _ = run(net, pre, post)
+            found.append((arrived, weights))
+    finally:
+        threads(before)
+    assert all(same(found[0], other) for other in found[1:])
+
+
+def test_a_batch_of_rates_and_seeds_equals_single_runs():
+    rng = np.random.default_rng(3)
+    net = network(P.PairSTDP(0.05, w_max=1.0), N_PRE, N_POST, wired(rng))
+    pre, post = (jnp.asarray(1.0 * x, jnp.float32) for x in spikes(rng))
+    rates = jnp.array([0.0, 0.02, 0.1])
+
+    def one(rate, seed):
+        changed = net.set(NAME, rate=rate)
+        state, _ = jn.scan(changed, changed.init(seed), STEPS, {"pre": pre, "post": post})
+        return changed.weights(state, NAME), state.groups[0].ring
+
+    both = jax.jit(jax.vmap(jax.vmap(one, (0, None)), (None, 0)))(rates, jnp.arange(2))
+    single = jax.jit(one)
+    for s in range(2):
+        for r, rate in enumerate(rates):
+            assert same([x[s, r] for x in both], single(rate, s))
+    assert len(np.unique(np.asarray(both[0])[0].std(axis=1))) == 3
+
+
+def test_the_gradient_equals_finite_differences(x64):
+    rng = np.random.default_rng(4)
+    rule = P.PairSTDP(0.05, mu_plus=0.5, mu_minus=0.7, w_max=2.0)
+    net = network(rule, N_PRE, N_POST, wired(rng, 12, 3), dtype=jnp.float64)
+    pre, post = (jnp.asarray(1.0 * x) for x in spikes(rng, 0.12, 25))
+
+    def loss(x):
+        changed = net.set(NAME, rate=x[0], tau_plus=x[1])
+        record = jn.Record(spikes=False, variables={"post": "v"})
+        start = changed.init(0)
+        out = jn.scan(changed, start, 25, {"pre": pre, "post": post}, record)[1]
+        return jnp.sum(out.traces["post"]["v"] ** 2)
+
+    at = jnp.array([0.05, 20.0])
+    gradient = jax.jit(jax.grad(loss))(at)
+    value, eps = jax.jit(loss), jnp.array([1e-5, 1e-3])
+    for k in range(2):
+        step = jnp.zeros(2).at[k].set(eps[k])
+        numeric = (value(at + step) - value(at - step)) / (2 * eps[k])
+        np.testing.assert_allclose(gradient[k], numeric, rtol=1e-5)
+    assert abs(gradient[0]) > 1.0
+
+
+def test_a_history_is_not_cut_too_early():
+    """Sources that hardly spike, targets that always do: the log is full many times over."""
+    rng = np.random.default_rng(5)
+    steps = 400
+    pre, post = np.zeros((steps, N_PRE), bool), trains(rng, steps, N_POST, 0.8)
+    pre[[2, 3, 395], [0, 1, 0]] = True
+    pre[5, 2:4] = True
+    wiring = Wiring(
+        np.repeat(np.arange(4), N_POST), np.tile(np.arange(N_POST), 4), 3, 0, np.full(24, 0.01)
+    )
+    net = network(P.PairSTDP(0.001, mu_plus=0.0, tau_plus=40.0, w_max=1.0), N_PRE, N_POST, wiring)
+    _, weights, result = run(net, pre, post)
+    assert int(result.state.pathways[0].plastic.log.count) > 4 * 32 * N_POST
+    for k, (i, j) in enumerate(zip(wiring.pre, wiring.post)):
+        at = [np.flatnonzero(pre[:-1, i]), np.flatnonzero(post[: steps - 1 - 3, j]) + 3]
+        rule = P.PairSTDP(0.001, mu_plus=0.0, tau_plus=40.0, w_max=1.0)
+        expected = replay(rule, *at, steps - 1, weight=0.01, dt=0.1).weight[-1]
+        np.testing.assert_allclose(weights[k], expected, rtol=2e-4)
+
+
+def test_sums_over_all_synapses_of_a_target():
+    rng = np.random.default_rng(6)
+    wiring = wired(rng)
+    net = network(P.Normalized(None, total=2.0, every=10), N_PRE, N_POST, wiring)
+    silent = np.zeros((12, N_PRE), bool), np.zeros((12, N_POST), bool)
+    weights = run(net, *silent)[1]
+    order = net.connections(NAME)
+    totals = np.bincount(order.post, weights, minlength=N_POST)
+    np.testing.assert_allclose(totals[np.unique(order.post)], 2.0, rtol=1e-5)
+    share = order.weight / np.bincount(order.post, order.weight)[order.post]
+    np.testing.assert_allclose(weights, 2.0 * share, rtol=1e-5)
+
+
+def test_ticks_and_frozen_weights():
+    rng = np.random.default_rng(7)
+    rule = P.Hebb(1e-3, 1e-3, tau_rate=10.0, every=5)
+    net = network(rule, N_PRE, N_POST, wired(rng, 10, 2))
+    pre, post = spikes(rng, 0.1)
+    _, weights, result = run(net, pre, post)
+    order = net.connections(NAME)
+    for k, (i, j) in enumerate(zip(order.pre, order.post)):
+        at = [np.flatnonzero(pre[:-1, i]), np.flatnonzero(post[: STEPS - 3, j]) + 2]
+        start = float(order.weight[k])
+        expected = replay(rule, *at, STEPS - 1, weight=start, dt=0.1, dtype=np.float32).weight[-1]
+        np.testing.assert_allclose(weights[k], expected, rtol=1e-5)
+    frozen = net.freeze(result.state, NAME)
+    _, rested, later = run(net, pre, post, state=frozen)
+    np.testing.assert_array_equal(rested, weights)
+    _, moved, _ = run(net, pre, post, state=net.resume(later.state, NAME))
+    assert (moved != rested).all()
+
+
+def test_weights_set_by_hand():
+    rng = np.random.default_rng(8)
+    net = network(P.PairSTDP(0.05, w_max=1.0), N_PRE, N_POST, wired(rng))
+    pre, post = spikes(rng)
+    state = run(net, pre, post)[2].state
+    new = rng.uniform(0.0, 1.0, 40).astype(np.float32)
+    np.testing.assert_array_equal(net.weights(net.with_weights(state, NAME, new), NAME), new)
+    np.testing.assert_array_equal(net.weights(net.with_weights(state, NAME, 0.5), NAME), 0.5)
+    with pytest.raises(ValueError, match="one per connection"):
+        net.with_weights(state, NAME, new[:3])
+    with pytest.raises(ValueError, match="within the bounds"):
+        net.with_weights(state, NAME, 2.0)
+
+
+class Left(NamedTuple):
+    """What is left to release."""
+
+    left: jax.Array
+
+
+class Halving(jn.Release):
+    """Releases half as much with every spike."""
+
+    def init(self, n):
+        return Left(jnp.ones(n))
+
+    def step(self, state, spikes, v, dt):
+        return Left(jnp.where(spikes, 0.5, 1.0) * state.left), jnp.where(spikes, state.left, 0.0)
+
+
+def test_a_release_model_and_a_rule_on_one_projection():
+    rng = np.random.default_rng(9)
+    wiring = Wiring(np.array([0]), np.array([0]), 6, 2, np.array([0.5]))
+    rule = P.PairSTDP(0.05, w_max=1.0)
+    nets = [network(rule, 1, 1, wiring, release=r) for r in (Halving(), jn.release.Spikes())]
+    pre, post = trains(rng, 120, 1, 0.05), trains(rng, 120, 1, 0.05)
+    (halved, weights, _), (plain, others, _) = (run(net, pre, post) for net in nets)
+    np.testing.assert_array_equal(weights, others)
+    sent = plain[:, 0] > 0
+    np.testing.assert_allclose(
+        halved[sent, 0], plain[sent, 0] * 0.5 ** np.arange(sent.sum()), rtol=1e-6
+    )
