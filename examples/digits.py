@@ -43,7 +43,7 @@ def present(net: jn.Network, state, images: jax.Array):
         shown = net.set("pixels", rate=RATE * image / image.sum())
         state, recorded = jn.scan(shown, state, SHOWN)
         state, _ = jn.scan(net.set("pixels", rate=0.0 * image), state, PAUSE)
-        return state, recorded.spikes.dense("neurons").sum(0)
+        return state, recorded.spikes.dense("neurons").sum(0)  # type: ignore
 
     return jax.lax.scan(one, state, images)
 

@@ -6,7 +6,7 @@
 
 # %%
 import argparse
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import matplotlib
 import numpy as np
@@ -52,7 +52,8 @@ def description(inputs: int = 1000) -> jn.Description:
 # %% Run it a hundredth of the whole at a time, and look at the weights in between
 def run(seconds: float = 100.0, inputs: int = 1000, seed: int = 1) -> Course:
     net = jn.build(description(inputs), key=seed, dt=0.1)
-    state, chunk = net.init(seed), round(100.0 * seconds) / 10.0  # ms
+    state: Any = net.init(seed)
+    chunk = round(100.0 * seconds) / 10.0  # ms
     weights, rates = [net.weights(state, "inputs->output")], [np.nan]
     for _ in range(100):
         result = jn.simulate(net, chunk, state=state)

@@ -28,16 +28,16 @@ RATE, W_MAX, NAMES = 40.0, 20.0, ("rewarded", "rewards shuffled")  # Hz, pA
 def description() -> jn.Description:
     neuron = jn.neurons.LIF(tau_m=20.0, c_m=200.0, e_l=-65.0, v_th=-55.0, v_reset=-65.0)
     numbers = {"a_plus": 0.001, "a_minus": 0.0003, "tau_c": 200.0, "tau_n": 50.0, "w_max": W_MAX}
-    rule = jn.plasticity.RewardModulatedSTDP(**numbers)
-    everyone, common = jn.connectivity.AllToAll(), {"synapse": jn.synapses.Exponential(5.0)}
+    rule = jn.plasticity.RewardModulatedSTDP(**numbers)  # type: ignore
+    everyone, synapse = jn.connectivity.AllToAll(), jn.synapses.Exponential(5.0)
     cells = [jn.Population("stimuli", 2 * INPUTS, jn.neurons.PoissonSource(np.zeros(2 * INPUTS)))]
     start, wires, noise = jn.Uniform(0.3 * W_MAX, 0.5 * W_MAX), [], []
     for this, other in (ACTIONS, ACTIONS[::-1]):
         cells.append(jn.Population(this, CELLS, neuron, {"v": jn.Uniform(-65.0, -55.0)}))
-        plastic = {"weight": start, "delay": 1.0, "plasticity": rule, **common}
+        plastic = {"weight": start, "delay": 1.0, "plasticity": rule, "synapse": synapse}
         wires.append(jn.Projection("stimuli", this, everyone, **plastic))
-        wires.append(jn.Projection(this, other, everyone, weight=-60.0, delay=1.0, **common))
-        noise.append(jn.Stimulation(this, jn.stimuli.Poisson(500.0), weight=20.0, **common))
+        wires.append(jn.Projection(this, other, everyone, weight=-60, delay=1.0, synapse=synapse))
+        noise.append(jn.Stimulation(this, jn.stimuli.Poisson(500.0), weight=20.0, synapse=synapse))
     return jn.Description(cells, wires, noise)
 
 

@@ -43,12 +43,12 @@ def description(neurons: int = 10_000, eta: float = 0.1, finer: int = 1) -> jn.D
 def run(net: jn.Network, seconds: int, seed: int = 1):
     before = jn.simulate(net, 1000.0, state=net.freeze(net.init(seed), "I->E"))
     state, rates, record = before.state, [before.rate("E")], jn.Record(spikes=False, rates=True)
-    state = net.resume(state, "I->E")
+    state = net.resume(state, "I->E")  # type: ignore
     for _ in range(seconds):
         result = jn.simulate(net, 1000.0, state=state, record=record)
         state = result.state
         rates.append(result.counts["E"].sum() / net.populations["E"])
-    after = jn.simulate(net, 10_000.0, state=net.freeze(state, "I->E"))
+    after = jn.simulate(net, 10_000.0, state=net.freeze(state, "I->E"))  # type: ignore
     return np.array(rates), before, after
 
 
@@ -92,7 +92,7 @@ if __name__ == "__main__":
     for rate, line in ((TARGET, "-"), (TARGET / factor, "--")):
         axes[1, 0].axhline(rate, lw=0.8, ls=line, color="black")
     axes[1, 0].set(xlabel="time (s)", ylabel="rate of E (Hz)", ylim=(2, 300))
-    axes[1, 1].hist(net.weights(after.state, "I->E"), 100, log=True, color="#D55E00")
+    axes[1, 1].hist(net.weights(after.state, "I->E"), 100, log=True, color="#D55E00")  # type: ignore
     axes[1, 1].set(xlabel="weight from I to E (nS)", ylabel="synapses")
     figure.savefig(args.out, dpi=200)
     print(f"wrote {args.out}")
