@@ -14,9 +14,16 @@ SMALL = {
     "balanced_network": ["--neurons", "200", "--seconds", "0.1", "--out", "out.png"],
     "brunel": ["--neurons", "500", "--seconds", "0.2", "--out", "out.png"],
     "cortical_microcircuit": ["--scale", "0.02", "--seconds", "0.1", "--out", "out.png"],
+    "digits": [
+        *("--neurons", "20", "--epochs", "1", "--images", "150", "--seeds", "1"),
+        *("--out", "out.png"),
+    ],
     "four_dimensions": ["--network", "small.json", "--ms", "50", "--out", "out.png"],
     "lattice": ["--side", "20", "--ms", "60", "--out", "out.gif"],
+    "song2000": ["--seconds", "1", "--inputs", "100", "--out", "out.png"],
     "sweep": ["--neurons", "100", "--points", "2", "--out", "out.png"],
+    "two_choice": ["--trials", "20", "--seeds", "2", "--out", "out.png"],
+    "vogels2011": ["--neurons", "500", "--seconds", "2", "--out", "out.png"],
 }
 
 
