@@ -126,9 +126,11 @@ def _batched(programs: RulePrograms, clear: bool, native: bool) -> Any:
     """The call for one network or for a batch of them over one table."""
     del native  # another key: what was traced without the native library stays without it
 
+    # Traced on every platform, once in each transformation: `jit` remembers what it traced.
+    @jax.jit
     def one(*operands: Any) -> Any:
         *arrays, table = operands
-        return _flat(_reference(programs, clear)(*arrays, table))
+        return _flat(learn_reference(*unpacked(arrays), table, programs, clear))
 
     def call(*operands: Any) -> Any:
         reference = over_batch(one, _RANKS)
@@ -164,14 +166,6 @@ def unpacked(arrays: Any) -> tuple[jax.Array, PlasticSynapses, Moment]:
 def _flat(out: Any) -> tuple:
     ring, synapses = out
     return (ring, *synapses)
-
-
-def _reference(programs: RulePrograms, clear: bool) -> Any:
-    def one(*operands: Any) -> Any:
-        *arrays, table = operands
-        return learn_reference(*unpacked(arrays), table, programs, clear)
-
-    return one
 
 
 def _native(programs: RulePrograms, clear: bool) -> Any:
