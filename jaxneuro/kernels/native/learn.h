@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "deliver.h"
-#include "gather.h"
 #include "pool.h"
 #include "program.h"
 
@@ -81,6 +80,13 @@ struct Level {
   uint32_t lane[kBlockLanes];
   Event event[kBlockLanes];
   int32_t since[kBlockLanes];
+};
+
+// The targets of a block: `first` + at[i].
+template <class Index>
+struct Span {
+  const Index* at;
+  uint32_t first;
 };
 
 template <class T, class Delay>
@@ -195,11 +201,10 @@ class Learner {
       if (range_.end < last) hi = SplitRow(l_.targets, lo, hi, range_.end - first, last - first);
       for (uint32_t at = lo; at < hi; at += uint32_t(kBlockLanes)) {
         const uint32_t n = hi - at < kBlockLanes ? hi - at : uint32_t(kBlockLanes);
-        Widen(target_, l_.targets + at, first, n);
-        for (uint32_t i = 0; i < n; ++i) at_[i] = at + i;
+        first_ = at;
         if (l_.own_delays)
           for (uint32_t i = 0; i < n; ++i) delay_[i] = int32_t(l_.delays[at + i]);
-        Block(n, j);
+        Block(n, j, Span<uint16_t>{l_.targets + at, first});
       }
     }
   }
@@ -216,11 +221,11 @@ class Learner {
       target_[n] = target;
       if (l_.own_delays) delay_[n] = int32_t(l_.delays[i]);
       if (++n == kBlockLanes) {
-        Block(n, 0);
+        Block(n, 0, Span<uint32_t>{target_, 0});
         n = 0;
       }
     }
-    if (n != 0) Block(n, 0);
+    if (n != 0) Block(n, 0, Span<uint32_t>{target_, 0});
   }
 
   // The numbers of the row that a program needs.
@@ -233,24 +238,25 @@ class Learner {
     m.RunRow();
   }
 
-  // Up to kBlockLanes synapses of the row: at_, target_, delay_ say which.
-  void Block(uint32_t n, uint32_t block) {
+  // Up to kBlockLanes synapses of the row: `target`, first_ or at_, and delay_ say which.
+  template <class Target>
+  void Block(uint32_t n, uint32_t block, Target target) {
     if (l_.learning) {
       if (reads_times_)
         for (uint32_t i = 0; i < n; ++i) touched_[i] = visit_.before;
       if (!machines_[kOnPost].program().empty()) {
         if (l_.own_delays)
-          Pending<true>(n);
+          Pending<true>(n, target);
         else
-          Pending<false>(n);
+          Pending<false>(n, target);
       }
-      if (l_.tick) Now(kOnTick, n);
+      if (l_.tick) Now(kOnTick, n, target);
       if (visit_.event)
-        Now(kOnPre, n);
+        Now(kOnPre, n, target);
       else if (!l_.tick)
-        Now(kLapse, n);
+        Now(kLapse, n, target);
     }
-    if (visit_.event) Send(n, block);
+    if (visit_.event) Send(n, block, target);
   }
 
   Level& Depth(size_t depth) {
@@ -259,9 +265,9 @@ class Learner {
   }
 
   // All postsynaptic events that the synapses have not seen, each synapse's oldest first.
-  template <bool own>
-  void Pending(uint32_t n) {
-    Newest<own>(n, Depth(0));
+  template <bool own, class Target>
+  void Pending(uint32_t n, Target target) {
+    Newest<own>(n, target, Depth(0));
     size_t depth = 0;
     for (; Depth(depth).n != 0; ++depth) {
       Level& older = Depth(depth + 1);
@@ -271,16 +277,16 @@ class Learner {
   }
 
   // The newest event that each synapse has not seen.
-  template <bool own>
-  void Newest(uint32_t n, Level& out) const {
+  template <bool own, class Target>
+  void Newest(uint32_t n, Target target, Level& out) const {
     const int32_t before = visit_.before, now = int32_t(l_.step), same = delay_[0];
-    const Event* head = l_.head;
+    const Event* head = l_.head + target.first;
     size_t m = 0;
     for (uint32_t i = 0; i < n; ++i) {
       const int32_t delay = own ? delay_[i] : same;
-      Event event = head[target_[i]];
+      Event event = head[target.at[i]];
       while (__builtin_expect(event.time > now - delay, 0))  // still on its way
-        event = l_.log[At(event.number)].previous;
+        event = l_.log[Place(event.number)].previous;
       out.lane[m] = i;  // kept if it counts, overwritten if not: a branch would be missed
       out.event[m] = event;
       m += event.time > before - delay;
@@ -295,7 +301,7 @@ class Learner {
     const Entry* log = l_.log;
     size_t m = 0;
     for (size_t i = 0; i < level.n; ++i) {
-      const Event event = log[At(level.event[i].number)].previous;
+      const Event event = log[Place(level.event[i].number)].previous;
       const uint32_t lane = level.lane[i];
       const int32_t lower = before - (own ? delay_[lane] : same);
       out.lane[m] = lane;
@@ -305,14 +311,14 @@ class Learner {
     out.n = m;
     if (!reads_times_) return;
     for (size_t i = 0; i < level.n; ++i) {
-      const int32_t time = log[At(level.event[i].number)].previous.time;
+      const int32_t time = log[Place(level.event[i].number)].previous.time;
       const int32_t delay = delay_[level.lane[i]], lower = before - delay;
       level.since[i] = (time > lower ? time : lower) + delay;
     }
   }
 
   // Where an event is in the log.
-  size_t At(int32_t number) const { return size_t(uint32_t(number)) & (l_.capacity - 1); }
+  size_t Place(int32_t number) const { return size_t(uint32_t(number)) & (l_.capacity - 1); }
 
   // One postsynaptic event at each of some synapses.
   void Past(const Level& level) {
@@ -328,9 +334,10 @@ class Learner {
       T* column = Column(p.outputs[k]);
       const bool one = m.IsScalar(p.outputs[k].slot);
       const T* x = one ? &m.Scalar(p.outputs[k].slot) : m.Lane(p.outputs[k].slot);
-      if (!l_.tags) column += at_[0];
-      for (size_t i = 0; i < n; ++i)
-        column[l_.tags ? at_[level.lane[i]] : level.lane[i]] = x[one ? 0 : i];
+      if (l_.tags || one)
+        for (size_t i = 0; i < n; ++i) column[At(level.lane[i])] = x[one ? 0 : i];
+      else
+        Scatter(column + first_, x, level.lane, n);
     }
     if (reads_times_)
       for (size_t i = 0; i < n; ++i) touched_[level.lane[i]] = Seen(level, i);
@@ -350,10 +357,13 @@ class Learner {
         if (l_.tags)
           for (size_t i = 0; i < n; ++i) out[i] = Column(in)[at_[level.lane[i]]];
         else
-          Gather(out, Column(in) + at_[0], level.lane, n);
+          Gather(out, Column(in) + first_, level.lane, n);
         break;
       case kSince:
-        for (size_t i = 0; i < n; ++i) out[i] = T(Seen(level, i) - visit_.before) * dt_;
+        if (l_.own_delays)
+          for (size_t i = 0; i < n; ++i) out[i] = T(Seen(level, i) - visit_.before) * dt_;
+        else
+          Since(level.event, visit_.before - delay_[0], n, out);
         break;
       case kArriving:
         for (size_t i = 0; i < n; ++i)
@@ -361,7 +371,7 @@ class Learner {
         break;
       case kPost:
         for (size_t i = 0; i < n; ++i)
-          out[i] = l_.log_numbers[size_t(in.index) * l_.capacity + At(level.event[i].number)];
+          out[i] = l_.log_numbers[size_t(in.index) * l_.capacity + Place(level.event[i].number)];
         break;
       case kElapsed:
         for (size_t i = 0; i < n; ++i) out[i] = T(Seen(level, i) - level.since[i]) * dt_;
@@ -380,7 +390,8 @@ class Learner {
   }
 
   // What happens in this step at all synapses of the block.
-  void Now(Phase phase, uint32_t n) {
+  template <class Target>
+  void Now(Phase phase, uint32_t n, Target target) {
     Machine<T>& m = machines_[phase];
     const Program& p = m.program();
     if (p.empty()) return;
@@ -394,10 +405,10 @@ class Learner {
           if (l_.tags)
             Gather(out, Column(in), at_, n);
           else
-            std::memcpy(out, Column(in) + at_[0], n * sizeof(T));
+            std::memcpy(out, Column(in) + first_, n * sizeof(T));
           break;
         case kPost:
-          GatherPost(in.index, n, out);
+          GatherPost(in.index, n, target, out);
           break;
         case kElapsed:
           for (uint32_t i = 0; i < n; ++i) out[i] = Ms(l_.step - touched_[i]);
@@ -411,12 +422,12 @@ class Learner {
     for (int32_t k = 0; k < p.n_outputs; ++k) {
       T* column = Column(p.outputs[k]);
       if (m.IsScalar(p.outputs[k].slot)) {
-        for (uint32_t i = 0; i < n; ++i) column[at_[i]] = m.Scalar(p.outputs[k].slot);
+        for (uint32_t i = 0; i < n; ++i) column[At(i)] = m.Scalar(p.outputs[k].slot);
       } else if (l_.tags) {
         const T* x = m.Lane(p.outputs[k].slot);
         for (uint32_t i = 0; i < n; ++i) column[at_[i]] = x[i];
       } else {
-        std::memcpy(column + at_[0], m.Lane(p.outputs[k].slot), n * sizeof(T));
+        std::memcpy(column + first_, m.Lane(p.outputs[k].slot), n * sizeof(T));
       }
     }
     if (reads_times_)
@@ -424,37 +435,40 @@ class Learner {
   }
 
   // A number of the targets as the synapses see it: that of `delay` steps ago.
-  void GatherPost(int32_t index, uint32_t n, T* out) const {
+  template <class Target>
+  void GatherPost(int32_t index, uint32_t n, Target target, T* out) const {
     const size_t stride = l_.post_rows * l_.n_targets;
-    const T* row = l_.post + size_t(index) * l_.n_targets;
+    const T* row = l_.post + size_t(index) * l_.n_targets + target.first;
     if (!l_.own_delays) {
       const T* then = row + Slot(l_.step - delay_[0], l_.post_slots) * stride;
-      Gather(out, then, target_, n);
+      Gather(out, then, target.at, n);
       return;
     }
     const size_t now = Slot(l_.step, l_.post_slots);
     for (uint32_t i = 0; i < n; ++i) {
       const size_t d = size_t(delay_[i]);
-      out[i] = row[(now >= d ? now - d : now + l_.post_slots - d) * stride + target_[i]];
+      out[i] = row[(now >= d ? now - d : now + l_.post_slots - d) * stride + target.at[i]];
     }
   }
 
   // The weights, as they are now, on their way to the targets.
-  void Send(uint32_t n, uint32_t block) const {
+  template <class Target>
+  void Send(uint32_t n, uint32_t block, Target target) const {
     const T r = released_;
     if (!l_.own_delays && !l_.tags) {
-      T* out = l_.ring + Slot(l_.step + delay_[0], l_.slots) * l_.places + l_.block_offset[0];
-      const T x = r * l_.scale[block], *w = l_.weights + at_[0];
-      for (uint32_t i = 0; i < n; ++i) out[target_[i]] += x * w[i];
+      T* out = l_.ring + Slot(l_.step + delay_[0], l_.slots) * l_.places + l_.block_offset[0] +
+               target.first;
+      const T x = r * l_.scale[block], *w = l_.weights + first_;
+      for (uint32_t i = 0; i < n; ++i) out[target.at[i]] += x * w[i];
       return;
     }
     const size_t now = Slot(l_.step, l_.slots);
-    T* out = l_.ring + l_.block_offset[0];
+    T* out = l_.ring + l_.block_offset[0] + target.first;
     for (uint32_t i = 0; i < n; ++i) {
       const size_t slot = now + size_t(delay_[i]);
       const T x = r * l_.scale[l_.tags ? l_.tag[at_[i]] : block];
-      out[(slot >= l_.slots ? slot - l_.slots : slot) * l_.places + target_[i]] +=
-          x * l_.weights[at_[i]];
+      out[(slot >= l_.slots ? slot - l_.slots : slot) * l_.places + target.at[i]] +=
+          x * l_.weights[At(i)];
     }
   }
 
@@ -462,6 +476,25 @@ class Learner {
     __builtin_prefetch(l_.pointers + size_t(next.row) * (l_.tags ? 1 : l_.blocks));
     for (size_t k = 0; k < l_.trace_rows; ++k)
       __builtin_prefetch(l_.row_traces + k * l_.rows + next.row, 1);
+  }
+
+  // Where a synapse of the block is in the columns.
+  size_t At(uint32_t lane) const { return l_.tags ? at_[lane] : first_ + lane; }
+
+  template <class Index>
+  static void Scatter(T* to, const T* x, const Index* at, size_t n) {
+    for (size_t i = 0; i < n; ++i) to[at[i]] = x[i];
+  }
+
+  // How long after the visit synapses saw events [ms], where all have one delay.
+  void Since(const Event* event, int32_t before, size_t n, T* out) const {
+    for (size_t i = 0; i < n; ++i) out[i] = T(event[i].time - before) * dt_;
+  }
+
+  // Number by number: on many CPUs a vector of loads takes longer than as many loads.
+  template <class Index>
+  static void Gather(T* out, const T* from, const Index* at, size_t n) {
+    for (size_t i = 0; i < n; ++i) out[i] = from[at[i]];
   }
 
   // Asks for the first cache lines of a row that will be visited soon.
@@ -486,6 +519,7 @@ class Learner {
   bool reads_times_ = false;
   Visit visit_{0, 0, false};
   T released_ = T(0);
+  uint32_t first_ = 0;  // where the block begins in the columns; with tags at_ has the places
   uint32_t at_[kBlockLanes], target_[kBlockLanes];
   int32_t delay_[kBlockLanes], touched_[kBlockLanes];
   std::vector<std::unique_ptr<Level>> levels_;
