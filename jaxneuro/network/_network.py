@@ -193,8 +193,10 @@ class Network(eqx.Module):
 
         `name` is a population (parameters of its model), a stimulation (of its stimulus) or
         a projection: its `gain`, its `weight` if that is one number, or parameters of its
-        synapse or of its release. Those of the synapse hold for every projection that shares the
+        synapse, of its release or of its rule of plasticity. Those of the synapse hold for every projection that shares the
         receptor onto that target, those of the release for every one that shares the release.
+        Those of a rule also hold for spikes that its synapses have not seen yet, because their
+        rows wait: go on from `settled(state, name)` where that matters.
         Works under `jit`, `vmap` and `grad`. A leaf changes its shape only if one of
         several equal populations becomes different (one retrace).
 
