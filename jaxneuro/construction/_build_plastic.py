@@ -7,10 +7,10 @@ import jax
 import numpy as np
 
 from .._arrays import as_array
-from .._types import Plasticity
 from ..description import Description, Projection
 from ..kernels import RulePrograms, check_rule
 from ..network import Plastic, check_within
+from ._check_rule import check_acts, check_declared, check_numbers, post_numbers
 from ._delays import axonal_steps, check_axonal
 from ._grouping import Grouping, PathwayKey
 
@@ -25,7 +25,7 @@ def build_plastic(
     if rule is None:
         return None
     targets = grouping.description.population(p.post.population).n
-    programs = _programs(p, dt, dtype)
+    programs = _programs(grouping.description, p, dt, dtype)
     if programs.words is None:
         _log.warning(
             "%s uses %s, which native code does not know: every step visits all synapses, slowly",
@@ -42,6 +42,7 @@ def build_plastic(
         n_targets=targets,
         axonal=axonal_steps(p, dt),
         longest=longest,
+        whole=p.pre.where is None and p.post.where is None,
     )
 
 
@@ -50,10 +51,17 @@ def check_plastic(
 ) -> None:
     """Raises `ValueError` for a plastic projection that cannot run, before anything is drawn."""
     for p in description.projections:
-        _check(p, dt, dtype, weights, deterministic)
+        _check(description, p, dt, dtype, weights, deterministic)
 
 
-def _check(p: Projection, dt: float, dtype: Any, weights: Any, deterministic: bool) -> None:
+def _check(
+    description: Description,
+    p: Projection,
+    dt: float,
+    dtype: Any,
+    weights: Any,
+    deterministic: bool,
+) -> None:
     check_axonal(p, dt)
     rule = p.plasticity
     if rule is None:
@@ -73,25 +81,18 @@ def _check(p: Projection, dt: float, dtype: Any, weights: Any, deterministic: bo
             f"{what} changes weights by less than bfloat16 can hold; build without weights=bfloat16"
         )
     check_numbers(rule, what)
-    _programs(p, dt, dtype)
+    check_declared(rule, what, {x.name for x in description.populations})
+    check_acts(rule, _programs(description, p, dt, dtype), what)
     if isinstance(p.weight, float | np.ndarray):
         check_start(p, np.asarray(p.weight))
 
 
-def _programs(p: Projection, dt: float, dtype: Any) -> RulePrograms:
+def _programs(description: Description, p: Projection, dt: float, dtype: Any) -> RulePrograms:
     """The functions of a rule for the kernels; raises `ValueError` for those that do not fit."""
     rule = jax.tree.map(lambda x: as_array(x, dtype), p.plasticity)
-    return check_rule(rule, label(p), post_numbers(rule, dt, dtype), dt, dtype)
-
-
-def check_numbers(rule: Plasticity, what: str) -> None:
-    """Raises `ValueError` for a rule with an array where one number is needed."""
-    for x in jax.tree.leaves(rule):
-        if np.ndim(x):
-            raise ValueError(
-                f"{what}: every parameter must be one number for all synapses; got an array of "
-                f"shape {np.shape(x)}. Make a population, or a projection, for each value"
-            )
+    model = description.population(p.post.population).model
+    numbers = post_numbers(rule, model, label(p), dt, dtype)
+    return check_rule(rule, label(p), numbers, dt, dtype)
 
 
 def check_start(p: Projection, weights: Any) -> None:
@@ -104,11 +105,3 @@ def check_start(p: Projection, weights: Any) -> None:
 def label(p: Projection) -> str:
     """What the rule of a projection is called in messages."""
     return f"projection {p.name!r}: plasticity {type(p.plasticity).__name__}"
-
-
-def post_numbers(rule: Plasticity, dt: float, dtype: Any) -> tuple[str, ...]:
-    """The names of the numbers that a target has."""
-    state = jax.eval_shape(lambda: rule.init_post(2))
-    v, spikes = jax.ShapeDtypeStruct((2,), dtype), jax.ShapeDtypeStruct((2,), bool)
-    numbers = jax.eval_shape(lambda s, z, v: rule.step_post(s, z, v, dt)[0], state, spikes, v)
-    return tuple(numbers)

@@ -40,12 +40,14 @@ class RulePrograms:
 
     **Fields** `rule` with arbitrary numbers: the kernels get its leaves; `names`; `dt` [ms];
     `words` the programs for native code, or None if it does not know an operation, which `why`
-    names; `reads` by phase.
+    names; `reads` by phase; `acting` the methods of the rule that change something.
     """
 
     def __init__(self, rule: Plasticity, post: Sequence[str], dt: float, dtype: Any) -> None:
         self.dt, self.dtype = dt, np.dtype(dtype)
         leaves, self.structure = jax.tree.flatten(rule)
+        self.made_of = rule, tuple(post)
+        self.acting: set[str] = set()
         self.n_parameters = len(leaves)
         shared = tuple(jax.eval_shape(rule.init_shared))
         every = Names(
@@ -64,6 +66,11 @@ class RulePrograms:
         self.why = next((p.why for p in programs.values() if isinstance(p, _Unknown)), None)
         words = [p.words for p in programs.values() if isinstance(p, Program)]
         self.words = None if self.why else tuple(int(w) for x in words for w in x)
+
+    def __reduce__(self) -> tuple:
+        # A tree structure does not survive a copy; made again it equals itself.
+        rule, post = self.made_of
+        return RulePrograms, (jax.tree.map(np.asarray, rule), post, self.dt, self.dtype)
 
     def _key(self) -> tuple:
         return self.structure, self.names, self.dt, self.dtype, self.constants, self.words
@@ -116,7 +123,9 @@ class RulePrograms:
         """What a phase changes: new numbers of the synapse, or of the source, by port."""
         rule: Plasticity = jax.tree.unflatten(self.structure, parameters)
         given = dict(zip(self.ports(phase), values, strict=True))
-        return (_row if phase in ("advance", "jump") else _synapse)(rule, self.names, phase, given)
+        if phase in ("advance", "jump"):
+            return _row(rule, self.names, phase, given)
+        return _synapse(rule, self.names, phase, given, self.acting)
 
     def _translated(self) -> dict[str, Any]:
         out = {}
@@ -164,8 +173,10 @@ def _row(rule: Plasticity, names: Names, phase: str, given: dict[Port, Any]) -> 
     return out
 
 
-def _synapse(rule: Plasticity, names: Names, phase: str, given: dict[Port, Any]) -> dict[Port, Any]:
-    """The numbers of a synapse after a phase."""
+def _synapse(
+    rule: Plasticity, names: Names, phase: str, given: dict[Port, Any], acting: set[str]
+) -> dict[Port, Any]:
+    """The numbers of a synapse after a phase; `acting` gets the methods that change some."""
     of = {(p.kind, p.index): x for p, x in given.items()}
     synapse = {"weight": of["weight", 0]}
     synapse |= {name: of["variable", k] for k, name in enumerate(names.variables)}
@@ -176,6 +187,7 @@ def _synapse(rule: Plasticity, names: Names, phase: str, given: dict[Port, Any])
     # A visit without an event leaves the weight where it is, beyond a bound too: what a synapse
     # does must not depend on when its row is visited.
     lapse = rule.between(Numbers(synapse), of["elapsed", 0], start, stop)
+    acting |= {"between"} if lapse else set()
     synapse = _changed(rule, "between", synapse, lapse, clip=phase != "lapse")
     if phase != "lapse":
         traces = rule.pre_traces()
@@ -188,6 +200,7 @@ def _synapse(rule: Plasticity, names: Names, phase: str, given: dict[Port, Any])
         post = {name: of["post", k] for k, name in enumerate(targets)}
         hook = f"on_{phase}"
         new = getattr(rule, hook)(Numbers(synapse), Numbers(pre), Numbers(post))
+        acting |= {hook} if new else set()
         synapse = _changed(rule, hook, synapse, new)
     ports = [Port("weight"), *(Port("variable", k) for k in range(len(names.variables)))]
     return dict(zip(ports, synapse.values()))

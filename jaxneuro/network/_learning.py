@@ -40,8 +40,12 @@ def _weights_now(net: Any, state: NetworkState, number: int, which: int) -> jax.
     synapses = _settled(net, state, number).synapses
     if which:
         return synapses.variables[which - 1]
-    weights = synapses.weights
     # What a rule integrates between events may have passed a bound; the next event brings it back.
+    return _within(net, number, synapses.weights)
+
+
+def _within(net: Any, number: int, weights: jax.Array) -> jax.Array:
+    """Weights brought into the bounds of the rule of a pathway."""
     low, high = net.pathways[number].plastic.rule.bounds()
     weights = weights if low is None else jnp.maximum(weights, low)
     return weights if high is None else jnp.minimum(weights, high)
@@ -51,7 +55,11 @@ def with_learning(net: Any, state: NetworkState, name: str, learning: bool) -> N
     """The state in which weights change or rest; see `Network.freeze`."""
     number = plastic_pathway(net, name)
     settled = _settled(net, state, number)
-    return _replaced(state, number, settled._replace(learning=as_array(learning, np.int32)))
+    # Weights that rest are delivered as they are: an event would have brought them into bounds.
+    synapses = settled.synapses
+    synapses = synapses._replace(weights=_within(net, number, synapses.weights))
+    learns = as_array(learning, np.int32)
+    return _replaced(state, number, settled._replace(synapses=synapses, learning=learns))
 
 
 def with_weights(net: Any, state: NetworkState, name: str, values: Any) -> NetworkState:
@@ -67,7 +75,7 @@ def with_weights(net: Any, state: NetworkState, name: str, values: Any) -> Netwo
     check_size(f"projection {name!r}: weights", values)
     rule = net.pathways[number].plastic.rule
     check_within(f"projection {name!r}: weights", rule, values)
-    new = jnp.broadcast_to(jnp.asarray(values, old.dtype), old.shape)
+    new = _within(net, number, jnp.broadcast_to(jnp.asarray(values, old.dtype), old.shape))
     synapses = settled.synapses._replace(weights=new)
     return _replaced(state, number, settled._replace(synapses=synapses))
 

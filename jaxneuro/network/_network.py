@@ -191,14 +191,14 @@ class Network(eqx.Module):
     def set(self, name: str, **values: Any) -> "Network":
         """A new network with other parameter values; this one does not change.
 
-        `name` is a population (parameters of its model), a stimulation (of its stimulus) or
-        a projection: its `gain`, its `weight` if that is one number, or parameters of its
-        synapse, of its release or of its rule of plasticity. Those of the synapse hold for every projection that shares the
-        receptor onto that target, those of the release for every one that shares the release.
-        Those of a rule also hold for spikes that its synapses have not seen yet, because their
-        rows wait: go on from `settled(state, name)` where that matters.
-        Works under `jit`, `vmap` and `grad`. A leaf changes its shape only if one of
-        several equal populations becomes different (one retrace).
+        `name` is a population (parameters of its model), a stimulation (of its stimulus) or a
+        projection: its `gain`, its `weight` if that is one number, or parameters of its synapse, of
+        its release or of its rule of plasticity. Those of the synapse hold for every projection
+        that shares the receptor onto that target, those of the release for every one that shares
+        the release. Those of a rule also hold for spikes that its synapses have not seen yet,
+        because their rows wait: go on from `settled(state, name)` where that matters. Works under
+        `jit`, `vmap` and `grad`. A leaf changes its shape only if one of several equal populations
+        becomes different (one retrace).
 
         **Raises** `ValueError` for an unknown name or parameter, or a value out of range.
         """

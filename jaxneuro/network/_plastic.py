@@ -40,7 +40,7 @@ class Plastic(eqx.Module):
     **Fields** `rule`; static `programs` its functions for the kernels; `name` of the projection;
     `n_sources` of all its population, and of its group (`n_released`); `first_target`, `n_targets`
     where its target population is in its group; `axonal`, `longest` steps of axonal delay, and of
-    the longest dendritic delay.
+    the longest dendritic delay; `whole` whether it connects all neurons of both populations.
     """
 
     rule: Plasticity
@@ -52,6 +52,7 @@ class Plastic(eqx.Module):
     n_targets: int = eqx.field(static=True)
     axonal: int = eqx.field(static=True)
     longest: int = eqx.field(static=True)
+    whole: bool = eqx.field(static=True)
 
     def init(self, weights: jax.Array, values: bool, dtype: Any) -> PlasticState:
         """The state at t = 0; `values` whether sources release other numbers than 1."""
@@ -190,12 +191,14 @@ class SpreadPlastic(eqx.Module):
 
     def _rescaled(self, weights: jax.Array, targets: Any, due: Any, table: Table) -> jax.Array:
         """The weights after the factors of the rule."""
-        rule = self.plastic.rule
-        total, synapses = target_sums(weights, due, table, self.plastic.n_targets)
-        factors = rule.factors(total, synapses, targets).astype(weights.dtype)
+        rule, n = self.plastic.rule, self.plastic.n_targets
         low, high = rule.bounds()
         limits = -jnp.inf if low is None else low, jnp.inf if high is None else high
         bounds = jnp.stack([jnp.asarray(x, weights.dtype) for x in limits])
+        if self.plastic.programs.does("lapse"):  # then weights may have passed a bound by now
+            weights = rescale(weights, jnp.ones(n, weights.dtype), bounds, due, table)
+        total, synapses = target_sums(weights, due, table, n)
+        factors = rule.factors(total, synapses, targets).astype(weights.dtype)
         return rescale(weights, factors, bounds, due, table)
 
 

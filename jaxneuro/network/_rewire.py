@@ -56,7 +56,8 @@ def rewire(
     **Step** returns a new network and the state that fits it; the given ones do not change. Runs on
     the host, not under `jit`.
 
-    **Raises** `ValueError` for a projection that is not plastic, a `weight` outside the bounds of
+    **Raises** `ValueError` for a projection that is not plastic or connects parts of populations, a
+    `weight` outside the bounds of
     the rule, numbers that are not finite, or a profile without positions.
 
     **Source** Butz and van Ooyen (2013), doi:10.1371/journal.pcbi.1003259, in the form with a
@@ -65,6 +66,11 @@ def rewire(
     number = plastic_pathway(net, name)
     pathway = net.pathways[number]
     label = f"rewire: projection {name!r}"
+    if not pathway.plastic.whole:
+        raise ValueError(
+            f"{label} must connect whole populations, onto any neuron of which synapses grow; it "
+            "connects parts of them. Make a population of the part"
+        )
     for what, x in (("below", below), ("weight", weight)):
         check_bounds(f"{label}: {what}", x)
     check_within(f"{label}: weight", pathway.plastic.rule, weight)

@@ -76,7 +76,7 @@ def _set_entry(net: Any, number: int, index: int, key: str, value: Any, label: s
     if key == "weight" and pathway.members[index].individual:
         raise ValueError(
             f"{label}: weight can be set where it is one number; this projection has individual "
-            "weights. Set its gain"
+            "weights. Set its gain, or plastic weights with net.with_weights(state, name, ...)"
         )
     if np.shape(value) != ():
         raise ValueError(f"{label}: {key} must be one number; got shape {np.shape(value)}")

@@ -41,6 +41,7 @@ class SpreadNetwork(eqx.Module):
         [pA] by population name, () or (n,), and the signals of plasticity rules by name, ().
         """
         inputs = {name: jnp.asarray(x, self.dtype) for name, x in (inputs or {}).items()}
+        _check_signals(state, inputs)
         rings, delivered = self._deliver_last_step(state)
         moved = [
             group.step(before, self._arrived(number, ring, state.step), inputs, state.step, self.dt)
@@ -110,3 +111,15 @@ class SpreadNetwork(eqx.Module):
                 found[member.name] = fired[start : start + member.n]
                 start += member.n
         return {name: found[name] for name in self.order}
+
+
+def _check_signals(state: NetworkState, inputs: Mapping[str, jax.Array]) -> None:
+    """Raises `ValueError` unless every signal of a rule is among the inputs, one number."""
+    for mine in state.pathways:
+        for name in () if mine.plastic is None else mine.plastic.signals:
+            if name not in inputs or inputs[name].ndim:
+                got = f"got shape {inputs[name].shape}" if name in inputs else "it is missing"
+                raise ValueError(
+                    f"step: the signal {name!r} of a plasticity rule must be among the inputs, one "
+                    f"number; {got}"
+                )

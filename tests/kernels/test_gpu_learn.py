@@ -11,7 +11,7 @@ import pytest
 import jaxneuro as jn
 from jaxneuro._fields import Parameter, param
 from jaxneuro._types import Plasticity, Trace
-from jaxneuro.construction._build_plastic import post_numbers
+from jaxneuro.construction._check_rule import post_numbers
 from jaxneuro.kernels import HAS_DELAYS, HAS_TAGS, Released, learn
 from jaxneuro.kernels import _gpu_atomic as gpu_atomic
 from jaxneuro.kernels import _gpu_learn as gpu
@@ -19,6 +19,7 @@ from jaxneuro.kernels._call import batched
 from jaxneuro.kernels._gpu_program import Grid
 from jaxneuro.kernels._learn import _CHANGED, _RANKS, unpacked
 from jaxneuro.kernels._learn_reference import learn_reference
+from jaxneuro.neurons import LIF
 from tests.kernels.learning import DT, FAST, case_of, inputs_of, run
 from tests.kernels.test_gpu import KERNEL, for_cuda, moved
 
@@ -256,7 +257,7 @@ SOME_RULES = [
 
 @pytest.mark.parametrize("rule", SOME_RULES, ids=lambda rule: type(rule).__name__)
 def test_a_rule_lowers_for_cuda_to_one_kernel(rule, caplog):
-    numbers = post_numbers(rule, DT, np.float32)
+    numbers = post_numbers(rule, LIF(), "a rule", DT, np.float32)
     assert lowered(case_of(rule, post=numbers)).count(KERNEL) == 1
     assert not caplog.messages
 

@@ -56,6 +56,32 @@ class Missing(jn.Plasticity):
         return {"weight": synapse.weight + post.y}
 
 
+class Own(jn.Plasticity):
+    """A rule whose declarations are given."""
+
+    tau: float = jn.static(20.0)
+    named: str = jn.static("x")
+    hears: object = jn.static(())
+    often: object = jn.static((0, 0))
+    acts: str = jn.static("on_pre")
+
+    @property
+    def signals(self):
+        return self.hears
+
+    def pre_traces(self):
+        return {self.named: jn.Trace(self.tau)}
+
+    def schedule(self):
+        return self.often
+
+    def on_pre(self, synapse, pre, post):
+        return {"weight": 0.9 * synapse.weight} if self.acts == "on_pre" else {}
+
+    def on_tick(self, synapse, pre, post):
+        return {"weight": 0.9 * synapse.weight} if self.acts == "on_tick" else {}
+
+
 PAIR = P.PairSTDP(w_max=1.0)
 
 
@@ -80,6 +106,14 @@ PAIR = P.PairSTDP(w_max=1.0)
         (lambda: built(PAIR, axonal=1.0, delay=jn.Uniform(0.5, 3.0)), "at least one time step"),
         (lambda: built(PAIR, axonal=-1.0), "axonal must be one number of at least 0 ms"),
         (lambda: built(P.PairSTDP), "must be a"),
+        (lambda: built(Own(tau=-5.0)), "tau above 0"),
+        (lambda: built(Own(tau=0.0)), "tau above 0"),
+        (lambda: built(Own(named="released")), "is taken"),
+        (lambda: built(Own(hears="reward")), "a tuple of names"),
+        (lambda: built(Own(hears=("out",))), "must not have the name of a population"),
+        (lambda: built(Own(often=(10.5, 0))), "two whole numbers"),
+        (lambda: built(Own(acts="on_tick")), "on_tick is never called"),
+        (lambda: built(Own(acts="nothing")), "changes nothing"),
         (lambda: P.PairSTDP(tau_plus=0.0), "tau_plus"),
         (lambda: P.VogelsSTDP(tau=-1.0), "tau"),
     ],
@@ -103,6 +137,31 @@ def test_a_reward_of_the_wrong_shape(inputs, message):
     net = built(P.RewardModulatedSTDP(w_max=1.0))
     with pytest.raises(ValueError, match=message):
         jn.simulate(net, 1.0, inputs=inputs, progress=False)
+
+
+def test_a_voltage_that_is_not_there():
+    description = jn.Description(
+        [jn.Population("in", 2, jn.neurons.Relay()), jn.Population("out", 2, jn.neurons.Relay())],
+        [
+            jn.Projection(
+                *("in", "out", jn.connectivity.AllToAll()),
+                weight=0.3,
+                delay=1.0,
+                synapse=jn.synapses.Delta(),
+                plasticity=P.ClopathSTDP(),
+            )
+        ],
+    )
+    with pytest.raises(ValueError, match="reads the voltage of its targets, and a Relay has none"):
+        jn.build(description, key=1, dt=0.1)
+
+
+def test_a_step_without_its_signal():
+    net = built(P.RewardModulatedSTDP(w_max=1.0))
+    with pytest.raises(ValueError, match="one number; it is missing"):
+        net.step(net.init(0))
+    with pytest.raises(ValueError, match="one number; got shape"):
+        net.step(net.init(0), {"reward": np.zeros(2)})
 
 
 def test_weights_that_do_not_change_cannot_be_asked_for():

@@ -1,5 +1,9 @@
 """Plastic networks: chunks, threads, batches, gradients, long histories, sums, freezing."""
 
+import pickle
+import subprocess
+import sys
+from pathlib import Path
 from typing import NamedTuple
 
 import jax
@@ -164,6 +168,54 @@ def test_ticks_and_frozen_weights():
     np.testing.assert_array_equal(rested, weights)
     _, moved, _ = run(net, pre, post, state=net.resume(later.state, NAME))
     assert (moved != rested).all()
+
+
+RESUME = """
+import pickle, sys
+import jax, numpy as np
+from tests.plasticity.scheduled import run
+with open(sys.argv[1], "rb") as file:
+    net, state, pre, post, signals = pickle.load(file)
+after = run(net, pre, post, signals=signals, state=state)[2].state
+with open(sys.argv[2], "wb") as file:
+    pickle.dump([np.asarray(x) for x in jax.tree.leaves(after)], file)
+"""
+
+
+def test_a_new_process_goes_on_with_the_same_bits(reward, tmp_path):
+    net, (pre, post), signals = reward
+    half = STEPS // 2
+    first = {name: x[:half] for name, x in signals.items()}
+    state = run(net, pre[:half], post[:half], signals=first)[2].state
+    rest = {name: x[half:] for name, x in signals.items()}
+    kept = net, jax.tree.map(np.asarray, state), pre[half:], post[half:], rest
+    (tmp_path / "in").write_bytes(pickle.dumps(kept))
+    command = [sys.executable, "-c", RESUME, str(tmp_path / "in"), str(tmp_path / "out")]
+    subprocess.run(command, check=True, cwd=Path(__file__).parents[2])
+    after = run(net, pre[half:], post[half:], signals=rest, state=state)[2].state
+    assert same(after, pickle.loads((tmp_path / "out").read_bytes()))
+
+
+def test_resting_weights_are_within_their_bounds(reward):
+    """A reward drives them out between two events; then they are frozen, or summed up."""
+    rule = P.RewardModulatedSTDP(5.0, 5.0, tau_c=100.0, tau_n=50.0, w_max=1.0)
+    net = network(rule, 1, 1, Wiring(np.array([0]), np.array([0]), 5, 0, np.array([0.5])))
+    pre, post = np.zeros((2, 200, 1), bool)
+    pre[5], post[20] = True, True
+    punished = {"reward": np.where(np.arange(200) == 60, -1.0, 0.0)}
+    state = net.freeze(run(net, pre, post, signals=punished)[2].state, NAME)
+    quiet = {"reward": np.zeros(200)}
+    arrived, weights, _ = run(net, pre, post & False, signals=quiet, state=state)
+    assert weights.min() == 0.0
+    assert arrived.min() == 0.0
+    normalized = network(
+        P.Normalized(rule, total=0.4, every=199),
+        1,
+        1,
+        Wiring(np.array([0]), np.array([0]), 5, 0, np.array([0.5])),
+    )
+    paid = {"reward": -punished["reward"]}
+    np.testing.assert_allclose(run(normalized, pre, post, signals=paid)[1], 0.4, rtol=1e-5)
 
 
 def test_weights_set_by_hand():

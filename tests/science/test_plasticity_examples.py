@@ -5,6 +5,7 @@ Song et al. and Vogels et al. also against Brian2, with equal equations and othe
 
 import json
 import subprocess
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,10 @@ import pytest
 
 import jaxneuro as jn
 from benchmarks._environments import environment
-from examples import digits, song2000, two_choice, vogels2011
+
+with warnings.catch_warnings():  # they set up a process of their own; this one has begun
+    warnings.simplefilter("ignore", RuntimeWarning)
+    from examples import digits, song2000, two_choice, vogels2011
 
 pytestmark = pytest.mark.science
 
