@@ -41,6 +41,7 @@ LAYOUTS = {
     "tags": (30, FAR, 200, 3, HAS_TAGS),
     "tags, own delays": (30, FAR, 200, None, HAS_TAGS | HAS_DELAYS),
     "long rows": (3, 40, 1500, None, HAS_DELAYS),
+    "ranges": (4, 9000, 20_000, None, HAS_DELAYS),
     "nobody": (3, 5, 0, 3, 0),
 }
 RULES = {
