@@ -18,7 +18,9 @@ TAU_SYN, TAU_M, C_M, V_TH = 0.32582722403722841, 10.0, 250.0, 20.0
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of a network, of 11,250 neurons unless told."""
     add_network_options(parser)
-    parser.set_defaults(neurons=11_250, repeats=1)
+    # As in NEST's example. Its rates grow: those of NEST are 8, 10, 12, 24 and 49 Hz in the first
+    # five windows of 100 ms, so that a longer run measures another network.
+    parser.set_defaults(neurons=11_250, repeats=1, seconds=0.25)
 
 
 def current_of(peak: float) -> float:
