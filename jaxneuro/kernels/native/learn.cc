@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "batch.h"
-#include "learn.h"
+#include "lesson.h"
 #include "table.h"
 
 namespace jaxneuro {
