@@ -27,6 +27,7 @@ from ._materialize import materialize as materialize
 from ._native import native_available as native_available
 from ._pack import pack as pack
 from ._pack import packed_bytes as packed_bytes
+from ._past_inputs import past_inputs as past_inputs
 from ._poisson import poisson as poisson
 from ._poisson_reference import LARGEST_MEAN as LARGEST_MEAN
 from ._redraw import DRAW_WORDS as DRAW_WORDS
@@ -34,6 +35,7 @@ from ._redraw import GAPS as GAPS
 from ._redraw import UNIFORM as UNIFORM
 from ._redraw import Draw as Draw
 from ._redraw import gap_words as gap_words
+from ._redraw import multiply_high as multiply_high
 from ._redraw import redraw as redraw
 from ._released import Released as Released
 from ._rescale import rescale as rescale

@@ -18,6 +18,7 @@ _TARGETS = {
     "jaxneuro_listed_input": "JaxneuroListedInput",
     "jaxneuro_log_events": "JaxneuroLogEvents",
     "jaxneuro_materialize": "JaxneuroMaterialize",
+    "jaxneuro_past_inputs": "JaxneuroPastInputs",
     "jaxneuro_pack": "JaxneuroPack",
     "jaxneuro_poisson": "JaxneuroPoisson",
     "jaxneuro_rescale": "JaxneuroRescale",
