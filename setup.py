@@ -29,7 +29,9 @@ setup(
     ext_modules=[
         Extension(
             "jaxneuro.kernels._cpu",
-            sources=[f"{NATIVE}/{name}.cc" for name in ("draw", "kernels", "learn", "poisson")],
+            sources=[
+                f"{NATIVE}/{name}.cc" for name in ("draw", "k_cap", "kernels", "learn", "poisson")
+            ],
             depends=sorted(str(path) for path in Path(NATIVE).glob("*.h")),
             include_dirs=jaxlib_headers(),
             extra_compile_args=compile_options(),

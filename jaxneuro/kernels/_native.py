@@ -11,6 +11,7 @@ import jax
 _log = logging.getLogger("jaxneuro")
 _TARGETS = {
     "jaxneuro_deliver": "JaxneuroDeliver",
+    "jaxneuro_k_cap": "JaxneuroKCap",
     "jaxneuro_learn": "JaxneuroLearn",
     "jaxneuro_log_events": "JaxneuroLogEvents",
     "jaxneuro_materialize": "JaxneuroMaterialize",
