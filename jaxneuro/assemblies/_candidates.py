@@ -26,7 +26,15 @@ import numpy as np
 from jax import lax
 from scipy import stats
 
-from ..kernels import Hashed, gap_lists, gap_width, multiply_high, past_inputs, wide_equal, wide_less
+from ..kernels import (
+    Hashed,
+    gap_lists,
+    gap_width,
+    multiply_high,
+    past_inputs,
+    wide_equal,
+    wide_less,
+)
 from ..numerics import bits
 from ._connectome import most_chosen
 from ._input_law import InputLaw, divided, input_law, largest

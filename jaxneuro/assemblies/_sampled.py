@@ -5,10 +5,9 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..kernels import wide_equal, wide_less
+from ..kernels import k_cap_wide, wide_equal, wide_less
 from ..numerics import bits, stream_key
 from ._candidates import Candidates, find, input_words, search_of
-from ._cap import k_cap_wide
 from ._state import AreaState, BrainState
 
 _NOTHING = np.array([0, 0x80000000], np.uint32)  # below every input

@@ -8,6 +8,8 @@ import numpy as np
 
 from ..kernels import (
     Firing,
+    k_cap,
+    k_cap_wide,
     synaptic_input,
     wide_add,
     wide_multiply,
@@ -15,9 +17,8 @@ from ..kernels import (
     wide_to_float,
     wide_to_number,
 )
-from ._sampled import sampled_cap
-from ._cap import k_cap, k_cap_wide
 from ._connectome import edges_of
+from ._sampled import sampled_cap
 from ._state import AreaState, BrainState
 from ._weights import fixed_point
 

@@ -20,6 +20,8 @@ from ._gap_lists import gap_lists as gap_lists
 from ._gap_lists import gap_width as gap_width
 from ._gap_rows import gap_counts as gap_counts
 from ._gap_rows import gap_rows as gap_rows
+from ._k_cap import k_cap as k_cap
+from ._k_cap import k_cap_wide as k_cap_wide
 from ._learn import Moment as Moment
 from ._learn import PlasticSynapses as PlasticSynapses
 from ._learn import learn as learn

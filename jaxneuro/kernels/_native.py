@@ -14,6 +14,7 @@ _TARGETS = {
     "jaxneuro_deliver": "JaxneuroDeliver",
     "jaxneuro_draw_gap_rows": "JaxneuroGapRows",
     "jaxneuro_hashed_input": "JaxneuroHashedInput",
+    "jaxneuro_k_cap": "JaxneuroKCap",
     "jaxneuro_learn": "JaxneuroLearn",
     "jaxneuro_listed_input": "JaxneuroListedInput",
     "jaxneuro_log_events": "JaxneuroLogEvents",
