@@ -10,7 +10,7 @@ import numpy as np
 
 from .._arrays import as_array
 from .._checks import check_bounds, check_count, check_fraction, check_kind, is_traced, unknown
-from ..numerics import seed_of
+from ..numerics import seed_of, stream_key
 from ._areas import changed, check, with_cap
 from ._connectome import init_fibre
 from ._description import Area, Fibre, Stimulus
@@ -243,12 +243,12 @@ def _wire(brain: Brain, fibre: Fibre, default: float | None) -> Wire:
 def _init(brain: Brain, seed: jax.Array) -> BrainState:
     zero, words, n_fibres = jnp.int32(0), brain.words, len(brain.wires)
     history = jnp.zeros((n_fibres, words), jnp.uint32)
-    areas = tuple(_init_area(area, words, brain.rounds) for area in brain.areas)
+    areas = tuple(_init_area(area, words, brain.rounds, seed) for area in brain.areas)
     fibres = tuple(init_fibre(wire, seed) for wire in brain.wires)
     return BrainState(seed, zero, zero, zero, history, history, areas, fibres)
 
 
-def _init_area(area: Area, words: int, rounds: int) -> AreaState:
+def _init_area(area: Area, words: int, rounds: int, seed: Any) -> AreaState:
     n, zero, no = area.places, jnp.int32(0), jnp.asarray(False)
     history = jnp.zeros((n, words), jnp.uint32)
     kept = n if area.sampled else 0
@@ -261,6 +261,7 @@ def _init_area(area: Area, words: int, rounds: int) -> AreaState:
         wins=jnp.zeros(n if area.refraction else 0, jnp.int32),
         before=history,
         after=history,
+        key=jnp.stack([jnp.asarray(w) for w in stream_key(seed, area.name, "candidates")]),
         rank=jnp.zeros(kept, jnp.uint32),
         limits=jnp.asarray(np.tile(NEVER, (rounds if area.sampled else 0, 1))),
         lost=zero,

@@ -15,8 +15,8 @@ class AreaState(NamedTuple):
     cap; `fixed` whether it stays; `support` int32 how many neurons ever fired; `ever` bool (N,)
     which (listed areas); `wins` int32 (N,) how often, since the last rest (refracted areas);
     `before`, `after` uint32 (N, words): a bit for each remembered round in which the neuron was in
-    the cap before or after it; `rank` uint32 (N,), `limits` uint32 (rounds, 3), `lost` int32: see
-    `_candidates.py`. What an area does not need has length 0.
+    the cap before or after it; `key` uint32 (2,) of its draws, `rank` uint32 (N,), `limits` uint32
+    (rounds, 3) and `lost` int32: see `_candidates.py`. What an area does not need has length 0.
     """
 
     cap: Any
@@ -27,6 +27,7 @@ class AreaState(NamedTuple):
     wins: Any
     before: Any
     after: Any
+    key: Any
     rank: Any
     limits: Any
     lost: Any
