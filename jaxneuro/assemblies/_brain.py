@@ -159,7 +159,8 @@ class Brain(eqx.Module):
     def cap(self, state: BrainState, area: str) -> Any:
         """The neurons of an area that fired last, ascending: int32 (k,); see `fired`.
 
-        Neurons of a sampled area are numbered in the order in which they first fired.
+        Where a cap of fewer neurons was set, the rest is n (or the capacity).
+        Neurons of a sampled area are numbered as they first fired.
         """
         return state.areas[self.number(area)].cap
 
@@ -180,10 +181,12 @@ class Brain(eqx.Module):
         return input_of(self, state, drivers(self, state, active), number)
 
     def with_cap(self, state: BrainState, area: str, neurons: Any) -> BrainState:
-        """The state in which the given neurons, int (k,), are the cap of an area.
+        """The state in which the given neurons, int (m,), are the cap of an area.
 
-        **Raises** `ValueError` unless they are k different neurons of the area (of a sampled area:
-        such that ever fired); not checked where they are traced.
+        They may be fewer than k, and -1 is nobody, so that a cap of any size has one shape.
+
+        **Raises** `ValueError` unless they are at most k different neurons of the area (in a
+        sampled area: that ever fired); not checked where they are traced.
         """
         return with_cap(self, state, area, neurons)
 
@@ -197,6 +200,18 @@ class Brain(eqx.Module):
     def release(self, state: BrainState, area: str) -> BrainState:
         """The state in which an area is not fixed."""
         return self.fix(state, area, False)
+
+    def balance(self, state: BrainState, area: str, balanced: Any = True) -> BrainState:
+        """The state in which homeostasis acts on an area, or rests.
+
+        While it rests, the sums of weights are kept, and what is received is not divided by them.
+
+        **Raises** `ValueError` for an area without homeostasis.
+        """
+        number = self.number(area)
+        if not self.areas[number].homeostasis:
+            raise ValueError(f"area {area!r} must have homeostasis: Area(..., homeostasis=True)")
+        return changed(state, number, balanced=jnp.asarray(balanced, bool))
 
     def clear(self, state: BrainState, area: str) -> BrainState:
         """The state in which an area has no cap: it fires nothing until it is driven again."""
@@ -256,6 +271,7 @@ def _init_area(area: Area, words: int, rounds: int, seed: Any) -> AreaState:
         cap=jnp.arange(area.k, dtype=jnp.int32),
         fired=no,
         fixed=no,
+        balanced=jnp.asarray(area.homeostasis),
         support=zero,
         ever=jnp.zeros(0 if area.sampled else n, bool),
         wins=jnp.zeros(n if area.refraction else 0, jnp.int32),

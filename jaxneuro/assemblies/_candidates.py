@@ -59,7 +59,8 @@ class Candidates(NamedTuple):
 class Search(NamedTuple):
     """What a search for candidates needs.
 
-    **Fields** `wires`, `fibres`, `driving` of the area; `law`; `keys` uint32 (1 + fibres, 2) of
+    **Fields** `wires`, `fibres`, `driving` of the area; `firing` how many neurons of each source
+    fire; `law`; `keys` uint32 (1 + fibres, 2) of
     the draws of this round: of candidates, and of rows by fibre; `sums`, `rank` of the neurons
     that it keeps; `limits`; `n`, `k` of the area.
     """
@@ -67,6 +68,7 @@ class Search(NamedTuple):
     wires: list[Any]
     fibres: list[int]
     driving: list[Any]
+    firing: list[Any]
     law: InputLaw
     keys: Any
     sums: Any
@@ -170,7 +172,11 @@ def _with_synapses(
             synapses.append(_from_stimulus(words.counts[number], wire, on, part))
         else:
             area = state.areas[wire.number]
-            chosen = None if on is None else _choice(words.choices[number], wire.source.k, part)
+            chosen = (
+                None
+                if on is None
+                else _choice(words.choices[number], search.firing[number], wire.source.k, part)
+            )
             synapses.append(_from_area(search, number, area, chosen, index))
     return Candidates(jnp.int32(0), x.astype(jnp.uint32), rank, tuple(synapses))
 
@@ -197,14 +203,14 @@ def _from_area(search: Search, number: int, area: Any, chosen: Any, index: Any) 
     if chosen is None:
         chosen = jnp.full((search.k, most_chosen(wire)), nobody, jnp.int32)
     else:
-        fires = jnp.zeros(nobody, bool).at[area.cap].set(on)
+        fires = jnp.zeros(nobody, bool).at[area.cap].set(on, mode="drop")
         drawn = jnp.where(fires.at[drawn].get(mode="fill", fill_value=False), nobody, drawn)
         chosen = area.cap.at[chosen].get(mode="fill", fill_value=nobody)
     return jnp.concatenate([drawn, chosen], axis=1)
 
 
-def _choice(words: Any, m: int, part: Any) -> Any:
-    """`part` different numbers below m for each candidate, (k, most); m where there is none.
+def _choice(words: Any, m: Any, nobody: int, part: Any) -> Any:
+    """`part` different numbers below m for each candidate, (k, most); `nobody` in other places.
 
     **Source** Floyd's algorithm: Bentley and Floyd (1987), doi:10.1145/30401.315746.
     """
@@ -216,9 +222,9 @@ def _choice(words: Any, m: int, part: Any) -> Any:
     def turn(t: Any, taken: Any) -> Any:
         again = jnp.any(taken == drawn[t], axis=0)
         mine = jnp.where(again, last[t], drawn[t])
-        return taken.at[t].set(jnp.where(t < part, mine, m))
+        return taken.at[t].set(jnp.where(t < part, mine, nobody))
 
-    return lax.fori_loop(0, most, turn, jnp.full(words.shape, m, jnp.int32)).T
+    return lax.fori_loop(0, most, turn, jnp.full(words.shape, nobody, jnp.int32)).T
 
 
 def _fired_before(search: Search, state: BrainState, new: Candidates) -> Any:
@@ -275,10 +281,18 @@ def search_of(brain: Any, state: BrainState, number: int, driving: tuple, sums: 
     described, area = brain.areas[number], state.areas[number]
     fibres = [f for f, wire in enumerate(brain.wires) if wire.into == number]
     wires, on = [brain.wires[f] for f in fibres], [driving[f] for f in fibres]
-    law = input_law(wires, on)
+    firing = [_firing(state, wire) for wire in wires]
+    law = input_law(wires, on, firing)
     # 16 at least: fewer would not be written to memory, but drawn again wherever they are used.
     numbers = jnp.arange(max(16, 1 + len(wires)), dtype=jnp.uint32)
     keys = bits((area.key[0], area.key[1]), state.round.astype(jnp.uint32), numbers)
     keys = jnp.stack(materialize(keys), axis=-1)
     size = (described.n, described.k)
-    return Search(wires, fibres, on, law, keys, sums, area.rank, area.limits, *size)
+    return Search(wires, fibres, on, firing, law, keys, sums, area.rank, area.limits, *size)
+
+
+def _firing(state: BrainState, wire: Any) -> Any:
+    """How many neurons of a source fire: int32 ()."""
+    if wire.number is None:
+        return jnp.int32(wire.source.size)
+    return jnp.sum(state.areas[wire.number].cap < wire.places, dtype=jnp.int32)

@@ -32,9 +32,6 @@ def sampled_cap(
         for fibre, x in zip(search.fibres, new.synapses)
     }
     at = jnp.where(moves & (page.bit != 0), page.number, area.limits.shape[0])
-    wins = area.wins
-    if described.refraction:
-        wins = wins.at[cap].add(moves.astype(jnp.int32))
     fresh_count = jnp.where(moves, jnp.sum(fresh >= 0, dtype=jnp.int32), 0)
     area = area._replace(
         cap=jnp.where(moves, cap, area.cap),
@@ -43,7 +40,6 @@ def sampled_cap(
         rank=area.rank.at[place].set(new.rank, mode="drop"),
         limits=area.limits.at[at].set(limit, mode="drop"),
         lost=area.lost + jnp.where(moves, lost, 0),
-        wins=wins,
     )
     return area, synapses
 

@@ -46,7 +46,7 @@ def step(brain: Any, state: BrainState, active: Any, plastic: Any = True) -> Bra
     state = state._replace(areas=tuple(areas))
     reached = [_reached(brain, driving, number) for number in range(len(areas))]
     moved = [
-        (area, {}) if on is None else _select(brain, state, number, driving, on, page)
+        (area, {}) if on is None else _select(brain, state, number, driving, on, page, plastic)
         for number, (area, on) in enumerate(zip(areas, reached))
     ]
     new = [area for area, _ in moved]
@@ -89,41 +89,45 @@ def _page(brain: Any, state: BrainState, driving: tuple, plastic: Any) -> Page:
 
 def _mark_before(area: AreaState, page: Page) -> AreaState:
     bit = jnp.where(area.fired, page.bit, jnp.uint32(0))
-    return area._replace(before=area.before.at[area.cap, page.word].add(bit))
+    return area._replace(before=area.before.at[area.cap, page.word].add(bit, mode="drop"))
 
 
 def _mark_after(area: AreaState, page: Page, on: Any) -> AreaState:
     bit = jnp.where(on, page.bit, jnp.uint32(0))
-    return area._replace(after=area.after.at[area.cap, page.word].add(bit))
+    return area._replace(after=area.after.at[area.cap, page.word].add(bit, mode="drop"))
 
 
 def _select(
-    brain: Any, state: BrainState, number: int, driving: tuple, on: Any, page: Page
+    brain: Any, state: BrainState, number: int, driving: tuple, on: Any, page: Page, plastic: Any
 ) -> tuple[AreaState, dict[int, Any]]:
     """The area with its new cap, and synapses by fibre where they are new."""
     area, described = state.areas[number], brain.areas[number]
     moves = on & ~area.fixed
     if described.sampled:
         sums = _input_sums(brain, state, number, driving)
-        return sampled_cap(brain, state, number, driving, moves, sums, page)
+        area, synapses = sampled_cap(brain, state, number, driving, moves, sums, page)
+        return _tired(area, described, moves & plastic), synapses
     if described.homeostasis:
         cap = k_cap(_balanced_input(brain, state, number, driving), described.k)
     else:
         cap = k_cap_wide(_input_sums(brain, state, number, driving), described.k)
     cap = jnp.where(moves, cap, area.cap)
-    ever = area.ever.at[cap].get()
+    ever = area.ever.at[cap].get(mode="fill", fill_value=True)
     fresh = jnp.where(moves, jnp.sum(~ever, dtype=jnp.int32), 0)
-    wins = area.wins
-    if described.refraction:
-        wins = wins.at[cap].add(moves.astype(jnp.int32))
     area = area._replace(
         cap=cap,
         fired=area.fired | moves,
         support=area.support + fresh,
-        ever=area.ever.at[cap].set(ever | moves),
-        wins=wins,
+        ever=area.ever.at[cap].set(ever | moves, mode="drop"),
     )
-    return area, {}
+    return _tired(area, described, moves & plastic), {}
+
+
+def _tired(area: AreaState, described: Any, counts: Any) -> AreaState:
+    """Counts the wins of a refracted area, in rounds in which synapses learn."""
+    if not described.refraction:
+        return area
+    return area._replace(wins=area.wins.at[area.cap].add(counts.astype(jnp.int32), mode="drop"))
 
 
 def _with_synapses(state: BrainState, new: list[dict[int, Any]]) -> tuple:
@@ -158,7 +162,9 @@ def _balanced_input(brain: Any, state: BrainState, number: int, driving: tuple) 
             sums = _fibre_sums(brain, state, fibre, on)
             all_weights = wide_to_float(state.fibres[fibre].sums)
             # A neuron without any synapse receives nothing.
-            total = total + wide_to_float(sums) / jnp.maximum(all_weights, 1)
+            share = wide_to_float(sums) / jnp.maximum(all_weights, 1)
+            balanced = state.areas[number].balanced
+            total = total + jnp.where(balanced, share, wide_to_number(sums))
     if not described.refraction:
         return total
     return total - brain.refraction[number] * state.areas[number].wins.astype(jnp.float32)

@@ -108,6 +108,7 @@ class RowSums {
     Rows rows = rows_;
     for (size_t i = first; i < end; ++i) {
       const uint32_t source = uint32_t(f_.cap[i]);
+      if (source >= f_.sources) continue;  // nobody
       const auto row = rows.Get(source);
       const bool some = f_.Learned(source, learned.data());
       if (!some) {
@@ -200,6 +201,7 @@ inline void AddListed(const Firing& f, const int32_t* lists, size_t width, int64
   place.assign(f.sources + 1, 0);
   learned.assign(f.k * f.words, 0);
   for (size_t i = 0; i < f.k; ++i) {
+    if (size_t(f.cap[i]) >= f.sources) continue;  // nobody
     f.Learned(uint32_t(f.cap[i]), learned.data() + i * f.words);
     place[size_t(f.cap[i])] = uint32_t(i + 1);
   }
