@@ -86,7 +86,7 @@ def report(name, law, values):
 
 
 def halfspace(seeds):
-    for homeostasis, loops in (("once", False), ("once", True), ("always", True)):
+    for homeostasis, loops in (("once", False), ("once", True), ("after", True), ("always", True)):
         rows = [[accuracy(s, m, homeostasis, loops=loops) for m in range(7)] for s in range(seeds)]
         report("halfspace, margins 0 to 6", f"{homeostasis}, loops {loops}", rows)
 

@@ -13,8 +13,8 @@ class is called positive.
 
 Homeostasis.  "once": every weight is divided by the sum over the edges into its neuron, fibre by
 fibre, before training and after it, as in the published program.  "always": the sum is taken anew
-in each round, which is the law of areas with homeostasis.  Edges have probability p; a neuron has
-none to itself with `loops=False`, as published.
+in each round, which is the law of areas with homeostasis.  "after": once, after training.  Edges
+have probability p; a neuron has none to itself with `loops=False`, as published.
 
 Dabagia, Papadimitriou and Vempala (2022), "Assemblies of neurons learn to classify well-separated
 distributions", COLT; `Halfspace.ipynb` of github.com/mdabagia/learning-with-assemblies.
