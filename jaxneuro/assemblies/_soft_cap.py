@@ -2,10 +2,11 @@
 
 A soft cap gives each neuron sigmoid((x - level) / temperature), with the one level at which these
 numbers add up to k. The level follows from the inputs through that equation alone, so its
-derivative is that of the equation (implicit function), whatever found it: here, bisection.
+derivative is that of the equation (implicit function), whatever found it.
 """
 
 import functools
+import math
 from typing import Any
 
 import jax
@@ -101,21 +102,43 @@ def _checked(x: jax.Array, k: int, temperature: Any) -> jax.Array:
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(1,))
 def _level(x: jax.Array, k: int, temperature: jax.Array) -> jax.Array:
-    """The level at which the soft cap of x sums to k < n, by bisection."""
-    share = k / x.shape[0]
-    # Were all inputs equal, it would be so far from them; it lies between those of the extremes.
-    offset = temperature * (jnp.log1p(-share) - jnp.log(share)).astype(x.dtype)
+    """The level at which the soft cap of x sums to k < n: Newton's method between two bounds, which
+    are halved where it would leave them or stops to converge."""
+    low, high = _bounds(x, k, temperature)
+    tolerance = 2 * jnp.finfo(x.dtype).eps
+    most = 2 * (jnp.finfo(x.dtype).nmant + 1)  # halvings leave nothing between the bounds
 
-    def halve(_: int, ends: tuple) -> tuple:
-        low, high = ends
+    def improve(carry: tuple) -> tuple:
+        i, low, high, level, before, _ = carry
+        y = jax.nn.sigmoid((x - level) / temperature)
+        excess = jnp.sum(y) - k
+        newton = level + temperature * excess / jnp.sum(y * (1 - y))
+        change = jnp.abs(newton - level)
+        done = (excess == 0) | (change <= tolerance * (jnp.abs(level) + temperature))
+        low, high = jnp.where(excess > 0, level, low), jnp.where(excess > 0, high, level)
         middle = low + (high - low) / 2
-        many = jnp.sum(jax.nn.sigmoid((x - middle) / temperature)) > k
-        return jnp.where(many, middle, low), jnp.where(many, high, middle)
+        converges = (low < newton) & (newton < high) & (change <= before / 2)
+        step = jnp.where(done, 0, jnp.where(converges, newton, middle) - level)
+        return i + 1, low, high, level + step, jnp.abs(step), done
 
-    halvings = 2 * (jnp.finfo(x.dtype).nmant + 1)
-    ends = jnp.min(x) + offset, jnp.max(x) + offset
-    low, high = lax.fori_loop(0, halvings, halve, ends)
-    return low + (high - low) / 2
+    def unfinished(carry: tuple) -> jax.Array:
+        return (carry[0] < most) & ~carry[-1]
+
+    start = 0, low, high, low + (high - low) / 2, high - low, low > low
+    return lax.while_loop(unfinished, improve, start)[3]
+
+
+def _bounds(x: jax.Array, k: int, temperature: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Bounds of the level, from the last input in the cap and the first that is not.
+
+    The k + 1 largest inputs alone sum to k where each takes part by k / (k + 1) at least. The
+    largest k - 1 sum to less than k - 1, so the sum is below k where all others take part by
+    1 / (n - k + 1) at most. Neither depends on how far the extremes are.
+    """
+    capped = _straight(x, k, temperature) == 1
+    last = jnp.min(jnp.where(capped, x, jnp.inf))
+    first = jnp.max(jnp.where(capped, -jnp.inf, x))
+    return first - temperature * math.log(k), last + temperature * math.log(x.shape[0] - k)
 
 
 @_level.defjvp

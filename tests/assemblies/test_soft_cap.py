@@ -52,6 +52,17 @@ def test_soft_caps_sum_to_k_and_solve_their_equation(seed, size, temperature, sp
     assert abs(got.sum() - k) < n * rounding
 
 
+@pytest.mark.parametrize("far", [1e4, -1e4, 1e30])
+def test_a_neuron_far_from_all_others_costs_no_precision(far):
+    x = inputs(50, 6)
+    x[3] = far
+    got = np.asarray(SOFT(x, 7, 0.05))
+    near = np.delete(np.arange(50), 3)
+    want = soft_oracle(x[near], 7 - (far > 0), 0.05)  # of the rest: it is in or out for sure
+    np.testing.assert_allclose(got[near], want, rtol=0, atol=3e-5)
+    assert got[3] == (far > 0)
+
+
 def test_large_and_cold_caps_become_hard():
     x = np.random.default_rng(0).permutation(100_000).astype(np.float32)
     got = np.asarray(SOFT(x, 1000, 0.01))
@@ -121,6 +132,20 @@ def test_a_batch_is_its_members():
     for i, j in np.ndindex(2, 3):
         np.testing.assert_allclose(soft[i, j], SOFT(x[i, j], 7), rtol=0, atol=1e-6)
         np.testing.assert_array_equal(hard[i, j], HARD(x[i, j], 7))
+
+
+def test_every_device_of_a_mesh_caps_its_own():
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:4]), ("areas",))
+    over = jax.sharding.PartitionSpec("areas")
+    x, weight = np.stack([inputs(50, seed) for seed in range(8)]), inputs(50, 4)
+
+    def slope(x):
+        one = lambda x: straight_through_cap(x, 7, 0.5) @ weight  # noqa: E731
+        return jax.vmap(jax.value_and_grad(one))(x)
+
+    shared = jax.jit(jax.shard_map(slope, mesh=mesh, in_specs=over, out_specs=over))(x)
+    for got, want in zip(shared, jax.jit(slope)(x)):
+        np.testing.assert_allclose(got, want, rtol=0, atol=1e-6)
 
 
 def test_the_loss_is_what_a_cap_lacks():
