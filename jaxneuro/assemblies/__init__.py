@@ -20,6 +20,9 @@ from ._report import memory as memory
 from ._report import report as report
 from ._run import Seen as Seen
 from ._run import run as run
+from ._soft_cap import assembly_loss as assembly_loss
+from ._soft_cap import soft_cap as soft_cap
+from ._soft_cap import straight_through_cap as straight_through_cap
 from ._state import AreaState as AreaState
 from ._state import BrainState as BrainState
 from ._state import FibreState as FibreState
