@@ -18,6 +18,7 @@ from ..kernels import (
     wide_to_number,
 )
 from ._connectome import edges_of
+from ._given import checked_active, checked_plastic
 from ._sampled import sampled_cap
 from ._state import AreaState, BrainState
 from ._weights import fixed_point
@@ -35,6 +36,7 @@ class Page(NamedTuple):
 
 def step(brain: Any, state: BrainState, active: Any, plastic: Any = True) -> BrainState:
     """See `Brain.step`."""
+    plastic = checked_plastic("a round", plastic)
     driving = drivers(brain, state, active)
     page = _page(brain, state, driving, plastic)
     sources = {w.number for w in brain.wires} - {None}
@@ -58,6 +60,7 @@ def step(brain: Any, state: BrainState, active: Any, plastic: Any = True) -> Bra
 
 def drivers(brain: Any, state: BrainState, active: Any) -> tuple[Any, ...]:
     """Whether each fibre is active and its source fires: bool (), None where it is known not to."""
+    active = checked_active("a round", len(brain.fibres), active)
     known = isinstance(active, np.ndarray)
     out: list[Any] = []
     for number, wire in enumerate(brain.wires):
@@ -93,7 +96,8 @@ def _mark_before(area: AreaState, page: Page) -> AreaState:
 
 
 def _mark_after(area: AreaState, page: Page, on: Any) -> AreaState:
-    bit = jnp.where(on, page.bit, jnp.uint32(0))
+    """The cap of an area that is fixed before it ever fired is nobody's."""
+    bit = jnp.where(on & area.fired, page.bit, jnp.uint32(0))
     return area._replace(after=area.after.at[area.cap, page.word].add(bit, mode="drop"))
 
 
