@@ -28,14 +28,15 @@ from scipy import stats
 
 from ..kernels import (
     NewNeurons,
+    k_cap_wide,
     materialize,
     new_past_inputs,
-    new_sources,
     wide_equal,
     wide_less,
+    write_new_sources,
 )
 from ..numerics import bits
-from ._connectome import drawn_width, list_width, most_chosen
+from ._connectome import drawn_width, most_chosen
 from ._input_law import InputLaw, divided, input_law, largest
 from ._state import BrainState
 
@@ -60,7 +61,8 @@ class Search(NamedTuple):
 
     **Fields** `wires`, `fibres`, `driving` of the area; `firing` how many neurons of each source
     fire; `law`; `keys` uint32 of the draws of this round: of candidates, then of rows and choices
-    by fibre; `sums`, `rank` of the neurons that it keeps; `limits`; `n`, `k` of the area.
+    by fibre; `bar` the k-th largest input of the neurons that it keeps; `limits`; `n`, `k` of the
+    area.
     """
 
     wires: list[Any]
@@ -69,8 +71,7 @@ class Search(NamedTuple):
     firing: list[Any]
     law: InputLaw
     keys: Any
-    sums: Any
-    rank: Any
+    bar: Any
     limits: Any
     n: int
     k: int
@@ -114,14 +115,13 @@ def find(brain: Any, state: BrainState, search: Search, moves: Any) -> Candidate
         index = drawn + jnp.arange(search.k)
         words = _words(search, index)
         x, rank, time = _next_inputs(search, words, index, time)
+        # What is below k neurons that are kept cannot win, nor can what comes after it.
+        could = (index < search.n) & ~wide_less(input_words(x.astype(jnp.uint32)), search.bar)
         parts = jnp.stack(_parts(search, words, x))
-        new = Candidates(jnp.int32(0), x.astype(jnp.uint32), rank, index, parts)
-        chosen = ~_fired_before(search, state, new) & (index < search.n)
-        found = _append(found, new, chosen)
-        enough = (found.found >= search.k) | (
-            _better(search, x[-1], rank[-1]) + found.found >= search.k
-        )
-        return drawn + search.k, time, enough, found
+        number = jnp.where(could, index, -1)
+        new = Candidates(jnp.int32(0), x.astype(jnp.uint32), rank, number, parts)
+        found = _append(found, new, could & ~_fired_before(search, state, new))
+        return drawn + search.k, time, (found.found >= search.k) | ~could[-1], found
 
     start = jnp.int32(0), jnp.float32(0), jnp.asarray(False), start
     return lax.while_loop(more, body, start)[3]
@@ -169,14 +169,17 @@ def new_neurons(search: Search, state: BrainState, wire: int, number: Any, part:
     return NewNeurons(number, part, on, cap, keys, fibre.places, fibre.p, *widths)
 
 
-def synapses_of(search: Search, state: BrainState, wire: int, new: Candidates) -> Any:
-    """The synapses of candidates: int32 (k,) numbers, or (k, width) sources."""
-    fibre = search.wires[wire]
+def write_synapses(
+    search: Search, state: BrainState, wire: int, new: Candidates, place: Any
+) -> Any:
+    """The synapses of a fibre with those of candidates in the places that they get."""
+    fibre, old = search.wires[wire], state.fibres[search.fibres[wire]].synapses
     if fibre.number is None:
-        return new.parts[wire]
+        return old.at[place].set(new.parts[wire], mode="drop")
     if fibre.p == 0:
-        return jnp.full((search.k, list_width(fibre)), fibre.places, jnp.int32)
-    return new_sources(new_neurons(search, state, wire, new.number, new.parts[wire]))
+        return old
+    neurons = new_neurons(search, state, wire, new.number, new.parts[wire])
+    return write_new_sources(old, place, neurons)
 
 
 def _fired_before(search: Search, state: BrainState, new: Candidates) -> Any:
@@ -225,11 +228,18 @@ def _append(found: Candidates, new: Candidates, chosen: Any) -> Candidates:
     return Candidates(count, *kept, parts)
 
 
-def _better(search: Search, x: Any, rank: Any) -> Any:
-    """How many of the neurons that are kept have a larger input than a candidate."""
-    mine = input_words(x.astype(jnp.uint32))
-    equal = wide_equal(search.sums, mine) & (search.rank < rank)
-    return jnp.sum(wide_less(mine, search.sums) | equal, dtype=jnp.int32)
+def _bar(sums: Any, k: int) -> Any:
+    """The k-th largest input of the neurons that are kept: (2,)."""
+    return smallest(sums, k_cap_wide(sums, k))
+
+
+def smallest(keys: Any, chosen: Any) -> Any:
+    """The smallest key of some neurons: (2,)."""
+    words = keys[chosen]
+    high = words[:, 1] ^ np.uint32(0x80000000)
+    least = jnp.min(high)
+    low = jnp.min(jnp.where(high == least, words[:, 0], np.uint32(0xFFFFFFFF)))
+    return jnp.stack([low, least ^ np.uint32(0x80000000)])
 
 
 def search_of(brain: Any, state: BrainState, number: int, driving: tuple, sums: Any) -> Search:
@@ -243,8 +253,8 @@ def search_of(brain: Any, state: BrainState, number: int, driving: tuple, sums: 
     numbers = jnp.arange(max(16, 1 + 2 * len(wires)), dtype=jnp.uint32)
     keys = bits((area.key[0], area.key[1]), state.round.astype(jnp.uint32), numbers)
     keys = jnp.stack(materialize(keys), axis=-1)
-    size = (described.n, described.k)
-    return Search(wires, fibres, on, firing, law, keys, sums, area.rank, area.limits, *size)
+    bar, size = _bar(sums, described.k), (described.n, described.k)
+    return Search(wires, fibres, on, firing, law, keys, bar, area.limits, *size)
 
 
 def _firing(state: BrainState, wire: Any) -> Any:

@@ -29,7 +29,7 @@ from ._materialize import materialize as materialize
 from ._native import native_available as native_available
 from ._new_sources import NewNeurons as NewNeurons
 from ._new_sources import new_past_inputs as new_past_inputs
-from ._new_sources import new_sources as new_sources
+from ._new_sources import write_new_sources as write_new_sources
 from ._pack import pack as pack
 from ._pack import packed_bytes as packed_bytes
 from ._past_inputs import past_inputs as past_inputs

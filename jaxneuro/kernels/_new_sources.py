@@ -1,7 +1,9 @@
-"""`new_sources`: the synapses of neurons of a sampled area that could fire for the first time.
+"""The synapses of neurons of a sampled area that could fire for the first time.
 
-A neuron has synapses from a given number of the sources that fire, chosen at random, and from every
-other source with probability p.
+`new_past_inputs` says in which earlier rounds they would have fired, `write_new_sources` keeps the
+synapses of those that fire now. Between the two nothing is kept but a number: a neuron has synapses
+from a given number of the sources that fire, chosen at random, and from every other source with
+probability p.
 """
 
 from typing import Any, NamedTuple
@@ -22,8 +24,8 @@ from ._synaptic_input import Hashed
 class NewNeurons(NamedTuple):
     """Neurons and what is known of their synapses from one area.
 
-    **Fields** `number` int32 (c,) of each in its round; `part` int32 (c,) how many synapses come
-    from sources that fire; `on` bool () whether any do; `cap` int32 (k,) who fires, ascending,
+    **Fields** `number` int32 (c,) of each in its round, negative for none; `part` int32 (c,) how
+    many synapses come from sources that fire; `on` bool () whether any do; `cap` int32 (k,) who fires, ascending,
     `places` for nobody; `keys` uint32 (2, 2) of rows and of choices; static: `places` of the
     source, probability `p`, `drawn` and `chosen` widths of the two parts of a list.
     """
@@ -39,47 +41,65 @@ class NewNeurons(NamedTuple):
     chosen: int
 
 
-def new_sources(new: NewNeurons) -> jax.Array:
-    """The sources of each neuron: int32 (c, drawn + chosen), `places` where there is none."""
+def write_new_sources(lists: jax.Array, place: jax.Array, new: NewNeurons) -> jax.Array:
+    """`lists` with the sources of each neuron in the row `place`, a row that is empty.
 
-    def native(*arrays: Any) -> jax.Array:
-        return _native("jaxneuro_new_sources", arrays, new, (new.drawn + new.chosen,))
+    **Step** `lists` int32 (n, width), `places` where there is no source: these come last in a row;
+    `place` int32 (c,), n for a neuron that is not kept.
+    """
 
-    return _by_platform(new, (), lambda *arrays: _reference(_of(new, arrays)), native)
+    def native(lists: Any, place: Any, *arrays: Any) -> jax.Array:
+        operands, how = (lists, place, *arrays), "broadcast_all"
+        return _native("jaxneuro_new_sources", operands, new, lists.shape, 0, how)
+
+    def reference(lists: Any, place: Any, *arrays: Any) -> jax.Array:
+        rows = _compact(_sources(_of(new, arrays)), new.places)
+        return lists.at[place].set(rows, mode="drop")
+
+    return _by_platform(new, (lists, place), (), reference, native)
 
 
 def new_past_inputs(new: NewNeurons, before: jax.Array, mask: jax.Array) -> jax.Array:
     """How many of the sources of each neuron fired in each round; see `past_inputs`."""
 
     def native(*arrays: Any) -> jax.Array:
-        rounds = (32 * arrays[-2].shape[-1],)  # the last operand is the gap table
-        return _native("jaxneuro_new_past_inputs", arrays, new, rounds)
+        shape = (*new.number.shape, 32 * mask.shape[-1])
+        return _native("jaxneuro_new_past_inputs", arrays, new, shape)
 
     def reference(*arrays: Any) -> jax.Array:
-        return past_inputs(arrays[5], arrays[6], _reference(_of(new, arrays)))
+        counts = past_inputs(arrays[5], arrays[6], _sources(_of(new, arrays)))
+        return jnp.where(arrays[0][:, None] < 0, 0, counts)
 
-    return _by_platform(new, (before, mask), reference, native)
+    return _by_platform(new, (), (before, mask), reference, native)
 
 
 def _of(new: NewNeurons, arrays: Any) -> NewNeurons:
     return NewNeurons(*arrays[:5], *new[5:])
 
 
-def _by_platform(new: NewNeurons, more: Any, reference: Any, native: Any) -> jax.Array:
+def _by_platform(new: NewNeurons, first: Any, more: Any, reference: Any, native: Any) -> jax.Array:
     on = jnp.asarray(new.on).astype(jnp.int32)
     words = jnp.asarray(gap_words(gap_table(new.p)))
-    arrays = (new.number, new.part, on, new.cap, new.keys, *more, words)
+    arrays = (*first, new.number, new.part, on, new.cap, new.keys, *more, words)
     return by_platform(*arrays, default=reference, cpu=native)
 
 
-def _native(target: str, arrays: Any, new: NewNeurons, own: tuple[int, ...]) -> jax.Array:
+def _native(
+    target: str,
+    arrays: Any,
+    new: NewNeurons,
+    shape: Any,
+    in_place: int | None = None,
+    how: str = "expand_dims",
+) -> jax.Array:
     table = gap_table(new.p)
     return native_call(
         target,
         arrays,
-        (new.number.shape[0], *own),
+        shape,
         jnp.int32,
-        vmap_method="expand_dims",
+        in_place,
+        vmap_method=how,
         gaps=np.int64(table.size),
         shift=np.int64(table.shift),
         places=np.int64(new.places),
@@ -89,7 +109,8 @@ def _native(target: str, arrays: Any, new: NewNeurons, own: tuple[int, ...]) -> 
     )
 
 
-def _reference(new: NewNeurons) -> jax.Array:
+def _sources(new: NewNeurons) -> jax.Array:
+    """All sources in (c, drawn + chosen), `places` in between where there is none."""
     drawn = gap_lists(Hashed(new.keys[0], new.places, new.p), new.number, new.drawn)
     fires = jnp.zeros(new.places, bool).at[new.cap].set(new.on > 0, mode="drop")
     drawn = jnp.where(fires.at[drawn].get(mode="fill", fill_value=False), new.places, drawn)
@@ -100,6 +121,14 @@ def _reference(new: NewNeurons) -> jax.Array:
     place = _choice(words, firing, new.cap.shape[0], new.part)
     chosen = new.cap.at[place].get(mode="fill", fill_value=new.places)
     return jnp.concatenate([drawn, chosen], axis=1)
+
+
+def _compact(lists: jax.Array, nobody: int) -> jax.Array:
+    """The same lists with what is no source at the end."""
+    there = lists < nobody
+    place = jnp.where(there, jnp.cumsum(there.astype(jnp.int32), axis=1) - 1, lists.shape[1])
+    rows = jnp.arange(lists.shape[0])[:, None]
+    return jnp.full_like(lists, nobody).at[rows, place].set(lists, mode="drop")
 
 
 def _choice(words: Any, m: Any, nobody: int, part: Any) -> Any:

@@ -54,28 +54,35 @@ void ForEach(const Operands& o, const Law& law, Member member, One&& one) {
   }
 }
 
-Error SourcesImpl(AnyBuffer number, AnyBuffer part, AnyBuffer on, AnyBuffer cap, AnyBuffer keys,
-                  AnyBuffer table, ffi::Result<AnyBuffer> out, int64_t gaps, int64_t shift,
-                  int64_t places, int64_t drawn, int64_t chosen, double mean) {
+// Writes the sources of neurons into their rows of `lists`, which are empty.
+Error SourcesImpl(AnyBuffer lists, AnyBuffer place, AnyBuffer number, AnyBuffer part, AnyBuffer on,
+                  AnyBuffer cap, AnyBuffer keys, AnyBuffer table, ffi::Result<AnyBuffer> out,
+                  int64_t gaps, int64_t shift, int64_t places, int64_t drawn, int64_t chosen,
+                  double mean) {
   const Operands o{number, part, on, cap, keys, table};
   const Law law{gaps, shift, places, drawn, chosen, mean};
   const auto d = out->dimensions();
-  const size_t many = size_t(d[d.size() - 2]), width = size_t(d[d.size() - 1]);
+  const size_t rows = size_t(d[d.size() - 2]), width = size_t(d[d.size() - 1]);
   auto* data = reinterpret_cast<int32_t*>(out->untyped_data());
+  if (out->untyped_data() != lists.untyped_data())
+    std::memcpy(data, lists.untyped_data(), lists.size_bytes());
   const Member all{{d.begin(), d.end() - 2}, 0};
   ForEach(o, law, all, [&](const Member& m, NewSources& sources, size_t first, size_t end) {
     const auto* numbers = m.Of<int32_t>(o.number, 1);
     const auto* parts = m.Of<int32_t>(o.part, 1);
+    const auto* into = m.Of<int32_t>(place, 1);
     for (size_t i = first; i < end; ++i) {
-      int32_t* list = data + (m.number * many + i) * width;
-      for (size_t s = 0; s < width; ++s) list[s] = int32_t(places);
-      size_t d = 0, c = size_t(drawn);
+      if (into[i] < 0 || size_t(into[i]) >= rows) continue;
+      int32_t* list = data + (m.number * rows + size_t(into[i])) * width;
+      size_t seen = 0, at = 0;
       sources.Visit(
           uint32_t(numbers[i]), parts[i],
           [&](uint32_t source, bool fires) {
-            if (d < size_t(drawn)) list[d++] = fires ? int32_t(places) : int32_t(source);
+            if (seen++ < size_t(drawn) && !fires) list[at++] = int32_t(source);
           },
-          [&](uint32_t source) { list[c++] = int32_t(source); });
+          [&](uint32_t source) {
+            if (source < uint32_t(places)) list[at++] = int32_t(source);
+          });
     }
   });
   return Error::Success();
@@ -99,6 +106,7 @@ Error PastImpl(AnyBuffer number, AnyBuffer part, AnyBuffer on, AnyBuffer cap, An
     const auto* fired = m.Of<uint32_t>(before, 2);
     const auto* counted = m.Of<uint32_t>(mask, 1);
     for (size_t i = first; i < end; ++i) {
+      if (numbers[i] < 0) continue;
       int32_t* counts = data + (m.number * many + i) * rounds;
       size_t d = 0;
       const auto add = [&](uint32_t source) {
@@ -131,6 +139,8 @@ Error PastImpl(AnyBuffer number, AnyBuffer part, AnyBuffer on, AnyBuffer cap, An
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroNewSources, jaxneuro::SourcesImpl,
                               xla::ffi::Ffi::Bind()
+                                  .Arg<xla::ffi::AnyBuffer>()
+                                  .Arg<xla::ffi::AnyBuffer>()
                                   .Arg<xla::ffi::AnyBuffer>()
                                   .Arg<xla::ffi::AnyBuffer>()
                                   .Arg<xla::ffi::AnyBuffer>()
