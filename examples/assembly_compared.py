@@ -1,8 +1,7 @@
 # %% [markdown]
 # An assembly in spikes (`assembly_in_spikes.py`) beside the assembly calculus (Papadimitriou et al.
 # 2020, doi:10.1073/pnas.2001893117) with the same n, k, p, rounds, beta and ceilings of weights:
-# which neurons fire becomes stable, and half recalls the rest. The numbers of the spiking network
-# were chosen on seeds 1 and 2; these are others. Run it:
+# which neurons fire becomes stable, and half recalls the rest. Run it:
 # `python examples/assembly_compared.py [--neurons 5000] [--volleys 30] [--seeds 5] [--out x.png]`
 
 # %%
@@ -15,8 +14,10 @@ from matplotlib import pyplot as plt
 import jaxneuro as jn
 from jaxneuro import assemblies as ac
 
-BLUE, ORANGE, GREY, LIGHT = "#0072B2", "#D55E00", "#8C8C8C", "#C8C8C8"
-SHOWN = {0: "first volley", -3: "last volley", -2: "half of the stimulus", -1: "half the assembly"}
+COLORS = {"spikes": "#0072B2", "spikes, no plasticity": "#8CC4E8"}
+COLORS |= {"calculus": "#D55E00", "calculus, beta = 0": "#F2B98F"}
+SHOWN = {"first volley": (0, 0), "last, no plasticity": (1, -3), "last volley": (0, -3)}
+CUES = {"half of the stimulus": (0, -2), "half of the assembly": (0, -1)}
 
 
 # %% The calculus. A cap has k neurons, so others fill up half of an assembly
@@ -35,70 +36,64 @@ def calculus(n: int, k: int, rounds: int, seed: int, beta: float):
     return np.asarray(seen.kept)[1:, 0] / k, np.array(recall)
 
 
-# %% Both, with plasticity and without, of all seeds: overlaps (seeds, volleys - 1), what was
-# recalled of the rest by both cues, and by chance (seeds, 2, 2); and spike times of the first seed
+# %% Of all seeds: in spikes with plasticity and without, in the calculus with and without. Last of
+# each are overlaps (volleys - 1,), and what both cues recalled of the rest, and by chance (2, 2)
 def run(n: int = 5000, volleys: int = 30, seeds: int = 5, first: int = 11):
-    k, times, parts = n // 25, None, [[], [], [], []]
+    parts = [[], [], [], []]
     for seed in range(first, first + seeds):
-        net = jn.build(spikes.description(n, k), key=seed, dt=spikes.DT)
-        for part, plastic in zip(parts[:2], (True, False)):
-            shown, *found = spikes.spiking(net, volleys, seed, plastic)
-            times = shown if times is None else times
-            part.append(found)
-        for part, beta in zip(parts[2:], (spikes.BETA, 0.0)):
-            part.append(calculus(n, k, volleys, seed, beta))
-    return times, [[np.array(x) for x in zip(*part)] for part in parts]
+        net = jn.build(spikes.description(n, n // 25), key=seed, dt=spikes.DT)
+        for part, (plastic, beta) in enumerate(((True, spikes.BETA), (False, 0.0))):
+            parts[part].append(spikes.spiking(net, volleys, seed, plastic))
+            parts[part + 2].append(calculus(n, n // 25, volleys, seed, beta))
+    return parts
 
 
-# %% First spikes of the assembly, in the order of the last volley, and of as many other neurons
-def draw_spikes(axes, times):
-    order = np.argsort(times[-3], kind="stable")
-    m, rng = np.isfinite(times[-3]).sum(), np.random.default_rng(0)
-    shown = np.r_[order[:m], rng.choice(order[m:], min(m, order.size - m), replace=False)]
-    for axis, (row, title) in zip(axes, SHOWN.items()):
-        axis.scatter(
-            times[row][shown],
-            np.arange(shown.size),
-            s=3.0,
-            lw=0.0,
-            c=np.where(np.arange(shown.size) < m, BLUE, GREY),
-        )
-        axis.axhline(m, lw=0.5, color="black")
-        axis.set(title=title, xlabel="time (ms)", xlim=(0, 25), ylim=(0, shown.size), yticks=[])
-    axes[0].set_yticks([m / 2, 1.5 * m], ["assembly", "others"], rotation=90, va="center")
+# %% First spikes of the assembly, below the half that is a cue, and of the others that fired most
+def draw_spikes(axes, parts):
+    times, half, *_ = parts[0][0]
+    fired = np.isfinite([times, parts[1][0][0]]).sum((0, 1))
+    assembly, others = np.split(np.argsort(times[-3]), [np.isfinite(times[-3]).sum()])
+    others = others[np.argsort(-fired[others], kind="stable")][: assembly.size]
+    cue, colors = np.isin(assembly, half), ("#004C78", COLORS["spikes"], "#8C8C8C")
+    rows = np.concatenate((assembly[cue], assembly[~cue], others))
+    ends = np.array((0, half.size, assembly.size, rows.size))
+    for axis, (title, (part, volley)) in zip(axes, {**SHOWN, **CUES}.items()):
+        for low, high, color in zip(ends, ends[1:], colors):
+            at = parts[part][0][0][volley][rows[low:high]]
+            axis.plot(at, range(low, high), ".", ms=3.0, mew=0.0, color=color)
+            axis.axhline(high, lw=0.4, color="black")
+        axis.set(title=title, xlabel="time (ms)", xlim=(0, 20), ylim=(0, rows.size + 1))
+        axis.tick_params(axis="y", length=0)
+    axes[0].set_yticks((ends[:-1] + ends[1:]) / 2, ("one half", "other half", "others"))
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    for name, value in (("neurons", 5000), ("volleys", 30), ("seeds", 5)):
-        parser.add_argument(f"--{name}", type=int, default=value)
-    parser.add_argument("--out", default="assembly_in_spikes.png", help="the figure")
-    args = parser.parse_args()
-    times, parts = run(args.neurons, args.volleys, args.seeds)
-    figure = plt.figure(figsize=(9, 5.5), layout="constrained")
-    grid = figure.add_gridspec(2, 4)
-    draw_spikes([figure.add_subplot(grid[0, x]) for x in range(4)], times)
-    left, right = figure.add_subplot(grid[1, :2]), figure.add_subplot(grid[1, 2:])
-    looks = (
-        (BLUE, "spikes"),
-        (GREY, "without plasticity"),
-        (ORANGE, "calculus"),
-        (LIGHT, "beta = 0"),
-    )
-    for x, ((color, name), (overlaps, recall)) in enumerate(zip(looks, parts)):
+# %% Mean and range of the overlaps, means and dots of the recall; black lines are chance
+def draw_numbers(parts, left, right):
+    for x, ((name, color), part) in enumerate(zip(COLORS.items(), parts)):
+        overlaps, recall = (np.array([found[at] for found in part]) for at in (-2, -1))
         at, place = np.arange(overlaps.shape[1]) + 2, np.arange(2) + 0.2 * x - 0.3
         left.plot(at, overlaps.mean(0), color=color, label=name)
         left.fill_between(at, overlaps.min(0), overlaps.max(0), color=color, alpha=0.2, lw=0)
         right.bar(place, recall[..., 0].mean(0), 0.18, color=color)
         right.plot(place, recall[..., 0].T, ".", ms=3.0, color="black")
         right.hlines(recall[..., 1].mean(0), place - 0.09, place + 0.09, color="black", lw=1.0)
-        last = f"{overlaps[:, -1].mean():.2f} +- {overlaps[:, -1].std():.2f}"
-        print(
-            f"{name:18}: shared {last}, recalled",
-            *recall[..., 0].mean(0).round(2),
-            "of chance",
-            *recall[..., 1].mean(0).round(3),
-            recall[..., 0].std(0).round(3),
-        )
-    figure.savefig(args.out, dpi=200)
+        print(f"{name}: {overlaps[:, -1].mean():.3f} +- {overlaps[:, -1].std():.3f} shared; recall")
+        print(recall.mean(0).round(3).tolist(), "+-", recall.std(0).round(3).tolist())
+    left.set(xlabel="volley, or round", ylabel="shared with the one before", ylim=(0, 1.04))
+    left.legend(frameon=False, loc=(0.52, 0.53))
+    right.set(ylabel="fraction of the rest that fires", ylim=(0, 1.04))
+    right.set_xticks((0, 1), list(CUES))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    for name, value in (("neurons", 5000), ("volleys", 30), ("seeds", 5)):
+        parser.add_argument(f"--{name}", type=int, default=value)
+    parser.add_argument("--out", default="assembly_in_spikes.png")
+    args = parser.parse_args()
+    parts = run(args.neurons, args.volleys, args.seeds)
+    top, bottom = plt.figure(figsize=(10, 6), layout="constrained").subfigures(2)  # type: ignore
+    draw_spikes(top.subplots(1, 5, sharey=True), parts)
+    draw_numbers(parts, *bottom.subplots(1, 2))
+    plt.savefig(args.out, dpi=200)
     print(f"wrote {args.out}")
