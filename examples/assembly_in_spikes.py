@@ -50,15 +50,15 @@ def step(net: jn.Network, state, kicks):
     inputs = {name: jnp.where(now == at, 120_000.0, 0.0) for name, at in kicks.items()}  # pA
     state, recorded = jn.scan(net, state, VOLLEY, inputs)
     on = recorded.spikes.dense("E")  # type: ignore
-    return state, jnp.where(on.any(0), on.argmax(0) * DT, jnp.inf)
+    return state, on.any(0), on.argmax(0)
 
 
 def volley(net: jn.Network, state, rng: np.random.Generator, **who):
     kicks = {name: np.full(net.populations[name], VOLLEY) for name in "SE"}
     for name, chosen in who.items():
         kicks[name][chosen] = np.maximum(rng.normal(50.0, 25.0, len(chosen)), 0).astype(int)
-    state, first = step(net, state, kicks)
-    return state, np.asarray(first)
+    state, on, first = step(net, state, kicks)
+    return state, np.where(on, np.asarray(first) * DT, np.inf)
 
 
 # %% Volleys of S, with plasticity or without; then, without, each cue five times. Spike times
