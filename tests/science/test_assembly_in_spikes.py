@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples"))
 
 with warnings.catch_warnings():  # it sets up a process of its own; this one has begun
     warnings.simplefilter("ignore", RuntimeWarning)
-    import assembly_compared
+    from examples import assembly_compared
 
 pytestmark = pytest.mark.science
 
