@@ -11,6 +11,10 @@ from tests.store import STRICT
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = {
+    "assembly_compared": [
+        *("--neurons", "1000", "--volleys", "5", "--seeds", "1", "--out", "out.png"),
+    ],
+    "assembly_in_spikes": ["--neurons", "1000", "--volleys", "5", "--out", "out.png"],
     "balanced_network": ["--neurons", "200", "--seconds", "0.1", "--out", "out.png"],
     "brunel": ["--neurons", "500", "--seconds", "0.2", "--out", "out.png"],
     "cortical_microcircuit": ["--scale", "0.02", "--seconds", "0.1", "--out", "out.png"],
