@@ -20,7 +20,7 @@ SHOWN = {"first volley": (0, 0), "last, no plasticity": (1, -3), "last volley": 
 CUES = {"half of the stimulus": (0, -2), "half of the assembly": (0, -1)}
 
 
-# %% The calculus. A cap has k neurons, so others fill up half of an assembly
+# %% The calculus
 def calculus(n: int, k: int, rounds: int, seed: int, beta: float):
     fibres = [ac.Fibre(x, "E", w_max=spikes.CEILING[x[0]]) for x in ("S1", "S2", "E")]
     stimuli, rng = [ac.Stimulus(x, k // 2) for x in ("S1", "S2")], np.random.default_rng(seed)
@@ -28,8 +28,7 @@ def calculus(n: int, k: int, rounds: int, seed: int, beta: float):
     state, seen = ac.run(brain, brain.init(seed), np.ones(3, bool), rounds)
     order = rng.permutation(np.asarray(brain.cap(state, "E")))
     half, rest = np.split(order, [k // 2])
-    others = rng.choice(np.setdiff1d(np.arange(n), order), k - k // 2, replace=False)
-    cue, recall = brain.with_cap(state, "E", np.r_[half, others]), []
+    cue, recall = brain.with_cap(state, "E", half), []
     for start, fibre, wanted in ((brain.clear(state, "E"), "S1->E", order), (cue, "E->E", rest)):
         after, _ = ac.run(brain, start, brain.active(fibre), 1, False)
         recall.append((np.isin(wanted, np.asarray(brain.cap(after, "E"))).mean(), k / n))
