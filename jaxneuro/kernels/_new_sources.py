@@ -26,8 +26,9 @@ class NewNeurons(NamedTuple):
 
     **Fields** `number` int32 (c,) of each in its round, negative for none; `part` int32 (c,) how
     many synapses come from sources that fire; `on` bool () whether any do; `cap` int32 (k,) who
-    fires, ascending, `places` for nobody; `keys` uint32 (2, 2) of rows and of choices; static: `places` of the
-    source, probability `p`, `drawn` and `chosen` widths of the two parts of a list.
+    fires, ascending, `places` for nobody; `keys` uint32 (2, 2) of rows and of choices; static:
+    `places` of the source, probability `p`, `drawn` and `chosen` widths of the two parts of a
+    list.
     """
 
     number: Any
