@@ -92,16 +92,16 @@ def _received(sums: Any, firing: Any, first: Any, kind: Any, known: tuple) -> ja
         return native_call(name, arrays, shape, jnp.uint32, vmap_method=method, **_numbers(edges))
 
     def reference(sums: Any, firing: Firing, *operands: Any) -> jax.Array:
-        return wide_add(sums, _received(sums, firing, type(edges)(operands[0], *edges[1:])))
+        return wide_add(sums, _one_fibre(sums, firing, type(edges)(operands[0], *edges[1:])))
 
     def on_gpu(sums: Any, firing: Firing, *operands: Any) -> jax.Array:
-        return wide_add(sums, hashed_on_gpu(sums, firing, operands[0], edges, _received))
+        return wide_add(sums, hashed_on_gpu(sums, firing, operands[0], edges, _one_fibre))
 
     versions = {"cpu": native, "cuda": on_gpu if isinstance(edges, Hashed) else None}
     return by_platform(sums, firing, *operands, default=reference, **versions)
 
 
-def _received(like: jax.Array, firing: Firing, edges: Any) -> jax.Array:
+def _one_fibre(like: jax.Array, firing: Firing, edges: Any) -> jax.Array:
     """The reference: what comes through one fibre, shaped as `like` (n, 2)."""
     received = lambda: _FORMS[type(edges)](firing, edges, like.shape[0])  # noqa: E731
     return lax.cond(firing.on, received, lambda: jnp.zeros_like(like))

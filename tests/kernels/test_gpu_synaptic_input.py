@@ -195,7 +195,7 @@ def test_what_runs_instead_takes_batches(monkeypatch):
 
     def one(like, *rest):
         *now, key, _ = rest
-        return reference._received(like, Firing(*now), Hashed(key, *FEW))
+        return reference._one_fibre(like, Firing(*now), Hashed(key, *FEW))
 
     like = np.zeros((2, FEW[0], 2), np.uint32)
     operands = (x[None] for x in f)
