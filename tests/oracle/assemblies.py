@@ -18,7 +18,7 @@ One round, everything from the caps before it, then all areas at once:
     Cap:          the k largest, of equal ones the lower index.
 
 A fibre drives if it is active and its source fires: a stimulus, or an area with a cap.  Areas that
-nothing drives, and fixed ones, keep their cap.  wins_j counts the rounds, plastic or not, in which
+nothing drives, and fixed ones, keep their cap.  wins_j counts the plastic rounds in which
 j was among the k largest of an area that was not fixed.  In a plastic round c_ij grows by one for
 the edges of driving fibres from i that fired to j in the target's cap after the round, fixed or
 not.
@@ -125,6 +125,6 @@ class Brain:
                 fibre.counts[block] += fibre.edges[block]
         for name, area in self.areas.items():
             if not area.fixed and any(f.target == name for f, _ in driving):
-                area.wins[after[name]] += 1
+                area.wins[after[name]] += plastic
                 area.ever[after[name]] = True
             area.cap = after[name]
