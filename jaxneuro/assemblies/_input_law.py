@@ -72,7 +72,7 @@ def _of_fewer(wire: Any, numbers: np.ndarray, m: Any) -> Any:
     steps = jnp.log(left / numbers[1:].astype(np.float32)) + odds
     start = m * np.float32(np.log1p(-min(wire.p, 1 - 1e-7)))
     logs = start + jnp.concatenate([jnp.zeros(1, jnp.float32), jnp.cumsum(steps)])
-    law = jnp.exp(logs)
+    law = jnp.exp(logs - jnp.max(logs))  # of p = 1 the largest of them would be infinite
     return law / jnp.sum(law)
 
 

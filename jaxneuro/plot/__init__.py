@@ -12,11 +12,13 @@ from ._degrees import degrees as degrees
 from ._interval_histogram import interval_histogram as interval_histogram
 from ._lattice import lattice as lattice
 from ._lattice_movie import lattice_movie as lattice_movie
+from ._overlap_matrix import overlap_matrix as overlap_matrix
 from ._power_spectrum import power_spectrum as power_spectrum
 from ._raster import raster as raster
 from ._rate_histogram import rate_histogram as rate_histogram
 from ._rates import rates as rates
 from ._stdp_window import stdp_window as stdp_window
+from ._support import support as support
 from ._traces import traces as traces
 from ._weight_history import weight_history as weight_history
 from ._weights import delay_histogram as delay_histogram

@@ -13,6 +13,8 @@ from jaxneuro import plot
 from jaxneuro.plot._style import three_digits
 from tests.plot.results import connections, png, random_connections, random_result
 
+SUPPORT = np.cumsum(np.random.default_rng(0).integers(0, 90, (5, 25, 2)), axis=1)
+CAPS = np.sort(np.random.default_rng(1).integers(0, 90, (6, 30)), axis=1)
 LATTICE, RULE = np.arange(24.0), jn.plasticity.TraceSTDP()
 # By name: from a result and connections to a figure.
 FIGURES = {
@@ -41,6 +43,10 @@ FIGURES = {
     "stdp_window, pairs": lambda r, c: plot.stdp_window({"a rule": RULE}, dt=1.0, pairs=60),
     "weight_history": lambda r, c: plot.weight_history(r, "E->I"),
     "weight_history, times": lambda r, c: plot.weight_history(r, "E->I", times=[0.0, 9999.0]),
+    "support": lambda r, c: plot.support(SUPPORT, ["A", "B"], k=90),
+    "support, one area": lambda r, c: plot.support(SUPPORT[0, :, :1]),
+    "overlap_matrix": lambda r, c: plot.overlap_matrix(CAPS),
+    "overlap_matrix, named": lambda r, c: plot.overlap_matrix(CAPS[:3], ["a cap", "one", "two"]),
     "lattice": lambda r, c: plot.lattice(LATTICE, (4, 6), label="rate (Hz)", title="a title"),
     "lattice, 3 axes": lambda r, c: plot.lattice(LATTICE, (4, 2, 3), label="rate (Hz)"),
     "lattice, 4 axes": lambda r, c: plot.lattice(LATTICE, (2, 2, 2, 3), label="rate (Hz)"),
@@ -60,6 +66,7 @@ CASES = {
 }
 HARD = ("spikes", "no spikes", "nobody", "many")
 NO_UNIT = r"neurons?$|slices along|in each slice|axis \d from|synapses per pair|count cor|CV of"
+NO_UNIT += r"|round$|cap$"
 every_figure = pytest.mark.parametrize("draw", FIGURES.values(), ids=FIGURES.keys())
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 
