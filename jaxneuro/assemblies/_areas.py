@@ -18,7 +18,8 @@ def changed(state: BrainState, number: int, **fields: Any) -> BrainState:
 
 def silent(brain: Any, state: BrainState, names: Any, yes: Any) -> BrainState:
     """The state in which some areas have no cap, where `yes` (bool, may be traced)."""
-    for number in map(brain.number, names):
+    for name in names:
+        number: int = brain.number(name)
         fired = state.areas[number].fired & ~jnp.asarray(yes, bool)
         state = changed(state, number, fired=fired)
     return state
