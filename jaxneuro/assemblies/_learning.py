@@ -9,7 +9,7 @@ import numpy as np
 from jax import lax
 
 from .._checks import check_count
-from ._areas import silent
+from ._areas import changed, silent
 from ._brain import Brain
 from ._patterns import check_room, checked_patterns, common_neurons, overlaps
 from ._state import BrainState
@@ -22,7 +22,8 @@ def learn_classes(
 
     Before each class nobody fires in the target. A sample fires in the source for one round with
     learning. If the target has homeostasis, it rests while the target learns: weights are divided
-    by their sums when they are read, as in the published program.
+    by their sums when they are read, as in the published program. If it is refracted, only the
+    last cap of each class counts: with a large refraction no neuron belongs to two classes.
 
     **Step** `samples` int (classes, presentations, m): the neurons of the source that fire, m at
     most its k; -1 is nobody (see `patterns`). Returns the state, and the caps of the target: int32
@@ -49,7 +50,7 @@ def responses(
 ) -> jax.Array:
     """The cap of the target for each sample, starting from nobody: int32 (count, k).
 
-    Nothing is learned, and homeostasis acts if the target has it. The sample fires in all rounds,
+    Nothing is learned, no neuron is refracted, homeostasis acts if the target has it. The sample fires in all rounds,
     and from the second on what fired last in the target, where that has a fibre to itself.
 
     **Step** `samples` int (count, m), as in `learn_classes`; `rounds` at least 1. All samples are
@@ -117,15 +118,22 @@ def _learn(
     classes, times, size = samples.shape
     active = _recurrent(brain, source, target)
 
-    def one(state: BrainState, now: Any) -> tuple[BrainState, jax.Array]:
-        sample, starts = now
-        state = silent(brain, state, (target,), starts)
-        state = brain.step(brain.with_cap(state, source, sample), active)
-        return state, brain.cap(state, target)
+    number = brain.number(target)
+    refracted = brain.areas[number].refraction > 0
 
-    starts = jnp.asarray(np.tile(np.arange(times) == 0, classes))
-    state = _balance(brain, state, target, False)
-    state, caps = lax.scan(one, state, (samples.reshape(-1, size), starts))
+    def one(state: BrainState, now: Any) -> tuple[BrainState, jax.Array]:
+        sample, starts, ends = now
+        state = silent(brain, state, (target,), starts)
+        wins = state.areas[number].wins
+        state = brain.step(brain.with_cap(state, source, sample), active)
+        cap = brain.cap(state, target)
+        if refracted:  # wins count once for each class: those of its last round
+            state = changed(state, number, wins=wins.at[cap].add(ends.astype(jnp.int32)))
+        return state, cap
+
+    place = np.tile(np.arange(times), classes)
+    each = (samples.reshape(-1, size), jnp.asarray(place == 0), jnp.asarray(place == times - 1))
+    state, caps = lax.scan(one, _balance(brain, state, target, False), each)
     return _balance(brain, state, target, True), caps.reshape(classes, times, -1)
 
 
@@ -133,7 +141,7 @@ def _learn(
 def _responses(
     brain: Brain, state: BrainState, samples: jax.Array, source: str, target: str, rounds: int
 ) -> jax.Array:
-    state = _balance(brain, brain.clear(state, target), target, True)
+    state = _balance(brain, brain.rest(brain.clear(state, target), target), target, True)
     active = _recurrent(brain, source, target)
 
     def one(sample: jax.Array) -> jax.Array:
