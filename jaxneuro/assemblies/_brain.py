@@ -12,7 +12,7 @@ from .._arrays import as_array
 from .._checks import check_bounds, check_count, check_fraction, check_kind, is_traced, unknown
 from ..numerics import seed_of, stream_key
 from ._areas import changed, check, with_cap
-from ._connectome import init_fibre
+from ._connectome import init_fibres
 from ._description import Area, Fibre, Stimulus
 from ._state import NEVER, AreaState, BrainState
 from ._step import drivers, input_of, step
@@ -84,6 +84,11 @@ class Brain(eqx.Module):
         self.fibres = tuple(fibres)
         _check_names(self)
         check_bounds("a brain: beta", beta, at_least=0.0)
+        if np.shape(beta) != ():
+            raise ValueError(
+                f"a brain: beta must be one number; got shape {np.shape(beta)}. Use "
+                "Fibre(..., beta=0.1) for one fibre, brain.with_beta for all"
+            )
         self.rounds = check_count("a brain: rounds", rounds, at_least=1)
         default = None if p is None else check_fraction("a brain: p", p)
         self.wires = tuple(_wire(self, fibre, default) for fibre in self.fibres)
@@ -130,6 +135,12 @@ class Brain(eqx.Module):
                 raise unknown("fibre", name, self.fibre_names)
         return np.array([name in fibres for name in self.fibre_names], bool)
 
+    def inhibit(self, active: Any, *areas: str) -> Any:
+        """Active fibres without those from or onto the given areas: bool (F,) or (rounds, F)."""
+        numbers = {self.number(area) for area in areas}
+        open_ = np.array([w.number not in numbers and w.into not in numbers for w in self.wires])
+        return active & open_
+
     def with_beta(self, beta: Any) -> "Brain":
         """The same brain with another beta: one number, or (F,) one per fibre; may be traced."""
         check_bounds("beta", beta, at_least=0.0)
@@ -153,6 +164,8 @@ class Brain(eqx.Module):
         """One round. `active` bool (F,) the active fibres, `plastic` whether synapses learn.
 
         Both may be traced. Fibres that are not active in a NumPy array take no time.
+
+        **Raises** `ValueError` for an `active` or `plastic` of another shape or dtype.
         """
         return step(self, state, active, plastic)
 
@@ -259,7 +272,7 @@ def _init(brain: Brain, seed: jax.Array) -> BrainState:
     zero, words, n_fibres = jnp.int32(0), brain.words, len(brain.wires)
     history = jnp.zeros((n_fibres, words), jnp.uint32)
     areas = tuple(_init_area(area, words, brain.rounds, seed) for area in brain.areas)
-    fibres = tuple(init_fibre(wire, seed) for wire in brain.wires)
+    fibres = init_fibres(brain.wires, seed)
     return BrainState(seed, zero, zero, zero, history, history, areas, fibres)
 
 

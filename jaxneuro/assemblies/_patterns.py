@@ -44,7 +44,7 @@ def common_neurons(caps: Any, k: int, n: int) -> Any:
 
 
 def overlaps(caps: Any, assemblies: Any, n: int) -> Any:
-    """How many neurons caps share with assemblies: int32 (..., classes).
+    """The fraction of each assembly that is in each cap: float32 (..., classes).
 
     **Step** `caps` int32 (..., k) and `assemblies` int32 (classes, k') of an area of n neurons, as
     `Brain.cap` returns them: each neuron once, n and -1 nobody.
@@ -52,7 +52,7 @@ def overlaps(caps: Any, assemblies: Any, n: int) -> Any:
     caps, assemblies = jnp.asarray(caps, jnp.int32), jnp.asarray(assemblies, jnp.int32)
     member = jax.vmap(lambda one: jnp.zeros(n, jnp.int32).at[_counted(one, n)].set(1, mode="drop"))
     shared = member(assemblies).T.at[_counted(caps, n)].get(mode="fill", fill_value=0)
-    return jnp.sum(shared, axis=-2, dtype=jnp.int32)
+    return jnp.sum(shared, axis=-2).astype(jnp.float32) / jnp.float32(assemblies.shape[-1])
 
 
 def _counted(neurons: jax.Array, n: int) -> jax.Array:
