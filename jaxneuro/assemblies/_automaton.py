@@ -41,8 +41,8 @@ class ProbabilisticAutomaton(eqx.Module):
     The coin is an area with two assemblies, heads and tails. k random neurons of it fire; its
     recurrent synapses bring that to one of the two. STATE and COIN drive ARC, in which an assembly
     forms for each state and side; ARC drives STATE and WORD. As random neurons are all that is
-    random, a coin is not fair: for one connectome it falls on heads 0.3 to 0.7 of the time, and half
-    of it in the mean of many.
+    random, a coin is not fair: for one connectome it falls on heads 0.3 to 0.7 of the time, in the
+    mean of many half the time.
 
     **Fields** `transitions` (state, word, next state) of any names: the first of a state is for
     heads, the second for tails, and a single one for both; `start` a state; `k` neurons of an

@@ -50,8 +50,9 @@ def responses(
 ) -> jax.Array:
     """The cap of the target for each sample, starting from nobody: int32 (count, k).
 
-    Nothing is learned, no neuron is refracted, homeostasis acts if the target has it. The sample fires in all rounds,
-    and from the second on what fired last in the target, where that has a fibre to itself.
+    Nothing is learned, no neuron is refracted, and homeostasis acts if the target has it. The
+    sample fires in all rounds, and from the second on what fired last in the target, where that has
+    a fibre to itself.
 
     **Step** `samples` int (count, m), as in `learn_classes`; `rounds` at least 1. All samples are
     one batch. May be called inside `jit`, and vmapped over states.
