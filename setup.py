@@ -29,7 +29,7 @@ setup(
     ext_modules=[
         Extension(
             "jaxneuro.kernels._cpu",
-            sources=[f"{NATIVE}/{name}.cc" for name in ("draw", "kernels", "learn", "poisson")],
+            sources=[f"{NATIVE}/{name}.cc" for name in ("assembly", "draw", "kernels", "learn", "poisson")],
             depends=sorted(str(path) for path in Path(NATIVE).glob("*.h")),
             include_dirs=jaxlib_headers(),
             extra_compile_args=compile_options(),

@@ -1,6 +1,7 @@
 """Spiking networks as pure functions over immutable pytrees."""
 
 from . import analysis as analysis
+from . import assemblies as assemblies
 from . import channels as channels
 from . import connectivity as connectivity
 from . import construction as construction

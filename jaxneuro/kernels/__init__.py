@@ -16,6 +16,8 @@ from ._event_log import EventLog as EventLog
 from ._event_log import empty_log as empty_log
 from ._event_log import flush_limit as flush_limit
 from ._event_log import log_events as log_events
+from ._gap_lists import gap_lists as gap_lists
+from ._gap_lists import gap_width as gap_width
 from ._gap_rows import gap_counts as gap_counts
 from ._gap_rows import gap_rows as gap_rows
 from ._learn import Moment as Moment
@@ -39,6 +41,12 @@ from ._rescale import target_sums as target_sums
 from ._rule_programs import RulePrograms as RulePrograms
 from ._rule_programs import check_rule as check_rule
 from ._run_ahead import run_ahead as run_ahead
+from ._synaptic_input import Counts as Counts
+from ._synaptic_input import Firing as Firing
+from ._synaptic_input import Hashed as Hashed
+from ._synaptic_input import Lists as Lists
+from ._synaptic_input import Stored as Stored
+from ._synaptic_input import synaptic_input as synaptic_input
 from ._table import BLOCK_TARGETS as BLOCK_TARGETS
 from ._table import HAS_DELAYS as HAS_DELAYS
 from ._table import HAS_TAGS as HAS_TAGS
@@ -53,3 +61,12 @@ from ._threads import threads as threads
 from ._unpack import unpack as unpack
 from ._walk import UnwalkableError as UnwalkableError
 from ._walk import walk_or_loop as walk_or_loop
+from ._wide import wide_add as wide_add
+from ._wide import wide_equal as wide_equal
+from ._wide import wide_integers as wide_integers
+from ._wide import wide_less as wide_less
+from ._wide import wide_multiply as wide_multiply
+from ._wide import wide_subtract as wide_subtract
+from ._wide import wide_to_float as wide_to_float
+from ._wide import wide_to_number as wide_to_number
+from ._wide import wide_words as wide_words

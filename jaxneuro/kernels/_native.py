@@ -10,13 +10,18 @@ import jax
 
 _log = logging.getLogger("jaxneuro")
 _TARGETS = {
+    "jaxneuro_counted_input": "JaxneuroCountedInput",
     "jaxneuro_deliver": "JaxneuroDeliver",
+    "jaxneuro_draw_gap_rows": "JaxneuroGapRows",
+    "jaxneuro_hashed_input": "JaxneuroHashedInput",
     "jaxneuro_learn": "JaxneuroLearn",
+    "jaxneuro_listed_input": "JaxneuroListedInput",
     "jaxneuro_log_events": "JaxneuroLogEvents",
     "jaxneuro_materialize": "JaxneuroMaterialize",
     "jaxneuro_pack": "JaxneuroPack",
     "jaxneuro_poisson": "JaxneuroPoisson",
     "jaxneuro_rescale": "JaxneuroRescale",
+    "jaxneuro_stored_input": "JaxneuroStoredInput",
     "jaxneuro_target_sums": "JaxneuroTargetSums",
 }
 _POINTER, _SIZE = ctypes.c_void_p, ctypes.c_int64

@@ -174,9 +174,13 @@ def _gap_row(draw: Draw, own, tables, carry, visit):
 
 
 def _gap_of(draw: Draw, tables: jax.Array, word: jax.Array) -> jax.Array:
-    """How many thresholds are at or below each word: between two entries of the guide."""
     start, size = draw.gaps.astype(jnp.int32), draw.gap_size.astype(jnp.int32)
-    edge = start + 2 * size + (word >> draw.gap_shift).astype(jnp.int32)
+    return gap_of(tables, start, size, draw.gap_shift, word)
+
+
+def gap_of(tables: jax.Array, start: Any, size: Any, shift: Any, word: jax.Array) -> jax.Array:
+    """The gap of each word: how many thresholds of the gap table at `start` are at or below it."""
+    edge = start + 2 * size + (word >> shift).astype(jnp.int32)
     low, high = tables[edge].astype(jnp.int32), tables[edge + 1].astype(jnp.int32)
 
     def halve(_, ends):

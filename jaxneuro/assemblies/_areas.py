@@ -1,0 +1,69 @@
+"""Reading and setting the areas of a state, for the methods of `Brain`."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from .._checks import is_traced
+from ._state import AreaState, BrainState
+
+
+def changed(state: BrainState, number: int, **fields: Any) -> BrainState:
+    """The state with other fields of an area."""
+    areas = list(state.areas)
+    areas[number] = areas[number]._replace(**fields)
+    return state._replace(areas=tuple(areas))
+
+
+def with_cap(brain: Any, state: BrainState, name: str, neurons: Any) -> BrainState:
+    """See `Brain.with_cap`."""
+    number = brain.number(name)
+    described, area = brain.areas[number], state.areas[number]
+    if np.shape(neurons) != (described.k,):
+        raise ValueError(
+            f"area {name!r}: a cap must be k = {described.k} neurons, shape ({described.k},); got "
+            f"{np.shape(neurons)}"
+        )
+    if not is_traced(neurons):
+        neurons = _checked(name, described, area, np.asarray(neurons))
+    cap = jnp.sort(jnp.asarray(neurons, jnp.int32))
+    yes = jnp.asarray(True)
+    if described.sampled:
+        return changed(state, number, cap=cap, fired=yes)
+    fresh = jnp.sum(~area.ever[cap], dtype=jnp.int32)
+    ever = area.ever.at[cap].set(True)
+    return changed(state, number, cap=cap, fired=yes, ever=ever, support=area.support + fresh)
+
+
+def _checked(name: str, described: Any, area: AreaState, neurons: np.ndarray) -> np.ndarray:
+    if neurons.dtype.kind not in "iu":
+        raise ValueError(f"area {name!r}: a cap must be whole numbers; got {neurons.dtype}")
+    most, what = described.n, "n"
+    if described.sampled and not is_traced(area.support):
+        most, what = int(area.support), "the neurons that ever fired,"
+    if neurons.min() < 0 or neurons.max() >= most or np.unique(neurons).size != neurons.size:
+        raise ValueError(
+            f"area {name!r}: a cap must be different neurons from 0 to {what} {most:,} - 1; got "
+            f"{neurons.min()} to {neurons.max()}, {np.unique(neurons).size} different"
+        )
+    return neurons
+
+
+def check(brain: Any, state: BrainState) -> None:
+    """See `Brain.check`."""
+    forgotten = np.asarray(state.forgotten)
+    if forgotten.any():
+        raise ValueError(
+            f"{int(forgotten.max())} rounds had no room in the brain's history: their learning was "
+            f"lost. It remembers rounds={brain.rounds}; ask for "
+            f"Brain(..., rounds={brain.rounds + int(forgotten.max())})"
+        )
+    for described, area in zip(brain.areas, state.areas):
+        lost = int(np.asarray(area.lost).max())
+        if lost:
+            raise ValueError(
+                f"area {described.name!r}: {lost} neurons that should have fired had no room. It "
+                f"keeps capacity={described.capacity}; ask for "
+                f"capacity={described.capacity + 2 * lost} or more"
+            )

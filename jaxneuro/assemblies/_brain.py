@@ -1,0 +1,262 @@
+"""`Brain`: areas, stimuli and fibres as one value that steps in rounds."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._arrays import as_array
+from .._checks import check_bounds, check_count, check_fraction, check_kind, is_traced, unknown
+from ..numerics import seed_of
+from ._areas import changed, check, with_cap
+from ._connectome import init_fibre
+from ._description import Area, Fibre, Stimulus
+from ._state import AreaState, BrainState
+from ._step import drivers, input_of, step
+from ._weights import weight_tables
+
+
+class Wire(NamedTuple):
+    """A fibre whose ends are found: `source` and `target` as described, `number` of the source
+    among the areas (None: a stimulus), `into` that of the target."""
+
+    name: str
+    source: Any
+    target: Area
+    number: int | None
+    into: int
+    p: float
+
+    @property
+    def places(self) -> int:
+        """How many neurons the source has, or places."""
+        return self.source.size if self.number is None else self.source.places
+
+
+class Brain(eqx.Module):
+    """Areas of neurons that fire in rounds: the assembly calculus.
+
+    In a round every area with an active fibre from something that fires gets a new *cap*: of its n
+    neurons the k with the largest input, ties to the lower index. The input of a neuron is the
+    sum of the weights of its synapses from what fired in the round before, less its refraction.
+    Then each synapse from a neuron that fired before onto one that fires now is multiplied by
+    1 + beta. All areas change at once.
+
+    **Fields** `areas`, `stimuli`, `fibres` as given (static); `p`, `beta` the defaults of fibres;
+    `rounds` how many rounds with learning it can remember. Leaves: `beta` (F,), `weights` uint32
+    (F, rounds + 1, 2) the table of weights, `refraction` (A,).
+
+    **Raises** `ValueError` for names that are not unique or not known, p outside [0, 1], a fibre
+    without p, two fibres between the same ends.
+
+    **Source** Papadimitriou, Vempala, Mitropolsky, Collins, Maass (2020),
+    doi:10.1073/pnas.2001893117.
+    """
+
+    beta: Any
+    weights: Any
+    refraction: Any
+    areas: tuple[Area, ...] = eqx.field(static=True)
+    stimuli: tuple[Stimulus, ...] = eqx.field(static=True)
+    fibres: tuple[Fibre, ...] = eqx.field(static=True)
+    wires: tuple[Wire, ...] = eqx.field(static=True)
+    rounds: int = eqx.field(static=True)
+
+    def __init__(
+        self,
+        areas: Sequence[Area],
+        stimuli: Sequence[Stimulus] = (),
+        fibres: Sequence[Fibre] = (),
+        *,
+        p: float | None = None,
+        beta: Any = 0.1,
+        rounds: int = 64,
+    ) -> None:
+        self.areas, self.stimuli = tuple(areas), tuple(stimuli)
+        self.fibres = tuple(fibres)
+        _check_names(self)
+        check_bounds("a brain: beta", beta, at_least=0.0)
+        self.rounds = check_count("a brain: rounds", rounds, at_least=1)
+        default = None if p is None else check_fraction("a brain: p", p)
+        self.wires = tuple(_wire(self, fibre, default) for fibre in self.fibres)
+        twice = {w.name for w in self.wires if [v.name for v in self.wires].count(w.name) > 1}
+        if twice:
+            raise ValueError(f"a brain: fibres must differ in their ends; twice: {sorted(twice)}")
+        given = [beta if f.beta is None else f.beta for f in self.fibres]
+        traced = any(is_traced(x) for x in given)
+        self.beta = jnp.stack(given) if traced else as_array(given, np.float32)
+        self.weights = weight_tables(self.beta, self._ceilings, self.rounds)
+        self.refraction = as_array([a.refraction for a in self.areas], np.float32)
+
+    @property
+    def _ceilings(self) -> np.ndarray:
+        return np.array([f.w_max for f in self.fibres], np.float32)
+
+    @property
+    def area_names(self) -> tuple[str, ...]:
+        return tuple(a.name for a in self.areas)
+
+    @property
+    def fibre_names(self) -> tuple[str, ...]:
+        """The names of the fibres: "A->B"."""
+        return tuple(w.name for w in self.wires)
+
+    @property
+    def words(self) -> int:
+        """Words of the history of a neuron."""
+        return -(-self.rounds // 32)
+
+    def number(self, area: str) -> int:
+        """The number of an area, or `ValueError`."""
+        if area not in self.area_names:
+            raise unknown("area", area, self.area_names)
+        return self.area_names.index(area)
+
+    def active(self, *fibres: str) -> np.ndarray:
+        """The fibres that are active in a round: bool (F,), from their names ("A->B").
+
+        **Raises** `ValueError` for an unknown fibre.
+        """
+        for name in fibres:
+            if name not in self.fibre_names:
+                raise unknown("fibre", name, self.fibre_names)
+        return np.array([name in fibres for name in self.fibre_names], bool)
+
+    def with_beta(self, beta: Any) -> "Brain":
+        """The same brain with another beta: one number, or (F,) one per fibre; may be traced."""
+        check_bounds("beta", beta, at_least=0.0)
+        shape = (len(self.fibres),)
+        if np.shape(beta) not in ((), shape):
+            raise ValueError(
+                f"beta must be one number or one per fibre, {shape}; got {np.shape(beta)}"
+            )
+        new = jnp.broadcast_to(jnp.asarray(beta, jnp.float32), shape)
+        tables = weight_tables(new, self._ceilings, self.rounds)
+        return eqx.tree_at(lambda b: (b.beta, b.weights), self, (new, tables))
+
+    def init(self, key: Any) -> BrainState:
+        """The state before the first round; all synapses follow from the key.
+
+        `key` is an integer of at least 0, a JAX key, or a traced uint32. May be vmapped.
+        """
+        return _init(self, jnp.asarray(seed_of(key)))
+
+    def step(self, state: BrainState, active: Any, plastic: Any = True) -> BrainState:
+        """One round. `active` bool (F,) the active fibres, `plastic` whether synapses learn.
+
+        Both may be traced. Fibres that are not active in a NumPy array take no time.
+        """
+        return step(self, state, active, plastic)
+
+    def cap(self, state: BrainState, area: str) -> Any:
+        """The neurons of an area that fired last, ascending: int32 (k,); see `fired`.
+
+        Neurons of a sampled area are numbered in the order in which they first fired.
+        """
+        return state.areas[self.number(area)].cap
+
+    def fired(self, state: BrainState, area: str) -> Any:
+        """Whether an area has a cap: bool ()."""
+        return state.areas[self.number(area)].fired
+
+    def support(self, state: BrainState, area: str) -> Any:
+        """How many neurons of an area ever fired: int32 ()."""
+        return state.areas[self.number(area)].support
+
+    def input(self, state: BrainState, active: Any, area: str) -> Any:
+        """What the neurons of an area would receive in the next round: float32 (n,).
+
+        Of a sampled area: its `capacity` places, in which those after the support are empty.
+        """
+        number = self.number(area)
+        return input_of(self, state, drivers(self, state, active), number)
+
+    def with_cap(self, state: BrainState, area: str, neurons: Any) -> BrainState:
+        """The state in which the given neurons, int (k,), are the cap of an area.
+
+        **Raises** `ValueError` unless they are k different neurons of the area (of a sampled area:
+        such that ever fired); not checked where they are traced.
+        """
+        return with_cap(self, state, area, neurons)
+
+    def fix(self, state: BrainState, area: str, fixed: Any = True) -> BrainState:
+        """The state in which an area keeps its cap, whatever it receives, or not any more.
+
+        Its synapses learn as before.
+        """
+        return changed(state, self.number(area), fixed=jnp.asarray(fixed, bool))
+
+    def release(self, state: BrainState, area: str) -> BrainState:
+        """The state in which an area is not fixed."""
+        return self.fix(state, area, False)
+
+    def clear(self, state: BrainState, area: str) -> BrainState:
+        """The state in which an area has no cap: it fires nothing until it is driven again."""
+        return changed(state, self.number(area), fired=jnp.asarray(False))
+
+    def rest(self, state: BrainState, area: str) -> BrainState:
+        """The state in which no neuron of an area is refracted."""
+        number = self.number(area)
+        return changed(state, number, wins=jnp.zeros_like(state.areas[number].wins))
+
+    def check(self, state: BrainState) -> None:
+        """Raises `ValueError` if a capacity was exceeded, with the one to ask for."""
+        check(self, state)
+
+
+def _check_names(brain: Brain) -> None:
+    for what, kind in (("areas", Area), ("stimuli", Stimulus), ("fibres", Fibre)):
+        for x in getattr(brain, what):
+            check_kind(f"a brain: {what}", x, kind)
+    names = [x.name for x in (*brain.areas, *brain.stimuli)]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"a brain: names of areas and stimuli must be unique; twice: {twice}")
+    if not brain.areas:
+        raise ValueError("a brain must have at least one area; got none")
+
+
+def _wire(brain: Brain, fibre: Fibre, default: float | None) -> Wire:
+    into = brain.number(fibre.target)
+    ends = {x.name: x for x in (*brain.areas, *brain.stimuli)}
+    if fibre.source not in ends:
+        raise unknown("area or stimulus", fibre.source, ends)
+    p = default if fibre.p is None else fibre.p
+    if p is None:
+        raise ValueError(
+            f"fibre {fibre.name}: p must be given, by Fibre(..., p=0.01) or by Brain(..., p=0.01)"
+        )
+    source = ends[fibre.source]
+    number = None if isinstance(source, Stimulus) else brain.number(fibre.source)
+    return Wire(fibre.name, source, brain.areas[into], number, into, p)
+
+
+@eqx.filter_jit
+def _init(brain: Brain, seed: jax.Array) -> BrainState:
+    zero, words, n_fibres = jnp.int32(0), brain.words, len(brain.wires)
+    history = jnp.zeros((n_fibres, words), jnp.uint32)
+    areas = tuple(_init_area(area, words, brain.rounds) for area in brain.areas)
+    fibres = tuple(init_fibre(wire, seed) for wire in brain.wires)
+    return BrainState(seed, zero, zero, zero, history, history, areas, fibres)
+
+
+def _init_area(area: Area, words: int, rounds: int) -> AreaState:
+    n, zero, no = area.places, jnp.int32(0), jnp.asarray(False)
+    history = jnp.zeros((n, words), jnp.uint32)
+    kept = n if area.sampled else 0
+    return AreaState(
+        cap=jnp.arange(area.k, dtype=jnp.int32),
+        fired=no,
+        fixed=no,
+        support=zero,
+        ever=jnp.zeros(0 if area.sampled else n, bool),
+        wins=jnp.zeros(n if area.refraction else 0, jnp.int32),
+        before=history,
+        after=history,
+        rank=jnp.zeros(kept, jnp.uint32),
+        limits=jnp.zeros((rounds if area.sampled else 0, 3), jnp.uint32),
+        lost=zero,
+    )

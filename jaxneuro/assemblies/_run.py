@@ -1,0 +1,115 @@
+"""`run`: many rounds, and what is seen of them."""
+
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from .._checks import check_count, is_traced
+from ._brain import Brain
+from ._state import BrainState
+
+
+class Seen(NamedTuple):
+    """What `run` saw: arrays (rounds, areas), in the order of `brain.area_names`.
+
+    **Fields** `support` how many neurons ever fired; `kept` how many of the cap were in the cap of
+    the round before (0 without one).
+    """
+
+    support: Any
+    kept: Any
+
+
+def run(
+    brain: Brain, state: BrainState, active: Any, rounds: int | None = None, plastic: Any = True
+) -> tuple[BrainState, Seen]:
+    """Some rounds: the state after them, and what was seen.
+
+    `active` bool (F,) the fibres of all rounds (`brain.active`), or (rounds, F) those of each;
+    `plastic` whether synapses learn, one bool or (rounds,). `lax.scan` over `brain.step`, so it may
+    be called inside `jit`, `vmap` and `scan`.
+
+    **Raises** `ValueError` for an `active` of another shape.
+    """
+    return _run(brain, state, *_plan(brain, active, rounds, plastic))
+
+
+def _plan(brain: Brain, active: Any, rounds: Any, plastic: Any) -> tuple[Any, ...]:
+    """`active` and `plastic` for all rounds (static if they can be) and for each, and the number."""
+    if not is_traced(active):
+        active = np.asarray(active)
+    size = len(brain.fibres)
+    if active.dtype != bool or active.shape[-1:] != (size,) or active.ndim > 2:
+        raise ValueError(
+            f"run: active must be bool ({size},) or (rounds, {size}), from brain.active(...); got "
+            f"{active.dtype} {active.shape}"
+        )
+    lengths = {
+        x.shape[0]
+        for x, rank in (
+            (active, 2),
+            (np.asarray(plastic) if not is_traced(plastic) else plastic, 1),
+        )
+        if x.ndim == rank
+    }
+    if rounds is not None:
+        lengths.add(check_count("run: rounds", rounds))
+    if len(lengths) != 1:
+        raise ValueError(
+            "run: rounds must be given once, or agree with the first axis of active and plastic; "
+            f"got {sorted(lengths) or 'none'}"
+        )
+    fixed = Fixed(None, None)
+    each_active, each_plastic = active, plastic
+    if active.ndim == 1 and not is_traced(active):
+        fixed, each_active = fixed._replace(active=tuple(active.tolist())), None
+    if not is_traced(plastic) and np.ndim(plastic) == 0:
+        fixed, each_plastic = fixed._replace(plastic=bool(plastic)), None
+    return each_active, each_plastic, fixed, lengths.pop()
+
+
+class Fixed(NamedTuple):
+    """What is known before a program is compiled; None where it is not."""
+
+    active: Any
+    plastic: Any
+
+
+@eqx.filter_jit
+def _run(
+    brain: Brain, state: BrainState, active: Any, plastic: Any, fixed: Fixed, rounds: int
+) -> tuple[BrainState, Seen]:
+    shared = {"active": active, "plastic": plastic}
+    each = {
+        k: x
+        for k, x in shared.items()
+        if x is not None and jnp.ndim(x) == (2 if k == "active" else 1)
+    }
+
+    def one(state: BrainState, now: dict[str, Any]) -> tuple[BrainState, Seen]:
+        known = np.array(fixed.active, bool) if fixed.active is not None else None
+        fibres = known if known is not None else now.get("active", active)
+        learn = fixed.plastic if fixed.plastic is not None else now.get("plastic", plastic)
+        new = brain.step(state, fibres, learn)
+        return new, seen(state, new)
+
+    return lax.scan(one, state, each, length=rounds)
+
+
+def seen(old: BrainState, new: BrainState) -> Seen:
+    """What there is to see of a round."""
+    support = jnp.stack([area.support for area in new.areas])
+    kept = [
+        jnp.where(a.fired, shared_neurons(a.cap, b.cap), 0) for a, b in zip(old.areas, new.areas)
+    ]
+    return Seen(support, jnp.stack(kept))
+
+
+def shared_neurons(a: jax.Array, b: jax.Array) -> jax.Array:
+    """How many neurons two caps share: int32 (). Both ascend."""
+    place = jnp.minimum(jnp.searchsorted(a, b), a.shape[0] - 1)
+    return jnp.sum(a[place] == b, dtype=jnp.int32)

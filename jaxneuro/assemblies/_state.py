@@ -1,0 +1,58 @@
+"""The state of a brain: caps, and the history from which all weights follow."""
+
+from typing import Any, NamedTuple
+
+
+class AreaState(NamedTuple):
+    """What an area holds. N are its neurons, or the places of a sampled area.
+
+    **Fields** `cap` int32 (k,) the neurons that fired last, ascending; `fired` whether there is a
+    cap; `fixed` whether it stays; `support` int32 how many neurons ever fired; `ever` bool (N,)
+    which (listed areas); `wins` int32 (N,) how often, since the last rest (refracted areas);
+    `before`, `after` uint32 (N, words): a bit for each remembered round in which the neuron was in
+    the cap before or after it; `rank` uint32 (N,), `limits` uint32 (rounds, 3), `lost` int32: see
+    `_sampled.py`. What an area does not need has length 0.
+    """
+
+    cap: Any
+    fired: Any
+    fixed: Any
+    support: Any
+    ever: Any
+    wins: Any
+    before: Any
+    after: Any
+    rank: Any
+    limits: Any
+    lost: Any
+
+
+class FibreState(NamedTuple):
+    """What a fibre holds.
+
+    **Fields** `key` uint32 (2,) of its draws; `synapses` what is stored of them: see
+    `_connectome.py`; `sums` uint32 (n, 2) of all weights of a neuron (homeostasis), or (0, 2).
+    """
+
+    key: Any
+    synapses: Any
+    sums: Any
+
+
+class BrainState(NamedTuple):
+    """The state of a brain.
+
+    **Fields** `seed` uint32; `round` int32 rounds so far; `remembered` int32 rounds in the
+    history; `forgotten` int32 rounds that had no room in it; `active`, `learned` uint32 (F, words)
+    a bit for each remembered round in which a fibre was active, and in which it learned; `areas`,
+    `fibres` their states.
+    """
+
+    seed: Any
+    round: Any
+    remembered: Any
+    forgotten: Any
+    active: Any
+    learned: Any
+    areas: tuple[AreaState, ...]
+    fibres: tuple[FibreState, ...]

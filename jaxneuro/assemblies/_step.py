@@ -1,0 +1,218 @@
+"""One round of a brain."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..kernels import (
+    Firing,
+    synaptic_input,
+    wide_add,
+    wide_multiply,
+    wide_subtract,
+    wide_to_float,
+    wide_to_number,
+)
+from ._candidates import sampled_cap
+from ._cap import k_cap, k_cap_wide
+from ._connectome import edges_of
+from ._state import AreaState, BrainState
+from ._weights import fixed_point
+
+
+class Page(NamedTuple):
+    """Where a round is written down: a bit of a word, 0 if it is not; `number` of the round in
+    the history; whether it was `wanted`."""
+
+    word: Any
+    bit: Any
+    number: Any
+    wanted: Any
+
+
+def step(brain: Any, state: BrainState, active: Any, plastic: Any = True) -> BrainState:
+    """See `Brain.step`."""
+    driving = drivers(brain, state, active)
+    page = _page(brain, state, driving, plastic)
+    sources = {w.number for w in brain.wires} - {None}
+    # Written before it is read, so that XLA updates it in place; `learned` has no such bit yet.
+    areas = [
+        _mark_before(area, page) if number in sources else area
+        for number, area in enumerate(state.areas)
+    ]
+    state = state._replace(areas=tuple(areas))
+    reached = [_reached(brain, driving, number) for number in range(len(areas))]
+    new = [
+        area if on is None else _select(brain, state, number, driving, on, page)
+        for number, (area, on) in enumerate(zip(areas, reached))
+    ]
+    new = [x if on is None else _mark_after(x, page, on) for x, on in zip(new, reached)]
+    fibres = _homeostasis(brain, state, new, driving, page, plastic)
+    return _turn(state._replace(areas=tuple(new), fibres=fibres), driving, page, plastic, state)
+
+
+def drivers(brain: Any, state: BrainState, active: Any) -> tuple[Any, ...]:
+    """Whether each fibre is active and its source fires: bool (), None where it is known not to."""
+    known = isinstance(active, np.ndarray)
+    out: list[Any] = []
+    for number, wire in enumerate(brain.wires):
+        if wire.p == 0 or (known and not active[number]):
+            out.append(None)
+            continue
+        fires = True if wire.number is None else state.areas[wire.number].fired
+        out.append(jnp.asarray(fires if known else active[number] & fires))
+    return tuple(out)
+
+
+def _reached(brain: Any, driving: tuple, area: int) -> Any:
+    """Whether any fibre drives an area; None where it is known that none does."""
+    into = [on for wire, on in zip(brain.wires, driving) if wire.into == area and on is not None]
+    return None if not into else jnp.any(jnp.stack(into))
+
+
+def _page(brain: Any, state: BrainState, driving: tuple, plastic: Any) -> Page:
+    """Rounds with learning are written down, and all in which a sampled area fires."""
+    wanted = jnp.asarray(False)
+    for wire, on in zip(brain.wires, driving):
+        if on is not None:
+            wanted = wanted | (on if wire.target.sampled else on & plastic)
+    number = state.remembered
+    keep = wanted & (number < brain.rounds)
+    bit = jnp.where(keep, jnp.uint32(1) << (number % 32).astype(jnp.uint32), jnp.uint32(0))
+    return Page(jnp.minimum(number // 32, brain.words - 1), bit, number, wanted)
+
+
+def _mark_before(area: AreaState, page: Page) -> AreaState:
+    bit = jnp.where(area.fired, page.bit, jnp.uint32(0))
+    return area._replace(before=area.before.at[area.cap, page.word].add(bit))
+
+
+def _mark_after(area: AreaState, page: Page, on: Any) -> AreaState:
+    bit = jnp.where(on, page.bit, jnp.uint32(0))
+    return area._replace(after=area.after.at[area.cap, page.word].add(bit))
+
+
+def _select(brain: Any, state: BrainState, number: int, driving: tuple, on: Any, page: Page) -> Any:
+    """The area with its new cap."""
+    area, described = state.areas[number], brain.areas[number]
+    moves = on & ~area.fixed
+    if described.sampled:
+        sums = _input_sums(brain, state, number, driving)
+        return sampled_cap(brain, state, number, driving, moves, sums, page)
+    if described.homeostasis:
+        cap = k_cap(_balanced_input(brain, state, number, driving), described.k)
+    else:
+        cap = k_cap_wide(_input_sums(brain, state, number, driving), described.k)
+    cap = jnp.where(moves, cap, area.cap)
+    ever = area.ever.at[cap].get()
+    fresh = jnp.where(moves, jnp.sum(~ever, dtype=jnp.int32), 0)
+    wins = area.wins
+    if described.refraction:
+        wins = wins.at[cap].add(moves.astype(jnp.int32))
+    return area._replace(
+        cap=cap,
+        fired=area.fired | moves,
+        support=area.support + fresh,
+        ever=area.ever.at[cap].set(ever | moves),
+        wins=wins,
+    )
+
+
+def _input_sums(brain: Any, state: BrainState, number: int, driving: tuple) -> Any:
+    """What the neurons of an area receive, less their refraction: 64-bit integers (N, 2)."""
+    sums = jnp.zeros((brain.areas[number].places, 2), jnp.uint32)
+    for fibre, (wire, on) in enumerate(zip(brain.wires, driving)):
+        if wire.into == number and on is not None:
+            sums = synaptic_input(
+                sums, _firing(brain, state, fibre, on), _edges(brain, state, fibre)
+            )
+    if not brain.areas[number].refraction:
+        return sums
+    wins = jnp.minimum(state.areas[number].wins, 65_535)
+    return wide_subtract(sums, wide_multiply(fixed_point(brain.refraction[number]), wins))
+
+
+def _balanced_input(brain: Any, state: BrainState, number: int, driving: tuple) -> Any:
+    """The input of an area whose weights are divided by their sums: float32 (n,)."""
+    described = brain.areas[number]
+    total = jnp.zeros(described.n, jnp.float32)
+    for fibre, (wire, on) in enumerate(zip(brain.wires, driving)):
+        if wire.into == number and on is not None:
+            sums = _fibre_sums(brain, state, fibre, on)
+            all_weights = wide_to_float(state.fibres[fibre].sums)
+            # A neuron without any synapse receives nothing.
+            total = total + wide_to_float(sums) / jnp.maximum(all_weights, 1)
+    if not described.refraction:
+        return total
+    return total - brain.refraction[number] * state.areas[number].wins.astype(jnp.float32)
+
+
+def input_of(brain: Any, state: BrainState, driving: tuple, number: int) -> Any:
+    """What an area would receive: float32 (N,)."""
+    if brain.areas[number].homeostasis:
+        return _balanced_input(brain, state, number, driving)
+    return wide_to_number(_input_sums(brain, state, number, driving))
+
+
+def _fibre_sums(brain: Any, state: BrainState, fibre: int, on: Any) -> Any:
+    sums = jnp.zeros((brain.wires[fibre].target.places, 2), jnp.uint32)
+    return synaptic_input(sums, _firing(brain, state, fibre, on), _edges(brain, state, fibre))
+
+
+def _edges(brain: Any, state: BrainState, fibre: int) -> Any:
+    return edges_of(brain.wires[fibre], state.fibres[fibre])
+
+
+def _firing(brain: Any, state: BrainState, fibre: int, on: Any) -> Firing:
+    wire = brain.wires[fibre]
+    target = state.areas[wire.into]
+    cap, before = jnp.zeros(1, jnp.int32), jnp.zeros((1, brain.words), jnp.uint32)
+    if wire.number is not None:
+        cap, before = state.areas[wire.number].cap, state.areas[wire.number].before
+    return Firing(on, cap, before, target.after, state.learned[fibre], brain.weights[fibre])
+
+
+def _homeostasis(
+    brain: Any, state: BrainState, areas: list, driving: tuple, page: Page, plastic: Any
+) -> tuple:
+    """Adds what the synapses have gained to the sums of all weights of a neuron."""
+    out = list(state.fibres)
+    for fibre, (wire, on) in enumerate(zip(brain.wires, driving)):
+        if on is None or not wire.target.homeostasis or plastic is False:
+            continue
+        learned = _with_bit(state.learned, fibre, page, on & plastic)
+        after = state._replace(areas=tuple(areas), learned=learned)
+        if wire.number is not None:  # those that fired before the round
+            sources = list(areas)
+            old = state.areas[wire.number]
+            sources[wire.number] = sources[wire.number]._replace(cap=old.cap)
+            after = after._replace(areas=tuple(sources))
+        gained = wide_subtract(
+            _fibre_sums(brain, after, fibre, on), _fibre_sums(brain, state, fibre, on)
+        )
+        out[fibre] = out[fibre]._replace(sums=wide_add(out[fibre].sums, gained))
+    return tuple(out)
+
+
+def _with_bit(history: jax.Array, fibre: int, page: Page, on: Any) -> jax.Array:
+    bit = jnp.where(on, page.bit, jnp.uint32(0))
+    return history.at[fibre, page.word].add(bit)
+
+
+def _turn(new: BrainState, driving: tuple, page: Page, plastic: Any, old: BrainState) -> BrainState:
+    """Counts the round, and writes down which fibres were active and which learned."""
+    active, learned = old.active, old.learned
+    for fibre, on in enumerate(driving):
+        if on is not None:
+            active = _with_bit(active, fibre, page, on)
+            learned = _with_bit(learned, fibre, page, on & plastic)
+    kept = (page.bit != 0).astype(jnp.int32)
+    return new._replace(
+        round=old.round + 1,
+        remembered=old.remembered + kept,
+        forgotten=old.forgotten + page.wanted.astype(jnp.int32) - kept,
+        active=active,
+        learned=learned,
+    )
