@@ -7,6 +7,7 @@ from pathlib import Path
 from setuptools import Extension, setup
 
 NATIVE = "jaxneuro/kernels/native"
+SOURCES = ("assembly", "draw", "k_cap", "kernels", "learn", "poisson")
 
 
 def jaxlib_headers() -> list[str]:
@@ -29,7 +30,7 @@ setup(
     ext_modules=[
         Extension(
             "jaxneuro.kernels._cpu",
-            sources=[f"{NATIVE}/{name}.cc" for name in ("assembly", "draw", "kernels", "learn", "poisson")],
+            sources=[f"{NATIVE}/{name}.cc" for name in SOURCES],
             depends=sorted(str(path) for path in Path(NATIVE).glob("*.h")),
             include_dirs=jaxlib_headers(),
             extra_compile_args=compile_options(),

@@ -14,7 +14,7 @@ from ..numerics import seed_of
 from ._areas import changed, check, with_cap
 from ._connectome import init_fibre
 from ._description import Area, Fibre, Stimulus
-from ._state import AreaState, BrainState
+from ._state import NEVER, AreaState, BrainState
 from ._step import drivers, input_of, step
 from ._weights import weight_tables
 
@@ -29,6 +29,11 @@ class Wire(NamedTuple):
     number: int | None
     into: int
     p: float
+
+    @property
+    def firing(self) -> int:
+        """How many neurons of the source fire at a time."""
+        return self.source.size if self.number is None else self.source.k
 
     @property
     def places(self) -> int:
@@ -257,6 +262,6 @@ def _init_area(area: Area, words: int, rounds: int) -> AreaState:
         before=history,
         after=history,
         rank=jnp.zeros(kept, jnp.uint32),
-        limits=jnp.zeros((rounds if area.sampled else 0, 3), jnp.uint32),
+        limits=jnp.asarray(np.tile(NEVER, (rounds if area.sampled else 0, 1))),
         lost=zero,
     )

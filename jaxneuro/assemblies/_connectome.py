@@ -86,5 +86,4 @@ def list_width(fibre: Any) -> int:
 
 def most_chosen(fibre: Any) -> int:
     """More of the firing sources than a neuron has synapses from, but once in 10^18."""
-    firing = fibre.source.k
-    return max(1, min(firing, gap_width(firing, fibre.p))) if fibre.p > 0 else 1
+    return max(1, gap_width(fibre.firing, fibre.p)) if fibre.p > 0 else 1

@@ -2,6 +2,11 @@
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
+# The limit of a round in which no neuron could have won: see `_candidates.py`.
+NEVER = np.array([[0xFFFFFFFF, 0x7FFFFFFF, 0]], np.uint32)
+
 
 class AreaState(NamedTuple):
     """What an area holds. N are its neurons, or the places of a sampled area.
@@ -11,7 +16,7 @@ class AreaState(NamedTuple):
     which (listed areas); `wins` int32 (N,) how often, since the last rest (refracted areas);
     `before`, `after` uint32 (N, words): a bit for each remembered round in which the neuron was in
     the cap before or after it; `rank` uint32 (N,), `limits` uint32 (rounds, 3), `lost` int32: see
-    `_sampled.py`. What an area does not need has length 0.
+    `_candidates.py`. What an area does not need has length 0.
     """
 
     cap: Any

@@ -8,6 +8,8 @@ import numpy as np
 
 from ..kernels import (
     Firing,
+    k_cap,
+    k_cap_wide,
     synaptic_input,
     wide_add,
     wide_multiply,
@@ -15,9 +17,8 @@ from ..kernels import (
     wide_to_float,
     wide_to_number,
 )
-from ._candidates import sampled_cap
-from ._cap import k_cap, k_cap_wide
 from ._connectome import edges_of
+from ._sampled import sampled_cap
 from ._state import AreaState, BrainState
 from ._weights import fixed_point
 
@@ -44,12 +45,14 @@ def step(brain: Any, state: BrainState, active: Any, plastic: Any = True) -> Bra
     ]
     state = state._replace(areas=tuple(areas))
     reached = [_reached(brain, driving, number) for number in range(len(areas))]
-    new = [
-        area if on is None else _select(brain, state, number, driving, on, page)
+    moved = [
+        (area, {}) if on is None else _select(brain, state, number, driving, on, page)
         for number, (area, on) in enumerate(zip(areas, reached))
     ]
+    new = [area for area, _ in moved]
     new = [x if on is None else _mark_after(x, page, on) for x, on in zip(new, reached)]
-    fibres = _homeostasis(brain, state, new, driving, page, plastic)
+    fibres = _with_synapses(state, [synapses for _, synapses in moved])
+    fibres = _homeostasis(brain, state._replace(fibres=fibres), new, driving, page, plastic)
     return _turn(state._replace(areas=tuple(new), fibres=fibres), driving, page, plastic, state)
 
 
@@ -94,8 +97,10 @@ def _mark_after(area: AreaState, page: Page, on: Any) -> AreaState:
     return area._replace(after=area.after.at[area.cap, page.word].add(bit))
 
 
-def _select(brain: Any, state: BrainState, number: int, driving: tuple, on: Any, page: Page) -> Any:
-    """The area with its new cap."""
+def _select(
+    brain: Any, state: BrainState, number: int, driving: tuple, on: Any, page: Page
+) -> tuple[AreaState, dict[int, Any]]:
+    """The area with its new cap, and synapses by fibre where they are new."""
     area, described = state.areas[number], brain.areas[number]
     moves = on & ~area.fixed
     if described.sampled:
@@ -111,13 +116,23 @@ def _select(brain: Any, state: BrainState, number: int, driving: tuple, on: Any,
     wins = area.wins
     if described.refraction:
         wins = wins.at[cap].add(moves.astype(jnp.int32))
-    return area._replace(
+    area = area._replace(
         cap=cap,
         fired=area.fired | moves,
         support=area.support + fresh,
         ever=area.ever.at[cap].set(ever | moves),
         wins=wins,
     )
+    return area, {}
+
+
+def _with_synapses(state: BrainState, new: list[dict[int, Any]]) -> tuple:
+    """The fibres with the synapses of neurons that fired for the first time."""
+    fibres = list(state.fibres)
+    for some in new:
+        for fibre, synapses in some.items():
+            fibres[fibre] = fibres[fibre]._replace(synapses=synapses)
+    return tuple(fibres)
 
 
 def _input_sums(brain: Any, state: BrainState, number: int, driving: tuple) -> Any:

@@ -20,6 +20,8 @@ from ._gap_lists import gap_lists as gap_lists
 from ._gap_lists import gap_width as gap_width
 from ._gap_rows import gap_counts as gap_counts
 from ._gap_rows import gap_rows as gap_rows
+from ._k_cap import k_cap as k_cap
+from ._k_cap import k_cap_wide as k_cap_wide
 from ._learn import Moment as Moment
 from ._learn import PlasticSynapses as PlasticSynapses
 from ._learn import learn as learn
@@ -27,6 +29,7 @@ from ._materialize import materialize as materialize
 from ._native import native_available as native_available
 from ._pack import pack as pack
 from ._pack import packed_bytes as packed_bytes
+from ._past_inputs import past_inputs as past_inputs
 from ._poisson import poisson as poisson
 from ._poisson_reference import LARGEST_MEAN as LARGEST_MEAN
 from ._redraw import DRAW_WORDS as DRAW_WORDS
@@ -34,6 +37,7 @@ from ._redraw import GAPS as GAPS
 from ._redraw import UNIFORM as UNIFORM
 from ._redraw import Draw as Draw
 from ._redraw import gap_words as gap_words
+from ._redraw import multiply_high as multiply_high
 from ._redraw import redraw as redraw
 from ._released import Released as Released
 from ._rescale import rescale as rescale
