@@ -82,8 +82,10 @@ class Search(NamedTuple):
 
 def find(brain: Any, state: BrainState, search: Search, moves: Any) -> Candidates:
     """The candidates of a round: as many as could win, or k."""
-    empty = [jnp.zeros(search.k, jnp.int32) if w.number is None else _no_lists(w, search.k)
-             for w in search.wires]
+    empty = [
+        jnp.zeros(search.k, jnp.int32) if w.number is None else _no_lists(w, search.k)
+        for w in search.wires
+    ]
     start = Candidates(
         jnp.int32(0), jnp.zeros(search.k, jnp.uint32), jnp.zeros(search.k, jnp.uint32), tuple(empty)
     )
@@ -99,7 +101,9 @@ def find(brain: Any, state: BrainState, search: Search, moves: Any) -> Candidate
         chosen = ~_fired_before(search, state, new)
         chosen = chosen & (drawn + jnp.arange(search.k) < search.n)
         found = _append(found, new, chosen)
-        enough = (found.found >= search.k) | (_better(search, x[-1], rank[-1]) + found.found >= search.k)
+        enough = (found.found >= search.k) | (
+            _better(search, x[-1], rank[-1]) + found.found >= search.k
+        )
         return drawn + search.k, time, enough, found
 
     start = jnp.int32(0), jnp.float32(0), jnp.asarray(False), start
