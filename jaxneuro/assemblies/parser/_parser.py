@@ -43,7 +43,7 @@ def brain_of(
 
 
 @eqx.filter_jit
-def hear(brain: Brain, seed: Any, script: Script, rounds: int) -> BrainState:
+def hear(brain: Brain, state: BrainState, script: Script, rounds: int) -> BrainState:
     """The state after a sentence: every phase is `rounds` rounds.
 
     An assembly forms in the first round of a phase. It is held in the others, so that refraction,
@@ -51,16 +51,17 @@ def hear(brain: Brain, seed: Any, script: Script, rounds: int) -> BrainState:
     """
     lex_k = brain.areas[0].k
 
-    def one(state: BrainState, now: Any) -> tuple[BrainState, None]:
-        phase, is_first = now // rounds, now % rounds == 0
-        do = jax.tree.map(lambda x: x[phase], script)
-        state = _speak(brain, state, do.word, lex_k)
-        state = _hold(state, is_first, do.free)
-        active = jnp.where(is_first, do.first, do.later)
-        return _round(brain, state, active, do.plastic, do.refracted), None
+    def phase(state: BrainState, do: Script) -> tuple[BrainState, None]:
+        def one(state: BrainState, now: Any) -> tuple[BrainState, None]:
+            active, free = now
+            state = _hold(state, free)
+            return _round(brain, state, active, do.plastic, do.refracted), None
 
-    total = script.word.shape[0] * rounds
-    return lax.scan(one, brain.init(seed), jnp.arange(total))[0]
+        active = jnp.broadcast_to(do.later, (rounds, *do.later.shape)).at[0].set(do.first)
+        free = jnp.zeros((rounds, *do.free.shape), bool).at[0].set(do.free)
+        return lax.scan(one, _speak(brain, state, do.word, lex_k), (active, free))
+
+    return lax.scan(phase, state, script)[0]
 
 
 def _speak(brain: Brain, state: BrainState, word: Any, lex_k: int) -> BrainState:
@@ -72,9 +73,9 @@ def _speak(brain: Brain, state: BrainState, word: Any, lex_k: int) -> BrainState
     return state._replace(areas=(lexicon, *state.areas[1:]))
 
 
-def _hold(state: BrainState, first: Any, free: Any) -> BrainState:
-    """Every area keeps its cap but the one in which an assembly forms."""
-    held = [a._replace(fixed=~(first & free[i])) for i, a in enumerate(state.areas)]
+def _hold(state: BrainState, free: Any) -> BrainState:
+    """Every area keeps its cap but those that are free."""
+    held = [a._replace(fixed=~free[number]) for number, a in enumerate(state.areas)]
     return state._replace(areas=tuple(held))
 
 
@@ -85,9 +86,7 @@ def _round(
     wins = [a.wins for a in state.areas]
     rested = [a._replace(wins=jnp.where(refracted, a.wins, 0)) for a in state.areas]
     new = brain.step(state._replace(areas=tuple(rested)), active, plastic)
-    back = [
-        a._replace(wins=jnp.where(refracted, a.wins, old)) for a, old in zip(new.areas, wins)
-    ]
+    back = [a._replace(wins=jnp.where(refracted, a.wins, old)) for a, old in zip(new.areas, wins)]
     return new._replace(areas=tuple(back))
 
 
