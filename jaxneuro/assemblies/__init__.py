@@ -1,5 +1,6 @@
 """Assemblies of neurons: the assembly calculus as pure functions."""
 
+from . import parser as parser
 from ._brain import Brain as Brain
 from ._description import Area as Area
 from ._description import Fibre as Fibre

@@ -20,19 +20,23 @@ def with_cap(brain: Any, state: BrainState, name: str, neurons: Any) -> BrainSta
     """See `Brain.with_cap`."""
     number = brain.number(name)
     described, area = brain.areas[number], state.areas[number]
-    if np.shape(neurons) != (described.k,):
+    shape = np.shape(neurons)
+    if len(shape) != 1 or shape[0] > described.k:
         raise ValueError(
-            f"area {name!r}: a cap must be k = {described.k} neurons, shape ({described.k},); got "
-            f"{np.shape(neurons)}"
+            f"area {name!r}: a cap must be at most k = {described.k} neurons, an array (m,) of "
+            f"whole numbers; got shape {shape}"
         )
     if not is_traced(neurons):
         neurons = _checked(name, described, area, np.asarray(neurons))
-    cap = jnp.sort(jnp.asarray(neurons, jnp.int32))
-    yes = jnp.asarray(True)
+    neurons = jnp.asarray(neurons, jnp.int32)
+    neurons = jnp.where(neurons < 0, described.places, neurons)
+    cap = jnp.full(described.k, described.places, jnp.int32).at[: shape[0]].set(neurons)
+    cap, yes = jnp.sort(cap), jnp.asarray(True)
     if described.sampled:
         return changed(state, number, cap=cap, fired=yes)
-    fresh = jnp.sum(~area.ever[cap], dtype=jnp.int32)
-    ever = area.ever.at[cap].set(True)
+    old = area.ever.at[cap].get(mode="fill", fill_value=True)
+    ever = area.ever.at[cap].set(True, mode="drop")
+    fresh = jnp.sum(~old, dtype=jnp.int32)
     return changed(state, number, cap=cap, fired=yes, ever=ever, support=area.support + fresh)
 
 
@@ -42,10 +46,12 @@ def _checked(name: str, described: Any, area: AreaState, neurons: np.ndarray) ->
     most, what = described.n, "n"
     if described.sampled and not is_traced(area.support):
         most, what = int(area.support), "the neurons that ever fired,"
-    if neurons.min() < 0 or neurons.max() >= most or np.unique(neurons).size != neurons.size:
+    some = neurons[neurons != -1]
+    if some.size and (some.min() < 0 or some.max() >= most or np.unique(some).size != some.size):
         raise ValueError(
-            f"area {name!r}: a cap must be different neurons from 0 to {what} {most:,} - 1; got "
-            f"{neurons.min()} to {neurons.max()}, {np.unique(neurons).size} different"
+            f"area {name!r}: a cap must be different neurons from 0 to {what} {most:,} - 1 (-1 for "
+            f"nobody); got {some.min()} to {some.max()}, {np.unique(some).size} different of "
+            f"{some.size}"
         )
     return neurons
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from .._arrays import as_array
 from .._checks import check_bounds, check_count, check_fraction, check_kind, is_traced, unknown
-from ..numerics import seed_of
+from ..numerics import seed_of, stream_key
 from ._areas import changed, check, with_cap
-from ._connectome import init_fibres
+from ._connectome import init_fibre
 from ._description import Area, Fibre, Stimulus
 from ._state import NEVER, AreaState, BrainState
 from ._step import drivers, input_of, step
@@ -159,7 +159,8 @@ class Brain(eqx.Module):
     def cap(self, state: BrainState, area: str) -> Any:
         """The neurons of an area that fired last, ascending: int32 (k,); see `fired`.
 
-        Neurons of a sampled area are numbered in the order in which they first fired.
+        Where a cap of fewer neurons was set, the rest is n (or the capacity).
+        Neurons of a sampled area are numbered as they first fired.
         """
         return state.areas[self.number(area)].cap
 
@@ -180,10 +181,12 @@ class Brain(eqx.Module):
         return input_of(self, state, drivers(self, state, active), number)
 
     def with_cap(self, state: BrainState, area: str, neurons: Any) -> BrainState:
-        """The state in which the given neurons, int (k,), are the cap of an area.
+        """The state in which the given neurons, int (m,), are the cap of an area.
 
-        **Raises** `ValueError` unless they are k different neurons of the area (of a sampled area:
-        such that ever fired); not checked where they are traced.
+        They may be fewer than k, and -1 is nobody, so that a cap of any size has one shape.
+
+        **Raises** `ValueError` unless they are at most k different neurons of the area (in a
+        sampled area: that ever fired); not checked where they are traced.
         """
         return with_cap(self, state, area, neurons)
 
@@ -197,6 +200,18 @@ class Brain(eqx.Module):
     def release(self, state: BrainState, area: str) -> BrainState:
         """The state in which an area is not fixed."""
         return self.fix(state, area, False)
+
+    def balance(self, state: BrainState, area: str, balanced: Any = True) -> BrainState:
+        """The state in which homeostasis acts on an area, or rests.
+
+        While it rests, the sums of weights are kept, and what is received is not divided by them.
+
+        **Raises** `ValueError` for an area without homeostasis.
+        """
+        number = self.number(area)
+        if not self.areas[number].homeostasis:
+            raise ValueError(f"area {area!r} must have homeostasis: Area(..., homeostasis=True)")
+        return changed(state, number, balanced=jnp.asarray(balanced, bool))
 
     def clear(self, state: BrainState, area: str) -> BrainState:
         """The state in which an area has no cap: it fires nothing until it is driven again."""
@@ -243,12 +258,12 @@ def _wire(brain: Brain, fibre: Fibre, default: float | None) -> Wire:
 def _init(brain: Brain, seed: jax.Array) -> BrainState:
     zero, words, n_fibres = jnp.int32(0), brain.words, len(brain.wires)
     history = jnp.zeros((n_fibres, words), jnp.uint32)
-    areas = tuple(_init_area(area, words, brain.rounds) for area in brain.areas)
-    fibres = init_fibres(brain.wires, seed)
+    areas = tuple(_init_area(area, words, brain.rounds, seed) for area in brain.areas)
+    fibres = tuple(init_fibre(wire, seed) for wire in brain.wires)
     return BrainState(seed, zero, zero, zero, history, history, areas, fibres)
 
 
-def _init_area(area: Area, words: int, rounds: int) -> AreaState:
+def _init_area(area: Area, words: int, rounds: int, seed: Any) -> AreaState:
     n, zero, no = area.places, jnp.int32(0), jnp.asarray(False)
     history = jnp.zeros((n, words), jnp.uint32)
     kept = n if area.sampled else 0
@@ -256,11 +271,13 @@ def _init_area(area: Area, words: int, rounds: int) -> AreaState:
         cap=jnp.arange(area.k, dtype=jnp.int32),
         fired=no,
         fixed=no,
+        balanced=jnp.asarray(area.homeostasis),
         support=zero,
         ever=jnp.zeros(0 if area.sampled else n, bool),
         wins=jnp.zeros(n if area.refraction else 0, jnp.int32),
         before=history,
         after=history,
+        key=jnp.stack([jnp.asarray(w) for w in stream_key(seed, area.name, "candidates")]),
         rank=jnp.zeros(kept, jnp.uint32),
         limits=jnp.asarray(np.tile(NEVER, (rounds if area.sampled else 0, 1))),
         lost=zero,

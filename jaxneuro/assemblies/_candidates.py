@@ -19,6 +19,7 @@ have fired, its standard deviation is about sqrt(s), so that the number of candi
 about sqrt(s) / n of itself.
 """
 
+import itertools
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -30,6 +31,7 @@ from ..kernels import (
     Hashed,
     gap_lists,
     gap_width,
+    materialize,
     multiply_high,
     past_inputs,
     wide_equal,
@@ -39,8 +41,6 @@ from ..numerics import bits
 from ._connectome import most_chosen
 from ._input_law import InputLaw, divided, input_law, largest
 from ._state import BrainState
-
-_UNIFORM, _SPLIT, _CHOICE, _ROWS, _COUNTS = range(5)  # purposes of draws
 
 
 class Candidates(NamedTuple):
@@ -59,25 +59,53 @@ class Candidates(NamedTuple):
 class Search(NamedTuple):
     """What a search for candidates needs.
 
-    **Fields** `wires`, `fibres`, `driving` of the area; `law`; `key` of the draws of this round;
-    `sums`, `rank` of the neurons that it keeps; `limits`; `n`, `k` of the area.
+    **Fields** `wires`, `fibres`, `driving` of the area; `firing` how many neurons of each source
+    fire; `law`; `keys` uint32 (1 + fibres, 2) of
+    the draws of this round: of candidates, and of rows by fibre; `sums`, `rank` of the neurons
+    that it keeps; `limits`; `n`, `k` of the area.
     """
 
     wires: list[Any]
     fibres: list[int]
     driving: list[Any]
+    firing: list[Any]
     law: InputLaw
-    key: Any
+    keys: Any
     sums: Any
     rank: Any
     limits: Any
     n: int
     k: int
 
-    def words(self, purpose: int, number: Any, index: Any, counter: Any) -> Any:
-        """Two random words for each index and counter."""
-        key = bits(self.key, jnp.uint32(purpose), jnp.uint32(number))
-        return bits(key, jnp.asarray(index, jnp.uint32), jnp.asarray(counter, jnp.uint32))
+
+class Words(NamedTuple):
+    """The random words of some candidates, (c,) each.
+
+    **Fields** `order`, `rank` of the order statistics; `parts`, `counts` (fibres, c) how an input
+    is divided, and numbers from stimuli; `choices` by fibre, (most, c) which sources.
+    """
+
+    order: Any
+    rank: Any
+    parts: Any
+    counts: Any
+    choices: tuple[Any, ...]
+
+
+def _words(search: Search, index: Any) -> Words:
+    """All words at once: each draw that stands alone is compiled alone."""
+    sizes = [
+        0 if w.number is None or on is None else most_chosen(w)
+        for w, on in zip(search.wires, search.driving)
+    ]
+    fibres = len(search.wires)
+    starts = np.cumsum([1 + 2 * fibres, *sizes])
+    purpose = jnp.arange(starts[-1], dtype=jnp.uint32)[:, None]
+    # Written once: XLA would draw them again wherever one is used.
+    words = bits((search.keys[0, 0], search.keys[0, 1]), index.astype(jnp.uint32), purpose)
+    first, second = materialize(words)
+    choices = tuple(first[a:b] for a, b in itertools.pairwise(starts))
+    return Words(first[0], second[0], first[1 : 1 + fibres], first[1 + fibres : starts[0]], choices)
 
 
 def find(brain: Any, state: BrainState, search: Search, moves: Any) -> Candidates:
@@ -96,10 +124,11 @@ def find(brain: Any, state: BrainState, search: Search, moves: Any) -> Candidate
 
     def body(loop: Any) -> Any:
         drawn, time, _, found = loop
-        x, rank, time = _next_inputs(search, drawn, time)
-        new = _with_synapses(search, state, drawn, x, rank)
-        chosen = ~_fired_before(search, state, new)
-        chosen = chosen & (drawn + jnp.arange(search.k) < search.n)
+        index = drawn + jnp.arange(search.k)
+        words = _words(search, index)
+        x, rank, time = _next_inputs(search, words, index, time)
+        new = _with_synapses(search, state, words, index, x, rank)
+        chosen = ~_fired_before(search, state, new) & (index < search.n)
         found = _append(found, new, chosen)
         enough = (found.found >= search.k) | (
             _better(search, x[-1], rank[-1]) + found.found >= search.k
@@ -118,86 +147,84 @@ def _drawn_width(wire: Any) -> int:
     return gap_width(wire.places, wire.p) if wire.p > 0 else 1
 
 
-def _next_inputs(search: Search, drawn: Any, time: Any) -> tuple[Any, Any, Any]:
-    """The next k order statistics of n inputs: input, rank, and where to go on.
+def _next_inputs(search: Search, words: Words, index: Any, time: Any) -> tuple[Any, Any, Any]:
+    """The next order statistics of n inputs: input, rank, and where to go on.
 
     -log of the largest of m uniform numbers is an exponential number over m, and so on downwards.
     """
-    index = drawn + jnp.arange(search.k)
-    word, low = search.words(_UNIFORM, 0, index, 0)
-    uniform = ((word >> 8).astype(jnp.float32) + np.float32(0.5)) * np.float32(2.0**-24)
+    uniform = ((words.order >> 8).astype(jnp.float32) + np.float32(0.5)) * np.float32(2.0**-24)
     left = jnp.maximum(search.n - index, 1).astype(jnp.float32)
     times = time + jnp.cumsum(-jnp.log(uniform) / left)
     x, place = largest(search.law, -jnp.expm1(-times))
-    rank = (place * np.float32(2.0**24)).astype(jnp.uint32) << 8 | low >> 24
+    rank = (place * np.float32(2.0**24)).astype(jnp.uint32) << 8 | words.rank >> 24
     return x, rank, times[-1]
 
 
-def _with_synapses(search: Search, state: BrainState, drawn: Any, x: Any, rank: Any) -> Candidates:
+def _with_synapses(
+    search: Search, state: BrainState, words: Words, index: Any, x: Any, rank: Any
+) -> Candidates:
     """Candidates of given inputs with all their synapses."""
-    index = drawn + jnp.arange(search.k)
-    uniform = [_fraction(search.words(_SPLIT, f, index, 0)[0]) for f in range(len(search.wires))]
+    uniform = (words.parts >> 8).astype(jnp.float32) * np.float32(2.0**-24)
     parts = divided(search.law, x, uniform)
     synapses = []
     for number, (wire, on, part) in enumerate(zip(search.wires, search.driving, parts)):
         if wire.number is None:
-            synapses.append(_from_stimulus(search, number, wire, on, part, index))
+            synapses.append(_from_stimulus(words.counts[number], wire, on, part))
         else:
             area = state.areas[wire.number]
-            synapses.append(_from_area(search, number, wire, area, on, part, index))
+            chosen = (
+                None
+                if on is None
+                else _choice(words.choices[number], search.firing[number], wire.source.k, part)
+            )
+            synapses.append(_from_area(search, number, area, chosen, index))
     return Candidates(jnp.int32(0), x.astype(jnp.uint32), rank, tuple(synapses))
 
 
-def _fraction(word: Any) -> Any:
-    return (word >> 8).astype(jnp.float32) * np.float32(2.0**-24)
-
-
-def _from_stimulus(search: Search, number: int, wire: Any, on: Any, part: Any, index: Any) -> Any:
+def _from_stimulus(word: Any, wire: Any, on: Any, part: Any) -> Any:
     """Numbers of synapses from a stimulus: a part of the input, or drawn if it does not drive."""
     law = stats.binom.cdf(np.arange(most_chosen(wire) + 1), wire.source.size, wire.p)
     thresholds = np.minimum(np.rint(law * 2.0**32), 2.0**32 - 1).astype(np.uint32)
-    word = search.words(_COUNTS, number, index, 0)[0]
     drawn = jnp.searchsorted(jnp.asarray(thresholds), word, side="right").astype(jnp.int32)
     return drawn if on is None else jnp.where(on, part, drawn)
 
 
-def _from_area(
-    search: Search, number: int, wire: Any, area: Any, on: Any, part: Any, index: Any
-) -> Any:
-    """The sources of synapses from an area: (k, width)."""
+def _from_area(search: Search, number: int, area: Any, chosen: Any, index: Any) -> Any:
+    """The sources of synapses from an area, (k, width): drawn ones, and chosen of those that fire.
+
+    `chosen` are places in the cap, None if the fibre does not drive.
+    """
+    wire, on = search.wires[number], search.driving[number]
     nobody = wire.places
     if wire.p == 0:
         return _no_lists(wire, search.k)
-    key = jnp.stack(bits(search.key, jnp.uint32(_ROWS), jnp.uint32(number)))
-    drawn = gap_lists(Hashed(key, nobody, wire.p), index.astype(jnp.int32), _drawn_width(wire))
-    if on is None:
+    drawn = Hashed(search.keys[1 + number], nobody, wire.p)
+    drawn = gap_lists(drawn, index.astype(jnp.int32), _drawn_width(wire))
+    if chosen is None:
         chosen = jnp.full((search.k, most_chosen(wire)), nobody, jnp.int32)
     else:
-        fires = jnp.zeros(nobody, bool).at[area.cap].set(on)
+        fires = jnp.zeros(nobody, bool).at[area.cap].set(on, mode="drop")
         drawn = jnp.where(fires.at[drawn].get(mode="fill", fill_value=False), nobody, drawn)
-        place = _choice(search, number, wire.source.k, most_chosen(wire), part, index)
-        chosen = area.cap.at[place].get(mode="fill", fill_value=nobody)
+        chosen = area.cap.at[chosen].get(mode="fill", fill_value=nobody)
     return jnp.concatenate([drawn, chosen], axis=1)
 
 
-def _choice(search: Search, number: int, m: int, most: int, part: Any, index: Any) -> Any:
-    """`part` different numbers below m for each candidate, (k, most); m where there is none.
+def _choice(words: Any, m: Any, nobody: int, part: Any) -> Any:
+    """`part` different numbers below m for each candidate, (k, most); `nobody` in other places.
 
     **Source** Floyd's algorithm: Bentley and Floyd (1987), doi:10.1145/30401.315746.
     """
-    turns = jnp.arange(most, dtype=jnp.int32)
-    word = search.words(_CHOICE, number, index[:, None], turns)[0]
+    most = words.shape[0]
     # Turn t of a choice of `part` draws below m - part + t + 1.
-    last = m - part[:, None] + turns
-    drawn = multiply_high(word, (last + 1).astype(jnp.uint32)).astype(jnp.int32)
+    last = m - part + jnp.arange(most, dtype=jnp.int32)[:, None]
+    drawn = multiply_high(words, (last + 1).astype(jnp.uint32)).astype(jnp.int32)
 
     def turn(t: Any, taken: Any) -> Any:
-        mine = drawn[:, t]
-        again = jnp.any(taken == mine[:, None], axis=1)
-        mine = jnp.where(again, last[:, t], mine)
-        return taken.at[:, t].set(jnp.where(t < part, mine, m))
+        again = jnp.any(taken == drawn[t], axis=0)
+        mine = jnp.where(again, last[t], drawn[t])
+        return taken.at[t].set(jnp.where(t < part, mine, nobody))
 
-    return lax.fori_loop(0, most, turn, jnp.full(word.shape, m, jnp.int32))
+    return lax.fori_loop(0, most, turn, jnp.full(words.shape, nobody, jnp.int32)).T
 
 
 def _fired_before(search: Search, state: BrainState, new: Candidates) -> Any:
@@ -249,13 +276,23 @@ def _better(search: Search, x: Any, rank: Any) -> Any:
     return jnp.sum(wide_less(mine, search.sums) | equal, dtype=jnp.int32)
 
 
-def search_of(
-    brain: Any, state: BrainState, number: int, driving: tuple, sums: Any, key: Any
-) -> Search:
+def search_of(brain: Any, state: BrainState, number: int, driving: tuple, sums: Any) -> Search:
     """The search for candidates of an area."""
     described, area = brain.areas[number], state.areas[number]
     fibres = [f for f, wire in enumerate(brain.wires) if wire.into == number]
     wires, on = [brain.wires[f] for f in fibres], [driving[f] for f in fibres]
-    law = input_law(wires, on)
+    firing = [_firing(state, wire) for wire in wires]
+    law = input_law(wires, on, firing)
+    # 16 at least: fewer would not be written to memory, but drawn again wherever they are used.
+    numbers = jnp.arange(max(16, 1 + len(wires)), dtype=jnp.uint32)
+    keys = bits((area.key[0], area.key[1]), state.round.astype(jnp.uint32), numbers)
+    keys = jnp.stack(materialize(keys), axis=-1)
     size = (described.n, described.k)
-    return Search(wires, fibres, on, law, key, sums, area.rank, area.limits, *size)
+    return Search(wires, fibres, on, firing, law, keys, sums, area.rank, area.limits, *size)
+
+
+def _firing(state: BrainState, wire: Any) -> Any:
+    """How many neurons of a source fire: int32 ()."""
+    if wire.number is None:
+        return jnp.int32(wire.source.size)
+    return jnp.sum(state.areas[wire.number].cap < wire.places, dtype=jnp.int32)

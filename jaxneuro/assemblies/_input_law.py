@@ -23,9 +23,12 @@ class InputLaw(NamedTuple):
     tail: Any
 
 
-def input_law(wires: list[Any], driving: list[Any]) -> InputLaw:
-    """The convolution of binomial laws, one per fibre that drives; `driving` as of `drivers`."""
-    parts = [_part(wire, on) for wire, on in zip(wires, driving)]
+def input_law(wires: list[Any], driving: list[Any], firing: list[Any]) -> InputLaw:
+    """The convolution of binomial laws, one per fibre that drives (`driving` as of `drivers`).
+
+    `firing` int32 () by fibre: how many neurons of the source fire.
+    """
+    parts = [_part(wire, on, m) for wire, on, m in zip(wires, driving, firing)]
     rest = [jnp.ones(1, jnp.float32)]
     for part in reversed(parts):
         rest.append(jnp.convolve(rest[-1], part, precision=lax.Precision.HIGHEST))
@@ -34,14 +37,28 @@ def input_law(wires: list[Any], driving: list[Any]) -> InputLaw:
     return InputLaw(tuple(parts), tuple(reversed(rest)), tail)
 
 
-def _part(wire: Any, on: Any) -> Any:
+def _part(wire: Any, on: Any, m: Any) -> Any:
     """P(number of synapses from the m firing neurons of a source): 0 ... the most, see there."""
     if on is None:
         return jnp.ones(1, jnp.float32)
     numbers = np.arange(most_chosen(wire) + 1)
-    law = stats.binom.pmf(numbers, wire.firing, wire.p).astype(np.float32)
-    nothing = (numbers == 0).astype(np.float32)
-    return jnp.where(on, jnp.asarray(law), jnp.asarray(nothing))
+    law = jnp.asarray(stats.binom.pmf(numbers, wire.firing, wire.p).astype(np.float32))
+    nothing = jnp.asarray((numbers == 0).astype(np.float32))
+    if wire.number is not None:
+        law = jnp.where(m == wire.firing, law, _of_fewer(wire, numbers, m))
+    return jnp.where(on, law, nothing)
+
+
+def _of_fewer(wire: Any, numbers: np.ndarray, m: Any) -> Any:
+    """The binomial law where fewer neurons fire than the cap has: exact to about 1e-5."""
+    m = m.astype(jnp.float32)
+    left = jnp.maximum(m - numbers[:-1].astype(np.float32), 0)
+    odds = np.float32(np.log(wire.p) - np.log1p(-wire.p)) if wire.p < 1 else np.float32(80)
+    steps = jnp.log(left / numbers[1:].astype(np.float32)) + odds
+    start = m * np.float32(np.log1p(-min(wire.p, 1 - 1e-7)))
+    logs = start + jnp.concatenate([jnp.zeros(1, jnp.float32), jnp.cumsum(steps)])
+    law = jnp.exp(logs)
+    return law / jnp.sum(law)
 
 
 def largest(law: InputLaw, tails: Any) -> tuple[Any, Any]:

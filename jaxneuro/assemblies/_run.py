@@ -39,7 +39,7 @@ def run(
 
 
 def _plan(brain: Brain, active: Any, rounds: Any, plastic: Any) -> tuple[Any, ...]:
-    """`active` and `plastic` for all rounds (static if they can be) and for each, and the number."""
+    """`active` and `plastic`, what of them is known for all rounds, and how many rounds."""
     if not is_traced(active):
         active = np.asarray(active)
     size = len(brain.fibres)
@@ -48,14 +48,8 @@ def _plan(brain: Brain, active: Any, rounds: Any, plastic: Any) -> tuple[Any, ..
             f"run: active must be bool ({size},) or (rounds, {size}), from brain.active(...); got "
             f"{active.dtype} {active.shape}"
         )
-    lengths = {
-        x.shape[0]
-        for x, rank in (
-            (active, 2),
-            (np.asarray(plastic) if not is_traced(plastic) else plastic, 1),
-        )
-        if x.ndim == rank
-    }
+    plastic = plastic if is_traced(plastic) else np.asarray(plastic)
+    lengths = {x.shape[0] for x, rank in ((active, 2), (plastic, 1)) if x.ndim == rank}
     if rounds is not None:
         lengths.add(check_count("run: rounds", rounds))
     if len(lengths) != 1:
@@ -67,7 +61,7 @@ def _plan(brain: Brain, active: Any, rounds: Any, plastic: Any) -> tuple[Any, ..
     each_active, each_plastic = active, plastic
     if active.ndim == 1 and not is_traced(active):
         fixed, each_active = fixed._replace(active=tuple(active.tolist())), None
-    if not is_traced(plastic) and np.ndim(plastic) == 0:
+    if plastic.ndim == 0 and not is_traced(plastic):
         fixed, each_plastic = fixed._replace(plastic=bool(plastic)), None
     return each_active, each_plastic, fixed, lengths.pop()
 
@@ -83,16 +77,12 @@ class Fixed(NamedTuple):
 def _run(
     brain: Brain, state: BrainState, active: Any, plastic: Any, fixed: Fixed, rounds: int
 ) -> tuple[BrainState, Seen]:
-    shared = {"active": active, "plastic": plastic}
-    each = {
-        k: x
-        for k, x in shared.items()
-        if x is not None and jnp.ndim(x) == (2 if k == "active" else 1)
-    }
+    given = {"active": (active, 2), "plastic": (plastic, 1)}
+    each = {name: x for name, (x, rank) in given.items() if x is not None and x.ndim == rank}
 
     def one(state: BrainState, now: dict[str, Any]) -> tuple[BrainState, Seen]:
-        known = np.array(fixed.active, bool) if fixed.active is not None else None
-        fibres = known if known is not None else now.get("active", active)
+        known = None if fixed.active is None else np.array(fixed.active, bool)
+        fibres = now.get("active", active) if known is None else known
         learn = fixed.plastic if fixed.plastic is not None else now.get("plastic", plastic)
         new = brain.step(state, fibres, learn)
         return new, seen(state, new)
@@ -104,12 +94,13 @@ def seen(old: BrainState, new: BrainState) -> Seen:
     """What there is to see of a round."""
     support = jnp.stack([area.support for area in new.areas])
     kept = [
-        jnp.where(a.fired, shared_neurons(a.cap, b.cap), 0) for a, b in zip(old.areas, new.areas)
+        jnp.where(a.fired, shared_neurons(a.cap, b.cap, a.after.shape[0]), 0)
+        for a, b in zip(old.areas, new.areas)
     ]
     return Seen(support, jnp.stack(kept))
 
 
-def shared_neurons(a: jax.Array, b: jax.Array) -> jax.Array:
-    """How many neurons two caps share: int32 (). Both ascend."""
+def shared_neurons(a: jax.Array, b: jax.Array, nobody: int) -> jax.Array:
+    """How many neurons two caps share: int32 (). Both ascend; from `nobody` on is no neuron."""
     place = jnp.minimum(jnp.searchsorted(a, b), a.shape[0] - 1)
-    return jnp.sum(a[place] == b, dtype=jnp.int32)
+    return jnp.sum((a[place] == b) & (b < nobody), dtype=jnp.int32)

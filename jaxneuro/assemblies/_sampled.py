@@ -6,7 +6,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..kernels import k_cap_wide, wide_equal, wide_less
-from ..numerics import bits, stream_key
 from ._candidates import Candidates, find, input_words, search_of
 from ._state import AreaState, BrainState
 
@@ -21,11 +20,9 @@ def sampled_cap(
     `sums` (capacity, 2) is what the neurons receive that it keeps.
     """
     described, area = brain.areas[number], state.areas[number]
-    key = stream_key(state.seed, described.name, "candidates")
-    key = bits(key, state.round.astype(jnp.uint32), jnp.uint32(0))
     kept = jnp.arange(described.places) < area.support
     sums = jnp.where(kept[:, None], sums, jnp.asarray(_NOTHING))
-    search = search_of(brain, state, number, driving, sums, key)
+    search = search_of(brain, state, number, driving, sums)
     new = find(brain, state, search, moves)
     cap, fresh, limit, lost = _winners(described, area, sums, new)
     place = jnp.where(fresh >= 0, area.support + fresh, described.places)
@@ -35,9 +32,6 @@ def sampled_cap(
         for fibre, x in zip(search.fibres, new.synapses)
     }
     at = jnp.where(moves & (page.bit != 0), page.number, area.limits.shape[0])
-    wins = area.wins
-    if described.refraction:
-        wins = wins.at[cap].add(moves.astype(jnp.int32))
     fresh_count = jnp.where(moves, jnp.sum(fresh >= 0, dtype=jnp.int32), 0)
     area = area._replace(
         cap=jnp.where(moves, cap, area.cap),
@@ -46,7 +40,6 @@ def sampled_cap(
         rank=area.rank.at[place].set(new.rank, mode="drop"),
         limits=area.limits.at[at].set(limit, mode="drop"),
         lost=area.lost + jnp.where(moves, lost, 0),
-        wins=wins,
     )
     return area, synapses
 

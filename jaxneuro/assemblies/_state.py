@@ -12,21 +12,24 @@ class AreaState(NamedTuple):
     """What an area holds. N are its neurons, or the places of a sampled area.
 
     **Fields** `cap` int32 (k,) the neurons that fired last, ascending; `fired` whether there is a
-    cap; `fixed` whether it stays; `support` int32 how many neurons ever fired; `ever` bool (N,)
+    cap; `fixed` whether it stays; `balanced` whether
+    homeostasis divides what it receives; `support` int32 how many neurons ever fired; `ever` bool (N,)
     which (listed areas); `wins` int32 (N,) how often, since the last rest (refracted areas);
     `before`, `after` uint32 (N, words): a bit for each remembered round in which the neuron was in
-    the cap before or after it; `rank` uint32 (N,), `limits` uint32 (rounds, 3), `lost` int32: see
-    `_candidates.py`. What an area does not need has length 0.
+    the cap before or after it; `key` uint32 (2,) of its draws, `rank` uint32 (N,), `limits` uint32
+    (rounds, 3) and `lost` int32: see `_candidates.py`. What an area does not need has length 0.
     """
 
     cap: Any
     fired: Any
     fixed: Any
+    balanced: Any
     support: Any
     ever: Any
     wins: Any
     before: Any
     after: Any
+    key: Any
     rank: Any
     limits: Any
     lost: Any

@@ -46,7 +46,7 @@ def step(brain: Any, state: BrainState, active: Any, plastic: Any = True) -> Bra
     state = state._replace(areas=tuple(areas))
     reached = [_reached(brain, driving, number) for number in range(len(areas))]
     moved = [
-        (area, {}) if on is None else _select(brain, state, number, driving, on, page)
+        (area, {}) if on is None else _select(brain, state, number, driving, on, page, plastic)
         for number, (area, on) in enumerate(zip(areas, reached))
     ]
     new = [area for area, _ in moved]
@@ -58,18 +58,14 @@ def step(brain: Any, state: BrainState, active: Any, plastic: Any = True) -> Bra
 
 def drivers(brain: Any, state: BrainState, active: Any) -> tuple[Any, ...]:
     """Whether each fibre is active and its source fires: bool (), None where it is known not to."""
-    if not isinstance(active, np.ndarray):
-        # In one operation: XLA repeats what it can wherever a part of it is used.
-        fires = jnp.stack([*(area.fired for area in state.areas), jnp.asarray(True)])
-        ends = [len(state.areas) if w.number is None else w.number for w in brain.wires]
-        on = active & fires[np.array(ends, np.int32)]
-        return tuple(None if w.p == 0 else on[i] for i, w in enumerate(brain.wires))
+    known = isinstance(active, np.ndarray)
     out: list[Any] = []
     for number, wire in enumerate(brain.wires):
-        if wire.p == 0 or not active[number]:
+        if wire.p == 0 or (known and not active[number]):
             out.append(None)
             continue
-        out.append(jnp.asarray(True if wire.number is None else state.areas[wire.number].fired))
+        fires = True if wire.number is None else state.areas[wire.number].fired
+        out.append(jnp.asarray(fires if known else active[number] & fires))
     return tuple(out)
 
 
@@ -81,12 +77,10 @@ def _reached(brain: Any, driving: tuple, area: int) -> Any:
 
 def _page(brain: Any, state: BrainState, driving: tuple, plastic: Any) -> Page:
     """Rounds with learning are written down, and all in which a sampled area fires."""
-    asked = [
-        on if wire.target.sampled else on & plastic
-        for wire, on in zip(brain.wires, driving)
-        if on is not None
-    ]
-    wanted = jnp.any(jnp.stack(asked)) if asked else jnp.asarray(False)
+    wanted = jnp.asarray(False)
+    for wire, on in zip(brain.wires, driving):
+        if on is not None:
+            wanted = wanted | (on if wire.target.sampled else on & plastic)
     number = state.remembered
     keep = wanted & (number < brain.rounds)
     bit = jnp.where(keep, jnp.uint32(1) << (number % 32).astype(jnp.uint32), jnp.uint32(0))
@@ -95,41 +89,45 @@ def _page(brain: Any, state: BrainState, driving: tuple, plastic: Any) -> Page:
 
 def _mark_before(area: AreaState, page: Page) -> AreaState:
     bit = jnp.where(area.fired, page.bit, jnp.uint32(0))
-    return area._replace(before=area.before.at[area.cap, page.word].add(bit))
+    return area._replace(before=area.before.at[area.cap, page.word].add(bit, mode="drop"))
 
 
 def _mark_after(area: AreaState, page: Page, on: Any) -> AreaState:
     bit = jnp.where(on, page.bit, jnp.uint32(0))
-    return area._replace(after=area.after.at[area.cap, page.word].add(bit))
+    return area._replace(after=area.after.at[area.cap, page.word].add(bit, mode="drop"))
 
 
 def _select(
-    brain: Any, state: BrainState, number: int, driving: tuple, on: Any, page: Page
+    brain: Any, state: BrainState, number: int, driving: tuple, on: Any, page: Page, plastic: Any
 ) -> tuple[AreaState, dict[int, Any]]:
     """The area with its new cap, and synapses by fibre where they are new."""
     area, described = state.areas[number], brain.areas[number]
     moves = on & ~area.fixed
     if described.sampled:
         sums = _input_sums(brain, state, number, driving)
-        return sampled_cap(brain, state, number, driving, moves, sums, page)
+        area, synapses = sampled_cap(brain, state, number, driving, moves, sums, page)
+        return _tired(area, described, moves & plastic), synapses
     if described.homeostasis:
         cap = k_cap(_balanced_input(brain, state, number, driving), described.k)
     else:
         cap = k_cap_wide(_input_sums(brain, state, number, driving), described.k)
     cap = jnp.where(moves, cap, area.cap)
-    ever = area.ever.at[cap].get()
+    ever = area.ever.at[cap].get(mode="fill", fill_value=True)
     fresh = jnp.where(moves, jnp.sum(~ever, dtype=jnp.int32), 0)
-    wins = area.wins
-    if described.refraction:
-        wins = wins.at[cap].add(moves.astype(jnp.int32))
     area = area._replace(
         cap=cap,
         fired=area.fired | moves,
         support=area.support + fresh,
-        ever=area.ever.at[cap].set(ever | moves),
-        wins=wins,
+        ever=area.ever.at[cap].set(ever | moves, mode="drop"),
     )
-    return area, {}
+    return _tired(area, described, moves & plastic), {}
+
+
+def _tired(area: AreaState, described: Any, counts: Any) -> AreaState:
+    """Counts the wins of a refracted area, in rounds in which synapses learn."""
+    if not described.refraction:
+        return area
+    return area._replace(wins=area.wins.at[area.cap].add(counts.astype(jnp.int32), mode="drop"))
 
 
 def _with_synapses(state: BrainState, new: list[dict[int, Any]]) -> tuple:
@@ -164,7 +162,9 @@ def _balanced_input(brain: Any, state: BrainState, number: int, driving: tuple) 
             sums = _fibre_sums(brain, state, fibre, on)
             all_weights = wide_to_float(state.fibres[fibre].sums)
             # A neuron without any synapse receives nothing.
-            total = total + wide_to_float(sums) / jnp.maximum(all_weights, 1)
+            share = wide_to_float(sums) / jnp.maximum(all_weights, 1)
+            balanced = state.areas[number].balanced
+            total = total + jnp.where(balanced, share, wide_to_number(sums))
     if not described.refraction:
         return total
     return total - brain.refraction[number] * state.areas[number].wins.astype(jnp.float32)
@@ -225,13 +225,10 @@ def _with_bit(history: jax.Array, fibre: int, page: Page, on: Any) -> jax.Array:
 def _turn(new: BrainState, driving: tuple, page: Page, plastic: Any, old: BrainState) -> BrainState:
     """Counts the round, and writes down which fibres were active and which learned."""
     active, learned = old.active, old.learned
-    there = [fibre for fibre, on in enumerate(driving) if on is not None]
-    if there:
-        on = jnp.stack([driving[fibre] for fibre in there])
-        at = np.array(there, np.int32)
-        zero = jnp.uint32(0)
-        active = active.at[at, page.word].add(jnp.where(on, page.bit, zero))
-        learned = learned.at[at, page.word].add(jnp.where(on & plastic, page.bit, zero))
+    for fibre, on in enumerate(driving):
+        if on is not None:
+            active = _with_bit(active, fibre, page, on)
+            learned = _with_bit(learned, fibre, page, on & plastic)
     kept = (page.bit != 0).astype(jnp.int32)
     return new._replace(
         round=old.round + 1,

@@ -7,7 +7,6 @@ both its neurons fired, and that from the history of the caps: `before` and `aft
 each remembered round, set where the neuron was in the cap before and after it.
 """
 
-import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -56,10 +55,10 @@ class Firing(NamedTuple):
     """Who fires, and what was remembered.
 
     **Fields** `on` bool () whether the fibre is active and its source fires; `cap` int32 (k,) the
-    neurons of the source that fire; `before` uint32 (sources, words) and `after` uint32 (targets,
-    words) the history; `mask` uint32 (words,) the rounds in which the fibre learned; `weights`
-    uint32 (rounds + 1, 2) the weight after so many potentiations. For `Counts`, `cap` and `before`
-    are not read.
+    neurons of the source that fire, the number of sources for nobody; `before` uint32 (sources,
+    words) and `after` uint32 (targets, words) the history; `mask` uint32 (words,) the rounds in
+    which the fibre learned; `weights` uint32 (rounds + 1, 2) the weight after so many
+    potentiations. For `Counts`, `cap` and `before` are not read.
     """
 
     on: Any
@@ -75,14 +74,6 @@ def synaptic_input(sums: jax.Array, firing: Firing, edges: Any) -> jax.Array:
 
     Weights are multiples of 2^-20, so neither order nor device changes a sum.
     """
-    kind = type(edges)
-    known = edges[1:]  # not arrays: the same for all fibres of equal numbers, which share a trace
-    return _received(sums, firing, edges[0], kind, known)
-
-
-@functools.partial(jax.jit, static_argnums=(3, 4))
-def _received(sums: Any, firing: Any, first: Any, kind: Any, known: tuple) -> jax.Array:
-    edges = kind(first, *known)
     operands, name = _operands(edges, sums.shape[0])
 
     def native(sums: Any, firing: Firing, *operands: Any) -> jax.Array:
@@ -132,7 +123,8 @@ def _extra(weights: jax.Array, times: jax.Array) -> jax.Array:
 
 def _hashed(firing: Firing, edges: Hashed, n: int) -> jax.Array:
     base, extra = jnp.zeros(n, jnp.uint32), jnp.zeros((n, 4), jnp.uint32)
-    learned = firing.before[firing.cap] & firing.mask
+    learned = firing.before.at[firing.cap].get(mode="fill", fill_value=0) & firing.mask
+    fires = firing.cap < firing.before.shape[0]
 
     def visit(sums: Any, at: jax.Array) -> Any:
         base, extra = sums
@@ -141,7 +133,7 @@ def _hashed(firing: Firing, edges: Hashed, n: int) -> jax.Array:
         base = base.at[at].add(jnp.uint32(1), mode="drop")
         return base, extra.at[at].add(_extra(firing.weights, times), mode="drop")
 
-    base, extra = visit_gap_rows(edges, firing.cap, (base, extra), visit)
+    base, extra = visit_gap_rows(edges, firing.cap, (base, extra), visit, fires)
     return wide_add(_units(base), wide_of_limbs(extra))
 
 
@@ -151,8 +143,8 @@ def _units(count: jax.Array) -> jax.Array:
 
 
 def _stored(firing: Firing, edges: Stored, n: int) -> jax.Array:
-    at = edges.targets[firing.cap].astype(jnp.int32)
-    learned = firing.before[firing.cap] & firing.mask
+    at = edges.targets.at[firing.cap].get(mode="fill", fill_value=n).astype(jnp.int32)
+    learned = firing.before.at[firing.cap].get(mode="fill", fill_value=0) & firing.mask
     after = firing.after.at[at].get(mode="fill", fill_value=0)
     times = potentiations(learned[:, None], after)
     base = jnp.zeros(n, jnp.uint32).at[at].add(jnp.uint32(1), mode="drop")
@@ -163,8 +155,9 @@ def _stored(firing: Firing, edges: Stored, n: int) -> jax.Array:
 def _listed(firing: Firing, edges: Lists, n: int) -> jax.Array:
     sources, words = firing.before.shape
     learned = jnp.zeros((sources, words), jnp.uint32)
-    learned = learned.at[firing.cap].set(firing.before[firing.cap] & firing.mask)
-    fires = jnp.zeros(sources, bool).at[firing.cap].set(True)
+    before = firing.before.at[firing.cap].get(mode="fill", fill_value=0) & firing.mask
+    learned = learned.at[firing.cap].set(before, mode="drop")
+    fires = jnp.zeros(sources, bool).at[firing.cap].set(True, mode="drop")
     fires = fires.at[edges.sources].get(mode="fill", fill_value=False)
     before = learned.at[edges.sources].get(mode="fill", fill_value=0)
     times = potentiations(before, firing.after[:, None])
@@ -180,8 +173,10 @@ def _counted(firing: Firing, edges: Counts, n: int) -> jax.Array:
 _FORMS = {Hashed: _hashed, Stored: _stored, Lists: _listed, Counts: _counted}
 
 
-def visit_gap_rows(edges: Hashed, rows: jax.Array, carry: Any, visit: Any) -> Any:
-    """`carry = visit(carry, targets)` for the drawn rows: (rows, 256) targets at a time.
+def visit_gap_rows(
+    edges: Hashed, rows: jax.Array, carry: Any, visit: Any, wanted: Any = True
+) -> Any:
+    """`carry = visit(carry, targets)` for the `wanted` rows: (rows, 256) targets at a time.
 
     Entries that are no target are n.
     """
@@ -199,5 +194,6 @@ def visit_gap_rows(edges: Hashed, rows: jax.Array, carry: Any, visit: Any) -> An
         at = jnp.minimum(last[:, None] + jnp.cumsum(gap + hit.astype(jnp.int32), axis=1), n)
         return chunk + 1, at[:, -1], visit(carry, jnp.where(hit, at, n))
 
-    start = jnp.uint32(0), jnp.full(rows.shape, -1, jnp.int32), carry
+    first = jnp.where(wanted, jnp.full(rows.shape, -1, jnp.int32), n)
+    start = jnp.uint32(0), first, carry
     return lax.while_loop(lambda loop: jnp.any(loop[1] < n - 1), body, start)[2]

@@ -11,14 +11,15 @@ class Task:
     """What the brain does in a phase.
 
     **Fields** `mode` of the phase; `lemma` what fires in the lexicon ("": as before); `target` the
-    area that the phase is about; `sources` areas whose assemblies drive it; `text` the word.
+    area that the phase is about; `sources` areas whose assemblies drive it; `position` of the word
+    in the sentence (its length: the end).
     """
 
     mode: str
     lemma: str
     target: str
     sources: tuple[str, ...]
-    text: str
+    position: int
 
 
 class Control:
@@ -30,7 +31,7 @@ class Control:
     """
 
     def __init__(self, grammar: Grammar, sentence: str) -> None:
-        self.grammar, self.sentence = grammar, sentence
+        self.grammar, self.sentence, self.position = grammar, sentence, -1
         self.filled = {LEX}
         every = [(x,) for x in grammar.areas] + [tuple(sorted(x)) for x in grammar.fibres]
         self.locks: dict[Place, set[int]] = {place: {0} for place in every}
@@ -63,6 +64,7 @@ class Control:
     def hear(self, name: str) -> list[Task]:
         """The tasks of a word, and its rules."""
         word = self.grammar.word(name)
+        self.position += 1
         tasks = self._phases(word.phases, name, word.lemma)
         if not tasks:
             raise self._rejected(name, "it has nothing to do here")
@@ -70,6 +72,7 @@ class Control:
 
     def end(self) -> list[Task]:
         """The tasks after the last word; checks that the sentence is complete."""
+        self.position += 1
         tasks = self._phases(self.grammar.end, "its end", "")
         for place in self.grammar.finished:
             if self.is_open(place):
@@ -88,7 +91,8 @@ class Control:
                     raise self._rejected(name, f"area {area} still waits for another word")
             self.apply(phase.pre)
             target = phase.target or self._reached(name)
-            tasks.append(Task(phase.mode, lemma, target, self._sources(phase, target, name), name))
+            sources = self._sources(phase, target, name)
+            tasks.append(Task(phase.mode, lemma, target, sources, self.position))
             self.filled.add(target)
             self.apply(phase.post)
         return tasks
@@ -140,15 +144,24 @@ def _named(place: Place) -> str:
     return f"area {place[0]}" if len(place) == 1 else f"fibre {place[0]} - {place[1]}"
 
 
-def tasks_of(grammar: Grammar, sentence: str) -> list[Task]:
-    """What a brain does to hear a sentence; a comma may follow a word directly.
+def words_of(grammar: Grammar, sentence: str) -> tuple[str, ...]:
+    """The words of a sentence: a comma may follow one directly, and a full stop is left out.
 
-    **Raises** `ValueError` for a word that the grammar has not, or a sentence that it rejects.
+    **Raises** `ValueError` for no word, or one that the grammar has not.
     """
-    names = sentence.replace(",", " , ").rstrip(". ").split()
-    if not names:
-        raise ValueError(f"a sentence must have at least one word; got {sentence!r}")
+    if not isinstance(sentence, str) or not sentence.strip(". "):
+        raise ValueError(f"a sentence must be a text of at least one word; got {sentence!r}")
+    names = tuple(sentence.replace(",", " , ").rstrip(". ").split())
     for name in names:
         grammar.word(name)
+    return names
+
+
+def tasks_of(grammar: Grammar, sentence: str) -> list[Task]:
+    """What a brain does to hear a sentence.
+
+    **Raises** `ValueError` for a sentence that the grammar rejects.
+    """
     control = Control(grammar, sentence)
-    return [task for name in names for task in control.hear(name)] + control.end()
+    heard = [task for name in words_of(grammar, sentence) for task in control.hear(name)]
+    return heard + control.end()

@@ -15,6 +15,8 @@ from .._state import BrainState
 from ._grammar import LEX, Grammar
 from ._script import Script
 
+Caps = tuple[Any, ...]  # what fires in each area
+
 # Weights stay far below what an earlier assembly is refracted by, whatever beta is.
 _CEILING, _REFRACTION = 2.0**12, 2.0**20
 
@@ -43,15 +45,15 @@ def brain_of(
 
 
 @eqx.filter_jit
-def hear(brain: Brain, state: BrainState, script: Script, rounds: int) -> BrainState:
-    """The state after a sentence: every phase is `rounds` rounds.
+def hear(brain: Brain, state: BrainState, script: Script, rounds: int) -> tuple[BrainState, Caps]:
+    """The state after a sentence, and what fired after each phase of `rounds` rounds.
 
     An assembly forms in the first round of a phase. It is held in the others, so that refraction,
     which keeps neurons of earlier assemblies silent, does not dissolve it.
     """
     lex_k = brain.areas[0].k
 
-    def phase(state: BrainState, do: Script) -> tuple[BrainState, None]:
+    def phase(state: BrainState, do: Script) -> tuple[BrainState, Caps]:
         def one(state: BrainState, now: Any) -> tuple[BrainState, None]:
             active, free = now
             state = _hold(state, free)
@@ -59,9 +61,10 @@ def hear(brain: Brain, state: BrainState, script: Script, rounds: int) -> BrainS
 
         active = jnp.broadcast_to(do.later, (rounds, *do.later.shape)).at[0].set(do.first)
         free = jnp.zeros((rounds, *do.free.shape), bool).at[0].set(do.free)
-        return lax.scan(one, _speak(brain, state, do.word, lex_k), (active, free))
+        state = lax.scan(one, _speak(brain, state, do.word, lex_k), (active, free))[0]
+        return state, tuple(area.cap for area in state.areas)
 
-    return lax.scan(phase, state, script)[0]
+    return lax.scan(phase, state, script)
 
 
 def _speak(brain: Brain, state: BrainState, word: Any, lex_k: int) -> BrainState:
@@ -88,9 +91,6 @@ def _round(
     new = brain.step(state._replace(areas=tuple(rested)), active, plastic)
     back = [a._replace(wins=jnp.where(refracted, a.wins, old)) for a, old in zip(new.areas, wins)]
     return new._replace(areas=tuple(back))
-
-
-Caps = tuple[np.ndarray, ...]  # what fires in each area
 
 
 def caps_of(state: BrainState) -> Caps:

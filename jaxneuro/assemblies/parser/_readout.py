@@ -1,11 +1,12 @@
 """The dependencies of a sentence, read from a brain that has heard it."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from .._brain import Brain
 from .._state import BrainState
+from ._control import Task
 from ._grammar import LEX, Grammar
 from ._parser import Caps, caps_of, fire
 from ._script import answer, fan_out
@@ -26,11 +27,23 @@ class Dependency(NamedTuple):
     relation: str
 
 
+class Arc(NamedTuple):
+    """A dependency between places of the sentence.
+
+    **Fields** `head`, `dependent` places of the words, from 0; `relation`.
+    """
+
+    head: int
+    dependent: int
+    relation: str
+
+
 class _Node(NamedTuple):
-    """An assembly that fires: its area, its word ("": none), and what fires everywhere."""
+    """An assembly that fires: its area, its word ("": none) and the place of that, what fires."""
 
     area: str
     word: str
+    at: int
     caps: Caps
 
 
@@ -43,52 +56,61 @@ class Readout:
     of which neither is true.
     """
 
-    def __init__(self, grammar: Grammar, brain: Brain, state: BrainState) -> None:
+    def __init__(
+        self, grammar: Grammar, brain: Brain, state: BrainState, tasks: list[Task], heard: Caps
+    ) -> None:
         self.grammar, self.brain, self.state = grammar, brain, state
-        self.found: list[Dependency] = []
+        self.tasks, self.heard = tasks, tuple(map(np.asarray, heard))
+        self.found: list[tuple[Dependency, Arc]] = []
 
-    def all(self) -> tuple[Dependency, ...]:
-        """All dependencies, in the order in which they are found."""
-        root = self.grammar.root
-        caps = self._fire(caps_of(self.state), self.brain.active(f"{root}->{LEX}"))
-        self._walk(_Node(root, self._word(caps), caps_of(self.state)), "", "")
-        return tuple(self.found)
+    def all(self) -> list[tuple[Dependency, Arc]]:
+        """All dependencies, in the order of the words."""
+        root, caps = self.grammar.root, caps_of(self.state)
+        after = self._fire(caps, self.brain.active(f"{root}->{LEX}"))
+        self._walk(_Node(root, self._word(after), self._place(root, caps), caps), None, None)
+        return sorted(self.found, key=lambda x: (x[1].dependent, x[1].head))
 
     def _fire(self, caps: Caps, active: np.ndarray) -> Caps:
         return fire(self.brain, self.state, caps, active)
 
-    def _walk(self, node: _Node, head: str, gap: str) -> None:
-        """Adds what depends on a word. `head` its own head; `gap` the word that its clause lacks."""
-        branches = [b for b in self.grammar.branches if b.head == node.area]
-        seen, children = set(), []
+    def _walk(self, node: _Node, head: _Node | None, gap: _Node | None) -> None:
+        """Adds what depends on a word; `head` its own head, `gap` the word that its clause lacks."""
+        silent = node.area in self.grammar.silent
         after = self._fire(node.caps, fan_out(self.grammar, self.brain, node.area))
-        for branch in branches:
-            child = self._linked(node, branch.dependent, after)
-            if child is not None:
-                seen.add(branch.dependent)
-                children.append((branch, child))
-        for branch, child in children:
-            if child.area in self.grammar.silent:
-                self._walk(child, node.word, node.word)
+        seen = set()
+        for branch in self.grammar.branches:
+            child = (
+                self._linked(node, branch.dependent, after) if branch.head == node.area else None
+            )
+            if child is None:
                 continue
-            above = head if branch.sibling or node.area in self.grammar.silent else node.word
-            self.found.append(Dependency(above, child.word, branch.relation))
-            self._walk(child, above, gap if node.area in self.grammar.silent else "")
+            seen.add(branch.dependent)
+            if child.area in self.grammar.silent:
+                self._walk(child, node, node)
+                continue
+            above = head if head is not None and (branch.sibling or silent) else node
+            self._add(above, child, branch.relation)
+            self._walk(child, above, gap if silent else None)
         lacking = [x for x in self.grammar.gaps if x not in seen]
-        if gap and lacking and node.area not in self.grammar.silent:
-            self.found.append(Dependency(node.word, gap, lacking[0]))
+        if gap is not None and lacking and not silent:
+            self._add(node, gap, lacking[0])
+
+    def _add(self, head: _Node, dependent: _Node, relation: str) -> None:
+        words = Dependency(head.word, dependent.word, relation)
+        self.found.append((words, Arc(head.at, dependent.at, relation)))
 
     def _linked(self, node: _Node, area: str, after: Caps) -> _Node | None:
         """The assembly in an area that is linked with a node, or None."""
         back = self._fire(after, answer(self.grammar, self.brain, area, node.area))
-        here, there = self.brain.number(node.area), self.brain.number(area)
+        here = self.brain.number(node.area)
         if area == node.area:  # a chain leads to another assembly, and not back
             linked = _shared(after[here], node.caps[here]) < _LINKED
         else:
             linked = _shared(back[here], node.caps[here]) >= _LINKED
         silent = area in self.grammar.silent
         word = "" if silent or not linked else self._word(back)
-        return _Node(area, word, after) if linked and (silent or word) else None
+        at = self._place(area, after) if word else -1
+        return _Node(area, word, at, after) if linked and (silent or word) else None
 
     def _word(self, caps: Caps) -> str:
         """The word whose neurons fire in the lexicon; "" if none."""
@@ -96,6 +118,16 @@ class Readout:
         counts = np.bincount(caps[0] // lex_k, minlength=len(self.grammar.lemmas))
         best = int(counts.argmax())
         return self.grammar.lemmas[best] if counts[best] >= _WORD * lex_k else ""
+
+    def _place(self, area: str, caps: Caps) -> int:
+        """The place of the word after which the same assembly fired in an area."""
+        number = self.brain.number(area)
+        shares = [
+            (_shared(self.heard[number][phase], caps[number]), -phase, task.position)
+            for phase, task in enumerate(self.tasks)
+            if task.target == area and task.mode == "word"
+        ]
+        return max(shares)[2]
 
 
 def _shared(cap: np.ndarray, other: np.ndarray) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 from ._control import Task
 from ._grammar import LEX, Grammar
 
-_STEP = 8  # phases are padded to a multiple of this, so that sentences share their programs
+_STEP = 12  # phases are padded to a multiple of this, so that sentences share their programs
 
 
 class Script(NamedTuple):
@@ -29,9 +29,14 @@ class Script(NamedTuple):
     refracted: Any
 
 
+def phases_of(tasks: Sequence[Task]) -> int:
+    """How many phases the script of a sentence has, with those in which nothing happens."""
+    return _STEP * -(-len(tasks) // _STEP)
+
+
 def script_of(grammar: Grammar, brain: Any, tasks: Sequence[Task]) -> Script:
     """The tasks of a sentence as arrays, padded with phases in which nothing happens."""
-    n = _STEP * -(-len(tasks) // _STEP)
+    n = phases_of(tasks)
     fibres, areas = len(brain.fibre_names), len(brain.area_names)
     out = Script(
         word=np.full(n, -1, np.int32),

@@ -240,12 +240,12 @@ def words() -> tuple[Word, ...]:
     return (
         *map(determiner, ("the", "a")),
         *map(noun, nouns.split()),
-        *map(transitive, "chase chases love loves bite see saw".split()),
-        *map(intransitive, "run runs fly sleep".split()),
+        *map(transitive, ["chase", "chases", "love", "loves", "bite", "see", "saw"]),
+        *map(intransitive, ["run", "runs", "fly", "sleep"]),
         *map(copula, ("are", "is")),
-        *map(adjective, "big bad old small happy".split()),
-        *map(adverb, "quickly slowly often".split()),
-        *map(preposition, "of in with".split()),
+        *map(adjective, ["big", "bad", "old", "small", "happy"]),
+        *map(adverb, ["quickly", "slowly", "often"]),
+        *map(preposition, ["of", "in", "with"]),
         *(relative("that"), Word(",", (PREDICATE, RESUME))),
     )
 

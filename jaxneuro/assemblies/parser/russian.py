@@ -59,7 +59,7 @@ def words() -> tuple[Word, ...]:
         "devochka devochku devochke devochkoy devochki",
         "kniga knigu knige knigoy knigi",
     )
-    verbs = "vidit lyubit dayet pishet spit begaet".split()
+    verbs = ["vidit", "lyubit", "dayet", "pishet", "spit", "begaet"]
     return (
         *map(verb, verbs),
         *(

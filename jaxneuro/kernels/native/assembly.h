@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "draw.h"
@@ -12,6 +13,13 @@
 namespace jaxneuro {
 
 constexpr int kUnitBits = 20;  // a weight of 1 is 2^20: UNIT of _synaptic_input.py
+
+// The bits that are set; not every CPU that this is built for has an instruction for it.
+JAXNEURO_INLINE uint32_t CountOnes(uint32_t x) {
+  x -= x >> 1 & 0x55555555u;
+  x = (x & 0x33333333u) + (x >> 2 & 0x33333333u);
+  return ((x + (x >> 4)) & 0x0F0F0F0Fu) * 0x01010101u >> 24;
+}
 
 // Who fires, and what was remembered: a bit per round in `words` words.
 struct Firing {
@@ -24,8 +32,7 @@ struct Firing {
   // In how many rounds both fired, of those in `learned`.
   uint32_t Times(const uint32_t* learned, const uint32_t* after_one) const {
     uint32_t times = 0;
-    for (size_t w = 0; w < words; ++w)
-      times += uint32_t(__builtin_popcount(learned[w] & after_one[w]));
+    for (size_t w = 0; w < words; ++w) times += CountOnes(learned[w] & after_one[w]);
     return times;
   }
 
@@ -66,14 +73,18 @@ class RowSums {
     size_t pieces = Pool::Get().threads();
     // A second thread has sums of its own, which are added at the end.
     if (work < kParallel || work < 4.0 * double(f_.targets)) pieces = 1;
-    std::vector<Part> parts(pieces);
+    static thread_local std::vector<Part> kept;  // and empty between two calls
+    if (kept.size() < pieces) kept.resize(pieces);
+    std::vector<Part>& parts = kept;
     Pool::Get().Run(pieces, [&](size_t i) {
       Visit(f_.k * i / pieces, f_.k * (i + 1) / pieces, parts[i]);
     });
-    for (Part& part : parts) {
-      uint32_t* base = part.base.data();
+    for (size_t i = 0; i < pieces; ++i) {
+      uint32_t* base = parts[i].base.data();
       for (size_t j = 0; j < f_.targets; ++j) sums[j] += int64_t(base[j]) << kUnitBits;
-      for (const Extra& e : part.extra) sums[e.target] += e.weight;
+      std::memset(base, 0, f_.targets * sizeof *base);
+      for (const Extra& e : parts[i].extra) sums[e.target] += e.weight;
+      parts[i].extra.clear();
     }
   }
 
@@ -90,13 +101,14 @@ class RowSums {
   };
 
   void Visit(size_t first, size_t end, Part& part) {
-    part.base.assign(f_.targets, 0);
+    if (part.base.size() < f_.targets) part.base.resize(f_.targets, 0);
     uint32_t* base = part.base.data();
     const uint64_t* marks = marks_->data();
     std::vector<uint32_t> learned(f_.words);
     Rows rows = rows_;
     for (size_t i = first; i < end; ++i) {
       const uint32_t source = uint32_t(f_.cap[i]);
+      if (source >= f_.sources) continue;  // nobody
       const auto row = rows.Get(source);
       const bool some = f_.Learned(source, learned.data());
       if (!some) {
@@ -189,6 +201,7 @@ inline void AddListed(const Firing& f, const int32_t* lists, size_t width, int64
   place.assign(f.sources + 1, 0);
   learned.assign(f.k * f.words, 0);
   for (size_t i = 0; i < f.k; ++i) {
+    if (size_t(f.cap[i]) >= f.sources) continue;  // nobody
     f.Learned(uint32_t(f.cap[i]), learned.data() + i * f.words);
     place[size_t(f.cap[i])] = uint32_t(i + 1);
   }
@@ -213,8 +226,10 @@ inline void AddListed(const Firing& f, const int32_t* lists, size_t width, int64
 
 // The sums from sources that fire together, of which each target has a number.
 inline void AddCounted(const Firing& f, const int32_t* counts, int64_t* sums) {
-  for (size_t j = 0; j < f.targets; ++j)
-    sums[j] += f.weights[f.Times(f.mask, f.after + j * f.words)] * int64_t(counts[j]);
+  for (size_t j = 0; j < f.targets; ++j) {
+    const uint32_t times = f.Times(f.mask, f.after + j * f.words);
+    sums[j] += (times == 0 ? f.weights[0] : f.weights[times]) * int64_t(counts[j]);
+  }
 }
 
 }  // namespace jaxneuro

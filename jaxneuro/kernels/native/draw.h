@@ -190,27 +190,57 @@ struct Gaps {
   }
 };
 
+constexpr size_t kGapBatch = 16 * kLanes;  // gaps drawn at a time
+
+// The gaps of the counters first ... first + many of a row, two each: `out` has room for twice the
+// vectors.  What lies between two entries of the guide is searched for.
+JAXNEURO_VECTORS inline void GapsOfRow(Key key, uint32_t row, uint32_t first, size_t many,
+                                       const Gaps& gaps, uint32_t* __restrict out) {
+  uint32_t x0[kGapBatch / 2], x1[kGapBatch / 2], words[kGapBatch], doubt[kGapBatch];
+  RowWords(key, row, first, many, x0, x1);
+  for (size_t i = 0; i < many; ++i) {
+    words[2 * i] = x0[i];
+    words[2 * i + 1] = x1[i];
+  }
+  const uint32_t* __restrict guide = gaps.guide;
+  const int shift = gaps.shift;
+  for (size_t i = 0; i < 2 * many; ++i) {
+    const uint32_t at = words[i] >> shift;
+    out[i] = guide[at];
+    doubt[i] = guide[at + 1] - guide[at];
+  }
+  for (size_t i = 0; i < 2 * many; ++i)
+    if (doubt[i] != 0) out[i] = gaps.Of(words[i]);
+}
+
 // The targets in [0, n) of a row that are chosen with one probability, ascending;
 // returns how many.  Writes the first `room` of them.  `expected` says about how many words
 // the row takes: no more than a hint.
 inline size_t GapRow(Key key, uint32_t row, uint32_t n, const Gaps& gaps, size_t expected,
                      size_t room, uint32_t* out) {
-  constexpr size_t kMany = 8 * kLanes;
-  uint32_t x0[kMany], x1[kMany];
+  uint32_t gap[kGapBatch], found[kGapBatch];
   uint64_t at = 0;  // one beyond the last target
   size_t count = 0;
   for (uint32_t counter = 0;;) {
-    const size_t ahead = Padded(expected / 2 + 1), many = ahead < kMany ? ahead : kMany;
-    RowWords(key, row, counter, many, x0, x1);
+    const size_t ahead = Padded(expected / 2 + 1), half = kGapBatch / 2;
+    const size_t many = ahead < half ? ahead : half;
+    GapsOfRow(key, row, counter, many, gaps, gap);
+    size_t some = 0;
     for (size_t i = 0; i < 2 * many; ++i) {
-      const uint32_t gap = gaps.Of(i % 2 ? x1[i / 2] : x0[i / 2]);
-      at += gap;
-      if (at >= n) return count;
-      if (gap == gaps.size) continue;  // no target: all thresholds skipped, go on from there
-      if (count < room) out[count] = uint32_t(at);
-      ++count;
-      ++at;
+      at += gap[i];
+      found[some] = uint32_t(at | (0 - (at >> 32)));  // beyond 32 bits is beyond n
+      // An escape is no target: all thresholds were skipped, go on from there.
+      const bool target = gap[i] != gaps.size;
+      some += target;
+      at += target;
     }
+    const bool ends = at >= n;
+    if (ends)
+      while (some > 0 && found[some - 1] >= n) --some;
+    const size_t fits = count < room ? room - count : 0;
+    std::memcpy(out + (count < room ? count : room), found, (some < fits ? some : fits) * sizeof *out);
+    count += some;
+    if (ends) return count;
     counter += uint32_t(many);
     expected = expected > 2 * many ? expected - 2 * many : 0;
   }
