@@ -15,16 +15,24 @@ from ..kernels import (
     gap_width,
     synaptic_input,
 )
-from ..numerics import stream_key
+from ..numerics import stream_keys
 from ._description import Stimulus
 from ._state import FibreState
 
 _NARROW = 65_535  # more targets than this need 32 bits
 
 
-def init_fibre(fibre: Any, seed: Any) -> FibreState:
-    """The synapses of a fibre under a seed."""
-    key = jnp.stack([jnp.asarray(w) for w in stream_key(seed, fibre.name, "synapses")])
+def init_fibres(fibres: tuple, seed: Any) -> tuple[FibreState, ...]:
+    """The synapses of all fibres under a seed."""
+    if not fibres:
+        return ()
+    words = stream_keys(seed, [fibre.name for fibre in fibres], "synapses")
+    keys = jnp.stack([jnp.asarray(w) for w in words], axis=-1)
+    return tuple(init_fibre(fibre, keys[number]) for number, fibre in enumerate(fibres))
+
+
+def init_fibre(fibre: Any, key: Any) -> FibreState:
+    """The synapses of a fibre with the key of its draws."""
     target, drawn = fibre.target, Hashed(key, fibre.target.n, fibre.p)
     synapses = jnp.zeros(0, jnp.int32)
     if isinstance(fibre.source, Stimulus):

@@ -58,14 +58,18 @@ def step(brain: Any, state: BrainState, active: Any, plastic: Any = True) -> Bra
 
 def drivers(brain: Any, state: BrainState, active: Any) -> tuple[Any, ...]:
     """Whether each fibre is active and its source fires: bool (), None where it is known not to."""
-    known = isinstance(active, np.ndarray)
+    if not isinstance(active, np.ndarray):
+        # In one operation: XLA repeats what it can wherever a part of it is used.
+        fires = jnp.stack([*(area.fired for area in state.areas), jnp.asarray(True)])
+        ends = [len(state.areas) if w.number is None else w.number for w in brain.wires]
+        on = active & fires[np.array(ends, np.int32)]
+        return tuple(None if w.p == 0 else on[i] for i, w in enumerate(brain.wires))
     out: list[Any] = []
     for number, wire in enumerate(brain.wires):
-        if wire.p == 0 or (known and not active[number]):
+        if wire.p == 0 or not active[number]:
             out.append(None)
             continue
-        fires = True if wire.number is None else state.areas[wire.number].fired
-        out.append(jnp.asarray(fires if known else active[number] & fires))
+        out.append(jnp.asarray(True if wire.number is None else state.areas[wire.number].fired))
     return tuple(out)
 
 
@@ -77,10 +81,12 @@ def _reached(brain: Any, driving: tuple, area: int) -> Any:
 
 def _page(brain: Any, state: BrainState, driving: tuple, plastic: Any) -> Page:
     """Rounds with learning are written down, and all in which a sampled area fires."""
-    wanted = jnp.asarray(False)
-    for wire, on in zip(brain.wires, driving):
-        if on is not None:
-            wanted = wanted | (on if wire.target.sampled else on & plastic)
+    asked = [
+        on if wire.target.sampled else on & plastic
+        for wire, on in zip(brain.wires, driving)
+        if on is not None
+    ]
+    wanted = jnp.any(jnp.stack(asked)) if asked else jnp.asarray(False)
     number = state.remembered
     keep = wanted & (number < brain.rounds)
     bit = jnp.where(keep, jnp.uint32(1) << (number % 32).astype(jnp.uint32), jnp.uint32(0))
@@ -107,11 +113,15 @@ def _select(
         sums = _input_sums(brain, state, number, driving)
         area, synapses = sampled_cap(brain, state, number, driving, moves, sums, page)
         return _tired(area, described, moves & plastic), synapses
-    if described.homeostasis:
-        cap = k_cap(_balanced_input(brain, state, number, driving), described.k)
-    else:
-        cap = k_cap_wide(_input_sums(brain, state, number, driving), described.k)
-    cap = jnp.where(moves, cap, area.cap)
+    kept = area.cap
+
+    def won() -> Any:
+        if described.homeostasis:
+            return k_cap(_balanced_input(brain, state, number, driving), described.k)
+        return k_cap_wide(_input_sums(brain, state, number, driving), described.k)
+
+    # With a mask that is known, an area that is reached here moves, but for one that is fixed.
+    cap = jax.lax.cond(moves, won, lambda: kept)
     ever = area.ever.at[cap].get(mode="fill", fill_value=True)
     fresh = jnp.where(moves, jnp.sum(~ever, dtype=jnp.int32), 0)
     area = area._replace(
@@ -225,10 +235,13 @@ def _with_bit(history: jax.Array, fibre: int, page: Page, on: Any) -> jax.Array:
 def _turn(new: BrainState, driving: tuple, page: Page, plastic: Any, old: BrainState) -> BrainState:
     """Counts the round, and writes down which fibres were active and which learned."""
     active, learned = old.active, old.learned
-    for fibre, on in enumerate(driving):
-        if on is not None:
-            active = _with_bit(active, fibre, page, on)
-            learned = _with_bit(learned, fibre, page, on & plastic)
+    there = [fibre for fibre, on in enumerate(driving) if on is not None]
+    if there:
+        on = jnp.stack([driving[fibre] for fibre in there])
+        at = np.array(there, np.int32)
+        zero = jnp.uint32(0)
+        active = active.at[at, page.word].add(jnp.where(on, page.bit, zero))
+        learned = learned.at[at, page.word].add(jnp.where(on & plastic, page.bit, zero))
     kept = (page.bit != 0).astype(jnp.int32)
     return new._replace(
         round=old.round + 1,

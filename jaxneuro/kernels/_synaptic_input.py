@@ -7,6 +7,7 @@ both its neurons fired, and that from the history of the caps: `before` and `aft
 each remembered round, set where the neuron was in the cap before and after it.
 """
 
+import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -74,6 +75,14 @@ def synaptic_input(sums: jax.Array, firing: Firing, edges: Any) -> jax.Array:
 
     Weights are multiples of 2^-20, so neither order nor device changes a sum.
     """
+    kind = type(edges)
+    known = edges[1:]  # not arrays: the same for all fibres of equal numbers, which share a trace
+    return _received(sums, firing, edges[0], kind, known)
+
+
+@functools.partial(jax.jit, static_argnums=(3, 4))
+def _received(sums: Any, firing: Any, first: Any, kind: Any, known: tuple) -> jax.Array:
+    edges = kind(first, *known)
     operands, name = _operands(edges, sums.shape[0])
 
     def native(sums: Any, firing: Firing, *operands: Any) -> jax.Array:
