@@ -10,7 +10,7 @@ from ._control import tasks_of, words_of
 from ._grammar import Grammar
 from ._parser import brain_of, check_sizes, hear
 from ._readout import Arc, Dependency, Readout
-from ._script import phases_of, script_of
+from ._script import rounds_of, script_of
 
 
 class Parse(eqx.Module):
@@ -47,9 +47,9 @@ def parse(
 ) -> Parse:
     """Has a brain hear a sentence, and reads its dependencies from the brain.
 
-    `grammar` such as `parser.english.grammar()`; `sentence` words of the grammar, with spaces; `key`
-    the seed of the brain's synapses, an integer or a JAX key; `n` neurons in each area, of which `k`
-    fire; `p` the probability of each synapse; `beta` what a weight grows by in a round, of fibres
+    `grammar` such as `parser.english.grammar()`; `sentence` words of the grammar, with spaces;
+    `key` the seed of the brain's synapses, an integer or a JAX key; `n` neurons in each area, of
+    which `k` fire; `p` the probability of each synapse; `beta` what a weight grows by in a round, of fibres
     with the lexicon, between other areas and of chains (one number: of all); `rounds` of each word;
     `lex_k` neurons of each word in the lexicon; `connectome` of the areas ("hashed" or "explicit").
 
@@ -60,7 +60,7 @@ def parse(
     The readout knows only the branches of the grammar: it lets the assembly of the main verb fire,
     then those that are linked with it, and so on.
 
-    Sentences of up to 12 words, and of up to 24, share their programs.
+    Sentences of up to 12 words share their program, and those of up to 24.
 
     **Raises** `ValueError` for a word that is not in the grammar, a sentence that the grammar
     rejects (with the word, and the areas and fibres that are closed or at war), or a size that is
@@ -83,7 +83,7 @@ def parse(
         lex_k=lex_k,
         p=p,
         beta=betas,
-        rounds=phases_of(tasks) * rounds,
+        rounds=rounds_of(tasks, rounds),
         connectome=connectome,
     )
     script = script_of(grammar, brain, tasks)

@@ -1,5 +1,6 @@
 """`Parser`: a brain with the areas of a grammar, which hears sentences."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
@@ -13,7 +14,7 @@ from .._brain import Brain
 from .._description import Area, Fibre
 from .._state import BrainState
 from ._grammar import LEX, Grammar
-from ._script import Script
+from ._script import Do
 
 Caps = tuple[Any, ...]  # what fires in each area
 
@@ -44,31 +45,49 @@ def brain_of(
     return Brain([lexicon, *areas], fibres=fibres, rounds=rounds)
 
 
-@eqx.filter_jit
-def hear(brain: Brain, state: BrainState, script: Script, rounds: int) -> tuple[BrainState, Caps]:
+def hear(
+    brain: Brain, state: BrainState, script: Sequence[Do], rounds: int
+) -> tuple[BrainState, list[Caps]]:
     """The state after a sentence, and what fired after each phase of `rounds` rounds.
 
     An assembly forms in the first round of a phase. It is held in the others, so that refraction,
     which keeps neurons of earlier assemblies silent, does not dissolve it.
     """
+    heard = []
+    for do in script:
+        state = _phase(brain, state, do, np.int32(rounds))
+        heard.append(caps_of(state))
+    return state, heard
+
+
+def fire(brain: Brain, state: BrainState, caps: Caps, active: np.ndarray) -> Caps:
+    """What fires after one round without learning and refraction, in which no area is held."""
+    yes, no = np.array(True), np.array(False)
+    do = Do(np.int32(-1), active, np.zeros_like(active), np.ones(len(caps), bool), no, no)
+    areas = [a._replace(cap=c, fired=yes) for a, c in zip(state.areas, caps)]
+    return caps_of(_phase(brain, state._replace(areas=tuple(areas)), do, np.int32(1)))
+
+
+def caps_of(state: BrainState) -> Caps:
+    """What fires in each area."""
+    return tuple(np.asarray(area.cap) for area in state.areas)
+
+
+# One program for hearing and reading: compiling takes longer than a hundred sentences.
+@eqx.filter_jit
+def _phase(brain: Brain, state: BrainState, do: Do, rounds: Any) -> BrainState:
+    def one(number: Any, state: BrainState) -> BrainState:
+        first = number == 0
+        state = _hold(state, first & do.free)
+        active = jnp.where(first, do.first, do.later)
+        return _round(brain, state, active, do.plastic, do.refracted)
+
+    return lax.fori_loop(0, rounds, one, _speak(brain, state, do.word))
+
+
+def _speak(brain: Brain, state: BrainState, word: Any) -> BrainState:
+    """The word fires in the lexicon; -1: what fired before."""
     lex_k = brain.areas[0].k
-
-    def phase(state: BrainState, do: Script) -> tuple[BrainState, Caps]:
-        def one(state: BrainState, now: Any) -> tuple[BrainState, None]:
-            active, free = now
-            state = _hold(state, free)
-            return _round(brain, state, active, do.plastic, do.refracted), None
-
-        active = jnp.broadcast_to(do.later, (rounds, *do.later.shape)).at[0].set(do.first)
-        free = jnp.zeros((rounds, *do.free.shape), bool).at[0].set(do.free)
-        state = lax.scan(one, _speak(brain, state, do.word, lex_k), (active, free))[0]
-        return state, tuple(area.cap for area in state.areas)
-
-    return lax.scan(phase, state, script)
-
-
-def _speak(brain: Brain, state: BrainState, word: Any, lex_k: int) -> BrainState:
-    """The word fires in the lexicon."""
     spoken = brain.with_cap(state, LEX, lex_k * word + jnp.arange(lex_k, dtype=jnp.int32))
     lexicon = jax.tree.map(
         lambda new, old: jnp.where(word >= 0, new, old), spoken.areas[0], state.areas[0]
@@ -91,24 +110,6 @@ def _round(
     new = brain.step(state._replace(areas=tuple(rested)), active, plastic)
     back = [a._replace(wins=jnp.where(refracted, a.wins, old)) for a, old in zip(new.areas, wins)]
     return new._replace(areas=tuple(back))
-
-
-def caps_of(state: BrainState) -> Caps:
-    """What fires in each area."""
-    return tuple(np.asarray(area.cap) for area in state.areas)
-
-
-def fire(brain: Brain, state: BrainState, caps: Caps, active: np.ndarray) -> Caps:
-    """What fires after one round without learning and refraction, in which no area is held."""
-    return tuple(map(np.asarray, _fire(brain, state, caps, active)))
-
-
-@eqx.filter_jit
-def _fire(brain: Brain, state: BrainState, caps: Any, active: Any) -> Any:
-    yes, no = jnp.asarray(True), jnp.asarray(False)
-    areas = [a._replace(cap=c, fired=yes, fixed=no) for a, c in zip(state.areas, caps)]
-    new = _round(brain, state._replace(areas=tuple(areas)), active, no, no)
-    return tuple(area.cap for area in new.areas)
 
 
 def check_sizes(

@@ -57,10 +57,15 @@ class Readout:
     """
 
     def __init__(
-        self, grammar: Grammar, brain: Brain, state: BrainState, tasks: list[Task], heard: Caps
+        self,
+        grammar: Grammar,
+        brain: Brain,
+        state: BrainState,
+        tasks: list[Task],
+        heard: list[Caps],
     ) -> None:
         self.grammar, self.brain, self.state = grammar, brain, state
-        self.tasks, self.heard = tasks, tuple(map(np.asarray, heard))
+        self.tasks, self.heard = tasks, heard
         self.found: list[tuple[Dependency, Arc]] = []
 
     def all(self) -> list[tuple[Dependency, Arc]]:
@@ -74,7 +79,7 @@ class Readout:
         return fire(self.brain, self.state, caps, active)
 
     def _walk(self, node: _Node, head: _Node | None, gap: _Node | None) -> None:
-        """Adds what depends on a word; `head` its own head, `gap` the word that its clause lacks."""
+        """Adds what depends on a word. `head`: its own; `gap`: the word that its clause lacks."""
         silent = node.area in self.grammar.silent
         after = self._fire(node.caps, fan_out(self.grammar, self.brain, node.area))
         seen = set()
@@ -123,7 +128,7 @@ class Readout:
         """The place of the word after which the same assembly fired in an area."""
         number = self.brain.number(area)
         shares = [
-            (_shared(self.heard[number][phase], caps[number]), -phase, task.position)
+            (_shared(self.heard[phase][number], caps[number]), -phase, task.position)
             for phase, task in enumerate(self.tasks)
             if task.target == area and task.mode == "word"
         ]

@@ -1,4 +1,4 @@
-"""What a brain does to hear a sentence, as arrays: one entry per phase."""
+"""What a brain does to hear a sentence, as arrays."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -8,17 +8,17 @@ import numpy as np
 from ._control import Task
 from ._grammar import LEX, Grammar
 
-_STEP = 12  # phases are padded to a multiple of this, so that sentences share their programs
+_STEP = 12  # phases
 
 
-class Script(NamedTuple):
-    """The phases of a sentence. P are phases, F fibres, A areas.
+class Do(NamedTuple):
+    """What a brain does in a phase. F are fibres, A areas.
 
-    **Fields** `word` int32 (P,) which assembly of the lexicon fires (-1: as before); `first` bool
-    (P, F) the fibres of the first round, in which an assembly forms, and `later` those of the other
-    rounds, in which it is held and linked; `free` bool (P, A) the areas that are not held in the
-    first round; `plastic` bool (P,) whether synapses learn; `refracted` bool (P,) whether neurons
-    of earlier assemblies are kept from firing again.
+    **Fields** `word` int32 which assembly of the lexicon fires (-1: as before); `first` bool (F,)
+    the fibres of the first round, in which an assembly forms, and `later` those of the other
+    rounds, in which it is held and linked; `free` bool (A,) the areas that are not held in the
+    first round; `plastic` whether synapses learn; `refracted` whether neurons of earlier assemblies
+    are kept from firing again.
     """
 
     word: Any
@@ -29,41 +29,33 @@ class Script(NamedTuple):
     refracted: Any
 
 
-def phases_of(tasks: Sequence[Task]) -> int:
-    """How many phases the script of a sentence has, with those in which nothing happens."""
-    return _STEP * -(-len(tasks) // _STEP)
+def rounds_of(tasks: Sequence[Task], rounds: int) -> int:
+    """How many rounds a brain must remember; sentences that need about as many share programs."""
+    return _STEP * -(-len(tasks) // _STEP) * rounds
 
 
-def script_of(grammar: Grammar, brain: Any, tasks: Sequence[Task]) -> Script:
-    """The tasks of a sentence as arrays, padded with phases in which nothing happens."""
-    n = phases_of(tasks)
-    fibres, areas = len(brain.fibre_names), len(brain.area_names)
-    out = Script(
-        word=np.full(n, -1, np.int32),
-        first=np.zeros((n, fibres), bool),
-        later=np.zeros((n, fibres), bool),
-        free=np.zeros((n, areas), bool),
-        plastic=np.ones(n, bool),
-        refracted=np.ones(n, bool),
+def script_of(grammar: Grammar, brain: Any, tasks: Sequence[Task]) -> list[Do]:
+    """The tasks of a sentence as arrays."""
+    return [_do(grammar, brain, task) for task in tasks]
+
+
+def _do(grammar: Grammar, brain: Any, task: Task) -> Do:
+    into = [f"{x}->{task.target}" for x in task.sources]
+    others = [x for x in task.sources if x != task.target]
+    both = brain.active(
+        *(f"{a}->{b}" for x in others for a, b in ((x, task.target), (task.target, x)))
     )
-    lemmas = grammar.lemmas
-    for number, task in enumerate(tasks):
-        chain = [f"{x}->{task.target}" for x in task.sources]
-        both = [
-            f"{a}->{b}"
-            for x in task.sources
-            if x != task.target
-            for a, b in ((x, task.target), (task.target, x))
-        ]
-        out.first[number] = brain.active(*(both if task.mode == "link" else chain))
-        if task.mode != "recall":
-            out.later[number] = brain.active(*both)
-        if task.mode != "link":
-            out.free[number, brain.number(task.target)] = True
-        out.plastic[number] = out.refracted[number] = task.mode != "recall"
-        if task.mode == "word":
-            out.word[number] = lemmas.index(task.lemma)
-    return out
+    link, recall = task.mode == "link", task.mode == "recall"
+    names = np.array(brain.area_names)
+    learns = np.array(not recall)
+    return Do(
+        word=np.int32(grammar.lemmas.index(task.lemma) if task.mode == "word" else -1),
+        first=both if link else brain.active(*into),
+        later=np.zeros_like(both) if recall else both,
+        free=(names == task.target) & (not link),
+        plastic=learns,
+        refracted=learns,
+    )
 
 
 def fan_out(grammar: Grammar, brain: Any, area: str) -> np.ndarray:
