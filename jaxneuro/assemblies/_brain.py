@@ -130,6 +130,12 @@ class Brain(eqx.Module):
                 raise unknown("fibre", name, self.fibre_names)
         return np.array([name in fibres for name in self.fibre_names], bool)
 
+    def inhibit(self, active: Any, *areas: str) -> Any:
+        """Active fibres without those from or onto the given areas: bool (F,) or (rounds, F)."""
+        numbers = {self.number(area) for area in areas}
+        open_ = np.array([w.number not in numbers and w.into not in numbers for w in self.wires])
+        return active & open_
+
     def with_beta(self, beta: Any) -> "Brain":
         """The same brain with another beta: one number, or (F,) one per fibre; may be traced."""
         check_bounds("beta", beta, at_least=0.0)

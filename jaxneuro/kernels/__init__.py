@@ -50,6 +50,7 @@ from ._synaptic_input import Firing as Firing
 from ._synaptic_input import Hashed as Hashed
 from ._synaptic_input import Lists as Lists
 from ._synaptic_input import Stored as Stored
+from ._synaptic_input import potentiations as potentiations
 from ._synaptic_input import synaptic_input as synaptic_input
 from ._table import BLOCK_TARGETS as BLOCK_TARGETS
 from ._table import HAS_DELAYS as HAS_DELAYS

@@ -1,0 +1,108 @@
+"""What can be measured of caps and synapses."""
+
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..kernels import Counts, Hashed, Lists, gap_lists, gap_width, potentiations
+from ._brain import Brain
+from ._connectome import edges_of
+from ._run import shared_neurons
+from ._state import BrainState
+
+
+def overlap(a: jax.Array, b: jax.Array, nobody: int | None = None) -> jax.Array:
+    """The fraction of a cap that is in another one: float32 ().
+
+    **Step** `a`, `b` int (k,), ascending; entries from `nobody` on (the n of the area, where caps
+    of fewer neurons were set) are no neuron. Caps of different areas have nothing in common.
+    """
+    a, b = jnp.asarray(a), jnp.asarray(b)
+    both = shared_neurons(a, b, 2**31 - 1 if nobody is None else nobody)
+    return both.astype(jnp.float32) / jnp.float32(a.shape[0])
+
+
+class FibreStatistics(NamedTuple):
+    """The synapses from the last cap of a source onto the last cap of its target.
+
+    **Fields** `times` int32 (rounds + 1,) how many of them learned so many times; `density` float32
+    the fraction of all pairs that have a synapse; `weight` float32 the mean weight; `largest`
+    float32 the largest.
+    """
+
+    times: Any
+    density: Any
+    weight: Any
+    largest: Any
+
+
+@eqx.filter_jit
+def statistics(brain: Brain, state: BrainState, fibre: str) -> FibreStatistics:
+    """The synapses of a fibre between the neurons that fired last; see `FibreStatistics`.
+
+    **Raises** `ValueError` for an unknown fibre.
+    """
+    number = int(np.flatnonzero(brain.active(fibre))[0])
+    wire = brain.wires[number]
+    target = state.areas[wire.into]
+    count, times = _between(brain, state, number)
+    histogram = jnp.zeros(brain.rounds + 1, jnp.int32).at[times].add(count)
+    weights = brain.weights[number].astype(jnp.float32) @ np.array([2.0**-20, 2.0**12], np.float32)
+    synapses = jnp.sum(histogram).astype(jnp.float32)
+    fires = jnp.sum(target.cap < wire.target.places).astype(jnp.float32)
+    pairs = fires * _firing(state, wire)
+    total = jnp.sum(histogram.astype(jnp.float32) * weights)
+    mean = total / jnp.maximum(synapses, 1)
+    largest = jnp.max(jnp.where(histogram > 0, weights, 0))
+    return FibreStatistics(histogram, synapses / jnp.maximum(pairs, 1), mean, largest)
+
+
+def density(brain: Brain, state: BrainState, area: str) -> jax.Array:
+    """The fraction of the pairs of an assembly that have a synapse, the last cap: float32 ().
+
+    A neuron and itself are a pair.
+    """
+    return statistics(brain, state, f"{area}->{area}").density
+
+
+def _firing(state: BrainState, wire: Any) -> Any:
+    if wire.number is None:
+        return jnp.float32(wire.source.size)
+    cap = state.areas[wire.number].cap
+    return jnp.sum(cap < wire.source.places).astype(jnp.float32)
+
+
+def _between(brain: Brain, state: BrainState, number: int) -> tuple[Any, Any]:
+    """Synapses between two caps: numbers, and how often they learned."""
+    wire, fibre = brain.wires[number], state.fibres[number]
+    target, learned = state.areas[wire.into], state.learned[number]
+    after = target.after.at[target.cap].get(mode="fill", fill_value=0)
+    here = (target.cap < wire.target.places).astype(jnp.int32)
+    edges = edges_of(wire, fibre)
+    if isinstance(edges, Counts):
+        synapses = edges.counts.at[target.cap].get(mode="fill", fill_value=0)
+        return synapses * here, potentiations(after, learned)
+    source = state.areas[wire.number]
+    if isinstance(edges, Lists):
+        lists = edges.sources.at[target.cap].get(mode="fill", fill_value=wire.places)
+        fires = jnp.zeros(wire.places, bool).at[source.cap].set(True, mode="drop")
+        before = source.before.at[lists].get(mode="fill", fill_value=0) & learned
+        there = fires.at[lists].get(mode="fill", fill_value=False)
+        return there.astype(jnp.int32), potentiations(before, after[:, None])
+    rows = _rows(edges, source.cap, wire)
+    slot = jnp.minimum(jnp.searchsorted(target.cap, rows), target.cap.shape[0] - 1)
+    there = (target.cap[slot] == rows) & (rows < wire.target.n)
+    there = there & (source.cap < wire.places)[:, None]
+    before = source.before.at[source.cap].get(mode="fill", fill_value=0) & learned
+    return there.astype(jnp.int32), potentiations(before[:, None], after[slot])
+
+
+def _rows(edges: Any, cap: Any, wire: Any) -> Any:
+    if isinstance(edges, Hashed):
+        if wire.p == 0:
+            return jnp.full((*cap.shape, 1), wire.target.n, jnp.int32)
+        return gap_lists(edges, cap, gap_width(edges.n, edges.p))
+    return edges.targets.at[cap].get(mode="fill", fill_value=wire.target.n).astype(jnp.int32)

@@ -1,0 +1,182 @@
+"""The operations of the assembly calculus, as schedules of active fibres.
+
+Each is a pure function of a brain and a state. All that differ only in their fibres and have equally
+many rounds share one compiled program.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from .._checks import check_count, check_fraction
+from ..kernels import k_cap
+from ..numerics import bits, seed_of, stream_key
+from ._brain import Brain
+from ._run import run
+from ._state import BrainState
+
+
+def schedule(brain: Brain, *parts: tuple[Sequence[str], int]) -> np.ndarray:
+    """Active fibres round by round, bool (rounds, F), from names of fibres and numbers of rounds.
+
+    `schedule(brain, (["S->A"], 1), (["S->A", "A->A"], 24))` is the projection of S to A.
+
+    **Raises** `ValueError` for an unknown fibre and a negative number of rounds.
+    """
+    rows = [
+        np.tile(brain.active(*names), (check_count("a schedule: rounds", rounds), 1))
+        for names, rounds in parts
+    ]
+    return np.concatenate(rows) if rows else np.zeros((0, len(brain.fibres)), bool)
+
+
+def project(
+    brain: Brain,
+    state: BrainState,
+    source: str | Sequence[str],
+    target: str,
+    rounds: int,
+    plastic: Any = True,
+) -> BrainState:
+    """Makes an assembly in `target` of what `source` fires (one name or several).
+
+    In the first round the target hears the source alone, in the others itself as well, if it has a
+    fibre onto itself. A source that is an area keeps its cap, if nothing drives it.
+    """
+    names = [f"{name}->{target}" for name in _names(source)]
+    first, again = _first(rounds), _own(brain, [target])
+    plan = schedule(brain, (names, first), ([*names, *again], rounds - first))
+    return run(brain, state, plan, plastic=plastic)[0]
+
+
+def reciprocal_project(
+    brain: Brain, state: BrainState, source: str, target: str, rounds: int
+) -> BrainState:
+    """Makes an assembly in `target` that also excites the one in `source`, which stays as it is.
+
+    The source is fixed meanwhile: its synapses from the target learn. It is released at the end.
+    """
+    forth, back = f"{source}->{target}", f"{target}->{source}"
+    first = _first(rounds)
+    plan = schedule(
+        brain, ([forth], first), ([forth, back, *_own(brain, [target])], rounds - first)
+    )
+    state = brain.fix(state, source)
+    return brain.release(run(brain, state, plan)[0], source)
+
+
+def associate(
+    brain: Brain,
+    state: BrainState,
+    areas: Sequence[str],
+    target: str,
+    rounds: int,
+    stimuli: Sequence[str] = (),
+) -> BrainState:
+    """Brings the assemblies that two areas project into `target` closer: they fire together.
+
+    `stimuli` keep the areas firing; each excites all areas onto which it has a fibre.
+    """
+    return run(brain, state, _together(brain, areas, target, rounds, stimuli, back=False))[0]
+
+
+def merge(
+    brain: Brain,
+    state: BrainState,
+    areas: Sequence[str],
+    target: str,
+    rounds: int,
+    stimuli: Sequence[str] = (),
+) -> BrainState:
+    """Makes one assembly in `target` of those of several areas, which it also excites."""
+    return run(brain, state, _together(brain, areas, target, rounds, stimuli, back=True))[0]
+
+
+def _together(
+    brain: Brain,
+    areas: Sequence[str],
+    target: str,
+    rounds: int,
+    stimuli: Sequence[str],
+    back: bool,
+) -> np.ndarray:
+    driven = [f"{s}->{a}" for s in stimuli for a in areas if f"{s}->{a}" in brain.fibre_names]
+    silent = [s for s in stimuli if not any(f.startswith(f"{s}->") for f in driven)]
+    if silent:
+        raise ValueError(f"stimuli must have a fibre onto one of {list(areas)}; got {silent}")
+    forth = [*driven, *_own(brain, areas), *(f"{a}->{target}" for a in areas)]
+    later = [*forth, *_own(brain, [target]), *(f"{target}->{a}" for a in areas if back)]
+    first = _first(rounds)
+    return schedule(brain, (forth, first), (later, rounds - first))
+
+
+def pattern_complete(
+    brain: Brain,
+    state: BrainState,
+    area: str,
+    key: Any,
+    fraction: float = 0.5,
+    rounds: int = 5,
+    plastic: Any = True,
+) -> BrainState:
+    """Fires a random part of the cap of an area alone, and lets the area complete it.
+
+    `fraction` of the k neurons are chosen, a number that does not depend on the key.
+
+    **Raises** `ValueError` for a fraction outside [0, 1], and an area without a fibre onto itself.
+    """
+    fraction = check_fraction("pattern_complete: fraction", fraction)
+    state = brain.with_cap(state, area, part_of(brain, state, area, key, fraction))
+    plan = schedule(brain, ([f"{area}->{area}"], rounds))
+    return run(brain, state, plan, plastic=plastic)[0]
+
+
+def part_of(brain: Brain, state: BrainState, area: str, key: Any, fraction: float) -> jax.Array:
+    """A random part of the cap of an area: int32 (int(fraction k),), ascending."""
+    k = brain.areas[brain.number(area)].k
+    size = int(fraction * k)
+    if size == 0:
+        return jnp.zeros(0, jnp.int32)
+    seed = jnp.asarray(seed_of(key))
+    word = bits(stream_key(seed, area, "part"), jnp.arange(k, dtype=jnp.uint32), jnp.uint32(0))[0]
+    return brain.cap(state, area)[k_cap(word, size)]
+
+
+def separate(
+    brain: Brain, state: BrainState, source: str, target: str, caps: Any, rounds: int
+) -> tuple[BrainState, jax.Array]:
+    """Projects several caps of an area one after the other: the assemblies, int32 (caps, k).
+
+    `caps` int (caps, m), -1 for nobody. What two of them share, their assemblies share less of;
+    see `overlap`.
+    """
+    names, own = [f"{source}->{target}"], _own(brain, [target])
+    first = _first(rounds)
+    plan = schedule(brain, (names, first), ([*names, *own], rounds - first))
+
+    def one(state: BrainState, cap: jax.Array) -> tuple[BrainState, jax.Array]:
+        state = brain.with_cap(state, source, cap)
+        state = run(brain, state, plan)[0]
+        return state, brain.cap(state, target)
+
+    for cap in np.asarray(caps) if isinstance(caps, list | np.ndarray) else ():
+        brain.with_cap(state, source, cap)  # refuses what cannot be a cap
+    return lax.scan(one, state, jnp.asarray(caps, jnp.int32))
+
+
+def _names(source: str | Sequence[str]) -> list[str]:
+    return [source] if isinstance(source, str) else list(source)
+
+
+def _first(rounds: int) -> int:
+    """The rounds in which a target does not hear itself."""
+    return min(1, check_count("rounds", rounds))
+
+
+def _own(brain: Brain, areas: Sequence[str]) -> list[str]:
+    """The fibres of areas onto themselves, of those that have one."""
+    return [f"{a}->{a}" for a in areas if f"{a}->{a}" in brain.fibre_names]
