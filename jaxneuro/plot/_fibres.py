@@ -84,10 +84,9 @@ def _node(axis: "Axes", name: str, place: np.ndarray, square: bool) -> None:
 
     look: dict[str, Any] = {"facecolor": "white", "edgecolor": "black", "lw": 0.8, "zorder": 3}
     corner = (place[0] - _NODE, place[1] - _NODE)
-    shape = (
-        Rectangle(corner, 2 * _NODE, 2 * _NODE, **look) if square else Circle(place, _NODE, **look)
-    )
-    axis.add_patch(shape)
+    side = 2 * _NODE
+    disc = Circle((place[0], place[1]), _NODE, **look)
+    axis.add_patch(Rectangle(corner, side, side, **look) if square else disc)
     text = name.replace("_", "\n") if len(name) > 7 else name
     longest = max(len(line) for line in text.split("\n"))
     axis.text(

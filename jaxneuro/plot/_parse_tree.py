@@ -87,8 +87,8 @@ def _feet(arcs: list, places: list[float]) -> list[tuple[float, float]]:
     ends: dict[int, list[tuple]] = {}
     for number, (head, dependent, _) in enumerate(arcs):
         for word, other in ((head, dependent), (dependent, head)):
-            # From the left: arcs to the left, the lowest first; then those to the right, the highest
-            # first. Arcs are numbered from the shortest to the longest.
+            # From the left: arcs to the left, the lowest first; then those to the right, the
+            # highest first. Arcs are numbered from the shortest to the longest.
             entry = (0, number, number) if other < word else (1, -number, number)
             ends.setdefault(word, []).append(entry)
     at = {}

@@ -88,9 +88,8 @@ class English:
         `gap`: the noun that is the object, which is therefore not said. `clause`: the chance that
         the object has a clause.
         """
-        kind = (
-            "transitive" if gap is not None else self.one(("transitive", "intransitive", "copula"))
-        )
+        kinds = ("transitive", "intransitive", "copula")
+        kind = "transitive" if gap is not None else self.one(kinds)
         self.features[kind] = self.features.get(kind, 0) + 1
         adverb = said.say(self.one(ADVERBS)) if self.chance(0.2, "adverb before") else None
         words = {"transitive": TRANSITIVE, "intransitive": INTRANSITIVE, "copula": ("are", "is")}
@@ -175,9 +174,8 @@ class Russian:
             words = [RUSSIAN_NOUNS[lemma][case]]
             found.append((verb, lemma, case))
             while self.rng.random() < 0.25 and len(words) < 3:
-                owner = str(
-                    self.rng.choice([x for x in RUSSIAN_NOUNS if "GEN" in RUSSIAN_NOUNS[x]])
-                )
+                owners = [x for x in RUSSIAN_NOUNS if "GEN" in RUSSIAN_NOUNS[x]]
+                owner = str(self.rng.choice(owners))
                 words.append(RUSSIAN_NOUNS[owner]["GEN"])
                 found.append((lemma, owner, "GEN"))
                 lemma = owner

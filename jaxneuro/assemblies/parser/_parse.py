@@ -49,9 +49,10 @@ def parse(
 
     `grammar` such as `parser.english.grammar()`; `sentence` words of the grammar, with spaces;
     `key` the seed of the brain's synapses, an integer or a JAX key; `n` neurons in each area, of
-    which `k` fire; `p` the probability of each synapse; `beta` what a weight grows by in a round, of fibres
-    with the lexicon, between other areas and of chains (one number: of all); `rounds` of each word;
-    `lex_k` neurons of each word in the lexicon; `connectome` of the areas ("hashed" or "explicit").
+    which `k` fire; `p` the probability of each synapse; `beta` what a weight grows by in a round,
+    of fibres with the lexicon, between other areas and of chains (one number: of all); `rounds` of
+    each word; `lex_k` neurons of each word in the lexicon; `connectome` of the areas ("hashed" or
+    "explicit").
 
     A word fires in the lexicon, and its rules open areas and fibres. An assembly forms in the one
     area that the word reaches, in one round; neurons of earlier assemblies there are refracted, so

@@ -1,5 +1,6 @@
 """The dependencies of a sentence, read from a brain that has heard it."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np

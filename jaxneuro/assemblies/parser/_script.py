@@ -42,9 +42,8 @@ def script_of(grammar: Grammar, brain: Any, tasks: Sequence[Task]) -> list[Do]:
 def _do(grammar: Grammar, brain: Any, task: Task) -> Do:
     into = [f"{x}->{task.target}" for x in task.sources]
     others = [x for x in task.sources if x != task.target]
-    both = brain.active(
-        *(f"{a}->{b}" for x in others for a, b in ((x, task.target), (task.target, x)))
-    )
+    back = [f"{task.target}->{x}" for x in others]
+    both = brain.active(*(f"{x}->{task.target}" for x in others), *back)
     link, recall = task.mode == "link", task.mode == "recall"
     names = np.array(brain.area_names)
     learns = np.array(not recall)
