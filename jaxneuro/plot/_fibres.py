@@ -37,7 +37,7 @@ def fibres(brain: Any, active: Any = None, *, size: Sequence[float] = (4.2, 4.2)
     for number in np.argsort(share, kind="stable"):
         source, target = ends[number]
         shade = colour(0) if share[number] > 0 else _IDLE
-        width = 0.6 + 1.4 * share[number] if active is not None else 0.9
+        width = 0.9 if active is None else 0.6 + 1.4 * float(share[number])
         if source == target:
             _loop(axis, places[source], shade, width)
         else:
@@ -90,7 +90,8 @@ def _node(axis: "Axes", name: str, place: np.ndarray, square: bool) -> None:
     text = name.replace("_", "\n") if len(name) > 7 else name
     longest = max(len(line) for line in text.split("\n"))
     axis.text(
-        *place,
+        float(place[0]),
+        float(place[1]),
         text,
         ha="center",
         va="center",
@@ -103,42 +104,34 @@ def _node(axis: "Axes", name: str, place: np.ndarray, square: bool) -> None:
 def _arrow(
     axis: "Axes", start: np.ndarray, end: np.ndarray, shade: str, width: float, curved: bool
 ) -> None:
-    from matplotlib.patches import FancyArrowPatch
-
     along = (end - start) / np.linalg.norm(end - start)
     # To the side, so that the two directions of a pair lie beside each other.
     aside = 0.045 * np.array([along[1], -along[0]]) if curved else np.zeros(2)
-    axis.add_patch(
-        FancyArrowPatch(
-            start + _NODE * along + aside,
-            end - (_NODE + 0.01) * along + aside,
-            arrowstyle="-|>,head_length=3.4,head_width=1.7",
-            connectionstyle=f"arc3,rad={0.08 if curved else 0.0}",
-            color=shade,
-            lw=width,
-            mutation_scale=1.0 + 0.25 * width,
-            shrinkA=0,
-            shrinkB=0,
-            zorder=2 if shade != _IDLE else 1,
-        )
-    )
+    start, end = start + _NODE * along + aside, end - (_NODE + 0.01) * along + aside
+    _draw(axis, start, end, 0.08 if curved else 0.0, shade, width)
 
 
 def _loop(axis: "Axes", place: np.ndarray, shade: str, width: float) -> None:
     """The fibre of an area onto itself: outside of the ring."""
-    from matplotlib.patches import FancyArrowPatch
-
     far = np.linalg.norm(place)
     out = place / far if far > 0 else np.array([0.0, -1.0])
     across = np.array([-out[1], out[0]])
     start = place + _NODE * (0.8 * out + 0.6 * across)
     end = place + _NODE * (0.8 * out - 0.6 * across)
+    _draw(axis, start, end, -1.6, shade, width)
+
+
+def _draw(
+    axis: "Axes", start: np.ndarray, end: np.ndarray, bend: float, shade: str, width: float
+) -> None:
+    from matplotlib.patches import FancyArrowPatch
+
     axis.add_patch(
         FancyArrowPatch(
-            start,
-            end,
+            (float(start[0]), float(start[1])),
+            (float(end[0]), float(end[1])),
             arrowstyle="-|>,head_length=3.4,head_width=1.7",
-            connectionstyle="arc3,rad=-1.6",
+            connectionstyle=f"arc3,rad={bend}",
             color=shade,
             lw=width,
             mutation_scale=1.0 + 0.25 * width,

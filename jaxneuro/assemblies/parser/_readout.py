@@ -62,8 +62,8 @@ class Readout:
         grammar: Grammar,
         brain: Brain,
         state: BrainState,
-        tasks: list[Task],
-        heard: list[Caps],
+        tasks: Sequence[Task],
+        heard: Sequence[Caps],
     ) -> None:
         self.grammar, self.brain, self.state = grammar, brain, state
         self.tasks, self.heard = tasks, heard
