@@ -33,6 +33,16 @@ class Page(NamedTuple):
     wanted: Any
 
 
+class Driving(tuple):
+    """Whether each fibre is active, where that is not known before: `all` of them, bool (F,)."""
+
+    all: Any
+
+    def together(self, on: Any) -> "Driving":
+        self.all = on
+        return self
+
+
 def step(brain: Any, state: BrainState, active: Any, plastic: Any = True) -> BrainState:
     """See `Brain.step`."""
     driving = drivers(brain, state, active)
@@ -63,7 +73,8 @@ def drivers(brain: Any, state: BrainState, active: Any) -> tuple[Any, ...]:
         fires = jnp.stack([*(area.fired for area in state.areas), jnp.asarray(True)])
         ends = [len(state.areas) if w.number is None else w.number for w in brain.wires]
         on = active & fires[np.array(ends, np.int32)]
-        return tuple(None if w.p == 0 else on[i] for i, w in enumerate(brain.wires))
+        on = on & np.array([w.p > 0 for w in brain.wires])
+        return Driving(on[i] for i in range(len(brain.wires))).together(on)
     out: list[Any] = []
     for number, wire in enumerate(brain.wires):
         if wire.p == 0 or not active[number]:
@@ -75,18 +86,28 @@ def drivers(brain: Any, state: BrainState, active: Any) -> tuple[Any, ...]:
 
 def _reached(brain: Any, driving: tuple, area: int) -> Any:
     """Whether any fibre drives an area; None where it is known that none does."""
+    if isinstance(driving, Driving):
+        there = np.array([wire.into == area for wire in brain.wires])
+        return jnp.any(driving.all & there) if there.any() else None
     into = [on for wire, on in zip(brain.wires, driving) if wire.into == area and on is not None]
     return None if not into else jnp.any(jnp.stack(into))
 
 
 def _page(brain: Any, state: BrainState, driving: tuple, plastic: Any) -> Page:
     """Rounds with learning are written down, and all in which a sampled area fires."""
+    if isinstance(driving, Driving):
+        sampled = np.array([wire.target.sampled for wire in brain.wires])
+        return _numbered(brain, state, jnp.any(driving.all & (plastic | jnp.asarray(sampled))))
     asked = [
         on if wire.target.sampled else on & plastic
         for wire, on in zip(brain.wires, driving)
         if on is not None
     ]
     wanted = jnp.any(jnp.stack(asked)) if asked else jnp.asarray(False)
+    return _numbered(brain, state, wanted)
+
+
+def _numbered(brain: Any, state: BrainState, wanted: Any) -> Page:
     number = state.remembered
     keep = wanted & (number < brain.rounds)
     bit = jnp.where(keep, jnp.uint32(1) << (number % 32).astype(jnp.uint32), jnp.uint32(0))
@@ -237,7 +258,7 @@ def _turn(new: BrainState, driving: tuple, page: Page, plastic: Any, old: BrainS
     active, learned = old.active, old.learned
     there = [fibre for fibre, on in enumerate(driving) if on is not None]
     if there:
-        on = jnp.stack([driving[fibre] for fibre in there])
+        on = driving.all if isinstance(driving, Driving) else jnp.stack([driving[i] for i in there])
         at = np.array(there, np.int32)
         zero = jnp.uint32(0)
         active = active.at[at, page.word].add(jnp.where(on, page.bit, zero))
