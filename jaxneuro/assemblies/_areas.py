@@ -27,7 +27,11 @@ def with_cap(brain: Any, state: BrainState, name: str, neurons: Any) -> BrainSta
             f"whole numbers; got shape {shape}"
         )
     if not is_traced(neurons):
-        neurons = _checked(name, described, area, np.asarray(neurons))
+        neurons = np.asarray(neurons)
+    if neurons.dtype.kind not in "iu":
+        raise ValueError(f"area {name!r}: a cap must be whole numbers; got {neurons.dtype}")
+    if not is_traced(neurons):
+        _check(name, described, area, neurons)
     neurons = jnp.asarray(neurons, jnp.int32)
     neurons = jnp.where(neurons < 0, described.places, neurons)
     cap = jnp.full(described.k, described.places, jnp.int32).at[: shape[0]].set(neurons)
@@ -40,20 +44,17 @@ def with_cap(brain: Any, state: BrainState, name: str, neurons: Any) -> BrainSta
     return changed(state, number, cap=cap, fired=yes, ever=ever, support=area.support + fresh)
 
 
-def _checked(name: str, described: Any, area: AreaState, neurons: np.ndarray) -> np.ndarray:
-    if neurons.dtype.kind not in "iu":
-        raise ValueError(f"area {name!r}: a cap must be whole numbers; got {neurons.dtype}")
-    most, what = described.n, "n"
+def _check(name: str, described: Any, area: AreaState, neurons: np.ndarray) -> None:
+    most, what = described.n, "one below n"
     if described.sampled and not is_traced(area.support):
-        most, what = int(area.support), "the neurons that ever fired,"
+        most, what = int(area.support), "one below the number of those that ever fired"
     some = neurons[neurons != -1]
     if some.size and (some.min() < 0 or some.max() >= most or np.unique(some).size != some.size):
         raise ValueError(
-            f"area {name!r}: a cap must be different neurons from 0 to {what} {most:,} - 1 (-1 for "
+            f"area {name!r}: a cap must be different neurons from 0 to {most - 1:,}, {what} (-1 is "
             f"nobody); got {some.min()} to {some.max()}, {np.unique(some).size} different of "
             f"{some.size}"
         )
-    return neurons
 
 
 def check(brain: Any, state: BrainState) -> None:

@@ -84,6 +84,11 @@ class Brain(eqx.Module):
         self.fibres = tuple(fibres)
         _check_names(self)
         check_bounds("a brain: beta", beta, at_least=0.0)
+        if np.shape(beta) != ():
+            raise ValueError(
+                f"a brain: beta must be one number; got shape {np.shape(beta)}. Use "
+                "Fibre(..., beta=0.1) for one fibre, brain.with_beta for all"
+            )
         self.rounds = check_count("a brain: rounds", rounds, at_least=1)
         default = None if p is None else check_fraction("a brain: p", p)
         self.wires = tuple(_wire(self, fibre, default) for fibre in self.fibres)
@@ -159,6 +164,8 @@ class Brain(eqx.Module):
         """One round. `active` bool (F,) the active fibres, `plastic` whether synapses learn.
 
         Both may be traced. Fibres that are not active in a NumPy array take no time.
+
+        **Raises** `ValueError` for an `active` or `plastic` of another shape or dtype.
         """
         return step(self, state, active, plastic)
 

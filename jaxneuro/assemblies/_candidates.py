@@ -152,7 +152,8 @@ def _next_inputs(search: Search, words: Words, index: Any, time: Any) -> tuple[A
 
     -log of the largest of m uniform numbers is an exponential number over m, and so on downwards.
     """
-    uniform = ((words.order >> 8).astype(jnp.float32) + np.float32(0.5)) * np.float32(2.0**-24)
+    # 23 bits, so that neither 0 nor 1 is met: the largest of n at 1 would be the largest there is.
+    uniform = ((words.order >> 9).astype(jnp.float32) + np.float32(0.5)) * np.float32(2.0**-23)
     left = jnp.maximum(search.n - index, 1).astype(jnp.float32)
     times = time + jnp.cumsum(-jnp.log(uniform) / left)
     x, place = largest(search.law, -jnp.expm1(-times))

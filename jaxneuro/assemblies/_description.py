@@ -12,6 +12,19 @@ CONNECTOMES = ("hashed", "explicit", "sampled")
 LARGEST_WEIGHT = 2.0**24
 
 
+def _check_end(what: str, name: Any) -> None:
+    """Names of fibres are made of those of their ends."""
+    check_name(what, name)
+    if "->" in name:
+        raise ValueError(f"{what}: the name must not contain '->'; got {name!r}")
+
+
+def _check_one(what: str, value: Any, **bounds: Any) -> None:
+    check_bounds(what, value, **bounds)
+    if np.shape(value) != ():
+        raise ValueError(f"{what} must be one number; got shape {np.shape(value)}")
+
+
 @dataclasses.dataclass(frozen=True)
 class Area:
     """n neurons, of which the k with the largest input fire.
@@ -36,7 +49,7 @@ class Area:
     homeostasis: bool = False
 
     def __post_init__(self) -> None:
-        check_name("an area", self.name)
+        _check_end("an area", self.name)
         label = f"area {self.name!r}"
         object.__setattr__(self, "n", check_count(f"{label}: n", self.n, at_least=1))
         object.__setattr__(self, "k", check_count(f"{label}: k", self.k, at_least=1))
@@ -47,7 +60,7 @@ class Area:
         if self.connectome not in CONNECTOMES:
             raise unknown(f"connectome (of {label})", self.connectome, CONNECTOMES)
         object.__setattr__(self, "homeostasis", bool(self.homeostasis))
-        check_bounds(f"{label}: refraction", self.refraction, at_least=0.0, at_most=2.0**20)
+        _check_one(f"{label}: refraction", self.refraction, at_least=0.0, at_most=2.0**20)
         object.__setattr__(self, "refraction", float(self.refraction))
         self._check_capacity(label)
         if self.sampled and self.homeostasis:
@@ -92,7 +105,7 @@ class Stimulus:
     size: int
 
     def __post_init__(self) -> None:
-        check_name("a stimulus", self.name)
+        _check_end("a stimulus", self.name)
         size = check_count(f"stimulus {self.name!r}: size", self.size, at_least=1)
         if size > 65_535:
             raise ValueError(
@@ -122,12 +135,8 @@ class Fibre:
         if self.p is not None:
             object.__setattr__(self, "p", check_fraction(f"fibre {self.name}: p", self.p))
         if self.beta is not None:
-            check_bounds(f"fibre {self.name}: beta", self.beta, at_least=0.0)
-            if np.shape(self.beta) != ():
-                raise ValueError(
-                    f"fibre {self.name}: beta must be one number; got shape {np.shape(self.beta)}"
-                )
-        check_bounds(f"fibre {self.name}: w_max", self.w_max, at_least=1, at_most=LARGEST_WEIGHT)
+            _check_one(f"fibre {self.name}: beta", self.beta, at_least=0.0)
+        _check_one(f"fibre {self.name}: w_max", self.w_max, at_least=1, at_most=LARGEST_WEIGHT)
         object.__setattr__(self, "w_max", float(self.w_max))
 
     @property

@@ -10,6 +10,7 @@ from jax import lax
 
 from .._checks import check_count, is_traced
 from ._brain import Brain
+from ._given import checked_active, checked_plastic
 from ._state import BrainState
 
 
@@ -33,21 +34,16 @@ def run(
     `plastic` whether synapses learn, one bool or (rounds,). `lax.scan` over `brain.step`, so it may
     be called inside `jit`, `vmap` and `scan`.
 
-    **Raises** `ValueError` for an `active` of another shape.
+    **Raises** `ValueError` for an `active` or `plastic` of another shape or dtype.
     """
     return _run(brain, state, *_plan(brain, active, rounds, plastic))
 
 
 def _plan(brain: Brain, active: Any, rounds: Any, plastic: Any) -> tuple[Any, ...]:
     """`active` and `plastic`, what of them is known for all rounds, and how many rounds."""
-    if not is_traced(active):
-        active = np.asarray(active)
-    size = len(brain.fibres)
-    if active.dtype != bool or active.shape[-1:] != (size,) or active.ndim > 2:
-        raise ValueError(
-            f"run: active must be bool ({size},) or (rounds, {size}), from brain.active(...); got "
-            f"{active.dtype} {active.shape}"
-        )
+    active = checked_active("run", len(brain.fibres), active, ranks=(1, 2))
+    plastic = checked_plastic("run", plastic, ranks=(0, 1))
+    active = active if is_traced(active) else np.asarray(active)
     plastic = plastic if is_traced(plastic) else np.asarray(plastic)
     lengths = {x.shape[0] for x, rank in ((active, 2), (plastic, 1)) if x.ndim == rank}
     if rounds is not None:

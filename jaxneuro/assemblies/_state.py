@@ -12,9 +12,9 @@ class AreaState(NamedTuple):
     """What an area holds. N are its neurons, or the places of a sampled area.
 
     **Fields** `cap` int32 (k,) the neurons that fired last, ascending; `fired` whether there is a
-    cap; `fixed` whether it stays; `balanced` whether
-    homeostasis divides what it receives; `support` int32 how many neurons ever fired; `ever` bool (N,)
-    which (listed areas); `wins` int32 (N,) how often, since the last rest (refracted areas);
+    cap; `fixed` whether it stays; `balanced` whether homeostasis divides what it receives;
+    `support` int32 how many neurons ever fired; `ever` bool (N,) which (listed areas); `wins` int32
+    (N,) how often, since the last rest (refracted areas);
     `before`, `after` uint32 (N, words): a bit for each remembered round in which the neuron was in
     the cap before or after it; `key` uint32 (2,) of its draws, `rank` uint32 (N,), `limits` uint32
     (rounds, 3) and `lost` int32: see `_candidates.py`. What an area does not need has length 0.
@@ -52,8 +52,8 @@ class BrainState(NamedTuple):
 
     **Fields** `seed` uint32; `round` int32 rounds so far; `remembered` int32 rounds in the
     history; `forgotten` int32 rounds that had no room in it; `active`, `learned` uint32 (F, words)
-    a bit for each remembered round in which a fibre was active, and in which it learned; `areas`,
-    `fibres` their states.
+    a bit for each remembered round in which a fibre was active, and in which it learned; `areas`
+    a tuple of `AreaState`, `fibres` one of `FibreState`.
     """
 
     seed: Any
@@ -62,5 +62,5 @@ class BrainState(NamedTuple):
     forgotten: Any
     active: Any
     learned: Any
-    areas: tuple[AreaState, ...]
-    fibres: tuple[FibreState, ...]
+    areas: Any
+    fibres: Any

@@ -18,6 +18,7 @@ from ..kernels import (
     wide_to_number,
 )
 from ._connectome import edges_of
+from ._given import checked_active, checked_plastic
 from ._sampled import sampled_cap
 from ._state import AreaState, BrainState
 from ._weights import fixed_point
@@ -34,17 +35,22 @@ class Page(NamedTuple):
 
 
 class Driving(tuple):
-    """Whether each fibre is active, where that is not known before: `all` of them, bool (F,)."""
+    """Whether each fibre drives, where that is not known before: `all` of them, bool (F,).
+
+    What asks many of them asks the array: XLA would repeat the stacking wherever it is used.
+    """
 
     all: Any
 
-    def together(self, on: Any) -> "Driving":
+    def __new__(cls, on: Any) -> "Driving":
+        self = super().__new__(cls, (on[number] for number in range(on.shape[0])))
         self.all = on
         return self
 
 
 def step(brain: Any, state: BrainState, active: Any, plastic: Any = True) -> BrainState:
     """See `Brain.step`."""
+    plastic = checked_plastic("a round", plastic)
     driving = drivers(brain, state, active)
     page = _page(brain, state, driving, plastic)
     sources = {w.number for w in brain.wires} - {None}
@@ -68,13 +74,13 @@ def step(brain: Any, state: BrainState, active: Any, plastic: Any = True) -> Bra
 
 def drivers(brain: Any, state: BrainState, active: Any) -> tuple[Any, ...]:
     """Whether each fibre is active and its source fires: bool (), None where it is known not to."""
+    active = checked_active("a round", len(brain.fibres), active)
     if not isinstance(active, np.ndarray):
         # In one operation: XLA repeats what it can wherever a part of it is used.
         fires = jnp.stack([*(area.fired for area in state.areas), jnp.asarray(True)])
         ends = [len(state.areas) if w.number is None else w.number for w in brain.wires]
         on = active & fires[np.array(ends, np.int32)]
-        on = on & np.array([w.p > 0 for w in brain.wires])
-        return Driving(on[i] for i in range(len(brain.wires))).together(on)
+        return Driving(on & np.array([w.p > 0 for w in brain.wires]))
     out: list[Any] = []
     for number, wire in enumerate(brain.wires):
         if wire.p == 0 or not active[number]:
@@ -87,7 +93,7 @@ def drivers(brain: Any, state: BrainState, active: Any) -> tuple[Any, ...]:
 def _reached(brain: Any, driving: tuple, area: int) -> Any:
     """Whether any fibre drives an area; None where it is known that none does."""
     if isinstance(driving, Driving):
-        there = np.array([wire.into == area for wire in brain.wires])
+        there = np.array([wire.into == area and wire.p > 0 for wire in brain.wires])
         return jnp.any(driving.all & there) if there.any() else None
     into = [on for wire, on in zip(brain.wires, driving) if wire.into == area and on is not None]
     return None if not into else jnp.any(jnp.stack(into))
@@ -108,6 +114,7 @@ def _page(brain: Any, state: BrainState, driving: tuple, plastic: Any) -> Page:
 
 
 def _numbered(brain: Any, state: BrainState, wanted: Any) -> Page:
+    """The page of a round that is to be written down, if there is room."""
     number = state.remembered
     keep = wanted & (number < brain.rounds)
     bit = jnp.where(keep, jnp.uint32(1) << (number % 32).astype(jnp.uint32), jnp.uint32(0))
@@ -120,7 +127,8 @@ def _mark_before(area: AreaState, page: Page) -> AreaState:
 
 
 def _mark_after(area: AreaState, page: Page, on: Any) -> AreaState:
-    bit = jnp.where(on, page.bit, jnp.uint32(0))
+    """The cap of an area that is fixed before it ever fired is nobody's."""
+    bit = jnp.where(on & area.fired, page.bit, jnp.uint32(0))
     return area._replace(after=area.after.at[area.cap, page.word].add(bit, mode="drop"))
 
 
@@ -258,7 +266,8 @@ def _turn(new: BrainState, driving: tuple, page: Page, plastic: Any, old: BrainS
     active, learned = old.active, old.learned
     there = [fibre for fibre, on in enumerate(driving) if on is not None]
     if there:
-        on = driving.all if isinstance(driving, Driving) else jnp.stack([driving[i] for i in there])
+        known = not isinstance(driving, Driving)
+        on = jnp.stack([driving[fibre] for fibre in there]) if known else driving.all
         at = np.array(there, np.int32)
         zero = jnp.uint32(0)
         active = active.at[at, page.word].add(jnp.where(on, page.bit, zero))

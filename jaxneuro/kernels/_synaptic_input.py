@@ -18,11 +18,10 @@ from jax import lax
 from ..numerics import bits, gap_table
 from ._call import by_platform, native_call
 from ._redraw import gap_of, gap_words
-from ._wide import limbs, wide_add, wide_multiply, wide_of_limbs, wide_subtract, wide_words
+from ._wide import limbs, wide_add, wide_multiply, wide_of_limbs, wide_subtract
 
 # A weight of 1; sums are multiples of 2^-20.
 UNIT = 1 << 20
-_ONE = wide_words(np.array(UNIT))
 _CHUNK = 128  # counters drawn at a time, two gaps each
 
 

@@ -15,8 +15,9 @@ _SIGN = np.uint32(0x80000000)
 
 def wide_words(values: np.ndarray) -> np.ndarray:
     """Integers of the host as words (..., 2)."""
-    whole = np.ascontiguousarray(np.asarray(values, np.int64))
-    return whole.astype("<i8").view("<u4").astype(np.uint32).reshape(*whole.shape, 2)
+    whole = np.asarray(values, np.int64)
+    words = np.ascontiguousarray(whole, "<i8").view("<u4")
+    return words.astype(np.uint32).reshape(*whole.shape, 2)
 
 
 def wide_integers(words: np.ndarray) -> np.ndarray:

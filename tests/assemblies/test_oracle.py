@@ -80,12 +80,14 @@ def test_areas_see_the_caps_before_the_round():
 
 def test_refraction_lets_others_win():
     brain = small()
-    brain.areas["A"].refraction = np.float32(1.25)
+    brain.areas["A"].refraction = np.float32(2.5)
     brain.step([True, False], plastic=False)
+    assert brain.areas["A"].wins.tolist() == [0, 0, 0, 0]  # nothing is learned, nobody tires
+    brain.step([True, False])
     assert brain.areas["A"].cap.tolist() == [0, 1]
     x = brain.input("A", [True, False])
-    assert (x / UNIT).tolist() == [0.75, -0.25, 0.0, 1.0]
-    brain.step([True, False], plastic=False)
+    assert (x / UNIT).tolist() == [0.5, -1.0, 0.0, 1.0]
+    brain.step([True, False])
     assert brain.areas["A"].cap.tolist() == [0, 3]
     assert brain.areas["A"].wins.tolist() == [2, 1, 0, 1]
 
