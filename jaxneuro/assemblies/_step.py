@@ -37,14 +37,15 @@ class Page(NamedTuple):
 class Driving(tuple):
     """Whether each fibre drives, where that is not known before: `all` of them, bool (F,).
 
-    What asks many of them asks the array: XLA would repeat the stacking wherever it is used.
+    A fibre without synapses is None, and False in `all`. What asks many of them asks the array:
+    XLA would repeat the stacking wherever it is used.
     """
 
     all: Any
 
-    def __new__(cls, on: Any) -> "Driving":
-        self = super().__new__(cls, (on[number] for number in range(on.shape[0])))
-        self.all = on
+    def __new__(cls, on: Any, there: list[bool]) -> "Driving":
+        self = super().__new__(cls, (on[i] if some else None for i, some in enumerate(there)))
+        self.all = on & np.array(there, bool)
         return self
 
 
@@ -80,7 +81,7 @@ def drivers(brain: Any, state: BrainState, active: Any) -> tuple[Any, ...]:
         fires = jnp.stack([*(area.fired for area in state.areas), jnp.asarray(True)])
         ends = [len(state.areas) if w.number is None else w.number for w in brain.wires]
         on = active & fires[np.array(ends, np.int32)]
-        return Driving(on & np.array([w.p > 0 for w in brain.wires]))
+        return Driving(on, [w.p > 0 for w in brain.wires])
     out: list[Any] = []
     for number, wire in enumerate(brain.wires):
         if wire.p == 0 or not active[number]:
@@ -266,8 +267,10 @@ def _turn(new: BrainState, driving: tuple, page: Page, plastic: Any, old: BrainS
     active, learned = old.active, old.learned
     there = [fibre for fibre, on in enumerate(driving) if on is not None]
     if there:
-        known = not isinstance(driving, Driving)
-        on = jnp.stack([driving[fibre] for fibre in there]) if known else driving.all
+        if isinstance(driving, Driving):
+            there, on = list(range(len(driving))), driving.all
+        else:
+            on = jnp.stack([driving[fibre] for fibre in there])
         at = np.array(there, np.int32)
         zero = jnp.uint32(0)
         active = active.at[at, page.word].add(jnp.where(on, page.bit, zero))
