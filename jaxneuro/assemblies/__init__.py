@@ -2,6 +2,7 @@
 
 from . import parser as parser
 from ._brain import Brain as Brain
+from ._description import CONNECTOMES as CONNECTOMES
 from ._description import Area as Area
 from ._description import Fibre as Fibre
 from ._description import Stimulus as Stimulus

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..kernels import k_cap_wide, wide_equal, wide_less
-from ._candidates import Candidates, find, input_words, search_of
+from ._candidates import Candidates, find, input_words, search_of, synapses_of
 from ._state import AreaState, BrainState
 
 _NOTHING = np.array([0, 0x80000000], np.uint32)  # below every input
@@ -28,8 +28,10 @@ def sampled_cap(
     place = jnp.where(fresh >= 0, area.support + fresh, described.places)
     place = jnp.where(moves, place, described.places)
     synapses = {
-        fibre: state.fibres[fibre].synapses.at[place].set(x, mode="drop")
-        for fibre, x in zip(search.fibres, new.synapses)
+        fibre: state.fibres[fibre]
+        .synapses.at[place]
+        .set(synapses_of(search, state, wire, new), mode="drop")
+        for wire, fibre in enumerate(search.fibres)
     }
     at = jnp.where(moves & (page.bit != 0), page.number, area.limits.shape[0])
     fresh_count = jnp.where(moves, jnp.sum(fresh >= 0, dtype=jnp.int32), 0)
