@@ -43,7 +43,6 @@ def parse(
     beta: float | tuple[float, float, float] = (1.0, 0.5, 100.0),
     rounds: int = 20,
     lex_k: int = 20,
-    connectome: str = "hashed",
 ) -> Parse:
     """Has a brain hear a sentence, and reads its dependencies from the brain.
 
@@ -51,8 +50,7 @@ def parse(
     `key` the seed of the brain's synapses, an integer or a JAX key; `n` neurons in each area, of
     which `k` fire; `p` the probability of each synapse; `beta` what a weight grows by in a round,
     of fibres with the lexicon, between other areas and of chains (one number: of all); `rounds` of
-    each word; `lex_k` neurons of each word in the lexicon; `connectome` of the areas ("hashed" or
-    "explicit").
+    each word; `lex_k` neurons of each word in the lexicon.
 
     A word fires in the lexicon, and its rules open areas and fibres. An assembly forms in the one
     area that the word reaches, in one round; neurons of earlier assemblies there are refracted, so
@@ -85,7 +83,6 @@ def parse(
         p=p,
         beta=betas,
         rounds=rounds_of(tasks, rounds),
-        connectome=connectome,
     )
     script = script_of(grammar, brain, tasks)
     state, heard = hear(brain, brain.init(key), script, rounds)

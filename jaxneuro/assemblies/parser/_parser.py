@@ -31,12 +31,13 @@ def brain_of(
     p: float,
     beta: tuple[float, float, float],
     rounds: int,
-    connectome: str,
 ) -> Brain:
     """The brain of a grammar; `rounds` those that it remembers."""
     lex_beta, link_beta, chain_beta = beta
     lexicon = Area(LEX, lex_k * len(grammar.lemmas), lex_k)
-    areas = [Area(x, n, k, connectome, refraction=_REFRACTION) for x in grammar.areas]
+    # Drawn again in each round: to store these synapses takes longer than some forty sentences, and
+    # sampled areas number their neurons anew in each branch of the readout.
+    areas = [Area(x, n, k, refraction=_REFRACTION) for x in grammar.areas]
     fibres = []
     for a, b in grammar.fibres:
         grows = chain_beta if a == b else lex_beta if LEX in (a, b) else link_beta
