@@ -32,7 +32,7 @@ if __name__ == "__main__":
     args = parser.parse_args()
 
     # %% Hear the sentence, and read who depends on whom
-    k = max(args.neurons // 100, 20)
+    k = max(args.neurons // 100, 50)
     parse = jn.assemblies.parser.parse(grammar(), args.sentence, key=args.key, n=args.neurons, k=k)
     print(parse)
     areas = parse.brain.area_names

@@ -95,7 +95,7 @@ def _node(axis: "Axes", name: str, place: np.ndarray, square: bool) -> None:
         text,
         ha="center",
         va="center",
-        fontsize=min(SMALL, 36 / max(longest, 4)),
+        fontsize=min(SMALL, 56 / max(longest, 8)),
         linespacing=0.95,
         zorder=4,
     )

@@ -131,6 +131,4 @@ def _draw(axis: "Axes", ends: tuple[float, float], high: float, text: str, shade
     )
     plain = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
     middle = (start + end) / 2
-    axis.text(
-        middle, high, text, ha="center", va="center", fontsize=SMALL - 1, color=shade, bbox=plain
-    )
+    axis.text(middle, high, text, ha="center", va="center", fontsize=SMALL, color=shade, bbox=plain)

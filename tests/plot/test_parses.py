@@ -8,11 +8,7 @@ import pytest
 import jaxneuro as jn
 from jaxneuro.assemblies import Area, Brain, Fibre, Stimulus
 from jaxneuro.plot._parse_tree import _feet, _levels, _span
-
-PARSE = SimpleNamespace(
-    words=("the", "dogs", "that", "chase", "cats", "run"),
-    arcs=((1, 0, "DET"), (5, 1, "SUBJ"), (1, 3, "DEP_CLAUSE"), (3, 1, "SUBJ"), (3, 4, "OBJ")),
-)
+from tests.plot.results import PARSE
 
 
 def texts(figure):

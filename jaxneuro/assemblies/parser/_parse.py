@@ -59,6 +59,9 @@ def parse(
     The readout knows only the branches of the grammar: it lets the assembly of the main verb fire,
     then those that are linked with it, and so on.
 
+    A neuron needs some synapses from an assembly that it is linked with: with k * p below about 5,
+    dependencies are missed.
+
     Sentences of up to 12 words share their program, and those of up to 24.
 
     **Raises** `ValueError` for a word that is not in the grammar, a sentence that the grammar
