@@ -1,5 +1,6 @@
 """Assemblies of neurons: the assembly calculus as pure functions."""
 
+from . import parser as parser
 from ._automaton import Generated as Generated
 from ._automaton import ProbabilisticAutomaton as ProbabilisticAutomaton
 from ._brain import Brain as Brain

@@ -24,6 +24,7 @@ SMALL = {
     ],
     "four_dimensions": ["--network", "small.json", "--ms", "50", "--out", "out.png"],
     "lattice": ["--side", "20", "--ms", "60", "--out", "out.gif"],
+    "parse_sentence": ["--neurons", "1000", "--out", "out.png"],
     "song2000": ["--seconds", "1", "--inputs", "100", "--out", "out.png"],
     "sweep": ["--neurons", "100", "--points", "2", "--out", "out.png"],
     "two_choice": ["--trials", "20", "--seeds", "2", "--out", "out.png"],
