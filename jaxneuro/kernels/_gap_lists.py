@@ -1,11 +1,13 @@
 """`gap_lists`: drawn rows as an array of fixed width, inside a program."""
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from scipy import stats
 
 from ..numerics import gap_table
 from ._call import by_platform, native_call
@@ -13,10 +15,14 @@ from ._redraw import gap_words
 from ._synaptic_input import Hashed, visit_gap_rows
 
 
+@lru_cache(maxsize=256)
 def gap_width(n: int, p: float) -> int:
-    """A width that a row exceeds once in 10^18 rows or less."""
+    """The smallest width that a row exceeds once in 10^18 rows or less."""
     mean = n * p
-    return min(n, math.ceil(mean + 9.0 * math.sqrt(mean * (1.0 - p)) + 28.0))
+    most = min(n, math.ceil(mean + 10.0 * math.sqrt(mean) + 60.0))
+    widths = np.arange(int(mean), most)
+    within = np.flatnonzero(stats.binom.sf(widths, n, p) < 1e-18)
+    return int(widths[within[0]]) if within.size else most
 
 
 def gap_lists(edges: Hashed, rows: jax.Array, width: int) -> jax.Array:
