@@ -12,7 +12,7 @@ from .._arrays import as_array
 from .._checks import check_bounds, check_count, check_fraction, check_kind, is_traced, unknown
 from ..numerics import seed_of, stream_key
 from ._areas import changed, check, with_cap
-from ._connectome import init_fibre
+from ._connectome import init_fibres
 from ._description import Area, Fibre, Stimulus
 from ._state import NEVER, AreaState, BrainState
 from ._step import drivers, input_of, step
@@ -272,7 +272,7 @@ def _init(brain: Brain, seed: jax.Array) -> BrainState:
     zero, words, n_fibres = jnp.int32(0), brain.words, len(brain.wires)
     history = jnp.zeros((n_fibres, words), jnp.uint32)
     areas = tuple(_init_area(area, words, brain.rounds, seed) for area in brain.areas)
-    fibres = tuple(init_fibre(wire, seed) for wire in brain.wires)
+    fibres = init_fibres(brain.wires, seed)
     return BrainState(seed, zero, zero, zero, history, history, areas, fibres)
 
 

@@ -15,16 +15,24 @@ from ..kernels import (
     gap_width,
     synaptic_input,
 )
-from ..numerics import stream_key
+from ..numerics import stream_keys
 from ._description import Stimulus
 from ._state import FibreState
 
 _NARROW = 65_535  # more targets than this need 32 bits
 
 
-def init_fibre(fibre: Any, seed: Any) -> FibreState:
-    """The synapses of a fibre under a seed."""
-    key = jnp.stack([jnp.asarray(w) for w in stream_key(seed, fibre.name, "synapses")])
+def init_fibres(fibres: tuple, seed: Any) -> tuple[FibreState, ...]:
+    """The synapses of all fibres under a seed."""
+    if not fibres:
+        return ()
+    words = stream_keys(seed, [fibre.name for fibre in fibres], "synapses")
+    keys = jnp.stack([jnp.asarray(w) for w in words], axis=-1)
+    return tuple(init_fibre(fibre, keys[number]) for number, fibre in enumerate(fibres))
+
+
+def init_fibre(fibre: Any, key: Any) -> FibreState:
+    """The synapses of a fibre with the key of its draws."""
     target, drawn = fibre.target, Hashed(key, fibre.target.n, fibre.p)
     synapses = jnp.zeros(0, jnp.int32)
     if isinstance(fibre.source, Stimulus):
@@ -80,8 +88,12 @@ def list_width(fibre: Any) -> int:
     See `_candidates.py`: the chosen ones are among those that fire in the round in which the neuron
     fires for the first time.
     """
-    drawn = gap_width(fibre.places, fibre.p) if fibre.p > 0 else 1
-    return drawn + most_chosen(fibre)
+    return drawn_width(fibre) + most_chosen(fibre)
+
+
+def drawn_width(fibre: Any) -> int:
+    """Places for drawn sources."""
+    return gap_width(fibre.places, fibre.p) if fibre.p > 0 else 1
 
 
 def most_chosen(fibre: Any) -> int:

@@ -1,7 +1,7 @@
 """The operations of the assembly calculus, as schedules of active fibres.
 
-Each is a pure function of a brain and a state. All that differ only in their fibres and have equally
-many rounds share one compiled program.
+Each is a pure function of a brain and a state. Those that differ only in their fibres and have
+equally many rounds share one compiled program.
 """
 
 from collections.abc import Sequence

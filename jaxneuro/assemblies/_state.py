@@ -52,8 +52,8 @@ class BrainState(NamedTuple):
 
     **Fields** `seed` uint32; `round` int32 rounds so far; `remembered` int32 rounds in the
     history; `forgotten` int32 rounds that had no room in it; `active`, `learned` uint32 (F, words)
-    a bit for each remembered round in which a fibre was active, and in which it learned; `areas`,
-    `fibres` their states.
+    a bit for each remembered round in which a fibre was active, and in which it learned; `areas`
+    a tuple of `AreaState`, `fibres` one of `FibreState`.
     """
 
     seed: Any
@@ -62,5 +62,5 @@ class BrainState(NamedTuple):
     forgotten: Any
     active: Any
     learned: Any
-    areas: tuple[AreaState, ...]
-    fibres: tuple[FibreState, ...]
+    areas: Any
+    fibres: Any

@@ -34,6 +34,21 @@ class Page(NamedTuple):
     wanted: Any
 
 
+class Driving(tuple):
+    """Whether each fibre drives, where that is not known before: `all` of them, bool (F,).
+
+    A fibre without synapses is None, and False in `all`. What asks many of them asks the array:
+    XLA would repeat the stacking wherever it is used.
+    """
+
+    all: Any
+
+    def __new__(cls, on: Any, there: list[bool]) -> "Driving":
+        self = super().__new__(cls, (on[i] if some else None for i, some in enumerate(there)))
+        self.all = on & np.array(there, bool)
+        return self
+
+
 def step(brain: Any, state: BrainState, active: Any, plastic: Any = True) -> BrainState:
     """See `Brain.step`."""
     plastic = checked_plastic("a round", plastic)
@@ -61,29 +76,46 @@ def step(brain: Any, state: BrainState, active: Any, plastic: Any = True) -> Bra
 def drivers(brain: Any, state: BrainState, active: Any) -> tuple[Any, ...]:
     """Whether each fibre is active and its source fires: bool (), None where it is known not to."""
     active = checked_active("a round", len(brain.fibres), active)
-    known = isinstance(active, np.ndarray)
+    if not isinstance(active, np.ndarray):
+        # In one operation: XLA repeats what it can wherever a part of it is used.
+        fires = jnp.stack([*(area.fired for area in state.areas), jnp.asarray(True)])
+        ends = [len(state.areas) if w.number is None else w.number for w in brain.wires]
+        on = active & fires[np.array(ends, np.int32)]
+        return Driving(on, [w.p > 0 for w in brain.wires])
     out: list[Any] = []
     for number, wire in enumerate(brain.wires):
-        if wire.p == 0 or (known and not active[number]):
+        if wire.p == 0 or not active[number]:
             out.append(None)
             continue
-        fires = True if wire.number is None else state.areas[wire.number].fired
-        out.append(jnp.asarray(fires if known else active[number] & fires))
+        out.append(jnp.asarray(True if wire.number is None else state.areas[wire.number].fired))
     return tuple(out)
 
 
 def _reached(brain: Any, driving: tuple, area: int) -> Any:
     """Whether any fibre drives an area; None where it is known that none does."""
+    if isinstance(driving, Driving):
+        there = np.array([wire.into == area and wire.p > 0 for wire in brain.wires])
+        return jnp.any(driving.all & there) if there.any() else None
     into = [on for wire, on in zip(brain.wires, driving) if wire.into == area and on is not None]
     return None if not into else jnp.any(jnp.stack(into))
 
 
 def _page(brain: Any, state: BrainState, driving: tuple, plastic: Any) -> Page:
     """Rounds with learning are written down, and all in which a sampled area fires."""
-    wanted = jnp.asarray(False)
-    for wire, on in zip(brain.wires, driving):
-        if on is not None:
-            wanted = wanted | (on if wire.target.sampled else on & plastic)
+    if isinstance(driving, Driving):
+        sampled = np.array([wire.target.sampled for wire in brain.wires])
+        return _numbered(brain, state, jnp.any(driving.all & (plastic | jnp.asarray(sampled))))
+    asked = [
+        on if wire.target.sampled else on & plastic
+        for wire, on in zip(brain.wires, driving)
+        if on is not None
+    ]
+    wanted = jnp.any(jnp.stack(asked)) if asked else jnp.asarray(False)
+    return _numbered(brain, state, wanted)
+
+
+def _numbered(brain: Any, state: BrainState, wanted: Any) -> Page:
+    """The page of a round that is to be written down, if there is room."""
     number = state.remembered
     keep = wanted & (number < brain.rounds)
     bit = jnp.where(keep, jnp.uint32(1) << (number % 32).astype(jnp.uint32), jnp.uint32(0))
@@ -111,11 +143,15 @@ def _select(
         sums = _input_sums(brain, state, number, driving)
         area, synapses = sampled_cap(brain, state, number, driving, moves, sums, page)
         return _tired(area, described, moves & plastic), synapses
-    if described.homeostasis:
-        cap = k_cap(_balanced_input(brain, state, number, driving), described.k)
-    else:
-        cap = k_cap_wide(_input_sums(brain, state, number, driving), described.k)
-    cap = jnp.where(moves, cap, area.cap)
+    kept = area.cap
+
+    def won() -> Any:
+        if described.homeostasis:
+            return k_cap(_balanced_input(brain, state, number, driving), described.k)
+        return k_cap_wide(_input_sums(brain, state, number, driving), described.k)
+
+    # With a mask that is known, an area that is reached here moves, but for one that is fixed.
+    cap = jax.lax.cond(moves, won, lambda: kept)
     ever = area.ever.at[cap].get(mode="fill", fill_value=True)
     fresh = jnp.where(moves, jnp.sum(~ever, dtype=jnp.int32), 0)
     area = area._replace(
@@ -229,10 +265,16 @@ def _with_bit(history: jax.Array, fibre: int, page: Page, on: Any) -> jax.Array:
 def _turn(new: BrainState, driving: tuple, page: Page, plastic: Any, old: BrainState) -> BrainState:
     """Counts the round, and writes down which fibres were active and which learned."""
     active, learned = old.active, old.learned
-    for fibre, on in enumerate(driving):
-        if on is not None:
-            active = _with_bit(active, fibre, page, on)
-            learned = _with_bit(learned, fibre, page, on & plastic)
+    there = [fibre for fibre, on in enumerate(driving) if on is not None]
+    if there:
+        if isinstance(driving, Driving):
+            there, on = list(range(len(driving))), driving.all
+        else:
+            on = jnp.stack([driving[fibre] for fibre in there])
+        at = np.array(there, np.int32)
+        zero = jnp.uint32(0)
+        active = active.at[at, page.word].add(jnp.where(on, page.bit, zero))
+        learned = learned.at[at, page.word].add(jnp.where(on & plastic, page.bit, zero))
     kept = (page.bit != 0).astype(jnp.int32)
     return new._replace(
         round=old.round + 1,
