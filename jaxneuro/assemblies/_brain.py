@@ -50,9 +50,9 @@ class Brain(eqx.Module):
     Then each synapse from a neuron that fired before onto one that fires now is multiplied by
     1 + beta. All areas change at once.
 
-    **Fields** `areas`, `stimuli`, `fibres` as given (static); `p`, `beta` the defaults of fibres;
-    `rounds` how many rounds with learning it can remember. Leaves: `beta` (F,), `weights` uint32
-    (F, rounds + 1, 2) the table of weights, `refraction` (A,).
+    **Fields** `areas`, `stimuli`, `fibres` as given, `wires` the fibres with their ends (static);
+    `p`, `beta` the defaults of fibres; `rounds` how many rounds with learning it remembers. Leaves:
+    `beta` (F,), `weights` uint32 (F, rounds + 1, 2) the table of weights, `refraction` (A,).
 
     **Raises** `ValueError` for names that are not unique or not known, p outside [0, 1], a fibre
     without p, two fibres between the same ends.
@@ -107,6 +107,7 @@ class Brain(eqx.Module):
 
     @property
     def area_names(self) -> tuple[str, ...]:
+        """The names of the areas, in their order."""
         return tuple(a.name for a in self.areas)
 
     @property

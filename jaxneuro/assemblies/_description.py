@@ -84,6 +84,7 @@ class Area:
 
     @property
     def sampled(self) -> bool:
+        """Whether only neurons that ever fired exist."""
         return self.connectome == "sampled"
 
     @property
@@ -119,8 +120,9 @@ class Stimulus:
 class Fibre:
     """The synapses from an area or a stimulus onto an area, or of an area onto itself.
 
-    **Fields** `source`, `target` names; `p` the probability of each synapse, `beta` what a weight
-    grows by when both its neurons fire (None: those of the brain); `w_max` the ceiling of weights.
+    **Fields** `source`, `target` names; `p` the probability of each synapse (a fibre of p = 0 has
+    none, and drives nothing), `beta` what a weight grows by when both its neurons fire (None: those
+    of the brain); `w_max` the ceiling of weights.
 
     **Raises** `ValueError` for p outside [0, 1], a negative beta, a ceiling outside [1, 2^24].
     """
@@ -141,4 +143,5 @@ class Fibre:
 
     @property
     def name(self) -> str:
+        """Its ends: "A->B"."""
         return f"{self.source}->{self.target}"

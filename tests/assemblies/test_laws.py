@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from jaxneuro import assemblies as ac
+from jaxneuro.kernels import native_available, threads
 from tests.quickly import quick_jit
 
 ROUNDS, K = 8, 6
@@ -187,6 +188,24 @@ def test_nothing_is_learned_in_rounds_that_are_not_plastic(name):
     for number, (old, new) in enumerate(zip(heard(name)(before), heard(name)(after))):
         size = int(before.areas[number].support) if brain.areas[number].sampled else old.size
         np.testing.assert_array_equal(old[:size], new[:size])
+
+
+@pytest.mark.skipif(not native_available(), reason="there is no native kernel here")
+def test_threads_change_nothing():
+    # A cap of 600 with 210 synapses each is worth threads.
+    areas = [ac.Area("A", 700, 600), ac.Area("E", 700, 600, connectome="explicit")]
+    fibres = [ac.Fibre("S", "A"), ac.Fibre("A", "A"), ac.Fibre("A", "E")]
+    brain = ac.Brain(areas, [S], fibres, p=0.3, beta=0.5, rounds=5)
+    active, state, before = np.ones((5, 3), bool), brain.init(0), threads()
+    out = []
+    try:
+        for n in (1, 2, 3):
+            assert threads(n) == n
+            out.append(jax.device_get(onward(brain, state, active, LEARN[:5])))
+    finally:
+        threads(before)
+    for other in out[1:]:
+        same(other, out[0])
 
 
 def explicit(brain, **fields):
