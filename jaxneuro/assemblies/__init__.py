@@ -1,9 +1,19 @@
 """Assemblies of neurons: the assembly calculus as pure functions."""
 
+from . import parser as parser
+from ._automaton import Generated as Generated
+from ._automaton import ProbabilisticAutomaton as ProbabilisticAutomaton
 from ._brain import Brain as Brain
+from ._description import CONNECTOMES as CONNECTOMES
 from ._description import Area as Area
 from ._description import Fibre as Fibre
 from ._description import Stimulus as Stimulus
+from ._learning import class_assemblies as class_assemblies
+from ._learning import classify as classify
+from ._learning import learn_classes as learn_classes
+from ._learning import responses as responses
+from ._machine import Passed as Passed
+from ._machine import StateMachine as StateMachine
 from ._measures import FibreStatistics as FibreStatistics
 from ._measures import density as density
 from ._measures import overlap as overlap
@@ -16,10 +26,15 @@ from ._operations import project as project
 from ._operations import reciprocal_project as reciprocal_project
 from ._operations import schedule as schedule
 from ._operations import separate as separate
+from ._patterns import common_neurons as common_neurons
+from ._patterns import overlaps as overlaps
+from ._patterns import patterns as patterns
 from ._report import memory as memory
 from ._report import report as report
 from ._run import Seen as Seen
 from ._run import run as run
+from ._sequence import memorise as memorise
+from ._sequence import recall as recall
 from ._soft_cap import assembly_loss as assembly_loss
 from ._soft_cap import soft_cap as soft_cap
 from ._soft_cap import straight_through_cap as straight_through_cap

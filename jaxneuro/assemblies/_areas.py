@@ -16,6 +16,15 @@ def changed(state: BrainState, number: int, **fields: Any) -> BrainState:
     return state._replace(areas=tuple(areas))
 
 
+def silent(brain: Any, state: BrainState, names: Any, yes: Any) -> BrainState:
+    """The state in which some areas have no cap, where `yes` (bool, may be traced)."""
+    for name in names:
+        number: int = brain.number(name)
+        fired = state.areas[number].fired & ~jnp.asarray(yes, bool)
+        state = changed(state, number, fired=fired)
+    return state
+
+
 def with_cap(brain: Any, state: BrainState, name: str, neurons: Any) -> BrainState:
     """See `Brain.with_cap`."""
     number = brain.number(name)

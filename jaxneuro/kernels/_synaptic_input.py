@@ -41,7 +41,7 @@ class Stored(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """`sources` int32 (targets, width) of each target; the number of sources is none."""
+    """`sources` int32 (targets, width) of each target, then the number of sources for none."""
 
     sources: Any
 

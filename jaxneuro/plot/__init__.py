@@ -9,10 +9,12 @@ from ._correlation_matrix import correlation_matrix as correlation_matrix
 from ._correlogram import correlogram as correlogram
 from ._cv_histogram import cv_histogram as cv_histogram
 from ._degrees import degrees as degrees
+from ._fibres import fibres as fibres
 from ._interval_histogram import interval_histogram as interval_histogram
 from ._lattice import lattice as lattice
 from ._lattice_movie import lattice_movie as lattice_movie
 from ._overlap_matrix import overlap_matrix as overlap_matrix
+from ._parse_tree import parse_tree as parse_tree
 from ._power_spectrum import power_spectrum as power_spectrum
 from ._raster import raster as raster
 from ._rate_histogram import rate_histogram as rate_histogram

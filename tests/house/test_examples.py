@@ -11,6 +11,10 @@ from tests.store import STRICT
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = {
+    "assembly_compared": [
+        *("--neurons", "1000", "--volleys", "5", "--seeds", "1", "--out", "out.png"),
+    ],
+    "assembly_in_spikes": ["--neurons", "1000", "--volleys", "5", "--out", "out.png"],
     "balanced_network": ["--neurons", "200", "--seconds", "0.1", "--out", "out.png"],
     "brunel": ["--neurons", "500", "--seconds", "0.2", "--out", "out.png"],
     "cortical_microcircuit": ["--scale", "0.02", "--seconds", "0.1", "--out", "out.png"],
@@ -20,6 +24,7 @@ SMALL = {
     ],
     "four_dimensions": ["--network", "small.json", "--ms", "50", "--out", "out.png"],
     "lattice": ["--side", "20", "--ms", "60", "--out", "out.gif"],
+    "parse_sentence": ["--neurons", "1000", "--out", "out.png"],
     "song2000": ["--seconds", "1", "--inputs", "100", "--out", "out.png"],
     "sweep": ["--neurons", "100", "--points", "2", "--out", "out.png"],
     "two_choice": ["--trials", "20", "--seeds", "2", "--out", "out.png"],

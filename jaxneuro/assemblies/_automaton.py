@@ -1,0 +1,220 @@
+"""Probabilistic automata: a machine that flips a coin, and the coin."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from .._checks import check_count
+from ..kernels import k_cap
+from ..numerics import bits, seed_of, stream_key
+from ._blocks import block, check_arcs, fullest, in_order, place_of
+from ._brain import Brain
+from ._description import Area, Fibre
+from ._state import BrainState
+
+_ONCE = 1000.0  # as in _machine.py
+_SETTLE = 10  # rounds from random neurons to a side of the coin
+
+
+class Generated(NamedTuple):
+    """What an automaton generated.
+
+    **Fields** `words` int32 (length,) numbers of the words; `states` int32 (length,) of the state
+    after each; `heads` bool (length,) how the coin fell; `share` float32 (length,) how much of the
+    assembly of the word fired.
+    """
+
+    words: Any
+    states: Any
+    heads: Any
+    share: Any
+
+
+class ProbabilisticAutomaton(eqx.Module):
+    """An automaton that flips a coin before each transition, and says a word in each.
+
+    The coin is an area with two assemblies, heads and tails. k random neurons of it fire; its
+    recurrent synapses bring that to one of the two. STATE and COIN drive ARC, in which an assembly
+    forms for each state and side; ARC drives STATE and WORD. As random neurons are all that is
+    random, a coin is not fair: for one connectome it falls on heads 0.3 to 0.7 of the time, in the
+    mean of many half the time.
+
+    **Fields** `transitions` (state, word, next state) of any names: the first of a state is for
+    heads, the second for tails, and a single one for both; `start` a state; `k` neurons of an
+    assembly; `n` neurons of ARC (None: 2.5 for each that is needed, at least 1000); `p`, `beta` of
+    its fibres. `words` and `states` are the names in the order in which they come first, `brain`
+    the areas.
+
+    **Raises** `ValueError` for no transition, three of one state, an unknown start, and more
+    transitions than ARC has room for.
+
+    **Source** Dabagia, Papadimitriou and Vempala (2025), Neural Computation 37 (1),
+    arXiv:2306.03812; Dabagia, Mitropolsky, Papadimitriou and Vempala (2024), "Coin-Flipping In The
+    Brain", arXiv:2406.07715; https://github.com/mdabagia/nemo.
+
+    **Differs** There transitions are presented 15 times, and the coin has p = 0.25 and one round of
+    training: some random neurons then end on neither side.
+    """
+
+    brain: Brain
+    transitions: tuple[tuple[int, int, int, int], ...] = eqx.field(static=True)
+    words: tuple[Hashable, ...] = eqx.field(static=True)
+    states: tuple[Hashable, ...] = eqx.field(static=True)
+    start: int = eqx.field(static=True)
+    k: int = eqx.field(static=True)
+
+    def __init__(
+        self,
+        transitions: Iterable[tuple[Hashable, Hashable, Hashable]],
+        start: Hashable,
+        *,
+        k: int = 30,
+        n: int | None = None,
+        p: float = 0.25,
+        beta: Any = 4.0,
+    ) -> None:
+        named = _checked_transitions(transitions)
+        self.states = in_order(x for q, _, new in named for x in (q, new))
+        self.words = in_order(word for _, word, _ in named)
+        self.transitions = _with_sides(named, self.states, self.words)
+        self.start = place_of("state (start)", start, self.states)
+        self.k = check_count("an automaton: k", k, at_least=1)
+        arcs = len(self.transitions)
+        room = max(1000, 5 * arcs * k // 2) if n is None else check_count("an automaton: n", n)
+        check_arcs("an automaton", arcs, k, room)
+        areas = [
+            Area("STATE", len(self.states) * k, k),
+            Area("COIN", 14 * k, k),
+            Area("ARC", room, k, refraction=_ONCE),
+            Area("WORD", len(self.words) * k, k),
+        ]
+        fibres = [Fibre("STATE", "ARC"), Fibre("COIN", "ARC"), Fibre("ARC", "STATE")]
+        fibres += [Fibre("ARC", "WORD"), Fibre("COIN", "COIN", p=0.5, beta=3.0)]
+        self.brain = Brain(areas, [], fibres, p=p, beta=beta, rounds=4 + 2 * arcs)
+
+    def train(self, key: Any) -> BrainState:
+        """The state in which the coin and all transitions are learned.
+
+        `key` is an integer of at least 0, a JAX key, or a traced uint32. May be vmapped.
+        """
+        return _train(self, self.brain.init(key))
+
+    def generate(self, state: BrainState, key: Any, length: int) -> Generated:
+        """A sequence of words from the start, with the flips that follow from the key.
+
+        May be called inside `jit`, and vmapped over states and keys. After a state without
+        transitions words are arbitrary.
+
+        **Raises** `ValueError` for a length below 1.
+        """
+        length = check_count("generate: length", length, at_least=1)
+        return _generate(self, state, jnp.asarray(seed_of(key)), length)
+
+    def flips(self, state: BrainState, key: Any, count: int) -> tuple[jax.Array, jax.Array]:
+        """How the coin falls: bool (count,) heads, and float32 (count,) the share of its side."""
+        count = check_count("flips: count", count, at_least=1)
+        return _flips(self, state, jnp.asarray(seed_of(key)), count)
+
+    def decode(self, words: Any) -> list[Any]:
+        """The words of their numbers, int (..., length), as nested lists."""
+        return [
+            self.words[int(x)] if np.ndim(x) == 0 else self.decode(x) for x in np.asarray(words)
+        ]
+
+
+def _checked_transitions(transitions: Any) -> list[tuple[Hashable, ...]]:
+    named = [tuple(x) for x in transitions]
+    if not named or any(len(x) != 3 for x in named):
+        raise ValueError(
+            "an automaton must have transitions (state, word, next state), at least one; got "
+            f"{named[:3] or 'none'}"
+        )
+    return named
+
+
+def _with_sides(
+    named: list[tuple[Hashable, ...]], states: Sequence[Hashable], words: Sequence[Hashable]
+) -> tuple[tuple[int, int, int, int], ...]:
+    """State, side of the coin, next state and word of each transition, one for each side."""
+    out = []
+    for number, state in enumerate(states):
+        choices = [(states.index(new), words.index(w)) for q, w, new in named if q == state]
+        if len(choices) > 2:
+            raise ValueError(
+                f"a coin has two sides: state {state!r} must have at most two transitions, it has "
+                f"{len(choices)}. Choose among more in two steps, through a state in between"
+            )
+        for side in (0, 1) if choices else ():
+            out.append((number, side, *choices[min(side, len(choices) - 1)]))
+    return tuple(out)
+
+
+@eqx.filter_jit
+def _train(machine: ProbabilisticAutomaton, state: BrainState) -> BrainState:
+    brain, k = machine.brain, machine.k
+
+    def side(state: BrainState, which: jax.Array) -> tuple[BrainState, None]:
+        state = brain.with_cap(state, "COIN", block(which, k))
+        return brain.step(state, brain.active("COIN->COIN")), None
+
+    def one(state: BrainState, row: jax.Array) -> tuple[BrainState, None]:
+        state = brain.with_cap(state, "STATE", block(row[0], k))
+        state = brain.with_cap(state, "COIN", block(row[1], k))
+        state = brain.step(state, brain.active("STATE->ARC", "COIN->ARC"))
+        for name, held in (("STATE", row[2]), ("WORD", row[3])):
+            state = brain.fix(brain.with_cap(state, name, block(held, k)), name)
+        state = brain.step(state, brain.active("ARC->STATE", "ARC->WORD"))
+        return brain.release(brain.release(state, "STATE"), "WORD"), None
+
+    # Each side twice: then no flip ends between the two.
+    state, _ = lax.scan(side, brain.fix(state, "COIN"), jnp.asarray(np.array([0, 0, 1, 1])))
+    rows = jnp.asarray(np.array(machine.transitions, np.int32))
+    state, _ = lax.scan(one, brain.release(state, "COIN"), rows)
+    return brain.rest(state, "ARC")
+
+
+def _flip(machine: ProbabilisticAutomaton, state: BrainState, seed: Any, number: Any) -> Any:
+    """The cap of the coin after the flip of a number."""
+    brain, k = machine.brain, machine.k
+    key = stream_key(seed, "COIN", "flips")
+    word, _ = bits(key, np.arange(14 * k, dtype=np.uint32), number)
+    state = brain.with_cap(state, "COIN", k_cap(word, k))
+
+    def one(state: BrainState, _: None) -> tuple[BrainState, None]:
+        return brain.step(state, brain.active("COIN->COIN"), False), None
+
+    return brain.cap(lax.scan(one, state, length=_SETTLE)[0], "COIN")
+
+
+@eqx.filter_jit
+def _flips(machine: ProbabilisticAutomaton, state: BrainState, seed: Any, count: int) -> Any:
+    def one(number: jax.Array) -> Any:
+        return fullest(_flip(machine, state, seed, number), machine.k, 2)
+
+    side, share = jax.vmap(one)(jnp.arange(count, dtype=jnp.uint32))
+    return side == 0, share
+
+
+@eqx.filter_jit
+def _generate(
+    machine: ProbabilisticAutomaton, state: BrainState, seed: Any, length: int
+) -> Generated:
+    brain, k = machine.brain, machine.k
+
+    def one(cap: jax.Array, number: jax.Array) -> tuple[jax.Array, Generated]:
+        coin = _flip(machine, state, seed, number)
+        now = brain.with_cap(brain.with_cap(state, "COIN", coin), "STATE", cap)
+        now = brain.step(now, brain.active("STATE->ARC", "COIN->ARC"), False)
+        now = brain.step(now, brain.active("ARC->STATE", "ARC->WORD"), False)
+        cap = brain.cap(now, "STATE")
+        word, share = fullest(brain.cap(now, "WORD"), k, len(machine.words))
+        heads = fullest(coin, k, 2)[0] == 0
+        return cap, Generated(word, fullest(cap, k, len(machine.states))[0], heads, share)
+
+    numbers = jnp.arange(length, dtype=jnp.uint32)
+    return lax.scan(one, block(machine.start, k), numbers)[1]

@@ -1,0 +1,211 @@
+"""Finite-state machines: an area whose assemblies are the transitions."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from .._checks import check_count, is_traced
+from ._blocks import block, check_arcs, fullest, in_order, place_of
+from ._brain import Brain
+from ._description import Area, Fibre
+from ._state import BrainState
+
+# Far more than any neuron receives: no neuron wins twice.
+_ONCE = 1000.0
+
+
+class Passed(NamedTuple):
+    """What a machine did with a word.
+
+    **Fields** `states` int32 (length,) the number of the state after each symbol; `share` float32
+    (length,) how much of the assembly of that state fired; `accepted` bool () whether the last one
+    is among those that accept.
+    """
+
+    states: Any
+    share: Any
+    accepted: Any
+
+
+class StateMachine(eqx.Module):
+    """A deterministic finite-state machine in three areas.
+
+    Each symbol and each state is an assembly of k neurons, in areas SYMBOL and STATE. Both drive
+    ARC, in which an assembly forms for each transition, and ARC drives STATE. ARC is refracted, so
+    that transitions do not share neurons.
+
+    A transition is learned in two rounds: its state and its symbol drive ARC; then ARC drives
+    STATE, where the next state is held. Running takes two rounds per symbol.
+
+    **Fields** `transitions` (state, symbol, next state) of any names; `start` a state; `accepting`
+    states; `k` neurons of an assembly; `n` neurons of ARC (None: 2.5 for each that is needed, at
+    least 1000); `p`, `beta` of all fibres; `presentations` of all transitions; `refraction` of ARC;
+    `rested` whether it ends after training. `symbols` and `states` are the names in the order in
+    which they come first, `brain` the areas.
+
+    By default each transition is presented once. The published program presents the list 15 times
+    with beta 0.1 and a refraction that stays; here `StateMachine(..., k=70, n=5000, p=0.2,
+    beta=0.1, presentations=15, refraction=8.0, rested=False)` does so.
+
+    **Raises** `ValueError` for no transition, two transitions of one state and symbol, an unknown
+    start or accepting state, and more transitions than ARC has room for.
+
+    **Source** Dabagia, Papadimitriou and Vempala (2025), Neural Computation 37 (1),
+    arXiv:2306.03812; https://github.com/mdabagia/nemo.
+
+    **Differs** There each win adds beta times what the neuron received to its refraction; here each
+    adds the same.
+    """
+
+    brain: Brain
+    transitions: tuple[tuple[int, int, int], ...] = eqx.field(static=True)
+    symbols: tuple[Hashable, ...] = eqx.field(static=True)
+    states: tuple[Hashable, ...] = eqx.field(static=True)
+    start: int = eqx.field(static=True)
+    accepting: tuple[int, ...] = eqx.field(static=True)
+    k: int = eqx.field(static=True)
+    presentations: int = eqx.field(static=True)
+    rested: bool = eqx.field(static=True)
+
+    def __init__(
+        self,
+        transitions: Iterable[tuple[Hashable, Hashable, Hashable]],
+        start: Hashable,
+        accepting: Iterable[Hashable] = (),
+        *,
+        k: int = 30,
+        n: int | None = None,
+        p: float = 0.3,
+        beta: Any = 4.0,
+        presentations: int = 1,
+        refraction: float = _ONCE,
+        rested: bool = True,
+    ) -> None:
+        named = _checked_transitions(transitions)
+        self.states = in_order(x for q, _, new in named for x in (q, new))
+        self.symbols = in_order(symbol for _, symbol, _ in named)
+        self.transitions = tuple(
+            (self.states.index(q), self.symbols.index(a), self.states.index(new))
+            for q, a, new in named
+        )
+        self.start = place_of("state (start)", start, self.states)
+        self.accepting = tuple(place_of("state (accepting)", x, self.states) for x in accepting)
+        self.k = check_count("a machine: k", k, at_least=1)
+        self.presentations = check_count("a machine: presentations", presentations, at_least=1)
+        self.rested = bool(rested)
+        arcs = len(named)
+        room = max(1000, 5 * arcs * k // 2) if n is None else check_count("a machine: n", n)
+        check_arcs("a machine", arcs, k, room)
+        areas = [
+            Area("SYMBOL", len(self.symbols) * k, k),
+            Area("STATE", len(self.states) * k, k),
+            Area("ARC", room, k, refraction=refraction),
+        ]
+        fibres = [Fibre("SYMBOL", "ARC"), Fibre("STATE", "ARC"), Fibre("ARC", "STATE")]
+        self.brain = Brain(areas, [], fibres, p=p, beta=beta, rounds=2 * arcs * presentations)
+
+    def train(self, key: Any) -> BrainState:
+        """The state in which all transitions are learned; synapses follow from the key.
+
+        `key` is an integer of at least 0, a JAX key, or a traced uint32. May be vmapped.
+        """
+        return _train(self, self.brain.init(key))
+
+    def run(self, state: BrainState, word: Any) -> Passed:
+        """Goes through a word from the start.
+
+        `word` is a sequence of symbols, or an array int (length,) of their numbers (see `encode`),
+        in which -1 passes nothing and leaves the state. Where a state has no transition for a
+        symbol, some state follows, often with a small `share`. May be called inside `jit`, and
+        vmapped over states and words.
+
+        **Raises** `ValueError` for an unknown symbol.
+        """
+        return _run(self, state, self._numbers(word))
+
+    def encode(self, words: Sequence[Sequence[Hashable]]) -> np.ndarray:
+        """The numbers of the symbols of several words: int32 (words, length), filled up with -1.
+
+        **Raises** `ValueError` for an unknown symbol.
+        """
+        length = max((len(word) for word in words), default=0)
+        out = np.full((len(words), length), -1, np.int32)
+        for row, word in zip(out, words):
+            row[: len(word)] = [place_of("symbol", x, self.symbols) for x in word]
+        return out
+
+    def _numbers(self, word: Any) -> Any:
+        if not isinstance(word, np.ndarray | jax.Array):
+            return jnp.asarray(self.encode([word])[0])
+        if not jnp.issubdtype(word.dtype, jnp.integer) or word.ndim != 1:
+            raise ValueError(
+                "a word must be a sequence of symbols, or an array (length,) of their numbers; got "
+                f"{word.dtype} {word.shape}. Use jax.vmap for several words"
+            )
+        if not is_traced(word) and word.size:
+            least, most, last = int(word.min()), int(word.max()), len(self.symbols) - 1
+            if least < -1 or most > last:
+                raise ValueError(
+                    f"a word must have numbers of symbols from 0 to {last} (-1: none); got {least} "
+                    f"to {most}"
+                )
+        return jnp.asarray(word, jnp.int32)
+
+
+def _checked_transitions(transitions: Any) -> list[tuple[Hashable, ...]]:
+    named = [tuple(x) for x in transitions]
+    if not named or any(len(x) != 3 for x in named):
+        raise ValueError(
+            "a machine must have transitions (state, symbol, next state), at least one; got "
+            f"{named[:3] or 'none'}"
+        )
+    first: dict[Any, tuple] = {}
+    for one in named:
+        other = first.setdefault(one[:2], one)
+        if other is not one:
+            raise ValueError(
+                f"a machine must have one transition for a state and a symbol; got {other} and "
+                f"{one}. For two that a coin decides between, use ProbabilisticAutomaton"
+            )
+    return named
+
+
+@eqx.filter_jit
+def _train(machine: StateMachine, state: BrainState) -> BrainState:
+    brain, k = machine.brain, machine.k
+
+    def one(state: BrainState, row: jax.Array) -> tuple[BrainState, None]:
+        old, symbol, new = row[0], row[1], row[2]
+        state = brain.with_cap(state, "SYMBOL", block(symbol, k))
+        state = brain.with_cap(state, "STATE", block(old, k))
+        state = brain.step(state, brain.active("SYMBOL->ARC", "STATE->ARC"))
+        state = brain.fix(brain.with_cap(state, "STATE", block(new, k)), "STATE")
+        state = brain.step(state, brain.active("ARC->STATE"))
+        return brain.release(state, "STATE"), None
+
+    rows = np.tile(np.array(machine.transitions, np.int32), (machine.presentations, 1))
+    state, _ = lax.scan(one, state, jnp.asarray(rows))
+    return brain.rest(state, "ARC") if machine.rested else state
+
+
+@eqx.filter_jit
+def _run(machine: StateMachine, state: BrainState, word: jax.Array) -> Passed:
+    brain, k, count = machine.brain, machine.k, len(machine.states)
+
+    def one(cap: jax.Array, symbol: jax.Array) -> tuple[jax.Array, Any]:
+        now = brain.with_cap(state, "SYMBOL", block(symbol, k))
+        now = brain.with_cap(now, "STATE", cap)
+        now = brain.step(now, brain.active("SYMBOL->ARC", "STATE->ARC"), False)
+        now = brain.step(now, brain.active("ARC->STATE"), False)
+        cap = jnp.where(symbol < 0, cap, brain.cap(now, "STATE"))
+        return cap, fullest(cap, k, count)
+
+    _, (states, share) = lax.scan(one, block(machine.start, k), word)
+    last = states[-1] if word.shape[0] else jnp.int32(machine.start)
+    accepting = jnp.asarray(np.isin(np.arange(count), machine.accepting))
+    return Passed(states, share, accepting[last])
