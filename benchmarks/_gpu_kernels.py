@@ -58,6 +58,39 @@ def launches(text: str) -> list[str]:
     return max(bodies, key=len, default=[])
 
 
+def all_launches(text: str) -> int:
+    """The launches of one step, those of loops inside as often as they are known to run.
+
+    Of the branches of a conditional the one with the most counts, and the choice is one launch.
+    """
+    by_name = computations(text)
+
+    def of(name: str) -> int:
+        return sum(of_line(line) for line in by_name[name])
+
+    def of_line(line: str) -> int:
+        found = re.match(r"\s*(?:ROOT )?%\S+ = .*?\s([a-z][a-z\-]*)\(", line)
+        if not found or found[1] in _FREE:
+            return 0
+        if found[1] == "while":
+            times = re.search(r'known_trip_count":\{"n":"(\d+)"', line)
+            return int(times[1] if times else 1) * of(_named("body", line)[0])
+        if found[1] == "conditional":
+            branches = ("true_computation", "false_computation", "branch_computations")
+            return 1 + max(of(name) for key in branches for name in _named(key, line))
+        return of(_named("to_apply", line)[0]) if found[1] == "call" else 1
+
+    entry = re.search(r"^ENTRY %(\S+) \(", text, flags=re.MULTILINE)
+    loops = [line for line in by_name[entry[1]] if " while(" in line] if entry else []
+    return max((of(_named("body", line)[0]) for line in loops), default=0)
+
+
+def _named(key: str, line: str) -> list[str]:
+    """The computations that an instruction calls as `key`."""
+    found = re.search(key + r"=(?:\{([^}]*)\}|(%[\w.\-]+))", line)
+    return re.findall(r"%([\w.\-]+)", found[0]) if found else []
+
+
 def compiled_scan(net: jn.Network, n_steps: int, options: dict | None) -> tuple[Any, Any]:
     """The compiled loop of a network that records its spikes, and its arguments."""
 

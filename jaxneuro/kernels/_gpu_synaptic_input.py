@@ -148,13 +148,21 @@ def _draw(row: _Row, gaps: GapTable) -> Draw:
     )
 
 
+def _count_ones(x: jax.Array) -> jax.Array:
+    """The bits that are set: XLA's Triton lowers `population_count`, but cannot compile it."""
+    x = x - ((x >> np.uint32(1)) & np.uint32(0x55555555))
+    x = (x & np.uint32(0x33333333)) + ((x >> np.uint32(2)) & np.uint32(0x33333333))
+    x = (x + (x >> np.uint32(4))) & np.uint32(0x0F0F0F0F)
+    return (x * np.uint32(0x01010101)) >> np.uint32(24)
+
+
 def _add_extra(row: _Row, at: jax.Array, inside: jax.Array) -> None:
     """Adds what the weights of some synapses are above 1, of those that ever learned."""
 
     def count(word: Any, times: jax.Array) -> jax.Array:
         learned = row.learned(word)
         after = row.read("after", at, word, mask=inside & (learned != 0))
-        return times + lax.population_count(learned & after).astype(jnp.int32)
+        return times + _count_ones(learned & after).astype(jnp.int32)
 
     times = lax.fori_loop(0, row.words, count, jnp.zeros(at.shape, jnp.int32))
     grown = inside & (times > 0)

@@ -82,17 +82,14 @@ def _one(words: Words, k: int, digit: int) -> jax.Array:
 
 def _threshold(word: jax.Array, among: jax.Array | None, wanted: Any, digit: int) -> jax.Array:
     """The largest word that at least `wanted` reach (of `among`, if given)."""
-    steps = range(1, 1 << digit)
-
-    def reach(least: jax.Array) -> jax.Array:
-        which = word >= least
-        return jnp.sum(which if among is None else among & which, dtype=jnp.int32)
+    # All words that a pass tries are one array: XLA counts for all of them in one launch.
+    steps = np.arange(1, 1 << digit, dtype=np.uint32)[:, None] if digit > 1 else np.uint32(1)
 
     def find(i: jax.Array, found: jax.Array) -> jax.Array:
         shift = (32 - digit * (i + 1)).astype(jnp.uint32)
-        tried = [found | (np.uint32(j) << shift) for j in steps]
-        reached = sum(((reach(t) >= wanted).astype(jnp.uint32) for t in tried), np.uint32(0))
-        return found | (reached << shift)
+        which = word >= (found | (steps << shift))
+        reach = jnp.sum(which if among is None else among & which, axis=-1, dtype=jnp.int32)
+        return found | (jnp.sum(reach >= wanted, dtype=jnp.uint32) << shift)
 
     # Of an element, so that it varies over the axes of a mesh as the words do.
     return lax.fori_loop(0, 32 // digit, find, word[0] & np.uint32(0))

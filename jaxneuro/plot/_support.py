@@ -50,13 +50,14 @@ def support(
         axis.plot(
             rounds, mine.mean(axis=0), color=shade, lw=0.9, label=label, clip_on=False, **dots
         )
-    for number, height in enumerate(_caps(k, areas)):
-        shade = "black" if np.ndim(k) == 0 else colour(number)
+    heights = _caps(k, areas)
+    for number, height in enumerate(heights):
+        shade = colour(number) if heights.size > 1 else "black"
         axis.axhline(height, color=shade, lw=LINE, ls=":")
     axis.set(xlabel="round", ylabel="support (neurons)")
     axis.set_xlim(0.5, rounds.size + 0.5)
     axis.set_ylim(bottom=0)
-    axis.xaxis.get_major_locator().set_params(integer=True)
+    axis.locator_params(axis="x", integer=True)
     open_box(axis)
     if areas > 1 or names is not None:
         legend(axis)

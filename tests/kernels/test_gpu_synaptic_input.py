@@ -134,6 +134,14 @@ def test_it_lowers_for_cuda_to_one_kernel(batch):
     assert "stablehlo.while" not in text
 
 
+def test_the_kernel_has_no_operation_that_triton_cannot_compile():
+    """`population_count` is lowered, and then refused by the compiler."""
+    f = firing(1, FEW[0])
+    traced = jax.make_jaxpr(lambda f, key: gpu.hashed_pallas(f, Hashed(key, *FEW)))(f, KEY)
+    assert "pallas_call" in str(traced)
+    assert "population_count" not in str(traced)
+
+
 def rounds(connectome="hashed", n=500):
     area = ac.Area("A", n, 20, connectome)
     fibres = [ac.Fibre("S", "A"), ac.Fibre("A", "A")]
