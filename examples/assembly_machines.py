@@ -79,7 +79,7 @@ def figure(simple: np.ndarray, scaffold: np.ndarray):
     axes[0].legend(frameon=False)
     for time in (0, 2, 3, 5, 9):
         axes[1].plot(simple[:, time].mean(0), label=f"after {time + 1}")
-    axes[1].set(xlabel="item", title="one area, by presentations")
+    axes[1].set(xlabel="item", ylabel="recalled, one area")
     axes[1].legend(frameon=False, fontsize=8)
     return figure
 
