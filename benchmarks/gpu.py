@@ -14,7 +14,8 @@ from typing import Any
 
 __all__ = ["add_options", "run"]
 
-PARTS = ("smoke", "races", "kernels", "deliver", "learn", "walk", "coba", "microcircuit")
+PARTS = ("smoke", "races", "kernels", "deliver", "learn", "walk", "assemblies", "coba")
+PARTS += ("microcircuit",)
 BUDGET_S = 450.0
 
 
@@ -230,6 +231,19 @@ def _learn(session: Session) -> None:
         session.write({**line, "spikes_per_ms": per_ms, "us": us, "real_time_factor": factor})
     every = learning_us(net, 7.0 * scale, 3 if small else 50, version_of(small), flush=True)
     session.write({**line, "every_row": True, "us": {"pallas": round(every, 3)}})
+
+
+def _assemblies(session: Session) -> None:
+    """Rounds, inputs and caps of assemblies: checks, times, and a table of these."""
+    from ._gpu_assemblies import caps, checks, inputs, projections, rounded, table
+
+    small, lines = session.options.interpret, []
+    _check(session, "assemblies", checks(small))
+    for line in itertools.chain(projections(small, session.left), inputs(small), caps(small)):
+        lines.append(line)
+        session.write({"bench": "gpu", "part": "assemblies", **rounded(line)})
+    for text in table(lines):
+        say(text)
 
 
 def _grids(chosen: Any, small: bool) -> list[Any]:

@@ -1,8 +1,10 @@
 """Assemblies of neurons: the assembly calculus as pure functions."""
 
+from . import parser as parser
 from ._automaton import Generated as Generated
 from ._automaton import ProbabilisticAutomaton as ProbabilisticAutomaton
 from ._brain import Brain as Brain
+from ._description import CONNECTOMES as CONNECTOMES
 from ._description import Area as Area
 from ._description import Fibre as Fibre
 from ._description import Stimulus as Stimulus

@@ -19,7 +19,6 @@ have fired, its standard deviation is about sqrt(s), so that the number of candi
 about sqrt(s) / n of itself.
 """
 
-import itertools
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -28,17 +27,16 @@ from jax import lax
 from scipy import stats
 
 from ..kernels import (
-    Hashed,
-    gap_lists,
-    gap_width,
+    NewNeurons,
+    k_cap_wide,
     materialize,
-    multiply_high,
-    past_inputs,
+    new_past_inputs,
     wide_equal,
     wide_less,
+    write_new_sources,
 )
 from ..numerics import bits
-from ._connectome import most_chosen
+from ._connectome import drawn_width, most_chosen
 from ._input_law import InputLaw, divided, input_law, largest
 from ._state import BrainState
 
@@ -47,22 +45,24 @@ class Candidates(NamedTuple):
     """Candidates, largest input first, k of them at most.
 
     **Fields** `found` int32 how many; `x` uint32 (k,) their inputs in synapses; `rank` uint32
-    (k,); `synapses` by fibre: int32 (k,) numbers from a stimulus, (k, width) sources from an area.
+    (k,); `number` int32 (k,) in the order in which they were drawn; `parts` int32 (fibres, k) how
+    many synapses come from each source: all of a stimulus, those that fire of an area.
     """
 
     found: Any
     x: Any
     rank: Any
-    synapses: tuple[Any, ...]
+    number: Any
+    parts: Any
 
 
 class Search(NamedTuple):
     """What a search for candidates needs.
 
     **Fields** `wires`, `fibres`, `driving` of the area; `firing` how many neurons of each source
-    fire; `law`; `keys` uint32 (1 + fibres, 2) of
-    the draws of this round: of candidates, and of rows by fibre; `sums`, `rank` of the neurons
-    that it keeps; `limits`; `n`, `k` of the area.
+    fire; `law`; `keys` uint32 of the draws of this round: of candidates, then of rows and choices
+    by fibre; `bar` the k-th largest input of the neurons that it keeps; `limits`; `n`, `k` of the
+    area.
     """
 
     wires: list[Any]
@@ -71,8 +71,7 @@ class Search(NamedTuple):
     firing: list[Any]
     law: InputLaw
     keys: Any
-    sums: Any
-    rank: Any
+    bar: Any
     limits: Any
     n: int
     k: int
@@ -82,41 +81,30 @@ class Words(NamedTuple):
     """The random words of some candidates, (c,) each.
 
     **Fields** `order`, `rank` of the order statistics; `parts`, `counts` (fibres, c) how an input
-    is divided, and numbers from stimuli; `choices` by fibre, (most, c) which sources.
+    is divided, and numbers from stimuli that do not drive.
     """
 
     order: Any
     rank: Any
     parts: Any
     counts: Any
-    choices: tuple[Any, ...]
 
 
 def _words(search: Search, index: Any) -> Words:
     """All words at once: each draw that stands alone is compiled alone."""
-    sizes = [
-        0 if w.number is None or on is None else most_chosen(w)
-        for w, on in zip(search.wires, search.driving)
-    ]
     fibres = len(search.wires)
-    starts = np.cumsum([1 + 2 * fibres, *sizes])
-    purpose = jnp.arange(starts[-1], dtype=jnp.uint32)[:, None]
+    purpose = jnp.arange(1 + 2 * fibres, dtype=jnp.uint32)[:, None]
     # Written once: XLA would draw them again wherever one is used.
     words = bits((search.keys[0, 0], search.keys[0, 1]), index.astype(jnp.uint32), purpose)
     first, second = materialize(words)
-    choices = tuple(first[a:b] for a, b in itertools.pairwise(starts))
-    return Words(first[0], second[0], first[1 : 1 + fibres], first[1 + fibres : starts[0]], choices)
+    return Words(first[0], second[0], first[1 : 1 + fibres], first[1 + fibres :])
 
 
 def find(brain: Any, state: BrainState, search: Search, moves: Any) -> Candidates:
     """The candidates of a round: as many as could win, or k."""
-    empty = [
-        jnp.zeros(search.k, jnp.int32) if w.number is None else _no_lists(w, search.k)
-        for w in search.wires
-    ]
-    start = Candidates(
-        jnp.int32(0), jnp.zeros(search.k, jnp.uint32), jnp.zeros(search.k, jnp.uint32), tuple(empty)
-    )
+    zero, no = jnp.zeros(search.k, jnp.int32), jnp.zeros(search.k, jnp.uint32)
+    parts = jnp.zeros((len(search.wires), search.k), jnp.int32)
+    start = Candidates(jnp.int32(0), no, no, zero, parts)
 
     def more(loop: Any) -> Any:
         drawn, _, enough, _ = loop
@@ -127,24 +115,16 @@ def find(brain: Any, state: BrainState, search: Search, moves: Any) -> Candidate
         index = drawn + jnp.arange(search.k)
         words = _words(search, index)
         x, rank, time = _next_inputs(search, words, index, time)
-        new = _with_synapses(search, state, words, index, x, rank)
-        chosen = ~_fired_before(search, state, new) & (index < search.n)
-        found = _append(found, new, chosen)
-        enough = (found.found >= search.k) | (
-            _better(search, x[-1], rank[-1]) + found.found >= search.k
-        )
-        return drawn + search.k, time, enough, found
+        # What is below k neurons that are kept cannot win, nor can what comes after it.
+        could = (index < search.n) & ~wide_less(input_words(x.astype(jnp.uint32)), search.bar)
+        parts = jnp.stack(_parts(search, words, x))
+        number = jnp.where(could, index, -1)
+        new = Candidates(jnp.int32(0), x.astype(jnp.uint32), rank, number, parts)
+        found = _append(found, new, could & ~_fired_before(search, state, new))
+        return drawn + search.k, time, (found.found >= search.k) | ~could[-1], found
 
     start = jnp.int32(0), jnp.float32(0), jnp.asarray(False), start
     return lax.while_loop(more, body, start)[3]
-
-
-def _no_lists(wire: Any, k: int) -> Any:
-    return jnp.full((k, _drawn_width(wire) + most_chosen(wire)), wire.places, jnp.int32)
-
-
-def _drawn_width(wire: Any) -> int:
-    return gap_width(wire.places, wire.p) if wire.p > 0 else 1
 
 
 def _next_inputs(search: Search, words: Words, index: Any, time: Any) -> tuple[Any, Any, Any]:
@@ -161,25 +141,14 @@ def _next_inputs(search: Search, words: Words, index: Any, time: Any) -> tuple[A
     return x, rank, times[-1]
 
 
-def _with_synapses(
-    search: Search, state: BrainState, words: Words, index: Any, x: Any, rank: Any
-) -> Candidates:
-    """Candidates of given inputs with all their synapses."""
+def _parts(search: Search, words: Words, x: Any) -> list[Any]:
+    """How many synapses of each candidate come from each source; see `Candidates`."""
     uniform = (words.parts >> 8).astype(jnp.float32) * np.float32(2.0**-24)
     parts = divided(search.law, x, uniform)
-    synapses = []
-    for number, (wire, on, part) in enumerate(zip(search.wires, search.driving, parts)):
-        if wire.number is None:
-            synapses.append(_from_stimulus(words.counts[number], wire, on, part))
-        else:
-            area = state.areas[wire.number]
-            chosen = (
-                None
-                if on is None
-                else _choice(words.choices[number], search.firing[number], wire.source.k, part)
-            )
-            synapses.append(_from_area(search, number, area, chosen, index))
-    return Candidates(jnp.int32(0), x.astype(jnp.uint32), rank, tuple(synapses))
+    return [
+        part if wire.number is not None else _from_stimulus(word, wire, on, part)
+        for wire, on, part, word in zip(search.wires, search.driving, parts, words.counts)
+    ]
 
 
 def _from_stimulus(word: Any, wire: Any, on: Any, part: Any) -> Any:
@@ -190,53 +159,41 @@ def _from_stimulus(word: Any, wire: Any, on: Any, part: Any) -> Any:
     return drawn if on is None else jnp.where(on, part, drawn)
 
 
-def _from_area(search: Search, number: int, area: Any, chosen: Any, index: Any) -> Any:
-    """The sources of synapses from an area, (k, width): drawn ones, and chosen of those that fire.
-
-    `chosen` are places in the cap, None if the fibre does not drive.
-    """
-    wire, on = search.wires[number], search.driving[number]
-    nobody = wire.places
-    if wire.p == 0:
-        return _no_lists(wire, search.k)
-    drawn = Hashed(search.keys[1 + number], nobody, wire.p)
-    drawn = gap_lists(drawn, index.astype(jnp.int32), _drawn_width(wire))
-    if chosen is None:
-        chosen = jnp.full((search.k, most_chosen(wire)), nobody, jnp.int32)
-    else:
-        fires = jnp.zeros(nobody, bool).at[area.cap].set(on, mode="drop")
-        drawn = jnp.where(fires.at[drawn].get(mode="fill", fill_value=False), nobody, drawn)
-        chosen = area.cap.at[chosen].get(mode="fill", fill_value=nobody)
-    return jnp.concatenate([drawn, chosen], axis=1)
+def new_neurons(search: Search, state: BrainState, wire: int, number: Any, part: Any) -> NewNeurons:
+    """Candidates as neurons with synapses from an area."""
+    fibre, on = search.wires[wire], search.driving[wire]
+    keys = search.keys[1 + 2 * wire : 3 + 2 * wire]
+    on = jnp.asarray(False if on is None else on)
+    widths = drawn_width(fibre), most_chosen(fibre)
+    cap = state.areas[fibre.number].cap
+    return NewNeurons(number, part, on, cap, keys, fibre.places, fibre.p, *widths)
 
 
-def _choice(words: Any, m: Any, nobody: int, part: Any) -> Any:
-    """`part` different numbers below m for each candidate, (k, most); `nobody` in other places.
-
-    **Source** Floyd's algorithm: Bentley and Floyd (1987), doi:10.1145/30401.315746.
-    """
-    most = words.shape[0]
-    # Turn t of a choice of `part` draws below m - part + t + 1.
-    last = m - part + jnp.arange(most, dtype=jnp.int32)[:, None]
-    drawn = multiply_high(words, (last + 1).astype(jnp.uint32)).astype(jnp.int32)
-
-    def turn(t: Any, taken: Any) -> Any:
-        again = jnp.any(taken == drawn[t], axis=0)
-        mine = jnp.where(again, last[t], drawn[t])
-        return taken.at[t].set(jnp.where(t < part, mine, nobody))
-
-    return lax.fori_loop(0, most, turn, jnp.full(words.shape, nobody, jnp.int32)).T
+def write_synapses(
+    search: Search, state: BrainState, wire: int, new: Candidates, place: Any
+) -> Any:
+    """The synapses of a fibre with those of candidates in the places that they get."""
+    fibre, old = search.wires[wire], state.fibres[search.fibres[wire]].synapses
+    if fibre.number is None:
+        return old.at[place].set(new.parts[wire], mode="drop")
+    if fibre.p == 0:
+        return old
+    neurons = new_neurons(search, state, wire, new.number, new.parts[wire])
+    return write_new_sources(old, place, neurons)
 
 
 def _fired_before(search: Search, state: BrainState, new: Candidates) -> Any:
     """Whether candidates would have won in a remembered round: bool (k,)."""
     total = jnp.zeros((search.k, search.limits.shape[0]), jnp.int32)
-    for fibre, wire, synapses in zip(search.fibres, search.wires, new.synapses):
+    for number, (fibre, wire) in enumerate(zip(search.fibres, search.wires)):
         active = state.active[fibre]
         if wire.number is None:
-            counts = synapses[:, None] * _rounds(active)
+            counts = new.parts[number][:, None] * _rounds(active)
+        elif wire.p == 0:
+            continue
         else:
-            counts = past_inputs(state.areas[wire.number].before, active, synapses)
+            neurons = new_neurons(search, state, number, new.number, new.parts[number])
+            counts = new_past_inputs(neurons, state.areas[wire.number].before, active)
         total = total + counts[:, : search.limits.shape[0]]
     return jnp.any(_beats(total.astype(jnp.uint32), new.rank[:, None], search.limits), axis=1)
 
@@ -265,16 +222,24 @@ def _append(found: Candidates, new: Candidates, chosen: Any) -> Candidates:
     place = found.found + jnp.cumsum(chosen.astype(jnp.int32)) - 1
     place = jnp.where(chosen, place, k)
     put = lambda old, x: old.at[place].set(x, mode="drop")  # noqa: E731
-    synapses = tuple(put(a, b) for a, b in zip(found.synapses, new.synapses))
     count = found.found + jnp.sum(chosen, dtype=jnp.int32)
-    return Candidates(count, put(found.x, new.x), put(found.rank, new.rank), synapses)
+    parts = found.parts.at[:, place].set(new.parts, mode="drop")
+    kept = put(found.x, new.x), put(found.rank, new.rank), put(found.number, new.number)
+    return Candidates(count, *kept, parts)
 
 
-def _better(search: Search, x: Any, rank: Any) -> Any:
-    """How many of the neurons that are kept have a larger input than a candidate."""
-    mine = input_words(x.astype(jnp.uint32))
-    equal = wide_equal(search.sums, mine) & (search.rank < rank)
-    return jnp.sum(wide_less(mine, search.sums) | equal, dtype=jnp.int32)
+def _bar(sums: Any, k: int) -> Any:
+    """The k-th largest input of the neurons that are kept: (2,)."""
+    return smallest(sums, k_cap_wide(sums, k))
+
+
+def smallest(keys: Any, chosen: Any) -> Any:
+    """The smallest key of some neurons: (2,)."""
+    words = keys[chosen]
+    high = words[:, 1] ^ np.uint32(0x80000000)
+    least = jnp.min(high)
+    low = jnp.min(jnp.where(high == least, words[:, 0], np.uint32(0xFFFFFFFF)))
+    return jnp.stack([low, least ^ np.uint32(0x80000000)])
 
 
 def search_of(brain: Any, state: BrainState, number: int, driving: tuple, sums: Any) -> Search:
@@ -285,11 +250,11 @@ def search_of(brain: Any, state: BrainState, number: int, driving: tuple, sums: 
     firing = [_firing(state, wire) for wire in wires]
     law = input_law(wires, on, firing)
     # 16 at least: fewer would not be written to memory, but drawn again wherever they are used.
-    numbers = jnp.arange(max(16, 1 + len(wires)), dtype=jnp.uint32)
+    numbers = jnp.arange(max(16, 1 + 2 * len(wires)), dtype=jnp.uint32)
     keys = bits((area.key[0], area.key[1]), state.round.astype(jnp.uint32), numbers)
     keys = jnp.stack(materialize(keys), axis=-1)
-    size = (described.n, described.k)
-    return Search(wires, fibres, on, firing, law, keys, sums, area.rank, area.limits, *size)
+    bar, size = _bar(sums, described.k), (described.n, described.k)
+    return Search(wires, fibres, on, firing, law, keys, bar, area.limits, *size)
 
 
 def _firing(state: BrainState, wire: Any) -> Any:

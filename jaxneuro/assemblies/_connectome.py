@@ -88,8 +88,12 @@ def list_width(fibre: Any) -> int:
     See `_candidates.py`: the chosen ones are among those that fire in the round in which the neuron
     fires for the first time.
     """
-    drawn = gap_width(fibre.places, fibre.p) if fibre.p > 0 else 1
-    return drawn + most_chosen(fibre)
+    return drawn_width(fibre) + most_chosen(fibre)
+
+
+def drawn_width(fibre: Any) -> int:
+    """Places for drawn sources."""
+    return gap_width(fibre.places, fibre.p) if fibre.p > 0 else 1
 
 
 def most_chosen(fibre: Any) -> int:

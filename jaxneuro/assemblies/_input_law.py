@@ -4,7 +4,6 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 from scipy import stats
 
 from ._connectome import most_chosen
@@ -13,14 +12,13 @@ from ._connectome import most_chosen
 class InputLaw(NamedTuple):
     """The law of the input over some fibres.
 
-    **Fields** `parts` by fibre, the probability of each number of synapses from firing sources;
-    `rest` by fibre, the law of the sum over this fibre and those after it, and at last the law of
-    no fibre; `tail` P(input >= x).
+    **Fields** `tail` P(input >= x); `shares` by fibre (x, a): the running probabilities that of an
+    input of x over this fibre and those after it a synapses are from this one; None for a fibre
+    that is known not to drive, nothing for the last one, from which all that is left comes.
     """
 
-    parts: tuple[Any, ...]
-    rest: tuple[Any, ...]
     tail: Any
+    shares: tuple[Any, ...]
 
 
 def input_law(wires: list[Any], driving: list[Any], firing: list[Any]) -> InputLaw:
@@ -29,18 +27,35 @@ def input_law(wires: list[Any], driving: list[Any], firing: list[Any]) -> InputL
     `firing` int32 () by fibre: how many neurons of the source fire.
     """
     parts = [_part(wire, on, m) for wire, on, m in zip(wires, driving, firing)]
-    rest = [jnp.ones(1, jnp.float32)]
+    rest, shares = None, []
     for part in reversed(parts):
-        rest.append(jnp.convolve(rest[-1], part, precision=lax.Precision.HIGHEST))
+        if part is None:
+            shares.append(None)
+        elif rest is None:  # what is left comes from the last one
+            shares.append(jnp.zeros((0, 0), jnp.float32))
+            rest = part
+        else:
+            shares.append(_shares(part, rest))
+            rest = shares[-1][:, -1]
+    rest = jnp.ones(1, jnp.float32) if rest is None else rest
     # From the small end, so that the far tail is exact to the precision of float32.
-    tail = jnp.flip(jnp.cumsum(jnp.flip(rest[-1])))
-    return InputLaw(tuple(parts), tuple(reversed(rest)), tail)
+    tail = jnp.flip(jnp.cumsum(jnp.flip(rest)))
+    return InputLaw(tail, tuple(reversed(shares)))
+
+
+def _shares(part: Any, rest: Any) -> Any:
+    """The running sums of a convolution: P(a' <= a from this fibre, and x in all), (x, a)."""
+    size = part.shape[0] + rest.shape[0] - 1
+    other = np.arange(size)[:, None] - np.arange(part.shape[0])
+    inside = (other >= 0) & (other < rest.shape[0])
+    others = jnp.where(inside, rest[np.clip(other, 0, rest.shape[0] - 1)], 0)
+    return jnp.cumsum(part * others, axis=1)
 
 
 def _part(wire: Any, on: Any, m: Any) -> Any:
     """P(number of synapses from the m firing neurons of a source): 0 ... the most, see there."""
     if on is None:
-        return jnp.ones(1, jnp.float32)
+        return None
     numbers = np.arange(most_chosen(wire) + 1)
     law = jnp.asarray(stats.binom.pmf(numbers, wire.firing, wire.p).astype(np.float32))
     nothing = jnp.asarray((numbers == 0).astype(np.float32))
@@ -57,7 +72,7 @@ def _of_fewer(wire: Any, numbers: np.ndarray, m: Any) -> Any:
     steps = jnp.log(left / numbers[1:].astype(np.float32)) + odds
     start = m * np.float32(np.log1p(-min(wire.p, 1 - 1e-7)))
     logs = start + jnp.concatenate([jnp.zeros(1, jnp.float32), jnp.cumsum(steps)])
-    law = jnp.exp(logs)
+    law = jnp.exp(logs - jnp.max(logs))  # of p = 1 the largest of them would be infinite
     return law / jnp.sum(law)
 
 
@@ -76,18 +91,17 @@ def largest(law: InputLaw, tails: Any) -> tuple[Any, Any]:
 def divided(law: InputLaw, x: Any, uniform: Any) -> list[Any]:
     """Inputs as numbers of synapses from each fibre; `uniform` (fibres, inputs) in [0, 1)."""
     left, out = x, []
-    for number, part in enumerate(law.parts):
-        if part.shape == (1,):
+    for number, shares in enumerate(law.shares):
+        if shares is None:
             out.append(jnp.zeros_like(x))
             continue
-        here = jnp.arange(part.shape[0], dtype=jnp.int32)
-        rest = law.rest[number + 1]
-        other = left[:, None] - here
-        others = jnp.where(other >= 0, rest.at[other].get(mode="fill", fill_value=0), 0)
-        running = jnp.cumsum(part * others, axis=1)
+        if shares.size == 0:
+            out.append(left)
+            continue
+        running = shares[left]
         wanted = uniform[number][:, None] * running[:, -1:]
         mine = jnp.sum(running <= wanted, axis=1, dtype=jnp.int32)
-        mine = jnp.clip(mine, jnp.maximum(left - (rest.shape[0] - 1), 0), left)
-        out.append(jnp.minimum(mine, part.shape[0] - 1))
-        left = left - out[-1]
+        mine = jnp.minimum(mine, jnp.minimum(left, shares.shape[1] - 1))
+        out.append(mine)
+        left = left - mine
     return out

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..kernels import k_cap_wide, wide_equal, wide_less
-from ._candidates import Candidates, find, input_words, search_of
+from ._candidates import Candidates, find, input_words, search_of, smallest, write_synapses
 from ._state import AreaState, BrainState
 
 _NOTHING = np.array([0, 0x80000000], np.uint32)  # below every input
@@ -28,8 +28,8 @@ def sampled_cap(
     place = jnp.where(fresh >= 0, area.support + fresh, described.places)
     place = jnp.where(moves, place, described.places)
     synapses = {
-        fibre: state.fibres[fibre].synapses.at[place].set(x, mode="drop")
-        for fibre, x in zip(search.fibres, new.synapses)
+        fibre: write_synapses(search, state, wire, new, place)
+        for wire, fibre in enumerate(search.fibres)
     }
     at = jnp.where(moves & (page.bit != 0), page.number, area.limits.shape[0])
     fresh_count = jnp.where(moves, jnp.sum(fresh >= 0, dtype=jnp.int32), 0)
@@ -68,7 +68,7 @@ def _winners(described: Any, area: AreaState, sums: Any, new: Candidates) -> tup
 
 def _k_by_rank(keys: Any, rank: Any, k: int) -> tuple[Any, Any]:
     """The k largest keys, ties to the lower rank, and the last of them: (low, high, rank)."""
-    last = keys[_lowest(keys, k_cap_wide(keys, k))]
+    last = smallest(keys, k_cap_wide(keys, k))
     above = wide_less(last, keys)
     tied = wide_equal(keys, last)
     # Larger keys first, then the tied ones by rank, then the others.
@@ -76,14 +76,6 @@ def _k_by_rank(keys: Any, rank: Any, k: int) -> tuple[Any, Any]:
     chosen = k_cap_wide(jnp.stack([~rank, order], axis=-1), k)
     worst = jnp.max(jnp.where(tied[chosen], rank[chosen], 0))
     return chosen, jnp.concatenate([last, worst[None]])
-
-
-def _lowest(keys: Any, chosen: Any) -> Any:
-    """The one of some neurons with the smallest key."""
-    high = (keys[chosen, 1] ^ np.uint32(0x80000000)).astype(jnp.uint32)
-    least = high == jnp.min(high)
-    low = jnp.where(least, keys[chosen, 0], np.uint32(0xFFFFFFFF))
-    return chosen[jnp.argmin(jnp.where(least & (low == jnp.min(low)), 0, 1))]
 
 
 def _above(x: Any, rank: Any, limit: Any) -> Any:

@@ -34,6 +34,21 @@ class Page(NamedTuple):
     wanted: Any
 
 
+class Driving(tuple):
+    """Whether each fibre drives, where that is not known before: `all` of them, bool (F,).
+
+    A fibre without synapses is None, and False in `all`. What asks many of them asks the array:
+    XLA would repeat the stacking wherever it is used.
+    """
+
+    all: Any
+
+    def __new__(cls, on: Any, there: list[bool]) -> "Driving":
+        self = super().__new__(cls, (on[i] if some else None for i, some in enumerate(there)))
+        self.all = on & np.array(there, bool)
+        return self
+
+
 def step(brain: Any, state: BrainState, active: Any, plastic: Any = True) -> BrainState:
     """See `Brain.step`."""
     plastic = checked_plastic("a round", plastic)
@@ -66,7 +81,7 @@ def drivers(brain: Any, state: BrainState, active: Any) -> tuple[Any, ...]:
         fires = jnp.stack([*(area.fired for area in state.areas), jnp.asarray(True)])
         ends = [len(state.areas) if w.number is None else w.number for w in brain.wires]
         on = active & fires[np.array(ends, np.int32)]
-        return tuple(None if w.p == 0 else on[i] for i, w in enumerate(brain.wires))
+        return Driving(on, [w.p > 0 for w in brain.wires])
     out: list[Any] = []
     for number, wire in enumerate(brain.wires):
         if wire.p == 0 or not active[number]:
@@ -78,18 +93,29 @@ def drivers(brain: Any, state: BrainState, active: Any) -> tuple[Any, ...]:
 
 def _reached(brain: Any, driving: tuple, area: int) -> Any:
     """Whether any fibre drives an area; None where it is known that none does."""
+    if isinstance(driving, Driving):
+        there = np.array([wire.into == area and wire.p > 0 for wire in brain.wires])
+        return jnp.any(driving.all & there) if there.any() else None
     into = [on for wire, on in zip(brain.wires, driving) if wire.into == area and on is not None]
     return None if not into else jnp.any(jnp.stack(into))
 
 
 def _page(brain: Any, state: BrainState, driving: tuple, plastic: Any) -> Page:
     """Rounds with learning are written down, and all in which a sampled area fires."""
+    if isinstance(driving, Driving):
+        sampled = np.array([wire.target.sampled for wire in brain.wires])
+        return _numbered(brain, state, jnp.any(driving.all & (plastic | jnp.asarray(sampled))))
     asked = [
         on if wire.target.sampled else on & plastic
         for wire, on in zip(brain.wires, driving)
         if on is not None
     ]
     wanted = jnp.any(jnp.stack(asked)) if asked else jnp.asarray(False)
+    return _numbered(brain, state, wanted)
+
+
+def _numbered(brain: Any, state: BrainState, wanted: Any) -> Page:
+    """The page of a round that is to be written down, if there is room."""
     number = state.remembered
     keep = wanted & (number < brain.rounds)
     bit = jnp.where(keep, jnp.uint32(1) << (number % 32).astype(jnp.uint32), jnp.uint32(0))
@@ -241,7 +267,10 @@ def _turn(new: BrainState, driving: tuple, page: Page, plastic: Any, old: BrainS
     active, learned = old.active, old.learned
     there = [fibre for fibre, on in enumerate(driving) if on is not None]
     if there:
-        on = jnp.stack([driving[fibre] for fibre in there])
+        if isinstance(driving, Driving):
+            there, on = list(range(len(driving))), driving.all
+        else:
+            on = jnp.stack([driving[fibre] for fibre in there])
         at = np.array(there, np.int32)
         zero = jnp.uint32(0)
         active = active.at[at, page.word].add(jnp.where(on, page.bit, zero))

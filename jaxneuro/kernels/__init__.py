@@ -27,6 +27,9 @@ from ._learn import PlasticSynapses as PlasticSynapses
 from ._learn import learn as learn
 from ._materialize import materialize as materialize
 from ._native import native_available as native_available
+from ._new_sources import NewNeurons as NewNeurons
+from ._new_sources import new_past_inputs as new_past_inputs
+from ._new_sources import write_new_sources as write_new_sources
 from ._pack import pack as pack
 from ._pack import packed_bytes as packed_bytes
 from ._past_inputs import past_inputs as past_inputs
@@ -37,7 +40,6 @@ from ._redraw import GAPS as GAPS
 from ._redraw import UNIFORM as UNIFORM
 from ._redraw import Draw as Draw
 from ._redraw import gap_words as gap_words
-from ._redraw import multiply_high as multiply_high
 from ._redraw import redraw as redraw
 from ._released import Released as Released
 from ._rescale import rescale as rescale

@@ -1,4 +1,4 @@
-"""`deliver` and `learn` for CUDA, traced only where they are lowered for CUDA.
+"""`deliver`, `learn` and `synaptic_input` for CUDA, traced only where they are lowered for it.
 
 `lax.platform_dependent` traces every branch on every platform. The GPU branch of each is therefore
 one primitive, whose lowering for CUDA traces the Pallas kernel: a CPU user does not
@@ -12,9 +12,11 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jax.extend.core import Primitive
-from jax.interpreters import mlir
+from jax.interpreters import batching, mlir
 
+from ._call import over_batch
 from ._released import Released
 from ._rule_programs import RulePrograms
 
@@ -28,6 +30,8 @@ MOST_STORED = 2**31 - 2**16
 _log = logging.getLogger("jaxneuro")
 _deliver, _learn = Primitive("deliver_on_gpu"), Primitive("learn_on_gpu")
 _learn.multiple_results = True
+_hashed = Primitive("hashed_input_on_gpu")
+_HASHED_RANKS = (2, 0, 1, 2, 2, 1, 2, 1)  # without a batch
 
 
 def deliver_on_gpu(clear: bool, reference: Callable) -> Callable:
@@ -126,6 +130,49 @@ def _lower_learn(
     return _first_lowered(ctx, operands, kernel, otherwise)
 
 
+def hashed_on_gpu(
+    sums: jax.Array, firing: Any, key: jax.Array, edges: Any, reference: Callable
+) -> jax.Array:
+    """What comes through a fibre of `Hashed` edges, as a call for CUDA, with the versions of
+    `deliver_on_gpu`; `reference(like, firing, edges)`."""
+    # Has the shape of the result, its batch, and the axes of a mesh over which it varies.
+    like = sums + sum(x[(0,) * x.ndim].astype(jnp.uint32) for x in (*firing, key))
+    n, p, kind = edges.n, edges.p, (type(firing), type(edges))
+    return _hashed.bind(like, *firing, key, n=n, p=p, kind=kind, reference=reference)
+
+
+@_hashed.def_abstract_eval
+def _like(like: Any, *_: Any, **__: Any) -> Any:
+    return like
+
+
+def _batch_hashed(operands: Any, axes: Any, **how: Any) -> Any:
+    """All operands get the new axis, of length 1 where they do not vary."""
+    mapped = (x[None] if k is None else jnp.moveaxis(x, k, 0) for x, k in zip(operands, axes))
+    return _hashed.bind(*mapped, **how), 0
+
+
+def _lower_hashed(
+    ctx: Any, *operands: Any, n: int, p: float, kind: tuple, reference: Callable
+) -> Any:
+    def given(operands: Any) -> tuple[Any, Any]:
+        *firing, key = operands
+        return kind[0](*firing), kind[1](key, n, p)
+
+    def kernel(ordered: bool, like: jax.Array, *operands: Any) -> list[jax.Array]:
+        from ._gpu_synaptic_input import hashed_pallas
+
+        return [hashed_pallas(*given(operands), like.shape[:-2], ordered=ordered)]
+
+    def otherwise(*operands: Any) -> list[jax.Array]:
+        def one(like: jax.Array, *rest: Any) -> jax.Array:
+            return reference(like, *given(rest[:-1]))
+
+        return [over_batch(one, _HASHED_RANKS)(*operands, None)]
+
+    return _first_lowered(ctx, operands, kernel, otherwise)
+
+
 def _first_lowered(ctx: Any, operands: Any, kernel: Callable, otherwise: Callable) -> Any:
     """The first version that is lowered: `kernel(ordered, *operands)`, relaxed or ordered, or
     `otherwise(*operands)`; each returns a list."""
@@ -159,3 +206,5 @@ def _check_size(n_stored: int) -> None:
 
 mlir.register_lowering(_deliver, _lower, platform="cuda")
 mlir.register_lowering(_learn, _lower_learn, platform="cuda")
+batching.primitive_batchers[_hashed] = _batch_hashed
+mlir.register_lowering(_hashed, _lower_hashed, platform="cuda")

@@ -46,30 +46,22 @@ def cleared(ring: jax.Array, step: jax.Array) -> jax.Array:
     return one(ring, jnp.broadcast_to(step, ring.shape[: step.ndim]))
 
 
-class Program:
-    """One program: its place in the grid, its operands, and masked reads of them.
+class Operands:
+    """The operands of one program of a batch, and masked reads and writes of them.
 
-    `ranks` are those without batch axes of the operands that may have them; all have `step`.
+    `ranks` are those without batch axes of the operands that may have them; `number` is that of
+    the member in the batch.
     """
 
     def __init__(
         self,
         operands: Mapping[str, Any],
         ranks: Mapping[str, int],
-        ring: Any,
         axes: tuple[int, ...],
-        grid: Grid,
-        add: Callable,
+        number: Any,
     ):
-        self.operands, self.ranks, self.ring = operands, ranks, ring
-        self.grid, self.add_at = grid, add
-        # Interpreted, these are known outside of loops and branches only.
-        self.chunk, self.segment, number = (pl.program_id(axis) for axis in range(3))
+        self.operands, self.ranks = operands, ranks
         self.network = _index(number, axes)
-        self.chunks = pl.num_programs(0)
-        self.step = self.read("step")
-        self.slots, self.places = self.ring.shape[-2:]
-        self.now = modulo(self.step, self.slots)
 
     def has(self, name: str) -> bool:
         return name in self.operands
@@ -84,6 +76,40 @@ class Program:
     def store(self, name: str, *index: Any, x: jax.Array, mask: Any) -> None:
         ref, index = self._at(name, index)
         triton.store(ref.at[index], x.astype(ref.dtype), mask=mask)
+
+    def _at(self, name: str, index: tuple) -> tuple[Any, tuple]:
+        """An operand, and the index in it of an index without a batch."""
+        ref = self.operands[name]
+        rank = self.ranks.get(name, ref.ndim)
+        if self.network and ref.ndim > rank:
+            mine = (k if n > 1 else 0 for k, n in zip(self.network, ref.shape))
+            return ref, (*mine, *index)
+        return ref, index if rank else (0,)
+
+
+class Program(Operands):
+    """One program over rows of a table: its place in the grid, its operands, its adds.
+
+    All have the operand `step`.
+    """
+
+    def __init__(
+        self,
+        operands: Mapping[str, Any],
+        ranks: Mapping[str, int],
+        ring: Any,
+        axes: tuple[int, ...],
+        grid: Grid,
+        add: Callable,
+    ):
+        self.ring, self.grid, self.add_at = ring, grid, add
+        # Interpreted, these are known outside of loops and branches only.
+        self.chunk, self.segment, number = (pl.program_id(axis) for axis in range(3))
+        super().__init__(operands, ranks, axes, number)
+        self.chunks = pl.num_programs(0)
+        self.step = self.read("step")
+        self.slots, self.places = self.ring.shape[-2:]
+        self.now = modulo(self.step, self.slots)
 
     def add(self, delay: Any, place: jax.Array, x: jax.Array, mask: jax.Array) -> None:
         """Adds products where they arrive, `delay` steps from now."""
@@ -125,15 +151,6 @@ class Program:
             return block
         tagged = mask & section.keeps(HAS_TAGS)
         return block + self.integers("tags", section.tags + i, mask=tagged)
-
-    def _at(self, name: str, index: tuple) -> tuple[Any, tuple]:
-        """An operand, and the index in it of an index without a batch."""
-        ref = self.operands[name]
-        rank = self.ranks.get(name, ref.ndim)
-        if self.network and ref.ndim > rank:
-            mine = (k if n > 1 else 0 for k, n in zip(self.network, ref.shape))
-            return ref, (*mine, *index)
-        return ref, index if rank else (0,)
 
 
 def _index(number: Any, axes: tuple[int, ...]) -> tuple:

@@ -94,26 +94,35 @@ def _uniform_row(p, draw, own, visit):
 
 
 def _gap_row(p, draw, own, visit):
-    n, size = draw.n.astype(jnp.int32), draw.gap_size.astype(jnp.int32)
+    n = draw.n.astype(jnp.int32)
 
     def add_chunk(loop):
         chunk, last, found = loop
-        words, _ = _words(p, draw, own, chunk)
-        gaps = [_gap_of(p, draw, word) for word in words]
-        hits = [gap != size for gap in gaps]
-        steps = [gap + hit.astype(jnp.int32) for gap, hit in zip(gaps, hits)]
-        second = last + jnp.cumsum(steps[0] + steps[1], dtype=jnp.int32)
-        at = [second - steps[1], second]
-        inside = [hit & (a < n) for hit, a in zip(hits, at)]
+        at, inside, last = gap_chunk(p, draw, own, chunk, last)
         ones = [i.astype(jnp.int32) for i in inside]
         number = found + jnp.cumsum(ones[0] + ones[1], dtype=jnp.int32) - 1
         visit(placed(draw, own, at[0]), number - ones[1], inside[0])
         visit(placed(draw, own, at[1]), number, inside[1])
-        last = last + jnp.sum(steps[0] + steps[1], dtype=jnp.int32)
         return chunk + 1, last, found + jnp.sum(ones[0] + ones[1], dtype=jnp.int32)
 
     start = jnp.int32(0), jnp.int32(-1), jnp.int32(0)
     lax.while_loop(lambda loop: loop[1] < n - 1, add_chunk, start)
+
+
+def gap_chunk(p: Any, draw: Any, own: Any, chunk: Any, last: Any) -> tuple[Any, Any, Any]:
+    """Some gaps of a row, two per lane: where they end, which ends are targets, and the last end.
+
+    `last` is where those of the chunk before ended, -1 at first.
+    """
+    n, size = draw.n.astype(jnp.int32), draw.gap_size.astype(jnp.int32)
+    words, _ = _words(p, draw, own, chunk)
+    gaps = [_gap_of(p, draw, word) for word in words]
+    hits = [gap != size for gap in gaps]
+    steps = [gap + hit.astype(jnp.int32) for gap, hit in zip(gaps, hits)]
+    second = last + jnp.cumsum(steps[0] + steps[1], dtype=jnp.int32)
+    at = [second - steps[1], second]
+    inside = [hit & (a < n) for hit, a in zip(hits, at)]
+    return at, inside, last + jnp.sum(steps[0] + steps[1], dtype=jnp.int32)
 
 
 def _gap_of(p, draw, word):

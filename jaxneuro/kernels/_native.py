@@ -19,6 +19,8 @@ _TARGETS = {
     "jaxneuro_listed_input": "JaxneuroListedInput",
     "jaxneuro_log_events": "JaxneuroLogEvents",
     "jaxneuro_materialize": "JaxneuroMaterialize",
+    "jaxneuro_new_past_inputs": "JaxneuroNewPastInputs",
+    "jaxneuro_new_sources": "JaxneuroNewSources",
     "jaxneuro_past_inputs": "JaxneuroPastInputs",
     "jaxneuro_pack": "JaxneuroPack",
     "jaxneuro_poisson": "JaxneuroPoisson",

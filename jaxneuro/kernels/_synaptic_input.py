@@ -17,6 +17,7 @@ from jax import lax
 
 from ..numerics import bits, gap_table
 from ._call import by_platform, native_call
+from ._gpu import hashed_on_gpu
 from ._redraw import gap_of, gap_words
 from ._wide import limbs, wide_add, wide_multiply, wide_of_limbs, wide_subtract
 
@@ -40,7 +41,7 @@ class Stored(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """`sources` int32 (targets, width) of each target; the number of sources is none."""
+    """`sources` int32 (targets, width) of each target, then the number of sources for none."""
 
     sources: Any
 
@@ -91,12 +92,19 @@ def _received(sums: Any, firing: Any, first: Any, kind: Any, known: tuple) -> ja
         return native_call(name, arrays, shape, jnp.uint32, vmap_method=method, **_numbers(edges))
 
     def reference(sums: Any, firing: Firing, *operands: Any) -> jax.Array:
-        there = type(edges)(operands[0], *edges[1:])
-        received = lambda: _FORMS[type(edges)](firing, there, sums.shape[0])  # noqa: E731
-        nothing = lambda: jnp.zeros_like(sums)  # noqa: E731
-        return wide_add(sums, lax.cond(firing.on, received, nothing))
+        return wide_add(sums, _one_fibre(sums, firing, type(edges)(operands[0], *edges[1:])))
 
-    return by_platform(sums, firing, *operands, default=reference, cpu=native)
+    def on_gpu(sums: Any, firing: Firing, *operands: Any) -> jax.Array:
+        return wide_add(sums, hashed_on_gpu(sums, firing, operands[0], edges, _one_fibre))
+
+    versions = {"cpu": native, "cuda": on_gpu if isinstance(edges, Hashed) else None}
+    return by_platform(sums, firing, *operands, default=reference, **versions)
+
+
+def _one_fibre(like: jax.Array, firing: Firing, edges: Any) -> jax.Array:
+    """The reference: what comes through one fibre, shaped as `like` (n, 2)."""
+    received = lambda: _FORMS[type(edges)](firing, edges, like.shape[0])  # noqa: E731
+    return lax.cond(firing.on, received, lambda: jnp.zeros_like(like))
 
 
 def _operands(edges: Any, n: int) -> tuple[tuple[Any, ...], str]:
@@ -124,9 +132,15 @@ def potentiations(before: jax.Array, after: jax.Array) -> jax.Array:
     return jnp.sum(lax.population_count(before & after), axis=-1).astype(jnp.int32)
 
 
-def _extra(weights: jax.Array, times: jax.Array) -> jax.Array:
-    """The 16-bit parts of what potentiated weights are above 1: (..., 4)."""
-    return limbs(wide_subtract(weights[times], weights[0]))
+def extra_parts(weights: jax.Array) -> jax.Array:
+    """The 16-bit parts of what weights (..., rounds + 1, 2) are above the first: (..., 4)."""
+    return limbs(wide_subtract(weights, weights[..., :1, :]))
+
+
+def sum_of_parts(base: jax.Array, extra: jax.Array) -> jax.Array:
+    """So many weights of 1, and the sums (..., 4) of the parts above: (..., 2)."""
+    units = jnp.stack([base << np.uint32(20), base >> np.uint32(12)], axis=-1)
+    return wide_add(units, wide_of_limbs(extra))
 
 
 def _hashed(firing: Firing, edges: Hashed, n: int) -> jax.Array:
@@ -139,15 +153,10 @@ def _hashed(firing: Firing, edges: Hashed, n: int) -> jax.Array:
         after = firing.after.at[at].get(mode="fill", fill_value=0)
         times = potentiations(learned[:, None], after)
         base = base.at[at].add(jnp.uint32(1), mode="drop")
-        return base, extra.at[at].add(_extra(firing.weights, times), mode="drop")
+        return base, extra.at[at].add(extra_parts(firing.weights)[times], mode="drop")
 
     base, extra = visit_gap_rows(edges, firing.cap, (base, extra), visit, fires)
-    return wide_add(_units(base), wide_of_limbs(extra))
-
-
-def _units(count: jax.Array) -> jax.Array:
-    """So many weights of 1."""
-    return jnp.stack([count << np.uint32(20), count >> np.uint32(12)], axis=-1)
+    return sum_of_parts(base, extra)
 
 
 def _stored(firing: Firing, edges: Stored, n: int) -> jax.Array:
@@ -156,8 +165,10 @@ def _stored(firing: Firing, edges: Stored, n: int) -> jax.Array:
     after = firing.after.at[at].get(mode="fill", fill_value=0)
     times = potentiations(learned[:, None], after)
     base = jnp.zeros(n, jnp.uint32).at[at].add(jnp.uint32(1), mode="drop")
-    extra = jnp.zeros((n, 4), jnp.uint32).at[at].add(_extra(firing.weights, times), mode="drop")
-    return wide_add(_units(base), wide_of_limbs(extra))
+    extra = (
+        jnp.zeros((n, 4), jnp.uint32).at[at].add(extra_parts(firing.weights)[times], mode="drop")
+    )
+    return sum_of_parts(base, extra)
 
 
 def _listed(firing: Firing, edges: Lists, n: int) -> jax.Array:

@@ -14,6 +14,10 @@ SMALL = {
     "assembly_digits": ["--seeds", "1", "--images", "5", "--out", "out.png"],
     "assembly_learning": ["--seeds", "1", "--samples", "50", "--out", "out.png"],
     "assembly_machines": ["--seeds", "1", "--items", "6", "--out", "out.png"],
+    "assembly_compared": [
+        *("--neurons", "1000", "--volleys", "5", "--seeds", "1", "--out", "out.png"),
+    ],
+    "assembly_in_spikes": ["--neurons", "1000", "--volleys", "5", "--out", "out.png"],
     "balanced_network": ["--neurons", "200", "--seconds", "0.1", "--out", "out.png"],
     "brunel": ["--neurons", "500", "--seconds", "0.2", "--out", "out.png"],
     "cortical_microcircuit": ["--scale", "0.02", "--seconds", "0.1", "--out", "out.png"],
@@ -23,6 +27,7 @@ SMALL = {
     ],
     "four_dimensions": ["--network", "small.json", "--ms", "50", "--out", "out.png"],
     "lattice": ["--side", "20", "--ms", "60", "--out", "out.gif"],
+    "parse_sentence": ["--neurons", "1000", "--out", "out.png"],
     "song2000": ["--seconds", "1", "--inputs", "100", "--out", "out.png"],
     "sweep": ["--neurons", "100", "--points", "2", "--out", "out.png"],
     "two_choice": ["--trials", "20", "--seeds", "2", "--out", "out.png"],

@@ -5,6 +5,12 @@ from types import SimpleNamespace
 
 import numpy as np
 
+# What the figures see of a `Parse`.
+PARSE = SimpleNamespace(
+    words=("the", "dogs", "that", "chase", "cats", "run"),
+    arcs=((1, 0, "DET"), (5, 1, "SUBJ"), (1, 3, "DEP_CLAUSE"), (3, 1, "SUBJ"), (3, 4, "OBJ")),
+)
+
 
 def result(spikes, sizes, duration=100.0, start=0.0, **recorded):
     """What the figures see of a `Result`: `spikes[name]` pairs (time [ms], neuron)."""

@@ -10,10 +10,15 @@ from matplotlib.figure import Figure
 
 import jaxneuro as jn
 from jaxneuro import plot
+from jaxneuro.assemblies import Area, Brain, Fibre, Stimulus
 from jaxneuro.plot._style import three_digits
-from tests.plot.results import connections, png, random_connections, random_result
+from tests.plot.results import PARSE, connections, png, random_connections, random_result
 
+SUPPORT = np.cumsum(np.random.default_rng(0).integers(0, 90, (5, 25, 2)), axis=1)
+CAPS = np.sort(np.random.default_rng(1).integers(0, 90, (6, 30)), axis=1)
 LATTICE, RULE = np.arange(24.0), jn.plasticity.TraceSTDP()
+AREAS = [Area(name, 100, 10) for name in ("A", "ADJ_MORE")]
+BRAIN = Brain(AREAS, [Stimulus("S", 5)], [Fibre("S", "A"), Fibre("A", "ADJ_MORE")], p=0.1)
 # By name: from a result and connections to a figure.
 FIGURES = {
     "raster": lambda r, c: plot.raster(r),
@@ -41,8 +46,14 @@ FIGURES = {
     "stdp_window, pairs": lambda r, c: plot.stdp_window({"a rule": RULE}, dt=1.0, pairs=60),
     "weight_history": lambda r, c: plot.weight_history(r, "E->I"),
     "weight_history, times": lambda r, c: plot.weight_history(r, "E->I", times=[0.0, 9999.0]),
+    "support": lambda r, c: plot.support(SUPPORT, ["A", "B"], k=90),
+    "support, one area": lambda r, c: plot.support(SUPPORT[0, :, :1]),
+    "overlap_matrix": lambda r, c: plot.overlap_matrix(CAPS),
+    "overlap_matrix, named": lambda r, c: plot.overlap_matrix(CAPS[:3], ["a cap", "one", "two"]),
     "lattice": lambda r, c: plot.lattice(LATTICE, (4, 6), label="rate (Hz)", title="a title"),
     "lattice, 3 axes": lambda r, c: plot.lattice(LATTICE, (4, 2, 3), label="rate (Hz)"),
+    "parse_tree": lambda r, c: plot.parse_tree(PARSE),
+    "fibres": lambda r, c: plot.fibres(BRAIN, BRAIN.active("S->A")),
     "lattice, 4 axes": lambda r, c: plot.lattice(LATTICE, (2, 2, 2, 3), label="rate (Hz)"),
 }
 SIZES = {"E": 40, "I": 10}
@@ -60,6 +71,7 @@ CASES = {
 }
 HARD = ("spikes", "no spikes", "nobody", "many")
 NO_UNIT = r"neurons?$|slices along|in each slice|axis \d from|synapses per pair|count cor|CV of"
+NO_UNIT += r"|round$|cap$"
 every_figure = pytest.mark.parametrize("draw", FIGURES.values(), ids=FIGURES.keys())
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 
@@ -98,7 +110,11 @@ def test_it_is_saved_and_can_be_read(draw, case):
         assert text.get_fontsize() >= 7.0, text
 
 
-@every_figure
+@pytest.mark.parametrize(
+    # Words in a line and areas on a ring have no axes.
+    "draw",
+    [f for name, f in FIGURES.items() if name not in ("parse_tree", "fibres")],
+)
 def test_every_axis_has_a_unit(draw):
     figure = draw(*CASES["spikes"])
     labels = [f"{a.get_xlabel()}|{a.get_ylabel()}" for a in panels(figure)]

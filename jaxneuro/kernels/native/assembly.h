@@ -194,7 +194,7 @@ class StoredRows {
   size_t width_, n_;
 };
 
-// The sums of targets whose sources are listed, `width` places each; `sources` is none.
+// The sums of targets whose sources are listed, in `width` places each; what is none comes last.
 inline void AddListed(const Firing& f, const int32_t* lists, size_t width, int64_t* sums) {
   // The place of a firing source among those with a history, + 1; 0 for the others.
   static thread_local std::vector<uint32_t> place, learned;
@@ -208,13 +208,14 @@ inline void AddListed(const Firing& f, const int32_t* lists, size_t width, int64
   const uint32_t* at = place.data();
   const uint32_t* rounds = learned.data();
   constexpr size_t kShare = 512;  // targets of a piece
-  const size_t pieces = f.targets * width < 200000 ? 1 : (f.targets + kShare - 1) / kShare;
+  const size_t pieces = f.targets * width < 400000 ? 1 : (f.targets + kShare - 1) / kShare;
   Pool::Get().Run(pieces, [&](size_t piece) {
     const size_t first = f.targets * piece / pieces, end = f.targets * (piece + 1) / pieces;
     for (size_t j = first; j < end; ++j) {
       const int32_t* list = lists + j * width;
       int64_t sum = 0;
       for (size_t s = 0; s < width; ++s) {
+        if (size_t(list[s]) >= f.sources) break;  // the rest of the list is empty
         const uint32_t i = at[size_t(list[s])];
         if (i != 0)
           sum += f.weights[f.Times(rounds + (i - 1) * f.words, f.after + j * f.words)];

@@ -1,0 +1,152 @@
+"""Bad input gets a `ValueError` that says what must hold and what was got."""
+
+import jax
+import numpy as np
+import pytest
+
+from jaxneuro import assemblies as ac
+
+A, B, S = ac.Area("A", 50, 5), ac.Area("B", 60, 6, "sampled", capacity=20), ac.Stimulus("S", 9)
+FIBRES = [ac.Fibre("S", "A"), ac.Fibre("A", "B"), ac.Fibre("S", "B")]
+BRAIN = ac.Brain([A, B], [S], FIBRES, p=0.1, rounds=8)
+STATE = BRAIN.init(0)
+ACTIVE = BRAIN.active("S->A")
+
+
+def brain(areas=(A,), stimuli=(S,), fibres=(), **how):
+    return ac.Brain(areas, stimuli, fibres, **how)
+
+
+def cap(neurons, name="A"):
+    return BRAIN.with_cap(STATE, name, neurons)
+
+
+DESCRIPTIONS = {
+    "k above n": (lambda: ac.Area("A", 5, 6), "'A': k must be at most n, 5; got 6"),
+    "no neurons": (lambda: ac.Area("A", 0, 1), "n must be a whole number of at least 1; got 0"),
+    "too many": (lambda: ac.Area("A", 2**30 + 1, 1), "n must be at most 2\\^30"),
+    "k of 0": (lambda: ac.Area("A", 5, 0), "k must be a whole number of at least 1; got 0"),
+    "k not whole": (lambda: ac.Area("A", 5, 2.5), "k must be a whole number.*got 2.5"),
+    "connectome": (lambda: ac.Area("A", 5, 2, "hash"), "named 'hash'; did you mean 'hashed'"),
+    "small capacity": (
+        lambda: ac.Area("A", 9, 3, "sampled", capacity=2),
+        "capacity must be a whole number of at least 3; got 2",
+    ),
+    "capacity of a listed area": (
+        lambda: ac.Area("A", 9, 3, capacity=5),
+        "only a sampled area has a capacity; got 5 for connectome='hashed'",
+    ),
+    "homeostasis of a sampled area": (
+        lambda: ac.Area("A", 9, 3, "sampled", homeostasis=True),
+        "cannot have homeostasis.*Use connectome='hashed' or 'explicit'",
+    ),
+    "refraction below 0": (lambda: ac.Area("A", 9, 3, refraction=-1), "at least 0.0.*got -1"),
+    "refraction that is none": (lambda: ac.Area("A", 9, 3, refraction=np.nan), "finite.*got nan"),
+    "refractions": (lambda: ac.Area("A", 9, 3, refraction=[1, 2]), "one number; got shape \\(2,"),
+    "no name": (lambda: ac.Area("", 9, 3), "the name must be a text of at least one letter"),
+    "name with an arrow": (lambda: ac.Area("A->B", 9, 3), "must not contain '->'; got 'A->B'"),
+    "stimulus with an arrow": (lambda: ac.Stimulus("->", 3), "must not contain '->'"),
+    "stimulus of nobody": (lambda: ac.Stimulus("S", 0), "'S': size must be.*at least 1; got 0"),
+    "stimulus too large": (lambda: ac.Stimulus("S", 65_536), "at most 65,535; got 65,536. Use an"),
+    "p above 1": (lambda: ac.Fibre("S", "A", p=1.1), "S->A: p must be.*from 0 to 1; got 1.1"),
+    "p below 0": (lambda: ac.Fibre("S", "A", p=-0.1), "p must be a number from 0 to 1; got -0.1"),
+    "beta below 0": (lambda: ac.Fibre("S", "A", beta=-0.1), "S->A: beta.*at least 0.0; got -0.1"),
+    "betas": (lambda: ac.Fibre("S", "A", beta=[0.1, 0.2]), "beta must be one number; got shape"),
+    "w_max below 1": (lambda: ac.Fibre("S", "A", w_max=0.5), "w_max must be.*at least 1.*got 0.5"),
+    "w_max above 2^24": (lambda: ac.Fibre("S", "A", w_max=2**25), "at most 16777216.0; got"),
+}
+BRAINS = {
+    "no area": (lambda: brain([]), "at least one area; got none"),
+    "a class": (lambda: brain([ac.Area]), "must be a Area.*a class was given"),
+    "a stimulus as an area": (lambda: brain([S]), "a brain: areas must be a Area"),
+    "a name twice": (lambda: brain([A, A]), "must be unique; twice: \\['A'\\]"),
+    "a name of both": (lambda: brain([A], [ac.Stimulus("A", 3)]), "unique; twice: \\['A'\\]"),
+    "unknown source": (lambda: brain(fibres=[ac.Fibre("X", "A")], p=0.1), "'X'.*known.*'A', 'S'"),
+    "unknown target": (lambda: brain(fibres=[ac.Fibre("A", "X")], p=0.1), "area named 'X'.*'A'"),
+    "onto a stimulus": (lambda: brain(fibres=[ac.Fibre("A", "S")], p=0.1), "area named 'S'"),
+    "a fibre twice": (
+        lambda: brain(fibres=[ac.Fibre("S", "A"), ac.Fibre("S", "A", p=0.5)], p=0.1),
+        "twice: \\['S->A'\\]",
+    ),
+    "a fibre without p": (lambda: brain(fibres=FIBRES[:1]), "S->A: p must be given.*Brain\\("),
+    "p of all": (lambda: brain(p=2), "a brain: p must be a number from 0 to 1; got 2"),
+    "beta of all": (lambda: brain(beta=-1.0), "a brain: beta must be.*at least 0.0; got -1.0"),
+    "betas": (lambda: brain(beta=[0.1]), "beta must be one number; got shape \\(1,\\).*with_beta"),
+    "no rounds": (lambda: brain(rounds=0), "rounds must be a whole number of at least 1; got 0"),
+    "with_beta": (lambda: BRAIN.with_beta(-1.0), "beta must be.*at least 0.0; got -1.0"),
+    "with_beta of another shape": (lambda: BRAIN.with_beta([0.1] * 2), "\\(3,\\); got \\(2,\\)"),
+    "a key below 0": (lambda: BRAIN.init(-1), "at least 0 or a JAX key; got -1"),
+}
+STATES = {
+    "unknown area": (lambda: BRAIN.cap(STATE, "C"), "area named 'C'. The known ones: 'A', 'B'"),
+    "unknown area of fix": (lambda: BRAIN.fix(STATE, "C"), "no area named 'C'"),
+    "unknown fibre": (lambda: BRAIN.active("S->"), "fibre named 'S->'.*'S->A', 'A->B', 'S->B'"),
+    "balance": (lambda: BRAIN.balance(STATE, "A"), "homeostasis=True"),
+    "too many": (lambda: cap(np.arange(6)), "'A': a cap must be at most k = 5.*got shape \\(6,\\)"),
+    "a table": (lambda: cap(np.zeros((1, 2), int)), "at most k = 5.*got shape \\(1, 2\\)"),
+    "beyond n": (lambda: cap([3, 50]), "from 0 to 49, one below n.*got 3 to 50"),
+    "below -1": (lambda: cap([3, -2]), "different neurons from 0.*-1 is nobody.*got -2 to 3"),
+    "twice": (lambda: cap([3, 4, 3]), "got 3 to 4, 2 different of 3"),
+    "not whole": (lambda: cap([3.0]), "'A': a cap must be whole numbers; got float64"),
+    "flags": (lambda: cap(np.ones(5, bool)), "must be whole numbers; got bool"),
+    "traced, not whole": (lambda: jax.jit(cap)(np.ones(2, np.float32)), "whole.*got float32"),
+    "never fired": (lambda: cap([0], "B"), "one below the number of those that ever fired"),
+}
+ROUNDS = {
+    "short": (lambda: BRAIN.step(STATE, ACTIVE[:2]), "must be bool \\(3,\\).*got bool \\(2,\\)"),
+    "short, traced": (
+        lambda: jax.jit(lambda m: BRAIN.step(STATE, m))(ACTIVE[:2]),
+        "must be bool \\(3,\\).*got bool \\(2,\\)",
+    ),
+    "long": (lambda: BRAIN.input(STATE, np.ones(4, bool), "A"), "got bool \\(4,\\)"),
+    "numbers": (lambda: BRAIN.step(STATE, np.ones(3, int)), "from brain.active.*got int64"),
+    "names": (lambda: BRAIN.step(STATE, ["S->A"]), "from brain.active.*got <U4 \\(1,\\)"),
+    "two axes": (lambda: BRAIN.step(STATE, np.ones((2, 3), bool)), "got bool \\(2, 3\\)"),
+    "plastic": (lambda: BRAIN.step(STATE, ACTIVE, 0.5), "plastic must be one bool; got float64"),
+    "plastic of a run": (lambda: ac.run(BRAIN, STATE, ACTIVE, 3, 1), "bool or bool \\(rounds,\\)"),
+    "run, short": (
+        lambda: ac.run(BRAIN, STATE, ACTIVE[:2], 3),
+        "run: active must be bool \\(3,\\) or \\(rounds, 3\\).*got bool \\(2,\\)",
+    ),
+    "run, numbers": (lambda: ac.run(BRAIN, STATE, np.ones((4, 3)), 4), "got float64 \\(4, 3\\)"),
+    "run, no rounds": (lambda: ac.run(BRAIN, STATE, ACTIVE), "must be given once.*got none"),
+    "run, rounds twice": (
+        lambda: ac.run(BRAIN, STATE, np.ones((4, 3), bool), 5),
+        "agree with the first axis.*got \\[4, 5\\]",
+    ),
+    "run, learning of others": (
+        lambda: ac.run(BRAIN, STATE, np.ones((4, 3), bool), plastic=np.ones(3, bool)),
+        "agree with the first axis.*got \\[3, 4\\]",
+    ),
+    "run, rounds below 0": (lambda: ac.run(BRAIN, STATE, ACTIVE, -1), "at least 0; got -1"),
+}
+CASES = {
+    f"{kind}: {name}": case
+    for kind, cases in (
+        ("description", DESCRIPTIONS),
+        ("brain", BRAINS),
+        ("state", STATES),
+        ("round", ROUNDS),
+    )
+    for name, case in cases.items()
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_bad_input_is_refused(case):
+    bad, message = CASES[case]
+    with pytest.raises(ValueError, match=f"(?s){message}"):
+        bad()
+
+
+def test_what_is_at_the_bounds_is_taken():
+    areas = [ac.Area("A", 3, 3), ac.Area("B", 9, 3, "sampled", capacity=3)]
+    fibres = [ac.Fibre("A", "A", p=0, beta=0, w_max=1), ac.Fibre("A", "B", p=1.0, w_max=2**24)]
+    assert ac.Brain(areas, [ac.Stimulus("S", 65_535)], fibres, rounds=1).fibre_names == (
+        "A->A",
+        "A->B",
+    )
+    assert ac.Area("A", 9, 3, "sampled", capacity=40).capacity == 9
+    given = jax.device_get(cap(np.array([49, -1, 0])).areas[0])
+    assert given.cap.tolist() == [0, 49, 50, 50, 50]
+    assert (int(given.support), bool(given.fired)) == (2, True)

@@ -1,0 +1,56 @@
+"""The page on assemblies: its code runs, and does what the page says."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from jaxneuro import assemblies as ac
+from tests.house.test_readme import run
+
+PAGE = "docs/assemblies.md"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("page")
+
+
+@pytest.fixture(scope="module")
+def printed(folder):
+    return run(PAGE, folder)
+
+
+def test_assemblies_recall(printed):
+    back, half = (int(x) for x in re.findall(r"brings back (\d+)% of A", printed))
+    assert back > 20
+    assert half > 90
+
+
+def test_an_assembly_is_denser_than_chance(printed):
+    (density,) = re.findall(r"with a synapse: ([\d.]+)", printed)
+    assert float(density) > 0.06
+
+
+def test_a_large_area_is_small(printed):
+    ((support, size),) = re.findall(r"([\d,]+) of 10,000,000 neurons fired, (\d+) MB", printed)
+    assert 3_000 < int(support.replace(",", "")) < 6_000
+    assert int(size) < 100
+
+
+def test_recall_grows_with_beta(printed):
+    means = [float(x) for x in re.findall(r"beta [\d.]+: ([\d.]+)", printed)]
+    assert means == sorted(means)
+    assert means[-1] > 0.9
+
+
+def test_figures_are_drawn(printed, folder):
+    assert printed
+    assert (folder / "support.png").stat().st_size > 1000
+
+
+def test_the_page_has_every_operation():
+    text = Path(PAGE).read_text()
+    for name in ("project", "reciprocal_project", "associate", "merge", "pattern_complete"):
+        assert callable(getattr(ac, name))
+        assert f"`{name}(" in text
