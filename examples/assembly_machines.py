@@ -8,6 +8,7 @@
 import argparse
 
 import jax
+import matplotlib.pyplot as plt
 import numpy as np
 
 import jaxneuro as jn
@@ -25,8 +26,7 @@ GRAMMAR = [  # state, word, next state: the first of a state is for heads, the s
 ]
 
 
-# %% A sequence is presented ten times; after each, its first item alone is to bring back the rest.
-# The share of each assembly that is recalled: (seeds, presentations, items)
+# %% A sequence is presented ten times; after each, its first item is to bring back the rest.
 def sequences(items: int, seeds: int, scaffold: bool, presentations: int = 10) -> np.ndarray:
     names, other = ("IN", "A", "B")[: 2 + scaffold], "B" if scaffold else None
     inner = [("A", "A"), ("A", "B"), ("B", "A"), ("B", "B")][: 4 if scaffold else 1]
@@ -71,26 +71,23 @@ def sentences(count: int) -> list[str]:
 
 
 def figure(simple: np.ndarray, scaffold: np.ndarray):
-    import matplotlib.pyplot as plt
-
     figure, axes = plt.subplots(1, 2, figsize=(8.0, 3.2), layout="constrained", sharey=True)
     for name, shares in (("one area", simple), ("with a scaffold", scaffold)):
-        last = shares[:, :, -1]
-        times = np.arange(1, last.shape[1] + 1)
+        last, times = shares[:, :, -1], np.arange(1, shares.shape[1] + 1)
         axes[0].errorbar(times, last.mean(0), last.std(0), marker="o", label=name)
     axes[0].set(xlabel="presentations", ylabel="last item recalled", ylim=(0, 1.05))
     axes[0].legend(frameon=False)
     for time in (0, 2, 3, 5, 9):
         axes[1].plot(simple[:, time].mean(0), label=f"after {time + 1}")
-    axes[1].set(xlabel="item", title="one area")
+    axes[1].set(xlabel="item", ylabel="recalled, one area")
     axes[1].legend(frameon=False, fontsize=8)
     return figure
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--items", type=int, default=25)
+    for name, value in (("seeds", 5), ("items", 25)):
+        parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--out", default="assembly_machines.png", help="the figure")
     args = parser.parse_args()
     simple, scaffold = (sequences(args.items, args.seeds, yes) for yes in (False, True))

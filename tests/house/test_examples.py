@@ -11,6 +11,9 @@ from tests.store import STRICT
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = {
+    "assembly_digits": ["--seeds", "1", "--images", "5", "--out", "out.png"],
+    "assembly_learning": ["--seeds", "1", "--samples", "50", "--out", "out.png"],
+    "assembly_machines": ["--seeds", "1", "--items", "6", "--out", "out.png"],
     "assembly_compared": [
         *("--neurons", "1000", "--volleys", "5", "--seeds", "1", "--out", "out.png"),
     ],
