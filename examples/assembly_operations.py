@@ -12,14 +12,14 @@ from matplotlib import pyplot as plt
 
 from jaxneuro import assemblies as ac
 
-FIBRES = ("SA->A", "SB->B", "A->A", "B->B", "C->C", "A->C", "B->C", "C->A", "C->B")
+FIBRES = [("SA", "A"), ("SB", "B"), *zip("AB", "CC"), *zip("CC", "AB"), *zip("ABC", "ABC")]
 
 
 # %% Two areas with a stimulus each, and a third one that hears both
 def brain(n: int, k: int) -> ac.Brain:
     areas = [ac.Area(x, n, k) for x in "ABC"]
     stimuli = [ac.Stimulus("SA", k), ac.Stimulus("SB", k)]
-    fibres = [ac.Fibre(*name.split("->")) for name in FIBRES]
+    fibres = [ac.Fibre(source, target) for source, target in FIBRES]
     return ac.Brain(areas, stimuli, fibres, p=0.01, beta=0.05, rounds=160)
 
 

@@ -37,7 +37,7 @@ def run(brains: int = 1000, n: int = 100_000, k: int = 100):
     keys = jnp.arange(brains, dtype=jnp.uint32)
     many = jax.jit(jax.vmap(lambda key, beta: recalled(brain(n, k), key, beta), (0, None)))
     support, overlap = [], []
-    for beta in np.float32(BETAS):  # the same program for each beta
+    for beta in np.array(BETAS, np.float32):  # the same program for each beta
         start = time.perf_counter()
         fired, shared, lost = jax.block_until_ready(many(keys, beta))
         assert not lost.any(), "the capacity was too small"

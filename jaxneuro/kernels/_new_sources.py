@@ -75,7 +75,8 @@ def new_past_inputs(new: NewNeurons, before: jax.Array, mask: jax.Array) -> jax.
 
 
 def _of(new: NewNeurons, arrays: Any) -> NewNeurons:
-    return NewNeurons(*arrays[:5], *new[5:])
+    number, part, on, cap, keys = arrays[:5]
+    return new._replace(number=number, part=part, on=on, cap=cap, keys=keys)
 
 
 def _by_platform(new: NewNeurons, first: Any, more: Any, reference: Any, native: Any) -> jax.Array:

@@ -11,6 +11,9 @@ from tests.store import STRICT
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = {
+    "assembly_operations": [
+        *("--neurons", "1000", "--k", "30", "--seeds", "1", "--out", "out.png"),
+    ],
     "assembly_digits": ["--seeds", "1", "--images", "5", "--out", "out.png"],
     "assembly_learning": ["--seeds", "1", "--samples", "50", "--out", "out.png"],
     "assembly_machines": ["--seeds", "1", "--items", "6", "--out", "out.png"],
@@ -30,6 +33,9 @@ SMALL = {
     "parse_sentence": ["--neurons", "1000", "--out", "out.png"],
     "song2000": ["--seconds", "1", "--inputs", "100", "--out", "out.png"],
     "sweep": ["--neurons", "100", "--points", "2", "--out", "out.png"],
+    "thousand_brains": [
+        *("--brains", "3", "--neurons", "1000", "--k", "20", "--out", "out.png"),
+    ],
     "two_choice": ["--trials", "20", "--seeds", "2", "--out", "out.png"],
     "vogels2011": ["--neurons", "500", "--seconds", "2", "--out", "out.png"],
 }
