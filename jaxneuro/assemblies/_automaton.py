@@ -18,7 +18,7 @@ from ._description import Area, Fibre
 from ._state import BrainState
 
 _ONCE = 1000.0  # as in _machine.py
-_SETTLE = 10  # rounds from random neurons to a side of the coin
+_SETTLE = 20  # rounds from random neurons to a side of the coin
 
 
 class Generated(NamedTuple):
@@ -57,8 +57,8 @@ class ProbabilisticAutomaton(eqx.Module):
     arXiv:2306.03812; Dabagia, Mitropolsky, Papadimitriou and Vempala (2024), "Coin-Flipping In The
     Brain", arXiv:2406.07715; https://github.com/mdabagia/nemo.
 
-    **Differs** There transitions are presented 15 times, and the coin has p = 0.25 and one round of
-    training: some random neurons then end on neither side.
+    **Differs** There transitions are presented 15 times, and the coin has p = 0.25, one round of
+    training and 10 of settling: some random neurons then end on neither side.
     """
 
     brain: Brain
@@ -159,12 +159,12 @@ def _train(machine: ProbabilisticAutomaton, state: BrainState) -> BrainState:
     brain, k = machine.brain, machine.k
 
     def side(state: BrainState, which: jax.Array) -> tuple[BrainState, None]:
-        state = brain.with_cap(state, "COIN", block(which, k))
+        state = brain.with_cap(state, "COIN", _side(which, k))
         return brain.step(state, brain.active("COIN->COIN")), None
 
     def one(state: BrainState, row: jax.Array) -> tuple[BrainState, None]:
         state = brain.with_cap(state, "STATE", block(row[0], k))
-        state = brain.with_cap(state, "COIN", block(row[1], k))
+        state = brain.with_cap(state, "COIN", _side(row[1], k))
         state = brain.step(state, brain.active("STATE->ARC", "COIN->ARC"))
         for name, held in (("STATE", row[2]), ("WORD", row[3])):
             state = brain.fix(brain.with_cap(state, name, block(held, k)), name)
@@ -176,6 +176,21 @@ def _train(machine: ProbabilisticAutomaton, state: BrainState) -> BrainState:
     rows = jnp.asarray(np.array(machine.transitions, np.int32))
     state, _ = lax.scan(one, brain.release(state, "COIN"), rows)
     return brain.rest(state, "ARC")
+
+
+def _side(which: Any, k: int) -> Any:
+    """The neurons of heads (0) and tails (1): of the first 2 k, in the pattern 0 1 1 0.
+
+    Of equal inputs the lower index wins, which must favour neither side.
+    """
+    i = jnp.arange(k, dtype=jnp.int32)
+    return 2 * i + (i + which) % 2
+
+
+def _fallen(cap: Any, k: int) -> tuple[Any, Any]:
+    """The side with most neurons of a cap of the coin, and the share of it that fires."""
+    tails = jnp.where(cap % 4 % 3 > 0, k, 0)  # the first neuron of a block of k
+    return fullest(jnp.where(cap < 2 * k, tails, 2 * k), k, 2)
 
 
 def _flip(machine: ProbabilisticAutomaton, state: BrainState, seed: Any, number: Any) -> Any:
@@ -194,7 +209,7 @@ def _flip(machine: ProbabilisticAutomaton, state: BrainState, seed: Any, number:
 @eqx.filter_jit
 def _flips(machine: ProbabilisticAutomaton, state: BrainState, seed: Any, count: int) -> Any:
     def one(number: jax.Array) -> Any:
-        return fullest(_flip(machine, state, seed, number), machine.k, 2)
+        return _fallen(_flip(machine, state, seed, number), machine.k)
 
     side, share = jax.vmap(one)(jnp.arange(count, dtype=jnp.uint32))
     return side == 0, share
@@ -213,7 +228,7 @@ def _generate(
         now = brain.step(now, brain.active("ARC->STATE", "ARC->WORD"), False)
         cap = brain.cap(now, "STATE")
         word, share = fullest(brain.cap(now, "WORD"), k, len(machine.words))
-        heads = fullest(coin, k, 2)[0] == 0
+        heads = _fallen(coin, k)[0] == 0
         return cap, Generated(word, fullest(cap, k, len(machine.states))[0], heads, share)
 
     numbers = jnp.arange(length, dtype=jnp.uint32)
