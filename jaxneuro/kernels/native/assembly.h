@@ -10,6 +10,10 @@
 #include "draw.h"
 #include "pool.h"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 namespace jaxneuro {
 
 constexpr int kUnitBits = 20;  // a weight of 1 is 2^20: UNIT of _synaptic_input.py
@@ -45,13 +49,37 @@ struct Firing {
   }
 };
 
+// Which of 64 words have a bit of the mask: a bit each.
+JAXNEURO_INLINE uint64_t AnyOf64(const uint32_t* words, uint32_t mask) {
+  uint64_t any = 0;
+#if defined(__SSE2__)
+  const __m128i m = _mm_set1_epi32(int(mask)), zero = _mm_setzero_si128();
+  for (int i = 0; i < 64; i += 16) {
+    __m128i none[4];
+    for (int v = 0; v < 4; ++v) {
+      const auto* at = reinterpret_cast<const __m128i*>(words + i + 4 * v);
+      none[v] = _mm_cmpeq_epi32(_mm_and_si128(_mm_loadu_si128(at), m), zero);
+    }
+    const __m128i packed = _mm_packs_epi16(_mm_packs_epi32(none[0], none[1]),
+                                           _mm_packs_epi32(none[2], none[3]));
+    any |= uint64_t(uint16_t(~_mm_movemask_epi8(packed))) << i;
+  }
+#else
+  for (int i = 0; i < 64; ++i) any |= uint64_t((words[i] & mask) != 0) << i;
+#endif
+  return any;
+}
+
 // Which neurons fired after a round in which the fibre learned: a bit per neuron.
 inline void MarkTargets(const Firing& f, std::vector<uint64_t>& marks) {
   marks.assign((f.targets + 63) / 64, 0);
   uint32_t any = 0;
   for (size_t w = 0; w < f.words; ++w) any |= f.mask[w];
   if (any == 0) return;
-  for (size_t j = 0; j < f.targets; ++j) {
+  size_t j = 0;
+  if (f.words == 1)
+    for (; j + 64 <= f.targets; j += 64) marks[j / 64] = AnyOf64(f.after + j, f.mask[0]);
+  for (; j < f.targets; ++j) {
     uint32_t mine = 0;
     for (size_t w = 0; w < f.words; ++w) mine |= f.after[j * f.words + w] & f.mask[w];
     marks[j / 64] |= uint64_t(mine != 0) << j % 64;
@@ -72,7 +100,7 @@ class RowSums {
     const double work = rows_.mean() * double(f_.k);
     size_t pieces = Pool::Get().threads();
     // A second thread has sums of its own, which are added at the end.
-    if (work < kParallel || work < 4.0 * double(f_.targets)) pieces = 1;
+    if (work < kParallel || work < double(f_.targets)) pieces = 1;
     static thread_local std::vector<Part> kept;  // and empty between two calls
     if (kept.size() < pieces) kept.resize(pieces);
     std::vector<Part>& parts = kept;
@@ -227,10 +255,15 @@ inline void AddListed(const Firing& f, const int32_t* lists, size_t width, int64
 
 // The sums from sources that fire together, of which each target has a number.
 inline void AddCounted(const Firing& f, const int32_t* counts, int64_t* sums) {
-  for (size_t j = 0; j < f.targets; ++j) {
-    const uint32_t times = f.Times(f.mask, f.after + j * f.words);
-    sums[j] += (times == 0 ? f.weights[0] : f.weights[times]) * int64_t(counts[j]);
-  }
+  static thread_local std::vector<uint64_t> marks;
+  MarkTargets(f, marks);
+  for (size_t j = 0; j < f.targets; ++j) sums[j] += int64_t(counts[j]) << kUnitBits;
+  for (size_t i = 0; i < marks.size(); ++i)
+    for (uint64_t rest = marks[i]; rest != 0; rest &= rest - 1) {
+      const size_t j = 64 * i + size_t(__builtin_ctzll(rest));
+      const uint32_t times = f.Times(f.mask, f.after + j * f.words);
+      sums[j] += (f.weights[times] - f.weights[0]) * int64_t(counts[j]);
+    }
 }
 
 }  // namespace jaxneuro
