@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from scipy import stats
 
 from ..kernels import (
     NewNeurons,
@@ -35,7 +34,7 @@ from ..kernels import (
     wide_less,
     write_new_sources,
 )
-from ..numerics import bits
+from ..numerics import binomial_below, bits
 from ._connectome import drawn_width, most_chosen
 from ._input_law import InputLaw, divided, input_law, largest
 from ._state import BrainState
@@ -153,7 +152,7 @@ def _parts(search: Search, words: Words, x: Any) -> list[Any]:
 
 def _from_stimulus(word: Any, wire: Any, on: Any, part: Any) -> Any:
     """Numbers of synapses from a stimulus: a part of the input, or drawn if it does not drive."""
-    law = stats.binom.cdf(np.arange(most_chosen(wire) + 1), wire.source.size, wire.p)
+    law = binomial_below(np.arange(most_chosen(wire) + 1), wire.source.size, wire.p)
     thresholds = np.minimum(np.rint(law * 2.0**32), 2.0**32 - 1).astype(np.uint32)
     drawn = jnp.searchsorted(jnp.asarray(thresholds), word, side="right").astype(jnp.int32)
     return drawn if on is None else jnp.where(on, part, drawn)

@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-from scipy import stats
 
+from ..numerics import binomial_law
 from ._connectome import most_chosen
 
 
@@ -57,7 +57,7 @@ def _part(wire: Any, on: Any, m: Any) -> Any:
     if on is None:
         return None
     numbers = np.arange(most_chosen(wire) + 1)
-    law = jnp.asarray(stats.binom.pmf(numbers, wire.firing, wire.p).astype(np.float32))
+    law = jnp.asarray(binomial_law(numbers, wire.firing, wire.p).astype(np.float32))
     nothing = jnp.asarray((numbers == 0).astype(np.float32))
     if wire.number is not None:
         law = jnp.where(m == wire.firing, law, _of_fewer(wire, numbers, m))

@@ -7,9 +7,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy import stats
 
-from ..numerics import gap_table
+from ..numerics import binomial_above, gap_table
 from ._call import by_platform, native_call
 from ._redraw import gap_words
 from ._synaptic_input import Hashed, visit_gap_rows
@@ -21,7 +20,7 @@ def gap_width(n: int, p: float) -> int:
     mean = n * p
     most = min(n, math.ceil(mean + 10.0 * math.sqrt(mean) + 60.0))
     widths = np.arange(int(mean), most)
-    within = np.flatnonzero(stats.binom.sf(widths, n, p) < 1e-18)
+    within = np.flatnonzero(binomial_above(widths, n, p) < 1e-18)
     return int(widths[within[0]]) if within.size else most
 
 

@@ -1,5 +1,8 @@
 """Integration, thresholds, counter-based draws and the time grid."""
 
+from ._binomial import binomial_above as binomial_above
+from ._binomial import binomial_below as binomial_below
+from ._binomial import binomial_law as binomial_law
 from ._chance import chance as chance
 from ._distributions import Distribution as Distribution
 from ._distributions import LogNormal as LogNormal

@@ -64,9 +64,9 @@ def build(layout, seed=0, on=True, nobody=0):
     dense = dense_rows(key, sources, targets, p)
     rows = [np.flatnonzero(row) for row in dense]
     columns = [rng.permutation(np.flatnonzero(column)) for column in dense.T]
-    # Empty places are anywhere in a list, but only at the end of a row.
-    lists = rng.permuted(padded(columns, gap_width(sources, p), sources), axis=1)
-    stored = padded(rows, gap_width(targets, p), targets)
+    # Sources are in any order, empty places at the end.
+    lists = padded(columns, max(gap_width(sources, p), *map(len, columns)), sources)
+    stored = padded(rows, max(gap_width(targets, p), *map(len, rows)), targets)
     cap = np.full(k, sources, np.int32)
     cap[: k - nobody] = np.sort(rng.choice(sources, k - nobody, replace=False))
     bits = lambda *shape: rng.integers(0, 2**32, shape, np.uint32)  # noqa: E731

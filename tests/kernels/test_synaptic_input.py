@@ -8,6 +8,7 @@ import jax
 import numpy as np
 import pytest
 
+import jaxneuro.kernels._synaptic_input as module
 from jaxneuro.kernels import (
     Hashed,
     native_available,
@@ -33,7 +34,10 @@ def both(sums, firing, arrays, n, p):
     key, *forms = arrays
     forms = [Hashed(key, n, p), *forms]
     got = [synaptic_input(sums, firing, form) for form in forms]
-    with unittest.mock.patch("jaxneuro.kernels._call.native_available", return_value=False):
+    # `jit` keeps what it has traced, so the reference is traced without it.
+    unkept = unittest.mock.patch.object(module, "_received", module._received.__wrapped__)
+    absent = unittest.mock.patch("jaxneuro.kernels._call.native_available", return_value=False)
+    with unkept, absent:
         return got, [synaptic_input(sums, firing, form) for form in forms]
 
 
