@@ -94,6 +94,6 @@ if __name__ == "__main__":
     right.errorbar(at, mean, spaces.std(0), marker="o", capsize=2, label="jaxneuro, mean and SD")
     right.plot(at, PUBLISHED, "x", color="black", zorder=3, label="published")
     right.set(xlabel="margin of the half-space", ylabel="correct", ylim=(0.45, 1.02))
-    right.legend(frameon=False, loc="upper left")
+    right.legend(frameon=False, loc="lower right")
     figure.savefig(args.out, dpi=200)
     print(f"wrote {args.out}")
