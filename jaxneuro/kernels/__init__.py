@@ -32,7 +32,6 @@ from ._new_sources import new_past_inputs as new_past_inputs
 from ._new_sources import write_new_sources as write_new_sources
 from ._pack import pack as pack
 from ._pack import packed_bytes as packed_bytes
-from ._past_inputs import past_inputs as past_inputs
 from ._poisson import poisson as poisson
 from ._poisson_reference import LARGEST_MEAN as LARGEST_MEAN
 from ._redraw import DRAW_WORDS as DRAW_WORDS

@@ -21,7 +21,6 @@ _TARGETS = {
     "jaxneuro_materialize": "JaxneuroMaterialize",
     "jaxneuro_new_past_inputs": "JaxneuroNewPastInputs",
     "jaxneuro_new_sources": "JaxneuroNewSources",
-    "jaxneuro_past_inputs": "JaxneuroPastInputs",
     "jaxneuro_pack": "JaxneuroPack",
     "jaxneuro_poisson": "JaxneuroPoisson",
     "jaxneuro_rescale": "JaxneuroRescale",

@@ -16,7 +16,6 @@ from jax import lax
 from ..numerics import bits, gap_table
 from ._call import by_platform, native_call
 from ._gap_lists import gap_lists
-from ._past_inputs import past_inputs
 from ._redraw import gap_words, multiply_high
 from ._synaptic_input import Hashed
 
@@ -61,14 +60,18 @@ def write_new_sources(lists: jax.Array, place: jax.Array, new: NewNeurons) -> ja
 
 
 def new_past_inputs(new: NewNeurons, before: jax.Array, mask: jax.Array) -> jax.Array:
-    """How many of the sources of each neuron fired in each round; see `past_inputs`."""
+    """How many of the sources of each neuron fired in each round: int32 (c, 32 words).
+
+    **Step** `before` uint32 (places, words) a bit for each round in which a source fired; `mask`
+    uint32 (words,) the rounds that count.
+    """
 
     def native(*arrays: Any) -> jax.Array:
         shape = (*new.number.shape, 32 * mask.shape[-1])
         return _native("jaxneuro_new_past_inputs", arrays, new, shape)
 
     def reference(*arrays: Any) -> jax.Array:
-        counts = past_inputs(arrays[5], arrays[6], _sources(_of(new, arrays)))
+        counts = _past_inputs(arrays[5], arrays[6], _sources(_of(new, arrays)))
         return jnp.where(arrays[0][:, None] < 0, 0, counts)
 
     return _by_platform(new, (), (before, mask), reference, native)
@@ -149,3 +152,15 @@ def _choice(words: Any, m: Any, nobody: int, part: Any) -> Any:
         return taken.at[t].set(jnp.where(t < part, mine, nobody))
 
     return lax.fori_loop(0, most, turn, jnp.full(words.shape, nobody, jnp.int32)).T
+
+
+def _past_inputs(before: Any, mask: Any, lists: Any) -> jax.Array:
+    fired = before.at[lists].get(mode="fill", fill_value=0) & mask
+    rounds = jnp.arange(32, dtype=jnp.uint32)
+
+    def count(word: Any) -> Any:  # (lists, width) -> (lists, 32)
+        one = lambda b: jnp.sum((word >> b) & np.uint32(1), axis=-1, dtype=jnp.uint32)  # noqa: E731
+        return jax.vmap(one, out_axes=1)(rounds)
+
+    counts = jax.vmap(count, in_axes=2, out_axes=1)(fired)
+    return counts.reshape(lists.shape[0], -1).astype(jnp.int32)

@@ -51,7 +51,7 @@ def test_the_law_is_a_convolution_of_binomials(on, firing):
         (law.tail, np.cumsum(whole[::-1])[::-1]),
     ):
         want = want[: got.size]
-        # Of caps of fewer neurons, to 1e-5. Numbers of synapses that come once in 10^18 are cut off.
+        # Of caps of fewer neurons, to 1e-5. What comes once in 10^18 is cut off.
         np.testing.assert_allclose(got, want, rtol=2e-5, atol=1e-18)
 
 

@@ -123,31 +123,6 @@ Error GapRowsImpl(AnyBuffer key, AnyBuffer rows, AnyBuffer table, ffi::Result<An
   return Error::Success();
 }
 
-// How many of the sources in each list fired in each round.
-Error PastImpl(AnyBuffer before, AnyBuffer mask, AnyBuffer lists, ffi::Result<AnyBuffer> out) {
-  const auto d = out->dimensions();
-  const size_t many = size_t(d[d.size() - 2]), rounds = size_t(d[d.size() - 1]);
-  const size_t words = rounds / 32, width = size_t(lists.dimensions().back());
-  const int32_t sources = int32_t(before.dimensions()[before.dimensions().size() - 2]);
-  Member member{{d.begin(), d.end() - 2}, 0};
-  auto* data = reinterpret_cast<int32_t*>(out->untyped_data());
-  std::memset(data, 0, out->size_bytes());
-  for (size_t size = member.size(); member.number < size; ++member.number) {
-    const auto* fired = member.Of<uint32_t>(before, 2);
-    const auto* counted = member.Of<uint32_t>(mask, 1);
-    const auto* list = member.Of<int32_t>(lists, 2);
-    int32_t* counts = data + member.number * many * rounds;
-    for (size_t i = 0; i < many; ++i, counts += rounds)
-      for (size_t s = 0; s < width; ++s, ++list) {
-        if (*list >= sources) continue;
-        for (size_t w = 0; w < words; ++w)
-          for (uint32_t b = fired[size_t(*list) * words + w] & counted[w]; b != 0; b &= b - 1)
-            ++counts[w * 32 + size_t(__builtin_ctz(b))];
-      }
-  }
-  return Error::Success();
-}
-
 }  // namespace
 }  // namespace jaxneuro
 
@@ -194,10 +169,3 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroGapRows, jaxneuro::GapRowsImpl,
                                   .Attr<int64_t>("shift")
                                   .Attr<int64_t>("n")
                                   .Attr<double>("mean"));
-
-XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroPastInputs, jaxneuro::PastImpl,
-                              xla::ffi::Ffi::Bind()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Ret<xla::ffi::AnyBuffer>());
