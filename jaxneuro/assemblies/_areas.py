@@ -20,8 +20,9 @@ def silent(brain: Any, state: BrainState, names: Any, yes: Any) -> BrainState:
     """The state in which some areas have no cap, where `yes` (bool, may be traced)."""
     for name in names:
         number: int = brain.number(name)
-        fired = state.areas[number].fired & ~jnp.asarray(yes, bool)
-        state = changed(state, number, fired=fired)
+        area, yes = state.areas[number], jnp.asarray(yes, bool)
+        cap = jnp.where(yes, brain.areas[number].places, area.cap)
+        state = changed(state, number, cap=cap, fired=area.fired & ~yes)
     return state
 
 
@@ -44,13 +45,14 @@ def with_cap(brain: Any, state: BrainState, name: str, neurons: Any) -> BrainSta
     neurons = jnp.asarray(neurons, jnp.int32)
     neurons = jnp.where(neurons < 0, described.places, neurons)
     cap = jnp.full(described.k, described.places, jnp.int32).at[: shape[0]].set(neurons)
-    cap, yes = jnp.sort(cap), jnp.asarray(True)
+    cap = jnp.sort(cap)
+    fired = cap[0] < described.places
     if described.sampled:
-        return changed(state, number, cap=cap, fired=yes)
+        return changed(state, number, cap=cap, fired=fired)
     old = area.ever.at[cap].get(mode="fill", fill_value=True)
     ever = area.ever.at[cap].set(True, mode="drop")
     fresh = jnp.sum(~old, dtype=jnp.int32)
-    return changed(state, number, cap=cap, fired=yes, ever=ever, support=area.support + fresh)
+    return changed(state, number, cap=cap, fired=fired, ever=ever, support=area.support + fresh)
 
 
 def _check(name: str, described: Any, area: AreaState, neurons: np.ndarray) -> None:
@@ -68,18 +70,27 @@ def _check(name: str, described: Any, area: AreaState, neurons: np.ndarray) -> N
 
 def check(brain: Any, state: BrainState) -> None:
     """See `Brain.check`."""
-    forgotten = np.asarray(state.forgotten)
-    if forgotten.any():
-        raise ValueError(
-            f"{int(forgotten.max())} rounds had no room in the brain's history: their learning was "
-            f"lost. It remembers rounds={brain.rounds}; ask for "
-            f"Brain(..., rounds={brain.rounds + int(forgotten.max())})"
+    if any(is_traced(x) for x in (state.forgotten, *(area.lost for area in state.areas))):
+        raise ValueError("check: the state must be known; call it after the run, outside of jit")
+    found = shortages(brain, state)
+    if found:
+        raise ValueError("; ".join(found))
+
+
+def shortages(brain: Any, state: BrainState) -> list[str]:
+    """What did not fit, and what to ask for; of a batch of states the most of each."""
+    found, forgotten = [], int(np.max(np.asarray(state.forgotten), initial=0))
+    if forgotten:
+        found.append(
+            f"{forgotten} rounds had no room in the history of rounds={brain.rounds}: what was "
+            f"learned in them is lost; ask for Brain(..., rounds={brain.rounds + forgotten})"
         )
     for described, area in zip(brain.areas, state.areas):
-        lost = int(np.asarray(area.lost).max())
+        lost = int(np.max(np.asarray(area.lost), initial=0))
         if lost:
-            raise ValueError(
-                f"area {described.name!r}: {lost} neurons that should have fired had no room. It "
-                f"keeps capacity={described.capacity}; ask for "
+            found.append(
+                f"area {described.name!r}: {lost} neurons that should have fired had no room among "
+                f"capacity={described.capacity}; ask for "
                 f"capacity={described.capacity + 2 * lost} or more"
             )
+    return found

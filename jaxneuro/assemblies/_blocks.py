@@ -22,7 +22,8 @@ def fullest(cap: Any, k: int, blocks: int) -> tuple[Any, Any]:
 
     Of equal ones the first.
     """
-    count = jnp.zeros(blocks, jnp.int32).at[cap // k].add(1, mode="drop")
+    block = jnp.where(cap < 0, blocks, cap // k)
+    count = jnp.zeros(blocks, jnp.int32).at[block].add(1, mode="drop")
     return jnp.argmax(count).astype(jnp.int32), jnp.max(count).astype(jnp.float32) / k
 
 

@@ -11,9 +11,10 @@ import numpy as np
 from .._arrays import as_array
 from .._checks import check_bounds, check_count, check_fraction, check_kind, is_traced, unknown
 from ..numerics import seed_of, stream_key
-from ._areas import changed, check, with_cap
+from ._areas import changed, check, silent, with_cap
 from ._connectome import init_fibres
 from ._description import Area, Fibre, Stimulus
+from ._given import checked_active
 from ._state import NEVER, AreaState, BrainState
 from ._step import drivers, input_of, step
 from ._weights import weight_tables
@@ -51,7 +52,8 @@ class Brain(eqx.Module):
     1 + beta. All areas change at once.
 
     **Fields** `areas`, `stimuli`, `fibres` as given, `wires` the fibres with their ends (static);
-    `p`, `beta` the defaults of fibres; `rounds` how many rounds with learning it remembers. Leaves:
+    `p`, `beta` the defaults of fibres; `rounds` how many rounds it remembers: those with learning,
+    and all in which a sampled area fires. Leaves:
     `beta` (F,), `weights` uint32 (F, rounds + 1, 2) the table of weights, `refraction` (A,).
 
     **Raises** `ValueError` for names that are not unique or not known, p outside [0, 1], a fibre
@@ -138,6 +140,7 @@ class Brain(eqx.Module):
 
     def inhibit(self, active: Any, *areas: str) -> Any:
         """Active fibres without those from or onto the given areas: bool (F,) or (rounds, F)."""
+        active = checked_active("inhibit", len(self.fibres), active, (1, 2))
         numbers = {self.number(area) for area in areas}
         open_ = np.array([w.number not in numbers and w.into not in numbers for w in self.wires])
         return active & open_
@@ -173,10 +176,12 @@ class Brain(eqx.Module):
     def cap(self, state: BrainState, area: str) -> Any:
         """The neurons of an area that fired last, ascending: int32 (k,); see `fired`.
 
-        Where a cap of fewer neurons was set, the rest is n (or the capacity).
+        Where fewer neurons fire, the rest is -1, nobody.
         Neurons of a sampled area are numbered as they first fired.
         """
-        return state.areas[self.number(area)].cap
+        number = self.number(area)
+        cap = state.areas[number].cap
+        return jnp.where(cap < self.areas[number].places, cap, -1)
 
     def fired(self, state: BrainState, area: str) -> Any:
         """Whether an area has a cap: bool ()."""
@@ -229,7 +234,7 @@ class Brain(eqx.Module):
 
     def clear(self, state: BrainState, area: str) -> BrainState:
         """The state in which an area has no cap: it fires nothing until it is driven again."""
-        return changed(state, self.number(area), fired=jnp.asarray(False))
+        return silent(self, state, (area,), True)
 
     def rest(self, state: BrainState, area: str) -> BrainState:
         """The state in which no neuron of an area is refracted."""
@@ -282,7 +287,7 @@ def _init_area(area: Area, words: int, rounds: int, seed: Any) -> AreaState:
     history = jnp.zeros((n, words), jnp.uint32)
     kept = n if area.sampled else 0
     return AreaState(
-        cap=jnp.arange(area.k, dtype=jnp.int32),
+        cap=jnp.full(area.k, n, jnp.int32),
         fired=no,
         fixed=no,
         balanced=jnp.asarray(area.homeostasis),

@@ -5,6 +5,8 @@ from typing import Any
 import jax
 import numpy as np
 
+from ._state import BrainState
+
 
 def checked_active(what: str, fibres: int, active: Any, ranks: tuple[int, ...] = (1,)) -> Any:
     """The mask of active fibres, a NumPy array if it was a list, or `ValueError`."""
@@ -17,6 +19,21 @@ def checked_active(what: str, fibres: int, active: Any, ranks: tuple[int, ...] =
             f"{active.dtype} {active.shape}"
         )
     return active
+
+
+def check_state(what: str, brain: Any, state: Any) -> None:
+    """Raises `ValueError` unless a state has the shapes of one state of a brain."""
+    if not isinstance(state, BrainState):
+        raise ValueError(f"{what}: state must be a BrainState, from brain.init(key); got {state!r}")
+    shapes = [(a.cap.shape, a.after.shape) for a in state.areas]
+    wanted = [((a.k,), (a.places, brain.words)) for a in brain.areas]
+    fibres = (len(brain.wires), brain.words)
+    if shapes != wanted or state.learned.shape != fibres:
+        raise ValueError(
+            f"{what}: the state must be one of this brain: caps and histories of areas {wanted}, "
+            f"history of fibres {fibres}; got {shapes}, {state.learned.shape}. A batch of states "
+            "needs jax.vmap; a state of another brain must be made anew, by brain.init(key)"
+        )
 
 
 def checked_plastic(what: str, plastic: Any, ranks: tuple[int, ...] = (0,)) -> Any:

@@ -128,8 +128,9 @@ def _learn(
         wins = state.areas[number].wins
         state = brain.step(brain.with_cap(state, source, sample), active)
         cap = brain.cap(state, target)
+        who, counts = jnp.where(cap < 0, wins.shape[0], cap), ends.astype(jnp.int32)
         if refracted:  # wins count once for each class: those of its last round
-            state = changed(state, number, wins=wins.at[cap].add(ends.astype(jnp.int32)))
+            state = changed(state, number, wins=wins.at[who].add(counts, mode="drop"))
         return state, cap
 
     place = np.tile(np.arange(times), classes)

@@ -14,14 +14,23 @@ from ._run import shared_neurons
 from ._state import BrainState
 
 
-def overlap(a: jax.Array, b: jax.Array, nobody: int | None = None) -> jax.Array:
+def overlap(a: jax.Array, b: jax.Array) -> jax.Array:
     """The fraction of a cap that is in another one: float32 ().
 
-    **Step** `a`, `b` int (k,), ascending; entries from `nobody` on (the n of the area, where caps
-    of fewer neurons were set) are no neuron. Caps of different areas have nothing in common.
+    **Step** `a`, `b` int (k,), different neurons in any order, as `Brain.cap` returns them: -1 is
+    nobody. Caps of different areas have nothing in common.
+
+    **Raises** `ValueError` for anything else than two arrays of whole numbers.
     """
     a, b = jnp.asarray(a), jnp.asarray(b)
-    both = shared_neurons(a, b, 2**31 - 1 if nobody is None else nobody)
+    for cap in (a, b):
+        if cap.ndim != 1 or not cap.size or not jnp.issubdtype(cap.dtype, jnp.integer):
+            raise ValueError(
+                "overlap: both caps must be whole numbers (k,), from brain.cap(state, area); got "
+                f"{cap.dtype} {cap.shape}. Use jax.vmap(ac.overlap) for several"
+            )
+    there = jnp.where(b < 0, a.max() + 1, b)
+    both = shared_neurons(jnp.sort(a), there, 2**31 - 1)
     return both.astype(jnp.float32) / jnp.float32(a.shape[0])
 
 

@@ -16,6 +16,7 @@ from .._checks import check_count, check_fraction
 from ..kernels import k_cap
 from ..numerics import bits, seed_of, stream_key
 from ._brain import Brain
+from ._patterns import checked_patterns
 from ._run import run
 from ._state import BrainState
 
@@ -129,21 +130,23 @@ def pattern_complete(
 
     **Raises** `ValueError` for a fraction outside [0, 1], and an area without a fibre onto itself.
     """
-    fraction = check_fraction("pattern_complete: fraction", fraction)
     state = brain.with_cap(state, area, part_of(brain, state, area, key, fraction))
     plan = schedule(brain, ([f"{area}->{area}"], rounds))
     return run(brain, state, plan, plastic=plastic)[0]
 
 
 def part_of(brain: Brain, state: BrainState, area: str, key: Any, fraction: float) -> jax.Array:
-    """A random part of the cap of an area: int32 (int(fraction k),), ascending."""
+    """A random part of the cap of an area: int32 (round(fraction k),), ascending.
+
+    Where fewer neurons fire than that, the rest is -1, nobody."""
     k = brain.areas[brain.number(area)].k
-    size = int(fraction * k)
+    size = round(check_fraction("a part of a cap: fraction", fraction) * k)
     if size == 0:
         return jnp.zeros(0, jnp.int32)
     seed = jnp.asarray(seed_of(key))
     word = bits(stream_key(seed, area, "part"), jnp.arange(k, dtype=jnp.uint32), jnp.uint32(0))[0]
-    return brain.cap(state, area)[k_cap(word, size)]
+    cap = brain.cap(state, area)
+    return cap[k_cap(jnp.where(cap < 0, 0, word), size)]
 
 
 def separate(
@@ -163,8 +166,7 @@ def separate(
         state = run(brain, state, plan)[0]
         return state, brain.cap(state, target)
 
-    for cap in np.asarray(caps) if isinstance(caps, list | np.ndarray) else ():
-        brain.with_cap(state, source, cap)  # refuses what cannot be a cap
+    caps = checked_patterns("separate: caps", brain, source, caps, "caps, m")
     return lax.scan(one, state, jnp.asarray(caps, jnp.int32))
 
 

@@ -47,7 +47,7 @@ def overlaps(caps: Any, assemblies: Any, n: int) -> Any:
     """The fraction of each assembly that is in each cap: float32 (..., classes).
 
     **Step** `caps` int32 (..., k) and `assemblies` int32 (classes, k') of an area of n neurons, as
-    `Brain.cap` returns them: each neuron once, n and -1 nobody.
+    `Brain.cap` returns them: each neuron once, -1 nobody.
     """
     caps, assemblies = jnp.asarray(caps, jnp.int32), jnp.asarray(assemblies, jnp.int32)
     member = jax.vmap(lambda one: jnp.zeros(n, jnp.int32).at[_counted(one, n)].set(1, mode="drop"))

@@ -6,6 +6,7 @@ import jax
 import numpy as np
 
 from .._checks import is_traced
+from ._areas import shortages
 from ._brain import Brain
 from ._measures import statistics
 from ._state import BrainState
@@ -40,6 +41,7 @@ def report(brain: Brain, state: BrainState) -> str:
     lines.append(f"{'fibre':12} {'p':>11} {'beta':>7} {'density':>8} {'weight':>8} {'largest':>8}")
     for number, wire in enumerate(brain.wires):
         lines.append(_fibre_line(brain, state, number, wire))
+    lines += [f"short: {text}" for text in shortages(brain, state)]
     return "\n".join(lines)
 
 

@@ -10,7 +10,7 @@ from jax import lax
 
 from .._checks import check_count, is_traced
 from ._brain import Brain
-from ._given import checked_active, checked_plastic
+from ._given import check_state, checked_active, checked_plastic
 from ._state import BrainState
 
 
@@ -34,8 +34,10 @@ def run(
     `plastic` whether synapses learn, one bool or (rounds,). `lax.scan` over `brain.step`, so it may
     be called inside `jit`, `vmap` and `scan`.
 
-    **Raises** `ValueError` for an `active` or `plastic` of another shape or dtype.
+    **Raises** `ValueError` for an `active` or `plastic` of another shape or dtype, and a state of
+    another brain.
     """
+    check_state("run", brain, state)
     return _run(brain, state, *_plan(brain, active, rounds, plastic))
 
 

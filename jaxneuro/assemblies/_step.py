@@ -18,7 +18,7 @@ from ..kernels import (
     wide_to_number,
 )
 from ._connectome import edges_of
-from ._given import checked_active, checked_plastic
+from ._given import check_state, checked_active, checked_plastic
 from ._sampled import sampled_cap
 from ._state import AreaState, BrainState
 from ._weights import fixed_point
@@ -52,6 +52,7 @@ class Driving(tuple):
 def step(brain: Any, state: BrainState, active: Any, plastic: Any = True) -> BrainState:
     """See `Brain.step`."""
     plastic = checked_plastic("a round", plastic)
+    check_state("a round", brain, state)
     driving = drivers(brain, state, active)
     page = _page(brain, state, driving, plastic)
     sources = {w.number for w in brain.wires} - {None}

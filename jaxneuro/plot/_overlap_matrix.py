@@ -18,16 +18,14 @@ _WIDE = 2.2  # a number of two decimals needs so many times the size of its lett
 def overlap_matrix(
     caps: Any,
     labels: Sequence[str] | None = None,
-    nobody: int | None = None,
     *,
     size: Sequence[float] = (COLUMN[0], 2.9),
 ) -> "Figure":
     """Overlaps of caps of one area, pair by pair, as a heat map with numbers.
 
-    `caps` int (caps, k), or one array of neurons for each cap; `labels` one for each; entries from
-    `nobody` on (the n of the area, where caps of fewer neurons were set) are no neuron; `size`
-    (width, height) [inches]. A cell is the share of the row's cap that is also in the column's, as
-    `jn.assemblies.overlap`. Numbers are left out where they do not fit.
+    `caps` int (caps, k), or one array of neurons for each cap, -1 is nobody; `labels` one for each;
+    `size` (width, height) [inches]. A cell is the share of the row's cap that is also in the
+    column's, as `jn.assemblies.overlap`. Numbers are left out where they do not fit.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
@@ -40,7 +38,7 @@ def overlap_matrix(
             f"overlap_matrix: labels must be one for each of {len(rows)} caps; got {labels!r}"
         )
     names = [str(i) for i in range(len(rows))] if labels is None else list(labels)
-    overlaps = _overlaps(rows, nobody)
+    overlaps = _overlaps(rows)
     figure = new_figure(size)
     axis = figure.subplots()
     image = axis.imshow(overlaps, SEQUENTIAL, vmin=0.0, vmax=1.0, interpolation="nearest")
@@ -70,9 +68,9 @@ def _rows(caps: Any) -> list[np.ndarray]:
     return [row.astype(np.int64) for row in rows]
 
 
-def _overlaps(rows: list[np.ndarray], nobody: int | None) -> np.ndarray:
+def _overlaps(rows: list[np.ndarray]) -> np.ndarray:
     """The share of each row's cap that is in each other one: (caps, caps)."""
-    fire = [row if nobody is None else row[row < nobody] for row in rows]
+    fire = [row[row >= 0] for row in rows]
     known, place = np.unique(np.concatenate(fire), return_inverse=True)
     there = np.zeros((len(rows), known.size), np.int32)
     there[np.repeat(np.arange(len(rows)), [f.size for f in fire]), place] = 1

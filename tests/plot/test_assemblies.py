@@ -75,10 +75,10 @@ def test_overlaps_are_shares_of_the_row():
 
 
 def test_nobody_is_in_no_other_cap():
-    caps = np.array([[1, 2, 50, 50], [7, 8, 9, 50]])
-    _, got = matrix(plot.overlap_matrix(caps, nobody=50))
+    caps = np.array([[1, 2, -1, -1], [7, 8, 9, -1]])
+    _, got = matrix(plot.overlap_matrix(caps))
     assert got == pytest.approx(np.array([[0.5, 0.0], [0.0, 0.75]]))
-    _, got = matrix(plot.overlap_matrix(np.full((2, 3), 50), nobody=50))
+    _, got = matrix(plot.overlap_matrix(np.full((2, 3), -1)))
     assert not got.any()
 
 

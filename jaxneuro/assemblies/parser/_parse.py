@@ -90,5 +90,10 @@ def parse(
     script = script_of(grammar, brain, tasks)
     state, heard = hear(brain, brain.init(key), script, rounds)
     found = Readout(grammar, brain, state, tasks, heard).all()
+    if not found and len(words) > 1:
+        raise ValueError(
+            f"parse: no dependency can be read from {n} neurons with k = {k} and p = {p}: a neuron "
+            "needs several synapses from an assembly; ask for k * p of 5 or more"
+        )
     dependencies, arcs = tuple(d for d, _ in found), tuple(a for _, a in found)
     return Parse(words, dependencies, arcs, grammar, brain, state)
