@@ -96,18 +96,17 @@ def happened_by_hand(areas, now):
         if now.rested[number]:
             area.wins[:] = 0
         if now.given[number]:
-            area.cap = np.sort(now.neurons[number][now.neurons[number] >= 0])
-            area.ever[area.cap] = True
+            some = np.sort(now.neurons[number][now.neurons[number] >= 0])
+            area.cap = some if some.size else None  # where nobody fires there is no cap
+            area.ever[some] = True
         area.fixed = bool(now.fixed[number])
 
 
 def caps_and_supports(brain, state):
-    """By area: the cap, n where nobody is or where there is none, and the support."""
+    """By area: the cap, -1 where nobody is, and the support."""
     out = []
     for area in brain.areas:
-        fired = brain.fired(state, area.name)
-        cap = jnp.where(fired, brain.cap(state, area.name), area.n)
-        out.append((cap, brain.support(state, area.name)))
+        out.append((brain.cap(state, area.name), brain.support(state, area.name)))
     return out
 
 
@@ -134,7 +133,7 @@ def followed_by_hand(brain, seed, events, beta=None):
 
 
 def _padded(area):
-    cap = np.full(area.k, area.n, np.int32)
+    cap = np.full(area.k, -1, np.int32)
     if area.cap is not None:
         cap[: len(area.cap)] = area.cap
     return cap
