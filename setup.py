@@ -7,7 +7,7 @@ from pathlib import Path
 from setuptools import Extension, setup
 
 NATIVE = "jaxneuro/kernels/native"
-SOURCES = ("assembly", "draw", "k_cap", "kernels", "learn", "new_sources", "poisson")
+SOURCES = ("assembly", "draw", "gather", "k_cap", "kernels", "learn", "new_sources", "poisson")
 
 
 def jaxlib_headers() -> list[str]:

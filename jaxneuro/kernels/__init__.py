@@ -20,6 +20,10 @@ from ._gap_lists import gap_lists as gap_lists
 from ._gap_lists import gap_width as gap_width
 from ._gap_rows import gap_counts as gap_counts
 from ._gap_rows import gap_rows as gap_rows
+from ._gather import gather as gather
+from ._gather_table import GatherTable as GatherTable
+from ._gather_table import make_gather_table as make_gather_table
+from ._gather_table import read_gather_table as read_gather_table
 from ._k_cap import k_cap as k_cap
 from ._k_cap import k_cap_wide as k_cap_wide
 from ._learn import Moment as Moment

@@ -13,6 +13,7 @@ _TARGETS = {
     "jaxneuro_counted_input": "JaxneuroCountedInput",
     "jaxneuro_deliver": "JaxneuroDeliver",
     "jaxneuro_draw_gap_rows": "JaxneuroGapRows",
+    "jaxneuro_gather": "JaxneuroGather",
     "jaxneuro_hashed_input": "JaxneuroHashedInput",
     "jaxneuro_k_cap": "JaxneuroKCap",
     "jaxneuro_learn": "JaxneuroLearn",
@@ -33,6 +34,7 @@ _ROWS = (_SIZE, _SIZE, _SIZE, _SIZE)  # key, first row, rows
 # What the host calls itself, without XLA; all of it returns a count.
 _FUNCTIONS = {
     "jaxneuro_threads": (_SIZE,),
+    "jaxneuro_gather_bytes": (_SIZE,),
     "jaxneuro_count_bits": _BITS,
     "jaxneuro_list_bits": (*_BITS, ctypes.c_int32, _SIZE, _POINTER, _POINTER),
     "jaxneuro_uniform_rows": (*_ROWS, _POINTER, _SIZE, _SIZE, _SIZE, _POINTER),
