@@ -6,6 +6,7 @@ Every role has the same two methods: `init` makes a state; `step` maps `(state, 
 
 import operator
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import jax
@@ -90,10 +91,12 @@ class Neuron(Model):
     them from t to t + dt and returns `(state, spikes)`, spikes of shape `(n,)`, boolean
     (or float 0/1 with a surrogate gradient). Arrays of the state have shape `(n,)`.
 
-    `ports` names what `Direct` synapses may pass to the neuron.
+    `ports` names what `Direct` synapses may pass to the neuron; `port_signs` says which of them
+    take weights of at least 0 (1) or at most 0 (-1) only.
     """
 
     ports: ClassVar[tuple[str, ...]] = ()
+    port_signs: ClassVar[Mapping[str, int]] = {}
 
     @abstractmethod
     def init(self, n: int) -> Any: ...
@@ -131,8 +134,16 @@ class Synapse(Model):
     **Step** `init(n)` returns the state of n targets. `step(state, arrivals, v, dt)`
     returns `(state, drive)`. The drive is the mean over the step, from the state at its start.
     The new state has decayed over the step and then taken `arrivals` `(n,)`, the summed weights
-    that arrive at its end. `v` [mV] is the voltage at the start of the step.
+    that arrive at its end. `v` [mV] is the voltage at the start of the step, None for neurons
+    without one.
+
+    A receptor with several kinds of input names them in `ports`: its `arrivals` are then
+    `(ports, n)`, in their order; a projection has `synapses.Into(receptor, port)` as its synapse.
+    `weight_sign` says that weights must be at least 0 (1) or at most 0 (-1); 0 allows both.
     """
+
+    ports: ClassVar[tuple[str, ...]] = ()
+    weight_sign: ClassVar[int] = 0
 
     @abstractmethod
     def init(self, n: int) -> Any: ...
@@ -161,6 +172,17 @@ class Release(Model):
     def step(
         self, state: Any, spikes: jax.Array, v: jax.Array, dt: float
     ) -> tuple[Any, jax.Array]: ...
+
+
+class StochasticRelease(Release):
+    """The role of a release that draws random numbers: its `init` also gets a stream of bits.
+
+    **Step** `init(n, stream)` returns the state of n source neurons, which keeps `stream`, a
+    `numerics.Stream`, and the number of steps done; `step` is that of `Release`.
+    """
+
+    @abstractmethod
+    def init(self, n: int, stream: Any) -> Any: ...  # type: ignore[override]
 
 
 class Stimulus(Model):

@@ -40,3 +40,6 @@ from ._streams import seed_of as seed_of
 from ._streams import stream_key as stream_key
 from ._streams import stream_keys as stream_keys
 from ._threefry import threefry2x32 as threefry2x32
+from ._two_decays import decay_difference as decay_difference
+from ._two_decays import log_quotient as log_quotient
+from ._two_decays import two_decays as two_decays

@@ -1,13 +1,13 @@
 """Exponential conductance with a reversal potential."""
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
 from .._types import Drive, Synapse
-from ..numerics import mean_over_step, slope_over_step
+from ._decaying import decayed, pulling
 
 
 class ExponentialConductanceState(NamedTuple):
@@ -36,6 +36,8 @@ class ExponentialConductance(Synapse):
     **Source** Brette et al. (2007), benchmark 1, doi:10.1007/s10827-007-0038-6.
     """
 
+    weight_sign: ClassVar[int] = 1
+
     tau_syn: Parameter = param(5.0, unit="ms", above=0.0)
     e_rev: Parameter = param(0.0, unit="mV")
 
@@ -45,8 +47,5 @@ class ExponentialConductance(Synapse):
     def step(
         self, state: ExponentialConductanceState, arrivals: jax.Array, v: jax.Array, dt: float
     ) -> tuple[ExponentialConductanceState, Drive]:
-        mean = state.g * mean_over_step(self.tau_syn, dt)
-        new = state.g * jnp.exp(-dt / self.tau_syn) + arrivals
-        slope = state.g * slope_over_step(self.tau_syn, dt)
-        drive = Drive(mean * self.e_rev, mean, None, None, slope * self.e_rev, slope)
-        return ExponentialConductanceState(new), drive
+        new, mean, slope = decayed(state.g, arrivals, self.tau_syn, dt)
+        return ExponentialConductanceState(new), pulling(mean, slope, self.e_rev)

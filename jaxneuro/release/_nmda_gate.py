@@ -1,0 +1,96 @@
+"""Saturating NMDA gate of a source neuron, in one variable.
+
+Wang (1999); Brunel and Wang (2001).
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._checks import concrete
+from .._fields import Parameter, param
+from .._types import Release
+from ._at_spikes import at_spikes, decay
+
+# Of the series; up to alpha tau_rise = FAR they give all digits of float64.
+TERMS, FAR = 40, 8.0
+
+
+class NMDAGateState(NamedTuple):
+    """State of the gates of n source neurons.
+
+    **Fields** `s` (n,): the gate, after the spike if there was one.
+    """
+
+    s: jax.Array
+
+
+class NMDAGate(Release):
+    """Saturating NMDA gate: a spike adds the less, the more the gate is open already.
+
+    Equations: `ds/dt = alpha y (1 - s) - s / tau_decay`, `dy/dt = -y / tau_rise`, `y += 1` at a
+    spike. Long after a spike, when y has gone, s is what `s += k_0 + k_1 s` at the spike and the
+    decay with `tau_decay` give: with `z = alpha tau_rise` and `c = tau_rise / tau_decay`
+
+    * `k_0 = z^c gamma(1 - c, z)`, the lower incomplete gamma function: with
+      `q = z exp(-t/tau_rise)`, `s exp(t/tau_decay - q)` grows by the integral of
+      `(z/q)^c exp(-q)` over q from 0 to z;
+    * `k_1 = exp(-z) - 1`: of what was there the fraction `exp(-z)` is left.
+
+    `step` does this: the rise becomes a jump, and intervals count as much longer than `tau_rise`.
+    Pair it with a receptor that decays with `tau_decay`: what its targets sum is then the sum of
+    the gates.
+
+    **Fields** each () or (n,): `tau_rise` [ms] time constant of y; `tau_decay` [ms] time constant
+    of s; `alpha` [1/ms] rate of opening.
+
+    **Step** returns the increment `k_0 + k_1 s` for a spike and 0 otherwise, (n,).
+
+    **Raises** `ValueError` unless all are above 0, `tau_rise < tau_decay` and
+    `alpha tau_rise <= 8`.
+
+    **Source** Wang (1999), doi:10.1523/JNEUROSCI.19-21-09587.1999; Brunel and Wang (2001),
+    doi:10.1023/A:1011204814320; k_0 and k_1 as NEST's iaf_bw_2001,
+    https://nest-simulator.readthedocs.io, and derived above.
+    """
+
+    tau_rise: Parameter = param(2.0, unit="ms", above=0.0)
+    tau_decay: Parameter = param(100.0, unit="ms", above=0.0)
+    alpha: Parameter = param(0.5, unit="1/ms", above=0.0)
+
+    def __check_init__(self) -> None:
+        rise, fall, alpha = map(concrete, (self.tau_rise, self.tau_decay, self.alpha))
+        if rise is not None and fall is not None and np.any(rise >= fall):
+            raise ValueError(
+                f"NMDAGate: tau_rise must be below tau_decay; got {self.tau_rise} and "
+                f"{self.tau_decay} ms"
+            )
+        if rise is not None and alpha is not None and np.any(alpha * rise > FAR):
+            raise ValueError(
+                f"NMDAGate: alpha tau_rise must be at most {FAR:g}, where a spike opens the gate "
+                f"entirely; got {self.alpha} 1/ms and {self.tau_rise} ms"
+            )
+
+    def jumps(self) -> tuple[jax.Array, jax.Array]:
+        """k_0 and k_1: a spike adds `k_0 + k_1 s`."""
+        z, a = self.alpha * self.tau_rise, 1.0 - self.tau_rise / self.tau_decay
+        # gamma(a, z) = z^a e^-z (1/a + z/(a (a+1)) + z^2/(a (a+1) (a+2)) + ...)
+        term = total = 1.0 / a
+        for k in range(1, TERMS):
+            term = term * z / (a + k)
+            total = total + term
+        return z * jnp.exp(-z) * total, jnp.expm1(-z)
+
+    def init(self, n: int) -> NMDAGateState:
+        kind = jnp.result_type(self.tau_rise, self.tau_decay, self.alpha)
+        return NMDAGateState(jnp.zeros(n, kind))
+
+    def step(
+        self, state: NMDAGateState, spikes: jax.Array, v: jax.Array, dt: float
+    ) -> tuple[NMDAGateState, jax.Array]:
+        k_0, k_1 = self.jumps()
+        s = state.s + state.s * decay(self.tau_decay, dt)
+        increment = at_spikes(spikes, k_0 + k_1 * s)
+        return NMDAGateState(s + increment), increment

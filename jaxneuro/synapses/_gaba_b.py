@@ -1,0 +1,77 @@
+"""GABA_B receptor: slow inhibition through a G protein."""
+
+from typing import ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from .._fields import Parameter, param
+from .._types import Drive, Synapse
+from ..numerics import decay_difference
+
+
+class GABA_BState(NamedTuple):  # noqa: N801
+    """State of the GABA_B receptors of n neurons.
+
+    **Fields** `r` (n,): share of receptors that are activated; `s` [uM] (n,): G protein.
+    """
+
+    r: jax.Array
+    s: jax.Array
+
+
+class GABA_B(Synapse):  # noqa: N801
+    """GABA_B receptor: activated receptors make a G protein, four of which open a channel.
+
+    Equations: `dr/dt = k1 T (1 - r) - k2 r`, `ds/dt = k3 r - k4 s`, `g = g_max s^4 / (s^4 + k_d)`,
+    `current = g (e_rev - v)`. The transmitter T comes in pulses that are short against the
+    kinetics: an arrival is its integral over time a [mM ms], and multiplies `1 - r` by
+    `exp(-k1 a)`. So r saturates, and arrivals of one step add up in any order; 1 mM for 0.3 ms, the
+    pulse of the source, is 0.3. A single pulse opens few channels, a burst many.
+
+    Update: exact in r and s; the neuron gets g in the middle of the step. The coupling is of second
+    order in dt, and stable for any `g_max`.
+
+    **Fields** each () or (n,): `k1` [1/(mM ms)] activation, `k2` [1/ms] its end; `k3` [uM/ms]
+    production of G protein, `k4` [1/ms] its decay; `k_d` [uM^4] dissociation of four G proteins;
+    `g_max` [nS] conductance with all channels of a neuron open; `e_rev` [mV] reversal potential.
+
+    **Step** `arrivals` [mM ms] (n,), at least 0, are taken at the end of the step. Weights are
+    doses, not conductances; a negative one would deactivate receptors, which is meaningless.
+
+    **Raises** `ValueError` unless all but `g_max` and `e_rev` are above 0, `g_max` at least 0.
+
+    **Source** Destexhe and Sejnowski (1995), doi:10.1073/pnas.92.21.9515; Destexhe, Mainen and
+    Sejnowski (1998), Kinetic models of synaptic transmission, in Methods in Neuronal Modeling, for
+    the rates.
+
+    **Differs** the source has a pulse of a length, in which r also decays; here it has none.
+    """
+
+    weight_sign: ClassVar[int] = 1
+
+    k1: Parameter = param(0.09, unit="1/(mM ms)", above=0.0)
+    k2: Parameter = param(0.0012, unit="1/ms", above=0.0)
+    k3: Parameter = param(0.18, unit="uM/ms", above=0.0)
+    k4: Parameter = param(0.034, unit="1/ms", above=0.0)
+    k_d: Parameter = param(100.0, unit="uM^4", above=0.0)
+    g_max: Parameter = param(1.0, unit="nS", at_least=0.0)
+    e_rev: Parameter = param(-95.0, unit="mV")
+
+    def init(self, n: int) -> GABA_BState:
+        zero = jnp.zeros(n, self.k1.dtype)
+        return GABA_BState(zero, zero)
+
+    def step(
+        self, state: GABA_BState, arrivals: jax.Array, v: jax.Array, dt: float
+    ) -> tuple[GABA_BState, Drive]:
+        fourth = jnp.square(jnp.square(self._protein(state, 0.5 * dt)))
+        g = self.g_max * (fourth / (fourth + self.k_d))
+        r = state.r * jnp.exp(-dt * self.k2)
+        r = r - (1.0 - r) * jnp.expm1(-self.k1 * arrivals)
+        return GABA_BState(r, self._protein(state, dt)), Drive(g * self.e_rev, g)
+
+    def _protein(self, state: GABA_BState, t: float) -> jax.Array:
+        """s [uM] at the time t [ms] after the start of the step."""
+        made = self.k3 * t * decay_difference(t * self.k2, t * self.k4)
+        return state.s * jnp.exp(-t * self.k4) + state.r * made
