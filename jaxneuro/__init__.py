@@ -32,9 +32,11 @@ from ._types import Release as Release
 from ._types import SpikeStimulus as SpikeStimulus
 from ._types import Stimulus as Stimulus
 from ._types import StochasticNeuron as StochasticNeuron
+from ._types import StochasticRelease as StochasticRelease
 from ._types import Synapse as Synapse
 from ._types import Trace as Trace
 from .construction import build as build
+from .description import Coupling as Coupling
 from .description import Description as Description
 from .description import Part as Part
 from .description import Population as Population

@@ -21,7 +21,9 @@ from tests import zoo_adaptive as adaptive
 from tests import zoo_biophysical as biophysical
 from tests import zoo_channels as channels
 from tests import zoo_psc as psc
+from tests import zoo_release as release
 from tests import zoo_stochastic as stochastic
+from tests import zoo_synapses as receptors
 from tests.oracle import lif, synapses
 from tests.quickly import quick_jit
 from tests.zoo_case import DT, SILENT, Case, Setting
@@ -74,6 +76,8 @@ SETTINGS = {
     **stochastic.SETTINGS,
     **biophysical.SETTINGS,
     **channels.SETTINGS,
+    **receptors.SETTINGS,
+    **release.SETTINGS,
 }
 CASES = {
     "LIF": Case(jn.neurons.LIF(**LIF), lif_oracle, silent=SILENT),
@@ -94,6 +98,8 @@ CASES = {
     **stochastic.CASES,
     **biophysical.CASES,
     **channels.CASES,
+    **receptors.CASES,
+    **release.CASES,
     **{name: Case(*parts) for name, parts in STIMULI.items()},
 }
 NEURONS = {name: case for name, case in CASES.items() if isinstance(case.model, jn.Neuron)}
@@ -207,7 +213,16 @@ def _inputs(model: Any, shape: tuple[int, int], seed: int, scale: float) -> Any:
         arriving = few * rng.normal(0.0, how.arriving, few.shape) * scale
         return jn.Drive(*parts, dict(zip(model.ports, map(asarray, arriving))))
     if isinstance(model, jn.Synapse):
-        return asarray(few * rng.normal(0.0, 50.0, shape) * scale), v
+        how = setting(model)
+        several = (*([len(model.ports)] if model.ports else []), *shape)
+        if how.concentrations:
+            arrivals = rng.uniform(0.0, scale, several)
+        else:
+            few = few if not model.ports else rng.random(several) < 0.05
+            arrivals = few * rng.normal(0.0, how.arriving, several) * scale
+            arrivals = np.abs(arrivals) if model.weight_sign > 0 else arrivals
+        # By port, so that the steps come first.
+        return (tuple(asarray(arrivals)) if model.ports else asarray(arrivals)), v
     if isinstance(model, jn.Release):
         return few, v
     return np.arange(shape[0], dtype=np.int32) + np.int32(37 * seed)
@@ -221,7 +236,7 @@ def stream(index: Any, seed: int = SEED) -> Stream:
 
 def init(model: Any, n: int, order: Any = None, seed: int = SEED) -> Any:
     """The state of a model of any role for n units, which draw as the neurons `order`."""
-    if not isinstance(model, jn.Stimulus | jn.StochasticNeuron):
+    if not isinstance(model, jn.Stimulus | jn.StochasticNeuron | jn.StochasticRelease):
         return model.init(n)
     return model.init(n, stream(np.arange(n) if order is None else order, seed))
 
@@ -229,6 +244,8 @@ def init(model: Any, n: int, order: Any = None, seed: int = SEED) -> Any:
 def step(model: Any, state: Any, now: Any) -> tuple[Any, Any]:
     """One step of a model of any role under one row of `inputs`."""
     dt = setting(model).dt
+    if isinstance(model, jn.Synapse) and model.ports:
+        return model.step(state, jnp.stack(now[0]), now[1], dt)
     if isinstance(model, jn.Synapse | jn.Release):
         return model.step(state, *now, dt)
     return model.step(state, now, dt)

@@ -32,8 +32,12 @@ class Case(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """How a neuron model is driven: the time step [ms], and the size of its inputs."""
+    """How a model is driven: the time step [ms], the size of a neuron's inputs and of arrivals.
+
+    `concentrations`: what arrives at a receptor are concentrations from 0 to 1, in every step.
+    """
 
     dt: float = DT
     size: float = 1.0
     arriving: float = 50.0
+    concentrations: bool = False

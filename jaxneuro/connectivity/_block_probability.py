@@ -46,6 +46,12 @@ class BlockProbability(Spatial):
     origin: tuple[float, ...] | float = eqx.field(static=True, converter=_hashable, default=0.0)
     stored: bool = eqx.field(static=True, default=True)
 
+    @property
+    def pairs(self) -> str | None:  # type: ignore[override]
+        """A limit on the connections of a neuron is one in one direction."""
+        limited = self.max_outdegree is not None or self.max_indegree is not None
+        return None if limited else "drawn"
+
     def __check_init__(self) -> None:
         check_stored(self)
         check_fraction("BlockProbability: p", self.p)

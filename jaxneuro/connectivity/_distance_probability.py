@@ -51,6 +51,12 @@ class DistanceProbability(Spatial):
     max_indegree: int | None = eqx.field(static=True, default=None)
     stored: bool = eqx.field(static=True, default=True)
 
+    @property
+    def pairs(self) -> str | None:  # type: ignore[override]
+        """A limit on the connections of a neuron is one in one direction."""
+        limited = self.max_outdegree is not None or self.max_indegree is not None
+        return None if limited else "drawn"
+
     def __check_init__(self) -> None:
         check_stored(self)
         if not callable(self.profile):

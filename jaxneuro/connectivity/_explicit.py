@@ -1,7 +1,7 @@
 """Connections given one by one."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import numpy as np
@@ -26,6 +26,8 @@ class Explicit(Rule):
     **Raises** `ValueError` for arrays that are not whole numbers of one length, negative
     indices; from `build`, for an index outside its population or populations of another shape.
     """
+
+    pairs: ClassVar[str | None] = "given"
 
     pre: np.ndarray
     post: np.ndarray

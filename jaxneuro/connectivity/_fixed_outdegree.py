@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import numpy as np
@@ -33,6 +33,8 @@ class FixedOutdegree(Rule):
     **Source** Senk et al. (2022), "random, fixed out-degree",
     doi:10.1371/journal.pcbi.1010086.
     """
+
+    pairs: ClassVar[str | None] = None
 
     k: int = eqx.field(static=True, converter=partial(check_count, "FixedOutdegree: k"))
     autapses: bool = eqx.field(static=True, default=True)

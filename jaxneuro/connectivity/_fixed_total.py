@@ -45,6 +45,7 @@ class FixedTotal(Rule):
     """
 
     redraws_from_counts: ClassVar[bool] = True
+    pairs: ClassVar[str | None] = None
 
     total: int = eqx.field(static=True, converter=partial(check_count, "FixedTotal: total"))
     autapses: bool = eqx.field(static=True, default=True)

@@ -1,7 +1,7 @@
 """Neuron i connects to neuron i."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,8 @@ class OneToOne(Rule):
 
     **Source** Senk et al. (2022), "one-to-one", doi:10.1371/journal.pcbi.1010086.
     """
+
+    pairs: ClassVar[str | None] = "given"
 
     def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None:
         if n_pre != n_post:

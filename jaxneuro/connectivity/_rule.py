@@ -67,7 +67,9 @@ class Rule(eqx.Module):
     A rule says what it has: `spatial` whether it needs positions, `stored` whether its connections
     are kept, `autapses` whether a neuron may connect to itself, `redraws_in_order` whether rows
     that are drawn again come with ascending targets (individual weights and delays need that),
-    `redraws_from_counts` whether drawing them again needs the number of targets of each source.
+    `redraws_from_counts` whether drawing them again needs the number of targets of each source;
+    `pairs` how a symmetric coupling within a population takes its pairs: "drawn", those i -> j with
+    i < j, since each is drawn by itself; "given", all that are listed; None, not at all.
 
     **Source** Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
     """
@@ -75,6 +77,7 @@ class Rule(eqx.Module):
     spatial: ClassVar[bool] = False
     redraws_in_order: ClassVar[bool] = False
     redraws_from_counts: ClassVar[bool] = False
+    pairs: ClassVar[str | None] = "drawn"
     # Without annotations: a rule that gives the choice has a field of the same name.
     stored = True
     autapses = True

@@ -14,14 +14,16 @@ from .._progress import Progress
 from ..description import Description, Resolver, estimate
 from ..network import Network, find_quanta
 from ..numerics import check_dt, check_grid, check_stable, seed_of
+from ._build_coupling import build_coupling, check_coupling
 from ._build_group import build_group
 from ._build_pathway import build_pathway
 from ._build_plastic import check_plastic
 from ._check_names import check_names
-from ._check_neuron import check_neuron
+from ._check_neuron import check_neuron, gap_coupled
 from ._check_release import check_releases
+from ._check_signs import check_signs
 from ._delays import longest_delay
-from ._grouping import Grouping
+from ._grouping import Grouping, synapse_of
 from ._memory import check_fits, state_bytes
 from ._procedural import check_unstored
 from ._stimuli import prepare_stimuli
@@ -67,23 +69,34 @@ def build(
     check_plastic(description, dt, dtype, weights, deterministic)
     resolver = Resolver(description, seed)
     grouping = Grouping(description, {p.name: resolver.resolve(p) for p in description.projections})
+    drawn = {c.name: resolver.resolve(c.drawn()) for c in description.couplings}
     longest = {name: longest_delay(r, dt) for name, r in grouping.resolved.items()}
     for r in grouping.resolved.values():
         check_unstored(r)
-    expected = estimate(grouping.resolved.values(), grouping.neurons, weights.itemsize)
+    expected = estimate(
+        grouping.resolved.values(), grouping.neurons, weights.itemsize, drawn.values()
+    )
     check_fits(expected, state_bytes(grouping, longest, dtype))
     stimulations = prepare_stimuli(grouping, resolver, seed, dt)
     numbers = range(len(grouping.groups))
     groups = [build_group(grouping, stimulations, number, dtype) for number in numbers]
     for group in groups:
-        check_neuron(group, dt, dtype)
+        check_neuron(group, dt, dtype, coupled=gap_coupled(description, group))
     check_releases(grouping, groups, dt, dtype)
+    check_signs(description)
+    for c in description.couplings:
+        check_coupling(grouping, c, dt, dtype)
+    couplings = [
+        build_coupling(grouping, groups, c, drawn[c.name], (seed, dt, dtype))
+        for c in sorted(description.couplings, key=lambda c: c.name)
+    ]
     pathways, groups = _build_pathways(
         grouping, groups, (seed, dt, dtype, weights), expected.synapses, progress
     )
     return Network(
         groups=tuple(groups),
         pathways=tuple(pathways),
+        couplings=tuple(couplings),
         points=_points(description, resolver, dtype),
         fixed_point=find_quanta(tuple(groups), tuple(pathways), dtype) if deterministic else None,
         dt=dt,
@@ -121,7 +134,7 @@ def _check_models(description: Description, dt: float) -> None:
         check_grid(f"population {p.name!r}", p.model, dt)
         check_stable(f"population {p.name!r}", p.model, dt)
     for p in description.projections:
-        check_grid(f"projection {p.name!r}: synapse", p.synapse, dt)
+        check_grid(f"projection {p.name!r}: synapse", synapse_of(p), dt)
         check_grid(f"projection {p.name!r}: release", p.release, dt)
         check_names(p)
 

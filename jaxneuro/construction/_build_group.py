@@ -3,8 +3,6 @@
 from typing import Any
 
 import jax
-import jax.numpy as jnp
-import numpy as np
 
 from .._arrays import as_array
 from .._checks import unknown
@@ -14,6 +12,7 @@ from ..network import Group, Initial, PopulationSpan, initial_state
 from ..numerics import Distribution
 from ._grouping import Grouping, synapse_of
 from ._merge import merge, merge_at
+from ._starts import check_whole, receptor_starts
 from ._stimuli import PreparedStimulation, group_stimuli
 
 
@@ -35,6 +34,7 @@ def build_group(
             for index, p in enumerate(members)
             for variable, value in sorted(p.initial.items())
         ),
+        starts=receptor_starts(grouping, number, dtype),
         members=tuple(PopulationSpan(p.name, p.n) for p in members),
     )
 
@@ -46,19 +46,7 @@ def _initial(p: Population, index: int, variable: str, value: Any, dtype: Any) -
     known = state_variables(state)
     if variable not in known:
         raise unknown(f"state variable of population {p.name!r}", variable, known)
-    kind = getattr(state, variable).dtype
-    if not jnp.issubdtype(kind, jnp.floating):
-        info = (
-            (0, 1)
-            if jnp.issubdtype(kind, jnp.bool_)
-            else (jnp.iinfo(kind).min, jnp.iinfo(kind).max)
-        )
-        x = np.asarray(0.5 if isinstance(value, Distribution) else value)
-        if np.any((x != np.rint(x)) | (x < info[0]) | (x > info[1])):
-            raise ValueError(
-                f"population {p.name!r}: initial {variable} must be whole numbers from {info[0]} "
-                f"to {info[1]}; got {value!r}"
-            )
+    check_whole(f"population {p.name!r}", variable, value, getattr(state, variable).dtype)
     if not isinstance(value, Distribution):
         value = as_array(value, dtype)
     return Initial(variable, index, value)

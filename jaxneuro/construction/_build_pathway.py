@@ -9,9 +9,10 @@ from ..network import Pathway, ProjectionSpan
 from ..tables import Placement, lay_out
 from ._build_plastic import build_plastic, check_start
 from ._drawing import ProjectionBundle, own_weights
-from ._grouping import Grouping, PathwayKey, receptor_key
+from ._grouping import Grouping, PathwayKey
 from ._merge import merge_at
 from ._procedural import ProceduralBundle, row_law
+from ._starts import release_starts
 
 # Share of the time of a build for counting connections, before they are written.
 _COUNTING = 0.25
@@ -47,18 +48,20 @@ def build_pathway(
     sources = grouping.groups[key.source]
     names, sizes = [p.name for p in sources], [p.n for p in sources]
     check_start(projections[0], stored)
+    firsts = [grouping.seats[p.pre.population].first for p in projections]
     pathway = Pathway(
         table=table,
         weights=stored,
         weight=as_array([1.0 if i else p.weight for p, i in zip(projections, own)], dtype),
         gain=as_array([p.gain for p in projections], dtype),
         release=merge_at(at, release, names, sizes, dtype),
+        starts=release_starts(grouping, projections, firsts, dtype),
         plastic=build_plastic(grouping, key, projections[0], longest, dt, dtype),
         source=key.source,
         target=key.target,
         members=tuple(
-            ProjectionSpan(p.name, p.pre.population, p.post.population, x.receptor, i)
-            for p, x, i in zip(projections, placements, own)
+            ProjectionSpan(p.name, p.pre.population, p.post.population, *grouping.input_of(p), i)
+            for p, i in zip(projections, own)
         ),
     )
     return pathway, longest
@@ -77,5 +80,4 @@ def _place(
     else:
         bundle = ProceduralBundle(resolved, law, seed, (n_pre, n_post), dt)
     first_source, first_target = (grouping.seats[name].first for name in ends)
-    receptor = list(grouping.receptors[key.target]).index(receptor_key(p))
-    return Placement(bundle, number, first_source, first_target, receptor)
+    return Placement(bundle, number, first_source, first_target, grouping.input_of(p)[1])

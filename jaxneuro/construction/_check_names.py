@@ -8,6 +8,8 @@ from .._fields import inner, parameters
 from .._types import state_variables
 from ..description import Projection
 from ..network import first_member
+from ._grouping import synapse_of
+from ._starts import any_state
 
 _OWN = {"gain", "weight"}  # what a projection itself has
 
@@ -18,7 +20,7 @@ def check_names(p: Projection) -> None:
     Its synapse and its release are set and read by the name of the projection.
     """
     label = f"projection {p.name!r}"
-    kinds = {"synapse": p.synapse, "release": p.release}
+    kinds = {"synapse": synapse_of(p), "release": p.release}
     (synapse, of_synapse), (release, of_release) = (
         (f"{kind} {type(model).__name__}", (_parameters(model), _variables(model)))
         for kind, model in kinds.items()
@@ -42,4 +44,4 @@ def _parameters(model: Any) -> set[str]:
 
 
 def _variables(model: Any) -> set[str]:
-    return set(state_variables(jax.eval_shape(lambda m: m.init(2), first_member(model))))
+    return set(state_variables(jax.eval_shape(lambda m: any_state(m, 2), first_member(model))))

@@ -7,21 +7,26 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._types import Drive
+from ..description import Description
 from ..network import Group, StimulusGroup, first_member, initial_state
 
 
-def check_neuron(group: Group, dt: float, dtype: Any, inputs: bool = False) -> None:
+def check_neuron(
+    group: Group, dt: float, dtype: Any, inputs: bool = False, coupled: str = ""
+) -> None:
     """Raises `ValueError` for a model whose `step` changes its state's shape or whose spikes
     are not one per neuron, or that never uses a part of the drive that it gets.
 
     Inspects the traced `step` once, with arrays of two neurons; nothing runs. `inputs` says
-    whether a run gives currents too.
+    whether a run gives currents too, `coupled` names gap junctions of the group.
     """
     if group.n == 0:
         return
     given = _given_parts(group, dt, dtype)
     if inputs:
         given.setdefault("current", "the inputs of the run")
+    if coupled:
+        given = {"current": coupled, "conductance": coupled} | given
     model = first_member(group.model)
     name = f"{type(model).__name__} (population {group.populations[0]!r})"
     ports = [part for part in given if part not in Drive._fields]
@@ -36,6 +41,14 @@ def check_neuron(group: Group, dt: float, dtype: Any, inputs: bool = False) -> N
     )
     _check_shapes(name, state, new, spikes)
     _check_used(name, closed.jaxpr, given)
+
+
+def gap_coupled(description: Description, group: Group) -> str:
+    """The gap junctions of a group, for messages; "" if it has none."""
+    for c in description.couplings:
+        if c.electrical and {c.pre.population, c.post.population} & set(group.populations):
+            return f"gap junctions ({c.label})"
+    return ""
 
 
 def _check_shapes(name: str, state: Any, new: Any, spikes: Any) -> None:
@@ -84,7 +97,8 @@ def _given_parts(group: Group, dt: float, dtype: Any) -> dict[str, str]:
     one, given = np.zeros(1, dtype), {}
     for receptor in group.receptors:
         model = first_member(receptor)
-        drive = jax.eval_shape(lambda m=model: m.step(m.init(1), one, one, dt)[1])
+        arrivals = np.zeros((len(model.ports), 1), dtype) if model.ports else one
+        drive = jax.eval_shape(lambda m=model, x=arrivals: m.step(m.init(1), x, one, dt)[1])
         given |= dict.fromkeys(_parts(drive), type(model).__name__)
     for stimulus in group.stimuli:
         out = jax.eval_shape(lambda s: _output(s, dt), stimulus.spread())

@@ -6,10 +6,11 @@ from typing import Any
 import jax
 import numpy as np
 
-from .._types import Drive
+from .._types import Drive, Neuron
 from ..description import Projection
 from ..network import Group, first_member, initial_state
 from ._grouping import Grouping
+from ._starts import any_state
 
 
 def check_releases(grouping: Grouping, groups: Sequence[Group], dt: float, dtype: Any) -> None:
@@ -20,7 +21,7 @@ def check_releases(grouping: Grouping, groups: Sequence[Group], dt: float, dtype
             spiking.setdefault(key.source, projections[0])
     for p in grouping.description.projections:
         if not p.release.plain:
-            _check_step(p, dt, dtype)
+            check_step(p, grouping.description.population(p.pre.population).model, dt, dtype)
     for source, p in spiking.items():
         if _never_spikes(groups[source], dt, dtype):
             model = type(first_member(groups[source].model)).__name__
@@ -31,15 +32,24 @@ def check_releases(grouping: Grouping, groups: Sequence[Group], dt: float, dtype
             )
 
 
-def _check_step(p: Projection, dt: float, dtype: Any) -> None:
-    """Raises `ValueError` for a release whose step does not fit its role."""
-    label = f"projection {p.name!r}: release {type(p.release).__name__}"
+def voltage_of(neuron: Neuron) -> Any:
+    """What a neuron model shows as its voltage, traced for two neurons; None if it has none."""
+    return jax.eval_shape(lambda m: m.voltage(initial_state(m, 2)), first_member(neuron))
+
+
+def check_step(p: Any, neuron: Neuron, dt: float, dtype: Any) -> None:
+    """Raises `ValueError` for a release whose step does not fit its role or its sources."""
+    label = f"{p.label}: release {type(p.release).__name__}"
     model = first_member(p.release)
-    state = jax.eval_shape(lambda m: m.init(2), model)
-    floats, spikes = np.zeros(2, dtype), np.zeros(2, bool)
-    new, values = jax.eval_shape(
-        lambda m, s, z, v: m.step(s, z, v, dt), model, state, spikes, floats
-    )
+    state = jax.eval_shape(lambda m: any_state(m, 2), model)
+    spikes = np.zeros(2, bool)
+    v = None if voltage_of(neuron) is None else np.zeros(2, dtype)
+    try:
+        new, values = jax.eval_shape(
+            lambda m, s, z, v: m.step(s, z, v, dt), model, state, spikes, v
+        )
+    except ValueError as error:  # a release that needs a voltage, and gets None
+        raise ValueError(f"{label}: {error}") from None
     if jax.tree.structure(new) != jax.tree.structure(state) or any(
         a.shape != b.shape for a, b in zip(jax.tree.leaves(state), jax.tree.leaves(new))
     ):

@@ -1,14 +1,25 @@
 """The groups of a description, the receptors of a group, the projections of a pathway."""
 
 from collections.abc import Hashable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import numpy as np
 
-from .._types import Synapse
-from ..description import Description, Population, Projection, ResolvedProjection, Stimulation
+from .._types import StochasticRelease, Synapse
+from ..description import (
+    Coupling,
+    Description,
+    Population,
+    Projection,
+    ResolvedProjection,
+    Stimulation,
+)
+from ..network import input_rows
+from ..synapses import Into
 from ._merge import kind_key, own_key, sort_key, value_key
+
+Sender: TypeAlias = Projection | Stimulation | Coupling  # what sends to a receptor
 
 
 class Seat(NamedTuple):
@@ -22,13 +33,14 @@ class Seat(NamedTuple):
 class PathwayKey(NamedTuple):
     """What projections of one pathway share: source and target group, and their release.
 
-    A plastic projection has a pathway of its own: `plastic` is its name, "" for all others.
+    A plastic projection, or one whose release draws, has a pathway of its own: `own` is its name,
+    "" for all others.
     """
 
     source: int
     target: int
     release: Hashable
-    plastic: str = ""
+    own: str = ""
 
 
 class Grouping:
@@ -61,12 +73,29 @@ class Grouping:
     def size(self, group: int) -> int:
         return sum(p.n for p in self.groups[group])
 
-    def _find_receptors(self) -> list[dict[tuple, Projection | Stimulation]]:
-        found: list[dict[tuple, Projection | Stimulation]] = [{} for _ in self.groups]
+    def input_of(self, p: Sender) -> tuple[int, int]:
+        """The number of the receptor that something sends to, and of the row of its arrivals."""
+        receptors = self.receptors[self.seats[p.post.population].group]
+        number = list(receptors).index(receptor_key(p))
+        rows = input_rows([synapse_of(r) for r in receptors.values()])
+        ports = synapse_of(p).ports
+        port = ports.index(p.synapse.port) if isinstance(p.synapse, Into) else 0
+        return number, rows[number].start + port
+
+    @property
+    def senders(self) -> list[Sender]:
+        """Everything that sends to a receptor."""
         d = self.description
-        senders = [*d.projections, *(s for s in d.stimuli if s.synapse is not None)]
+        return [
+            *d.projections,
+            *(s for s in d.stimuli if s.synapse is not None),
+            *(c for c in d.couplings if c.synapse is not None),
+        ]
+
+    def _find_receptors(self) -> list[dict[tuple, Sender]]:
+        found: list[dict[tuple, Sender]] = [{} for _ in self.groups]
         # Sorted by kind: the sum over several receptors must not depend on other names.
-        for p in sorted(senders, key=lambda p: (_model_order(p.synapse), p.name)):
+        for p in sorted(self.senders, key=lambda p: (_model_order(synapse_of(p)), p.name)):
             found[self.seats[p.post.population].group].setdefault(receptor_key(p), p)
         return found
 
@@ -76,8 +105,9 @@ class Grouping:
             source = self.seats[p.pre.population].group
             target = self.seats[p.post.population].group
             release = (value_key(p.release), p.pre.population if _has_arrays(p.release) else "")
-            plastic = "" if p.plasticity is None else p.name
-            found.setdefault(PathwayKey(source, target, release, plastic), []).append(p)
+            alone = p.plasticity is not None or isinstance(p.release, StochasticRelease)
+            key = PathwayKey(source, target, release, p.name if alone else "")
+            found.setdefault(key, []).append(p)
         # Sorted by the kind of the source: the sum over pathways must not depend on other names.
         return dict(sorted(found.items(), key=lambda item: self._pathway_order(*item)))
 
@@ -85,18 +115,19 @@ class Grouping:
         first = projections[0]
         source = self.groups[key.source][0].model
         order = *sort_key(source), *_model_order(first.release), key.source, key.target
-        return *order, key.plastic
+        return *order, key.own
 
 
-def synapse_of(p: Projection | Stimulation) -> Synapse:
-    """The synapse of what sends to a receptor."""
+def synapse_of(p: Sender) -> Synapse:
+    """The receptor that something sends to; of one with ports, the whole."""
     assert p.synapse is not None
-    return p.synapse
+    return p.synapse.receptor if isinstance(p.synapse, Into) else p.synapse
 
 
-def receptor_key(p: Projection | Stimulation) -> tuple:
-    """Equal for projections and stimulations that share a receptor of their target group."""
-    return (*value_key(p.synapse), p.post.population if _has_arrays(p.synapse) else "")
+def receptor_key(p: Sender) -> tuple:
+    """Equal for what shares a receptor of its target group."""
+    synapse = synapse_of(p)
+    return (*value_key(synapse), p.post.population if _has_arrays(synapse) else "")
 
 
 def _model_order(model: Any) -> tuple:

@@ -11,7 +11,7 @@ from .._text import megabytes
 from ..connectivity import CHUNK
 from ..description import Estimate, Projection
 from ..kernels import threads
-from ..network import first_member, initial_state
+from ..network import count_inputs, first_member, initial_state
 from ._grouping import Grouping, synapse_of
 
 _CHUNK_BYTES = 64  # per synapse that is being drawn
@@ -70,23 +70,23 @@ def state_bytes(grouping: Grouping, longest: dict[str, int | None], dtype: Any) 
     """Bytes of a network's state: neurons, receptors, and the ring of arrivals in flight."""
     total = 0
     for number, members in enumerate(grouping.groups):
-        n, receptors = grouping.size(number), len(grouping.receptors[number])
-        if n * max(receptors, 1) >= 2**31:
+        synapses = [synapse_of(p) for p in grouping.receptors[number].values()]
+        n, inputs = grouping.size(number), count_inputs(synapses)
+        if n * max(inputs, 1) >= 2**31:
             raise ValueError(
                 f"populations of one neuron model must have fewer than 2^31 neurons times "
                 f"receptors; {members[0].name!r} and those merged with it have {n:,} neurons and "
-                f"{receptors} receptors"
+                f"{inputs} inputs of receptors"
             )
         names = {p.name for p in members}
         onto = [p for p in grouping.description.projections if p.post.population in names]
         # A computed delay is not known yet; it counts as one that fits a byte.
         steps = [255 if longest[p.name] is None else longest[p.name] for p in onto]
         slots = max((s for s in steps if s is not None), default=0) + 1
-        synapses = [synapse_of(p) for p in grouping.receptors[number].values()]
         per_neuron = _per_unit(initial_state, members[0].model)
         per_neuron += sum(_per_unit(lambda m, k: m.init(k), synapse) for synapse in synapses)
         size = np.dtype(dtype).itemsize
-        total += n * (per_neuron + receptors * size * slots)
+        total += n * (per_neuron + inputs * size * slots)
         total += sum(_plastic_bytes(grouping, p, slots, size) for p in onto if p.plasticity)
     return total
 

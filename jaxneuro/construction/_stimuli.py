@@ -12,7 +12,7 @@ from .._types import Stimulus
 from ..description import Neurons, Resolver, Stimulation, check_one_per_neuron, count
 from ..network import StimulusGroup, Target, Window
 from ..numerics import Distribution, bits, check_grid, drawn, steps_on_grid, stream_key
-from ._grouping import Grouping, receptor_key
+from ._grouping import Grouping
 from ._merge import kind_key, merge, own_key, sort_key
 
 
@@ -75,7 +75,6 @@ def group_stimuli(
     grouping: Grouping, driven: list[PreparedStimulation], number: int, dtype: Any
 ) -> tuple[StimulusGroup, ...]:
     """The stimuli of a group. Those of one kind are one operation; a second one is a layer."""
-    receptors = list(grouping.receptors[number])
     layers: dict[Hashable, list[PreparedStimulation]] = {}
     used: dict[Hashable, int] = {}
     for d in driven:
@@ -84,29 +83,27 @@ def group_stimuli(
         s = d.stimulation
         # Neurons that are not consecutive in the group make a layer of their own.
         own = s.name if isinstance(d.neurons, np.ndarray) else own_key(s.name, d.stimulus)
-        kind = (kind_key(d.stimulus), _receptor(receptors, s), d.window, own)
+        kind = (kind_key(d.stimulus), _input(grouping, s), d.window, own)
         layer = used[kind, d.population] = used.get((kind, d.population), -1) + 1
         layers.setdefault((kind, layer), []).append(d)
     ordered = sorted(layers.items(), key=lambda item: _layer_order(item[0], item[1][0]))
-    return tuple(_merged(grouping, receptors, members, dtype) for _, members in ordered)
+    return tuple(_merged(grouping, members, dtype) for _, members in ordered)
 
 
 def _layer_order(key: Any, first: PreparedStimulation) -> tuple:
     """Sorts layers by kind, so that their sum does not depend on other names."""
-    (_, receptor, (delay, start, stop), own), layer = key
+    (_, place, (delay, start, stop), own), layer = key
     window = delay, start, math.inf if stop is None else stop
-    kind = *sort_key(first.stimulus), -1 if receptor is None else receptor
+    kind = *sort_key(first.stimulus), -1 if place is None else place[1]
     return *kind, window, layer, own, first.stimulation.name
 
 
-def _receptor(receptors: list, s: Stimulation) -> int | None:
-    return None if s.synapse is None else receptors.index(receptor_key(s))
+def _input(grouping: Grouping, s: Stimulation) -> tuple[int, int] | None:
+    return None if s.synapse is None else grouping.input_of(s)
 
 
-def _merged(
-    grouping: Grouping, receptors: list, members: list[PreparedStimulation], dtype: Any
-) -> StimulusGroup:
-    receptor = _receptor(receptors, members[0].stimulation)
+def _merged(grouping: Grouping, members: list[PreparedStimulation], dtype: Any) -> StimulusGroup:
+    receptor, row = _input(grouping, members[0].stimulation) or (None, None)
     members = sorted(members, key=lambda d: grouping.seats[d.population].first)
     sizes = [d.n for d in members]
     first = [grouping.seats[d.population].first for d in members]
@@ -128,5 +125,6 @@ def _merged(
         index=index,
         targets=tuple(targets),
         receptor=receptor,
+        input=row,
         window=members[0].window,
     )

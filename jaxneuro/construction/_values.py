@@ -12,6 +12,7 @@ from ..kernels import draw_values
 from ..numerics import QUANTILES, Distribution, bits, drawn, quantile_table, stream_key
 from ..space import SpatialValue
 from ..tables import Piece
+from ._check_signs import check_drawn
 from ._delays import behind_synapse, delay_steps, round_delays
 
 
@@ -35,7 +36,7 @@ class Values:
     def of(cls, resolved: ResolvedProjection, what: str) -> "Values":
         p = resolved.projection
         value, word = getattr(p, what), 0 if what == "weight" else 1
-        label = f"projection {p.name!r}: {what}"
+        label = f"{p.label}: {what}"
         if isinstance(value, Distribution):
             return cls(label, word, law=value)
         if isinstance(value, SpatialValue):
@@ -163,6 +164,8 @@ class SynapseValues:
         of_weight, of_delay = self._values
         if of_weight is not None and weights is None:
             weights = of_weight.of_synapses(*synapses).astype(self._dtypes[0])
+            if of_weight.function is not None:
+                check_drawn(self._projection, weights)
         if of_delay is not None and delays is None:
             delays = self._steps(of_delay.of_synapses(*synapses))
         return weights, delays

@@ -1,5 +1,6 @@
 """What a user writes: populations, projections, stimulations, as plain immutable values."""
 
+from ._coupling import Coupling as Coupling
 from ._description import Description as Description
 from ._estimate import Estimate as Estimate
 from ._estimate import ProjectionEstimate as ProjectionEstimate

@@ -10,6 +10,7 @@ from .._checks import check_kind, check_name, unknown
 from .._fields import check_lengths
 from .._text import counted
 from ..space import Area
+from ._coupling import Coupling, check_pairs
 from ._estimate import Estimate, estimate
 from ._population import Population
 from ._projection import Projection
@@ -23,7 +24,7 @@ class Description:
 
     **Fields** `populations`, `projections`, `stimuli`: sequences of `Population`, `Projection`,
     `Stimulation`; all names must be different. `areas`: boxes of coordinates (`jn.space.Area`) by
-    name, for a `Part` to name.
+    name, for a `Part` to name; `couplings` a sequence of `Coupling`.
 
     **Raises** `ValueError` for a repeated or an unknown name (the known ones are listed), for
     a rule that does not fit its populations, or a stimulus array of the wrong length.
@@ -33,12 +34,14 @@ class Description:
     projections: Sequence[Projection] = ()
     stimuli: Sequence[Stimulation] = ()
     areas: Mapping[str, Area] = dataclasses.field(default_factory=dict)
+    couplings: Sequence[Coupling] = dataclasses.field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         for field, kind in (
             ("populations", Population),
             ("projections", Projection),
             ("stimuli", Stimulation),
+            ("couplings", Coupling),
         ):
             given = getattr(self, field)
             if isinstance(given, kind) or not isinstance(given, Iterable):
@@ -63,6 +66,8 @@ class Description:
             self._check_projection(p)
         for s in self.stimuli:
             self._check_stimulation(s)
+        for c in self.couplings:
+            self._check_coupling(c)
 
     def _check_names(self) -> None:
         seen: dict[str, str] = {}
@@ -70,6 +75,7 @@ class Description:
             ("population", self.populations),
             ("projection", self.projections),
             ("stimulation", self.stimuli),
+            ("coupling", self.couplings),
         ):
             for value in values:
                 if value.name in seen:
@@ -93,7 +99,8 @@ class Description:
     def _resolved(self) -> dict[str, ResolvedProjection]:
         """Every projection with its neurons; random positions are drawn with seed 0."""
         resolver = Resolver(self, np.uint32(0))
-        return {p.name: resolver.resolve(p) for p in self.projections}
+        drawn = [c.drawn() for c in self.couplings]
+        return {p.name: resolver.resolve(p) for p in (*self.projections, *drawn)}
 
     def _check_projection(self, p: Projection) -> None:
         label, pre, post = f"projection {p.name!r}", p.pre.population, p.post.population
@@ -108,12 +115,32 @@ class Description:
             label = f"stimulation {s.name!r}: synapse"
             check_lengths(label, s.synapse, self.population(name).n, name)
 
+    def _check_coupling(self, c: Coupling) -> None:
+        """Raises `ValueError` for a coupling of what is not there, or that cannot be symmetric."""
+        driving = {s.name for s in self.stimuli}
+        for part in (c.pre, c.post):
+            if part.population in driving:
+                raise ValueError(
+                    f"{c.label}: {part.population!r} is a stimulation; a coupling joins neurons of "
+                    "populations"
+                )
+            self.population(part.population)
+        check_pairs(c, self._resolved[c.name].same)
+        for what, model, part in (("synapse", c.synapse, c.post), ("release", c.release, c.pre)):
+            if model is not None:
+                n = self.population(part.population).n
+                check_lengths(f"{c.label}: {what}", model, n, part.population)
+
     def estimate(self) -> Estimate:
         """Synapses and bytes per projection and in all, before anything is drawn.
 
         For random positions, those of key 0 are used.
         """
-        return estimate(self._resolved.values(), sum(p.n for p in self.populations))
+        coupled = {c.name for c in self.couplings}
+        parts: tuple[list, list] = ([], [])
+        for name, r in self._resolved.items():
+            parts[name in coupled].append(r)
+        return estimate(parts[0], sum(p.n for p in self.populations), couplings=parts[1])
 
     def __repr__(self) -> str:
         parts = [
@@ -121,6 +148,7 @@ class Description:
             counted(sum(p.n for p in self.populations), "neuron"),
             counted(len(self.projections), "projection"),
             counted(len(self.stimuli), "stimulation"),
+            *([counted(len(self.couplings), "coupling")] if self.couplings else []),
             "about " + counted(self.estimate().synapses, "synapse"),
         ]
         return "Description: " + ", ".join(parts)

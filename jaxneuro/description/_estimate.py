@@ -9,6 +9,7 @@ from ..numerics import QUANTILES
 from ._projection import is_individual
 from ._resolve import ResolvedProjection
 
+_LISTED = 40  # bytes of a pair while it is sorted
 _GAP_BYTES = 12 * 2**16  # of a table of gaps, at most
 
 
@@ -60,9 +61,12 @@ class Estimate:
 
 
 def estimate(
-    resolved: Iterable[ResolvedProjection], neurons: int, weight_bytes: int = 4
+    resolved: Iterable[ResolvedProjection],
+    neurons: int,
+    weight_bytes: int = 4,
+    couplings: Iterable[ResolvedProjection] = (),
 ) -> Estimate:
-    """The estimate of some projections; see `Description.estimate`."""
+    """The estimate of some projections and couplings; see `Description.estimate`."""
     rows = []
     for r in resolved:
         p, (pre, post) = r.projection, r.sizes
@@ -74,7 +78,16 @@ def estimate(
         size = synapses * column + 4 * pre * blocks if stored else _redrawn_bytes(r, weight_bytes)
         held = 12 * pre + (round(r.rule.held_bytes(synapses, *r.sizes, r.same)) if stored else 0)
         rows.append(ProjectionEstimate(p.name, synapses, size, stored, held))
+    rows += [_coupling(r, weight_bytes) for r in couplings]
     return Estimate(tuple(rows), neurons)
+
+
+def _coupling(r: ResolvedProjection, weight_bytes: int) -> ProjectionEstimate:
+    """A coupling: its sources, and its weights if they differ, by target."""
+    synapses = round(r.expected) * (1 if r.same else 2)  # of two populations: both directions
+    source = 2 if max(r.sizes, default=0) <= BLOCK_TARGETS else 4
+    size = synapses * (source + weight_bytes * is_individual(r.projection.weight))
+    return ProjectionEstimate(r.projection.name, synapses, size, True, _LISTED * synapses)
 
 
 def _redrawn_bytes(r: ResolvedProjection, weight_bytes: int) -> int:

@@ -38,7 +38,7 @@ class Population:
         object.__setattr__(self, "n", check_count(f"{label}: n", self.n))
         check_kind(f"{label}: model", self.model, Neuron)
         check_lengths(label, self.model, self.n, self.name)
-        initial = {k: numbers(f"{label}: initial {k}", v) for k, v in self.initial.items()}
+        initial = start_values(label, self.initial)
         for k, v in initial.items():
             self._check_length(f"{label}: initial {k}", v)
         object.__setattr__(self, "initial", initial)
@@ -54,6 +54,16 @@ class Population:
             raise ValueError(
                 f"{name} must be one number or one per neuron, shape ({self.n},); got {shape}"
             )
+
+
+def start_values(label: str, given: Any) -> dict[str, Any]:
+    """Start values by name of the state variable, checked."""
+    if not isinstance(given, Mapping):
+        raise ValueError(
+            f"{label}: initial must map names of state variables to start values, {{'v': -60.0}}; "
+            f"got {given!r}"
+        )
+    return {name: numbers(f"{label}: initial {name}", x) for name, x in given.items()}
 
 
 def numbers(what: str, value: Any) -> Any:

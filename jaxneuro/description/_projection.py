@@ -1,6 +1,7 @@
 """A projection: the connections from one population to another."""
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from ..numerics import Distribution
 from ..release import Spikes
 from ..space import ByDistance, Profile, SpatialValue
 from ._part import Part, as_part
-from ._population import numbers
+from ._population import numbers, start_values
+from ._receptors import check_receptor
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -27,7 +29,9 @@ class Projection:
     that of the synapse; `synapse` the receptor; `release` what a spike releases; `gain`
     multiplies all weights at delivery; `plasticity` the rule by which weights change
     (`jn.plasticity`; None: they do not); `axonal` [ms] the part of every delay that a spike needs
-    to the synapse; `name` (default "source->target").
+    to the synapse; `initial` start values by name of state variables of the synapse (one number,
+    one per target neuron or a distribution) and of the release (one per source neuron); `name`
+    (default "source->target").
 
     A presynaptic spike reaches the synapse `axonal` after it, changes its weight there and takes
     the rest of the delay, at least one time step, to the neuron; a postsynaptic spike takes that
@@ -50,6 +54,7 @@ class Projection:
     gain: float = dataclasses.field(default=1.0, kw_only=True)
     plasticity: Plasticity | None = dataclasses.field(default=None, kw_only=True)
     axonal: float = dataclasses.field(default=0.0, kw_only=True)
+    initial: Mapping[str, Any] = dataclasses.field(default_factory=dict, kw_only=True)
     name: str = dataclasses.field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
@@ -82,6 +87,13 @@ class Projection:
                 f"before the synapse; got {self.axonal!r}"
             )
         object.__setattr__(self, "axonal", axonal)
+        check_receptor(f"{label}: synapse", self.synapse)
+        object.__setattr__(self, "initial", start_values(label, self.initial))
+
+    @property
+    def label(self) -> str:
+        """What it is, for messages."""
+        return f"projection {self.name!r}"
 
     @property
     def pre(self) -> Part:

@@ -105,7 +105,7 @@ class Resolver:
 
     def resolve(self, p: Any) -> ResolvedProjection:
         """The projection with its neurons; raises `ValueError` if its rule does not fit them."""
-        label = f"projection {p.name!r}"
+        label = p.label
         pre, post = self.neurons(p.pre), self.neurons(p.post)
         sizes = count(pre), count(post)
         same = self._same(label, p, pre, post)

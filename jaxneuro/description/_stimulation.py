@@ -12,6 +12,7 @@ from .._types import SpikeStimulus, Stimulus, Synapse
 from ..numerics import Distribution
 from ._part import Part, as_part
 from ._population import numbers
+from ._receptors import check_receptor
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -73,6 +74,7 @@ class Stimulation:
                 f"{label}: {kind} sends spikes: give weight= and synapse=, as for a projection"
             )
         check_kind(f"{label}: synapse", self.synapse, Synapse)
+        check_receptor(f"{label}: synapse", self.synapse)
         if callable(self.weight) and not isinstance(self.weight, Distribution):
             raise ValueError(
                 f"{label}: weight must be one number, one per neuron or a distribution; got "
@@ -85,6 +87,11 @@ class Stimulation:
                 f"{np.shape(weight)}"
             )
         object.__setattr__(self, "weight", weight)
+
+    @property
+    def label(self) -> str:
+        """What it is, for messages."""
+        return f"stimulation {self.name!r}"
 
     @property
     def post(self) -> Part:

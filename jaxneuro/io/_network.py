@@ -8,7 +8,7 @@ import jax
 
 from .._types import Neuron, Plasticity, Release, Stimulus, Synapse, state_variables
 from ..connectivity import Rule
-from ..description import Description, Part, Population, Projection, Stimulation
+from ..description import Coupling, Description, Part, Population, Projection, Stimulation
 from ..network import initial_state
 from ..numerics import Distribution
 from ..space import Area, Free, Layout, SpatialValue
@@ -26,7 +26,7 @@ def description(source: Source) -> Description:
     """The description that a file holds."""
     file = Entry(source, (), source.data)
     _check_format(file)
-    lists = ("populations", "projections", "stimuli")
+    lists = ("populations", "projections", "stimuli", "couplings")
     file.check_keys("a network", ("format", "version", *lists, "areas"), ("populations",))
     entries = {key: _items(file, key) for key in lists}
     areas = _areas(file)
@@ -35,14 +35,16 @@ def description(source: Source) -> Description:
     names = {p.name: p for p in populations}
     projections = [_projection(e, names, areas) for e in entries["projections"]]
     stimuli = [_stimulation(e, names, areas) for e in entries["stimuli"]]
-    made = [*populations, *projections, *stimuli]
+    couplings = [_coupling(e, names, areas) for e in entries["couplings"]]
+    made = [*populations, *projections, *stimuli, *couplings]
     places = [e for key in lists for e in entries[key]]
     _check_names(places, made)
     check_places(file["populations"], populations, projections)
     for entry, stimulation in zip(entries["stimuli"], stimuli):
         check_packets(entry["stimulus"], stimulation, names[stimulation.post.population].n)
     about = functools.partial(_culprit, file, places, made)
-    return attempt(about, Description, populations, projections, stimuli, areas)
+    parts = populations, projections, stimuli, areas
+    return attempt(about, Description, *parts, couplings=couplings)
 
 
 def _check_format(file: Entry) -> None:
@@ -96,17 +98,23 @@ def _population(entry: Entry) -> Population:
     if type(given["n"]) is int and given["n"] > _LARGEST:
         raise entry["n"].error(f"{entry['n'].label} must be at most {_LARGEST:,}; got more")
     given["model"] = model(entry["model"], Neuron, "neuron model")
-    if "initial" in entry:
-        initial = entry["initial"]
-        if not isinstance(initial.value, dict):
-            raise initial.wrong("an object: start values by name of the state variable")
-        given["initial"] = {k: value(initial[k], (Distribution,)) for k in initial.value}
+    given |= _initial(entry)
     if entry.value.get("positions") is not None:
         given["positions"] = _layout(entry["positions"])
     population = entry.make(Population, **given)
     if population.initial:
         _check_initial(entry, population)
     return population
+
+
+def _initial(entry: Entry) -> dict[str, Any]:
+    """Start values, if there are any."""
+    if "initial" not in entry:
+        return {}
+    initial = entry["initial"]
+    if not isinstance(initial.value, dict):
+        raise initial.wrong("an object: start values by name of the state variable")
+    return {"initial": {k: value(initial[k], (Distribution,)) for k in initial.value}}
 
 
 def _check_initial(entry: Entry, p: Population) -> None:
@@ -195,9 +203,30 @@ def _projection(entry: Entry, populations: dict, areas: dict) -> Projection:
     if entry.value.get("plasticity") is not None:
         given["plasticity"] = model(entry["plasticity"], Plasticity, "plasticity rule")
     given |= {key: number(entry[key]) for key in ("gain", "axonal") if key in entry}
+    given |= _initial(entry)
     if "name" in entry:
         given["name"] = _text(entry["name"])
     return entry.make(Projection, **given)
+
+
+def _coupling(entry: Entry, populations: dict, areas: dict) -> Coupling:
+    _check_fields(entry, Coupling, "a coupling")
+    given: dict[str, Any] = {
+        "source": _part(entry["source"], populations, areas),
+        "target": _part(entry["target"], populations, areas),
+        "rule": model(entry["rule"], Rule, "connection rule"),
+        "weight": value(entry["weight"], (Distribution, SpatialValue)),
+    }
+    if entry.value.get("synapse") is not None:
+        given["synapse"] = model(entry["synapse"], Synapse, "synapse model")
+    if entry.value.get("release") is not None:
+        given["release"] = model(entry["release"], Release, "release model")
+    given |= {key: entry[key].value for key in ("average", "symmetric") if key in entry}
+    given |= {key: number(entry[key]) for key in ("gain",) if key in entry}
+    given |= _initial(entry)
+    if "name" in entry:
+        given["name"] = _text(entry["name"])
+    return entry.make(Coupling, **given)
 
 
 def _stimulation(entry: Entry, populations: dict, areas: dict) -> Stimulation:
@@ -229,7 +258,12 @@ def _check_names(entries: list[Entry], made: list[Any]) -> None:
 
 def _culprit(file: Entry, entries: list[Entry], made: list[Any], message: str) -> Entry:
     """The value in the file that a message of `Description` is about."""
-    kinds = {Population: "population", Projection: "projection", Stimulation: "stimulation"}
+    kinds = {
+        Population: "population",
+        Projection: "projection",
+        Stimulation: "stimulation",
+        Coupling: "coupling",
+    }
     for entry, thing in zip(entries, made):
         if f"{kinds[type(thing)]} {thing.name!r}" in message:
             return entry.about(message)

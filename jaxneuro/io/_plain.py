@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 from .._checks import is_traced
-from ..description import Description, Part, Population, Projection, Stimulation
+from ..description import Coupling, Description, Part, Population, Projection, Stimulation
 from ..space import Area
 from ._models import Argument, arguments, inside, is_made_by_build, is_prepared, public
 from ._network import FORMAT, VERSION
@@ -25,6 +25,8 @@ def plain(description: Description) -> dict[str, Any]:
     out["populations"] = [_population(p) for p in description.populations]
     out["projections"] = [_projection(p) for p in description.projections]
     out["stimuli"] = [_stimulation(s) for s in description.stimuli]
+    if description.couplings:
+        out["couplings"] = [_coupling(c) for c in description.couplings]
     return out
 
 
@@ -38,8 +40,7 @@ def _label(kind: str, name: str) -> str:
 def _population(p: Population) -> dict[str, Any]:
     label = _label("population", p.name)
     out = {"name": p.name, "n": p.n, "model": _value(f"{label}: model", p.model)}
-    if p.initial:
-        out["initial"] = {k: _value(f"{label}: initial {k}", v) for k, v in p.initial.items()}
+    out |= _initial(label, p)
     if p.positions is not None:
         out["positions"] = _value(f"{label}: positions", p.positions)
     return out
@@ -54,7 +55,23 @@ def _projection(p: Projection) -> dict[str, Any]:
         out["plasticity"] = _value(f"{label}: plasticity", p.plasticity)
     if p.plasticity is not None or p.axonal:
         out["axonal"] = p.axonal
-    return out
+    return out | _initial(label, p)
+
+
+def _coupling(c: Coupling) -> dict[str, Any]:
+    label = _label("coupling", c.name)
+    out: dict[str, Any] = {"name": c.name, "source": _part(c.source), "target": _part(c.target)}
+    for key in ("rule", "weight", "release", "synapse", "gain", "average", "symmetric"):
+        value = getattr(c, key)
+        if value is not None:
+            out[key] = _value(f"{label}: {key}", value)
+    return out | _initial(label, c)
+
+
+def _initial(label: str, thing: Any) -> dict[str, Any]:
+    """Start values, if there are any."""
+    given = {k: _value(f"{label}: initial {k}", v) for k, v in thing.initial.items()}
+    return {"initial": given} if given else {}
 
 
 def _stimulation(s: Stimulation) -> dict[str, Any]:

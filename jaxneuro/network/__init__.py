@@ -1,13 +1,17 @@
 """The network that runs: groups, pathways, their states, and the step of a network."""
 
 from ._connections import Connections as Connections
+from ._coupling import CouplingLayer as CouplingLayer
+from ._coupling import CouplingSpan as CouplingSpan
+from ._coupling import Side as Side
+from ._coupling_state import CouplingState as CouplingState
 from ._fixed_point import FixedPoint as FixedPoint
 from ._fixed_point import find_quanta as find_quanta
 from ._group import Group as Group
-from ._group import Initial as Initial
 from ._group import PopulationSpan as PopulationSpan
 from ._group import initial_state as initial_state
 from ._group_state import GroupState as GroupState
+from ._initial import Initial as Initial
 from ._learning import check_within as check_within
 from ._learning import plastic_pathway as plastic_pathway
 from ._members import first_member as first_member
@@ -19,12 +23,17 @@ from ._network_state import NetworkState as NetworkState
 from ._network_state import Output as Output
 from ._pathway import Pathway as Pathway
 from ._pathway import ProjectionSpan as ProjectionSpan
+from ._pathway import release_state as release_state
 from ._pathway_state import PathwayState as PathwayState
 from ._plastic import Plastic as Plastic
 from ._plastic_state import PlasticState as PlasticState
 from ._rewire import rewire as rewire
+from ._ring import count_inputs as count_inputs
+from ._ring import input_rows as input_rows
 from ._spread_group import SpreadGroup as SpreadGroup
 from ._spread_network import SpreadNetwork as SpreadNetwork
+from ._stable_coupling import check_conductances as check_conductances
+from ._start import Start as Start
 from ._stimuli import StimulusGroup as StimulusGroup
 from ._stimuli import Target as Target
 from ._stimuli import Window as Window

@@ -7,8 +7,9 @@ import numpy as np
 
 from .._checks import unknown
 from .._text import counted
-from ..kernels import ring_place
+from ..kernels import read_gather_table, ring_place
 from ..tables import read_bundle
+from ._coupling import CouplingLayer
 from ._learning import weights_now
 from ._named import projection
 
@@ -53,6 +54,8 @@ class Connections:
 
 def read_connections(net: Any, name: str, state: Any = None) -> Connections:
     """The connections of a projection; see `Network.connections`."""
+    if name in net.coupled:
+        return _of_coupling(net, net.couplings[net.coupled.index(name)])
     number, index = projection(net, name)
     pathway = net.pathways[number]
     mine, weights, axonal = pathway.members[index], pathway.weights, 0
@@ -61,7 +64,7 @@ def read_connections(net: Any, name: str, state: Any = None) -> Connections:
         weights = weights if state is None else weights_now(net, state, name)
     source, place, weight, delay = read_bundle(pathway.table, weights, index)
     first_source, first_target = (net.population(x)[1].start for x in (mine.source, mine.target))
-    first_place = ring_place(mine.receptor, first_target, net.groups[pathway.target].n)
+    first_place = ring_place(mine.input, first_target, net.groups[pathway.target].n)
     pre, post = source.astype(np.int64) - first_source, place.astype(np.int64) - first_place
     if not mine.individual:
         weight = np.full(pre.size, float(np.asarray(pathway.weight)[index]))
@@ -76,3 +79,17 @@ def read_connections(net: Any, name: str, state: Any = None) -> Connections:
         weight[order],
         (delay[order] + axonal) * net.dt,
     )
+
+
+def _of_coupling(net: Any, layer: CouplingLayer) -> Connections:
+    """The connections of a coupling, from its sources to its targets; without delay."""
+    side, span = layer.sides[0], layer.span
+    post, pre, at = read_gather_table(side.table)
+    weight = np.full(pre.size, float(np.asarray(layer.weight)))
+    if span.individual:
+        weight = np.asarray(side.weights)[at].astype(np.float64)
+    order = np.lexsort((post, pre))
+    shape = net.populations[span.source], net.populations[span.target]
+    none = np.zeros(pre.size)
+    pre, post, weight = (x[order] for x in (pre, post, weight))
+    return Connections(span.source, span.target, shape, pre, post, weight, none)

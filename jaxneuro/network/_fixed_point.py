@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..kernels import Released, deliver, packed_bytes
-from ._ring import empty_ring
+from ._ring import count_inputs, empty_ring
 
 # What rounding can add to the largest sum, 1/2 per synapse, stays below 2^25 for 2^26 of them.
 _LARGEST = 2.0**31 - 2.0**25
@@ -25,7 +25,7 @@ _LARGEST = 2.0**31 - 2.0**25
 class FixedPoint(eqx.Module):
     """The quanta in which a deterministic network counts arrivals.
 
-    **Fields** `quanta` (receptors,) per group, in the unit of the receptor's weights; `built`
+    **Fields** `quanta` (inputs,) per group, in the unit of the receptor's weights; `built`
     (projections,) per pathway: the |weight gain| for which they were found, 1 where that is 0.
 
     **Source** Demmel and Nguyen (2015), doi:10.1109/TC.2014.2345391, on sums
@@ -40,25 +40,25 @@ class FixedPoint(eqx.Module):
         quanta = list(self.quanta)
         for p, built in zip(pathways, self.built):
             grown = jnp.maximum(jnp.abs(p.weight * p.gain) / built, 1)
-            receptors = np.array(p.receptors, np.int32)
-            most = jnp.ones_like(quanta[p.target]).at[receptors].max(grown)
+            inputs = np.array(p.inputs, np.int32)
+            most = jnp.ones_like(quanta[p.target]).at[inputs].max(grown)
             quanta[p.target] = jnp.maximum(quanta[p.target], self.quanta[p.target] * most)
         return eqx.tree_at(lambda f: f.quanta, self, tuple(quanta))
 
-    def scale(self, scale: jax.Array, target: int, receptors: tuple[int, ...]) -> jax.Array:
-        """A scale per projection in quanta of the receptor of group `target` that it reaches."""
-        return scale / self.quanta[target][np.array(receptors, np.int32)]
+    def scale(self, scale: jax.Array, target: int, inputs: tuple[int, ...]) -> jax.Array:
+        """A scale per projection in quanta of the input of group `target` that it reaches."""
+        return scale / self.quanta[target][np.array(inputs, np.int32)]
 
 
 def find_quanta(groups: tuple, pathways: tuple, dtype: Any) -> FixedPoint:
     """The quanta of every receptor: delivers all absolute weights once, from all sources."""
-    most = [jnp.zeros((len(g.receptors), g.n), dtype) for g in groups]
+    most = [jnp.zeros((count_inputs(g.receptors), g.n), dtype) for g in groups]
     built = []
     for p in pathways:
         scale = jnp.abs(p.weight * p.gain)
         built.append(jnp.where(scale == 0, 1, scale))
-        slots, receptors = groups[p.target].slots, most[p.target].shape[0]
-        ring = empty_ring(slots, receptors, groups[p.target].n, dtype)
+        slots, inputs = groups[p.target].slots, most[p.target].shape[0]
+        ring = empty_ring(slots, inputs, groups[p.target].n, dtype)
         largest = _largest(p, built[-1], groups[p.source].n, ring)
         most[p.target] += largest.reshape(most[p.target].shape)
     quanta = (jnp.max(m, axis=1, initial=0) / np.asarray(_LARGEST, dtype) for m in most)

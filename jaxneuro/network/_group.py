@@ -10,24 +10,14 @@ import jax.numpy as jnp
 
 from .._types import Neuron, StochasticNeuron, Synapse
 from ..kernels import Released
-from ..numerics import Distribution, Stream, bits, spread_rows, stream_keys, unit_interval
+from ..numerics import Distribution, Stream, bits, spread_rows, stream_keys
 from ._group_state import GroupState
+from ._initial import Initial, quantile, replace_variable
 from ._members import as_floating, spread
-from ._ring import empty_ring
+from ._ring import count_inputs, empty_ring
 from ._spread_group import SpreadGroup
+from ._start import Start, started
 from ._stimuli import StimulusGroup
-
-
-class Initial(eqx.Module):
-    """The start value of one state variable of one population.
-
-    **Fields** `variable` its name; `population` number in the group; `value` an array of shape ()
-    or (n,), or a distribution.
-    """
-
-    variable: str = eqx.field(static=True)
-    population: int = eqx.field(static=True)
-    value: Any  # a distribution has no leaves
 
 
 class PopulationSpan(NamedTuple):
@@ -43,14 +33,16 @@ class PopulationSpan(NamedTuple):
 class Group(eqx.Module):
     """Populations of one neuron model as one array of neurons.
 
-    **Fields** `model` merged; `receptors` synapse models; `stimuli`; `initial` start values; static
-    `members` its populations, in their order in the arrays; `slots` of its ring.
+    **Fields** `model` merged; `receptors` synapse models; `stimuli`; `initial` start values of
+    neurons, `starts` of each receptor; static `members` its populations, in their order in the
+    arrays; `slots` of its ring.
     """
 
     model: Neuron
     receptors: tuple[Synapse, ...]
     stimuli: tuple[StimulusGroup, ...]
     initial: tuple[Initial, ...]
+    starts: tuple[tuple[Start, ...], ...]
     members: tuple[PopulationSpan, ...] = eqx.field(static=True)
     slots: int = eqx.field(static=True, default=1)
 
@@ -92,12 +84,15 @@ class Group(eqx.Module):
         neurons = initial_state(running.model, self.n, self._stream(seed))
         for variable in sorted({i.variable for i in self.initial}):
             x = jnp.asarray(getattr(neurons, variable))
-            neurons = _replace(neurons, variable, self._start(variable, x, seed))
+            neurons = replace_variable(neurons, variable, self._start(variable, x, seed))
         state = GroupState(
             neurons=neurons,
-            receptors=tuple(r.init(self.n) for r in running.receptors),
+            receptors=tuple(
+                started(r.init(self.n), starts, seed)
+                for r, starts in zip(running.receptors, self.starts)
+            ),
             stimuli=tuple(s.init(seed) for s in running.stimuli),
-            ring=empty_ring(self.slots, len(self.receptors), self.n, ring_dtype),
+            ring=empty_ring(self.slots, count_inputs(self.receptors), self.n, ring_dtype),
             released=Released(jnp.zeros(0, jnp.uint8)),
         )
         state = as_floating(state, dtype)
@@ -129,7 +124,7 @@ class Group(eqx.Module):
                 pieces.append(x[span])
             elif isinstance(value, Distribution):
                 assert words is not None
-                pieces.append(_quantile(value, words[span], x.dtype))
+                pieces.append(quantile(value, words[span], x.dtype))
             else:
                 piece = jnp.asarray(value, x.dtype)
                 pieces.append(jnp.broadcast_to(piece, (span.stop - span.start,)))
@@ -167,15 +162,3 @@ def _starts(sizes: tuple[int, ...]) -> tuple[int, ...]:
 @functools.cache
 def _numbers(names: tuple[str, ...]) -> dict[str, int]:
     return {name: number for number, name in enumerate(names)}
-
-
-@functools.partial(jax.jit, static_argnames="dtype")
-def _quantile(law: Distribution, word: Any, dtype: Any) -> jax.Array:
-    # Compiled also where the words are known: one seed of a batch starts as it does alone.
-    return law.quantile(unit_interval(word)).astype(dtype)
-
-
-def _replace(state: Any, variable: str, value: jax.Array) -> Any:
-    if hasattr(state, "_replace"):
-        return state._replace(**{variable: value})
-    return eqx.tree_at(lambda s: getattr(s, variable), state, value)

@@ -109,8 +109,10 @@ def named(net: Any, name: str) -> Named:
         if name in pathway.projections:
             holders = _projection(net, number, pathway.projections.index(name))
             return Named(f"projection {name!r}", holders)
-    known = [*net.populations, *net.projections, *net.stimulations]
-    raise unknown("population, projection or stimulation", name, known)
+    for number, layer in enumerate(net.couplings):
+        if name == layer.span.name:
+            return Named(f"coupling {name!r}", _coupling(net, number))
+    raise unknown("population, projection, stimulation or coupling", name, net.names)
 
 
 def projection(net: Any, name: str) -> tuple[int, int]:
@@ -140,7 +142,7 @@ def variable_holder(net: Any, state: NetworkState, name: str, variable: str) -> 
 def holders_at(net: Any, population: str) -> tuple[Holder, ...]:
     """Everything that holds a state at the neurons of a population: each model once."""
     found: dict[tuple, Holder] = {}
-    names = (population, *net.projections, *net.stimulations)
+    names = (population, *net.projections, *net.stimulations, *net.coupled)
     for holder in (holder for name in names for holder in named(net, name).holders):
         if holder.population == population:
             key = id(holder.model(net)), holder.neurons.start, holder.neurons.stop
@@ -210,6 +212,26 @@ def _projection(net: Any, number: int, index: int) -> tuple[Holder, ...]:
         slice(0, pathway.plastic.n_targets),
     )
     return receptor, release, plastic
+
+
+def _coupling(net: Any, number: int) -> tuple[Holder, ...]:
+    layer = net.couplings[number]
+    if layer.release is None:
+        return ()
+    target = layer.sides[0].target
+    index = net.groups[target].populations.index(layer.span.target)
+    n = net.populations[layer.span.source]
+    release = Holder(
+        "release",
+        (layer.span.name,),
+        layer.span.source,
+        lambda n: n.couplings[number].release,
+        lambda s: s.couplings[number].release,
+        (n,),
+        0,
+        slice(0, n),
+    )
+    return _receptor(net, layer.span.name, target, layer.span.receptor, index), release
 
 
 def _stimulation(net: Any, number: int, layer: int, index: int) -> tuple[Holder, ...]:

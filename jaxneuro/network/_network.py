@@ -13,6 +13,7 @@ from .._checks import unknown
 from .._text import counted, megabytes
 from ..numerics import seed_of
 from ._connections import Connections, read_connections
+from ._coupling import CouplingLayer
 from ._fixed_point import FixedPoint
 from ._group import Group
 from ._group_state import GroupState
@@ -31,13 +32,14 @@ class Network(eqx.Module):
     become constants of the program). `init(key)` makes a state, `step(state, inputs)` is a
     scan body.
 
-    **Fields** `groups`, `pathways`, `points` positions [um] (n, d) by population; `fixed_point`
-    if arrivals are counted in quanta, else None; static `dt` [ms], `order` population names as
-    described, `dtype` of its numbers.
+    **Fields** `groups`, `pathways`, `couplings`, `points` positions [um] (n, d) by population;
+    `fixed_point` if arrivals are counted in quanta, else None; static `dt` [ms], `order`
+    population names as described, `dtype` of its numbers.
     """
 
     groups: tuple[Group, ...]
     pathways: tuple[Pathway, ...]
+    couplings: tuple[CouplingLayer, ...]
     points: dict[str, jax.Array]
     fixed_point: FixedPoint | None
     dt: float = eqx.field(static=True)
@@ -54,6 +56,16 @@ class Network(eqx.Module):
     def projections(self) -> tuple[str, ...]:
         """Names of all projections."""
         return tuple(name for p in self.pathways for name in p.projections)
+
+    @property
+    def coupled(self) -> tuple[str, ...]:
+        """Names of all couplings."""
+        return tuple(c.span.name for c in self.couplings)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of everything that can be read or set."""
+        return *self.populations, *self.projections, *self.stimulations, *self.coupled
 
     @property
     def stimulations(self) -> tuple[str, ...]:
@@ -212,7 +224,8 @@ class Network(eqx.Module):
             step=as_array(0, np.int32),
             seed=seed,
             groups=_init_groups(self.groups, seed, ring_dtype, self.dtype, self.dt),
-            pathways=tuple(p.init(self.groups[p.source].sizes, self.dtype) for p in self.pathways),
+            pathways=tuple(p.init(seed, self.groups[p.source], self.dtype) for p in self.pathways),
+            couplings=tuple(c.init(seed, self.groups, self.dtype) for c in self.couplings),
         )
 
     def spread(self) -> SpreadNetwork:
@@ -221,6 +234,7 @@ class Network(eqx.Module):
         return SpreadNetwork(
             groups=tuple(g.spread() for g in self.groups),
             pathways=tuple(p.spread(self.groups[p.source].sizes, fixed) for p in self.pathways),
+            couplings=tuple(c.spread() for c in self.couplings),
             quanta=None if fixed is None else fixed.quanta,
             dt=self.dt,
             order=self.order,

@@ -7,6 +7,7 @@ import numpy as np
 
 from .._checks import is_traced
 from .._text import megabytes
+from ._coupling_state import CouplingState
 from ._group_state import GroupState
 from ._pathway_state import PathwayState
 
@@ -15,13 +16,14 @@ class NetworkState(NamedTuple):
     """Everything that changes from step to step.
 
     **Fields** `step` int32 (): steps done; `seed` uint32 (): the seed of the run;
-    `groups` and `pathways` the states of the network's groups and pathways, in their order.
+    `groups`, `pathways` and `couplings` the states of those of the network, in their order.
     """
 
     step: jax.Array
     seed: jax.Array
     groups: tuple[GroupState, ...]
     pathways: tuple[PathwayState, ...]
+    couplings: tuple[CouplingState, ...] = ()
 
     def __repr__(self) -> str:
         step = "traced" if is_traced(self.step) else np.asarray(self.step).tolist()

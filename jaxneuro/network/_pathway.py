@@ -10,26 +10,32 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from .._types import Release
+from .._types import Release, StochasticRelease
 from ..kernels import Released, Table, deliver
+from ..numerics import Stream, stream_key
 from ._fixed_point import FixedPoint
+from ._group import Group
 from ._members import as_floating, spread
 from ._pathway_state import PathwayState
 from ._plastic import Plastic, SpreadPlastic
+from ._start import Start, started
 
 
 class ProjectionSpan(NamedTuple):
     """A projection of a pathway.
 
     **Fields** `name`; `source`, `target` names of populations; `receptor` number in the target
-    group; `individual` whether its synapses have individual weights.
+    group, and `input`, the row of its arrivals; `individual` whether its synapses have individual
+    weights.
     """
 
     name: str
     source: str
     target: str
     receptor: int
+    input: int
     individual: bool
 
 
@@ -38,9 +44,9 @@ class Pathway(eqx.Module):
 
     **Fields** `table` the connections; `weights` individual ones (see `Table`); `weight` and
     `gain` (projections,), one number per projection (`weight` is 1 where they are
-    individual); `release`; `plastic` the rule by which weights change, None if they do not: then
-    `weights` are those at the start; static `source`, `target` group numbers, `members` its
-    projections.
+    individual); `release`, and `starts` of its state; `plastic` the rule by which weights change,
+    None if they do not: then `weights` are those at the start; static `source`, `target` group
+    numbers, `members` its projections.
     """
 
     table: Table
@@ -49,6 +55,7 @@ class Pathway(eqx.Module):
     gain: jax.Array
     release: Release
     plastic: Plastic | None
+    starts: tuple[Start, ...]
     source: int = eqx.field(static=True)
     target: int = eqx.field(static=True)
     members: tuple[ProjectionSpan, ...] = eqx.field(static=True)
@@ -59,16 +66,20 @@ class Pathway(eqx.Module):
         return tuple(member.name for member in self.members)
 
     @property
-    def receptors(self) -> tuple[int, ...]:
-        """The receptor of each projection."""
-        return tuple(member.receptor for member in self.members)
+    def inputs(self) -> tuple[int, ...]:
+        """The row of arrivals that each projection reaches."""
+        return tuple(member.input for member in self.members)
 
-    def init(self, sizes: Sequence[int], dtype: Any) -> PathwayState:
-        """The state at t = 0: nothing was released. `sizes` are those of the source group."""
+    def init(self, seed: Any, sources: Group, dtype: Any) -> PathwayState:
+        """The state at t = 0: nothing was released."""
         if self.release.plain:
-            release, released = self.release.init(sum(sizes)), None
+            release, released = self.release.init(sources.n), None
         else:
-            release, released = _initial(self.release, tuple(sizes), dtype)
+            mine = self.members[0]
+            first = sources.span(sources.populations.index(mine.source)).start
+            release, released = _initial(
+                self.release, self.starts, seed, sources.sizes, (mine.name, first), dtype
+            )
         plastic = None
         if self.plastic is not None:
             plastic = self.plastic.init(self.weights, released is not None, dtype)
@@ -81,7 +92,7 @@ class Pathway(eqx.Module):
         """
         scale = self.weight * self.gain
         if fixed is not None:
-            scale = fixed.scale(scale, self.target, self.receptors)
+            scale = fixed.scale(scale, self.target, self.inputs)
         scale = scale[self.table.block_projection]
         return SpreadPathway(
             self.table,
@@ -94,12 +105,26 @@ class Pathway(eqx.Module):
         )
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2))
-def _initial(release: Release, sizes: tuple[int, ...], dtype: Any) -> tuple[Any, Released]:
+@functools.partial(jax.jit, static_argnums=(3, 4, 5))
+def _initial(
+    release: Release, starts: tuple, seed: Any, sizes: tuple[int, ...], who: tuple, dtype: Any
+) -> tuple[Any, Released]:
     """The state of a release, and that it has released nothing."""
     n = sum(sizes)
-    state = as_floating(spread(release, sizes).init(n), dtype)
-    return state, Released.of_values(jnp.zeros(n, dtype))
+    state = as_floating(release_state(spread(release, sizes), n, seed, *who), dtype)
+    return started(state, starts, seed), Released.of_values(jnp.zeros(n, dtype))
+
+
+def release_state(release: Release, n: int, seed: Any, name: str, first: int = 0) -> Any:
+    """The state of n sources; those that draw use the stream of the projection `name`.
+
+    `first` is the first neuron of its source population.
+    """
+    if not isinstance(release, StochasticRelease):
+        return release.init(n)
+    high, low = stream_key(seed, name, "release")
+    high, low = (jnp.broadcast_to(jnp.asarray(word), (n,)) for word in (high, low))
+    return release.init(n, Stream(high, low, jnp.arange(n, dtype=jnp.uint32) - np.uint32(first)))
 
 
 class SpreadPathway(eqx.Module):

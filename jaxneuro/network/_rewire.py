@@ -102,7 +102,7 @@ def _chance(net: Any, label: str, member: Any, profile: Any, period: Any) -> Cal
 def _read(net: Any, pathway: Any, synapses: Any) -> _Listed:
     member, plastic = pathway.members[0], pathway.plastic
     first_source = net.population(member.source)[1].start
-    first = ring_place(member.receptor, plastic.first_target, net.groups[pathway.target].n)
+    first = ring_place(member.input, plastic.first_target, net.groups[pathway.target].n)
     found = read_bundle(pathway.table, synapses.weights, 0)
     return _Listed(
         found.source.astype(np.int64) - first_source,
@@ -152,7 +152,7 @@ def _written(net: Any, state: NetworkState, number: int, new: _Listed) -> tuple[
     bundle = ListedBundle(new.pre, new.post, *sizes, weights=new.weight, delays=delays)
     first_source = net.population(member.source)[1].start
     first_target = pathway.plastic.first_target
-    placement = Placement(bundle, 0, first_source, first_target, member.receptor)
+    placement = Placement(bundle, 0, first_source, first_target, member.input)
     dtype = plastic.synapses.weights.dtype
     table, weights, _ = lay_out([placement], net.groups[pathway.target].n, dtype)
     variables = as_array(new.variables[:, bundle.order], dtype)

@@ -1,23 +1,39 @@
 """The ring of a group: what arrives at its receptors in the time steps to come.
 
+A receptor has one row of arrivals, or one for each of its ports: the inputs of the group.
 A ring has a slot for every step until the longest delay has passed, and slots are used again: what
 arrives at the end of step k is in slot k mod slots, at the places that `kernels.ring_place` gives.
 """
 
+import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
+from .._types import Synapse
 
-def empty_ring(slots: int, receptors: int, n: int, dtype: Any) -> jax.Array:
+
+def input_rows(receptors: Sequence[Synapse]) -> list[slice]:
+    """The rows of arrivals of each receptor: one, or one for each of its ports."""
+    ends = list(itertools.accumulate((max(len(r.ports), 1) for r in receptors), initial=0))
+    return [slice(*pair) for pair in itertools.pairwise(ends)]
+
+
+def count_inputs(receptors: Sequence[Synapse]) -> int:
+    """How many rows of arrivals some receptors have."""
+    return sum(max(len(r.ports), 1) for r in receptors)
+
+
+def empty_ring(slots: int, inputs: int, n: int, dtype: Any) -> jax.Array:
     """A ring in which nothing arrives: (slots, places)."""
-    return jnp.zeros((slots, receptors * n), dtype)
+    return jnp.zeros((slots, inputs * n), dtype)
 
 
-def arrivals(ring: jax.Array, step: jax.Array, receptors: int) -> jax.Array:
-    """What arrives at the end of `step`: (receptors, n)."""
+def arrivals(ring: jax.Array, step: jax.Array, inputs: int) -> jax.Array:
+    """What arrives at the end of `step`: (inputs, n)."""
     slot = lax.rem(step, jnp.int32(ring.shape[0]))
     now = lax.dynamic_index_in_dim(ring, slot, 0, keepdims=False)
-    return now.reshape(receptors, ring.shape[1] // max(receptors, 1))
+    return now.reshape(inputs, ring.shape[1] // max(inputs, 1))

@@ -9,12 +9,13 @@ import jax
 import numpy as np
 
 from .._arrays import as_array
-from .._checks import check_size
+from .._checks import check_bounds, check_size
 from .._fields import check_lengths, inner, parameters
 from .._types import Neuron, Plasticity, Stimulus
 from ..numerics import check_grid, check_stable, stream_key
 from ._members import member, replace_member, replaced
 from ._named import Holder, named, projection, stimulation
+from ._stable_coupling import check_layer
 
 # Sets one number that is not a parameter of a model: (network, label, value) -> network.
 Setter = Callable[[Any, str, Any], Any]
@@ -51,6 +52,12 @@ def _setters(net: Any, name: str) -> dict[str, Setter]:
             "gain": lambda n, label, x: _set_entry(n, number, index, "gain", x, label),
             "weight": lambda n, label, x: _set_entry(n, number, index, "weight", x, label),
         }
+    if name in net.coupled:
+        number = net.coupled.index(name)
+        return {
+            "gain": lambda n, label, x: _set_coupling(n, number, "gain", x, label),
+            "weight": lambda n, label, x: _set_coupling(n, number, "weight", x, label),
+        }
     where = stimulation(net, name)
     if where is None or net.groups[where[0]].stimuli[where[1]].weight is None:
         return {}
@@ -84,6 +91,26 @@ def _set_entry(net: Any, number: int, index: int, key: str, value: Any, label: s
     vector = getattr(pathway, key)
     vector = replaced(vector, index, as_array(value, vector.dtype))
     return eqx.tree_at(lambda n: getattr(n.pathways[number], key), net, vector)
+
+
+def _set_coupling(net: Any, number: int, key: str, value: Any, label: str) -> Any:
+    """The gain of a coupling, or its weight where it is one number."""
+    layer = net.couplings[number]
+    if key == "weight" and layer.span.individual:
+        raise ValueError(
+            f"{label}: weight can be set where it is one number; this coupling has individual "
+            "weights. Set its gain"
+        )
+    if np.shape(value) != ():
+        raise ValueError(f"{label}: {key} must be one number; got shape {np.shape(value)}")
+    check_size(f"{label}: {key}", value)
+    electrical = layer.release is None
+    check_bounds(f"{label}: {key}", value, at_least=0.0 if electrical else None)
+    value = as_array(value, getattr(layer, key).dtype)
+    net = eqx.tree_at(lambda n: getattr(n.couplings[number], key), net, value)
+    if electrical:
+        check_layer(net, number)
+    return net
 
 
 def _or_each(shapes: tuple) -> str:

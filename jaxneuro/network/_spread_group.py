@@ -1,7 +1,7 @@
 """A group as a loop runs it: parameters spread over the neurons, and the parts of its step."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -10,7 +10,22 @@ import jax.numpy as jnp
 from .._types import Drive, Neuron, Synapse, add_drives
 from ..kernels import Released
 from ._group_state import GroupState
+from ._ring import count_inputs, input_rows
 from ._stimuli import StimulusGroup, place
+
+
+class Coupled(NamedTuple):
+    """What couplings do to a group in a step: a drive, and arrivals by input, (n,) each."""
+
+    drive: Drive
+    arrivals: dict[int, jax.Array]
+
+    def plus(self, drive: Drive | None, arrivals: dict[int, jax.Array]) -> "Coupled":
+        """With a further drive and further arrivals."""
+        mine = self.arrivals
+        both = {k: mine[k] + arrivals[k] for k in mine.keys() & arrivals.keys()}
+        total = self.drive if drive is None else add_drives(self.drive, drive)
+        return Coupled(total, mine | arrivals | both)
 
 
 class SpreadGroup(eqx.Module):
@@ -32,16 +47,19 @@ class SpreadGroup(eqx.Module):
         self,
         state: GroupState,
         arrived: Any,
+        coupled: Coupled,
         inputs: Mapping[str, Any],
-        step: jax.Array,
-        dt: float,
+        now: tuple[jax.Array, float],
     ) -> tuple[GroupState, jax.Array]:
         """The state without what is released, and the spikes.
 
-        `arrived` (receptors, n) is what the network delivers at the end of the step, None without
-        receptors; `inputs` are currents [pA] by population name, () or (n,).
+        `arrived` (inputs, n) is what the network delivers at the end of the step, None without
+        receptors; `coupled` what couplings do; `inputs` are currents [pA] by population name, () or
+        (n,); `now` the number of the step, and dt.
         """
+        step, dt = now
         stimuli, part, outside = self._stimuli(state.stimuli, step, dt)
+        part, outside = coupled.plus(part, outside)
         v = self.model.voltage(state.neurons)
         receptors, drive = self._receptors(state.receptors, arrived, outside, v, dt)
         drive = self._with_inputs(add_drives(drive, part), inputs)
@@ -49,16 +67,16 @@ class SpreadGroup(eqx.Module):
         return state._replace(neurons=neurons, receptors=receptors, stimuli=stimuli), spikes
 
     def _stimuli(self, states: tuple, step: jax.Array, dt: float) -> tuple[tuple, Drive, dict]:
-        """The stimuli's new states, their summed drive, and their spikes by receptor, (n,)."""
+        """The stimuli's new states, their summed drive, and their spikes by input, (n,)."""
         drive, arrivals, new = Drive(), {}, []
         for stimulus, state in zip(self.stimuli, states):
             state, part = stimulus.step(state, step, dt, self.n)
             new.append(state)
-            if stimulus.receptor is None:
+            if stimulus.input is None:
                 drive = add_drives(drive, part)
             else:
-                earlier = arrivals.get(stimulus.receptor)
-                arrivals[stimulus.receptor] = part if earlier is None else earlier + part
+                earlier = arrivals.get(stimulus.input)
+                arrivals[stimulus.input] = part if earlier is None else earlier + part
         return tuple(new), drive, arrivals
 
     def _receptors(
@@ -66,10 +84,12 @@ class SpreadGroup(eqx.Module):
     ) -> tuple[tuple, Drive]:
         """The receptors' new states and their summed drive."""
         drive, new = Drive(), []
-        for number, (receptor, state) in enumerate(zip(self.receptors, states)):
-            arrivals = arrived[number]
-            if number in outside:
-                arrivals = arrivals + outside[number]
+        for receptor, state, rows in zip(self.receptors, states, input_rows(self.receptors)):
+            each = [
+                arrived[row] + outside[row] if row in outside else arrived[row]
+                for row in range(rows.start, rows.stop)
+            ]
+            arrivals = jnp.stack(each) if receptor.ports else each[0]
             state, part = receptor.step(state, arrivals, v, dt)
             new.append(state)
             drive = add_drives(drive, part)
@@ -87,9 +107,12 @@ class SpreadGroup(eqx.Module):
 
     def nothing_released(self, state: GroupState, dtype: Any, dt: float) -> Released:
         """What is in flight before the first step: no spikes, of the kind of the model."""
-        arrived = jnp.zeros((len(self.receptors), self.n), dtype) if self.receptors else None
+        arrived = None
+        if self.receptors:
+            arrived = jnp.zeros((count_inputs(self.receptors), self.n), dtype)
         # With a current, because `inputs` can give one to any neuron.
         inputs = {member.name: jnp.zeros((), dtype) for member in self.members}
         step = jnp.zeros((), jnp.int32)
-        spikes = jax.eval_shape(lambda: self.step(state, arrived, inputs, step, dt)[1])
+        nothing = Coupled(Drive(), {})
+        spikes = jax.eval_shape(lambda: self.step(state, arrived, nothing, inputs, (step, dt))[1])
         return Released.of_spikes(jnp.zeros(spikes.shape, spikes.dtype))

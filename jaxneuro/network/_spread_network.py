@@ -7,24 +7,28 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from .._types import Drive
 from ..kernels import Released
+from ._coupling import SpreadCoupling
+from ._coupling_state import CouplingState
 from ._group_state import GroupState
 from ._network_state import NetworkState, Output
 from ._pathway import SpreadPathway
 from ._pathway_state import PathwayState
-from ._ring import arrivals
-from ._spread_group import SpreadGroup
+from ._ring import arrivals, count_inputs
+from ._spread_group import Coupled, SpreadGroup
 
 
 class SpreadNetwork(eqx.Module):
     """A network whose parameters are spread over neurons and blocks: made once, before a loop.
 
-    **Fields** `groups`, `pathways` spread; `quanta` (receptors,) per group if arrivals are
-    counted, else None; static `dt` [ms], `order` population names, `dtype`.
+    **Fields** `groups`, `pathways`, `couplings` spread; `quanta` (inputs,) per group if arrivals
+    are counted, else None; static `dt` [ms], `order` population names, `dtype`.
     """
 
     groups: tuple[SpreadGroup, ...]
     pathways: tuple[SpreadPathway, ...]
+    couplings: tuple[SpreadCoupling, ...]
     quanta: tuple[jax.Array, ...] | None
     dt: float = eqx.field(static=True)
     order: tuple[str, ...] = eqx.field(static=True)
@@ -35,16 +39,21 @@ class SpreadNetwork(eqx.Module):
     ) -> tuple[NetworkState, Output]:
         """One time step, from t_k to t_k+1.
 
-        In this order: what the last step released is delivered; neurons are integrated under the
-        drive of the synapses at the start of the step, synapses decay and take the arrivals of this
-        step, threshold and reset; what this step releases waits for the next. `inputs` are currents
-        [pA] by population name, () or (n,), and the signals of plasticity rules by name, ().
+        In this order: what the last step released is delivered, and couplings see the neurons as
+        they stand; neurons are integrated under the drive of couplings and synapses at the start of
+        the step, synapses decay and take the arrivals of this step, threshold and reset; what this
+        step releases waits for the next. `inputs` are currents [pA] by population name, () or (n,),
+        and the signals of plasticity rules by name, ().
         """
         inputs = {name: jnp.asarray(x, self.dtype) for name, x in (inputs or {}).items()}
         _check_signals(state, inputs)
+        now = state.step, self.dt
         rings, delivered = self._deliver_last_step(state)
+        coupled = self._gathered(state)
         moved = [
-            group.step(before, self._arrived(number, ring, state.step), inputs, state.step, self.dt)
+            group.step(
+                before, self._arrived(number, ring, state.step), coupled[number], inputs, now
+            )
             for number, (group, before, ring) in enumerate(zip(self.groups, state.groups, rings))
         ]
         neurons, spikes = zip(*moved) if moved else ((), ())
@@ -57,6 +66,7 @@ class SpreadNetwork(eqx.Module):
             seed=state.seed,
             groups=groups,
             pathways=self._release(delivered, groups, spikes, inputs),
+            couplings=self._release_graded(state.couplings, groups, spikes),
         )
         return new, Output(self._by_name(spikes), tuple(g.released.bits for g in groups))
 
@@ -76,12 +86,31 @@ class SpreadNetwork(eqx.Module):
             cleared.add(p.target)
         return rings, pathways
 
+    def _gathered(self, state: NetworkState) -> list[Coupled]:
+        """What couplings do to each group in this step."""
+        out = [Coupled(Drive(), {}) for _ in self.groups]
+        for coupling, mine in zip(self.couplings, state.couplings):
+            for target, drive, arriving in coupling.gathered(self.groups, state.groups, mine):
+                out[target] = out[target].plus(drive, arriving)
+        return out
+
+    def _release_graded(
+        self, couplings: Sequence[CouplingState], groups: tuple[GroupState, ...], spikes: tuple
+    ) -> tuple:
+        """The states of the couplings after the step of their release models."""
+        out = []
+        for c, before in zip(self.couplings, couplings):
+            source = c.sides[0].source
+            v = self.groups[source].model.voltage(groups[source].neurons)
+            out.append(c.release_now(before, spikes[source], v, self.dt, self.dtype))
+        return tuple(out)
+
     def _arrived(self, number: int, ring: jax.Array, step: jax.Array) -> Any:
         """What arrives at the receptors of a group at the end of the step."""
-        receptors = len(self.groups[number].receptors)
-        if not receptors:
+        inputs = count_inputs(self.groups[number].receptors)
+        if not inputs:
             return None
-        arrived = arrivals(ring, step, receptors)
+        arrived = arrivals(ring, step, inputs)
         if self.quanta is None:
             return arrived
         return arrived.astype(self.dtype) * self.quanta[number][:, None]

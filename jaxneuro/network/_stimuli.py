@@ -51,7 +51,7 @@ class StimulusGroup(eqx.Module):
 
     **Fields** `model` merged; `weight` of the spikes it sends, () or (targets,) or (n,), None for
     one that gives a current; `index` the neurons in the group if they are not consecutive; static
-    `targets`; `receptor` of the spikes; `window`.
+    `targets`; `receptor` of the spikes, and `input`, the row of its arrivals; `window`.
     """
 
     model: Stimulus
@@ -59,6 +59,7 @@ class StimulusGroup(eqx.Module):
     index: jax.Array | None
     targets: tuple[Target, ...] = eqx.field(static=True)
     receptor: int | None = eqx.field(static=True)
+    input: int | None = eqx.field(static=True)
     window: Window = eqx.field(static=True)
 
     @property

@@ -3,6 +3,7 @@
 Rotter and Diesmann (1999), doi:10.1007/s004220050570.
 """
 
+from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
 import jax
@@ -64,6 +65,7 @@ class IafPscExp(Neuron):
     """
 
     ports: ClassVar[tuple[str, ...]] = ("ex", "in")
+    port_signs: ClassVar[Mapping[str, int]] = {"ex": 1, "in": -1}
 
     tau_m: Parameter = param(10.0, unit="ms", above=0.0)
     c_m: Parameter = param(250.0, unit="pF", above=0.0)

@@ -53,7 +53,8 @@ def lfp_proxy(net: Network, state: NetworkState, name: str) -> jax.Array:
     v = nothing if v is None else v
     total = jnp.zeros((), net.dtype)
     for receptor, synapses in zip(group.receptors, mine.receptors):
-        drive = receptor.step(synapses, nothing, v, net.dt)[1]
+        arrivals = jnp.stack([nothing] * len(receptor.ports)) if receptor.ports else nothing
+        drive = receptor.step(synapses, arrivals, v, net.dt)[1]
         current = jnp.broadcast_to(drive.current_at(v), nothing.shape)
         total += lattice_mean(jnp.abs(current[span]))
     return total

@@ -36,7 +36,8 @@ def _non_finite(state: NetworkState) -> jax.Array:
         for p in (pathway.plastic for pathway in state.pathways)
         if p is not None
     ]
-    leaves = jax.tree.leaves((models, rules, [pathway.release for pathway in state.pathways]))
+    releases = [sender.release for sender in (*state.pathways, *state.couplings)]
+    leaves = jax.tree.leaves((models, rules, releases))
     floating = [x for x in leaves if jnp.issubdtype(x.dtype, jnp.floating)]
     bad = [jnp.sum(~jnp.isfinite(x), dtype=jnp.int32) for x in floating]
     return sum(bad, jnp.zeros((), jnp.int32))

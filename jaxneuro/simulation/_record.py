@@ -111,7 +111,7 @@ class Record:
         if not any(... in names for names in self.variables.values()):
             self._check_neurons(net, state)
             return self
-        known = [*net.populations, *net.projections, *net.stimulations]
+        known = net.names
         for name in self.variables:
             if name not in known:
                 raise unknown("population, projection or stimulation to record", name, known)
@@ -145,7 +145,7 @@ class Record:
         """Raises `ValueError` for a name, variable or neuron that the network does not have."""
         for names in (self.variables, self.means):
             for name, variables in names.items():
-                known = [*net.populations, *net.projections, *net.stimulations]
+                known = net.names
                 if name not in known:
                     raise unknown("population, projection or stimulation to record", name, known)
                 for variable in variables:

@@ -146,7 +146,7 @@ def test_the_units_of_a_model(cls):
 def test_init_and_step(cls):
     for name in ("init", "step"):
         assert callable(getattr(cls, name))
-    draws = issubclass(cls, jn.Stimulus | jn.StochasticNeuron)
+    draws = issubclass(cls, jn.Stimulus | jn.StochasticNeuron | jn.StochasticRelease)
     taken = ["self", "n", "stream"] if draws else ["self", "n"]
     assert list(inspect.signature(cls.init).parameters) == taken
     last = list(inspect.signature(cls.step).parameters)[-1]

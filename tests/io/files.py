@@ -51,6 +51,7 @@ GIVEN = {
     "PulsePackets": jn.stimuli.PulsePackets([10.0, 30.7], 5, np.linspace(0.1, 2, 20)),
     "Pulses": jn.stimuli.Pulses(30.0, 1.1, 5.3, baseline=np.linspace(0, 1, 20)),
     "Ramp": jn.stimuli.Ramp(0.1, 1 / 3, 0.0, 7.7),
+    "Several": jn.synapses.Several((jn.synapses.AMPA(), jn.synapses.NMDA(mg=0.7)), (1.0, 1 / 3)),
     "SpikeTimes": jn.stimuli.SpikeTimes([1.0, 2.5, 2.5], [0, 7, 19]),
     "Steps": jn.stimuli.Steps([0.5, 3.3], [10.1, -0.7]),
 }

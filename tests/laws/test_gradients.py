@@ -16,7 +16,7 @@ from tests.zoo import CASES, NEURONS, cast, init, inputs, ready, run
 
 N, STEPS = 16, 100
 # Not what only spikes: counts have a law of their own, a drawn spike has no gradient.
-ONLY_SPIKES = (jn.SpikeStimulus, jn.neurons.PoissonSource)
+ONLY_SPIKES = (jn.SpikeStimulus, jn.neurons.PoissonSource, jn.StochasticRelease)
 WITH_NUMBERS = {
     k: c
     for k, c in CASES.items()
@@ -55,7 +55,7 @@ def smooth_loss(numbers, rest, xs):
     """Of everything but the spikes, with weights that tell the neurons apart; and their number."""
     model = eqx.combine(numbers, rest)
     out = run(model, init(model, N), xs)[1]
-    parts = [x for name, x in out.items() if name not in ("spikes", "values")]
+    parts = [x for name, x in out.items() if name != "spikes"]
     loss = sum(
         jnp.mean(x * jnp.cos(jnp.arange(x.size, dtype=x.dtype).reshape(x.shape))) + jnp.mean(x)
         for x in parts

@@ -12,7 +12,7 @@ from tests.zoo import CASES, NEURONS, STEPS, N, fast_run, init, inputs, run
 DEVICES = 8
 # Not the schedules of spikes, which are one list for all neurons.
 DRAWING = ("Poisson", "DeadTimePoisson", "MultipleInteraction")
-NAMES = (*NEURONS, *DRAWING, "WhiteNoise", "OrnsteinUhlenbeck")
+NAMES = (*NEURONS, *DRAWING, "WhiteNoise", "OrnsteinUhlenbeck", "QuantalRelease")
 
 
 def specs(tree, axis):

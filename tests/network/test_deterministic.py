@@ -78,7 +78,7 @@ def test_nothing_overflows_when_everybody_fires_at_once():
     def delivered(net, ring):
         (p,) = net.pathways
         fixed = net.fixed_point.now(net.pathways)
-        scale = fixed.scale(p.weight * p.gain, p.target, p.receptors)
+        scale = fixed.scale(p.weight * p.gain, p.target, p.inputs)
         of_blocks = scale[p.table.block_projection]
         return deliver(ring, every, np.int32(0), of_blocks, p.weights, p.table, False)
 

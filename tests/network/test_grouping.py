@@ -54,7 +54,7 @@ def test_receptors_are_shared_by_value_whatever_the_sign():
         ]
     )
     assert len(net.groups[0].receptors) == 3
-    by_name = dict(zip(net.pathways[0].projections, net.pathways[0].receptors))
+    by_name = dict(zip(net.pathways[0].projections, net.pathways[0].inputs))
     assert by_name["A->B"] == by_name["B->B"] == by_name["C->A"]
     assert len({by_name["A->B"], by_name["C->B"], by_name["A->C"]}) == 3
 

@@ -221,7 +221,7 @@ def test_receptors_are_shared_with_equal_synapses():
     net = build({"A": 2, "B": 3}, equal, other, projections=[p], model=jn.neurons.LIF())
     assert len(net.groups[0].receptors) == 1
     (stimulus,) = net.groups[0].stimuli
-    assert stimulus.receptor == net.pathways[0].receptors[0] == 0
+    assert stimulus.receptor == net.pathways[0].inputs[0] == 0
     record = jn.Record(variables={"A->B": "current"})
     current = RUN(net, net.init(0), 1, None, record)[1].traces["A->B"]["current"]
     np.testing.assert_array_equal(current, np.full((1, 3), 3.0))

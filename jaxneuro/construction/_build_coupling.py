@@ -1,0 +1,149 @@
+"""Builds couplings: draws their connections and arranges them by target."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._arrays import as_array
+from .._types import Neuron
+from ..description import Coupling, ResolvedProjection
+from ..kernels import make_gather_table
+from ..network import CouplingLayer, CouplingSpan, Side, check_conductances
+from ._check_release import check_step, voltage_of
+from ._check_signs import check_drawn
+from ._drawing import ProjectionBundle, own_weights
+from ._grouping import Grouping
+from ._merge import merge
+from ._starts import release_starts
+
+
+class Pairs(NamedTuple):
+    """Connections one by one: from `pre` to `post`, with `weights`, or None for one of all."""
+
+    pre: np.ndarray
+    post: np.ndarray
+    weights: np.ndarray | None
+
+    def where(self, chosen: np.ndarray) -> "Pairs":
+        """Some of them."""
+        own = None if self.weights is None else self.weights[chosen]
+        return Pairs(self.pre[chosen], self.post[chosen], own)
+
+    def turned(self) -> "Pairs":
+        """The same in the other direction."""
+        return Pairs(self.post, self.pre, self.weights)
+
+    def and_(self, other: "Pairs") -> "Pairs":
+        """These and others."""
+        own = None
+        if self.weights is not None and other.weights is not None:
+            own = np.concatenate([self.weights, other.weights])
+        pre, post = (np.concatenate(pair) for pair in zip(self[:2], other[:2]))
+        return Pairs(pre, post, own)
+
+
+def check_coupling(grouping: Grouping, c: Coupling, dt: float, dtype: Any) -> None:
+    """Raises `ValueError` for a coupling of neurons that cannot be coupled in this way."""
+    ends = {part.population: _model(grouping, part.population) for part in (c.pre, c.post)}
+    if not c.electrical:
+        check_step(c, ends[c.pre.population], dt, dtype)
+        return
+    for name, model in ends.items():
+        if voltage_of(model) is None:
+            raise ValueError(
+                f"{c.label}: gap junctions join neurons with a voltage; {name!r} is a "
+                f"{type(model).__name__}, which has none. Give release= and synapse= for a graded "
+                "coupling"
+            )
+
+
+def _model(grouping: Grouping, population: str) -> Neuron:
+    return grouping.description.population(population).model
+
+
+def build_coupling(
+    grouping: Grouping, groups: Any, c: Coupling, resolved: ResolvedProjection, how: tuple
+) -> CouplingLayer:
+    """The coupling of some groups as it runs. `how` is seed, dt and dtype."""
+    seed, dt, dtype = how
+    names = c.pre.population, c.post.population
+    n, n_post = (grouping.description.population(name).n for name in names)
+    pairs = _pairs(c, resolved, ProjectionBundle(resolved, seed, n, n_post, dt), dtype)
+    sides = [_side(grouping, names, pairs, dtype)]
+    if c.symmetric and names[0] != names[1]:
+        sides.append(_side(grouping, names[::-1], pairs.turned(), dtype))
+    own = pairs.weights is not None
+    receptor, row = (None, None) if c.synapse is None else grouping.input_of(c)
+    layer = CouplingLayer(
+        sides=tuple(sides),
+        weight=as_array(1.0 if own else c.weight, dtype),
+        gain=as_array(c.gain, dtype),
+        release=None if c.release is None else merge([c.release], [n], dtype),
+        starts=() if c.release is None else release_starts(grouping, [c], [0], dtype),
+        span=CouplingSpan(c.name, *names, own, c.average, receptor, row),
+    )
+    if c.electrical:
+        check_conductances(layer, groups, dt)
+    return layer
+
+
+def _pairs(c: Coupling, resolved: ResolvedProjection, bundle: ProjectionBundle, dtype: Any):
+    """All connections of a coupling, each pair of a symmetric one in both directions."""
+    own = own_weights(resolved.projection)
+    pieces = [make() for make in bundle.pieces(dtype if own else None, None)]
+    empty = np.zeros(0, np.int64)
+    pre = np.concatenate([empty, *(np.repeat(p.rows, p.counts.astype(np.int64)) for p in pieces)])
+    post = np.concatenate([empty, *(p.targets.astype(np.int64) for p in pieces)])
+    weights = np.concatenate([np.zeros(0, dtype), *(p.weights for p in pieces)]) if own else None
+    bundle.forget()
+    if weights is not None:
+        check_drawn(c, weights)
+    pairs = Pairs(pre, post, weights)
+    if not resolved.same:
+        return pairs
+    if c.electrical:  # no current flows from a neuron to itself
+        pairs = pairs.where(pairs.pre != pairs.post)
+    if not c.symmetric:
+        return pairs
+    if c.rule.pairs == "drawn":
+        return _both_ways(pairs.where(pairs.pre <= pairs.post))
+    return _both_ways(_listed_once(c, pairs))
+
+
+def _both_ways(pairs: Pairs) -> Pairs:
+    return pairs.and_(pairs.where(pairs.pre != pairs.post).turned())
+
+
+def _listed_once(c: Coupling, pairs: Pairs) -> Pairs:
+    """Every pair of a list once; `ValueError` for one with two weights."""
+    low, high = np.minimum(pairs.pre, pairs.post), np.maximum(pairs.pre, pairs.post)
+    number = low * (int(high.max(initial=0)) + 1) + high
+    _, first, which = np.unique(number, return_index=True, return_inverse=True)
+    if pairs.weights is not None:
+        differ = np.flatnonzero(pairs.weights != pairs.weights[first][which])
+        if differ.size:
+            i, j = low[differ[0]], high[differ[0]]
+            raise ValueError(
+                f"{c.label}: a symmetric coupling has one weight per pair; neurons {i} and {j} are "
+                "listed more than once, with different weights. List each pair once, or give "
+                "symmetric=False"
+            )
+    return Pairs(low, high, pairs.weights).where(first)
+
+
+def _side(grouping: Grouping, names: Any, pairs: Pairs, dtype: Any) -> Side:
+    """What targets of the second population get from sources of the first."""
+    seats = [grouping.seats[name] for name in names]
+    sizes = [grouping.description.population(name).n for name in names]
+    table, weights = make_gather_table(pairs.post, pairs.pre, sizes[1], sizes[0], pairs.weights)
+    spans = [(seat.first, seat.first + n) for seat, n in zip(seats, sizes)]
+    total = np.bincount(pairs.post, weights=pairs.weights, minlength=sizes[1])
+    return Side(
+        table=table,
+        weights=as_array(np.zeros(0), dtype) if weights is None else weights,
+        total=as_array(total, dtype),
+        source=seats[0].group,
+        sources=spans[0],
+        target=seats[1].group,
+        targets=spans[1],
+    )

@@ -1,0 +1,109 @@
+"""Start values of receptors and releases: which state they belong to, and whether they fit it."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._arrays import as_array
+from .._checks import unknown
+from .._types import StochasticRelease, state_variables
+from ..network import Start, first_member, release_state
+from ..numerics import Distribution
+from ._grouping import Grouping, Sender, receptor_key, synapse_of
+
+
+def check_whole(label: str, variable: str, value: Any, kind: Any) -> None:
+    """Raises `ValueError` for start values that a variable of this dtype cannot hold."""
+    if jnp.issubdtype(kind, jnp.floating):
+        return
+    whole = jnp.issubdtype(kind, jnp.bool_)
+    low, high = (0, 1) if whole else (jnp.iinfo(kind).min, jnp.iinfo(kind).max)
+    x = np.asarray(0.5 if isinstance(value, Distribution) else value)
+    if np.any((x != np.rint(x)) | (x < low) | (x > high)):
+        raise ValueError(
+            f"{label}: initial {variable} must be whole numbers from {low} to {high}; got {value!r}"
+        )
+
+
+def receptor_starts(grouping: Grouping, number: int, dtype: Any) -> tuple[tuple[Start, ...], ...]:
+    """The start values of each receptor of a group."""
+    found: dict[tuple, list[Start]] = {key: [] for key in grouping.receptors[number]}
+    for p in sorted(grouping.senders, key=lambda p: p.name):
+        seat = grouping.seats[p.post.population]
+        initial = getattr(p, "initial", {})
+        if seat.group == number and initial:
+            synapse, release = _variables(p)
+            n = grouping.description.population(p.post.population).n
+            mine = found[receptor_key(p)]
+            for variable, value in sorted(initial.items()):
+                if variable in synapse:
+                    span = seat.first, n
+                    start = _start(p, variable, value, synapse[variable], span, dtype)
+                    mine.append(_once(p, start, mine))
+                elif variable not in release:
+                    raise unknown(f"state variable of {p.label}", variable, [*synapse, *release])
+    return tuple(tuple(starts) for starts in found.values())
+
+
+def release_starts(
+    grouping: Grouping, senders: list, firsts: list[int], dtype: Any
+) -> tuple[Start, ...]:
+    """The start values of the release that some senders share.
+
+    `firsts` says where the sources of each of them begin in the state.
+    """
+    out: list[Start] = []
+    for p, first in zip(senders, firsts):
+        synapse, release = _variables(p)
+        n = grouping.description.population(p.pre.population).n
+        for variable, value in sorted(p.initial.items()):
+            if variable in release and variable not in synapse:
+                start = _start(p, variable, value, release[variable], (first, n), dtype)
+                out.append(_once(p, start, out))
+    return tuple(out)
+
+
+def _variables(p: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The dtypes of the state variables of the receptor and of the release of a sender."""
+    synapse = None if p.synapse is None else synapse_of(p)
+    release = getattr(p, "release", None)
+    return tuple({} if m is None else _dtypes(m) for m in (synapse, release))  # type: ignore[return-value]
+
+
+def _dtypes(model: Any) -> dict[str, Any]:
+    state = jax.eval_shape(lambda m: any_state(m, 2), first_member(model))
+    each = {name: getattr(state, name) for name in state_variables(state)}
+    return {name: x.dtype for name, x in each.items() if getattr(x, "shape", None) == (2,)}
+
+
+def any_state(model: Any, n: int) -> Any:
+    """A state of a receptor or a release, of any stream if it draws."""
+    if isinstance(model, StochasticRelease):
+        return release_state(model, n, np.uint32(0), "")
+    return model.init(n)
+
+
+def _start(p: Sender, variable: str, value: Any, kind: Any, span: tuple, dtype: Any) -> Start:
+    first, n = span
+    check_whole(p.label, variable, value, kind)
+    if np.ndim(value) and np.shape(value) != (n,):
+        raise ValueError(
+            f"{p.label}: initial {variable} must be one number, one per neuron, shape ({n},), or a "
+            f"distribution; got shape {np.shape(value)}"
+        )
+    if not isinstance(value, Distribution):
+        value = as_array(value, dtype)
+    return Start(variable, p.name, first, n, value)
+
+
+def _once(p: Sender, start: Start, earlier: list[Start]) -> Start:
+    """`start`, or `ValueError` if another sender has given the same numbers."""
+    for other in earlier:
+        if (other.variable, other.first) == (start.variable, start.first):
+            raise ValueError(
+                f"{p.label}: initial {start.variable} must be given once; {other.owner!r} shares "
+                "the receptor or the release and gives it too. Give it in one of them"
+            )
+    return start
