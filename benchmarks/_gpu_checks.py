@@ -70,7 +70,7 @@ def wires_of(net: jn.Network) -> Wires:
     (pathway,) = net.pathways
     pieces = []
     n = net.groups[pathway.target].n
-    for name, receptor in zip(pathway.projections, pathway.receptors):
+    for name, receptor in zip(pathway.projections, pathway.inputs):
         c = net.connections(name)
         first, onto = (net.population(x)[1].start for x in (c.source, c.target))
         steps = np.rint(c.delay / DT).astype(np.int64)

@@ -21,8 +21,8 @@ def oracle(step):
 
 
 SETTINGS: dict[str, Setting] = {
-    "GABA_B": Setting(arriving=3.0, positive=True),
-    "TwoStateConductance": Setting(arriving=0.7, positive=True),
+    "GABA_B": Setting(arriving=3.0),
+    "TwoStateConductance": Setting(arriving=0.7),
 }
 CASES: dict[str, Case] = {
     "Alpha": Case(jn.synapses.Alpha(1.7), oracle(receptors.alpha)),

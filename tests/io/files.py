@@ -35,6 +35,7 @@ GIVEN = {
     "FixedIndegree": jn.connectivity.FixedIndegree(3, multapses=False),
     "FixedProbability": jn.connectivity.FixedProbability(1 / 3),
     "OneToOne": jn.connectivity.OneToOne(),
+    "Into": jn.synapses.Into(jn.synapses.DopaGluGABA(), "dopamine"),
     "ByDistance": jn.space.ByDistance(jn.space.Linear(55.0, -2.5)),
     "ConductionDelay": jn.space.ConductionDelay(300.0, 0.2),
     "Grid": GRID,

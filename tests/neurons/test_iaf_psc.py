@@ -239,8 +239,8 @@ def test_defaults_are_those_of_nest(model):
     assert all(float(getattr(model(), f"tau_syn_{port}")) == 2.0 for port in model.ports)
 
 
-def described(model, synapse):
-    stimulus = jn.Stimulation("N", jn.stimuli.Poisson(5000.0), weight=2.0, synapse=synapse)
+def described(model, synapse, weight=2.0):
+    stimulus = jn.Stimulation("N", jn.stimuli.Poisson(5000.0), weight=weight, synapse=synapse)
     return jn.Description([jn.Population("N", 4, model)], [], [stimulus])
 
 
@@ -257,15 +257,24 @@ def test_build_refuses_another_port(model):
         jn.build(described(model(), jn.synapses.Direct("inh")), 0, DT)
 
 
-@pytest.mark.parametrize("synapse", [jn.synapses.Direct("in"), jn.synapses.Delta()], ids=str)
-def test_a_network_feeds_them(synapse):
+@pytest.mark.parametrize(
+    ("synapse", "weight", "mean"),
+    [
+        (jn.synapses.Direct("ex"), 2.0, -69.2),
+        (jn.synapses.Direct("in"), -2.0, -70.8),
+        (jn.synapses.Delta(), 2.0, None),
+    ],
+    ids=str,
+)
+def test_a_network_feeds_them(synapse, weight, mean):
     """2 at a time from 5000 Hz: 20 pA of mean current are 0.8 mV; jumps of 2 mV fire it."""
-    net, record = jn.build(described(IafPscExp(), synapse), 0, DT), jn.Record(variables={"N": "v"})
+    net = jn.build(described(IafPscExp(), synapse, weight), 0, DT)
+    record = jn.Record(variables={"N": "v"})
     result = jn.simulate(net, 200.0, record=record, progress=False)
     spikes = result.events("N")[0].size
     assert (spikes > 20) == isinstance(synapse, jn.synapses.Delta)
     if not spikes:
-        assert np.asarray(result.traces["N"]["v"])[500:].mean() == pytest.approx(-69.2, abs=0.2)
+        assert np.asarray(result.traces["N"]["v"])[500:].mean() == pytest.approx(mean, abs=0.2)
 
 
 POSITIVE = ("tau_m", "c_m", "tau_syn_ex", "tau_syn_in")
