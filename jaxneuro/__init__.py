@@ -38,6 +38,7 @@ from ._types import Trace as Trace
 from .construction import build as build
 from .description import Coupling as Coupling
 from .description import Description as Description
+from .description import Modulator as Modulator
 from .description import Part as Part
 from .description import Population as Population
 from .description import Projection as Projection

@@ -16,6 +16,7 @@ from ..network import Network, find_quanta
 from ..numerics import check_dt, check_grid, check_stable, seed_of
 from ._build_coupling import build_coupling, check_coupling
 from ._build_group import build_group
+from ._build_modulator import check_modulators, with_modulators
 from ._build_pathway import build_pathway
 from ._build_plastic import check_plastic
 from ._check_names import check_names
@@ -65,6 +66,7 @@ def build(
     dt, dtype, seed = check_dt(dt), _check_dtype(dtype), _concrete_seed(key)
     weights = _check_weights(weights, dtype)
     _check_deterministic(description, deterministic)
+    check_modulators(description.modulators, deterministic)
     _check_models(description, dt)
     check_plastic(description, dt, dtype, weights, deterministic)
     resolver = Resolver(description, seed)
@@ -93,16 +95,18 @@ def build(
     pathways, groups = _build_pathways(
         grouping, groups, (seed, dt, dtype, weights), expected.synapses, progress
     )
-    return Network(
+    net = Network(
         groups=tuple(groups),
         pathways=tuple(pathways),
         couplings=tuple(couplings),
+        modulators=(),
         points=_points(description, resolver, dtype),
         fixed_point=find_quanta(tuple(groups), tuple(pathways), dtype) if deterministic else None,
         dt=dt,
         order=tuple(p.name for p in description.populations),
         dtype=np.dtype(dtype),
     )
+    return with_modulators(net, description.modulators, resolver)
 
 
 def _build_pathways(

@@ -5,7 +5,9 @@ from ._description import Description as Description
 from ._estimate import Estimate as Estimate
 from ._estimate import ProjectionEstimate as ProjectionEstimate
 from ._estimate import estimate as estimate
+from ._modulator import Modulator as Modulator
 from ._part import Part as Part
+from ._part import as_part as as_part
 from ._population import Population as Population
 from ._projection import Projection as Projection
 from ._projection import is_computed as is_computed

@@ -12,6 +12,8 @@ from .._text import counted
 from ..space import Area
 from ._coupling import Coupling, check_pairs
 from ._estimate import Estimate, estimate
+from ._modulator import Modulator
+from ._part import as_part
 from ._population import Population
 from ._projection import Projection
 from ._resolve import ResolvedProjection, Resolver, count
@@ -24,7 +26,7 @@ class Description:
 
     **Fields** `populations`, `projections`, `stimuli`: sequences of `Population`, `Projection`,
     `Stimulation`; all names must be different. `areas`: boxes of coordinates (`jn.space.Area`) by
-    name, for a `Part` to name; `couplings` a sequence of `Coupling`.
+    name, for a `Part` to name; `couplings`, `modulators`: sequences of `Coupling`, `Modulator`.
 
     **Raises** `ValueError` for a repeated or an unknown name (the known ones are listed), for
     a rule that does not fit its populations, or a stimulus array of the wrong length.
@@ -35,6 +37,7 @@ class Description:
     stimuli: Sequence[Stimulation] = ()
     areas: Mapping[str, Area] = dataclasses.field(default_factory=dict)
     couplings: Sequence[Coupling] = dataclasses.field(default=(), kw_only=True)
+    modulators: Sequence[Modulator] = dataclasses.field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         for field, kind in (
@@ -42,6 +45,7 @@ class Description:
             ("projections", Projection),
             ("stimuli", Stimulation),
             ("couplings", Coupling),
+            ("modulators", Modulator),
         ):
             given = getattr(self, field)
             if isinstance(given, kind) or not isinstance(given, Iterable):
@@ -68,6 +72,8 @@ class Description:
             self._check_stimulation(s)
         for c in self.couplings:
             self._check_coupling(c)
+        for m in self.modulators:
+            self._check_modulator(m)
 
     def _check_names(self) -> None:
         seen: dict[str, str] = {}
@@ -76,6 +82,7 @@ class Description:
             ("projection", self.projections),
             ("stimulation", self.stimuli),
             ("coupling", self.couplings),
+            ("modulator", self.modulators),
         ):
             for value in values:
                 if value.name in seen:
@@ -131,6 +138,22 @@ class Description:
                 n = self.population(part.population).n
                 check_lengths(f"{c.label}: {what}", model, n, part.population)
 
+    def _check_modulator(self, m: Modulator) -> None:
+        """Raises `ValueError` for a modulator of, or from, what is not there."""
+        if m.source is not None:
+            Resolver(self, np.uint32(0)).neurons(as_part(m.source))
+        if m.signal in self._by_name:
+            raise ValueError(
+                f"{m.label}: the signal {m.signal!r} must not have the name of a population, whose "
+                "input is a current. Give it another name"
+            )
+        parts = self.populations, self.projections, self.stimuli, self.couplings
+        known = [thing.name for things in parts for thing in things]
+        for name in m.scales:
+            if name not in known:
+                what = "population, projection, stimulation or coupling"
+                raise ValueError(f"{m.label}: {unknown(what, name, known)}")
+
     def estimate(self) -> Estimate:
         """Synapses and bytes per projection and in all, before anything is drawn.
 
@@ -149,6 +172,7 @@ class Description:
             counted(len(self.projections), "projection"),
             counted(len(self.stimuli), "stimulation"),
             *([counted(len(self.couplings), "coupling")] if self.couplings else []),
+            *([counted(len(self.modulators), "modulator")] if self.modulators else []),
             "about " + counted(self.estimate().synapses, "synapse"),
         ]
         return "Description: " + ", ".join(parts)

@@ -8,7 +8,15 @@ import jax
 
 from .._types import Neuron, Plasticity, Release, Stimulus, Synapse, state_variables
 from ..connectivity import Rule
-from ..description import Coupling, Description, Part, Population, Projection, Stimulation
+from ..description import (
+    Coupling,
+    Description,
+    Modulator,
+    Part,
+    Population,
+    Projection,
+    Stimulation,
+)
 from ..network import initial_state
 from ..numerics import Distribution
 from ..space import Area, Free, Layout, SpatialValue
@@ -26,7 +34,7 @@ def description(source: Source) -> Description:
     """The description that a file holds."""
     file = Entry(source, (), source.data)
     _check_format(file)
-    lists = ("populations", "projections", "stimuli", "couplings")
+    lists = ("populations", "projections", "stimuli", "couplings", "modulators")
     file.check_keys("a network", ("format", "version", *lists, "areas"), ("populations",))
     entries = {key: _items(file, key) for key in lists}
     areas = _areas(file)
@@ -36,7 +44,8 @@ def description(source: Source) -> Description:
     projections = [_projection(e, names, areas) for e in entries["projections"]]
     stimuli = [_stimulation(e, names, areas) for e in entries["stimuli"]]
     couplings = [_coupling(e, names, areas) for e in entries["couplings"]]
-    made = [*populations, *projections, *stimuli, *couplings]
+    modulators = [_modulator(e, names, areas) for e in entries["modulators"]]
+    made = [*populations, *projections, *stimuli, *couplings, *modulators]
     places = [e for key in lists for e in entries[key]]
     _check_names(places, made)
     check_places(file["populations"], populations, projections)
@@ -44,7 +53,8 @@ def description(source: Source) -> Description:
         check_packets(entry["stimulus"], stimulation, names[stimulation.post.population].n)
     about = functools.partial(_culprit, file, places, made)
     parts = populations, projections, stimuli, areas
-    return attempt(about, Description, *parts, couplings=couplings)
+    more = {"couplings": couplings, "modulators": modulators}
+    return attempt(about, Description, *parts, **more)
 
 
 def _check_format(file: Entry) -> None:
@@ -229,6 +239,30 @@ def _coupling(entry: Entry, populations: dict, areas: dict) -> Coupling:
     return entry.make(Coupling, **given)
 
 
+def _modulator(entry: Entry, populations: dict, areas: dict) -> Modulator:
+    _check_fields(entry, Modulator, "a modulator")
+    given: dict[str, Any] = {"name": _text(entry["name"])}
+    if entry.value.get("source") is not None:
+        given["source"] = _part(entry["source"], populations, areas)
+    if entry.value.get("signal") is not None:
+        given["signal"] = _text(entry["signal"])
+    numbers_of = ("tau", "per_spike", "baseline", "start", "lowest", "highest")
+    given |= {key: number(entry[key]) for key in numbers_of if key in entry}
+    if "scales" in entry:
+        given["scales"] = _scales(entry["scales"])
+    return entry.make(Modulator, **given)
+
+
+def _scales(entry: Entry) -> dict[str, dict[str, float]]:
+    """Amounts by what is scaled and by parameter."""
+    if not isinstance(entry.value, dict):
+        raise entry.wrong("an object: amounts by name and parameter")
+    for name in entry.value:
+        if not isinstance(entry[name].value, dict):
+            raise entry[name].wrong("an object: amounts by parameter")
+    return {name: {k: number(entry[name][k]) for k in entry.value[name]} for name in entry.value}
+
+
 def _stimulation(entry: Entry, populations: dict, areas: dict) -> Stimulation:
     _check_fields(entry, Stimulation, "a stimulation")
     given: dict[str, Any] = {
@@ -263,6 +297,7 @@ def _culprit(file: Entry, entries: list[Entry], made: list[Any], message: str) -
         Projection: "projection",
         Stimulation: "stimulation",
         Coupling: "coupling",
+        Modulator: "modulator",
     }
     for entry, thing in zip(entries, made):
         if f"{kinds[type(thing)]} {thing.name!r}" in message:

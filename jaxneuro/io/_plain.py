@@ -7,7 +7,15 @@ import jax
 import numpy as np
 
 from .._checks import is_traced
-from ..description import Coupling, Description, Part, Population, Projection, Stimulation
+from ..description import (
+    Coupling,
+    Description,
+    Modulator,
+    Part,
+    Population,
+    Projection,
+    Stimulation,
+)
 from ..space import Area
 from ._models import Argument, arguments, inside, is_made_by_build, is_prepared, public
 from ._network import FORMAT, VERSION
@@ -27,6 +35,8 @@ def plain(description: Description) -> dict[str, Any]:
     out["stimuli"] = [_stimulation(s) for s in description.stimuli]
     if description.couplings:
         out["couplings"] = [_coupling(c) for c in description.couplings]
+    if description.modulators:
+        out["modulators"] = [_modulator(m) for m in description.modulators]
     return out
 
 
@@ -66,6 +76,18 @@ def _coupling(c: Coupling) -> dict[str, Any]:
         if value is not None:
             out[key] = _value(f"{label}: {key}", value)
     return out | _initial(label, c)
+
+
+def _modulator(m: Modulator) -> dict[str, Any]:
+    label = _label("modulator", m.name)
+    out: dict[str, Any] = {"name": m.name, "tau": m.tau}
+    if m.source is not None:
+        out["source"] = _part(m.source)
+    for key in ("signal", "per_spike", "baseline", "start", "lowest", "highest"):
+        value = getattr(m, key)
+        if value is not None and value != math.inf:
+            out[key] = _value(f"{label}: {key}", value)
+    return {**out, "scales": m.scales}
 
 
 def _initial(label: str, thing: Any) -> dict[str, Any]:

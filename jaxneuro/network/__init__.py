@@ -15,8 +15,16 @@ from ._initial import Initial as Initial
 from ._learning import check_within as check_within
 from ._learning import plastic_pathway as plastic_pathway
 from ._members import first_member as first_member
+from ._modulator import Kinetics as Kinetics
+from ._modulator import ModulatorLayer as ModulatorLayer
+from ._modulator import ModulatorSpan as ModulatorSpan
+from ._modulator import Reach as Reach
+from ._modulator_state import ModulatorState as ModulatorState
 from ._named import Holder as Holder
+from ._named import Named as Named
 from ._named import holders_at as holders_at
+from ._named import named as named
+from ._named import projection as projection
 from ._named import variable_holder as variable_holder
 from ._network import Network as Network
 from ._network_state import NetworkState as NetworkState

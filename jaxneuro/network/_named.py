@@ -1,12 +1,13 @@
-"""Finds the models that the name of a population, projection or stimulation refers to.
+"""Finds the models that the name of a population, projection, stimulation, ... refers to.
 
 A *holder* is a model of the network that a name reaches, with its state and its neurons: a
 population has its neuron model; a projection its receptor, its release and its rule of plasticity;
-a stimulation its stimulus and, if it sends spikes, the receptor that they reach. All access by name
-uses this module: reading, setting, recording, checking, and the search for numbers that are not
-finite.
+a stimulation its stimulus and, if it sends spikes, the receptor that they reach; a coupling its
+receptor and its release; a modulator its kinetics. All access by name uses this module: reading,
+setting, recording, modulating, checking, and the search for numbers that are not finite.
 """
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -20,33 +21,37 @@ from ._network_state import NetworkState
 class Holder(NamedTuple):
     """A model of a network that a name refers to.
 
-    **Fields** `kind` (population, stimulation, receptor, release or plasticity) and `names`,
-    for messages: of itself, or of the projections and stimulations that use it; `population` at
-    whose neurons it acts; `model`, `state` take it from a network and its state; `sizes` of the
-    members of the merged model, and `member`, the number of the selected one; `neurons` those
-    of that member in the arrays of the state.
+    **Fields** `kind` (population, stimulation, receptor, release, plasticity or modulator) and
+    `names`, for messages: of itself, or of the projections and stimulations that use it;
+    `population` at whose neurons it acts; `path` of its model in a network; `state` takes its state
+    from that of a network; `sizes` of the members of the merged model, and `member`, the number of
+    the selected one; `neurons` those of that member in the arrays of the state.
     """
 
     kind: str
     names: tuple[str, ...]
     population: str
-    model: Callable[[Any], Any]
+    path: tuple[str | int, ...]
     state: Callable[[NetworkState], Any]
     sizes: tuple[int, ...]
     member: int
     neurons: slice
+
+    def model(self, net: Any) -> Any:
+        """Its model in a network."""
+        return inside(net, self.path)
 
     @property
     def what(self) -> str:
         """What it is, for messages."""
         more = ", ..." if len(self.names) > 2 else ""
         names = ", ".join(map(repr, self.names[:2])) + more
-        own = self.kind in ("population", "stimulation")
+        own = self.kind in ("population", "stimulation", "modulator")
         return f"{self.kind} {names}" if own else f"the {self.kind} of {names}"
 
     def at_population(self) -> str:
         """What it is, with its population, for messages."""
-        if self.kind == "population":
+        if self.kind in ("population", "modulator"):
             return self.what
         return f"{self.what} of population {self.population!r}"
 
@@ -61,6 +66,12 @@ class Holder(NamedTuple):
         for name, x in self.variables(state).items():
             if jnp.issubdtype(x.dtype, jnp.floating):
                 yield name, span_of(x, self.neurons)
+
+
+def inside(tree: Any, path: Sequence[str | int]) -> Any:
+    """What is at a path of attributes and numbers."""
+    get = lambda x, key: x[key] if isinstance(key, int) else getattr(x, key)  # noqa: E731
+    return functools.reduce(get, path, tree)
 
 
 def span_of(x: Any, neurons: slice) -> Any:
@@ -112,7 +123,10 @@ def named(net: Any, name: str) -> Named:
     for number, layer in enumerate(net.couplings):
         if name == layer.span.name:
             return Named(f"coupling {name!r}", _coupling(net, number))
-    raise unknown("population, projection, stimulation or coupling", name, net.names)
+    for number, modulator in enumerate(net.modulators):
+        if name == modulator.span.name:
+            return Named(f"modulator {name!r}", (_modulator(name, number),))
+    raise unknown("population, projection, stimulation, coupling or modulator", name, net.names)
 
 
 def projection(net: Any, name: str) -> tuple[int, int]:
@@ -160,7 +174,7 @@ def _population(net: Any, number: int, index: int) -> Holder:
         "population",
         (name,),
         name,
-        lambda n: n.groups[number].model,
+        ("groups", number, "model"),
         lambda s: s.groups[number].neurons,
         group.sizes,
         index,
@@ -174,7 +188,7 @@ def _receptor(net: Any, name: str, number: int, receptor: int, index: int) -> Ho
         "receptor",
         (name,),
         group.populations[index],
-        lambda n: n.groups[number].receptors[receptor],
+        ("groups", number, "receptors", receptor),
         lambda s: s.groups[number].receptors[receptor],
         group.sizes,
         index,
@@ -193,7 +207,7 @@ def _projection(net: Any, number: int, index: int) -> tuple[Holder, ...]:
         "release",
         (mine.name,),
         mine.source,
-        lambda n: n.pathways[number].release,
+        ("pathways", number, "release"),
         lambda s: s.pathways[number].release,
         sources.sizes,
         source,
@@ -205,7 +219,7 @@ def _projection(net: Any, number: int, index: int) -> tuple[Holder, ...]:
         "plasticity",
         (mine.name,),
         mine.target,
-        lambda n: n.pathways[number].plastic.rule,
+        ("pathways", number, "plastic", "rule"),
         lambda s: Numbers(s.pathways[number].plastic.targets),
         (pathway.plastic.n_targets,),
         0,
@@ -225,13 +239,19 @@ def _coupling(net: Any, number: int) -> tuple[Holder, ...]:
         "release",
         (layer.span.name,),
         layer.span.source,
-        lambda n: n.couplings[number].release,
+        ("couplings", number, "release"),
         lambda s: s.couplings[number].release,
         (n,),
         0,
         slice(0, n),
     )
     return _receptor(net, layer.span.name, target, layer.span.receptor, index), release
+
+
+def _modulator(name: str, number: int) -> Holder:
+    where = ("modulators", number, "model")
+    state = lambda s: s.modulators[number]  # noqa: E731
+    return Holder("modulator", (name,), name, where, state, (1,), 0, slice(0, 1))
 
 
 def _stimulation(net: Any, number: int, layer: int, index: int) -> tuple[Holder, ...]:
@@ -242,7 +262,7 @@ def _stimulation(net: Any, number: int, layer: int, index: int) -> tuple[Holder,
         "stimulation",
         (target.name,),
         group.populations[target.population],
-        lambda n: n.groups[number].stimuli[layer].model,
+        ("groups", number, "stimuli", layer, "model"),
         lambda s: s.groups[number].stimuli[layer],
         stimulus.sizes,
         index,

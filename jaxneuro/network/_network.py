@@ -18,6 +18,7 @@ from ._fixed_point import FixedPoint
 from ._group import Group
 from ._group_state import GroupState
 from ._learning import settled, weights_now, with_learning, with_weights
+from ._modulator import ModulatorLayer, needed_signals
 from ._named import named, span_of, variable_holder
 from ._network_state import NetworkState, Output
 from ._pathway import Pathway
@@ -32,14 +33,15 @@ class Network(eqx.Module):
     become constants of the program). `init(key)` makes a state, `step(state, inputs)` is a
     scan body.
 
-    **Fields** `groups`, `pathways`, `couplings`, `points` positions [um] (n, d) by population;
-    `fixed_point` if arrivals are counted in quanta, else None; static `dt` [ms], `order`
-    population names as described, `dtype` of its numbers.
+    **Fields** `groups`, `pathways`, `couplings`, `modulators`, `points` positions [um] (n, d) by
+    population; `fixed_point` if arrivals are counted in quanta, else None; static `dt` [ms],
+    `order` population names as described, `dtype` of its numbers.
     """
 
     groups: tuple[Group, ...]
     pathways: tuple[Pathway, ...]
     couplings: tuple[CouplingLayer, ...]
+    modulators: tuple[ModulatorLayer, ...]
     points: dict[str, jax.Array]
     fixed_point: FixedPoint | None
     dt: float = eqx.field(static=True)
@@ -65,7 +67,8 @@ class Network(eqx.Module):
     @property
     def names(self) -> tuple[str, ...]:
         """Names of everything that can be read or set."""
-        return *self.populations, *self.projections, *self.stimulations, *self.coupled
+        modulators = (m.span.name for m in self.modulators)
+        return *self.populations, *self.projections, *self.stimulations, *self.coupled, *modulators
 
     @property
     def stimulations(self) -> tuple[str, ...]:
@@ -74,9 +77,9 @@ class Network(eqx.Module):
 
     @property
     def signals(self) -> tuple[str, ...]:
-        """Names of the inputs that rules of plasticity take, such as a reward."""
+        """Names of the inputs that modulators and rules of plasticity take, such as a reward."""
         rules = [p.plastic.rule for p in self.pathways if p.plastic is not None]
-        return tuple(dict.fromkeys(name for rule in rules for name in rule.signals))
+        return needed_signals((name for rule in rules for name in rule.signals), self.modulators)
 
     @property
     def n_neurons(self) -> int:
@@ -101,11 +104,12 @@ class Network(eqx.Module):
         raise unknown("population", name, self.populations)
 
     def read(self, state: NetworkState, name: str, variable: str) -> jax.Array:
-        """A state variable of a population, projection or stimulation, one number per neuron.
+        """A state variable of a population, projection, ... by name, one number per neuron.
 
         A population has those of its neurons (`"v"`), a projection those of its receptor at the
         targets (`"g"`) and of its release at the sources, a stimulation those of its stimulus and,
-        if it sends spikes, of the receptor that they reach.
+        if it sends spikes, of the receptor that they reach, a coupling those of its receptor and
+        its release, and a modulator its `"level"`, (1,).
 
         **Raises** `ValueError` for an unknown name, listing the known ones.
         """
@@ -205,7 +209,8 @@ class Network(eqx.Module):
 
         `name` is a population (parameters of its model), a stimulation (of its stimulus) or a
         projection: its `gain`, its `weight` if that is one number, or parameters of its synapse, of
-        its release or of its rule of plasticity. Those of the synapse hold for every projection
+        its release or of its rule of plasticity; a coupling, likewise; or a modulator: its `tau`,
+        `per_spike` and `baseline`. Those of the synapse hold for every projection
         that shares the receptor onto that target, those of the release for every one that shares
         the release. Those of a rule also hold for spikes that its synapses have not seen yet,
         because their rows wait: go on from `settled(state, name)` where that matters. Works under
@@ -226,6 +231,7 @@ class Network(eqx.Module):
             groups=_init_groups(self.groups, seed, ring_dtype, self.dtype, self.dt),
             pathways=tuple(p.init(seed, self.groups[p.source], self.dtype) for p in self.pathways),
             couplings=tuple(c.init(seed, self.groups, self.dtype) for c in self.couplings),
+            modulators=tuple(m.init(self.dtype) for m in self.modulators),
         )
 
     def spread(self) -> SpreadNetwork:
@@ -235,6 +241,7 @@ class Network(eqx.Module):
             groups=tuple(g.spread() for g in self.groups),
             pathways=tuple(p.spread(self.groups[p.source].sizes, fixed) for p in self.pathways),
             couplings=tuple(c.spread() for c in self.couplings),
+            modulators=self.modulators,
             quanta=None if fixed is None else fixed.quanta,
             dt=self.dt,
             order=self.order,

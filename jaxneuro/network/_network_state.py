@@ -9,6 +9,7 @@ from .._checks import is_traced
 from .._text import megabytes
 from ._coupling_state import CouplingState
 from ._group_state import GroupState
+from ._modulator_state import ModulatorState
 from ._pathway_state import PathwayState
 
 
@@ -16,7 +17,8 @@ class NetworkState(NamedTuple):
     """Everything that changes from step to step.
 
     **Fields** `step` int32 (): steps done; `seed` uint32 (): the seed of the run;
-    `groups`, `pathways` and `couplings` the states of those of the network, in their order.
+    `groups`, `pathways`, `couplings` and `modulators` the states of those of the network, in their
+    order.
     """
 
     step: jax.Array
@@ -24,6 +26,7 @@ class NetworkState(NamedTuple):
     groups: tuple[GroupState, ...]
     pathways: tuple[PathwayState, ...]
     couplings: tuple[CouplingState, ...] = ()
+    modulators: tuple[ModulatorState, ...] = ()
 
     def __repr__(self) -> str:
         step = "traced" if is_traced(self.step) else np.asarray(self.step).tolist()

@@ -12,6 +12,7 @@ from ..kernels import Released
 from ._coupling import SpreadCoupling
 from ._coupling_state import CouplingState
 from ._group_state import GroupState
+from ._modulator import ModulatorLayer, needed_signals
 from ._network_state import NetworkState, Output
 from ._pathway import SpreadPathway
 from ._pathway_state import PathwayState
@@ -22,13 +23,15 @@ from ._spread_group import Coupled, SpreadGroup
 class SpreadNetwork(eqx.Module):
     """A network whose parameters are spread over neurons and blocks: made once, before a loop.
 
-    **Fields** `groups`, `pathways`, `couplings` spread; `quanta` (inputs,) per group if arrivals
-    are counted, else None; static `dt` [ms], `order` population names, `dtype`.
+    **Fields** `groups`, `pathways`, `couplings`, `modulators` spread; `quanta` (inputs,)
+    per group if arrivals are counted, else None; static `dt` [ms], `order` population names,
+    `dtype`.
     """
 
     groups: tuple[SpreadGroup, ...]
     pathways: tuple[SpreadPathway, ...]
     couplings: tuple[SpreadCoupling, ...]
+    modulators: tuple[ModulatorLayer, ...]
     quanta: tuple[jax.Array, ...] | None
     dt: float = eqx.field(static=True)
     order: tuple[str, ...] = eqx.field(static=True)
@@ -43,10 +46,20 @@ class SpreadNetwork(eqx.Module):
         they stand; neurons are integrated under the drive of couplings and synapses at the start of
         the step, synapses decay and take the arrivals of this step, threshold and reset; what this
         step releases waits for the next. `inputs` are currents [pA] by population name, () or (n,),
-        and the signals of plasticity rules by name, ().
+        and the signals of plasticity rules and modulators by name, (). What modulators scale is
+        scaled by their levels at the start of the step.
         """
         inputs = {name: jnp.asarray(x, self.dtype) for name, x in (inputs or {}).items()}
-        _check_signals(state, inputs)
+        self._check_signals(state, inputs)
+        net = self
+        for modulator, mine in zip(self.modulators, state.modulators):
+            net = modulator.scaled(net, mine)
+        return net._step(state, inputs)
+
+    def _step(
+        self, state: NetworkState, inputs: dict[str, jax.Array]
+    ) -> tuple[NetworkState, Output]:
+        """One time step of the network with its parameters as they are now."""
         now = state.step, self.dt
         rings, delivered = self._deliver_last_step(state)
         coupled = self._gathered(state)
@@ -61,12 +74,17 @@ class SpreadNetwork(eqx.Module):
             after._replace(ring=ring, released=Released.of_spikes(fired))
             for after, ring, fired in zip(neurons, rings, spikes)
         )
+        free = {m.span.name: m.set_free(spikes, inputs, self.dtype) for m in self.modulators}
         new = NetworkState(
             step=state.step + 1,
             seed=state.seed,
             groups=groups,
-            pathways=self._release(delivered, groups, spikes, inputs),
+            pathways=self._release(delivered, groups, spikes, inputs | free),
             couplings=self._release_graded(state.couplings, groups, spikes),
+            modulators=tuple(
+                m.step(mine, free[m.span.name], self.dt)
+                for m, mine in zip(self.modulators, state.modulators)
+            ),
         )
         return new, Output(self._by_name(spikes), tuple(g.released.bits for g in groups))
 
@@ -141,14 +159,14 @@ class SpreadNetwork(eqx.Module):
                 start += member.n
         return {name: found[name] for name in self.order}
 
-
-def _check_signals(state: NetworkState, inputs: Mapping[str, jax.Array]) -> None:
-    """Raises `ValueError` unless every signal of a rule is among the inputs, one number."""
-    for mine in state.pathways:
-        for name in () if mine.plastic is None else mine.plastic.signals:
+    def _check_signals(self, state: NetworkState, inputs: Mapping[str, jax.Array]) -> None:
+        """Raises `ValueError` unless every needed signal is among the inputs, one number."""
+        plastic = [mine.plastic for mine in state.pathways if mine.plastic is not None]
+        of_rules = (name for mine in plastic for name in mine.signals)
+        for name in needed_signals(of_rules, self.modulators):
             if name not in inputs or inputs[name].ndim:
                 got = f"got shape {inputs[name].shape}" if name in inputs else "it is missing"
                 raise ValueError(
-                    f"step: the signal {name!r} of a plasticity rule must be among the inputs, one "
-                    f"number; {got}"
+                    f"step: the signal {name!r} of a plasticity rule or a modulator must be among "
+                    f"the inputs, one number; {got}"
                 )

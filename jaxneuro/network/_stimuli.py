@@ -88,19 +88,23 @@ class StimulusGroup(eqx.Module):
 
     def spread(self) -> "StimulusGroup":
         """Merged parameters spread over the neurons, if the model needs it."""
-        if self._keeps_runs() and self._per_run(self.model):
+        if self.per_run:
             return eqx.tree_at(lambda s: s.weight, self, spread(self.weight, self.sizes), **_NONE)
         pair = spread((self.model, self.weight), self.sizes)
         return eqx.tree_at(lambda s: (s.model, s.weight), self, pair, **_NONE)
 
     def _keeps_runs(self) -> bool:
-        """Whether the model gets one number per run: if that is faster."""
+        """Whether the model may get one number per run: if that is faster."""
         long = self.n >= _LONG * len(self.targets)
         return self.model.takes_runs and long and native_available()
 
-    def _per_run(self, model: Stimulus) -> bool:
-        """Whether every parameter is one number, for all or for each member."""
-        return all(jnp.shape(x) in ((), (len(self.targets),)) for x in jax.tree.leaves(model))
+    @property
+    def per_run(self) -> bool:
+        """Whether the model gets one number per run: every parameter is one for all or per run."""
+        shapes = (), (len(self.targets),)
+        return self._keeps_runs() and all(
+            jnp.shape(x) in shapes for x in jax.tree.leaves(self.model)
+        )
 
     def init(self, seed: Any) -> Any:
         """The state, with the random stream of every neuron for a stimulus that draws."""

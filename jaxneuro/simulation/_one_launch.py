@@ -36,7 +36,9 @@ def one_launch_or_loop(
 
 def walkable(net: Network, inputs: Mapping[str, Any], record: Record, n_steps: int) -> bool:
     """Whether a run is one of neurons that nothing connects, recorded as variables and spikes."""
-    if len(net.groups) != 1 or net.pathways or net.couplings or n_steps == 0 or net.n_neurons == 0:
+    if len(net.groups) != 1 or net.pathways or net.couplings or net.modulators:
+        return False
+    if n_steps == 0 or net.n_neurons == 0:
         return False
     (group,) = net.groups
     if group.receptors or (inputs and len(group.populations) > 1):

@@ -48,8 +48,9 @@ def scan(
 
     Pure: use it inside `jit`, `vmap` and `grad`, with the network as an argument. `inputs`
     are currents [pA] by population name, `(n_steps,)` or `(n_steps, n)`, and signals of plasticity
-    rules by their names, `(n_steps,)`; `record` says what to record (default: spikes), samples
-    counted from the first step here. Two scans of n steps give the same bits as one of 2n.
+    rules and modulators by their names, `(n_steps,)`; `record` says what to record (default:
+    spikes), samples counted from the first step here. Two scans of n steps give the same bits as
+    one of 2n.
 
     **Raises** `ValueError` for a number of steps that is negative or not a multiple of
     `record.every`, an unknown name, an input of the wrong shape, or a state of another
@@ -131,8 +132,9 @@ def check_input_shapes(net: Network, inputs: Mapping[str, Any], n_steps: int) ->
         if name not in inputs or np.shape(inputs[name]) != (n_steps,):
             got = f"got shape {np.shape(inputs[name])}" if name in inputs else "it is missing"
             raise ValueError(
-                f"the signal {name!r} of a plasticity rule must be among the inputs, one number "
-                f"per time step, shape ({n_steps},); {got}. Give inputs={{{name!r}: ...}}"
+                f"the signal {name!r} of a plasticity rule or a modulator must be among the "
+                f"inputs, one number per time step, shape ({n_steps},); {got}. "
+                f"Give inputs={{{name!r}: ...}}"
             )
     for name, x in inputs.items():
         if name in net.signals:
