@@ -16,7 +16,7 @@ from ..network import Network, find_quanta
 from ..numerics import check_dt, check_grid, check_stable, seed_of
 from ._build_coupling import build_coupling, check_coupling
 from ._build_group import build_group
-from ._build_modulator import check_modulators, with_modulators
+from ._build_modulator import check_constant_gains, with_modulators
 from ._build_pathway import build_pathway
 from ._build_plastic import check_plastic
 from ._check_names import check_names
@@ -66,15 +66,12 @@ def build(
     dt, dtype, seed = check_dt(dt), _check_dtype(dtype), _concrete_seed(key)
     weights = _check_weights(weights, dtype)
     _check_deterministic(description, deterministic)
-    check_modulators(description.modulators, deterministic)
     _check_models(description, dt)
     check_plastic(description, dt, dtype, weights, deterministic)
     resolver = Resolver(description, seed)
     grouping = Grouping(description, {p.name: resolver.resolve(p) for p in description.projections})
     drawn = {c.name: resolver.resolve(c.drawn()) for c in description.couplings}
     longest = {name: longest_delay(r, dt) for name, r in grouping.resolved.items()}
-    for r in grouping.resolved.values():
-        check_unstored(r)
     expected = estimate(
         grouping.resolved.values(), grouping.neurons, weights.itemsize, drawn.values()
     )
@@ -82,12 +79,7 @@ def build(
     stimulations = prepare_stimuli(grouping, resolver, seed, dt)
     numbers = range(len(grouping.groups))
     groups = [build_group(grouping, stimulations, number, dtype) for number in numbers]
-    for group in groups:
-        check_neuron(group, dt, dtype, coupled=gap_coupled(description, group))
-    check_releases(grouping, groups, dt, dtype)
-    check_signs(description)
-    for c in description.couplings:
-        check_coupling(grouping, c, dt, dtype)
+    _check_parts(grouping, groups, dt, dtype)
     couplings = [
         build_coupling(grouping, groups, c, drawn[c.name], (seed, dt, dtype))
         for c in sorted(description.couplings, key=lambda c: c.name)
@@ -107,6 +99,19 @@ def build(
         dtype=np.dtype(dtype),
     )
     return with_modulators(net, description.modulators, resolver)
+
+
+def _check_parts(grouping: Grouping, groups: list, dt: float, dtype: Any) -> None:
+    """Raises `ValueError` for parts that do not fit each other."""
+    description = grouping.description
+    for r in grouping.resolved.values():
+        check_unstored(r)
+    for group in groups:
+        check_neuron(group, dt, dtype, coupled=gap_coupled(description, group))
+    check_releases(grouping, groups, dt, dtype)
+    check_signs(description)
+    for c in description.couplings:
+        check_coupling(grouping, c, dt, dtype)
 
 
 def _build_pathways(
@@ -171,6 +176,8 @@ def _check_deterministic(description: Description, deterministic: Any) -> None:
             "deterministic=True needs spikes: what arrives is counted in quanta that are found "
             f"for releases of 0 and 1; projection {graded[0].name!r} has {graded[0].release!r}"
         )
+    if deterministic:
+        check_constant_gains(description.modulators)
 
 
 def _check_weights(weights: Any, dtype: np.dtype) -> np.dtype:

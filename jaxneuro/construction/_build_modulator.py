@@ -29,10 +29,10 @@ def with_modulators(net: Network, modulators: Any, resolver: Resolver) -> Networ
     return dataclasses.replace(net, modulators=tuple(made))
 
 
-def check_modulators(modulators: Any, deterministic: bool) -> None:
+def check_constant_gains(modulators: Any) -> None:
     """Raises `ValueError` for gains that move where arrivals are counted in fixed quanta."""
     for m in modulators:
-        if deterministic and any("gain" in amounts for amounts in m.scales.values()):
+        if any("gain" in amounts for amounts in m.scales.values()):
             raise ValueError(
                 f"deterministic=True needs constant gains, what arrives is counted in fixed "
                 f"quanta; {m.label} scales one"

@@ -17,6 +17,8 @@ class Kinetics(Model):
     """How the level of a modulator moves.
 
     **Fields** `tau` [ms], `per_spike`, `baseline` as in `Modulator`.
+
+    **Raises** `ValueError` for a `tau` not above 0, or a value that is not finite.
     """
 
     tau: Parameter = param(unit="ms", above=0.0)

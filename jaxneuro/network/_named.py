@@ -80,7 +80,10 @@ def span_of(x: Any, neurons: slice) -> Any:
 
 
 class Named(NamedTuple):
-    """What a name refers to: `label` for messages ("projection 'E->I'"), and the holders."""
+    """What a name refers to.
+
+    **Fields** `label` for messages ("projection 'E->I'"); `holders`.
+    """
 
     label: str
     holders: tuple[Holder, ...]

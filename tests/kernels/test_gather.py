@@ -20,58 +20,18 @@ from jaxneuro.kernels import (
 from jaxneuro.kernels._gather_reference import gather_reference
 from jaxneuro.kernels._gpu_gather import gather_pallas
 from jaxneuro.kernels._native import native_library
+from tests.kernels.gather_cases import (
+    LAYOUTS,
+    NO_WEIGHTS,
+    RAGGED,
+    case_of,
+    multiples_of_an_eighth,
+)
 from tests.kernels.test_gpu import KERNEL, assert_reference, for_cuda, moved
 from tests.oracle import gather as oracle
 
 NATIVE = pytest.mark.skipif(not native_available(), reason="there is no native kernel here")
 QUICK = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
-NO_WEIGHTS = np.zeros(0, np.float32)
-# The shapes that are compiled: sources, and the entries of each row.
-RAGGED = np.random.default_rng(0).integers(0, 7, 53)
-RAGGED[16:32] = 0  # a slice without entries
-LAYOUTS = {
-    "ragged": (70, RAGGED),
-    "all alike": (40, np.full(32, 3)),
-    "one row, one source": (1, np.array([5])),
-    "no source": (0, np.zeros(7, int)),
-    "no row": (3, np.zeros(0, int)),
-    "sources in 32 bits": (70_000, np.full(20, 2)),
-}
-
-
-def multiples_of_an_eighth(rng, n):
-    """Their products and sums are exact in float32."""
-    return (rng.integers(-64, 65, n) / 8).astype(np.float32)
-
-
-class Case:
-    """A table, and what the oracle needs; pairs are given to it in any order."""
-
-    def __init__(self, rng, n_sources, counts, sheet=False):
-        self.n_rows, self.n_sources = len(counts), n_sources
-        rows = np.repeat(np.arange(len(counts)), counts)
-        sources = rng.integers(0, max(n_sources, 1), rows.size)
-        if sheet:  # entry k of row i is i + its first: neighbours in a slice
-            k = np.arange(rows.size) - np.repeat(np.cumsum(counts) - counts, counts)
-            sources = (rows + k * rng.integers(0, 9)) % max(n_sources, 1)
-        order = rng.permutation(rows.size)
-        self.rows, self.sources = rows[order], sources[order]
-        self.weights = multiples_of_an_eighth(rng, rows.size)
-        self.values = multiples_of_an_eighth(rng, n_sources)
-        pairs = self.rows, self.sources, self.n_rows, n_sources
-        self.table, self.column = make_gather_table(*pairs, self.weights)
-
-    def expected(self, values=None, weights=None):
-        values = self.values if values is None else values
-        weights = self.weights if weights is None else weights
-        return oracle.gather(values, weights, self.rows, self.sources, self.n_rows)
-
-    def sorted_weights(self):
-        return self.weights[np.lexsort((self.sources, self.rows))]
-
-
-def case_of(name, seed=0, sheet=False):
-    return Case(np.random.default_rng(seed), *LAYOUTS[name], sheet)
 
 
 @QUICK
@@ -358,69 +318,6 @@ def test_the_native_kernel_is_what_runs():
     text = jax.jit(gather).lower(case.values, case.column, case.table).compile().as_text()
     assert "jaxneuro_gather" in text
     assert "while" not in text
-
-
-# The table
-
-
-@pytest.mark.parametrize("name", LAYOUTS)
-def test_a_table_is_read_back(name):
-    case = case_of(name, seed=3)
-    rows, sources, at = read_gather_table(case.table)
-    order = np.lexsort((case.sources, case.rows))
-    np.testing.assert_array_equal(rows, case.rows[order])
-    np.testing.assert_array_equal(sources, case.sources[order])
-    np.testing.assert_array_equal(np.asarray(case.column)[at], case.sorted_weights())
-    padding = np.ones(case.table.sources.size, bool)
-    padding[at] = False
-    assert not np.asarray(case.column)[padding].any()
-    assert not np.asarray(case.table.sources)[padding].any()
-    assert case.table.n_entries == rows.size == np.unique(at).size
-    assert case.table.longest == max(LAYOUTS[name][1], default=0)
-
-
-def test_equal_pairs_keep_their_order_and_sorted_pairs_make_the_same_table():
-    rows, sources = np.array([1, 0, 1, 1, 0]), np.array([2, 1, 0, 2, 1])
-    order = np.lexsort((sources, rows))
-    weights = np.arange(1.0, 6.0, dtype=np.float32)
-    table, column = make_gather_table(rows, sources, 2, 3, weights)
-    again, same = make_gather_table(rows[order], sources[order], 2, 3, weights[order])
-    np.testing.assert_array_equal(np.asarray(column)[read_gather_table(table)[2]], [2, 5, 3, 1, 4])
-    np.testing.assert_array_equal(column, same)
-    for a, b in zip(jax.tree.leaves(table), jax.tree.leaves(again)):
-        np.testing.assert_array_equal(a, b)
-
-
-def test_a_table_without_weights_has_none():
-    table, weights = make_gather_table(np.array([0]), np.array([1]), 1, 2)
-    assert weights is None
-    assert [x.dtype for x in jax.tree.leaves(table)] == [np.int32, np.uint16, np.int32]
-
-
-@pytest.mark.parametrize(
-    ("rows", "sources", "weights", "message"),
-    [
-        ([0, 2], [0, 0], None, "rows must be from 0 to 1; got 0 to 2"),
-        ([-1, 0], [0, 0], None, "rows must be from 0 to 1; got -1 to 0"),
-        ([0, 0], [0, 3], None, "sources must be from 0 to 2; got 0 to 3"),
-        ([0.0, 1.0], [0, 0], None, "rows must be whole numbers"),
-        ([0, 1], [[0, 1]], None, "sources must be whole numbers"),
-        ([0, 1], [0], None, "a row, a source and a weight of each pair; got 2 rows and 1 sources"),
-        ([0, 1], [0, 1], [1.0], r"got 2 rows and 2 sources, weights \(1,\)"),
-    ],
-)
-def test_pairs_that_make_no_table_are_refused(rows, sources, weights, message):
-    with pytest.raises(ValueError, match=message):
-        make_gather_table(np.array(rows), np.array(sources), 2, 3, weights)
-
-
-def test_arrays_that_do_not_fit_are_refused():
-    case = case_of("ragged")
-    for values in (case.values[1:], case.values.astype(np.int32), case.values[None]):
-        with pytest.raises(ValueError, match=r"values must be float32 or float64 \(70,\)"):
-            gather(values, NO_WEIGHTS, case.table)
-    with pytest.raises(ValueError, match="weights must be"):
-        gather(case.values, case.column[1:], case.table)
 
 
 # CUDA
