@@ -1,14 +1,16 @@
 """Which tests use a class of the package, found in the source of the tests."""
 
 import ast
+import dataclasses
 import functools
 from pathlib import Path
 from typing import Any
 
+import jaxneuro as jn
 from tests.zoo import CASES
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"
-FOLDERS = ("neurons", "channels", "integrators", "science")
+OF_NEURONS = ("neurons", "channels", "integrators", "science")
 DEFINED = (ast.FunctionDef, ast.ClassDef)
 
 
@@ -16,15 +18,21 @@ def cases(cls: type) -> list[str]:
     """The names of the cases of a class in the zoo, also as a part of another model."""
     found = []
     for name, case in CASES.items():
-        parts = (case.model, *getattr(case.model, "channels", ()))
-        found += [name] if any(type(part) is cls for part in parts) else []
+        found += [name] if any(type(part) is cls for part in _parts(case.model)) else []
     return found
 
 
-def checks(cls: type) -> list[tuple[str, list[str]]]:
+def _parts(model: Any) -> list[Any]:
+    """A model and the models that it is composed of."""
+    inside = [getattr(model, field.name) for field in dataclasses.fields(model)]
+    every = [x for value in inside for x in (value if isinstance(value, tuple) else (value,))]
+    return [model, *(x for x in every if isinstance(x, jn.Model))]
+
+
+def checks(cls: type, folders: tuple[str, ...] = OF_NEURONS) -> list[tuple[str, list[str]]]:
     """Test files that name a class, each with the tests that do, directly or by what they use."""
     found = []
-    for file, tests in _tests().items():
+    for file, tests in _tests(folders).items():
         forms = {cls.__name__, f".{cls.__name__}"}
         named = [test for test, names in tests.items() if forms & names]
         found += [(file, [test.removeprefix("test_") for test in named])] if named else []
@@ -32,9 +40,9 @@ def checks(cls: type) -> list[tuple[str, list[str]]]:
 
 
 @functools.cache
-def _tests() -> dict[str, dict[str, set[str]]]:
+def _tests(folders: tuple[str, ...]) -> dict[str, dict[str, set[str]]]:
     """By file and test: all names in the test and in what it uses from its file."""
-    files = sorted(path for folder in FOLDERS for path in (TESTS / folder).glob("test_*.py"))
+    files = sorted(path for folder in folders for path in (TESTS / folder).glob("test_*.py"))
     return {str(path.relative_to(TESTS)): _names(path) for path in files}
 
 
@@ -59,7 +67,10 @@ def _pairs(target: Any, value: Any) -> list[tuple[ast.Name, Any]]:
 
 
 def _in(node: ast.AST) -> set[str]:
-    """Names of the file that a function or an assignment reads, and attributes of modules."""
+    """Names of the file that a function or an assignment reads, and attributes of modules.
+
+    Not those of an oracle, which has classes of its own.
+    """
     every = list(ast.walk(node))
     names = [x for x in every if isinstance(x, ast.Name)]
     own = (
@@ -68,7 +79,11 @@ def _in(node: ast.AST) -> set[str]:
         else set()
     )
     own |= {x.arg for x in every if isinstance(x, ast.arg)}
-    attributes = {f".{x.attr}" for x in every if isinstance(x, ast.Attribute)}
+    attributes = {
+        f".{x.attr}"
+        for x in every
+        if isinstance(x, ast.Attribute) and getattr(x.value, "id", "") != "oracle"
+    }
     return {x.id for x in names if x.id not in own} | attributes
 
 

@@ -109,15 +109,15 @@ SHOWN = {
 def draw(name: str, path: Path) -> None:
     """Writes the figure of a neuron model."""
     shown = SHOWN[name]
-    panels = [*shown.presets.items(), *shown.channels.items(), *shown.arrivals.items()]
-    figure, (left, right), places = _panels(len(panels))
+    extras = [*shown.presets.items(), *shown.channels.items(), *shown.arrivals.items()]
+    figure, (left, right), places = panels(len(extras))
     if name in ("PoissonSource", "Relay"):
         _draw_source(name, shown, left, right)
     else:
         cls = getattr(jn.neurons, name)
         _draw_step(cls(), shown, shown.step, left)
         _draw_curves(cls, shown, right)
-        for number, (place, (what, value)) in enumerate(zip(places, panels), start=1):
+        for number, (place, (what, value)) in enumerate(zip(places, extras), start=1):
             if what in shown.presets:
                 _draw_step(getattr(cls, what)(), shown, value, place, COLOURS[number])
                 place.set_title(f"{what}: {value:g}", fontsize=6.5)
@@ -127,18 +127,16 @@ def draw(name: str, path: Path) -> None:
                 place.set_title(f"with {what}: {value:g}", fontsize=6.5)
             else:
                 _draw_arrival(cls(), what, value, place)
-    _finish(figure)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, dpi=DPI, metadata={"Software": None})
-    picture = Image.open(buffer).convert("RGB").quantize(96, dither=Image.Dither.NONE)
-    picture.save(path, optimize=True)
+    finish(figure, path)
 
 
-def _panels(small: int) -> tuple[Figure, Sequence[Axes], list[Axes]]:
+def panels(
+    small: int, widths: tuple[float, float] = (1.5, 1.0)
+) -> tuple[Figure, Sequence[Axes], list[Axes]]:
     """The two large panels, and the small ones: beside them if they are few, else in rows below."""
     if small <= FEW:
         figure = Figure(figsize=(WIDTH, ROW), layout="constrained")
-        ratios = (1.4, 1.0, 0.6) if small else (1.5, 1.0)
+        ratios = (widths[0] - 0.1, widths[1], 0.6) if small else widths
         grid = figure.add_gridspec(max(small, 1), len(ratios), width_ratios=ratios)
         large = [figure.add_subplot(grid[:, k]) for k in range(2)]
         return figure, large, [figure.add_subplot(grid[k, 2]) for k in range(small)]
@@ -147,11 +145,12 @@ def _panels(small: int) -> tuple[Figure, Sequence[Axes], list[Axes]]:
     figure = Figure(figsize=(WIDTH, ROW + LOW * rows), layout="constrained")
     parts: Any = figure.subfigures(1 + rows, 1, height_ratios=[ROW] + rows * [LOW])
     top, *below = parts
-    large = top.subplots(1, 2, width_ratios=(1.5, 1.0))
+    large = top.subplots(1, 2, width_ratios=widths)
     return figure, large, [axis for row in below for axis in row.subplots(1, columns)]
 
 
-def _finish(figure: Figure) -> None:
+def finish(figure: Figure, path: Path) -> None:
+    """Sets sizes and lines of all panels, and writes the figure with few colours."""
     for axis in figure.axes:
         small = axis.title.get_text() != ""
         axis.tick_params(labelsize=6 if small else 7, width=0.6, length=2.5)
@@ -159,6 +158,10 @@ def _finish(figure: Figure) -> None:
         axis.spines[["left", "bottom"]].set_linewidth(0.6)
         for text in (axis.xaxis.label, axis.yaxis.label):
             text.set_fontsize(7.5)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, dpi=DPI, metadata={"Software": None})
+    picture = Image.open(buffer).convert("RGB").quantize(96, dither=Image.Dither.NONE)
+    picture.save(path, optimize=True)
 
 
 def _draw_step(model: Any, shown: Shown, step: float, axis: Axes, colour: str = BLUE) -> None:

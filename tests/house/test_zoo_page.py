@@ -1,13 +1,15 @@
-"""The page of all models is what its script writes, and names every one of them."""
+"""The pages of all models are what their script writes, and name every one of them."""
 
 import re
 
 import pytest
 
 import jaxneuro as jn
-from scripts import zoo_page
+from scripts import zoo_page, zoo_transmission
+from scripts.zoo_checks import checks
 from scripts.zoo_figures import SHOWN
 from scripts.zoo_names import KINDS, PEERS
+from scripts.zoo_sections import FIGURES
 
 NEURONS = zoo_page.neurons()
 WRITTEN = zoo_page.PAGE.read_text()
@@ -30,13 +32,13 @@ def test_a_neuron_has_a_place_and_a_figure(name):
     section = WRITTEN.split(f"\n### {name}\n", 1)[1].split("\n### ", 1)[0]
     assert f"](zoo/{name}.png)" in section
     assert "the laws on `" in section
-    figure = zoo_page.FIGURES / f"{name}.png"
+    figure = FIGURES / f"{name}.png"
     assert figure.read_bytes().startswith(b"\x89PNG")
     assert 4_000 < figure.stat().st_size < 60_000
 
 
 def test_no_figure_is_left_over():
-    assert {x.stem for x in zoo_page.FIGURES.iterdir()} == set(NEURONS)
+    assert {x.stem for x in FIGURES.iterdir()} == {*NEURONS, *zoo_transmission.figures()}
 
 
 def test_every_channel_and_integrator_has_a_place():
@@ -65,6 +67,6 @@ def test_no_line_of_a_docstring_becomes_a_list():
 
 def test_checks_are_found_through_helpers():
     """Also tests that reach the class by a name of the file, and none that do not."""
-    found = dict(zoo_page.checks(jn.neurons.PoissonSource))["neurons/test_sources.py"]
+    found = dict(checks(jn.neurons.PoissonSource))["neurons/test_sources.py"]
     assert "draws" in found
     assert "half_a_spike_is_one" not in found
