@@ -1,5 +1,6 @@
 """The page on writing models: its code runs, and does what the page says."""
 
+import math
 import re
 from pathlib import Path
 
@@ -20,10 +21,19 @@ def numbers(text: str, pattern: str) -> list[float]:
     return [float(x) for x in re.findall(pattern, text)]
 
 
+def length(text: str) -> int:
+    return len([line for line in text.splitlines() if line.strip()])
+
+
 def test_the_first_neuron_has_fifteen_lines():
     first = blocks(PAGE)[0]
-    body = first[first.index("class TiredState") :]
-    assert len([line for line in body.splitlines() if line.strip()]) <= 15
+    assert length(first[first.index("class TiredState") :]) <= 15
+
+
+@pytest.mark.parametrize("name", ["Desensitizing", "Tiring"])
+def test_a_receptor_and_a_release_have_fifteen_lines(name):
+    (text,) = [x for x in blocks(PAGE) if f"class {name}State" in x]
+    assert length(text[text.index(f"class {name}State") : text.index("cells = ")]) <= 15
 
 
 def test_the_neuron_tires(printed):
@@ -52,15 +62,36 @@ def test_a_counter_counts_to_five(printed):
     assert arrived // 5 - 1 <= spikes <= arrived // 5
 
 
-def test_the_receptor_and_the_oracle(printed):
-    ((v, g),) = re.findall(r"(-[\d.]+) mV, ([\d.]+) nS", printed)
-    assert -70.0 < float(v) < -55.0
-    assert float(g) == pytest.approx(54.5, abs=0.1)  # 20 nS thrice, 10 ms apart
+def test_the_receptor_desensitises(printed):
+    ((first, second, third),) = [
+        numbers(x, r"[\d.]+(?=[,\]])") for x in re.findall(r"nS: (\[.*?\])", printed)
+    ]
+    left = 1.0 - 0.5 * math.exp(-20.0 / 200.0)  # ready at the second spike
+    assert first == 5.0
+    assert second == pytest.approx(5.0 * left + 5.0 * math.exp(-20.0 / 5.0), abs=0.01)
+    assert third < second
+    (v,) = numbers(printed, r"at most (-[\d.]+) mV")
+    assert -70.0 < v < -60.0
+
+
+def test_the_release_tires_and_recovers(printed):
+    ((*tired, late),) = [
+        numbers(x, r"[\d.]+") for x in re.findall(r"left after a spike: (.*)", printed)
+    ]
+    x, expected = 1.0, []
+    for _ in range(3):
+        expected.append(0.6 * x)
+        x = 1.0 + (0.6 * x - 1.0) * math.exp(-10.0 / 100.0)
+    assert tired == pytest.approx(expected, abs=0.006)
+    assert late == pytest.approx(0.6, abs=0.006)
+
+
+def test_the_oracle_is_near(printed):
     (off,) = numbers(printed, r"oracle: (\S+) mV")
     assert off < 1e-3
 
 
 def test_every_link_leads_somewhere():
     links = re.findall(r"\]\(([^)#]+)\)", (ROOT / PAGE).read_text())
-    assert {"zoo.md", "../CONTRIBUTING.md"} <= set(links)
+    assert {"zoo.md", "zoo_transmission.md", "../CONTRIBUTING.md"} <= set(links)
     assert [x for x in links if not (ROOT / PAGE).parent.joinpath(x).exists()] == []
