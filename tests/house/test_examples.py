@@ -38,6 +38,9 @@ SMALL = {
     ],
     "two_choice": ["--trials", "20", "--seeds", "2", "--out", "out.png"],
     "vogels2011": ["--neurons", "500", "--seconds", "2", "--out", "out.png"],
+    "working_memory": [
+        *("--neurons", "256", "--seconds", "1", "--seeds", "1", "--out", "out.png"),
+    ],
 }
 
 
