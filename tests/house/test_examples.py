@@ -30,6 +30,7 @@ SMALL = {
     ],
     "four_dimensions": ["--network", "small.json", "--ms", "50", "--out", "out.png"],
     "lattice": ["--side", "20", "--ms", "60", "--out", "out.gif"],
+    "neurotransmitters": ["--side", "20", "--ms", "60", "--out", "out.png"],
     "parse_sentence": ["--neurons", "1000", "--out", "out.png"],
     "song2000": ["--seconds", "1", "--inputs", "100", "--out", "out.png"],
     "sweep": ["--neurons", "100", "--points", "2", "--out", "out.png"],
