@@ -73,6 +73,9 @@ def build(
     longest = {name: longest_delay(r, dt) for name, r in grouping.resolved.items()}
     for r in grouping.resolved.values():
         check_unstored(r)
+    check_signs(description)
+    for c in description.couplings:
+        check_coupling(grouping, c, dt, dtype)
     expected = estimate(
         grouping.resolved.values(), grouping.neurons, weights.itemsize, drawn.values()
     )
@@ -83,9 +86,6 @@ def build(
     for group in groups:
         check_neuron(group, dt, dtype, coupled=gap_coupled(description, group))
     check_releases(grouping, groups, dt, dtype)
-    check_signs(description)
-    for c in description.couplings:
-        check_coupling(grouping, c, dt, dtype)
     couplings = [
         build_coupling(grouping, groups, c, drawn[c.name], (seed, dt, dtype))
         for c in sorted(description.couplings, key=lambda c: c.name)
@@ -133,10 +133,11 @@ def _check_models(description: Description, dt: float) -> None:
     for p in description.populations:
         check_grid(f"population {p.name!r}", p.model, dt)
         check_stable(f"population {p.name!r}", p.model, dt)
-    for p in description.projections:
-        check_grid(f"projection {p.name!r}: synapse", synapse_of(p), dt)
-        check_grid(f"projection {p.name!r}: release", p.release, dt)
-        check_names(p)
+    for p in (*description.projections, *description.couplings):
+        if p.synapse is not None and p.release is not None:
+            check_grid(f"{p.label}: synapse", synapse_of(p), dt)
+            check_grid(f"{p.label}: release", p.release, dt)
+            check_names(p)
 
 
 def _points(description: Description, resolver: Resolver, dtype: Any) -> dict[str, jax.Array]:

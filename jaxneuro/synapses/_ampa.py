@@ -1,6 +1,6 @@
 """AMPA receptor: fast excitation."""
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -33,6 +33,8 @@ class AMPA(Synapse):
 
     **Source** Brunel and Wang (2001), doi:10.1023/A:1011204814320.
     """
+
+    weight_sign: ClassVar[int] = 1
 
     tau_syn: Parameter = param(2.0, unit="ms", above=0.0)
     e_rev: Parameter = param(0.0, unit="mV")

@@ -1,6 +1,6 @@
 """GABA_A receptor: fast inhibition."""
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -34,6 +34,8 @@ class GABA_A(Synapse):  # noqa: N801
 
     **Source** Brunel and Wang (2001), doi:10.1023/A:1011204814320.
     """
+
+    weight_sign: ClassVar[int] = 1
 
     tau_syn: Parameter = param(5.0, unit="ms", above=0.0)
     e_rev: Parameter = param(-70.0, unit="mV")
