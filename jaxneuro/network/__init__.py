@@ -14,6 +14,7 @@ from ._group_state import GroupState as GroupState
 from ._initial import Initial as Initial
 from ._learning import check_within as check_within
 from ._learning import plastic_pathway as plastic_pathway
+from ._members import as_floating as as_floating
 from ._members import first_member as first_member
 from ._named import Holder as Holder
 from ._named import holders_at as holders_at
