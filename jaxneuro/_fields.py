@@ -6,9 +6,11 @@ whole. Everything else is *static* and part of the compiled program.
 """
 
 import dataclasses
+import inspect
 import types
 import typing
-from typing import Any, TypeAlias
+from collections.abc import Mapping
+from typing import Any, ClassVar, TypeAlias
 
 import equinox as eqx
 import jax
@@ -16,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ._arrays import as_array
-from ._checks import check_bounds, is_traced
+from ._checks import check_bounds, is_traced, unknown
 
 # The type of a parameter field: it takes any number or array and holds an array.
 Parameter: TypeAlias = Any
@@ -108,9 +110,24 @@ def table(default: Any = dataclasses.MISSING, *, converter: Any = _as_table) -> 
 class Model(eqx.Module):
     """An immutable value whose leaves are its parameters; checks its fields when it is made.
 
+    `absent` says what to use instead of a parameter that a class does not have, by its name.
+
     **Raises** `ValueError` for a parameter that is not finite, out of its range, or
-    of more than one axis.
+    of more than one axis, and for one that the class does not have.
     """
+
+    absent: ClassVar[Mapping[str, str]] = {}
+
+    def __new__(cls, *args: Any, **named: Any) -> "Model":
+        if not named.keys() <= cls.__dataclass_fields__.keys():  # else all are known
+            takes = inspect.signature(cls.__init__).parameters
+            if not any(p.kind is p.VAR_KEYWORD for p in takes.values()):
+                for name in named.keys() - takes.keys():
+                    what = cls.absent.get(name)
+                    known = [x for x in takes if x != "self"]
+                    error = unknown(f"parameter of {cls.__name__}", name, known)
+                    raise error if what is None else ValueError(f"{cls.__name__}: {what}; {error}")
+        return super().__new__(cls)
 
     def __init_subclass__(cls) -> None:
         for name, field in vars(cls).items():

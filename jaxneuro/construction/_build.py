@@ -72,6 +72,7 @@ def build(
     grouping = Grouping(description, {p.name: resolver.resolve(p) for p in description.projections})
     drawn = {c.name: resolver.resolve(c.drawn()) for c in description.couplings}
     longest = {name: longest_delay(r, dt) for name, r in grouping.resolved.items()}
+    _check_parts(grouping, dt, dtype)
     expected = estimate(
         grouping.resolved.values(), grouping.neurons, weights.itemsize, drawn.values()
     )
@@ -79,7 +80,7 @@ def build(
     stimulations = prepare_stimuli(grouping, resolver, seed, dt)
     numbers = range(len(grouping.groups))
     groups = [build_group(grouping, stimulations, number, dtype) for number in numbers]
-    _check_parts(grouping, groups, dt, dtype)
+    _check_groups(grouping, groups, dt, dtype)
     couplings = [
         build_coupling(grouping, groups, c, drawn[c.name], (seed, dt, dtype))
         for c in sorted(description.couplings, key=lambda c: c.name)
@@ -101,17 +102,21 @@ def build(
     return with_modulators(net, description.modulators, resolver)
 
 
-def _check_parts(grouping: Grouping, groups: list, dt: float, dtype: Any) -> None:
-    """Raises `ValueError` for parts that do not fit each other."""
-    description = grouping.description
+def _check_parts(grouping: Grouping, dt: float, dtype: Any) -> None:
+    """Raises `ValueError` for projections and couplings that cannot be."""
     for r in grouping.resolved.values():
         check_unstored(r)
-    for group in groups:
-        check_neuron(group, dt, dtype, coupled=gap_coupled(description, group))
-    check_releases(grouping, groups, dt, dtype)
-    check_signs(description)
-    for c in description.couplings:
+    check_signs(grouping.description)
+    for c in grouping.description.couplings:
         check_coupling(grouping, c, dt, dtype)
+
+
+def _check_groups(grouping: Grouping, groups: list, dt: float, dtype: Any) -> None:
+    """Raises `ValueError` for neurons and releases that do not do what the network needs."""
+    for group in groups:
+        coupled = gap_coupled(grouping.description, group)
+        check_neuron(group, dt, dtype, coupled=coupled)
+    check_releases(grouping, groups, dt, dtype)
 
 
 def _build_pathways(
@@ -142,10 +147,11 @@ def _check_models(description: Description, dt: float) -> None:
     for p in description.populations:
         check_grid(f"population {p.name!r}", p.model, dt)
         check_stable(f"population {p.name!r}", p.model, dt)
-    for p in description.projections:
-        check_grid(f"projection {p.name!r}: synapse", synapse_of(p), dt)
-        check_grid(f"projection {p.name!r}: release", p.release, dt)
-        check_names(p)
+    for p in (*description.projections, *description.couplings):
+        if p.synapse is not None and p.release is not None:
+            check_grid(f"{p.label}: synapse", synapse_of(p), dt)
+            check_grid(f"{p.label}: release", p.release, dt)
+            check_names(p)
 
 
 def _points(description: Description, resolver: Resolver, dtype: Any) -> dict[str, jax.Array]:

@@ -2,14 +2,23 @@
 
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 
 from .._arrays import as_array
-from .._types import Neuron
+from .._checks import unknown
+from .._types import Neuron, state_variables
 from ..description import Coupling, ResolvedProjection
 from ..kernels import make_gather_table
-from ..network import CouplingLayer, CouplingSpan, Side, check_conductances
-from ._check_release import check_step, voltage_of
+from ..network import (
+    CouplingLayer,
+    CouplingSpan,
+    Side,
+    check_conductances,
+    first_member,
+    initial_state,
+)
+from ._check_release import check_step
 from ._check_signs import check_drawn
 from ._drawing import ProjectionBundle, own_weights
 from ._grouping import Grouping
@@ -44,17 +53,20 @@ class Pairs(NamedTuple):
 
 def check_coupling(grouping: Grouping, c: Coupling, dt: float, dtype: Any) -> None:
     """Raises `ValueError` for a coupling of neurons that cannot be coupled in this way."""
-    ends = {part.population: _model(grouping, part.population) for part in (c.pre, c.post)}
     if not c.electrical:
-        check_step(c, ends[c.pre.population], dt, dtype)
+        check_step(c, _model(grouping, c.pre.population), dt, dtype)
         return
-    for name, model in ends.items():
-        if voltage_of(model) is None:
+    for part in (c.pre, c.post):
+        model = _model(grouping, part.population)
+        state = jax.eval_shape(lambda m: initial_state(m, 2), first_member(model))
+        if "v" not in state_variables(state):
             raise ValueError(
-                f"{c.label}: gap junctions join neurons with a voltage; {name!r} is a "
+                f"{c.label}: gap junctions join neurons with a voltage v; {part.population!r} is a "
                 f"{type(model).__name__}, which has none. Give release= and synapse= for a graded "
                 "coupling"
             )
+    if c.initial:
+        raise unknown(f"state variable of {c.label}", next(iter(c.initial)), ())
 
 
 def _model(grouping: Grouping, population: str) -> Neuron:
@@ -97,14 +109,16 @@ def _pairs(c: Coupling, resolved: ResolvedProjection, bundle: ProjectionBundle, 
     weights = np.concatenate([np.zeros(0, dtype), *(p.weights for p in pieces)]) if own else None
     bundle.forget()
     if weights is not None:
-        check_drawn(c, weights)
+        check_drawn(c, weights, resolved.target)
     pairs = Pairs(pre, post, weights)
-    if not resolved.same:
+    if c.pre.population != c.post.population:
         return pairs
     if c.electrical:  # no current flows from a neuron to itself
         pairs = pairs.where(pairs.pre != pairs.post)
     if not c.symmetric:
         return pairs
+    if not resolved.same:  # two parts without a neuron in common
+        return _both_ways(pairs)
     if c.rule.pairs == "drawn":
         return _both_ways(pairs.where(pairs.pre <= pairs.post))
     return _both_ways(_listed_once(c, pairs))

@@ -6,7 +6,7 @@ import jax
 
 from .._fields import inner, parameters
 from .._types import state_variables
-from ..description import Projection
+from ..description import Coupling, Projection
 from ..network import first_member
 from ._grouping import synapse_of
 from ._starts import any_state
@@ -14,12 +14,12 @@ from ._starts import any_state
 _OWN = {"gain", "weight"}  # what a projection itself has
 
 
-def check_names(p: Projection) -> None:
-    """Raises `ValueError` where one name of a projection would mean two things.
+def check_names(p: Projection | Coupling) -> None:
+    """Raises `ValueError` where one name of a projection or coupling would mean two things.
 
     Its synapse and its release are set and read by the name of the projection.
     """
-    label = f"projection {p.name!r}"
+    label = p.label
     kinds = {"synapse": synapse_of(p), "release": p.release}
     (synapse, of_synapse), (release, of_release) = (
         (f"{kind} {type(model).__name__}", (_parameters(model), _variables(model)))
@@ -34,8 +34,8 @@ def check_names(p: Projection) -> None:
     for model, (names, _) in ((synapse, of_synapse), (release, of_release)):
         if names & _OWN:
             raise ValueError(
-                f"{label}: {model} must not have a parameter {min(names & _OWN)!r}, which "
-                "a projection has itself. Rename it in the class"
+                f"{label}: {model} must not have a parameter {min(names & _OWN)!r}, which a "
+                f"{label.split()[0]} has itself. Rename it in the class"
             )
 
 

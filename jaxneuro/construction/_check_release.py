@@ -8,7 +8,7 @@ import numpy as np
 
 from .._types import Drive, Neuron
 from ..description import Projection
-from ..network import Group, first_member, initial_state
+from ..network import Group, as_floating, first_member, initial_state
 from ._grouping import Grouping
 from ._starts import any_state
 
@@ -40,7 +40,7 @@ def voltage_of(neuron: Neuron) -> Any:
 def check_step(p: Any, neuron: Neuron, dt: float, dtype: Any) -> None:
     """Raises `ValueError` for a release whose step does not fit its role or its sources."""
     label = f"{p.label}: release {type(p.release).__name__}"
-    model = first_member(p.release)
+    model = as_floating(first_member(p.release), dtype)
     state = jax.eval_shape(lambda m: any_state(m, 2), model)
     spikes = np.zeros(2, bool)
     v = None if voltage_of(neuron) is None else np.zeros(2, dtype)

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Neuron, Synapse
+from .._types import Neuron
 from ..description import Coupling, Description, is_computed
+from ..network import sign_of
 from ..numerics import Distribution, drawn
-from ..synapses import Direct, Into
+from ..synapses import Into
 
 _EXTREMES = np.array([0, 2**32 - 1], np.uint32)
 
@@ -19,13 +20,14 @@ def check_signs(description: Description) -> None:
         if isinstance(p, Coupling) or p.synapse is not None:
             gain = getattr(p, "gain", 1.0)
             values = _known(p.weight)
-            check_sign(p, _sign(description, p), [gain * x for x in values], p.weight)
+            neuron = description.population(p.post.population).model
+            check_sign(p, _sign(neuron, p), [gain * x for x in values], p.weight)
 
 
-def check_drawn(p: Any, weights: np.ndarray, description: Description | None = None) -> None:
-    """The same for weights that a function has given."""
-    check_sign(p, _sign(description, p), [p.gain * weights.min(initial=0.0)], "a weight")
-    check_sign(p, _sign(description, p), [p.gain * weights.max(initial=0.0)], "a weight")
+def check_drawn(p: Any, weights: np.ndarray, neuron: Neuron) -> None:
+    """The same for weights that a function has given; `neuron` is the model of the targets."""
+    extremes = weights.min(initial=0.0), weights.max(initial=0.0)
+    check_sign(p, _sign(neuron, p), [p.gain * x for x in extremes], "a weight")
 
 
 def check_sign(p: Any, wanted: tuple[int, str], values: Sequence[Any], given: Any) -> None:
@@ -49,18 +51,8 @@ def _known(weight: Any) -> list[Any]:
     return [] if weight is None or is_computed(weight) else [weight]
 
 
-def _sign(description: Description | None, p: Any) -> tuple[int, str]:
+def _sign(neuron: Neuron, p: Any) -> tuple[int, str]:
     """The sign of the weights of a sender, 0 for any, and why."""
     if p.synapse is None:
         return 1, "it is the conductance of gap junctions"
-    synapse: Synapse = p.synapse
-    if isinstance(synapse, Direct) and description is not None:
-        neuron: Neuron = description.population(p.post.population).model
-        sign = neuron.port_signs.get(synapse.port, 0)
-        kind = "excitatory" if sign > 0 else "inhibitory"
-        name = type(neuron).__name__
-        return sign, f"it goes to the {kind} port {synapse.port!r} of a {name}"
-    receptor = synapse.receptor if isinstance(synapse, Into) else synapse
-    name = type(receptor).__name__
-    reversal = f" (an inhibitory {name} has a low e_rev)" if hasattr(receptor, "e_rev") else ""
-    return receptor.weight_sign, f"what arrives at a {name} opens its channels{reversal}"
+    return sign_of(neuron, p.synapse.receptor if isinstance(p.synapse, Into) else p.synapse)

@@ -101,7 +101,7 @@ def _start(p: Sender, variable: str, value: Any, kind: Any, span: tuple, dtype: 
 def _once(p: Sender, start: Start, earlier: list[Start]) -> Start:
     """`start`, or `ValueError` if another sender has given the same numbers."""
     for other in earlier:
-        if (other.variable, other.first) == (start.variable, start.first):
+        if start.n and (other.variable, other.first) == (start.variable, start.first) and other.n:
             raise ValueError(
                 f"{p.label}: initial {start.variable} must be given once; {other.owner!r} shares "
                 "the receptor or the release and gives it too. Give it in one of them"

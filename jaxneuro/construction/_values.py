@@ -130,6 +130,7 @@ class SynapseValues:
         counts: np.ndarray,
     ):
         p = self._projection = resolved.projection
+        self._target = resolved.target
         self._dt, self._dtypes = dt, dtypes
         self._key = stream_key(seed, p.name, "values")
         own = is_individual(p.weight), is_individual(p.delay)
@@ -165,7 +166,7 @@ class SynapseValues:
         if of_weight is not None and weights is None:
             weights = of_weight.of_synapses(*synapses).astype(self._dtypes[0])
             if of_weight.function is not None:
-                check_drawn(self._projection, weights)
+                check_drawn(self._projection, weights, self._target)
         if of_delay is not None and delays is None:
             delays = self._steps(of_delay.of_synapses(*synapses))
         return weights, delays

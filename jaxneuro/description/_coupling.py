@@ -138,12 +138,20 @@ class _Drawn(Projection):
         return f"coupling {self.name!r}"
 
 
-def check_pairs(c: Coupling, same: bool) -> None:
-    """Raises `ValueError` where every pair of a population cannot be drawn once."""
+def check_pairs(c: Coupling, same: bool, overlap: bool) -> None:
+    """Raises `ValueError` where every pair of a population cannot be drawn once.
+
+    `same` says whether both ends are the same neurons, `overlap` whether some are on both sides.
+    """
     if c.symmetric and not c.electrical and c.pre.population != c.post.population:
         raise ValueError(
             f"{c.label}: a graded coupling of two populations goes one way, its release is that of "
             "the sources; describe another Coupling for the other way"
+        )
+    if c.symmetric and overlap and not same:
+        raise ValueError(
+            f"{c.label}: the parts of a population in a symmetric coupling must be equal or have "
+            "no neuron in common; these overlap. Split them, or give symmetric=False"
         )
     if not (c.symmetric and same):
         return

@@ -16,7 +16,7 @@ from ._modulator import Modulator
 from ._part import as_part
 from ._population import Population
 from ._projection import Projection
-from ._resolve import ResolvedProjection, Resolver, count
+from ._resolve import ResolvedProjection, Resolver, count, overlap
 from ._stimulation import Stimulation, check_one_per_neuron
 
 
@@ -66,6 +66,8 @@ class Description:
             check_name("an area", name)
             check_kind(f"area {name!r}", area, Area)
         self._check_names()
+        for c in self.couplings:
+            self._check_ends(c)
         for p in self.projections:
             self._check_projection(p)
         for s in self.stimuli:
@@ -122,8 +124,8 @@ class Description:
             label = f"stimulation {s.name!r}: synapse"
             check_lengths(label, s.synapse, self.population(name).n, name)
 
-    def _check_coupling(self, c: Coupling) -> None:
-        """Raises `ValueError` for a coupling of what is not there, or that cannot be symmetric."""
+    def _check_ends(self, c: Coupling) -> None:
+        """Raises `ValueError` for a coupling of what is no population."""
         driving = {s.name for s in self.stimuli}
         for part in (c.pre, c.post):
             if part.population in driving:
@@ -132,7 +134,11 @@ class Description:
                     "populations"
                 )
             self.population(part.population)
-        check_pairs(c, self._resolved[c.name].same)
+
+    def _check_coupling(self, c: Coupling) -> None:
+        """Raises `ValueError` for a coupling that cannot be symmetric, or for wrong lengths."""
+        r, same_population = self._resolved[c.name], c.pre.population == c.post.population
+        check_pairs(c, r.same, same_population and overlap(r.pre, r.post))
         for what, model, part in (("synapse", c.synapse, c.post), ("release", c.release, c.pre)):
             if model is not None:
                 n = self.population(part.population).n

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import unknown
+from .._types import Neuron
 from ..connectivity import Rule
 from ..numerics import stream_key
 from ..space import Area, Place
@@ -21,7 +22,7 @@ class ResolvedProjection:
 
     **Fields** `projection`; `rule` bound to positions; `pre`, `post` the neurons of each side;
     `sizes` how many; `same` whether both sides are the same neurons; `places` of the whole
-    populations, for values by distance.
+    populations, for values by distance; `target` the model of the target neurons.
     """
 
     projection: Any
@@ -31,6 +32,7 @@ class ResolvedProjection:
     sizes: tuple[int, int]
     same: bool
     places: tuple[Place | None, Place | None]
+    target: Neuron
 
     @property
     def expected(self) -> float:
@@ -116,7 +118,8 @@ class Resolver:
             )
         rule.check(label, *sizes, same)
         places = self.place(p.pre.population), self.place(p.post.population)
-        resolved = ResolvedProjection(p, rule, pre, post, sizes, same, places)
+        target = self._description.population(p.post.population).model
+        resolved = ResolvedProjection(p, rule, pre, post, sizes, same, places, target)
         for what in ("weight", "delay"):
             if isinstance(getattr(p, what), np.ndarray):
                 _check_array(label, resolved, what)
@@ -165,3 +168,9 @@ def _stretch(index: np.ndarray) -> Neurons:
 def count(neurons: Neurons) -> int:
     """How many neurons."""
     return neurons.stop - neurons.start if isinstance(neurons, slice) else neurons.size
+
+
+def overlap(a: Neurons, b: Neurons) -> bool:
+    """Whether two parts of a population have a neuron in common."""
+    a, b = (np.arange(x.start, x.stop) if isinstance(x, slice) else x for x in (a, b))
+    return bool(np.intersect1d(a, b).size)

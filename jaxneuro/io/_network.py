@@ -270,7 +270,7 @@ def _stimulation(entry: Entry, populations: dict, areas: dict) -> Stimulation:
         "stimulus": model(entry["stimulus"], Stimulus, "stimulus"),
     }
     if "weight" in entry:
-        given["weight"] = numbers(entry["weight"])
+        given["weight"] = value(entry["weight"], (Distribution,))
     if "synapse" in entry:
         given["synapse"] = model(entry["synapse"], Synapse, "synapse model")
     given |= {key: number(entry[key]) for key in ("delay", "start", "stop") if key in entry}

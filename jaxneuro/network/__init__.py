@@ -14,6 +14,7 @@ from ._group_state import GroupState as GroupState
 from ._initial import Initial as Initial
 from ._learning import check_within as check_within
 from ._learning import plastic_pathway as plastic_pathway
+from ._members import as_floating as as_floating
 from ._members import first_member as first_member
 from ._modulator import Kinetics as Kinetics
 from ._modulator import ModulatorLayer as ModulatorLayer
@@ -38,6 +39,7 @@ from ._plastic_state import PlasticState as PlasticState
 from ._rewire import rewire as rewire
 from ._ring import count_inputs as count_inputs
 from ._ring import input_rows as input_rows
+from ._signs import sign_of as sign_of
 from ._spread_group import SpreadGroup as SpreadGroup
 from ._spread_network import SpreadNetwork as SpreadNetwork
 from ._stable_coupling import check_conductances as check_conductances

@@ -9,13 +9,14 @@ import jax
 import numpy as np
 
 from .._arrays import as_array
-from .._checks import check_bounds, check_size
+from .._checks import check_size, is_traced
 from .._fields import check_lengths, inner, parameters
 from .._types import Neuron, Plasticity, Stimulus
 from ..numerics import check_grid, check_stable, stream_key
 from ._members import member, replace_member, replaced
 from ._named import Holder, named, projection, stimulation
-from ._stable_coupling import check_layer
+from ._signs import check_set_sign
+from ._stable_coupling import check_layer, check_population
 
 # Sets one number that is not a parameter of a model: (network, label, value) -> network.
 Setter = Callable[[Any, str, Any], Any]
@@ -33,6 +34,8 @@ def set_values(net: Any, name: str, values: dict[str, Any]) -> Any:
     for number, mine in by_holder.items():
         holder = found.holders[number]
         net = eqx.tree_at(holder.model, net, _with(found.label, holder, net, mine))
+        if holder.kind == "population":
+            check_population(net, name)
     for key, value in values.items():
         if key in setters:
             net = setters[key](net, found.label, value)
@@ -73,6 +76,9 @@ def _set_weight(net: Any, number: int, layer: int, index: int, value: Any, label
             f"{label}: weight must be one number or of shape ({size},); got {np.shape(value)}"
         )
     check_size(f"{label}: weight", value)
+    if not is_traced(value):
+        now = None, 1.0
+        check_set_sign(label, net.groups[number], stimulus.receptor, ("weight", value), now)
     weight = replace_member(stimulus.weight, stimulus.sizes, index, value)
     return eqx.tree_at(lambda n: n.groups[number].stimuli[layer].weight, net, weight)
 
@@ -88,6 +94,11 @@ def _set_entry(net: Any, number: int, index: int, key: str, value: Any, label: s
     if np.shape(value) != ():
         raise ValueError(f"{label}: {key} must be one number; got shape {np.shape(value)}")
     check_size(f"{label}: {key}", value)
+    mine = pathway.members[index]
+    if not any(map(is_traced, (value, pathway.weight, pathway.gain))):
+        weight, gain = (np.asarray(x)[index] for x in (pathway.weight, pathway.gain))
+        now = None if mine.individual else weight, gain
+        check_set_sign(label, net.groups[pathway.target], mine.receptor, (key, value), now)
     vector = getattr(pathway, key)
     vector = replaced(vector, index, as_array(value, vector.dtype))
     return eqx.tree_at(lambda n: getattr(n.pathways[number], key), net, vector)
@@ -104,11 +115,13 @@ def _set_coupling(net: Any, number: int, key: str, value: Any, label: str) -> An
     if np.shape(value) != ():
         raise ValueError(f"{label}: {key} must be one number; got shape {np.shape(value)}")
     check_size(f"{label}: {key}", value)
-    electrical = layer.release is None
-    check_bounds(f"{label}: {key}", value, at_least=0.0 if electrical else None)
+    if not any(map(is_traced, (value, layer.weight, layer.gain))):
+        now = None if layer.span.individual else layer.weight, layer.gain
+        target = net.groups[layer.sides[0].target]
+        check_set_sign(label, target, layer.span.receptor, (key, value), now)
     value = as_array(value, getattr(layer, key).dtype)
     net = eqx.tree_at(lambda n: getattr(n.couplings[number], key), net, value)
-    if electrical:
+    if layer.release is None:
         check_layer(net, number)
     return net
 

@@ -3,9 +3,10 @@
 Neighbours are seen as they were at the start of the step. With the conductance G in all at a
 neuron, its own voltage moves by a factor R(G) over a step, and its neighbours' by C(G) = G dv/dI.
 In the fastest mode of a ring or a lattice, neighbours move against each other, and a step
-multiplies it by R - C; it must not grow: |R - C| <= 1. No network of equal neurons needs more (the
-rows of its matrix of couplings have the sum G). An exact step has R + C <= 1 for any G; forward
-Euler has R - C = 1 - 2 G dt / c_m, so that G dt / c_m must be at most 1.
+multiplies it by R - C; it must not grow by more than a neuron does alone: |R - C| <= max(1, R(0)).
+No network of equal neurons needs more (the rows of its matrix of couplings have the sum G). An
+exact step has R + C <= 1 for any G; forward Euler has R - C = 1 - 2 G dt / c_m, so that G dt / c_m
+must be at most 1.
 """
 
 import functools
@@ -15,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._arrays import as_array
 from .._checks import is_traced
 from .._types import Drive, Neuron
 from ._coupling import CouplingLayer
@@ -32,20 +34,25 @@ def largest_conductance(model: Neuron, dt: float) -> float:
     Found from derivatives of one step at the start values of the model, at many sums at once.
     """
     model = first_member(model)
-    nothing = np.zeros(_TRIED.size)
-    per_current = np.asarray(_moved(model, nothing, dt)[1], np.float64)
+    per_current = np.asarray(_moved(model, np.zeros(_TRIED.size), dt)[1], np.float64)
     if not per_current[0] > 0:
         return np.inf
     low, tried = 0.0, _TRIED / per_current[0]
     for _ in range(2):  # coarsely, and then between the last stable sum and the first other
-        own, others = (np.asarray(x, np.float64) for x in _moved(model, tried, dt))
-        growing = ~(np.abs(own - tried * others) <= 1 + _SLACK)
+        growing = _growing(model, tried, dt)
         if not growing.any():
             return np.inf if low == 0.0 else float(tried[-1])
         first = int(np.argmax(growing))
         low = float(tried[first - 1]) if first else low
         tried = np.linspace(low, float(tried[first]), _TRIED.size)
     return low
+
+
+def _growing(model: Neuron, conductance: np.ndarray, dt: float) -> np.ndarray:
+    """Where what neighbours move against each other grows: (tried,)."""
+    alone = np.asarray(_moved(model, np.zeros(_TRIED.size), dt)[0], np.float64)
+    own, others = (np.asarray(x, np.float64) for x in _moved(model, conductance, dt))
+    return ~(np.abs(own - conductance * others) <= np.maximum(1.0, alone) + _SLACK)
 
 
 @functools.partial(jax.jit, static_argnums=2)
@@ -64,6 +71,34 @@ def _moved(model: Neuron, conductance: Any, dt: float) -> tuple[jax.Array, jax.A
     return own, jax.jvp(after, (start, zero), (zero, one))[1]
 
 
+def _first_growing(model: Neuron, totals: np.ndarray, dt: float) -> int:
+    """A neuron whose sum of conductances is too large; that of the largest sum if none is.
+
+    Neurons of one set of parameters have one limit, others are tried one by one.
+    """
+    largest, n = int(np.argmax(totals)), totals.size
+    if not any(np.ndim(x) for x in jax.tree.leaves(model)):
+        return largest
+    for start in range(0, n, _TRIED.size):
+        some = np.minimum(np.arange(start, start + _TRIED.size), n - 1)
+        growing = _growing(_neuron(model, some), totals[some], dt)
+        if growing.any():
+            return int(some[np.argmax(growing)])
+    return largest
+
+
+def _neuron(model: Neuron, number: Any) -> Neuron:
+    """The model of one neuron, or of some."""
+    return jax.tree.map(lambda x: as_array(np.asarray(x)[number]) if np.ndim(x) else x, model)
+
+
+def check_population(net: Any, name: str) -> None:
+    """The same after parameters of a population have changed, for all of its gap junctions."""
+    for number, layer in enumerate(net.couplings):
+        if layer.release is None and name in (layer.span.source, layer.span.target):
+            check_layer(net, number)
+
+
 def check_layer(net: Any, number: int) -> None:
     """Raises `ValueError` where the gap junctions of a coupling are too many to be stable."""
     check_conductances(net.couplings[number], net.groups, net.dt)
@@ -73,12 +108,14 @@ def check_conductances(layer: CouplingLayer, groups: Any, dt: float) -> None:
     """The same for a coupling between neurons of some groups."""
     ends = (layer.span.target, layer.span.source)
     for name, side, scale in zip(ends, layer.sides, layer.spread().scales):
-        if is_traced(scale) or is_traced(side.total) or not side.total.size:
-            continue
         group = groups[side.target]
         model = member(group.model, group.sizes, group.populations.index(name))
-        most = float(np.max(np.asarray(side.total) * np.asarray(scale)))
-        limit = largest_conductance(model, dt)
+        known = not any(map(is_traced, jax.tree.leaves((scale, side.total, model))))
+        if not known or not side.total.size:
+            continue
+        totals = np.asarray(side.total) * np.asarray(scale)
+        neuron = _first_growing(model, totals, dt)
+        limit, most = largest_conductance(_neuron(model, neuron), dt), float(totals[neuron])
         if not most <= limit:
             raise ValueError(
                 f"coupling {layer.span.name!r}: the gap conductances at a neuron of {name!r} must "

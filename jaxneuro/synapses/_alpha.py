@@ -1,7 +1,8 @@
 """Alpha function: a current that rises and decays with one time constant."""
 
 import math
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -36,6 +37,10 @@ class Alpha(Synapse):
     **Source** Rall (1967), doi:10.1152/jn.1967.30.5.1138, eq. of the transient; Rotter and Diesmann
     (1999), doi:10.1007/s004220050570, for the update.
     """
+
+    absent: ClassVar[Mapping[str, str]] = {
+        "e_rev": "a current has no reversal potential, AlphaConductance has one"
+    }
 
     tau_syn: Parameter = param(2.0, unit="ms", above=0.0)
 

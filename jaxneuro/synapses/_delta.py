@@ -1,6 +1,7 @@
 """Delta synapse: an arrival makes the membrane potential jump."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import ClassVar, NamedTuple
 
 import jax
 
@@ -22,6 +23,10 @@ class Delta(Synapse):
 
     **Source** Brunel (2000), eq. 2, doi:10.1023/A:1008925309027.
     """
+
+    absent: ClassVar[Mapping[str, str]] = {
+        "e_rev": "a jump of v has no reversal potential, ExponentialConductance has one"
+    }
 
     def init(self, n: int) -> DeltaState:
         return DeltaState()

@@ -1,6 +1,7 @@
 """Difference of two exponentials: a current with a rise time and a decay time."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -37,6 +38,10 @@ class DoubleExponential(Synapse):
 
     **Source** Dayan and Abbott (2001), Theoretical Neuroscience, sec. 5.8, ISBN 9780262041997.
     """
+
+    absent: ClassVar[Mapping[str, str]] = {
+        "e_rev": "a current has no reversal potential, DoubleExponentialConductance has one"
+    }
 
     tau_rise: Parameter = param(0.5, unit="ms", above=0.0)
     tau_decay: Parameter = param(5.0, unit="ms", above=0.0)

@@ -1,6 +1,7 @@
 """Exponential synapses: a current or a conductance that decays exponentially."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -33,6 +34,10 @@ class Exponential(Synapse):
 
     **Source** Rotter and Diesmann (1999), doi:10.1007/s004220050570.
     """
+
+    absent: ClassVar[Mapping[str, str]] = {
+        "e_rev": "a current has no reversal potential, ExponentialConductance has one"
+    }
 
     tau_syn: Parameter = param(2.0, unit="ms", above=0.0)
 

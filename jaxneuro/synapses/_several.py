@@ -52,7 +52,8 @@ class Several(Synapse):
     **Step** `arrivals` (n,) times its share are the arrivals of each part.
 
     **Raises** `ValueError` for no parts, for a part that is no synapse, has ports or is `Several`
-    itself, and for shares that are not one finite number per part.
+    itself, for shares that are not one finite number per part, and for a negative share of a
+    conductance.
 
     **Source** Brunel and Wang (2001), doi:10.1023/A:1011204814320, where one spike opens both AMPA
     and NMDA receptors.
@@ -81,6 +82,12 @@ class Several(Synapse):
                 f"{len(self.shares)}"
             )
         check_bounds("Several: shares", self.shares)
+        for part, share in zip(self.parts, self.shares):
+            if share * part.weight_sign < 0:
+                raise ValueError(
+                    f"Several: the share of {type(part).__name__}, whose channels arrivals open, "
+                    f"must be at least 0; got {share:g}"
+                )
 
     @property
     def weight_sign(self) -> int:  # type: ignore[override]
