@@ -24,8 +24,10 @@ def relaxed(x: jax.Array, low: jax.Array, rest: Any, loss: Any) -> tuple[jax.Arr
     """`x + low` one step nearer to `rest`: `rest + (x + low - rest) (1 + loss)`, as two numbers.
 
     Near `rest` a float32 x would stay where it is: there a step changes less than its last digit.
-    `low` is what x does not hold.
+    `low` is what x does not hold. XLA must not know `rest`: it takes `(rest + away) - rest` for
+    `away` where that is a constant, and `low` would be 0.
     """
+    rest = jax.lax.optimization_barrier(jnp.asarray(rest, x.dtype))
     away = (x - rest) + low
     away = away + away * loss
     new = rest + away
