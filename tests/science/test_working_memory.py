@@ -70,15 +70,18 @@ def test_it_starts_where_the_cue_was(trials):
 
 
 def test_drift_is_diffusive(trials):
-    """The mean squared displacement grows with the lag to a power near 1."""
+    """The mean squared displacement grows with the lag: to the power 1, not 0 (held) or 2 (moving).
+
+    From six trials the power is known to about 0.3.
+    """
     kind, vectors, _ = trials
     _, _, squares, slope = example.drift(vectors)
     lags = np.arange(1, squares.size + 1)
     power = np.polyfit(np.log(lags[1:]), np.log(squares[1:]), 1)[0]
     print(f"{kind}: {slope:.1f} deg2/s, power {power:.2f}")
-    low, high = {"control": (15.0, 90.0), "modulated": (8.0, 22.0)}[kind]
+    low, high = {"control": (10.0, 110.0), "modulated": (7.0, 25.0)}[kind]
     assert low < slope < high
-    assert 0.6 < power < 1.6
+    assert 0.5 < power < 1.75
 
 
 def test_a_distractor(trials):
@@ -91,7 +94,7 @@ def test_a_distractor(trials):
         assert moved.max() < 25.0
         assert moved.mean() < 12.0
     else:
-        assert moved.mean() > 15.0
+        assert moved.mean() > 12.0
 
 
 def test_without_a_cue_there_is_no_bump():
