@@ -79,33 +79,24 @@ def cobahh(n, p):
     sizes = {"E": 4 * n // 5, "I": n // 5}
     initial = {"v": jn.Normal(-65.0, 5.0), "m": 0.0, "h": 0.0, "n": 0.0}
     synapse = jn.synapses.ExponentialConductance
-    of = {"E": (6.0, synapse(5.0, 0.0)), "I": (67.0, synapse(10.0, -80.0))}
+    of = {
+        "E": (6.0, synapse(5.0, 0.0), {"g": jn.Normal(40.0, 15.0)}),
+        "I": (67.0, synapse(10.0, -80.0), {"g": jn.Normal(200.0, 120.0)}),
+    }
     rule = jn.connectivity.FixedProbability(p)
     projections = [
-        jn.Projection(a, b, rule, weight=of[a][0], delay=0.1, synapse=of[a][1])
-        for a in sizes
+        jn.Projection(a, b, rule, weight=weight, delay=0.1, synapse=receptor, initial=start)
+        for a, (weight, receptor, start) in of.items()
         for b in sizes
     ]
     populations = [jn.Population(k, m, TraubMiles(), initial) for k, m in sizes.items()]
     return jn.Description(populations, projections)
 
 
-def started(net, seed):
-    """Its state, with the conductances that the synapses start with: E, then I."""
-    state, rng = net.init(seed), np.random.default_rng(seed)
-    receptors = state.groups[0].receptors
-    draws = [(4.0, 1.5), (20.0, 12.0)]
-    new = tuple(
-        r._replace(g=jnp.asarray(10.0 * rng.normal(*draw, r.g.shape), r.g.dtype))
-        for r, draw in zip(receptors, draws, strict=True)
-    )
-    return state._replace(groups=(state.groups[0]._replace(receptors=new),))
-
-
 def test_a_small_cobahh_network():
     """As many inputs per neuron as 4,000 have: it goes on firing, stays finite, both kinds fire."""
     net = jn.build(cobahh(400, 0.2), 1, 0.1)
-    result = jn.simulate(net, 300.0, state=started(net, 1), progress=False)
+    result = jn.simulate(net, 300.0, key=1, progress=False)
     rates = {k: result.events(k)[0].size / net.populations[k] / 0.3 for k in "EI"}
     assert all(5 < rate < 100 for rate in rates.values()), rates
     late = sum((result.events(k)[0] > 200).sum() for k in "EI")
