@@ -28,7 +28,7 @@ EVERY_STEP = {
 }
 # Where the tests of these models are.
 FOLDERS = ("synapses", "release", "science")
-OF_COUPLINGS = ("network", "couplings", "science")
+OF_COUPLINGS = ("network", "couplings", "modulators", "science")
 
 HEAD = """<!-- Written by `make zoo` from the docstrings: change those, not this page. -->
 
@@ -80,39 +80,60 @@ COUPLINGS = {
         "every pair is drawn once, g_ij = g_ji. The figure has five `WangBuzsaki` neurons, all "
         "coupled with 0.04 mS/cm2, of which the first is driven: its spike is a spikelet in the "
         "others.",
-        'jn.Coupling("cells", "cells", jn.connectivity.AllToAll(autapses=False), weight=0.04)',
+        """jn.Coupling("cells", "cells", jn.connectivity.AllToAll(autapses=False), weight=0.04)""",
     ),
     "AveragedGapJunctions": Kind(
         "Averaged gap junctions",
         "Into neuron i flows the mean over its couplings, `(1/k_i) sum_j g_ij (v_j - v_i)`, k_i "
         "their number. Neurons and weights of the figure are those of the sum above: here each of "
         "the four couplings counts a quarter.",
-        'jn.Coupling("cells", "cells", jn.connectivity.AllToAll(autapses=False), weight=0.04, '
-        "average=True)",
+        """\
+jn.Coupling("cells", "cells", jn.connectivity.AllToAll(autapses=False), weight=0.04, average=True)
+""",
     ),
     "CoupledVoltages": Kind(
         "Graded coupling by the voltage",
         "The voltage of a source sets a concentration free, `T_j = t_max / (1 + exp(-(v_j - "
         "v_half)/slope))`; `sum_j w_ij T_j` of the last step opens the receptors of neuron i. In "
         "the figure one neuron drives another.",
-        'jn.Coupling("cells", "targets", jn.connectivity.OneToOne(), weight=1.0, '
-        "release=jn.release.VoltageRelease(), "
-        "synapse=jn.synapses.LigandGated(jn.synapses.DestexheKinetics.ampa(), g=0.02))",
+        """\
+jn.Coupling(
+    "cells",
+    "targets",
+    jn.connectivity.OneToOne(),
+    weight=1.0,
+    release=jn.release.VoltageRelease(),
+    synapse=jn.synapses.LigandGated(jn.synapses.DestexheKinetics.ampa(), g=0.02),
+)""",
     ),
     "CoupledSpikeRates": Kind(
         "Graded coupling by the spike rate",
         "Spikes of a source make a rate r_j [Hz], `tau dr_j/dt = -r_j`, `r_j += 1000/tau`; the "
         "rate unit i gets `sum_j w_ij r_j` of the last step at its port. In the figure a spiking "
         "neuron drives a rate unit.",
-        'jn.Coupling("cells", "units", jn.connectivity.OneToOne(), weight=1.0, '
-        'release=jn.release.RateRelease(), synapse=jn.synapses.Direct("input"))',
+        """\
+jn.Coupling(
+    "cells",
+    "units",
+    jn.connectivity.OneToOne(),
+    weight=1.0,
+    release=jn.release.RateRelease(),
+    synapse=jn.synapses.Direct("input"),
+)""",
     ),
     "CoupledRates": Kind(
         "Graded coupling of rate units",
         "The rate unit i gets `sum_j w_ij r_j` at its port, r_j the activity of the sources at the "
         "end of the last step. In the figure one unit drives another.",
-        'jn.Coupling("sources", "units", jn.connectivity.OneToOne(), weight=1.0, '
-        'release=jn.release.Graded(), synapse=jn.synapses.Direct("input"))',
+        """\
+jn.Coupling(
+    "sources",
+    "units",
+    jn.connectivity.OneToOne(),
+    weight=1.0,
+    release=jn.release.Graded(),
+    synapse=jn.synapses.Direct("input"),
+)""",
     ),
 }
 
@@ -184,7 +205,7 @@ def _coupling_class() -> str:
 
 def _coupling(name: str, kind: Kind) -> str:
     figure = f"\n![{kind.title}: a driven and an undriven neuron](zoo/{name}.png)\n"
-    code = f"\n```python\n{_wrapped(kind.code)}\n```\n"
+    code = f"\n```python\n{kind.code.strip()}\n```\n"
     return f"\n### {kind.title}\n\n{kind.text}\n{code}{figure}{_names(name)}"
 
 
@@ -235,9 +256,3 @@ def _short(code: str) -> str:
         re.sub(r"\(.*", "", x) for x in re.findall(r"(?:release|synapse|average)=[\w.]+", code)
     ]
     return f"Coupling(..., {', '.join(parts)})".replace(", )", ")").replace("jn.", "")
-
-
-def _wrapped(code: str) -> str:
-    """The code of a coupling, its keywords on lines of their own."""
-    first, *rest = re.split(r", (?=(?:weight|average|release|synapse)=)", code)
-    return ",\n    ".join([first, *rest])
