@@ -6,10 +6,9 @@ from typing import Any
 
 import jaxneuro as jn
 
-from ._pairing import pair, print_table
-from ._peers import run_peer
-from ._record import Record, print_record
-from ._run import Timed, median_record
+from ._record import Record
+from ._run import Timed
+from ._variants import run_variants
 
 
 class Variant(Timed):
@@ -54,22 +53,4 @@ def run_plastic(bench: str, describe: Callable, options: argparse.Namespace) -> 
     synapses = sum(p.table.n_synapses for p in plastic)
     for variant in ours.values():
         variant.synapses = synapses
-    records: dict[str, list[Record]] = {name: [] for name in ours}
-
-    def once(name: str) -> Callable[[], Record]:
-        def run() -> Record:
-            records[name].append(ours[name].once())
-            return records[name][-1]
-
-        return run
-
-    def peer(name: str) -> Callable[[], Record]:
-        return lambda: run_peer(
-            name, bench, options.neurons, options.seconds, options.threads, options.seed
-        )
-
-    others = {"without": once("without")} | {name: peer(name) for name in options.against}
-    table = pair(once("with"), others, options.repeats)
-    for name in ours:
-        print_record(median_record(records[name]))
-    print_table(table)
+    run_variants(bench, ours, options)

@@ -16,9 +16,10 @@ DT = 0.1
 SETTLED_MS = 500.0  # of a run that rates by population leave out
 
 
-def add_network_options(parser: argparse.ArgumentParser) -> None:
-    """The options of every benchmark that runs a network."""
-    parser.add_argument("--neurons", type=int, default=4000)
+def add_network_options(parser: argparse.ArgumentParser, neurons: int | None = 4000) -> None:
+    """The options of every benchmark that runs a network; None: another option says its size."""
+    if neurons is not None:
+        parser.add_argument("--neurons", type=int, default=neurons)
     parser.add_argument("--seconds", type=float, default=1.0, help="biological time")
     parser.add_argument("--repeats", type=int, default=3, help="runs after one warm-up")
     parser.add_argument("--seed", type=int, default=1)
