@@ -13,6 +13,7 @@ from .._checks import check_size, is_traced
 from .._fields import check_lengths, inner, parameters
 from .._types import Neuron, Plasticity, Stimulus
 from ..numerics import check_grid, check_stable, stream_key
+from ..stimuli import Signal
 from ._members import member, replace_member, replaced
 from ._named import Holder, named, projection, stimulation
 from ._signs import check_set_sign
@@ -141,9 +142,15 @@ def _with(label: str, holder: Holder, net: Any, values: dict[str, Any]) -> Any:
             raise ValueError(
                 f"{label}: {key} must be one number{_or_each(allowed)}; got shape {np.shape(value)}"
             )
-    old = member(model, sizes, index)
+    old, key = member(model, sizes, index), stream_key(0, label, "stimulus")
+    ready = {  # as build leaves them: times as whole steps
+        name: x.prepare(f"{label}: {name}", sizes[index], net.dt, key)
+        if isinstance(x, Signal)
+        else x
+        for name, x in values.items()
+    }
     try:
-        new = dataclasses.replace(old, **values)
+        new = dataclasses.replace(old, **ready)
     except ValueError as error:
         raise ValueError(f"{label}: {error}") from None
     if jax.tree.structure(new) != jax.tree.structure(old):
@@ -157,5 +164,5 @@ def _with(label: str, holder: Holder, net: Any, values: dict[str, Any]) -> Any:
     if isinstance(new, Neuron):
         check_stable(label, new, net.dt)
     if isinstance(new, Stimulus):  # what build checks is checked for new values too
-        new.prepare(label, sizes[index], net.dt, stream_key(0, label, "stimulus"))
+        new.prepare(label, sizes[index], net.dt, key)
     return replace_member(model, sizes, index, new)

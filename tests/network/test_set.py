@@ -158,3 +158,21 @@ def test_under_grad(x64):
 def test_set_of_the_only_population():
     net = jn.build(description(["A"], sizes={"A": SIZES["A"]}), 0, 0.1)
     assert net.set("A", tau_m=9.0).groups[0].model.tau_m.shape == ()
+
+
+def test_signals_with_times_are_set_as_build_leaves_them():
+    """A signal has whole steps after `build`, and milliseconds before."""
+
+    def network(amplitude):
+        drive = jn.Stimulation("A", jn.stimuli.Current(amplitude), name="drive")
+        return jn.build(
+            jn.Description([jn.Population("A", 2, jn.neurons.LIF())], (), [drive]), 0, 0.1
+        )
+
+    first, second = (jn.stimuli.Steps([1.0, t], [40.0, 90.0]) for t in (2.0, 3.5))
+    changed, built = network(first).set("drive", amplitude=second), network(second)
+    assert jax.tree.structure(changed) == jax.tree.structure(built)
+    for a, b in zip(jax.tree.leaves(changed), jax.tree.leaves(built)):
+        np.testing.assert_array_equal(a, b)
+    with pytest.raises(ValueError, match="drive.*whole number"):
+        network(first).set("drive", amplitude=jn.stimuli.Steps([1.0, 2.03], [40.0, 90.0]))
