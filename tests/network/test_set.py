@@ -174,5 +174,5 @@ def test_signals_with_times_are_set_as_build_leaves_them():
     assert jax.tree.structure(changed) == jax.tree.structure(built)
     for a, b in zip(jax.tree.leaves(changed), jax.tree.leaves(built)):
         np.testing.assert_array_equal(a, b)
-    with pytest.raises(ValueError, match="drive.*whole number"):
+    with pytest.raises(ValueError, match=r"drive.*whole number"):
         network(first).set("drive", amplitude=jn.stimuli.Steps([1.0, 2.03], [40.0, 90.0]))
