@@ -32,6 +32,7 @@ SMALL = {
     "lattice": ["--side", "20", "--ms", "60", "--out", "out.gif"],
     "neurotransmitters": ["--side", "20", "--ms", "60", "--out", "out.png"],
     "parse_sentence": ["--neurons", "1000", "--out", "out.png"],
+    "short_term_plasticity": ["--neurons", "500", "--out", "out.png"],
     "song2000": ["--seconds", "1", "--inputs", "100", "--out", "out.png"],
     "sweep": ["--neurons", "100", "--points", "2", "--out", "out.png"],
     "thousand_brains": [
