@@ -81,6 +81,8 @@ def build_coupling(
     names = c.pre.population, c.post.population
     n, n_post = (grouping.description.population(name).n for name in names)
     pairs = _pairs(c, resolved, ProjectionBundle(resolved, seed, n, n_post, dt), dtype)
+    if pairs.weights is not None:
+        check_drawn(c, pairs.weights, resolved.target)
     sides = [_side(grouping, names, pairs, dtype)]
     if c.symmetric and names[0] != names[1]:
         sides.append(_side(grouping, names[::-1], pairs.turned(), dtype))
@@ -108,8 +110,6 @@ def _pairs(c: Coupling, resolved: ResolvedProjection, bundle: ProjectionBundle, 
     post = np.concatenate([empty, *(p.targets.astype(np.int64) for p in pieces)])
     weights = np.concatenate([np.zeros(0, dtype), *(p.weights for p in pieces)]) if own else None
     bundle.forget()
-    if weights is not None:
-        check_drawn(c, weights, resolved.target)
     pairs = Pairs(pre, post, weights)
     if c.pre.population != c.post.population:
         return pairs

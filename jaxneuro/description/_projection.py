@@ -62,7 +62,7 @@ class Projection:
             name = f"{self.pre.population}->{self.post.population}"
             object.__setattr__(self, "name", name)
         check_name("a projection", self.name)
-        label = f"projection {self.name!r}"
+        label = self.label
         check_kind(f"{label}: rule", self.rule, Rule)
         check_kind(f"{label}: synapse", self.synapse, Synapse)
         check_kind(f"{label}: release", self.release, Release)

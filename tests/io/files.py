@@ -101,7 +101,7 @@ def holding(model) -> jn.Description:
     elif isinstance(model, jn.connectivity.Rule):
         rule = model
     elif isinstance(model, jn.Synapse):
-        synapse = model
+        synapse = jn.synapses.Into(model, model.ports[0]) if model.ports else model
     elif isinstance(model, jn.Release):
         more = {"release": model}
     elif isinstance(model, jn.Plasticity):
@@ -150,6 +150,8 @@ def held(description, like):
         jn.numerics.Distribution: lambda d: d.populations[0].initial["v"],
         jn.Stimulus: lambda d: d.stimuli[0].stimulus,
     }
+    if isinstance(like, jn.Synapse) and like.ports:
+        return description.projections[0].synapse.receptor
     return next(get(description) for base, get in places.items() if isinstance(like, base))
 
 
@@ -184,7 +186,7 @@ def everything() -> jn.Description:
             "E",
             "E",
             GIVEN["Explicit"],
-            weight=rng.normal(size=3),
+            weight=np.abs(rng.normal(size=3)),
             delay=GIVEN["ConductionDelay"],
             synapse=jn.synapses.ExponentialConductance(e_rev=np.linspace(-80, 0, 20)),
             name="list",
@@ -199,9 +201,13 @@ def everything() -> jn.Description:
     stimuli.append(
         jn.Stimulation(parts["area"], positive, weight=0.2, synapse=e, delay=0.5, stop=9.0)
     )
-    return jn.Description(
-        populations, projections, stimuli, {"left": jn.space.Area(-1e9, (40, 60.5))}
-    )
+    graded = {"release": jn.release.VoltageRelease(), "synapse": e, "initial": {"current": 0.5}}
+    couplings = [
+        jn.Coupling(parts["slice"], parts["rest"], rule, weight=law, average=True),
+        jn.Coupling("I", parts["area"], rule, weight=1 / 3, gain=0.7, **graded),
+    ]
+    areas = {"left": jn.space.Area(-1e9, (40, 60.5))}
+    return jn.Description(populations, projections, stimuli, areas, couplings=couplings)
 
 
 JSON = """{

@@ -61,17 +61,28 @@ def test_every_field_is_written():
     """A field that is added to these must be added to the files."""
     names = {
         cls: tuple(f.name for f in dataclasses.fields(cls))
-        for cls in (jn.Description, jn.Population, jn.Projection, jn.Stimulation, jn.Part)
+        for cls in (
+            jn.Description,
+            jn.Population,
+            jn.Projection,
+            jn.Stimulation,
+            jn.Coupling,
+            jn.Part,
+        )
     }
     assert names == {
-        jn.Description: ("populations", "projections", "stimuli", "areas"),
+        jn.Description: ("populations", "projections", "stimuli", "areas", "couplings"),
         jn.Population: ("name", "n", "model", "initial", "positions"),
         jn.Projection: (
             *("source", "target", "rule", "weight", "delay", "synapse", "release", "gain"),
-            *("plasticity", "axonal", "name"),
+            *("plasticity", "axonal", "initial", "name"),
         ),
         jn.Stimulation: (
             *("target", "stimulus", "weight", "synapse", "delay", "start", "stop", "name"),
+        ),
+        jn.Coupling: (
+            *("source", "target", "rule", "weight", "release", "synapse", "gain", "average"),
+            *("symmetric", "initial", "name"),
         ),
         jn.Part: ("population", "where"),
     }

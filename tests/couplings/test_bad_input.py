@@ -1,0 +1,318 @@
+"""What couplings, releases and signed weights refuse, before anything is drawn."""
+
+import jax
+import numpy as np
+import pytest
+
+import jaxneuro as jn
+from jaxneuro.io import parse_description
+
+C, rl, syn = jn.connectivity, jn.release, jn.synapses
+LIF, PSC = jn.neurons.LIF, jn.neurons.IafPscExp
+GRADED = {"release": rl.VoltageRelease(), "synapse": syn.AMPA()}
+GRID = jn.space.Grid((2, 3), 1.0)
+
+
+def couple(source="E", target="E", rule=None, **given):
+    rule = rule or C.FixedProbability(0.5)
+    return jn.Coupling(source, target, rule, **{"weight": 1.0, **given})
+
+
+def project(weight=1.0, synapse=None, rule=None, **given):
+    given = {"delay": 0.1, "synapse": synapse or syn.AMPA(), **given}
+    return jn.Projection("E", "E", rule or C.AllToAll(), weight=weight, **given)
+
+
+def stimulate(weight, synapse=None):
+    spikes = jn.stimuli.Poisson(10.0)
+    return jn.Stimulation("E", spikes, weight=weight, synapse=synapse or syn.AMPA(), name="in")
+
+
+def build(*things, model=None, n=6):
+    model = LIF() if model is None else model
+    populations = [
+        jn.Population("E", n, model, positions=GRID),
+        jn.Population("R", 4, jn.neurons.LinearRate()),
+        jn.Population("Relay", 4, jn.neurons.Relay()),
+    ]
+    kinds = {k: [x for x in things if isinstance(x, k)] for k in (jn.Projection, jn.Stimulation)}
+    couplings = [x for x in things if isinstance(x, jn.Coupling)]
+    made = jn.Description(populations, *kinds.values(), couplings=couplings)
+    return jn.build(made, 0, 0.1)
+
+
+class Shared(rl.RateRelease):
+    """A release with parameters that a receptor and the coupling have."""
+
+    tau_syn: jn.Parameter = jn.param(1.0)
+
+
+class OffGrid(rl.RateRelease):
+    pause: jn.Parameter = jn.param(0.25, unit="ms", on_grid=True)
+
+
+class Weighted(rl.RateRelease):
+    weight: jn.Parameter = jn.param(1.0)
+
+
+OPENS = "what arrives at a AMPA opens its channels"
+EX, IN = "it goes to the excitatory port 'ex' of a IafPscExp", "inhibitory port 'in' of a IafPscExp"
+REFUSED = {
+    # a reversal potential on a current, and other parameters that are not there
+    "e_rev": (
+        lambda: syn.Exponential(e_rev=-70.0),
+        "Exponential: a current has no reversal potential, ExponentialConductance has one.*'e_rev'",
+    ),
+    "e_rev of alpha": (lambda: syn.Alpha(e_rev=0.0), "Alpha: a current .*AlphaConductance has one"),
+    "e_rev of two": (lambda: syn.DoubleExponential(e_rev=0.0), "DoubleExponentialConductance has"),
+    "e_rev of a jump": (lambda: syn.Delta(e_rev=0.0), "Delta: a jump of v has no reversal"),
+    "no such parameter": (
+        lambda: LIF(tau_mem=10.0),
+        "no parameter of LIF named 'tau_mem'; did you mean 'tau_m'.*'tau_m', 'c_m'",
+    ),
+    # ends of couplings
+    "a stimulus": (
+        lambda: build(couple("E", "in"), stimulate(1.0), project()),
+        "coupling 'E~in': 'in' is a stimulation; a coupling joins neurons of populations",
+    ),
+    "nobody": (lambda: build(couple("E", "X"), project()), "no population named 'X'.*'E', 'R'"),
+    "rates": (
+        lambda: build(couple("R", "R")),
+        "'R~R': gap junctions join neurons with a voltage v; 'R' is a LinearRate, which has none. "
+        "Give release= and synapse=",
+    ),
+    "no voltage": (lambda: build(couple("E", "Relay")), "'Relay' is a Relay, which has none"),
+    "no conductance": (
+        lambda: build(couple(), model=PSC()),
+        "IafPscExp .*ignores `drive.conductance`, which comes from gap junctions .coupling 'E~E'",
+    ),
+    "release without v": (
+        lambda: build(couple("Relay", "E", **GRADED)),
+        "coupling 'Relay~E': release VoltageRelease: .*needs a neuron with a voltage",
+    ),
+    "projection without v": (
+        lambda: build(jn.Projection("Relay", "E", C.AllToAll(), weight=1.0, delay=0.1, **GRADED)),
+        "projection 'Relay->E': release VoltageRelease: .*needs a neuron with a voltage",
+    ),
+    # the description of a coupling
+    "half": (
+        lambda: couple(release=rl.Graded()),
+        "both release= and synapse=.*got a release",
+    ),
+    "other half": (lambda: couple(synapse=syn.AMPA()), "got a synapse without a release"),
+    "port": (
+        lambda: couple(release=rl.PulsedTransmitter(), synapse=syn.DopaGluGABA()),
+        "'E~E': synapse: DopaGluGABA has several inputs, 'glutamate'.*name one of them",
+    ),
+    "no such port": (lambda: syn.Into(syn.DopaGluGABA(), "ex"), "no port 'ex'; it has 'glutamate'"),
+    "gain": (lambda: couple(gain=[1.0, 2.0]), "coupling 'E~E': gain must be one number"),
+    "nan": (lambda: couple(weight=np.nan), "coupling 'E~E': weight must be finite"),
+    "flag": (lambda: couple(average=1), "average must be True or False; got 1"),
+    "kind": (lambda: couple(rule="all"), "coupling 'E~E': rule must be a Rule"),
+    "unstored": (
+        lambda: couple(rule=C.FixedOutdegree(2, stored=False)),
+        "'E~E': the connections of a coupling are stored",
+    ),
+    "fixed number": (
+        lambda: build(couple(rule=C.FixedIndegree(2))),
+        "'E~E': symmetric couplings within a population draw each pair once, and FixedIndegree",
+    ),
+    "two weights": (
+        lambda: build(couple(weight=np.arange(36.0).reshape(6, 6))),
+        "'E~E': weights of symmetric couplings must be a symmetric array",
+    ),
+    "overlap": (
+        lambda: build(couple(jn.Part("E", slice(0, 4)), jn.Part("E", slice(2, 6)))),
+        "parts of a population in a symmetric coupling must be equal or have no neuron in common",
+    ),
+    "two populations": (
+        lambda: build(couple("E", "Relay", symmetric=True, **GRADED)),
+        "'E~Relay': a graded coupling of two populations goes one way",
+    ),
+    "twice": (lambda: build(couple(), couple()), "'E~E' names a coupling and a coupling"),
+    "off the grid": (
+        lambda: build(couple(release=OffGrid(), synapse=syn.AMPA())),
+        "coupling 'E~E': release: pause must be a whole number of time steps",
+    ),
+    "one name": (
+        lambda: build(couple(release=Shared(), synapse=syn.AMPA())),
+        "coupling 'E~E': .*both have the parameter 'tau_syn'",
+    ),
+    "own name": (
+        lambda: build(couple(release=Weighted(), synapse=syn.AMPA())),
+        "must not have a parameter 'weight', which a coupling has itself",
+    ),
+    # signs
+    "gap": (
+        lambda: build(couple(weight=-1.0)),
+        "'E~E': the weight must be at least 0.*got -1",
+    ),
+    "gap gain": (lambda: build(couple(gain=-0.5)), "conductance of gap junctions; got -0.5"),
+    "gap law": (
+        lambda: build(couple(weight=jn.Normal(1.0, 1.0))),
+        "bound the distribution .low=0.0",
+    ),
+    "gap function": (lambda: build(couple(weight=lambda i, j: j - 3.0)), "at least 0.*got -[12]$"),
+    "gap distance": (
+        lambda: build(couple(weight=jn.space.ByDistance(lambda d: 1.0 - d))),
+        "'E~E': the weight must be at least 0",
+    ),
+    "gap each": (
+        lambda: build(couple(rule=C.Explicit([0, 1], [1, 2]), weight=[1.0, -2.0])),
+        "conductance of gap junctions; got -2",
+    ),
+    "graded": (lambda: build(couple(weight=-1.0, **GRADED)), f"'E~E': the weight .*{OPENS}"),
+    "number": (lambda: build(project(-1.0)), f"'E->E': the weight must be at least 0, {OPENS}"),
+    "into": (
+        lambda: build(project(-1.0, syn.Into(syn.DopaGluGABA(), "gaba"))),
+        "'E->E': the weight must be at least 0, what arrives at a DopaGluGABA",
+    ),
+    "law": (lambda: build(project(jn.Normal(0.0, 1.0))), "bound the distribution .low=0.0"),
+    "function": (lambda: build(project(lambda i, j: 1.0 - i)), f"{OPENS}.*got -4"),
+    "each": (
+        lambda: build(project(np.diag(np.arange(6.0) - 1.0))),
+        f"'E->E': the weight must be at least 0, {OPENS}.*got -1",
+    ),
+    "several": (
+        lambda: build(project(-1.0, syn.Several((syn.Exponential(), syn.GABA_A()), (1.0, 1.0)))),
+        "at least 0, what arrives at a Several",
+    ),
+    "share": (
+        lambda: syn.Several((syn.Exponential(), syn.GABA_A()), (1.0, -1.0)),
+        "the share of GABA_A, whose channels arrivals open, must be at least 0; got -1",
+    ),
+    "stimulation": (lambda: build(stimulate(-1.0)), f"stimulation 'in': the weight .*{OPENS}"),
+    "stimulation law": (lambda: build(stimulate(jn.Uniform(-1.0, 1.0))), "bound the distribution"),
+    "stimulation each": (lambda: build(stimulate(np.arange(6.0) - 2.0)), f"{OPENS}.*got -2"),
+    "port ex": (lambda: build(project(-1.0, syn.Direct("ex")), model=PSC()), f"at least 0, {EX}"),
+    "port in": (lambda: build(project(1.0, syn.Direct("in")), model=PSC()), f"at most 0, .*{IN}"),
+    "port function": (
+        lambda: build(project(lambda i, j: i - 2.0, syn.Direct("ex")), model=PSC()),
+        f"at least 0, {EX}; got -2",
+    ),
+    "port law": (
+        lambda: build(project(jn.Uniform(-1.0, 1.0), syn.Direct("in")), model=PSC()),
+        f"at most 0, .*{IN}.*bound it .high=0.0",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(case):
+    make, message = REFUSED[case]
+    with pytest.raises(ValueError, match=f"(?s){message}"):
+        make()
+
+
+def test_nothing_is_drawn_before_it_is_refused(monkeypatch):
+    def never(*_):
+        raise AssertionError("connections were drawn")
+
+    monkeypatch.setattr(C.FixedProbability, "draw", never)
+    monkeypatch.setattr(C.FixedProbability, "rows", never)
+    for thing in (couple(weight=-1.0), couple("R", "R"), couple(initial={"x": 1.0})):
+        with pytest.raises(ValueError, match="coupling"):
+            build(project(rule=C.FixedProbability(0.5)), thing)
+
+
+def test_every_conductance_takes_weights_of_one_sign():
+    """What opens channels cannot be negative; currents and jumps can."""
+    signs = {}
+    for name in vars(syn):
+        cls = getattr(syn, name)
+        if (
+            not isinstance(cls, type)
+            or not issubclass(cls, jn.Synapse)
+            or name in ("Into", "Several")
+        ):
+            continue
+        model = cls()
+        arrivals = np.zeros((len(model.ports), 2) if model.ports else 2, np.float32)
+        v = np.zeros(2, np.float32)
+        drive = jax.eval_shape(lambda m=model, x=arrivals, v=v: m.step(m.init(2), x, v, 0.1)[1])
+        signs[name] = (model.weight_sign, drive.conductance is not None)
+    assert len(signs) > 14
+    assert all(sign == int(conducts) for sign, conducts in signs.values()), signs
+
+
+NET = build(
+    project(1.0, name="amp"),
+    project(jn.Uniform(0.0, 1.0), name="each"),
+    project(-2.0, gain=-1.0, name="both"),
+    stimulate(1.0),
+    couple(name="gap"),
+    couple(weight=jn.Uniform(0.0, 1.0), name="graded", **GRADED),
+)
+SET = {
+    "gain": ("amp", {"gain": -1.0}, "projection 'amp': the gain times a weight must be at least 0"),
+    "weight": ("amp", {"weight": -3.0}, f"the weight times the gain must .*{OPENS}.*got -3"),
+    "both": ("both", {"gain": 1.0}, "must be at least 0.*got -2"),
+    "individual": ("each", {"gain": -1.0}, "projection 'each': the gain times a weight"),
+    "stimulation": ("in", {"weight": -1.0}, "stimulation 'in': the weight"),
+    "gap": ("gap", {"gain": -1.0}, "coupling 'gap': the gain .*gap junctions; got -1"),
+    "gap weight": ("gap", {"weight": np.nan}, "coupling 'gap': weight must be finite"),
+    "graded": ("graded", {"gain": -1.0}, f"coupling 'graded': the gain .*{OPENS}"),
+    "individual weight": (
+        "graded",
+        {"weight": 1.0},
+        "this coupling has individual weights. Set its",
+    ),
+    "shape": ("gap", {"gain": [1.0, 2.0]}, r"gain must be one number; got shape \(2,\)"),
+    "unknown": (
+        "gap",
+        {"tau": 1.0},
+        "no parameter of coupling 'gap' named 'tau'.*'gain', 'weight'",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SET)
+def test_what_set_refuses(case):
+    name, values, message = SET[case]
+    with pytest.raises(ValueError, match=f"(?s){message}"):
+        NET.set(name, **values)
+
+
+def test_what_set_takes():
+    """0, and both signs where they make one."""
+    for name, values in (
+        ("amp", {"gain": 0.0}),
+        ("both", {"weight": -1.0}),
+        ("each", {"gain": 2.0}),
+        ("in", {"weight": np.arange(6.0)}),
+        ("gap", {"gain": 0.0, "weight": 3.0}),
+        ("graded", {"gain": 0.5}),
+    ):
+        NET.set(name, **values)
+
+
+def test_names_that_are_read():
+    state = NET.init(0)
+    for call, message in (
+        (
+            lambda: NET.read(state, "gap", "v"),
+            "no state variable of coupling 'gap' named 'v'.*none",
+        ),
+        (lambda: NET.read(state, "graded", "v"), "coupling 'graded' named 'v'.*'g'"),
+        (lambda: NET.read(state, "gaps", "v"), "coupling named 'gaps'; did you mean 'gap'"),
+        (lambda: NET.weights(state, "gap"), "no projection named 'gap'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_a_file_names_the_line():
+    text = """{"format": "jaxneuro network", "version": 1,
+      "populations": [{"name": "E", "n": 3, "model": "LIF"}],
+      "couplings": [{"source": "E", "target": "E", "rule": {"type": "FixedProbability", "p": 0.5},
+        "weight": 1.0,
+        %s}]}"""
+    for line, message in (
+        ('"synapse": {"type": "AMPA"}', "both release= and synapse="),
+        ('"gian": 2.0', "'gian'; did you mean 'gain'"),
+        ('"average": 3', "average must be True or False"),
+        ('"synapse": {"type": "Exponential", "e_rev": 0.0}', "e_rev"),
+        ('"release": {"type": "QuantalRelease", "U": 1.5}', "U must be finite and .*at most 1"),
+    ):
+        with pytest.raises(ValueError, match=f"(?s)text, line [345].*{message}"):
+            parse_description(text % line)

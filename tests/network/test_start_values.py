@@ -1,0 +1,186 @@
+"""Start values of receptors and releases, by the names of projections and couplings."""
+
+import jax
+import numpy as np
+import pytest
+
+import jaxneuro as jn
+from jaxneuro.io import format_description, parse_description
+
+RULE = jn.connectivity.AllToAll()
+AMPA, SLOW = jn.synapses.AMPA(), jn.synapses.DoubleExponentialConductance()
+TM = jn.release.TsodyksMarkram(0.3, 80.0)
+LIF = jn.neurons.LIF()
+LAW = jn.Uniform(0.0, 2.0)
+
+
+def project(source="A", target="B", **given):
+    given = {"weight": 1.0, "delay": 0.1, "synapse": AMPA, **given}
+    return jn.Projection(source, target, RULE, **given)
+
+
+def couple(source="A", target="B", **given):
+    how = {"weight": 1.0, "release": jn.release.RateRelease(), "synapse": AMPA}
+    return jn.Coupling(source, target, RULE, **{**how, **given})
+
+
+def build(*senders, sizes=None, seed=0):
+    sizes = sizes or {"A": 5, "B": 4}
+    populations = [
+        jn.Population(k, n, LIF, initial={"v": jn.Uniform(-70, -60)}) for k, n in sizes.items()
+    ]
+    couplings = [s for s in senders if isinstance(s, jn.Coupling)]
+    projections = [s for s in senders if isinstance(s, jn.Projection)]
+    return jn.build(jn.Description(populations, projections, couplings=couplings), seed, 0.1)
+
+
+def start(net, name, variable, key=0):
+    state = jax.tree.map(np.asarray, net.init(key))
+    return np.asarray(net.read(state, name, variable))
+
+
+def test_numbers_arrays_and_distributions():
+    """Of the receptor one per target, of the release one per source; the rest stays 0."""
+    each = np.array([0.1, 0.2, 0.3, 0.4])
+    senders = []
+    for k, (make, kind, variable) in enumerate(
+        ((project, jn.release.TsodyksMarkram, "x"), (couple, jn.release.RateRelease, "r"))
+    ):
+        for number, (synapse, initial) in enumerate(
+            (
+                (jn.synapses.AMPA(2.0 + k), {"g": each, variable: 0.25}),
+                (jn.synapses.GABA_A(5.0 + k), {"g": LAW, variable: np.arange(5) / 8}),
+                (jn.synapses.DoubleExponentialConductance(0.5 + k), {"rise": 0.5}),
+            )
+        ):
+            how = {"synapse": synapse, "initial": initial, "name": f"{make.__name__} {number}"}
+            senders.append(make(release=kind(0.1 + 0.1 * number), **how))
+    net = build(*senders)
+    for make, variable, usual in (("project", "x", 1.0), ("couple", "r", 0.0)):
+        np.testing.assert_array_equal(start(net, f"{make} 0", "g"), np.float32(each))
+        np.testing.assert_array_equal(start(net, f"{make} 0", variable), 0.25)
+        drawn = start(net, f"{make} 1", "g")
+        assert len(set(drawn)) == 4
+        assert ((drawn >= 0) & (drawn <= 2)).all()
+        assert (start(net, f"{make} 1", "g", key=1) != drawn).all()
+        np.testing.assert_array_equal(start(net, f"{make} 1", variable), np.arange(5) / 8)
+        assert not start(net, f"{make} 2", "g").any()
+        np.testing.assert_array_equal(start(net, f"{make} 2", "rise"), 0.5)
+        np.testing.assert_array_equal(start(net, f"{make} 2", variable), usual)
+
+
+def test_draws_depend_on_seed_and_name_alone():
+    """Not on what shares the group, the receptor and the pathway, or on the order."""
+    mine = project(initial={"g": LAW, "x": jn.Uniform(0.0, 1.0)}, release=TM, name="mine")
+    g, x = (start(build(mine), "mine", v) for v in "gx")
+    sizes = {"0": 3, "A": 5, "Z": 2, "B": 4}
+    others = [
+        project("Z", "A", initial={"g": LAW}, release=TM, name="another"),
+        project("0", "B", release=TM, name="later"),
+        couple("Z", "Z", initial={"g": 9.0}),
+    ]
+    net = build(*others, mine, sizes=sizes, seed=7)  # seed of the connections, not of the run
+    assert len(net.groups[0].receptors) == 1
+    np.testing.assert_array_equal(start(net, "mine", "g"), g)
+    np.testing.assert_array_equal(start(net, "mine", "x"), x)
+    assert not np.isin(start(net, "another", "g"), g).any()
+    np.testing.assert_array_equal(start(net, "later", "x"), 1.0)
+    np.testing.assert_array_equal(start(net, "Z~Z", "g"), 9.0)
+    np.testing.assert_array_equal(start(net, "later", "g"), g)  # one receptor
+
+
+def test_an_empty_population_has_none_that_could_collide():
+    p = [project("B", k, initial={"g": 1.0}, name=k + "!") for k in "AB"]
+    net = build(*p, sizes={"A": 0, "B": 3})
+    np.testing.assert_array_equal(start(net, "B!", "g"), 1.0)
+
+
+REFUSED = {
+    "twice": (
+        lambda: [project(initial={"g": 1.0}), project("B", "B", initial={"g": 2.0})],
+        "'B->B': initial g must be given once; 'A->B' shares the receptor.*in one of them",
+    ),
+    "twice, coupling": (
+        lambda: [project(initial={"g": 1.0}), couple(initial={"g": 2.0})],
+        "'A~B': initial g must be given once; 'A->B' shares",
+    ),
+    "twice, release": (
+        lambda: [
+            project(initial={"x": 0.1}, release=TM),
+            project("A", "A", initial={"x": 0.1}, release=TM),
+        ],
+        "initial x must be given once",
+    ),
+    "unknown": (
+        lambda: [project(initial={"h": 1.0}, release=TM)],
+        "no state variable of projection 'A->B' named 'h'.*'g'.*'x'",
+    ),
+    "unknown, coupling": (
+        lambda: [couple(initial={"v": 1.0})],
+        "no state variable of coupling 'A~B' named 'v'.*'g', 'r'",
+    ),
+    "gap junctions have none": (
+        lambda: [couple(initial={"g": 1.0}, release=None, synapse=None)],
+        "no state variable of coupling 'A~B' named 'g'",
+    ),
+    "length": (
+        lambda: [project(initial={"g": [1.0, 2.0]})],
+        r"'A->B': initial g must be one number, one per neuron, shape \(4,\).*got shape \(2,\)",
+    ),
+    "length, release": (
+        lambda: [project(initial={"x": np.ones(4)}, release=TM)],
+        r"initial x must be .*\(5,\).*\(4,\)",
+    ),
+    "nan": (lambda: [project(initial={"g": np.nan})], "'A->B': initial g must be finite"),
+    "no mapping": (lambda: [project(initial=3.0)], "'A->B': initial must map names"),
+    "text": (lambda: [couple(initial={"g": "1"})], "'A~B': initial g must be a number"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(case):
+    make, message = REFUSED[case]
+    with pytest.raises(ValueError, match=f"(?s){message}"):
+        build(*make())
+
+
+@pytest.mark.parametrize("format", ["json", "toml"])
+def test_files_keep_couplings_and_start_values(format):
+    """A description, written and read, is the same network with the same start."""
+    release = jn.release.QuantalRelease(0.3, 50.0, sites=2)
+    senders = [
+        project(initial={"g": LAW, "x": np.arange(5) / 8}, release=TM),
+        couple(initial={"rise": 0.5, "r": LAW}, synapse=SLOW, gain=0.3, average=True),
+        jn.Coupling("A", "A", jn.connectivity.Explicit([0, 1], [2, 3]), weight=[0.5, 1 / 3]),
+        couple(
+            jn.Part("B", slice(1, 3)),
+            jn.Part("B", [0, 3]),
+            release=release,
+            symmetric=False,
+            name="q",
+        ),
+        couple(
+            release=jn.release.PulsedTransmitter(),
+            synapse=jn.synapses.Into(jn.synapses.DopaGluGABA(), "dopamine"),
+            initial={"r_d1": 0.2},
+            name="dopamine",
+        ),
+    ]
+    populations = [jn.Population(k, n, LIF) for k, n in (("A", 5), ("B", 4))]
+    noise = jn.Stimulation("A", jn.stimuli.Poisson(9.0), weight=jn.Uniform(0.0, 1.0), synapse=AMPA)
+    made = jn.Description(populations, senders[:1], [noise], couplings=senders[1:])
+    text = format_description(made, format)
+    back = parse_description(text, format)
+    assert format_description(back, format) == text
+    a, b = (jn.build(d, 3, 0.1) for d in (made, back))
+    assert jax.tree.structure(a) == jax.tree.structure(b)
+    for x, y in zip(jax.tree.leaves((a, a.init(5))), jax.tree.leaves((b, b.init(5)))):
+        np.testing.assert_array_equal(x, y)
+    assert a.coupled == ("A~A", "A~B", "dopamine", "q")
+
+
+def test_start_values_of_neurons_are_as_before():
+    net = build(project())
+    v = start(net, "A", "v")
+    assert ((v >= -70) & (v <= -60)).all()
+    assert len(set(v)) == 5
