@@ -160,10 +160,13 @@ class Release(Model):
     **Step** `init(n)` returns the state of n source neurons. `step(state, spikes, v, dt)`
     returns `(state, values)`, values `(n,)`: 0 delivers nothing, any other number scales
     the weights of all the neuron's synapses in that step. A class with `plain = True` returns
-    the spikes unchanged; the network then keeps nothing for it.
+    the spikes unchanged; the network then keeps nothing for it. One with `with_spikes = True`
+    returns 0 for every neuron that does not spike: the network then delivers the sources whose bits
+    are packed already, instead of looking for values that are not 0.
     """
 
     plain: ClassVar[bool] = False
+    with_spikes: ClassVar[bool] = False
 
     @abstractmethod
     def init(self, n: int) -> Any: ...

@@ -168,6 +168,7 @@ class SpreadPathway(eqx.Module):
         self,
         state: PathwayState,
         spikes: jax.Array,
+        bits: jax.Array,
         v: Any,
         signals: Mapping[str, jax.Array],
         dt: float,
@@ -175,7 +176,7 @@ class SpreadPathway(eqx.Module):
     ) -> PathwayState:
         """The state after the release model has seen the spikes and voltages of its sources.
 
-        The rule of plastic weights keeps the signals of the step until it is delivered.
+        `bits` are the packed spikes. The rule of plastic weights keeps the signals of the step until it is delivered.
         """
         if state.plastic is not None:
             kept = {name: signals[name] for name in state.plastic.signals}
@@ -183,5 +184,7 @@ class SpreadPathway(eqx.Module):
         if self.release.plain:
             return state
         new, values = self.release.step(state.release, spikes, v, dt)
-        released = Released.of_values(values.astype(dtype))
+        values = values.astype(dtype)
+        with_spikes = self.release.with_spikes
+        released = Released(bits, values) if with_spikes else Released.of_values(values)
         return state._replace(release=new, released=released)

@@ -146,7 +146,7 @@ class SpreadNetwork(eqx.Module):
             v = None
             if not p.release.plain:
                 v = self.groups[p.source].model.voltage(groups[p.source].neurons)
-            now = spikes[p.source], v, inputs, self.dt, self.dtype
+            now = spikes[p.source], groups[p.source].released.bits, v, inputs, self.dt, self.dtype
             out.append(p.release_spikes(before, *now))
         return tuple(out)
 

@@ -3,7 +3,7 @@
 Wang (1999); Brunel and Wang (2001).
 """
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -55,6 +55,8 @@ class NMDAGate(Release):
     doi:10.1023/A:1011204814320; k_0 and k_1 as NEST's iaf_bw_2001,
     https://nest-simulator.readthedocs.io, and derived above.
     """
+
+    with_spikes: ClassVar[bool] = True
 
     tau_rise: Parameter = param(2.0, unit="ms", above=0.0)
     tau_decay: Parameter = param(100.0, unit="ms", above=0.0)

@@ -3,7 +3,7 @@
 Tsodyks, Pawelzik, Markram (1998); Mongillo, Barak, Tsodyks (2008).
 """
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -60,6 +60,8 @@ class TsodyksMarkram(Release):
     **Differs** from NEST's tsodyks_synapse, whose released resources pass through an active state
     before they recover.
     """
+
+    with_spikes: ClassVar[bool] = True
 
     U: Parameter = param(0.5, at_least=0.0, at_most=1.0)
     tau_rec: Parameter = param(800.0, unit="ms", above=0.0)

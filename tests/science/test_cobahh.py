@@ -125,10 +125,10 @@ def test_with_both_differences_undone_brian2_gives_the_same(runs):
     same = brian2["same"]
     assert brian2_spikes(same) == spikes_of(result)
     assert len(spikes_of(result)) > 10_000
-    np.testing.assert_allclose(trace(result)[:10], same["trace"][:10], atol=1e-10)
-    np.testing.assert_allclose(trace(result), same["trace"], atol=1e-5)
+    np.testing.assert_allclose(trace(result)[:10], same["trace"][:10], rtol=0, atol=1e-10)
+    np.testing.assert_allclose(trace(result), same["trace"], rtol=0, atol=1e-6)
     for name in end:
-        np.testing.assert_allclose(end[name], same[name], atol=1e-5, err_msg=name)
+        np.testing.assert_allclose(end[name], same[name], rtol=0, atol=1e-6, err_msg=name)
 
 
 def test_the_first_difference_is_the_mean_of_the_conductances(runs):
@@ -137,8 +137,8 @@ def test_the_first_difference_is_the_mean_of_the_conductances(runs):
     start = dict.fromkeys("ei", 1.0)
     mean = {k: -np.expm1(-DT / tau) * tau / DT for k, tau in TAUS.items()}
     ours, theirs = trace(result)[0], brian2["example"]["trace"][0]
-    np.testing.assert_allclose(ours, first_step(given, mean), atol=1e-10)
-    np.testing.assert_allclose(theirs, first_step(given, start), atol=1e-10)
+    np.testing.assert_allclose(ours, first_step(given, mean), rtol=0, atol=1e-10)
+    np.testing.assert_allclose(theirs, first_step(given, start), rtol=0, atol=1e-10)
     assert 1e-3 < np.abs(ours - theirs).max() < 0.1
 
 
@@ -150,24 +150,28 @@ def test_the_second_is_a_spike_within_3_ms_of_one(runs):
     assert (step, neuron) in ours
     earlier = max(k for k, i in ours if i == neuron and k < step)
     assert step - earlier < 30
-    np.testing.assert_allclose(trace(result)[:step], brian2["mean"]["trace"][:step], atol=1e-5)
+    np.testing.assert_allclose(
+        trace(result)[:step], brian2["mean"]["trace"][:step], rtol=0, atol=1e-6
+    )
 
 
-# A simulation in C++ (float64, dt 0.1 ms, 1 s, 128 seeds) of either scheme, which repeats v of the
-# runs above: 36.1 Hz (standard error 0.3) with Brian2's, 35.7 (0.3) with ours; from seed to seed
-# 3.0 Hz. Brian2 2.9.0 itself, 16 seeds: 36.7 Hz.
-RATE, SPREAD, SEEDS = 36.1, 3.0, 128
+# Brian2 2.9.0 on the connections and start values of seeds 0 to 7: its example with a delay of one
+# step, 1 s, spikes per neuron.
+BRIAN2 = np.array([34.937, 34.240, 35.932, 37.008, 35.451, 35.051, 37.161, 32.090])
+# How much higher it is, and how this varies from seed to seed: in a C++ simulation of either scheme
+# that repeats the runs above, on 128 networks, 0.43 Hz (standard error 0.12). Most of what a rate
+# differs by from seed to seed (3.0 Hz) both have in common.
+HIGHER, SPREAD = 0.43, 1.4
 
 
 def test_rates_are_those_of_brian2():
-    """Within three standard errors; 4 networks of 4 start values, as many programs as networks."""
+    """On the same networks, within three standard errors of the mean difference."""
     rates = []
-    for seed in range(4):
+    for seed in range(BRIAN2.size):
         net = jn.build(cobahh(4000, 0.02), seed, DT)
-        for key in range(4):
-            result = jn.simulate(net, 1000.0, key=key, progress=False)
-            rates.append(sum(result.events(k)[0].size for k in "EI") / 4000)
-    error = SPREAD * np.sqrt(1 / len(rates) + 1 / SEEDS)
-    print(f"{np.mean(rates):.2f} Hz, allowed {RATE:.2f} +- {3 * error:.2f}")
-    assert abs(np.mean(rates) - RATE) < 3 * error, rates
-    assert np.abs(np.array(rates) - RATE).max() < 4 * SPREAD, rates
+        result = jn.simulate(net, 1000.0, key=seed, progress=False)
+        rates.append(sum(result.events(k)[0].size for k in "EI") / 4000)
+    higher = BRIAN2 - rates
+    print(f"Brian2 {BRIAN2.mean():.2f} Hz, jaxneuro {np.mean(rates):.2f} Hz")
+    assert abs(higher.mean() - HIGHER) < 3 * SPREAD / np.sqrt(BRIAN2.size), rates
+    assert np.abs(higher).max() < 4 * SPREAD, rates
