@@ -36,13 +36,14 @@ def level_of(n_bytes: float, threads: int = 1) -> str:
     return "memory"
 
 
-def cached_bytes_per_s(n_bytes: int, threads: int = 1) -> float:
-    """Bytes per second of one thread over its part of so many bytes, times the threads.
+def cached_bytes_per_s(n_bytes: int, threads: int = 1) -> tuple[str, float]:
+    """Where so many bytes are (`level_of`), and the bytes per second that pass there.
 
-    Where the parts share a cache this is at least what they reach together: a bound from it errs
-    on the side of a shorter time.
+    One thread is measured over its part of them, times the threads. Where the parts share a cache
+    this is at least what they reach together: a bound from it errs on the side of a shorter time.
     """
-    return threads * _fastest(max(n_bytes // threads, LEAST))
+    part = max(n_bytes // threads, LEAST)
+    return level_of(threads * part, threads), threads * _fastest(part)
 
 
 def memory_bytes_per_s(threads: int = 1) -> float:

@@ -32,6 +32,12 @@ def versions() -> dict[str, str]:
     return {name: importlib.metadata.version(name) for name in names}
 
 
+def connections_of(net: jn.Network) -> int:
+    """Synapses and couplings; a pair that sees each other has two of these."""
+    sides = [side for c in net.couplings for side in c.sides]
+    return net.n_synapses + sum(side.table.n_entries for side in sides)
+
+
 class Timed:
     """A built and warmed-up network that can be run again and again.
 
@@ -56,7 +62,7 @@ class Timed:
             bench=self.bench,
             impl="jaxneuro",
             neurons=self.net.n_neurons,
-            synapses=self.net.n_synapses,
+            synapses=connections_of(self.net),
             dt_ms=DT,
             bio_s=self.options.seconds,
             build_s=self.build_s,

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import jaxneuro as jn
 from jaxneuro.kernels import gather
 
-from ._bandwidth import cached_bytes_per_s, level_of, memory_bytes_per_s
+from ._bandwidth import cached_bytes_per_s, memory_bytes_per_s
 from ._gpu_kernels import seconds
 from ._record import Record, round_floats
 from ._run import DT, add_network_options
@@ -42,14 +42,6 @@ def description(side: int, coupled: bool = True, individual: bool = False) -> jn
     couplings = [jn.Coupling("sheet", "sheet", near, weight=weight, name="gap")]
     drive = jn.Stimulation("sheet", jn.stimuli.Current(CURRENT))
     return jn.Description([sheet], [], [drive], couplings=couplings if coupled else [])
-
-
-class Sheet(Variant):
-    """A variant whose synapses are the entries of its coupling, two for a pair."""
-
-    def more(self, result: jn.Result) -> Record:
-        tables = [side.table for c in self.net.couplings for side in c.sides]
-        return super().more(result) | {"synapses": sum(table.n_entries for table in tables)}
 
 
 def moved_bytes(net: jn.Network) -> dict[str, int]:
@@ -87,8 +79,8 @@ def bound(net: jn.Network, bio_s: float, threads: int, extra_s: float) -> Record
     """
     moved, n_steps = moved_bytes(net), bio_s * 1e3 / DT
     total = sum(moved.values())
-    cached, memory = cached_bytes_per_s(total, threads), memory_bytes_per_s(threads)
-    level = level_of(total, threads)
+    level, cached = cached_bytes_per_s(total, threads)
+    memory = memory_bytes_per_s(threads)
     bound_s = n_steps * total / (memory if level == "memory" else cached)
     gather_s = 1e-6 * gather_us(net) * n_steps
     rates = {"same bytes": cached, "memory": memory}
@@ -110,7 +102,7 @@ def run(options: argparse.Namespace) -> None:
     """Runs the benchmark with and without the coupling, and prints a JSON line for each."""
     options.neurons = options.side**2
     ours = {
-        name: Sheet(
+        name: Variant(
             "gap", description(options.side, name == "with", options.individual), options, name
         )
         for name in VARIANTS

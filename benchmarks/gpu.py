@@ -15,7 +15,7 @@ from typing import Any
 __all__ = ["add_options", "run"]
 
 PARTS = ("smoke", "races", "kernels", "deliver", "learn", "walk", "assemblies", "coba")
-PARTS += ("microcircuit",)
+PARTS += ("microcircuit", "lattices")
 BUDGET_S = 450.0
 
 
@@ -330,6 +330,16 @@ def _microcircuit(session: Session) -> None:
         _network(session, f"microcircuit {scale:g} {drive}", description(scale, drive))
 
 
+def _lattices(session: Session) -> None:
+    """Lattices with gap junctions: row sums and a lattice checked, then each side timed."""
+    from . import _gpu_lattices, lattices
+
+    small = session.options.interpret
+    _check(session, "lattices", _gpu_lattices.checks(small))
+    for side in (6,) if small else lattices.SIDES:
+        _network(session, f"lattice {side}", lattices.description(side))
+
+
 def _network(session: Session, bench: str, description: Any) -> None:
     """Builds, compiles and runs a network three times; writes the median."""
     import statistics
@@ -337,7 +347,7 @@ def _network(session: Session, bench: str, description: Any) -> None:
     import jaxneuro as jn
 
     from ._record import make_record, peak_rss_mb
-    from ._run import DT
+    from ._run import DT, connections_of
 
     bio_s = 0.01 if session.options.interpret else session.options.seconds
     start = time.perf_counter()
@@ -352,7 +362,7 @@ def _network(session: Session, bench: str, description: Any) -> None:
         bench=f"gpu {bench}",
         impl="jaxneuro",
         neurons=net.n_neurons,
-        synapses=net.n_synapses,
+        synapses=connections_of(net),
         dt_ms=DT,
         bio_s=bio_s,
         wall_s=wall,

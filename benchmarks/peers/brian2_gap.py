@@ -42,7 +42,7 @@ def main() -> None:
             dt=0.1 * ms,
         )
         group.v = "-65 + 95*rand()"
-        group.u = "0.2*v"
+        group.u = 0.2 * -65
         model = "gap_post = {}*(v_pre - v_post) : 1 (summed)"
         model = "w : 1\n" + model.format("w") if args.individual else model.format("0.02")
         synapses = Synapses(group, group, model)

@@ -17,9 +17,8 @@ def main() -> None:
     from brian2 import NeuronGroup, ms, mV
 
     _brian2.set_up(args)
-    a_rec, a_fac = (RATE * tau / (1 + RATE * tau) for tau in (TAU_REC, TAU_FAC))
-    u = U / (1 - (1 - U) * a_fac)
-    x = (1 - a_rec) / (1 - (1 - u) * a_rec)
+    u = U * (1 + RATE * TAU_FAC) / (1 + U * RATE * TAU_FAC)
+    x = 1 / (1 + u * RATE * TAU_REC)
     with Stopwatch() as making:
         group = NeuronGroup(
             args.neurons,
