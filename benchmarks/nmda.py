@@ -23,8 +23,8 @@ def description(neurons: int, nmda: bool = True) -> jn.Description:
     """COBA whose excitation has NMDA receptors and their gates; or AMPA receptors.
 
     At 14.8 Hz, the rate with AMPA, and -55 mV the mean conductance of both is the same; with NMDA
-    the network then fires at 14.5 Hz. The gates and the conductances begin at their means, so that
-    the beginning is matched, too.
+    the network then fires at 14.4 Hz (three seeds). The gates and the conductances begin at their
+    means, so that the beginning is matched, too.
     """
     gate, receptor, ampa = jn.release.NMDAGate(), jn.synapses.NMDA(), jn.synapses.AMPA()
     k_0, k_1 = (float(k) for k in gate.jumps())

@@ -15,7 +15,7 @@ __all__ = ["add_options", "description", "run"]
 add_options = add_network_options
 
 # Weak enough that the irregular trains of COBA release as Poisson trains do on average: it fires at
-# 20.8 Hz with them and at 20.6 without (three seeds). Stronger ones fire at other rates.
+# 20.9 Hz with them and at 20.6 without (three seeds). Stronger ones fire at other rates.
 U, TAU_REC, TAU_FAC = 0.12, 40.0, 40.0
 RATE = 21.0  # Hz, at which gain makes up for the mean release
 
