@@ -178,11 +178,8 @@ def test_one_number_is_as_good_as_an_array():
 
 def test_other_populations_and_the_order_change_no_bit():
     """Others of the same model, before and after it by name, with couplings of their own."""
-    more = [
-        jn.Coupling(k, k, RULE, weight=1.0, release=rl.QuantalRelease(), synapse=syn.AMPA())
-        for k in "AZ"
-    ]
-    net = build([lif("Z", 3), lif(n=N), lif("A", 5)], [more[1], *BOTH[::-1], more[0]], DRIVE)
+    more = jn.Coupling("A", "Z", RULE, weight=1.0, name="before")
+    net = build([lif("Z", 3), lif(n=N), lif("A", 5)], [*BOTH[::-1], more], DRIVE)
     _, found = traces(net, net.init(3), STEPS)
     for x, want in zip(found, whole()[1]):
         np.testing.assert_array_equal(x, want)

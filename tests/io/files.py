@@ -201,13 +201,22 @@ def everything() -> jn.Description:
     stimuli.append(
         jn.Stimulation(parts["area"], positive, weight=0.2, synapse=e, delay=0.5, stop=9.0)
     )
-    graded = {"release": jn.release.VoltageRelease(), "synapse": e, "initial": {"current": 0.5}}
-    couplings = [
-        jn.Coupling(parts["slice"], parts["rest"], rule, weight=law, average=True),
-        jn.Coupling("I", parts["area"], rule, weight=1 / 3, gain=0.7, **graded),
-    ]
     areas = {"left": jn.space.Area(-1e9, (40, 60.5))}
-    return jn.Description(populations, projections, stimuli, areas, couplings=couplings)
+    return jn.Description(
+        populations, projections, stimuli, areas, couplings=_couplings(parts, law)
+    )
+
+
+def _couplings(parts: dict, law: jn.numerics.Distribution) -> list[jn.Coupling]:
+    """Gap junctions between two parts, and a graded coupling that starts with a current."""
+    rule = jn.connectivity.FixedProbability(0.4)
+    how = {"release": jn.release.VoltageRelease(), "synapse": jn.synapses.Exponential(1 / 3)}
+    return [
+        jn.Coupling(parts["slice"], parts["rest"], rule, weight=law, average=True),
+        jn.Coupling(
+            "I", parts["area"], rule, weight=1 / 3, gain=0.7, initial={"current": 0.5}, **how
+        ),
+    ]
 
 
 JSON = """{
