@@ -92,7 +92,7 @@ def _batched(native: bool) -> Any:
 
 
 def _native(values: jax.Array, weights: jax.Array, table: GatherTable) -> jax.Array:
-    operands = values, weights, table.starts, table.sources, table.counts
+    operands = values, weights, table.starts, table.sources, table.runs, table.counts
     shape = (*values.shape[:-1], table.n_rows)
     return native_call("jaxneuro_gather", operands, shape, values.dtype)
 

@@ -3,6 +3,10 @@
 Entry k of row 16 s + lane is at ``(starts[s] + k) * 16 + lane``, so that entry k of all rows of a
 slice is one vector. A slice is as long as its longest row; what a shorter row lacks is padding,
 which no version reads a value for.
+
+In a sheet, where neurons are coupled to those around them, entries k of neighbouring rows are
+neighbouring sources. Where 8 of them are, the table has the first, and the native version reads
+their values at once, and none of the 8 numbers.
 """
 
 import equinox as eqx
@@ -14,19 +18,22 @@ from .._checks import check_count
 from ._draw_rows import stable_order
 
 LANES = 16
+RUN = 8
 
 
 class GatherTable(eqx.Module):
     """Which sources each row adds up; see the module docstring for the layout.
 
     **Fields** `starts` int32 (slices + 1,), in vectors of 16 entries; `sources` (entries,) uint16,
-    or int32 for more than 65,536 sources, 0 in padding; `counts` int32 (rows,) entries of each row,
-    ascending by source. Static: `n_rows`, `n_sources`, `longest` row in entries, `n_entries`
-    without padding.
+    or int32 for more than 65,536 sources, 0 in padding; `runs` int32 (entries / 8,), the first of 8
+    sources s, s + 1, ..., s + 7, or -1 where they are not that; `counts` int32 (rows,) entries of
+    each row, ascending by source. Static: `n_rows`, `n_sources`, `longest` row in entries,
+    `n_entries` without padding.
     """
 
     starts: jax.Array
     sources: jax.Array
+    runs: jax.Array
     counts: jax.Array
     n_rows: int = eqx.field(static=True)
     n_sources: int = eqx.field(static=True)
@@ -76,6 +83,7 @@ def make_gather_table(
     table = GatherTable(
         starts=as_array(starts, np.int32),
         sources=as_array(column),
+        runs=as_array(_runs(column), np.int32),
         counts=as_array(counts, np.int32),
         n_rows=n_rows,
         n_sources=n_sources,
@@ -119,6 +127,13 @@ def _starts(counts: np.ndarray) -> np.ndarray:
     padded[: counts.size] = counts
     longest = padded.reshape(-1, LANES).max(1)
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(longest)])
+
+
+def _runs(column: np.ndarray) -> np.ndarray:
+    """The first of every 8 sources that are next to each other, else -1."""
+    eights = column.reshape(-1, RUN).astype(np.int32)
+    together = (eights == eights[:, :1] + np.arange(RUN, dtype=np.int32)).all(axis=1)
+    return np.where(together, eights[:, 0], np.int32(-1))
 
 
 def _places(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -176,8 +176,8 @@ class SpreadPathway(eqx.Module):
     ) -> PathwayState:
         """The state after the release model has seen the spikes and voltages of its sources.
 
-        `bits` are the packed spikes. The rule of plastic weights keeps the signals of the step until
-        it is delivered.
+        `bits` are the packed spikes. The rule of plastic weights keeps the signals of the step
+        until it is delivered.
         """
         if state.plastic is not None:
             kept = {name: signals[name] for name in state.plastic.signals}

@@ -59,7 +59,7 @@ void GatherOne(const GatherSlices<Source>& slices, const Real* values, const Rea
 }
 
 struct Operands {
-  AnyBuffer values, weights, starts, sources, counts;
+  AnyBuffer values, weights, starts, sources, runs, counts;
 };
 
 template <class Real, class Source>
@@ -67,7 +67,7 @@ Error GatherBatch(const Operands& o, Real* out) {
   const auto d = o.values.dimensions();
   const size_t rows = size_t(o.counts.dimensions()[0]);
   const GatherSlices<Source> slices{Data<int32_t>(o.starts), Data<Source>(o.sources),
-                                    Data<int32_t>(o.counts), rows};
+                                    Data<int32_t>(o.runs), Data<int32_t>(o.counts), rows};
   const bool plain = o.weights.dimensions().back() == 0;
   Member member{{d.begin(), d.end() - 1}, 0};
   for (size_t size = member.size(); member.number < size; ++member.number)
@@ -84,8 +84,8 @@ Error GatherSources(const Operands& o, void* out) {
 }
 
 Error GatherImpl(AnyBuffer values, AnyBuffer weights, AnyBuffer starts, AnyBuffer sources,
-                 AnyBuffer counts, ffi::Result<AnyBuffer> out) {
-  const Operands o{values, weights, starts, sources, counts};
+                 AnyBuffer runs, AnyBuffer counts, ffi::Result<AnyBuffer> out) {
+  const Operands o{values, weights, starts, sources, runs, counts};
   if (values.element_type() == DataType::F32) return GatherSources<float>(o, out->untyped_data());
   if (values.element_type() == DataType::F64) return GatherSources<double>(o, out->untyped_data());
   return Error::InvalidArgument("gather: the values must be float32 or float64");
@@ -96,6 +96,7 @@ Error GatherImpl(AnyBuffer values, AnyBuffer weights, AnyBuffer starts, AnyBuffe
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroGather, jaxneuro::GatherImpl,
                               xla::ffi::Ffi::Bind()
+                                  .Arg<xla::ffi::AnyBuffer>()
                                   .Arg<xla::ffi::AnyBuffer>()
                                   .Arg<xla::ffi::AnyBuffer>()
                                   .Arg<xla::ffi::AnyBuffer>()

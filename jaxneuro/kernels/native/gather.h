@@ -10,10 +10,6 @@
 
 #include "threefry.h"
 
-#if defined(__x86_64__)
-#include <emmintrin.h>
-#endif
-
 // Builds for wider vectors than every CPU has, one of which is taken when the library is loaded.
 #if defined(__x86_64__) && defined(__GNUC__)
 #define JAXNEURO_LEVELS 1
@@ -23,47 +19,18 @@
 
 namespace jaxneuro {
 
-constexpr size_t kGatherLanes = 16;
+constexpr size_t kGatherLanes = 16, kGatherRun = 8;
 
 template <class Source>
 struct GatherSlices {
   const int32_t* starts;  // in vectors
   const Source* sources;
+  const int32_t* runs;    // the first of 8 sources that are next to each other, or -1
   const int32_t* counts;  // entries of each row
   size_t rows;
 
   size_t size() const { return (rows + kGatherLanes - 1) / kGatherLanes; }
 };
-
-// Whether 16 sources are neighbours, as those of neighbours in a sheet are: their values are then
-// next to each other.
-template <class Source>
-JAXNEURO_INLINE bool Neighbours(const Source* sources) {
-  const int64_t first = int64_t(sources[0]), last = int64_t(sources[kGatherLanes - 1]);
-  if (last - first != int64_t(kGatherLanes - 1)) return false;
-#if defined(__x86_64__)
-  const auto* from = reinterpret_cast<const __m128i*>(sources);
-  if constexpr (sizeof(Source) == 2) {
-    const __m128i ramp = _mm_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7);
-    const __m128i low = _mm_sub_epi16(_mm_loadu_si128(from), ramp);
-    const __m128i high = _mm_sub_epi16(_mm_loadu_si128(from + 1), ramp);
-    const __m128i want = _mm_set1_epi16(int16_t(first));
-    const __m128i next = _mm_add_epi16(want, _mm_set1_epi16(8));
-    const __m128i same = _mm_and_si128(_mm_cmpeq_epi16(low, want), _mm_cmpeq_epi16(high, next));
-    return _mm_movemask_epi8(same) == 0xFFFF;
-  } else {
-    const __m128i ramp = _mm_setr_epi32(0, 1, 2, 3), four = _mm_set1_epi32(4);
-    __m128i want = _mm_add_epi32(_mm_set1_epi32(int32_t(first)), ramp), same = _mm_set1_epi8(-1);
-    for (size_t i = 0; i < 4; ++i, want = _mm_add_epi32(want, four))
-      same = _mm_and_si128(same, _mm_cmpeq_epi32(_mm_loadu_si128(from + i), want));
-    return _mm_movemask_epi8(same) == 0xFFFF;
-  }
-#else
-  bool all = true;
-  for (size_t i = 0; i < kGatherLanes; ++i) all &= int64_t(sources[i]) - first == int64_t(i);
-  return all;
-#endif
-}
 
 // A vector of numbers, as wide as a register: an extension of the language, or loops.
 #if defined(__GNUC__)

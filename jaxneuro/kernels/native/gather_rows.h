@@ -42,31 +42,43 @@ struct JAXNEURO_LEVEL {
 #endif
   }
 
-  // Adds entry k of each row that has one.
+  // Adds entry k of each row that has one; `all` says that all have one.
+  template <bool all>
   JAXNEURO_TARGET static JAXNEURO_INLINE void Add(const Real* values, const Source* sources,
-                                                  const Real* weights, const int32_t* counts,
-                                                  int32_t k, Vector* sums) {
-    Vector x[parts];
-    if (Neighbours(sources)) {
-      const Real* first = values + sources[0];
-      for (size_t i = 0; i < parts; ++i) x[i] = Load(first + i * width);
-    } else {
-      for (size_t i = 0; i < parts; ++i) x[i] = Pick(values, sources + i * width);
-    }
-    for (size_t i = 0; i < parts; ++i) {
-      if constexpr (weighted) x[i] = Load(weights + i * width) * x[i];
-      sums[i] = Where(counts + i * width, k, sums[i] + x[i], sums[i]);
+                                                  const int32_t* runs, const Real* weights,
+                                                  const int32_t* counts, int32_t k, Vector* sums) {
+    constexpr size_t pieces = width > kGatherRun ? 1 : kGatherLanes / kGatherRun;
+    constexpr size_t each = parts / pieces;
+    for (size_t piece = 0; piece < pieces; ++piece) {
+      const size_t from = piece * each;
+      const int32_t first = runs[piece];
+      Vector x[each];
+      if (first >= 0 && (pieces > 1 || runs[1] == first + int32_t(kGatherRun))) {
+        for (size_t i = 0; i < each; ++i) x[i] = Load(values + size_t(first) + i * width);
+      } else {
+        for (size_t i = 0; i < each; ++i) x[i] = Pick(values, sources + (from + i) * width);
+      }
+      for (size_t i = 0; i < each; ++i) {
+        if constexpr (weighted) x[i] = Load(weights + (from + i) * width) * x[i];
+        const Vector sum = sums[from + i] + x[i];
+        sums[from + i] = all ? sum : Where(counts + (from + i) * width, k, sum, sums[from + i]);
+      }
     }
   }
 
   // The sums of one slice of `n` vectors.
   JAXNEURO_TARGET static JAXNEURO_INLINE void Slice(const Real* values, const Source* sources,
-                                                    const Real* weights, const int32_t* counts,
-                                                    int32_t n, Real* out) {
+                                                    const int32_t* runs, const Real* weights,
+                                                    const int32_t* counts, int32_t n, Real* out) {
     Vector sums[parts] = {};
+    const int32_t whole = *std::min_element(counts, counts + kGatherLanes);
     for (int32_t k = 0; k < n; ++k) {
-      Add(values, sources, weights, counts, k, sums);
+      if (k < whole)
+        Add<true>(values, sources, runs, weights, counts, k, sums);
+      else
+        Add<false>(values, sources, runs, weights, counts, k, sums);
       sources += kGatherLanes;
+      runs += kGatherLanes / kGatherRun;
       if constexpr (weighted) weights += kGatherLanes;
     }
     std::memcpy(out, sums, sizeof sums);
@@ -78,14 +90,15 @@ struct JAXNEURO_LEVEL {
       const size_t start = size_t(slices.starts[s]) * kGatherLanes, row = s * kGatherLanes;
       const int32_t n = slices.starts[s + 1] - slices.starts[s];
       const Real* own = weighted ? weights + start : nullptr;
+      const int32_t* runs = slices.runs + start / kGatherRun;
       if (row + kGatherLanes <= slices.rows) {
-        Slice(values, slices.sources + start, own, slices.counts + row, n, out + row);
+        Slice(values, slices.sources + start, runs, own, slices.counts + row, n, out + row);
       } else {
         const size_t rest = slices.rows - row;
         int32_t counts[kGatherLanes] = {};
         Real sums[kGatherLanes];
         std::copy_n(slices.counts + row, rest, counts);
-        Slice(values, slices.sources + start, own, counts, n, sums);
+        Slice(values, slices.sources + start, runs, own, counts, n, sums);
         std::copy_n(sums, rest, out + row);
       }
     }
