@@ -90,9 +90,15 @@ class Network(eqx.Module):
         return sum(p.table.n_synapses for p in self.pathways)
 
     @property
+    def n_couplings(self) -> int:
+        """Connections of all couplings; a pair of neurons that see each other counts twice."""
+        return sum(side.table.n_entries for c in self.couplings for side in c.sides)
+
+    @property
     def connection_bytes(self) -> int:
         """Bytes of all connection arrays."""
-        leaves = jax.tree.leaves([(p.table, p.weights) for p in self.pathways])
+        sides = [side for c in self.couplings for side in c.sides]
+        leaves = jax.tree.leaves([(x.table, x.weights) for x in (*self.pathways, *sides)])
         return sum(x.nbytes for x in leaves)
 
     def population(self, name: str) -> tuple[int, slice]:
@@ -259,6 +265,7 @@ class Network(eqx.Module):
             counted(len(self.order), "population"),
             counted(self.n_neurons, "neuron"),
             counted(self.n_synapses, "synapse"),
+            *([counted(self.n_couplings, "coupled neighbour")] if self.couplings else []),
             megabytes(self.connection_bytes),
         ]
         return "Network: " + ", ".join(parts)

@@ -15,6 +15,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from .._arrays import as_array
 from .._checks import is_traced
@@ -26,15 +27,17 @@ from ._members import first_member, member
 
 _TRIED = np.geomspace(1e-6, 1e6, 241)  # of G dv/dI in a step without gap junctions
 _SLACK = 1e-3  # for rounding: the bound is met in a thousandth
+_SETTLING, _MOST = 200.0, 5000  # ms without input in which most models come to rest; steps
 
 
 def largest_conductance(model: Neuron, dt: float) -> float:
     """The largest stable sum of gap conductances at a neuron, in the model's unit; or infinity.
 
-    Found from derivatives of one step at the start values of the model, at many sums at once.
+    Found from derivatives of one step at the start values of the model and 200 ms (at most 5000
+    steps) later, at many sums at once.
     """
     model = first_member(model)
-    per_current = np.asarray(_moved(model, np.zeros(_TRIED.size), dt)[1], np.float64)
+    per_current = _moved(model, np.zeros(_TRIED.size), dt)[1][0]
     if not per_current[0] > 0:
         return np.inf
     low, tried = 0.0, _TRIED / per_current[0]
@@ -50,21 +53,37 @@ def largest_conductance(model: Neuron, dt: float) -> float:
 
 def _growing(model: Neuron, conductance: np.ndarray, dt: float) -> np.ndarray:
     """Where what neighbours move against each other grows: (tried,)."""
-    alone = np.asarray(_moved(model, np.zeros(_TRIED.size), dt)[0], np.float64)
-    own, others = (np.asarray(x, np.float64) for x in _moved(model, conductance, dt))
-    return ~(np.abs(own - conductance * others) <= np.maximum(1.0, alone) + _SLACK)
+    alone, _ = _moved(model, np.zeros(_TRIED.size), dt)
+    own, others = _moved(model, conductance, dt)
+    grows = ~(np.abs(own - conductance * others) <= np.maximum(1.0, alone) + _SLACK)
+    return (grows & np.isfinite(alone)).any(axis=0)
+
+
+def _moved(model: Neuron, conductance: np.ndarray, dt: float) -> tuple[np.ndarray, np.ndarray]:
+    """By how much v after a step moves with v before it, and with a current: (2, tried) each.
+
+    At the start values, and after the neurons have settled.
+    """
+    moved = _derivatives(model, np.asarray(conductance), dt)
+    own, others = (np.asarray(x, np.float64).reshape(2, -1) for x in moved)
+    return own, others
 
 
 @functools.partial(jax.jit, static_argnums=2)
-def _moved(model: Neuron, conductance: Any, dt: float) -> tuple[jax.Array, jax.Array]:
-    """By how much v after a step moves with v before it, and with a current: (tried,) each."""
-    state = initial_state(model, _TRIED.size)
+def _derivatives(model: Neuron, conductance: Any, dt: float) -> tuple[jax.Array, jax.Array]:
+    first = initial_state(model, _TRIED.size)
+    alone = first if any(map(np.ndim, jax.tree.leaves(model))) else initial_state(model, 1)
+    nothing, steps = Drive(jnp.zeros_like(alone.v)), min(round(_SETTLING / dt), _MOST)
+    rest = lax.fori_loop(0, steps, lambda _, s: model.step(s, nothing, dt)[0], alone)
+    rest = jax.tree.map(lambda x, like: jnp.broadcast_to(x, like.shape), rest, first)
+    twice = lambda x, y: jnp.concatenate([x, y]) if jnp.ndim(x) else x  # noqa: E731
+    state, both = jax.tree.map(twice, first, rest), jax.tree.map(twice, model, model)
     start = state.v
-    g = jnp.asarray(conductance, start.dtype)
+    g = jnp.tile(jnp.asarray(conductance, start.dtype), 2)
 
     def after(v: jax.Array, current: jax.Array) -> jax.Array:
         drive = Drive(g * start + current, g)
-        return model.step(replace_variable(state, "v", v), drive, dt)[0].v
+        return both.step(replace_variable(state, "v", v), drive, dt)[0].v
 
     one, zero = jnp.ones_like(start), jnp.zeros_like(start)
     own = jax.jvp(after, (start, zero), (one, zero))[1]

@@ -19,8 +19,8 @@ EULER = neurons.LIF(v_th=1e3, method=integrators.forward_euler)
 FINITE = {
     # 1 - 2 g dt / c_m - dt / tau_m >= -1
     "LIF, Euler": (EULER, 2500.0 * (1 - 0.5 * 0.1 / 10.0), 0.99),
-    # 1 + dt (0.08 v + 5) - 2 g dt >= -1 at the start, v = -65; it rests lower, where less is stable
-    "Izhikevich": (neurons.Izhikevich(), (2 + 0.1 * (5 - 0.08 * 65)) / 0.2, 0.9),
+    # 1 + dt (0.08 v + 5) - 2 g dt >= -1 at rest, v = -70; it starts at -65, where more is stable
+    "Izhikevich": (neurons.Izhikevich(), (2 + 0.1 * (5 - 0.08 * 70)) / 0.2, 0.99),
     # Runge and Kutta, of fourth order: R - C is never below -1, but R grows beyond g dt / c_m = 2.8
     "HodgkinHuxley": (neurons.HodgkinHuxley(), None, 0.99),
 }
