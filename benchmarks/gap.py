@@ -72,28 +72,29 @@ def gather_us(net: jn.Network, n_steps: int = 2000) -> float:
 def bound(net: jn.Network, bio_s: float, threads: int, extra_s: float) -> Record:
     """The time that the bytes need, and how many times as long the coupling takes.
 
-    The bytes of a step pass through the smallest cache that holds them all (`level`), so that
-    bandwidth over as many bytes gives `bound_s`; `memory_bound_s` is what they would need from
-    memory. `ratio` is `extra_s`, the time with the coupling less that without, over the bound;
-    `gather_ratio` that of the row sum alone.
+    `memory_bound_s` is what the bytes of a step would need from memory. They may fit in a cache
+    (`level`, the smallest that holds them all): the bandwidth over as many bytes gives
+    `cache_bound_s`. `ratio` and `cache_ratio` are `extra_s`, the time with the coupling less that
+    without, over these bounds; `gather_s` is the row sum alone.
     """
     moved, n_steps = moved_bytes(net), bio_s * 1e3 / DT
     total = sum(moved.values())
     level, cached = cached_bytes_per_s(total, threads)
     memory = memory_bytes_per_s(threads)
-    bound_s = n_steps * total / (memory if level == "memory" else cached)
+    memory_s = n_steps * total / memory
+    cache_s = memory_s if level == "memory" else n_steps * total / cached
     gather_s = 1e-6 * gather_us(net) * n_steps
     rates = {"same bytes": cached, "memory": memory}
     fields = {
         "bytes_per_step": moved,
         "level": level,
         "gb_per_s": {name: round_floats(1e-9 * rate) for name, rate in rates.items()},
-        "bound_s": bound_s,
-        "memory_bound_s": n_steps * total / memory,
+        "memory_bound_s": memory_s,
+        "cache_bound_s": cache_s,
         "coupling_s": extra_s,
-        "ratio": extra_s / bound_s,
+        "ratio": extra_s / memory_s,
+        "cache_ratio": extra_s / cache_s,
         "gather_s": gather_s,
-        "gather_ratio": gather_s / bound_s,
     }
     return {key: round_floats(value) for key, value in fields.items()}
 

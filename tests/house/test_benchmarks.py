@@ -56,9 +56,9 @@ def test_gap_prints_both_variants_and_the_bound(monkeypatch, capsys):
     assert without["synapses"] == 0
     moved = {"indices": 2 * 316, "weights": 0, "voltages": 4 * 36, "sums": 4 * 36}
     assert with_it["bytes_per_step"] == moved
-    assert with_it["bound_s"] == pytest.approx(20 * 920 / 4e9)
-    assert with_it["gather_ratio"] == pytest.approx(2e-6 / (920 / 4e9), rel=1e-3)
-    assert "bound_s" not in without
+    assert with_it["cache_bound_s"] == pytest.approx(20 * 920 / 4e9)
+    assert with_it["gather_s"] == pytest.approx(20 * 2e-6, rel=1e-3)
+    assert "memory_bound_s" not in without
 
 
 def test_lattices_are_those_of_lixirnet():
