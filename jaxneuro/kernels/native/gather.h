@@ -9,16 +9,10 @@
 #include <cstring>
 
 #include "threefry.h"
+#include "vectors.h"
 
 #if defined(__x86_64__)
 #include <emmintrin.h>
-#endif
-
-// Builds for wider vectors than every CPU has, one of which is taken when the library is loaded.
-#if defined(__x86_64__) && defined(__GNUC__)
-#define JAXNEURO_LEVELS 1
-#else
-#define JAXNEURO_LEVELS 0
 #endif
 
 namespace jaxneuro {
