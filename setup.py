@@ -7,7 +7,10 @@ from pathlib import Path
 from setuptools import Extension, setup
 
 NATIVE = "jaxneuro/kernels/native"
-SOURCES = ("assembly", "draw", "gather", "k_cap", "kernels", "learn", "new_sources", "poisson")
+SOURCES = (
+    *("assembly", "draw", "gather", "k_cap", "kernels", "learn", "new_sources", "poisson"),
+    "short_term",
+)
 
 
 def jaxlib_headers() -> list[str]:

@@ -50,6 +50,10 @@ from ._rescale import target_sums as target_sums
 from ._rule_programs import RulePrograms as RulePrograms
 from ._rule_programs import check_rule as check_rule
 from ._run_ahead import run_ahead as run_ahead
+from ._short_term import short_term as short_term
+from ._short_term_reference import ShortTerm as ShortTerm
+from ._short_term_reference import at_spikes as at_spikes
+from ._short_term_reference import relaxed as relaxed
 from ._synaptic_input import Counts as Counts
 from ._synaptic_input import Firing as Firing
 from ._synaptic_input import Hashed as Hashed

@@ -59,27 +59,37 @@ def native_call(
 
 
 def native_update(
-    target: str, operands: Sequence[jax.Array], count: int, **attributes: Any
+    target: str,
+    operands: Sequence[jax.Array],
+    count: int,
+    made: Sequence[jax.Array] = (),
+    **attributes: Any,
 ) -> tuple[jax.Array, ...]:
-    """Calls the native function `target`, which changes its first `count` operands in place."""
-    changed = operands[:count]
+    """Calls the native function `target`, which changes its first `count` operands in place.
+
+    After them it returns new arrays with the shapes and dtypes of `made`.
+    """
     # Inside `shard_map` a result varies over the axes over which any operand does.
-    out = tuple(result_like(x.shape, x.dtype, *operands) for x in changed)
+    like = (*operands[:count], *made)
+    out = tuple(result_like(x.shape, x.dtype, *operands) for x in like)
     aliases = {k: k for k in range(count)}
     return tuple(
         jax.ffi.ffi_call(target, out, input_output_aliases=aliases)(*operands, **attributes)
     )
 
 
-def batched(one: Callable, ranks: Sequence[int], refuse_shared: str, in_place: int = 1) -> Callable:
+def batched(
+    one: Callable, ranks: Sequence[int], refuse_shared: str, in_place: int = 1, made: int = 0
+) -> Callable:
     """`one(*operands, shared)` for any number of leading batch axes of its operands.
 
     `ranks` are those of the operands without a batch; the first `in_place` of them are changed and
-    returned (one array, or a tuple of several). With a batch of k axes, `one` gets these with all
-    k axes and every other operand either without any or with k axes, of length 1 where it
-    does not vary. What is changed is never reshaped: XLA updates it in place, in a nested
-    `vmap` too, where folding two axes into one would copy it in every step of a loop. `shared` is
-    a pytree that has no batch; `ValueError(refuse_shared)` is raised if it has one.
+    returned (one array, or a tuple of several), and after them `made` new arrays. With a batch of k
+    axes, `one` gets these with all k axes and every other operand either without any or with k
+    axes, of length 1 where it does not vary. What is changed is never reshaped: XLA updates it in
+    place, in a nested `vmap` too, where folding two axes into one would copy it in every step of a
+    loop. `shared` is a pytree that has no batch; `ValueError(refuse_shared)` is raised if it has
+    one.
     """
 
     @jax.custom_batching.custom_vmap
@@ -99,7 +109,8 @@ def batched(one: Callable, ranks: Sequence[int], refuse_shared: str, in_place: i
             if not (new[k] and x.ndim == 1 + old + rank):
                 own = x.shape[x.ndim - rank :]
                 full[k] = jnp.broadcast_to(full[k], (size, *axes[1:], *own))
-        return call(*full, shared), True if in_place == 1 else (True,) * in_place
+        results = in_place + made
+        return call(*full, shared), True if results == 1 else (True,) * results
 
     return call
 

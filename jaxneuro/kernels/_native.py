@@ -25,6 +25,7 @@ _TARGETS = {
     "jaxneuro_pack": "JaxneuroPack",
     "jaxneuro_poisson": "JaxneuroPoisson",
     "jaxneuro_rescale": "JaxneuroRescale",
+    "jaxneuro_short_term": "JaxneuroShortTerm",
     "jaxneuro_stored_input": "JaxneuroStoredInput",
     "jaxneuro_target_sums": "JaxneuroTargetSums",
 }
@@ -34,7 +35,7 @@ _ROWS = (_SIZE, _SIZE, _SIZE, _SIZE)  # key, first row, rows
 # What the host calls itself, without XLA; all of it returns a count.
 _FUNCTIONS = {
     "jaxneuro_threads": (_SIZE,),
-    "jaxneuro_gather_bytes": (_SIZE,),
+    "jaxneuro_vector_bytes": (_SIZE,),
     "jaxneuro_count_bits": _BITS,
     "jaxneuro_list_bits": (*_BITS, ctypes.c_int32, _SIZE, _POINTER, _POINTER),
     "jaxneuro_uniform_rows": (*_ROWS, _POINTER, _SIZE, _SIZE, _SIZE, _POINTER),

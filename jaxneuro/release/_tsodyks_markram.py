@@ -10,7 +10,8 @@ import jax.numpy as jnp
 
 from .._fields import Parameter, param, static
 from .._types import Release
-from ._at_spikes import at_spikes, decay, relaxed
+from ..kernels import ShortTerm, short_term
+from ._at_spikes import decay
 
 CONVENTIONS = ("tsodyks2", "jump first")
 
@@ -97,9 +98,7 @@ class TsodyksMarkram(Release):
     def step(
         self, state: TsodyksMarkramState, spikes: jax.Array, v: jax.Array, dt: float
     ) -> tuple[TsodyksMarkramState, jax.Array]:
-        x, x_low = relaxed(state.x, state.x_low, 1.0, decay(self.tau_rec, dt))
-        u, u_low = relaxed(state.u, state.u_low, self.U, decay(self.tau_fac, dt))
-        jumped = u + at_spikes(spikes, self.U * (1.0 - u))
-        used = jumped if self.convention == "jump first" else u
-        released = at_spikes(spikes, used * x)
-        return TsodyksMarkramState(x - released, jumped, x_low, u_low), released
+        losses = decay(self.tau_rec, dt), decay(self.tau_fac, dt)
+        jump_first = self.convention == "jump first"
+        now, released = short_term(ShortTerm(*state), spikes, self.U, losses, jump_first)
+        return TsodyksMarkramState(*now), released

@@ -139,9 +139,9 @@ def vectors():
     """Sets how many bytes a vector may have; puts the number back."""
     library = native_library()
     assert library is not None
-    before = library.jaxneuro_gather_bytes(0)
-    yield library.jaxneuro_gather_bytes
-    library.jaxneuro_gather_bytes(before)
+    before = library.jaxneuro_vector_bytes(0)
+    yield library.jaxneuro_vector_bytes
+    library.jaxneuro_vector_bytes(before)
 
 
 def large(n_sources, seed=1):

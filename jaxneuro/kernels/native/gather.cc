@@ -2,8 +2,6 @@
 // none; the table is shared.
 #include "gather.h"
 
-#include <atomic>
-
 #include "batch.h"
 #include "pool.h"
 
@@ -15,17 +13,6 @@ using ffi::DataType;
 using ffi::Error;
 
 constexpr size_t kParallel = 200000;  // entries that are worth a second thread
-
-// The widest vectors that the CPU has, in bytes.
-int64_t WidestVectors() {
-#if JAXNEURO_LEVELS
-  if (__builtin_cpu_supports("avx512f")) return 64;
-  if (__builtin_cpu_supports("avx2")) return 32;
-#endif
-  return 16;
-}
-
-std::atomic<int64_t> vector_bytes{WidestVectors()};
 
 template <class Real, class Source, bool weighted>
 GatherRows<Real, Source> RowsOfThisCpu() {
@@ -104,9 +91,9 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroGather, jaxneuro::GatherImpl,
                                   .Arg<xla::ffi::AnyBuffer>()
                                   .Ret<xla::ffi::AnyBuffer>());
 
-// How wide the vectors of `gather` may be, in bytes; returns how wide they are.  0 leaves it as it
+// How wide the vectors of a kernel may be, in bytes; returns how wide they are.  0 leaves it as it
 // is.  For tests: bits do not depend on it.
-extern "C" int64_t jaxneuro_gather_bytes(int64_t bytes) {
+extern "C" int64_t jaxneuro_vector_bytes(int64_t bytes) {
   if (bytes > 0) jaxneuro::vector_bytes = std::min(bytes, jaxneuro::WidestVectors());
   return jaxneuro::vector_bytes;
 }
