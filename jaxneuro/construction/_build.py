@@ -12,7 +12,7 @@ from .._arrays import as_array
 from .._checks import is_traced
 from .._progress import Progress
 from ..description import Description, Resolver, estimate
-from ..network import Network, find_quanta
+from ..network import Network, check_gap_junctions, find_quanta
 from ..numerics import check_dt, check_grid, check_stable, seed_of
 from ._build_coupling import build_coupling, check_coupling
 from ._build_group import build_group
@@ -82,9 +82,10 @@ def build(
     groups = [build_group(grouping, stimulations, number, dtype) for number in numbers]
     _check_groups(grouping, groups, dt, dtype)
     couplings = [
-        build_coupling(grouping, groups, c, drawn[c.name], (seed, dt, dtype))
+        build_coupling(grouping, c, drawn[c.name], (seed, dt, dtype))
         for c in sorted(description.couplings, key=lambda c: c.name)
     ]
+    check_gap_junctions(couplings, groups, dt)
     pathways, groups = _build_pathways(
         grouping, groups, (seed, dt, dtype, weights), expected.synapses, progress
     )

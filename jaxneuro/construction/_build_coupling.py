@@ -14,7 +14,6 @@ from ..network import (
     CouplingLayer,
     CouplingSpan,
     Side,
-    check_conductances,
     first_member,
     initial_state,
 )
@@ -74,7 +73,7 @@ def _model(grouping: Grouping, population: str) -> Neuron:
 
 
 def build_coupling(
-    grouping: Grouping, groups: Any, c: Coupling, resolved: ResolvedProjection, how: tuple
+    grouping: Grouping, c: Coupling, resolved: ResolvedProjection, how: tuple
 ) -> CouplingLayer:
     """The coupling of some groups as it runs. `how` is seed, dt and dtype."""
     seed, dt, dtype = how
@@ -88,7 +87,7 @@ def build_coupling(
         sides.append(_side(grouping, names[::-1], pairs.turned(), dtype))
     own = pairs.weights is not None
     receptor, row = (None, None) if c.synapse is None else grouping.input_of(c)
-    layer = CouplingLayer(
+    return CouplingLayer(
         sides=tuple(sides),
         weight=as_array(1.0 if own else c.weight, dtype),
         gain=as_array(c.gain, dtype),
@@ -96,9 +95,6 @@ def build_coupling(
         starts=() if c.release is None else release_starts(grouping, [c], [0], dtype),
         span=CouplingSpan(c.name, *names, own, c.average, receptor, row),
     )
-    if c.electrical:
-        check_conductances(layer, groups, dt)
-    return layer
 
 
 def _pairs(c: Coupling, resolved: ResolvedProjection, bundle: ProjectionBundle, dtype: Any):

@@ -16,16 +16,21 @@ from ..network import (
     Named,
     Network,
     Reach,
-    check_conductances,
+    inside,
+    member,
     named,
     projection,
 )
 from ._merge import merge
 
+_LARGE = 1e6  # a factor that is tried where there is no largest one
+
 
 def with_modulators(net: Network, modulators: Any, resolver: Resolver) -> Network:
     """The network with modulators, in the order of their names."""
-    made = [_build(net, m, resolver) for m in sorted(modulators, key=lambda m: m.name)]
+    ordered = sorted(modulators, key=lambda m: m.name)
+    made = [_build(net, m, resolver) for m in ordered]
+    _check_extremes(net, ordered)
     return dataclasses.replace(net, modulators=tuple(made))
 
 
@@ -82,7 +87,7 @@ def _reaches(net: Network, m: Modulator, name: str, key: str) -> list[Reach]:
         return [Reach(("pathways", number, "scale"), (1,), index, blocks=True)]
     if key == "gain" and name in net.coupled:
         return _gain_of_coupling(net, m, net.coupled.index(name))
-    if key == "weight" and name in net.stimulations:
+    if key == "weight" and _sends_spikes(net, found):
         own = found.holders[0]
         path = (*own.path[:-1], "weight")
         return [Reach(path, own.sizes, own.member)]
@@ -103,7 +108,8 @@ def _parameter(net: Network, m: Modulator, found: Named, key: str) -> tuple[Hold
         {f.name: f for f in parameters(type(model)) if f.name not in inner(model)}
         for model in models
     ]
-    also = {"projection": ["gain"], "coupling": ["gain"]}.get(found.label.split()[0], [])
+    also = ["weight"] if _sends_spikes(net, found) else []
+    also += ["gain"] if found.label.split()[0] in ("projection", "coupling") else []
     try:
         number = found._replace(holders=holders).only("parameter", key, known, also)
     except ValueError as error:
@@ -114,23 +120,75 @@ def _parameter(net: Network, m: Modulator, found: Named, key: str) -> tuple[Hold
     return holders[number], known[number][key]
 
 
+def _sends_spikes(net: Network, found: Named) -> bool:
+    """Whether a name is that of a stimulation of spikes, which have a weight."""
+    own = found.holders[0] if found.holders else None
+    if own is None or own.kind != "stimulation":
+        return False
+    return inside(net, (*own.path[:-1], "weight")) is not None
+
+
 def _fields(model: Any) -> list[str]:
     return [f.name for f in parameters(type(model))]
 
 
 def _gain_of_coupling(net: Network, m: Modulator, number: int) -> list[Reach]:
-    """The gain of a coupling, on each of its sides; it must be stable at its largest."""
+    """The gain of a coupling, on each of its sides."""
     layer = net.couplings[number]
-    if layer.release is None:
-        if not np.isfinite(m.highest):
-            raise ValueError(
-                f"{m.label}: the gain of gap junctions ({layer.span.name!r}) needs a largest "
-                "factor, for which it is checked that they are stable; give highest="
-            )
-        most = dataclasses.replace(layer, gain=layer.gain * m.highest)
-        check_conductances(most, net.groups, net.dt)
+    if layer.release is None and not np.isfinite(m.highest):
+        raise ValueError(
+            f"{m.label}: the gain of gap junctions ({layer.span.name!r}) needs a largest "
+            "factor, for which it is checked that they are stable; give highest="
+        )
     sides = range(len(layer.sides))
     return [Reach(("couplings", number, "scales", side), (1,), 0) for side in sides]
+
+
+def _check_extremes(net: Network, modulators: list[Modulator]) -> None:
+    """Raises `ValueError` where a smallest or largest factor makes a value that cannot be set.
+
+    Modulators of one number multiply; gains of gap junctions are tried together.
+    """
+    joined: dict[tuple[str, str], list[Modulator]] = {}
+    for m in modulators:
+        for name, amounts in m.scales.items():
+            for key in amounts:
+                joined.setdefault((name, key), []).append(m)
+    for way in ("lowest", "highest"):
+        together = net
+        for (name, key), who in joined.items():
+            factor = float(np.prod([getattr(m, way) for m in who]))
+            factor = factor if np.isfinite(factor) else _LARGE
+            gap = name in net.coupled
+            new = _scaled(together if gap else net, who[-1], (name, key), factor, way)
+            together = new if gap else together
+
+
+def _scaled(net: Network, m: Modulator, what: tuple[str, str], factor: float, way: str) -> Network:
+    name, key = what
+    if key == "gain" and name in net.projections:
+        return net  # any is allowed, its sign stays
+    value = np.asarray(_value(net, m, name, key)) * factor
+    try:
+        return net.set(name, **{key: value})
+    except ValueError as error:
+        raise ValueError(
+            f"{m.label}: {key} of {name!r} times {factor:g}, its {way} factor, must be a value "
+            f"that it can have: {error}. Give {way}="
+        ) from None
+
+
+def _value(net: Network, m: Modulator, name: str, key: str) -> Any:
+    """A number as it is without modulators."""
+    if key == "gain":
+        return net.couplings[net.coupled.index(name)].gain
+    found = named(net, name)
+    if key == "weight":
+        own = found.holders[0]
+        path = (*own.path[:-1], "weight")
+        return member({"weight": inside(net, path)}, own.sizes, own.member)["weight"]
+    holder, _ = _parameter(net, m, found, key)
+    return getattr(member(holder.model(net), holder.sizes, holder.member), key)
 
 
 def _check_once(m: Modulator, reaches: list[Reach]) -> None:

@@ -25,7 +25,9 @@ class Coupling:
     Without `release` and `synapse` it makes *gap junctions*: into neuron i flows the current
     `sum_j g_ij (v_j - v_i)`, with the voltages at the start of the step, and g the weights. It is
     of first order in dt. Equations that say how v moves under a conductance use the own voltage
-    within the step, so that the time step is limited by the neighbours alone.
+    within the step, so that the time step is limited by the neighbours alone. Stable is not exact:
+    where the conductances at a neuron add up to more than a tenth of `c_m / dt`, neighbours take
+    each other's old voltage within a step, instead of meeting.
 
     With both it is *graded*: what the release of each source gave at the end of the last step is
     added up at each target, `x_i = sum_j w_ij r_j`, and arrives at the receptor in this step:

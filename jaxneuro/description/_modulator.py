@@ -34,9 +34,11 @@ class Modulator:
     t = 0 (default: `baseline`); `lowest`, `highest` bounds of f.
 
     **Raises** `ValueError` for a `tau` that is not above 0, neither source nor signal nor a start
-    of its own, an amount that is no number, or bounds that do not hold 1; from `build`, for an
-    unknown name or parameter, a duration that must be a whole number of steps, a parameter of a
-    rule of plasticity, and gap junctions that would not be stable at `highest`.
+    of its own, an amount that is no number, a negative `lowest`, or bounds that do not hold 1; from
+    `build`, for an unknown name or parameter, a duration that must be a whole number of steps, a
+    parameter of a rule of plasticity, and where a value times `lowest` or `highest` (or a million,
+    if there is no highest) could not be set: a time constant of 0, a probability above 1, gap
+    junctions that are not stable.
 
     **Source** Potjans, Morrison, Diesmann (2010), doi:10.3389/fncom.2010.00141, on volume
     transmission from a population of dopamine neurons; Seamans, Yang (2004),
@@ -63,9 +65,9 @@ class Modulator:
                 object.__setattr__(self, field, number)
         if not self.tau > 0:
             raise ValueError(f"{self.label}: tau must be above 0 ms; got {self.tau:g}")
-        if not self.lowest <= 1 <= self.highest:
+        if not 0 <= self.lowest <= 1 <= self.highest:
             raise ValueError(
-                f"{self.label}: lowest must be at most 1 and highest at least 1, the factor at "
+                f"{self.label}: lowest must be from 0 to 1 and highest at least 1, the factor at "
                 f"level 0; got {self.lowest:g} and {self.highest:g}"
             )
         if self.source is not None:

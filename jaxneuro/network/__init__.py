@@ -16,6 +16,7 @@ from ._learning import check_within as check_within
 from ._learning import plastic_pathway as plastic_pathway
 from ._members import as_floating as as_floating
 from ._members import first_member as first_member
+from ._members import member as member
 from ._modulator import Kinetics as Kinetics
 from ._modulator import ModulatorLayer as ModulatorLayer
 from ._modulator import ModulatorSpan as ModulatorSpan
@@ -24,6 +25,7 @@ from ._modulator_state import ModulatorState as ModulatorState
 from ._named import Holder as Holder
 from ._named import Named as Named
 from ._named import holders_at as holders_at
+from ._named import inside as inside
 from ._named import named as named
 from ._named import projection as projection
 from ._named import variable_holder as variable_holder
@@ -42,7 +44,7 @@ from ._ring import input_rows as input_rows
 from ._signs import sign_of as sign_of
 from ._spread_group import SpreadGroup as SpreadGroup
 from ._spread_network import SpreadNetwork as SpreadNetwork
-from ._stable_coupling import check_conductances as check_conductances
+from ._stable_coupling import check_gap_junctions as check_gap_junctions
 from ._start import Start as Start
 from ._stimuli import StimulusGroup as StimulusGroup
 from ._stimuli import Target as Target

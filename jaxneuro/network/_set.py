@@ -17,7 +17,7 @@ from ..stimuli import Signal
 from ._members import member, replace_member, replaced
 from ._named import Holder, named, projection, stimulation
 from ._signs import check_set_sign
-from ._stable_coupling import check_layer, check_population
+from ._stable_coupling import check_gap_junctions
 
 # Sets one number that is not a parameter of a model: (network, label, value) -> network.
 Setter = Callable[[Any, str, Any], Any]
@@ -36,7 +36,7 @@ def set_values(net: Any, name: str, values: dict[str, Any]) -> Any:
         holder = found.holders[number]
         net = eqx.tree_at(holder.model, net, _with(found.label, holder, net, mine))
         if holder.kind == "population":
-            check_population(net, name)
+            check_gap_junctions(net.couplings, net.groups, net.dt, name)
     for key, value in values.items():
         if key in setters:
             net = setters[key](net, found.label, value)
@@ -123,7 +123,7 @@ def _set_coupling(net: Any, number: int, key: str, value: Any, label: str) -> An
     value = as_array(value, getattr(layer, key).dtype)
     net = eqx.tree_at(lambda n: getattr(n.couplings[number], key), net, value)
     if layer.release is None:
-        check_layer(net, number)
+        check_gap_junctions(net.couplings, net.groups, net.dt)
     return net
 
 

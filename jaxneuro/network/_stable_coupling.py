@@ -20,7 +20,6 @@ from jax import lax
 from .._arrays import as_array
 from .._checks import is_traced
 from .._types import Drive, Neuron
-from ._coupling import CouplingLayer
 from ._group import initial_state
 from ._initial import replace_variable
 from ._members import first_member, member
@@ -111,35 +110,41 @@ def _neuron(model: Neuron, number: Any) -> Neuron:
     return jax.tree.map(lambda x: as_array(np.asarray(x)[number]) if np.ndim(x) else x, model)
 
 
-def check_population(net: Any, name: str) -> None:
-    """The same after parameters of a population have changed, for all of its gap junctions."""
-    for number, layer in enumerate(net.couplings):
-        if layer.release is None and name in (layer.span.source, layer.span.target):
-            check_layer(net, number)
+def check_gap_junctions(couplings: Any, groups: Any, dt: float, name: str | None = None) -> None:
+    """Raises `ValueError` where neurons have more gap junctions than are stable.
+
+    Those of all couplings count together; `name` is the population to look at, None for all.
+    """
+    for population, parts in _by_population(couplings).items():
+        if name in (None, population):
+            group = next(g for g in groups if population in g.populations)
+            model = member(group.model, group.sizes, group.populations.index(population))
+            _check(population, model, parts, dt)
 
 
-def check_layer(net: Any, number: int) -> None:
-    """Raises `ValueError` where the gap junctions of a coupling are too many to be stable."""
-    check_conductances(net.couplings[number], net.groups, net.dt)
+def _by_population(layers: Any) -> dict[str, list[tuple[str, jax.Array]]]:
+    """Names of couplings, and what they add to each neuron, by population."""
+    out: dict[str, list] = {}
+    for layer in layers:
+        if layer.release is None:
+            ends = (layer.span.target, layer.span.source)
+            for name, side, scale in zip(ends, layer.sides, layer.spread().scales):
+                out.setdefault(name, []).append((layer.span.name, side.total * scale))
+    return out
 
 
-def check_conductances(layer: CouplingLayer, groups: Any, dt: float) -> None:
-    """The same for a coupling between neurons of some groups."""
-    ends = (layer.span.target, layer.span.source)
-    for name, side, scale in zip(ends, layer.sides, layer.spread().scales):
-        group = groups[side.target]
-        model = member(group.model, group.sizes, group.populations.index(name))
-        known = not any(map(is_traced, jax.tree.leaves((scale, side.total, model))))
-        if not known or not side.total.size:
-            continue
-        totals = np.asarray(side.total) * np.asarray(scale)
-        neuron = _first_growing(model, totals, dt)
-        limit, most = largest_conductance(_neuron(model, neuron), dt), float(totals[neuron])
-        if not most <= limit:
-            raise ValueError(
-                f"coupling {layer.span.name!r}: the gap conductances at a neuron of {name!r} must "
-                f"add up to at most {limit:.4g} at dt = {dt:g} ms, above which a "
-                f"{type(model).__name__} is not stable with them; got {most:.4g}. Take smaller "
-                "conductances or a smaller dt, or, if the model takes a method, "
-                "jn.integrators.exponential_euler"
-            )
+def _check(population: str, model: Neuron, parts: list[tuple[str, Any]], dt: float) -> None:
+    known = not any(map(is_traced, jax.tree.leaves(([x for _, x in parts], model))))
+    totals = sum(np.asarray(x) for _, x in parts) if known else np.zeros(0)
+    if not totals.size:
+        return
+    neuron = _first_growing(model, totals, dt)
+    limit, most = largest_conductance(_neuron(model, neuron), dt), float(totals[neuron])
+    if not most <= limit:
+        names = " and ".join(repr(name) for name, _ in parts)
+        raise ValueError(
+            f"coupling {names}: the gap conductances at a neuron of {population!r} must add up to "
+            f"at most {limit:.4g} at dt = {dt:g} ms, above which a {type(model).__name__} is not "
+            f"stable with them; got {most:.4g}. Take smaller conductances or a smaller dt, or, if "
+            "the model takes a method, jn.integrators.exponential_euler"
+        )

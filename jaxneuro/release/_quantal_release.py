@@ -40,8 +40,9 @@ class QuantalRelease(StochasticRelease):
     then `u += U (1 - u)`; between spikes an empty site gets a new one at the rate `1 / tau_rec` and
     `du/dt = (U - u) / tau_fac`. So the mean over many runs is that of `TsodyksMarkram` with the
     same fields in the convention "tsodyks2", and a first spike releases a number of mean
-    `sites U` and variance `sites U (1 - U)`. Exact between spikes: how many sites were
-    refilled is drawn at the next spike.
+    `sites U` and variance `sites U (1 - U)`. Delivered is this number over `sites`: a weight is
+    that of all sites together. Exact between spikes: how many sites were refilled is drawn at the
+    next spike.
 
     The number is drawn once per source neuron and projection: all synapses of a neuron's axon in
     one projection get the same. For contacts that release independently use several projections.

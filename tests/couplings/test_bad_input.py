@@ -294,7 +294,7 @@ def test_names_that_are_read():
             "no state variable of coupling 'gap' named 'v'.*none",
         ),
         (lambda: NET.read(state, "graded", "v"), "coupling 'graded' named 'v'.*'g'"),
-        (lambda: NET.read(state, "gaps", "v"), "coupling named 'gaps'; did you mean 'gap'"),
+        (lambda: NET.read(state, "gaps", "v"), "named 'gaps'; did you mean 'gap'"),
         (lambda: NET.weights(state, "gap"), "no projection named 'gap'"),
     ):
         with pytest.raises(ValueError, match=message):

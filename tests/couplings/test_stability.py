@@ -105,3 +105,14 @@ def test_neurons_that_grow_alone_have_a_largest():
         ("FitzHughNagumo", NEURONS["FitzHughNagumo"].model),
     ):
         assert largest_conductance(model, 0.1) > 1e-3, name
+
+
+def test_couplings_count_together():
+    """Two couplings, each of which alone would be stable."""
+    cells = [jn.Population("E", N, neurons.Izhikevich())]
+    pair = [jn.Coupling("E", "E", RING, weight=3.0, name=name) for name in "ab"]
+    net = build(cells, [pair[0]])
+    with pytest.raises(ValueError, match=r"coupling 'a' and 'b'.*at most 9\.7.*got 12"):
+        build(cells, pair)
+    with pytest.raises(ValueError, match=r"coupling 'a': .*at most 9\.7.*got 12"):
+        net.set("a", gain=2.0)

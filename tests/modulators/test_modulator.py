@@ -9,6 +9,7 @@ import jaxneuro as jn
 from jaxneuro.io import format_description, parse_description
 
 DT, STEPS = 0.1, 120
+BOUNDS = {"lowest": 0.1, "highest": 2.0}
 PAIR = jn.connectivity.AllToAll()
 CURRENT = jn.synapses.Exponential(5.0)
 AMOUNTS = {
@@ -61,7 +62,7 @@ def described(**keywords):
 
 
 def modulator(**keywords):
-    given = {"source": "A", "signal": "reward", "per_spike": 0.3, "highest": 3.0}
+    given = {"source": "A", "signal": "reward", "per_spike": 0.3} | BOUNDS
     return jn.Modulator("dopamine", 4.0, AMOUNTS, **(given | keywords))
 
 
@@ -114,7 +115,7 @@ def test_everything_is_scaled_as_if_it_were_set(modulated):
             net = plain
             for name, amounts in AMOUNTS.items():
                 for key, amount in amounts.items():
-                    factor = jnp.clip(1 + amount * level, 0.0, 3.0)
+                    factor = jnp.clip(1 + amount * level, *BOUNDS.values())
                     net = net.set(name, **{key: factor * value_of(name, key)})
             state, _ = net.step(state)
             return state, [net.read(state, p, "v") for p in "ABC"]
@@ -147,7 +148,8 @@ def test_chunks_and_files_change_nothing(modulated):
 def test_batches_and_gradients():
     """Over per_spike: a batch is its members, a gradient the quotient of differences."""
     with jax.enable_x64(True):
-        m = jn.Modulator("dopamine", 4.0, {"C": {"g_l": 0.4}}, source="A", signal="reward")
+        scales = {"C": {"g_l": 0.4}}
+        m = jn.Modulator("dopamine", 4.0, scales, source="A", signal="reward", **BOUNDS)
         net = jn.build(described(modulators=[m]), 1, DT, jnp.float64)
         state, inputs = net.init(0), {"reward": jnp.full(STEPS, 0.01)}
 
@@ -208,7 +210,34 @@ BAD = {
     "nothing sets it free": (lambda: jn.Modulator("m", 1.0), "give source=.*signal=.*start="),
     "a number": (lambda: simple({"A": {"tau_m": "x"}}), "the amount for tau_m of 'A'.*got 'x'"),
     "amounts": (lambda: simple({"A": 2.0}), "scales must map names to amounts.*got 'A': 2.0"),
-    "bounds": (lambda: simple({}, lowest=1.5), "lowest must be at most 1.*got 1.5"),
+    "bounds": (lambda: simple({}, lowest=1.5), "lowest must be from 0 to 1.*got 1.5"),
+    "a sign that would turn": (lambda: simple({}, lowest=-0.1), "from 0 to 1.*got -0.1"),
+    "a time constant of 0": (
+        lambda: built(simple({"A": {"tau_m": -1.0}})),
+        "tau_m of 'A' times 0, its lowest factor.*tau_m must be .*above 0.*Give lowest=",
+    ),
+    "a probability above 1": (
+        lambda: built(simple({"slow": {"U": 1.0}}, highest=3.0)),
+        "U of 'slow' times 3, its highest factor.*U must be .*at most 1.*Give highest=",
+    ),
+    "a weight where none is": (
+        lambda: built(simple({"wave": {"weight": 1.0}})),
+        "no parameter of stimulation 'wave' named 'weight'.*'amplitude'",
+    ),
+    "gap junctions that two modulators make unstable": (
+        lambda: jn.build(
+            jn.Description(
+                *([jn.Population("A", 2, jn.neurons.Izhikevich())], (), ()),
+                couplings=[jn.Coupling("A", "A", PAIR, weight=4.0, name="gap")],
+                modulators=[
+                    jn.Modulator(m, 5.0, {"gap": {"gain": 1.0}}, start=1.0, highest=2.0)
+                    for m in "pq"
+                ],
+            ),
+            *(1, DT),
+        ),
+        "gain of 'gap' times 4, its highest factor.*must add up to at most 9.7",
+    ),
     "signal": (lambda: simple({}, signal=""), "signal must be the name of an input; got ''"),
     "source": (
         lambda: described(modulators=[simple({}, source="X")]),
@@ -244,7 +273,7 @@ BAD = {
     ),
     "unstable gap junctions": (
         lambda: jn.build(small(simple({"gap": {"gain": 1.0}}, highest=1e6)), 1, DT),
-        "the gap conductances at a neuron of 'A' must add up to at most",
+        "gain of 'gap' times 1e\\+06.*must add up to at most",
     ),
     "counted arrivals": (
         lambda: jn.build(small(simple({"p": {"gain": 1.0}})), 1, DT, deterministic=True),

@@ -15,7 +15,7 @@ def test_a_voltage_is_needed():
     with pytest.raises(ValueError, match="graded release needs a neuron with a voltage"):
         rl.VoltageRelease().step(state, np.zeros(2, bool), None, 0.1)
     for model in (syn.LigandGatedNMDA(), syn.Ionotropic(), syn.DopaGluGABA()):
-        with pytest.raises(ValueError, match="needs target neurons with a voltage"):
+        with pytest.raises(ValueError, match="the target neurons must have a voltage"):
             model.step(model.init(2), np.zeros((3, 2), np.float32), None, 0.1)
 
 
