@@ -98,8 +98,7 @@ def _given_parts(group: Group, dt: float, dtype: Any) -> dict[str, str]:
     for receptor in group.receptors:
         model = first_member(receptor)
         arrivals = np.zeros((len(model.ports), 1), dtype) if model.ports else one
-        drive = jax.eval_shape(lambda m=model, x=arrivals: m.step(m.init(1), x, one, dt)[1])
-        given |= dict.fromkeys(_parts(drive), type(model).__name__)
+        given |= dict.fromkeys(_parts(_receptor_drive(model, arrivals, dt)), type(model).__name__)
     for stimulus in group.stimuli:
         out = jax.eval_shape(lambda s: _output(s, dt), stimulus.spread())
         name = type(stimulus.model).__name__
@@ -107,6 +106,23 @@ def _given_parts(group: Group, dt: float, dtype: Any) -> dict[str, str]:
         if isinstance(out, Drive):
             given |= dict.fromkeys(_parts(out), name)
     return given
+
+
+def _receptor_drive(model: Any, arrivals: Any, dt: float) -> Drive:
+    """The drive that a receptor gives, traced for one neuron; checks what its step returns."""
+    v, name = np.zeros(1, arrivals.dtype), type(model).__name__
+    state = jax.eval_shape(lambda: model.init(1))
+    out = jax.eval_shape(lambda s: model.step(s, arrivals, v, dt), state)
+    if not (isinstance(out, tuple) and len(out) == 2 and isinstance(out[1], Drive)):
+        raise ValueError(
+            f"{name}: step must return (state, drive), the drive a jn.Drive(current=...) or "
+            f"jn.Drive(conductance=...); it returns {out}"
+        )
+    if jax.tree.structure(out[0]) != jax.tree.structure(state):
+        raise ValueError(
+            f"{name}: step must return a state like that of init; it turns {state} into {out[0]}"
+        )
+    return out[1]
 
 
 def _parts(drive: Drive) -> list[str]:

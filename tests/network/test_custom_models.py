@@ -190,3 +190,38 @@ def test_a_neuron_that_ignores_its_drive_is_refused():
     message = r"QIF \(population 'A'\).*ignores `drive.jump`, which comes from Delta"
     with pytest.raises(ValueError, match=message):
         jn.build(jn.Description(populations, [p], [current]), 0, 0.1)
+
+
+class WrongState(NamedTuple):
+    g: jax.Array
+
+
+class WithoutDrive(jn.Synapse):
+    def init(self, n):
+        return WrongState(jnp.zeros(n))
+
+    def step(self, state, arrivals, v, dt):
+        return WrongState(arrivals), state.g
+
+
+class AnotherState(jn.Synapse):
+    def init(self, n):
+        return WrongState(jnp.zeros(n))
+
+    def step(self, state, arrivals, v, dt):
+        return state.g + arrivals, jn.Drive(state.g)
+
+
+@pytest.mark.parametrize(
+    ("synapse", "message"),
+    [
+        (WithoutDrive(), r"WithoutDrive: step must return \(state, drive\), the drive a jn.Drive"),
+        (AnotherState(), "AnotherState: step must return a state like that of init"),
+    ],
+)
+def test_a_synapse_of_the_wrong_kind_is_refused(synapse, message):
+    cells = [jn.Population("A", 2, jn.neurons.LIF())]
+    rule = jn.connectivity.AllToAll()
+    wires = [jn.Projection("A", "A", rule, weight=1.0, delay=0.1, synapse=synapse)]
+    with pytest.raises(ValueError, match=message):
+        jn.build(jn.Description(cells, wires), 0, 0.1)
