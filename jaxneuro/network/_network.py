@@ -24,6 +24,7 @@ from ._network_state import NetworkState, Output
 from ._pathway import Pathway
 from ._set import set_values
 from ._spread_network import SpreadNetwork
+from ._with_values import with_values
 
 
 class Network(eqx.Module):
@@ -178,6 +179,17 @@ class Network(eqx.Module):
         outside the bounds of the rule.
         """
         return with_weights(self, state, name, values)
+
+    def with_values(self, state: NetworkState, name: str, **values: Any) -> NetworkState:
+        """A state with other values of state variables; this one does not change.
+
+        `name` and the variables as for `read`: `net.with_values(state, "E->E", x=0.5)`. A value is
+        one number, or one per neuron. Works under `jit`, `vmap` and `grad`.
+
+        **Raises** `ValueError` for an unknown name or variable (the known ones are listed), another
+        shape, a value that is not finite, or a variable that is not a number.
+        """
+        return with_values(self, state, name, values)
 
     def freeze(self, state: NetworkState, name: str) -> NetworkState:
         """A state in which the weights of a plastic projection rest; see `resume`.

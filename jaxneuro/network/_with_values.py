@@ -1,0 +1,36 @@
+"""Sets state variables by name, for `Network.with_values`."""
+
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+
+from .._arrays import as_array
+from .._checks import check_size, is_traced
+from ._members import replaced
+from ._named import named, variable_holder
+from ._network_state import NetworkState
+
+
+def with_values(net: Any, state: NetworkState, name: str, values: dict[str, Any]) -> NetworkState:
+    """The state with other values of some variables; see `Network.with_values`."""
+    label = named(net, name).label
+    for variable, value in values.items():
+        holder = variable_holder(net, state, name, variable)
+        old = getattr(holder.state(state), variable)
+        if holder.kind == "plasticity" or not jnp.issubdtype(old.dtype, jnp.floating):
+            raise ValueError(
+                f"{label}: {variable!r} cannot be set, it is no number of a neuron, a receptor, a "
+                "release, a stimulus or a modulator. Weights are set by net.with_weights"
+            )
+        n = len(range(old.shape[0])[holder.neurons])
+        if np.shape(value) not in ((), (n,)):
+            raise ValueError(
+                f"{label}: {variable} must be one number or of shape ({n},); got {np.shape(value)}"
+            )
+        check_size(f"{label}: {variable}", value)
+        value = jnp.asarray(value, old.dtype) if is_traced(value) else as_array(value, old.dtype)
+        new = replaced(old, holder.neurons, value)
+        state = eqx.tree_at(lambda s: getattr(holder.state(s), variable), state, new)  # noqa: B023
+    return state

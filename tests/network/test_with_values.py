@@ -1,0 +1,89 @@
+"""`Network.with_values`: state variables set by name, in the middle of a run too."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxneuro as jn
+
+RULE = jn.connectivity.AllToAll()
+CELLS = [jn.Population(name, n, jn.neurons.LIF()) for name, n in (("A", 3), ("B", 4))]
+NET = jn.build(
+    jn.Description(
+        CELLS,
+        [
+            jn.Projection(
+                *("A", "B", RULE),
+                weight=1.0,
+                delay=0.1,
+                synapse=jn.synapses.AMPA(),
+                release=jn.release.TsodyksMarkram(0.3, 80.0),
+            )
+        ],
+        couplings=[
+            jn.Coupling(
+                *("B", "A", RULE),
+                weight=1.0,
+                release=jn.release.RateRelease(),
+                synapse=jn.synapses.AMPA(tau_syn=3.0),
+            )
+        ],
+        modulators=[jn.Modulator("m", 10.0, start=1.0)],
+    ),
+    0,
+    0.1,
+)
+STATE = NET.init(0)
+
+
+@pytest.mark.parametrize(
+    ("name", "variable", "value"),
+    [
+        ("A", "v", -61.5),
+        ("B", "v", [-61.0, -62.0, -63.0, -64.0]),
+        ("A->B", "x", [0.1, 0.2, 0.3]),
+        ("A->B", "g", 2.5),
+        ("B~A", "r", 0.5),
+        ("m", "level", 3.0),
+    ],
+)
+def test_only_what_is_named_changes(name, variable, value):
+    new = NET.with_values(STATE, name, **{variable: value})
+    x = np.asarray(NET.read(new, name, variable))
+    np.testing.assert_array_equal(x, np.broadcast_to(np.float32(value), x.shape))
+    others = [
+        (other, v)
+        for other in NET.names
+        for v in NET.variables(STATE, other)
+        if (other, v) != (name, variable)
+    ]
+    for other, v in others:
+        np.testing.assert_array_equal(NET.read(new, other, v), NET.read(STATE, other, v))
+    for a, b in zip(jax.tree.leaves(new), jax.tree.leaves(STATE)):
+        assert (a.shape, a.dtype) == (b.shape, b.dtype)
+
+
+def test_a_run_goes_on_from_it():
+    level = jnp.linspace(0.0, 2.0, 3)
+
+    def last(x):
+        state = NET.with_values(STATE, "m", level=x)
+        return NET.read(jn.scan(NET, state, 10)[0], "m", "level")[0]
+
+    np.testing.assert_allclose(jax.jit(jax.vmap(last))(level), level * np.exp(-0.1), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [
+        ("A->B", {"y": 1.0}, "no state variable of projection 'A->B' named 'y'.*'x'"),
+        ("C", {"v": 1.0}, "named 'C'.*'A', 'B'"),
+        ("A->B", {"x": [1.0, 2.0]}, r"x must be one number or of shape \(3,\); got \(2,\)"),
+        ("A", {"v": np.nan}, "population 'A': v must be finite"),
+        ("A", {"spikes": 1.0}, "'spikes' cannot be set, it is no number"),
+    ],
+)
+def test_refused(name, values, message):
+    with pytest.raises(ValueError, match=message):
+        NET.with_values(STATE, name, **values)
