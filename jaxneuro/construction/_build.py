@@ -81,11 +81,7 @@ def build(
     numbers = range(len(grouping.groups))
     groups = [build_group(grouping, stimulations, number, dtype) for number in numbers]
     _check_groups(grouping, groups, dt, dtype)
-    couplings = [
-        build_coupling(grouping, c, drawn[c.name], (seed, dt, dtype))
-        for c in sorted(description.couplings, key=lambda c: c.name)
-    ]
-    check_gap_junctions(couplings, groups, dt)
+    couplings = _build_couplings(grouping, groups, drawn, (seed, dt, dtype))
     pathways, groups = _build_pathways(
         grouping, groups, (seed, dt, dtype, weights), expected.synapses, progress
     )
@@ -118,6 +114,16 @@ def _check_groups(grouping: Grouping, groups: list, dt: float, dtype: Any) -> No
         coupled = gap_coupled(grouping.description, group)
         check_neuron(group, dt, dtype, coupled=coupled)
     check_releases(grouping, groups, dt, dtype)
+
+
+def _build_couplings(
+    grouping: Grouping, groups: list, drawn: dict[str, Any], how: tuple[Any, float, Any]
+) -> list:
+    """All couplings, in the order of their names; `how` is seed, dt and dtype."""
+    ordered = sorted(grouping.description.couplings, key=lambda c: c.name)
+    couplings = [build_coupling(grouping, c, drawn[c.name], how) for c in ordered]
+    check_gap_junctions(couplings, groups, how[1])
+    return couplings
 
 
 def _build_pathways(
