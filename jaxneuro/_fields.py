@@ -127,7 +127,7 @@ class Model(eqx.Module):
                     known = [x for x in takes if x != "self"]
                     error = unknown(f"parameter of {cls.__name__}", name, known)
                     raise error if what is None else ValueError(f"{cls.__name__}: {what}; {error}")
-        return super().__new__(cls)
+        return eqx.Module.__new__(cls)
 
     def __init_subclass__(cls) -> None:
         for name, field in vars(cls).items():

@@ -67,11 +67,18 @@ def test_every_field_is_written():
             jn.Projection,
             jn.Stimulation,
             jn.Coupling,
+            jn.Modulator,
             jn.Part,
         )
     }
     assert names == {
-        jn.Description: ("populations", "projections", "stimuli", "areas", "couplings"),
+        jn.Description: (
+            *("populations", "projections", "stimuli", "areas", "couplings", "modulators"),
+        ),
+        jn.Modulator: (
+            *("name", "tau", "scales", "source", "signal", "per_spike"),
+            *("baseline", "start", "lowest", "highest"),
+        ),
         jn.Population: ("name", "n", "model", "initial", "positions"),
         jn.Projection: (
             *("source", "target", "rule", "weight", "delay", "synapse", "release", "gain"),
