@@ -55,7 +55,7 @@ def _growing(model: Neuron, conductance: np.ndarray, dt: float) -> np.ndarray:
     alone, _ = _moved(model, np.zeros(_TRIED.size), dt)
     own, others = _moved(model, conductance, dt)
     grows = ~(np.abs(own - conductance * others) <= np.maximum(1.0, alone) + _SLACK)
-    return (grows & np.isfinite(alone)).any(axis=0)
+    return np.asarray((grows & np.isfinite(alone)).any(axis=0))
 
 
 def _moved(model: Neuron, conductance: np.ndarray, dt: float) -> tuple[np.ndarray, np.ndarray]:
@@ -135,7 +135,7 @@ def _by_population(layers: Any) -> dict[str, list[tuple[str, jax.Array]]]:
 
 def _check(population: str, model: Neuron, parts: list[tuple[str, Any]], dt: float) -> None:
     known = not any(map(is_traced, jax.tree.leaves(([x for _, x in parts], model))))
-    totals = sum(np.asarray(x) for _, x in parts) if known else np.zeros(0)
+    totals = np.sum([np.asarray(x) for _, x in parts], axis=0) if known else np.zeros(0)
     if not totals.size:
         return
     neuron = _first_growing(model, totals, dt)
