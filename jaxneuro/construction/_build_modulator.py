@@ -180,10 +180,10 @@ def _scaled(net: Network, m: Modulator, what: tuple[str, str], factor: float, wa
 
 def _value(net: Network, m: Modulator, name: str, key: str) -> Any:
     """A number as it is without modulators."""
-    if key == "gain":
+    if key == "gain" and name in net.coupled:
         return net.couplings[net.coupled.index(name)].gain
     found = named(net, name)
-    if key == "weight":
+    if key == "weight" and _sends_spikes(net, found):
         own = found.holders[0]
         path = (*own.path[:-1], "weight")
         return member({"weight": inside(net, path)}, own.sizes, own.member)["weight"]

@@ -290,3 +290,13 @@ BAD = {
 def test_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_a_parameter_may_be_called_gain():
+    """That of a rate unit, which is no gain of a coupling."""
+    cells = [jn.Population("R", 2, jn.neurons.LinearRate())]
+    names = [f for f in ("gain", "tau") if hasattr(cells[0].model, f)]
+    scales = {"R": dict.fromkeys(names, 0.5)}
+    m = simple(scales, lowest=0.5, highest=2.0)
+    net = jn.build(jn.Description(cells, modulators=[m]), 0, DT)
+    assert len(net.modulators[0].reaches) == len(names) >= 1
