@@ -15,14 +15,12 @@ class DoubleExponentialNMDAState(NamedTuple):
     """State of the NMDA conductance of n neurons.
 
     **Fields** `g` [nS] (n,): conductance without the block; `rise` [nS] (n,): what it still grows
-    by; `v` [mV] (n,): voltage at the start of the last step; `begun` bool (n,): whether there was
-    one.
+    by; `v` [mV] (n,): voltage at the start of the last step, 0 before the first.
     """
 
     g: jax.Array
     rise: jax.Array
     v: jax.Array
-    begun: jax.Array
 
 
 class DoubleExponentialNMDA(Synapse):
@@ -57,7 +55,7 @@ class DoubleExponentialNMDA(Synapse):
 
     def init(self, n: int) -> DoubleExponentialNMDAState:
         zero = jnp.zeros(n, self.tau_rise.dtype)
-        return DoubleExponentialNMDAState(zero, zero, zero, jnp.zeros(n, bool))
+        return DoubleExponentialNMDAState(zero, zero, zero)
 
     def step(
         self, state: DoubleExponentialNMDAState, arrivals: jax.Array, v: jax.Array, dt: float
@@ -65,6 +63,6 @@ class DoubleExponentialNMDA(Synapse):
         check_voltage("DoubleExponentialNMDA", v)
         taus = (self.tau_rise, self.tau_decay)
         g, rise, mean, slope = risen(*state[:2], arrivals, taus, unit_peak(*taus), dt)
-        share = block(predicted_middle(v, state.v, state.begun), self.mg)
-        new = DoubleExponentialNMDAState(g, rise, v, jnp.ones_like(state.begun))
-        return new, pulling(mean * share, slope * share, self.e_rev)
+        share = block(predicted_middle(v, state.v), self.mg)
+        drive = pulling(mean * share, slope * share, self.e_rev)
+        return DoubleExponentialNMDAState(g, rise, v), drive

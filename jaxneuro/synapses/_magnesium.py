@@ -15,9 +15,12 @@ def block(v: jax.Array, mg: Any) -> jax.Array:
     return 1.0 / (1.0 + (mg * (1.0 / 3.57)) * jnp.exp(-0.062 * v))
 
 
-def predicted_middle(v: jax.Array, before: jax.Array, begun: jax.Array) -> jax.Array:
-    """v [mV] in the middle of a step, on the line through v `before` and v at its start."""
-    return v + jnp.where(begun, 0.5 * (v - before), jnp.zeros_like(v))
+def predicted_middle(v: jax.Array, before: jax.Array) -> jax.Array:
+    """v [mV] in the middle of a step, on the line through v `before` and v at its start.
+
+    Where `before` is 0 there was no step before, and the middle is v.
+    """
+    return v + jnp.where(before == 0.0, jnp.zeros_like(v), 0.5 * (v - before))
 
 
 def check_voltage(name: str, v: Any) -> None:

@@ -15,12 +15,11 @@ class NMDAState(NamedTuple):
     """State of the NMDA conductance of n neurons.
 
     **Fields** `g` [nS] (n,): conductance without the block; `v` [mV] (n,): voltage at the start of
-    the last step; `begun` bool (n,): whether there was one.
+    the last step, 0 before the first.
     """
 
     g: jax.Array
     v: jax.Array
-    begun: jax.Array
 
 
 class NMDA(Synapse):
@@ -32,9 +31,10 @@ class NMDA(Synapse):
 
     Update: exact in g; the neuron gets the mean of `g B` over the step and its slope, with B at the
     voltage predicted for the middle of the step, `v + (v - v_before)/2`. The coupling is of second
-    order in dt, and stable for any g. In the first step B is at v. In the step after a reset the
-    prediction carries the reset on by half of it, so that B is too small there; a neuron that is
-    refractory does not move in this step, any other gets an error of first order, once for a spike.
+    order in dt, and stable for any g. In the first step B is at v, as it is after a step that began
+    at exactly 0 mV. In the step after a reset the prediction carries the reset on by half of it, so
+    that B is too small there; a neuron that is refractory does not move in this step, any other
+    gets an error of first order, once for a spike.
 
     **Fields** each () or (n,): `tau_syn` [ms] time constant; `e_rev` [mV] reversal potential;
     `mg` [mM] magnesium outside, 0 for no block.
@@ -56,13 +56,12 @@ class NMDA(Synapse):
 
     def init(self, n: int) -> NMDAState:
         zero = jnp.zeros(n, self.tau_syn.dtype)
-        return NMDAState(zero, zero, jnp.zeros(n, bool))
+        return NMDAState(zero, zero)
 
     def step(
         self, state: NMDAState, arrivals: jax.Array, v: jax.Array, dt: float
     ) -> tuple[NMDAState, Drive]:
         check_voltage("NMDA", v)
         g, mean, slope = decayed(state.g, arrivals, self.tau_syn, dt)
-        share = block(predicted_middle(v, state.v, state.begun), self.mg)
-        new = NMDAState(g, v, jnp.ones_like(state.begun))
-        return new, pulling(mean * share, slope * share, self.e_rev)
+        share = block(predicted_middle(v, state.v), self.mg)
+        return NMDAState(g, v), pulling(mean * share, slope * share, self.e_rev)

@@ -17,7 +17,7 @@ double_exponential    g(u) = g exp(-u / tau_decay)
                       c = tau_decay / (tau_decay - tau_rise)
                       x(u) = x exp(-u / tau_rise);  x += w / peak, the peak of g for x = 1
 nmda                  as the conductance, times 1 / (1 + mg / 3.57 exp(-0.062 v*)), with v* = v in
-                      the first step and then v + (v - v of the step before) / 2
+                      the first step (or where v was 0 before) and then v + (v - v before) / 2
 two_state             r decays with beta;  1 - r is multiplied by exp(-alpha a)
 gaba_b                r decays with k2, ds/dt = k3 r - k4 s;  1 - r is multiplied by exp(-k1 a);
                       the drive has g_max s^4 / (s^4 + k_d) in the middle of the step

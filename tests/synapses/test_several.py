@@ -46,10 +46,10 @@ def test_the_state_is_flat_and_named(x64):
     several = Several((AMPA(), NMDA(), Delta(), NMDA(50.0)), [1, 2.0, 0.0, 0.5])
     state = several.init(3)
     assert state._fields == (
-        *("ampa_g", "nmda1_g", "nmda1_v", "nmda1_begun"),
-        *("nmda2_g", "nmda2_v", "nmda2_begun"),
+        *("ampa_g", "nmda1_g", "nmda1_v"),
+        *("nmda2_g", "nmda2_v"),
     )
-    assert BOTH.init(3)._fields == ("ampa_g", "nmda_g", "nmda_v", "nmda_begun")
+    assert BOTH.init(3)._fields == ("ampa_g", "nmda_g", "nmda_v")
     again = Several((AMPA(3.0), NMDA()), (0.1, 0.2)).init(1)
     assert type(again) is type(BOTH.init(2)) is not type(state)
     copy = pickle.loads(pickle.dumps(jax.tree.map(np.asarray, state)))
