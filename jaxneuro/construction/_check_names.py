@@ -9,7 +9,7 @@ from .._types import state_variables
 from ..description import Coupling, Projection
 from ..network import first_member
 from ._grouping import synapse_of
-from ._starts import any_state
+from ._states import any_state
 
 _OWN = {"gain", "weight"}  # what a projection itself has
 

@@ -10,7 +10,7 @@ from .._types import Drive, Neuron
 from ..description import Projection
 from ..network import Group, as_floating, first_member, initial_state
 from ._grouping import Grouping
-from ._starts import any_state
+from ._states import any_state
 
 
 def check_releases(grouping: Grouping, groups: Sequence[Group], dt: float, dtype: Any) -> None:

@@ -16,8 +16,10 @@ from ..description import (
     Stimulation,
 )
 from ..network import input_rows
+from ..numerics import Distribution
 from ..synapses import Into
 from ._merge import kind_key, own_key, sort_key, value_key
+from ._states import state_dtypes
 
 Sender: TypeAlias = Projection | Stimulation | Coupling  # what sends to a receptor
 
@@ -31,15 +33,16 @@ class Seat(NamedTuple):
 
 
 class PathwayKey(NamedTuple):
-    """What projections of one pathway share: source and target group, and their release.
+    """What projections of one pathway share: groups, the release, and where its state starts.
 
-    A plastic projection, or one whose release draws, has a pathway of its own: `own` is its name,
-    "" for all others.
+    A plastic projection, or one whose release draws or has drawn start values, has a pathway of its
+    own: `own` is its name, "" for all others.
     """
 
     source: int
     target: int
     release: Hashable
+    starts: tuple = ()
     own: str = ""
 
 
@@ -105,8 +108,9 @@ class Grouping:
             source = self.seats[p.pre.population].group
             target = self.seats[p.post.population].group
             release = (value_key(p.release), p.pre.population if _has_arrays(p.release) else "")
-            alone = p.plasticity is not None or isinstance(p.release, StochasticRelease)
-            key = PathwayKey(source, target, release, p.name if alone else "")
+            starts, drawn = _release_starts(p)
+            alone = drawn or p.plasticity is not None or isinstance(p.release, StochasticRelease)
+            key = PathwayKey(source, target, release, starts, p.name if alone else "")
             found.setdefault(key, []).append(p)
         # Sorted by the kind of the source: the sum over pathways must not depend on other names.
         return dict(sorted(found.items(), key=lambda item: self._pathway_order(*item)))
@@ -115,7 +119,7 @@ class Grouping:
         first = projections[0]
         source = self.groups[key.source][0].model
         order = *sort_key(source), *_model_order(first.release), key.source, key.target
-        return *order, key.own
+        return *order, key.starts, key.own
 
 
 def synapse_of(p: Sender) -> Synapse:
@@ -128,6 +132,22 @@ def receptor_key(p: Sender) -> tuple:
     """Equal for what shares a receptor of its target group."""
     synapse = synapse_of(p)
     return (*value_key(synapse), p.post.population if _has_arrays(synapse) else "")
+
+
+def _release_starts(p: Projection) -> tuple[tuple, bool]:
+    """The start values of the release of a projection, and whether some of them are drawn.
+
+    Those with a number per neuron have the name of the population; equal for what may share.
+    """
+    if not p.initial or p.release.plain:
+        return (), False
+    known = state_dtypes(p.release)
+    mine = {name: x for name, x in sorted(p.initial.items()) if name in known}
+    if any(isinstance(x, Distribution) for x in mine.values()):
+        return (), True
+    name = p.pre.population if any(map(np.ndim, mine.values())) else ""
+    values = (tuple(np.ravel(np.asarray(x, np.float64)).tolist()) for x in mine.values())
+    return (name, *zip(mine, values)) if mine else (), False
 
 
 def _model_order(model: Any) -> tuple:

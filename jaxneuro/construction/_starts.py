@@ -2,16 +2,15 @@
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from .._arrays import as_array
 from .._checks import unknown
-from .._types import StochasticRelease, state_variables
-from ..network import Start, first_member, release_state
+from ..network import Start
 from ..numerics import Distribution
 from ._grouping import Grouping, Sender, receptor_key, synapse_of
+from ._states import state_dtypes
 
 
 def check_whole(label: str, variable: str, value: Any, kind: Any) -> None:
@@ -52,37 +51,26 @@ def release_starts(
 ) -> tuple[Start, ...]:
     """The start values of the release that some senders share.
 
-    `firsts` says where the sources of each of them begin in the state.
+    `firsts` says where the sources of each of them begin in the state. Senders with the same
+    sources give the same values: `Grouping` has seen to it.
     """
-    out: list[Start] = []
+    out: dict[tuple[str, int], Start] = {}
     for p, first in zip(senders, firsts):
         synapse, release = _variables(p)
         n = grouping.description.population(p.pre.population).n
         for variable, value in sorted(p.initial.items()):
             if variable in release and variable not in synapse:
                 start = _start(p, variable, value, release[variable], (first, n), dtype)
-                out.append(_once(p, start, out))
-    return tuple(out)
+                if n:
+                    out.setdefault((variable, first), start)
+    return tuple(out.values())
 
 
 def _variables(p: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """The dtypes of the state variables of the receptor and of the release of a sender."""
     synapse = None if p.synapse is None else synapse_of(p)
     release = getattr(p, "release", None)
-    return tuple({} if m is None else _dtypes(m) for m in (synapse, release))  # type: ignore[return-value]
-
-
-def _dtypes(model: Any) -> dict[str, Any]:
-    state = jax.eval_shape(lambda m: any_state(m, 2), first_member(model))
-    each = {name: getattr(state, name) for name in state_variables(state)}
-    return {name: x.dtype for name, x in each.items() if getattr(x, "shape", None) == (2,)}
-
-
-def any_state(model: Any, n: int) -> Any:
-    """A state of a receptor or a release, of any stream if it draws."""
-    if isinstance(model, StochasticRelease):
-        return release_state(model, n, np.uint32(0), "")
-    return model.init(n)
+    return tuple({} if m is None else state_dtypes(m) for m in (synapse, release))  # type: ignore[return-value]
 
 
 def _start(p: Sender, variable: str, value: Any, kind: Any, span: tuple, dtype: Any) -> Start:
@@ -99,11 +87,11 @@ def _start(p: Sender, variable: str, value: Any, kind: Any, span: tuple, dtype: 
 
 
 def _once(p: Sender, start: Start, earlier: list[Start]) -> Start:
-    """`start`, or `ValueError` if another sender has given the same numbers."""
+    """`start`, or `ValueError` if another sender has given the same numbers of a receptor."""
     for other in earlier:
         if start.n and (other.variable, other.first) == (start.variable, start.first) and other.n:
             raise ValueError(
                 f"{p.label}: initial {start.variable} must be given once; {other.owner!r} shares "
-                "the receptor or the release and gives it too. Give it in one of them"
+                "the receptor and gives it too. Give it in one of them"
             )
     return start

@@ -33,6 +33,10 @@ class Projection:
     one per target neuron or a distribution) and of the release (one per source neuron); `name`
     (default "source->target").
 
+    Equal synapses onto a population are one receptor, with the start values that one of them gives.
+    Equal releases of a population with equal start values are one release (`Network.sharing`);
+    one that starts elsewhere, or at drawn values, is the projection's own.
+
     A presynaptic spike reaches the synapse `axonal` after it, changes its weight there and takes
     the rest of the delay, at least one time step, to the neuron; a postsynaptic spike takes that
     rest back to the synapse. Only a rule of plasticity sees how a delay is divided.

@@ -170,6 +170,23 @@ def holders_at(net: Any, population: str) -> tuple[Holder, ...]:
     return tuple(found.values())
 
 
+def sharing(net: Any, name: str) -> dict[str, tuple[str, ...]]:
+    """Who shares the receptor and the release of a name; see `Network.sharing`."""
+    mine = _shareable(net, name)
+    senders = (*net.projections, *net.stimulations, *net.coupled)
+    others = {other: _shareable(net, other) for other in senders if other != name}
+    return {
+        kind: tuple(other for other, theirs in others.items() if theirs.get(kind) == number)
+        for kind, number in mine.items()
+    }
+
+
+def _shareable(net: Any, name: str) -> dict[str, tuple]:
+    """Where the receptor and the release of a name are: equal for names that share them."""
+    found = (h for h in named(net, name).holders if h.kind in ("receptor", "release"))
+    return {h.kind: (h.path, h.member) for h in found if not getattr(h.model(net), "plain", False)}
+
+
 def _population(net: Any, number: int, index: int) -> Holder:
     group = net.groups[number]
     name = group.populations[index]

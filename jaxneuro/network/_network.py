@@ -19,7 +19,7 @@ from ._group import Group
 from ._group_state import GroupState
 from ._learning import settled, weights_now, with_learning, with_weights
 from ._modulator import ModulatorLayer, needed_signals
-from ._named import named, span_of, variable_holder
+from ._named import named, sharing, span_of, variable_holder
 from ._network_state import NetworkState, Output
 from ._pathway import Pathway
 from ._set import set_values
@@ -134,6 +134,19 @@ class Network(eqx.Module):
             for variable, _ in holder.numbers(state)
         )
 
+    def sharing(self, name: str) -> dict[str, tuple[str, ...]]:
+        """Which other names share the receptor and the release of a projection, coupling, ...
+
+        `{"receptor": ("I->E",), "release": ()}`: equal synapses onto a population are one receptor,
+        equal releases of a population with equal start values one release, where their targets are
+        of one model. What `set`, `with_values` or a modulator does to one of the names, it does to
+        all. A name has no entry for what it does not have; that of a population is empty. To part
+        two projections, give one another parameter, or another start value, in the description.
+
+        **Raises** `ValueError` for an unknown name, listing the known ones.
+        """
+        return sharing(self, name)
+
     def connections(self, name: str, state: NetworkState | None = None) -> Connections:
         """The connections of a projection as NumPy arrays: sources, targets, weights, delays [ms].
 
@@ -184,7 +197,8 @@ class Network(eqx.Module):
         """A state with other values of state variables; this one does not change.
 
         `name` and the variables as for `read`: `net.with_values(state, "E->E", x=0.5)`. A value is
-        one number, or one per neuron. Works under `jit`, `vmap` and `grad`.
+        one number, or one per neuron. Those of a receptor or a release change for every name that
+        shares it (`sharing`). Works under `jit`, `vmap` and `grad`.
 
         **Raises** `ValueError` for an unknown name or variable (the known ones are listed), another
         shape, a value that is not finite, or a variable that is not a number.
@@ -228,12 +242,11 @@ class Network(eqx.Module):
         `name` is a population (parameters of its model), a stimulation (of its stimulus) or a
         projection: its `gain`, its `weight` if that is one number, or parameters of its synapse, of
         its release or of its rule of plasticity; a coupling, likewise; or a modulator: its `tau`,
-        `per_spike` and `baseline`. Those of the synapse hold for every projection
-        that shares the receptor onto that target, those of the release for every one that shares
-        the release. Those of a rule also hold for spikes that its synapses have not seen yet,
-        because their rows wait: go on from `settled(state, name)` where that matters. Works under
-        `jit`, `vmap` and `grad`. A leaf changes its shape only if one of several equal populations
-        becomes different (one retrace).
+        `per_spike` and `baseline`. Those of the synapse and of the release hold for every
+        name that shares it (`sharing`). Those of a rule also hold for spikes that its synapses have
+        not seen yet, because their rows wait: go on from `settled(state, name)` where that matters.
+        Works under `jit`, `vmap` and `grad`. A leaf changes its shape only if one of several
+        equal populations becomes different (one retrace).
 
         **Raises** `ValueError` for an unknown name or parameter, or a value out of range.
         """

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
+from jaxneuro.network._members import member
+from jaxneuro.network._named import named
 
 DT = 0.1
 
@@ -151,3 +153,48 @@ def test_a_release_that_is_not_finite_is_named():
     bad = mine._replace(release=FatigueState(jax.device_put(x)))
     with pytest.raises(jn.NonFiniteError, match="x of the release of 'C->B' of population 'C'"):
         jn.simulate(NET, 1.0, state=state._replace(pathways=(bad,)), progress=False)
+
+
+def test_sharing_says_what_set_changes():
+    """Whose parameters change with those of a name, of the receptor and of the release."""
+    assert NET.sharing("A->B") == {"receptor": ("C->B",), "release": ()}
+    assert NET.sharing("noise") == NET.sharing("A") == {}
+    rule, one, other = jn.connectivity.AllToAll(), jn.synapses.AMPA(), jn.synapses.AMPA(9.0)
+    cells = [jn.Population(name, 2, jn.neurons.LIF()) for name in "AB"]
+    cells.append(jn.Population("C", 2, jn.neurons.Izhikevich()))
+    how = {"weight": 1.0, "delay": 0.1, "release": Fatigue()}
+    made = [
+        jn.Projection(a, b, rule, synapse=s, name=name, **how)
+        for name, a, b, s in (
+            ("aa", "A", "A", one),
+            ("ab", "A", "B", one),
+            ("ab2", "A", "B", other),
+            ("ba", "B", "A", one),
+            ("ac", "A", "C", one),
+        )
+    ]
+    made.append(jn.Projection("A", "B", rule, weight=1.0, delay=0.1, synapse=other, name="plain"))
+    poisson = jn.Stimulation("A", jn.stimuli.Poisson(5.0), weight=1.0, synapse=one, name="noise")
+    graded = jn.Coupling("A", "B", rule, weight=1.0, release=Fatigue(), synapse=one, name="c")
+    net = jn.build(jn.Description(cells, made, [poisson], couplings=[graded]), 0, DT)
+    keys = {"receptor": "tau_syn", "release": "part"}
+
+    def value(net, name, kind):
+        """The parameter that a name has, or None."""
+        for h in named(net, name).holders:
+            if h.kind == kind and hasattr(h.model(net), keys[kind]):
+                return float(getattr(member(h.model(net), h.sizes, h.member), keys[kind]))
+        return None
+
+    names = (*net.projections, *net.stimulations, *net.coupled)
+    for name in names:
+        shared = net.sharing(name)
+        spikes = name in ("plain", "noise")
+        assert list(shared) == (["receptor"] if spikes else ["receptor", "release"])
+        for kind, others in shared.items():
+            new = net.set(name, **{keys[kind]: 0.75})
+            changed = [k for k in names if value(new, k, kind) != value(net, k, kind)]
+            assert {name, *others} == set(changed)
+    assert net.sharing("aa") == {"receptor": ("ba", "noise"), "release": ("ab", "ab2")}
+    with pytest.raises(ValueError, match="named 'x'"):
+        net.sharing("x")

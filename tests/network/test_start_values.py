@@ -95,6 +95,43 @@ def test_an_empty_population_has_none_that_could_collide():
     np.testing.assert_array_equal(start(net, "B!", "g"), 1.0)
 
 
+def test_start_values_of_a_release_are_those_of_its_projection():
+    """Equal releases share a state where it starts equally, whatever the model of the target."""
+    drawn = {"x": jn.Uniform(0.0, 1.0)}
+    senders = [
+        project(release=TM, name="none"),
+        project("A", "A", release=TM, name="none, too"),
+        project(release=TM, initial={"x": 0.3}, name="given"),
+        project("A", "A", release=TM, initial={"x": 0.3, "g": 1.0}, name="given, too"),
+        project("B", "A", release=TM, initial={"x": 0.3}, name="of others"),
+        project(release=TM, initial={"x": 0.3, "u": 0.1}, name="more"),
+        project(release=TM, initial={"x": np.full(5, 0.4)}, name="each"),
+        project("A", "A", release=TM, initial={"x": np.full(5, 0.4)}, name="each, too"),
+        project(release=TM, initial=drawn, name="drawn"),
+        project(release=TM, initial=drawn, name="drawn, too"),
+    ]
+    net = build(*senders)
+    state = net.init(0)
+    read = lambda name, state=state: np.asarray(net.read(state, name, "x"))  # noqa: E731
+    for name, x in (
+        ("none", 1.0),
+        ("given", 0.3),
+        ("of others", 0.3),
+        ("more", 0.3),
+        ("each", 0.4),
+    ):
+        np.testing.assert_array_equal(read(name), np.float32(x))
+    assert not (read("drawn") == read("drawn, too")).any()
+    np.testing.assert_array_equal(start(build(senders[-1]), "drawn, too", "x"), read("drawn, too"))
+    both = {"none", "given", "each"}
+    for name in ("none", "given", "of others", "more", "each", "drawn"):
+        assert net.sharing(name)["release"] == ((f"{name}, too",) if name in both else ())
+    new = net.with_values(state, "given", x=0.9)
+    changed = {s.name for s in senders if (read(s.name, new) != read(s.name)).any()}
+    assert changed == {"given", "given, too"}
+    assert len(net.pathways) == 6
+
+
 REFUSED = {
     "twice": (
         lambda: [project(initial={"g": 1.0}), project("B", "B", initial={"g": 2.0})],
@@ -103,13 +140,6 @@ REFUSED = {
     "twice, coupling": (
         lambda: [project(initial={"g": 1.0}), couple(initial={"g": 2.0})],
         "'A~B': initial g must be given once; 'A->B' shares",
-    ),
-    "twice, release": (
-        lambda: [
-            project(initial={"x": 0.1}, release=TM),
-            project("A", "A", initial={"x": 0.1}, release=TM),
-        ],
-        "initial x must be given once",
     ),
     "unknown": (
         lambda: [project(initial={"h": 1.0}, release=TM)],
