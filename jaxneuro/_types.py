@@ -92,11 +92,13 @@ class Neuron(Model):
     (or float 0/1 with a surrogate gradient). Arrays of the state have shape `(n,)`.
 
     `ports` names what `Direct` synapses may pass to the neuron; `port_signs` says which of them
-    take weights of at least 0 (1) or at most 0 (-1) only.
+    take weights of at least 0 (1) or at most 0 (-1) only. `rate_sign` is None where `voltage` gives
+    mV; a model whose `voltage` gives a rate has 1 if it is never negative, and 0 otherwise.
     """
 
     ports: ClassVar[tuple[str, ...]] = ()
     port_signs: ClassVar[Mapping[str, int]] = {}
+    rate_sign: ClassVar[int | None] = None
 
     @abstractmethod
     def init(self, n: int) -> Any: ...
@@ -162,11 +164,14 @@ class Release(Model):
     the weights of all the neuron's synapses in that step. A class with `plain = True` returns
     the spikes unchanged; the network then keeps nothing for it. One with `with_spikes = True`
     returns 0 for every neuron that does not spike: the network then delivers the sources whose bits
-    are packed already, instead of looking for values that are not 0.
+    are packed already, instead of looking for values that are not 0. `reads` says what v must be:
+    `"voltage"`, in mV; `"activity"`, a voltage or a rate, which is also what `step` returns; `""`
+    for a release that does not need it.
     """
 
     plain: ClassVar[bool] = False
     with_spikes: ClassVar[bool] = False
+    reads: ClassVar[str] = ""
 
     @abstractmethod
     def init(self, n: int) -> Any: ...

@@ -58,7 +58,7 @@ def build(
     **Raises** `ValueError`, before anything is drawn, for a key, dt or dtype of the wrong
     kind, a dt above the largest at which a neuron model is known to be stable, a duration or
     delay that is not a whole number of steps, an unknown state variable among the initial
-    values, a neuron model that ignores a part of its drive, a projection of spikes from one that
+    values, a neuron model that ignores a part of its drive, a release of spikes from one that
     never spikes, or a network that does not fit in memory (with the estimate per projection).
     """
     if not isinstance(description, Description):
@@ -72,7 +72,7 @@ def build(
     grouping = Grouping(description, {p.name: resolver.resolve(p) for p in description.projections})
     drawn = {c.name: resolver.resolve(c.drawn()) for c in description.couplings}
     longest = {name: longest_delay(r, dt) for name, r in grouping.resolved.items()}
-    _check_parts(grouping, dt, dtype)
+    _check_parts(grouping)
     expected = estimate(
         grouping.resolved.values(), grouping.neurons, weights.itemsize, drawn.values()
     )
@@ -99,13 +99,13 @@ def build(
     return with_modulators(net, description.modulators, resolver)
 
 
-def _check_parts(grouping: Grouping, dt: float, dtype: Any) -> None:
+def _check_parts(grouping: Grouping) -> None:
     """Raises `ValueError` for projections and couplings that cannot be."""
     for r in grouping.resolved.values():
         check_unstored(r)
     check_signs(grouping.description)
     for c in grouping.description.couplings:
-        check_coupling(grouping, c, dt, dtype)
+        check_coupling(grouping, c)
 
 
 def _check_groups(grouping: Grouping, groups: list, dt: float, dtype: Any) -> None:
@@ -113,7 +113,7 @@ def _check_groups(grouping: Grouping, groups: list, dt: float, dtype: Any) -> No
     for group in groups:
         coupled = gap_coupled(grouping.description, group)
         check_neuron(group, dt, dtype, coupled=coupled)
-    check_releases(grouping, groups, dt, dtype)
+    check_releases(grouping, dt, dtype)
 
 
 def _build_couplings(

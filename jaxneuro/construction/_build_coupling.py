@@ -17,7 +17,6 @@ from ..network import (
     first_member,
     initial_state,
 )
-from ._check_release import check_step
 from ._check_signs import check_drawn
 from ._drawing import ProjectionBundle, own_weights
 from ._grouping import Grouping
@@ -50,10 +49,9 @@ class Pairs(NamedTuple):
         return Pairs(pre, post, own)
 
 
-def check_coupling(grouping: Grouping, c: Coupling, dt: float, dtype: Any) -> None:
-    """Raises `ValueError` for a coupling of neurons that cannot be coupled in this way."""
+def check_coupling(grouping: Grouping, c: Coupling) -> None:
+    """Raises `ValueError` for gap junctions of neurons that cannot be coupled in this way."""
     if not c.electrical:
-        check_step(c, _model(grouping, c.pre.population), dt, dtype)
         return
     for part in (c.pre, c.post):
         model = _model(grouping, part.population)

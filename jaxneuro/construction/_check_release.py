@@ -1,53 +1,106 @@
-"""Checks that the source of a projection can release anything."""
+"""Checks that the source of a projection, a coupling or a modulator can release what is asked."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import jax
 import numpy as np
 
-from .._types import Drive, Neuron
-from ..description import Projection
-from ..network import Group, as_floating, first_member, initial_state
+from .._types import Drive, Neuron, Release
+from ..description import Coupling, Projection, as_part
+from ..network import as_floating, first_member, initial_state
+from ._check_signs import sign_at
 from ._grouping import Grouping
 from ._states import any_state
 
 
-def check_releases(grouping: Grouping, groups: Sequence[Group], dt: float, dtype: Any) -> None:
-    """Raises `ValueError` for a projection of spikes from neurons that never spike."""
-    spiking: dict[int, Projection] = {}  # one for each group: its step is traced once
-    for key, projections in grouping.pathways.items():
-        if groups[key.source].n and projections[0].release.plain:
-            spiking.setdefault(key.source, projections[0])
-    for p in grouping.description.projections:
-        if not p.release.plain:
-            check_step(p, grouping.description.population(p.pre.population).model, dt, dtype)
-    for source, p in spiking.items():
-        if _never_spikes(groups[source], dt, dtype):
-            model = type(first_member(groups[source].model)).__name__
+def check_releases(grouping: Grouping, dt: float, dtype: Any) -> None:
+    """Raises `ValueError` for a release that does not fit its role or the neurons of its source."""
+    spiking: dict[int, bool] = {}  # by group: its step is traced once
+
+    def never_spikes(population: str) -> bool:
+        seat = grouping.seats[population]
+        if seat.group not in spiking:
+            spiking[seat.group] = not _never_spikes(_neuron(grouping, population), dt, dtype)
+        return grouping.description.population(population).n > 0 and not spiking[seat.group]
+
+    d = grouping.description
+    for p in (*d.projections, *d.couplings):
+        if p.release is not None:
+            neuron = _neuron(grouping, p.pre.population)
+            _check_voltage(p, p.release, neuron)
+            if p.release.reads == "activity":
+                _check_activity(p, neuron, _neuron(grouping, p.post.population))
+            if _check_step(p, p.release, neuron, dt, dtype) and never_spikes(p.pre.population):
+                raise ValueError(
+                    f"{p.label}: release {type(p.release).__name__} needs spikes, but its source "
+                    f"{p.pre.population!r} is a {type(neuron).__name__}, which never spikes; give "
+                    "it release=jn.release.Graded(), which releases the activity"
+                )
+    for m in d.modulators:
+        source = None if m.source is None else as_part(m.source).population
+        if source is not None and never_spikes(source):
             raise ValueError(
-                f"projection {p.name!r} releases spikes, but its source {p.pre.population!r} is a "
-                f"{model}, which never spikes; give it release=jn.release.Graded(), which "
-                "releases the activity"
+                f"{m.label}: its source must be neurons that spike; {source!r} is a "
+                f"{type(_neuron(grouping, source)).__name__}, which never spikes. Give signal=, an "
+                "input of the run"
             )
 
 
-def voltage_of(neuron: Neuron) -> Any:
-    """What a neuron model shows as its voltage, traced for two neurons; None if it has none."""
-    return jax.eval_shape(lambda m: m.voltage(initial_state(m, 2)), first_member(neuron))
+def _neuron(grouping: Grouping, population: str) -> Neuron:
+    return grouping.description.population(population).model
 
 
-def check_step(p: Any, neuron: Neuron, dt: float, dtype: Any) -> None:
-    """Raises `ValueError` for a release whose step does not fit its role or its sources."""
-    label = f"{p.label}: release {type(p.release).__name__}"
-    model = as_floating(first_member(p.release), dtype)
-    state = jax.eval_shape(lambda m: any_state(m, 2), model)
-    spikes = np.zeros(2, bool)
-    v = None if voltage_of(neuron) is None else np.zeros(2, dtype)
-    try:
-        new, values = jax.eval_shape(
-            lambda m, s, z, v: m.step(s, z, v, dt), model, state, spikes, v
+def _has_voltage(neuron: Neuron) -> bool:
+    """Whether a neuron model shows anything to synapses and releases: a voltage or a rate."""
+    shown = jax.eval_shape(lambda m: m.voltage(initial_state(m, 2)), first_member(neuron))
+    return shown is not None
+
+
+def _check_voltage(p: Projection | Coupling, release: Release, neuron: Neuron) -> None:
+    """Raises `ValueError` for a graded release from neurons without what it releases."""
+    name, source = type(release).__name__, p.pre.population
+    kind = type(neuron).__name__
+    if release.reads and not _has_voltage(neuron):
+        raise ValueError(
+            f"{p.label}: release {name}: graded release needs a neuron with a voltage or a rate; "
+            f"{source!r} is a {kind}, which has none. Give its spikes a release of their own, such "
+            "as RateRelease"
         )
+    if release.reads == "voltage" and neuron.rate_sign is not None:
+        raise ValueError(
+            f"{p.label}: release {name} needs a neuron with a voltage in mV; {source!r} is a "
+            f"{kind}, which has a rate. Give release=jn.release.Graded(), which releases it"
+        )
+
+
+def _check_activity(p: Projection | Coupling, source: Neuron, target: Neuron) -> None:
+    """Raises `ValueError` for an activity that may be negative onto a receptor with a sign."""
+    sign, why = sign_at(target, p)
+    if sign and source.rate_sign != 1:
+        kind = "its voltage" if source.rate_sign is None else "a rate that may be negative"
+        raise ValueError(
+            f"{p.label}: what is released must be at least 0, {why}; {type(p.release).__name__} "
+            f"releases the activity of {p.pre.population!r}, a {type(source).__name__}: {kind}. "
+            "Give release=jn.release.VoltageRelease(), a rate that is never negative "
+            "(ThresholdLinearRate, or rate_sign = 1 in a class of your own), or a synapse that "
+            "takes both signs, such as Exponential"
+        )
+
+
+def _check_step(
+    p: Projection | Coupling, release: Release, neuron: Neuron, dt: float, dtype: Any
+) -> bool:
+    """Whether a release depends on spikes alone; `ValueError` if its step does not fit its role."""
+    if release.plain:
+        return True
+    label = f"{p.label}: release {type(release).__name__}"
+    model = as_floating(first_member(release), dtype)
+    state = jax.eval_shape(lambda m: any_state(m, 2), model)
+    v = (np.zeros(2, dtype),) if _has_voltage(neuron) else ()
+    try:
+        closed, (new, values) = jax.make_jaxpr(
+            lambda z, v, m, s: m.step(s, z, v[0] if v else None, dt), return_shape=True
+        )(np.zeros(2, bool), v, model, state)
     except ValueError as error:  # a release that needs a voltage, and gets None
         raise ValueError(f"{label}: {error}") from None
     if jax.tree.structure(new) != jax.tree.structure(state) or any(
@@ -56,23 +109,33 @@ def check_step(p: Any, neuron: Neuron, dt: float, dtype: Any) -> None:
         raise ValueError(
             f"{label}: step must return a state like that of init; it turns {state} into {new}"
         )
-    if values.shape != (2,):
+    shape = getattr(values, "shape", None)
+    if shape != (2,):
         raise ValueError(
             f"{label}: step must return values of shape (n,), one per source neuron; it returns "
-            f"{list(values.shape)} for 2 neurons"
+            f"{values if shape is None else list(shape)} for 2 neurons"
         )
+    spikes, *voltages = closed.jaxpr.invars[: 1 + len(v)]
+    needed = _needed(closed.jaxpr)
+    return id(spikes) in needed and not any(id(x) in needed for x in voltages)
 
 
-def _never_spikes(group: Group, dt: float, dtype: Any) -> bool:
+def _never_spikes(neuron: Neuron, dt: float, dtype: Any) -> bool:
     """Whether the spikes of the traced `step` depend on nothing: neither state nor drive."""
-    model = first_member(group.model)
+    model = as_floating(first_member(neuron), dtype)
     zeros: Any = np.zeros(2, dtype)
     state = jax.eval_shape(lambda m: initial_state(m, 2), model)
     arrivals: Any = dict.fromkeys(model.ports, zeros) or None
     drive = Drive(zeros, zeros, zeros, arrivals)
     jaxpr = jax.make_jaxpr(lambda d, m, s: m.step(s, d, dt)[1])(drive, model, state).jaxpr
-    needed = {id(v) for v in jaxpr.outvars}
+    needed = _needed(jaxpr)
+    return not any(id(v) in needed for v in jaxpr.invars)
+
+
+def _needed(jaxpr: Any) -> set[int]:
+    """The ids of all variables on which the results of a traced function depend."""
+    needed: set[int] = {id(v) for v in jaxpr.outvars}
     for equation in reversed(jaxpr.eqns):
         if any(id(v) in needed for v in equation.outvars):
             needed |= {id(v) for v in equation.invars}
-    return not any(id(v) in needed for v in jaxpr.invars)
+    return needed

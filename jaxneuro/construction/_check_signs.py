@@ -21,13 +21,13 @@ def check_signs(description: Description) -> None:
             gain = getattr(p, "gain", 1.0)
             values = _known(p.weight)
             neuron = description.population(p.post.population).model
-            check_sign(p, _sign(neuron, p), [gain * x for x in values], p.weight)
+            check_sign(p, sign_at(neuron, p), [gain * x for x in values], p.weight)
 
 
 def check_drawn(p: Any, weights: np.ndarray, neuron: Neuron) -> None:
     """The same for weights that a function has given; `neuron` is the model of the targets."""
     extremes = weights.min(initial=0.0), weights.max(initial=0.0)
-    check_sign(p, _sign(neuron, p), [p.gain * x for x in extremes], "a weight")
+    check_sign(p, sign_at(neuron, p), [p.gain * x for x in extremes], "a weight")
 
 
 def check_sign(p: Any, wanted: tuple[int, str], values: Sequence[Any], given: Any) -> None:
@@ -51,7 +51,7 @@ def _known(weight: Any) -> list[Any]:
     return [] if weight is None or is_computed(weight) else [weight]
 
 
-def _sign(neuron: Neuron, p: Any) -> tuple[int, str]:
+def sign_at(neuron: Neuron, p: Any) -> tuple[int, str]:
     """The sign of the weights of a sender, 0 for any, and why."""
     if p.synapse is None:
         return 1, "it is the conductance of gap junctions"

@@ -37,6 +37,7 @@ class TanhRate(Neuron):
     """
 
     ports: ClassVar[tuple[str, ...]] = ("input",)
+    rate_sign: ClassVar[int | None] = 0
 
     tau: Parameter = param(10.0, unit="ms", above=0.0)
     g: Parameter = param(1.0)

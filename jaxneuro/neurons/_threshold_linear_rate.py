@@ -37,6 +37,7 @@ class ThresholdLinearRate(Neuron):
     """
 
     ports: ClassVar[tuple[str, ...]] = ("input",)
+    rate_sign: ClassVar[int | None] = 1
 
     tau: Parameter = param(10.0, unit="ms", above=0.0)
     g: Parameter = param(1.0)

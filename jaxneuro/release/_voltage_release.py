@@ -3,7 +3,7 @@
 Destexhe, Mainen, Sejnowski (1994, 1998).
 """
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 
@@ -26,11 +26,14 @@ class VoltageRelease(Release):
 
     **Step** returns the concentration of the voltage v at the end of the step, (n,).
 
-    **Raises** `ValueError` unless `t_max >= 0` and `slope > 0`, and for neurons without a voltage.
+    **Raises** `ValueError` unless `t_max >= 0` and `slope > 0`, and for neurons without a voltage
+    in mV.
 
     **Source** Destexhe, Mainen, Sejnowski (1994), doi:10.1007/BF00961734;
     https://github.com/NikhilMukraj/spiking-neural-networks.
     """
+
+    reads: ClassVar[str] = "voltage"
 
     t_max: Parameter = param(1.0, unit="mM", at_least=0.0)
     v_half: Parameter = param(2.0, unit="mV")

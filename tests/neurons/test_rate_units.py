@@ -214,7 +214,9 @@ def test_spikes_of_what_never_spikes_are_refused():
     populations = [jn.Population(k, 3, unit) for k in "AB"]
     how = {"weight": 1.0, "delay": 0.1, "synapse": DIRECT, "name": "p"}
     spikes = jn.Projection("A", "B", rule, **how)
-    message = r"'p' releases spikes, but its source 'A' is a TanhRate, which never spikes; give it"
+    message = (
+        r"'p': release Spikes needs spikes, but its source 'A' is a TanhRate, which never spikes; "
+    )
     with pytest.raises(ValueError, match=message):
         jn.build(jn.Description(populations, [spikes]), 0, 0.1)
     graded = dataclasses.replace(spikes, release=GRADED)
