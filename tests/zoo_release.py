@@ -37,7 +37,7 @@ CASES: dict[str, Case] = {
     "ClearedTransmitter": Case(rl.ClearedTransmitter(0.9, 0.13), transmitters.cleared),
     "DecayingTransmitter": Case(rl.DecayingTransmitter(0.9, 0.3), transmitters.decaying),
     "PulsedTransmitter": Case(rl.PulsedTransmitter(0.9), transmitters.pulsed),
-    "LigandGated": Case(syn.LigandGated(DESTEXHE, 1.1, -68.0), transmitters.one_gate, bears=1.0),
+    "LigandGated": Case(syn.LigandGated(DESTEXHE, 1.1, -68.0), transmitters.one_gate),
     "LigandGated, exponential decay": Case(
         syn.LigandGated(DECAY, 1.1, -68.0), transmitters.one_gate
     ),
@@ -45,7 +45,6 @@ CASES: dict[str, Case] = {
     "Ionotropic": Case(
         syn.Ionotropic(DESTEXHE, DECAY, BOUNDED, **GATES, **REVERSALS),
         transmitters.ionotropic,
-        bears=1.0,
     ),
     "DopaGluGABA": Case(
         syn.DopaGluGABA(
@@ -56,6 +55,5 @@ CASES: dict[str, Case] = {
             s_d2=0.4,
         ),
         transmitters.dopa_glu_gaba,
-        bears=1.0,
     ),
 }

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Model, Parameter, param
+from ..numerics import decay_mean
 
 
 class Kinetics(Model):
@@ -22,8 +23,9 @@ class Kinetics(Model):
 class DestexheKinetics(Kinetics):
     """Two states: closed receptors open at the rate `alpha t`, open ones close at `beta`.
 
-    Equation: `dr/dt = alpha t (1 - r) - beta r`. Update: forward Euler, as in lixirnet, stable
-    while `dt (alpha t + beta)` is below 2.
+    Equation: `dr/dt = alpha t (1 - r) - beta r`. Update: exact for a t that is constant over the
+    step: r moves from where it is towards `alpha t / (alpha t + beta)` at the rate
+    `alpha t + beta`, and stays between 0 and 1 whatever the concentrations add up to.
 
     **Fields** each () or (n,): `alpha` [1/(mM ms)] rate of opening; `beta` [1/ms] of closing.
 
@@ -31,6 +33,10 @@ class DestexheKinetics(Kinetics):
 
     **Source** Destexhe, Mainen, Sejnowski (1994), doi:10.1007/BF00961734;
     https://github.com/NikhilMukraj/spiking-neural-networks, which has the constants.
+
+    **Differs** lixirnet takes forward Euler steps, which diverge where `dt (alpha t + beta)` is
+    above 2. Under 1 mM for 1 ms, in steps of 0.1 ms, its r and this one differ by at most 0.118
+    (GABA-A), 0.0214 (AMPA), 3e-4 (NMDA) and 2e-5 (GABA-B); the steady state is the same.
     """
 
     alpha: Parameter = param(1.0, unit="1/(mM ms)", at_least=0.0)
@@ -57,7 +63,9 @@ class DestexheKinetics(Kinetics):
         return cls(0.016, 0.0047)
 
     def after(self, r: jax.Array, t: jax.Array, dt: float) -> jax.Array:
-        return r + dt * (self.alpha * t * (1.0 - r) - self.beta * r)
+        opening = self.alpha * t
+        slope = opening * (1.0 - r) - self.beta * r
+        return r + slope * decay_mean(opening + self.beta, dt)
 
 
 class ApproximateKinetics(Kinetics):

@@ -6,7 +6,7 @@ decaying    T - T exp(-dt / tau) + t_max S
 pulsed      t_max S
 
 Receptor, at the end of a step in which the concentration t arrives:
-Destexhe    r + dt (alpha t (1 - r) - beta r)
+Destexhe    r_inf + (r - r_inf) exp(-k dt), k = alpha t + beta, r_inf = alpha t / k; r if k = 0
 Approximate t, kept in [0, r_max]
 Exponential r - r exp(-dt / tau) + t, kept in [0, r_max]
 
@@ -36,7 +36,10 @@ pulsed = transmitter(lambda p, t, dt: 0.0)
 
 def moved(kinetics, r, t, dt):
     if kinetics["kind"] == "DestexheKinetics":
-        return r + dt * (kinetics["alpha"] * t * (1.0 - r) - kinetics["beta"] * r)
+        opening = kinetics["alpha"] * t
+        k = opening + kinetics["beta"]
+        target = np.where(k > 0, opening / np.where(k > 0, k, 1.0), r)
+        return target + (r - target) * np.exp(-k * dt)
     kept = 0.0
     if kinetics["kind"] == "ExponentialDecayKinetics":
         kept = r - r * np.exp(-dt / kinetics["tau"])
