@@ -142,10 +142,14 @@ class Synapse(Model):
     A receptor with several kinds of input names them in `ports`: its `arrivals` are then
     `(ports, n)`, in their order; a projection has `synapses.Into(receptor, port)` as its synapse.
     `weight_sign` says that weights must be at least 0 (1) or at most 0 (-1); 0 allows both.
+    `state_bounds` says between what start values and other values that are set must lie,
+    `{"r": (0.0, 1.0)}`: None for no bound, the name of a field, `"kinetics.highest"`, for its
+    number, and `int` as a third entry for whole numbers.
     """
 
     ports: ClassVar[tuple[str, ...]] = ()
     weight_sign: ClassVar[int] = 0
+    state_bounds: ClassVar[Mapping[str, tuple]] = {}
 
     @abstractmethod
     def init(self, n: int) -> Any: ...
@@ -166,12 +170,13 @@ class Release(Model):
     returns 0 for every neuron that does not spike: the network then delivers the sources whose bits
     are packed already, instead of looking for values that are not 0. `reads` says what v must be:
     `"voltage"`, in mV; `"activity"`, a voltage or a rate, which is also what `step` returns; `""`
-    for a release that does not need it.
+    for a release that does not need it. `state_bounds` as of `Synapse`.
     """
 
     plain: ClassVar[bool] = False
     with_spikes: ClassVar[bool] = False
     reads: ClassVar[str] = ""
+    state_bounds: ClassVar[Mapping[str, tuple]] = {}
 
     @abstractmethod
     def init(self, n: int) -> Any: ...

@@ -55,11 +55,12 @@ def build(
     Connections are drawn on all cores that the process may use; their bits do not depend on
     it. Ctrl-C stops a build and leaves nothing behind.
 
-    **Raises** `ValueError`, before anything is drawn, for a key, dt or dtype of the wrong
-    kind, a dt above the largest at which a neuron model is known to be stable, a duration or
-    delay that is not a whole number of steps, an unknown state variable among the initial
-    values, a neuron model that ignores a part of its drive, a release of spikes from one that
-    never spikes, or a network that does not fit in memory (with the estimate per projection).
+    **Raises** `ValueError`, before anything is drawn, for a key, dt or dtype of the wrong kind, a
+    dt above the largest at which a neuron model is known to be stable, a duration or delay that is
+    not a whole number of steps, an unknown state variable among the initial values, or numbers that
+    one of a receptor or a release never has, a neuron model that ignores a part of its drive, a
+    release of spikes from one that never spikes, or a network that does not fit in memory (with the
+    estimate per projection).
     """
     if not isinstance(description, Description):
         raise ValueError(f"build needs a Description; got {description!r}")

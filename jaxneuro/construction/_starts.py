@@ -7,7 +7,7 @@ import numpy as np
 
 from .._arrays import as_array
 from .._checks import unknown
-from ..network import Start
+from ..network import Start, check_state_value
 from ..numerics import Distribution
 from ._grouping import Grouping, Sender, receptor_key, synapse_of
 from ._states import state_dtypes
@@ -38,8 +38,8 @@ def receptor_starts(grouping: Grouping, number: int, dtype: Any) -> tuple[tuple[
             mine = found[receptor_key(p)]
             for variable, value in sorted(initial.items()):
                 if variable in synapse:
-                    span = seat.first, n
-                    start = _start(p, variable, value, synapse[variable], span, dtype)
+                    how = synapse_of(p), synapse[variable], (seat.first, n), dtype
+                    start = _start(p, variable, value, how)
                     mine.append(_once(p, start, mine))
                 elif variable not in release:
                     raise unknown(f"state variable of {p.label}", variable, [*synapse, *release])
@@ -60,7 +60,8 @@ def release_starts(
         n = grouping.description.population(p.pre.population).n
         for variable, value in sorted(p.initial.items()):
             if variable in release and variable not in synapse:
-                start = _start(p, variable, value, release[variable], (first, n), dtype)
+                how = p.release, release[variable], (first, n), dtype
+                start = _start(p, variable, value, how)
                 if n:
                     out.setdefault((variable, first), start)
     return tuple(out.values())
@@ -73,14 +74,16 @@ def _variables(p: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     return tuple({} if m is None else state_dtypes(m) for m in (synapse, release))  # type: ignore[return-value]
 
 
-def _start(p: Sender, variable: str, value: Any, kind: Any, span: tuple, dtype: Any) -> Start:
-    first, n = span
+def _start(p: Sender, variable: str, value: Any, how: tuple) -> Start:
+    """Checked start values; `how`: their model, their dtype there, first unit and number, dtype."""
+    model, kind, (first, n), dtype = how
     check_whole(p.label, variable, value, kind)
     if np.ndim(value) and np.shape(value) != (n,):
         raise ValueError(
             f"{p.label}: initial {variable} must be one number, one per neuron, shape ({n},), or a "
             f"distribution; got shape {np.shape(value)}"
         )
+    check_state_value(f"{p.label}: initial {variable}", model, variable, value)
     if not isinstance(value, Distribution):
         value = as_array(value, dtype)
     return Start(variable, p.name, first, n, value)

@@ -46,6 +46,7 @@ from ._spread_group import SpreadGroup as SpreadGroup
 from ._spread_network import SpreadNetwork as SpreadNetwork
 from ._stable_coupling import check_gap_junctions as check_gap_junctions
 from ._start import Start as Start
+from ._state_bounds import check_state_value as check_state_value
 from ._stimuli import StimulusGroup as StimulusGroup
 from ._stimuli import Target as Target
 from ._stimuli import Window as Window

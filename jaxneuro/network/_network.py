@@ -201,7 +201,8 @@ class Network(eqx.Module):
         shares it (`sharing`). Works under `jit`, `vmap` and `grad`.
 
         **Raises** `ValueError` for an unknown name or variable (the known ones are listed), another
-        shape, a value that is not finite, or a variable that is not a number.
+        shape, a value that is not finite, or that a receptor or a release never has (a negative
+        conductance), or a variable that is not a number.
         """
         return with_values(self, state, name, values)
 

@@ -8,9 +8,10 @@ import numpy as np
 
 from .._arrays import as_array
 from .._checks import check_size, is_traced
-from ._members import replaced
+from ._members import member, replaced
 from ._named import named, variable_holder
 from ._network_state import NetworkState
+from ._state_bounds import check_state_value
 
 
 def with_values(net: Any, state: NetworkState, name: str, values: dict[str, Any]) -> NetworkState:
@@ -30,6 +31,9 @@ def with_values(net: Any, state: NetworkState, name: str, values: dict[str, Any]
                 f"{label}: {variable} must be one number or of shape ({n},); got {np.shape(value)}"
             )
         check_size(f"{label}: {variable}", value)
+        if holder.kind in ("receptor", "release"):
+            mine = member(holder.model(net), holder.sizes, holder.member)
+            check_state_value(f"{label}: {variable}", mine, variable, value)
         value = jnp.asarray(value, old.dtype) if is_traced(value) else as_array(value, old.dtype)
         new = replaced(old, holder.neurons, value)
         state = eqx.tree_at(lambda s: getattr(holder.state(s), variable), state, new)  # noqa: B023

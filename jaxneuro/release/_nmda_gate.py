@@ -3,7 +3,8 @@
 Wang (1999); Brunel and Wang (2001).
 """
 
-from typing import ClassVar, NamedTuple
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -57,6 +58,7 @@ class NMDAGate(Release):
     """
 
     with_spikes: ClassVar[bool] = True
+    state_bounds: ClassVar[Mapping[str, tuple]] = {"s": (0.0, "highest")}
 
     tau_rise: Parameter = param(2.0, unit="ms", above=0.0)
     tau_decay: Parameter = param(100.0, unit="ms", above=0.0)
@@ -74,6 +76,11 @@ class NMDAGate(Release):
                 f"NMDAGate: alpha tau_rise must be at most {FAR:g}, where a spike opens the gate "
                 f"entirely; got {self.alpha} 1/ms and {self.tau_rise} ms"
             )
+
+    @property
+    def highest(self) -> Any:
+        """What s stays below: at a spike it is at most `k_0 / -k_1`, the most for a z of 0."""
+        return self.tau_decay / (self.tau_decay - self.tau_rise)
 
     def jumps(self) -> tuple[jax.Array, jax.Array]:
         """k_0 and k_1: a spike adds `k_0 + k_1 s`."""

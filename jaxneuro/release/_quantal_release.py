@@ -3,7 +3,8 @@
 Fuhrmann, Segev, Markram, Tsodyks (2002).
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +13,7 @@ from .._fields import Parameter, param, static
 from .._types import StochasticRelease
 from ..numerics import Stream, unit_interval
 from ._at_spikes import at_spikes, decay, relaxed
+from ._binomial import binomial
 
 MOST = 64
 
@@ -64,6 +66,12 @@ class QuantalRelease(StochasticRelease):
     fields; one with respect to spikes goes through the drawn fraction.
     """
 
+    state_bounds: ClassVar[Mapping[str, tuple]] = {
+        "empty": (0, "sites", int),
+        "waiting": (0.0, 1.0),
+        "u": (0.0, 1.0),
+    }
+
     U: Parameter = param(0.5, at_least=0.0, at_most=1.0)
     tau_rec: Parameter = param(800.0, unit="ms", above=0.0)
     tau_fac: Parameter = param(0.0, unit="ms", at_least=0.0)
@@ -99,18 +107,3 @@ class QuantalRelease(StochasticRelease):
             state.step + 1,
         )
         return new, at_spikes(spikes, released / self.sites)
-
-
-def binomial(uniform: jax.Array, n: Any, p: jax.Array, most: int) -> jax.Array:
-    """A number of n <= most trials of probability p, from one uniform number, by inversion."""
-    flipped = p > 0.5
-    q = jnp.where(flipped, 1.0 - p, p)  # at most 1/2, so that no probability underflows
-    odds = q / (1.0 - q)
-    law = below = jnp.exp(n * jnp.log1p(-q))
-    count = (uniform > below).astype(p.dtype)
-    for k in range(1, most):
-        law = law * (odds * ((n - (k - 1)) / k))
-        below = below + law
-        count = count + (uniform > below).astype(p.dtype)
-    count = jnp.minimum(count, n)
-    return jnp.where(flipped, n - count, count)

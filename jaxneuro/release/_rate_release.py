@@ -3,7 +3,8 @@
 Dayan and Abbott (2001), Theoretical Neuroscience, sec. 1.2.
 """
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -37,6 +38,8 @@ class RateRelease(Release):
 
     **Source** Dayan and Abbott (2001), Theoretical Neuroscience, sec. 1.2, ISBN 9780262041997.
     """
+
+    state_bounds: ClassVar[Mapping[str, tuple]] = {"r": (0.0, None)}
 
     tau: Parameter = param(20.0, unit="ms", above=0.0)
 

@@ -1,6 +1,7 @@
 """Transmitter concentrations that spikes set: the kinetics of lixirnet."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -36,6 +37,8 @@ class ClearedTransmitter(Release):
     **Source** https://github.com/NikhilMukraj/spiking-neural-networks.
     """
 
+    state_bounds: ClassVar[Mapping[str, tuple]] = {"t": (0.0, "t_max")}
+
     t_max: Parameter = param(1.0, unit="mM", at_least=0.0)
     clearance: Parameter = param(0.01, unit="1/ms", at_least=0.0)
 
@@ -66,6 +69,8 @@ class DecayingTransmitter(Release):
     **Source** https://github.com/NikhilMukraj/spiking-neural-networks.
     """
 
+    state_bounds: ClassVar[Mapping[str, tuple]] = {"t": (0.0, "t_max")}
+
     t_max: Parameter = param(1.0, unit="mM", at_least=0.0)
     tau: Parameter = param(2.0, unit="ms", above=0.0)
 
@@ -93,6 +98,8 @@ class PulsedTransmitter(Release):
 
     **Source** https://github.com/NikhilMukraj/spiking-neural-networks.
     """
+
+    state_bounds: ClassVar[Mapping[str, tuple]] = {"t": (0.0, "t_max")}
 
     t_max: Parameter = param(1.0, unit="mM", at_least=0.0)
 

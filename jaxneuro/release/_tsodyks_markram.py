@@ -3,6 +3,7 @@
 Tsodyks, Pawelzik, Markram (1998); Mongillo, Barak, Tsodyks (2008).
 """
 
+from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
 import jax
@@ -63,6 +64,7 @@ class TsodyksMarkram(Release):
     """
 
     with_spikes: ClassVar[bool] = True
+    state_bounds: ClassVar[Mapping[str, tuple]] = {"x": (0.0, 1.0), "u": (0.0, 1.0)}
 
     U: Parameter = param(0.5, at_least=0.0, at_most=1.0)
     tau_rec: Parameter = param(800.0, unit="ms", above=0.0)

@@ -1,5 +1,6 @@
 """Glutamate and GABA receptors of a neuron whose effect dopamine changes."""
 
+from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
 import equinox as eqx
@@ -54,6 +55,13 @@ class DopaGluGABA(Synapse):
     """
 
     weight_sign: ClassVar[int] = 1
+    state_bounds: ClassVar[Mapping[str, tuple]] = {
+        "r_ampa": (0.0, "ampa.highest"),
+        "r_nmda": (0.0, "nmda.highest"),
+        "r_gaba": (0.0, "gaba.highest"),
+        "r_d1": (0.0, "d1.highest"),
+        "r_d2": (0.0, "d2.highest"),
+    }
     ports: ClassVar[tuple[str, ...]] = ("glutamate", "gaba", "dopamine")
 
     ampa: Kinetics = eqx.field(default_factory=ApproximateKinetics)

@@ -1,5 +1,6 @@
 """GABA_B receptor: slow inhibition through a G protein."""
 
+from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
 import jax
@@ -49,6 +50,7 @@ class GABA_B(Synapse):  # noqa: N801
     """
 
     weight_sign: ClassVar[int] = 1
+    state_bounds: ClassVar[Mapping[str, tuple]] = {"r": (0.0, 1.0), "s": (0.0, None)}
 
     k1: Parameter = param(0.09, unit="1/(mM ms)", above=0.0)
     k2: Parameter = param(0.0012, unit="1/ms", above=0.0)

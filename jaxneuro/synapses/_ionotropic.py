@@ -1,5 +1,6 @@
 """AMPA, NMDA and GABA receptors of a neuron, each with its transmitter."""
 
+from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
 import equinox as eqx
@@ -48,6 +49,11 @@ class Ionotropic(Synapse):
     """
 
     weight_sign: ClassVar[int] = 1
+    state_bounds: ClassVar[Mapping[str, tuple]] = {
+        "r_ampa": (0.0, "ampa.highest"),
+        "r_nmda": (0.0, "nmda.highest"),
+        "r_gaba": (0.0, "gaba.highest"),
+    }
     ports: ClassVar[tuple[str, ...]] = ("ampa", "nmda", "gaba")
 
     ampa: Kinetics = eqx.field(default_factory=DestexheKinetics.ampa)

@@ -1,5 +1,6 @@
 """Receptors that one transmitter opens: the ligand gates of lixirnet."""
 
+from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
 import equinox as eqx
@@ -44,6 +45,7 @@ class LigandGated(Synapse):
     """
 
     weight_sign: ClassVar[int] = 1
+    state_bounds: ClassVar[Mapping[str, tuple]] = {"r": (0.0, "kinetics.highest")}
 
     kinetics: Kinetics = eqx.field(default_factory=DestexheKinetics)
     g: Parameter = param(1.0, unit="nS", at_least=0.0)
@@ -98,6 +100,7 @@ class LigandGatedNMDA(Synapse):
     """
 
     weight_sign: ClassVar[int] = 1
+    state_bounds: ClassVar[Mapping[str, tuple]] = {"r": (0.0, "kinetics.highest")}
 
     kinetics: Kinetics = eqx.field(default_factory=DestexheKinetics.nmda)
     g: Parameter = param(0.6, unit="nS", at_least=0.0)

@@ -1,6 +1,7 @@
 """How the open fraction of a receptor follows the transmitter: the kinetics of lixirnet."""
 
 from abc import abstractmethod
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +15,11 @@ class Kinetics(Model):
 
     `after(r, t, dt)` returns r, (n,), at the end of the step.
     """
+
+    @property
+    def highest(self) -> Any:
+        """The largest r: `r_max`, where the kinetics have one."""
+        return getattr(self, "r_max", 1.0)
 
     @abstractmethod
     def after(self, r: jax.Array, t: jax.Array, dt: float) -> jax.Array:

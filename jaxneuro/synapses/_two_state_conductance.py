@@ -1,5 +1,6 @@
 """Receptors that are open or closed: a conductance that saturates."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import jax
@@ -47,6 +48,7 @@ class TwoStateConductance(Synapse):
     """
 
     weight_sign: ClassVar[int] = 1
+    state_bounds: ClassVar[Mapping[str, tuple]] = {"r": (0.0, 1.0)}
 
     alpha: Parameter = param(1.1, unit="1/(mM ms)", above=0.0)
     beta: Parameter = param(0.19, unit="1/ms", above=0.0)

@@ -12,6 +12,11 @@ AMPA, SLOW = jn.synapses.AMPA(), jn.synapses.DoubleExponentialConductance()
 TM = jn.release.TsodyksMarkram(0.3, 80.0)
 LIF = jn.neurons.LIF()
 LAW = jn.Uniform(0.0, 2.0)
+PULSES, SITES = jn.release.PulsedTransmitter(0.8), jn.release.QuantalRelease(sites=2)
+LESS = jn.synapses.ApproximateKinetics(0.5)
+DOPAMINE = jn.synapses.Into(jn.synapses.DopaGluGABA(d1=LESS), "dopamine")
+PARTS = jn.synapses.Exponential(), jn.synapses.NMDA(), jn.synapses.NMDA()
+BOTH = jn.synapses.Several(PARTS, (1.0, 0.5, 0.2))
 
 
 def project(source="A", target="B", **given):
@@ -160,6 +165,50 @@ REFUSED = {
     "length, release": (
         lambda: [project(initial={"x": np.ones(4)}, release=TM)],
         r"initial x must be .*\(5,\).*\(4,\)",
+    ),
+    "negative": (
+        lambda: [project(initial={"g": -50.0})],
+        "'A->B': initial g must be at least 0; got -50",
+    ),
+    "may be negative": (
+        lambda: [project(initial={"g": jn.Normal(0.0, 5.0)})],
+        r"'A->B': initial g must be at least 0; got Normal\(.*bound the distribution",
+    ),
+    "above 1": (
+        lambda: [project(initial={"x": [0.0, 1.0, 0.5, 3.0, 0.0]}, release=TM)],
+        "'A->B': initial x must be from 0 to 1; got values from 0 to 3",
+    ),
+    "below 0": (
+        lambda: [project(initial={"u": -2.0}, release=TM)],
+        "u must be from 0 to 1; got -2",
+    ),
+    "open receptors": (
+        lambda: [couple(initial={"r": 3.0}, release=PULSES, synapse=jn.synapses.LigandGated())],
+        "'A~B': initial r must be from 0 to 1; got 3",
+    ),
+    "more than r_max": (
+        lambda: [couple(initial={"r_d1": 0.7}, release=PULSES, synapse=DOPAMINE)],
+        "'A~B': initial r_d1 must be from 0 to 0.5; got 0.7",
+    ),
+    "transmitter": (
+        lambda: [couple(initial={"t": 0.9}, release=PULSES)],
+        "t must be from 0 to 0.8",
+    ),
+    "too many sites": (
+        lambda: [project(initial={"empty": 7}, release=SITES)],
+        "initial empty must be whole numbers from 0 to 2; got 7",
+    ),
+    "half a site": (
+        lambda: [project(initial={"empty": 0.5}, release=SITES)],
+        "initial empty must be whole numbers from 0 to 2; got 0.5",
+    ),
+    "drawn sites": (
+        lambda: [project(initial={"empty": LAW}, release=SITES)],
+        "initial empty must be whole numbers from 0 to 2; got Uniform",
+    ),
+    "a part": (
+        lambda: [project(initial={"nmda2_g": -1.0}, synapse=BOTH)],
+        "'A->B': initial nmda2_g must be at least 0; got -1",
     ),
     "nan": (lambda: [project(initial={"g": np.nan})], "'A->B': initial g must be finite"),
     "no mapping": (lambda: [project(initial=3.0)], "'A->B': initial must map names"),

@@ -81,9 +81,17 @@ def test_a_run_goes_on_from_it():
         ("C", {"v": 1.0}, "named 'C'.*'A', 'B'"),
         ("A->B", {"x": [1.0, 2.0]}, r"x must be one number or of shape \(3,\); got \(2,\)"),
         ("A", {"v": np.nan}, "population 'A': v must be finite"),
+        ("A->B", {"x": 1.5}, "projection 'A->B': x must be from 0 to 1; got 1.5"),
+        ("A->B", {"g": [1.0, 2.0, -3.0, 0.0]}, "g must be at least 0; got values from -3 to 2"),
+        ("B~A", {"r": -1.0}, "coupling 'B~A': r must be at least 0; got -1"),
         ("A", {"spikes": 1.0}, "'spikes' cannot be set, it is no number"),
     ],
 )
 def test_refused(name, values, message):
     with pytest.raises(ValueError, match=message):
         NET.with_values(STATE, name, **values)
+
+
+def test_what_rounding_leaves_outside_the_bounds_can_be_set():
+    new = NET.with_values(STATE, "A->B", x=np.float32(1.0 + 3e-7), g=-1e-9)
+    np.testing.assert_array_equal(NET.read(new, "A->B", "x"), np.float32(1.0 + 3e-7))
