@@ -44,9 +44,10 @@ def check_neuron(
 
 
 def gap_coupled(description: Description, group: Group) -> str:
-    """The gap junctions of a group, for messages; "" if it has none."""
+    """The gap junctions whose current flows into a group, for messages; "" if there are none."""
     for c in description.couplings:
-        if c.electrical and {c.pre.population, c.post.population} & set(group.populations):
+        into = {c.post.population, *([c.pre.population] if c.symmetric else [])}
+        if c.electrical and into & set(group.populations):
             return f"gap junctions ({c.label})"
     return ""
 

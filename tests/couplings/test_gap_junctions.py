@@ -229,3 +229,18 @@ def test_nobody_and_nothing():
     assert v["A"].shape == (20, 0)
     assert all(np.isfinite(x).all() for x in v.values())
     assert [len(net.connections(name)) for name in net.coupled] == [0, 0, 0]
+
+
+def test_a_source_that_no_current_reaches_need_not_take_conductances():
+    """One way, a neuron whose equations know no conductance is seen, and sees nothing."""
+    source = jn.Population("S", 8, jn.neurons.IafPscExp(v_th=-40.0), initial={"v": -50.0})
+    pairs = explicit(np.arange(8), np.arange(8))
+    join = lambda a, b, **how: jn.Coupling(a, b, pairs, weight=2.0, **how)  # noqa: E731
+    traces = voltages(build([lif(), source], [join("S", "E", symmetric=False)]), 10)
+    alone = voltages(build([lif(), source]), 10)
+    np.testing.assert_array_equal(traces["S"], alone["S"])
+    away = np.sign(alone["S"][0] - alone["E"][0])
+    assert (away * (traces["E"][9] - alone["E"][9]) > 0).all()
+    for back in (join("E", "S", symmetric=False), join("S", "E")):
+        with pytest.raises(ValueError, match=r"IafPscExp .*ignores `drive.conductance`.*gap junc"):
+            build([lif(), source], [back])
