@@ -4,12 +4,14 @@ Fuhrmann, Segev, Markram, Tsodyks (2002).
 """
 
 from collections.abc import Mapping
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from .._fields import Parameter, param, static
+from .._fields import Parameter, param
 from .._types import StochasticRelease
 from ..numerics import Stream, unit_interval
 from ._at_spikes import at_spikes, decay, relaxed
@@ -33,6 +35,17 @@ class QuantalReleaseState(NamedTuple):
     u_low: jax.Array
     stream: Stream
     step: jax.Array
+
+
+def _as_sites(value: Any) -> int:
+    # A converter: it sees an array before equinox warns of one in a static field.
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not (whole and 1 <= value <= MOST):
+        raise ValueError(
+            f"QuantalRelease: sites must be a whole number from 1 to {MOST}, one for all neurons; "
+            f"got {value!r}"
+        )
+    return int(value)
 
 
 class QuantalRelease(StochasticRelease):
@@ -75,13 +88,7 @@ class QuantalRelease(StochasticRelease):
     U: Parameter = param(0.5, at_least=0.0, at_most=1.0)
     tau_rec: Parameter = param(800.0, unit="ms", above=0.0)
     tau_fac: Parameter = param(0.0, unit="ms", at_least=0.0)
-    sites: int = static(1)
-
-    def __check_init__(self) -> None:
-        if isinstance(self.sites, bool) or self.sites not in range(1, MOST + 1):
-            raise ValueError(
-                f"QuantalRelease: sites must be a whole number from 1 to {MOST}; got {self.sites!r}"
-            )
+    sites: int = eqx.field(static=True, default=1, converter=_as_sites)
 
     def init(self, n: int, stream: Stream) -> QuantalReleaseState:
         zero = jnp.zeros(n, jnp.result_type(self.U, self.tau_rec, self.tau_fac))

@@ -89,7 +89,7 @@ def test_bits_depend_on_seed_and_neuron_alone():
     assert (other != few).any()
 
 
-@pytest.mark.parametrize("sites", [0, 65, 2.5, True])
+@pytest.mark.parametrize("sites", [0, 65, 2.5, 2.0, True, np.array([1, 2]), "2"])
 def test_sites_are_a_whole_number(sites):
     with pytest.raises(ValueError, match="sites must be a whole number from 1 to 64"):
         jn.release.QuantalRelease(sites=sites)
