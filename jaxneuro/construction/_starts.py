@@ -31,12 +31,11 @@ def receptor_starts(grouping: Grouping, number: int, dtype: Any) -> tuple[tuple[
     found: dict[tuple, list[Start]] = {key: [] for key in grouping.receptors[number]}
     for p in sorted(grouping.senders, key=lambda p: p.name):
         seat = grouping.seats[p.post.population]
-        initial = getattr(p, "initial", {})
-        if seat.group == number and initial:
+        if seat.group == number and p.initial:
             synapse, release = _variables(p)
             n = grouping.description.population(p.post.population).n
             mine = found[receptor_key(p)]
-            for variable, value in sorted(initial.items()):
+            for variable, value in sorted(p.initial.items()):
                 if variable in synapse:
                     how = synapse_of(p), synapse[variable], (seat.first, n), dtype
                     start = _start(p, variable, value, how)

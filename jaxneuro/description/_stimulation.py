@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from .._fields import check_lengths
 from .._types import SpikeStimulus, Stimulus, Synapse
 from ..numerics import Distribution
 from ._part import Part, as_part
-from ._population import numbers
+from ._population import numbers, start_values
 from ._receptors import check_receptor
 
 
@@ -27,7 +28,8 @@ class Stimulation:
     one per neuron or a distribution, in the unit of the synapse; `synapse` the receptor; `delay`
     [ms] (default 0) after which everything arrives; `start`, `stop` [ms] when it is on: from the
     time step that begins at `start` until the one that ends at `stop` (default always), before
-    the delay; `name` (default "Model->target").
+    the delay; `initial` start values by name of state variables of the synapse (one number, one per
+    neuron of the population or a distribution); `name` (default "Model->target").
 
     **Raises** `ValueError` for a value that is not a stimulus, a weight or synapse that is missing
     or not allowed, a negative delay or start, or a stop before the start.
@@ -40,6 +42,7 @@ class Stimulation:
     delay: float = dataclasses.field(default=0.0, kw_only=True)
     start: float = dataclasses.field(default=0.0, kw_only=True)
     stop: float = dataclasses.field(default=math.inf, kw_only=True)
+    initial: Mapping[str, Any] = dataclasses.field(default_factory=dict, kw_only=True)
     name: str = dataclasses.field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
@@ -52,11 +55,12 @@ class Stimulation:
         label = f"stimulation {self.name!r}"
         if isinstance(self.stimulus, SpikeStimulus):
             self._check_spikes(label)
-        elif self.weight is not None or self.synapse is not None:
+        elif self.weight is not None or self.synapse is not None or self.initial:
             raise ValueError(
                 f"{label}: {type(self.stimulus).__name__} drives neurons directly: it takes no "
-                "weight and no synapse"
+                "weight and no synapse, nor start values of one"
             )
+        object.__setattr__(self, "initial", start_values(label, self.initial))
         for key in ("delay", "start", "stop"):
             object.__setattr__(self, key, _time(f"{label}: {key}", getattr(self, key)))
         if self.delay == math.inf or self.start == math.inf:

@@ -274,6 +274,7 @@ def _stimulation(entry: Entry, populations: dict, areas: dict) -> Stimulation:
     if "synapse" in entry:
         given["synapse"] = model(entry["synapse"], Synapse, "synapse model")
     given |= {key: number(entry[key]) for key in ("delay", "start", "stop") if key in entry}
+    given |= _initial(entry)
     if "name" in entry:
         given["name"] = _text(entry["name"])
     return entry.make(Stimulation, **given)

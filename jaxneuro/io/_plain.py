@@ -103,7 +103,7 @@ def _stimulation(s: Stimulation) -> dict[str, Any]:
         value = getattr(s, key)
         if value is not None and not (key == "stop" and value == math.inf):
             out[key] = _value(f"{label}: {key}", value)
-    return out
+    return out | _initial(label, s)
 
 
 def _part(part: str | Part) -> Any:

@@ -85,7 +85,17 @@ def test_every_field_is_written():
             *("plasticity", "axonal", "initial", "name"),
         ),
         jn.Stimulation: (
-            *("target", "stimulus", "weight", "synapse", "delay", "start", "stop", "name"),
+            *(
+                "target",
+                "stimulus",
+                "weight",
+                "synapse",
+                "delay",
+                "start",
+                "stop",
+                "initial",
+                "name",
+            ),
         ),
         jn.Coupling: (
             *("source", "target", "rule", "weight", "release", "synapse", "gain", "average"),

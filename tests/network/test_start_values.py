@@ -29,6 +29,11 @@ def couple(source="A", target="B", **given):
     return jn.Coupling(source, target, RULE, **{**how, **given})
 
 
+def stimulate(**given):
+    given = {"weight": 1.0, "synapse": AMPA, "name": "noise", **given}
+    return jn.Stimulation("A", jn.stimuli.Poisson(9.0), **given)
+
+
 def build(*senders, sizes=None, seed=0):
     sizes = sizes or {"A": 5, "B": 4}
     populations = [
@@ -36,7 +41,9 @@ def build(*senders, sizes=None, seed=0):
     ]
     couplings = [s for s in senders if isinstance(s, jn.Coupling)]
     projections = [s for s in senders if isinstance(s, jn.Projection)]
-    return jn.build(jn.Description(populations, projections, couplings=couplings), seed, 0.1)
+    stimuli = [s for s in senders if isinstance(s, jn.Stimulation)]
+    made = jn.Description(populations, projections, stimuli, couplings=couplings)
+    return jn.build(made, seed, 0.1)
 
 
 def start(net, name, variable, key=0):
@@ -94,6 +101,14 @@ def test_draws_depend_on_seed_and_name_alone():
     np.testing.assert_array_equal(start(net, "later", "g"), g)  # one receptor
 
 
+def test_a_receptor_of_a_stimulation_alone_has_start_values():
+    each = np.arange(5) / 8
+    net = build(stimulate(initial={"g": each}), project(synapse=SLOW))
+    np.testing.assert_array_equal(start(net, "noise", "g"), each)
+    drawn = start(build(stimulate(initial={"g": LAW})), "noise", "g")
+    assert len(set(drawn)) == 5
+
+
 def test_an_empty_population_has_none_that_could_collide():
     p = [project("B", k, initial={"g": 1.0}, name=k + "!") for k in "AB"]
     net = build(*p, sizes={"A": 0, "B": 3})
@@ -145,6 +160,18 @@ REFUSED = {
     "twice, coupling": (
         lambda: [project(initial={"g": 1.0}), couple(initial={"g": 2.0})],
         "'A~B': initial g must be given once; 'A->B' shares",
+    ),
+    "twice, stimulation": (
+        lambda: [stimulate(initial={"g": 1.0}), project("B", "A", initial={"g": 2.0})],
+        "'noise': initial g must be given once; 'B->A' shares the receptor",
+    ),
+    "unknown, stimulation": (
+        lambda: [stimulate(initial={"x": 1.0})],
+        "no state variable of stimulation 'noise' named 'x'.*'g'",
+    ),
+    "stimulation without a synapse": (
+        lambda: [jn.Stimulation("A", jn.stimuli.Current(1.0), initial={"g": 1.0})],
+        "Current drives neurons directly: it takes no weight and no synapse, nor start values",
     ),
     "unknown": (
         lambda: [project(initial={"h": 1.0}, release=TM)],
@@ -246,7 +273,7 @@ def test_files_keep_couplings_and_start_values(format):
         ),
     ]
     populations = [jn.Population(k, n, LIF) for k, n in (("A", 5), ("B", 4))]
-    noise = jn.Stimulation("A", jn.stimuli.Poisson(9.0), weight=jn.Uniform(0.0, 1.0), synapse=AMPA)
+    noise = stimulate(weight=jn.Uniform(0.0, 1.0), synapse=SLOW, initial={"rise": 0.7})
     made = jn.Description(populations, senders[:1], [noise], couplings=senders[1:])
     text = format_description(made, format)
     back = parse_description(text, format)
