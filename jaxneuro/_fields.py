@@ -213,6 +213,62 @@ def inner(model: Any) -> dict[str, tuple[Model, ...]]:
     return out
 
 
+# Where a number is in a model: names of fields, and numbers of the items of a tuple.
+Path: TypeAlias = tuple[Any, ...]
+
+
+def named_parameters(model: Any) -> dict[str, tuple[Path, dataclasses.Field]]:
+    """The parameters of a model and of the models inside it, by name: where each is, its field.
+
+    Those of a model inside have the name of the field that holds it in front (`kinetics_alpha`),
+    of one in a tuple that of its class, as `part_names` gives it (`nmda_mg`). A signal is set as a
+    whole, its times are whole steps in a network.
+    """
+    out: dict[str, tuple[Path, dataclasses.Field]] = {}
+    own, inside = parameters(type(model)), inner(model)
+    for field in dataclasses.fields(model):
+        if field.name in inside and field not in own:
+            models = inside[field.name]
+            several = isinstance(getattr(model, field.name), tuple)
+            names = part_names(models) if several else [field.name]
+            for number, (name, part) in enumerate(zip(names, models)):
+                where = (field.name, number) if several else (field.name,)
+                for key, (path, mine) in named_parameters(part).items():
+                    out[f"{name}_{key}"] = (*where, *path), mine
+        if (what := field.metadata.get("each_of")) is not None:
+            for number, name in enumerate(part_names(getattr(model, what[0]))):
+                out[f"{name}_{what[1]}"] = (field.name, number), field
+    return out | {field.name: ((field.name,), field) for field in own}
+
+
+def part_names(models: Any) -> list[str]:
+    """Names of models in a tuple: lower-case names of the classes, numbered if one occurs twice."""
+    kinds = [type(m).__name__.lower() for m in models]
+    return [
+        f"{kind}{kinds[: k + 1].count(kind) if kinds.count(kind) > 1 else ''}"
+        for k, kind in enumerate(kinds)
+    ]
+
+
+def with_numbers(model: Any, values: Mapping[Path, Any]) -> Any:
+    """A model with other values at some paths, checked as when made, with the models inside it."""
+    changes: dict[str, Any] = {}
+    for name in dict.fromkeys(path[0] for path in values):
+        old = getattr(model, name)
+        mine = {path[1:]: x for path, x in values.items() if path[0] == name}
+        if () in mine:
+            changes[name] = mine[()]
+        elif isinstance(old, tuple):
+            items = list(old)
+            for k in dict.fromkeys(path[0] for path in mine):
+                of_item = {path[1:]: x for path, x in mine.items() if path[0] == k}
+                items[k] = of_item[()] if () in of_item else with_numbers(items[k], of_item)
+            changes[name] = tuple(items)
+        else:
+            changes[name] = with_numbers(old, mine)
+    return dataclasses.replace(model, **changes)
+
+
 def has_tables(model: Any) -> bool:
     """Whether a model, or a model inside it, has tables."""
     inside = (m for models in inner(model).values() for m in models)

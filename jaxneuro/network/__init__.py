@@ -5,6 +5,7 @@ from ._coupling import CouplingLayer as CouplingLayer
 from ._coupling import CouplingSpan as CouplingSpan
 from ._coupling import Side as Side
 from ._coupling_state import CouplingState as CouplingState
+from ._extremes import check_extremes as check_extremes
 from ._fixed_point import FixedPoint as FixedPoint
 from ._fixed_point import find_quanta as find_quanta
 from ._group import Group as Group

@@ -235,7 +235,8 @@ class Network(eqx.Module):
         `jit`, `vmap` and `grad`. A leaf changes its shape only if one of several equal populations
         becomes different (one retrace).
 
-        **Raises** `ValueError` for an unknown name or parameter, or a value out of range.
+        **Raises** `ValueError` for an unknown name or parameter, a value out of range, or one that
+        modulators could bring out of range.
         """
         return set_values(self, name, values)
 

@@ -1,21 +1,18 @@
 """Sets parameter values by name, for `Network.set`."""
 
-import dataclasses
 from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
-import jax
 import numpy as np
 
 from .._arrays import as_array
 from .._checks import check_size, is_traced
-from .._fields import check_lengths, inner, parameters
-from .._types import Neuron, Plasticity, Stimulus
-from ..numerics import check_grid, check_stable, stream_key
-from ..stimuli import Signal
-from ._members import member, replace_member, replaced
-from ._named import Holder, named, projection, stimulation
+from .._fields import inner, named_parameters
+from ._extremes import check_extremes
+from ._members import replace_member, replaced
+from ._named import named, projection, stimulation
+from ._replace import with_parameters
 from ._signs import check_set_sign
 from ._stable_coupling import check_gap_junctions
 
@@ -34,18 +31,22 @@ def set_values(net: Any, name: str, values: dict[str, Any]) -> Any:
             by_holder.setdefault(number, {})[key] = value
     for number, mine in by_holder.items():
         holder = found.holders[number]
-        net = eqx.tree_at(holder.model, net, _with(found.label, holder, net, mine))
+        net = eqx.tree_at(holder.model, net, with_parameters(found.label, holder, net, mine))
         if holder.kind == "population":
             check_gap_junctions(net.couplings, net.groups, net.dt, name)
     for key, value in values.items():
         if key in setters:
             net = setters[key](net, found.label, value)
+    touched = {found.holders[number].path for number in by_holder}
+    if name in net.coupled:
+        touched.add(("couplings", net.coupled.index(name)))
+    check_extremes(net, touched)
     return net
 
 
 def _parameters(model: Any) -> list[str]:
-    """The parts of a model that can be set: its parameters, and models inside it as a whole."""
-    return list(dict.fromkeys([*(f.name for f in parameters(type(model))), *inner(model)]))
+    """The parts of a model that can be set: its parameters, and models inside it, also whole."""
+    return list(dict.fromkeys([*named_parameters(model), *inner(model)]))
 
 
 def _setters(net: Any, name: str) -> dict[str, Setter]:
@@ -125,44 +126,3 @@ def _set_coupling(net: Any, number: int, key: str, value: Any, label: str) -> An
     if layer.release is None:
         check_gap_junctions(net.couplings, net.groups, net.dt)
     return net
-
-
-def _or_each(shapes: tuple) -> str:
-    """That an array may be given, too, for messages."""
-    return f" or of shape {shapes[1]}" if len(shapes) > 1 else ""
-
-
-def _with(label: str, holder: Holder, net: Any, values: dict[str, Any]) -> Any:
-    """A merged model with parameters of one member replaced, checked as when made."""
-    model, sizes, index = holder.model(net), holder.sizes, holder.member
-    for key, value in values.items():
-        # Whole models are checked below.
-        allowed = ((),) if isinstance(model, Plasticity) else ((), (sizes[index],))
-        if key not in inner(model) and np.shape(value) not in allowed:
-            raise ValueError(
-                f"{label}: {key} must be one number{_or_each(allowed)}; got shape {np.shape(value)}"
-            )
-    old, key = member(model, sizes, index), stream_key(0, label, "stimulus")
-    ready = {  # as build leaves them: times as whole steps
-        name: x.prepare(f"{label}: {name}", sizes[index], net.dt, key)
-        if isinstance(x, Signal)
-        else x
-        for name, x in values.items()
-    }
-    try:
-        new = dataclasses.replace(old, **ready)
-    except ValueError as error:
-        raise ValueError(f"{label}: {error}") from None
-    if jax.tree.structure(new) != jax.tree.structure(old):
-        raise ValueError(
-            f"{label}: {', '.join(values)} must stay of its kind: a number (or one per neuron) "
-            "where it was a number, a whole signal of the same class where it was a signal, "
-            "amplitude=Sinusoid(10.0, 2.0, 8.0). Build another network for another kind"
-        )
-    check_lengths(label, new, sizes[index], label)
-    check_grid(label, new, net.dt)
-    if isinstance(new, Neuron):
-        check_stable(label, new, net.dt)
-    if isinstance(new, Stimulus):  # what build checks is checked for new values too
-        new.prepare(label, sizes[index], net.dt, key)
-    return replace_member(model, sizes, index, new)

@@ -214,11 +214,11 @@ BAD = {
     "a sign that would turn": (lambda: simple({}, lowest=-0.1), "from 0 to 1.*got -0.1"),
     "a time constant of 0": (
         lambda: built(simple({"A": {"tau_m": -1.0}})),
-        "tau_m of 'A' times 0, its lowest factor.*tau_m must be .*above 0.*Give lowest=",
+        "modulator 'm': tau_m of 'A' times 0, .*tau_m must be .*above 0.*Give lowest=",
     ),
     "a probability above 1": (
         lambda: built(simple({"slow": {"U": 1.0}}, highest=3.0)),
-        "U of 'slow' times 3, its highest factor.*U must be .*at most 1.*Give highest=",
+        "U of 'slow' times 3, .*U must be .*at most 1.*Give highest=",
     ),
     "a weight where none is": (
         lambda: built(simple({"wave": {"weight": 1.0}})),
@@ -236,7 +236,7 @@ BAD = {
             ),
             *(1, DT),
         ),
-        "gain of 'gap' times 4, its highest factor.*must add up to at most 9.7",
+        "modulators 'p' and 'q': gain of 'gap' times 4, .*must add up to at most 9.7",
     ),
     "signal": (lambda: simple({}, signal=""), "signal must be the name of an input; got ''"),
     "source": (
