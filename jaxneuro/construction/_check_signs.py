@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
-from .._types import Neuron
-from ..description import Coupling, Description, is_computed
-from ..network import sign_of
+from .._types import Neuron, state_variables
+from ..description import Coupling, Description, Projection, is_computed
+from ..network import check_rule_sign, first_member, initial_state, sign_of
 from ..numerics import Distribution, drawn
+from ..release import Graded
 from ..synapses import Into
 
 _EXTREMES = np.array([0, 2**32 - 1], np.uint32)
@@ -22,6 +24,10 @@ def check_signs(description: Description) -> None:
             values = _known(p.weight)
             neuron = description.population(p.post.population).model
             check_sign(p, _sign(neuron, p), [gain * x for x in values], p.weight)
+            if isinstance(p, Projection) and p.plasticity is not None:
+                check_rule_sign(p.label, _sign(neuron, p), p.plasticity, p.gain)
+            if isinstance(getattr(p, "release", None), Graded):
+                _check_graded(p, description.population(p.pre.population).model, _sign(neuron, p))
 
 
 def check_drawn(p: Any, weights: np.ndarray, neuron: Neuron) -> None:
@@ -42,6 +48,17 @@ def check_sign(p: Any, wanted: tuple[int, str], values: Sequence[Any], given: An
             raise ValueError(
                 f"{p.label}: the weight must be {must}, {what}; got {sign * worst:g}{hint}"
             )
+
+
+def _check_graded(p: Any, source: Neuron, sign: tuple[int, str]) -> None:
+    """Raises `ValueError` where voltages, which are below 0, arrive as what opens channels."""
+    state = jax.eval_shape(lambda m: initial_state(m, 2), first_member(source))
+    if sign[0] and "v" in state_variables(state):
+        raise ValueError(
+            f"{p.label}: Graded releases what its sources have as a voltage, and that of a "
+            f"{type(source).__name__} is below 0 mV; here it must have one sign, {sign[1]}. Give "
+            "release=VoltageRelease() or another transmitter, or a synapse that takes both signs"
+        )
 
 
 def _known(weight: Any) -> list[Any]:

@@ -42,6 +42,7 @@ from ._plastic_state import PlasticState as PlasticState
 from ._rewire import rewire as rewire
 from ._ring import count_inputs as count_inputs
 from ._ring import input_rows as input_rows
+from ._signs import check_rule_sign as check_rule_sign
 from ._signs import sign_of as sign_of
 from ._spread_group import SpreadGroup as SpreadGroup
 from ._spread_network import SpreadNetwork as SpreadNetwork

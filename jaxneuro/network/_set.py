@@ -1,5 +1,6 @@
 """Sets parameter values by name, for `Network.set`."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -9,11 +10,12 @@ import numpy as np
 from .._arrays import as_array
 from .._checks import check_size, is_traced
 from .._fields import inner, named_parameters
+from ._connections import read_connections
 from ._extremes import check_extremes
 from ._members import replace_member, replaced
-from ._named import named, projection, stimulation
+from ._named import Holder, named, projection, stimulation
 from ._replace import with_parameters
-from ._signs import check_set_sign
+from ._signs import check_rule_sign, check_set_sign, rule_limits, sign_of
 from ._stable_coupling import check_gap_junctions
 
 # Sets one number that is not a parameter of a model: (network, label, value) -> network.
@@ -34,6 +36,8 @@ def set_values(net: Any, name: str, values: dict[str, Any]) -> Any:
         net = eqx.tree_at(holder.model, net, with_parameters(found.label, holder, net, mine))
         if holder.kind == "population":
             check_gap_junctions(net.couplings, net.groups, net.dt, name)
+        if holder.kind == "plasticity":
+            _check_rule(net, holder, found.label)
     for key, value in values.items():
         if key in setters:
             net = setters[key](net, found.label, value)
@@ -79,8 +83,8 @@ def _set_weight(net: Any, number: int, layer: int, index: int, value: Any, label
         )
     check_size(f"{label}: weight", value)
     if not is_traced(value):
-        now = None, 1.0
-        check_set_sign(label, net.groups[number], stimulus.receptor, ("weight", value), now)
+        new = "weight", value
+        check_set_sign(label, net.groups[number], stimulus.receptor, new, lambda _: 1.0)
     weight = replace_member(stimulus.weight, stimulus.sizes, index, value)
     return eqx.tree_at(lambda n: n.groups[number].stimuli[layer].weight, net, weight)
 
@@ -98,12 +102,55 @@ def _set_entry(net: Any, number: int, index: int, key: str, value: Any, label: s
     check_size(f"{label}: {key}", value)
     mine = pathway.members[index]
     if not any(map(is_traced, (value, pathway.weight, pathway.gain))):
-        weight, gain = (np.asarray(x)[index] for x in (pathway.weight, pathway.gain))
-        now = None if mine.individual else weight, gain
-        check_set_sign(label, net.groups[pathway.target], mine.receptor, (key, value), now)
+        others = functools.partial(_others_of_projection, net, number, index, key)
+        check_set_sign(label, net.groups[pathway.target], mine.receptor, (key, value), others)
     vector = getattr(pathway, key)
     vector = replaced(vector, index, as_array(value, vector.dtype))
     return eqx.tree_at(lambda n: getattr(n.pathways[number], key), net, vector)
+
+
+def _others_of_projection(net: Any, number: int, index: int, key: str, sign: int) -> Any:
+    """What a weight or a gain is multiplied by: the gain, or weights with the extremes of all.
+
+    Individual weights have the sign under the gain that there is; only at a gain of 0 they may
+    have any, and are read.
+    """
+    pathway = net.pathways[number]
+    weight, gain = (np.asarray(x)[index] for x in (pathway.weight, pathway.gain))
+    if key == "weight":
+        return gain
+    if pathway.plastic is not None:
+        limits = rule_limits(pathway.plastic.rule)
+        return 0.0 if limits is None else limits
+    if pathway.members[index].individual:
+        if gain:
+            return sign * np.sign(gain)
+        read = read_connections(net, pathway.members[index].name, None)
+        return _extremes(read.weight)
+    return weight
+
+
+def _others_of_coupling(layer: Any, key: str, sign: int) -> Any:
+    """The same for a coupling."""
+    if key == "weight":
+        return layer.gain
+    if not layer.span.individual:
+        return layer.weight
+    gain = np.asarray(layer.gain)
+    return sign * np.sign(gain) if gain else _extremes(layer.sides[0].weights)
+
+
+def _extremes(weights: Any) -> np.ndarray:
+    x = np.asarray(weights, np.float64)
+    return np.array([x.min(initial=0.0), x.max(initial=0.0)])
+
+
+def _check_rule(net: Any, holder: Holder, label: str) -> None:
+    """Raises `ValueError` for a rule whose weights may come to have the wrong sign."""
+    pathway = net.pathways[holder.path[1]]
+    group = net.groups[pathway.target]
+    sign = sign_of(group.model, group.receptors[pathway.members[0].receptor])
+    check_rule_sign(label, sign, pathway.plastic.rule, pathway.gain)
 
 
 def _set_coupling(net: Any, number: int, key: str, value: Any, label: str) -> Any:
@@ -118,9 +165,9 @@ def _set_coupling(net: Any, number: int, key: str, value: Any, label: str) -> An
         raise ValueError(f"{label}: {key} must be one number; got shape {np.shape(value)}")
     check_size(f"{label}: {key}", value)
     if not any(map(is_traced, (value, layer.weight, layer.gain))):
-        now = None if layer.span.individual else layer.weight, layer.gain
+        others = functools.partial(_others_of_coupling, layer, key)
         target = net.groups[layer.sides[0].target]
-        check_set_sign(label, target, layer.span.receptor, (key, value), now)
+        check_set_sign(label, target, layer.span.receptor, (key, value), others)
     value = as_array(value, getattr(layer, key).dtype)
     net = eqx.tree_at(lambda n: getattr(n.couplings[number], key), net, value)
     if layer.release is None:

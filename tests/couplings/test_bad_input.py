@@ -184,6 +184,18 @@ REFUSED = {
     "stimulation": (lambda: build(stimulate(-1.0)), f"stimulation 'in': the weight .*{OPENS}"),
     "stimulation law": (lambda: build(stimulate(jn.Uniform(-1.0, 1.0))), "bound the distribution"),
     "stimulation each": (lambda: build(stimulate(np.arange(6.0) - 2.0)), f"{OPENS}.*got -2"),
+    "graded voltage": (
+        lambda: build(project(release=rl.Graded())),
+        f"'E->E': Graded releases .* of a LIF is below 0 mV; here it must have one sign, {OPENS}",
+    ),
+    "graded voltage of a coupling": (
+        lambda: build(couple(release=rl.Graded(), synapse=syn.AMPA())),
+        "coupling 'E~E': Graded releases .*release=VoltageRelease",
+    ),
+    "a rule with weights below 0": (
+        lambda: build(project(plasticity=jn.plasticity.TraceSTDP(w_min=-5.0))),
+        f"TraceSTDP: the weights that it allows, from -5 to 1, .*at least 0, {OPENS}.*got -5",
+    ),
     "port ex": (lambda: build(project(-1.0, syn.Direct("ex")), model=PSC()), f"at least 0, {EX}"),
     "port in": (lambda: build(project(1.0, syn.Direct("in")), model=PSC()), f"at most 0, .*{IN}"),
     "port function": (
@@ -239,8 +251,11 @@ NET = build(
     project(1.0, name="amp"),
     project(jn.Uniform(0.0, 1.0), name="each"),
     project(-2.0, gain=-1.0, name="both"),
+    project(jn.Uniform(0.5, 1.0), gain=0.0, name="silent"),
+    project(0.5, gain=0.0, name="learns", plasticity=jn.plasticity.TraceSTDP()),
     stimulate(1.0),
     couple(name="gap"),
+    couple(weight=jn.Uniform(0.0, 1.0), gain=0.0, name="open"),
     couple(weight=jn.Uniform(0.0, 1.0), name="graded", **GRADED),
 )
 SET = {
@@ -248,6 +263,9 @@ SET = {
     "weight": ("amp", {"weight": -3.0}, f"the weight times the gain must .*{OPENS}.*got -3"),
     "both": ("both", {"gain": 1.0}, "must be at least 0.*got -2"),
     "individual": ("each", {"gain": -1.0}, "projection 'each': the gain times a weight"),
+    "silent": ("silent", {"gain": -1.0}, f"'silent': the gain times a weight .*{OPENS}.*got -0"),
+    "open": ("open", {"gain": -1.0}, "'open': the gain times a weight .*of gap junctions; got -0"),
+    "plastic": ("learns", {"gain": -1.0}, f"'learns': the gain times a weight .*{OPENS}.*got -1"),
     "stimulation": ("in", {"weight": -1.0}, "stimulation 'in': the weight"),
     "gap": ("gap", {"gain": -1.0}, "coupling 'gap': the gain .*gap junctions; got -1"),
     "gap weight": ("gap", {"weight": np.nan}, "coupling 'gap': weight must be finite"),
@@ -284,6 +302,15 @@ def test_what_set_takes():
         ("graded", {"gain": 0.5}),
     ):
         NET.set(name, **values)
+
+
+def test_a_rule_that_is_set_is_checked():
+    """With the gain there is then."""
+    learning = NET.set("learns", gain=2.0)
+    for values in ({"w_min": -1.0}, {"w_max": 3.0, "w_min": -0.5}):
+        with pytest.raises(ValueError, match=f"TraceSTDP: the weights that it allows, .*{OPENS}"):
+            learning.set("learns", **values)
+    learning.set("learns", w_min=0.1, w_max=3.0)
 
 
 def test_names_that_are_read():
