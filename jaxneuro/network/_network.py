@@ -135,7 +135,10 @@ class Network(eqx.Module):
         )
 
     def connections(self, name: str, state: NetworkState | None = None) -> Connections:
-        """The connections of a projection as NumPy arrays: sources, targets, weights, delays [ms].
+        """The connections of a projection or a coupling as NumPy arrays.
+
+        They are sources, targets, weights and delays [ms], which are 0 for a coupling. One between
+        two populations that see each other lists the way from its source to its target.
 
         With a `state`, the weights of a plastic projection are those of `weights`; without one,
         those at the start.
@@ -228,7 +231,9 @@ class Network(eqx.Module):
         `name` is a population (parameters of its model), a stimulation (of its stimulus) or a
         projection: its `gain`, its `weight` if that is one number, or parameters of its synapse, of
         its release or of its rule of plasticity; a coupling, likewise; or a modulator: its `tau`,
-        `per_spike` and `baseline`. Those of the synapse hold for every projection
+        `per_spike` and `baseline`. Parameters of a model inside a model have the name of its field,
+        or in a tuple that of its class, in front: `kinetics_alpha`, `nmda_mg`, `nmda_share`; a
+        signal is set as a whole. Those of the synapse hold for every projection
         that shares the receptor onto that target, those of the release for every one that shares
         the release. Those of a rule also hold for spikes that its synapses have not seen yet,
         because their rows wait: go on from `settled(state, name)` where that matters. Works under
