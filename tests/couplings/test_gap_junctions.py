@@ -191,6 +191,7 @@ def test_listed_pairs_count_once():
     pre, post = [0, 1, 2, 2], [1, 0, 3, 3]
     net = build([lif()], [jn.Coupling("E", "E", explicit(pre, post), weight=[2.0, 2.0, 3.0, 3.0])])
     read = net.connections("E~E")
+    assert repr(read) == f"Connections: E to E, {len(read)} coupled neighbours"
     assert list(zip(read.pre, read.post, read.weight)) == [
         (0, 1, 2),
         (1, 0, 2),
