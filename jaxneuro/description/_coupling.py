@@ -123,17 +123,24 @@ class Coupling:
 
     def drawn(self) -> Projection:
         """A projection with the same neurons, rule and weights, by which connections are drawn."""
-        return _Drawn(
+        return DrawnCoupling(
             *(self.source, self.target, self.rule),
             weight=self.weight,
             delay=_ONE_STEP,
             synapse=Direct(),
             name=self.name,
+            symmetric=bool(self.symmetric),
         )
 
 
-class _Drawn(Projection):
-    """What is drawn for a coupling; its errors name the coupling."""
+@dataclasses.dataclass(frozen=True, eq=False)
+class DrawnCoupling(Projection):
+    """What is drawn for a coupling; its errors name the coupling.
+
+    **Fields** as `Projection`; `symmetric` as of the coupling.
+    """
+
+    symmetric: bool = dataclasses.field(default=False, kw_only=True)
 
     @property
     def label(self) -> str:

@@ -172,6 +172,7 @@ class Description:
         return estimate(parts[0], sum(p.n for p in self.populations), couplings=parts[1])
 
     def __repr__(self) -> str:
+        expected = self.estimate()
         parts = [
             counted(len(self.populations), "population"),
             counted(sum(p.n for p in self.populations), "neuron"),
@@ -179,6 +180,8 @@ class Description:
             counted(len(self.stimuli), "stimulation"),
             *([counted(len(self.couplings), "coupling")] if self.couplings else []),
             *([counted(len(self.modulators), "modulator")] if self.modulators else []),
-            "about " + counted(self.estimate().synapses, "synapse"),
+            "about " + counted(expected.synapses, "synapse"),
         ]
+        if self.couplings:
+            parts.append("about " + counted(expected.neighbours, "coupled neighbour"))
         return "Description: " + ", ".join(parts)

@@ -29,8 +29,8 @@ class Modulator:
     **Fields** `name`; `tau` [ms] time constant; `scales` amounts by what is scaled and its
     parameter, named as in `Network.set`: `{"E->E": {"gain": 0.5}, "E": {"tau_m": -0.1}}`, with
     `"gain"` of a projection or a coupling, `"weight"` of a stimulation of spikes, or parameters of
-    neurons, synapses, releases and stimuli (but no signals); `source` a population or a `Part` of one, None for no
-    spikes; `signal` name of the input, None for none; `per_spike`; `baseline`; `start` level at
+    neurons, synapses, releases, stimuli (no signals); `source` a population or a `Part`, None for
+    no spikes; `signal` name of the input, None for none; `per_spike`; `baseline`; `start` level at
     t = 0 (default: `baseline`); `lowest`, `highest` bounds of f.
 
     **Raises** `ValueError` for a `tau` that is not above 0, neither source nor signal nor a start
