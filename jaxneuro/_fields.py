@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ._arrays import as_array
-from ._checks import check_bounds, is_traced, unknown
+from ._checks import check_arguments, check_bounds, is_traced, takes_of
 
 # The type of a parameter field: it takes any number or array and holds an array.
 Parameter: TypeAlias = Any
@@ -113,20 +113,14 @@ class Model(eqx.Module):
     `absent` says what to use instead of a parameter that a class does not have, by its name.
 
     **Raises** `ValueError` for a parameter that is not finite, out of its range, or
-    of more than one axis, and for one that the class does not have.
+    of more than one axis, for one that the class does not have, and for one that is missing.
     """
 
     absent: ClassVar[Mapping[str, str]] = {}
 
     def __new__(cls, *args: Any, **named: Any) -> "Model":
-        if not named.keys() <= cls.__dataclass_fields__.keys():  # else all are known
-            takes = inspect.signature(cls.__init__).parameters
-            if not any(p.kind is p.VAR_KEYWORD for p in takes.values()):
-                for name in named.keys() - takes.keys():
-                    what = cls.absent.get(name)
-                    known = [x for x in takes if x != "self"]
-                    error = unknown(f"parameter of {cls.__name__}", name, known)
-                    raise error if what is None else ValueError(f"{cls.__name__}: {what}; {error}")
+        if not inspect.isabstract(cls):
+            check_arguments(cls.__name__, takes_of(cls), args, named, cls.absent)
         return eqx.Module.__new__(cls)
 
     def __init_subclass__(cls) -> None:

@@ -1,6 +1,7 @@
 """Builds modulators: finds what they scale, and the neurons that set them free."""
 
 import dataclasses
+import logging
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,16 @@ from ..network import (
 )
 from ._merge import merge
 
+_log = logging.getLogger("jaxneuro")
+
 
 def with_modulators(net: Network, modulators: Any, resolver: Resolver) -> Network:
     """The network with modulators, in the order of their names."""
     ordered = sorted(modulators, key=lambda m: m.name)
+    read = {name for p in net.pathways if p.plastic is not None for name in p.plastic.rule.signals}
+    for m in ordered:
+        if not m.scales and m.name not in read:
+            _log.warning("%s scales nothing, and no rule of plasticity reads it", m.label)
     made = tuple(_build(net, m, resolver) for m in ordered)
     net = dataclasses.replace(net, modulators=made)
     check_extremes(net)
@@ -52,6 +59,7 @@ def _build(net: Network, m: Modulator, resolver: Resolver) -> ModulatorLayer:
             amounts += [amount] * len(found)
             scales += [(name, key)] * len(found)
     _check_once(m, reaches)
+    _check_fits(m, amounts, net.dtype)
     numbers = {
         "amounts": amounts,
         "bounds": [m.lowest, m.highest],
@@ -65,6 +73,16 @@ def _build(net: Network, m: Modulator, resolver: Resolver) -> ModulatorLayer:
         reaches=tuple(reaches),
         span=ModulatorSpan(m.name, group, span, m.signal, tuple(scales)),
     )
+
+
+def _check_fits(m: Modulator, amounts: list[float], dtype: Any) -> None:
+    """Raises `ValueError` for a number that the network cannot hold."""
+    given = {k: getattr(m, k) for k in ("tau", "per_spike", "baseline", "start", "lowest")}
+    given |= {f"amount {k + 1}": x for k, x in enumerate(amounts)}
+    most = float(np.finfo(dtype).max)
+    for what, x in given.items():
+        if x is not None and abs(x) > most:
+            raise ValueError(f"{m.label}: {what} must be at most {most:g} in {dtype}; got {x:g}")
 
 
 def _sources(net: Network, m: Modulator, resolver: Resolver) -> tuple[Any, Any, Any]:

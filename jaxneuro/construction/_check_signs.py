@@ -6,6 +6,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from .._text import an
 from .._types import Neuron, state_variables
 from ..description import Coupling, Description, Projection, is_computed
 from ..network import check_rule_sign, first_member, initial_state, sign_of
@@ -55,9 +56,9 @@ def _check_graded(p: Any, source: Neuron, sign: tuple[int, str]) -> None:
     state = jax.eval_shape(lambda m: initial_state(m, 2), first_member(source))
     if sign[0] and "v" in state_variables(state):
         raise ValueError(
-            f"{p.label}: Graded releases what its sources have as a voltage, and that of a "
-            f"{type(source).__name__} is below 0 mV; here it must have one sign, {sign[1]}. Give "
-            "release=VoltageRelease() or another transmitter, or a synapse that takes both signs"
+            f"{p.label}: Graded releases what its sources have as a voltage, and that of "
+            f"{an(type(source).__name__)} is below 0 mV; here it must have one sign, {sign[1]}. "
+            "Give release=VoltageRelease() or another transmitter, or a synapse for both signs"
         )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import check_kind, check_name
+from .._checks import Named, check_kind, check_name
 from .._types import Release, Synapse
 from ..connectivity import Rule
 from ..synapses import Direct
@@ -19,7 +19,7 @@ _ONE_STEP = 1.0  # ms; a delay for the drawing of connections, which nothing rea
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Coupling:
+class Coupling(Named):
     """Neurons that see each other in every time step, without a delay: gap junctions, or graded.
 
     Without `release` and `synapse` it makes *gap junctions*: into neuron i flows the current

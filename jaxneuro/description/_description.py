@@ -153,6 +153,11 @@ class Description:
                 f"{m.label}: the signal {m.signal!r} must not have the name of a population, whose "
                 "input is a current. Give it another name"
             )
+        if m.signal != m.name and m.signal in (other.name for other in self.modulators):
+            raise ValueError(
+                f"{m.label}: the signal {m.signal!r} is an input of the run, and must not have the "
+                "name of another modulator, which cannot feed it. Give it another name"
+            )
         parts = self.populations, self.projections, self.stimuli, self.couplings
         known = [thing.name for things in parts for thing in things]
         for name in m.scales:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import check_kind, check_name
+from .._checks import Named, check_kind, check_name
 from .._types import Plasticity, Release, Synapse
 from ..connectivity import Rule
 from ..numerics import Distribution
@@ -18,7 +18,7 @@ from ._receptors import check_receptor
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Projection:
+class Projection(Named):
     """The connections from one population to another.
 
     **Fields** `source`, `target` population names, or a `Part` of a population; `rule` who

@@ -47,6 +47,7 @@ from ._signs import sign_of as sign_of
 from ._spread_group import SpreadGroup as SpreadGroup
 from ._spread_network import SpreadNetwork as SpreadNetwork
 from ._stable_coupling import check_gap_junctions as check_gap_junctions
+from ._stable_coupling import largest_conductance as largest_conductance
 from ._start import Start as Start
 from ._stimuli import StimulusGroup as StimulusGroup
 from ._stimuli import Target as Target

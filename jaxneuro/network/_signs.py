@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import is_traced
+from .._text import an
 from .._types import Neuron, Synapse
 from ..synapses import Direct
 
@@ -16,9 +17,9 @@ def sign_of(neuron: Neuron, receptor: Synapse) -> tuple[int, str]:
     if isinstance(receptor, Direct):
         sign = neuron.port_signs.get(receptor.port, 0)
         kind = "excitatory" if sign > 0 else "inhibitory"
-        return sign, f"it goes to the {kind} port {receptor.port!r} of a {type(neuron).__name__}"
+        return sign, f"it goes to the {kind} port {receptor.port!r} of {an(type(neuron).__name__)}"
     reversal = f" (an inhibitory {name} has a low e_rev)" if hasattr(receptor, "e_rev") else ""
-    return receptor.weight_sign, f"what arrives at a {name} opens its channels{reversal}"
+    return receptor.weight_sign, f"what arrives at {an(name)} opens its channels{reversal}"
 
 
 def check_set_sign(

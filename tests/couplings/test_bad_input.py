@@ -55,8 +55,11 @@ class Weighted(rl.RateRelease):
     weight: jn.Parameter = jn.param(1.0)
 
 
-OPENS = "what arrives at a AMPA opens its channels"
-EX, IN = "it goes to the excitatory port 'ex' of a IafPscExp", "inhibitory port 'in' of a IafPscExp"
+OPENS = "what arrives at an AMPA opens its channels"
+EX, IN = (
+    "it goes to the excitatory port 'ex' of an IafPscExp",
+    "inhibitory port 'in' of an IafPscExp",
+)
 REFUSED = {
     # a reversal potential on a current, and other parameters that are not there
     "e_rev": (
@@ -69,6 +72,20 @@ REFUSED = {
     "no such parameter": (
         lambda: LIF(tau_mem=10.0),
         "no parameter of LIF named 'tau_mem'; did you mean 'tau_m'.*'tau_m', 'c_m'",
+    ),
+    "e_rev without a name": (
+        lambda: syn.Exponential(5.0, -70.0),
+        "Exponential: at most 1 values .*tau_syn.*got 2; a current has no reversal potential",
+    ),
+    "delay of a coupling": (
+        lambda: couple(delay=1.0),
+        "no parameter of Coupling named 'delay'.*'source', 'target'.*'weight'",
+    ),
+    "no shares": (lambda: syn.Several((syn.AMPA(),)), "Several needs shares; give shares="),
+    "no weight": (lambda: jn.Coupling("E", "E", C.AllToAll()), "Coupling needs weight; give"),
+    "no delay": (
+        lambda: jn.Projection("E", "E", C.AllToAll(), weight=1.0),
+        "Projection needs delay and synapse; give delay=",
     ),
     # ends of couplings
     "a stimulus": (
@@ -103,6 +120,14 @@ REFUSED = {
     "port": (
         lambda: couple(release=rl.PulsedTransmitter(), synapse=syn.DopaGluGABA()),
         "'E~E': synapse: DopaGluGABA has several inputs, 'glutamate'.*name one of them",
+    ),
+    "with itself": (
+        lambda: build(couple(rule=C.OneToOne())),
+        "'E~E': gap junctions join a neuron with another one; OneToOne connects each with itself",
+    ),
+    "twice in one direction": (
+        lambda: build(couple(rule=C.Explicit([0, 0, 1], [1, 1, 0]))),
+        "neurons 0 and 1 are listed more than once in one direction. List each pair once",
     ),
     "no such port": (lambda: syn.Into(syn.DopaGluGABA(), "ex"), "no port 'ex'; it has 'glutamate'"),
     "gain": (lambda: couple(gain=[1.0, 2.0]), "coupling 'E~E': gain must be one number"),
@@ -322,6 +347,10 @@ def test_names_that_are_read():
         ),
         (lambda: NET.read(state, "graded", "v"), "coupling 'graded' named 'v'.*'g'"),
         (lambda: NET.read(state, "gaps", "v"), "named 'gaps'; did you mean 'gap'"),
+        (
+            lambda: jn.simulate(NET, 0.1, record=jn.Record(variables={"gap": ...})),
+            "Record: 'gap' has no state variable that is a number; leave it out$",
+        ),
         (lambda: NET.weights(state, "gap"), "no projection named 'gap'"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -247,6 +247,14 @@ BAD = {
         lambda: described(modulators=[simple({}, signal="A")]),
         "signal 'A' must not have the name of a population",
     ),
+    "another modulator's level": (
+        lambda: described(modulators=[simple({}, signal="k"), jn.Modulator("k", 1.0, start=1.0)]),
+        "signal 'k' is an input of the run, and must not have the name of another modulator",
+    ),
+    "a number that float32 does not hold": (
+        lambda: built(simple({"A": {"e_l": 0.1}}, per_spike=1e300)),
+        "modulator 'm': per_spike must be at most 3.4.* in float32; got 1e",
+    ),
     "a taken name": (
         lambda: described(modulators=[jn.Modulator("A", 1.0, start=1.0)]),
         "'A' names a population and a modulator",
@@ -300,3 +308,10 @@ def test_a_parameter_may_be_called_gain():
     m = simple(scales, lowest=0.5, highest=2.0)
     net = jn.build(jn.Description(cells, modulators=[m]), 0, DT)
     assert len(net.modulators[0].reaches) == len(names) >= 1
+
+
+def test_a_modulator_that_nothing_reads_is_said(caplog):
+    """It can be recorded, but it does nothing."""
+    cells = [jn.Population("R", 2, jn.neurons.LIF())]
+    jn.build(jn.Description(cells, modulators=[simple({})]), 0, DT)
+    assert "modulator 'm' scales nothing, and no rule of plasticity reads it" in caplog.text
