@@ -40,7 +40,8 @@ class Coupling(Named):
     by the number of couplings of the target, as lixirnet does; `symmetric` (default: for gap
     junctions): every pair of neurons is drawn once, and both see each other with one weight;
     `initial` start values by name of state variables of the synapse and of the release;
-    `name` (default "source~target").
+    `name` (default "source~target"). `dataclasses.replace` keeps the `name` and the `symmetric` of
+    the old coupling, also where they were defaults: give them anew with other ends or another kind.
 
     **Raises** `ValueError` for a negative conductance, a release without a synapse or the reverse;
     from `Description`, a symmetric coupling by a rule with a fixed number of connections

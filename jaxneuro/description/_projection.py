@@ -31,7 +31,7 @@ class Projection(Named):
     (`jn.plasticity`; None: they do not); `axonal` [ms] the part of every delay that a spike needs
     to the synapse; `initial` start values by name of state variables of the synapse (one number,
     one per target neuron or a distribution) and of the release (one per source neuron); `name`
-    (default "source->target").
+    (default "source->target"; `dataclasses.replace` keeps it, give another one with other ends).
 
     A presynaptic spike reaches the synapse `axonal` after it, changes its weight there and takes
     the rest of the delay, at least one time step, to the neuron; a postsynaptic spike takes that
