@@ -65,7 +65,8 @@ def page() -> str:
     return (
         f"\nThe largest stable sum of the conductances at a neuron at dt = {DT} ms, for the "
         "default parameters, in the unit of the model "
-        "(`jn.network.largest_conductance(model, dt)`; `build` refuses more). *Any* is stable, not exact: where the sum is above about `c_m / dt`, two "
+        "(`jn.network.largest_conductance(model, dt)`; `build` refuses more). *Any* is stable, "
+        "not exact: where the sum is above about `c_m / dt`, two "
         "neurons do nothing but swap their voltages in every step.\n\n| model | largest sum |\n"
         f"|---|---|\n{rows}"
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._text import an
 from .._types import Neuron, state_variables
-from ..description import Coupling, Description, Projection, is_computed
+from ..description import Coupling, Description, Projection, Stimulation, is_computed
 from ..network import check_rule_sign, first_member, initial_state, sign_of
 from ..numerics import Distribution, drawn
 from ..release import Graded
@@ -27,7 +27,7 @@ def check_signs(description: Description) -> None:
             check_sign(p, _sign(neuron, p), [gain * x for x in values], p.weight)
             if isinstance(p, Projection) and p.plasticity is not None:
                 check_rule_sign(p.label, _sign(neuron, p), p.plasticity, p.gain)
-            if isinstance(getattr(p, "release", None), Graded):
+            if not isinstance(p, Stimulation) and isinstance(p.release, Graded):
                 _check_graded(p, description.population(p.pre.population).model, _sign(neuron, p))
 
 

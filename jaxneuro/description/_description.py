@@ -153,7 +153,7 @@ class Description:
                 f"{m.label}: the signal {m.signal!r} must not have the name of a population, whose "
                 "input is a current. Give it another name"
             )
-        if m.signal != m.name and m.signal in (other.name for other in self.modulators):
+        if m.signal != m.name and m.signal in [other.name for other in self.modulators]:
             raise ValueError(
                 f"{m.label}: the signal {m.signal!r} is an input of the run, and must not have the "
                 "name of another modulator, which cannot feed it. Give it another name"

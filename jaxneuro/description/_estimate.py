@@ -105,7 +105,7 @@ def _coupling(r: ResolvedProjection, weight_bytes: int) -> ProjectionEstimate:
     weight = weight_bytes * is_individual(p.weight)
     random = r.rule.pairs != "given"  # the rows of a list are taken as equally long
     sides = [r.sizes, r.sizes[::-1]] if two else [r.sizes]
-    size = sum(_side(expected / len(sides), *each, weight, random) for each in sides)
+    size = sum(_side(expected / len(sides), pre, post, weight, random) for pre, post in sides)
     synapses = round(expected)
     return ProjectionEstimate(p.name, synapses, round(size), True, _LISTED * synapses, True)
 
