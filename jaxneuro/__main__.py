@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import jaxneuro as jn
 
 from ._text import megabytes
@@ -16,6 +18,7 @@ _EPILOG = """examples:
   python -m jaxneuro info net.toml
   python -m jaxneuro run net.toml --seconds 2 --out result.npz --figure raster.png
   python -m jaxneuro run net.json --record E:v "I->E:current" --every 10 --out result.npz
+  python -m jaxneuro run net.json --input reward=reward.npy --out result.npz
   python -m jaxneuro models
 
 docs/network_files.md describes network files. Ctrl-C ends a run early and keeps what was recorded
@@ -71,6 +74,14 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--every", type=int, default=1, metavar="STEPS", help="steps per sample (default 1)"
     )
+    run.add_argument(
+        "--input",
+        nargs="+",
+        default=[],
+        metavar="NAME=VALUE",
+        help="inputs: a signal of a modulator or a rule of plasticity, or a current [pA] "
+        "into a population; a number, or an .npy file with one per step",
+    )
     run.add_argument("--figure", type=Path, metavar="FILE", help="save a raster plot: .png, .pdf")
     _add_max_mb(run)
 
@@ -98,21 +109,30 @@ def _run(args: argparse.Namespace) -> int:
             _check_writable(option, path)
     if args.figure is not None:
         _check_figure(args.figure)
+    inputs = _inputs(args.input, round(duration / args.dt))
     description = jn.io.read_description(args.file, max_mb=args.max_mb)
     of = description
     sending = [s for s in of.stimuli if s.synapse is not None]  # only these have a receptor
-    known = [x.name for x in (*of.populations, *of.projections, *sending)]
+    graded = [c for c in of.couplings if not c.electrical]
+    every = (*of.populations, *of.projections, *sending, *graded, *of.modulators)
+    known = [x.name for x in every]
     for name in record.variables:
         if name not in known:
             raise ValueError(
-                f"--record: there is no population, projection or stimulation of spikes "
-                f"{name!r} in {args.file}; there are {', '.join(known[:20])}"
+                f"--record: there is no population, projection, stimulation of spikes, graded "
+                f"coupling or modulator {name!r} in {args.file}; there are {', '.join(known[:20])}"
             )
     start = time.perf_counter()
     net = jn.build(description, args.seed, args.dt)
     build_s = time.perf_counter() - start
+    missing = [name for name in net.signals if name not in inputs]
+    if missing:
+        raise ValueError(
+            f"{args.file} needs the signal {missing[0]!r}; give --input {missing[0]}=0.0, or an "
+            ".npy file with a number per step"
+        )
     try:
-        result = jn.simulate(net, duration, record=record, key=args.seed)
+        result = jn.simulate(net, duration, inputs=inputs, record=record, key=args.seed)
     except jn.simulation.NonFiniteError as error:
         _save(error.result, args.out)
         raise
@@ -142,6 +162,25 @@ def _record(args: argparse.Namespace) -> Any:
             raise ValueError(f"--record must be NAME:VARIABLE, such as E:v; got {text!r}")
         variables.setdefault(name, []).append(variable)
     return jn.Record(variables=variables, every=args.every)
+
+
+def _inputs(given: list[str], steps: int) -> dict[str, np.ndarray]:
+    """Inputs of a run by name, (steps,) or as a file has them."""
+    out: dict[str, np.ndarray] = {}
+    for text in given:
+        name, equals, value = text.rpartition("=")
+        if not (name and equals and value):
+            raise ValueError(f"--input must be NAME=VALUE, such as reward=0.1; got {text!r}")
+        if value.endswith(".npy"):
+            out[name] = np.load(value, allow_pickle=False)
+            continue
+        try:
+            out[name] = np.full(steps, float(value))
+        except ValueError:
+            raise ValueError(
+                f"--input {name} must be a number or an .npy file; got {value!r}"
+            ) from None
+    return out
 
 
 def _check_writable(option: str, path: Path) -> None:
@@ -191,11 +230,47 @@ def _info(args: argparse.Namespace) -> int:
         )
         for p in description.projections
     ]
-    total = ("in all", f"{estimate.synapses:,}", megabytes(estimate.bytes), "", "")
-    _table(("projection", "synapses", "memory", "rule", "synapse"), [*rows, total] if rows else [])
+    _table(
+        ("projection", "synapses", "memory", "rule", "synapse"),
+        _with_total(rows, description.projections, sizes),
+    )
+    _print_couplings(description, sizes)
     rows = [(s.name, type(s.stimulus).__name__, s.post.population) for s in description.stimuli]
     _table(("stimulation", "stimulus", "target"), rows)
+    rows = [
+        (
+            m.name,
+            "" if m.source is None else jn.description.as_part(m.source).population,
+            m.signal or "",
+            ", ".join(f"{name}: {' '.join(keys)}" for name, keys in m.scales.items()),
+        )
+        for m in description.modulators
+    ]
+    _table(("modulator", "source", "signal", "scales"), rows)
     return 0
+
+
+def _print_couplings(description: Any, sizes: dict[str, Any]) -> None:
+    rows = [
+        (
+            c.name,
+            f"{sizes[c.name].synapses:,}",
+            megabytes(sizes[c.name].bytes),
+            type(c.rule).__name__,
+            "gap junctions" if c.electrical else type(c.release).__name__,
+            "" if c.electrical else type(c.synapse).__name__,
+        )
+        for c in description.couplings
+    ]
+    head = ("coupling", "neighbours", "memory", "rule", "release", "synapse")
+    _table(head, _with_total(rows, description.couplings, sizes))
+
+
+def _with_total(rows: list[tuple[str, ...]], things: Any, sizes: dict[str, Any]) -> list:
+    """The rows of projections or couplings, and one for all of them."""
+    parts = [sizes[x.name] for x in things]
+    total = f"{sum(p.synapses for p in parts):,}", megabytes(sum(p.bytes for p in parts))
+    return [*rows, ("in all", *total, *[""] * (len(rows[0]) - 3))] if rows else []
 
 
 def _models(args: argparse.Namespace) -> int:
@@ -211,7 +286,7 @@ def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
     print()
     for row in (head, *rows):
         cells = (
-            x.rjust(w) if h in ("neurons", "synapses", "memory") else x.ljust(w)
+            x.rjust(w) if h in ("neurons", "synapses", "neighbours", "memory") else x.ljust(w)
             for x, w, h in zip(row, widths, head)
         )
         print("  ".join(cells).rstrip())

@@ -5,9 +5,11 @@ valid when the network was built is assumed to stay valid.
 """
 
 import difflib
+import functools
+import inspect
 import math
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from jax.core import Tracer
@@ -112,3 +114,65 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> ValueError:
     hint = f"; did you mean {near[0]!r}?" if near else "."
     listed = ", ".join(repr(n) for n in names[:20]) + (", ..." if len(names) > 20 else "")
     return ValueError(f"there is no {kind} named {name!r}{hint} The known ones: {listed or 'none'}")
+
+
+class Takes(NamedTuple):
+    """What makes a value of a class: all names, those without a name needed, and the needed ones.
+
+    **Fields** `names`; `positional`, in their order; `required`; `free`, whether any name goes.
+    """
+
+    names: frozenset[str]
+    positional: tuple[str, ...]
+    required: tuple[str, ...]
+    free: bool
+
+
+@functools.cache
+def takes_of(cls: type) -> Takes:
+    """What the constructor of a class takes."""
+    given = [*inspect.signature(cls.__init__).parameters.values()][1:]
+    some = [p for p in given if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    return Takes(
+        frozenset(p.name for p in some),
+        tuple(p.name for p in some if p.kind is not p.KEYWORD_ONLY),
+        tuple(p.name for p in some if p.default is p.empty),
+        len(some) < len(given),
+    )
+
+
+def check_arguments(
+    what: str, takes: Takes, args: tuple, named: Mapping[str, Any], absent: Mapping[str, str]
+) -> None:
+    """Raises `ValueError` for arguments that a class does not take, or that are missing.
+
+    `absent` says what to use instead of some that a user may look for.
+    """
+    if takes.free or not (args or named):  # nothing is given where a value is copied or unpickled
+        return
+    listed = [*takes.positional, *sorted(takes.names - set(takes.positional))]
+    for name in named:
+        if name not in takes.names:
+            error = unknown(f"parameter of {what}", name, listed)
+            raise ValueError(f"{what}: {absent[name]}; {error}") if name in absent else error
+    if len(args) > len(takes.positional):
+        hint = "".join(f"; {text} ({name})" for name, text in absent.items())
+        raise ValueError(
+            f"{what}: at most {len(takes.positional)} values without a name are taken "
+            f"({', '.join(takes.positional) or 'none'}); got {len(args)}{hint}"
+        )
+    first = takes.positional[: len(args)]
+    missing = [name for name in takes.required if name not in first and name not in named]
+    if missing:
+        raise ValueError(f"{what} needs {' and '.join(missing)}; give {missing[0]}=...")
+    twice = [name for name in first if name in named]
+    if twice:
+        raise ValueError(f"{what}: {twice[0]} is given twice, by its place and by its name")
+
+
+class Named:
+    """Makes unknown and missing arguments of a dataclass a `ValueError` that lists the known."""
+
+    def __new__(cls, *args: Any, **named: Any) -> Self:
+        check_arguments(cls.__name__.removeprefix("Drawn"), takes_of(cls), args, named, {})
+        return super().__new__(cls)

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ._arrays import as_array
-from ._checks import check_bounds, is_traced, unknown
+from ._checks import check_arguments, check_bounds, is_traced, takes_of
 
 # The type of a parameter field: it takes any number or array and holds an array.
 Parameter: TypeAlias = Any
@@ -113,20 +113,14 @@ class Model(eqx.Module):
     `absent` says what to use instead of a parameter that a class does not have, by its name.
 
     **Raises** `ValueError` for a parameter that is not finite, out of its range, or
-    of more than one axis, and for one that the class does not have.
+    of more than one axis, for one that the class does not have, and for one that is missing.
     """
 
     absent: ClassVar[Mapping[str, str]] = {}
 
     def __new__(cls, *args: Any, **named: Any) -> "Model":
-        if not named.keys() <= cls.__dataclass_fields__.keys():  # else all are known
-            takes = inspect.signature(cls.__init__).parameters
-            if not any(p.kind is p.VAR_KEYWORD for p in takes.values()):
-                for name in named.keys() - takes.keys():
-                    what = cls.absent.get(name)
-                    known = [x for x in takes if x != "self"]
-                    error = unknown(f"parameter of {cls.__name__}", name, known)
-                    raise error if what is None else ValueError(f"{cls.__name__}: {what}; {error}")
+        if not inspect.isabstract(cls):
+            check_arguments(cls.__name__, takes_of(cls), args, named, cls.absent)
         return eqx.Module.__new__(cls)
 
     def __init_subclass__(cls) -> None:
@@ -211,6 +205,62 @@ def inner(model: Any) -> dict[str, tuple[Model, ...]]:
         if values and all(isinstance(v, Model) for v in values):
             out[field.name] = values
     return out
+
+
+# Where a number is in a model: names of fields, and numbers of the items of a tuple.
+Path: TypeAlias = tuple[Any, ...]
+
+
+def named_parameters(model: Any) -> dict[str, tuple[Path, dataclasses.Field]]:
+    """The parameters of a model and of the models inside it, by name: where each is, its field.
+
+    Those of a model inside have the name of the field that holds it in front (`kinetics_alpha`),
+    of one in a tuple that of its class, as `part_names` gives it (`nmda_mg`). A signal is set as a
+    whole, its times are whole steps in a network.
+    """
+    out: dict[str, tuple[Path, dataclasses.Field]] = {}
+    own, inside = parameters(type(model)), inner(model)
+    for field in dataclasses.fields(model):
+        if field.name in inside and field not in own:
+            models = inside[field.name]
+            several = isinstance(getattr(model, field.name), tuple)
+            names = part_names(models) if several else [field.name]
+            for number, (name, part) in enumerate(zip(names, models)):
+                where = (field.name, number) if several else (field.name,)
+                for key, (path, mine) in named_parameters(part).items():
+                    out[f"{name}_{key}"] = (*where, *path), mine
+        if (what := field.metadata.get("each_of")) is not None:
+            for number, name in enumerate(part_names(getattr(model, what[0]))):
+                out[f"{name}_{what[1]}"] = (field.name, number), field
+    return out | {field.name: ((field.name,), field) for field in own}
+
+
+def part_names(models: Any) -> list[str]:
+    """Names of models in a tuple: lower-case names of the classes, numbered if one occurs twice."""
+    kinds = [type(m).__name__.lower() for m in models]
+    return [
+        f"{kind}{kinds[: k + 1].count(kind) if kinds.count(kind) > 1 else ''}"
+        for k, kind in enumerate(kinds)
+    ]
+
+
+def with_numbers(model: Any, values: Mapping[Path, Any]) -> Any:
+    """A model with other values at some paths, checked as when made, with the models inside it."""
+    changes: dict[str, Any] = {}
+    for name in dict.fromkeys(path[0] for path in values):
+        old = getattr(model, name)
+        mine = {path[1:]: x for path, x in values.items() if path[0] == name}
+        if () in mine:
+            changes[name] = mine[()]
+        elif isinstance(old, tuple):
+            items = list(old)
+            for k in dict.fromkeys(path[0] for path in mine):
+                of_item = {path[1:]: x for path, x in mine.items() if path[0] == k}
+                items[k] = of_item[()] if () in of_item else with_numbers(items[k], of_item)
+            changes[name] = tuple(items)
+        else:
+            changes[name] = with_numbers(old, mine)
+    return dataclasses.replace(model, **changes)
 
 
 def has_tables(model: Any) -> bool:

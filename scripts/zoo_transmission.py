@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 
 import jaxneuro as jn
+from scripts import zoo_gap_limits
 from scripts.zoo_names import TRANSMISSION
 from scripts.zoo_sections import (
     DOCS,
@@ -206,7 +207,8 @@ def _coupling_class() -> str:
 def _coupling(name: str, kind: Kind) -> str:
     figure = f"\n![{kind.title}: a driven and an undriven neuron](zoo/{name}.png)\n"
     code = f"\n```python\n{kind.code.strip()}\n```\n"
-    return f"\n### {kind.title}\n\n{kind.text}\n{code}{figure}{_names(name)}"
+    limits = zoo_gap_limits.page() if name == "GapJunctions" else ""
+    return f"\n### {kind.title}\n\n{kind.text}\n{code}{figure}{limits}{_names(name)}"
 
 
 def _names(name: str) -> str:

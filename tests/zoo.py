@@ -119,6 +119,8 @@ def numbers(model: Any, factors: Any = 1.0) -> dict[str, Any]:
             x = numbers(x, factors)
         elif isinstance(x, tuple) and all(map(dataclasses.is_dataclass, x)):
             x = tuple(numbers(part, factors) for part in x)
+        elif "each_of" in field.metadata:
+            x = tuple(np.asarray(part, np.float64) for part in x)
         elif field.metadata.get("on_grid"):
             x = np.asarray(x, np.float64) + setting(model).dt * np.rint(100 * (factors - 1))
             x = np.maximum(x, 0.0)
@@ -146,6 +148,8 @@ def of_numbers(model: Any, values: dict[str, Any], dtype: Any = jnp.float32) -> 
             new[field.name] = of_numbers(x, value, dtype)
         elif isinstance(x, tuple) and all(map(dataclasses.is_dataclass, x)):
             new[field.name] = tuple(of_numbers(*pair, dtype) for pair in zip(x, value))
+        elif "each_of" in field.metadata:
+            new[field.name] = tuple(jax.device_put(np.asarray(part, dtype)) for part in value)
         elif is_number(x):
             new[field.name] = jax.device_put(np.asarray(value, dtype))
     return dataclasses.replace(model, **new)

@@ -7,6 +7,7 @@ import numpy as np
 
 from .._arrays import as_array
 from .._checks import unknown
+from .._text import an
 from .._types import Neuron, state_variables
 from ..description import Coupling, ResolvedProjection
 from ..kernels import make_gather_table
@@ -58,9 +59,9 @@ def check_coupling(grouping: Grouping, c: Coupling) -> None:
         state = jax.eval_shape(lambda m: initial_state(m, 2), first_member(model))
         if "v" not in state_variables(state):
             raise ValueError(
-                f"{c.label}: gap junctions join neurons with a voltage v; {part.population!r} is a "
-                f"{type(model).__name__}, which has none. Give release= and synapse= for a graded "
-                "coupling"
+                f"{c.label}: gap junctions join neurons with a voltage v; {part.population!r} is "
+                f"{an(type(model).__name__)}, which has none. Give release= and synapse= for a "
+                "graded coupling"
             )
     if c.initial:
         raise unknown(f"state variable of {c.label}", next(iter(c.initial)), ())
@@ -108,7 +109,13 @@ def _pairs(c: Coupling, resolved: ResolvedProjection, bundle: ProjectionBundle, 
     if c.pre.population != c.post.population:
         return pairs
     if c.electrical:  # no current flows from a neuron to itself
-        pairs = pairs.where(pairs.pre != pairs.post)
+        others = pairs.where(pairs.pre != pairs.post)
+        if pairs.pre.size and not others.pre.size and max(resolved.sizes) > 1:
+            raise ValueError(
+                f"{c.label}: gap junctions join a neuron with another one; {type(c.rule).__name__} "
+                "connects each with itself alone. Give another rule"
+            )
+        pairs = others
     if not c.symmetric:
         return pairs
     if not resolved.same:  # two parts without a neuron in common
@@ -124,6 +131,14 @@ def _both_ways(pairs: Pairs) -> Pairs:
 
 def _listed_once(c: Coupling, pairs: Pairs) -> Pairs:
     """Every pair of a list once; `ValueError` for one with two weights."""
+    once, times = np.unique(np.stack([pairs.pre, pairs.post]), axis=1, return_counts=True)
+    if (times > 1).any():
+        i, j = once[:, np.argmax(times > 1)]
+        raise ValueError(
+            f"{c.label}: a symmetric coupling has one weight per pair; neurons {i} and {j} are "
+            "listed more than once in one direction. List each pair once, with the sum of the "
+            "weights, or give symmetric=False"
+        )
     low, high = np.minimum(pairs.pre, pairs.post), np.maximum(pairs.pre, pairs.post)
     number = low * (int(high.max(initial=0)) + 1) + high
     _, first, which = np.unique(number, return_index=True, return_inverse=True)

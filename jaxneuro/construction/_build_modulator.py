@@ -1,12 +1,13 @@
 """Builds modulators: finds what they scale, and the neurons that set them free."""
 
 import dataclasses
+import logging
 from typing import Any
 
 import numpy as np
 
 from .._arrays import as_array
-from .._fields import inner, parameters
+from .._fields import Path, inner, named_parameters
 from ..description import Modulator, Resolver, as_part
 from ..network import (
     Holder,
@@ -16,22 +17,27 @@ from ..network import (
     Named,
     Network,
     Reach,
+    check_extremes,
     inside,
-    member,
     named,
     projection,
 )
 from ._merge import merge
 
-_LARGE = 1e6  # a factor that is tried where there is no largest one
+_log = logging.getLogger("jaxneuro")
 
 
 def with_modulators(net: Network, modulators: Any, resolver: Resolver) -> Network:
     """The network with modulators, in the order of their names."""
     ordered = sorted(modulators, key=lambda m: m.name)
-    made = [_build(net, m, resolver) for m in ordered]
-    _check_extremes(net, ordered)
-    return dataclasses.replace(net, modulators=tuple(made))
+    read = {name for p in net.pathways if p.plastic is not None for name in p.plastic.rule.signals}
+    for m in ordered:
+        if not m.scales and m.name not in read:
+            _log.warning("%s scales nothing, and no rule of plasticity reads it", m.label)
+    made = tuple(_build(net, m, resolver) for m in ordered)
+    net = dataclasses.replace(net, modulators=made)
+    check_extremes(net)
+    return net
 
 
 def check_constant_gains(modulators: Any) -> None:
@@ -45,13 +51,15 @@ def check_constant_gains(modulators: Any) -> None:
 
 
 def _build(net: Network, m: Modulator, resolver: Resolver) -> ModulatorLayer:
-    reaches, amounts = [], []
+    reaches, amounts, scales = [], [], []
     for name, scaled in m.scales.items():
         for key, amount in scaled.items():
             found = _reaches(net, m, name, key)
             reaches += found
             amounts += [amount] * len(found)
+            scales += [(name, key)] * len(found)
     _check_once(m, reaches)
+    _check_fits(m, amounts, net.dtype)
     numbers = {
         "amounts": amounts,
         "bounds": [m.lowest, m.highest],
@@ -63,8 +71,18 @@ def _build(net: Network, m: Modulator, resolver: Resolver) -> ModulatorLayer:
         **{name: as_array(np.array(x, np.float64), net.dtype) for name, x in numbers.items()},
         index=index,
         reaches=tuple(reaches),
-        span=ModulatorSpan(m.name, group, span, m.signal),
+        span=ModulatorSpan(m.name, group, span, m.signal, tuple(scales)),
     )
+
+
+def _check_fits(m: Modulator, amounts: list[float], dtype: Any) -> None:
+    """Raises `ValueError` for a number that the network cannot hold."""
+    given = {k: getattr(m, k) for k in ("tau", "per_spike", "baseline", "start", "lowest")}
+    given |= {f"amount {k + 1}": x for k, x in enumerate(amounts)}
+    most = float(np.finfo(dtype).max)
+    for what, x in given.items():
+        if x is not None and abs(x) > most:
+            raise ValueError(f"{m.label}: {what} must be at most {most:g} in {dtype}; got {x:g}")
 
 
 def _sources(net: Network, m: Modulator, resolver: Resolver) -> tuple[Any, Any, Any]:
@@ -91,22 +109,22 @@ def _reaches(net: Network, m: Modulator, name: str, key: str) -> list[Reach]:
         own = found.holders[0]
         path = (*own.path[:-1], "weight")
         return [Reach(path, own.sizes, own.member)]
-    holder, field = _parameter(net, m, found, key)
-    if field.metadata["on_grid"]:
+    holder, path, field = _parameter(net, m, found, key)
+    if field.metadata.get("on_grid"):
         raise ValueError(
             f"{m.label}: {key} of {found.label} cannot be scaled, it is a whole number of time "
             "steps"
         )
-    return [Reach((*holder.path, key), holder.sizes, holder.member)]
+    return [Reach((*holder.path, *path), holder.sizes, holder.member)]
 
 
-def _parameter(net: Network, m: Modulator, found: Named, key: str) -> tuple[Holder, Any]:
-    """The model that has a parameter, and its field."""
+def _parameter(net: Network, m: Modulator, found: Named, key: str) -> tuple[Holder, Path, Any]:
+    """The model that has a parameter, where it is there, and its field."""
     holders = tuple(h for h in found.holders if h.kind != "plasticity")
     models = [h.model(net) for h in holders]
     known = [
-        {f.name: f for f in parameters(type(model)) if f.name not in inner(model)}
-        for model in models
+        {name: where for name, where in named_parameters(x).items() if name not in inner(x)}
+        for x in models
     ]
     also = ["weight"] if _sends_spikes(net, found) else []
     also += ["gain"] if found.label.split()[0] in ("projection", "coupling") else []
@@ -114,10 +132,11 @@ def _parameter(net: Network, m: Modulator, found: Named, key: str) -> tuple[Hold
         number = found._replace(holders=holders).only("parameter", key, known, also)
     except ValueError as error:
         hint = ""
-        if any(key in _fields(h.model(net)) for h in found.holders if h not in holders):
+        rules = (h.model(net) for h in found.holders if h not in holders)
+        if any(key in named_parameters(rule) for rule in rules):
             hint = ". A rule of plasticity takes a modulator as its signal, see jn.Modulator"
         raise ValueError(f"{m.label}: {error}{hint}") from None
-    return holders[number], known[number][key]
+    return holders[number], *known[number][key]
 
 
 def _sends_spikes(net: Network, found: Named) -> bool:
@@ -126,10 +145,6 @@ def _sends_spikes(net: Network, found: Named) -> bool:
     if own is None or own.kind != "stimulation":
         return False
     return inside(net, (*own.path[:-1], "weight")) is not None
-
-
-def _fields(model: Any) -> list[str]:
-    return [f.name for f in parameters(type(model))]
 
 
 def _gain_of_coupling(net: Network, m: Modulator, number: int) -> list[Reach]:
@@ -142,53 +157,6 @@ def _gain_of_coupling(net: Network, m: Modulator, number: int) -> list[Reach]:
         )
     sides = range(len(layer.sides))
     return [Reach(("couplings", number, "scales", side), (1,), 0) for side in sides]
-
-
-def _check_extremes(net: Network, modulators: list[Modulator]) -> None:
-    """Raises `ValueError` where a smallest or largest factor makes a value that cannot be set.
-
-    Modulators of one number multiply; gains of gap junctions are tried together.
-    """
-    joined: dict[tuple[str, str], list[Modulator]] = {}
-    for m in modulators:
-        for name, amounts in m.scales.items():
-            for key in amounts:
-                joined.setdefault((name, key), []).append(m)
-    for way in ("lowest", "highest"):
-        together = net
-        for (name, key), who in joined.items():
-            factor = float(np.prod([getattr(m, way) for m in who]))
-            factor = factor if np.isfinite(factor) else _LARGE
-            gap = name in net.coupled
-            new = _scaled(together if gap else net, who[-1], (name, key), factor, way)
-            together = new if gap else together
-
-
-def _scaled(net: Network, m: Modulator, what: tuple[str, str], factor: float, way: str) -> Network:
-    name, key = what
-    if key == "gain" and name in net.projections:
-        return net  # any is allowed, its sign stays
-    value = np.asarray(_value(net, m, name, key)) * factor
-    try:
-        return net.set(name, **{key: value})
-    except ValueError as error:
-        raise ValueError(
-            f"{m.label}: {key} of {name!r} times {factor:g}, its {way} factor, must be a value "
-            f"that it can have: {error}. Give {way}="
-        ) from None
-
-
-def _value(net: Network, m: Modulator, name: str, key: str) -> Any:
-    """A number as it is without modulators."""
-    if key == "gain" and name in net.coupled:
-        return net.couplings[net.coupled.index(name)].gain
-    found = named(net, name)
-    if key == "weight" and _sends_spikes(net, found):
-        own = found.holders[0]
-        path = (*own.path[:-1], "weight")
-        return member({"weight": inside(net, path)}, own.sizes, own.member)["weight"]
-    holder, _ = _parameter(net, m, found, key)
-    return getattr(member(holder.model(net), holder.sizes, holder.member), key)
 
 
 def _check_once(m: Modulator, reaches: list[Reach]) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from .._text import an
 from .._types import Neuron, Plasticity, state_variables
 from ..kernels import RulePrograms
 from ..network import first_member, initial_state
@@ -87,5 +88,5 @@ def post_numbers(
         if has_voltage:
             raise
         raise ValueError(
-            f"{what} reads the voltage of its targets, and a {type(model).__name__} has none"
+            f"{what} reads the voltage of its targets, and {an(type(model).__name__)} has none"
         ) from error

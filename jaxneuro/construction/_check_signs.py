@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from .._types import Neuron
-from ..description import Coupling, Description, is_computed
-from ..network import sign_of
+from ..description import Coupling, Description, Projection, is_computed
+from ..network import check_rule_sign, sign_of
 from ..numerics import Distribution, drawn
 from ..synapses import Into
 
@@ -22,6 +22,8 @@ def check_signs(description: Description) -> None:
             values = _known(p.weight)
             neuron = description.population(p.post.population).model
             check_sign(p, sign_at(neuron, p), [gain * x for x in values], p.weight)
+            if isinstance(p, Projection) and p.plasticity is not None:
+                check_rule_sign(p.label, sign_at(neuron, p), p.plasticity, p.gain)
 
 
 def check_drawn(p: Any, weights: np.ndarray, neuron: Neuron) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import check_kind, check_name
+from .._checks import Named, check_kind, check_name
 from .._types import Release, Synapse
 from ..connectivity import Rule
 from ..synapses import Direct
@@ -19,7 +19,7 @@ _ONE_STEP = 1.0  # ms; a delay for the drawing of connections, which nothing rea
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Coupling:
+class Coupling(Named):
     """Neurons that see each other in every time step, without a delay: gap junctions, or graded.
 
     Without `release` and `synapse` it makes *gap junctions*: into neuron i flows the current
@@ -40,7 +40,8 @@ class Coupling:
     by the number of couplings of the target, as lixirnet does; `symmetric` (default: for gap
     junctions): every pair of neurons is drawn once, and both see each other with one weight;
     `initial` start values by name of state variables of the synapse and of the release;
-    `name` (default "source~target").
+    `name` (default "source~target"). `dataclasses.replace` keeps the `name` and the `symmetric` of
+    the old coupling, also where they were defaults: give them anew with other ends or another kind.
 
     **Raises** `ValueError` for a negative conductance, a release without a synapse or the reverse;
     from `Description`, a symmetric coupling by a rule with a fixed number of connections
@@ -123,17 +124,24 @@ class Coupling:
 
     def drawn(self) -> Projection:
         """A projection with the same neurons, rule and weights, by which connections are drawn."""
-        return _Drawn(
+        return DrawnCoupling(
             *(self.source, self.target, self.rule),
             weight=self.weight,
             delay=_ONE_STEP,
             synapse=Direct(),
             name=self.name,
+            symmetric=bool(self.symmetric),
         )
 
 
-class _Drawn(Projection):
-    """What is drawn for a coupling; its errors name the coupling."""
+@dataclasses.dataclass(frozen=True, eq=False)
+class DrawnCoupling(Projection):
+    """What is drawn for a coupling; its errors name the coupling.
+
+    **Fields** as `Projection`; `symmetric` as of the coupling.
+    """
+
+    symmetric: bool = dataclasses.field(default=False, kw_only=True)
 
     @property
     def label(self) -> str:

@@ -153,6 +153,11 @@ class Description:
                 f"{m.label}: the signal {m.signal!r} must not have the name of a population, whose "
                 "input is a current. Give it another name"
             )
+        if m.signal != m.name and m.signal in [other.name for other in self.modulators]:
+            raise ValueError(
+                f"{m.label}: the signal {m.signal!r} is an input of the run, and must not have the "
+                "name of another modulator, which cannot feed it. Give it another name"
+            )
         parts = self.populations, self.projections, self.stimuli, self.couplings
         known = [thing.name for things in parts for thing in things]
         for name in m.scales:
@@ -172,6 +177,7 @@ class Description:
         return estimate(parts[0], sum(p.n for p in self.populations), couplings=parts[1])
 
     def __repr__(self) -> str:
+        expected = self.estimate()
         parts = [
             counted(len(self.populations), "population"),
             counted(sum(p.n for p in self.populations), "neuron"),
@@ -179,6 +185,8 @@ class Description:
             counted(len(self.stimuli), "stimulation"),
             *([counted(len(self.couplings), "coupling")] if self.couplings else []),
             *([counted(len(self.modulators), "modulator")] if self.modulators else []),
-            "about " + counted(self.estimate().synapses, "synapse"),
+            "about " + counted(expected.synapses, "synapse"),
         ]
+        if self.couplings:
+            parts.append("about " + counted(expected.neighbours, "coupled neighbour"))
         return "Description: " + ", ".join(parts)

@@ -1,15 +1,20 @@
 """Estimates the synapses and the memory of a description, before anything is drawn."""
 
 import dataclasses
+import math
 from collections.abc import Iterable
 
+import numpy as np
+
 from .._text import megabytes
-from ..kernels import BLOCK_TARGETS
+from ..kernels import BLOCK_TARGETS, LANES, RUN
 from ..numerics import QUANTILES
+from ._coupling import DrawnCoupling
 from ._projection import is_individual
 from ._resolve import ResolvedProjection
 
 _LISTED = 40  # bytes of a pair while it is sorted
+_LONGEST_OF_16 = 1.77  # standard deviations above the mean: the largest of 16 normal numbers
 _GAP_BYTES = 12 * 2**16  # of a table of gaps, at most
 
 
@@ -19,7 +24,8 @@ class ProjectionEstimate:
 
     **Fields** `name`; `synapses` expected number; `bytes` of its columns and row pointers;
     `stored` whether its synapses are stored, or drawn again with every spike; `building` bytes
-    that are needed in addition while they are drawn.
+    that are needed in addition while they are drawn; `coupled` whether it is a coupling, whose
+    connections are counted in both directions.
     """
 
     name: str
@@ -27,13 +33,15 @@ class ProjectionEstimate:
     bytes: int
     stored: bool = True
     building: int = 0
+    coupled: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
 class Estimate:
     """Expected sizes of all projections of a description.
 
-    **Fields** `projections` a tuple of `ProjectionEstimate`; `neurons` their number.
+    **Fields** `projections` a tuple of `ProjectionEstimate`, couplings at the end; `neurons` their
+    number.
     """
 
     projections: tuple[ProjectionEstimate, ...]
@@ -41,8 +49,13 @@ class Estimate:
 
     @property
     def synapses(self) -> int:
-        """Expected synapses in all."""
-        return sum(p.synapses for p in self.projections)
+        """Expected synapses in all, without connections of couplings."""
+        return sum(p.synapses for p in self.projections if not p.coupled)
+
+    @property
+    def neighbours(self) -> int:
+        """Expected connections of couplings in all."""
+        return sum(p.synapses for p in self.projections if p.coupled)
 
     @property
     def bytes(self) -> int:
@@ -56,7 +69,8 @@ class Estimate:
         lines += [f"{p.name:{width}}  {p.synapses:>15,}  {megabytes(p.bytes):>10}" for p in shown]
         if len(self.projections) > len(shown):
             lines.append(f"... and {len(self.projections) - len(shown)} smaller projections")
-        lines.append(f"{'total':{width}}  {self.synapses:>15,}  {megabytes(self.bytes):>10}")
+        total = self.synapses + self.neighbours
+        lines.append(f"{'total':{width}}  {total:>15,}  {megabytes(self.bytes):>10}")
         return "\n".join(lines)
 
 
@@ -83,11 +97,42 @@ def estimate(
 
 
 def _coupling(r: ResolvedProjection, weight_bytes: int) -> ProjectionEstimate:
-    """A coupling: its sources, and its weights if they differ, by target."""
-    synapses = round(r.expected) * (1 if r.same else 2)  # of two populations: both directions
-    source = 2 if max(r.sizes, default=0) <= BLOCK_TARGETS else 4
-    size = synapses * (source + weight_bytes * is_individual(r.projection.weight))
-    return ProjectionEstimate(r.projection.name, synapses, size, True, _LISTED * synapses)
+    """A coupling, whose connections are stored by target, and both ways if it is symmetric."""
+    p = r.projection
+    symmetric = isinstance(p, DrawnCoupling) and p.symmetric
+    two = symmetric and p.pre.population != p.post.population
+    expected = _pairs_in_both(r) if symmetric else r.expected
+    weight = weight_bytes * is_individual(p.weight)
+    random = r.rule.pairs != "given"  # the rows of a list are taken as equally long
+    sides = [r.sizes, r.sizes[::-1]] if two else [r.sizes]
+    size = sum(_side(expected / len(sides), pre, post, weight, random) for pre, post in sides)
+    synapses = round(expected)
+    return ProjectionEstimate(p.name, synapses, round(size), True, _LISTED * synapses, True)
+
+
+def _pairs_in_both(r: ResolvedProjection) -> float:
+    """The entries of a symmetric coupling: a pair is listed in both directions."""
+    if not r.same:
+        return 2 * r.expected
+    if r.rule.pairs == "drawn":
+        return r.expected
+    pre, post = getattr(r.rule, "pre", None), getattr(r.rule, "post", None)
+    if pre is None or post is None:
+        return r.expected
+    pairs = np.unique(np.stack([np.minimum(pre, post), np.maximum(pre, post)]), axis=1)
+    return 2.0 * np.count_nonzero(pairs[0] != pairs[1]) + np.count_nonzero(pairs[0] == pairs[1])
+
+
+def _side(entries: float, sources: int, rows: int, weight_bytes: int, random: bool) -> float:
+    """Bytes of a table by target, as long in 16 rows as the longest of them is likely to be."""
+    if not rows or not entries:
+        return 4 * (rows + 1)
+    mean = entries / rows
+    spread = math.sqrt(mean * max(1 - mean / sources, 0)) if random else 0
+    width = min(mean + _LONGEST_OF_16 * spread, max(mean, sources))
+    slices = -(-rows // LANES)
+    source = 2 if sources <= BLOCK_TARGETS else 4
+    return slices * LANES * width * (source + 4 / RUN + weight_bytes) + 4 * (slices + 1 + rows)
 
 
 def _redrawn_bytes(r: ResolvedProjection, weight_bytes: int) -> int:

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import check_name
+from .._checks import Named, check_name
 from ._part import Part, as_part
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Modulator:
+class Modulator(Named):
     """A slow substance, set free by spikes or by an input of the run, that scales what it reaches.
 
     Equations: its `level` c is one number, `dc/dt = -(c - baseline) / tau`. Each spike of the
@@ -29,17 +29,20 @@ class Modulator:
     **Fields** `name`; `tau` [ms] time constant; `scales` amounts by what is scaled and its
     parameter, named as in `Network.set`: `{"E->E": {"gain": 0.5}, "E": {"tau_m": -0.1}}`, with
     `"gain"` of a projection or a coupling, `"weight"` of a stimulation of spikes, or parameters of
-    neurons, synapses, releases (of all that share these, `Network.sharing`) and stimuli; `source` a
-    population or a `Part` of one, None for no spikes; `signal` name of the input, None for none;
-    `per_spike`; `baseline`; `start` level at t = 0 (default: `baseline`); `lowest`, `highest`
-    bounds of f.
+    neurons, synapses, releases (of all that share these, `Network.sharing`) and stimuli (no
+    signals); `source` a population or a `Part`, None for no spikes; `signal` name of the input,
+    None for none; `per_spike`; `baseline`; `start` level at t = 0 (default: `baseline`); `lowest`,
+    `highest` bounds of f.
 
     **Raises** `ValueError` for a `tau` that is not above 0, neither source nor signal nor a start
     of its own, an amount that is no number, a negative `lowest`, or bounds that do not hold 1; from
-    `build`, for an unknown name or parameter, a duration that must be a whole number of steps, a
-    parameter of a rule of plasticity, and where a value times `lowest` or `highest` (or a million,
-    if there is no highest) could not be set: a time constant of 0, a probability above 1, gap
-    junctions that are not stable.
+    `Description`, for a signal with the name of a population or of another modulator (none feeds
+    another one); from `build`, for an unknown name or parameter, a duration that must be a whole
+    number of steps, a parameter of a rule of plasticity, and where a value times a factor within
+    the bounds (up to a million, if there is no highest) could not be set: a time constant of 0, a
+    probability above 1, gap junctions that are not stable. Everything that modulators may move at
+    once in one model, or at the gap junctions of a population, is tried together, in at most 64
+    combinations; `set` tries again.
 
     **Source** Potjans, Morrison, Diesmann (2010), doi:10.3389/fncom.2010.00141, on volume
     transmission from a population of dopamine neurons; Seamans, Yang (2004),

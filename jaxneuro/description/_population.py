@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import check_count, check_kind, check_name, check_size
+from .._checks import Named, check_count, check_kind, check_name, check_size
 from .._fields import check_lengths
 from .._types import Neuron
 from ..numerics import Distribution
@@ -14,7 +14,7 @@ from ..space import Free, Layout
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Population:
+class Population(Named):
     """Neurons of one model under one name.
 
     **Fields** `name`; `n` number of neurons (0 is allowed); `model` a neuron model, its

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import check_kind, check_name
+from .._checks import Named, check_kind, check_name
 from .._types import Plasticity, Release, Synapse
 from ..connectivity import Rule
 from ..numerics import Distribution
@@ -18,7 +18,7 @@ from ._receptors import check_receptor
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Projection:
+class Projection(Named):
     """The connections from one population to another.
 
     **Fields** `source`, `target` population names, or a `Part` of a population; `rule` who
@@ -31,7 +31,7 @@ class Projection:
     (`jn.plasticity`; None: they do not); `axonal` [ms] the part of every delay that a spike needs
     to the synapse; `initial` start values by name of state variables of the synapse (one number,
     one per target neuron or a distribution) and of the release (one per source neuron); `name`
-    (default "source->target").
+    (default "source->target"; `dataclasses.replace` keeps it, give another one with other ends).
 
     Equal synapses onto a population are one receptor, with the start values that one of them gives.
     Equal releases of a population with equal start values are one release (`Network.sharing`);

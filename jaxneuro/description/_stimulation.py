@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import check_kind, check_name
+from .._checks import Named, check_kind, check_name
 from .._fields import check_lengths
 from .._types import SpikeStimulus, Stimulus, Synapse
 from ..numerics import Distribution
@@ -17,7 +17,7 @@ from ._receptors import check_receptor
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Stimulation:
+class Stimulation(Named):
     """A stimulus into a population, or into a part of one.
 
     A stimulus that sends spikes (`Poisson`, `SpikeTimes`, ...) needs a `weight` and a `synapse`,

@@ -21,6 +21,8 @@ from ._gap_lists import gap_width as gap_width
 from ._gap_rows import gap_counts as gap_counts
 from ._gap_rows import gap_rows as gap_rows
 from ._gather import gather as gather
+from ._gather_table import LANES as LANES
+from ._gather_table import RUN as RUN
 from ._gather_table import GatherTable as GatherTable
 from ._gather_table import make_gather_table as make_gather_table
 from ._gather_table import read_gather_table as read_gather_table

@@ -5,6 +5,7 @@ from ._coupling import CouplingLayer as CouplingLayer
 from ._coupling import CouplingSpan as CouplingSpan
 from ._coupling import Side as Side
 from ._coupling_state import CouplingState as CouplingState
+from ._extremes import check_extremes as check_extremes
 from ._fixed_point import FixedPoint as FixedPoint
 from ._fixed_point import find_quanta as find_quanta
 from ._group import Group as Group
@@ -41,10 +42,12 @@ from ._plastic_state import PlasticState as PlasticState
 from ._rewire import rewire as rewire
 from ._ring import count_inputs as count_inputs
 from ._ring import input_rows as input_rows
+from ._signs import check_rule_sign as check_rule_sign
 from ._signs import sign_of as sign_of
 from ._spread_group import SpreadGroup as SpreadGroup
 from ._spread_network import SpreadNetwork as SpreadNetwork
 from ._stable_coupling import check_gap_junctions as check_gap_junctions
+from ._stable_coupling import largest_conductance as largest_conductance
 from ._start import Start as Start
 from ._state_bounds import check_state_value as check_state_value
 from ._stimuli import StimulusGroup as StimulusGroup

@@ -16,13 +16,14 @@ from ._named import projection
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Connections:
-    """The connections of a projection as NumPy arrays, one entry per synapse.
+    """The connections of a projection or a coupling as NumPy arrays, one entry each.
 
     Ordered by source, then target. The weight is the projection's own; its `gain`, which
     multiplies at delivery, is not in it.
 
     **Fields** `source`, `target` population names; `shape` their sizes; `pre`, `post` int64
-    indices in the populations; `weight` in the unit of the synapse; `delay` [ms].
+    indices in the populations; `weight` in the unit of the synapse; `delay` [ms]; `coupled`
+    whether they are those of a coupling.
     """
 
     source: str
@@ -32,6 +33,7 @@ class Connections:
     post: np.ndarray
     weight: np.ndarray
     delay: np.ndarray
+    coupled: bool = False
 
     def __len__(self) -> int:
         return self.pre.size
@@ -49,7 +51,8 @@ class Connections:
         return scipy.sparse.coo_array((getattr(self, values), (self.pre, self.post)), self.shape)
 
     def __repr__(self) -> str:
-        return f"Connections: {self.source} to {self.target}, {counted(len(self), 'synapse')}"
+        what = "coupled neighbour" if self.coupled else "synapse"
+        return f"Connections: {self.source} to {self.target}, {counted(len(self), what)}"
 
 
 def read_connections(net: Any, name: str, state: Any = None) -> Connections:
@@ -92,4 +95,4 @@ def _of_coupling(net: Any, layer: CouplingLayer) -> Connections:
     shape = net.populations[span.source], net.populations[span.target]
     none = np.zeros(pre.size)
     pre, post, weight = (x[order] for x in (pre, post, weight))
-    return Connections(span.source, span.target, shape, pre, post, weight, none)
+    return Connections(span.source, span.target, shape, pre, post, weight, none, True)

@@ -44,13 +44,15 @@ class ModulatorSpan(NamedTuple):
     """What a modulator is called and what sets it free.
 
     **Fields** `name`; `source` number of the group of its source neurons and `neurons`, which of
-    them, first and last + 1: None where no spikes set it free; `signal` name of an input, or None.
+    them, first and last + 1: None where no spikes set it free; `signal` name of an input, or None;
+    `scales` name and parameter of each of its reaches.
     """
 
     name: str
     source: int | None
     neurons: tuple[int, int] | None
     signal: str | None
+    scales: tuple[tuple[str, str], ...] = ()
 
 
 class ModulatorLayer(eqx.Module):

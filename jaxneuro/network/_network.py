@@ -148,7 +148,10 @@ class Network(eqx.Module):
         return sharing(self, name)
 
     def connections(self, name: str, state: NetworkState | None = None) -> Connections:
-        """The connections of a projection as NumPy arrays: sources, targets, weights, delays [ms].
+        """The connections of a projection or a coupling as NumPy arrays.
+
+        They are sources, targets, weights and delays [ms], which are 0 for a coupling. One between
+        two populations that see each other lists the way from its source to its target.
 
         With a `state`, the weights of a plastic projection are those of `weights`; without one,
         those at the start.
@@ -243,13 +246,16 @@ class Network(eqx.Module):
         `name` is a population (parameters of its model), a stimulation (of its stimulus) or a
         projection: its `gain`, its `weight` if that is one number, or parameters of its synapse, of
         its release or of its rule of plasticity; a coupling, likewise; or a modulator: its `tau`,
-        `per_spike` and `baseline`. Those of the synapse and of the release hold for every
-        name that shares it (`sharing`). Those of a rule also hold for spikes that its synapses have
-        not seen yet, because their rows wait: go on from `settled(state, name)` where that matters.
-        Works under `jit`, `vmap` and `grad`. A leaf changes its shape only if one of several
-        equal populations becomes different (one retrace).
+        `per_spike` and `baseline`. Parameters of a model inside a model have the name of its field,
+        or in a tuple that of its class, in front: `kinetics_alpha`, `nmda_mg`, `nmda_share`; a
+        signal is set as a whole. Those of the synapse and of the release hold for every name that
+        shares it (`sharing`). Those of a rule also hold for spikes that its synapses have not seen
+        yet, because their rows wait: go on from `settled(state, name)` where that matters. Works
+        under `jit`, `vmap` and `grad`. A leaf changes its shape only if one of several equal
+        populations becomes different (one retrace).
 
-        **Raises** `ValueError` for an unknown name or parameter, or a value out of range.
+        **Raises** `ValueError` for an unknown name or parameter, a value out of range, or one that
+        modulators could bring out of range.
         """
         return set_values(self, name, values)
 

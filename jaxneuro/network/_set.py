@@ -1,22 +1,21 @@
 """Sets parameter values by name, for `Network.set`."""
 
-import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
-import jax
 import numpy as np
 
 from .._arrays import as_array
 from .._checks import check_size, is_traced
-from .._fields import check_lengths, inner, parameters
-from .._types import Neuron, Plasticity, Stimulus
-from ..numerics import check_grid, check_stable, stream_key
-from ..stimuli import Signal
-from ._members import member, replace_member, replaced
+from .._fields import inner, named_parameters
+from ._connections import read_connections
+from ._extremes import check_extremes
+from ._members import replace_member, replaced
 from ._named import Holder, named, projection, stimulation
-from ._signs import check_set_sign
+from ._replace import with_parameters
+from ._signs import check_rule_sign, check_set_sign, rule_limits, sign_of
 from ._stable_coupling import check_gap_junctions
 
 # Sets one number that is not a parameter of a model: (network, label, value) -> network.
@@ -34,18 +33,24 @@ def set_values(net: Any, name: str, values: dict[str, Any]) -> Any:
             by_holder.setdefault(number, {})[key] = value
     for number, mine in by_holder.items():
         holder = found.holders[number]
-        net = eqx.tree_at(holder.model, net, _with(found.label, holder, net, mine))
+        net = eqx.tree_at(holder.model, net, with_parameters(found.label, holder, net, mine))
         if holder.kind == "population":
             check_gap_junctions(net.couplings, net.groups, net.dt, name)
+        if holder.kind == "plasticity":
+            _check_rule(net, holder, found.label)
     for key, value in values.items():
         if key in setters:
             net = setters[key](net, found.label, value)
+    touched = {found.holders[number].path for number in by_holder}
+    if name in net.coupled:
+        touched.add(("couplings", net.coupled.index(name)))
+    check_extremes(net, touched)
     return net
 
 
 def _parameters(model: Any) -> list[str]:
-    """The parts of a model that can be set: its parameters, and models inside it as a whole."""
-    return list(dict.fromkeys([*(f.name for f in parameters(type(model))), *inner(model)]))
+    """The parts of a model that can be set: its parameters, and models inside it, also whole."""
+    return list(dict.fromkeys([*named_parameters(model), *inner(model)]))
 
 
 def _setters(net: Any, name: str) -> dict[str, Setter]:
@@ -78,8 +83,8 @@ def _set_weight(net: Any, number: int, layer: int, index: int, value: Any, label
         )
     check_size(f"{label}: weight", value)
     if not is_traced(value):
-        now = None, 1.0
-        check_set_sign(label, net.groups[number], stimulus.receptor, ("weight", value), now)
+        new = "weight", value
+        check_set_sign(label, net.groups[number], stimulus.receptor, new, lambda _: 1.0)
     weight = replace_member(stimulus.weight, stimulus.sizes, index, value)
     return eqx.tree_at(lambda n: n.groups[number].stimuli[layer].weight, net, weight)
 
@@ -97,12 +102,55 @@ def _set_entry(net: Any, number: int, index: int, key: str, value: Any, label: s
     check_size(f"{label}: {key}", value)
     mine = pathway.members[index]
     if not any(map(is_traced, (value, pathway.weight, pathway.gain))):
-        weight, gain = (np.asarray(x)[index] for x in (pathway.weight, pathway.gain))
-        now = None if mine.individual else weight, gain
-        check_set_sign(label, net.groups[pathway.target], mine.receptor, (key, value), now)
+        others = functools.partial(_others_of_projection, net, number, index, key)
+        check_set_sign(label, net.groups[pathway.target], mine.receptor, (key, value), others)
     vector = getattr(pathway, key)
     vector = replaced(vector, index, as_array(value, vector.dtype))
     return eqx.tree_at(lambda n: getattr(n.pathways[number], key), net, vector)
+
+
+def _others_of_projection(net: Any, number: int, index: int, key: str, sign: int) -> Any:
+    """What a weight or a gain is multiplied by: the gain, or weights with the extremes of all.
+
+    Individual weights have the sign under the gain that there is; only at a gain of 0 they may
+    have any, and are read.
+    """
+    pathway = net.pathways[number]
+    weight, gain = (np.asarray(x)[index] for x in (pathway.weight, pathway.gain))
+    if key == "weight":
+        return gain
+    if pathway.plastic is not None:
+        limits = rule_limits(pathway.plastic.rule)
+        return 0.0 if limits is None else limits
+    if pathway.members[index].individual:
+        if gain:
+            return sign * np.sign(gain)
+        read = read_connections(net, pathway.members[index].name, None)
+        return _extremes(read.weight)
+    return weight
+
+
+def _others_of_coupling(layer: Any, key: str, sign: int) -> Any:
+    """The same for a coupling."""
+    if key == "weight":
+        return layer.gain
+    if not layer.span.individual:
+        return layer.weight
+    gain = np.asarray(layer.gain)
+    return sign * np.sign(gain) if gain else _extremes(layer.sides[0].weights)
+
+
+def _extremes(weights: Any) -> np.ndarray:
+    x = np.asarray(weights, np.float64)
+    return np.array([x.min(initial=0.0), x.max(initial=0.0)])
+
+
+def _check_rule(net: Any, holder: Holder, label: str) -> None:
+    """Raises `ValueError` for a rule whose weights may come to have the wrong sign."""
+    pathway = net.pathways[holder.path[1]]
+    group = net.groups[pathway.target]
+    sign = sign_of(group.model, group.receptors[pathway.members[0].receptor])
+    check_rule_sign(label, sign, pathway.plastic.rule, pathway.gain)
 
 
 def _set_coupling(net: Any, number: int, key: str, value: Any, label: str) -> Any:
@@ -117,52 +165,11 @@ def _set_coupling(net: Any, number: int, key: str, value: Any, label: str) -> An
         raise ValueError(f"{label}: {key} must be one number; got shape {np.shape(value)}")
     check_size(f"{label}: {key}", value)
     if not any(map(is_traced, (value, layer.weight, layer.gain))):
-        now = None if layer.span.individual else layer.weight, layer.gain
+        others = functools.partial(_others_of_coupling, layer, key)
         target = net.groups[layer.sides[0].target]
-        check_set_sign(label, target, layer.span.receptor, (key, value), now)
+        check_set_sign(label, target, layer.span.receptor, (key, value), others)
     value = as_array(value, getattr(layer, key).dtype)
     net = eqx.tree_at(lambda n: getattr(n.couplings[number], key), net, value)
     if layer.release is None:
         check_gap_junctions(net.couplings, net.groups, net.dt)
     return net
-
-
-def _or_each(shapes: tuple) -> str:
-    """That an array may be given, too, for messages."""
-    return f" or of shape {shapes[1]}" if len(shapes) > 1 else ""
-
-
-def _with(label: str, holder: Holder, net: Any, values: dict[str, Any]) -> Any:
-    """A merged model with parameters of one member replaced, checked as when made."""
-    model, sizes, index = holder.model(net), holder.sizes, holder.member
-    for key, value in values.items():
-        # Whole models are checked below.
-        allowed = ((),) if isinstance(model, Plasticity) else ((), (sizes[index],))
-        if key not in inner(model) and np.shape(value) not in allowed:
-            raise ValueError(
-                f"{label}: {key} must be one number{_or_each(allowed)}; got shape {np.shape(value)}"
-            )
-    old, key = member(model, sizes, index), stream_key(0, label, "stimulus")
-    ready = {  # as build leaves them: times as whole steps
-        name: x.prepare(f"{label}: {name}", sizes[index], net.dt, key)
-        if isinstance(x, Signal)
-        else x
-        for name, x in values.items()
-    }
-    try:
-        new = dataclasses.replace(old, **ready)
-    except ValueError as error:
-        raise ValueError(f"{label}: {error}") from None
-    if jax.tree.structure(new) != jax.tree.structure(old):
-        raise ValueError(
-            f"{label}: {', '.join(values)} must stay of its kind: a number (or one per neuron) "
-            "where it was a number, a whole signal of the same class where it was a signal, "
-            "amplitude=Sinusoid(10.0, 2.0, 8.0). Build another network for another kind"
-        )
-    check_lengths(label, new, sizes[index], label)
-    check_grid(label, new, net.dt)
-    if isinstance(new, Neuron):
-        check_stable(label, new, net.dt)
-    if isinstance(new, Stimulus):  # what build checks is checked for new values too
-        new.prepare(label, sizes[index], net.dt, key)
-    return replace_member(model, sizes, index, new)

@@ -1,9 +1,12 @@
 """Which sign the weights of a receptor must have, and whether a number that is set has it."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from .._checks import is_traced
+from .._text import an
 from .._types import Neuron, Synapse
 from ..synapses import Direct
 
@@ -14,29 +17,73 @@ def sign_of(neuron: Neuron, receptor: Synapse) -> tuple[int, str]:
     if isinstance(receptor, Direct):
         sign = neuron.port_signs.get(receptor.port, 0)
         kind = "excitatory" if sign > 0 else "inhibitory"
-        return sign, f"it goes to the {kind} port {receptor.port!r} of a {type(neuron).__name__}"
+        return sign, f"it goes to the {kind} port {receptor.port!r} of {an(type(neuron).__name__)}"
     reversal = f" (an inhibitory {name} has a low e_rev)" if hasattr(receptor, "e_rev") else ""
-    return receptor.weight_sign, f"what arrives at a {name} opens its channels{reversal}"
+    return receptor.weight_sign, f"what arrives at {an(name)} opens its channels{reversal}"
 
 
 def check_set_sign(
-    label: str, group: Any, receptor: int | None, new: tuple[str, Any], now: tuple[Any, Any]
+    label: str, group: Any, receptor: int | None, new: tuple[str, Any], others: Callable[[int], Any]
 ) -> None:
     """Raises `ValueError` for a weight or a gain that makes weights of the wrong sign.
 
     `receptor` is the number of the one that is reached, None for gap junctions; `new` the name of
-    the value and the value; `now` weight and gain before, the weight None if it is individual:
-    such weights have the right sign under the gain that there was.
+    the value and the value; `others` gives, for a sign, what the value is multiplied by: the gain,
+    or weights, of which the extremes do.
     """
     sign, why = 1, "it is the conductance of gap junctions"
     if receptor is not None:
         sign, why = sign_of(group.model, group.receptors[receptor])
-    (key, value), (weight, gain) = new, now
-    if weight is None:
-        weight = sign * np.sign(gain)
-    factor = gain if key == "weight" else weight
-    worst = float(np.min(sign * np.asarray(value) * np.asarray(factor), initial=0.0))
+    if not sign:
+        return
+    key, value = new
+    worst = _worst(sign, np.asarray(value)[..., None], others(sign))
     if worst < 0.0:
-        must = "at least 0" if sign > 0 else "at most 0"
         times = f"times {'the gain' if key == 'weight' else 'a weight'} "
-        raise ValueError(f"{label}: the {key} {times}must be {must}, {why}; got {sign * worst:g}")
+        raise ValueError(
+            f"{label}: the {key} {times}must be {_must(sign)}, {why}; got {_got(sign, worst)}"
+        )
+
+
+def check_rule_sign(label: str, sign: tuple[int, str], rule: Any, gain: Any) -> None:
+    """Raises `ValueError` for a rule of plasticity that may bring weights to the wrong sign.
+
+    Its weights lie between its limits. `sign` as of `sign_of`; a gain of 0 allows any.
+    """
+    wanted, why = sign
+    limits = rule_limits(rule)
+    if not wanted or limits is None or is_traced(gain) or not np.all(gain):
+        return
+    worst = _worst(wanted, gain, limits)
+    if worst < 0.0:
+        raise ValueError(
+            f"{label}: plasticity {type(rule).__name__}: the weights that it allows, from "
+            f"{limits[0]:g} to {limits[1]:g}, times the gain must be {_must(wanted)}, {why}; got "
+            f"{_got(wanted, worst)}. Give it other bounds, such as w_min=0.0"
+        )
+
+
+def rule_limits(rule: Any) -> np.ndarray | None:
+    """The lowest and the highest weight that a rule allows; None where they are not known."""
+    limits = rule.limits()
+    if any(map(is_traced, limits)):
+        return None
+    low, high = (
+        x if bound is None else float(bound) for bound, x in zip(limits, (-np.inf, np.inf))
+    )
+    return np.array([low, high])
+
+
+def _worst(sign: int, value: Any, others: Any) -> float:
+    """The product that is furthest on the wrong side, 0 if none is."""
+    others = np.asarray(others, np.float64)
+    products = np.multiply(sign * np.asarray(value, np.float64), others)
+    return float(np.nanmin(products, initial=0.0))  # 0 times no limit
+
+
+def _must(sign: int) -> str:
+    return "at least 0" if sign > 0 else "at most 0"
+
+
+def _got(sign: int, worst: float) -> str:
+    return f"{sign * worst:g}"

@@ -19,6 +19,7 @@ from jax import lax
 
 from .._arrays import as_array
 from .._checks import is_traced
+from .._text import an
 from .._types import Drive, Neuron
 from ._group import initial_state
 from ._initial import replace_variable
@@ -144,7 +145,7 @@ def _check(population: str, model: Neuron, parts: list[tuple[str, Any]], dt: flo
         names = " and ".join(repr(name) for name, _ in parts)
         raise ValueError(
             f"coupling {names}: the gap conductances at a neuron of {population!r} must add up to "
-            f"at most {limit:.4g} at dt = {dt:g} ms, above which a {type(model).__name__} is not "
+            f"at most {limit:.4g} at dt = {dt:g} ms, above which {an(type(model).__name__)} is not "
             f"stable with them; got {most:.4g}. Take smaller conductances or a smaller dt, or, if "
             "the model takes a method, jn.integrators.exponential_euler"
         )

@@ -121,9 +121,10 @@ class Record:
         }
         nothing = [name for name, names in every.items() if not names]
         if nothing:
+            spikes = " and record its spikes" if nothing[0] in net.populations else ""
             raise ValueError(
-                f"Record: {nothing[0]!r} has no state variable that is a number; leave it out and "
-                "record its spikes"
+                f"Record: {nothing[0]!r} has no state variable that is a number; leave it "
+                f"out{spikes}"
             )
         record = dataclasses.replace(self, variables=every)
         record._check_neurons(net, state)

@@ -1,37 +1,24 @@
 """Several receptors that one arrival reaches."""
 
-import collections
-import functools
 from typing import Any
 
 import equinox as eqx
 import jax
+import numpy as np
 
-from .._checks import check_bounds
+from .._arrays import as_array
+from .._checks import check_bounds, is_traced
+from .._fields import part_names
 from .._types import Drive, Synapse, add_drives, state_variables
 from ._into import Into
+from ._several_state import state_class
 
 
-@functools.cache
-def _state_class(names: tuple[str, ...]) -> Any:
-    """The type of a state with these variables: one for equal names, which can be pickled."""
-    base = collections.namedtuple("SeveralState", names)
-    made = type("SeveralState", (base,), {"__slots__": (), "__reduce__": _reduced})
-    made.__module__ = __name__
-    return made
-
-
-def _reduced(state: Any) -> tuple:
-    return _state_of, (state._fields, tuple(state))
-
-
-def _state_of(names: tuple[str, ...], values: tuple) -> Any:
-    return _state_class(names)(*values)
-
-
-def _as_shares(values: Any) -> tuple[float, ...]:
+def _as_shares(values: Any) -> tuple:
+    """Each share as a leaf of its own, so that it can be set, scaled and differentiated."""
     try:
-        return tuple(float(x) for x in tuple(values))
+        known = (x if isinstance(x, jax.Array) else float(x) for x in tuple(values))
+        return tuple(x if isinstance(x, jax.Array) else as_array(x, np.float64) for x in known)
     except (TypeError, ValueError):
         raise ValueError(
             f"Several: shares must be one number per part, such as (1.0, 0.3); got {values!r}"
@@ -47,7 +34,8 @@ class Several(Synapse):
     `ampa_g`, `nmda_g`, `nmda_v`; of a class that occurs more than once with a number, `nmda1_g`.
 
     **Fields** `parts`: a tuple of synapses without ports, none of them `Several`; `shares`: a tuple
-    of numbers, one per part.
+    of numbers, one per part. `Network.set` and modulators know them by the same names:
+    `nmda_share`, and parameters of the parts, `nmda_mg`.
 
     **Step** `arrivals` (n,) times its share are the arrivals of each part.
 
@@ -60,7 +48,9 @@ class Several(Synapse):
     """
 
     parts: tuple[Synapse, ...]
-    shares: tuple[float, ...] = eqx.field(static=True, converter=_as_shares)
+    shares: tuple[float, ...] = eqx.field(
+        converter=_as_shares, metadata={"each_of": ("parts", "share")}
+    )
 
     def __check_init__(self) -> None:
         if not isinstance(self.parts, tuple) or not self.parts:
@@ -81,9 +71,11 @@ class Several(Synapse):
                 f"Several: shares must be one number per part, {len(self.parts)}; got "
                 f"{len(self.shares)}"
             )
-        check_bounds("Several: shares", self.shares)
-        for part, share in zip(self.parts, self.shares):
-            if share * part.weight_sign < 0:
+        for name, part, share in zip(part_names(self.parts), self.parts, self.shares):
+            if np.ndim(share):
+                raise ValueError(f"Several: {name}_share must be one number; got {share!r}")
+            check_bounds(f"Several: shares: {name}_share", share)
+            if not is_traced(share) and np.asarray(share) * part.weight_sign < 0:
                 raise ValueError(
                     f"Several: the share of {type(part).__name__}, whose channels arrivals open, "
                     f"must be at least 0; got {share:g}"
@@ -92,8 +84,7 @@ class Several(Synapse):
     @property
     def weight_sign(self) -> int:  # type: ignore[override]
         """That of the parts whose weights have one."""
-        signs = (part.weight_sign for part, share in zip(self.parts, self.shares) if share > 0)
-        return next((sign for sign in signs if sign), 0)
+        return next((part.weight_sign for part in self.parts if part.weight_sign), 0)
 
     def init(self, n: int) -> Any:
         return self._joined([part.init(n) for part in self.parts])
@@ -110,9 +101,9 @@ class Several(Synapse):
 
     def _joined(self, states: list) -> Any:
         """One flat state of the states of the parts."""
-        kinds = [type(part).__name__.lower() for part in self.parts]
-        names = []
-        for k, (kind, state) in enumerate(zip(kinds, states)):
-            number = kinds[: k + 1].count(kind) if kinds.count(kind) > 1 else ""
-            names += [f"{kind}{number}_{variable}" for variable in state_variables(state)]
-        return _state_class(tuple(names))(*jax.tree.leaves(states))
+        names = [
+            f"{part}_{variable}"
+            for part, state in zip(part_names(self.parts), states)
+            for variable in state_variables(state)
+        ]
+        return state_class(tuple(names))(*jax.tree.leaves(states))

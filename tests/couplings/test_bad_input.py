@@ -55,8 +55,11 @@ class Weighted(rl.RateRelease):
     weight: jn.Parameter = jn.param(1.0)
 
 
-OPENS = "what arrives at a AMPA opens its channels"
-EX, IN = "it goes to the excitatory port 'ex' of a IafPscExp", "inhibitory port 'in' of a IafPscExp"
+OPENS = "what arrives at an AMPA opens its channels"
+EX, IN = (
+    "it goes to the excitatory port 'ex' of an IafPscExp",
+    "inhibitory port 'in' of an IafPscExp",
+)
 REFUSED = {
     # a reversal potential on a current, and other parameters that are not there
     "e_rev": (
@@ -69,6 +72,20 @@ REFUSED = {
     "no such parameter": (
         lambda: LIF(tau_mem=10.0),
         "no parameter of LIF named 'tau_mem'; did you mean 'tau_m'.*'tau_m', 'c_m'",
+    ),
+    "e_rev without a name": (
+        lambda: syn.Exponential(5.0, -70.0),
+        "Exponential: at most 1 values .*tau_syn.*got 2; a current has no reversal potential",
+    ),
+    "delay of a coupling": (
+        lambda: couple(delay=1.0),
+        "no parameter of Coupling named 'delay'.*'source', 'target'.*'weight'",
+    ),
+    "no shares": (lambda: syn.Several((syn.AMPA(),)), "Several needs shares; give shares="),
+    "no weight": (lambda: jn.Coupling("E", "E", C.AllToAll()), "Coupling needs weight; give"),
+    "no delay": (
+        lambda: jn.Projection("E", "E", C.AllToAll(), weight=1.0),
+        "Projection needs delay and synapse; give delay=",
     ),
     # ends of couplings
     "a stimulus": (
@@ -103,6 +120,14 @@ REFUSED = {
     "port": (
         lambda: couple(release=rl.PulsedTransmitter(), synapse=syn.DopaGluGABA()),
         "'E~E': synapse: DopaGluGABA has several inputs, 'glutamate'.*name one of them",
+    ),
+    "with itself": (
+        lambda: build(couple(rule=C.OneToOne())),
+        "'E~E': gap junctions join a neuron with another one; OneToOne connects each with itself",
+    ),
+    "twice in one direction": (
+        lambda: build(couple(rule=C.Explicit([0, 0, 1], [1, 1, 0]))),
+        "neurons 0 and 1 are listed more than once in one direction. List each pair once",
     ),
     "no such port": (lambda: syn.Into(syn.DopaGluGABA(), "ex"), "no port 'ex'; it has 'glutamate'"),
     "gain": (lambda: couple(gain=[1.0, 2.0]), "coupling 'E~E': gain must be one number"),
@@ -184,6 +209,10 @@ REFUSED = {
     "stimulation": (lambda: build(stimulate(-1.0)), f"stimulation 'in': the weight .*{OPENS}"),
     "stimulation law": (lambda: build(stimulate(jn.Uniform(-1.0, 1.0))), "bound the distribution"),
     "stimulation each": (lambda: build(stimulate(np.arange(6.0) - 2.0)), f"{OPENS}.*got -2"),
+    "a rule with weights below 0": (
+        lambda: build(project(plasticity=jn.plasticity.TraceSTDP(w_min=-5.0))),
+        f"TraceSTDP: the weights that it allows, from -5 to 1, .*at least 0, {OPENS}.*got -5",
+    ),
     "port ex": (lambda: build(project(-1.0, syn.Direct("ex")), model=PSC()), f"at least 0, {EX}"),
     "port in": (lambda: build(project(1.0, syn.Direct("in")), model=PSC()), f"at most 0, .*{IN}"),
     "port function": (
@@ -239,8 +268,11 @@ NET = build(
     project(1.0, name="amp"),
     project(jn.Uniform(0.0, 1.0), name="each"),
     project(-2.0, gain=-1.0, name="both"),
+    project(jn.Uniform(0.5, 1.0), gain=0.0, name="silent"),
+    project(0.5, gain=0.0, name="learns", plasticity=jn.plasticity.TraceSTDP()),
     stimulate(1.0),
     couple(name="gap"),
+    couple(weight=jn.Uniform(0.0, 1.0), gain=0.0, name="open"),
     couple(weight=jn.Uniform(0.0, 1.0), name="graded", **GRADED),
 )
 SET = {
@@ -248,6 +280,9 @@ SET = {
     "weight": ("amp", {"weight": -3.0}, f"the weight times the gain must .*{OPENS}.*got -3"),
     "both": ("both", {"gain": 1.0}, "must be at least 0.*got -2"),
     "individual": ("each", {"gain": -1.0}, "projection 'each': the gain times a weight"),
+    "silent": ("silent", {"gain": -1.0}, f"'silent': the gain times a weight .*{OPENS}.*got -0"),
+    "open": ("open", {"gain": -1.0}, "'open': the gain times a weight .*of gap junctions; got -0"),
+    "plastic": ("learns", {"gain": -1.0}, f"'learns': the gain times a weight .*{OPENS}.*got -1"),
     "stimulation": ("in", {"weight": -1.0}, "stimulation 'in': the weight"),
     "gap": ("gap", {"gain": -1.0}, "coupling 'gap': the gain .*gap junctions; got -1"),
     "gap weight": ("gap", {"weight": np.nan}, "coupling 'gap': weight must be finite"),
@@ -286,6 +321,15 @@ def test_what_set_takes():
         NET.set(name, **values)
 
 
+def test_a_rule_that_is_set_is_checked():
+    """With the gain there is then."""
+    learning = NET.set("learns", gain=2.0)
+    for values in ({"w_min": -1.0}, {"w_max": 3.0, "w_min": -0.5}):
+        with pytest.raises(ValueError, match=f"TraceSTDP: the weights that it allows, .*{OPENS}"):
+            learning.set("learns", **values)
+    learning.set("learns", w_min=0.1, w_max=3.0)
+
+
 def test_names_that_are_read():
     state = NET.init(0)
     for call, message in (
@@ -295,6 +339,10 @@ def test_names_that_are_read():
         ),
         (lambda: NET.read(state, "graded", "v"), "coupling 'graded' named 'v'.*'g'"),
         (lambda: NET.read(state, "gaps", "v"), "named 'gaps'; did you mean 'gap'"),
+        (
+            lambda: jn.simulate(NET, 0.1, record=jn.Record(variables={"gap": ...})),
+            "Record: 'gap' has no state variable that is a number; leave it out$",
+        ),
         (lambda: NET.weights(state, "gap"), "no projection named 'gap'"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -160,7 +160,7 @@ def test_each_pair_is_drawn_once(rule):
     assert not g.diagonal().any()
     assert ((g == 0) | ((g >= 0.5) & (g <= 1.5))).all()
     pairs = (g > 0).sum() / 2
-    p = made.estimate().synapses / n**2
+    p = made.estimate().neighbours / n**2
     assert abs(pairs - p * n * (n - 1) / 2) < 4 * np.sqrt(n * n / 2 * p * (1 - p)) + p * n
     assert np.unique(g[g > 0]).size > 0.9 * pairs  # as many as a table of quantiles has
     np.testing.assert_allclose(g[g > 0].mean(), 1.0, atol=4 * np.sqrt(1 / 12 / pairs))
@@ -187,10 +187,11 @@ def test_a_graded_coupling_is_one_way_unless_told_and_keeps_autapses():
 
 
 def test_listed_pairs_count_once():
-    """Both orders and repetitions are one pair; one of two weights is an error."""
-    pre, post = [0, 1, 2, 2], [1, 0, 3, 3]
+    """Both orders are one pair; one of two weights, or one listed again, is an error."""
+    pre, post = [0, 1, 2, 3], [1, 0, 3, 2]
     net = build([lif()], [jn.Coupling("E", "E", explicit(pre, post), weight=[2.0, 2.0, 3.0, 3.0])])
     read = net.connections("E~E")
+    assert repr(read) == f"Connections: E to E, {len(read)} coupled neighbours"
     assert list(zip(read.pre, read.post, read.weight)) == [
         (0, 1, 2),
         (1, 0, 2),
@@ -200,6 +201,8 @@ def test_listed_pairs_count_once():
     assert not read.delay.any()
     with pytest.raises(ValueError, match="neurons 2 and 3 are listed more than once"):
         build([lif()], [jn.Coupling("E", "E", explicit(pre, post), weight=[2.0, 2.0, 3.0, 4.0])])
+    with pytest.raises(ValueError, match="neurons 0 and 1 are listed more than once in one dir"):
+        build([lif()], [jn.Coupling("E", "E", explicit([0, 0], [1, 1]), weight=1.0)])
 
 
 def test_parts_without_a_common_neuron_see_each_other():

@@ -8,6 +8,7 @@ import pytest
 import jaxneuro as jn
 from jaxneuro.network import _stable_coupling
 from jaxneuro.network._stable_coupling import largest_conductance
+from scripts.zoo_gap_limits import LIMITS
 from tests.couplings.networks import build, explicit, voltages
 from tests.zoo import NEURONS
 
@@ -105,6 +106,13 @@ def test_neurons_that_grow_alone_have_a_largest():
         ("FitzHughNagumo", NEURONS["FitzHughNagumo"].model),
     ):
         assert largest_conductance(model, 0.1) > 1e-3, name
+
+
+def test_the_page_has_the_limits():
+    """Those of three models, as the table was measured."""
+    for name in ("LIF", "QIF", "Izhikevich"):
+        limit = largest_conductance(getattr(neurons, name)(), 0.1)
+        assert limit == pytest.approx(LIMITS[name], rel=1e-3)
 
 
 def test_couplings_count_together():

@@ -123,6 +123,54 @@ def test_info_builds_nothing(tmp_path):
     assert rows["Current->I"] == ["Current->I", "Current", "I"]
 
 
+@pytest.fixture
+def coupled(tmp_path):
+    """Gap junctions, and two modulators of which one follows a signal."""
+    cells = jn.Population("E", 30, jn.neurons.LIF())
+    rule = jn.connectivity.FixedProbability(0.2)
+    synapse = jn.synapses.Exponential()
+    network = jn.Description(
+        [cells],
+        [jn.Projection("E", "E", rule, weight=1.0, delay=1.0, synapse=synapse)],
+        couplings=[jn.Coupling("E", "E", rule, weight=1.0)],
+        modulators=[
+            jn.Modulator("calm", 5.0, {"E->E": {"gain": 0.5}}, signal="light"),
+            jn.Modulator("da", 5.0, {"E": {"e_l": 0.01}}, source="E", highest=2.0, lowest=0.5),
+        ],
+    )
+    jn.io.write_description(network, tmp_path / "coupled.json")
+    return tmp_path / "coupled.json"
+
+
+def test_info_of_couplings_and_modulators(main, coupled, capsys):
+    assert main("info", coupled) == 0
+    printed = capsys.readouterr().out
+    rows = [line.split() for line in printed.splitlines() if line.strip()]
+    assert "about 180 synapses, about 180 coupled neighbours" in printed
+    totals = [row for row in rows if row[:2] == ["in", "all"]]
+    parts = [row for row in rows if row[0] in ("E->E", "E~E")]
+    assert [row[1:4] for row in parts] == [row[2:5] for row in totals]
+    assert parts[1][4:] == ["FixedProbability", "gap", "junctions"]
+    assert ["calm", "light", "E->E:", "gain"] in rows
+    assert ["da", "E", "E:", "e_l"] in rows
+
+
+def test_inputs_of_a_run(main, coupled, capsys):
+    """A number, or a file; without the signal the error says how to give it."""
+    short = ("run", coupled, "--seconds", 0.002, "--out", "r.npz", "--record", "calm:level")
+    assert main(*short) == 2
+    assert "needs the signal 'light'; give --input light=0.0" in capsys.readouterr().err
+    assert main(*short, "--input", "light=0.5") == 0
+    one = jn.Result.load("r.npz").traces["calm"]["level"]
+    np.save("light.npy", np.full(20, 0.5))
+    assert main(*short, "--input", "light=light.npy", "E=0") == 0
+    np.testing.assert_array_equal(one, jn.Result.load("r.npz").traces["calm"]["level"])
+    assert one[-1] > 5
+    for bad, message in (("light", "NAME=VALUE"), ("light=x", "number or an .npy file; got 'x'")):
+        assert main(*short, "--input", bad) == 2
+        assert message in capsys.readouterr().err
+
+
 def test_models(main, capsys):
     assert main("models") == 0
     assert "\n  LIF: tau_m = 10.0 ms, c_m" in capsys.readouterr().out
@@ -160,11 +208,11 @@ WRONG = {
     ),
     "name of --record": (
         ("run", "net.toml", "--record", "X:v"),
-        "stimulation of spikes 'X'",
+        "graded coupling or modulator 'X'",
     ),
     "current of --record": (
         ("run", "net.toml", "--record", "Current->I:v"),
-        "no population, projection or stimulation of spikes 'Current->I'",
+        "no population, projection, stimulation of spikes, graded coupling or modulator",
     ),
     "form of --record": (("run", "net.toml", "--record", "E"), "NAME:VARIABLE, such as E:v"),
     "variable": (("run", "net.toml", "--record", "E:w"), "named 'w'"),

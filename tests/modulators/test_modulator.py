@@ -214,11 +214,11 @@ BAD = {
     "a sign that would turn": (lambda: simple({}, lowest=-0.1), "from 0 to 1.*got -0.1"),
     "a time constant of 0": (
         lambda: built(simple({"A": {"tau_m": -1.0}})),
-        "tau_m of 'A' times 0, its lowest factor.*tau_m must be .*above 0.*Give lowest=",
+        "modulator 'm': tau_m of 'A' times 0, .*tau_m must be .*above 0.*Give lowest=",
     ),
     "a probability above 1": (
         lambda: built(simple({"slow": {"U": 1.0}}, highest=3.0)),
-        "U of 'slow' times 3, its highest factor.*U must be .*at most 1.*Give highest=",
+        "U of 'slow' times 3, .*U must be .*at most 1.*Give highest=",
     ),
     "a weight where none is": (
         lambda: built(simple({"wave": {"weight": 1.0}})),
@@ -236,7 +236,7 @@ BAD = {
             ),
             *(1, DT),
         ),
-        "gain of 'gap' times 4, its highest factor.*must add up to at most 9.7",
+        "modulators 'p' and 'q': gain of 'gap' times 4, .*must add up to at most 9.7",
     ),
     "signal": (lambda: simple({}, signal=""), "signal must be the name of an input; got ''"),
     "source": (
@@ -246,6 +246,14 @@ BAD = {
     "a population's signal": (
         lambda: described(modulators=[simple({}, signal="A")]),
         "signal 'A' must not have the name of a population",
+    ),
+    "another modulator's level": (
+        lambda: described(modulators=[simple({}, signal="k"), jn.Modulator("k", 1.0, start=1.0)]),
+        "signal 'k' is an input of the run, and must not have the name of another modulator",
+    ),
+    "a number that float32 does not hold": (
+        lambda: built(simple({"A": {"e_l": 0.1}}, per_spike=1e300)),
+        "modulator 'm': per_spike must be at most 3.4.* in float32; got 1e",
     ),
     "a taken name": (
         lambda: described(modulators=[jn.Modulator("A", 1.0, start=1.0)]),
@@ -300,3 +308,10 @@ def test_a_parameter_may_be_called_gain():
     m = simple(scales, lowest=0.5, highest=2.0)
     net = jn.build(jn.Description(cells, modulators=[m]), 0, DT)
     assert len(net.modulators[0].reaches) == len(names) >= 1
+
+
+def test_a_modulator_that_nothing_reads_is_said(caplog):
+    """It can be recorded, but it does nothing."""
+    cells = [jn.Population("R", 2, jn.neurons.LIF())]
+    jn.build(jn.Description(cells, modulators=[simple({})]), 0, DT)
+    assert "modulator 'm' scales nothing, and no rule of plasticity reads it" in caplog.text

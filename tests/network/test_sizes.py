@@ -100,3 +100,22 @@ def test_printing_is_short():
     for thing in (result, result.network, balanced()):
         assert len(repr(thing)) < 200
     assert repr(result).startswith("Result: 5 ms of Network: 2 populations")
+
+
+def test_couplings_are_as_large_as_estimated():
+    """To a tenth, with padding: one population, two ways, one way, and listed pairs."""
+    cells = [jn.Population(name, n, jn.neurons.LIF()) for name, n in (("A", 600), ("B", 250))]
+    rule, graded = jn.connectivity.FixedProbability(0.1), jn.release.VoltageRelease()
+    pairs = jn.connectivity.Explicit(np.arange(600), (np.arange(600) + 1) % 600)
+    for coupling in (
+        jn.Coupling("A", "A", rule, weight=1.0),
+        jn.Coupling("A", "A", rule, weight=jn.Uniform(0.0, 1.0)),
+        jn.Coupling("A", "B", rule, weight=1.0),
+        jn.Coupling("A", "B", rule, weight=1.0, release=graded, synapse=jn.synapses.AMPA()),
+        jn.Coupling("A", "A", pairs, weight=1.0),
+    ):
+        description = jn.Description(cells, couplings=[coupling])
+        expected, net = description.estimate(), jn.build(description, 0, 0.1)
+        assert expected.synapses == 0
+        assert expected.neighbours == pytest.approx(net.n_couplings, rel=0.05)
+        assert expected.bytes == pytest.approx(net.connection_bytes, rel=0.1)

@@ -94,7 +94,8 @@ BAD = {
     "too few": (((AMPA(), NMDA()), (1.0,)), "one number per part, 2; got 1"),
     "a number": (((AMPA(),), 1.0), "one number per part"),
     "text": (((AMPA(),), ("a",)), "one number per part"),
-    "not finite": (((AMPA(),), (np.nan,)), "shares must be finite"),
+    "not finite": (((AMPA(),), (np.nan,)), "shares: ampa_share must be finite"),
+    "an array": (((AMPA(),), (jnp.ones(2),)), "ampa_share must be one number"),
 }
 
 
