@@ -13,7 +13,7 @@ from .._text import counted
 from ._edge_columns import Source, read_first_column
 from ._pair_order import pair_order
 
-_BLOCK = 1 << 18
+_BLOCK = 1 << 14
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio
 _LARGEST_INDEX = 2**31 - 1
 _NEURONS = "Explicit.from_edges: neurons"
@@ -71,7 +71,9 @@ def read_edges(
         ids = _sorted_names(sides, i, j) if neurons is None else _given(neurons)
         known = _Ids(ids)
         i, j = known.indices(_label(sides[0]), i), known.indices(_label(sides[1]), j)
-    return *_without_repeats(i, j, w, ids, duplicates), ids
+    i, j, w = _without_repeats(i, j, w, ids, duplicates)
+    i.flags.writeable = j.flags.writeable = False  # they are ours
+    return i, j, w, ids
 
 
 def _label(name: Any, what: str = "neurons") -> str:
@@ -83,7 +85,7 @@ def _bad_row(what: str, must: str, got: Any, row: int, then: str) -> ValueError:
 
 
 def _weights(name: Any, x: np.ndarray) -> np.ndarray:
-    """Weights as finite numbers."""
+    """Weights as finite numbers; those of 32 bits and more keep their dtype."""
     if x.dtype.kind not in "iuf":
         try:
             x = x.astype(np.float64)
@@ -92,7 +94,8 @@ def _weights(name: Any, x: np.ndarray) -> np.ndarray:
             raise _bad_row(
                 _label(name, "weights"), "must be numbers", repr(got), row, "Mend the row"
             ) from None
-    x = x.astype(np.float64, copy=False)
+    if x.dtype not in (np.int32, np.int64, np.float32):
+        x = x.astype(np.float64, copy=False)
     bad = ~np.isfinite(x)
     if bad.any():
         row = int(bad.argmax())
@@ -119,7 +122,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _plain(name: Any, x: np.ndarray) -> np.ndarray:
-    """Numbers of neurons as int64; names as they are, or as objects."""
+    """Numbers of neurons as signed integers; names as they are, or as objects."""
     if x.size == 0:
         return x.astype(np.int64)
     if x.dtype.kind == "f":
@@ -143,7 +146,7 @@ def _plain(name: Any, x: np.ndarray) -> np.ndarray:
         return _numbers(name, x, 2**63 - 1)
     if x.dtype.kind not in "iUO":
         raise ValueError(f"{_label(name)} must be whole numbers or names; got {x.dtype}")
-    return x.astype(np.int64, copy=False) if x.dtype.kind == "i" else x
+    return x
 
 
 def _missing(what: str, row: int) -> ValueError:
@@ -151,7 +154,7 @@ def _missing(what: str, row: int) -> ValueError:
 
 
 def _numbers(name: Any, x: np.ndarray, largest: int = _LARGEST_INDEX) -> np.ndarray:
-    """Whole numbers that are indices."""
+    """A copy of whole numbers that are indices."""
     low, high = int(x.min(initial=0)), int(x.max(initial=0))
     if low < 0 or high > largest:
         row = int(x.argmin() if low < 0 else x.argmax())
@@ -163,7 +166,7 @@ def _numbers(name: Any, x: np.ndarray, largest: int = _LARGEST_INDEX) -> np.ndar
         )
         must = f"must be indices from 0 to {largest}"
         raise _bad_row(_label(name), must, x[row], row, then)
-    return x.astype(np.int64, copy=False)
+    return x.astype(np.int64)
 
 
 def _sorted_names(names: tuple[Any, Any], *sides: np.ndarray) -> np.ndarray:
@@ -200,7 +203,9 @@ def _given(neurons: Any) -> np.ndarray:
             f"frame, too), or the path of a file; got shape {x.shape}"
         )
     x = _plain("neurons", x)
-    if x.dtype.kind != "i":
+    if x.dtype.kind == "i":
+        x = x.astype(np.int64)
+    else:
         missing = np.fromiter(map(_is_missing, x), bool, x.size)
         if missing.any():
             raise _missing(_NEURONS, int(missing.argmax()))
@@ -261,7 +266,7 @@ class _Ids:
     def _numbers(self, block: np.ndarray) -> np.ndarray:
         if self.ids.size == 0:
             return np.full(block.size, -1)
-        block = np.ascontiguousarray(block)
+        block = np.ascontiguousarray(block, np.int64)
         place = self._place(block)
         found = self.table[place]
         other = np.flatnonzero((self.ids[found] != block) & (found >= 0))
@@ -292,7 +297,9 @@ def _without_repeats(
     if duplicates == "keep" or i.size == 0:
         return i, j, w
     if duplicates == "refuse":
-        _refuse_repeats(i * ids.size + j, ids)
+        pairs = i * ids.size
+        pairs += j
+        _refuse_repeats(pairs, ids)
         return i, j, w
     order = pair_order(i, j)
     i, j = i[order], j[order]

@@ -147,7 +147,8 @@ def _indices(name: str, value: Any) -> np.ndarray:
         )
     if x.size and x.min() < 0:
         raise ValueError(f"Explicit: {name} must not be negative; got {x.min()}")
-    return x.astype(np.int64)
+    # What nobody can change is not copied: new memory is what costs most in a list of edges.
+    return x.astype(np.int64, copy=x.flags.writeable)
 
 
 def _sizes(shape: Any) -> tuple[int, int]:

@@ -97,6 +97,17 @@ def test_kinds_of_numbers(kind):
     assert edges.rule.pre.dtype == np.int64
 
 
+def test_arrays_that_are_given_stay_the_users():
+    pre, post = np.array(PRE), np.array(POST)
+    for duplicates in ("refuse", "keep", "sum"):
+        for neurons in (None, [0, 1, 2]):
+            edges = read({"pre": pre, "post": post}, neurons=neurons, duplicates=duplicates)
+            first = edges.rule.pre.copy()
+            pre[:] = 0
+            assert edges.rule.pre.tolist() == first.tolist()
+            pre[:] = PRE
+
+
 def write(path, frame, sep=","):
     text = frame.to_csv(index=False, sep=sep)
     path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
@@ -220,6 +231,11 @@ def test_a_network_of_both_signs():
     pre, post, weight, _ = columns(net, 0)
     assert sorted(zip(pre, post, weight)) == sorted(zip(PRE, POST, 0.5 * np.array(WEIGHT)))
     assert draw(edges.rule, 3, 3)[0].size == 4
+    whole = read(NAMED | {"weight": [5, -2, 3, 7]}, neurons=IDS)
+    assert whole.weight.dtype.kind == "i"
+    wires = jn.Projection("brain", "brain", whole.rule, **values | {"weight": whole.weight})
+    net = jn.build(jn.Description([brain], [wires]), key=0, dt=0.1)
+    assert sorted(columns(net, 0)[2]) == [-2.0, 3.0, 5.0, 7.0]
     larger = jn.Population("brain", 4, jn.neurons.LIF())
     with pytest.raises(ValueError, match=r"\(4, 4\); got \(3, 3\)"):
         jn.build(jn.Description([larger], [wires]), key=0, dt=0.1)
