@@ -34,7 +34,7 @@ def load(
     with tempfile.TemporaryDirectory() as folder:
         source, kind = columns, "arrays"
         try:
-            from pyarrow import parquet, table
+            from pyarrow import parquet, table  # pyright: ignore[reportMissingImports]
         except ImportError:
             pass
         else:

@@ -173,7 +173,10 @@ def _column(path: Path, mark: str, i: int) -> np.ndarray:
                 return np.loadtxt(path, dtype, **options)
         texts = np.loadtxt(path, str, **options)
     missing = np.isin(texts, _MISSING)
-    return np.where(missing, None, texts) if missing.any() else texts
+    if missing.any():
+        texts = texts.astype(object)
+        texts[missing] = None
+    return texts
 
 
 def _optional(name: str) -> Any:

@@ -33,7 +33,7 @@ class Edges(NamedTuple):
     """
 
     rule: Any
-    weight: np.ndarray | None
+    weight: Any
     neurons: np.ndarray
 
     @property
