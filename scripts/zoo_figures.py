@@ -73,6 +73,7 @@ SHOWN = {
     "EIF": Shown(50.0, (0.0, 400.0)),
     "EscapeRateLIF": Shown(400.0, (0.0, 1000.0), repeats=20),
     "FitzHughNagumo": Shown(0.5, (0.0, 1.8), **UNITLESS, ms=400.0, counted=4000.0),
+    "FlyLIF": Shown(1000.0, (0.0, 3000.0), arrivals={"g": 20.0}),
     "GIF": Shown(500.0, (0.0, 1000.0), repeats=20, ms=500.0, presets={"cortical": 300.0}),
     "GLIF": Shown(400.0, (0.0, 1000.0), ms=500.0, presets=GLIF),
     "HindmarshRose": Shown(2.0, (0.0, 5.0), **UNITLESS, ms=1200.0, counted=6000.0),

@@ -11,6 +11,7 @@ KINDS = {
     "EIF": ("exponential", "", "peak, reset within the step"),
     "EscapeRateLIF": (LINEAR, "exact; spikes of order 1", DRAWN),
     "FitzHughNagumo": ("cubic, recovery", "", CROSSING),
+    "FlyLIF": ("linear, an input of its own", EXACT, THRESHOLD),
     "GIF": ("linear, currents and threshold after spikes", "exact; spikes of order 1", DRAWN),
     "GLIF": ("linear, currents and threshold after spikes", "order 2", THRESHOLD),
     "HindmarshRose": ("cubic, recovery, adaptation", "", CROSSING),

@@ -3,6 +3,7 @@
 from ._all_to_all import AllToAll as AllToAll
 from ._block_probability import BlockProbability as BlockProbability
 from ._distance_probability import DistanceProbability as DistanceProbability
+from ._edges import Edges as Edges
 from ._explicit import Explicit as Explicit
 from ._fixed_indegree import FixedIndegree as FixedIndegree
 from ._fixed_outdegree import FixedOutdegree as FixedOutdegree

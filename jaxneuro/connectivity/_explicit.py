@@ -7,7 +7,8 @@ import equinox as eqx
 import numpy as np
 
 from .._checks import check_count
-from ..kernels import stable_order
+from ._edges import Edges, read_edges
+from ._pair_order import pair_order
 from ._ranges import row_draws, row_ends
 from ._rule import Chunk, RowDraws, Rule
 
@@ -66,6 +67,41 @@ class Explicit(Rule):
         entries = matrix.tocoo()
         return cls(entries.row, entries.col, shape=entries.shape)
 
+    @classmethod
+    def from_edges(
+        cls,
+        edges: Any,
+        *,
+        pre: Any = None,
+        post: Any = None,
+        weight: Any = None,
+        neurons: Any = None,
+        duplicates: str = "refuse",
+    ) -> Edges:
+        """Connections of a population with itself from a list of edges, as `Edges`.
+
+        `edges` is a pandas DataFrame, a mapping of arrays, or the path of a file: CSV (.csv, .tsv,
+        .csv.gz) or parquet, which needs the extra `frames`. `pre`, `post`, `weight` are names of
+        columns; without them the first usual ones are taken, such as pre and post, source and
+        target, those of FlyWire; edges without weights are edges all the same.
+
+        `neurons` are the ids, numbers or names, in the order of the population, or the path of a
+        file with these in its first column; edges name them. Without `neurons`, numbers are
+        indices, and names are sorted. `duplicates`: a pair that is given again is refused
+        ("refuse"), its weights are added ("sum", which also sorts by source and target), or it is
+        a multapse ("keep").
+
+        `Projection("brain", "brain", edges.rule, weight=0.275 * edges.weight)`.
+
+        **Raises** `ValueError` for a missing file or column, columns of several lengths, an id that
+        is missing or not known, a negative index, a weight that is not finite (all with the row), a
+        repeated pair with `duplicates="refuse"`; `ImportError` for parquet without pyarrow.
+        """
+        i, j, w, ids = read_edges(edges, pre, post, weight, neurons, duplicates)
+        indices = neurons is None and ids.dtype.kind == "i"  # of a population that may be larger
+        shape = None if indices else (ids.size, ids.size)
+        return Edges(cls(i, j, shape), w, ids)
+
     def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None:
         if self.shape is not None and self.shape != (n_pre, n_post):
             raise ValueError(
@@ -86,14 +122,8 @@ class Explicit(Rule):
     def held_bytes(self, expected: float, n_pre: int, n_post: int, same: bool) -> float:
         return 24.0 * expected  # three arrays of indices while they are sorted
 
-    def _order(self) -> np.ndarray:
-        if self.pre.size == 0:
-            return np.zeros(0, np.int64)
-        by_post = stable_order(self.post, int(self.post.max()) + 1)
-        return by_post[stable_order(self.pre[by_post], int(self.pre.max()) + 1)]
-
     def rows(self, key: Any, n_pre: int, n_post: int, same: bool) -> RowDraws:
-        order = self._order()
+        order = pair_order(self.pre, self.post)
         counts = np.bincount(self.pre, minlength=n_pre)
         ends = row_ends(counts)
         return RowDraws(counts, lambda first, stop: self.post[order[ends[first] : ends[stop]]])
@@ -102,7 +132,7 @@ class Explicit(Rule):
         yield from row_draws(self.rows(key, n_pre, n_post, same))
 
     def arrange(self, values: np.ndarray) -> np.ndarray:
-        return values[self._order()]
+        return values[pair_order(self.pre, self.post)]
 
 
 def _indices(name: str, value: Any) -> np.ndarray:
@@ -117,7 +147,8 @@ def _indices(name: str, value: Any) -> np.ndarray:
         )
     if x.size and x.min() < 0:
         raise ValueError(f"Explicit: {name} must not be negative; got {x.min()}")
-    return x.astype(np.int64)
+    # What nobody can change is not copied: new memory is what costs most in a list of edges.
+    return x.astype(np.int64, copy=x.flags.writeable)
 
 
 def _sizes(shape: Any) -> tuple[int, int]:

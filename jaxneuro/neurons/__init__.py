@@ -11,6 +11,8 @@ from ._escape_rate_lif import EscapeRateLIF as EscapeRateLIF
 from ._escape_rate_lif import EscapeRateLIFState as EscapeRateLIFState
 from ._fitzhugh_nagumo import FitzHughNagumo as FitzHughNagumo
 from ._fitzhugh_nagumo import FitzHughNagumoState as FitzHughNagumoState
+from ._fly_lif import FlyLIF as FlyLIF
+from ._fly_lif import FlyLIFState as FlyLIFState
 from ._gif import GIF as GIF
 from ._gif import GIFState as GIFState
 from ._glif import GLIF as GLIF

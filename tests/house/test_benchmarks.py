@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from benchmarks import _bandwidth, gap, lattices, nmda, stp
+from benchmarks import _bandwidth, flybrain, gap, lattices, nmda, stp
 from jaxneuro.io import format_description
 
 PEERS = Path(__file__).parents[2] / "benchmarks" / "peers"
@@ -59,6 +59,22 @@ def test_gap_prints_both_variants_and_the_bound(monkeypatch, capsys):
     assert with_it["cache_bound_s"] == pytest.approx(20 * 920 / 4e9)
     assert with_it["gather_s"] == pytest.approx(20 * 2e-6, rel=1e-3)
     assert "memory_bound_s" not in without
+
+
+def test_flybrain_loads_what_peers_connect(capsys):
+    options = argparse.Namespace(
+        neurons=50, edges=300, seconds=0.01, repeats=1, seed=3, threads=1, against=[]
+    )
+    flybrain.run(options)
+    (line,) = map(json.loads, capsys.readouterr().out.splitlines())
+    assert line["synapses"] == 300
+    assert line["load_s"] > 0
+    assert line["read"] in ("parquet", "arrays")
+    edges = flybrain.fly.random_edges(50, 300, 3)
+    read, *_ = flybrain.load(edges, 50)
+    np.testing.assert_array_equal(read.rule.pre, edges["pre"])
+    np.testing.assert_array_equal(read.rule.post, edges["post"])
+    np.testing.assert_array_equal(read.weight, edges["weight"])
 
 
 def test_lattices_are_those_of_lixirnet():

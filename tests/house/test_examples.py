@@ -28,6 +28,7 @@ SMALL = {
         *("--neurons", "20", "--epochs", "1", "--images", "150", "--seeds", "1"),
         *("--out", "out.png"),
     ],
+    "fly_brain": ["--small", "--seconds", "0.3", "--trials", "2", "--out", "out.png"],
     "four_dimensions": ["--network", "small.json", "--ms", "50", "--out", "out.png"],
     "lattice": ["--side", "20", "--ms", "60", "--out", "out.gif"],
     "neurotransmitters": ["--side", "20", "--ms", "60", "--out", "out.png"],

@@ -1,0 +1,186 @@
+"""The columns of a list of edges: from a frame, from arrays, or from a CSV or parquet file."""
+
+import contextlib
+import csv
+import gzip
+import importlib
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._checks import unknown
+
+# Pairs of columns as programs and data sets call them, without regard to upper case. Where neurons
+# are named, a column of ids comes before one of indices; where they are numbers, after it.
+_IDS = [
+    ("pre_root_id", "post_root_id"),
+    ("pre_pt_root_id", "post_pt_root_id"),
+    ("presynaptic_id", "postsynaptic_id"),
+    ("pre_id", "post_id"),
+    ("source_id", "target_id"),
+    ("bodyid_pre", "bodyid_post"),
+]
+_PLAIN = [
+    ("pre", "post"),
+    ("source", "target"),
+    ("presynaptic", "postsynaptic"),
+    ("from", "to"),
+    ("src", "dst"),
+]
+_INDICES = [
+    ("presynaptic_index", "postsynaptic_index"),
+    ("pre_index", "post_index"),
+    ("source_index", "target_index"),
+]
+_WEIGHTS = ["weight", "weights", "excitatory x connectivity", "w", "syn_count", "connectivity"]
+
+
+class Source:
+    """A list of edges that can be read column by column: its `columns` and `read(names)`."""
+
+    def __init__(self, edges: Any) -> None:
+        if isinstance(edges, str | Path):
+            self.columns, self.read = _of_file(Path(edges))
+        elif isinstance(edges, Mapping) or hasattr(edges, "columns"):
+            self.columns = list(edges if isinstance(edges, Mapping) else edges.columns)
+            self.read = lambda names: [_one_axis(name, edges[name]) for name in names]
+        else:
+            raise ValueError(
+                "Explicit.from_edges: edges must be a pandas DataFrame, a mapping of arrays, or "
+                f"the path of a CSV or parquet file; got {type(edges).__name__}"
+            )
+
+    def sides(self, pre: Any, post: Any, named: bool) -> tuple[Any, Any]:
+        """The columns of sources and of targets: those given, or the first of the usual pairs."""
+        if (pre is None) != (post is None):
+            raise ValueError(
+                "Explicit.from_edges: pre and post must both name a column, or neither; got "
+                f"pre={pre!r}, post={post!r}"
+            )
+        if pre is not None:
+            return self._known(pre), self._known(post)
+        known = {str(name).lower(): name for name in reversed(self.columns)}
+        for a, b in _IDS + _PLAIN + _INDICES if named else _INDICES + _PLAIN + _IDS:
+            if a in known and b in known:
+                return known[a], known[b]
+        raise ValueError(
+            "Explicit.from_edges: the columns of sources and targets must have usual names, such "
+            f"as pre and post, or be named by pre= and post=; got the columns {self.columns}"
+        )
+
+    def weights(self, weight: Any) -> Any:
+        """The column of the weights: the one given, the first of the usual ones, or None."""
+        if weight is not None:
+            return self._known(weight)
+        known = {str(name).lower(): name for name in reversed(self.columns)}
+        return next((known[name] for name in _WEIGHTS if name in known), None)
+
+    def _known(self, name: Any) -> Any:
+        if name not in self.columns:
+            raise unknown("column of edges", name, map(str, self.columns))
+        return name
+
+
+def read_first_column(path: Path) -> np.ndarray:
+    """The first column of a CSV or parquet file."""
+    columns, read = _of_file(path)
+    return read(columns[:1])[0]
+
+
+def _one_axis(name: Any, values: Any) -> np.ndarray:
+    x = np.asarray(values)
+    if x.ndim != 1:
+        raise ValueError(
+            f"Explicit.from_edges: the column {name!r} must have one axis; got shape {x.shape}"
+        )
+    return x
+
+
+def _of_file(path: Path) -> tuple[list[Any], Any]:
+    """The columns of a file and a function that reads some of them."""
+    if not path.is_file():
+        raise ValueError(f"Explicit.from_edges: there must be a file {path}; there is none")
+    kind = "".join(s for s in path.suffixes if s != ".gz").lower()[-8:]
+    if kind.endswith((".parquet", ".pq")):
+        return _of_parquet(path)
+    if kind.endswith((".csv", ".tsv")):
+        return _of_text(path, "\t" if kind.endswith(".tsv") else ",")
+    raise ValueError(
+        "Explicit.from_edges: a file of edges must end in .csv, .tsv, .csv.gz, .parquet or .pq; "
+        f"got {path.name}. Read another one first, and give its columns"
+    )
+
+
+def _of_parquet(path: Path) -> tuple[list[Any], Any]:
+    parquet = _optional("pyarrow.parquet")
+    if parquet is None:
+        raise ImportError(
+            "a parquet file needs pyarrow; install it with: pip install 'jaxneuro[frames]'"
+        )
+    file = parquet.ParquetFile(path)
+
+    def read(names: list[Any]) -> list[np.ndarray]:
+        table = file.read(columns=list(dict.fromkeys(names)))
+        return [table.column(name).to_numpy() for name in names]
+
+    return list(file.schema_arrow.names), read
+
+
+def _of_text(path: Path, mark: str) -> tuple[list[Any], Any]:
+    """By pandas, which is several times faster, or by NumPy."""
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8-sig") as file:
+        header = file.readline().rstrip("\r\n")
+    if not header:
+        raise ValueError(
+            f"Explicit.from_edges: a file must begin with the names of its columns; {path} does not"
+        )
+    columns = next(csv.reader([header], delimiter=mark))
+    pandas = _optional("pandas")
+
+    def read(names: list[Any]) -> list[np.ndarray]:
+        at = [columns.index(name) for name in names]
+        if pandas is None:
+            return [_column(path, mark, i) for i in at]
+        used = sorted(set(at))
+        frame = pandas.read_csv(
+            path,
+            sep=mark,
+            usecols=used,
+            na_values=_MISSING,
+            keep_default_na=False,
+            low_memory=False,  # one kind of number for the whole of a column
+        )
+        return [frame.iloc[:, used.index(i)].to_numpy() for i in at]
+
+    return columns, read
+
+
+# What stands for a number or a name that is not there. "NA" may be the name of a neuron.
+_MISSING = ["", "NaN", "nan", "<NA>", "NULL", "null"]
+
+
+def _column(path: Path, mark: str, i: int) -> np.ndarray:
+    """A column of a text file by NumPy: whole numbers, or numbers, or texts."""
+    options: dict[str, Any] = {"delimiter": mark, "usecols": i, "skiprows": 1, "ndmin": 1}
+    options |= {"comments": None, "quotechar": '"', "encoding": "utf-8-sig"}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "loadtxt: input contained no data")
+        for dtype in (np.int64, np.float64):
+            with contextlib.suppress(ValueError):
+                return np.loadtxt(path, dtype, **options)
+        texts = np.loadtxt(path, str, **options)
+    missing = np.isin(texts, _MISSING)
+    if missing.any():
+        texts = texts.astype(object)
+        texts[missing] = None
+    return texts
+
+
+def _optional(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None

@@ -1,0 +1,324 @@
+"""Lists of edges: names of neurons become indices, and repeated pairs are found.
+
+Work on columns goes block by block, so that beside the columns themselves and their indices little
+is held. A pair is one whole number, `pre * n + post`.
+"""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._text import counted
+from ._edge_columns import Source, read_first_column
+from ._pair_order import pair_order
+
+_BLOCK = 1 << 14
+_ODD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio
+_LARGEST_INDEX = 2**31 - 1
+_NEURONS = "Explicit.from_edges: neurons"
+DUPLICATES = ("refuse", "sum", "keep")
+
+
+class Edges(NamedTuple):
+    """A list of edges as `Explicit.from_edges` reads it.
+
+    The rule does not hold the weights, since those of a projection are its own: they are often
+    scaled, and one place for them is enough.
+
+    **Fields** `rule`, the connections, an `Explicit`; `weight` one number per connection in the
+    order of `rule`, None if the list has none; `neurons` the ids in the order of the population.
+
+    **Raises** `ValueError` from `find`, for an id that is not there.
+    """
+
+    rule: Any
+    weight: Any
+    neurons: np.ndarray
+
+    @property
+    def n(self) -> int:
+        """How many neurons there are: the size of the population."""
+        return self.neurons.size
+
+    def find(self, ids: Any) -> np.ndarray:
+        """Indices in the population of neurons by their ids."""
+        return _Ids(self.neurons).indices("Edges.find: ids", np.atleast_1d(np.asarray(ids)))
+
+
+def read_edges(
+    edges: Any, pre: Any, post: Any, weight: Any, neurons: Any, duplicates: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray]:
+    """Indices of sources and targets, weights, and ids: see `Explicit.from_edges`."""
+    if duplicates not in DUPLICATES:
+        raise ValueError(
+            f"Explicit.from_edges: duplicates must be one of {', '.join(map(repr, DUPLICATES))}; "
+            f"got {duplicates!r}"
+        )
+    source = Source(edges)
+    sides = source.sides(pre, post, neurons is not None)
+    by = source.weights(weight)
+    i, j, *rest = source.read([*sides, *([] if by is None else [by])])
+    sizes = {name: x.size for name, x in zip((*sides, by), (i, j, *rest))}
+    if len(set(sizes.values())) > 1:
+        raise ValueError(f"Explicit.from_edges: columns must have one length; got {sizes}")
+    w = _weights(by, rest[0]) if rest else None
+    i, j = _plain(sides[0], i), _plain(sides[1], j)
+    if neurons is None and i.dtype.kind == j.dtype.kind == "i":
+        i, j = _numbers(sides[0], i), _numbers(sides[1], j)
+        ids = np.arange(max(i.max(initial=-1), j.max(initial=-1)) + 1)
+    else:
+        ids = _sorted_names(sides, i, j) if neurons is None else _given(neurons)
+        known = _Ids(ids)
+        i, j = known.indices(_label(sides[0]), i), known.indices(_label(sides[1]), j)
+    i, j, w = _without_repeats(i, j, w, ids, duplicates)
+    i.flags.writeable = j.flags.writeable = False  # they are ours
+    return i, j, w, ids
+
+
+def _label(name: Any, what: str = "neurons") -> str:
+    return f"Explicit.from_edges: {what} (column {name!r})"
+
+
+def _bad_row(what: str, must: str, got: Any, row: int, then: str) -> ValueError:
+    return ValueError(f"{what} {must}; got {got} in row {row} (the first is 0). {then}")
+
+
+def _weights(name: Any, x: np.ndarray) -> np.ndarray:
+    """Weights as finite numbers; those of 32 bits and more keep their dtype."""
+    if x.dtype.kind not in "iuf":
+        try:
+            x = x.astype(np.float64)
+        except (TypeError, ValueError):
+            row, got = next((k, v) for k, v in enumerate(x.tolist()) if not _is_number(v))
+            raise _bad_row(
+                _label(name, "weights"), "must be numbers", repr(got), row, "Mend the row"
+            ) from None
+    if x.dtype not in (np.int32, np.int64, np.float32):
+        x = x.astype(np.float64, copy=False)
+    bad = ~np.isfinite(x)
+    if bad.any():
+        row = int(bad.argmax())
+        raise _bad_row(
+            _label(name, "weights"),
+            "must be finite",
+            x[row],
+            row,
+            f"{int(bad.sum())} rows are not: give them weights or leave them out",
+        )
+    return x
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or str(value) in ("", "nan", "NaN", "NaT", "<NA>")
+
+
+def _plain(name: Any, x: np.ndarray) -> np.ndarray:
+    """Numbers of neurons as signed integers; names as they are, or as objects."""
+    if x.size == 0:
+        return x.astype(np.int64)
+    if x.dtype.kind == "f":
+        bad = ~np.isfinite(x) | (x != np.floor(x)) | (np.abs(x) > 2.0**53)
+        if bad.any():
+            row = int(bad.argmax())
+            raise _bad_row(
+                _label(name),
+                "must be whole numbers (below 2**53 where they are floating) or names",
+                x[row],
+                row,
+                f"{int(bad.sum())} rows are not: mend them or leave them out",
+            )
+        return x.astype(np.int64)
+    if x.dtype.kind == "O" and all(isinstance(v, int | np.integer) for v in x[:100]):
+        missing = np.fromiter(map(_is_missing, x), bool, x.size)
+        if not missing.any():
+            return x.astype(np.int64)
+        raise _missing(_label(name), int(missing.argmax()))
+    if x.dtype.kind == "u":
+        return _numbers(name, x, 2**63 - 1)
+    if x.dtype.kind not in "iUO":
+        raise ValueError(f"{_label(name)} must be whole numbers or names; got {x.dtype}")
+    return x
+
+
+def _missing(what: str, row: int) -> ValueError:
+    return _bad_row(what, "must all be given", "none", row, "Mend the row or leave it out")
+
+
+def _numbers(name: Any, x: np.ndarray, largest: int = _LARGEST_INDEX) -> np.ndarray:
+    """A copy of whole numbers that are indices."""
+    low, high = int(x.min(initial=0)), int(x.max(initial=0))
+    if low < 0 or high > largest:
+        row = int(x.argmin() if low < 0 else x.argmax())
+        then = (
+            "Indices count from 0"
+            if low < 0
+            else "Numbers as large are ids: give neurons= the ids in the order of the population, "
+            "such as np.unique of both columns"
+        )
+        must = f"must be indices from 0 to {largest}"
+        raise _bad_row(_label(name), must, x[row], row, then)
+    return x.astype(np.int64)
+
+
+def _sorted_names(names: tuple[Any, Any], *sides: np.ndarray) -> np.ndarray:
+    """The unique names of both columns, ascending."""
+    found: set[Any] = set()
+    for name, x in zip(names, sides):
+        for first in range(0, x.size, _BLOCK):
+            block = x[first : first + _BLOCK].tolist()
+            unique = set(block)
+            if any(map(_is_missing, unique)):
+                row = next(k for k, v in enumerate(block) if _is_missing(v))
+                raise _missing(_label(name), first + row)
+            found |= unique
+    return _of_one_kind(list(found), sort=True)
+
+
+def _of_one_kind(values: list[Any], sort: bool = False) -> np.ndarray:
+    kinds = sorted({type(v).__name__ for v in values})
+    if len(kinds) > 1:
+        raise ValueError(
+            f"{_NEURONS} must all be numbers or all be names; got {' and '.join(kinds)}"
+        )
+    return np.array(sorted(values) if sort else values)
+
+
+def _given(neurons: Any) -> np.ndarray:
+    """The ids in the order of the population, each once."""
+    if isinstance(neurons, str | Path):
+        neurons = read_first_column(Path(neurons))
+    x = np.asarray(neurons)
+    if x.ndim != 1:
+        raise ValueError(
+            f"{_NEURONS} must be the ids in the order of the population, one axis (a column of a "
+            f"frame, too), or the path of a file; got shape {x.shape}"
+        )
+    x = _plain("neurons", x)
+    if x.dtype.kind == "i":
+        x = x.astype(np.int64)
+    else:
+        missing = np.fromiter(map(_is_missing, x), bool, x.size)
+        if missing.any():
+            raise _missing(_NEURONS, int(missing.argmax()))
+        x = _of_one_kind(x.tolist())
+    unique, first, counts = np.unique(x, return_index=True, return_counts=True)
+    if unique.size < x.size:
+        again = int(counts.argmax())
+        raise ValueError(
+            f"{_NEURONS} must have each id once; got {unique[again]!s} {counts[again]} times, "
+            f"first in row {first[again]}"
+        )
+    return x
+
+
+class _Ids:
+    """Looks up ids: names by a dictionary, numbers by a hash table of whole arrays.
+
+    A number x has its place at `(x * _ODD) >> shift` of the table, or where that is taken at the
+    next one that is free. This is several times faster than a binary search.
+    """
+
+    def __init__(self, ids: np.ndarray) -> None:
+        self.numbers = ids.dtype.kind == "i"
+        self.ids = ids
+        if not self.numbers:
+            self.at = {name: k for k, name in enumerate(ids.tolist())}
+            return
+        bits = max(ids.size, 1).bit_length() + 2
+        self.shift, self.last = np.uint64(64 - bits), 2**bits - 1
+        self.table = np.full(self.last + 1, -1, np.int32)
+        left, place = np.arange(ids.size, dtype=np.int32), self._place(ids)
+        while left.size:
+            free = self.table[place] < 0
+            self.table[place[free]] = left[free]
+            again = self.table[place] != left
+            left, place = left[again], (place[again] + 1) & self.last
+
+    def _place(self, x: np.ndarray) -> np.ndarray:
+        return ((x.view(np.uint64) * _ODD) >> self.shift).view(np.int64)
+
+    def indices(self, what: str, x: np.ndarray) -> np.ndarray:
+        """The index of each of x; raises for one that is not an id. `what` names x in errors."""
+        if x.size and (x.dtype.kind == "i") != self.numbers:
+            has, ids = ("numbers", "names") if x.dtype.kind == "i" else ("names", "numbers")
+            raise ValueError(
+                f"{what} must be ids of neurons, which are {ids}; got {has}. Name the column of "
+                "ids by pre= and post=, or give neurons= the ids that the edges have"
+            )
+        out = np.empty(x.size, np.int64)
+        for first in range(0, x.size, _BLOCK):
+            block = x[first : first + _BLOCK]
+            found = self._numbers(block) if self.numbers else self._names(block)
+            out[first : first + block.size] = found
+            if found.min(initial=0) < 0:
+                self._refuse(what, x, first + int(found.argmin()))
+        return out
+
+    def _numbers(self, block: np.ndarray) -> np.ndarray:
+        if self.ids.size == 0:
+            return np.full(block.size, -1)
+        block = np.ascontiguousarray(block, np.int64)
+        place = self._place(block)
+        found = self.table[place]
+        other = np.flatnonzero((self.ids[found] != block) & (found >= 0))
+        while other.size:
+            place[other] = (place[other] + 1) & self.last
+            found[other] = self.table[place[other]]
+            wrong = (self.ids[found[other]] != block[other]) & (found[other] >= 0)
+            other = other[wrong]
+        return found
+
+    def _names(self, block: np.ndarray) -> np.ndarray:
+        return np.fromiter((self.at.get(v, -1) for v in block.tolist()), np.int64, block.size)
+
+    def _refuse(self, what: str, x: np.ndarray, row: int) -> None:
+        value = x[row].item() if isinstance(x[row], np.generic) else x[row]
+        if _is_missing(value):
+            raise _missing(what, row)
+        unknown = len(set(x.tolist()) - set(self.ids.tolist()))
+        then = f"{unknown} ids are not: add them to neurons= or leave their rows out"
+        must = f"must be ids of the {counted(self.ids.size, 'neuron')}"
+        raise _bad_row(what, must, repr(value), row, then)
+
+
+def _without_repeats(
+    i: np.ndarray, j: np.ndarray, w: np.ndarray | None, ids: np.ndarray, duplicates: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Sources, targets and weights with repeated pairs refused, summed or kept."""
+    if duplicates == "keep" or i.size == 0:
+        return i, j, w
+    if duplicates == "refuse":
+        pairs = i * ids.size
+        pairs += j
+        _refuse_repeats(pairs, ids)
+        return i, j, w
+    order = pair_order(i, j)
+    i, j = i[order], j[order]
+    first = np.flatnonzero(np.append(True, (i[1:] != i[:-1]) | (j[1:] != j[:-1])))
+    return i[first], j[first], None if w is None else np.add.reduceat(w[order], first)
+
+
+def _refuse_repeats(pairs: np.ndarray, ids: np.ndarray) -> None:
+    ascending = np.sort(pairs)
+    again = int((ascending[1:] == ascending[:-1]).sum())
+    if not again:
+        return
+    order = np.argsort(pairs, kind="stable")
+    repeats = np.flatnonzero(np.diff(pairs[order]) == 0)
+    k = repeats[order[repeats + 1].argmin()]
+    row, second = order[k], order[k + 1]
+    i, j = divmod(int(pairs[row]), ids.size)
+    raise ValueError(
+        f"Explicit.from_edges: each pair must be given once; {ids[i]!s} -> {ids[j]!s} of row {row} "
+        f"is again in row {second} (the first is 0), and {again} rows repeat a pair. Give "
+        "duplicates='sum' to add their weights, or 'keep' for a synapse each"
+    )

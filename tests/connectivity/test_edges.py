@@ -1,0 +1,283 @@
+"""Lists of edges: columns and files, names of neurons, repeated pairs, refusals."""
+
+import gzip
+
+import hypothesis
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+
+import jaxneuro as jn
+from jaxneuro.connectivity import Explicit, _edge_columns, _edges
+from jaxneuro.connectivity._pair_order import pair_order
+
+from .drawing import draw
+from .test_columns import columns
+
+pandas = pytest.importorskip("pandas")
+PRE, POST, WEIGHT = [2, 0, 1, 2], [1, 1, 0, 0], [5.0, -2.0, 3.0, 7.0]
+TABLE = {"pre": PRE, "post": POST, "weight": WEIGHT}
+IDS = np.array([30, 10, 720575940660219265])  # above 2**53: floating numbers would lose it
+NAMED = TABLE | {"pre": IDS[PRE], "post": IDS[POST]}
+
+
+def listed(edges):
+    return edges.rule.pre.tolist(), edges.rule.post.tolist(), np.asarray(edges.weight).tolist()
+
+
+def read(table, **options):
+    return Explicit.from_edges(table, **options)
+
+
+@pytest.mark.parametrize(
+    "make", [dict, pandas.DataFrame, lambda t: pandas.DataFrame(t, list("abcd"))]
+)
+def test_columns_become_a_rule_and_weights_in_their_order(make):
+    edges = read(make(TABLE))
+    assert listed(edges) == (PRE, POST, WEIGHT)
+    assert edges.neurons.tolist() == [0, 1, 2]
+    assert edges.n == 3
+    assert edges.rule.shape is None  # the population may be larger
+    assert read(make({"pre": PRE, "post": POST})).weight is None
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("source", "target", "w"),
+        ("Presynaptic_Index", "Postsynaptic_Index", "Excitatory x Connectivity"),
+        ("pre_root_id", "post_root_id", "syn_count"),
+        ("from", "to", "Weights"),
+    ],
+)
+def test_usual_names_of_columns(names):
+    table = dict(zip(names, TABLE.values()))
+    assert listed(read(table)) == (PRE, POST, WEIGHT)
+    others = {"x": POST, "y": PRE, "z": [1, 1, 1, 1]}
+    chosen = read(table | others, pre="x", post="y", weight="z")
+    assert listed(chosen) == (POST, PRE, [1, 1, 1, 1])
+
+
+def test_ids_are_taken_where_neurons_are_named_and_indices_where_not():
+    both = {"Presynaptic_ID": NAMED["pre"], "Postsynaptic_ID": NAMED["post"]}
+    both |= {"Presynaptic_Index": PRE, "Postsynaptic_Index": POST, "weight": WEIGHT}
+    assert listed(read(both)) == listed(read(both, neurons=IDS)) == (PRE, POST, WEIGHT)
+
+
+@pytest.mark.parametrize("make", [list, np.array, pandas.Series, tuple])
+def test_neurons_give_the_order_of_the_population(make):
+    edges = read(NAMED, neurons=make([*IDS.tolist(), 5]))
+    assert listed(edges) == (PRE, POST, WEIGHT)
+    assert edges.n == 4  # one of them has no connection
+    assert edges.rule.shape == (4, 4)
+    assert edges.find([5, 10]).tolist() == [3, 1]
+    with pytest.raises(ValueError, match=r"Edges\.find: ids must be ids .*got 6 in row 1"):
+        edges.find([5, 6])
+
+
+@pytest.mark.parametrize("kind", ["U", object, "category", "string", "str"])
+def test_names(kind):
+    names = np.array(["MN9", "sugar", "DNa02"])
+    table = {side: pandas.Series(names[TABLE[side]].astype(object)) for side in ("pre", "post")}
+    table = {k: v.to_numpy("U5") if kind == "U" else v.astype(kind) for k, v in table.items()}
+    edges = read(table | {"weight": WEIGHT}, neurons=names)
+    assert listed(edges) == (PRE, POST, WEIGHT)
+    sorted_names = read(pandas.DataFrame(table))
+    assert sorted_names.neurons.tolist() == sorted(names)
+    back = sorted_names.neurons[sorted_names.rule.pre]
+    assert back.tolist() == names[PRE].tolist()
+    assert sorted_names.find("MN9").tolist() == [1]
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint64", "float32", "float64", "Int64", object])
+def test_kinds_of_numbers(kind):
+    small = pandas.DataFrame({"pre": PRE, "post": POST}).astype(kind)
+    edges = read(small)
+    assert (edges.rule.pre.tolist(), edges.rule.post.tolist()) == (PRE, POST)
+    assert edges.rule.pre.dtype == np.int64
+
+
+def test_arrays_that_are_given_stay_the_users():
+    pre, post = np.array(PRE), np.array(POST)
+    for duplicates in ("refuse", "keep", "sum"):
+        for neurons in (None, [0, 1, 2]):
+            edges = read({"pre": pre, "post": post}, neurons=neurons, duplicates=duplicates)
+            first = edges.rule.pre.copy()
+            pre[:] = 0
+            assert edges.rule.pre.tolist() == first.tolist()
+            pre[:] = PRE
+
+
+def write(path, frame, sep=","):
+    text = frame.to_csv(index=False, sep=sep)
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    return path
+
+
+@pytest.mark.parametrize("with_pandas", [True, False])
+@pytest.mark.parametrize("name", ["e.csv", "e.v2.tsv", "e.csv.gz"])
+def test_text_files(tmp_path, monkeypatch, name, with_pandas):
+    if not with_pandas:
+        monkeypatch.setattr(_edge_columns, "_optional", lambda name: None)
+    sep = "\t" if "tsv" in name else ","
+    texts = pandas.DataFrame({"a, b": ["x,y"] * 4, **NAMED})
+    edges = read(str(write(tmp_path / name, texts, sep)), neurons=IDS)
+    assert listed(edges) == (PRE, POST, WEIGHT)
+    # The paper's list of neurons: ids in a first column without a name.
+    complete = tmp_path / "complete.csv"
+    complete.write_text(",Completed\n" + "".join(f"{i},True\n" for i in IDS))
+    assert listed(read(tmp_path / name, neurons=complete)) == (PRE, POST, WEIGHT)
+    named = write(
+        tmp_path / "n.csv", pandas.DataFrame({"pre": ["NA", "b c"], "post": ["b c", "d"]})
+    )
+    assert read(named).neurons.tolist() == ["NA", "b c", "d"]
+    missing = write(tmp_path / "m.csv", pandas.DataFrame({"pre": ["a", None], "post": ["b", "c"]}))
+    with pytest.raises(ValueError, match=r"column 'pre'\) must all be given; got none in row 1"):
+        read(missing)
+    bad = write(tmp_path / "w.csv", pandas.DataFrame(TABLE | {"weight": [1, 2, "three", 4]}))
+    with pytest.raises(ValueError, match=r"weights .* must be numbers; got 'three' in row 2"):
+        read(bad)
+    assert read(write(tmp_path / "none.csv", pandas.DataFrame(columns=["pre", "post"]))).n == 0
+    (tmp_path / "empty.csv").write_text("")
+    with pytest.raises(ValueError, match="must begin with the names of its columns"):
+        read(tmp_path / "empty.csv")
+
+
+def test_parquet(tmp_path, monkeypatch):
+    path = tmp_path / "e.parquet"
+    path.write_bytes(b"")
+    with monkeypatch.context() as without:
+        without.setattr(_edge_columns, "_optional", lambda name: None)
+        with pytest.raises(ImportError, match=r"pyarrow.*jaxneuro\[frames\]"):
+            read(path)
+    pytest.importorskip("pyarrow")
+    pandas.DataFrame(NAMED).to_parquet(path)
+    pandas.DataFrame({"id": IDS, "x": 0}).to_parquet(tmp_path / "n.pq")
+    assert listed(read(path, neurons=tmp_path / "n.pq")) == (PRE, POST, WEIGHT)
+    names = pandas.DataFrame({"pre": ["a", "b"], "post": ["b", "c"]})
+    names.to_parquet(path)
+    assert read(path).neurons.tolist() == ["a", "b", "c"]
+
+
+PAIRS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(-9, 9)), max_size=30)
+
+
+@hypothesis.given(rows=PAIRS)
+def test_repeated_pairs(rows):
+    pre, post, weight = (np.array([r[k] for r in rows], np.int64) for k in range(3))
+    table, neurons = {"pre": pre, "post": post, "weight": weight}, np.arange(5)
+    want = np.zeros((5, 5))
+    np.add.at(want, (pre, post), weight)
+    summed = read(table, neurons=neurons, duplicates="sum")
+    got = np.zeros((5, 5))
+    got[summed.rule.pre, summed.rule.post] = summed.weight
+    np.testing.assert_array_equal(got, want)
+    pairs = sorted({(i, j) for i, j, _ in rows})
+    assert list(zip(summed.rule.pre, summed.rule.post)) == pairs
+    kept = read(table, neurons=neurons, duplicates="keep")
+    assert listed(kept) == (pre.tolist(), post.tolist(), weight.tolist())
+    if len(pairs) == len(rows):
+        assert listed(read(table, neurons=neurons)) == listed(kept)
+        return
+    seen = [(i, j) for i, j, _ in rows]
+    again = next(k for k in range(len(seen)) if seen[k] in seen[:k])
+    (i, j), first = seen[again], seen.index(seen[again])
+    where = f"{i} -> {j} of row {first} is again in row {again} .* {len(rows) - len(pairs)} rows"
+    with pytest.raises(ValueError, match=where):
+        read(table, neurons=neurons)
+
+
+@hypothesis.given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, unique=True))
+def test_ids_of_any_size_are_found(ids):
+    neurons = np.array(ids)
+    order = np.random.default_rng(0).permutation(len(ids))
+    edges = read({"pre": neurons[order], "post": neurons}, neurons=neurons)
+    assert edges.rule.pre.tolist() == order.tolist()
+    other = 1 if neurons[0] != 1 else 2
+    if other not in ids:
+        with pytest.raises(ValueError, match="must be ids of the"):
+            edges.find(other)
+
+
+def test_many_ids_block_by_block(monkeypatch):
+    monkeypatch.setattr(_edges, "_BLOCK", 64)
+    rng = np.random.default_rng(0)
+    ids = rng.choice(10**6, 3000, replace=False) << 20  # equal low bits
+    pre, post = rng.integers(0, 3000, 5000), rng.integers(0, 3000, 5000)
+    for known in (ids, ids.astype(str)):
+        table = {"pre": known[pre], "post": known[post]}
+        edges = read(table, neurons=known, duplicates="keep")
+        assert edges.rule.pre.tolist() == pre.tolist()
+        table["post"][4321] = -1
+        with pytest.raises(ValueError, match=r"'post'.*got '?-1'? in row 4321 .*1 ids are not"):
+            read(table, neurons=known, duplicates="keep")
+
+
+@pytest.mark.parametrize("n", [5, 2**21, 2**31])  # one sort of words, or two of indices
+def test_pairs_in_order(n):
+    rng = np.random.default_rng(0)
+    few = rng.integers(0, n, 40)
+    i, j = rng.choice(few, 3000), rng.choice(few, 3000)
+    np.testing.assert_array_equal(pair_order(i, j), np.lexsort((j, i)))
+
+
+def test_a_network_of_both_signs():
+    """Two excitatory neurons and an inhibitory one, onto themselves."""
+    edges = read(NAMED, neurons=IDS)
+    brain = jn.Population("brain", edges.n, jn.neurons.LIF())
+    values = {"weight": 0.5 * edges.weight, "delay": 1.8, "synapse": jn.synapses.Exponential(5.0)}
+    wires = jn.Projection("brain", "brain", edges.rule, **values)
+    net = jn.build(jn.Description([brain], [wires]), key=0, dt=0.1)
+    pre, post, weight, _ = columns(net, 0)
+    assert sorted(zip(pre, post, weight)) == sorted(zip(PRE, POST, 0.5 * np.array(WEIGHT)))
+    assert draw(edges.rule, 3, 3)[0].size == 4
+    whole = read(NAMED | {"weight": [5, -2, 3, 7]}, neurons=IDS)
+    assert whole.weight.dtype.kind == "i"
+    wires = jn.Projection("brain", "brain", whole.rule, **values | {"weight": whole.weight})
+    net = jn.build(jn.Description([brain], [wires]), key=0, dt=0.1)
+    assert sorted(columns(net, 0)[2]) == [-2.0, 3.0, 5.0, 7.0]
+    larger = jn.Population("brain", 4, jn.neurons.LIF())
+    with pytest.raises(ValueError, match=r"\(4, 4\); got \(3, 3\)"):
+        jn.build(jn.Description([larger], [wires]), key=0, dt=0.1)
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "message"),
+    [
+        ([1, 2], {}, r"DataFrame, a mapping of arrays, or the path .*; got list"),
+        ("nowhere.csv", {}, r"there must be a file nowhere\.csv"),
+        (__file__, {}, r"must end in \.csv.*got test_edges\.py"),
+        ({"a": PRE, "post": POST}, {}, r"named by pre= and post=; got the columns \['a', 'post'\]"),
+        (TABLE, {"pre": "pre"}, "must both name a column, or neither"),
+        (TABLE, {"pre": "prey", "post": "post"}, "no column of edges named 'prey'.*'pre'"),
+        (TABLE, {"weight": "gain"}, "no column of edges named 'gain'"),
+        (TABLE, {"duplicates": "drop"}, "one of 'refuse', 'sum', 'keep'; got 'drop'"),
+        (TABLE | {"pre": [1, 2]}, {}, r"one length; got \{'pre': 2, 'post': 4, 'weight': 4\}"),
+        (TABLE | {"pre": [PRE]}, {}, "'pre' must have one axis"),
+        (TABLE | {"pre": [0, -3, 1, -1]}, {}, r"from 0 to \d+; got -3 in row 1 .*count from 0"),
+        (TABLE | {"pre": [0, 1, NAN, 2]}, {}, r"column 'pre'\).*got nan in row 2.*1 rows are"),
+        (TABLE | {"pre": [0, 1.5, 1, 2]}, {}, "must be whole numbers.*got 1.5 in row 1"),
+        (TABLE | {"pre": [0.0, 2.0**54, 1, 2]}, {}, r"below 2\*\*53.*in row 1"),
+        (TABLE | {"pre": [True, False] * 2}, {}, "whole numbers or names; got bool"),
+        (TABLE | {"pre": ["a", "b", "c", None]}, {}, "must all be given; got none in row 3"),
+        (TABLE | {"pre": [1, 2, None, 3]}, {}, "must all be given; got none in row 2"),
+        (TABLE | {"pre": list("abcd")}, {}, "all be numbers or all be names; got int and str"),
+        (TABLE | {"weight": [1, NAN, 2, np.inf]}, {}, "finite; got nan in row 1 .* 2 rows"),
+        (TABLE | {"weight": ["1", "2", "x", None]}, {}, "be numbers; got 'x' in row 2"),
+        (NAMED, {}, r"got 720575940660219265 in row 0.*give neurons="),
+        (NAMED, {"neurons": IDS[:2]}, r"ids of the 2 neurons; got 720575940660219265 in row 0"),
+        (NAMED, {"neurons": ["a", "b"]}, "ids of neurons, which are names; got numbers"),
+        (NAMED, {"neurons": [IDS]}, r"one axis .*got shape \(1, 3\)"),
+        (NAMED, {"neurons": [1, 2, 1]}, "each id once; got 1 2 times, first in row 0"),
+        (NAMED, {"neurons": ["a", None]}, "must all be given; got none in row 1"),
+        (NAMED, {"neurons": np.array(["a", 1], object)}, "all be names; got int and str"),
+        (NAMED, {"neurons": "ids.csv"}, r"there must be a file ids\.csv"),
+        (NAMED, {"neurons": []}, "ids of the 0 neurons"),
+    ],
+)
+def test_bad_input_is_refused(table, options, message):
+    with pytest.raises(ValueError, match=message):
+        read(table, **options)
