@@ -17,7 +17,7 @@ from ._sweep_executor import Remote, check_executor
 from ._sweep_points import Points, check_names, read_points
 from ._sweep_program import SweepProgram
 from ._sweep_result import SweepResult
-from ._sweep_sizes import FIRST, Sizes, free_bytes
+from ._sweep_sizes import Sizes, free_bytes
 from ._sweep_store import Store, check_folder
 from ._sweep_task import pickled, run_at
 from ._sweep_threads import OneThreadEach, cores, pool_threads, run_chunks
@@ -130,8 +130,7 @@ class _Run:
         left = np.flatnonzero(~self.done)
         if remote is not None:
             workers = remote.in_flight
-            sizes = Sizes(left, remote.workers, 1, self.chunk or FIRST)
-            sizes.best = min(sizes.best, max(-(-len(left) // remote.workers), 1))
+            sizes = Sizes(left, remote.workers, 1, self.chunk)
         else:
             workers = _workers(self.program, len(left))
             sizes = Sizes(left, workers, self.program.devices, self.chunk)

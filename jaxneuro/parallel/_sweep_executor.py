@@ -116,7 +116,7 @@ class Remote:
             pool.shutdown()
 
     def _result_of(self, pool: Any, size: int, batch: dict) -> Any:
-        if hasattr(pool, "submit"):
+        if callable(getattr(pool, "submit", None)):
             future = pool.submit(run_task, self._task, size, batch)
             result = future.result
         else:

@@ -102,7 +102,9 @@ class SweepProgram:
 
     def fingerprint(self) -> dict[str, str]:
         """Digests of the program's text and of the arrays that the function closes over."""
-        text = jax.jit(self._batched).lower(self._consts, self._like(1)).as_text()
+        like = lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype)  # noqa: E731  on any device
+        consts, values = jax.tree.map(like, (self._consts, self._like(1, None)))
+        text = jax.jit(self._batched).lower(consts, values).as_text()
         arrays = hashlib.blake2b(digest_size=16)
         for x in (*self._consts, *_arrays_in(self._jaxpr)):
             if jax.dtypes.issubdtype(getattr(x, "dtype", np.dtype(int)), jax.dtypes.prng_key):
@@ -112,12 +114,10 @@ class SweepProgram:
         program = hashlib.blake2b(text.encode(), digest_size=16)
         return {"function": program.hexdigest(), "arrays": arrays.hexdigest()}
 
-    def _like(self, size: int) -> list:
-        sharding = None if self.mesh is None else NamedSharding(self.mesh, P(*self.mesh.axis_names))
-        variables = self._jaxpr.invars
+    def _like(self, size: int, sharding: NamedSharding | None) -> list:
         return [
             jax.ShapeDtypeStruct((size, *x.aval.shape), x.aval.dtype, sharding=sharding)
-            for x in variables
+            for x in self._jaxpr.invars
         ]
 
     def _batched(self, consts: list, values: list) -> list:
@@ -126,13 +126,14 @@ class SweepProgram:
 
     def _lower(self, size: int) -> Any:
         if self.mesh is None:
-            return jax.jit(self._batched).lower(self._consts, self._like(size))
+            return jax.jit(self._batched).lower(self._consts, self._like(size, None))
         cut = P(*self.mesh.axis_names)
         # Each device runs the loop by itself, so there is nothing to check between them.
         shared = jax.shard_map(
             self._batched, mesh=self.mesh, in_specs=(P(), cut), out_specs=cut, check_vma=False
         )
-        return jax.jit(shared).lower(self._consts, self._like(size))
+        values = self._like(size, NamedSharding(self.mesh, cut))
+        return jax.jit(shared).lower(self._consts, values)
 
 
 def _shapes(fn: Callable, *points: Mapping[str, Any] | None) -> str:
