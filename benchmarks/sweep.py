@@ -51,13 +51,13 @@ def run(options) -> None:
 
 
 def _run_all(options) -> None:
-    cases = [("loop", 1), ("sweep", 1), ("sweep", options.threads)]
-    cases = list(dict.fromkeys(cases))
+    wanted = [("loop", 1), ("sweep", 1), ("sweep", options.threads)]
+    cases: list[tuple[str, int]] = list(dict.fromkeys(wanted))
     lines: dict[tuple, list] = {case: [] for case in cases}
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(options.repeats):
             for case in cases:
-                lines[case].append(_child(options, *case, Path(folder)))
+                lines[case].append(_child(options, case[0], case[1], Path(folder)))
                 print(json.dumps(lines[case][-1]), flush=True)
         found = [np.load(Path(folder) / f"{name}{threads}.npz") for name, threads in cases]
         names = found[0].files

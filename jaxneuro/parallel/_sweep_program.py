@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
+from jax.core import eval_jaxpr
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
@@ -58,7 +60,7 @@ class SweepProgram:
         self._jaxpr, self._consts = traced.jaxpr, jax.device_put(list(traced.consts))
         self.leaves, self.structure = jax.tree.flatten(out)
         for leaf in self.leaves:
-            if jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.extended):
+            if jnp.issubdtype(leaf.dtype, jax.dtypes.extended):
                 raise ValueError(
                     f"sweep: the function must return numbers; got an array of {leaf.dtype}. "
                     "Return jax.random.key_data(key) of a key"
@@ -107,7 +109,7 @@ class SweepProgram:
         text = jax.jit(self._batched).lower(consts, values).as_text()
         arrays = hashlib.blake2b(digest_size=16)
         for x in (*self._consts, *_arrays_in(self._jaxpr)):
-            if jax.dtypes.issubdtype(getattr(x, "dtype", np.dtype(int)), jax.dtypes.prng_key):
+            if jnp.issubdtype(getattr(x, "dtype", np.dtype(int)), jax.dtypes.prng_key):
                 x = jax.random.key_data(x)
             x = np.ascontiguousarray(x)
             arrays.update(f"{x.shape}{x.dtype}".encode() + x.tobytes())
@@ -121,7 +123,7 @@ class SweepProgram:
         ]
 
     def _batched(self, consts: list, values: list) -> list:
-        one = lambda *point: jax.core.eval_jaxpr(self._jaxpr, consts, *point)  # noqa: E731
+        one = lambda *point: eval_jaxpr(self._jaxpr, consts, *point)  # noqa: E731
         return jax.vmap(one)(*values)
 
     def _lower(self, size: int) -> Any:

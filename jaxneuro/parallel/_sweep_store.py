@@ -69,9 +69,10 @@ class Store:
 
     def write(self, points: np.ndarray, leaves: Sequence[np.ndarray]) -> None:
         """Writes a finished chunk beside its place, and renames it."""
-        arrays = {f"leaf {k}": x for k, x in enumerate(leaves)}
+        arrays: dict[str, Any] = {f"leaf {k}": x for k, x in enumerate(leaves)}
+        arrays["points"] = points
         name = f"chunk-{points[0]:09d}-{points[-1]:09d}-{uuid.uuid4().hex[:8]}.npz"
-        _write(self._folder / name, lambda file: np.savez(file, points=points, **arrays))
+        _write(self._folder / name, lambda file: np.savez(file, **arrays))
 
     def finished(self, count: int) -> Iterator[tuple[np.ndarray, list[np.ndarray]]]:
         """Numbers of points and results of each whole chunk; a broken one is named and left out."""

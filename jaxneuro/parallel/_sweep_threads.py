@@ -50,7 +50,7 @@ def run_chunks(
     starts; what has started is collected, `cancel` asks it to stop, and the error is raised.
     """
     results: queue.SimpleQueue = queue.SimpleQueue()
-    stop, turn, wide = threading.Event(), threading.Lock(), jax.config.jax_enable_x64
+    stop, turn, wide = threading.Event(), threading.Lock(), bool(jax.config.read("jax_enable_x64"))
 
     def work() -> None:
         try:

@@ -134,11 +134,11 @@ def test_an_unknown_result_is_named():
 def test_a_dataset_has_the_axes_as_dimensions():
     pytest.importorskip("xarray")
     result = jn.sweep(
-        lambda x, y: {"s": x + y, "t": jnp.arange(3) * x}, {"x": [1.0, 2.0], "y": [1]}
+        lambda x, y: {"s": x + y, "t": jnp.arange(3) * x}, {"x": [1.0, 2.0], "y": [1.0]}
     )
     data = result.to_xarray()
     assert data["t"].dims == ("x", "y", "t_0")
-    assert float(data["s"].sel(x=2.0, y=1)) == 3.0
+    assert float(data["s"].sel(x=2.0, y=1.0)) == 3.0
     points = jn.sweep(lambda x: x, [{"x": 1.0}, {"x": 4.0}]).to_xarray()
     assert points["value"].dims == ("point",)
 

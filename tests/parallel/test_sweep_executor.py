@@ -1,5 +1,6 @@
 """Chunks of a sweep in other processes: lost workers, errors of the function, engines."""
 
+import importlib
 import importlib.util
 import multiprocessing
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
@@ -92,42 +93,47 @@ def test_a_chunk_that_kills_every_worker(pool):
         jn.sweep(executors.kills_always, {"x": [1.0]}, executor=pool, retries=0)
 
 
-@pytest.mark.science
-def test_a_local_dask_cluster():
+@pytest.fixture
+def dask():
+    """A local cluster of two processes."""
     distributed = pytest.importorskip("dask.distributed")
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
     with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-        ) as cluster,
+        distributed.LocalCluster(processes=True, **options) as cluster,
         distributed.Client(cluster) as client,
     ):
-        result = jn.sweep(executors.product, {"x": X, "y": X}, executor=client, chunk=64)
+        yield client
+
+
+@pytest.fixture
+def ray(monkeypatch):
+    """Ray's pool on a local cluster of two processes, which tells nobody of itself."""
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    engine = pytest.importorskip("ray")
+    pool = importlib.import_module("ray.util.multiprocessing").Pool
+    engine.init(num_cpus=2, include_dashboard=False)
+    try:
+        yield pool(2)
+    finally:
+        engine.shutdown()
+
+
+@pytest.mark.science
+@pytest.mark.filterwarnings("ignore")  # what engines warn of is theirs
+@pytest.mark.parametrize("engine", ["dask", "ray"])
+def test_a_local_cluster(engine, request):
+    client = request.getfixturevalue(engine)
+    result = jn.sweep(executors.product, {"x": X, "y": X}, executor=client, chunk=64)
     np.testing.assert_array_equal(result["product"], X[:, None] * X)
 
 
 @pytest.mark.science
-def test_a_dask_worker_that_dies(tmp_path, caplog):
-    distributed = pytest.importorskip("dask.distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        fn = executors.kills_once(str(tmp_path))
-        result = jn.sweep(fn, {"x": np.arange(8.0)}, executor=client, chunk=2)
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("engine", ["dask", "ray"])
+def test_a_worker_of_a_cluster_that_dies(engine, request, tmp_path):
+    client = request.getfixturevalue(engine)
+    fn = executors.kills_once(str(tmp_path))
+    result = jn.sweep(fn, {"x": np.arange(8.0)}, executor=client, chunk=2)
     np.testing.assert_array_equal(result.values, np.arange(8.0))
     assert (tmp_path / "killed").exists()
-
-
-@pytest.mark.science
-def test_a_local_ray_cluster():
-    ray = pytest.importorskip("ray")
-    from ray.util.multiprocessing import Pool
-
-    ray.init(num_cpus=2, include_dashboard=False)
-    try:
-        result = jn.sweep(executors.product, {"x": X, "y": X}, executor=Pool(2), chunk=64)
-    finally:
-        ray.shutdown()
-    np.testing.assert_array_equal(result["product"], X[:, None] * X)
