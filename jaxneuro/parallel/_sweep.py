@@ -1,5 +1,6 @@
 """`sweep`: one function of parameters at many points, on all cores, cards or a cluster."""
 
+import contextlib
 import logging
 import sys
 import time
@@ -53,8 +54,8 @@ def sweep(
     `chunk` is their size. Without it sizes are measured: first 16 points (or fewer, so that all
     cores have some), then 4 times more while that is faster by a twentieth, else 4 times fewer.
     A size is tried only while the points left will take ten times as long as compiling took; at
-    most 4 sizes are, and none that takes more than a quarter of the free memory. What was
-    measured counts as results. With an executor the size is 16 or fewer.
+    most 4 sizes are, and after the first none that takes more than a quarter of the free memory.
+    What was measured counts as results. With an executor the size is 16 or fewer.
 
     `save` is a folder: every finished chunk is in it, whole, at once. The same call after a crash
     runs only what is missing. After Ctrl-C the chunks that have started are finished; a second
@@ -140,7 +141,7 @@ class _Run:
                 if remote is not None:
                     self._run_remote(remote, sizes, workers, progress)
                 elif len(left):
-                    with OneThreadEach():
+                    with OneThreadEach() if workers > 1 else contextlib.nullcontext():
                         self._run_here(sizes, workers, progress)
             except KeyboardInterrupt as interrupt:
                 interrupt.add_note(self._kept())
@@ -154,7 +155,7 @@ class _Run:
         while self.chunk is None and size is not None and sizes.left:
             self.program.compile(size)
             if not sizes.tried:
-                sizes.limit(self.program.bytes_per_point(size), free_bytes())
+                sizes.limit(self.program.bytes_per_point(size), free_bytes(self._devices()))
             before, start = sizes.left, time.perf_counter()
             self._chunks(sizes.one_each(size), workers, progress)
             sizes.measured(size, (time.perf_counter() - start) / (before - sizes.left))
@@ -162,6 +163,10 @@ class _Run:
         if sizes.left:
             self.program.compile(sizes.best)
             self._chunks(sizes.rest(), workers, progress)
+
+    def _devices(self) -> list:
+        mesh = self.program.mesh
+        return jax.local_devices()[:1] if mesh is None else list(mesh.devices.flat)
 
     def _chunks(self, chunks: Iterator, workers: int, progress: Progress) -> None:
         def compute(chunk: tuple[np.ndarray, int]) -> list[np.ndarray]:

@@ -1,7 +1,8 @@
 """How many points a chunk has: found by measuring, where that pays."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -81,8 +82,12 @@ class Sizes:
         return smaller if smaller not in self.tried else None
 
 
-def free_bytes() -> float:
-    """Memory of this computer that is not in use; 0 where the system does not tell."""
+def free_bytes(devices: Iterable[Any]) -> float:
+    """Memory of these devices that is not in use, of this computer for CPUs; 0 if unknown."""
+    cards = [device for device in devices if device.platform != "cpu"]
+    if cards:
+        stats = [card.memory_stats() or {} for card in cards]
+        return sum(float(x.get("bytes_limit", 0) - x.get("bytes_in_use", 0)) for x in stats)
     try:
         return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (AttributeError, OSError, ValueError):

@@ -66,12 +66,28 @@ def run_chunks(
             stop.set()
             results.put(error)
 
-    for _ in range(workers):
-        threading.Thread(target=work, name="sweep", daemon=True).start()
-    running, first = workers, None
+    team = [threading.Thread(target=work, name="sweep", daemon=True) for _ in range(workers)]
+    for thread in team:
+        thread.start()
+    first = _collect(results, team, collect, stop, cancel)
+    if first is not None:
+        raise first
+
+
+def _collect(
+    results: queue.SimpleQueue,
+    team: list[threading.Thread],
+    collect: Callable[[Any, Any], None],
+    stop: threading.Event,
+    cancel: Callable[[], None],
+) -> BaseException | None:
+    """Collects until no thread of the team works; returns the first error."""
+    running, first = len(team), None
     while running:
+        # An interrupt may lose what was just got: after one, only the threads tell who works.
+        alive = any(thread.is_alive() for thread in team)
         try:
-            result = results.get()
+            result = results.get(timeout=None if first is None else 0.2)
             if isinstance(result, tuple):
                 collect(*result)
                 continue
@@ -79,11 +95,12 @@ def run_chunks(
             if result is not None and first is None:
                 first = result
                 cancel()
+        except queue.Empty:
+            running = running if alive else 0
         except KeyboardInterrupt as error:
             if isinstance(first, KeyboardInterrupt):  # the second time: wait no longer
                 raise
             first = error
             stop.set()
             cancel()
-    if first is not None:
-        raise first
+    return first
