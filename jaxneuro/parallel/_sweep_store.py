@@ -4,6 +4,7 @@ import contextlib
 import json
 import logging
 import os
+import time
 import uuid
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +16,7 @@ import numpy as np
 _KIND, _VERSION, _ABOUT = "jaxneuro sweep", 1, "sweep.json"
 _PARTS = {"grid": "grid", "function": "function", "arrays": "arrays in the function (its network)"}
 _BROKEN = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
+_STALE_S = 3600.0
 _log = logging.getLogger("jaxneuro")
 
 
@@ -37,6 +39,7 @@ class Store:
     def __init__(self, folder: Path, identity: Mapping[str, str], leaves: Sequence[Any]):
         self._folder, self._leaves = folder, leaves
         folder.mkdir(parents=True, exist_ok=True)
+        self._clear()
         about = folder / _ABOUT
         if not about.exists():
             if next(folder.glob("chunk-*.npz"), None) is not None:
@@ -48,6 +51,13 @@ class Store:
             _write(about, lambda file: file.write(text.encode()))
             return
         self._check(about, identity)
+
+    def _clear(self) -> None:
+        """Deletes what a killed process was writing; another may be writing what is new."""
+        for path in self._folder.glob(".chunk-*.part"):
+            with contextlib.suppress(OSError):
+                if time.time() - path.stat().st_mtime > _STALE_S:
+                    path.unlink()
 
     def _check(self, about: Path, identity: Mapping[str, str]) -> None:
         try:
