@@ -134,7 +134,7 @@ def test_an_unknown_result_is_named():
 def test_a_dataset_has_the_axes_as_dimensions():
     pytest.importorskip("xarray")
     result = jn.sweep(
-        lambda x, y: {"s": x + y, "t": jnp.arange(3) * x}, {"x": [1.0, 2.0], "y": [1.0]}
+        lambda x, y: {"s": x + y, "t": jnp.arange(3.0) * x}, {"x": [1.0, 2.0], "y": [1.0]}
     )
     data = result.to_xarray()
     assert data["t"].dims == ("x", "y", "t_0")
