@@ -11,8 +11,8 @@ NAMES = sorted(p.stem for p in Path(__file__).parent.glob("[a-z]*.py"))
 def set_threads(options: argparse.Namespace) -> None:
     """Gives this process so many cores, before JAX starts.
 
-    XLA's pool keeps one thread (see docs/performance.md). The native kernels use all cores of the
-    process, one of which turns spikes into events while the next chunk runs.
+    XLA's pool keeps one thread (see docs/performance.md), but in a sweep. The native kernels use
+    all cores of the process, one of which turns spikes into events while the next chunk runs.
     """
     import jaxneuro as jn
 
@@ -22,7 +22,10 @@ def set_threads(options: argparse.Namespace) -> None:
         if threads > len(cores):
             raise SystemExit(f"--threads must be at most {len(cores)}, the cores of this process")
         os.sched_setaffinity(0, cores[:threads])
-    jn.configure_cpu(xla_threads=2 if getattr(options, "case", "") == "two threads" else 1)
+    xla_threads = 2 if getattr(options, "case", "") == "two threads" else 1
+    if options.name == "sweep":  # each thread of the pool runs a chunk of its own
+        xla_threads = options.threads
+    jn.configure_cpu(xla_threads=xla_threads)
 
 
 def main() -> None:

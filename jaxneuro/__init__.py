@@ -12,6 +12,7 @@ from . import kernels as kernels
 from . import network as network
 from . import neurons as neurons
 from . import numerics as numerics
+from . import parallel as parallel
 from . import plasticity as plasticity
 from . import plot as plot
 from . import release as release
@@ -50,6 +51,8 @@ from .numerics import LogNormal as LogNormal
 from .numerics import Normal as Normal
 from .numerics import Uniform as Uniform
 from .numerics import threshold as threshold
+from .parallel import SweepResult as SweepResult
+from .parallel import sweep as sweep
 from .simulation import NonFiniteError as NonFiniteError
 from .simulation import Record as Record
 from .simulation import Result as Result

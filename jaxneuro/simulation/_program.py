@@ -63,19 +63,20 @@ def program(
     start = time.perf_counter()
     jitted = jax.jit(_chunk, static_argnums=(3, 4))
     lowered = jitted.lower(*args, n_steps, record)
-    compiled = _compile(lowered)
-    _programs[key] = compiled
+    done = compiled(lowered)
+    _programs[key] = done
     if len(_programs) > _KEPT:
         _programs.popitem(last=False)
-    return compiled, time.perf_counter() - start
+    return done, time.perf_counter() - start
 
 
-def _compile(lowered: Any) -> Any:
+def compiled(lowered: Any) -> Any:
+    """A lowered program, compiled with the options that suit a loop over steps."""
     if jax.default_backend() != "cpu":
         return lowered.compile()
     try:
         return lowered.compile(compiler_options=_OPTIONS)
     except Exception as error:  # an XLA that does not know the options; a real one comes again
-        compiled = lowered.compile()
+        done = lowered.compile()
         _log.warning("XLA refused the compile options, compiled without them: %s", error)
-        return compiled
+        return done

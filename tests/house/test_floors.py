@@ -26,7 +26,7 @@ FLOORS = {
     "construction": 7,
     "simulation": 8,
     "io": 8,
-    "parallel": 8,
+    "parallel": 8.5,
     "analysis": 9,
     "plot": 9,
 }

@@ -1,0 +1,237 @@
+"""`sweep`: one function of parameters at many points, on all cores, cards or a cluster."""
+
+import contextlib
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jax.sharding import Mesh
+
+from .._checks import check_count
+from .._progress import Progress
+from ..kernels import threads as native_threads
+from ._sweep_executor import Remote, check_executor
+from ._sweep_points import Points, check_names, read_points
+from ._sweep_program import SweepProgram
+from ._sweep_result import SweepResult
+from ._sweep_sizes import Sizes, free_bytes
+from ._sweep_store import Store, check_folder
+from ._sweep_task import pickled, run_at
+from ._sweep_threads import OneThreadEach, cores, pool_threads, run_chunks
+
+_log = logging.getLogger("jaxneuro")
+
+
+def sweep(
+    fn: Callable[..., Any],
+    grid: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    *,
+    mesh: Mesh | None = None,
+    save: Any = None,
+    chunk: int | None = None,
+    executor: Any = None,
+    progress: bool | None = None,
+    retries: int = 2,
+) -> SweepResult:
+    """Runs `fn(**point)` at every point of a grid, or of a list of points.
+
+    `fn` is a pure JAX function of scalars. It returns arrays: one, or a dict, a named tuple, ... of
+    them. What it closes over, a network, is there once. A mapping is the product of its axes, in
+    its order; an axis may be an array `(length, ...)`, of which each point gets its slice. Points
+    run in chunks by `vmap`:
+
+    * on a CPU, as many chunks at once as native kernels may use threads (`jn.configure_cpu`) and
+      XLA's pool has (`xla_threads` there), each on one core;
+    * on a GPU, or with a `mesh` of one axis, each chunk is divided over the devices;
+    * with `executor`, anything that has `submit(f, *args)` with a future (a pool of spawned
+      processes, Dask's client, MPI, submitit) or Ray's `apply_async`, the chunks go there. A chunk
+      whose worker is lost is reported and runs again, up to `retries` times.
+
+    `chunk` is their size. Without it sizes are measured: first 16 points (or fewer, so that all
+    cores have some), then 4 times more while that is faster by a twentieth, else 4 times fewer.
+    A size is tried only while the points left will take ten times as long as compiling took; at
+    most 4 sizes are, and after the first none that takes more than a quarter of the free memory.
+    What was measured counts as results. With an executor the size is 16 or fewer.
+
+    `save` is a folder: every finished chunk is in it, whole, at once. The same call after a crash
+    runs only what is missing. After Ctrl-C the chunks that have started are finished; a second
+    Ctrl-C does not wait for them.
+
+    `progress` shows a bar (default: if stderr is a terminal). docs/sweeps.md has examples.
+
+    **Raises** `ValueError`, before anything runs, for a grid without points, values that are not
+    finite numbers, points with different names, names that `fn` does not take, shapes that depend
+    on parameters, a chunk below 1 or not a multiple of the devices, a mesh without exactly one
+    axis, an executor without `submit`, and a folder that is a file or holds another sweep. An
+    error at a point is a `ValueError` or `RuntimeError` with its values.
+    """
+    points = read_points(grid)
+    check_names(fn, points.axes)
+    retries = check_count("sweep: retries", retries)
+    mesh = _mesh(mesh, executor)
+    if executor is not None:
+        check_executor(executor)
+    if chunk is not None:
+        chunk = check_count("sweep: chunk", chunk, at_least=1)
+        if mesh is not None and chunk % mesh.size:
+            raise ValueError(
+                f"sweep: chunk must be a multiple of the {mesh.size} devices of the mesh; "
+                f"got {chunk}"
+            )
+    folder = None if save is None else check_folder(save)
+    program = SweepProgram(fn, points.one(0), mesh, points.one(points.count - 1))
+    store = None
+    if folder is not None:
+        identity = {"grid": points.digest(), **program.fingerprint()}
+        store = Store(folder, identity, program.leaves)
+    run = _Run(points, program, store, chunk)
+    remote = None if executor is None else Remote(executor, pickled(fn, points.one(0)), retries)
+    return run.run(remote, sys.stderr.isatty() if progress is None else progress)
+
+
+def _mesh(mesh: Any, executor: Any) -> Mesh | None:
+    """The mesh over which chunks are divided: all cards, where none is given."""
+    if mesh is None:
+        devices = jax.local_devices()
+        if executor is not None or devices[0].platform == "cpu" or len(devices) == 1:
+            return None
+        return Mesh(np.array(devices), ("sweep",))
+    if executor is not None:
+        raise ValueError("sweep: give a mesh or an executor; a worker uses the devices it has")
+    if not isinstance(mesh, Mesh):
+        raise ValueError(
+            "sweep: mesh must be a jax.sharding.Mesh, such as Mesh(jax.devices(), ('sweep',)); "
+            f"got {mesh!r}"
+        )
+    if len(mesh.axis_names) != 1:
+        raise ValueError(
+            f"sweep: the mesh must have one axis, over which chunks are divided; got "
+            f"{mesh.axis_names}"
+        )
+    return mesh
+
+
+class _Run:
+    """One call of `sweep`: results so far, and what is left."""
+
+    def __init__(self, points: Points, program: SweepProgram, store: Store | None, chunk: Any):
+        self.points, self.program, self.store, self.chunk = points, program, store, chunk
+        self.out = [np.empty((points.count, *x.shape), x.dtype) for x in program.leaves]
+        self.done = np.zeros(points.count, bool)
+        for numbers, leaves in () if store is None else store.finished(points.count):
+            self._keep(numbers, leaves)
+        self.found = int(self.done.sum())
+
+    def run(self, remote: Remote | None, show: bool) -> SweepResult:
+        start = time.perf_counter()
+        left = np.flatnonzero(~self.done)
+        if remote is not None:
+            workers = remote.in_flight
+            sizes = Sizes(left, remote.workers, 1, self.chunk)
+        else:
+            workers = _workers(self.program, len(left))
+            sizes = Sizes(left, workers, self.program.devices, self.chunk)
+        with Progress("sweeping", self.points.count, "points", show) as progress:
+            progress.advance(self.found)
+            try:
+                if remote is not None:
+                    self._run_remote(remote, sizes, workers, progress)
+                elif len(left):
+                    with OneThreadEach() if workers > 1 else contextlib.nullcontext():
+                        self._run_here(sizes, workers, progress)
+            except KeyboardInterrupt as interrupt:
+                interrupt.add_note(self._kept())
+                _log.warning("%s", self._kept())
+                raise
+        compile_s = sum(self.program.compile_s.values())
+        return self._result(sizes, compile_s, time.perf_counter() - start - compile_s)
+
+    def _run_here(self, sizes: Sizes, workers: int, progress: Progress) -> None:
+        size: int | None = sizes.best
+        while self.chunk is None and size is not None and sizes.left:
+            self.program.compile(size)
+            if not sizes.tried:
+                sizes.limit(self.program.bytes_per_point(size), free_bytes(self._devices()))
+            before, start = sizes.left, time.perf_counter()
+            self._chunks(sizes.one_each(size), workers, progress)
+            sizes.measured(size, (time.perf_counter() - start) / (before - sizes.left))
+            size = sizes.next_to_try(self.program.compile_s[size])
+        if sizes.left:
+            self.program.compile(sizes.best)
+            self._chunks(sizes.rest(), workers, progress)
+
+    def _devices(self) -> list:
+        mesh = self.program.mesh
+        return jax.local_devices()[:1] if mesh is None else list(mesh.devices.flat)
+
+    def _chunks(self, chunks: Iterator, workers: int, progress: Progress) -> None:
+        def compute(chunk: tuple[np.ndarray, int]) -> list[np.ndarray]:
+            numbers, size = chunk
+            return self._stored(numbers, run_at(self.program, size, self.points.take(numbers)))
+
+        run_chunks(chunks, compute, self._collector(progress), workers)
+
+    def _run_remote(self, remote: Remote, sizes: Sizes, workers: int, progress: Progress) -> None:
+        def compute(chunk: tuple[np.ndarray, int]) -> list[np.ndarray]:
+            return self._stored(chunk[0], remote.compute(chunk, self.points.take(chunk[0])))
+
+        try:
+            collect = self._collector(progress)
+            run_chunks(sizes.rest(), compute, collect, workers, remote.cancel)
+        finally:
+            remote.close()
+
+    def _collector(self, progress: Progress) -> Callable[[Any, Any], None]:
+        def collect(chunk: tuple[np.ndarray, int], leaves: list[np.ndarray]) -> None:
+            self._keep(chunk[0], leaves)
+            progress.advance(len(chunk[0]))
+
+        return collect
+
+    def _stored(self, numbers: np.ndarray, leaves: list[np.ndarray]) -> list[np.ndarray]:
+        """Writes a chunk as soon as it is there, in the thread that has it."""
+        if self.store is not None:
+            self.store.write(numbers, leaves)
+        return leaves
+
+    def _keep(self, numbers: np.ndarray, leaves: list[np.ndarray]) -> None:
+        for out, leaf in zip(self.out, leaves):
+            out[numbers] = leaf
+        self.done[numbers] = True
+
+    def _kept(self) -> str:
+        done = f"{int(self.done.sum()):,} of {self.points.count:,} points"
+        if self.store is None:
+            return f"sweep: interrupted after {done}; nothing is kept without save="
+        return f"sweep: interrupted; {done} are kept, and the same call runs the others"
+
+    def _result(self, sizes: Sizes, compile_s: float, run_s: float) -> SweepResult:
+        shaped = [x.reshape(*self.points.shape, *x.shape[1:]) for x in self.out]
+        return SweepResult(
+            axes=self.points.axes,
+            values=jax.tree.unflatten(self.program.structure, shaped),
+            product=self.points.product,
+            chunk=sizes.best if self.found < self.points.count else 0,
+            tried=dict(sizes.tried),
+            compile_s=compile_s,
+            run_s=run_s,
+            found=self.found,
+        )
+
+
+def _workers(program: SweepProgram, left: int) -> int:
+    """How many chunks run at once: one per core where there is nothing but one CPU."""
+    if program.mesh is not None or jax.default_backend() != "cpu":
+        return 1
+    wanted, pool = min(native_threads(), cores()), pool_threads()
+    if pool < wanted:
+        _log.warning(
+            "sweep: %d of %d cores are used, for XLA's pool of threads is that large; call "
+            "jn.configure_cpu(xla_threads=%d) right after `import jaxneuro`",
+            *(pool, wanted, wanted),
+        )
+    return max(min(wanted, pool, left), 1)

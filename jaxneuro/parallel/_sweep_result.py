@@ -1,0 +1,117 @@
+"""The results of a sweep as named arrays."""
+
+import dataclasses
+import importlib
+from typing import Any
+
+import jax
+import numpy as np
+
+from .._checks import unknown
+from .._text import counted
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class SweepResult:
+    """What `sweep` computed, as NumPy arrays: `result["rate"]` where the function returned a dict.
+
+    **Fields** `axes[name]` the values of each parameter; `values` what the function returned, each
+    array with leading axes: those of the grid in its order, or one over the points of a list;
+    `product` whether it was a grid; `chunk` the size of most chunks, 0 if none ran; `tried[size]`
+    seconds per point of each size that was measured; `compile_s` and `run_s` wall seconds;
+    `found` how many points were finished by an earlier run.
+    """
+
+    axes: dict[str, np.ndarray]
+    values: Any
+    product: bool
+    chunk: int
+    tried: dict[int, float]
+    compile_s: float
+    run_s: float
+    found: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The leading axes of `values`."""
+        lengths = tuple(len(x) for x in self.axes.values())
+        return lengths if self.product else lengths[:1]
+
+    def __getitem__(self, name: str) -> Any:
+        """A result by name, of a function that returned a dict or a named tuple."""
+        if isinstance(self.values, dict) and name in self.values:
+            return self.values[name]
+        fields = getattr(self.values, "_fields", ())
+        if name in fields:
+            return getattr(self.values, name)
+        known = self.values if isinstance(self.values, dict) else fields
+        raise KeyError(str(unknown("result", name, known)))
+
+    def __repr__(self) -> str:
+        kind = "grid" if self.product else "list"
+        axes = ", ".join(f"{k} {len(x)}" for k, x in self.axes.items())
+        arrays = ", ".join(f"{k} {x.dtype}{list(x.shape)}" for k, x in self._named().items())
+        points = counted(int(np.prod(self.shape)), "point")
+        return f"SweepResult: {points} ({kind}: {axes}); {arrays}; chunks of {self.chunk}"
+
+    def _named(self) -> dict[str, np.ndarray]:
+        """Every array by its name; a result without one is called "value"."""
+        named = {}
+        for path, x in jax.tree_util.tree_flatten_with_path(self.values)[0]:
+            keys = [str(getattr(k, "key", getattr(k, "name", getattr(k, "idx", k)))) for k in path]
+            named[".".join(keys) or "value"] = x
+        return named
+
+    def to_pandas(self) -> Any:
+        """A pandas table with one row per point (extra `pandas`).
+
+        A column per parameter and per result; an array is an object in its cell.
+
+        **Raises** `ImportError` without pandas.
+        """
+        pandas = _module("pandas")
+        count = int(np.prod(self.shape))
+        axes = list(self.axes.values())
+        if self.product:
+            places = np.unravel_index(np.arange(count), self.shape)
+            axes = [x[k] for x, k in zip(axes, places)]
+        columns = {name: _cells(x) for name, x in zip(self.axes, axes)}
+        for name, x in self._named().items():
+            label = f"result {name}" if name in columns else name
+            columns[label] = _cells(x.reshape(count, *x.shape[len(self.shape) :]))
+        return pandas.DataFrame(columns)
+
+    def to_xarray(self) -> Any:
+        """An xarray Dataset with a dimension per parameter, or "point" (extra `xarray`).
+
+        Further axes of a result are called after it: `trace_0`, `trace_1`.
+
+        **Raises** `ImportError` without xarray.
+        """
+        xarray = _module("xarray")
+        lead = tuple(self.axes) if self.product else ("point",)
+        coords = {}
+        for k, (name, x) in enumerate(self.axes.items()):
+            more = tuple(f"{name}_{n}" for n in range(x.ndim - 1))
+            dims = (lead[k if self.product else 0], *more)
+            label = f"{name}_value" if more and self.product else name
+            coords[label] = (dims, x)
+        arrays = {}
+        for name, x in self._named().items():
+            more = tuple(f"{name}_{n}" for n in range(x.ndim - len(lead)))
+            label = f"result {name}" if name in coords or name in lead else name
+            arrays[label] = ((*lead, *more), x)
+        return xarray.Dataset(arrays, coords)
+
+
+def _cells(x: np.ndarray) -> Any:
+    return x if x.ndim == 1 else list(x)
+
+
+def _module(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise ImportError(
+            f"this needs {name}; install it with: pip install 'jaxneuro[{name}]'"
+        ) from error

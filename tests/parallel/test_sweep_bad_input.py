@@ -1,0 +1,142 @@
+"""What a sweep refuses, and that it says what to do, before anything runs."""
+
+import multiprocessing
+import multiprocessing.pool
+from concurrent.futures import ProcessPoolExecutor
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.sharding import Mesh
+
+import jaxneuro as jn
+
+
+def fn(x, y=1.0):
+    return x * y
+
+
+def one(x):
+    return x
+
+
+ONE = {"x": [1.0, 2.0]}
+
+
+@pytest.mark.parametrize(
+    ("grid", "message"),
+    [
+        ({}, "at least one axis"),
+        ([], "at least one point; got none"),
+        (3, "a mapping of axes or a list of points"),
+        ("x", "a mapping of axes or a list of points"),
+        ({"x": []}, "x must have at least one value; got none"),
+        ({"x": 3.0}, "x must be a list or array"),
+        ({"x": [[1.0], [1.0, 2.0]]}, "x must be a list or array of numbers"),
+        ({"x": ["a"]}, "x must be numbers; got"),
+        ({"x": [1.0, float("nan")]}, "x must be finite; got nan at index 1"),
+        ({"x": [1.0, float("inf")]}, "x must be finite; got inf at index 1"),
+        ({"x": [1e300]}, r"x must fit into float32; got 1e\+300"),
+        ({"x": [2**40]}, "x must fit into int32"),
+        ({"x": [1.0], "z": [2.0]}, "the function has no parameter 'z'"),
+        ({"y": [1.0]}, r"no values for the function's parameters \['x'\]"),
+        ({1: [1.0]}, "names must be those of the function's parameters; got 1"),
+        ([{"x": 1.0}, {"x": 1.0, "y": 2.0}], "same names; point 0 has .* point 1 has"),
+        ([{"x": 1.0}, 3], "point 1 is 3"),
+        ([{"x": [1.0]}, {"x": [1.0, 2.0]}], "x must have the same shape at all points"),
+        ([{"x": 1.0}, {"x": float("nan")}], "x must be finite; got nan at index 1"),
+    ],
+)
+def test_grids(grid, message):
+    with pytest.raises(ValueError, match=message):
+        jn.sweep(fn, grid)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"chunk": 0}, "chunk must be a whole number of at least 1; got 0"),
+        ({"chunk": 1.5}, "chunk must be a whole number"),
+        ({"retries": -1}, "retries must be a whole number of at least 0"),
+        ({"executor": 3}, r"must have submit\(f, \*args\)"),
+        ({"executor": ProcessPoolExecutor}, "got the class ProcessPoolExecutor"),
+        ({"mesh": 3}, r"must be a jax\.sharding\.Mesh"),
+        ({"save": 3}, "save must be the path of a folder; got 3"),
+    ],
+)
+def test_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        jn.sweep(one, ONE, **options)
+
+
+def test_a_file_is_no_folder(tmp_path):
+    path = tmp_path / "results.npz"
+    path.write_text("")
+    with pytest.raises(ValueError, match=r"'results\.npz' is a file"):
+        jn.sweep(one, ONE, save=path)
+
+
+def test_meshes():
+    devices = np.array(jax.devices()[:4])
+    with pytest.raises(ValueError, match="must have one axis"):
+        jn.sweep(one, ONE, mesh=Mesh(devices.reshape(2, 2), ("a", "b")))
+    with pytest.raises(ValueError, match="multiple of the 4 devices of the mesh; got 6"):
+        jn.sweep(one, ONE, mesh=Mesh(devices, ("a",)), chunk=6)
+
+
+def test_pools_that_would_hang():
+    with (
+        ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork")) as pool,
+        pytest.raises(ValueError, match='get_context\\("spawn"\\)'),
+    ):
+        jn.sweep(one, ONE, executor=pool)
+    with (
+        multiprocessing.get_context("spawn").Pool(1) as pool,
+        pytest.raises(ValueError, match="waits for ever when a worker dies"),
+    ):
+        jn.sweep(one, ONE, executor=pool)
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes"),
+    [
+        (lambda x: jnp.zeros(int(x)), r"float32\[1\] at x=1 and float32\[2\] at x=2"),
+        (lambda x: jnp.zeros(x), r"float32\[1\] at x=1 and float32\[2\] at x=2"),
+        (lambda x: x if x > 1 else jnp.ones(3), r"float32\[3\] at x=1 and int32\[\] at x=2"),
+        (lambda x: x if x > 0 else jnp.ones(3), "for all points are one program"),
+    ],
+)
+def test_shapes_that_depend_on_a_parameter(function, shapes):
+    with pytest.raises(ValueError, match=f"shapes and branches .* must not depend.*{shapes}"):
+        jn.sweep(function, {"x": [1, 2]})
+
+
+def test_results_that_are_no_arrays():
+    with pytest.raises(ValueError, match="must return numbers; got an array of key"):
+        jn.sweep(lambda x: jax.random.key(x), {"x": [1, 2]})
+    with pytest.raises(TypeError, match="not a valid JAX type"):
+        jn.sweep(lambda x: "text", {"x": [1, 2]})
+
+
+def test_an_error_of_the_function_says_where():
+    def refuses(x):
+        raise ValueError("no such neuron")
+
+    with pytest.raises(ValueError, match="no such neuron") as caught:
+        jn.sweep(refuses, ONE)
+    assert "traced with (x: float32[])" in " ".join(caught.value.__notes__)
+
+
+def test_an_error_at_a_point_has_its_values():
+    def refuses(x):
+        return eqx.error_if(x, x == 7.0, "seven is not allowed")
+
+    with pytest.raises(RuntimeError, match=r"(?s)failed at x=7\.: .*seven is not allowed"):
+        jn.sweep(refuses, {"x": np.arange(10.0)}, chunk=5)
+
+
+def test_no_callable():
+    with pytest.raises(ValueError, match="must be callable; got 3"):
+        jn.sweep(3, ONE)
