@@ -32,6 +32,7 @@ from ._learn import Moment as Moment
 from ._learn import PlasticSynapses as PlasticSynapses
 from ._learn import learn as learn
 from ._materialize import materialize as materialize
+from ._merge_bits import merge_bits as merge_bits
 from ._native import native_available as native_available
 from ._new_sources import NewNeurons as NewNeurons
 from ._new_sources import new_past_inputs as new_past_inputs

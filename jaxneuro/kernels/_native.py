@@ -20,6 +20,7 @@ _TARGETS = {
     "jaxneuro_listed_input": "JaxneuroListedInput",
     "jaxneuro_log_events": "JaxneuroLogEvents",
     "jaxneuro_materialize": "JaxneuroMaterialize",
+    "jaxneuro_merge_bits": "JaxneuroMergeBits",
     "jaxneuro_new_past_inputs": "JaxneuroNewPastInputs",
     "jaxneuro_new_sources": "JaxneuroNewSources",
     "jaxneuro_pack": "JaxneuroPack",

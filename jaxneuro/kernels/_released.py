@@ -46,3 +46,9 @@ class Released(NamedTuple):
         if self.values is None:
             return jnp.unpackbits(self.bits, bitorder="little").astype(dtype)
         return self.values.astype(dtype)
+
+    def dense_in_steps(self, n: int) -> jax.Array:
+        """Released in each of some steps by the first n sources: (steps, n), spikes as booleans."""
+        if self.values is None:
+            return jnp.unpackbits(self.bits, axis=-1, bitorder="little")[:, :n] != 0
+        return self.values

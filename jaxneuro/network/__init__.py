@@ -13,6 +13,10 @@ from ._group import PopulationSpan as PopulationSpan
 from ._group import initial_state as initial_state
 from ._group_state import GroupState as GroupState
 from ._initial import Initial as Initial
+from ._lay_network import whole_populations as whole_populations
+from ._layout import Layout as Layout
+from ._layout import Seats as Seats
+from ._layout import seats as seats
 from ._learning import check_within as check_within
 from ._learning import plastic_pathway as plastic_pathway
 from ._members import as_floating as as_floating
@@ -42,6 +46,7 @@ from ._plastic_state import PlasticState as PlasticState
 from ._rewire import rewire as rewire
 from ._ring import count_inputs as count_inputs
 from ._ring import input_rows as input_rows
+from ._sharded_network import ShardedNetwork as ShardedNetwork
 from ._signs import check_rule_sign as check_rule_sign
 from ._signs import sign_of as sign_of
 from ._spread_group import SpreadGroup as SpreadGroup
@@ -50,6 +55,7 @@ from ._stable_coupling import check_gap_junctions as check_gap_junctions
 from ._stable_coupling import largest_conductance as largest_conductance
 from ._start import Start as Start
 from ._state_bounds import check_state_value as check_state_value
+from ._steps_together import steps_together as steps_together
 from ._stimuli import StimulusGroup as StimulusGroup
 from ._stimuli import Target as Target
 from ._stimuli import Window as Window

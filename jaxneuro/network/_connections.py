@@ -3,6 +3,7 @@
 import dataclasses
 from typing import Any
 
+import jax
 import numpy as np
 
 from .._checks import unknown
@@ -64,11 +65,11 @@ def read_connections(net: Any, name: str, state: Any = None) -> Connections:
     mine, weights, axonal = pathway.members[index], pathway.weights, 0
     if pathway.plastic is not None:
         axonal = pathway.plastic.axonal
-        weights = weights if state is None else weights_now(net, state, name)
-    source, place, weight, delay = read_bundle(pathway.table, weights, index)
-    first_source, first_target = (net.population(x)[1].start for x in (mine.source, mine.target))
-    first_place = ring_place(mine.input, first_target, net.groups[pathway.target].n)
-    pre, post = source.astype(np.int64) - first_source, place.astype(np.int64) - first_place
+        if state is not None:
+            weights = weights_now(net, state, name)
+            if net.layout is not None:
+                weights = net.layout.synapses_split(number, weights, pathway.weights)
+    pre, post, weight, delay = _read(net, pathway, weights, index)
     if not mine.individual:
         weight = np.full(pre.size, float(np.asarray(pathway.weight)[index]))
     order = np.lexsort((post, pre))
@@ -84,15 +85,55 @@ def read_connections(net: Any, name: str, state: Any = None) -> Connections:
     )
 
 
+def _read(net: Any, pathway: Any, weights: Any, index: int) -> tuple[np.ndarray, ...]:
+    """Sources, targets, weights and delays [steps] of a projection, in no order."""
+    mine = pathway.members[index]
+    first_source, first_target = (net.population(x)[1].start for x in (mine.source, mine.target))
+    if net.layout is None:
+        source, place, weight, delay = read_bundle(pathway.table, weights, index)
+        first = ring_place(mine.input, first_target, net.groups[pathway.target].n)
+        post = place.astype(np.int64) - first
+    else:
+        seats, parts = net.layout.groups[pathway.target], []
+        for device in range(net.layout.devices):
+            table, own = jax.tree.map(lambda x: x[device], (pathway.table, weights))  # noqa: B023
+            found = read_bundle(table, own, index)
+            place = found.place.astype(np.int64) - ring_place(mine.input, 0, seats.places)
+            neuron = np.asarray(seats.order)[device, place] - first_target
+            parts.append(found._replace(place=neuron))
+        source, post, weight, delay = (np.concatenate(x) for x in zip(*parts))
+    return source.astype(np.int64) - first_source, post, weight, delay
+
+
 def _of_coupling(net: Any, layer: CouplingLayer) -> Connections:
     """The connections of a coupling, from its sources to its targets; without delay."""
-    side, span = layer.sides[0], layer.span
-    post, pre, at = read_gather_table(side.table)
-    weight = np.full(pre.size, float(np.asarray(layer.weight)))
-    if span.individual:
-        weight = np.asarray(side.weights)[at].astype(np.float64)
+    span = layer.span
+    pre, post, weight = _gathered(net, layer)
     order = np.lexsort((post, pre))
     shape = net.populations[span.source], net.populations[span.target]
     none = np.zeros(pre.size)
     pre, post, weight = (x[order] for x in (pre, post, weight))
     return Connections(span.source, span.target, shape, pre, post, weight, none, True)
+
+
+def _gathered(net: Any, layer: CouplingLayer) -> tuple[np.ndarray, ...]:
+    """Sources, targets and weights of a coupling, in no order."""
+    side, parts = layer.sides[0], []
+    if net.layout is None:
+        pieces = [(side.table, side.weights, np.arange(side.table.n_rows))]
+    else:
+        seats, first = net.layout.groups[side.target], net.population(layer.span.target)[1].start
+        order = np.asarray(seats.order)[:, slice(*side.targets)] - first
+        whole = side.table, side.weights
+        pieces = [
+            (*jax.tree.map(lambda x: x[d], whole), targets)  # noqa: B023
+            for d, targets in enumerate(order)
+        ]
+    for table, weights, targets in pieces:
+        row, pre, at = read_gather_table(table)
+        weight = np.full(pre.size, float(np.asarray(layer.weight)))
+        if layer.span.individual:
+            weight = np.asarray(weights)[at].astype(np.float64)
+        parts.append((pre, targets[row], weight))
+    pre, post, weight = (np.concatenate(x) for x in zip(*parts))
+    return pre, post, weight

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from .._types import Drive, Release
 from ..kernels import GatherTable, gather
 from ._coupling_state import CouplingState
+from ._exchange import Peers
 from ._group import Group
 from ._group_state import GroupState
 from ._members import as_floating
@@ -97,15 +98,24 @@ def _initial(
 
 
 class SpreadCoupling(eqx.Module):
-    """A coupling as a loop runs it: `scales` () or (targets,) multiply the sums of each side."""
+    """A coupling as a loop runs it: `scales` () or (targets,) multiply the sums of each side.
+
+    `here`: which places of the source group the sources have on a device of a mesh; None where
+    they are those of `sides`.
+    """
 
     sides: tuple[Side, ...]
     scales: tuple[jax.Array, ...]
     release: Release | None
     span: CouplingSpan = eqx.field(static=True)
+    here: tuple[int, int] | None = eqx.field(static=True, default=None)
 
     def gathered(
-        self, groups: Sequence[SpreadGroup], states: Sequence[GroupState], mine: CouplingState
+        self,
+        groups: Sequence[SpreadGroup],
+        states: Sequence[GroupState],
+        peers: Sequence[Peers] | None,
+        mine: CouplingState,
     ) -> list[tuple[int, Drive | None, dict[int, jax.Array]]]:
         """For each side the number of its target group, a drive for it, and arrivals by input."""
         out = []
@@ -114,6 +124,7 @@ class SpreadCoupling(eqx.Module):
             if self.release is None:
                 v = groups[side.source].model.voltage(states[side.source].neurons)
                 assert v is not None  # build has checked it
+                v = v if peers is None else peers[side.source].gather(v)
                 current = gather(v[slice(*side.sources)], side.weights, side.table) * scale
                 drive = Drive(current, jnp.broadcast_to(side.total * scale, current.shape))
                 drive = jax.tree.map(lambda x: place(x, [side.targets], n), drive)  # noqa: B023
@@ -126,12 +137,25 @@ class SpreadCoupling(eqx.Module):
         return out
 
     def release_now(
-        self, mine: CouplingState, spikes: jax.Array, v: Any, dt: float, dtype: Any
+        self,
+        mine: CouplingState,
+        spikes: jax.Array,
+        v: Any,
+        dt: float,
+        dtype: Any,
+        peers: Peers | None = None,
     ) -> CouplingState:
-        """The state after the release has seen spikes and voltages of the group of its sources."""
+        """The state after the release has seen spikes and voltages of the group of its sources.
+
+        With `peers`, those of this device; its values are those of all.
+        """
         if self.release is None:
             return mine
-        span = slice(*self.sides[0].sources)
-        v = None if v is None else v[span]
-        release, values = self.release.step(mine.release, spikes[span], v, dt)
-        return CouplingState(release, values.astype(dtype))
+        span = self.here or self.sides[0].sources
+        v = None if v is None else v[slice(*span)]
+        release, values = self.release.step(mine.release, spikes[slice(*span)], v, dt)
+        values = values.astype(dtype)
+        if peers is not None:
+            every = peers.gather(place(values, [span], spikes.shape[0]))
+            values = every[slice(*self.sides[0].sources)]
+        return CouplingState(release, values)

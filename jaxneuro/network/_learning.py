@@ -11,7 +11,8 @@ from .._arrays import as_array
 from .._checks import check_size, is_traced, unknown
 from ._named import projection
 from ._network_state import NetworkState
-from ._plastic_state import PlasticState
+from ._plastic_state import SYNAPTIC, PlasticState
+from ._sharded_network import each_device
 
 
 def plastic_pathway(net: Any, name: str) -> int:
@@ -39,9 +40,12 @@ def weights_now(net: Any, state: NetworkState, name: str, variable: str = "weigh
 def _weights_now(net: Any, state: NetworkState, number: int, which: int) -> jax.Array:
     synapses = _settled(net, state, number).synapses
     if which:
-        return synapses.variables[which - 1]
-    # What a rule integrates between events may have passed a bound; the next event brings it back.
-    return _within(net, number, synapses.weights)
+        found = synapses.variables[..., which - 1, :]
+    else:
+        # What a rule integrates between events may have passed a bound; the next event brings it
+        # back.
+        found = _within(net, number, synapses.weights)
+    return found if net.layout is None else net.layout.synapses_whole(number, found)
 
 
 def _within(net: Any, number: int, weights: jax.Array) -> jax.Array:
@@ -67,15 +71,18 @@ def with_weights(net: Any, state: NetworkState, name: str, values: Any) -> Netwo
     number = plastic_pathway(net, name)
     settled = _settled(net, state, number)
     old = settled.synapses.weights
-    if np.shape(values) not in ((), old.shape):
+    shape = (net.synapses_of(number),)
+    if np.shape(values) not in ((), shape):
         raise ValueError(
             f"projection {name!r}: weights must be one number or one per connection, in the order "
-            f"of net.connections({name!r}), shape {old.shape}; got {np.shape(values)}"
+            f"of net.connections({name!r}), shape {shape}; got {np.shape(values)}"
         )
     check_size(f"projection {name!r}: weights", values)
     rule = net.pathways[number].plastic.rule
     check_within(f"projection {name!r}: weights", rule, values)
-    new = _within(net, number, jnp.broadcast_to(jnp.asarray(values, old.dtype), old.shape))
+    new = _within(net, number, jnp.broadcast_to(jnp.asarray(values, old.dtype), shape))
+    if net.layout is not None:
+        new = net.layout.synapses_split(number, new, old)
     synapses = settled.synapses._replace(weights=new)
     return _replaced(state, number, settled._replace(synapses=synapses))
 
@@ -103,7 +110,17 @@ def _settled(net: Any, state: NetworkState, number: int) -> PlasticState:
     pathway, mine = net.pathways[number], state.pathways[number].plastic
     # Step k delivers what step k - 1 released: after k steps k - 2 was the last one.
     last = jnp.maximum(state.step - 2, -1)
-    return pathway.plastic.spread().settled(mine, last, pathway.table)
+    assert mine is not None
+    settled = pathway.plastic.spread().settled
+    if mine.synapses.weights.ndim == 1:
+        return settled(mine, last, pathway.table)
+    own, rest = tuple(mine[:SYNAPTIC]), tuple(mine[SYNAPTIC:])
+
+    def here(own: tuple, table: Any, rest: tuple, last: jax.Array) -> tuple:
+        return tuple(settled(PlasticState(*own, *rest), last, table)[:SYNAPTIC])
+
+    new = each_device(net.layout, here, own, pathway.table, shared=(rest, last))
+    return PlasticState(*new, *rest)
 
 
 def settled(net: Any, state: NetworkState, name: str) -> NetworkState:

@@ -14,15 +14,19 @@ from .._text import counted, megabytes
 from ..numerics import seed_of
 from ._connections import Connections, read_connections
 from ._coupling import CouplingLayer
+from ._exchange import LocalLayout
 from ._fixed_point import FixedPoint
 from ._group import Group
 from ._group_state import GroupState
+from ._lay_network import lay_network
+from ._layout import Layout
 from ._learning import settled, weights_now, with_learning, with_weights
 from ._modulator import ModulatorLayer, needed_signals
 from ._named import named, sharing, span_of, variable_holder
 from ._network_state import NetworkState, Output
 from ._pathway import Pathway
 from ._set import set_values
+from ._sharded_network import ShardedNetwork
 from ._spread_network import SpreadNetwork
 from ._with_values import with_values
 
@@ -36,7 +40,8 @@ class Network(eqx.Module):
 
     **Fields** `groups`, `pathways`, `couplings`, `modulators`, `points` positions [um] (n, d) by
     population; `fixed_point` if arrivals are counted in quanta, else None; static `dt` [ms],
-    `order` population names as described, `dtype` of its numbers.
+    `order` population names as described, `dtype` of its numbers; `layout` over the devices of a
+    mesh, None on one device (see `jaxneuro.parallel.shard`).
     """
 
     groups: tuple[Group, ...]
@@ -48,6 +53,7 @@ class Network(eqx.Module):
     dt: float = eqx.field(static=True)
     order: tuple[str, ...] = eqx.field(static=True)
     dtype: Any = eqx.field(static=True)
+    layout: Layout | LocalLayout | None = None
 
     @property
     def populations(self) -> dict[str, int]:
@@ -88,7 +94,13 @@ class Network(eqx.Module):
 
     @property
     def n_synapses(self) -> int:
-        return sum(p.table.n_synapses for p in self.pathways)
+        return sum(map(self.synapses_of, range(len(self.pathways))))
+
+    def synapses_of(self, pathway: int) -> int:
+        """The synapses of a pathway, by its number; over a mesh, those of all devices."""
+        if self.layout is not None:
+            return self.layout.synapses[pathway]
+        return self.pathways[pathway].table.n_synapses
 
     @property
     def n_couplings(self) -> int:
@@ -120,14 +132,16 @@ class Network(eqx.Module):
 
         **Raises** `ValueError` for an unknown name, listing the known ones.
         """
-        holder = variable_holder(self, state, name, variable)
-        return span_of(getattr(holder.state(state), variable), holder.neurons)
+        if isinstance(self.layout, Layout):
+            return _read_laid(self, state, name, variable)
+        return _read(self, state, name, variable)
 
     def variables(self, state: NetworkState, name: str) -> tuple[str, ...]:
         """The state variables of a name that are numbers: those that can be recorded.
 
         **Raises** `ValueError` for an unknown name, listing the known ones.
         """
+        state = self.whole(state)
         return tuple(
             variable
             for holder in named(self, name).holders
@@ -207,7 +221,16 @@ class Network(eqx.Module):
         shape, a value that is not finite, or that a receptor or a release never has (a negative
         conductance), or a variable that is not a number.
         """
-        return with_values(self, state, name, values)
+        state = with_values(self, self.whole(state), name, values)
+        return self.layout.lay(state, self) if isinstance(self.layout, Layout) else state
+
+    def whole(self, state: NetworkState) -> NetworkState:
+        """The state with neurons in the order of the network, wherever they are.
+
+        On one device the state itself; over a mesh, neurons, receptors, stimuli and releases are
+        brought together.
+        """
+        return state if self.layout is None else self.layout.whole(state, self)
 
     def freeze(self, state: NetworkState, name: str) -> NetworkState:
         """A state in which the weights of a plastic projection rest; see `resume`.
@@ -262,6 +285,12 @@ class Network(eqx.Module):
     def init(self, key: Any) -> NetworkState:
         """The state at t = 0; `key` is an integer or a JAX key, and the run's only seed."""
         seed = as_array(seed_of(key))
+        if self.layout is not None:
+            return _init_laid(self, seed)
+        return self._init(seed)
+
+    def _init(self, seed: Any) -> NetworkState:
+        """The state at t = 0 before it is laid over a mesh."""
         ring_dtype = self.dtype if self.fixed_point is None else np.dtype(np.int32)
         return NetworkState(
             step=as_array(0, np.int32),
@@ -272,8 +301,10 @@ class Network(eqx.Module):
             modulators=tuple(m.init(self.dtype) for m in self.modulators),
         )
 
-    def spread(self) -> SpreadNetwork:
+    def spread(self) -> SpreadNetwork | ShardedNetwork:
         """The network as a loop runs it: parameters spread over neurons and blocks."""
+        if self.layout is not None:
+            return lay_network(self)
         fixed = None if self.fixed_point is None else self.fixed_point.now(self.pathways)
         return SpreadNetwork(
             groups=tuple(g.spread() for g in self.groups),
@@ -309,3 +340,19 @@ def _init_groups(
 ) -> tuple[GroupState, ...]:
     """Without the pathways: the program does not depend on who is connected to whom."""
     return tuple(group.init(seed, ring_dtype, dtype, dt) for group in groups)
+
+
+def _read(net: Network, state: NetworkState, name: str, variable: str) -> jax.Array:
+    state = net.whole(state)
+    holder = variable_holder(net, state, name, variable)
+    return span_of(getattr(holder.state(state), variable), holder.neurons)
+
+
+# Over a mesh, one program for what would else be one for each array.
+_read_laid = functools.partial(jax.jit, static_argnums=(2, 3))(_read)
+
+
+@jax.jit
+def _init_laid(net: Network, seed: jax.Array) -> NetworkState:
+    assert isinstance(net.layout, Layout)
+    return net.layout.lay(net._init(seed), net)

@@ -15,11 +15,13 @@ import numpy as np
 from .._types import Release, StochasticRelease
 from ..kernels import Released, Table, deliver
 from ..numerics import Stream, stream_key
+from ._exchange import Peers
 from ._fixed_point import FixedPoint
 from ._group import Group
 from ._members import as_floating, spread
 from ._pathway_state import PathwayState
 from ._plastic import Plastic, SpreadPlastic
+from ._plastic_state import SYNAPTIC, PlasticState
 from ._start import Start, started
 
 
@@ -82,8 +84,18 @@ class Pathway(eqx.Module):
             )
         plastic = None
         if self.plastic is not None:
-            plastic = self.plastic.init(self.weights, released is not None, dtype)
+            plastic = self._plastic_state(released is not None, dtype)
         return PathwayState(release=release, released=released, plastic=plastic)
+
+    def _plastic_state(self, values: bool, dtype: Any) -> PlasticState:
+        """The state of the rule; over a mesh, with the synapses and targets of each device."""
+        assert self.plastic is not None
+        if self.weights.ndim == 1:
+            return self.plastic.init(self.weights, values, dtype)
+        init = functools.partial(self.plastic.init, values=values, dtype=dtype)
+        every = jax.vmap(init)(self.weights)
+        first = jax.tree.map(lambda x: x[0], every[SYNAPTIC:])
+        return PlasticState(*every[:SYNAPTIC], *first)
 
     def spread(self, sizes: Sequence[int], fixed: FixedPoint | None) -> "SpreadPathway":
         """The pathway as a loop runs it; `sizes` are those of the source group.
@@ -158,11 +170,16 @@ class SpreadPathway(eqx.Module):
         """
         released = spikes if state.released is None else state.released
         if self.plastic is None or state.plastic is None:
-            ring = deliver(ring, released, step, self.scale, self.weights, self.table, clear)
-            return ring, state
+            return self.deliver_now(ring, released, step, clear), state
         how = step, self.scale, self.table, clear
         ring, plastic = self.plastic.deliver(ring, released, fired, state.plastic, *how)
         return ring, state._replace(plastic=plastic)
+
+    def deliver_now(
+        self, ring: jax.Array, released: Released, step: jax.Array, clear: bool
+    ) -> jax.Array:
+        """The ring with what was released in `step`, by weights that do not change."""
+        return deliver(ring, released, step, self.scale, self.weights, self.table, clear)
 
     def release_spikes(
         self,
@@ -173,10 +190,12 @@ class SpreadPathway(eqx.Module):
         signals: Mapping[str, jax.Array],
         dt: float,
         dtype: Any,
+        peers: Peers | None = None,
     ) -> PathwayState:
         """The state after the release model has seen the spikes and voltages of its sources.
 
-        `bits` are the packed spikes. The rule of plastic weights keeps the signals of the step
+        `bits` are the packed spikes; with `peers`, those of all devices, to which also goes what
+        the sources here release. The rule of plastic weights keeps the signals of the step
         until it is delivered.
         """
         if state.plastic is not None:
@@ -187,5 +206,10 @@ class SpreadPathway(eqx.Module):
         new, values = self.release.step(state.release, spikes, v, dt)
         values = values.astype(dtype)
         with_spikes = self.release.with_spikes
-        released = Released(bits, values) if with_spikes else Released.of_values(values)
+        if peers is None:
+            released = Released(bits, values) if with_spikes else Released.of_values(values)
+        elif with_spikes:
+            released = Released(bits, peers.gather(values))
+        else:
+            released = peers.released(Released.of_values(values))
         return state._replace(release=new, released=released)

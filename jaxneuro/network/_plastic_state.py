@@ -6,6 +6,9 @@ import jax
 
 from ..kernels import EventLog, PlasticSynapses, Released
 
+# The fields of `PlasticState` of synapses and targets, which a device of a mesh has of its own.
+SYNAPTIC = 4
+
 
 class PlasticState(NamedTuple):
     """The state of a rule at a projection.

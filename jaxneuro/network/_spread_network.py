@@ -6,11 +6,13 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from .._types import Drive
 from ..kernels import Released
 from ._coupling import SpreadCoupling
 from ._coupling_state import CouplingState
+from ._exchange import Peers
 from ._group_state import GroupState
 from ._modulator import ModulatorLayer, needed_signals
 from ._network_state import NetworkState, Output
@@ -25,7 +27,8 @@ class SpreadNetwork(eqx.Module):
 
     **Fields** `groups`, `pathways`, `couplings`, `modulators` spread; `quanta` (inputs,)
     per group if arrivals are counted, else None; static `dt` [ms], `order` population names,
-    `dtype`.
+    `dtype`. `peers` per group on one device of a mesh, else None: then neurons, receptors, rings
+    and targets are those of this device, and what was released is that of all.
     """
 
     groups: tuple[SpreadGroup, ...]
@@ -36,6 +39,7 @@ class SpreadNetwork(eqx.Module):
     dt: float = eqx.field(static=True)
     order: tuple[str, ...] = eqx.field(static=True)
     dtype: Any = eqx.field(static=True)
+    peers: tuple[Peers, ...] | None = None
 
     def step(
         self, state: NetworkState, inputs: Mapping[str, jax.Array] | None = None
@@ -60,21 +64,15 @@ class SpreadNetwork(eqx.Module):
         self, state: NetworkState, inputs: dict[str, jax.Array]
     ) -> tuple[NetworkState, Output]:
         """One time step of the network with its parameters as they are now."""
-        now = state.step, self.dt
-        rings, delivered = self._deliver_last_step(state)
+        rings, delivered = self.deliver_last_step(state)
         coupled = self._gathered(state)
-        moved = [
-            group.step(
-                before, self._arrived(number, ring, state.step), coupled[number], inputs, now
-            )
-            for number, (group, before, ring) in enumerate(zip(self.groups, state.groups, rings))
-        ]
-        neurons, spikes = zip(*moved) if moved else ((), ())
+        neurons, spikes = self.moved(state.groups, rings, state.step, inputs, coupled)
         groups = tuple(
-            after._replace(ring=ring, released=Released.of_spikes(fired))
-            for after, ring, fired in zip(neurons, rings, spikes)
+            after._replace(ring=ring, released=self._everywhere(number, Released.of_spikes(fired)))
+            for number, (after, ring, fired) in enumerate(zip(neurons, rings, spikes))
         )
-        free = {m.span.name: m.set_free(spikes, inputs, self.dtype) for m in self.modulators}
+        fired = self._fired_everywhere(groups, spikes)
+        free = {m.span.name: m.set_free(fired, inputs, self.dtype) for m in self.modulators}
         new = NetworkState(
             step=state.step + 1,
             seed=state.seed,
@@ -86,9 +84,45 @@ class SpreadNetwork(eqx.Module):
                 for m, mine in zip(self.modulators, state.modulators)
             ),
         )
-        return new, Output(self._by_name(spikes), tuple(g.released.bits for g in groups))
+        return new, Output(self.by_name(fired), tuple(g.released.bits for g in groups))
 
-    def _deliver_last_step(self, state: NetworkState) -> tuple[list[jax.Array], list[PathwayState]]:
+    def moved(
+        self,
+        groups: Sequence[GroupState],
+        rings: Sequence[jax.Array],
+        step: jax.Array,
+        inputs: Mapping[str, jax.Array],
+        coupled: Sequence[Coupled] | None = None,
+    ) -> tuple[tuple, tuple]:
+        """The groups after their neurons have moved, and their spikes."""
+        nothing = Coupled(Drive(), {})
+        moved = [
+            group.step(
+                before,
+                self._arrived(number, ring, step),
+                nothing if coupled is None else coupled[number],
+                inputs,
+                (step, self.dt),
+            )
+            for number, (group, before, ring) in enumerate(zip(self.groups, groups, rings))
+        ]
+        neurons, spikes = zip(*moved) if moved else ((), ())
+        return neurons, spikes
+
+    def _everywhere(self, number: int, released: Released) -> Released:
+        """What all neurons of a group released, from what those of this device did."""
+        return released if self.peers is None else self.peers[number].released(released)
+
+    def _fired_everywhere(self, groups: tuple[GroupState, ...], spikes: tuple) -> tuple:
+        """The spikes of all neurons of each group."""
+        if self.peers is None:
+            return spikes
+        return tuple(
+            g.released.dense(here.dtype)[: peers.n]
+            for g, here, peers in zip(groups, spikes, self.peers)
+        )
+
+    def deliver_last_step(self, state: NetworkState) -> tuple[list[jax.Array], list[PathwayState]]:
         """Rings and pathways after what step k - 1 released has been delivered, in step k.
 
         So a ring is written before it is read, and XLA updates it in place. The slot of step
@@ -98,7 +132,10 @@ class SpreadNetwork(eqx.Module):
         for p, mine in zip(self.pathways, state.pathways):
             spikes, target = state.groups[p.source].released, state.groups[p.target]
             v = getattr(target.neurons, "v", None)  # before a reset, which the next step does
-            how = (target.released.bits, v), mine, state.step - 1, p.target not in cleared
+            fired = target.released.bits
+            if self.peers is not None and p.plastic is not None:
+                fired = self.peers[p.target].bits_here(fired)
+            how = (fired, v), mine, state.step - 1, p.target not in cleared
             rings[p.target], new = p.deliver(rings[p.target], spikes, *how)
             pathways.append(new)
             cleared.add(p.target)
@@ -108,7 +145,8 @@ class SpreadNetwork(eqx.Module):
         """What couplings do to each group in this step."""
         out = [Coupled(Drive(), {}) for _ in self.groups]
         for coupling, mine in zip(self.couplings, state.couplings):
-            for target, drive, arriving in coupling.gathered(self.groups, state.groups, mine):
+            seen = self.groups, state.groups, self.peers
+            for target, drive, arriving in coupling.gathered(*seen, mine):
                 out[target] = out[target].plus(drive, arriving)
         return out
 
@@ -120,7 +158,8 @@ class SpreadNetwork(eqx.Module):
         for c, before in zip(self.couplings, couplings):
             source = c.sides[0].source
             v = self.groups[source].model.voltage(groups[source].neurons)
-            out.append(c.release_now(before, spikes[source], v, self.dt, self.dtype))
+            peers = None if self.peers is None else self.peers[source]
+            out.append(c.release_now(before, spikes[source], v, self.dt, self.dtype, peers))
         return tuple(out)
 
     def _arrived(self, number: int, ring: jax.Array, step: jax.Array) -> Any:
@@ -147,15 +186,17 @@ class SpreadNetwork(eqx.Module):
             if not p.release.plain:
                 v = self.groups[p.source].model.voltage(groups[p.source].neurons)
             now = spikes[p.source], groups[p.source].released.bits, v, inputs, self.dt, self.dtype
-            out.append(p.release_spikes(before, *now))
+            peers = None if self.peers is None else self.peers[p.source]
+            out.append(p.release_spikes(before, *now, peers=peers))
         return tuple(out)
 
-    def _by_name(self, spikes: tuple) -> dict[str, jax.Array]:
+    def by_name(self, spikes: Sequence[jax.Array], axis: int = 0) -> dict[str, jax.Array]:
+        """The spikes of groups, whose neurons are on an axis, by the names of populations."""
         found = {}
-        for group, fired in zip(self.groups, spikes):
+        for group, fired in zip(self.groups if self.peers is None else self.peers, spikes):
             start = 0
             for member in group.members:
-                found[member.name] = fired[start : start + member.n]
+                found[member.name] = lax.slice_in_dim(fired, start, start + member.n, axis=axis)
                 start += member.n
         return {name: found[name] for name in self.order}
 

@@ -31,9 +31,10 @@ def describe_non_finite(net: Network, state: NetworkState) -> str:
         found = _in_synapses(pathway.plastic, mine.plastic)
         if found is not None:
             return found
+    whole = net.whole(state)
     for name in net.order:
         for holder in holders_at(net, name):
-            for variable, x in holder.numbers(state):
+            for variable, x in holder.numbers(whole):
                 values = np.asarray(x)
                 bad = np.flatnonzero(~np.isfinite(values))
                 if bad.size:

@@ -187,7 +187,9 @@ class Record:
                 x = net.read(state, name, variable).astype(net.dtype)
                 means.setdefault(name, {})[variable] = lattice_mean(x)
         lfp = {name: lfp_proxy(net, state, name) for name in self.lfp}
-        value = None if self.function is None else _called(self.function, state, output)
+        value = None
+        if self.function is not None:
+            value = _called(self.function, net.whole(state), output)
         named = self.weights, self.weight_histograms
         weights, histograms = sample_weights(net, state, *named)
         return Samples(traces, means, lfp, value, weights, histograms)

@@ -12,7 +12,13 @@ from jax import lax
 from .._arrays import as_array
 from .._checks import check_count, is_traced, unknown
 from ..construction import check_neuron
-from ..network import Network, NetworkState, SpreadNetwork
+from ..network import (
+    Network,
+    NetworkState,
+    ShardedNetwork,
+    SpreadNetwork,
+    steps_together,
+)
 from ._one_launch import one_launch_or_loop
 from ._record import Record
 from ._spikes import SpikeBits, layout
@@ -69,8 +75,13 @@ def scan(
             f"scan: n_steps must be a multiple of record.every, {every}; got {n_steps}"
         )
 
+    spread, together = net.spread(), 1
+    if isinstance(spread, ShardedNetwork):
+        together = spread.steps_together(every if record.samples else n_steps)
+        every = max(every, together)
+
     def loop(net: Network, spread: SpreadNetwork, state: NetworkState, inputs: Any) -> Any:
-        window = functools.partial(_window, net, spread, record, every)
+        window = functools.partial(_window, net, spread, record, (every, together))
         xs = inputs
         if every > 1:
             xs = jax.tree.map(lambda x: x.reshape(-1, every, *x.shape[1:]), inputs)
@@ -80,10 +91,19 @@ def scan(
         return state, (per_step, sampled)
 
     first_step = state.step
-    out = one_launch_or_loop(loop, net, net.spread(), state, inputs, record, n_steps)
-    state, ((bits, counts), sampled) = out
+    if isinstance(spread, ShardedNetwork):
+        out = spread.on_devices(loop, state, inputs)
+    else:
+        out = one_launch_or_loop(loop, net, spread, state, inputs, record, n_steps)
+    state, recorded = out
+    return state, _recording(net, first_step, record, recorded)
+
+
+def _recording(net: Network, first_step: jax.Array, record: Record, recorded: Any) -> Recording:
+    """What a loop recorded, by name."""
+    (bits, counts), sampled = recorded
     spikes = SpikeBits(bits, first_step, net.dt, layout(net)) if record.spikes else None
-    recording = Recording(
+    return Recording(
         spikes=spikes,
         traces=sampled.traces,
         counts=counts,
@@ -93,27 +113,42 @@ def scan(
         weights=sampled.weights,
         weight_histograms=sampled.weight_histograms,
     )
-    return state, recording
 
 
 def _window(
-    net: Network, spread: SpreadNetwork, record: Record, every: int, state: NetworkState, now: Any
+    net: Network,
+    spread: SpreadNetwork,
+    record: Record,
+    lengths: tuple[int, int],
+    state: NetworkState,
+    now: Any,
 ) -> tuple[NetworkState, tuple]:
-    """The steps up to the next sample."""
+    """The steps up to the next sample; `lengths` how many, and how many are taken together."""
+    every, together = lengths
 
     def step(state: NetworkState, now: Any) -> Any:
-        state, output = spread.step(state, now)
+        if together == 1:
+            state, output = spread.step(state, now)
+            last = output
+        else:
+            state, output = steps_together(spread, state, now, together)
+            last = jax.tree.map(lambda x: x[-1], output)
         bits = output.bits if record.spikes else ()
-        return (state, output), (bits, record.counts(net, output))
+        return (state, last), (bits, record.counts(net, output))
 
-    if every == 1:
+    if every == together:
         (state, output), per_step = step(state, now)
     else:
+        units = every // together
+        if together > 1:
+            now = jax.tree.map(lambda x: x.reshape(units, together, *x.shape[1:]), now)
         first = jax.tree.map(lambda x: x[0], now)
         empty = jax.tree.map(jnp.zeros_like, jax.eval_shape(lambda: step(state, first)[0][1]))
         (state, output), per_step = lax.scan(
-            lambda carry, x: step(carry[0], x), (state, empty), now, length=every
+            lambda carry, x: step(carry[0], x), (state, empty), now, length=units
         )
+        if together > 1:
+            per_step = jax.tree.map(lambda x: x.reshape(every, *x.shape[2:]), per_step)
     return state, (per_step, record.sample(net, state, output))
 
 

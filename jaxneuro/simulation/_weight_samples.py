@@ -44,7 +44,7 @@ def check_weights(net: Network, weights: Mapping[str, Any], bins: Mapping[str, B
 
 def chosen_synapses(net: Network, name: str, which: Any) -> np.ndarray | None:
     """The numbers of the recorded synapses of a projection; None for all."""
-    n = net.pathways[plastic_pathway(net, name)].table.n_synapses
+    n = net.synapses_of(plastic_pathway(net, name))
     return None if which is ... else which.indices(_label(name), n)
 
 
@@ -102,7 +102,7 @@ def number_of_weights(net: Network, name: str, which: Any) -> int:
     index = chosen_synapses(net, name, which)
     if index is not None:
         return index.size
-    return net.pathways[plastic_pathway(net, name)].table.n_synapses
+    return net.synapses_of(plastic_pathway(net, name))
 
 
 def _counted(w: jax.Array, edges: Any) -> jax.Array:

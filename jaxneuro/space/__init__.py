@@ -10,6 +10,7 @@ from ._distance import distance_range as distance_range
 from ._free import Free as Free
 from ._grid import Grid as Grid
 from ._layout import Layout as Layout
+from ._morton import morton_codes as morton_codes
 from ._profile import Disc as Disc
 from ._profile import Exponential as Exponential
 from ._profile import Gaussian as Gaussian

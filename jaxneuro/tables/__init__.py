@@ -10,3 +10,5 @@ from ._lay_out import lay_out as lay_out
 from ._listed import ListedBundle as ListedBundle
 from ._read import Synapses as Synapses
 from ._read import read_bundle as read_bundle
+from ._stack import stack_gather_tables as stack_gather_tables
+from ._stack import stack_tables as stack_tables

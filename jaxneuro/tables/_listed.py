@@ -46,7 +46,7 @@ class ListedBundle(StoredBundle):
         self.own_weights, self.own_delays = weights is not None, self._delays.ndim == 1
         self.delay = 0 if self.own_delays else int(self._delays)
         self.longest_delay = int(self._delays.max(initial=1))
-        self.order = np.lexsort((np.arange(pre.size), post, pre))
+        self.order = _order(pre, post)
         self.counts = np.bincount(pre, minlength=n_sources).astype(np.uint32)
         self._post = post[self.order]
 
@@ -59,3 +59,9 @@ class ListedBundle(StoredBundle):
         own_delays = None if delays is None else self._delays[self.order].astype(delays)
         none_before = np.zeros(self.n_sources, np.uint32)
         return Piece(rows, self.counts, none_before, self._post, own_weights, own_delays)
+
+
+def _order(pre: np.ndarray, post: np.ndarray) -> np.ndarray:
+    """By source, then target, then as given."""
+    after = (pre[1:] > pre[:-1]) | ((pre[1:] == pre[:-1]) & (post[1:] >= post[:-1]))
+    return np.arange(pre.size) if after.all() else np.lexsort((post, pre))

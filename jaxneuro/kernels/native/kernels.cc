@@ -108,6 +108,18 @@ Error PackImpl(AnyBuffer spikes, ffi::Result<AnyBuffer> out) {
   return Error::Success();
 }
 
+Error MergeBitsImpl(AnyBuffer bits, AnyBuffer neurons, ffi::Result<AnyBuffer> out) {
+  const auto d = bits.dimensions();
+  const size_t devices = size_t(d[0]), steps = size_t(d[1]), bytes = size_t(d[2]);
+  const size_t n = size_t(neurons.dimensions()[1]), whole = size_t(out->dimensions()[1]);
+  auto* merged = reinterpret_cast<uint8_t*>(out->untyped_data());
+  std::memset(merged, 0, out->size_bytes());
+  for (size_t k = 0; k < devices * steps; ++k)
+    MergeRow(Data<uint8_t>(bits) + k * bytes, bytes, Data<int32_t>(neurons) + k / steps * n, n,
+             merged + k % steps * whole);
+  return Error::Success();
+}
+
 // Does nothing: results are the operands.  XLA cannot look inside, and so writes them.
 Error MaterializeImpl(ffi::RemainingArgs, ffi::RemainingRets) { return Error::Success(); }
 
@@ -139,6 +151,12 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroDeliver, jaxneuro::DeliverImpl,
 XLA_FFI_DEFINE_HANDLER_SYMBOL(
     JaxneuroPack, jaxneuro::PackImpl,
     xla::ffi::Ffi::Bind().Arg<xla::ffi::AnyBuffer>().Ret<xla::ffi::AnyBuffer>());
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroMergeBits, jaxneuro::MergeBitsImpl,
+                              xla::ffi::Ffi::Bind()
+                                  .Arg<xla::ffi::AnyBuffer>()
+                                  .Arg<xla::ffi::AnyBuffer>()
+                                  .Ret<xla::ffi::AnyBuffer>());
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroMaterialize, jaxneuro::MaterializeImpl,
                               xla::ffi::Ffi::Bind().RemainingArgs().RemainingRets());

@@ -27,4 +27,18 @@ inline void PackRow(const uint8_t* spikes, size_t n, uint8_t* bits, size_t bytes
   for (; i < n; ++i) bits[i / 8] = uint8_t(bits[i / 8] | (spikes[i] & 1) << (i % 8));
 }
 
+// Sets the bit of every neuron that spikes; `neurons` names the neuron of each bit, -1 for none.
+inline void MergeRow(const uint8_t* bits, size_t bytes, const int32_t* neurons, size_t n,
+                     uint8_t* out) {
+  for (size_t at = 0; at < bytes; at += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, bits + at, 8);
+    for (; word != 0; word &= word - 1) {
+      const size_t place = 8 * at + size_t(__builtin_ctzll(word));
+      const int32_t neuron = place < n ? neurons[place] : -1;
+      if (neuron >= 0) out[neuron / 8] = uint8_t(out[neuron / 8] | 1u << (neuron % 8));
+    }
+  }
+}
+
 }  // namespace jaxneuro

@@ -1,0 +1,99 @@
+"""What the devices of a mesh tell each other in a step: spikes, releases, voltages."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from ..kernels import Released, merge_bits, pack
+from ._group import PopulationSpan
+from ._layout import Layout, Seats, brought_together
+from ._network_state import NetworkState
+
+
+class Peers(eqx.Module):
+    """The neurons of a group on one device and on all, inside `shard_map`.
+
+    **Fields** `here` int32 (places,): the neuron at each place of this device; `seats` of all;
+    static `axis` of the mesh.
+    """
+
+    here: jax.Array
+    seats: Seats
+    axis: str = eqx.field(static=True)
+
+    @property
+    def members(self) -> tuple[PopulationSpan, ...]:
+        """The populations of the group, with all their neurons."""
+        return self.seats.members
+
+    @property
+    def n(self) -> int:
+        """Neurons of the group on all devices."""
+        return self.seats.n
+
+    def gather(self, x: jax.Array) -> jax.Array:
+        """Numbers of the neurons here, (..., places), as those of all neurons, (..., n)."""
+        every = lax.all_gather(x, self.axis, axis=-2 if x.ndim > 1 else 0)
+        return jnp.take(every.reshape(*x.shape[:-1], -1), self.seats.place, axis=-1)
+
+    def released(self, here: Released) -> Released:
+        """What all neurons released, from what those here did."""
+        steps = jax.tree.map(lambda x: x[None], here)
+        return jax.tree.map(lambda x: x[0], self.released_in_steps(steps))
+
+    def released_in_steps(self, here: Released) -> Released:
+        """What all neurons released in some steps, from what those here did: (steps, ...)."""
+        every = lax.all_gather(here.bits, self.axis)
+        bits = merge_bits(every, self.seats.neurons, self.seats.place)
+        return Released(bits, None if here.values is None else self.gather(here.values))
+
+    def bits_here(self, bits: jax.Array) -> jax.Array:
+        """Of the packed spikes of all neurons those of the neurons here, packed."""
+        spikes = jnp.unpackbits(bits, bitorder="little")
+        return pack(spikes[self.here] != 0)
+
+    def whole(self, tree: Any) -> Any:
+        """Numbers of the neurons here, anywhere in a tree, as those of all neurons."""
+        places = self.seats.places
+        mine = lambda x: x.ndim and x.shape[-1] == places  # noqa: E731
+        return jax.tree.map(lambda x: self.gather(x) if mine(x) else x, tree)
+
+
+class LocalLayout(eqx.Module):
+    """The layout of a network as one device sees it, inside `shard_map`.
+
+    **Fields** `groups`, `stimuli`, `sources` as in `Layout`, but `Peers`; `layout` of all devices.
+    """
+
+    groups: tuple[Peers, ...]
+    stimuli: tuple[tuple[Peers, ...], ...]
+    sources: tuple[Peers, ...]
+    layout: Layout
+
+    @property
+    def synapses(self) -> tuple[int, ...]:
+        """How many synapses each pathway has on all devices."""
+        return self.layout.synapses
+
+    def synapses_whole(self, number: int, x: jax.Array) -> jax.Array:
+        """Numbers of the synapses of all devices; see `Layout.synapses_whole`."""
+        return self.layout.synapses_whole(number, lax.all_gather(x, self.layout.axis))
+
+    def whole(self, state: NetworkState, net: Any) -> NetworkState:
+        """The state with the neurons of all devices; see `Layout.whole`."""
+        return brought_together(self, state, net)
+
+
+def local_layout(layout: Layout, orders: Any) -> LocalLayout:
+    """The layout as a device sees it; `orders` are those of its groups, stimuli and sources."""
+    make = lambda order, seats: Peers(order, seats, layout.axis)  # noqa: E731
+    groups, stimuli, sources = orders
+    return LocalLayout(
+        tuple(map(make, groups, layout.groups)),
+        tuple(tuple(map(make, mine, of)) for mine, of in zip(stimuli, layout.stimuli)),
+        tuple(map(make, sources, layout.sources)),
+        layout,
+    )

@@ -1,0 +1,146 @@
+"""Lays a network over the devices of its mesh: the arrays of each device, side by side."""
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ._coupling import SpreadCoupling
+from ._group import PopulationSpan
+from ._layout import Layout, Seats
+from ._modulator import ModulatorLayer, Reach
+from ._pathway import SpreadPathway
+from ._sharded_network import ShardedNetwork
+from ._spread_group import SpreadGroup
+from ._spread_network import SpreadNetwork
+from ._stimuli import StimulusGroup, Target
+
+
+def lay_network(net: Any) -> ShardedNetwork:
+    """The network as a loop runs it on its mesh. Its tables are laid over the mesh already."""
+    layout: Layout = net.layout
+    fixed = None if net.fixed_point is None else net.fixed_point.now(net.pathways)
+    pathways = (_pathway(p.spread(net.groups[p.source].sizes, fixed), layout) for p in net.pathways)
+    numbers = range(len(net.couplings))
+    local = SpreadNetwork(
+        groups=tuple(_group(net, number) for number in range(len(net.groups))),
+        pathways=tuple(pathways),
+        couplings=tuple(_coupling(net, number) for number in numbers),
+        modulators=tuple(_modulator(m, net) for m in net.modulators),
+        quanta=None if fixed is None else _repeated(fixed.quanta, layout),
+        dt=net.dt,
+        order=net.order,
+        dtype=net.dtype,
+    )
+    return ShardedNetwork(local, net, layout)
+
+
+def _repeated(tree: Any, layout: Layout) -> Any:
+    """The same arrays for every device."""
+    return jax.tree.map(lambda x: jnp.broadcast_to(x, (layout.devices, *x.shape)), tree)
+
+
+def _group(net: Any, number: int) -> SpreadGroup:
+    layout, group = net.layout, net.groups[number]
+    spread, mine = group.spread(), layout.groups[number]
+    driven = layout.stimuli[number]
+    return SpreadGroup(
+        mine.split(spread.model),
+        tuple(mine.split(r) for r in spread.receptors),
+        tuple(_stimulus(s, units, mine) for s, units in zip(spread.stimuli, driven)),
+        tuple(PopulationSpan(m.name, size) for m, size in zip(mine.members, mine.sizes)),
+    )
+
+
+def _stimulus(stimulus: StimulusGroup, units: Seats, mine: Seats) -> StimulusGroup:
+    """A stimulus on the places of each device; `units` are the seats of what it drives."""
+    model = units.split(_each(stimulus.model, stimulus))
+    weight = None if stimulus.weight is None else units.split(_each(stimulus.weight, stimulus))
+    new = dataclasses.replace(stimulus, model=model, weight=weight)
+    if stimulus.index is None and whole_populations(stimulus, mine):
+        return dataclasses.replace(new, targets=_local_targets(stimulus, mine))
+    index = places_of_units(stimulus, units, mine)
+    one = stimulus.targets[0]
+    target = Target(one.name, one.population, units.places, None, 0)
+    return dataclasses.replace(new, index=index, targets=(target,))
+
+
+def _each(tree: Any, stimulus: StimulusGroup) -> Any:
+    """Numbers that are given per run as one per neuron that is driven."""
+    runs = len(stimulus.targets)
+
+    def leaf(x: jax.Array) -> jax.Array:
+        if x.ndim == 0 or x.shape[0] == stimulus.n or runs == 1:
+            return x
+        return jnp.repeat(x, jnp.asarray(stimulus.sizes), total_repeat_length=stimulus.n)
+
+    return jax.tree.map(leaf, tree)
+
+
+def whole_populations(stimulus: StimulusGroup, mine: Seats) -> bool:
+    """Whether every stimulation drives all neurons of its population."""
+    return all(t.span is not None and t.n == mine.members[t.population].n for t in stimulus.targets)
+
+
+def _local_targets(stimulus: StimulusGroup, mine: Seats) -> tuple[Target, ...]:
+    out = []
+    for t in stimulus.targets:
+        start, size = sum(mine.sizes[: t.population]), mine.sizes[t.population]
+        out.append(Target(t.name, t.population, size, (start, start + size), 0))
+    return tuple(out)
+
+
+def places_of_units(stimulus: StimulusGroup, units: Seats, mine: Seats) -> jax.Array:
+    """The place of each driven neuron on its device; none for ghosts."""
+    if stimulus.index is not None:
+        neurons = stimulus.index
+    else:
+        neurons = jnp.concatenate([jnp.arange(*span, dtype=jnp.int32) for span in stimulus.spans])
+    place = mine.place[neurons[units.order]] % mine.places
+    beyond = mine.places + jnp.arange(units.places, dtype=jnp.int32)
+    return jnp.where(units.real, place, beyond)
+
+
+def _pathway(p: SpreadPathway, layout: Layout) -> SpreadPathway:
+    release = layout.groups[p.source].split(p.release)
+    plastic = None if p.plastic is None else _repeated(p.plastic, layout)
+    # What tables are padded with has no targets, and must not reach a gradient.
+    empty = p.table.block_span[..., 0] == p.table.block_span[..., 1]
+    scale = jnp.where(empty, jnp.zeros_like(p.scale), p.scale)
+    return dataclasses.replace(p, release=release, plastic=plastic, scale=scale)
+
+
+def _coupling(net: Any, number: int) -> SpreadCoupling:
+    layout, layer = net.layout, net.couplings[number]
+    scale = layer.weight * layer.gain
+    scales = tuple(
+        scale / jnp.maximum(side.table.counts, 1).astype(scale.dtype)
+        if layer.span.average
+        else _repeated(scale, layout)
+        for side in layer.sides
+    )
+    here, release = None, layer.release
+    if release is not None:
+        source = layout.groups[layer.sides[0].source]
+        index = [m.name for m in source.members].index(layer.span.source)
+        start = sum(source.sizes[:index])
+        here = start, start + source.sizes[index]
+        release = layout.sources[number].split(release)
+    return SpreadCoupling(layer.sides, scales, release, layer.span, here)
+
+
+def _modulator(m: ModulatorLayer, net: Any) -> ModulatorLayer:
+    reaches = tuple(_reach(r, net) for r in m.reaches)
+    return _repeated(dataclasses.replace(m, reaches=reaches), net.layout)
+
+
+def _reach(reach: Reach, net: Any) -> Reach:
+    """What is scaled, with the sizes of populations on a device."""
+    layout, path = net.layout, reach.path
+    if reach.blocks or len(reach.sizes) == 1:
+        return reach
+    if path[0] == "groups" and "stimuli" in path:
+        return reach._replace(sizes=layout.stimuli[path[1]][path[3]].sizes)
+    number = path[1] if path[0] == "groups" else net.pathways[path[1]].source
+    return reach._replace(sizes=layout.groups[number].sizes)

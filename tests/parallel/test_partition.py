@@ -1,0 +1,134 @@
+"""Partitions: who gets which neurons, and what a report says about it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import jaxneuro as jn
+from jaxneuro import parallel
+from jaxneuro.parallel._partition import owners_of
+from jaxneuro.space import morton_codes
+
+from .networks import delayed
+
+
+@pytest.mark.parametrize(
+    "partition",
+    [parallel.Contiguous(), parallel.RoundRobin(), parallel.AlongAxis(0), parallel.Morton()],
+)
+@pytest.mark.parametrize("devices", [1, 4, 7])
+def test_equal_parts_of_every_population(partition, devices):
+    for name, owner in owners_of(partition, delayed(), devices).items():
+        n = delayed().populations[name]
+        counts = np.bincount(owner, minlength=devices)
+        assert counts.sum() == n
+        assert counts.max() == -(-n // devices)
+
+
+def test_slabs_follow_the_axis():
+    owners = owners_of(parallel.AlongAxis(1), delayed(), 4)
+    y = delayed().positions("E")[:, 1]
+    for d in range(3):
+        assert y[owners["E"] == d].max() <= y[owners["E"] == d + 1].min()
+
+
+def test_k_means_finds_separate_clouds():
+    rng = np.random.default_rng(0)
+    centers = np.array([[0.0, 0.0], [100.0, 0.0], [0.0, 100.0]])
+    which = rng.integers(0, 3, 90)
+    points = centers[which] + rng.normal(size=(90, 2))
+    d = jn.Description([jn.Population("E", 90, jn.neurons.LIF(), positions=points)])
+    owner = owners_of(parallel.KMeans(), jn.build(d, key=0, dt=0.1), 3)["E"]
+    for k in range(3):
+        assert np.unique(owner[which == k]).size == 1
+    assert np.unique(owner).size == 3
+
+
+def spread_bits(cells, dimensions, bits):
+    """Z-order by its definition: bit b of axis a is bit b d + a of the code."""
+    return [
+        sum(
+            ((int(c[a]) >> b) & 1) << (b * dimensions + a)
+            for b in range(bits)
+            for a in range(dimensions)
+        )
+        for c in cells
+    ]
+
+
+@given(st.integers(1, 5), st.integers(0, 2**32 - 1))
+def test_morton_codes_interleave_bits(dimensions, seed):
+    bits = min(64 // dimensions, 21)
+    rng = np.random.default_rng(seed)
+    cells = rng.integers(0, 2**bits, (12, dimensions))
+    cells[0], cells[1] = 0, 2**bits - 1  # the corners of the box
+    points = cells + 0.5
+    points[0], points[1] = 0.0, 2.0**bits
+    assert morton_codes(points).tolist() == spread_bits(cells, dimensions, bits)
+
+
+def test_report_counts_what_a_loop_over_all_connections_counts():
+    net = delayed()
+    rng = np.random.default_rng(1)
+    given_ = {name: rng.integers(0, 3, n) for name, n in net.populations.items()}
+    partition = parallel.Given(given_)
+    r = parallel.report(net, partition, 3)
+    synapses, cut = [0, 0, 0], 0
+    for name in net.projections:
+        c = net.connections(name)
+        for i, j in zip(c.pre, c.post):
+            synapses[given_[c.target][j]] += 1
+            cut += given_[c.source][i] != given_[c.target][j]
+    assert r.synapses.tolist() == synapses
+    assert r.cut == cut
+    assert r.neurons.tolist() == [sum((x == d).sum() for x in given_.values()) for d in range(3)]
+    assert r.places == sum(np.bincount(x).max() for x in given_.values())
+    assert r.imbalance == max(synapses) / np.mean(synapses)
+    assert "over 3 devices" in repr(r)
+
+
+def test_best_of_takes_the_balanced_one_and_then_that_which_cuts_least():
+    net = delayed()
+    all_on_one = parallel.Given({name: np.zeros(n, int) for name, n in net.populations.items()})
+    assert parallel.best_of(net, [all_on_one, parallel.RoundRobin()], 3) == parallel.RoundRobin()
+    with pytest.raises(ValueError, match="at least one partition"):
+        parallel.best_of(net, [], 3)
+
+
+def test_bad_input():
+    net = jn.build(jn.Description([jn.Population("E", 9, jn.neurons.LIF())]), key=0, dt=0.1)
+    for partition in (parallel.AlongAxis(), parallel.Morton(), parallel.KMeans()):
+        with pytest.raises(ValueError, match=r"needs positions; .*Contiguous"):
+            parallel.report(net, partition, 2)
+    with pytest.raises(ValueError, match="axis must be one of the 3"):
+        parallel.report(delayed(), parallel.AlongAxis(3), 2)
+    with pytest.raises(ValueError, match="rounds"):
+        parallel.KMeans(0)
+
+
+def test_metis_cuts_less_than_index_order():
+    pytest.importorskip("pymetis")
+    rule = jn.connectivity.Explicit(*rings())
+    d = jn.Description(
+        [jn.Population("E", 60, jn.neurons.LIF())],
+        [jn.Projection("E", "E", rule, weight=1.0, delay=1.0, synapse=jn.synapses.Exponential())],
+    )
+    net = jn.build(d, key=0, dt=0.1)
+    metis, order = (parallel.report(net, p, 2) for p in (parallel.Metis(), parallel.RoundRobin()))
+    assert metis.cut == 0
+    assert order.cut == 60
+
+
+def test_without_metis_the_extra_is_named():
+    try:
+        import pymetis  # noqa: F401
+    except ImportError:
+        with pytest.raises(ValueError, match=r"jaxneuro\[partition\]"):
+            parallel.report(delayed(), parallel.Metis(), 2)
+
+
+def rings():
+    """Two rings without a connection between them, of even and odd pairs of neurons."""
+    pre = np.arange(60)
+    return pre, (pre // 30) * 30 + (pre + 1) % 30
