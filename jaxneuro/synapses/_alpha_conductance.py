@@ -1,7 +1,6 @@
 """Alpha function: a conductance that rises and decays with one time constant."""
 
 import math
-from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
 import jax
@@ -40,7 +39,6 @@ class AlphaConductance(Synapse):
     """
 
     weight_sign: ClassVar[int] = 1
-    state_bounds: ClassVar[Mapping[str, tuple]] = {"g": (0.0, None), "rise": (0.0, None)}
 
     tau_syn: Parameter = param(2.0, unit="ms", above=0.0)
     e_rev: Parameter = param(0.0, unit="mV")

@@ -1,6 +1,5 @@
 """AMPA receptor: fast excitation."""
 
-from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
 import jax
@@ -36,7 +35,6 @@ class AMPA(Synapse):
     """
 
     weight_sign: ClassVar[int] = 1
-    state_bounds: ClassVar[Mapping[str, tuple]] = {"g": (0.0, None)}
 
     tau_syn: Parameter = param(2.0, unit="ms", above=0.0)
     e_rev: Parameter = param(0.0, unit="mV")

@@ -1,6 +1,5 @@
 """Difference of two exponentials: a conductance with a rise time and a decay time."""
 
-from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
 import jax
@@ -39,7 +38,6 @@ class DoubleExponentialConductance(Synapse):
     """
 
     weight_sign: ClassVar[int] = 1
-    state_bounds: ClassVar[Mapping[str, tuple]] = {"g": (0.0, None), "rise": (0.0, None)}
 
     tau_rise: Parameter = param(0.5, unit="ms", above=0.0)
     tau_decay: Parameter = param(5.0, unit="ms", above=0.0)

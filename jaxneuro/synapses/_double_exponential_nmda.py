@@ -1,6 +1,5 @@
 """NMDA receptor with a rise time."""
 
-from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
 import jax
@@ -45,7 +44,6 @@ class DoubleExponentialNMDA(Synapse):
     """
 
     weight_sign: ClassVar[int] = 1
-    state_bounds: ClassVar[Mapping[str, tuple]] = {"g": (0.0, None), "rise": (0.0, None)}
 
     tau_rise: Parameter = param(2.0, unit="ms", above=0.0)
     tau_decay: Parameter = param(100.0, unit="ms", above=0.0)

@@ -1,6 +1,5 @@
 """Exponential conductance with a reversal potential."""
 
-from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
 import jax
@@ -38,7 +37,6 @@ class ExponentialConductance(Synapse):
     """
 
     weight_sign: ClassVar[int] = 1
-    state_bounds: ClassVar[Mapping[str, tuple]] = {"g": (0.0, None)}
 
     tau_syn: Parameter = param(5.0, unit="ms", above=0.0)
     e_rev: Parameter = param(0.0, unit="mV")

@@ -1,6 +1,5 @@
 """GABA_A receptor: fast inhibition."""
 
-from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
 import jax
@@ -37,7 +36,6 @@ class GABA_A(Synapse):  # noqa: N801
     """
 
     weight_sign: ClassVar[int] = 1
-    state_bounds: ClassVar[Mapping[str, tuple]] = {"g": (0.0, None)}
 
     tau_syn: Parameter = param(5.0, unit="ms", above=0.0)
     e_rev: Parameter = param(-70.0, unit="mV")

@@ -1,6 +1,5 @@
 """NMDA receptor: a slow conductance that magnesium blocks at rest."""
 
-from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
 import jax
@@ -50,7 +49,6 @@ class NMDA(Synapse):
     """
 
     weight_sign: ClassVar[int] = 1
-    state_bounds: ClassVar[Mapping[str, tuple]] = {"g": (0.0, None)}
 
     tau_syn: Parameter = param(100.0, unit="ms", above=0.0)
     e_rev: Parameter = param(0.0, unit="mV")

@@ -17,6 +17,7 @@ LESS = jn.synapses.ApproximateKinetics(0.5)
 DOPAMINE = jn.synapses.Into(jn.synapses.DopaGluGABA(d1=LESS), "dopamine")
 PARTS = jn.synapses.Exponential(), jn.synapses.NMDA(), jn.synapses.NMDA()
 BOTH = jn.synapses.Several(PARTS, (1.0, 0.5, 0.2))
+SLOW_TOO = jn.synapses.Several((jn.synapses.AMPA(), jn.synapses.GABA_B()), (1.0, 0.5))
 
 
 def project(source="A", target="B", **given):
@@ -193,13 +194,9 @@ REFUSED = {
         lambda: [project(initial={"x": np.ones(4)}, release=TM)],
         r"initial x must be .*\(5,\).*\(4,\)",
     ),
-    "negative": (
-        lambda: [project(initial={"g": -50.0})],
-        "'A->B': initial g must be at least 0; got -50",
-    ),
     "may be negative": (
-        lambda: [project(initial={"g": jn.Normal(0.0, 5.0)})],
-        r"'A->B': initial g must be at least 0; got Normal\(.*bound the distribution",
+        lambda: [project(initial={"x": jn.Normal(0.5, 0.5)}, release=TM)],
+        r"'A->B': initial x must be from 0 to 1; got Normal\(.*bound the distribution",
     ),
     "above 1": (
         lambda: [project(initial={"x": [0.0, 1.0, 0.5, 3.0, 0.0]}, release=TM)],
@@ -234,8 +231,8 @@ REFUSED = {
         "initial empty must be whole numbers from 0 to 2; got Uniform",
     ),
     "a part": (
-        lambda: [project(initial={"nmda2_g": -1.0}, synapse=BOTH)],
-        "'A->B': initial nmda2_g must be at least 0; got -1",
+        lambda: [project(initial={"gaba_b_r": 2.0}, synapse=SLOW_TOO)],
+        "'A->B': initial gaba_b_r must be from 0 to 1; got 2",
     ),
     "nan": (lambda: [project(initial={"g": np.nan})], "'A->B': initial g must be finite"),
     "no mapping": (lambda: [project(initial=3.0)], "'A->B': initial must map names"),
