@@ -19,11 +19,12 @@ GRID = {"a": np.linspace(0.0, 1.0, 5), "b": np.arange(8.0)}
 EXPECTED = GRID["a"].astype(np.float32)[:, None] * GRID["b"].astype(np.float32)
 # Slow enough to be killed: each chunk of two points waits.
 SCRIPT = """
-import sys, time
+import signal, sys, time
 import numpy as np
 import jaxneuro as jn
 from jaxneuro.parallel._sweep_program import SweepProgram
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 original = SweepProgram.run
 def run(self, size, batch):
     time.sleep(float(sys.argv[2]))
