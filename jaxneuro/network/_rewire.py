@@ -57,8 +57,8 @@ def rewire(
     the host, not under `jit`.
 
     **Raises** `ValueError` for a projection that is not plastic or connects parts of populations, a
-    `weight` outside the bounds of
-    the rule, numbers that are not finite, or a profile without positions.
+    network over a mesh, a `weight` outside the bounds of the rule, numbers that are not finite, or
+    a profile without positions.
 
     **Source** Butz and van Ooyen (2013), doi:10.1371/journal.pcbi.1003259, in the form with a
     constant number of synapses of Kappel et al. (2015), doi:10.1371/journal.pcbi.1004485.
@@ -66,6 +66,11 @@ def rewire(
     number = plastic_pathway(net, name)
     pathway = net.pathways[number]
     label = f"rewire: projection {name!r}"
+    if net.layout is not None:
+        raise ValueError(
+            f"{label} must be on one device; this network is over a mesh. Rewire the network that "
+            "build returned, and lay it out again"
+        )
     if not pathway.plastic.whole:
         raise ValueError(
             f"{label} must connect whole populations, onto any neuron of which synapses grow; it "

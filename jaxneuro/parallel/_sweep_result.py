@@ -1,7 +1,6 @@
 """The results of a sweep as named arrays."""
 
 import dataclasses
-import importlib
 from typing import Any
 
 import jax
@@ -9,6 +8,7 @@ import numpy as np
 
 from .._checks import unknown
 from .._text import counted
+from ..simulation import extra_module
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class SweepResult:
 
         **Raises** `ImportError` without pandas.
         """
-        pandas = _module("pandas")
+        pandas = extra_module("pandas")
         count = int(np.prod(self.shape))
         axes = list(self.axes.values())
         if self.product:
@@ -88,7 +88,7 @@ class SweepResult:
 
         **Raises** `ImportError` without xarray.
         """
-        xarray = _module("xarray")
+        xarray = extra_module("xarray")
         lead = tuple(self.axes) if self.product else ("point",)
         coords = {}
         for k, (name, x) in enumerate(self.axes.items()):
@@ -106,12 +106,3 @@ class SweepResult:
 
 def _cells(x: np.ndarray) -> Any:
     return x if x.ndim == 1 else list(x)
-
-
-def _module(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise ImportError(
-            f"this needs {name}; install it with: pip install 'jaxneuro[{name}]'"
-        ) from error

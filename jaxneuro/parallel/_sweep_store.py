@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ..simulation import write_whole
+
 _KIND, _VERSION, _ABOUT = "jaxneuro sweep", 1, "sweep.json"
 _PARTS = {"grid": "grid", "function": "function", "arrays": "arrays in the function (its network)"}
 _BROKEN = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
@@ -48,7 +50,7 @@ class Store:
                     "sweep; give another folder"
                 )
             text = json.dumps({"kind": _KIND, "version": _VERSION, **identity}, indent=1)
-            _write(about, lambda file: file.write(text.encode()))
+            write_whole(about, lambda file: file.write(text.encode()))
             return
         self._check(about, identity)
 
@@ -82,7 +84,7 @@ class Store:
         arrays: dict[str, Any] = {f"leaf {k}": x for k, x in enumerate(leaves)}
         arrays["points"] = points
         name = f"chunk-{points[0]:09d}-{points[-1]:09d}-{uuid.uuid4().hex[:8]}.npz"
-        _write(self._folder / name, lambda file: np.savez(file, **arrays))
+        write_whole(self._folder / name, lambda file: np.savez(file, **arrays))
 
     def finished(self, count: int) -> Iterator[tuple[np.ndarray, list[np.ndarray]]]:
         """Numbers of points and results of each whole chunk; a broken one is named and left out."""
@@ -105,16 +107,3 @@ class Store:
         if x.dtype != leaf.dtype or x.shape[1:] != leaf.shape:
             raise ValueError("its arrays are not those of the function")
         return x
-
-
-def _write(path: Path, write: Any) -> None:
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with open(unfinished, "wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(unfinished, path)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            unfinished.unlink()

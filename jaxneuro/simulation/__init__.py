@@ -1,5 +1,6 @@
 """Runs networks: the pure loop `scan`, and `simulate`, which runs it from the host."""
 
+from ._files import write_whole as write_whole
 from ._non_finite import NonFiniteError as NonFiniteError
 from ._record import Record as Record
 from ._result import Result as Result
@@ -7,3 +8,4 @@ from ._scan import Recording as Recording
 from ._scan import scan as scan
 from ._simulate import simulate as simulate
 from ._spikes import SpikeBits as SpikeBits
+from ._tables import extra_module as extra_module

@@ -4,7 +4,7 @@ import contextlib
 import json
 import os
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +26,15 @@ def write_file(path: str | os.PathLike, values: dict[str, Any]) -> None:
     header = json.dumps({"kind": _KIND, "version": _VERSION, "values": tree})
     named = {f"array {k}": x for k, x in enumerate(arrays)}
     named[_HEADER] = np.frombuffer(header.encode(), np.uint8)
-    path = Path(path)
+    write_whole(Path(path), lambda file: np.savez(file, **named))  # type: ignore[arg-type]
+
+
+def write_whole(path: Path, write: Callable[[Any], None]) -> None:
+    """Writes a file beside `path` and renames it: there is all of it, or nothing."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with open(unfinished, "wb") as file:
-            np.savez(file, **named)  # type: ignore[arg-type]
+            write(file)
             file.flush()
             os.fsync(file.fileno())
         os.replace(unfinished, path)

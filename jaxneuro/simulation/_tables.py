@@ -11,7 +11,8 @@ from .._checks import unknown
 _UNITS = {"v": "mV", "current": "pA", "lfp": "pA", "g": "nS"}
 
 
-def _module(name: str) -> Any:
+def extra_module(name: str) -> Any:
+    """A module of the extra with its name; raises `ImportError` that says how to install it."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -22,7 +23,7 @@ def _module(name: str) -> Any:
 
 def spikes_to_pandas(result: Any) -> Any:
     """See `Result.to_pandas`."""
-    pandas, names = _module("pandas"), list(result.populations)
+    pandas, names = extra_module("pandas"), list(result.populations)
     events = [result.events(name) for name in names]
     times = np.concatenate([np.zeros(0), *(t for t, _ in events)])
     neurons = np.concatenate([np.zeros(0, np.int32), *(n for _, n in events)])
@@ -35,7 +36,7 @@ def spikes_to_pandas(result: Any) -> Any:
 
 def traces_to_pandas(result: Any, name: str) -> Any:
     """See `Result.traces_to_pandas`."""
-    pandas = _module("pandas")
+    pandas = extra_module("pandas")
     if name not in result.traces:
         raise unknown("population or projection with traces", name, result.traces)
     index = pandas.Index(result.sample_times, name="time_ms")
@@ -48,7 +49,7 @@ def traces_to_pandas(result: Any, name: str) -> Any:
 
 def weights_to_pandas(result: Any, name: str) -> Any:
     """See `Result.weights_to_pandas`."""
-    pandas = _module("pandas")
+    pandas = extra_module("pandas")
     if name not in result.weights:
         raise unknown("projection with recorded weights", name, result.weights)
     x = result.weights[name]
@@ -68,7 +69,7 @@ def _neurons(result: Any, name: str, x: np.ndarray) -> np.ndarray:
 
 def to_neo(result: Any) -> Any:
     """See `Result.to_neo`."""
-    neo = _module("neo")
+    neo = extra_module("neo")
     segment = neo.Segment(name="jaxneuro")
     if result.spikes is not None:
         segment.spiketrains.extend(_spike_trains(neo, result))

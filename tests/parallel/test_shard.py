@@ -104,11 +104,17 @@ def test_bad_input():
         ("a whole number for each of the 93", lambda: shard_given({"E": [0, 1]})),
         ("devices from 0 to 1; got 0 to 7", lambda: shard_given({"E": np.arange(93) % 8})),
         ("no population of a partition named 'X'", lambda: shard_given({"X": [0]})),
+        ("must be on one device", lambda: rewired(mesh(2))),
         ("shard: net must be", lambda: parallel.shard(3, mesh(2))),
         ("shard: mesh must be", lambda: parallel.shard(net, 3)),
     ):
         with pytest.raises(ValueError, match=re.escape(why)):
             call()
+
+
+def rewired(mesh):
+    net = parallel.shard(every_step(), mesh)
+    return jn.rewire(net, net.init(0), 0, "E->E", below=1.0, weight=2.0)
 
 
 def shard_given(devices):
