@@ -1,4 +1,4 @@
-"""Counts the launches per step of a compiled loop, and times deliveries alone."""
+"""Counts launches per step of a compiled loop and events of a run, and times deliveries alone."""
 
 import re
 import statistics
@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxneuro as jn
-from jaxneuro.kernels import Released
+from jaxneuro.kernels import Released, Section
 
 from ._run import DT
 
@@ -176,3 +176,18 @@ def walked_and_looped(n_steps: int, interpret: bool, lanes: int | None = None) -
         return spikes.bits[0], recorded.traces["E"]["v"]
 
     return jax.jit(walk), jax.jit(loop)
+
+
+def events_of(net: Any, spikes: dict[str, int]) -> float:
+    """Synaptic events of a run: spikes of each population times its mean fan-out."""
+    events = 0.0
+    for p in net.pathways:
+        sections = [Section.read(words) for words in np.asarray(p.table.sections)]
+        edges = np.unique([*(s.targets for s in sections), p.table.n_synapses])
+        for s in sections:
+            size = edges[edges > s.targets].min(initial=p.table.n_synapses) - s.targets
+            for name in net.populations:
+                group, span = net.population(name)
+                if group == p.source and span.start <= s.first_row < span.stop:
+                    events += spikes[name] * size / (span.stop - span.start)
+    return events

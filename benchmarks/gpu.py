@@ -15,7 +15,7 @@ from typing import Any
 __all__ = ["add_options", "run"]
 
 PARTS = ("smoke", "races", "kernels", "deliver", "learn", "walk", "assemblies", "coba")
-PARTS += ("microcircuit", "lattices")
+PARTS += ("microcircuit", "lattices", "devices")
 BUDGET_S = 450.0
 
 
@@ -340,12 +340,22 @@ def _lattices(session: Session) -> None:
         _network(session, f"lattice {side}", lattices.description(side))
 
 
+def _devices(session: Session) -> None:
+    """One network over 1, 2 ... all cards: the same spikes, and time per step."""
+    from ._gpu_devices import checks, scaling
+
+    _check(session, "devices", checks(session.options.interpret))
+    for line in scaling(session.options, session.left, say):
+        session.write({**line, "part": "devices"})
+
+
 def _network(session: Session, bench: str, description: Any) -> None:
     """Builds, compiles and runs a network three times; writes the median."""
     import statistics
 
     import jaxneuro as jn
 
+    from ._gpu_kernels import events_of
     from ._record import make_record, peak_rss_mb
     from ._run import DT, connections_of
 
@@ -373,23 +383,4 @@ def _network(session: Session, bench: str, description: Any) -> None:
         threads=session.options.threads,
         device=session.device,
     )
-    session.write({**record, "events_per_s": float(f"{_events(net, spikes) / wall:.4g}")})
-
-
-def _events(net: Any, spikes: dict[str, int]) -> float:
-    """Synaptic events of a run: spikes of each population times its mean fan-out."""
-    import numpy as np
-
-    from jaxneuro.kernels import Section
-
-    events = 0.0
-    for p in net.pathways:
-        sections = [Section.read(words) for words in np.asarray(p.table.sections)]
-        edges = np.unique([*(s.targets for s in sections), p.table.n_synapses])
-        for s in sections:
-            size = edges[edges > s.targets].min(initial=p.table.n_synapses) - s.targets
-            for name in net.populations:
-                group, span = net.population(name)
-                if group == p.source and span.start <= s.first_row < span.stop:
-                    events += spikes[name] * size / (span.stop - span.start)
-    return events
+    session.write({**record, "events_per_s": float(f"{events_of(net, spikes) / wall:.4g}")})

@@ -1,13 +1,14 @@
 """Many devices: one network over a mesh, how its neurons are shared out, and sweeps."""
 
-from ._metis import Metis as Metis
-from ._partition import AlongAxis as AlongAxis
-from ._partition import Contiguous as Contiguous
-from ._partition import Given as Given
-from ._partition import KMeans as KMeans
-from ._partition import Morton as Morton
-from ._partition import Partition as Partition
-from ._partition import RoundRobin as RoundRobin
+from ..mesh import AlongAxis as AlongAxis
+from ..mesh import Contiguous as Contiguous
+from ..mesh import Given as Given
+from ..mesh import KMeans as KMeans
+from ..mesh import Metis as Metis
+from ..mesh import Morton as Morton
+from ..mesh import Partition as Partition
+from ..mesh import RoundRobin as RoundRobin
+from ._connect import connect as connect
 from ._report import PartitionReport as PartitionReport
 from ._report import best_of as best_of
 from ._report import report as report

@@ -4,21 +4,25 @@ import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
+from jax.sharding import Mesh
 
+from .._checks import check_count
+from .._help import Documented
 from .._text import counted
 from ..kernels import packed_bytes
-from ..network import Network
-from ._partition import Partition, owners_of
+from ..mesh import Partition, check_rate, owners_of
+from ..network import Network, Seats, list_length, seats
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class PartitionReport:
+class PartitionReport(metaclass=Documented):
     """What a partition of a network costs.
 
     **Fields** `partition`; `neurons`, `synapses` int64 (devices,) on each device; `places` of
     neurons that each device computes, ghosts included; `cut` connections whose source is on another
-    device, couplings included; `bytes_per_s` that one device gets from all others in a second of
-    biological time: packed spikes of every step, and the values that couplings and releases need.
+    device, couplings included; `exchanges_per_s` in a second of biological time; the bytes that one
+    device gets from all others in that time: `spike_bytes_per_s` as bits, or as lists where those
+    are shorter, and `value_bytes_per_s` of releases, gap junctions and graded couplings.
     """
 
     partition: Partition
@@ -26,7 +30,14 @@ class PartitionReport:
     synapses: np.ndarray
     places: int
     cut: int
-    bytes_per_s: float
+    exchanges_per_s: float
+    spike_bytes_per_s: float
+    value_bytes_per_s: float
+
+    @property
+    def bytes_per_s(self) -> float:
+        """All bytes that one device gets in a second of biological time."""
+        return self.spike_bytes_per_s + self.value_bytes_per_s
 
     @property
     def imbalance(self) -> float:
@@ -54,56 +65,75 @@ class PartitionReport:
             f"{self.neurons.min():,} to {self.neurons.max():,}, synapses {self.synapses.min():,} "
             f"to {self.synapses.max():,} (imbalance {self.imbalance:.2f}), places used "
             f"{1 / self.waste:.0%}, cut {self.cut / total:.0%}, "
-            f"{self.bytes_per_s / 1e6:.3g} MB/s to each device"
+            f"{self.bytes_per_s / 1e6:.3g} MB to each device in {self.exchanges_per_s:,.0f} "
+            "exchanges per second of biology"
         )
 
 
-def report(net: Network, partition: Partition, devices: int) -> PartitionReport:
-    """What a partition of a network over so many devices costs; nothing is moved.
+def report(
+    net: Network, partition: Partition, devices: int | Mesh, rate: float | None = None
+) -> PartitionReport:
+    """What a partition of a network costs, over so many devices or those of a mesh.
 
-    Reads all connections once.
+    `rate` [Hz] of a neuron as in `shard`. Nothing is moved; all connections are read once.
 
     **Raises** `ValueError` for a network that is over a mesh already, and what `shard` refuses
-    about partitions.
+    about partitions, devices and rates.
     """
     if net.layout is not None:
         raise ValueError("report needs the network on one device; this one is over a mesh already")
-    owners = owners_of(partition, net, devices)
+    check_rate("report", rate)
+    devices = devices.size if isinstance(devices, Mesh) else devices
+    owners = owners_of(partition, net, check_count("report: devices", devices, at_least=1))
     neurons = sum((np.bincount(x, minlength=devices) for x in owners.values()), np.zeros(devices))
-    synapses, cut = np.zeros(devices, np.int64), 0
+    synapses, cut, delays = np.zeros(devices, np.int64), 0, []
     for name in (*net.projections, *net.coupled):
         c = net.connections(name)
         there = owners[c.target][c.post]
         synapses += np.bincount(there, minlength=devices)
         cut += int(np.count_nonzero(owners[c.source][c.pre] != there))
-    places = {
-        name: int(np.bincount(x, minlength=devices).max(initial=0)) for name, x in owners.items()
-    }
-    steps = 1e3 / net.dt
-    sent = _bytes_per_step(net, places) * (devices - 1) * steps
+        delays += [float(c.delay.min())] if name in net.projections and c.delay.size else []
+    together = 1 if net.exchanges_every_step else round(min(delays, default=net.dt) / net.dt)
+    sits = [seats({m.name: owners[m.name] for m in g.members}, devices) for g in net.groups]
+    often = 1e3 / (net.dt * together)
+    # A release that does not go by spikes says which of its values are not 0, in the same way.
+    own = [sits[p.source] for p in net.pathways if not (p.release.plain or p.release.with_spikes)]
+    spikes = sum(_spike_bytes(s, together, 1e-3 * (rate or 0.0) * net.dt) for s in (*sits, *own))
     return PartitionReport(
-        partition, neurons.astype(np.int64), synapses, sum(places.values()), cut, sent
+        partition=partition,
+        neurons=neurons.astype(np.int64),
+        synapses=synapses,
+        places=sum(s.places for s in sits),
+        cut=cut,
+        exchanges_per_s=often,
+        spike_bytes_per_s=spikes * (devices - 1) * often,
+        value_bytes_per_s=_value_bytes(net, sits) * (devices - 1) * 1e3 / net.dt,
     )
 
 
-def best_of(net: Network, partitions: Sequence[Partition], devices: int) -> Partition:
+def best_of(
+    net: Network, partitions: Sequence[Partition], devices: int | Mesh, rate: float | None = None
+) -> Partition:
     """The partition whose slowest device has the least to do; of equal ones that which cuts least.
+
+    The arguments are those of `report`.
 
     **Raises** `ValueError` for no partition, and what `report` refuses.
     """
     if not partitions:
         raise ValueError("best_of needs at least one partition; got none")
-    reports = [report(net, p, devices) for p in partitions]
+    reports = [report(net, p, devices, rate) for p in partitions]
     return min(reports, key=lambda r: (round(r.cost, 3), r.cut)).partition
 
 
-def _bytes_per_step(net: Network, places: dict[str, int]) -> float:
-    """What one device tells the others in a step."""
-    each = [sum(places[m.name] for m in g.members) for g in net.groups]
-    total = float(sum(packed_bytes(n) for n in each))
-    width = np.dtype(net.dtype).itemsize
-    for p in net.pathways:
-        total += 0 if p.release.plain else width * each[p.source]
-    for c in net.couplings:
-        total += sum(width * each[side.source] for side in c.sides)
-    return total
+def _spike_bytes(sits: Seats, steps: int, share: float) -> int:
+    """What one device tells another about the spikes of a group in an exchange."""
+    entries = list_length(sits, steps, share)
+    return 4 * (entries + 1) if entries else steps * packed_bytes(sits.places)
+
+
+def _value_bytes(net: Network, sits: list[Seats]) -> int:
+    """What one device tells another in a step besides spikes: releases and values of couplings."""
+    graded = [p.source for p in net.pathways if not p.release.plain]
+    seen = [side.source for c in net.couplings for side in c.sides]
+    return np.dtype(net.dtype).itemsize * sum(sits[group].places for group in (*graded, *seen))

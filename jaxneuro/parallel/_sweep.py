@@ -11,7 +11,7 @@ import jax
 import numpy as np
 from jax.sharding import Mesh
 
-from .._checks import check_count
+from .._checks import check_count, names_checked
 from .._progress import Progress
 from ..kernels import threads as native_threads
 from ._sweep_executor import Remote, check_executor
@@ -26,6 +26,7 @@ from ._sweep_threads import OneThreadEach, cores, pool_threads, run_chunks
 _log = logging.getLogger("jaxneuro")
 
 
+@names_checked()
 def sweep(
     fn: Callable[..., Any],
     grid: Mapping[str, Any] | Sequence[Mapping[str, Any]],

@@ -54,11 +54,21 @@ class SweepProgram:
                     "jnp.where or lax.cond, and sweep what sets a shape in a loop around. JAX "
                     f"says: {error}"
                 ) from error
+            if "is not a valid JAX type" in str(error):
+                raise ValueError(
+                    "sweep: the function must return numbers, arrays, or dicts, tuples or lists of "
+                    f"them; JAX says: {error}"
+                ) from error
             told = ", ".join(f"{k}: {x.dtype}{list(x.shape)}" for k, x in zip(self.names, like))
             error.add_note(f"sweep: raised while the function was traced with ({told})")
             raise
         self._jaxpr, self._consts = traced.jaxpr, jax.device_put(list(traced.consts))
         self.leaves, self.structure = jax.tree.flatten(out)
+        if not self.leaves:
+            raise ValueError(
+                "sweep: the function must return the numbers to keep, as an array or a dict of "
+                f"arrays; it returned {out!r}. End it with return"
+            )
         for leaf in self.leaves:
             if jnp.issubdtype(leaf.dtype, jax.dtypes.extended):
                 raise ValueError(

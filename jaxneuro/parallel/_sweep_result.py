@@ -7,12 +7,13 @@ import jax
 import numpy as np
 
 from .._checks import unknown
+from .._help import Documented
 from .._text import counted
 from ..simulation import extra_module
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class SweepResult:
+class SweepResult(metaclass=Documented):
     """What `sweep` computed, as NumPy arrays: `result["rate"]` where the function returned a dict.
 
     **Fields** `axes[name]` the values of each parameter; `values` what the function returned, each

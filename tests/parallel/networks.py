@@ -56,8 +56,7 @@ def stimulations():
     ]
 
 
-@functools.cache
-def delayed():
+def delayed_description():
     """No exchange for 5 steps: delays, releases, stimuli of all and of some neurons."""
     more = jn.Projection(
         *("I", "I", RULE),
@@ -66,16 +65,14 @@ def delayed():
         synapse=jn.synapses.ExponentialConductance(10.0, e_rev=-80.0),
         release=jn.release.QuantalRelease(),
     )
-    d = jn.Description(
+    return jn.Description(
         populations(),
         [*projections(release=jn.release.TsodyksMarkram()), more],
         stimulations(),
     )
-    return jn.build(d, key=1, dt=0.1)
 
 
-@functools.cache
-def every_step():
+def every_step_description():
     """An exchange in every step: couplings, a modulator, plastic weights."""
     gap = jn.Coupling("I", "I", RULE, weight=jn.Uniform(0.1, 0.5))
     graded = jn.Coupling(
@@ -93,14 +90,23 @@ def every_step():
         highest=2.0,
     )
     plastic = jn.plasticity.PairSTDP(w_max=12.0)
-    d = jn.Description(
+    return jn.Description(
         populations(),
         projections(delay=1.5, plasticity=plastic),
         stimulations(),
         couplings=[gap, graded],
         modulators=[level],
     )
-    return jn.build(d, key=1, dt=0.1)
+
+
+@functools.cache
+def delayed():
+    return jn.build(delayed_description(), key=1, dt=0.1)
+
+
+@functools.cache
+def every_step():
+    return jn.build(every_step_description(), key=1, dt=0.1)
 
 
 @functools.cache

@@ -1,5 +1,7 @@
 """Partitions: who gets which neurons, and what a report says about it."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 
 import jaxneuro as jn
 from jaxneuro import parallel
-from jaxneuro.parallel._partition import owners_of
+from jaxneuro.mesh._partition import owners_of
 from jaxneuro.space import morton_codes
 
 from .networks import delayed
@@ -88,6 +90,26 @@ def test_report_counts_what_a_loop_over_all_connections_counts():
     assert "over 3 devices" in repr(r)
 
 
+def test_a_report_knows_lists_of_spikes_and_no_values_where_there_are_none():
+    cells = jn.Population("E", 40_960, jn.neurons.LIF())
+    wires = jn.Projection(
+        "E",
+        "E",
+        jn.connectivity.OneToOne(),
+        weight=1.0,
+        delay=2.0,
+        synapse=jn.synapses.Exponential(5.0),
+    )
+    net = jn.build(jn.Description([cells], [wires]), key=1, dt=0.1)
+    bits, lists = (parallel.report(net, parallel.Contiguous(), 2, rate) for rate in (None, 1.0))
+    assert bits.exchanges_per_s == lists.exchanges_per_s == 500.0
+    assert bits.spike_bytes_per_s == 500 * 20 * 2560
+    assert lists.spike_bytes_per_s == 500 * 4 * (164 + 16 + 1)
+    assert bits.value_bytes_per_s == 0
+    with pytest.raises(ValueError, match="report: rate must be a number"):
+        parallel.report(net, parallel.Contiguous(), 2, "1 Hz")
+
+
 def test_best_of_takes_the_balanced_one_and_then_that_which_cuts_least():
     net = delayed()
     all_on_one = parallel.Given({name: np.zeros(n, int) for name, n in net.populations.items()})
@@ -103,32 +125,47 @@ def test_bad_input():
             parallel.report(net, partition, 2)
     with pytest.raises(ValueError, match="axis must be one of the 3"):
         parallel.report(delayed(), parallel.AlongAxis(3), 2)
-    with pytest.raises(ValueError, match="rounds"):
-        parallel.KMeans(0)
+    with pytest.raises(ValueError, match="devices must be a whole number of at least 1"):
+        parallel.report(net, parallel.Contiguous(), 0)
+    for why, make in (
+        ("rounds must be a whole number of at least 1", lambda: parallel.KMeans(0)),
+        ("seed must be a whole number of at least 0", lambda: parallel.KMeans(seed=-1)),
+        ("seed must be a whole number", lambda: parallel.Metis("a")),
+        ("axis must be a whole number; got 1.5", lambda: parallel.AlongAxis(1.5)),
+        ("must be a mapping, such as", lambda: parallel.Given([0, 1])),
+    ):
+        with pytest.raises(ValueError, match=why):
+            make()
+    with pytest.raises(ValueError, match="one whole number for each neuron of 'E'; got"):
+        parallel.report(net, parallel.Given({"E": [0, [1]]}), 2)
 
 
-def test_metis_cuts_less_than_index_order():
+def test_metis_finds_the_clusters_of_a_network():
+    """Four clusters, in no order of their neurons, and one connection in ten between them."""
     pytest.importorskip("pymetis")
-    rule = jn.connectivity.Explicit(*rings())
+    rng = np.random.default_rng(2)
+    cluster, pre = rng.permutation(np.arange(200) % 4), np.repeat(np.arange(200), 20)
+    mates = np.stack([np.flatnonzero(cluster == k) for k in range(4)])
+    post = np.where(
+        rng.random(pre.size) < 0.1,
+        rng.integers(0, 200, pre.size),
+        mates[cluster[pre], rng.integers(0, 50, pre.size)],
+    )
+    synapse = jn.synapses.Exponential()
+    rule = jn.connectivity.Explicit(pre, post)
     d = jn.Description(
-        [jn.Population("E", 60, jn.neurons.LIF())],
-        [jn.Projection("E", "E", rule, weight=1.0, delay=1.0, synapse=jn.synapses.Exponential())],
+        [jn.Population("E", 200, jn.neurons.LIF())],
+        [jn.Projection("E", "E", rule, weight=1.0, delay=1.0, synapse=synapse)],
     )
     net = jn.build(d, key=0, dt=0.1)
-    metis, order = (parallel.report(net, p, 2) for p in (parallel.Metis(), parallel.RoundRobin()))
-    assert metis.cut == 0
-    assert order.cut == 60
+    metis = parallel.report(net, parallel.Metis(), 4)
+    assert metis.cut == np.count_nonzero(cluster[pre] != cluster[post])
+    assert metis.imbalance < 1.1
+    for other in (parallel.Contiguous(), parallel.RoundRobin()):
+        assert parallel.report(net, other, 4).cut > 5 * metis.cut
 
 
-def test_without_metis_the_extra_is_named():
-    try:
-        import pymetis  # noqa: F401
-    except ImportError:
-        with pytest.raises(ValueError, match=r"jaxneuro\[partition\]"):
-            parallel.report(delayed(), parallel.Metis(), 2)
-
-
-def rings():
-    """Two rings without a connection between them, of even and odd pairs of neurons."""
-    pre = np.arange(60)
-    return pre, (pre // 30) * 30 + (pre + 1) % 30
+def test_without_metis_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pymetis", None)
+    with pytest.raises(ValueError, match=r"jaxneuro\[partition\]"):
+        parallel.report(delayed(), parallel.Metis(), 2)

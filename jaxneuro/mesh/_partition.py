@@ -1,26 +1,30 @@
 """Which device gets which neurons: partitions as values."""
 
 import dataclasses
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from .._checks import check_count, unknown
+from .._checks import Named, check_count, check_known
+from .._help import DocumentedRole
 from ..network import Network
 from ..space import morton_codes
 
 Owners = dict[str, np.ndarray]  # the device of every neuron, by population
 
 
-class Partition(ABC):
+class Partition(Named, metaclass=DocumentedRole):
     """Which device of a mesh gets which neurons.
 
     Results do not depend on it, only balance and what is exchanged. Every device has as many places
     for a population as the one with most of its neurons: a partition that gives each device an
-    equal part of every population wastes none.
+    equal part of every population wastes none. `reads_connections` says whether it needs more than
+    sizes and positions.
     """
+
+    reads_connections: ClassVar[bool] = False
 
     @abstractmethod
     def owners(self, net: Network, devices: int) -> Owners:
@@ -51,11 +55,15 @@ class AlongAxis(Partition):
 
     **Fields** `axis` of the positions, 0 for x; -1 is the last one, w of a network in 4D.
 
-    **Raises** `ValueError` from `shard` where no population has positions, or positions have no
-    such axis.
+    **Raises** `ValueError` for an axis that is no whole number; from `shard` where no population
+    has positions, or positions have no such axis.
     """
 
     axis: int = -1
+
+    def __post_init__(self) -> None:
+        if isinstance(self.axis, bool) or not isinstance(self.axis, int | np.integer):
+            raise ValueError(f"AlongAxis: axis must be a whole number; got {self.axis!r}")
 
     def owners(self, net: Network, devices: int) -> Owners:
         def rank(x: np.ndarray) -> np.ndarray:
@@ -94,8 +102,8 @@ class KMeans(Partition):
 
     **Fields** `rounds` at most; `seed` of the first centers.
 
-    **Raises** `ValueError` for rounds below 1; from `shard` where no population has positions, or
-    their dimensions differ.
+    **Raises** `ValueError` for rounds below 1 and a seed below 0; from `shard` where no population
+    has positions, or their dimensions differ.
 
     **Source** Lloyd (1982), doi:10.1109/TIT.1982.1056489; Arthur and Vassilvitskii (2007),
     k-means++: the advantages of careful seeding.
@@ -106,6 +114,7 @@ class KMeans(Partition):
 
     def __post_init__(self) -> None:
         check_count("KMeans: rounds", self.rounds, at_least=1)
+        check_count("KMeans: seed", self.seed)
 
     def owners(self, net: Network, devices: int) -> Owners:
         points = _points("KMeans", net)
@@ -125,18 +134,33 @@ class Given(Partition):
     **Fields** `devices` by population: whole numbers (n,). Populations that are left out are cut as
     by `Contiguous`.
 
-    **Raises** `ValueError` from `shard` for an unknown population, another shape or a device that
-    the mesh does not have.
+    **Raises** `ValueError` for what is no mapping; from `shard` for an unknown population, another
+    shape or a device that the mesh does not have.
     """
 
     devices: Mapping[str, Any]
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.devices, Mapping):
+            raise ValueError(
+                "Given: devices must be a mapping, such as {'E': [0, 0, 1]}, from populations to "
+                f"the device of each neuron; got {self.devices!r}"
+            )
+
     def owners(self, net: Network, devices: int) -> Owners:
         for name in self.devices:
-            if name not in net.populations:
-                raise unknown("population of a partition", name, net.populations)
-        given = {name: np.asarray(x) for name, x in self.devices.items()}
+            check_known("population of a partition", name, net.populations)
+        given = {name: _numbers(name, x) for name, x in self.devices.items()}
         return Contiguous().owners(net, devices) | given
+
+
+def _numbers(name: str, given: Any) -> np.ndarray:
+    try:
+        return np.asarray(given)
+    except ValueError:  # lists of different lengths
+        raise ValueError(
+            f"a partition must give one whole number for each neuron of {name!r}; got {given!r}"
+        ) from None
 
 
 def owners_of(partition: Partition, net: Network, devices: int) -> Owners:
@@ -147,6 +171,12 @@ def owners_of(partition: Partition, net: Network, devices: int) -> Owners:
             f"Morton(), KMeans(), Metis(), Given(...)); got {partition!r}"
         )
     owners = partition.owners(net, devices)
+    if not isinstance(owners, Mapping) or set(owners) != set(net.populations):
+        raise ValueError(
+            f"{type(partition).__name__}.owners must return the device of every neuron for each of "
+            f"the populations {', '.join(net.populations)}; got {owners!r}"
+        )
+    owners = {name: _numbers(name, x) for name, x in owners.items()}
     for name, n in net.populations.items():
         x = owners[name]
         if x.shape != (n,) or x.dtype.kind not in "iu":
@@ -163,8 +193,8 @@ def owners_of(partition: Partition, net: Network, devices: int) -> Owners:
 
 
 def _parts(rank: np.ndarray, devices: int) -> np.ndarray:
-    """Equal parts by rank: the first ones are larger by one where they must."""
-    return rank // max(-(-rank.size // devices), 1)
+    """Parts by rank, equal but for one neuron."""
+    return rank * devices // max(rank.size, 1)
 
 
 def _points(what: str, net: Network) -> dict[str, np.ndarray]:

@@ -1,9 +1,11 @@
 """A partition that cuts few connections, by METIS."""
 
 import dataclasses
+from typing import ClassVar
 
 import numpy as np
 
+from .._checks import check_count
 from ..network import Network
 from ._partition import Contiguous, Owners, Partition
 
@@ -16,12 +18,17 @@ class Metis(Partition):
 
     **Fields** `seed` of METIS.
 
-    **Raises** `ValueError` from `shard` where pymetis is not installed.
+    **Raises** `ValueError` for a seed below 0; from `shard` where pymetis is not installed.
 
     **Source** Karypis and Kumar (1998), doi:10.1137/S1064827595287997.
     """
 
+    reads_connections: ClassVar[bool] = True
+
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_count("Metis: seed", self.seed)
 
     def owners(self, net: Network, devices: int) -> Owners:
         try:
@@ -43,14 +50,12 @@ class Metis(Partition):
             post.append(first[c.target] + c.post)
         starts, ends, weights = _graph(np.concatenate(pre), np.concatenate(post), n)
         own = 1 + np.bincount(np.concatenate(post), minlength=n)
-        options = pymetis.Options(seed=self.seed)
         _, part = pymetis.part_graph(
             devices,
-            xadj=starts.tolist(),
-            adjncy=ends.tolist(),
-            eweights=weights.tolist(),
-            vweights=own.tolist(),
-            options=options,
+            pymetis.CSRAdjacency(starts, ends),
+            eweights=weights,
+            vweights=own,
+            options=pymetis.Options(seed=self.seed),
         )
         part = np.asarray(part)
         return {name: part[first[name] : first[name] + k] for name, k in sizes.items()}
