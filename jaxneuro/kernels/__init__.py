@@ -1,5 +1,6 @@
 """The few operations that determine the speed: arrays in, arrays out."""
 
+from ._bins import set_bins as set_bins
 from ._configure import configure_cpu as configure_cpu
 from ._deliver import deliver as deliver
 from ._draw_rows import below as below

@@ -11,16 +11,21 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from ._late import late
 from ._native import native_available
 
 
 def by_platform(*operands: Any, default: Callable | None, **versions: Callable | None) -> Any:
     """The version for the platform on which it runs; `cpu` only with the native library.
 
-    Every version is traced on every platform; None means a version that does not exist.
+    None means a version that does not exist. With a native version the default is traced only
+    where it is lowered.
     """
     if not native_available():
         versions.pop("cpu", None)
+    native = versions.get("cpu")
+    if default is not None and native is not None:
+        default = late(default, native)
     there = {name: f for name, f in {"default": default, **versions}.items() if f is not None}
     return lax.platform_dependent(*operands, **there)
 
@@ -31,6 +36,8 @@ def result_like(shape: Sequence[int], dtype: Any, *operands: jax.Array) -> jax.S
     Inside `shard_map` a result varies over the axes of the mesh over which an operand does, and a
     native call must say so.
     """
+    if not any(getattr(jax.typeof(x), "vma", True) for x in operands):
+        return jax.ShapeDtypeStruct(tuple(shape), dtype)
 
     def depends(*operands: jax.Array) -> jax.Array:
         zero = jnp.zeros((), dtype)

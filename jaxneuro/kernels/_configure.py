@@ -2,8 +2,10 @@
 
 import os
 import warnings
+from pathlib import Path
 
-from .._checks import check_count
+from .._checks import check_count, names_checked
+from ._program_store import keep_programs
 from ._threads import threads as native_threads
 
 
@@ -16,7 +18,10 @@ def _backend_started() -> bool:
         return False
 
 
-def configure_cpu(threads: int | None = None, *, xla_threads: int = 1) -> bool:
+@names_checked()
+def configure_cpu(
+    threads: int | None = None, *, xla_threads: int = 1, cache: bool | str | os.PathLike = False
+) -> bool:
     """Sets how many CPU threads are used. Call it before the first use of JAX.
 
     `threads` is what one call of a native kernel may use: long deliveries, large Poisson inputs
@@ -25,12 +30,20 @@ def configure_cpu(threads: int | None = None, *, xla_threads: int = 1) -> bool:
     time step, where every parallel one waits for its slowest thread. Results keep their bits.
     docs/performance.md has the measured gain. Returns whether the settings will take effect.
 
-    **Raises** `ValueError` for a number below 1. Warns when JAX has already started: then XLA's
-    pool stays as it is.
+    `cache=True` keeps compiled programs on disk, so that a second run of a script starts at once:
+    in `~/.cache/jaxneuro` (`$XDG_CACHE_HOME`), at most 1 GiB, or in the folder that `cache` or
+    JAX's own `jax_compilation_cache_dir` names. It may be switched on at any time.
+
+    **Raises** `ValueError` for a number below 1, or a `cache` of another kind. Warns when JAX has
+    already started: then XLA's pool stays as it is.
     """
     if threads is not None:
         check_count("configure_cpu: threads", threads, at_least=1)
     check_count("configure_cpu: xla_threads", xla_threads, at_least=1)
+    if not isinstance(cache, bool | str | os.PathLike):
+        raise ValueError(f"configure_cpu: cache must be True, False or a folder; got {cache!r}")
+    if cache is not False:
+        keep_programs(None if cache is True else Path(cache))
     if threads is not None:
         os.environ["JAXNEURO_THREADS"] = str(threads)
     if _backend_started():

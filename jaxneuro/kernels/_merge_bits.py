@@ -27,4 +27,5 @@ def _reference(bits: jax.Array, neurons: jax.Array, place: jax.Array) -> jax.Arr
 
 def _native(bits: jax.Array, neurons: jax.Array, place: jax.Array) -> jax.Array:
     shape = (bits.shape[1], packed_bytes(place.shape[0]))
-    return native_call("jaxneuro_merge_bits", (bits, neurons), shape, jnp.uint8)
+    call = (bits, neurons), shape, jnp.uint8
+    return native_call("jaxneuro_merge_bits", *call, vmap_method="sequential")

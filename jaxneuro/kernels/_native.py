@@ -35,6 +35,7 @@ _BITS = (_POINTER, _SIZE, _SIZE, _SIZE, _SIZE)
 _ROWS = (_SIZE, _SIZE, _SIZE, _SIZE)  # key, first row, rows
 # What the host calls itself, without XLA; all of it returns a count.
 _FUNCTIONS = {
+    "jaxneuro_bins": (_SIZE, _SIZE),
     "jaxneuro_threads": (_SIZE,),
     "jaxneuro_vector_bytes": (_SIZE,),
     "jaxneuro_count_bits": _BITS,

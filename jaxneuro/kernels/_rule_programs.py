@@ -200,17 +200,19 @@ def _synapse(
         post = {name: of["post", k] for k, name in enumerate(targets)}
         hook = f"on_{phase}"
         new = getattr(rule, hook)(Numbers(synapse), Numbers(pre), Numbers(post))
-        acting |= {hook} if new else set()
         synapse = _changed(rule, hook, synapse, new)
+        acting |= {hook} if new else set()
     ports = [Port("weight"), *(Port("variable", k) for k in range(len(names.variables)))]
     return dict(zip(ports, synapse.values()))
 
 
 def _changed(rule: Plasticity, hook: str, synapse: dict, new: Any, clip: bool = True) -> dict:
     if not isinstance(new, dict) or not set(new) <= set(synapse):
+        got = f"one of {', '.join(map(repr, new))}" if isinstance(new, dict) else repr(new)
+        got = "an array" if hasattr(new, "shape") else got
         raise ValueError(
             f"{type(rule).__name__}: {hook} must return a dictionary of what it changes, of "
-            f"{', '.join(synapse)}; got {new!r}"
+            f"{', '.join(synapse)}, {{'weight': ...}}; got {got}"
         )
     synapse = synapse | new
     if clip and "weight" in new:

@@ -216,7 +216,7 @@ def test_a_chunk_of_simulate_is_one_launch(every):
         jn.neurons.HodgkinHuxley(), stimuli=[jn.Stimulation("E", jn.stimuli.Current(9.0))]
     )
     record = jn.Record(variables={"E": "v"}, every=every, rates=True)
-    text = for_cuda(lambda net, state: _chunk(net, state, {}, 1000, record), net, net.init(0))
+    text = for_cuda(lambda net, state: _chunk(net, state, {}, None, 1000, record), net, net.init(0))
     assert (text.count(KERNEL), "stablehlo.while" in text) == (1, False)
 
 

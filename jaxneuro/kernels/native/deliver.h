@@ -1,6 +1,7 @@
 // Rows of synapses, stored or redrawn, are added into a ring of future arrivals.
 #pragma once
 
+#include "bins.h"
 #include "redraw.h"
 #include "table.h"
 
@@ -43,15 +44,16 @@ inline uint32_t SplitRow(const uint16_t* target, uint32_t lo, uint32_t hi, uint3
   return lo;
 }
 
-template <class Acc, class Delay, class Weight>
+// Walks rows and hands their events to `Into`.
+template <class Acc, class Delay, class Weight, class Into>
 class Deliverer {
  public:
   using Real = RealOf<Acc>;
 
-  Deliverer(const Table<Acc, Delay, Weight>& table, const Ring<Acc>& ring, Range range)
-      : t_(table), ring_(ring), range_(range) {
-    whole_ = range.begin == 0 && range.end == ring.targets;
-    touch_ = ring.stride * sizeof(Acc) > kNear;
+  Deliverer(const Table<Acc, Delay, Weight>& table, const Into& into, Range range)
+      : t_(table), ring_(into.ring), into_(into), range_(range) {
+    whole_ = range.begin == 0 && range.end == ring_.targets;
+    touch_ = Into::kAtOnce && ring_.stride * sizeof(Acc) > kNear;
   }
 
   // Delivers rows, which ascend.
@@ -129,19 +131,19 @@ class Deliverer {
     if (s.flags & kHasDelays) {
       if (s.flags & kHasWeights) {
         for (uint32_t i = lo; i < hi; ++i)
-          ring_.Slot(d[i])[offset + target[i]] += Rounded<Acc>(x * Real(w[i]));
+          into_.Add(into_.At(d[i], offset), target[i], Rounded<Acc>(x * Real(w[i])));
       } else {
         const Acc same = Rounded<Acc>(x);
-        for (uint32_t i = lo; i < hi; ++i) ring_.Slot(d[i])[offset + target[i]] += same;
+        for (uint32_t i = lo; i < hi; ++i) into_.Add(into_.At(d[i], offset), target[i], same);
       }
       return;
     }
-    Acc* out = ring_.Slot(t_.block_delay[block]) + offset;
+    const auto out = into_.At(t_.block_delay[block], offset);
     if (s.flags & kHasWeights) {
-      for (uint32_t i = lo; i < hi; ++i) out[target[i]] += Rounded<Acc>(x * Real(w[i]));
+      for (uint32_t i = lo; i < hi; ++i) into_.Add(out, target[i], Rounded<Acc>(x * Real(w[i])));
     } else {
       const Acc same = Rounded<Acc>(x);
-      for (uint32_t i = lo; i < hi; ++i) out[target[i]] += same;
+      for (uint32_t i = lo; i < hi; ++i) into_.Add(out, target[i], same);
     }
   }
 
@@ -162,7 +164,7 @@ class Deliverer {
       RedrawnValues(s, block, d, row, drawn, x, drawer);
       return;
     }
-    Acc* out = ring_.Slot(t_.block_delay[block]) + offset;
+    const auto out = into_.At(t_.block_delay[block], offset);
     const Acc same = Rounded<Acc>(x);
     size_t count = drawn.count;
     if (!whole_) {  // without a branch, which nobody could predict
@@ -173,7 +175,7 @@ class Deliverer {
         count += target - begin < size;
       }
     }
-    for (size_t i = 0; i < count; ++i) out[drawn.targets[i]] += same;
+    for (size_t i = 0; i < count; ++i) into_.Add(out, drawn.targets[i], same);
   }
 
   void RedrawnValues(const Section& s, uint32_t block, const Draw& d, uint32_t row,
@@ -188,9 +190,9 @@ class Deliverer {
     for (size_t i = 0; i < drawn.count; ++i) {
       const uint32_t neuron = first + drawn.targets[i];
       if (neuron < range_.begin || neuron >= range_.end) continue;
-      Acc* out = s.flags & kHasDelays ? ring_.Slot(steps[delay[i]])
-                                            : ring_.Slot(t_.block_delay[block]);
-      out[offset + drawn.targets[i]] += Rounded<Acc>(own ? x * Real(w[weight[i]]) : x);
+      const auto out = s.flags & kHasDelays ? into_.At(steps[delay[i]], offset)
+                                            : into_.At(t_.block_delay[block], offset);
+      into_.Add(out, drawn.targets[i], Rounded<Acc>(own ? x * Real(w[weight[i]]) : x));
     }
   }
 
@@ -200,20 +202,21 @@ class Deliverer {
     const uint16_t* target = t_.targets + s.targets;
     const uint16_t* tag = t_.tags + s.tags;
     const Real* scale = t_.scale + s.first_block;
-    Acc* out = ring_.Slot(t_.block_delay[s.first_block]) + size_t(t_.block_offset[s.first_block]);
+    const auto out = into_.OfBlock(t_, s.first_block);
     const bool own = (s.flags & kHasWeights) != 0;
     const Weight* w = t_.weights + s.weights;
     if (!whole_) {
       for (uint32_t i = lo; i < hi; ++i) {
         if (target[i] < range_.begin || target[i] >= range_.end) continue;
         const Real x = value * scale[tag[i]];
-        out[target[i]] += Rounded<Acc>(own ? x * Real(w[i]) : x);
+        into_.Add(out, target[i], Rounded<Acc>(own ? x * Real(w[i]) : x));
       }
     } else if (own) {
       for (uint32_t i = lo; i < hi; ++i)
-        out[target[i]] += Rounded<Acc>(value * scale[tag[i]] * Real(w[i]));
+        into_.Add(out, target[i], Rounded<Acc>(value * scale[tag[i]] * Real(w[i])));
     } else {
-      for (uint32_t i = lo; i < hi; ++i) out[target[i]] += Rounded<Acc>(value * scale[tag[i]]);
+      for (uint32_t i = lo; i < hi; ++i)
+        into_.Add(out, target[i], Rounded<Acc>(value * scale[tag[i]]));
     }
   }
 
@@ -222,17 +225,26 @@ class Deliverer {
     const uint16_t* tag = t_.tags + s.tags;
     const Weight* w = t_.weights + s.weights;
     const Delay* d = t_.delays + s.delays;
+    const bool weights = (s.flags & kHasWeights) != 0, delays = (s.flags & kHasDelays) != 0;
+    const Real* scale = t_.scale;
+    const uint32_t first = s.first_block;
+    if (whole_ && !weights && !delays) {
+      for (uint32_t i = lo; i < hi; ++i)
+        into_.Add(into_.OfBlock(t_, first + tag[i]), target[i],
+                  Rounded<Acc>(value * scale[first + tag[i]]));
+      return;
+    }
     for (uint32_t i = lo; i < hi; ++i) {
-      const uint32_t block = s.first_block + tag[i];
+      const uint32_t block = first + tag[i];
       if (!whole_) {
         const uint32_t neuron = uint32_t(t_.block_span[2 * block]) + target[i];
         if (neuron < range_.begin || neuron >= range_.end) continue;
       }
-      Acc* out = s.flags & kHasDelays ? ring_.Slot(d[i])
-                                            : ring_.Slot(t_.block_delay[block]);
-      Real x = value * t_.scale[block];
-      if (s.flags & kHasWeights) x = x * Real(w[i]);
-      out[size_t(t_.block_offset[block]) + target[i]] += Rounded<Acc>(x);
+      const auto out = delays ? into_.At(d[i], size_t(t_.block_offset[block]))
+                              : into_.OfBlock(t_, block);
+      Real x = value * scale[block];
+      if (weights) x = x * Real(w[i]);
+      into_.Add(out, target[i], Rounded<Acc>(x));
     }
   }
 
@@ -292,6 +304,7 @@ class Deliverer {
 
   const Table<Acc, Delay, Weight>& t_;
   const Ring<Acc>& ring_;
+  const Into into_;
   Range range_;
   bool whole_, touch_;
   size_t k_ = 0;

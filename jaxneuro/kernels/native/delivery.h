@@ -1,6 +1,7 @@
 // Event-driven delivery: the rows of the sources that released something are listed and
-// delivered, on several threads by ranges of target neurons: each sum runs in the same order,
-// so the bits do not depend on the number of threads.
+// delivered.  Several threads share them by ranges of target neurons, or, with bins, first by rows
+// and then by parts of the ring.  Each sum runs in the same order, so the bits do not depend on the
+// number of threads.
 #pragma once
 
 #include <vector>
@@ -16,7 +17,10 @@ class Delivery {
   using Real = RealOf<Acc>;
 
   Delivery(const Table<Acc, Delay, Weight>& table, const Ring<Acc>& ring)
-      : t_(table), ring_(ring), rows_(List()), per_row_(PerRow()) {}
+      : t_(table), ring_(ring), rows_(List()), per_row_(PerRow()) {
+    const double most = double(kEvents) / (per_row_ < 1.0 ? 1.0 : per_row_);
+    list_ = !Large() || most >= double(kList) ? kList : most < 1.0 ? 1 : size_t(most);
+  }
 
   // Which sources released something, one bit each in whole words of 8 bytes; how much, or
   // null where it is 1.
@@ -34,6 +38,8 @@ class Delivery {
 
  private:
   static constexpr size_t kList = 1 << 14;      // rows listed before they are delivered
+  static constexpr size_t kEvents = 1 << 21;    // events in bins before they are added
+  static constexpr double kMany = 32000.0;      // synapses that are worth bins
   static constexpr double kParallel = 16000.0;  // synapses that are worth a second thread,
   static constexpr double kLongRow = 500.0;     // in rows of so many
   static constexpr uint32_t kLine = 16;         // neurons in a cache line: nobody shares one
@@ -73,7 +79,7 @@ class Delivery {
 
   void Add(uint32_t row, Real value) {
     rows_.push_back({row, value});
-    if (rows_.size() == kList) Flush();
+    if (rows_.size() == list_) Flush();
   }
 
   // How many ranges the targets are cut into.
@@ -82,24 +88,74 @@ class Delivery {
     return few ? 1 : Pool::Get().threads();
   }
 
+  // Whether a slot of the ring is larger than the caches.
+  bool Large() const {
+    return int64_t(ring_.stride * sizeof(Acc)) >= BinRule::Get().From();
+  }
+
   void Flush() {
     if (rows_.empty()) return;
+    const bool many = double(rows_.size()) * per_row_ >= kMany;
+    if (Large() && (many || BinRule::Get().From() == 0))
+      Binned();
+    else
+      Direct();
+    rows_.clear();
+  }
+
+  void Direct() {
     const size_t pieces = Pieces(), n = ring_.targets;
     auto border = [&](size_t i) {
       const size_t at = (n * i / pieces + kLine - 1) / kLine * kLine;
       return uint32_t(i == pieces || at > n ? n : at);
     };
     Pool::Get().Run(pieces, [&](size_t i) {
-      Deliverer<Acc, Delay, Weight> one(t_, ring_, {border(i), border(i + 1)});
+      Deliverer<Acc, Delay, Weight, IntoRing<Acc>> one(t_, {ring_}, {border(i), border(i + 1)});
       one.Rows(rows_.data(), rows_.size());
     });
-    rows_.clear();
+  }
+
+  // Threads write the events of some rows each into bins; each part of the ring then takes those
+  // of the first rows first.
+  void Binned() {
+    static thread_local std::vector<Bins<Acc>> kept;
+    static thread_local std::vector<size_t> kept_starts;
+    std::vector<Bins<Acc>>& bins = kept;  // not those of whoever works on a piece
+    std::vector<size_t>& starts = kept_starts;
+    ListStarts(starts);
+    const size_t places = ring_.slots * ring_.stride, threads = Pool::Get().threads();
+    const int shift = BinRule::Get().Shift(places);
+    if (bins.size() < threads) bins.resize(threads);
+    Pool::Get().Run(threads, [&](size_t i) {
+      bins[i].Open(places, shift);
+      const size_t begin = rows_.size() * i / threads, end = rows_.size() * (i + 1) / threads;
+      const Range all{0, uint32_t(ring_.targets)};
+      const IntoBins<Acc> into{ring_, bins[i], starts.data()};
+      Deliverer<Acc, Delay, Weight, IntoBins<Acc>> one(t_, into, all);
+      one.Rows(rows_.data() + begin, end - begin);
+    });
+    Pool::Get().Run(((places - 1) >> shift) + 1, [&](size_t k) {
+      for (size_t i = 0; i < threads; ++i) bins[i].Add(k, ring_.data + (k << shift));
+    });
+  }
+
+  // Where the blocks begin in the ring.
+  void ListStarts(std::vector<size_t>& starts) const {
+    starts.clear();
+    for (size_t k = 0; k < t_.n_sections; ++k) {
+      const Section s = t_.Get(k);
+      const size_t end = size_t(s.first_block) + s.blocks;
+      if (starts.size() < end) starts.resize(end);
+      for (size_t b = s.first_block; b < end; ++b)
+        starts[b] = size_t(ring_.Slot(t_.block_delay[b]) - ring_.data) + size_t(t_.block_offset[b]);
+    }
   }
 
   const Table<Acc, Delay, Weight>& t_;
   const Ring<Acc>& ring_;
   std::vector<Released<Real>>& rows_;
   double per_row_;
+  size_t list_;  // rows before they are delivered
 };
 
 }  // namespace jaxneuro

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "batch.h"
+#include "clear.h"
 #include "delivery.h"
 #include "pack.h"
 #include "unpack.h"
@@ -40,7 +41,7 @@ void DeliverBatch(const Operands& o, void* out, int64_t n_targets, bool clear) {
     const int64_t step = *member.Of<int32_t>(o.step, 0), n = int64_t(slots);
     Acc* data = static_cast<Acc*>(out) + member.number * slots * stride;
     const Ring<Acc> ring(data, slots, stride, size_t(n_targets), size_t((step % n + n) % n));
-    if (clear) std::memset(ring.Slot(0), 0, stride * sizeof(Acc));
+    if (clear) ClearReached(ring.Slot(0), stride * sizeof(Acc));
     if (n_targets == 0) continue;
     Delivery<Acc, Delay, Weight>(table, ring)
         .Run(member.Of<uint8_t>(o.bits, 1), bytes,
@@ -165,6 +166,15 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroMaterialize, jaxneuro::MaterializeImpl,
 extern "C" int64_t jaxneuro_threads(int64_t n) {
   if (n > 0) jaxneuro::Pool::Get().SetThreads(size_t(n));
   return int64_t(jaxneuro::Pool::Get().threads());
+}
+
+// From how many bytes of a slot on events go through bins (0: always), and the places in a part of
+// the ring, a power of two.
+extern "C" int64_t jaxneuro_bins(int64_t from, int64_t part) {
+  auto& rule = jaxneuro::BinRule::Get();
+  rule.from = from;
+  rule.part = part;
+  return 0;
 }
 
 extern "C" int64_t jaxneuro_count_bits(const uint8_t* bits, int64_t rows, int64_t bytes,

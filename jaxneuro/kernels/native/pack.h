@@ -28,17 +28,31 @@ inline void PackRow(const uint8_t* spikes, size_t n, uint8_t* bits, size_t bytes
 }
 
 // Sets the bit of every neuron that spikes; `neurons` names the neuron of each bit, -1 for none.
+// Its numbers are asked for in batches, ahead of their use: each may be in a far cache line.
 inline void MergeRow(const uint8_t* bits, size_t bytes, const int32_t* neurons, size_t n,
                      uint8_t* out) {
+  constexpr size_t kBatch = 256;
+  const int32_t* asked[kBatch + 64];
+  size_t count = 0;
+  const auto set = [&] {
+    for (size_t i = 0; i < count; ++i) {
+      const int32_t neuron = *asked[i];
+      if (neuron >= 0) out[neuron / 8] = uint8_t(out[neuron / 8] | 1u << (neuron % 8));
+    }
+    count = 0;
+  };
   for (size_t at = 0; at < bytes; at += 8) {
     uint64_t word = 0;
     std::memcpy(&word, bits + at, 8);
     for (; word != 0; word &= word - 1) {
       const size_t place = 8 * at + size_t(__builtin_ctzll(word));
-      const int32_t neuron = place < n ? neurons[place] : -1;
-      if (neuron >= 0) out[neuron / 8] = uint8_t(out[neuron / 8] | 1u << (neuron % 8));
+      if (place >= n) break;
+      asked[count++] = neurons + place;
+      __builtin_prefetch(neurons + place);
     }
+    if (count >= kBatch) set();
   }
+  set();
 }
 
 }  // namespace jaxneuro
