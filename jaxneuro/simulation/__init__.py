@@ -1,9 +1,12 @@
 """Runs networks: the pure loop `scan`, and `simulate`, which runs it from the host."""
 
 from ._files import write_whole as write_whole
+from ._interrupted import Interrupted as Interrupted
+from ._lost_process import LostProcessError as LostProcessError
 from ._non_finite import NonFiniteError as NonFiniteError
 from ._record import Record as Record
 from ._result import Result as Result
+from ._saved_state import SavedState as SavedState
 from ._scan import Recording as Recording
 from ._scan import scan as scan
 from ._simulate import simulate as simulate

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..kernels import unpack
 from ..network import Network, NetworkState
+from ._plan import Part
 from ._record import Record
 from ._scan import Recording
 from ._spikes import layout
@@ -43,16 +44,13 @@ class Store:
         self.rows = rows
         self.arrays: dict[str, Any] | None = None
 
-    def put(self, first: int, sampled: dict[str, Any]) -> int:
-        """Writes the samples of a chunk from row `first` on; returns how many there are."""
+    def put(self, first: int, sampled: dict[str, Any]) -> None:
+        """Writes the samples of a chunk from row `first` on."""
         if self.arrays is None:
             new = lambda x: np.empty((self.rows, *x.shape[1:]), x.dtype)  # noqa: E731
             self.arrays = jax.tree.map(new, sampled)
-        rows = 0
         for array, x in zip(jax.tree.leaves(self.arrays), jax.tree.leaves(sampled)):
-            rows = len(x)
-            array[first : first + rows] = x
-        return rows
+            array[first : first + len(x)] = x
 
     def taken(self, rows: int) -> dict[str, Any] | None:
         """The first `rows` samples, or None if none was written."""
@@ -66,21 +64,22 @@ def collect(
     state: NetworkState,
     recording: Recording,
     before: list[Chunk],
-    length: int,
-    store: Store | None,
+    part: Part,
+    store: Store,
 ) -> Chunk:
-    """Copies what a chunk recorded to the host; `before` are the chunks before it.
+    """Copies what a chunk recorded to the host, its samples into `store`.
 
-    `store` receives its samples, None if it has none.
+    `before` are the chunks before it. Its arrays have room for more than the steps that were run.
     """
+    length, record = part.steps, part.record
     done, rows = sum(c.length for c in before), sum(c.samples for c in before)
     bits = () if recording.spikes is None else recording.spikes.bits
-    events = tuple(unpack(np.asarray(b), 0, g.n, done) for b, g in zip(bits, net.groups))
-    counts = jax.tree.map(np.asarray, recording.counts)
-    samples = 0
-    if store is not None:
+    events = tuple(unpack(np.asarray(b)[:length], 0, g.n, done) for b, g in zip(bits, net.groups))
+    counts = jax.tree.map(lambda x: np.asarray(x)[:length].copy(), recording.counts)
+    samples = length // record.every if record.samples else 0
+    if samples:
         sampled = {name: getattr(recording, name) for name in SAMPLED}
-        samples = store.put(rows, jax.tree.map(np.asarray, sampled))
+        store.put(rows, jax.tree.map(lambda x: np.asarray(x)[:samples], sampled))
     return Chunk(length, samples, state, events, counts)
 
 
@@ -121,10 +120,15 @@ def _neurons(net: Network, start: NetworkState, record: Record) -> dict[str, np.
     out = {}
     for name in record.neurons:
         for variable in record.variables[name][:1]:
-            index = record.chosen(name, net.read(start, name, variable).shape[-1])
+            index = record.chosen(name, _read_shape(net, start, name, variable).shape[-1])
             if index is not None:
                 out[name] = index
     return out
+
+
+def _read_shape(net: Network, state: NetworkState, name: str, variable: str) -> Any:
+    """Shape and dtype of a variable; nothing is computed, and no device is asked."""
+    return jax.eval_shape(lambda net, state: net.read(state, name, variable), net, state)
 
 
 def _synapses(net: Network, record: Record) -> dict[str, np.ndarray]:
@@ -138,7 +142,7 @@ def _no_samples(net: Network, start: NetworkState, record: Record) -> dict[str, 
     traces: dict[str, dict[str, np.ndarray]] = {}
     for name, variables in record.variables.items():
         for variable in variables:
-            x = net.read(start, name, variable)
+            x = _read_shape(net, start, name, variable)
             index = record.chosen(name, x.shape[-1])
             n = x.shape[-1] if index is None else len(index)
             traces.setdefault(name, {})[variable] = np.zeros((0, n), x.dtype)

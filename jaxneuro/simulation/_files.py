@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-_KIND, _VERSION = "jaxneuro result", 2
+_KIND, _VERSION = "jaxneuro result", 3
 _HEADER = "header"
 _PLAIN = (bool, int, float, str, type(None))
 
@@ -30,7 +30,16 @@ def write_file(path: str | os.PathLike, values: dict[str, Any]) -> None:
 
 
 def write_whole(path: Path, write: Callable[[Any], None]) -> None:
-    """Writes a file beside `path` and renames it: there is all of it, or nothing."""
+    """Writes a file beside `path` and renames it: there is all of it, or nothing.
+
+    Raises `FileNotFoundError` for a missing folder, `IsADirectoryError` for a `path` that is one.
+    """
+    if not path.parent.is_dir():
+        raise FileNotFoundError(
+            f"{path}: there is no folder {path.parent}; make it first, or save elsewhere"
+        )
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; give the name of a file in it")
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with open(unfinished, "wb") as file:
@@ -103,7 +112,7 @@ def _encode(where: str, value: Any, arrays: list[np.ndarray]) -> Any:
         # An npz has no bfloat16 and keeps only the bytes.
         known = value.dtype.names or np.dtype(value.dtype.str) == value.dtype
         return node if known else {**node, "dtype": value.dtype.name}
-    if type(value) is dict and all(type(k) is str for k in value):
+    if isinstance(value, dict) and all(type(k) is str for k in value):
         items = [[k, _encode(f"{where}[{k!r}]", x, arrays)] for k, x in value.items()]
         return {"dict": items}
     for kind in (tuple, list):

@@ -10,15 +10,20 @@ import numpy as np
 from .._checks import check_count
 from .._types import Neuron, state_variables
 from ..construction import build
-from ..description import Description, Population
+from ..description import Description, Population, Stimulation
 from ..network import Network, NetworkState
 from ..numerics import check_dt
+from ..stimuli import Current
 
 
 def neuron_alone(
-    model: Neuron, duration: Any, inputs: Any, n: Any, dt: Any, state0: Any, dtype: Any
+    model: Neuron, duration: Any, inputs: Any, current: Any, how: tuple[Any, Any, Any, Any]
 ) -> tuple[Network, Any, Any]:
-    """The network, duration and inputs that run a bare neuron model; see `simulate`."""
+    """The network, duration and inputs that run a bare neuron model; see `simulate`.
+
+    `how` is n, dt, state0 and dtype.
+    """
+    n, dt, state0, dtype = how
     if dt is None:
         raise ValueError("simulate: a bare neuron needs a time step, dt= [ms]")
     try:
@@ -31,18 +36,54 @@ def neuron_alone(
             "simulate: the stimulus must be numbers of shape (steps,) or (steps, n), or a duration "
             f"[ms]; got an array of {stimulus.dtype} of shape {shape}"
         )
-    start = _start_values(state0)
+    given = [current is not None, bool(inputs), stimulus.ndim > 0]
+    if sum(given) > 1:
+        raise ValueError(
+            "simulate: give the current once: current=, one number per neuron for the whole "
+            "duration; or, one per time step, instead of the duration or in inputs="
+        )
+    start, driven = _start_values(state0), [] if current is None else [Current(current)]
     if n is None:
-        sizes = [np.size(x) for x in jax.tree.leaves((model, start)) if np.ndim(x) == 1]
+        leaves = jax.tree.leaves((model, start, driven))
+        sizes = [np.size(x) for x in leaves if np.ndim(x) == 1]
         n = stimulus.shape[1] if stimulus.ndim == 2 else max(sizes, default=1)
     n = check_count("simulate: n", n)
-    population = Population("neurons", n, model, start)
-    net = build(Description([population]), 0, check_dt(dt), jnp.float32 if dtype is None else dtype)
+    _check_one_per_neuron(current, n)
+    drive = [Stimulation("neurons", s, name="current") for s in driven]
+    described = Description([Population("neurons", n, model, start)], (), drive)
+    net = build(described, 0, check_dt(dt), jnp.float32 if dtype is None else dtype)
     if stimulus.ndim == 0:
         return net, duration, inputs
-    if inputs:
-        raise ValueError("simulate: give the current once, as the stimulus or in inputs=")
+    _check_over_time(stimulus, n, net.dt)
     return net, stimulus.shape[0] * net.dt, {"neurons": stimulus}
+
+
+def _check_one_per_neuron(current: Any, n: int) -> None:
+    """Raises `ValueError` for constant currents that are not one number per neuron."""
+    shape = () if callable(current) else np.shape(current)
+    if shape not in ((), (n,)):
+        raise ValueError(
+            f"simulate: current must be one number, or one per neuron for the whole run, shape "
+            f"({n},); got shape {shape}. A current over time goes instead of the duration: shape "
+            "(steps,) or (steps, n)"
+        )
+
+
+def _check_over_time(stimulus: np.ndarray, n: int, dt: float) -> None:
+    """Raises `ValueError` for numbers over time that look like one per neuron.
+
+    Those of an f-I curve rise or fall from each to the next; so does a ramp.
+    """
+    steps = np.diff(stimulus)
+    ordered = stimulus.ndim == 1 and steps.size > 0 and bool((steps > 0).all() or (steps < 0).all())
+    if n == 1 and ordered:
+        k = stimulus.size
+        raise ValueError(
+            f"simulate: {k} different currents in a row may be one per neuron or one per time step "
+            f"({k * dt:g} ms). For {k} neurons with a constant current each (an f-I curve) give a "
+            f"duration: simulate(model, 1000.0, dt={dt:g}, current=currents). For a ramp over time "
+            "into one neuron give the shape (steps, 1): currents[:, None]"
+        )
 
 
 def _start_values(state0: Any) -> dict[str, Any]:

@@ -5,7 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._checks import check_count
+from .._text import counted
 
+_SHOWN = 8  # numbers in a text
 _ALL = {"neuron": "neurons= to record all", "synapse": "give ... to record all"}
 
 
@@ -19,6 +21,15 @@ class Chosen(NamedTuple):
     part: tuple[int | None, int | None, int | None] | None = None
     length: int | None = None
     of: str = "neuron"
+
+    def __repr__(self) -> str:
+        if self.part is not None:
+            start, stop, step = self.part
+            return f"slice({start}, {stop}{'' if step is None else f', {step}'})"
+        numbers = self.numbers or ()
+        if len(numbers) <= _SHOWN:
+            return f"[{', '.join(map(str, numbers))}]"
+        return f"{counted(len(numbers), self.of)} from {min(numbers)} to {max(numbers)}"
 
     def indices(self, label: str, n: int) -> np.ndarray:
         """The numbers among n; `ValueError` if they do not fit or there are none."""

@@ -90,7 +90,9 @@ def walked(
     traces: dict = {}
     for (name, variable), x in zip(names, samples):
         traces.setdefault(name, {})[variable] = x
-    counts = record.counts(net, Output({}, (bits,))) if bits is not None else {}
+    counts = {}
+    if fired is not None and bits is not None:
+        counts = record.counts(net, Output(spread.by_name((fired,), axis=1), (bits,)))
     per_step = ((bits,) if record.spikes else ()), counts
     return new, (per_step, Samples(traces, {}, {}, None, {}, {}))
 

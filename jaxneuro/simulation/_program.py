@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from ..network import Network, NetworkState
 from ._record import Record
-from ._scan import scan
+from ._scan import scan_turns
 
 # Fewer copies of a loop carry, and 512-bit vectors where the CPU has them. Both keep
 # every bit; what they gain is in docs/performance.md. Only CPUs know them.
@@ -23,8 +23,10 @@ _log = logging.getLogger("jaxneuro")
 _programs: OrderedDict[Any, Any] = OrderedDict()
 
 
-def _chunk(net: Network, state: NetworkState, inputs: Any, n_steps: int, record: Record) -> Any:
-    state, recording = scan(net, state, n_steps, inputs, record)
+def _chunk(
+    net: Network, state: NetworkState, inputs: Any, steps: Any, room: int, record: Record
+) -> Any:
+    state, recording = scan_turns(net, state, room, inputs, record, steps)
     return state, recording, _non_finite(state)
 
 
@@ -43,26 +45,24 @@ def _non_finite(state: NetworkState) -> jax.Array:
     return sum(bad, jnp.zeros((), jnp.int32))
 
 
-def program(
-    net: Network, state: NetworkState, inputs: Any, n_steps: int, record: Record
-) -> tuple[Any, float]:
-    """The compiled chunk `(net, state, inputs) -> (state, recording, bad)` and its compile time.
+def program(args: tuple, room: int, record: Record) -> tuple[Any, float]:
+    """The compiled chunk `(*args) -> (state, recording, bad)` and its compile time.
 
-    The time is 0 if an equal network (same shapes, any values) has run before.
+    `args` are network, state, inputs of `room` steps, and how many of these are run: int32 (), or
+    None for all. The time is 0 if an equal network (same shapes, any values) has run before.
     """
-    args = (net, state, inputs)
     leaves, structure = jax.tree.flatten(args)
     shapes = tuple(
         (x.shape, x.dtype, getattr(x, "weak_type", False), getattr(x, "sharding", None))
         for x in leaves
     )
-    key = (structure, shapes, n_steps, record)
+    key = (structure, shapes, room, record)
     if key in _programs:
         _programs.move_to_end(key)
         return _programs[key], 0.0
     start = time.perf_counter()
-    jitted = jax.jit(_chunk, static_argnums=(3, 4))
-    lowered = jitted.lower(*args, n_steps, record)
+    jitted = jax.jit(_chunk, static_argnums=(4, 5))
+    lowered = jitted.lower(*args, room, record)
     done = compiled(lowered)
     _programs[key] = done
     if len(_programs) > _KEPT:

@@ -8,8 +8,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import check_count, unknown
+from .._checks import Named, check_count, check_known
+from .._text import with_fields
 from ..network import Network, NetworkState, Output, variable_holder
+from ._html import html_of_record
 from ._neuron_choice import Chosen, chosen
 from ._population_signals import lattice_mean, lfp_proxy
 from ._spikes import count_bits
@@ -22,8 +24,8 @@ from ._weight_samples import (
 )
 
 
-@dataclasses.dataclass(frozen=True)
-class Record:
+@dataclasses.dataclass(frozen=True, repr=False)
+class Record(Named):
     """What a run records.
 
     **Fields** `spikes`: every spike, as bits; `variables`: names of state variables by
@@ -31,10 +33,11 @@ class Record:
     stimulation, or `...` for all that are numbers (`{"E": ...}`); `neurons`: by the same names,
     which neurons (default all): numbers, a slice, a range, or a mask of booleans; `every`: sample
     every so many steps, at the end of the last of them; `rates`: spikes per population in every
-    step; `function`: any function of (state, output), sampled; `means`: like `variables`, but
-    sampled as the mean over the population; `lfp`: populations whose LFP proxy [pA] is
-    sampled, the sum over the receptors of the mean absolute synaptic current. A sampled v at
-    a spike is the value before the reset; currents are those at the start of the next step.
+    step, floats with a gradient where the neurons have a surrogate; `function`: any function of
+    (state, output), sampled; `means`: like `variables`, but sampled as the mean over the
+    population; `lfp`: populations whose LFP proxy [pA] is sampled, the sum over the receptors of
+    the mean absolute synaptic current. A sampled v at a spike is the value before the reset;
+    currents are those at the start of the next step.
     Pass the same function object again to reuse the compiled program.
 
     Of plastic projections: `weights`, which of `net.weights` are sampled, `{"E->E": ...}` for
@@ -82,8 +85,7 @@ class Record:
         variables, means = (_names(k, getattr(self, k)) for k in ("variables", "means"))
         _mapping("neurons", self.neurons)
         for name in self.neurons:
-            if name not in variables:
-                raise unknown("recorded population or projection", name, variables)
+            check_known("recorded population or projection", name, variables)
         neurons = {k: chosen(f"Record: neurons of {k!r}", v) for k, v in self.neurons.items()}
         # Frozen and hashable: the record is a static part of the program.
         object.__setattr__(self, "variables", _FrozenDict(variables))
@@ -93,6 +95,13 @@ class Record:
         object.__setattr__(self, "weights", _FrozenDict(chosen_weights(self.weights)))
         bins = histogram_bins(self.weight_histograms)
         object.__setattr__(self, "weight_histograms", _FrozenDict(bins))
+
+    def __repr__(self) -> str:
+        return with_fields(self)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return html_of_record(self)
 
     @property
     def samples(self) -> bool:
@@ -113,8 +122,7 @@ class Record:
             return self
         known = net.names
         for name in self.variables:
-            if name not in known:
-                raise unknown("population, projection or stimulation to record", name, known)
+            check_known("population, projection or stimulation to record", name, known)
         every = {
             name: net.variables(state, name) if ... in names else names
             for name, names in self.variables.items()
@@ -133,8 +141,8 @@ class Record:
     def _check_neurons(self, net: Network, state: NetworkState) -> None:
         """Raises `ValueError` for chosen neurons of a name that means two kinds of neurons."""
         for name in self.neurons:
-            variables = self.variables[name]
-            whats = {v: variable_holder(net, state, name, v).what for v in variables}
+            variables, whole = self.variables[name], net.whole(state)
+            whats = {v: variable_holder(net, whole, name, v).what for v in variables}
             if len(set(whats.values())) > 1:
                 raise ValueError(
                     f"Record: neurons of {name!r} must be those of one model; the variables are of "
@@ -147,15 +155,13 @@ class Record:
         for names in (self.variables, self.means):
             for name, variables in names.items():
                 known = net.names
-                if name not in known:
-                    raise unknown("population, projection or stimulation to record", name, known)
+                check_known("population, projection or stimulation to record", name, known)
                 for variable in variables:
                     x = net.read(state, name, variable)
                     if names is self.variables:
                         self.chosen(name, x.shape[-1])
         for name in self.lfp:
-            if name not in net.populations:
-                raise unknown("population to record the LFP of", name, net.populations)
+            check_known("population to record the LFP of", name, net.populations)
         check_weights(net, self.weights, self.weight_histograms)
 
     def chosen(self, name: str, n: int) -> np.ndarray | None:
@@ -201,7 +207,11 @@ class Record:
         out = {}
         for name in net.order:
             group, span = net.population(name)
-            out[name] = count_bits(output.bits[group], span.start, span.stop)
+            spikes = output.spikes[name]
+            if spikes.dtype == jnp.bool_:
+                out[name] = count_bits(output.bits[group], span.start, span.stop)
+            else:  # with a surrogate: bits would lose the gradient
+                out[name] = jnp.sum(spikes, axis=-1, dtype=net.dtype)
         return out
 
 

@@ -7,22 +7,27 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import check_count, unknown
+from .._checks import check_count, check_known
+from .._help import Documented
 from .._text import counted
 from ..network import Network, NetworkState
-from ..numerics import to_hz
+from ..numerics import in_window, run_window, to_hz
 from ._files import read_file, write_file
+from ._html import html_of_result
 from ._lookup import Lookup, split_events
+from ._recorded import FIELDS, recorded
+from ._saved_state import SavedState
 from ._spikes import spike_times
 from ._tables import spikes_to_pandas, to_neo, traces_to_pandas, weights_to_pandas
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Result:
+class Result(metaclass=Documented):
     """What `simulate` recorded, as NumPy arrays by population name.
 
-    **Fields** `network` and `state` after the last step (pass it to `simulate` to continue); both
-    are None in a loaded result; `dt` [ms]; `layout` name,
+    **Fields** `network`, None in a loaded result; `state` after the last step: pass it, or the
+    result, to `simulate` to go on; in a loaded result a `SavedState`, None if the file has none;
+    `dt` [ms]; `layout` name,
     group, start and stop of every population; `first_step`, `n_steps` that were run; `spikes`
     steps (from `first_step`) and neurons per group, see `events`; `traces[name][variable]`
     `(samples, n)`, `means[name][variable]` and `lfp[name]` [pA] `(samples,)`, and `function`,
@@ -30,12 +35,16 @@ class Result:
     `neurons[name]` whose traces they are, if not all; `weights[name]` `(samples, chosen)` of a
     plastic projection, `synapses[name]` their numbers in `net.connections(name)`, if not all;
     `weight_histograms[name]` int32 `(samples, bins)`, how many weights are in each bin between
-    the `weight_edges[name]` `(bins + 1,)`; `counts[name]` spikes per step, if recorded;
-    `compile_s`, `run_s` wall seconds; `interrupted` by Ctrl-C.
+    the `weight_edges[name]` `(bins + 1,)`; `counts[name]` spikes per step, if recorded,
+    floats where the neurons have a surrogate; `compile_s`, `run_s` wall seconds; `interrupted`
+    by Ctrl-C.
+
+    **Raises** `ValueError` (which is a `KeyError` too) where a name is asked for that was not
+    recorded: it says what was, and how to record it.
     """
 
     network: Network | None
-    state: NetworkState | None
+    state: NetworkState | SavedState | None
     dt: float
     layout: tuple[tuple[str, int, int, int], ...]
     first_step: int
@@ -57,6 +66,10 @@ class Result:
     run_s: float
     interrupted: bool
 
+    def __post_init__(self) -> None:
+        for field in FIELDS:
+            object.__setattr__(self, field, recorded(field, getattr(self, field)))
+
     @property
     def populations(self) -> dict[str, int]:
         """Sizes by population name, in the order of the description."""
@@ -72,14 +85,22 @@ class Result:
         """Biological time at which the run started [ms]."""
         return self.first_step * self.dt
 
-    def events(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+    def events(
+        self, name: str, start: float | None = None, stop: float | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Spike times [ms] and neuron indices of a population, in order of time.
 
-        A spike of step k has the time (k + 1) dt, the end of its step. Raises `ValueError`
-        for an unknown population, or if spikes were not recorded.
+        A spike of step k has the time (k + 1) dt, the end of its step. With `start` or `stop` [ms],
+        only those in `(start, stop]`, by the time of the network as all times here. Raises
+        `ValueError` for an unknown population, if spikes were not recorded, or for a part that is
+        not within the run or has no length.
         """
         steps, neurons = self._events(name)
-        return spike_times(steps, self.first_step, self.dt), neurons
+        times = spike_times(steps, self.first_step, self.dt)
+        if start is None and stop is None:
+            return times, neurons
+        inside = in_window(times, *self._window(start, stop))
+        return times[inside], neurons[inside]
 
     def neurons_at(self, name: str, step: int) -> np.ndarray:
         """The neurons of a population that spiked in a step, ascending.
@@ -109,14 +130,20 @@ class Result:
             )
         return spike_times(lookup.steps_of(i), self.first_step, self.dt)
 
-    def rate(self, name: str) -> float:
-        """Mean rate of a population [Hz] over the run."""
-        n = self.populations.get(name)
-        if n is None:
-            raise unknown("population", name, self.populations)
+    def rate(self, name: str, start: float | None = None, stop: float | None = None) -> float:
+        """Mean rate of a population [Hz] over the run, or from `start` to `stop` [ms].
+
+        Raises `ValueError` for an unknown population, if spikes were not recorded, or for a part
+        that is not within the run or has no length.
+        """
+        check_known("population", name, self.populations)
+        n = self.populations[name]
+        first, last = self._window(start, stop)
         if n == 0 or self.n_steps == 0:
             return 0.0
-        return float(to_hz(self._events(name)[0].size, n, self.duration))
+        whole = start is None and stop is None
+        spikes = (self._events(name) if whole else self.events(name, start, stop))[0].size
+        return float(to_hz(spikes, n, last - first))
 
     def history(self, name: str) -> dict[str, np.ndarray]:
         """All that was sampled of a population or projection, with its times.
@@ -127,29 +154,36 @@ class Result:
         """
         learned = {"weights": self.weights, "weight histogram": self.weight_histograms}
         names = {**self.traces, **self.means, **self.lfp, **self.weights, **self.weight_histograms}
-        if name not in names:
-            raise unknown("sampled population or projection", name, names)
+        check_known("sampled population or projection", name, names)
         means = {f"mean {k}": x for k, x in self.means.get(name, {}).items()}
         lfp = {"lfp": self.lfp[name]} if name in self.lfp else {}
         more = {what: x[name] for what, x in learned.items() if name in x}
         return {"time": self.sample_times, **self.traces.get(name, {}), **means, **lfp, **more}
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes all but the network and its state to a file, which `Result.load` reads.
+        """Writes all but the network to a file, which `Result.load` reads.
 
         An npz file: NumPy arrays, nothing that runs. It gets its name only when it is
-        complete. Raises `ValueError` for samples of `function` that are not arrays, or dicts,
-        tuples or lists of arrays.
+        complete. It holds the last state, unless that lies on devices of several processes.
+
+        Raises `ValueError` for samples of `function` that are not arrays, or dicts, tuples or lists
+        of arrays, `FileNotFoundError` for a missing folder.
         """
-        write_file(path, {name: getattr(self, name) for name in _KEPT})
+        state = SavedState.of(self.state) if isinstance(self.state, NetworkState) else self.state
+        kept = None if state is None else {k: getattr(state, k) for k in _STATE}
+        write_file(path, {name: getattr(self, name) for name in _KEPT} | {"state": kept})
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "Result":
-        """A result from a file that `save` wrote; its `network` and `state` are None.
+        """A result from a file that `save` wrote, without its network.
+
+        `simulate(net, ms, state=result)` goes on from it, with the network built as it was.
 
         Raises `ValueError` for a file that is cut off, of another kind, or of a newer version.
         """
-        return cls(network=None, state=None, **read_file(path, _KEPT, _SINCE))
+        found = read_file(path, (*_KEPT, "state"), _SINCE)
+        state = SavedState(**found["state"]) if found["state"] else None
+        return cls(**found | {"network": None, "state": state})
 
     def to_pandas(self) -> Any:
         """All spikes as a `pandas.DataFrame`: columns time_ms, population, neuron, by time.
@@ -182,10 +216,12 @@ class Result:
         """
         return to_neo(self)
 
+    def _window(self, start: float | None, stop: float | None) -> tuple[float, float]:
+        return run_window(self.start, self.start + self.duration, start, stop)
+
     def _events(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Steps from `first_step`, and neurons, of the spikes of a population."""
-        if name not in self.populations:
-            raise unknown("population", name, self.populations)
+        check_known("population", name, self.populations)
         if self.spikes is None:
             raise ValueError("spikes were not recorded; run with record=Record(spikes=True)")
         return self._split[name]
@@ -205,6 +241,10 @@ class Result:
     def _lookups(self) -> dict[str, Lookup]:
         return {}
 
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return html_of_result(self)
+
     def __repr__(self) -> str:
         of = self.network
         if of is None:
@@ -215,4 +255,5 @@ class Result:
 
 # The fields that a file holds, and those that files have only from a version on.
 _KEPT = tuple(f.name for f in dataclasses.fields(Result) if f.name not in ("network", "state"))
-_SINCE = {"weights": 2, "synapses": 2, "weight_histograms": 2, "weight_edges": 2}
+_STATE = ("arrays", "fingerprint", "step")
+_SINCE = {"state": 3, "weights": 2, "synapses": 2, "weight_histograms": 2, "weight_edges": 2}

@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 
 from .._arrays import as_array
-from .._checks import check_count, is_traced, unknown
+from .._checks import check_count, is_traced, names_checked, unknown
 from ..construction import check_neuron
 from ..network import (
     Network,
@@ -21,6 +21,8 @@ from ..network import (
 )
 from ._one_launch import one_launch_or_loop
 from ._record import Record
+from ._repeat import repeat
+from ._saved_state import check_same
 from ._spikes import SpikeBits, layout
 
 
@@ -28,9 +30,10 @@ class Recording(NamedTuple):
     """What a `scan` recorded.
 
     **Fields** `spikes` a `SpikeBits` or None; `traces[name][variable]` `(samples, n)`;
-    `counts[population]` int32 `(steps,)`; `function` the samples of the record's function;
-    `means[name][variable]` and `lfp[population]` [pA], `(samples,)`; `weights[projection]`
-    `(samples, chosen)`, `weight_histograms[projection]` int32 `(samples, bins)`.
+    `counts[population]` `(steps,)`, int32, or floats with a gradient if its neurons have a
+    surrogate; `function` the samples of the record's function; `means[name][variable]` and
+    `lfp[population]` [pA], `(samples,)`; `weights[projection]` `(samples, chosen)`,
+    `weight_histograms[projection]` int32 `(samples, bins)`.
     """
 
     spikes: SpikeBits | None
@@ -43,6 +46,7 @@ class Recording(NamedTuple):
     weight_histograms: dict[str, jax.Array]
 
 
+@names_checked(duration="give n_steps, a number of time steps")
 def scan(
     net: Network,
     state: NetworkState,
@@ -62,6 +66,18 @@ def scan(
     `record.every`, an unknown name, an input of the wrong shape, or a state of another
     network.
     """
+    return scan_turns(net, state, n_steps, inputs, record)
+
+
+def scan_turns(
+    net: Network,
+    state: NetworkState,
+    n_steps: int,
+    inputs: Mapping[str, jax.Array] | None,
+    record: Record | None,
+    done: jax.Array | None = None,
+) -> tuple[NetworkState, Recording]:
+    """See `scan`; of its `n_steps`, `done` int32 () are made if given, a multiple of `every`."""
     record = Record() if record is None else record
     n_steps = check_count("scan: n_steps", n_steps)
     inputs = dict(inputs or {})
@@ -80,12 +96,14 @@ def scan(
         together = spread.steps_together(every if record.samples else n_steps)
         every = max(every, together)
 
+    turns = None if done is None else done // every
+
     def loop(net: Network, spread: SpreadNetwork, state: NetworkState, inputs: Any) -> Any:
         window = functools.partial(_window, net, spread, record, (every, together))
         xs = inputs
         if every > 1:
             xs = jax.tree.map(lambda x: x.reshape(-1, every, *x.shape[1:]), inputs)
-        state, (per_step, sampled) = lax.scan(window, state, xs, length=n_steps // every)
+        state, (per_step, sampled) = repeat(window, state, xs, n_steps // every, turns)
         if every > 1:
             per_step = jax.tree.map(lambda x: x.reshape(n_steps, *x.shape[2:]), per_step)
         return state, (per_step, sampled)
@@ -93,6 +111,8 @@ def scan(
     first_step = state.step
     if isinstance(spread, ShardedNetwork):
         out = spread.on_devices(loop, state, inputs)
+    elif done is not None:
+        out = loop(net, spread, state, inputs)
     else:
         out = one_launch_or_loop(loop, net, spread, state, inputs, record, n_steps)
     state, recorded = out
@@ -178,13 +198,37 @@ def check_input_shapes(net: Network, inputs: Mapping[str, Any], n_steps: int) ->
             raise unknown("population to drive", name, [*net.populations, *net.signals])
         n = net.populations[name]
         if np.shape(x) not in ((n_steps,), (n_steps, n)):
+            turned = np.shape(x) == (n, n_steps)
+            hint = ". A constant current per neuron is a jn.stimuli.Current"
+            hint = ". The time steps come first: transpose it" if turned else hint
             raise ValueError(
                 f"the input of {name!r} must have shape ({n_steps},) or ({n_steps}, {n}); "
-                f"got {np.shape(x)}"
+                f"got {np.shape(x)}{hint if turned or np.shape(x) == (n,) else ''}"
             )
 
 
-def check_finite_inputs(inputs: Mapping[str, Any]) -> None:
+def check_given(net: Network, inputs: Mapping[str, Any], n_steps: int) -> None:
+    """Raises `ValueError` for inputs of a run whose names, shapes or values cannot be meant."""
+    check_input_shapes(net, inputs, n_steps)
+    _check_finite(inputs)
+    _check_over_time(net, inputs, n_steps)
+
+
+def _check_over_time(net: Network, inputs: Mapping[str, Any], n_steps: int) -> None:
+    """Raises `ValueError` for an input over time that may as well be one number per neuron."""
+    for name, given in inputs.items():
+        n, x = net.populations.get(name, 0), np.asarray(given)
+        if n_steps > 1 and x.shape == (n,) == (n_steps,) and (x != x[0]).any():
+            raise ValueError(
+                f"the input of {name!r} has {n} numbers for {n} neurons and {n} time steps: it may "
+                f"be one per neuron or one per step. Give the shape ({n}, {n}), steps first: "
+                f"np.tile(x[:, None], {n}) for one per step, np.tile(x, ({n}, 1)) for one per "
+                "neuron; a current that does not change is a jn.Stimulation with a "
+                "jn.stimuli.Current, or current= of a bare neuron"
+            )
+
+
+def _check_finite(inputs: Mapping[str, Any]) -> None:
     """Raises `ValueError` for an input that is not finite, naming the step."""
     for name, x in inputs.items():
         if not is_traced(x):
@@ -197,6 +241,7 @@ def check_finite_inputs(inputs: Mapping[str, Any]) -> None:
 
 
 def _check_state(net: Network, state: NetworkState) -> None:
+    check_same(net, state.fingerprint)
     expected = jax.eval_shape(lambda n: n.init(0), net)
     if jax.tree.structure(expected) != jax.tree.structure(state):
         raise ValueError("the state is not one of this network; make one with net.init(key)")

@@ -1,6 +1,5 @@
 """`simulate`: runs `scan` in chunks and collects the results on the host."""
 
-import dataclasses
 import sys
 import time
 from collections.abc import Mapping
@@ -10,36 +9,43 @@ import jax
 import numpy as np
 
 from .._arrays import as_array
-from .._checks import check_kind, is_traced
+from .._checks import as_number, check_kind, is_traced, names_checked
 from .._progress import Progress
 from .._types import Neuron
 from ..network import Network, NetworkState
 from ..numerics import steps_on_grid
 from ._bad_rates import describe_bad_rate
 from ._chunks import Chunk, Store, collect, joined
+from ._interrupted import Interrupted
+from ._lost_process import LostProcessError, over_processes
 from ._neuron_alone import neuron_alone
 from ._non_finite import NonFiniteError, describe_non_finite
+from ._plan import Part, Sizes, plan
 from ._program import program
 from ._record import Record
 from ._result import Result
-from ._scan import check_finite_inputs, check_input_shapes
+from ._room import with_room
+from ._saved_state import SavedState, check_same
+from ._scan import check_given
 
-_CHUNK_BYTES = 64e6  # spike bits of one chunk
-_CHUNK_S = 0.1  # wall time that a chunk should take at most, at _NEURON_STEP per update
-_NEURON_STEP = 1.5e-9
-_SAMPLE_BYTES = 4e6  # samples of one chunk: they stay in a cache until they are copied
+_EXCHANGE = 5e-4  # seconds, of a step in which processes exchange something over sockets
 _UNIT = "ms of biological time"
 _MOST_STEPS = 2**31 - 1  # of a network since its start: they are counted in int32
 
 
+@names_checked(
+    seed="give key=, a whole number or a JAX key",
+    time="give duration, in ms",
+)
 def simulate(
     model: Network | Neuron,
     duration: Any,
     *,
+    current: Any = None,
     inputs: Mapping[str, Any] | None = None,
     record: Record | None = None,
     key: Any = None,
-    state: NetworkState | None = None,
+    state: NetworkState | Result | SavedState | None = None,
     n: int | None = None,
     dt: float | None = None,
     state0: Any = None,
@@ -53,20 +59,26 @@ def simulate(
     rules by name, `(steps,)`; `record` what to record
     (default: spikes), samples when the number of steps since the network's start is a
     multiple of `every`; `key` seeds a new run (an integer or a JAX key, default 0), or
-    `state` continues an earlier run (`result.state`); `progress` shows a bar (default:
-    if stderr is a terminal).
+    `state` continues an earlier run: its result, also one from a file, or `result.state`;
+    `progress` shows a bar (default: if stderr is a terminal).
 
     A bare neuron model runs as a population "neurons" of `n` at time step `dt` [ms], in float32
-    or in `dtype`; then `duration` may also be a current `(steps,)` or `(steps, n)` in the
-    model's unit, which sets the time. `state0` are start values by variable (`{"v": -70.0}`:
-    numbers, arrays (n,) or distributions), or a state of the model.
+    or in `dtype`. `current` drives it for the whole duration, in the model's unit: a number, or one
+    per neuron, `(n,)`, which sets `n` (an f-I curve: `simulate(model, 1000.0, dt=0.1,
+    current=currents)`, then `jn.analysis.neuron_rates`); or a function of time or a signal, as in
+    `jn.stimuli.Current`. A current that is given step by step stands in the place of the duration
+    and sets it: `(steps,)` for all neurons, or `(steps, n)`. `state0` are start values by variable
+    (`{"v": -70.0}`: numbers, arrays (n,) or distributions), or a state of the model.
 
-    Ctrl-C ends the run early and returns what was recorded until then.
+    Ctrl-C ends the run early and raises `jn.Interrupted`, a `KeyboardInterrupt` with the result so
+    far.
 
     **Raises** `ValueError` for a duration that is negative or off the grid, for more than
-    2^31 - 1 steps since the network's start, for both a key and a state, for what `scan`
-    refuses, and inside `jit`, `vmap` and `grad` (use `scan` there); `NonFiniteError` (a
-    `ValueError` with the result so far) after a chunk in which a state turned NaN or infinite.
+    2^31 - 1 steps since the network's start, for both a key and a state, for the state of another
+    network (`net.set` makes no other), for what `scan` refuses, and inside `jit`, `vmap` and `grad`
+    (use `scan` there); `NonFiniteError` (a `ValueError` with the result so far) after a chunk in
+    which a state turned NaN or infinite; `LostProcessError` (with the result so far) where a
+    network lies on several processes and one is gone.
     """
     if any(map(is_traced, jax.tree.leaves((model, duration, inputs, state, state0)))):
         raise ValueError(
@@ -74,12 +86,14 @@ def simulate(
             "grad use jn.scan(net, state, n_steps)"
         )
     if isinstance(model, Neuron):
-        net, duration, inputs = neuron_alone(model, duration, inputs, n, dt, state0, dtype)
+        how = n, dt, state0, dtype
+        net, duration, inputs = neuron_alone(model, duration, inputs, current, how)
     elif isinstance(model, Network):
         net = model
-        if any(x is not None for x in (n, dt, state0, dtype)):
+        if any(x is not None for x in (n, dt, state0, dtype, current)):
             raise ValueError(
-                "simulate: n, dt, state0 and dtype belong to a bare neuron; a Network has its own"
+                "simulate: n, dt, state0, dtype and current belong to a bare neuron; a Network has "
+                "its own (for a current: jn.Stimulation, or inputs=)"
             )
     else:
         raise ValueError(
@@ -89,10 +103,10 @@ def simulate(
         raise ValueError(
             "simulate: key= starts a new run and state= continues an earlier one; give one of them"
         )
+    state = None if state is None else _state_of(net, state)
     n_steps = _steps(duration, net.dt, 0 if state is None else int(state.step))
     inputs = dict(inputs or {})
-    check_input_shapes(net, inputs, n_steps)
-    check_finite_inputs(inputs)
+    check_given(net, inputs, n_steps)
     if state is None:
         state = net.init(0 if key is None else key)
     record = Record() if record is None else record
@@ -103,10 +117,7 @@ def simulate(
 
 
 def _steps(duration: Any, dt: float, first: int) -> int:
-    try:
-        ms = float(duration)
-    except (TypeError, ValueError):
-        ms = float("nan")
+    ms = as_number(duration)
     if not (np.isfinite(ms) and ms >= 0):
         raise ValueError(
             f"simulate: the duration must be a number of at least 0 ms; got {duration!r}"
@@ -120,21 +131,28 @@ def _steps(duration: Any, dt: float, first: int) -> int:
     return int(steps_on_grid("simulate: the duration", ms, dt))
 
 
-def chunk_steps(n_steps: int, n_neurons: int, every: int, sample_bytes: int = 0) -> int:
-    """Steps per chunk: bounded in bytes and wall time, a divisor of `n_steps` if one is near.
+def _state_of(net: Network, state: Any) -> NetworkState:
+    """The state of a network from one, from a result, or from the result of a file.
 
-    A divisor needs one compiled program instead of two. `sample_bytes` are those of one sample.
+    **Raises** `ValueError` for another value, for the state of another network, and for a result
+    without one.
     """
-    most = min(_CHUNK_S / (_NEURON_STEP * (n_neurons + 1000)), 8 * _CHUNK_BYTES / (n_neurons + 1))
-    most = min(most, every * _SAMPLE_BYTES / (sample_bytes + 1))
-    most = max(int(most) // every, 1)
-    windows = n_steps // every
-    if windows <= most:
-        return max(windows * every, 1)
-    for size in range(most, most // 3, -1):
-        if windows % size == 0:
-            return size * every
-    return most * every
+    if isinstance(state, Result):
+        if state.state is None:
+            raise ValueError(
+                "simulate: this result has no state: it was written by an older jaxneuro, or on "
+                "devices of several processes. Start anew with key="
+            )
+        state = state.state
+    if isinstance(state, SavedState):
+        return state.on(net)
+    if not isinstance(state, NetworkState):
+        raise ValueError(
+            "simulate: state must be a result of simulate, its .state, or net.init(key); got "
+            f"{state!r}"
+        )
+    check_same(net, state.fingerprint)
+    return state
 
 
 class _Run:
@@ -146,6 +164,7 @@ class _Run:
 
     def __init__(self, net: Network, state: NetworkState, inputs: dict, record: Record):
         self.net, self.inputs, self.record = net, inputs, record
+        self.running = with_room(net) if _on_cpu(state) else net
         self.start_state, self.first, self.compile_s = state, int(state.step), 0.0
         self.dispatched: list[Any] = []
         self.collected: list[Chunk] = []
@@ -156,79 +175,107 @@ class _Run:
         return sum(chunk.length for chunk in self.collected)
 
     def run(self, n_steps: int, show: bool) -> Result:
-        plan, interrupted, start = self._plan(n_steps), False, time.perf_counter()
-        self.store = Store(sum(length // part.every for length, part in plan if part.samples))
+        start, parts = time.perf_counter(), self._plan(n_steps)
+        samples = sum(x.steps // x.record.every for x in parts if x.record.samples)
+        self.store = Store(samples)
         with Progress("simulating", n_steps * self.net.dt, _UNIT, show) as progress:
             try:
-                programs = self._compile(plan)
+                programs = self._compile(parts, progress)
                 start = time.perf_counter()
                 state, offset = self.start_state, 0
-                for part in plan:
-                    length, record = part
-                    out = programs[part](self.net, state, self._inputs(offset, length))
-                    self.dispatched.append((out, length, record.samples))
-                    state, offset = out[0], offset + length
+                for part in parts:
+                    args = self._arguments(state, offset, part)
+                    out = programs[part.room, part.record](*args)
+                    self.dispatched.append((out, part))
+                    state, offset = out[0], offset + part.steps
                     if len(self.dispatched) > 1:
                         self._collect(progress)
                 self._collect(progress)
-            except KeyboardInterrupt:
-                interrupted = True
+            except KeyboardInterrupt as stop:
                 while len(self.collected) < len(self.dispatched):
                     self._collect(progress)
-        return self._result(time.perf_counter() - start, interrupted)
+                raise self._interrupted(time.perf_counter() - start) from stop
+            except jax.errors.JaxRuntimeError as error:
+                if not over_processes(self.net):
+                    raise
+                raise self._lost() from error
+        return self._result(time.perf_counter() - start)
 
-    def _plan(self, n_steps: int) -> list[tuple[int, Record]]:
-        """Lengths and records of the chunks.
+    def _plan(self, n_steps: int) -> list[Part]:
+        layout: Any = self.net.layout
+        together = 1
+        if layout is not None and not self.net.exchanges_every_step:
+            together = layout.shortest
+        sizes = Sizes(
+            neurons=self.net.n_neurons,
+            sample_bytes=self.record.sample_bytes(self.net, self.start_state),
+            input_bytes=sum(np.asarray(x).nbytes for x in self.inputs.values()) // (n_steps or 1),
+            exchange=_EXCHANGE if over_processes(self.net) else 0.0,
+        )
+        return plan(
+            n_steps, self.first, self.record, sizes, together, not _on_cpu(self.start_state)
+        )
 
-        Up to the first sample, chunks of equal length, what is left of them, and a rest
-        without a sample: samples fall on multiples of `every` since the network's start.
-        """
-        record, bare = self.record, self.record.without_samples()
-        every = record.every if record.samples else 1
-        head = -self.first % every
-        if head > n_steps:
-            return [(n_steps, bare)]
-        sampled, rest = (n_steps - head) // every * every, (n_steps - head) % every
-        size = 1
-        if sampled:
-            sample_bytes = record.sample_bytes(self.net, self.start_state)
-            size = chunk_steps(sampled, self.net.n_neurons, every, sample_bytes)
-        plan = [(head, dataclasses.replace(record, every=max(head, 1)))]
-        plan += [(size, record)] * (sampled // size)
-        plan += [(sampled % size, record), (rest, bare)]
-        return [part for part in plan if part[0]] or [(0, bare)]
-
-    def _compile(self, plan: list[tuple[int, Record]]) -> dict[tuple[int, Record], Any]:
+    def _compile(self, parts: list[Part], progress: Progress) -> dict[tuple[int, Record], Any]:
         programs, offset = {}, 0
-        for length, record in plan:
-            if (length, record) not in programs:
-                inputs = self._inputs(offset, length)
-                programs[length, record], seconds = program(
-                    self.net, self.start_state, inputs, length, record
-                )
+        for part in parts:
+            key = part.room, part.record
+            if key not in programs:
+                args = self._arguments(self.start_state, offset, part)
+                with progress.meanwhile("compiling"):
+                    programs[key], seconds = program(args, *key)
                 self.compile_s += seconds
-            offset += length
-        if not any(record.samples for _, record in plan):  # else `scan` has checked it
+            offset += part.steps
+        if not any(part.record.samples for part in parts):  # else `scan` has checked it
             self.record.check(self.net, self.start_state)
         return programs
 
-    def _inputs(self, offset: int, length: int) -> dict[str, Any]:
-        cut = {k: np.asarray(x)[offset : offset + length] for k, x in self.inputs.items()}
-        return {k: as_array(x, self.net.dtype) for k, x in cut.items()}
+    def _arguments(self, state: NetworkState, offset: int, part: Part) -> tuple:
+        """What the program of a chunk takes."""
+        steps = as_array(part.steps, np.int32) if _on_cpu(self.start_state) else None
+        return self.running, state, self._inputs(offset, part), steps
+
+    def _inputs(self, offset: int, part: Part) -> dict[str, Any]:
+        """The inputs of a chunk, with 0 up to the room of its program."""
+        out = {}
+        for name, x in self.inputs.items():
+            cut = np.asarray(x)[offset : offset + part.steps]
+            more = [(0, part.room - part.steps)] + [(0, 0)] * (cut.ndim - 1)
+            out[name] = as_array(np.pad(cut, more), self.net.dtype)
+        return out
 
     def _collect(self, progress: Progress) -> None:
         """Waits for the next dispatched chunk and copies what it recorded to the host."""
-        (state, recording, bad), length, samples = self.dispatched[len(self.collected)]
+        (state, recording, bad), part = self.dispatched[len(self.collected)]
         bad = int(bad)  # waits
-        store = self.store if samples else None
-        chunk = collect(self.net, state, recording, self.collected, length, store)
+        chunk = collect(self.net, state, recording, self.collected, part, self.store)
         self.collected.append(chunk)
         if len(self.collected) > 1:  # only the last state is asked for: each holds a ring
             self.collected[-2] = self.collected[-2]._replace(state=None)
         self.dispatched[len(self.collected) - 1] = None
-        progress.advance(length * self.net.dt)
+        progress.advance(part.steps * self.net.dt)
         if bad:
-            self._report_non_finite(state, length)
+            self._report_non_finite(state, part.steps)
+
+    def _interrupted(self, run_s: float) -> Interrupted:
+        """What Ctrl-C raises."""
+        result = self._result(run_s, interrupted=True)
+        return Interrupted(
+            f"stopped after {result.duration:g} ms of the run. What was recorded until then is "
+            ".result of this exception (in a notebook: sys.last_value.result); "
+            "simulate(net, rest, state=result) goes on from there",
+            result,
+        )
+
+    def _lost(self) -> LostProcessError:
+        """The error for an exchange with another process that failed."""
+        ms = self.done * self.net.dt
+        return LostProcessError(
+            f"an exchange with another process failed after {ms:g} ms: one of them has died or "
+            "stopped with an error of its own (see what the others wrote). .result of this error "
+            "holds what was recorded until then; start all processes again to go on",
+            self._result(float("nan")),
+        )
 
     def _report_non_finite(self, state: NetworkState, length: int) -> None:
         last = self.first + self.done
@@ -238,9 +285,16 @@ class _Run:
         raise NonFiniteError(
             f"{describe_non_finite(self.net, state)}: it turned so between {start:g} and "
             f"{stop:g} ms. {advice}; .result of this error holds what was recorded until then",
-            self._result(float("nan"), False),
+            self._result(float("nan")),
         )
 
-    def _result(self, run_s: float, interrupted: bool) -> Result:
+    def _result(self, run_s: float, interrupted: bool = False) -> Result:
         run = joined(self.net, self.start_state, self.record, self.collected, self.store)
         return Result(**run, compile_s=self.compile_s, run_s=run_s, interrupted=interrupted)
+
+
+def _on_cpu(state: NetworkState) -> bool:
+    """Whether a loop may ask for its number of turns: a GPU would wait for the answer each time."""
+    known = isinstance(state.step, jax.Array)  # else of NumPy, as a pickled state may be
+    devices = state.step.devices() if known else jax.devices()[:1]
+    return all(device.platform == "cpu" for device in devices)

@@ -8,10 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import unknown
+from .._help import DocumentedModule
 from ..kernels import unpack
 
 
-class SpikeBits(eqx.Module):
+class SpikeBits(eqx.Module, metaclass=DocumentedModule):
     """Spikes of a `scan` as packed bits: one bit per neuron and step.
 
     **Fields** `bits` per group uint8 `(steps, bytes)`, `first_step` int32 (): the number of

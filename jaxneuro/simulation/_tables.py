@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import unknown
+from .._checks import check_known
 
 # Units of variables with known names; all others are dimensionless.
 _UNITS = {"v": "mV", "current": "pA", "lfp": "pA", "g": "nS"}
@@ -37,8 +37,7 @@ def spikes_to_pandas(result: Any) -> Any:
 def traces_to_pandas(result: Any, name: str) -> Any:
     """See `Result.traces_to_pandas`."""
     pandas = extra_module("pandas")
-    if name not in result.traces:
-        raise unknown("population or projection with traces", name, result.traces)
+    check_known("population or projection with traces", name, result.traces)
     index = pandas.Index(result.sample_times, name="time_ms")
     parts = {
         variable: pandas.DataFrame(x, index, _neurons(result, name, x))
@@ -50,8 +49,7 @@ def traces_to_pandas(result: Any, name: str) -> Any:
 def weights_to_pandas(result: Any, name: str) -> Any:
     """See `Result.weights_to_pandas`."""
     pandas = extra_module("pandas")
-    if name not in result.weights:
-        raise unknown("projection with recorded weights", name, result.weights)
+    check_known("projection with recorded weights", name, result.weights)
     x = result.weights[name]
     index = pandas.Index(result.sample_times, name="time_ms")
     return pandas.DataFrame(x, index, pandas.Index(_synapses(result, name, x), name="synapse"))

@@ -94,6 +94,20 @@ def test_the_history_of_a_name(result):
     np.testing.assert_array_equal(result.neurons["E"], [3, 100])
 
 
+def test_a_part_of_the_run(result, dense):
+    """Spikes of steps 150 to 250: those in (15, 25] ms; the run is from 10 to 40 ms."""
+    times, neurons = result.events("E", 15.0, 25.0)
+    steps, want = np.nonzero(dense["E"][50:150])
+    np.testing.assert_allclose(times, (steps + 151) * 0.1)
+    np.testing.assert_array_equal(neurons, want)
+    rate = result.rate("E", start=15.0, stop=25.0)
+    assert rate == pytest.approx(times.size / (NET.populations["E"] * 0.01))
+    assert f"E: 160 neurons, {rate:.2f} Hz" in jn.analysis.summary(result, start=15.0, stop=25.0)
+    for call in (result.rate, result.events):
+        with pytest.raises(ValueError, match=r"the run, from 10 to 40 ms; got 0\.02 and 0"):
+            call("E", 0.02, 0.03)
+
+
 def test_sizes_by_name(result):
     assert result.populations == NET.populations
     assert result.dt == 0.1

@@ -1,0 +1,96 @@
+"""What notebooks and `help` show: short, complete, escaped, and bounded for many populations."""
+
+import pydoc
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+import jaxneuro as jn
+
+LIF, FAST = jn.neurons.LIF(), jn.synapses.Exponential(5.0)
+MARKED = "<b>&'E\""
+
+
+def described(names):
+    cells = [jn.Population(name, 20, LIF, {"v": np.linspace(-70.0, -60.0, 20)}) for name in names]
+    rule = jn.connectivity.FixedProbability(0.1)
+    wires = [
+        jn.Projection(a, b, rule, weight=1.0, delay=1.0, synapse=FAST)
+        for a, b in zip(names, [*names[1:], names[0]])
+    ]
+    gap = jn.Coupling(names[0], names[0], rule, weight=0.1, name="gap")
+    drive = jn.Stimulation(names[0], jn.stimuli.Current(5.0), name="drive")
+    level = jn.Modulator("level", tau=5.0, scales={names[0]: {"e_l": 0.1}}, source=names[0])
+    return jn.Description(cells, wires, [drive], couplings=[gap], modulators=[level])
+
+
+def result(names, spikes=True, steps=1000):
+    """Each neuron of each population once, in one group."""
+    n = 20 * len(names)
+    layout = tuple((name, 0, 20 * k, 20 * k + 20) for k, name in enumerate(names))
+    fired = (np.arange(n, dtype=np.int32) % max(steps, 1), np.arange(n, dtype=np.int32))
+    few = (np.zeros(0, np.int32),) * 2
+    values = {f: {} for f in ("traces", "neurons", "means", "lfp", "weights", "synapses")}
+    values |= {f: {} for f in ("weight_histograms", "weight_edges", "counts")}
+    values["traces"] = {names[0]: {"v": np.zeros((100, 20))}}
+    times = {"sample_times": np.arange(100.0), "every": 10, "first_step": 0, "n_steps": steps}
+    spent = {"compile_s": 0.1, "run_s": 0.2, "interrupted": False, "function": None}
+    held = None if spikes is None else ((few if not spikes else fired),)
+    return jn.Result(None, None, 0.1, layout, spikes=held, **times, **values, **spent)
+
+
+def texts(value):
+    """All texts of the page, which is well-formed, by their order."""
+    html = value._repr_html_()
+    assert "<script" not in html
+    assert len(html) < 60_000
+    return [text for element in ET.fromstring(html).iter() for text in element.itertext()]
+
+
+@pytest.mark.parametrize("names", [[MARKED], ["E", "I"], [f"{MARKED} {k}" for k in range(100)]])
+def test_pages_are_bounded_and_escaped(names):
+    for value in (described(names), result(names), result(names, spikes=False)):
+        shown = " ".join(texts(value))
+        assert names[0][:10] in shown
+        assert ("and 88 more" in shown) == (len(names) == 100)
+        assert len(repr(value).splitlines()) < 6
+
+
+def test_what_a_result_says_of_itself():
+    shown = texts(result(["E", "I"]))
+    assert "10.00 Hz" in shown
+    assert "100 x 20" in shown
+    assert "no spikes" not in shown
+    assert "no spikes" in texts(result(["E", "I"], spikes=False))
+    assert "not recorded" in texts(result(["E", "I"], spikes=None))
+    assert "no time steps" in texts(result(["E", "I"], steps=0, spikes=False))[0]
+
+
+def test_a_network_and_its_state():
+    net = jn.build(described(["E", "I"]), 1, 0.1)
+    shown = texts(net)
+    assert {"E->I", "gap junctions", "Current", "e_l of E", "LIF", "one for all"} <= set(shown)
+    shown = texts(net.init(0))
+    assert {"neurons of group 0", "-70", "-60", "(40,)"} <= set(shown)
+
+
+def test_records_and_populations_are_short():
+    record = jn.Record(variables={"E": ...}, neurons={"E": range(0, 300, 3)}, weights={"E": [4, 1]})
+    assert repr(record) == (
+        "Record(variables={'E': (...,)}, neurons={'E': 100 neurons from 0 to 297}, "
+        "weights={'E': [4, 1]})"
+    )
+    assert {"state variables", "every step", "weights of"} <= set(texts(record))
+    many = jn.Population("E", 300, LIF, {"v": np.linspace(-70.0, -60.0, 300)})
+    assert "initial={'v': 300 values from -70 to -60}" in repr(many)
+    assert repr(jn.Record()) == "Record()"
+
+
+def test_help_has_no_noise():
+    for value in (jn.neurons.LIF, jn.Network, jn.Result, jn.Record, jn.Population, jn.Normal):
+        text = pydoc.render_doc(value, renderer=pydoc.plaintext)
+        assert "__" not in text, value
+    text = pydoc.render_doc(jn.neurons.LIF, renderer=pydoc.plaintext)
+    assert "LIF(tau_m=10.0, c_m=250.0, e_l=-70.0" in text
+    assert "step(self, state" in text
