@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# What Python compiles is kept: a suite that starts a hundred processes would compile it in each.
+export PYTHONDONTWRITEBYTECODE :=
 SOURCES := pyproject.toml setup.py $(wildcard jaxneuro/kernels/native/*)
 
 .PHONY: demo small-demo test science lint types wheel-check zoo clean

@@ -1,20 +1,19 @@
 """Spiking networks as pure functions over immutable pytrees."""
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from . import analysis as analysis
-from . import assemblies as assemblies
 from . import channels as channels
 from . import connectivity as connectivity
 from . import construction as construction
 from . import description as description
 from . import integrators as integrators
-from . import io as io
 from . import kernels as kernels
+from . import mesh as mesh
 from . import network as network
 from . import neurons as neurons
 from . import numerics as numerics
-from . import parallel as parallel
-from . import plasticity as plasticity
-from . import plot as plot
 from . import release as release
 from . import simulation as simulation
 from . import space as space
@@ -51,12 +50,36 @@ from .numerics import LogNormal as LogNormal
 from .numerics import Normal as Normal
 from .numerics import Uniform as Uniform
 from .numerics import threshold as threshold
-from .parallel import SweepResult as SweepResult
-from .parallel import sweep as sweep
+from .simulation import Interrupted as Interrupted
+from .simulation import LostProcessError as LostProcessError
 from .simulation import NonFiniteError as NonFiniteError
 from .simulation import Record as Record
 from .simulation import Result as Result
 from .simulation import scan as scan
 from .simulation import simulate as simulate
 
+if TYPE_CHECKING:
+    from . import assemblies as assemblies
+    from . import io as io
+    from . import parallel as parallel
+    from . import plasticity as plasticity
+    from . import plot as plot
+    from .parallel import SweepResult as SweepResult
+    from .parallel import sweep as sweep
+
 __version__ = "0.1.0"
+
+# Loaded when they are first used: a script that builds and runs a network needs none of them.
+_LATER = {name: name for name in ("assemblies", "io", "parallel", "plasticity", "plot")}
+_LATER |= {"SweepResult": "parallel", "sweep": "parallel"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = importlib.import_module(f".{_LATER[name]}", __name__)
+    return module if _LATER[name] == name else getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

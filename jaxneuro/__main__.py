@@ -21,7 +21,8 @@ _EPILOG = """examples:
   python -m jaxneuro run net.json --input reward=reward.npy --out result.npz
   python -m jaxneuro models
 
-docs/network_files.md describes network files. Ctrl-C ends a run early and keeps what was recorded
+docs/network_files.md describes network files. Compiled programs are kept in ~/.cache/jaxneuro, so
+that a second run starts sooner. Ctrl-C ends a run early and keeps what was recorded
 until then. The exit code is 0, or 2 after an error, or 130 after Ctrl-C."""
 
 
@@ -29,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs the command line; returns the exit code."""
     args = _parser().parse_args(arguments)
     try:
-        jn.configure_cpu()
+        jn.configure_cpu(cache=True)
         return args.command(args)
     except KeyboardInterrupt:
         return _fail("interrupted before anything was recorded", 130)
@@ -133,6 +134,8 @@ def _run(args: argparse.Namespace) -> int:
         )
     try:
         result = jn.simulate(net, duration, inputs=inputs, record=record, key=args.seed)
+    except jn.Interrupted as stop:
+        result = stop.result
     except jn.simulation.NonFiniteError as error:
         _save(error.result, args.out)
         raise

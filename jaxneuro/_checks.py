@@ -8,11 +8,14 @@ import difflib
 import functools
 import inspect
 import math
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, Self
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 from jax.core import Tracer
+
+from ._help import Documented
+from ._text import with_fields
 
 
 def is_traced(value: Any) -> bool:
@@ -69,7 +72,9 @@ def check_size(name: str, value: Any) -> None:
     """Raises `ValueError` unless every entry is finite and not too large for float32."""
     x = concrete(value)
     if x is not None and x.dtype.kind in "biuf" and np.isfinite(x).all():
-        largest = np.abs(x).max(initial=0.0)
+        largest = max(
+            float(x.max(initial=0)), -float(x.min(initial=0))
+        )  # no array of the size of x
         if largest > _LARGEST:
             raise ValueError(
                 f"{name} must be at most {_LARGEST:g} in size, which float32 holds; got {largest:g}"
@@ -85,10 +90,15 @@ def check_count(name: str, value: Any, at_least: int = 0) -> int:
     return int(value)
 
 
+def as_number(value: Any) -> float:
+    """One real number as a `float`; nan for all else: a text, a truth value, an array, None."""
+    x = None if isinstance(value, str | bytes) or is_traced(value) else np.asarray(value)
+    return float(x) if x is not None and x.ndim == 0 and x.dtype.kind in "iuf" else math.nan
+
+
 def check_fraction(name: str, value: Any) -> float:
     """`value` as a `float` in [0, 1], or `ValueError`."""
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    p = float(value) if number else math.nan
+    p = as_number(value)
     if not 0.0 <= p <= 1.0:
         raise ValueError(f"{name} must be a number from 0 to 1; got {value!r}")
     return p
@@ -104,16 +114,49 @@ def check_kind(what: str, value: Any, kind: type) -> None:
 def check_name(what: str, name: Any) -> None:
     """Raises `ValueError` unless `name` is a text of at least one letter."""
     if not isinstance(name, str) or not name:
-        raise ValueError(f"{what}: the name must be a text of at least one letter; got {name!r}")
+        raise ValueError(
+            f"{what}: the name must be a text of at least one letter; got {name_given(name)}"
+        )
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> ValueError:
     """The error for a name that does not exist: suggests the nearest, lists the known."""
     names = list(known)
-    near = difflib.get_close_matches(str(name), names, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else "."
     listed = ", ".join(repr(n) for n in names[:20]) + (", ..." if len(names) > 20 else "")
-    return ValueError(f"there is no {kind} named {name!r}{hint} The known ones: {listed or 'none'}")
+    known_ones = f"The known ones: {listed or 'none'}"
+    if not isinstance(name, str):
+        got = name_given(name)
+        return ValueError(f"the name of a {kind} must be a text; got {got}. {known_ones}")
+    near = " or ".join(map(repr, _nearest(name, names)))
+    hint = f"; did you mean {near}?" if near else "."
+    return ValueError(f"there is no {kind} named {name!r}{hint} {known_ones}")
+
+
+def check_known(kind: str, name: Any, known: Collection[str]) -> None:
+    """Raises `ValueError` unless `name` is a text, and one of the known names."""
+    if not isinstance(name, str) or name not in known:
+        raise unknown(kind, name, known)
+
+
+def name_given(value: Any) -> str:
+    """What was given instead of a name, for messages, and what to give."""
+    own = getattr(value, "name", None)
+    if isinstance(own, str):
+        return f"a {type(value).__name__}: give its name, {own!r}"
+    several = isinstance(value, list | tuple | set) and all(isinstance(x, str) for x in value)
+    return f"{value!r}{': give one name at a time' if several else ''}"
+
+
+def _nearest(name: str, names: list[str]) -> list[str]:
+    """The known names that may be meant: the nearest one, else all that begin or end with it."""
+    plain = {n: n.lower().replace("_", "") for n in reversed(names) if isinstance(n, str)}
+    given = name.lower().replace("_", "")
+    near = difflib.get_close_matches(given, plain.values(), n=1)
+    if near:
+        exact = difflib.get_close_matches(name, plain, n=1)
+        return exact or [next(n for n in names if plain.get(n) == near[0])]
+    ends = [n for n in names if n in plain and given and plain[n].startswith(given)]
+    return ends[:3] if len(given) > 1 else []
 
 
 class Takes(NamedTuple):
@@ -131,7 +174,10 @@ class Takes(NamedTuple):
 @functools.cache
 def takes_of(cls: type) -> Takes:
     """What the constructor of a class takes."""
-    given = [*inspect.signature(cls.__init__).parameters.values()][1:]
+    return _takes([*inspect.signature(cls.__init__).parameters.values()][1:])
+
+
+def _takes(given: Collection[inspect.Parameter]) -> Takes:
     some = [p for p in given if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     return Takes(
         frozenset(p.name for p in some),
@@ -170,9 +216,37 @@ def check_arguments(
         raise ValueError(f"{what}: {twice[0]} is given twice, by its place and by its name")
 
 
-class Named:
-    """Makes unknown and missing arguments of a dataclass a `ValueError` that lists the known."""
+F = TypeVar("F", bound=Callable)
+
+
+def names_checked(**absent: str) -> Callable[[F], F]:
+    """Makes unknown and missing arguments of a function a `ValueError` that lists the known.
+
+    `absent` says what to use instead of some that a user may look for.
+    """
+
+    def decorated(function: F) -> F:
+        takes = _takes(inspect.signature(function).parameters.values())
+
+        @functools.wraps(function)
+        def call(*args: Any, **named: Any) -> Any:
+            check_arguments(function.__name__, takes, args, named, absent)
+            return function(*args, **named)
+
+        return cast(F, call)
+
+    return decorated
+
+
+class Named(metaclass=Documented):
+    """Makes unknown and missing arguments of a dataclass a `ValueError` that lists the known.
+
+    Its text is short: the fields that differ from their defaults, arrays by their size.
+    """
 
     def __new__(cls, *args: Any, **named: Any) -> Self:
         check_arguments(cls.__name__.removeprefix("Drawn"), takes_of(cls), args, named, {})
         return super().__new__(cls)
+
+    def __repr__(self) -> str:
+        return with_fields(self)

@@ -19,6 +19,7 @@ import numpy as np
 
 from ._arrays import as_array
 from ._checks import check_arguments, check_bounds, is_traced, takes_of
+from ._help import DocumentedModule
 
 # The type of a parameter field: it takes any number or array and holds an array.
 Parameter: TypeAlias = Any
@@ -107,7 +108,7 @@ def table(default: Any = dataclasses.MISSING, *, converter: Any = _as_table) -> 
     return eqx.field(converter=converter, metadata={"table": True}, **keywords)
 
 
-class Model(eqx.Module):
+class Model(eqx.Module, metaclass=DocumentedModule):
     """An immutable value whose leaves are its parameters; checks its fields when it is made.
 
     `absent` says what to use instead of a parameter that a class does not have, by its name.
@@ -120,7 +121,8 @@ class Model(eqx.Module):
 
     def __new__(cls, *args: Any, **named: Any) -> "Model":
         if not inspect.isabstract(cls):
-            check_arguments(cls.__name__, takes_of(cls), args, named, cls.absent)
+            takes = takes_of(cls)  # pyright: ignore[reportArgumentType]
+            check_arguments(cls.__name__, takes, args, named, cls.absent)
         return eqx.Module.__new__(cls)
 
     def __init_subclass__(cls) -> None:

@@ -1,6 +1,8 @@
 """A progress bar for what takes long: building a network and simulating it."""
 
+import contextlib
 import sys
+from collections.abc import Iterator
 from types import TracebackType
 
 
@@ -34,6 +36,21 @@ class Progress:
         percent = 100.0 * self._done / self._total
         line = f"\r{self._doing}: {percent:3.0f} % of {self._total:g} {self._unit}"
         print(line, end="", file=sys.stderr)
+
+    @contextlib.contextmanager
+    def meanwhile(self, doing: str) -> Iterator[None]:
+        """Says so while something else is done first, such as compiling."""
+        self._say(doing)
+        try:
+            yield
+        finally:
+            self._say(self._doing)
+
+    def _say(self, doing: str) -> None:
+        if self._bar is not None:
+            self._bar.set_description(doing)
+        elif self._show:
+            print(f"\r{doing:{len(self._doing)}}: ", end="", file=sys.stderr)
 
     def __enter__(self) -> "Progress":
         return self

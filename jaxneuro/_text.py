@@ -1,4 +1,12 @@
-"""Numbers as text for users."""
+"""Numbers and values as text for users."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+_ITEMS = 8  # of a list or a mapping; more are counted
 
 
 def counted(n: int, noun: str) -> str:
@@ -17,3 +25,47 @@ def megabytes(n: float) -> str:
         if n >= size or (unit == "MB" and n >= 1e5):
             return f"{n / size:.1f} {unit}"
     return f"{n:.0f} B"
+
+
+def shown(value: Any) -> str:
+    """A value as short text: an array as its size and range, a long list as its length."""
+    if value is ...:
+        return "..."
+    if isinstance(value, Mapping):
+        items = [f"{key!r}: {shown(x)}" for key, x in [*value.items()][:_ITEMS]]
+        return "{" + ", ".join(items + _rest(len(value))) + "}"
+    if type(value) in (tuple, list):
+        inside = ", ".join([shown(x) for x in value[:_ITEMS]] + _rest(len(value)))
+        if isinstance(value, list):
+            return f"[{inside}]"
+        return f"({inside}{',' if len(value) == 1 else ''})"
+    if isinstance(value, np.ndarray) or (hasattr(value, "addressable_shards") and value.ndim):
+        return _shown_array(value)
+    return repr(value)
+
+
+def _rest(n: int) -> list[str]:
+    return [f"... {n:,} in all"] if n > _ITEMS else []
+
+
+def _shown_array(value: Any) -> str:
+    x = np.asarray(value)
+    if x.ndim == 1 and x.size and x.dtype.kind in "iuf":
+        if x.size <= _ITEMS:
+            return f"[{', '.join(f'{y:g}' for y in x.tolist())}]"
+        return f"{x.size:,} values from {x.min():g} to {x.max():g}"
+    return f"{x.shape} array"
+
+
+def with_fields(value: Any) -> str:
+    """A dataclass as text: the fields that differ from their defaults, by name."""
+    parts = []
+    for field in dataclasses.fields(value):
+        text, default = shown(getattr(value, field.name)), None
+        if field.default is not dataclasses.MISSING:
+            default = shown(field.default)
+        elif field.default_factory is not dataclasses.MISSING:
+            default = shown(field.default_factory())
+        if text != default:
+            parts.append(f"{field.name}={text}")
+    return f"{type(value).__name__}({', '.join(parts)})"

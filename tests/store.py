@@ -13,15 +13,14 @@ for longest go, at the end of a run. To empty the store, delete its folder.
 import contextlib
 import ctypes
 import gc
-import hashlib
 import os
-import platform
 from pathlib import Path
 
 import jax
 import pytest
 
-LARGEST = 1 << 30
+from jaxneuro.kernels._program_store import LARGEST, shrink, store_folder
+
 OURS = "JAX_COMPILATION_CACHE_DIR" not in os.environ  # and not a folder of somebody's own
 # A process that holds more than so many MB frees its programs before the next file: not after
 # each file, for what JAX itself is made of would be traced and loaded again every time.
@@ -36,19 +35,9 @@ STRICT = [
 _file = None
 
 
-def _folder() -> Path:
-    """The store of this kind of processor: a home may be shared by several kinds."""
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    kind = platform.machine()
-    with contextlib.suppress(OSError):
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        kind += next((x for x in lines if x.startswith(("flags", "Features"))), "")
-    return base / "jaxneuro-tests" / hashlib.blake2b(kind.encode(), digest_size=4).hexdigest()
-
-
 def use_store() -> None:
     """Programs of this process, and of those it starts, come from the store and go into it."""
-    folder = os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_folder()))
+    folder = os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(store_folder("jaxneuro-tests")))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
     jax.config.update("jax_compilation_cache_dir", folder)
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
@@ -86,17 +75,3 @@ def _held_mb() -> float:
 def pytest_sessionfinish(session):
     if OURS and not hasattr(session.config, "workerinput"):
         shrink(Path(os.environ["JAX_COMPILATION_CACHE_DIR"]), LARGEST)
-
-
-def shrink(folder: Path, largest: int) -> None:
-    """Deletes the programs that were not used for longest, until `largest` bytes are left."""
-    programs = []
-    for path in folder.glob("*-cache"):
-        with contextlib.suppress(OSError):  # another run has deleted it
-            about = path.stat()
-            programs.append((max(about.st_atime, about.st_mtime), about.st_size, path))
-    size = 0
-    for _, bytes_of_it, path in sorted(programs, reverse=True):
-        size += bytes_of_it
-        if size > largest:
-            path.unlink(missing_ok=True)

@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .._checks import check_bounds, check_count
-from ._spikes import TOLERANCE, binned, by_neuron, checked_events, runs
+from ..numerics import NEAR_MS
+from ._spikes import binned, by_neuron, events_between, runs
 
 
 class Bursts(NamedTuple):
@@ -32,6 +33,9 @@ def bursts(
     min_gap: float = 200.0,
     min_duration: float = 10.0,
     min_spikes: int = 3,
+    *,
+    start: float | None = None,
+    stop: float | None = None,
 ) -> Bursts:
     """Bursts of each neuron by the max-interval method.
 
@@ -39,10 +43,11 @@ def bursts(
     most `max_end`. Bursts of a neuron that are less than `min_gap` apart (last spike to first
     spike) are merged, with the spikes between them. The result contains those with at least
     `min_duration` and `min_spikes`. Times are in ms; the defaults are those of the source.
-    `times` [ms], `neurons` indices below `n`.
+    `times` [ms], `neurons` indices below `n`; of the spikes in `(start, stop]` [ms], if given.
 
     **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, times
-    that are not finite, a limit below 0, a `max_end` below `max_begin`, or `min_spikes` below 2.
+    that are not finite, a limit below 0, a `max_end` below `max_begin`, `min_spikes` below 2, or
+    `stop` before `start`.
 
     **Source** Cotterill et al. (2016), "max interval", doi:10.1152/jn.00093.2016.
     """
@@ -51,21 +56,21 @@ def bursts(
     check_bounds("min_duration", min_duration, "ms", at_least=0.0)
     check_bounds("max_end", max_end, "ms", at_least=max_begin)
     check_count("min_spikes", min_spikes, at_least=2)
-    owner, at = by_neuron(*checked_events(times, neurons, n))
+    owner, at = by_neuron(*events_between(times, neurons, n, start, stop))
     gap = np.where(owner[1:] == owner[:-1], np.diff(at), np.inf)
-    first, last = runs(gap <= max_end + TOLERANCE)
-    begins = np.flatnonzero(gap <= max_begin + TOLERANCE)
+    first, last = runs(gap <= max_end + NEAR_MS)
+    begins = np.flatnonzero(gap <= max_begin + NEAR_MS)
     # The first interval of each run that is short enough to begin a burst, if there is one.
     place = np.searchsorted(begins, first)
     begin = np.append(begins, gap.size)[place]
     begun = begin <= last
     first, last = begin[begun], last[begun] + 1
-    apart = at[first[1:]] - at[last[:-1]] >= min_gap - TOLERANCE
+    apart = at[first[1:]] - at[last[:-1]] >= min_gap - NEAR_MS
     apart |= owner[first[1:]] != owner[last[:-1]]
     ends = np.ones(min(first.size, 1), bool)
     first, last = first[np.append(ends, apart)], last[np.append(apart, ends)]
     spikes = last - first + 1
-    counts = (spikes >= min_spikes) & (at[last] - at[first] >= min_duration - TOLERANCE)
+    counts = (spikes >= min_spikes) & (at[last] - at[first] >= min_duration - NEAR_MS)
     first, last = first[counts], last[counts]
     return Bursts(at[first], at[last], spikes[counts], owner[first])
 
@@ -96,7 +101,7 @@ def population_bursts(
     counts = binned(times, stop, bin_ms, start)
     # In spikes per bin, with room for the rounding of the threshold.
     first, last = runs(counts >= threshold * n * bin_ms * 1e-3 * (1.0 - 1e-9))
-    long = (last + 1 - first) * bin_ms >= min_duration - TOLERANCE
+    long = (last + 1 - first) * bin_ms >= min_duration - NEAR_MS
     first, last = first[long], last[long]
     total = np.append(0, np.cumsum(counts))
     return start + bin_ms * first, start + bin_ms * (last + 1), total[last + 1] - total[first]

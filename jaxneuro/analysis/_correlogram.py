@@ -4,7 +4,7 @@ import numpy as np
 
 from .._checks import check_bounds
 from ._lags import lag_products
-from ._spikes import bin_of, binned, by_neuron, checked_events, number_of_bins
+from ._spikes import bin_of, binned, by_neuron, checked_events
 
 
 def cross_correlogram(
@@ -64,8 +64,7 @@ def autocorrelogram(
     """
     times, neurons = checked_events(times, neurons, n)
     m = _number_of_lags(bin_ms, max_lag)
-    bins = number_of_bins(stop, bin_ms, start)
-    index, inside = bin_of(times, bins, bin_ms, start)
+    index, inside, _ = bin_of(times, stop, bin_ms, start)
     owner, place = by_neuron(index[inside], neurons[inside])
     later = np.zeros(m + 1, np.int64)
     # Each spike with the next of its neuron, the next but one, ... until the lag is too long.

@@ -88,6 +88,5 @@ def _cells(
 ) -> tuple[np.ndarray, int]:
     """`neuron * bins + bin` of each spike inside the bins, and the number of bins."""
     times, neurons = checked_events(times, neurons, n)
-    bins = number_of_bins(stop, bin_ms, start)
-    index, inside = bin_of(times, bins, bin_ms, start)
+    index, inside, bins = bin_of(times, stop, bin_ms, start)
     return neurons[inside] * bins + index[inside], bins

@@ -3,43 +3,59 @@
 import numpy as np
 
 from .._checks import check_bounds, check_count
-from ._spikes import by_neuron, checked_events
+from ._spikes import by_neuron, events_between
 
 
-def intervals(times: np.ndarray, neurons: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+def intervals(
+    times: np.ndarray,
+    neurons: np.ndarray,
+    n: int,
+    *,
+    start: float | None = None,
+    stop: float | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     """Inter-spike intervals of all neurons: (interval [ms], owner), both `(intervals,)`.
 
     `interval = t_(k+1) - t_k` of the spikes of one neuron, in the order of the neurons, then of
     time; `owner` is the neuron of each. `times` [ms] in any order, `neurons` indices below `n`.
-    A neuron with fewer than 2 spikes has none.
+    A neuron with fewer than 2 spikes has none. With `start` or `stop` [ms], only the spikes in
+    `(start, stop]` count.
 
-    **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, or
-    times that are not finite.
+    **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, times
+    that are not finite, or `stop` before `start`.
 
     **Source** Perkel, Gerstein and Moore (1967), doi:10.1016/S0006-3495(67)86596-2.
     """
-    owner, ordered = by_neuron(*checked_events(times, neurons, n))
+    owner, ordered = by_neuron(*events_between(times, neurons, n, start, stop))
     same = owner[1:] == owner[:-1]
     return np.diff(ordered)[same], owner[1:][same]
 
 
-def interval_cvs(times: np.ndarray, neurons: np.ndarray, n: int, at_least: int = 3) -> np.ndarray:
+def interval_cvs(
+    times: np.ndarray,
+    neurons: np.ndarray,
+    n: int,
+    at_least: int = 3,
+    *,
+    start: float | None = None,
+    stop: float | None = None,
+) -> np.ndarray:
     """Coefficient of variation (CV) of the intervals of each neuron, `(n,)`.
 
     `CV = sd / mean` of the intervals of one neuron, the sd over all of them (as
     `scipy.stats.variation`); nan for neurons with fewer than `at_least` spikes. 0 for a clock,
-    1 for a Poisson process. `times` [ms], `neurons` indices below `n`.
+    1 for a Poisson process. `times` [ms], `neurons` indices below `n`. With `start` or `stop` [ms],
+    only the spikes in `(start, stop]` count.
 
     **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, times
-    that are not finite, an `at_least` below 2 (there is no interval), or a neuron whose
-    intervals are all 0.
+    that are not finite, an `at_least` below 2 (there is no interval), a neuron whose
+    intervals are all 0, or `stop` before `start`.
 
     **Source** Softky and Koch (1993), doi:10.1523/JNEUROSCI.13-01-00334.1993.
     """
-    times, neurons = checked_events(times, neurons, n)
     if check_count("at_least", at_least) < 2:
         raise ValueError(f"at_least must be at least 2 spikes; got {at_least}")
-    gaps, owner = intervals(times, neurons, n)
+    gaps, owner = intervals(times, neurons, n, start=start, stop=stop)
     count = np.bincount(owner, minlength=n)
     enough = count >= at_least - 1
     mean = np.bincount(owner, gaps, minlength=n) / np.maximum(count, 1)
@@ -54,64 +70,88 @@ def interval_cvs(times: np.ndarray, neurons: np.ndarray, n: int, at_least: int =
     return out
 
 
-def interval_cv(times: np.ndarray, neurons: np.ndarray, n: int, at_least: int = 3) -> float:
+def interval_cv(
+    times: np.ndarray,
+    neurons: np.ndarray,
+    n: int,
+    at_least: int = 3,
+    *,
+    start: float | None = None,
+    stop: float | None = None,
+) -> float:
     """Mean over neurons of the CV of their inter-spike intervals.
 
     `CV = sd / mean` of the intervals of one neuron; neurons with fewer than `at_least`
-    spikes are left out; nan where none is left. `times` [ms], `neurons` indices below `n`.
+    spikes are left out; nan where none is left. `times` [ms], `neurons` indices below `n`. With
+    `start` or `stop` [ms], only the spikes in `(start, stop]` count.
 
     **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, an
-    `at_least` below 2 (there is no interval), or a neuron whose intervals are all 0.
+    `at_least` below 2 (there is no interval), a neuron whose intervals are all 0, or `stop` before
+    `start`.
 
     **Source** Softky and Koch (1993), doi:10.1523/JNEUROSCI.13-01-00334.1993.
     """
-    cvs = interval_cvs(times, neurons, n, at_least)
+    cvs = interval_cvs(times, neurons, n, at_least, start=start, stop=stop)
     known = cvs[~np.isnan(cvs)]
     return float(np.mean(known)) if known.size else float("nan")
 
 
-def cv2(times: np.ndarray, neurons: np.ndarray, n: int) -> np.ndarray:
+def cv2(
+    times: np.ndarray,
+    neurons: np.ndarray,
+    n: int,
+    *,
+    start: float | None = None,
+    stop: float | None = None,
+) -> np.ndarray:
     """Local coefficient of variation CV2 of each neuron, `(n,)`.
 
     `CV2 = mean over k of 2 |I_(k+1) - I_k| / (I_(k+1) + I_k)` of the intervals `I` of one
     neuron; nan for neurons with fewer than 3 spikes. 0 for a clock, 1 for a Poisson process;
-    slow changes of the rate do not raise it. `times` [ms], `neurons` indices below `n`.
+    slow changes of the rate do not raise it. `times` [ms], `neurons` indices below `n`. With
+    `start` or `stop` [ms], only the spikes in `(start, stop]` count.
 
     **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, times
-    that are not finite, or three spikes of a neuron at one time.
+    that are not finite, three spikes of a neuron at one time, or `stop` before `start`.
 
     **Source** Holt et al. (1996), doi:10.1152/jn.1996.75.5.1806.
     """
-    gaps, both, owner = _pairs(times, neurons, n)
+    gaps, both, owner = _pairs(intervals(times, neurons, n, start=start, stop=stop))
     return _mean_by_neuron(2.0 * np.abs(gaps) / both, owner, n)
 
 
 def local_variation(
-    times: np.ndarray, neurons: np.ndarray, n: int, t_ref: float = 0.0
+    times: np.ndarray,
+    neurons: np.ndarray,
+    n: int,
+    t_ref: float = 0.0,
+    *,
+    start: float | None = None,
+    stop: float | None = None,
 ) -> np.ndarray:
     """Local variation LV of the intervals of each neuron, `(n,)`.
 
     `LV = 3 mean over k of ((I_(k+1) - I_k) / (I_(k+1) + I_k))^2`; with a refractory time
     `t_ref` [ms] each term is multiplied by `1 + 4 t_ref / (I_(k+1) + I_k)`, which makes it the
     revised LvR. nan for neurons with fewer than 3 spikes. 0 for a clock, 1 for a Poisson
-    process. `times` [ms], `neurons` indices below `n`.
+    process. `times` [ms], `neurons` indices below `n`. With `start` or `stop` [ms], only the spikes
+    in `(start, stop]` count.
 
     **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, times
-    that are not finite, three spikes of a neuron at one time, or a `t_ref` below 0.
+    that are not finite, three spikes of a neuron at one time, a `t_ref` below 0, or `stop` before
+    `start`.
 
     **Source** Shinomoto, Shima and Tanji (2003), doi:10.1162/089976603322518759; LvR: Shinomoto
     et al. (2009), doi:10.1371/journal.pcbi.1000433.
     """
     check_bounds("t_ref", t_ref, "ms", at_least=0.0)
-    gaps, both, owner = _pairs(times, neurons, n)
+    gaps, both, owner = _pairs(intervals(times, neurons, n, start=start, stop=stop))
     return _mean_by_neuron(3.0 * (gaps / both) ** 2 * (1.0 + 4.0 * t_ref / both), owner, n)
 
 
-def _pairs(
-    times: np.ndarray, neurons: np.ndarray, n: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _pairs(found: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Difference, sum and owner of each two successive intervals of one neuron."""
-    gaps, owner = intervals(times, neurons, n)
+    gaps, owner = found
     same = owner[1:] == owner[:-1]
     both, owner = (gaps[1:] + gaps[:-1])[same], owner[1:][same]
     if both.size and not both.min() > 0:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .._checks import check_count
-from ._spikes import TOLERANCE, binned, checked_events, number_of_bins
+from ._spikes import binned, events_between
 
 
 def population_rate(
@@ -37,9 +37,7 @@ def neuron_rates(
 
     **Source** Gerstner et al. (2014), chapter 7, doi:10.1017/CBO9781107447615.
     """
-    times, neurons = checked_events(times, neurons, n)
-    number_of_bins(stop, 1.0, start)
+    _, neurons = events_between(times, neurons, n, start, stop)
     if not stop > start:
         raise ValueError(f"stop must be after start; got {stop} and {start}")
-    inside = (times > start + TOLERANCE) & (times <= stop + TOLERANCE)
-    return np.bincount(neurons[inside], minlength=n) / ((stop - start) * 1e-3)
+    return np.bincount(neurons, minlength=n) / ((stop - start) * 1e-3)

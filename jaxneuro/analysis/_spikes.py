@@ -3,9 +3,7 @@
 import numpy as np
 
 from .._checks import check_bounds, check_count
-
-# Times are on a grid and rounded; times nearer than this [ms] count as equal.
-TOLERANCE = 1e-6
+from ..numerics import in_window, warn_of_no_spikes
 
 
 def checked_times(times: np.ndarray, name: str = "times") -> np.ndarray:
@@ -36,31 +34,53 @@ def checked_events(times: np.ndarray, neurons: np.ndarray, n: int) -> tuple[np.n
     return times, neurons.astype(np.int64)
 
 
-def number_of_bins(stop: float, bin_ms: float, start: float) -> int:
-    """How many whole bins there are from `start` to `stop` [ms], or `ValueError`."""
-    if not (bin_ms > 0 and np.isfinite(bin_ms)):
-        raise ValueError(f"bin_ms must be above 0 ms; got {bin_ms}")
+def check_window(start: float, stop: float) -> None:
+    """Raises `ValueError` unless both times [ms] are finite, and `stop` is not before `start`."""
     check_bounds("start", start, "ms")
     check_bounds("stop", stop, "ms")
     if stop < start:
         raise ValueError(f"stop must not be before start; got {stop} < {start}")
+
+
+def events_between(
+    times: np.ndarray, neurons: np.ndarray, n: int, start: float | None, stop: float | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Checked spikes in `(start, stop]` [ms], by default all of them."""
+    times, neurons = checked_events(times, neurons, n)
+    if start is None and stop is None:
+        return times, neurons
+    first = times.min(initial=0.0) - 1.0 if start is None else start
+    last = max(first, times.max(initial=first)) if stop is None else stop
+    check_window(first, last)
+    inside = in_window(times, first, last)
+    warn_of_no_spikes(times, first, last, int(inside.sum()))
+    return times[inside], neurons[inside]
+
+
+def number_of_bins(stop: float, bin_ms: float, start: float) -> int:
+    """How many whole bins there are from `start` to `stop` [ms], or `ValueError`."""
+    if not (bin_ms > 0 and np.isfinite(bin_ms)):
+        raise ValueError(f"bin_ms must be above 0 ms; got {bin_ms}")
+    check_window(start, stop)
     return int((stop - start) / bin_ms + 1e-6)
 
 
 def bin_of(
-    times: np.ndarray, bins: int, bin_ms: float, start: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """The bin of each spike, and whether it is one of the `bins`."""
+    times: np.ndarray, stop: float, bin_ms: float, start: float
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """The bin of each spike, whether it is one of the whole bins up to `stop`, and their number."""
+    bins = number_of_bins(stop, bin_ms, start)
     index = np.ceil((times - start) / bin_ms - 1e-6).astype(np.int64) - 1
-    return index, (index >= 0) & (index < bins)
+    inside = (index >= 0) & (index < bins)
+    warn_of_no_spikes(times, start, stop, int(inside.sum()))
+    return index, inside, bins
 
 
 def binned(
     times: np.ndarray, stop: float, bin_ms: float, start: float, name: str = "times"
 ) -> np.ndarray:
     """Spikes per bin `(t, t + bin_ms]`, whole bins only: int64 `(bins,)`."""
-    bins = number_of_bins(stop, bin_ms, start)
-    index, inside = bin_of(checked_times(times, name), bins, bin_ms, start)
+    index, inside, bins = bin_of(checked_times(times, name), stop, bin_ms, start)
     return np.bincount(index[inside], minlength=bins)
 
 

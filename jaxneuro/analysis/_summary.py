@@ -5,25 +5,39 @@ import resource
 import sys
 from typing import Any
 
-from .._text import megabytes
+from .._text import counted, megabytes
 from ..kernels import native_available
+from ..numerics import run_window
 from ._intervals import interval_cv
 
 
-def summary(result: Any, build_s: float | None = None) -> str:
+def summary(
+    result: Any,
+    build_s: float | None = None,
+    *,
+    start: float | None = None,
+    stop: float | None = None,
+) -> str:
     """A few lines on a run: rates, CVs of the intervals, sizes, seconds, memory, kernels.
 
-    `result` from `simulate`; `build_s` the seconds that `build` took, shown if given. The
-    real-time factor is run seconds per biological second. Memory is the peak of the process.
+    `result` from `simulate`; `build_s` the seconds that `build` took, shown if given; `start`,
+    `stop` [ms] the part of the run that rates and CVs are of. The real-time factor is run seconds
+    per biological second. Memory is the peak of the process.
+
+    **Raises** `ValueError` for a part that is not within the run, or has no length.
     """
+    first, last = run_window(result.start, result.start + result.duration, start, stop)
     seconds = result.duration / 1e3
     lines = [repr(result if result.network is None else result.network)]
     if result.spikes is not None:
+        if start is not None or stop is not None:
+            lines.append(f"from {first:g} to {last:g} ms:")
         for name, n in result.populations.items():
-            times, neurons = result.events(name)
+            times, neurons = result.events(name, start, stop)
             cv = interval_cv(times, neurons, n)
             shown = "-" if math.isnan(cv) else f"{cv:.2f}"
-            lines.append(f"  {name}: {n:,} neurons, {result.rate(name):.2f} Hz, CV {shown}")
+            rate = result.rate(name, start, stop)
+            lines.append(f"  {name}: {counted(n, 'neuron')}, {rate:.2f} Hz, CV {shown}")
     built = "" if build_s is None else f"build {build_s:.2f} s, "
     factor = result.run_s / seconds if seconds else float("nan")
     lines.append(

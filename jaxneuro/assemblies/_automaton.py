@@ -10,6 +10,7 @@ import numpy as np
 from jax import lax
 
 from .._checks import check_count
+from .._help import DocumentedModule
 from ..kernels import k_cap
 from ..numerics import bits, seed_of, stream_key
 from ._blocks import block, check_arcs, fullest, in_order, place_of
@@ -35,7 +36,7 @@ class Generated(NamedTuple):
     share: Any
 
 
-class ProbabilisticAutomaton(eqx.Module):
+class ProbabilisticAutomaton(eqx.Module, metaclass=DocumentedModule):
     """An automaton that flips a coin before each transition, and says a word in each.
 
     The coin is an area with two assemblies, heads and tails. k random neurons of it fire; its

@@ -9,7 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._arrays import as_array
-from .._checks import check_bounds, check_count, check_fraction, check_kind, is_traced, unknown
+from .._checks import check_bounds, check_count, check_fraction, check_kind, check_known, is_traced
+from .._help import DocumentedModule
 from ..numerics import seed_of, stream_key
 from ._areas import changed, check, silent, with_cap
 from ._connectome import init_fibres
@@ -42,7 +43,7 @@ class Wire(NamedTuple):
         return self.source.size if self.number is None else self.source.places
 
 
-class Brain(eqx.Module):
+class Brain(eqx.Module, metaclass=DocumentedModule):
     """Areas of neurons that fire in rounds: the assembly calculus.
 
     In a round every area with an active fibre from something that fires gets a new *cap*: of its n
@@ -124,8 +125,7 @@ class Brain(eqx.Module):
 
     def number(self, area: str) -> int:
         """The number of an area, or `ValueError`."""
-        if area not in self.area_names:
-            raise unknown("area", area, self.area_names)
+        check_known("area", area, self.area_names)
         return self.area_names.index(area)
 
     def active(self, *fibres: str) -> np.ndarray:
@@ -134,8 +134,7 @@ class Brain(eqx.Module):
         **Raises** `ValueError` for an unknown fibre.
         """
         for name in fibres:
-            if name not in self.fibre_names:
-                raise unknown("fibre", name, self.fibre_names)
+            check_known("fibre", name, self.fibre_names)
         return np.array([name in fibres for name in self.fibre_names], bool)
 
     def inhibit(self, active: Any, *areas: str) -> Any:
@@ -261,8 +260,7 @@ def _check_names(brain: Brain) -> None:
 def _wire(brain: Brain, fibre: Fibre, default: float | None) -> Wire:
     into = brain.number(fibre.target)
     ends = {x.name: x for x in (*brain.areas, *brain.stimuli)}
-    if fibre.source not in ends:
-        raise unknown("area or stimulus", fibre.source, ends)
+    check_known("area or stimulus", fibre.source, ends)
     p = default if fibre.p is None else fibre.p
     if p is None:
         raise ValueError(

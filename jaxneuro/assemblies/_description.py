@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import check_bounds, check_count, check_fraction, check_name, unknown
+from .._checks import Named, check_bounds, check_count, check_fraction, check_known, check_name
 
 CONNECTOMES = ("hashed", "explicit", "sampled")
 # Weights above this are kept at it: the largest sums then fit into 63 bits.
@@ -26,7 +26,7 @@ def _check_one(what: str, value: Any, **bounds: Any) -> None:
 
 
 @dataclasses.dataclass(frozen=True)
-class Area:
+class Area(Named):
     """n neurons, of which the k with the largest input fire.
 
     **Fields** `name`; `n` neurons; `k` the size of the cap; `connectome` how the synapses onto
@@ -57,8 +57,7 @@ class Area:
             raise ValueError(f"{label}: k must be at most n, {self.n:,}; got {self.k:,}")
         if self.n > 2**30:
             raise ValueError(f"{label}: n must be at most 2^30; got {self.n:,}")
-        if self.connectome not in CONNECTOMES:
-            raise unknown(f"connectome (of {label})", self.connectome, CONNECTOMES)
+        check_known(f"connectome (of {label})", self.connectome, CONNECTOMES)
         object.__setattr__(self, "homeostasis", bool(self.homeostasis))
         _check_one(f"{label}: refraction", self.refraction, at_least=0.0, at_most=2.0**20)
         object.__setattr__(self, "refraction", float(self.refraction))
@@ -94,7 +93,7 @@ class Area:
 
 
 @dataclasses.dataclass(frozen=True)
-class Stimulus:
+class Stimulus(Named):
     """Neurons outside the brain that all fire whenever the stimulus is active.
 
     **Fields** `name`; `size` neurons, at most 65,535.
@@ -117,7 +116,7 @@ class Stimulus:
 
 
 @dataclasses.dataclass(frozen=True)
-class Fibre:
+class Fibre(Named):
     """The synapses from an area or a stimulus onto an area, or of an area onto itself.
 
     **Fields** `source`, `target` names; `p` the probability of each synapse (a fibre of p = 0 has

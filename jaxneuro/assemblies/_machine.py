@@ -10,6 +10,7 @@ import numpy as np
 from jax import lax
 
 from .._checks import check_count, is_traced
+from .._help import DocumentedModule
 from ._blocks import block, check_arcs, fullest, in_order, place_of
 from ._brain import Brain
 from ._description import Area, Fibre
@@ -32,7 +33,7 @@ class Passed(NamedTuple):
     accepted: Any
 
 
-class StateMachine(eqx.Module):
+class StateMachine(eqx.Module, metaclass=DocumentedModule):
     """A deterministic finite-state machine in three areas.
 
     Each symbol and each state is an assembly of k neurons, in areas SYMBOL and STATE. Both drive

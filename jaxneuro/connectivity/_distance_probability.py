@@ -8,7 +8,7 @@ import equinox as eqx
 import numpy as np
 
 from .._checks import check_fraction
-from ..space import Place, Profile, common_period, distance
+from ..space import Place, Profile, common_period, distance, placed
 from ._distance_draw import BoundRule, Cap, Chance, Spatial, sides
 from ._distance_search import near_or_all
 from ._flags import check_flags, check_stored
@@ -22,7 +22,9 @@ class DistanceProbability(Spatial):
 
     `P(i -> j) = profile(|x_i - x_j|)` with the shortest distance where space repeats, exact to
     2^-32, and 0 beyond `radius`. `profile` may also be a function of both positions: `f(x, y)` of
-    sources x and targets y, both (m, dims), returns m probabilities.
+    sources x (m, dims) and targets y (m, dims) returns m probabilities. Without a `radius` the two
+    may be in spaces of different dimensions or periods, such as a ring and a sheet: the function
+    says how a place in one is related to a place in the other.
 
     The time to draw grows with the number of pairs for which the profile is above 2^-33; for a
     Gaussian of peak 1 these are within 6.8 sigma. `radius` excludes farther pairs.
@@ -36,7 +38,8 @@ class DistanceProbability(Spatial):
 
     **Raises** `ValueError` for a profile with a peak outside [0, 1], a radius that is not above
     0, a flag that is not True or False, or both limits; from `build`, if positions are missing or
-    not in one space, for a probability outside [0, 1] and a function that returns another shape.
+    a distance is needed and they are not in one space, for a probability outside [0, 1] and a
+    function that returns another shape.
 
     **Source** Senk et al. (2022), "distance-dependent connectivity",
     doi:10.1371/journal.pcbi.1010086.
@@ -79,7 +82,11 @@ class DistanceProbability(Spatial):
 
     def bind(self, label: str, pre: Place | None, post: Place | None) -> Rule:
         """The rule with the positions of its neurons; raises where they do not fit."""
-        period = common_period(label, pre, post)
+        period = None
+        if isinstance(self.profile, Profile) or self.radius < math.inf:
+            period = common_period(label, pre, post)
+        else:
+            placed(label, pre, post)
         assert pre is not None
         assert post is not None
         reach = float(self.radius)
@@ -110,8 +117,8 @@ def _chance(label: str, profile: Any, reach: float, pre: Place, post: Place, per
         if bad.size:
             k = bad[0]
             raise ValueError(
-                f"{label}: a probability must be from 0 to 1; got {p[k]} for {i[k]} -> {j[k]} at "
-                f"distance {float(distance(a[:, i[k]], b[:, j[k]], period)):g} um"
+                f"{label}: a probability must be from 0 to 1; got {p[k]} for {i[k]} -> {j[k]}, "
+                f"from {a[:, i[k]]} to {b[:, j[k]]} um"
             )
         return i, j, p.astype(np.float64)
 

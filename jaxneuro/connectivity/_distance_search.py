@@ -95,7 +95,7 @@ def near_or_all(rows: Place, others: Place, period: np.ndarray | None, reach: fl
     """The faster of the two searches; the result does not depend on the choice."""
     n_rows, n_others = len(rows.points), len(others.points)
     everybody = AllPairs(n_rows, n_others)
-    if not n_rows or not n_others or reach >= distance_range(rows, others)[1]:
+    if not n_rows or not n_others or reach == np.inf or reach >= distance_range(rows, others)[1]:
         return everybody
     near = Near(rows, others, period, reach)
     # Measured: a pair from the tree costs about as much as eight pairs without a search.

@@ -39,9 +39,13 @@ _WEIGHTS = ["weight", "weights", "excitatory x connectivity", "w", "syn_count", 
 
 
 class Source:
-    """A list of edges that can be read column by column: its `columns` and `read(names)`."""
+    """A list of edges that can be read column by column: its `columns` and `read(names)`.
+
+    What is read from a file is our `own`: nobody else has these arrays.
+    """
 
     def __init__(self, edges: Any) -> None:
+        self.own = isinstance(edges, str | Path)
         if isinstance(edges, str | Path):
             self.columns, self.read = _of_file(Path(edges))
         elif isinstance(edges, Mapping) or hasattr(edges, "columns"):
@@ -123,10 +127,36 @@ def _of_parquet(path: Path) -> tuple[list[Any], Any]:
     file = parquet.ParquetFile(path)
 
     def read(names: list[Any]) -> list[np.ndarray]:
-        table = file.read(columns=list(dict.fromkeys(names)))
-        return [table.column(name).to_numpy() for name in names]
+        once = list(dict.fromkeys(names))
+        arrays = _by_row_groups(file, once)
+        if arrays is None:
+            table = file.read(columns=once)
+            arrays = {name: table.column(name).to_numpy() for name in once}
+        return [arrays[name] for name in names]
 
     return list(file.schema_arrow.names), read
+
+
+def _by_row_groups(file: Any, names: list[Any]) -> dict[Any, np.ndarray] | None:
+    """Columns of numbers, read group by group into arrays; None for other columns.
+
+    So the memory that pyarrow reads into is used again, and new memory costs more than reading.
+    """
+    arrays, at = {}, 0
+    for number in range(file.metadata.num_row_groups):
+        group = file.read_row_group(number, columns=names)
+        for name in names:
+            part = group.column(name).to_numpy()
+            if part.dtype.kind not in "iuf":
+                return None
+            if name not in arrays:
+                arrays[name] = np.empty(file.metadata.num_rows, part.dtype)
+            mine = arrays[name]
+            if mine.dtype != part.dtype:  # whole numbers of which one is missing are floating
+                return None
+            mine[at : at + part.size] = part
+        at += group.num_rows
+    return arrays or None
 
 
 def _of_text(path: Path, mark: str) -> tuple[list[Any], Any]:

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._text import counted
+from ..kernels import run_ahead
 from ._edge_columns import Source, read_first_column
 from ._pair_order import pair_order
 
-_BLOCK = 1 << 14
+_BLOCK, _PART = 1 << 14, 1 << 19  # what a cache holds, and what is worth a thread
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio
 _LARGEST_INDEX = 2**31 - 1
 _NEURONS = "Explicit.from_edges: neurons"
@@ -70,7 +71,10 @@ def read_edges(
     else:
         ids = _sorted_names(sides, i, j) if neurons is None else _given(neurons)
         known = _Ids(ids)
-        i, j = known.indices(_label(sides[0]), i), known.indices(_label(sides[1]), j)
+        i, j = (
+            known.indices(_label(side), x, source.own)
+            for side, x in zip(sides, (i, j), strict=True)
+        )
     i, j, w = _without_repeats(i, j, w, ids, duplicates)
     i.flags.writeable = j.flags.writeable = False  # they are ours
     return i, j, w, ids
@@ -166,7 +170,7 @@ def _numbers(name: Any, x: np.ndarray, largest: int = _LARGEST_INDEX) -> np.ndar
         )
         must = f"must be indices from 0 to {largest}"
         raise _bad_row(_label(name), must, x[row], row, then)
-    return x.astype(np.int64)
+    return x.astype(np.int32 if largest == _LARGEST_INDEX else np.int64)
 
 
 def _sorted_names(names: tuple[Any, Any], *sides: np.ndarray) -> np.ndarray:
@@ -224,12 +228,16 @@ class _Ids:
     """Looks up ids: names by a dictionary, numbers by a hash table of whole arrays.
 
     A number x has its place at `(x * _ODD) >> shift` of the table, or where that is taken at the
-    next one that is free. This is several times faster than a binary search.
+    next one that is free. This is several times faster than a binary search. Consecutive numbers
+    need no table.
     """
 
     def __init__(self, ids: np.ndarray) -> None:
         self.numbers = ids.dtype.kind == "i"
         self.ids = ids
+        self.consecutive = self.numbers and bool((ids[1:] - ids[:-1] == 1).all())
+        if self.consecutive:
+            return
         if not self.numbers:
             self.at = {name: k for k, name in enumerate(ids.tolist())}
             return
@@ -246,27 +254,45 @@ class _Ids:
     def _place(self, x: np.ndarray) -> np.ndarray:
         return ((x.view(np.uint64) * _ODD) >> self.shift).view(np.int64)
 
-    def indices(self, what: str, x: np.ndarray) -> np.ndarray:
-        """The index of each of x; raises for one that is not an id. `what` names x in errors."""
+    def indices(self, what: str, x: np.ndarray, own: bool = False) -> np.ndarray:
+        """The index of each of x; raises for one that is not an id. `what` names x in errors.
+
+        Where x is `own`, nobody else's, it may be returned itself.
+        """
         if x.size and (x.dtype.kind == "i") != self.numbers:
             has, ids = ("numbers", "names") if x.dtype.kind == "i" else ("names", "numbers")
             raise ValueError(
                 f"{what} must be ids of neurons, which are {ids}; got {has}. Name the column of "
                 "ids by pre= and post=, or give neurons= the ids that the edges have"
             )
-        out = np.empty(x.size, np.int64)
+        same = own and self.consecutive and x.dtype == np.int32 and not self.ids[:1].any()
+        if same and x.min(initial=0) >= 0 and x.max(initial=-1) < self.ids.size:
+            return x
+        out = np.empty(x.size, np.int32)
+        parts = [slice(at, min(at + _PART, x.size)) for at in range(0, x.size, _PART)]
+        for part, bad in run_ahead(lambda part: self._fill(x[part], out[part]), parts):
+            if bad is not None:
+                self._refuse(what, x, part.start + bad)
+        return out
+
+    def _fill(self, x: np.ndarray, out: np.ndarray) -> int | None:
+        """Writes the index of each of x; returns the first that is not an id."""
         for first in range(0, x.size, _BLOCK):
             block = x[first : first + _BLOCK]
             found = self._numbers(block) if self.numbers else self._names(block)
             out[first : first + block.size] = found
             if found.min(initial=0) < 0:
-                self._refuse(what, x, first + int(found.argmin()))
-        return out
+                return first + int(found.argmin())
+        return None
 
     def _numbers(self, block: np.ndarray) -> np.ndarray:
         if self.ids.size == 0:
             return np.full(block.size, -1)
         block = np.ascontiguousarray(block, np.int64)
+        if self.consecutive:
+            found = block - self.ids[0]
+            found[(found < 0) | (found >= self.ids.size)] = -1
+            return found
         place = self._place(block)
         found = self.table[place]
         other = np.flatnonzero((self.ids[found] != block) & (found >= 0))
@@ -297,7 +323,8 @@ def _without_repeats(
     if duplicates == "keep" or i.size == 0:
         return i, j, w
     if duplicates == "refuse":
-        pairs = i * ids.size
+        pairs = i.astype(np.int64)
+        pairs *= ids.size
         pairs += j
         _refuse_repeats(pairs, ids)
         return i, j, w

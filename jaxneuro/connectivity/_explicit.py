@@ -10,7 +10,7 @@ from .._checks import check_count
 from ._edges import Edges, read_edges
 from ._pair_order import pair_order
 from ._ranges import row_draws, row_ends
-from ._rule import Chunk, RowDraws, Rule
+from ._rule import CHUNK, Chunk, RowDraws, Rule
 
 _MATRIX = "For a matrix of connections use Explicit.from_sparse(scipy.sparse.coo_array(matrix))"
 
@@ -124,9 +124,13 @@ class Explicit(Rule):
 
     def rows(self, key: Any, n_pre: int, n_post: int, same: bool) -> RowDraws:
         order = pair_order(self.pre, self.post)
-        counts = np.bincount(self.pre, minlength=n_pre)
+        counts, block = np.zeros(n_pre, np.int64), max(CHUNK, 4 * n_pre)
+        for at in range(0, self.pre.size, block):  # else NumPy makes a copy in 64 bits of all
+            counts += np.bincount(self.pre[at : at + block], minlength=n_pre)
         ends = row_ends(counts)
-        return RowDraws(counts, lambda first, stop: self.post[order[ends[first] : ends[stop]]])
+        return RowDraws(
+            counts, lambda first, stop: self.post[order[ends[first] : ends[stop]]], order
+        )
 
     def draw(self, key: Any, n_pre: int, n_post: int, same: bool) -> Iterator[Chunk]:
         yield from row_draws(self.rows(key, n_pre, n_post, same))
@@ -148,7 +152,7 @@ def _indices(name: str, value: Any) -> np.ndarray:
     if x.size and x.min() < 0:
         raise ValueError(f"Explicit: {name} must not be negative; got {x.min()}")
     # What nobody can change is not copied: new memory is what costs most in a list of edges.
-    return x.astype(np.int64, copy=x.flags.writeable)
+    return x.astype(x.dtype if x.dtype == np.int32 else np.int64, copy=x.flags.writeable)
 
 
 def _sizes(shape: Any) -> tuple[int, int]:

@@ -22,7 +22,7 @@ def pair_order(i: np.ndarray, j: np.ndarray) -> np.ndarray:
         words = np.empty(i.size, np.int64)
         for first in range(0, i.size, _BLOCK):
             part = words[first : first + _BLOCK]
-            np.multiply(i[first : first + _BLOCK], n_j, out=part)
+            np.multiply(i[first : first + _BLOCK], n_j, out=part, dtype=np.int64)
             part += j[first : first + _BLOCK]
             part <<= bits
             part |= np.arange(first, first + part.size)

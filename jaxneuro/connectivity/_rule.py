@@ -7,6 +7,8 @@ from typing import Any, ClassVar, NamedTuple
 import equinox as eqx
 import numpy as np
 
+from .._checks import Named
+from .._help import DocumentedModule
 from ..space import Place
 
 CHUNK = 1 << 17  # synapses drawn at a time, which limits the memory of a build
@@ -29,10 +31,13 @@ class RowDraws(NamedTuple):
 
     **Fields** `counts` connections per source; `targets(first, stop)` returns those of some
     sources, one source after the other, ascending within a source; it may run in several threads.
+    `order`, of a rule that has an order of its own (`arrange`), the number that each connection has
+    in that order: `arrange(x)` is `x[order]`.
     """
 
     counts: np.ndarray
     targets: Callable[[int, int], np.ndarray]
+    order: np.ndarray | None = None
 
 
 class RowLaw(NamedTuple):
@@ -53,7 +58,7 @@ class RowLaw(NamedTuple):
     size: int
 
 
-class Rule(eqx.Module):
+class Rule(Named, eqx.Module, metaclass=DocumentedModule):
     """A connection rule: who connects to whom. Draws on the host, outside jit.
 
     **Step** `check(name, n_pre, n_post, same)` raises for sizes that do not fit.
@@ -110,6 +115,11 @@ class Rule(eqx.Module):
     def arrange(self, values: np.ndarray) -> np.ndarray | None:
         """`values` in the order of drawing; None if the number of connections is random."""
         return None
+
+    @property
+    def arranges(self) -> bool:
+        """Whether a rule takes values one by one: if its class has an `arrange` of its own."""
+        return type(self).arrange is not Rule.arrange
 
 
 def row_chunks(n_rows: int, per_row: float, at_least: int = 0) -> Iterator[tuple[int, int]]:

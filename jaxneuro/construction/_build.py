@@ -9,10 +9,20 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._arrays import as_array
-from .._checks import is_traced
+from .._checks import is_traced, names_checked
+from .._fingerprint import fingerprint
 from .._progress import Progress
 from ..description import Description, Resolver, estimate
-from ..network import Network, check_gap_junctions, find_quanta
+from ..mesh import (
+    Partition,
+    check_mesh,
+    check_rate,
+    placed,
+    plan,
+    share_here,
+    with_tables,
+)
+from ..network import Layout, Network, check_gap_junctions, find_quanta
 from ..numerics import check_dt, check_grid, check_stable, seed_of
 from ._build_coupling import build_coupling, check_coupling
 from ._build_group import build_group
@@ -22,6 +32,7 @@ from ._build_plastic import check_plastic
 from ._check_names import check_names
 from ._check_neuron import check_neuron, gap_coupled
 from ._check_release import check_releases
+from ._check_role import check_roles
 from ._check_signs import check_signs
 from ._delays import longest_delay
 from ._grouping import Grouping, synapse_of
@@ -32,6 +43,7 @@ from ._stimuli import prepare_stimuli
 _SHOWN = 10_000_000  # synapses from which the progress of a build is shown
 
 
+@names_checked(seed="give key=, a whole number or a JAX key", rng="give key=")
 def build(
     description: Description,
     key: Any,
@@ -41,6 +53,10 @@ def build(
     weights: Any = None,
     deterministic: bool = False,
     progress: bool | None = None,
+    mesh: Any = None,
+    partition: Partition | None = None,
+    axis: str | tuple[str, ...] | None = None,
+    rate: float | None = None,
 ) -> Network:
     """Builds a network: draws the connections of a description and arranges them for speed.
 
@@ -52,6 +68,11 @@ def build(
     sums of floats do not there, and the network has no gradient. `progress` shows a bar (default:
     for more than 10 million synapses, if stderr is a terminal).
 
+    `mesh` lays the network over the devices of a JAX mesh, with `partition`, `axis` and `rate` as
+    in `jn.parallel.shard`, and with the same bits as `shard(build(...), mesh)`; but no process ever
+    holds more connections than those onto the neurons of its own devices. Each process draws all of
+    them, some rows at a time, and keeps its part.
+
     Connections are drawn on all cores that the process may use; their bits do not depend on
     it. Ctrl-C stops a build and leaves nothing behind.
 
@@ -59,8 +80,9 @@ def build(
     dt above the largest at which a neuron model is known to be stable, a duration or delay that is
     not a whole number of steps, an unknown state variable among the initial values, or numbers that
     one of a receptor or a release never has, a neuron model that ignores a part of its drive, a
-    release of spikes from one that never spikes, or a network that does not fit in memory (with the
-    estimate per projection).
+    release of spikes from one that never spikes, a network that does not fit in memory (with the
+    estimate per projection), and over a mesh for what `shard` refuses, for a partition that needs
+    the connections (Metis), and for `deterministic`.
     """
     if not isinstance(description, Description):
         raise ValueError(f"build needs a Description; got {description!r}")
@@ -68,6 +90,7 @@ def build(
     weights = _check_weights(weights, dtype)
     _check_deterministic(description, deterministic)
     _check_models(description, dt)
+    over = _check_mesh(description, mesh, (axis, partition, rate), deterministic)
     check_plastic(description, dt, dtype, weights, deterministic)
     resolver = Resolver(description, seed)
     grouping = Grouping(description, {p.name: resolver.resolve(p) for p in description.projections})
@@ -77,27 +100,43 @@ def build(
     expected = estimate(
         grouping.resolved.values(), grouping.neurons, weights.itemsize, drawn.values()
     )
-    check_fits(expected, state_bytes(grouping, longest, dtype))
+    check_fits(expected, state_bytes(grouping, longest, dtype), share_here(mesh))
     stimulations = prepare_stimuli(grouping, resolver, seed, dt)
     numbers = range(len(grouping.groups))
     groups = [build_group(grouping, stimulations, number, dtype) for number in numbers]
     _check_groups(grouping, groups, dt, dtype)
     couplings = _build_couplings(grouping, groups, drawn, (seed, dt, dtype))
-    pathways, groups = _build_pathways(
-        grouping, groups, (seed, dt, dtype, weights), expected.synapses, progress
+    points = _points(description, resolver, dtype)
+    known = fingerprint(description, seed, dt, str(dtype), str(weights), deterministic)
+    outline = _outline(description, groups, couplings, points, (dt, dtype, known))
+    layout = None if mesh is None else plan(outline, mesh, over, partition, rate)
+    pathways, groups, laid = _build_pathways(
+        grouping, groups, (seed, dt, dtype, weights), expected.synapses, progress, layout
     )
-    net = Network(
+    fixed = find_quanta(tuple(groups), tuple(pathways), dtype) if deterministic else None
+    net = dataclasses.replace(
+        outline, groups=tuple(groups), pathways=tuple(pathways), fixed_point=fixed
+    )
+    net = with_modulators(net, description.modulators, resolver)
+    return net if layout is None else placed(net, with_tables(layout, laid))
+
+
+def _outline(
+    description: Description, groups: list, couplings: list, points: dict, how: tuple
+) -> Network:
+    """The network without its connections and modulators; `how` is dt, dtype and fingerprint."""
+    return Network(
         groups=tuple(groups),
-        pathways=tuple(pathways),
+        pathways=(),
         couplings=tuple(couplings),
         modulators=(),
-        points=_points(description, resolver, dtype),
-        fixed_point=find_quanta(tuple(groups), tuple(pathways), dtype) if deterministic else None,
-        dt=dt,
+        points=points,
+        fixed_point=None,
+        dt=how[0],
         order=tuple(p.name for p in description.populations),
-        dtype=np.dtype(dtype),
+        dtype=np.dtype(how[1]),
+        fingerprint=as_array(how[2]),
     )
-    return with_modulators(net, description.modulators, resolver)
 
 
 def _check_parts(grouping: Grouping) -> None:
@@ -133,38 +172,77 @@ def _build_pathways(
     how: tuple[Any, float, Any, Any],
     synapses: float,
     progress: bool | None,
-) -> tuple[list, list]:
-    """All pathways, and the groups with the slots that their delays need.
+    layout: Layout | None,
+) -> tuple[list, list, list]:
+    """All pathways, the groups with the slots that their delays need, and what tables are laid.
 
     `how` is seed, dt, dtype and the dtype of weights.
     """
-    pathways, groups = [], list(groups)
+    pathways, groups, tables = [], list(groups), []
     show = synapses > _SHOWN and sys.stderr.isatty() if progress is None else progress
     with Progress("building", synapses / 1e6, "million synapses", show) as bar:
         for ends in grouping.pathways:
-            pathway, steps = build_pathway(grouping, ends, *how, bar.advance)
+            pathway, laid = build_pathway(grouping, ends, *how, bar.advance, layout)
             pathways.append(pathway)
+            tables.append(laid)
             target = groups[ends.target]
-            slots = max(target.slots, steps + 1)
+            slots = max(target.slots, laid.longest + 1)
             groups[ends.target] = dataclasses.replace(target, slots=slots)
-    return pathways, groups
+    return pathways, groups, tables
 
 
 def _check_models(description: Description, dt: float) -> None:
-    """Raises `ValueError` for models that do not fit the time step."""
+    """Raises `ValueError` for models that do not fit their role or the time step."""
+    check_roles(description)
     for p in description.populations:
         check_grid(f"population {p.name!r}", p.model, dt)
         check_stable(f"population {p.name!r}", p.model, dt)
-    for p in (*description.projections, *description.couplings):
-        if p.synapse is not None and p.release is not None:
-            check_grid(f"{p.label}: synapse", synapse_of(p), dt)
-            check_grid(f"{p.label}: release", p.release, dt)
-            check_names(p)
+    both = (*description.projections, *description.couplings)
+    known = [p for p in both if p.synapse is not None and p.release is not None]
+    for p in known:
+        check_grid(f"{p.label}: synapse", synapse_of(p), dt)
+        check_grid(f"{p.label}: release", p.release, dt)
+    check_names(known)
 
 
 def _points(description: Description, resolver: Resolver, dtype: Any) -> dict[str, jax.Array]:
     points = {p.name: resolver.points(p.name) for p in description.populations}
     return {name: as_array(x, dtype) for name, x in points.items() if x is not None}
+
+
+def _check_mesh(
+    description: Description, mesh: Any, how: tuple[Any, Any, Any], deterministic: bool
+) -> Any:
+    """The axis of the mesh; raises `ValueError` for what cannot be built over it.
+
+    `how` is axis, partition and rate.
+    """
+    axis, partition, rate = how
+    if mesh is None:
+        if any(x is not None for x in (partition, axis, rate)):
+            raise ValueError(
+                "build: partition=, axis= and rate= say how a mesh is used; give mesh= too"
+            )
+        return ""
+    check_rate("build", rate)
+    axis = check_mesh("build", mesh, axis, sum(p.n for p in description.populations))
+    if isinstance(partition, Partition) and partition.reads_connections:
+        raise ValueError(
+            f"build: {type(partition).__name__} looks at the connections, which a network over a "
+            "mesh has in no one place; take another partition, or jn.parallel.shard(build(...))"
+        )
+    if deterministic:
+        raise ValueError(
+            "build: deterministic=True finds its quanta from all connections in one memory; build "
+            "without mesh=, then jn.parallel.shard"
+        )
+    for p in description.projections:
+        if not p.rule.stored:
+            raise ValueError(
+                f"build: connections over a mesh must be stored; projection {p.name!r} has "
+                "stored=False. Store it: each device then has its part alone"
+            )
+    return axis
 
 
 def _check_dtype(dtype: Any) -> Any:

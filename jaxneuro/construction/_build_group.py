@@ -5,7 +5,7 @@ from typing import Any
 import jax
 
 from .._arrays import as_array
-from .._checks import unknown
+from .._checks import check_known
 from .._types import state_variables
 from ..description import Population
 from ..network import Group, Initial, PopulationSpan, initial_state
@@ -36,6 +36,7 @@ def build_group(
         ),
         starts=receptor_starts(grouping, number, dtype),
         members=tuple(PopulationSpan(p.name, p.n) for p in members),
+        fed=grouping.fed(number),
     )
 
 
@@ -44,8 +45,7 @@ def _initial(p: Population, index: int, variable: str, value: Any, dtype: Any) -
         lambda m: initial_state(m, p.n or 1), merge([p.model], [p.n or 1], dtype)
     )
     known = state_variables(state)
-    if variable not in known:
-        raise unknown(f"state variable of population {p.name!r}", variable, known)
+    check_known(f"state variable of population {p.name!r}", variable, known)
     check_whole(f"population {p.name!r}", variable, value, getattr(state, variable).dtype)
     if not isinstance(value, Distribution):
         value = as_array(value, dtype)

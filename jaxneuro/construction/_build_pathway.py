@@ -3,9 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
+import jax.numpy as jnp
+
 from .._arrays import as_array
 from ..description import Projection
-from ..network import Pathway, ProjectionSpan
+from ..mesh import LaidTable, lay_table
+from ..network import Layout, Pathway, ProjectionSpan
 from ..tables import Placement, lay_out
 from ._build_plastic import build_plastic, check_start
 from ._drawing import ProjectionBundle, own_weights
@@ -26,10 +29,12 @@ def build_pathway(
     dtype: Any,
     weights: Any,
     progress: Callable[[float], None],
-) -> tuple[Pathway, int]:
-    """A pathway and its longest delay [steps].
+    layout: Layout | None,
+) -> tuple[Pathway, LaidTable]:
+    """A pathway, and its table with what is known of it.
 
-    `weights` is the dtype of individual weights; `progress` gets the millions of synapses done.
+    `weights` is the dtype of individual weights; `progress` gets the millions of synapses done;
+    `layout` says who has which neurons of a mesh, None for a network on one device.
     """
     projections = grouping.pathways[key]
     placements = []
@@ -37,26 +42,27 @@ def build_pathway(
         placement = _place(grouping, key, number, p, seed, dt)
         placements.append(placement)
         progress(1e-6 * _COUNTING * placement.bundle.size)
-    table, stored, longest = lay_out(
-        placements,
-        grouping.size(key.target),
-        weights,
-        written=lambda synapses: progress(1e-6 * (1 - _COUNTING) * synapses),
-    )
+    written = lambda synapses: progress(1e-6 * (1 - _COUNTING) * synapses)  # noqa: E731
+    if layout is None:
+        table, stored, longest = lay_out(placements, grouping.size(key.target), weights, written)
+        laid = LaidTable(table, stored, None, table.n_synapses, 0, longest)
+    else:
+        plastic = projections[0].plasticity is not None
+        laid = lay_table(placements, key.target, layout, weights, plastic, written)
     own = [own_weights(p) for p in projections]
     release, at = projections[0].release, projections[0].pre.population
     sources = grouping.groups[key.source]
     names, sizes = [p.name for p in sources], [p.n for p in sources]
-    check_start(projections[0], stored)
+    check_start(projections[0], _real_weights(laid))
     firsts = [grouping.seats[p.pre.population].first for p in projections]
     pathway = Pathway(
-        table=table,
-        weights=stored,
+        table=laid.table,
+        weights=laid.weights,
         weight=as_array([1.0 if i else p.weight for p, i in zip(projections, own)], dtype),
         gain=as_array([p.gain for p in projections], dtype),
         release=merge_at(at, release, names, sizes, dtype),
         starts=release_starts(grouping, projections, firsts, dtype),
-        plastic=build_plastic(grouping, key, projections[0], longest, dt, dtype),
+        plastic=build_plastic(grouping, key, projections[0], laid.longest, dt, dtype),
         source=key.source,
         target=key.target,
         members=tuple(
@@ -64,7 +70,15 @@ def build_pathway(
             for p, i in zip(projections, own)
         ),
     )
-    return pathway, longest
+    return pathway, laid
+
+
+def _real_weights(laid: LaidTable) -> Any:
+    """The individual weights; over a mesh, what fills up a device's is another one of them."""
+    if laid.numbers is None:
+        return laid.weights
+    known = laid.numbers < laid.synapses
+    return jnp.where(known, laid.weights, jnp.max(jnp.where(known, laid.weights, -jnp.inf)))
 
 
 def _place(

@@ -1,5 +1,6 @@
 """Whether the parameters and state variables of a projection have names of their own."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -9,12 +10,20 @@ from .._types import state_variables
 from ..description import Coupling, Projection
 from ..network import first_member
 from ._grouping import synapse_of
+from ._merge import kind_key
 from ._states import any_state
 
 _OWN = {"gain", "weight"}  # what a projection itself has
 
 
-def check_names(p: Projection | Coupling) -> None:
+def check_names(projections: Sequence[Projection | Coupling]) -> None:
+    """See `_check_names`; each pair of kinds once."""
+    kinds = {(kind_key(synapse_of(p)), kind_key(p.release)): p for p in reversed(projections)}
+    for p in kinds.values():
+        _check_names(p)
+
+
+def _check_names(p: Projection | Coupling) -> None:
     """Raises `ValueError` where one name of a projection or coupling would mean two things.
 
     Its synapse and its release are set and read by the name of the projection.

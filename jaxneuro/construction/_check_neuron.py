@@ -1,5 +1,6 @@
 """Checks that the step of a neuron fits its role and uses the drive that it gets."""
 
+import functools
 from typing import Any
 
 import jax
@@ -9,6 +10,7 @@ import numpy as np
 from .._types import Drive
 from ..description import Description
 from ..network import Group, StimulusGroup, first_member, initial_state
+from ._check_role import check_pair, check_per_neuron, check_state, shapes, traced
 
 
 def check_neuron(
@@ -36,10 +38,12 @@ def check_neuron(
     arrivals: Any = dict.fromkeys(sorted(ports), zeros) if ports else None
     drive = Drive(current, conductance, jump, arrivals)
     state = jax.eval_shape(lambda m: initial_state(m, 2), model)
-    closed, (new, spikes) = jax.make_jaxpr(lambda d, m, s: m.step(s, d, dt), return_shape=True)(
-        drive, model, state
-    )
-    _check_shapes(name, state, new, spikes)
+    check_per_neuron(name, state)
+    with traced(name):
+        closed, out = jax.make_jaxpr(lambda d, m, s: m.step(s, d, dt), return_shape=True)(
+            drive, model, state
+        )
+    _check_shapes(name, state, *check_pair(name, out, "(state, spikes)"))
     _check_used(name, closed.jaxpr, given)
 
 
@@ -53,19 +57,12 @@ def gap_coupled(description: Description, group: Group) -> str:
 
 
 def _check_shapes(name: str, state: Any, new: Any, spikes: Any) -> None:
-    if jax.tree.structure(state) != jax.tree.structure(new):
-        raise ValueError(f"{name}: step must return a state like that of init; got {new}")
-    for before, after in zip(jax.tree.leaves(state), jax.tree.leaves(new)):
-        if before.shape != after.shape:
-            raise ValueError(
-                f"{name}: step must keep the shape of every array of the state; it turns "
-                f"{before.shape} into {after.shape} for 2 neurons"
-            )
-    kinds = (jnp.bool_, jnp.floating)
-    if spikes.shape != (2,) or not any(jnp.issubdtype(spikes.dtype, k) for k in kinds):
+    check_state(name, state, new)
+    kinds, fits = (jnp.bool_, jnp.floating), getattr(spikes, "shape", None) == (2,)
+    if not fits or not any(jnp.issubdtype(spikes.dtype, k) for k in kinds):
         raise ValueError(
             f"{name}: step must return spikes of shape (n,), boolean or floating; it returns "
-            f"{spikes.dtype}{list(spikes.shape)} for 2 neurons"
+            f"{shapes(spikes)} for 2 neurons"
         )
 
 
@@ -95,35 +92,41 @@ def _check_used(name: str, jaxpr: Any, given: dict[str, str]) -> None:
 
 def _given_parts(group: Group, dt: float, dtype: Any) -> dict[str, str]:
     """The parts of the drive that the receptors and stimuli give, with the names of both."""
-    one, given = np.zeros(1, dtype), {}
+    two, given = np.zeros(2, dtype), {}
     for receptor in group.receptors:
         model = first_member(receptor)
-        arrivals = np.zeros((len(model.ports), 1), dtype) if model.ports else one
+        arrivals = np.zeros((len(model.ports), 2), dtype) if model.ports else two
         given |= dict.fromkeys(_parts(_receptor_drive(model, arrivals, dt)), type(model).__name__)
     for stimulus in group.stimuli:
-        out = jax.eval_shape(lambda s: _output(s, dt), stimulus.spread())
         name = type(stimulus.model).__name__
-        _check_stimulus(f"{name} (stimulation {stimulus.names[0]!r})", stimulus, out)
+        what = f"{name} (stimulation {stimulus.names[0]!r})"
+        with traced(what):
+            out = jax.eval_shape(functools.partial(_output, what, dt), stimulus.spread())
+        _check_stimulus(what, stimulus, out)
         if isinstance(out, Drive):
             given |= dict.fromkeys(_parts(out), name)
     return given
 
 
 def _receptor_drive(model: Any, arrivals: Any, dt: float) -> Drive:
-    """The drive that a receptor gives, traced for one neuron; checks what its step returns."""
-    v, name = np.zeros(1, arrivals.dtype), type(model).__name__
-    state = jax.eval_shape(lambda: model.init(1))
-    out = jax.eval_shape(lambda s: model.step(s, arrivals, v, dt), state)
-    if not (isinstance(out, tuple) and len(out) == 2 and isinstance(out[1], Drive)):
+    """The drive that a receptor gives, traced for two neurons; checks what its step returns."""
+    v, name = np.zeros(2, arrivals.dtype), type(model).__name__
+    state = jax.eval_shape(lambda: model.init(2))
+    check_per_neuron(name, state)
+    with traced(name):
+        out = jax.eval_shape(lambda s: model.step(s, arrivals, v, dt), state)
+    what = "(state, drive), the drive a jn.Drive(current=...) or jn.Drive(conductance=...)"
+    new, drive = check_pair(name, out, what)
+    parts = jax.tree.leaves(drive) if isinstance(drive, Drive) else []
+    if not parts:
+        raise ValueError(f"{name}: step must return {what}; it returns {shapes(out)}")
+    if any(x.shape not in ((), (2,)) for x in parts):
         raise ValueError(
-            f"{name}: step must return (state, drive), the drive a jn.Drive(current=...) or "
-            f"jn.Drive(conductance=...); it returns {out}"
+            f"{name}: step must return a drive whose parts are of shape () or (n,); it returns "
+            f"{shapes(drive)} for 2 neurons"
         )
-    if jax.tree.structure(out[0]) != jax.tree.structure(state):
-        raise ValueError(
-            f"{name}: step must return a state like that of init; it turns {state} into {out[0]}"
-        )
-    return out[1]
+    check_state(name, state, new)
+    return drive
 
 
 def _parts(drive: Drive) -> list[str]:
@@ -132,28 +135,28 @@ def _parts(drive: Drive) -> list[str]:
     return [*parts, *(drive.arrivals or {})]
 
 
-def _output(stimulus: StimulusGroup, dt: float) -> Any:
+def _output(name: str, dt: float, stimulus: StimulusGroup) -> Any:
     state = stimulus.init(np.uint32(0))
-    new, out = stimulus.model.step(state, jnp.int32(0), dt)
-    if jax.tree.structure(new) != jax.tree.structure(state):
-        name = type(stimulus.model).__name__
-        raise ValueError(f"{name}: step must return a state like that of init; got {new}")
+    pair = stimulus.model.step(state, jnp.int32(0), dt)
+    new, out = check_pair(name, pair, "(state, drive), or (state, counts of spikes)")
+    check_state(name, state, new)
     return out
 
 
 def _check_stimulus(name: str, stimulus: StimulusGroup, out: Any) -> None:
     """Raises `ValueError` unless a stimulus gives a drive, or spikes one number per neuron."""
     if stimulus.receptor is None:
-        shapes = [x.shape for x in jax.tree.leaves(out)] if isinstance(out, Drive) else []
-        if not shapes or any(shape not in ((), (stimulus.n,)) for shape in shapes):
+        parts = jax.tree.leaves(out) if isinstance(out, Drive) else []
+        if not parts or any(x.shape not in ((), (stimulus.n,)) for x in parts):
             raise ValueError(
                 f"{name}: step must return a Drive whose parts are of shape () or (n,); it returns "
-                f"{out} for {stimulus.n} neurons. A stimulus of spikes subclasses SpikeStimulus"
+                f"{shapes(out)} for {stimulus.n} neurons. A stimulus of spikes subclasses "
+                "SpikeStimulus"
             )
     elif getattr(out, "shape", None) != (stimulus.n,) or not jnp.issubdtype(
         out.dtype, jnp.floating
     ):
         raise ValueError(
-            f"{name}: step must return spike counts of shape (n,), floating; it returns {out} for "
-            f"{stimulus.n} neurons"
+            f"{name}: step must return spike counts of shape (n,), floating; it returns "
+            f"{shapes(out)} for {stimulus.n} neurons"
         )

@@ -8,6 +8,7 @@ import numpy as np
 from .._types import Drive, Neuron, Release
 from ..description import Coupling, Projection, as_part
 from ..network import as_floating, first_member, initial_state
+from ._check_role import check_pair, check_per_neuron, check_state, shapes, traced
 from ._check_signs import sign_at
 from ._grouping import Grouping
 from ._states import any_state
@@ -96,24 +97,22 @@ def _check_step(
     label = f"{p.label}: release {type(release).__name__}"
     model = as_floating(first_member(release), dtype)
     state = jax.eval_shape(lambda m: any_state(m, 2), model)
+    check_per_neuron(label, state)
     v = (np.zeros(2, dtype),) if _has_voltage(neuron) else ()
     try:
-        closed, (new, values) = jax.make_jaxpr(
-            lambda z, v, m, s: m.step(s, z, v[0] if v else None, dt), return_shape=True
-        )(np.zeros(2, bool), v, model, state)
+        with traced(label):
+            closed, out = jax.make_jaxpr(
+                lambda z, v, m, s: m.step(s, z, v[0] if v else None, dt), return_shape=True
+            )(np.zeros(2, bool), v, model, state)
     except ValueError as error:  # a release that needs a voltage, and gets None
-        raise ValueError(f"{label}: {error}") from None
-    if jax.tree.structure(new) != jax.tree.structure(state) or any(
-        a.shape != b.shape for a, b in zip(jax.tree.leaves(state), jax.tree.leaves(new))
-    ):
-        raise ValueError(
-            f"{label}: step must return a state like that of init; it turns {state} into {new}"
-        )
-    shape = getattr(values, "shape", None)
-    if shape != (2,):
+        own = str(error).startswith(label)
+        raise ValueError(str(error) if own else f"{label}: {error}") from None
+    new, values = check_pair(label, out, "(state, values), one value per source neuron")
+    check_state(label, state, new)
+    if getattr(values, "shape", None) != (2,):
         raise ValueError(
             f"{label}: step must return values of shape (n,), one per source neuron; it returns "
-            f"{values if shape is None else list(shape)} for 2 neurons"
+            f"{shapes(values)} for 2 neurons"
         )
     spikes, *voltages = closed.jaxpr.invars[: 1 + len(v)]
     needed = _needed(closed.jaxpr)

@@ -76,9 +76,39 @@ def longest_delay(resolved: ResolvedProjection, dt: float) -> int | None:
     if not isinstance(p.delay, Distribution):
         return int(delay_steps(p.name, p.delay, dt).max(initial=1))
     extremes = drawn(p.delay, np.array([0, 2**32 - 1], np.uint32))
-    if extremes.max() <= 0:
-        raise ValueError(
-            f"projection {p.name!r}: a delay must be above 0 ms, at least one time step; the "
-            f"distribution gives at most {extremes.max():g} ms"
-        )
+    _check_drawn(p, extremes, dt)
     return int(round_delays(p.name, extremes, dt).max())
+
+
+def _check_drawn(p: Projection, extremes: np.ndarray, dt: float) -> None:
+    """Raises `ValueError` for a distribution with delays that would be rounded to no step."""
+    low, high = extremes.min(), extremes.max()
+    if high < 0.5 * dt:
+        raise ValueError(
+            f"projection {p.name!r}: a delay must be above 0 ms, at least one time step ({dt:g} "
+            f"ms); the distribution gives {low:g} to {high:g} ms. Delays are in ms, not in s"
+        )
+    if low < 0.5 * dt * (1 - 1e-6):
+        raise ValueError(
+            f"projection {p.name!r}: a delay must be at least one time step ({dt:g} ms); the "
+            f"distribution reaches down to {low:g} ms. Bound it: low={dt:g} (or "
+            f"low={0.5 * dt:g}, which is rounded to one step)"
+        )
+
+
+class ComputedDelays:
+    """Looks at the delays of a projection that a function computes, some at a time."""
+
+    def __init__(self, name: str, dt: float, size: int):
+        self._name, self._dt, self._left, self._longest = name, dt, size, 0.0
+
+    def see(self, delays: np.ndarray) -> None:
+        """Raises `ValueError` after the last ones if all of them are below half a time step."""
+        self._left -= delays.size
+        self._longest = max(self._longest, float(delays.max(initial=0.0)))
+        if self._left <= 0 and self._longest < 0.5 * self._dt:
+            raise ValueError(
+                f"projection {self._name!r}: delays must be above 0 ms, at least one time step "
+                f"({self._dt:g} ms); the function gives at most {self._longest:g} ms. Delays are "
+                "in ms, not in s"
+            )

@@ -64,8 +64,8 @@ class ProjectionBundle(StoredBundle):
     def pieces(self, weights: Any, delays: Any) -> Iterator[Callable[[], Piece]]:
         values = None
         if self.own_weights or self.own_delays:
-            dtypes = weights, delays
-            values = SynapseValues(self._resolved, self._seed, self._dt, dtypes, self.counts)
+            dtypes, order = (weights, delays), None if self._rows is None else self._rows.order
+            values = SynapseValues(self._resolved, self._seed, self._dt, dtypes, self.counts, order)
         for connected in self._connected():
             yield connected if values is None else partial(_with_values, values, connected)
 

@@ -67,6 +67,12 @@ class Grouping:
                 self.seats[p.name] = Seat(number, index, start)
                 start += p.n
         self.receptors = self._find_receptors()
+        self._fed = self._find_fed()
+        self._numbers = [{key: k for k, key in enumerate(mine)} for mine in self.receptors]
+        self._rows = [
+            input_rows([synapse_of(r) for r in mine.values()], self.fed(group))
+            for group, mine in enumerate(self.receptors)
+        ]
         self.pathways = self._find_pathways()
 
     @property
@@ -78,12 +84,22 @@ class Grouping:
 
     def input_of(self, p: Sender) -> tuple[int, int]:
         """The number of the receptor that something sends to, and of the row of its arrivals."""
-        receptors = self.receptors[self.seats[p.post.population].group]
-        number = list(receptors).index(receptor_key(p))
-        rows = input_rows([synapse_of(r) for r in receptors.values()])
+        group = self.seats[p.post.population].group
+        number = self._numbers[group][receptor_key(p)]
         ports = synapse_of(p).ports
         port = ports.index(p.synapse.port) if isinstance(p.synapse, Into) else 0
-        return number, rows[number].start + port
+        return number, self._rows[group][number].start + port
+
+    def fed(self, group: int) -> tuple[bool, ...]:
+        """Whether projections or couplings lead to each receptor of a group."""
+        return tuple(key in self._fed[group] for key in self.receptors[group])
+
+    def _find_fed(self) -> list[set[tuple]]:
+        found: list[set[tuple]] = [set() for _ in self.groups]
+        for p in (*self.description.projections, *self.description.couplings):
+            if p.synapse is not None:
+                found[self.seats[p.post.population].group].add(receptor_key(p))
+        return found
 
     @property
     def senders(self) -> list[Sender]:

@@ -11,7 +11,7 @@ from .._text import megabytes
 from ..connectivity import CHUNK
 from ..description import Estimate, Projection
 from ..kernels import threads
-from ..network import count_inputs, first_member, initial_state
+from ..network import count_fed, first_member, initial_state
 from ._grouping import Grouping, synapse_of
 
 _CHUNK_BYTES = 64  # per synapse that is being drawn
@@ -37,16 +37,17 @@ def available_memory() -> int | None:
     return min(limits)
 
 
-def check_fits(expected: Estimate, state_bytes: int) -> None:
+def check_fits(expected: Estimate, state_bytes: int, share: float = 1.0) -> None:
     """Raises `ValueError` if the connections and the state exceed the memory.
 
     Building takes chunks of temporary memory beside the finished columns, for each thread; a
-    run holds a state twice. The state's arrivals in flight grow with the longest delay.
+    run holds a state twice. The state's arrivals in flight grow with the longest delay. `share` is
+    that of the neurons which are on devices of this process.
     """
     largest = max((p.synapses for p in expected.projections if p.stored), default=0)
     chunks = _CHUNK_BYTES * min(largest, CHUNK) * (threads() + 2)
     building = chunks + sum(p.building for p in expected.projections)
-    needed = expected.bytes + building + 2 * state_bytes
+    needed = share * (expected.bytes + 2 * state_bytes) + building
     free = available_memory()
     for p in expected.projections:
         if p.stored and p.synapses >= 2**31:
@@ -71,7 +72,7 @@ def state_bytes(grouping: Grouping, longest: dict[str, int | None], dtype: Any) 
     total = 0
     for number, members in enumerate(grouping.groups):
         synapses = [synapse_of(p) for p in grouping.receptors[number].values()]
-        n, inputs = grouping.size(number), count_inputs(synapses)
+        n, inputs = grouping.size(number), count_fed(synapses, grouping.fed(number))
         if n * max(inputs, 1) >= 2**31:
             raise ValueError(
                 f"populations of one neuron model must have fewer than 2^31 neurons times "

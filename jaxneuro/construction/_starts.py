@@ -55,6 +55,8 @@ def release_starts(
     """
     out: dict[tuple[str, int], Start] = {}
     for p, first in zip(senders, firsts):
+        if not p.initial:
+            continue
         synapse, release = _variables(p)
         n = grouping.description.population(p.pre.population).n
         for variable, value in sorted(p.initial.items()):

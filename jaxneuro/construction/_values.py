@@ -13,7 +13,7 @@ from ..numerics import QUANTILES, Distribution, bits, drawn, quantile_table, str
 from ..space import SpatialValue
 from ..tables import Piece
 from ._check_signs import check_drawn
-from ._delays import behind_synapse, delay_steps, round_delays
+from ._delays import ComputedDelays, behind_synapse, delay_steps, round_delays
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,8 +21,9 @@ class Values:
     """How a projection's weights or delays are made: from one number, an array, or draws.
 
     Draws are words of (row, position in the row), the first for a weight, the second for a delay.
-    `given` is in the order of drawing (one entry per connection), or `(n_pre, n_post)`, where
-    `at` holds the place of each neuron of the two populations in it. `function` maps indices.
+    `given` has one entry per connection, in the order of drawing, or in that of the user with
+    `order`, see `RowDraws`; or it is `(n_pre, n_post)`, where `at` holds the place of each neuron
+    of the two populations in it. `function` maps indices.
     """
 
     label: str
@@ -30,10 +31,11 @@ class Values:
     law: Distribution | None = None
     given: np.ndarray | None = None
     at: tuple[np.ndarray, np.ndarray] | None = None
+    order: np.ndarray | None = None
     function: Callable | None = None
 
     @classmethod
-    def of(cls, resolved: ResolvedProjection, what: str) -> "Values":
+    def of(cls, resolved: ResolvedProjection, what: str, order: np.ndarray | None) -> "Values":
         p = resolved.projection
         value, word = getattr(p, what), 0 if what == "weight" else 1
         label = f"{p.label}: {what}"
@@ -44,7 +46,8 @@ class Values:
         if is_computed(value):
             return cls(label, word, function=value)
         if isinstance(value, np.ndarray) and value.ndim == 1:
-            return cls(label, word, given=resolved.rule.arrange(value))
+            given = value if order is not None else resolved.rule.arrange(value)
+            return cls(label, word, given=given, order=order)
         given = value if isinstance(value, np.ndarray) else None
         return cls(label, word, given=given, at=(_inverse(resolved.pre), _inverse(resolved.post)))
 
@@ -68,7 +71,8 @@ class Values:
         assert self.given is not None
         if self.at is not None:
             return self.given[self.at[0][row], self.at[1][post]]
-        return self.given[order + position]
+        number = order + position
+        return self.given[number if self.order is None else self.order[number]]
 
     def _call(self, pre: np.ndarray, post: np.ndarray) -> Any:
         """The function's values; whatever it raises becomes a `ValueError` that names it."""
@@ -118,7 +122,8 @@ class SynapseValues:
     """The individual weights and delays of a projection, as the columns of `dtypes` keep them.
 
     `dtypes` of weights and of delays, None for what has no column; `counts` (sources,) how
-    many connections each source has. Delays are those behind the synapse, without the axonal part.
+    many connections each source has; `order` see `RowDraws`. Delays are those behind the synapse,
+    without the axonal part.
     """
 
     def __init__(
@@ -128,6 +133,7 @@ class SynapseValues:
         dt: float,
         dtypes: tuple[Any, Any],
         counts: np.ndarray,
+        order: np.ndarray | None = None,
     ):
         p = self._projection = resolved.projection
         self._target = resolved.target
@@ -135,8 +141,9 @@ class SynapseValues:
         self._key = stream_key(seed, p.name, "values")
         own = is_individual(p.weight), is_individual(p.delay)
         kinds = ("weight", "delay")
-        self._values = [Values.of(resolved, k) if o else None for k, o in zip(kinds, own)]
+        self._values = [Values.of(resolved, k, order) if o else None for k, o in zip(kinds, own)]
         size = int(counts.sum(dtype=np.int64))
+        self._computed = ComputedDelays(p.name, dt, size)
         tables = [None if v is None else v.table(size) for v in self._values]
         self._tables = (
             None if tables[0] is None else tables[0].astype(dtypes[0]),
@@ -168,7 +175,11 @@ class SynapseValues:
             if of_weight.function is not None:
                 check_drawn(self._projection, weights, self._target)
         if of_delay is not None and delays is None:
-            delays = self._steps(of_delay.of_synapses(*synapses))
+            computed = of_delay.of_synapses(*synapses)
+            spatial = isinstance(self._projection.delay, SpatialValue)  # two neurons at one place
+            if of_delay.function is not None and not spatial:
+                self._computed.see(computed)
+            delays = self._steps(computed)
         return weights, delays
 
     def _steps(self, delays: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from .._checks import Named, check_kind, check_name
 from .._types import Release, Synapse
 from ..connectivity import Rule
 from ..synapses import Direct
-from ._part import Part, as_part
+from ._part import Part, as_part, check_ends
 from ._population import numbers, start_values
 from ._projection import Projection
 from ._receptors import check_receptor
@@ -18,7 +18,7 @@ from ._receptors import check_receptor
 _ONE_STEP = 1.0  # ms; a delay for the drawing of connections, which nothing reads
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Coupling(Named):
     """Neurons that see each other in every time step, without a delay: gap junctions, or graded.
 
@@ -65,6 +65,7 @@ class Coupling(Named):
     name: str = dataclasses.field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
+        check_ends("Coupling", source=self.source, target=self.target)
         if self.name == "":
             name = f"{self.pre.population}~{self.post.population}"
             object.__setattr__(self, "name", name)
@@ -134,7 +135,7 @@ class Coupling(Named):
         )
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class DrawnCoupling(Projection):
     """What is drawn for a coupling; its errors name the coupling.
 

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from .._checks import check_kind, check_name, unknown
+from .._checks import Named, check_kind, check_known, check_name, unknown
 from .._fields import check_lengths
 from .._text import counted
 from ..space import Area
 from ._coupling import Coupling, check_pairs
 from ._estimate import Estimate, estimate
+from ._html import html_of_description
 from ._modulator import Modulator
 from ._part import as_part
 from ._population import Population
@@ -21,7 +22,7 @@ from ._stimulation import Stimulation, check_one_per_neuron
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Description:
+class Description(Named):
     """A network in the terms of neuroscience; nothing is drawn yet.
 
     **Fields** `populations`, `projections`, `stimuli`: sequences of `Population`, `Projection`,
@@ -96,8 +97,7 @@ class Description:
 
     def population(self, name: str) -> Population:
         """The population of that name, or `ValueError` listing the known ones."""
-        if name not in self._by_name:
-            raise unknown("population", name, self._by_name)
+        check_known("population", name, self._by_name)
         return self._by_name[name]
 
     @functools.cached_property
@@ -175,6 +175,10 @@ class Description:
         for name, r in self._resolved.items():
             parts[name in coupled].append(r)
         return estimate(parts[0], sum(p.n for p in self.populations), couplings=parts[1])
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return html_of_description(self)
 
     def __repr__(self) -> str:
         expected = self.estimate()

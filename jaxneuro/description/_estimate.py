@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from .._help import Documented
 from .._text import megabytes
 from ..kernels import BLOCK_TARGETS, LANES, RUN
 from ..numerics import QUANTILES
@@ -19,7 +20,7 @@ _GAP_BYTES = 12 * 2**16  # of a table of gaps, at most
 
 
 @dataclasses.dataclass(frozen=True)
-class ProjectionEstimate:
+class ProjectionEstimate(metaclass=Documented):
     """Expected size of one projection.
 
     **Fields** `name`; `synapses` expected number; `bytes` of its columns and row pointers;
@@ -37,7 +38,7 @@ class ProjectionEstimate:
 
 
 @dataclasses.dataclass(frozen=True)
-class Estimate:
+class Estimate(metaclass=Documented):
     """Expected sizes of all projections of a description.
 
     **Fields** `projections` a tuple of `ProjectionEstimate`, couplings at the end; `neurons` their

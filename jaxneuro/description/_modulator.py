@@ -5,13 +5,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from .._checks import Named, check_name
-from ._part import Part, as_part
+from .._checks import Named, as_number, check_name
+from ._part import Part, check_ends
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Modulator(Named):
     """A slow substance, set free by spikes or by an input of the run, that scales what it reaches.
 
@@ -75,7 +73,7 @@ class Modulator(Named):
                 f"level 0; got {self.lowest:g} and {self.highest:g}"
             )
         if self.source is not None:
-            as_part(self.source)
+            check_ends(self.label, source=self.source)
         if self.signal is not None and not (isinstance(self.signal, str) and self.signal):
             raise ValueError(
                 f"{self.label}: signal must be the name of an input; got {self.signal!r}"
@@ -88,11 +86,7 @@ class Modulator(Named):
         object.__setattr__(self, "scales", self._amounts())
 
     def _number(self, what: str, value: Any, finite: bool = True) -> float:
-        try:
-            x = np.asarray(value)
-            number = float(x) if x.ndim == 0 and x.dtype.kind in "iuf" else math.nan
-        except (TypeError, ValueError):
-            number = math.nan
+        number = as_number(value)
         if math.isnan(number) or (finite and math.isinf(number)):
             raise ValueError(f"{self.label}: {what} must be a number; got {value!r}")
         return number

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import check_name
+from .._checks import Named, name_given
 from ..space import Area
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Part:
+class Part(Named):
     """Some neurons of a population, to project from, to project onto or to stimulate.
 
     **Fields** `population` its name; `where` which neurons: a `slice` or `range` (`slice(0, 50)`),
@@ -26,7 +26,8 @@ class Part:
     where: Any = None
 
     def __post_init__(self) -> None:
-        check_name("a part: the population", self.population)
+        if not isinstance(self.population, str) or not self.population:
+            raise _no_population("Part: population", self.population)
         where = self.where
         if isinstance(where, range):
             straight = where.step == 1 and where.start <= where.stop
@@ -36,6 +37,10 @@ class Part:
         elif where is not None and not isinstance(where, str | Area):
             where = _checked_indices(self.population, where)
         object.__setattr__(self, "where", where)
+
+    def plainly(self) -> Any:
+        """What it is, equal for the name of a population and for a part that is all of it."""
+        return self.population if self.where is None else ("part", self.population, self.where)
 
     def __repr__(self) -> str:
         where = self.where
@@ -47,6 +52,17 @@ class Part:
 def as_part(value: Any) -> Part:
     """A part; a name means the whole population."""
     return value if isinstance(value, Part) else Part(value)
+
+
+def check_ends(what: str, **ends: Any) -> None:
+    """Raises `ValueError` for an end that is neither the name of a population nor a part."""
+    for end, value in ends.items():
+        if not isinstance(value, Part) and not (isinstance(value, str) and value):
+            raise _no_population(f"{what}: {end}", value, " or a Part")
+
+
+def _no_population(what: str, value: Any, more: str = "") -> ValueError:
+    return ValueError(f"{what} must be the name of a population{more}; got {name_given(value)}")
 
 
 def _checked_slice(population: str, where: slice) -> slice:

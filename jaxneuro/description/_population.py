@@ -13,7 +13,7 @@ from ..numerics import Distribution
 from ..space import Free, Layout
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Population(Named):
     """Neurons of one model under one name.
 

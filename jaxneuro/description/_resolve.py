@@ -148,7 +148,7 @@ def _check_array(label: str, resolved: ResolvedProjection, what: str) -> None:
     if shape == (pre, post):
         return
     number = 0 if resolved.rule.spatial else int(resolved.expected)
-    fixed = resolved.rule.arrange(np.zeros(number)) is not None
+    fixed = resolved.rule.arranges
     if not fixed or shape != (number,):
         per = f" or ({number},), one per connection" if fixed else ""
         raise ValueError(

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import Named, check_kind, check_name
+from .._checks import Named, as_number, check_kind, check_name
 from .._fields import check_lengths
 from .._types import SpikeStimulus, Stimulus, Synapse
 from ..numerics import Distribution
-from ._part import Part, as_part
+from ._part import Part, as_part, check_ends
 from ._population import numbers, start_values
 from ._receptors import check_receptor
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Stimulation(Named):
     """A stimulus into a population, or into a part of one.
 
@@ -46,6 +46,7 @@ class Stimulation(Named):
     name: str = dataclasses.field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
+        check_ends("Stimulation", target=self.target)
         whose = repr(self.name) if self.name else f"of {self.post.population!r}"
         check_kind(f"stimulation {whose}: stimulus", self.stimulus, Stimulus)
         if self.name == "":
@@ -115,7 +116,7 @@ def check_one_per_neuron(s: Stimulation, n: int) -> None:
 
 
 def _time(what: str, value: Any) -> float:
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not number or not value >= 0:
+    number = as_number(value)
+    if not number >= 0:
         raise ValueError(f"{what} must be a number of at least 0 ms; got {value!r}")
-    return float(value)
+    return number

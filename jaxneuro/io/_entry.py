@@ -1,9 +1,8 @@
 """A value in a file together with its path, so that every error can name the line."""
 
 import dataclasses
-import difflib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,18 +17,6 @@ def located(name: str, line: int, message: Any) -> ValueError:
     text = " ".join(str(message).split())
     short = text if len(text) <= _LONGEST else text[: _LONGEST - 4] + " ..."
     return ValueError(f"{name}, line {line}: {short}")
-
-
-def no_such(kind: str, name: Any, known: Iterable[str]) -> ValueError:
-    """As `unknown`, but the nearest name may differ in capital letters."""
-    names = list(known)
-    message = str(unknown(kind, name, names))
-    small = {n.lower(): n for n in names}
-    near = difflib.get_close_matches(str(name).lower(), small, n=1)
-    if near and "; did you mean" not in message:
-        start, sign, end = message.partition(". The known ones: ")
-        message = f"{start}; did you mean {small[near[0]]!r}?{sign[1:]}{end}"
-    return ValueError(message)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,7 +65,7 @@ class Entry:
             raise self.wrong(f"{what}, an object with keys")
         for key in self.value:
             if key not in known:
-                raise self[key].error(no_such(f"key of {what}", key, known))
+                raise self[key].error(unknown(f"key of {what}", key, known))
         for key in required:
             if key not in self.value:
                 raise self.error(f"{self.label} must have {key!r}: it is {what}")

@@ -65,7 +65,7 @@ def arguments(cls: type) -> tuple[Argument, ...]:
     own = not cls.__dataclass_params__.init  # type: ignore[attr-defined]
     fields = {} if own else {f.name: f for f in dataclasses.fields(cls)}
     out = []
-    for p in inspect.signature(cls).parameters.values():
+    for p in [*inspect.signature(cls.__init__).parameters.values()][1:]:  # with their types
         field = fields.get(p.name)
         hint = p.annotation if field is None else field.type
         checked = field is not None and ("checks" in field.metadata or "table" in field.metadata)
@@ -127,7 +127,7 @@ def inside(owner: type, argument: Argument) -> dict[str, type]:
     out = {}
     for kind in (item for k in argument.kinds for item in _items(k)):
         if kind is collections.abc.Callable or kind is typing.Callable:
-            out |= known(space.Profile)
+            out |= known(space.Profile)  # pyright: ignore[reportArgumentType]
         elif inspect.isclass(kind) and issubclass(kind, eqx.Module):
             out |= known(kind)
         elif kind is Any and argument.numeric:

@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 
+from .._checks import unknown
 from .._types import Neuron, Plasticity, Release, Stimulus, Synapse, state_variables
 from ..connectivity import Rule
 from ..description import (
@@ -20,7 +21,7 @@ from ..description import (
 from ..network import initial_state
 from ..numerics import Distribution
 from ..space import Area, Free, Layout, SpatialValue
-from ._entry import Entry, Source, attempt, no_such
+from ._entry import Entry, Source, attempt
 from ._memory import check_packets, check_places
 from ._values import TYPE, model, number, numbers, value
 
@@ -134,7 +135,7 @@ def _check_initial(entry: Entry, p: Population) -> None:
     for variable in p.initial:
         if variable not in known:
             what = f"state variable of population {p.name!r}"
-            raise entry["initial"][variable].error(no_such(what, variable, known))
+            raise entry["initial"][variable].error(unknown(what, variable, known))
 
 
 def _layout(entry: Entry) -> Layout:
@@ -194,7 +195,7 @@ def _part(entry: Entry, populations: dict[str, Population], areas: dict[str, Are
 def _known(entry: Entry, what: str, names: Any) -> str:
     name = _text(entry)
     if name not in names:
-        raise entry.error(no_such(what, name, names))
+        raise entry.error(unknown(what, name, names))
     return name
 
 

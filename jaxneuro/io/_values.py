@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ._entry import Entry, no_such
+from .._checks import unknown
+from ._entry import Entry
 from ._models import NO_DEFAULT, Argument, arguments, inside, known
 
 TYPE = "type"  # the key that names a model
@@ -84,7 +85,7 @@ def _model(entry: Entry, classes: dict[str, type], what: str) -> Any:
             )
     named = entry if short else entry[TYPE]
     if not isinstance(named.value, str) or named.value not in classes:
-        raise named.error(no_such(what, named.value, classes))
+        raise named.error(unknown(what, named.value, classes))
     cls = classes[named.value]
     known_arguments = {a.name: a for a in arguments(cls)}
     required = [a.name for a in known_arguments.values() if a.required]

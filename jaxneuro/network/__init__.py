@@ -44,11 +44,12 @@ from ._pathway_state import PathwayState as PathwayState
 from ._plastic import Plastic as Plastic
 from ._plastic_state import PlasticState as PlasticState
 from ._rewire import rewire as rewire
-from ._ring import count_inputs as count_inputs
+from ._ring import count_fed as count_fed
 from ._ring import input_rows as input_rows
 from ._sharded_network import ShardedNetwork as ShardedNetwork
 from ._signs import check_rule_sign as check_rule_sign
 from ._signs import sign_of as sign_of
+from ._spike_lists import list_length as list_length
 from ._spread_group import SpreadGroup as SpreadGroup
 from ._spread_network import SpreadNetwork as SpreadNetwork
 from ._stable_coupling import check_gap_junctions as check_gap_junctions

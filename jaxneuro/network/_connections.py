@@ -6,7 +6,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from .._checks import unknown
+from .._checks import check_known
+from .._help import Documented
 from .._text import counted
 from ..kernels import read_gather_table, ring_place
 from ..tables import read_bundle
@@ -16,7 +17,7 @@ from ._named import projection
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Connections:
+class Connections(metaclass=Documented):
     """The connections of a projection or a coupling as NumPy arrays, one entry each.
 
     Ordered by source, then target. The weight is the projection's own; its `gain`, which
@@ -47,8 +48,7 @@ class Connections:
         """
         import scipy.sparse
 
-        if values not in ("weight", "delay"):
-            raise unknown("value of connections", values, ("weight", "delay"))
+        check_known("value of connections", values, ("weight", "delay"))
         return scipy.sparse.coo_array((getattr(self, values), (self.pre, self.post)), self.shape)
 
     def __repr__(self) -> str:
@@ -69,7 +69,7 @@ def read_connections(net: Any, name: str, state: Any = None) -> Connections:
             weights = weights_now(net, state, name)
             if net.layout is not None:
                 weights = net.layout.synapses_split(number, weights, pathway.weights)
-    pre, post, weight, delay = _read(net, pathway, weights, index)
+    pre, post, weight, delay = read_unordered(net, pathway, weights, index)
     if not mine.individual:
         weight = np.full(pre.size, float(np.asarray(pathway.weight)[index]))
     order = np.lexsort((post, pre))
@@ -85,7 +85,7 @@ def read_connections(net: Any, name: str, state: Any = None) -> Connections:
     )
 
 
-def _read(net: Any, pathway: Any, weights: Any, index: int) -> tuple[np.ndarray, ...]:
+def read_unordered(net: Any, pathway: Any, weights: Any, index: int) -> tuple[np.ndarray, ...]:
     """Sources, targets, weights and delays [steps] of a projection, in no order."""
     mine = pathway.members[index]
     first_source, first_target = (net.population(x)[1].start for x in (mine.source, mine.target))

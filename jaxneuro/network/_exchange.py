@@ -7,22 +7,25 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from ..kernels import Released, merge_bits, pack
+from ..kernels import Released, pack
+from ._from_all import Axis, from_all
 from ._group import PopulationSpan
-from ._layout import Layout, Seats, brought_together
+from ._layout import Layout, Seats, brought_together, by_number
 from ._network_state import NetworkState
+from ._spike_lists import spikes_of_all
 
 
 class Peers(eqx.Module):
     """The neurons of a group on one device and on all, inside `shard_map`.
 
     **Fields** `here` int32 (places,): the neuron at each place of this device; `seats` of all;
-    static `axis` of the mesh.
+    static `axis` of the mesh, `share` of the neurons that is expected to spike in a step.
     """
 
     here: jax.Array
     seats: Seats
-    axis: str = eqx.field(static=True)
+    axis: Axis = eqx.field(static=True)
+    share: float = eqx.field(static=True)
 
     @property
     def members(self) -> tuple[PopulationSpan, ...]:
@@ -36,7 +39,7 @@ class Peers(eqx.Module):
 
     def gather(self, x: jax.Array) -> jax.Array:
         """Numbers of the neurons here, (..., places), as those of all neurons, (..., n)."""
-        every = lax.all_gather(x, self.axis, axis=-2 if x.ndim > 1 else 0)
+        every = jnp.moveaxis(from_all(x, self.axis), 0, -2)
         return jnp.take(every.reshape(*x.shape[:-1], -1), self.seats.place, axis=-1)
 
     def released(self, here: Released) -> Released:
@@ -46,8 +49,7 @@ class Peers(eqx.Module):
 
     def released_in_steps(self, here: Released) -> Released:
         """What all neurons released in some steps, from what those here did: (steps, ...)."""
-        every = lax.all_gather(here.bits, self.axis)
-        bits = merge_bits(every, self.seats.neurons, self.seats.place)
+        bits = spikes_of_all(here.bits, self.seats, self.axis, self.share)
         return Released(bits, None if here.values is None else self.gather(here.values))
 
     def bits_here(self, bits: jax.Array) -> jax.Array:
@@ -57,6 +59,8 @@ class Peers(eqx.Module):
 
     def whole(self, tree: Any) -> Any:
         """Numbers of the neurons here, anywhere in a tree, as those of all neurons."""
+        if self.seats.everywhere:
+            return tree
         places = self.seats.places
         mine = lambda x: x.ndim and x.shape[-1] == places  # noqa: E731
         return jax.tree.map(lambda x: self.gather(x) if mine(x) else x, tree)
@@ -65,12 +69,14 @@ class Peers(eqx.Module):
 class LocalLayout(eqx.Module):
     """The layout of a network as one device sees it, inside `shard_map`.
 
-    **Fields** `groups`, `stimuli`, `sources` as in `Layout`, but `Peers`; `layout` of all devices.
+    **Fields** `groups`, `stimuli`, `sources` as in `Layout`, but `Peers`; `numbers` of the synapses
+    here, (entries,); `layout` of all devices.
     """
 
     groups: tuple[Peers, ...]
     stimuli: tuple[tuple[Peers, ...], ...]
     sources: tuple[Peers, ...]
+    numbers: tuple[Any, ...]
     layout: Layout
 
     @property
@@ -80,7 +86,8 @@ class LocalLayout(eqx.Module):
 
     def synapses_whole(self, number: int, x: jax.Array) -> jax.Array:
         """Numbers of the synapses of all devices; see `Layout.synapses_whole`."""
-        return self.layout.synapses_whole(number, lax.all_gather(x, self.layout.axis))
+        here = by_number(self.layout, number, x, self.numbers[number])
+        return lax.psum(here, self.layout.axis)
 
     def whole(self, state: NetworkState, net: Any) -> NetworkState:
         """The state with the neurons of all devices; see `Layout.whole`."""
@@ -89,11 +96,12 @@ class LocalLayout(eqx.Module):
 
 def local_layout(layout: Layout, orders: Any) -> LocalLayout:
     """The layout as a device sees it; `orders` are those of its groups, stimuli and sources."""
-    make = lambda order, seats: Peers(order, seats, layout.axis)  # noqa: E731
-    groups, stimuli, sources = orders
+    make = lambda order, seats: Peers(order, seats, layout.axis, layout.share)  # noqa: E731
+    groups, stimuli, sources, numbers = orders
     return LocalLayout(
         tuple(map(make, groups, layout.groups)),
         tuple(tuple(map(make, mine, of)) for mine, of in zip(stimuli, layout.stimuli)),
         tuple(map(make, sources, layout.sources)),
+        numbers,
         layout,
     )

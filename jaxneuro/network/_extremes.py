@@ -177,7 +177,7 @@ def _try(
             for number, scaled in gains.items():
                 gain = couplings[number].gain * factors[id(scaled)]
                 couplings[number] = eqx.tree_at(lambda c: c.gain, couplings[number], gain)
-            check_gap_junctions(couplings, net.groups, net.dt, holder.population)
+            check_gap_junctions(couplings, net.groups, net.dt, holder.population, net.layout)
     except ValueError as error:
         raise ValueError(_message([*(gains or {}).values(), *parts], factors, error)) from None
 

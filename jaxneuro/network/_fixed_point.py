@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..kernels import Released, deliver, packed_bytes
-from ._ring import count_inputs, empty_ring
+from ._ring import empty_ring
 
 # What rounding can add to the largest sum, 1/2 per synapse, stays below 2^25 for 2^26 of them.
 _LARGEST = 2.0**31 - 2.0**25
@@ -52,7 +52,7 @@ class FixedPoint(eqx.Module):
 
 def find_quanta(groups: tuple, pathways: tuple, dtype: Any) -> FixedPoint:
     """The quanta of every receptor: delivers all absolute weights once, from all sources."""
-    most = [jnp.zeros((count_inputs(g.receptors), g.n), dtype) for g in groups]
+    most = [jnp.zeros((g.fed_inputs, g.n), dtype) for g in groups]
     built = []
     for p in pathways:
         scale = jnp.abs(p.weight * p.gain)

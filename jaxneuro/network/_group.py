@@ -14,7 +14,7 @@ from ..numerics import Distribution, Stream, bits, spread_rows, stream_keys
 from ._group_state import GroupState
 from ._initial import Initial, quantile, replace_variable
 from ._members import as_floating, spread
-from ._ring import count_inputs, empty_ring
+from ._ring import count_fed, empty_ring
 from ._spread_group import SpreadGroup
 from ._start import Start, started
 from ._stimuli import StimulusGroup
@@ -35,7 +35,7 @@ class Group(eqx.Module):
 
     **Fields** `model` merged; `receptors` synapse models; `stimuli`; `initial` start values of
     neurons, `starts` of each receptor; static `members` its populations, in their order in the
-    arrays; `slots` of its ring.
+    arrays; `fed` whether projections or couplings lead to each receptor; `slots` of its ring.
     """
 
     model: Neuron
@@ -44,6 +44,7 @@ class Group(eqx.Module):
     initial: tuple[Initial, ...]
     starts: tuple[tuple[Start, ...], ...]
     members: tuple[PopulationSpan, ...] = eqx.field(static=True)
+    fed: tuple[bool, ...] = eqx.field(static=True)
     slots: int = eqx.field(static=True, default=1)
 
     @property
@@ -59,6 +60,11 @@ class Group(eqx.Module):
     @property
     def n(self) -> int:
         return sum(self.sizes)
+
+    @property
+    def fed_inputs(self) -> int:
+        """How many rows of arrivals its ring has."""
+        return count_fed(self.receptors, self.fed)
 
     def span(self, index: int) -> slice:
         """The neurons of population number `index`."""
@@ -76,6 +82,7 @@ class Group(eqx.Module):
             tuple(spread(r, self.sizes) for r in self.receptors),
             tuple(s.spread() for s in self.stimuli),
             self.members,
+            self.fed,
         )
 
     def init(self, seed: Any, ring_dtype: Any, dtype: Any, dt: float) -> GroupState:
@@ -92,7 +99,7 @@ class Group(eqx.Module):
                 for r, starts in zip(running.receptors, self.starts)
             ),
             stimuli=tuple(s.init(seed) for s in running.stimuli),
-            ring=empty_ring(self.slots, count_inputs(self.receptors), self.n, ring_dtype),
+            ring=empty_ring(self.slots, self.fed_inputs, self.n, ring_dtype),
             released=Released(jnp.zeros(0, jnp.uint8)),
         )
         state = as_floating(state, dtype)

@@ -50,14 +50,19 @@ def _group(net: Any, number: int) -> SpreadGroup:
         tuple(mine.split(r) for r in spread.receptors),
         tuple(_stimulus(s, units, mine) for s, units in zip(spread.stimuli, driven)),
         tuple(PopulationSpan(m.name, size) for m, size in zip(mine.members, mine.sizes)),
+        group.fed,
     )
 
 
 def _stimulus(stimulus: StimulusGroup, units: Seats, mine: Seats) -> StimulusGroup:
     """A stimulus on the places of each device; `units` are the seats of what it drives."""
-    model = units.split(_each(stimulus.model, stimulus))
-    weight = None if stimulus.weight is None else units.split(_each(stimulus.weight, stimulus))
-    new = dataclasses.replace(stimulus, model=model, weight=weight)
+    cut = dataclasses.replace(units, everywhere=False)
+    weight = None if stimulus.weight is None else cut.split(_each(stimulus.weight, stimulus))
+    if units.everywhere:
+        model, here = units.split(stimulus.model), units.order
+    else:
+        model, here = units.split(_each(stimulus.model, stimulus)), None
+    new = dataclasses.replace(stimulus, model=model, weight=weight, here=here)
     if stimulus.index is None and whole_populations(stimulus, mine):
         return dataclasses.replace(new, targets=_local_targets(stimulus, mine))
     index = places_of_units(stimulus, units, mine)

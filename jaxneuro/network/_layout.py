@@ -6,6 +6,7 @@ population, so that one program fits all; where a device has fewer neurons, what
 neuron (a *ghost*), whose spikes nobody sees.
 """
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
@@ -26,14 +28,17 @@ from ._network_state import NetworkState
 from ._pathway_state import PathwayState
 from ._plastic_state import SYNAPTIC, PlasticState
 
+_LONG = 64  # neurons: see _stimuli.py
+
 
 class Seats(eqx.Module):
     """The places of the neurons of a group.
 
     **Fields** `order` int32 (devices, places): the neuron at each place; `real` bool, likewise:
     whether it is no ghost; `place` int32 (n,): where each neuron is in a flat (devices * places,);
-    static `sizes` places of each population on a device, and `members` its neurons in all, with
-    its name.
+    static `sizes` places of each population on a device, `members` its neurons in all, with its
+    name; `everywhere` whether each device has the numbers of all: so for a stimulus with tables, in
+    which nothing says what belongs to which neuron.
     """
 
     order: jax.Array
@@ -41,6 +46,7 @@ class Seats(eqx.Module):
     place: jax.Array
     sizes: tuple[int, ...] = eqx.field(static=True)
     members: tuple[PopulationSpan, ...] = eqx.field(static=True)
+    everywhere: bool = eqx.field(static=True, default=False)
 
     @property
     def neurons(self) -> jax.Array:
@@ -58,13 +64,43 @@ class Seats(eqx.Module):
 
     def split(self, tree: Any) -> Any:
         """Arrays (..., n) as (devices, ..., places); others are repeated on all devices."""
-        spread = lambda x: x.spread() if isinstance(x, Stream) else x  # noqa: E731
-        tree = jax.tree.map(spread, tree, is_leaf=lambda x: isinstance(x, Stream))
-        return jax.tree.map(self._split, tree)
+        if self.everywhere:
+            many = self.order.shape[0]
+            return jax.tree.map(lambda x: jnp.broadcast_to(x, (many, *jnp.shape(x))), tree)
+        return jax.tree.map(self._part, tree, is_leaf=lambda x: isinstance(x, Stream))
 
     def whole(self, tree: Any) -> Any:
         """What `split` made of arrays (..., n)."""
-        return jax.tree.map(self._whole, tree)
+        if self.everywhere:
+            return jax.tree.map(lambda x: x[0], tree)
+        return jax.tree.map(self._joined, tree, is_leaf=lambda x: isinstance(x, Stream))
+
+    def of_population(self, name: str, x: jax.Array) -> jax.Array:
+        """Numbers of a population, (devices, places of it), in the order of its neurons: (n,)."""
+        index = [m.name for m in self.members].index(name)
+        first, start = sum(m.n for m in self.members[:index]), sum(self.sizes[:index])
+        place = self.place[first : first + self.members[index].n]
+        device, here = place // self.places, place % self.places - start
+        return jnp.take(x.reshape(-1), device * self.sizes[index] + here)
+
+    def _part(self, x: Any) -> Any:
+        if not isinstance(x, Stream):
+            return self._split(x)
+        # With a key per run, long runs draw faster than with one per unit.
+        if x.sizes != self._runs or self.places < _LONG * len(self.sizes):
+            return jax.tree.map(self._split, x.spread())
+        high, low = (jnp.broadcast_to(k, (len(self.order), *k.shape)) for k in (x.high, x.low))
+        return Stream(high, low, self._split(x.spread().index), self.sizes)
+
+    def _joined(self, x: Any) -> Any:
+        if not isinstance(x, Stream):
+            return self._whole(x)
+        high, low, index = map(self._whole, (x.high, x.low, x.index))
+        return Stream(high, low, index, None if x.sizes is None else self._runs)
+
+    @property
+    def _runs(self) -> tuple[int, ...]:
+        return tuple(m.n for m in self.members)
 
     def _split(self, x: Any) -> jax.Array:
         x = jnp.asarray(x)
@@ -102,25 +138,28 @@ class Layout(eqx.Module):
     """A network over the devices of a mesh: the seats of each group, and the mesh.
 
     **Fields** `groups` their `Seats`; `stimuli` of each group, those of what they drive; `sources`
-    of the neurons that release at each coupling; `synapse_at` of each plastic pathway int32
-    (synapses,), where each is among those of all devices side by side, None of others; static
-    `mesh`, `axis`; `synapses`, how many each pathway has in all; `together`, how many steps may lie
-    between two exchanges.
+    of the neurons that release at each coupling; `numbers` of each plastic pathway int32 (devices,
+    entries), which of all its synapses each entry of a table is, `synapses` where it is none, None
+    of others; static `mesh`, `axis` or axes, the outer one first; `synapses`, how many each pathway
+    has in all; `shortest`, the shortest delay in steps; `share` of the neurons that is
+    expected to spike in a step, 0 if nothing is known (see `_spike_lists.py`).
     """
 
     groups: tuple[Seats, ...]
     stimuli: tuple[tuple[Seats, ...], ...]
     sources: tuple[Seats, ...]
-    synapse_at: tuple[Any, ...]
+    numbers: tuple[Any, ...]
     mesh: Mesh = eqx.field(static=True)
-    axis: str = eqx.field(static=True)
+    axis: str | tuple[str, ...] = eqx.field(static=True)
     synapses: tuple[int, ...] = eqx.field(static=True)
-    together: int = eqx.field(static=True)
+    shortest: int = eqx.field(static=True)
+    share: float = eqx.field(static=True)
 
     @property
     def devices(self) -> int:
         """How many devices the mesh has along the axis."""
-        return self.mesh.shape[self.axis]
+        axes = (self.axis,) if isinstance(self.axis, str) else self.axis
+        return math.prod(self.mesh.shape[name] for name in axes)
 
     @property
     def own(self) -> NamedSharding:
@@ -162,7 +201,16 @@ class Layout(eqx.Module):
             c._replace(release=self.sources[number].split(c.release))
             for number, c in enumerate(whole.couplings)
         )
-        return whole._replace(groups=groups, pathways=pathways, couplings=couplings)
+        return self.placed(whole._replace(groups=groups, pathways=pathways, couplings=couplings))
+
+    def placed(self, state: NetworkState) -> NetworkState:
+        """The state with each part on the devices that `specs` names.
+
+        A loop returns its state so; and no device ever holds the rings of all.
+        """
+        put = lambda x, how: lax.with_sharding_constraint(x, NamedSharding(self.mesh, how))  # noqa: E731
+        place = lambda how, part: jax.tree.map(lambda x: put(x, how), part)  # noqa: E731
+        return jax.tree.map(place, self.specs(state), state, is_leaf=lambda x: isinstance(x, P))
 
     def whole(self, state: NetworkState, net: Any) -> NetworkState:
         """The state with neurons, receptors, stimuli and releases in the order of the network.
@@ -173,18 +221,20 @@ class Layout(eqx.Module):
 
     def synapses_whole(self, number: int, x: jax.Array) -> jax.Array:
         """Numbers of the synapses of a plastic pathway, in the order of its connections."""
-        return x.reshape(-1)[self.synapse_at[number]]
+        whole = by_number(self, number, x.reshape(-1), self.numbers[number].reshape(-1))
+        return lax.with_sharding_constraint(whole, self.shared)
 
     def synapses_split(self, number: int, x: jax.Array, like: jax.Array) -> jax.Array:
         """What `synapses_whole` made of an array like `like`."""
-        at = self.synapse_at[number]
-        return like.reshape(-1).at[at].set(x, unique_indices=True).reshape(like.shape)
+        known = self.numbers[number] < self.synapses[number]
+        return jnp.where(known, x.at[self.numbers[number]].get(mode="clip"), like)
 
     @property
     def orders(self) -> tuple:
-        """The neuron at each place, of groups, stimuli and sources: (devices, places)."""
+        """The neuron at each place, of groups, stimuli and sources, and the synapses' numbers."""
         order = lambda seats: tuple(s.order for s in seats)  # noqa: E731
-        return order(self.groups), tuple(map(order, self.stimuli)), order(self.sources)
+        driven = tuple(map(order, self.stimuli))
+        return order(self.groups), driven, order(self.sources), self.numbers
 
     def specs(self, state: NetworkState) -> NetworkState:
         """How each part of a state is laid over the mesh, for `shard_map`."""
@@ -202,6 +252,7 @@ class Layout(eqx.Module):
             ),
             couplings=tuple(CouplingState(own, shared) for _ in state.couplings),
             modulators=tuple(ModulatorState(shared) for _ in state.modulators),
+            fingerprint=shared,
         )
 
     def _ring(self, ring: jax.Array, mine: Seats) -> jax.Array:
@@ -210,6 +261,12 @@ class Layout(eqx.Module):
             return ring
         inputs = ring.shape[1] // max(mine.n, 1)
         return jnp.zeros((self.devices, ring.shape[0], inputs * mine.places), ring.dtype)
+
+
+def by_number(layout: Layout, number: int, x: jax.Array, numbers: jax.Array) -> jax.Array:
+    """Numbers of synapses of a plastic pathway in their order, 0 where `numbers` has none."""
+    whole = jnp.zeros(layout.synapses[number], x.dtype)
+    return whole.at[numbers].set(x, mode="drop", unique_indices=False)
 
 
 def brought_together(layout: Any, state: NetworkState, net: Any) -> NetworkState:

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._arrays import as_array
-from .._checks import check_size, is_traced, unknown
+from .._checks import check_known, check_size, is_traced
 from ._named import projection
 from ._network_state import NetworkState
 from ._plastic_state import SYNAPTIC, PlasticState
@@ -31,8 +31,7 @@ def weights_now(net: Any, state: NetworkState, name: str, variable: str = "weigh
     """See `Network.weights`."""
     number = plastic_pathway(net, name)
     known = ("weight", *net.pathways[number].plastic.programs.names.variables)
-    if variable not in known:
-        raise unknown(f"variable of the synapses of {name!r}", variable, known)
+    check_known(f"variable of the synapses of {name!r}", variable, known)
     return _weights_now(net, state, number, known.index(variable))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._arrays import as_array
 from .._checks import unknown
+from .._help import DocumentedModule
 from .._text import counted, megabytes
 from ..numerics import seed_of
 from ._connections import Connections, read_connections
@@ -18,6 +19,7 @@ from ._exchange import LocalLayout
 from ._fixed_point import FixedPoint
 from ._group import Group
 from ._group_state import GroupState
+from ._html import html_of_network
 from ._lay_network import lay_network
 from ._layout import Layout
 from ._learning import settled, weights_now, with_learning, with_weights
@@ -31,7 +33,7 @@ from ._spread_network import SpreadNetwork
 from ._with_values import with_values
 
 
-class Network(eqx.Module):
+class Network(eqx.Module, metaclass=DocumentedModule):
     """A network that is ready to run; only `build` makes one.
 
     An immutable pytree: pass it to `jit` as an argument (closed over, its connections would
@@ -41,7 +43,8 @@ class Network(eqx.Module):
     **Fields** `groups`, `pathways`, `couplings`, `modulators`, `points` positions [um] (n, d) by
     population; `fixed_point` if arrivals are counted in quanta, else None; static `dt` [ms],
     `order` population names as described, `dtype` of its numbers; `layout` over the devices of a
-    mesh, None on one device (see `jaxneuro.parallel.shard`).
+    mesh, None on one device (see `jaxneuro.parallel.shard`); `fingerprint` uint32 (2,) of the
+    description, key, dt, dtype and partition, by which a state of another network is known.
     """
 
     groups: tuple[Group, ...]
@@ -53,6 +56,7 @@ class Network(eqx.Module):
     dt: float = eqx.field(static=True)
     order: tuple[str, ...] = eqx.field(static=True)
     dtype: Any = eqx.field(static=True)
+    fingerprint: jax.Array
     layout: Layout | LocalLayout | None = None
 
     @property
@@ -95,6 +99,12 @@ class Network(eqx.Module):
     @property
     def n_synapses(self) -> int:
         return sum(map(self.synapses_of, range(len(self.pathways))))
+
+    @property
+    def exchanges_every_step(self) -> bool:
+        """Whether devices of a mesh need each other in every step, however long delays are."""
+        plastic = any(p.plastic is not None for p in self.pathways)
+        return bool(self.couplings or self.modulators or plastic)
 
     def synapses_of(self, pathway: int) -> int:
         """The synapses of a pathway, by its number; over a mesh, those of all devices."""
@@ -267,15 +277,20 @@ class Network(eqx.Module):
         """A new network with other parameter values; this one does not change.
 
         `name` is a population (parameters of its model), a stimulation (of its stimulus) or a
-        projection: its `gain`, its `weight` if that is one number, or parameters of its synapse, of
-        its release or of its rule of plasticity; a coupling, likewise; or a modulator: its `tau`,
-        `per_spike` and `baseline`. Parameters of a model inside a model have the name of its field,
-        or in a tuple that of its class, in front: `kinetics_alpha`, `nmda_mg`, `nmda_share`; a
-        signal is set as a whole. Those of the synapse and of the release hold for every name that
-        shares it (`sharing`). Those of a rule also hold for spikes that its synapses have not seen
-        yet, because their rows wait: go on from `settled(state, name)` where that matters. Works
-        under `jit`, `vmap` and `grad`. A leaf changes its shape only if one of several equal
-        populations becomes different (one retrace).
+        projection: its `gain`, its `weight`, or parameters of its synapse, of its release or of its
+        rule of plasticity; a coupling, likewise; or a modulator: its `tau`, `per_spike` and
+        `baseline`. Parameters of a model inside a model have the name of its field, or in a tuple
+        that of its class, in front: `kinetics_alpha`, `nmda_mg`, `nmda_share`; a signal is set as a
+        whole. Those of the synapse and of the release hold for every name that shares it
+        (`sharing`). Those of a rule also hold for spikes that its synapses have not seen yet,
+        because their rows wait: go on from `settled(state, name)` where that matters. Works under
+        `jit`, `vmap` and `grad`. A leaf changes its shape only if one of several equal populations
+        becomes different (one retrace).
+
+        A weight that was described as one number is one number. Individual weights are one for all
+        synapses or an array of one per synapse, in the order of `connections(name)`, on a network
+        that is not over a mesh nor an argument of `jit`; those of a plastic projection are what
+        `init` starts from (`with_weights` changes those of a state).
 
         **Raises** `ValueError` for an unknown name or parameter, a value out of range, or one that
         modulators could bring out of range.
@@ -299,6 +314,7 @@ class Network(eqx.Module):
             pathways=tuple(p.init(seed, self.groups[p.source], self.dtype) for p in self.pathways),
             couplings=tuple(c.init(seed, self.groups, self.dtype) for c in self.couplings),
             modulators=tuple(m.init(self.dtype) for m in self.modulators),
+            fingerprint=as_array(self.fingerprint),
         )
 
     def spread(self) -> SpreadNetwork | ShardedNetwork:
@@ -322,6 +338,10 @@ class Network(eqx.Module):
     ) -> tuple[NetworkState, Output]:
         """One time step; see `SpreadNetwork.step`. For a loop, `spread` the network once."""
         return self.spread().step(state, inputs)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return html_of_network(self)
 
     def __repr__(self) -> str:
         parts = [

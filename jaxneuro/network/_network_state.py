@@ -9,6 +9,7 @@ from .._checks import is_traced
 from .._text import megabytes
 from ._coupling_state import CouplingState
 from ._group_state import GroupState
+from ._html import html_of_state
 from ._modulator_state import ModulatorState
 from ._pathway_state import PathwayState
 
@@ -18,15 +19,20 @@ class NetworkState(NamedTuple):
 
     **Fields** `step` int32 (): steps done; `seed` uint32 (): the seed of the run;
     `groups`, `pathways`, `couplings` and `modulators` the states of those of the network, in their
-    order.
+    order; `fingerprint` uint32 (2,), that of the network.
     """
 
     step: jax.Array
     seed: jax.Array
     groups: tuple[GroupState, ...]
     pathways: tuple[PathwayState, ...]
-    couplings: tuple[CouplingState, ...] = ()
-    modulators: tuple[ModulatorState, ...] = ()
+    couplings: tuple[CouplingState, ...]
+    modulators: tuple[ModulatorState, ...]
+    fingerprint: jax.Array
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return html_of_state(self)
 
     def __repr__(self) -> str:
         step = "traced" if is_traced(self.step) else np.asarray(self.step).tolist()

@@ -7,7 +7,7 @@ import equinox as eqx
 import numpy as np
 
 from .._arrays import as_array
-from .._checks import check_bounds
+from .._checks import check_bounds, names_checked
 from ..kernels import ring_place
 from ..numerics import bits, seed_of, stream_key
 from ..space import distance
@@ -26,6 +26,7 @@ class _Listed(NamedTuple):
     variables: np.ndarray
 
 
+@names_checked()
 def rewire(
     net: Any,
     state: NetworkState,

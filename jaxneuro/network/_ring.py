@@ -1,11 +1,12 @@
 """The ring of a group: what arrives at its receptors in the time steps to come.
 
-A receptor has one row of arrivals, or one for each of its ports: the inputs of the group.
+A receptor has one row of arrivals, or one for each of its ports: the inputs of the group. Those to
+which projections or couplings lead are *fed*. Their inputs come first, and only these are in the
+ring: what stimuli send arrives in the step itself.
 A ring has a slot for every step until the longest delay has passed, and slots are used again: what
 arrives at the end of step k is in slot k mod slots, at the places that `kernels.ring_place` gives.
 """
 
-import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,15 +17,18 @@ from jax import lax
 from .._types import Synapse
 
 
-def input_rows(receptors: Sequence[Synapse]) -> list[slice]:
-    """The rows of arrivals of each receptor: one, or one for each of its ports."""
-    ends = list(itertools.accumulate((max(len(r.ports), 1) for r in receptors), initial=0))
-    return [slice(*pair) for pair in itertools.pairwise(ends)]
+def input_rows(receptors: Sequence[Synapse], fed: Sequence[bool]) -> list[slice]:
+    """The rows of arrivals of each receptor: one, or one for each of its ports; fed ones first."""
+    rows, end = [slice(0)] * len(receptors), 0
+    for number in sorted(range(len(receptors)), key=lambda number: not fed[number]):
+        start, end = end, end + max(len(receptors[number].ports), 1)
+        rows[number] = slice(start, end)
+    return rows
 
 
-def count_inputs(receptors: Sequence[Synapse]) -> int:
-    """How many rows of arrivals some receptors have."""
-    return sum(max(len(r.ports), 1) for r in receptors)
+def count_fed(receptors: Sequence[Synapse], fed: Sequence[bool]) -> int:
+    """How many rows of arrivals the ring has: those of fed receptors."""
+    return sum(max(len(r.ports), 1) for r, fed in zip(receptors, fed) if fed)
 
 
 def empty_ring(slots: int, inputs: int, n: int, dtype: Any) -> jax.Array:

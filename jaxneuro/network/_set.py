@@ -15,6 +15,7 @@ from ._extremes import check_extremes
 from ._members import replace_member, replaced
 from ._named import Holder, named, projection, stimulation
 from ._replace import with_parameters
+from ._set_weights import set_weights
 from ._signs import check_rule_sign, check_set_sign, rule_limits, sign_of
 from ._stable_coupling import check_gap_junctions
 
@@ -35,7 +36,7 @@ def set_values(net: Any, name: str, values: dict[str, Any]) -> Any:
         holder = found.holders[number]
         net = eqx.tree_at(holder.model, net, with_parameters(found.label, holder, net, mine))
         if holder.kind == "population":
-            check_gap_junctions(net.couplings, net.groups, net.dt, name)
+            check_gap_junctions(net.couplings, net.groups, net.dt, name, net.layout)
         if holder.kind == "plasticity":
             _check_rule(net, holder, found.label)
     for key, value in values.items():
@@ -92,11 +93,8 @@ def _set_weight(net: Any, number: int, layer: int, index: int, value: Any, label
 def _set_entry(net: Any, number: int, index: int, key: str, value: Any, label: str) -> Any:
     """One entry of a pathway's vector over projections."""
     pathway = net.pathways[number]
-    if key == "weight" and pathway.members[index].individual:
-        raise ValueError(
-            f"{label}: weight can be set where it is one number; this projection has individual "
-            "weights. Set its gain, or plastic weights with net.with_weights(state, name, ...)"
-        )
+    if key == "weight" and (pathway.members[index].individual or np.shape(value) != ()):
+        return set_weights(net, number, index, value, label)
     if np.shape(value) != ():
         raise ValueError(f"{label}: {key} must be one number; got shape {np.shape(value)}")
     check_size(f"{label}: {key}", value)
@@ -171,5 +169,5 @@ def _set_coupling(net: Any, number: int, key: str, value: Any, label: str) -> An
     value = as_array(value, getattr(layer, key).dtype)
     net = eqx.tree_at(lambda n: getattr(n.couplings[number], key), net, value)
     if layer.release is None:
-        check_gap_junctions(net.couplings, net.groups, net.dt)
+        check_gap_junctions(net.couplings, net.groups, net.dt, layout=net.layout)
     return net

@@ -34,8 +34,13 @@ class ShardedNetwork(eqx.Module):
         return self.on_devices(one, state, dict(inputs or {}), steps=False)
 
     def steps_together(self, steps: int) -> int:
-        """How many steps to take between two exchanges: they divide `steps`."""
-        return max(k for k in range(1, self.layout.together + 1) if steps % k == 0)
+        """How many steps to take between two exchanges, those of the shortest delay at most.
+
+        They divide `steps`. One where neurons see each other's voltages, where spikes set a
+        modulator free, and where weights are plastic.
+        """
+        most = 1 if self.net.exchanges_every_step else self.layout.shortest
+        return max(k for k in range(1, most + 1) if steps % k == 0)
 
     def on_devices(
         self, loop: Callable, state: NetworkState, inputs: dict[str, Any], steps: bool = True
@@ -59,7 +64,7 @@ class ShardedNetwork(eqx.Module):
             state, out = loop(net, spread, _over(states, state, own, lambda x: x[0]), xs)
             return _over(states, state, own, lambda x: x[None]), out
 
-        kept = jax.tree.map(lambda _: shared, self.net)
+        kept = jax.tree.map(lambda _: shared, dataclasses.replace(self.net, layout=None))
         parts = _with_own(kept, lambda part: jax.tree.map(lambda _: own, part))
         run = jax.shard_map(
             here,
@@ -68,7 +73,9 @@ class ShardedNetwork(eqx.Module):
             out_specs=(states, shared),
             check_vma=False,
         )
-        return run(self.local, self.net, self.layout, self.layout.orders, state, inputs)
+        every = dataclasses.replace(self.layout, numbers=())
+        net = dataclasses.replace(self.net, layout=None)
+        return run(self.local, net, every, self.layout.orders, state, inputs)
 
     def _input(self, name: str, x: Any, steps: bool) -> jax.Array:
         """The currents of a population, one per neuron, as those of each device's places."""

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from .._types import Drive, Neuron, Synapse, add_drives
 from ..kernels import Released
 from ._group_state import GroupState
-from ._ring import count_inputs, input_rows
+from ._ring import count_fed, input_rows
 from ._stimuli import StimulusGroup, place
 
 
@@ -28,20 +28,42 @@ class Coupled(NamedTuple):
         return Coupled(total, mine | arrivals | both)
 
 
+@jax.custom_jvp
+def _rounded(x: jax.Array) -> jax.Array:
+    """`x`, which no compiler fuses with a sum: weight times count stays a number of its own.
+
+    Else the bits of a decay with arrivals, a sum of two products, would depend on how many neurons
+    there are.
+    """
+    return jnp.where(x != 0, x, jnp.zeros_like(x))
+
+
+@_rounded.defjvp
+def _rounded_jvp(primals: Any, tangents: Any) -> Any:
+    return _rounded(*primals), tangents[0]
+
+
 class SpreadGroup(eqx.Module):
     """A group whose parameters are () or (n,), ready to step.
 
-    **Fields** `model`, `receptors`, `stimuli` spread; static `members` its populations.
+    **Fields** `model`, `receptors`, `stimuli` spread; static `members` its populations, `fed`
+    whether projections or couplings lead to each receptor.
     """
 
     model: Neuron
     receptors: tuple[Synapse, ...]
     stimuli: tuple[StimulusGroup, ...]
     members: tuple[Any, ...] = eqx.field(static=True)
+    fed: tuple[bool, ...] = eqx.field(static=True)
 
     @property
     def n(self) -> int:
         return sum(member.n for member in self.members)
+
+    @property
+    def fed_inputs(self) -> int:
+        """How many rows of arrivals its ring has."""
+        return count_fed(self.receptors, self.fed)
 
     def step(
         self,
@@ -53,9 +75,9 @@ class SpreadGroup(eqx.Module):
     ) -> tuple[GroupState, jax.Array]:
         """The state without what is released, and the spikes.
 
-        `arrived` (inputs, n) is what the network delivers at the end of the step, None without
-        receptors; `coupled` what couplings do; `inputs` are currents [pA] by population name, () or
-        (n,); `now` the number of the step, and dt.
+        `arrived` (fed inputs, n) is what the network delivers at the end of the step, None without
+        such inputs; `coupled` what couplings do; `inputs` are currents [pA] by population name, ()
+        or (n,); `now` the number of the step, and dt.
         """
         step, dt = now
         stimuli, part, outside = self._stimuli(state.stimuli, step, dt)
@@ -83,12 +105,16 @@ class SpreadGroup(eqx.Module):
         self, states: tuple, arrived: Any, outside: dict, v: Any, dt: float
     ) -> tuple[tuple, Drive]:
         """The receptors' new states and their summed drive."""
-        drive, new = Drive(), []
-        for receptor, state, rows in zip(self.receptors, states, input_rows(self.receptors)):
-            each = [
-                arrived[row] + outside[row] if row in outside else arrived[row]
-                for row in range(rows.start, rows.stop)
-            ]
+        drive, new, inside = Drive(), [], range(self.fed_inputs)
+
+        def at(row: int) -> jax.Array:
+            if row not in inside:  # 0.0 of any dtype if it is not asked for what stimuli send
+                return _rounded(outside[row]) if row in outside else jnp.full(self.n, 0.0)
+            return arrived[row] + outside[row] if row in outside else arrived[row]
+
+        all_rows = input_rows(self.receptors, self.fed)
+        for receptor, state, rows in zip(self.receptors, states, all_rows):
+            each = [at(row) for row in range(rows.start, rows.stop)]
             arrivals = jnp.stack(each) if receptor.ports else each[0]
             state, part = receptor.step(state, arrivals, v, dt)
             new.append(state)
@@ -108,8 +134,8 @@ class SpreadGroup(eqx.Module):
     def nothing_released(self, state: GroupState, dtype: Any, dt: float) -> Released:
         """What is in flight before the first step: no spikes, of the kind of the model."""
         arrived = None
-        if self.receptors:
-            arrived = jnp.zeros((count_inputs(self.receptors), self.n), dtype)
+        if self.fed_inputs:
+            arrived = jnp.zeros((self.fed_inputs, self.n), dtype)
         # With a current, because `inputs` can give one to any neuron.
         inputs = {member.name: jnp.zeros((), dtype) for member in self.members}
         step = jnp.zeros((), jnp.int32)

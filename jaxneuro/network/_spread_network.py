@@ -18,7 +18,7 @@ from ._modulator import ModulatorLayer, needed_signals
 from ._network_state import NetworkState, Output
 from ._pathway import SpreadPathway
 from ._pathway_state import PathwayState
-from ._ring import arrivals, count_inputs
+from ._ring import arrivals
 from ._spread_group import Coupled, SpreadGroup
 
 
@@ -83,6 +83,7 @@ class SpreadNetwork(eqx.Module):
                 m.step(mine, free[m.span.name], self.dt)
                 for m, mine in zip(self.modulators, state.modulators)
             ),
+            fingerprint=state.fingerprint,
         )
         return new, Output(self.by_name(fired), tuple(g.released.bits for g in groups))
 
@@ -164,7 +165,7 @@ class SpreadNetwork(eqx.Module):
 
     def _arrived(self, number: int, ring: jax.Array, step: jax.Array) -> Any:
         """What arrives at the receptors of a group at the end of the step."""
-        inputs = count_inputs(self.groups[number].receptors)
+        inputs = self.groups[number].fed_inputs
         if not inputs:
             return None
         arrived = arrivals(ring, step, inputs)

@@ -111,26 +111,32 @@ def _neuron(model: Neuron, number: Any) -> Neuron:
     return jax.tree.map(lambda x: as_array(np.asarray(x)[number]) if np.ndim(x) else x, model)
 
 
-def check_gap_junctions(couplings: Any, groups: Any, dt: float, name: str | None = None) -> None:
+def check_gap_junctions(
+    couplings: Any, groups: Any, dt: float, name: str | None = None, layout: Any = None
+) -> None:
     """Raises `ValueError` where neurons have more gap junctions than are stable.
 
-    Those of all couplings count together; `name` is the population to look at, None for all.
+    Those of all couplings count together; `name` is the population to look at, None for all;
+    `layout` that of a network over a mesh.
     """
-    for population, parts in _by_population(couplings).items():
+    for population, parts in _by_population(couplings, layout).items():
         if name in (None, population):
             group = next(g for g in groups if population in g.populations)
             model = member(group.model, group.sizes, group.populations.index(population))
             _check(population, model, parts, dt)
 
 
-def _by_population(layers: Any) -> dict[str, list[tuple[str, jax.Array]]]:
+def _by_population(layers: Any, layout: Any) -> dict[str, list[tuple[str, jax.Array]]]:
     """Names of couplings, and what they add to each neuron, by population."""
     out: dict[str, list] = {}
     for layer in layers:
         if layer.release is None:
             ends = (layer.span.target, layer.span.source)
             for name, side, scale in zip(ends, layer.sides, layer.spread().scales):
-                out.setdefault(name, []).append((layer.span.name, side.total * scale))
+                total = side.total * scale
+                if layout is not None:
+                    total = layout.groups[side.target].of_population(name, total)
+                out.setdefault(name, []).append((layer.span.name, total))
     return out
 
 

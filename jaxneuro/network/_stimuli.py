@@ -52,7 +52,9 @@ class StimulusGroup(eqx.Module):
 
     **Fields** `model` merged; `weight` of the spikes it sends, () or (targets,) or (n,), None for
     one that gives a current; `index` the neurons in the group if they are not consecutive; static
-    `targets`; `receptor` of the spikes, and `input`, the row of its arrivals; `window`.
+    `targets`; `receptor` of the spikes, and `input`, the row of its arrivals; `window`; `here`,
+    which of the neurons that the model computes are on this device of a mesh, None if it computes
+    those that are.
     """
 
     model: Stimulus
@@ -62,6 +64,7 @@ class StimulusGroup(eqx.Module):
     receptor: int | None = eqx.field(static=True)
     input: int | None = eqx.field(static=True)
     window: Window = eqx.field(static=True)
+    here: jax.Array | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -120,6 +123,8 @@ class StimulusGroup(eqx.Module):
         """The new state, and the drive (or the weighted spikes) for all n neurons of the group."""
         now = step if self.window.delay == 0 else step - self.window.delay
         state, out = self.model.step(state, now, dt)
+        if self.here is not None:
+            out = jax.tree.map(lambda x: x[self.here] if x.ndim else x, out)
         if self.weight is not None:
             out = out * self.weight
         on = self.window.on(now)

@@ -104,7 +104,7 @@ class AdEx(Neuron):
         held = resting + (state.w - resting) * jnp.exp(-dt / self.tau_w)
         v = jnp.where(free, drive.jumped(voltage(self, course, end)), state.v)
         w = jnp.where(free, w, held)
-        spikes = threshold(v, self.v_peak, self.surrogate)
+        spikes = threshold(v, self.v_peak, self.surrogate, state.v)
         fired = spikes if self.surrogate is None else spikes > 0
         late, mean = since_peak(self, course, (start, end), state.v, state.w, dt)
         towards_peak = self.a * (mean - self.e_l) - state.w

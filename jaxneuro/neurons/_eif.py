@@ -85,7 +85,7 @@ class EIF(Neuron):
 
         (end,) = self.method(flow, (start,), dt)
         v = jnp.where(free, drive.jumped(voltage(self, course, end)), state.v)
-        spikes = threshold(v, self.v_peak, self.surrogate)
+        spikes = threshold(v, self.v_peak, self.surrogate, state.v, self.v_th)
         fired = spikes if self.surrogate is None else spikes > 0
         late, _ = since_peak(self, course, (start, end), state.v, 0.0, dt)
         late = jnp.where(self.t_ref < 0.5 * dt, late, jnp.zeros_like(late))

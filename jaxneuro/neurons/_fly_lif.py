@@ -93,6 +93,6 @@ class FlyLIF(Neuron):
             moved = moved + drive.current * from_current(self.tau_m, self.c_m, dt)
         taken = g * jnp.exp(-dt / self.tau_syn) + drive.arriving("g")
         v, g = jnp.where(free, drive.jumped(moved), v), jnp.where(free, taken, g)
-        spikes = threshold(v, self.v_th, self.surrogate)
+        spikes = threshold(v, self.v_th, self.surrogate, self.voltage(state))
         fired = spikes if self.surrogate is None else spikes > 0
         return FlyLIFState(v, g, fired, left), spikes

@@ -111,6 +111,6 @@ class GLIF(Neuron):
         state = reset(self, state)
         v, *others = moved(self, state, drive, dt)
         new = [jnp.where(free, x, y) for x, y in zip((drive.jumped(v), *others), state)]
-        spikes = threshold(new[0], self.v_th + new[3] + new[4], self.surrogate)
+        spikes = threshold(new[0], self.v_th + new[3] + new[4], self.surrogate, state.v)
         fired = spikes if self.surrogate is None else spikes > 0
         return GLIFState._make((*new, fired, left)), spikes

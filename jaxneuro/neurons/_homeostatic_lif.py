@@ -96,6 +96,6 @@ class HomeostaticLIF(Neuron):
         rate = 1.0 / self.tau_m + conductance / self.c_m
         slope = self.e_l / self.tau_m + current / self.c_m - rate * v
         v = jnp.where(free, drive.jumped(v + slope * decay_mean(rate, dt)), v)
-        spikes = threshold(v, self.v_th + theta, self.surrogate)
+        spikes = threshold(v, self.v_th + theta, self.surrogate, self.voltage(state))
         fired = spikes if self.surrogate is None else spikes > 0
         return HomeostaticLIFState(v, theta, fired, left), spikes

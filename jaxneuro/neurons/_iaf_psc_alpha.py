@@ -98,7 +98,7 @@ class IafPscAlpha(Neuron):
         ex = self._current(state.di_ex, state.i_ex, self.tau_syn_ex, drive.arriving("ex"), dt)
         inh = self._current(state.di_in, state.i_in, self.tau_syn_in, drive.arriving("in"), dt)
         v = jnp.where(free, drive.jumped(moved + (ex[2] + inh[2])), v)
-        spikes = threshold(v, self.v_th, self.surrogate)
+        spikes = threshold(v, self.v_th, self.surrogate, self.voltage(state))
         fired = spikes if self.surrogate is None else spikes > 0
         return IafPscAlphaState(v, *ex[:2], *inh[:2], fired, left), spikes
 

@@ -82,6 +82,6 @@ class IafPscDelta(Neuron):
         if drive.current is not None:
             moved = moved + drive.current * from_current(self.tau_m, self.c_m, dt)
         v = jnp.where(free, drive.jumped(moved), v)
-        spikes = threshold(v, self.v_th, self.surrogate)
+        spikes = threshold(v, self.v_th, self.surrogate, self.voltage(state))
         fired = spikes if self.surrogate is None else spikes > 0
         return IafPscDeltaState(v, fired, left), spikes

@@ -97,7 +97,7 @@ class IafPscExp(Neuron):
         i_ex = state.i_ex * jnp.exp(-dt / self.tau_syn_ex) + drive.arriving("ex")
         i_in = state.i_in * jnp.exp(-dt / self.tau_syn_in) + drive.arriving("in")
         v = jnp.where(free, moved, v)
-        spikes = threshold(v, self.v_th, self.surrogate)
+        spikes = threshold(v, self.v_th, self.surrogate, self.voltage(state))
         fired = spikes if self.surrogate is None else spikes > 0
         return IafPscExpState(v, i_ex, i_in, fired, left), spikes
 

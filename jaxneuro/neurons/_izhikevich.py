@@ -9,7 +9,7 @@ from .._fields import Parameter, param
 from .._types import Drive, Neuron
 from ..integrators import Integrator, Linear, forward_euler
 from ..numerics import Surrogate, threshold
-from ._recovery import IzhikevichState
+from ._recovery import SLOWEST, IzhikevichState
 
 
 class Izhikevich(Neuron):
@@ -104,7 +104,7 @@ class Izhikevich(Neuron):
             lambda y, t: self._flow(y, drive.at(t, dt)), (self.voltage(state), u), dt
         )
         v = drive.jumped(v)
-        spikes = threshold(v, self.v_th, self.surrogate)
+        spikes = threshold(v, self.v_th, self.surrogate, self.voltage(state), SLOWEST)
         fired = spikes if self.surrogate is None else spikes > 0
         return IzhikevichState(v, u, fired), spikes
 

@@ -82,7 +82,7 @@ class LIF(Neuron):
         v = self.voltage(state)
         free, left = countdown(state.spikes, state.refractory, self.t_ref, dt)
         v = jnp.where(free, drive.jumped(self._membrane(v, drive, dt)), v)
-        spikes = threshold(v, self.v_th, self.surrogate)
+        spikes = threshold(v, self.v_th, self.surrogate, self.voltage(state))
         fired = spikes if self.surrogate is None else spikes > 0
         return LIFState(v, fired, left), spikes
 

@@ -73,7 +73,7 @@ class QIF(Neuron):
     def step(self, state: QIFState, drive: Drive, dt: float) -> tuple[QIFState, jax.Array]:
         (v,) = self.method(lambda y, t: self._flow(y, drive.at(t, dt)), (self.voltage(state),), dt)
         v = drive.jumped(v)
-        spikes = threshold(v, self.v_peak, self.surrogate)
+        spikes = threshold(v, self.v_peak, self.surrogate, self.voltage(state), self.v_t)
         fired = spikes if self.surrogate is None else spikes > 0
         return QIFState(v, fired), spikes
 

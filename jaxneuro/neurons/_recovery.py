@@ -4,6 +4,9 @@ from typing import NamedTuple
 
 import jax
 
+# Where 0.04 v^2 + 5 v is least [mV]: what passes it goes up by itself.
+SLOWEST = -62.5
+
 
 class IzhikevichState(NamedTuple):
     """State of n Izhikevich neurons, plain or leaky.

@@ -93,7 +93,7 @@ class TwoCompartment(Neuron):
         y = (v, state.v_d, state.i_d)
         moved, v_d, i_d = self.method(lambda y, t: self._flow(y, drive.at(t, dt), free), y, dt)
         v = jnp.where(free, drive.jumped(moved), v)
-        spikes = threshold(v, self.v_th, self.surrogate)
+        spikes = threshold(v, self.v_th, self.surrogate, self.voltage(state))
         fired = spikes if self.surrogate is None else spikes > 0
         return TwoCompartmentState(v, v_d, i_d + drive.arriving("dendrite"), fired, left), spikes
 

@@ -18,7 +18,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy.special import ndtri
 
-from .._checks import is_traced
+from .._checks import Named, is_traced
+from .._help import DocumentedModule
 
 
 def unit_interval(word: Any) -> Any:
@@ -40,7 +41,7 @@ def _special(u: Any) -> Any:
     return jnp, ndtri
 
 
-class Distribution(eqx.Module):
+class Distribution(Named, eqx.Module, metaclass=DocumentedModule):
     """The role of a distribution: it gives the value at a quantile.
 
     Drawn weights and delays take one of 86,016 values, the same on every backend: a probability

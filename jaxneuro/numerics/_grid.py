@@ -4,15 +4,14 @@ from typing import Any
 
 import numpy as np
 
+from .._checks import as_number
+
 _TOLERANCE = 1e-6  # steps; float32 is this exact for a duration of 8 steps
 
 
 def check_dt(dt: Any) -> float:
     """`dt` [ms] as a float above 0, or `ValueError`."""
-    try:
-        value = float(dt)
-    except (TypeError, ValueError):
-        value = float("nan")
+    value = as_number(dt)
     if not (np.isfinite(value) and value > 0):
         raise ValueError(f"dt must be a finite number above 0 ms; got {dt!r}")
     return value

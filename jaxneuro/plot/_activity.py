@@ -13,6 +13,7 @@ from ..analysis import (
     neuron_rates,
     spike_counts,
 )
+from ._panels import empty_figure, nothing, say, widened
 from ._raster import draw_spikes
 from ._select import chosen, spikes_between, window
 from ._style import PAGE, colour, finish, new_figure, open_box
@@ -35,7 +36,7 @@ def activity(
     stop: float | None = None,
     raster_ms: float = 400.0,
     neurons: int = 2000,
-    size: Sequence[float] = PAGE,
+    size: Sequence[float] | None = None,
 ) -> "Figure":
     """Spikes, and how rates, CVs and correlations are distributed in each population.
 
@@ -48,18 +49,21 @@ def activity(
     tenths.
 
     `result` of `simulate`; `populations` names (default all), the first one on top; `reference`
-    mean rates [Hz] by name from elsewhere, drawn as diamonds; `size` (width, height) [inches].
+    mean rates [Hz] by name from elsewhere, drawn as diamonds; `size` (width, height) [inches],
+    by default two columns of a paper, wider for long names.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
     **Raises** `ValueError` for an unknown population or none, a reference that is no population,
-    `stop` that is not after `start` or less than 10 ms after it, `raster_ms` not above 0,
+    a part empty or outside the run or less than 10 ms after it, `raster_ms` not above 0,
     `neurons` below 1, or spikes that were not recorded; `ImportError` without matplotlib.
 
     **Source** Potjans and Diesmann (2014), fig. 6, doi:10.1093/cercor/bhs358.
     """
     names = chosen(result, populations)
     first, last = window(result, start, stop)
+    if why := nothing(result, names, first, last):
+        return empty_figure(why, size or PAGE)
     if last - first < 2 * _COUNT_MS:
         raise ValueError(f"stop must be at least {2 * _COUNT_MS:g} ms after start; got {last:g} ms")
     check_bounds("activity: raster_ms", raster_ms, "ms", above=0.0)
@@ -67,14 +71,16 @@ def activity(
     for name in reference or {}:
         if name not in names:
             raise unknown("population", name, names)
-    figure = new_figure(size)
+    figure = new_figure(widened(size, PAGE, names, 2))
     layout: Any = [["spikes", "rate", "cv"], ["spikes", "correlation", "synchrony"]]
     axes = figure.subplot_mosaic(layout, width_ratios=(1.7, 1.0, 1.0))
     sizes = [result.populations[name] for name in names]
     share = neurons / max(sum(sizes), 1)
     shown = [min(n, max(1, round(n * share))) for n in sizes]
     end = min(first + raster_ms, last)
-    _draw_raster(axes["spikes"], result, names, shown, (first, end), 0.8 * size[1] * 72)
+    _draw_raster(
+        axes["spikes"], result, names, shown, (first, end), 0.8 * 72 * figure.get_figheight()
+    )
     for row, name in enumerate(names):
         spikes = spikes_between(result, name, first, last)
         _draw_population(axes, row, spikes, result.populations[name], first, last)
@@ -82,10 +88,24 @@ def activity(
             look = {"ms": 5.0, "mew": 0.8, "mfc": "none", "color": "black", "zorder": 4}
             axes["rate"].plot(reference[name], row, "D", **look)
     _label(axes, names)
+    _say_where_empty(axes)
     axes["rate"].set_xlabel("rate; reference \N{WHITE DIAMOND} (Hz)" if reference else "rate (Hz)")
     finish(figure)
     axes["spikes"].tick_params(axis="y", length=0)
     return figure
+
+
+def _say_where_empty(axes: Mapping[str, "Axes"]) -> None:
+    """What is missing, in each panel on the right that shows nothing."""
+    for panel, why in (
+        ("rate", "no spikes"),
+        ("cv", "no neuron with\n3 spikes"),
+        ("correlation", "no pair"),
+        ("synchrony", "no spikes"),
+    ):
+        if not (axes[panel].dataLim.width > 0):
+            say(axes[panel], why)
+            axes[panel].set_xlim(0.0, 1.0)
 
 
 def _draw_raster(
@@ -98,7 +118,6 @@ def _draw_raster(
 ) -> None:
     """Spikes, the first population on top; the label says how many neurons are shown."""
     draw_spikes(axis, result, names, shown, between, points)
-    axis.invert_yaxis()
     for line in axis.lines:
         if line.get_marker() == ".":
             line.set_markersize(1.5)  # few neurons fire in so short a time

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._checks import check_count, unknown
+from .._checks import check_count, check_known
+from ._panels import say
 from ._style import (
     ABSENT,
     COLUMN,
@@ -51,8 +52,7 @@ def connectivity(
     **Raises** `ValueError` for unknown `values`, or `dots` or `bins` below 1; `ImportError`
     without matplotlib.
     """
-    if values not in _VALUES:
-        raise unknown("value of connections", values, _VALUES)
+    check_known("value of connections", values, _VALUES)
     check_count("connectivity: dots", dots, at_least=1)
     check_count("connectivity: bins", bins, at_least=1)
     figure = new_figure(size)
@@ -69,6 +69,8 @@ def connectivity(
     elif binned.values.size:
         single = np.diff(binned.rows).max() == np.diff(binned.columns).max() == 1
         _draw_colours(figure, axis, binned, values, _label(values, unit, single))
+    if not len(connections.pre):
+        say(axis, "no synapses")
     axis.set(xlim=(-0.5, max(columns, 1) - 0.5), ylim=(max(rows, 1) - 0.5, -0.5))
     whole = {"steps": [1, 2, 5, 10], "integer": True, "min_n_ticks": 1}
     for side in (axis.xaxis, axis.yaxis):

@@ -7,12 +7,15 @@ import numpy as np
 
 from .._checks import check_count
 from ..analysis import count_correlation, spike_counts
+from ._panels import empty_figure, nothing, say, widened
+from ._raster import spread
 from ._select import chosen, spikes_between, window
 from ._style import (
     ABSENT,
     COLUMN,
     DIVERGING,
     LINE,
+    SMALL,
     colour_bar,
     finish,
     limits,
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+_SIZE = (COLUMN[0], 2.9)
 _SHOWN = 0.99  # share of the pairs inside the default scale of the colours
 
 
@@ -37,7 +41,7 @@ def correlation_matrix(
     start: float | None = None,
     stop: float | None = None,
     scale: Sequence[float] | None = None,
-    size: Sequence[float] = (COLUMN[0], 2.9),
+    size: Sequence[float] | None = None,
 ) -> "Figure":
     """Correlation of the spike counts of all pairs of some neurons, with its mean above.
 
@@ -50,7 +54,7 @@ def correlation_matrix(
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for an unknown population or none, `stop` that is not after `start`,
+    **Raises** `ValueError` for an unknown population or none, a part empty or outside the run,
     fewer than 2 bins between them, `neurons` below 2, `at_least` below 1, or spikes that
     were not recorded; `ImportError` without matplotlib.
 
@@ -61,6 +65,8 @@ def correlation_matrix(
     check_count("correlation_matrix: neurons", neurons, at_least=2)
     check_count("correlation_matrix: at_least", at_least, at_least=1)
     total = sum(result.populations[name] for name in names)
+    if why := nothing(result, names, first, last):
+        return empty_figure(why, size or _SIZE)
     counts, quiet = [], 0
     for name in names:
         n = result.populations[name]
@@ -77,6 +83,7 @@ def correlation_matrix(
     title = f"{bin_ms:g} ms bins, {found}"
     if quiet:
         title += f"\nleft out: {quiet:,} of {total:,} neurons, below {at_least} spikes"
+    size = widened(size, _SIZE, names)
     return _draw(matrix, title, names, [c.shape[0] for c in counts], scale, size)
 
 
@@ -105,9 +112,14 @@ def _draw(
     some = [k for k, n in enumerate(sizes) if n]
     middle = [(borders[k] + borders[k + 1] - 1) / 2 for k in some]
     labels = [f"{names[k]} ({sizes[k]})" for k in some]
-    axis.set_xticks(middle, labels)
-    axis.set_yticks(middle, labels, rotation=90, va="center")
+    room = 1.3 * SMALL * max(sum(sizes), 1) / (0.6 * 72 * min(size))
+    # Both axes are the same: the names stand once.
+    axis.set_yticks(spread(np.array(middle), room, float(borders[-1])), labels)
+    axis.set_xticks([])
+    if not known.size:
+        say(axis, "no pair")
     axis.set(xlabel="neuron", ylabel="neuron")
     axis.set_title(title)
+    axis.tick_params(axis="y", length=0)
     colour_bar(figure, image, axis, "count correlation", known.size > 0 and known.max() > high)
     return finish(figure)

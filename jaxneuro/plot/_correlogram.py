@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..analysis import autocorrelogram, cross_correlogram
+from ._panels import empty_figure, nothing, say
 from ._select import chosen, spikes_between, window
 from ._style import COLUMN, LINE, colour, finish, legend, new_figure, open_box
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+_LONG = 18  # letters of two names that a legend has in one line
 
 
 def correlogram(
@@ -39,7 +43,7 @@ def correlogram(
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for an unknown population, `stop` that is not after `start`, a bin
+    **Raises** `ValueError` for an unknown population, a part empty or outside the run, a bin
     that is not above 0, lags as long as the part counted, or spikes that were not recorded;
     `ImportError` without matplotlib.
 
@@ -48,6 +52,8 @@ def correlogram(
     first, last = window(result, start, stop)
     (name,) = chosen(result, source)
     (other,) = chosen(result, source if target is None else target)
+    if why := nothing(result, [name, other], first, last):
+        return empty_figure(why, size)
     if not max_lag < last - first:
         raise ValueError(
             f"max_lag must be below the {last - first:g} ms that are counted; got {max_lag}"
@@ -62,7 +68,8 @@ def correlogram(
     else:
         lags, pairs = cross_correlogram(times, others, last, bin_ms, max_lag, first)
         pairs[lags.size // 2] -= times.size if name == other else 0
-        pieces, label = times.size * n, f"{other} around spikes of {name}"
+        line = "\n" if len(name) + len(other) > _LONG else " "
+        pieces, label = times.size * n, f"{other}{line}around spikes of {name}"
         level = others.size / max(n, 1) / (last - first) * 1e3
     seen = 1.0 - np.abs(lags) / (last - first)
     rate = pairs / np.maximum(pieces * bin_ms * 1e-3 * seen, 1e-12)
@@ -74,6 +81,9 @@ def correlogram(
     axis.axhline(level, color="black", lw=LINE, ls=(0, (4, 2)), label=chance)
     axis.set(xlabel="lag (ms)", ylabel="rate (Hz)", xlim=(edges[0], edges[-1]))
     axis.set_ylim(bottom=None if rate.min(initial=np.inf) > 0.5 * rate.max(initial=0.0) > 0 else 0)
+    if not (times.size and others.size):
+        say(axis, "no spikes")
+        axis.set_ylim(0.0, 1.0)
     open_box(axis)
     legend(axis)
     return finish(figure)

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._checks import check_count
+from .._text import counted
 from ..analysis import interval_cvs
-from ._histogram import draw_histograms, edges_from_zero
+from ._histogram import edges_from_zero, population_histograms
+from ._panels import empty_figure, nothing
 from ._select import chosen, spikes_between, window
-from ._style import COLUMN, finish, new_figure
+from ._style import COLUMN
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,17 +25,18 @@ def cv_histogram(
     stop: float | None = None,
     at_least: int = 3,
     bins: int = 30,
-    size: Sequence[float] = COLUMN,
+    size: Sequence[float] | None = None,
 ) -> "Figure":
     """Distribution of the CVs of the neurons' inter-spike intervals, with their mean.
 
     `result` of `simulate`; `populations` names (default all); `start`, `stop` [ms] the part
     counted; neurons with fewer than `at_least` spikes are left out; `bins` number of bins; `size`
-    (width, height) [inches]. 0 for a clock, 1 for a Poisson process.
+    (width, height) [inches]; by default more than 4 populations have a panel each in a higher
+    figure. 0 for a clock, 1 for a Poisson process.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for an unknown population or none, `stop` that is not after `start`,
+    **Raises** `ValueError` for an unknown population or none, a part empty or outside the run,
     `at_least` below 2, `bins` below 1, or spikes that were not recorded; `ImportError` without
     matplotlib.
 
@@ -42,13 +45,13 @@ def cv_histogram(
     names = chosen(result, populations)
     first, last = window(result, start, stop)
     check_count("cv_histogram: bins", bins, at_least=1)
+    if why := nothing(result, names, first, last):
+        return empty_figure(why, size or COLUMN)
     values = {}
     for name in names:
         times, neurons = spikes_between(result, name, first, last)
         cvs = interval_cvs(times, neurons, result.populations[name], at_least)
         values[name] = cvs[~np.isnan(cvs)]
-    figure = new_figure(size)
-    axis = figure.subplots()
-    draw_histograms(axis, values, edges_from_zero(values, bins, None), "", "neurons")
-    axis.set_xlabel("CV of inter-spike intervals")
-    return finish(figure)
+    labels = "", "neurons", "CV of inter-spike intervals"
+    empty = f"no neuron with {counted(at_least, 'spike')}"
+    return population_histograms(values, edges_from_zero(values, bins, None), labels, size, empty)

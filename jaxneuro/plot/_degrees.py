@@ -7,6 +7,7 @@ import numpy as np
 
 from .._checks import check_count
 from ._histogram import draw_histograms
+from ._panels import say
 from ._style import PAGE, finish, new_figure
 
 if TYPE_CHECKING:
@@ -47,4 +48,7 @@ def degrees(
         edges = low - 0.5 + per_bin * np.arange(count + 1)
         draw_histograms(axis, {name: degree}, edges, "", "neurons", first_colour=number)
         axis.set_xlabel(f"{what} (synapses {per})")
+        if not n:
+            say(axis, "no neurons")
+            axis.set_ylim(0.0, 1.0)
     return finish(figure)

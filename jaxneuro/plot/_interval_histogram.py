@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .._checks import check_bounds, check_count
 from ..analysis import intervals
-from ._histogram import draw_histograms, edges_from_zero
+from ._histogram import edges_from_zero, population_histograms
+from ._panels import empty_figure, nothing
 from ._select import chosen, spikes_between, window
-from ._style import COLUMN, finish, new_figure
+from ._style import COLUMN
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,18 +22,19 @@ def interval_histogram(
     stop: float | None = None,
     longest: float | None = None,
     bins: int = 50,
-    size: Sequence[float] = COLUMN,
+    size: Sequence[float] | None = None,
 ) -> "Figure":
     """Distribution of the inter-spike intervals of all neurons, on a logarithmic axis.
 
     `result` of `simulate`; `populations` names (default all); `start`, `stop` [ms] the part
     counted; `longest` [ms] end of the axis (default: the longest interval); `bins` number of bins;
-    `size` (width, height) [inches]. The dashed line is the mean. Intervals longer than `longest`
-    still count for the mean and for the total of the shares.
+    `size` (width, height) [inches]; by default more than 4 populations have a panel each in a
+    higher figure. The dashed line is the mean. Intervals longer than `longest` still count for the
+    mean and for the total of the shares.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for an unknown population or none, `stop` that is not after `start`,
+    **Raises** `ValueError` for an unknown population or none, a part empty or outside the run,
     `longest` that is not above 0, `bins` below 1, or spikes that were not recorded;
     `ImportError` without matplotlib.
 
@@ -45,19 +45,13 @@ def interval_histogram(
     check_count("interval_histogram: bins", bins, at_least=1)
     if longest is not None:
         check_bounds("longest", longest, "ms", above=0.0)
+    if why := nothing(result, names, first, last):
+        return empty_figure(why, size or COLUMN)
     values = {}
     for name in names:
         times, neurons = spikes_between(result, name, first, last)
         values[name] = intervals(times, neurons, result.populations[name])[0]
     edges = edges_from_zero(values, bins, longest)
-    figure = new_figure(size)
-    axis = figure.subplots()
-    draw_histograms(axis, values, edges, "ms", "intervals")
-    shares = [np.histogram(x, edges)[0] * 100.0 / max(x.size, 1) for x in values.values()]
-    drawn = np.concatenate(shares)
-    if drawn.any():
-        # An exponential distribution is a straight line then.
-        axis.set_yscale("log")
-        axis.set_ylim(drawn[drawn > 0].min() / 2, drawn.max() * 2)
-    axis.set_xlabel("inter-spike interval (ms)")
-    return finish(figure)
+    labels = "ms", "intervals", "inter-spike interval (ms)"
+    # On a logarithmic axis an exponential distribution is a straight line.
+    return population_histograms(values, edges, labels, size, "no intervals", logarithmic=True)

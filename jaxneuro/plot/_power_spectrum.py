@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import analysis
+from ._panels import empty_figure, nothing, say
 from ._select import chosen, spikes_between, window
-from ._style import COLUMN, colour, finish, legend, new_figure, open_box
+from ._style import COLUMN, colour, few_ticks, finish, legend, new_figure, open_box
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,7 +20,7 @@ def power_spectrum(
     segment_ms: float = 1000.0,
     start: float | None = None,
     stop: float | None = None,
-    size: Sequence[float] = COLUMN,
+    size: Sequence[float] | None = None,
 ) -> "Figure":
     """Power spectral density of the populations' rates, on logarithmic axes.
 
@@ -31,7 +32,7 @@ def power_spectrum(
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for an unknown population or none, `stop` that is not after `start`,
+    **Raises** `ValueError` for an unknown population or none, a part empty or outside the run,
     a bin that is not above 0, fewer than 4 bins in a segment or in all, or spikes that were
     not recorded; `ImportError` without matplotlib.
 
@@ -39,6 +40,10 @@ def power_spectrum(
     """
     names = chosen(result, populations)
     first, last = window(result, start, stop)
+    if size is None:  # with room for the legend
+        size = COLUMN[0], COLUMN[1] + 0.1 * max(len(names) - 4, 0)
+    if why := nothing(result, names, first, last):
+        return empty_figure(why, size)
     figure = new_figure(size)
     axis = figure.subplots()
     found = False
@@ -51,6 +56,10 @@ def power_spectrum(
         axis.set_xlim(at[1], max(at[-1], 2 * at[1]))
         found |= bool((density[1:] > 0).any())
     axis.set(xscale="log", yscale="log" if found else "linear")
+    few_ticks(axis.xaxis)
+    if not found:
+        say(axis, "no spikes")
+        axis.set_ylim(0.0, 1.0)
     axis.set(xlabel="frequency (Hz)", ylabel="power of the rate (Hz\u00b2/Hz)")
     open_box(axis)
     legend(axis)

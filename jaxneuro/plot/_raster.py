@@ -6,9 +6,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._checks import check_count
+from ..analysis import population_rate
+from ._panels import MOST, empty_figure, nothing, say
 from ._rates import draw_rates
 from ._select import chosen, spikes_between, window
-from ._style import PAGE, SMALL, TEXT, colour, finish, new_figure, open_box
+from ._style import (
+    PAGE,
+    SEQUENTIAL,
+    SMALL,
+    colour,
+    colour_bar,
+    finish,
+    legend,
+    new_figure,
+    open_box,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,17 +39,18 @@ def raster(
     bin_ms: float = 2.0,
     size: Sequence[float] = PAGE,
 ) -> "Figure":
-    """Spikes of some neurons of each population, over the populations' rates.
+    """Spikes of some neurons of each population, the first on top, over the populations' rates.
 
     `result` of `simulate`; `populations` names (default all); `start`, `stop` [ms] the part
     shown; `neurons` the most neurons in all, divided among the populations by size (the first ones
     of each are shown), or None for all; `bin_ms` the bin of the rates; `size` (width, height)
     [inches], two columns of a paper by default; `size=(3.3, 3.0)` gives one column. The legend with
-    the mean rates is left out if it needs more than two rows.
+    the mean rates is left out if it needs more than two rows. The rates of more than 4 populations
+    are colours, a row each.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for an unknown population or none, `stop` that is not after `start`,
+    **Raises** `ValueError` for an unknown population or none, a part empty or outside the run,
     a bin that is not above 0, `neurons` below 1, or spikes that were not recorded; `ImportError`
     without matplotlib.
     """
@@ -45,14 +58,23 @@ def raster(
     first, last = window(result, start, stop)
     if neurons is not None:
         check_count("raster: neurons", neurons, at_least=1)
+    if why := nothing(result, names, first, last):
+        return empty_figure(why, size)
     figure = new_figure(size)
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(2.2, 1.0))
     sizes = [result.populations[name] for name in names]
     share = 1.0 if neurons is None else neurons / max(sum(sizes), 1)
     shown = [min(n, max(1, round(n * share))) for n in sizes]
     draw_spikes(top, result, names, shown, (first, last), 0.55 * size[1] * 72)
-    # A longer legend would take space from the spikes, where the names are shown already.
-    draw_rates(bottom, result, names, first, last, bin_ms, rows=2)
+    if len(names) <= MOST:
+        draw_rates([bottom] * len(names), result, names, first, last, bin_ms)
+        bottom.set_ylabel("rate (Hz)")
+        open_box(bottom)
+        # A longer legend would take space from the spikes, where the names are shown already.
+        legend(bottom, rows=2)
+    else:
+        _draw_rate_rows(figure, bottom, result, names, (first, last), bin_ms)
+    bottom.set_xlabel("time (ms)")
     figure.align_ylabels()
     finish(figure)
     top.tick_params(axis="y", length=0)
@@ -67,7 +89,7 @@ def draw_spikes(
     between: tuple[float, float],
     points: float,
 ) -> None:
-    """Spikes of the first neurons of each population, one population above the other.
+    """Spikes of the first neurons of each population, the first population on top.
 
     `shown` neurons of each population; `points` the approximate height of the axis.
     """
@@ -87,12 +109,39 @@ def draw_spikes(
             rasterized=many,
             **look,
         )
-    axis.set(ylim=(0, max(total, 1)), ylabel="neurons")
+    axis.set(ylim=(max(total, 1), 0), ylabel="neurons")
     if not any(np.size(line.get_xdata()) for line in axis.lines):
-        middle = {"ha": "center", "va": "center", "transform": axis.transAxes}
-        axis.text(0.5, 0.5, "no spikes", fontsize=TEXT, **middle)
+        say(axis, "no spikes")
     _name_rows(axis, result, names, bases, max(total, 1) / points)
     open_box(axis)
+
+
+def _draw_rate_rows(
+    figure: "Figure",
+    axis: "Axes",
+    result: Any,
+    names: list[str],
+    between: tuple[float, float],
+    bin_ms: float,
+) -> None:
+    """The rates of many populations as rows of colours, in the order of the spikes above."""
+    first, last = between
+    rows = []
+    for name in names:
+        times, _ = spikes_between(result, name, first, last)
+        rows.append(population_rate(times, result.populations[name], last, bin_ms, first)[1])
+    rates = np.stack(rows)
+    edges = first + bin_ms * np.arange(rates.shape[1] + 1)
+    look = {"cmap": SEQUENTIAL, "vmin": 0.0, "vmax": max(float(rates.max(initial=0.0)), 1.0)}
+    if rates.size:
+        drawn = axis.pcolormesh(edges, np.arange(len(names) + 1), rates, rasterized=True, **look)
+        colour_bar(figure, drawn, axis, "rate (Hz)")
+    axis.set(xlim=between, ylim=(len(names), 0), ylabel="population")
+    fits = 0.27 * 72 * figure.get_figheight() > 1.1 * SMALL * len(names)
+    axis.set_yticks(np.arange(len(names)) + 0.5 if fits else [], names if fits else [])
+    axis.tick_params(axis="y", length=0)
+    for number, label in enumerate(axis.get_yticklabels()):
+        label.set_color(colour(number))
 
 
 def _name_rows(

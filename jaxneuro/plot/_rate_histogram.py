@@ -7,9 +7,10 @@ import numpy as np
 
 from .._checks import check_count
 from ..analysis import neuron_rates
-from ._histogram import draw_histograms
+from ._histogram import population_histograms
+from ._panels import empty_figure, nothing
 from ._select import chosen, spikes_between, window
-from ._style import COLUMN, finish, new_figure
+from ._style import COLUMN
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,31 +23,32 @@ def rate_histogram(
     start: float | None = None,
     stop: float | None = None,
     bins: int = 30,
-    size: Sequence[float] = COLUMN,
+    size: Sequence[float] | None = None,
 ) -> "Figure":
     """Distribution of the mean rates of the neurons of each population, with their mean.
 
     `result` of `simulate`; `populations` names (default all); `start`, `stop` [ms] the part
-    counted; at most `bins` bins; `size` (width, height) [inches]. A rate is a whole number of
-    spikes over the time, so each bin contains equally many such numbers. The first starts at 0 Hz.
+    counted; at most `bins` bins; `size` (width, height) [inches]; by default more than 4
+    populations have a panel each in a higher figure. A rate is a whole number of spikes over the
+    time, so each bin contains equally many such numbers. The first starts at 0 Hz.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for an unknown population or none, `stop` that is not after `start`,
+    **Raises** `ValueError` for an unknown population or none, a part empty or outside the run,
     `bins` below 1, or spikes that were not recorded; `ImportError` without matplotlib.
     """
     names = chosen(result, populations)
     first, last = window(result, start, stop)
     check_count("rate_histogram: bins", bins, at_least=1)
+    if why := nothing(result, names, first, last):
+        return empty_figure(why, size or COLUMN)
     values = {}
     for name in names:
         times, neurons = spikes_between(result, name, first, last)
         values[name] = neuron_rates(times, neurons, result.populations[name], last, first)
-    figure = new_figure(size)
-    axis = figure.subplots()
-    draw_histograms(axis, values, _edges(values, (last - first) * 1e-3, bins), "Hz", "neurons")
-    axis.set_xlabel("rate of a neuron (Hz)")
-    return finish(figure)
+    edges = _edges(values, (last - first) * 1e-3, bins)
+    labels = "Hz", "neurons", "rate of a neuron (Hz)"
+    return population_histograms(values, edges, labels, size, "no neurons")
 
 
 def _edges(values: dict[str, np.ndarray], seconds: float, bins: int) -> np.ndarray:

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..analysis import population_rate
+from ._panels import empty_figure, finish_panels, nothing, population_panels, say
 from ._select import chosen, spikes_between, window
-from ._style import COLUMN, colour, finish, legend, new_figure, open_box
+from ._style import COLUMN, colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,46 +20,46 @@ def rates(
     start: float | None = None,
     stop: float | None = None,
     bin_ms: float = 5.0,
-    size: Sequence[float] = COLUMN,
+    size: Sequence[float] | None = None,
 ) -> "Figure":
     """Rates of the populations in bins of `bin_ms`, over time, with their means.
 
     `result` of `simulate`; `populations` names (default all); `start`, `stop` [ms] the part
-    shown; `size` (width, height) [inches]. A bin is `(t, t + bin_ms]` and drawn at its middle.
+    shown; `size` (width, height) [inches]; by default more than 4 populations have a panel each in
+    a higher figure. A bin is `(t, t + bin_ms]` and drawn at its middle.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for an unknown population or none, `stop` that is not after `start`,
+    **Raises** `ValueError` for an unknown population or none, a part empty or outside the run,
     a bin that is not above 0, or spikes that were not recorded; `ImportError` without matplotlib.
 
     **Source** Gerstner et al. (2014), eq. 7.11, doi:10.1017/CBO9781107447615.
     """
     names = chosen(result, populations)
     first, last = window(result, start, stop)
-    figure = new_figure(size)
-    axis = figure.subplots()
-    draw_rates(axis, result, names, first, last, bin_ms)
-    return finish(figure)
+    if why := nothing(result, names, first, last):
+        return empty_figure(why, size or COLUMN)
+    figure, axes = population_panels(names, size)
+    labels = draw_rates(axes, result, names, first, last, bin_ms)
+    return finish_panels(figure, axes, labels, "time (ms)", "rate (Hz)")
 
 
 def draw_rates(
-    axis: "Axes",
-    result: Any,
-    names: list[str],
-    first: float,
-    last: float,
-    bin_ms: float,
-    rows: int | None = None,
-) -> None:
-    """Draws one line per population and a legend above the axis, unless it exceeds `rows`."""
-    for number, name in enumerate(names):
+    axes: Sequence["Axes"], result: Any, names: list[str], first: float, last: float, bin_ms: float
+) -> list[str]:
+    """Draws the rate of each population into its panel; returns their labels."""
+    labels, most = [], 0.0
+    for number, (axis, name) in enumerate(zip(axes, names)):
         n = result.populations[name]
         times, _ = spikes_between(result, name, first, last)
         at, rate = population_rate(times, n, last, bin_ms, first)
         mean = times.size / max(n, 1) / (last - first) * 1e3
-        label = f"{name}, {mean:.1f} Hz"
-        axis.plot(at + bin_ms / 2, rate, color=colour(number), lw=0.9, label=label)
-    axis.set(xlim=(first, last), xlabel="time (ms)", ylabel="rate (Hz)")
-    axis.set_ylim(bottom=0)
-    open_box(axis)
-    legend(axis, rows)
+        labels.append(f"{name}, {mean:.1f} Hz")
+        axis.plot(at + bin_ms / 2, rate, color=colour(number), lw=0.9, label=labels[-1])
+        most = max(most, float(rate.max(initial=0.0)))
+    # All at once: panels that share an axis would keep the range of the first.
+    for axis in dict.fromkeys(axes):
+        axis.set(xlim=(first, last), ylim=(0.0, 1.05 * most or 1.0))
+        if not most:
+            say(axis, "no spikes")
+    return labels

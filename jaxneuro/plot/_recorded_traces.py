@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._checks import check_count, unknown
+from .._checks import check_count, check_known
+from ..numerics import NEAR_MS
 
-_NEAR = 1e-6  # ms
 _LABELS = {
     "v": "membrane potential (mV)",
     "v_th": "threshold (mV)",
@@ -44,10 +44,8 @@ def recorded_traces(
     last: float,
 ) -> RecordedTraces:
     """Traces of the wanted neurons between two times, or `ValueError`."""
-    if name not in result.traces:
-        raise unknown("recorded population or projection", name, result.traces)
-    if variable not in result.traces[name]:
-        raise unknown(f"recorded variable of {name!r}", variable, result.traces[name])
+    check_known("recorded population or projection", name, result.traces)
+    check_known(f"recorded variable of {name!r}", variable, result.traces[name])
     values = np.asarray(result.traces[name][variable])
     known = np.asarray(result.neurons.get(name, np.arange(values.shape[1])))
     if isinstance(neurons, int | np.integer):
@@ -65,6 +63,6 @@ def recorded_traces(
                 f"{', ...' if known.size > 10 else ''}"
             )
     times = np.asarray(result.sample_times)
-    inside = (times >= first - _NEAR) & (times <= last + _NEAR)
+    inside = (times >= first - NEAR_MS) & (times <= last + NEAR_MS)
     columns = [column[int(number)] for number in wanted]
     return RecordedTraces(times[inside], values[inside][:, columns], [int(k) for k in wanted])

@@ -5,21 +5,23 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import check_bounds, unknown
-
-_NEAR = 1e-6  # ms: k * dt is rounded
+from .._checks import check_known
+from ..numerics import in_window, run_window
 
 
 def chosen(result: Any, populations: Sequence[str] | str | None) -> list[str]:
     """The names of the populations shown, all by default, or `ValueError`."""
+    if not hasattr(result, "events"):
+        raise ValueError(
+            f"a figure needs the result of a run, jn.simulate(net, duration); got {result!r}"
+        )
     known = result.populations
     if populations is None:
         names = list(known)
     else:
         names = [populations] if isinstance(populations, str) else list(populations)
     for name in names:
-        if name not in known:
-            raise unknown("population", name, known)
+        check_known("population", name, known)
     if not names:
         listed = ", ".join(repr(n) for n in known) or "none"
         raise ValueError(f"populations must name at least one; the known ones: {listed}")
@@ -28,13 +30,7 @@ def chosen(result: Any, populations: Sequence[str] | str | None) -> list[str]:
 
 def window(result: Any, start: float | None, stop: float | None) -> tuple[float, float]:
     """First and last time shown [ms]: those of the run by default, or `ValueError`."""
-    first = result.start if start is None else start
-    last = result.start + result.duration if stop is None else stop
-    check_bounds("start", first, "ms")
-    check_bounds("stop", last, "ms")
-    if not last > first:
-        raise ValueError(f"stop must be after start; got {last:g} and {first:g} ms")
-    return float(first), float(last)
+    return run_window(result.start, result.start + result.duration, start, stop)
 
 
 def spikes_between(
@@ -42,5 +38,5 @@ def spikes_between(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Times and neurons of the spikes of a population in `(first, last]`."""
     times, neurons = (np.asarray(x) for x in result.events(name))
-    inside = (times > first + _NEAR) & (times <= last + _NEAR)
+    inside = in_window(times, first, last)
     return times[inside], neurons[inside]

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from .._checks import check_bounds
+from .._html import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito (2008), without yellow, which is hard to see on white.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#8C8C8C")
 SEQUENTIAL = "viridis"
 DIVERGING = "RdBu_r"
 ABSENT = "#D9D9D9"  # colour in a heat map where there is no value
@@ -77,6 +76,17 @@ def _finish_panel(axis: "Axes") -> None:
 def open_box(axis: "Axes") -> None:
     """Shows only the left and the lower spine."""
     axis.spines[["top", "right"]].set_visible(False)
+
+
+def few_ticks(axis: Any) -> None:
+    """Ticks of a logarithmic axis: 1, 2 and 5 of each decade, or 1 where there are many."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    low, high = axis.get_view_interval()
+    parts = (1.0, 2.0, 5.0) if high < 300.0 * low else (1.0,)
+    axis.set_major_locator(LogLocator(subs=parts, numticks=20))
+    axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def three_digits(x: float) -> str:

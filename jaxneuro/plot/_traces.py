@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._checks import check_bounds
+from ._panels import empty_figure, nothing, say
 from ._recorded_traces import RecordedTraces, label_of, recorded_traces
 from ._select import spikes_between, window
-from ._style import PAGE, SMALL, TEXT, colour, finish, legend, new_figure, open_box
+from ._style import COLUMN, PAGE, SMALL, TEXT, colour, finish, legend, new_figure, open_box
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,10 +45,12 @@ def traces(
     **Returns** a matplotlib `Figure`; it is not shown.
 
     **Raises** `ValueError` for a name, variable or neuron that was not recorded, no neuron,
-    `stop` that is not after `start`, a peak that is not finite, or, with `spikes`, spikes that
+    a part empty or outside the run, a peak that is not finite, or, with `spikes`, spikes that
     were not recorded; `ImportError` without matplotlib.
     """
     first, last = window(result, start, stop)
+    if (why := nothing(result, list(result.populations), first, last)) and name in result.traces:
+        return empty_figure(why, COLUMN if size is None else size)
     shown = recorded_traces(result, name, variable, neurons, first, last)
     if peak is not None:
         check_bounds("peak", peak, "mV")
@@ -65,6 +68,8 @@ def traces(
         _draw_spikes(panels, shown, spikes_between(result, name, first, last), peak, overlay)
     for axis in axes:
         open_box(axis)
+        if not shown.times.size:
+            say(axis, "no samples")
     if overlay:
         legend(axes[0])
     axes[-1].set(xlim=(first, last), xlabel="time (ms)")

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import check_bounds, unknown
+from .._checks import check_bounds, check_known
+from ..numerics import NEAR_MS
+from ._panels import empty_figure, say
 from ._select import window
 from ._style import (
     COLUMN,
@@ -22,8 +24,6 @@ from ._style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-_NEAR = 1e-6  # ms
 
 
 def weight_history(
@@ -49,14 +49,15 @@ def weight_history(
     **Returns** a matplotlib `Figure`; it is not shown.
 
     **Raises** `ValueError` for a projection without histograms, no sample between `start` and
-    `stop`, `times` that are none or not finite, a scale that is not (low, high), or `stop` that is
-    not after `start`; `ImportError` without matplotlib.
+    `stop`, `times` that are none or not finite, a scale that is not (low, high), or a part
+    empty or outside the run; `ImportError` without matplotlib.
     """
-    if name not in result.weight_histograms:
-        raise unknown("projection with recorded histograms", name, result.weight_histograms)
+    check_known("projection with recorded histograms", name, result.weight_histograms)
     first, last = window(result, start, stop)
+    if not last > first:
+        return empty_figure("no time steps were run", size)
     at = np.asarray(result.sample_times)
-    inside = (at >= first - _NEAR) & (at <= last + _NEAR)
+    inside = (at >= first - NEAR_MS) & (at <= last + NEAR_MS)
     if not inside.any():
         raise ValueError(
             f"weight_history: a sample of {name!r} must be between {first:g} and {last:g} ms; "
@@ -76,6 +77,8 @@ def weight_history(
     else:
         _draw_lines(axis, at[inside], edges, share, times)
         axis.set(xlim=(edges[0], edges[-1]), xlabel=label, ylabel="share of synapses (%)")
+    if not counts.any():
+        say(axis, "no synapses")
     return finish(figure)
 
 

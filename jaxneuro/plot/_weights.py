@@ -7,6 +7,7 @@ import numpy as np
 
 from .._checks import check_count
 from ._histogram import draw_histograms
+from ._panels import say
 from ._style import COLUMN, finish, new_figure
 
 if TYPE_CHECKING:
@@ -73,4 +74,7 @@ def _synapses(
     edges = np.histogram_bin_edges(values, bins)
     draw_histograms(axis, {name: values}, edges, unit, "synapses")
     axis.set_xlabel(label)
+    if not values.size:
+        say(axis, "no synapses")
+        axis.set_ylim(0.0, 1.0)
     return finish(figure)

@@ -7,6 +7,7 @@ from ._distance import Place as Place
 from ._distance import common_period as common_period
 from ._distance import distance as distance
 from ._distance import distance_range as distance_range
+from ._distance import placed as placed
 from ._free import Free as Free
 from ._grid import Grid as Grid
 from ._layout import Layout as Layout

@@ -5,10 +5,12 @@ from typing import Any
 import equinox as eqx
 import numpy as np
 
+from .._checks import Named
+from .._help import DocumentedModule
 from ._axes import axes_of, per_axis
 
 
-class Area(eqx.Module):
+class Area(Named, eqx.Module, metaclass=DocumentedModule):
     """An axis-aligned box of coordinates: `low <= x < high` on every axis.
 
     **Fields** `low`, `high` [um] corners, one number per axis; -inf and inf leave a side open.

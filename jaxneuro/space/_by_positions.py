@@ -6,13 +6,13 @@ from collections.abc import Callable
 import equinox as eqx
 import numpy as np
 
-from ._distance import Place, common_period
+from ._distance import Place, placed
 from ._profile import Profile
 from ._values import Bound, SpatialValue
 
 
 class ByPositions(SpatialValue):
-    """A function of the positions of both neurons.
+    """A function of the positions of both neurons, which may be in two spaces.
 
     **Fields** `function` of positions x of sources and y of targets [um], both (m, dims), that
     returns m values (weights in the unit of the synapse, delays in ms). The function itself
@@ -35,7 +35,7 @@ class ByPositions(SpatialValue):
 
     def bind(self, label: str, pre: Place | None, post: Place | None) -> Bound:
         """The values by neuron; raises `ValueError`, naming `label`, if positions do not fit."""
-        common_period(label, pre, post)
+        placed(label, pre, post)
         assert pre is not None
         assert post is not None
         x, y = (np.asarray(p.points, np.float64) for p in (pre, post))

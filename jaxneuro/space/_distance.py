@@ -45,11 +45,10 @@ def distance(a: Any, b: Any, period: Any = None) -> np.ndarray:
     return np.sqrt(total)
 
 
-def common_period(label: str, pre: Place | None, post: Place | None) -> np.ndarray | None:
-    """The period of the space of both sides, inf for open axes; None where all are open.
+def placed(label: str, pre: Place | None, post: Place | None) -> list[tuple]:
+    """Positions and period of both sides, which may be in two spaces of different dimensions.
 
-    **Raises** `ValueError`, naming `label`, where positions are missing, not finite, or of
-    different dimension or period.
+    **Raises** `ValueError`, naming `label`, where positions are missing or not finite.
     """
     sides = []
     for side, place in (("source", pre), ("target", post)):
@@ -59,11 +58,20 @@ def common_period(label: str, pre: Place | None, post: Place | None) -> np.ndarr
                 "population positions= (a Grid, a UniformBox or Free points)"
             )
         sides.append(_checked(f"{label}: the {side}", place))
-    (a, period), (b, other) = sides
+    return sides
+
+
+def common_period(label: str, pre: Place | None, post: Place | None) -> np.ndarray | None:
+    """The period of the space of both sides, inf for open axes; None where all are open.
+
+    **Raises** `ValueError`, naming `label`, where positions are missing, not finite, or of
+    different dimension or period.
+    """
+    (a, period), (b, other) = placed(label, pre, post)
     if a.shape[1] != b.shape[1]:
         raise ValueError(
             f"{label}: source and target must be in one space; got {a.shape[1]} and {b.shape[1]} "
-            "dimensions"
+            "dimensions. A function of both positions, f(x, y), may join two spaces"
         )
     equal = np.isclose(period, other, rtol=1e-9, atol=0) | (np.isinf(period) & np.isinf(other))
     if not equal.all():

@@ -6,8 +6,11 @@ from typing import Any
 import equinox as eqx
 import numpy as np
 
+from .._checks import Named
+from .._help import DocumentedModule
 
-class Layout(eqx.Module):
+
+class Layout(Named, eqx.Module, metaclass=DocumentedModule):
     """The positions of a population's neurons, in any number of dimensions.
 
     **Step** `check(label, n)` raises if n neurons cannot be placed. `draw(key, n)` returns

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 import equinox as eqx
 import numpy as np
 
-from .._checks import check_bounds
+from .._checks import Named, check_bounds
+from .._help import DocumentedModule
 from ._axes import per_axis
 
 
@@ -18,7 +19,7 @@ def _constant(name: str, **keywords: Any) -> Any:
     return eqx.field(static=True, converter=number, **keywords)
 
 
-class Profile(eqx.Module):
+class Profile(Named, eqx.Module, metaclass=DocumentedModule):
     """A function of distance, for probabilities, weights or delays.
 
     **Step** `profile(d)` maps distances [um] to values, NumPy in and out, any shape.

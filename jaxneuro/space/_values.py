@@ -8,6 +8,8 @@ from typing import TypeAlias
 import equinox as eqx
 import numpy as np
 
+from .._checks import Named
+from .._help import DocumentedModule
 from ._distance import Place, common_period, distance, distance_range
 from ._profile import Profile
 
@@ -15,7 +17,7 @@ from ._profile import Profile
 Bound: TypeAlias = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-class SpatialValue(eqx.Module):
+class SpatialValue(Named, eqx.Module, metaclass=DocumentedModule):
     """A weight or delay that is computed from the positions of both neurons.
 
     **Step** `bind(label, pre, post)` returns a function of index arrays (i, j) that gives one

@@ -6,9 +6,15 @@ from ._bundle import Placement as Placement
 from ._bundle import RedrawnBundle as RedrawnBundle
 from ._bundle import StoredBundle as StoredBundle
 from ._draw_tables import DrawTables as DrawTables
+from ._lay_out import delay_dtype as delay_dtype
 from ._lay_out import lay_out as lay_out
 from ._listed import ListedBundle as ListedBundle
 from ._read import Synapses as Synapses
 from ._read import read_bundle as read_bundle
-from ._stack import stack_gather_tables as stack_gather_tables
-from ._stack import stack_tables as stack_tables
+from ._split import Homes as Homes
+from ._split import Part as Part
+from ._split import split as split
+from ._stack import gather_arrays as gather_arrays
+from ._stack import padded as padded
+from ._stack import table_arrays as table_arrays
+from ._stack import with_nothing as with_nothing

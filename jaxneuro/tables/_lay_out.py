@@ -43,7 +43,7 @@ def lay_out(
     **Raises** `ValueError` for 2^32 synapses or more in one section.
     """
     sections = cut_into_sections(placements, n_targets)
-    columns = _allocate(sections, _delay_dtype(placements), dtype)
+    columns = _allocate(sections, delay_dtype(placements), dtype)
     longest_row, longest_delay = _fill(sections, columns, written)
     vectors = block_vectors(sections, n_targets)
     draws, draw_tables = _draw_words(sections)
@@ -69,7 +69,7 @@ def _words(rows: list[np.ndarray], width: int) -> np.ndarray:
     return np.stack(rows) if rows else np.zeros((0, width), np.uint32)
 
 
-def _delay_dtype(placements: Sequence[Placement]) -> type:
+def delay_dtype(placements: Sequence[Placement]) -> type:
     """uint8 if every individual delay fits, uint16 otherwise."""
     longest = [p.bundle.longest_delay for p in placements if p.bundle.own_delays]
     return np.uint8 if all(x is not None and x <= _NARROW for x in longest) else np.uint16

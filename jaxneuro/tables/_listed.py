@@ -8,6 +8,8 @@ import numpy as np
 
 from ._bundle import Piece, StoredBundle
 
+_PIECE = 1 << 18  # connections in a piece
+
 
 class ListedBundle(StoredBundle):
     """Connections given one by one: `pre[c]` to `post[c]`, in any order, with multapses.
@@ -51,14 +53,23 @@ class ListedBundle(StoredBundle):
         self._post = post[self.order]
 
     def pieces(self, weights: Any, delays: Any) -> Iterator[Callable[[], Piece]]:
-        yield partial(self._all, weights, delays)
+        ends = np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
+        first = 0
+        while first < self.n_sources:
+            stop = int(np.searchsorted(ends, ends[first] + _PIECE, side="right")) - 1
+            stop = max(stop, first + 1)
+            if ends[stop] > ends[first]:
+                span = slice(int(ends[first]), int(ends[stop]))
+                yield partial(self._rows, (first, stop), span, weights, delays)
+            first = stop
 
-    def _all(self, weights: Any, delays: Any) -> Piece:
-        rows = np.arange(self.n_sources)
-        own_weights = None if weights is None else self._weights[self.order].astype(weights)  # type: ignore[index]
-        own_delays = None if delays is None else self._delays[self.order].astype(delays)
-        none_before = np.zeros(self.n_sources, np.uint32)
-        return Piece(rows, self.counts, none_before, self._post, own_weights, own_delays)
+    def _rows(self, rows: tuple[int, int], span: slice, weights: Any, delays: Any) -> Piece:
+        """The connections of some rows."""
+        order, numbers = self.order[span], np.arange(*rows)
+        own_weights = None if weights is None else self._weights[order].astype(weights)  # type: ignore[index]
+        own_delays = None if delays is None else self._delays[order].astype(delays)
+        counts, none_before = self.counts[slice(*rows)], np.zeros(numbers.size, np.uint32)
+        return Piece(numbers, counts, none_before, self._post[span], own_weights, own_delays)
 
 
 def _order(pre: np.ndarray, post: np.ndarray) -> np.ndarray:

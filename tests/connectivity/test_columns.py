@@ -123,7 +123,7 @@ def test_drawn_values_follow_their_distributions():
 
 
 def test_drawn_delays_are_at_least_one_step():
-    d = columns(build(AllToAll(), 20, 30, 1.0, Normal(0.1, 1.0)), 20)[3]
+    d = columns(build(AllToAll(), 20, 30, 1.0, Normal(0.1, 1.0, low=0.05)), 20)[3]
     assert d.min() == 1
 
 

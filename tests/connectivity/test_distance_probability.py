@@ -318,7 +318,7 @@ BAD = [
     ),
     (
         lambda: draw_with(lambda x, y: np.where(y[:, 0] == x[:, 0] + 2, 1.5, 0.0)),
-        "'p'.*from 0 to 1; got 1.5 for 0 -> 2 at distance 2 um",
+        "'p'.*from 0 to 1; got 1.5 for 0 -> 2, from .0.* to .2.* um",
     ),
     (
         lambda: draw_with(lambda x, y: np.where(x[:, 0] == 3, np.nan, 0.0), radius=1.5),
@@ -341,6 +341,16 @@ def test_the_expected_number_finds_a_bad_function_before_anything_is_drawn():
     rule = DistanceProbability(lambda x, y: np.full(len(x), 2.0))
     with pytest.raises(ValueError, match=r"got 2\.0 for 0 -> 0"):
         rule.bind("projection 'p'", LINE, LINE).expected(5, 5, False)
+
+
+def test_a_function_joins_two_spaces():
+    """A line and a sheet: x of the line goes to the column of the sheet with this number."""
+    columns = lambda x, y: np.where(x[:, 0] == y[:, 1], 1.0, 0.0)  # noqa: E731
+    i, j = drawn(DistanceProbability(columns), LINE, PLANE)
+    assert i.size == 25
+    np.testing.assert_array_equal(LINE.points[i, 0], PLANE.points[j, 1])
+    with pytest.raises(ValueError, match=r"dimensions. A function of both positions, f\(x, y\)"):
+        DistanceProbability(columns, radius=3.0).bind("p", LINE, PLANE)
 
 
 def test_a_uniform_box_fits():

@@ -94,7 +94,7 @@ def test_kinds_of_numbers(kind):
     small = pandas.DataFrame({"pre": PRE, "post": POST}).astype(kind)
     edges = read(small)
     assert (edges.rule.pre.tolist(), edges.rule.post.tolist()) == (PRE, POST)
-    assert edges.rule.pre.dtype == np.int64
+    assert edges.rule.pre.dtype == np.int32
 
 
 def test_arrays_that_are_given_stay_the_users():

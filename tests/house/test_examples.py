@@ -31,6 +31,7 @@ SMALL = {
     "fly_brain": ["--small", "--seconds", "0.3", "--trials", "2", "--out", "out.png"],
     "four_dimensions": ["--network", "small.json", "--ms", "50", "--out", "out.png"],
     "lattice": ["--side", "20", "--ms", "60", "--out", "out.gif"],
+    "many_processes": ["--neurons", "500", "--seconds", "0.1", "--out", "out.png"],
     "neurotransmitters": ["--side", "20", "--ms", "60", "--out", "out.png"],
     "parse_sentence": ["--neurons", "1000", "--out", "out.png"],
     "short_term_plasticity": ["--neurons", "500", "--out", "out.png"],

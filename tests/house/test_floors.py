@@ -23,6 +23,7 @@ FLOORS = {
     "description": 6,
     "network": 6,
     "assemblies": 6,
+    "mesh": 6.5,
     "construction": 7,
     "simulation": 8,
     "io": 8,

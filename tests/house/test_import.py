@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import jaxneuro as jn
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -34,8 +36,16 @@ def test_no_backend_and_no_extras():
     started, modules = printed.splitlines()
     assert started == "False"
     assert "jaxneuro.network" in modules.split()
-    for name in ("matplotlib", "tqdm", "scipy.special", "pandas"):
+    later = ("jaxneuro.assemblies", "jaxneuro.parallel", "jaxneuro.plot")
+    for name in ("matplotlib", "tqdm", "scipy.special", "pandas", *later):
         assert name not in modules.split()
+
+
+def test_what_is_loaded_later_is_there():
+    assert {"assemblies", "plot", "sweep"} <= set(dir(jn))
+    assert jn.sweep is jn.parallel.sweep
+    with pytest.raises(AttributeError, match="has no attribute 'swep'"):
+        jn.swep  # noqa: B018
 
 
 def test_the_environment_is_left_alone():

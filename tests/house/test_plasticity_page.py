@@ -105,5 +105,5 @@ def test_every_method_of_the_role_is_in_the_table():
 
 def test_every_link_leads_somewhere():
     links = re.findall(r"\]\(([^)#]+)\)", (ROOT / PAGE).read_text())
-    assert {"guide.md", "write-a-model.md", "performance.md", "stdp_windows.png"} <= set(links)
+    assert {"guide.md", "gradients.md", "performance.md", "stdp_windows.png"} <= set(links)
     assert [x for x in links if not (ROOT / PAGE).parent.joinpath(x).exists()] == []

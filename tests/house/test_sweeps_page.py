@@ -1,5 +1,6 @@
 """The page on sweeps: its code runs and does what the page says."""
 
+import inspect
 import re
 from pathlib import Path
 
@@ -32,4 +33,4 @@ def test_what_is_saved_is_found(printed):
 def test_every_option_is_explained():
     options = ["mesh", "save", "chunk", "executor"]
     assert [x for x in options if f"`{x}=`" not in TEXT] == []
-    assert set(options) <= set(jn.sweep.__kwdefaults__)
+    assert set(options) <= set(inspect.signature(jn.sweep).parameters)

@@ -52,6 +52,16 @@ def test_the_channel_excites(printed):
     assert with_it > without
 
 
+def test_an_m_current_slows(printed):
+    found = re.findall(
+        r"(with|without) an M-current: (\d+) intervals, from (.*) to (.*) ms", printed
+    )
+    (_, many, early, late), (_, few, first, last) = found
+    assert int(many) > int(few) > 10
+    assert float(early) == float(late)
+    assert float(last) > 1.2 * float(first)
+
+
 def test_the_coin_falls_as_often_as_it_should(printed):
     (rate,) = numbers(printed, r"(\d+) Hz of 500")
     assert rate == pytest.approx(500.0, rel=0.1)

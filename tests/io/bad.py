@@ -51,7 +51,12 @@ BAD = {
         "an abstract class": ('"Current"', '"Stimulus"', '"Stimulus"', "no stimulus named"),
         "a function": ('"Current"', '"TimeFunction"', '"TimeFunction"', "no stimulus named"),
         "no type": ('"type": "LIF", ', "", '"tau_m"', "must have 'type', the name of a neuron"),
-        "type 3": ('"type": "LIF"', '"type": 3', '"type": 3', "no neuron model named 3"),
+        "type 3": (
+            '"type": "LIF"',
+            '"type": 3',
+            '"type": 3',
+            "the name of a neuron model must be a text; got 3",
+        ),
         "no n": ('"n": 5,', "", "    {\n      ", r"populations\[1\] must have 'n'"),
         "no rule": (
             '"rule": {"type": "FixedProbability", "p": 0.5},',

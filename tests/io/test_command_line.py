@@ -52,7 +52,7 @@ def main(tmp_path, monkeypatch):
     from jaxneuro.__main__ import main
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(jn, "configure_cpu", lambda: None)  # JAX has started in the tests
+    monkeypatch.setattr(jn, "configure_cpu", lambda **_: None)  # JAX has started in the tests
     return lambda *arguments: main([str(x) for x in arguments])
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro.numerics import FastSigmoid, threshold
 from tests.quickly import quick_jit
 from tests.zoo import CASES, NEURONS, cast, init, inputs, ready, run
 
@@ -84,21 +83,16 @@ def test_through_spikes_with_a_surrogate(case):
     xs = inputs(case.model, 300, n=N)
     value, (by_model, by_current) = spike_slopes(case.model, xs.current, xs)
     assert value > 0
+    without = "t_ref", "surrogate"  # whole steps; and a surrogate's values do not reach the spikes
+    if isinstance(case.model, jn.neurons.Izhikevich):
+        without += ("v_th",)  # the spike counts at the onset of its upswing, not at its peak
     leaves, _ = jax.tree.flatten_with_path(by_model)
     for path, slope in leaves:
         label = jax.tree_util.keystr(path)
         assert np.isfinite(slope), label
-        # Whole steps; and the values of a surrogate do not reach the spikes.
-        assert "t_ref" in label or "surrogate" in label or slope != 0, label
+        assert any(name in label for name in without) or slope != 0, label
     assert np.isfinite(by_current).all()
     assert (np.asarray(by_current) != 0).mean() > 0.1
-
-
-def test_the_slope_of_a_spike_is_the_surrogate():
-    surrogate = FastSigmoid(0.7)
-    x = np.linspace(-5.0, 5.0, 11, dtype=np.float32)
-    slope = quick_jit(jax.vmap(jax.grad(lambda v: threshold(v, np.float32(0.0), surrogate))))(x)
-    np.testing.assert_allclose(slope, 1 / (1 + 0.7 * np.abs(x)) ** 2, rtol=1e-6)
 
 
 def of_case(case, dtype):

@@ -73,7 +73,7 @@ REFUSED = {
         "at most 65535 steps, 6553.5 ms; got 7000",
     ),
     "unbounded delay": (
-        lambda: build(project(delay=jn.LogNormal(5.0, 3.0))),
+        lambda: build(project(delay=jn.LogNormal(5.0, 3.0, low=1.0))),
         "'E->I': a delay must be at most 65535 steps.*high=",
     ),
     "t_ref off the grid": (

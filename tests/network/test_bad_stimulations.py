@@ -97,7 +97,10 @@ NET = build(
 
 REFUSED = {
     # a stimulation
-    "no name": (lambda: jn.Stimulation(None, CURRENT), "the population: the name must be a text"),
+    "no name": (
+        lambda: jn.Stimulation(None, CURRENT),
+        "Stimulation: target must be the name of a population or a Part; got None",
+    ),
     "name": (lambda: stimulate(name=3), "a stimulation: the name must be a text .* got 3"),
     "a class": (
         lambda: jn.Stimulation("E", jn.stimuli.Poisson, name="s"),
@@ -207,7 +210,7 @@ REFUSED = {
     ),
     "state of a stimulus": (
         lambda: build(stimulate(Current(lambda s: (s[1], jn.Drive(current=s[1]))))),
-        "Current: step must return a state like that of init",
+        "step must return a state like that of init",
     ),
     "counts": (
         lambda: build(stimulate(Spikes(lambda s: (s, s[1] > 0)))),
@@ -228,7 +231,7 @@ REFUSED = {
     ),
     "shape of a state": (
         lambda: build(model=Neuron(lambda s, d: (PairState(s.v, s.w[:1]), s.v > 0))),
-        r"must keep the shape of every array of the state; it turns \(2,\) into \(1,\) for 2",
+        "like that of init, with arrays of the same shape; it turns Pair.*w=float32.1",
     ),
     "spikes": (
         lambda: build(model=Neuron(lambda s, d: (s, s.v[:1] > 0))),

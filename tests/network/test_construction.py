@@ -147,7 +147,7 @@ def test_other_weights_are_refused(weights):
 
 def test_narrow_weights_count_in_the_estimate(monkeypatch):
     expected = []
-    monkeypatch.setattr(_build, "check_fits", lambda estimate, state: expected.append(estimate))
+    monkeypatch.setattr(_build, "check_fits", lambda estimate, *rest: expected.append(estimate))
     for weights in (None, jnp.bfloat16):
         jn.build(within({"all": RULES["all"]}), 0, 0.1, weights=weights)
     wide, narrow = expected

@@ -252,7 +252,7 @@ def test_voltages_and_spikes_of_the_oracle(x64):
 
 
 BAD = {
-    "no name": (lambda: jn.Part(3), "a part: the population: the name must be a text"),
+    "no name": (lambda: jn.Part(3), "Part: population must be the name of a population; got 3"),
     "step": (
         lambda: jn.Part("A", slice(0, 8, 2)),
         "step\n? ?1; got slice.0, 8, 2.*array of indices",

@@ -1,5 +1,7 @@
 """`Network.set`: new values by name, in a new network."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -88,11 +90,50 @@ def test_bad_values(name, values, message):
         NET.set(name, **values)
 
 
-def test_individual_weights_cannot_be_one_number():
-    made = balanced(weight=jn.Normal(6.0, 1.0, low=0.0))
-    net = jn.build(made, 0, 0.1)
-    with pytest.raises(ValueError, match=r"'E->E'.*individual weights. Set its gain"):
-        net.set("E->E", weight=1.0)
+DRAWN = jn.build(balanced(weight=jn.Normal(6.0, 1.0, low=0.0)), 0, 0.1)
+
+
+def test_individual_weights():
+    """One per synapse in the order of `connections`: as if they had been described so."""
+    given = jn.build(balanced(weight=lambda i, j: 2.0 + 0.01 * i + 0.001 * j), 0, 0.1)
+    net = DRAWN
+    for name in ("E->I", "E->E"):
+        net = net.set(name, weight=given.connections(name).weight)
+    np.testing.assert_array_equal(net.pathways[0].weights, given.pathways[0].weights)
+    read = net.set("E->I", weight=3.0).connections("E->I").weight
+    assert set(read) == {3.0}
+    one = np.arange(len(DRAWN.connections("E->I")), dtype=np.float32)
+    traced = jax.jit(lambda w: DRAWN.set("E->I", weight=w).pathways[0].weights)(one)
+    np.testing.assert_array_equal(traced, DRAWN.set("E->I", weight=one).pathways[0].weights)
+
+
+def test_individual_weights_and_quanta():
+    """Larger weights need larger quanta, those of a network that is built with them."""
+    nets = [
+        jn.build(balanced(weight=lambda i, j, w=w: w + 0.0 * i), 0, 0.1, deterministic=True)
+        for w in (1.0, 100.0)
+    ]
+    raised = nets[0].set("E->E", weight=100.0).set("E->I", weight=100.0)
+    jax.tree.map(np.testing.assert_array_equal, raised.fixed_point, nets[1].fixed_point)
+
+
+@pytest.mark.parametrize(
+    ("net", "name", "value", "message"),
+    [
+        (DRAWN, "E->I", [1.0, 2.0], r"'E->I': weight must be one number or one per synapse, in.*"),
+        (DRAWN, "E->I", np.nan, "weight must be finite"),
+        (DRAWN, "E->I", -1.0, r"the weight times the gain must be at least 0"),
+        (DRAWN, "I->E", [1.0, 2.0], "must be one number, as it was described.*lambda i, j"),
+    ],
+)
+def test_bad_weights(net, name, value, message):
+    with pytest.raises(ValueError, match=message):
+        net.set(name, weight=value)
+
+
+def test_weights_of_a_network_that_is_not_known():
+    with pytest.raises(ValueError, match=r"argument of jit, vmap or grad here\. Close over it"):
+        jax.eval_shape(lambda net: net.set("E->I", weight=1.0), DRAWN)
 
 
 def test_one_retrace_only_where_a_leaf_changes_its_shape():
@@ -171,6 +212,7 @@ def test_signals_with_times_are_set_as_build_leaves_them():
 
     first, second = (jn.stimuli.Steps([1.0, t], [40.0, 90.0]) for t in (2.0, 3.5))
     changed, built = network(first).set("drive", amplitude=second), network(second)
+    built = dataclasses.replace(built, fingerprint=changed.fingerprint)  # of two descriptions
     assert jax.tree.structure(changed) == jax.tree.structure(built)
     for a, b in zip(jax.tree.leaves(changed), jax.tree.leaves(built)):
         np.testing.assert_array_equal(a, b)

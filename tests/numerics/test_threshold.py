@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxneuro.numerics import FastSigmoid, threshold
+from jaxneuro.numerics import FastSigmoid, crossing, threshold
 from tests.quickly import quick_jit
 
 V_TH = np.float32(-50.0)
@@ -17,7 +17,7 @@ def test_at_or_above_spikes():
     got = threshold(jax.device_put(V), V_TH)
     assert got.dtype == bool
     assert got.tolist() == SPIKES
-    with_surrogate = threshold(V, V_TH, FastSigmoid())
+    with_surrogate = threshold(V, V_TH, FastSigmoid(), V)
     assert with_surrogate.dtype == jnp.float32
     assert with_surrogate.tolist() == [float(s) for s in SPIKES]
 
@@ -26,7 +26,8 @@ def test_at_or_above_spikes():
 @pytest.mark.parametrize("surrogate", [None, FastSigmoid()])
 def test_a_voltage_that_is_not_finite_never_spikes(v, surrogate):
     for f in (threshold, jax.jit(threshold)):
-        assert not f(np.full(3, v, np.float32), V_TH, surrogate).any()
+        x = np.full(3, v, np.float32)
+        assert not f(x, V_TH, surrogate, x).any()
 
 
 def test_thresholds_may_differ_by_neuron():
@@ -34,34 +35,63 @@ def test_thresholds_may_differ_by_neuron():
     assert threshold(jnp.full(3, -50.0), v_th).tolist() == [True, False, True]
 
 
-def test_the_slope_is_that_of_a_fast_sigmoid():
+def test_the_slope_is_that_of_a_fast_sigmoid_that_rises_from_0_to_1():
     x = np.linspace(-3, 3, 61)
     got = FastSigmoid(beta=2.0).slope(jnp.asarray(x, jnp.float32))
     np.testing.assert_allclose(got, 1 / (1 + 2 * np.abs(x)) ** 2, rtol=1e-6)
-    # It is the derivative of the fast sigmoid x / (1 + beta |x|).
-    sigmoid = lambda x: x / (1 + 2 * np.abs(x))  # noqa: E731
+    sigmoid = lambda x: 0.5 + x / (1 + 2 * np.abs(x))  # noqa: E731
+    np.testing.assert_allclose(sigmoid(np.array([-1e9, 1e9])), [0, 1], atol=1e-9)
     h = 1e-6
     slope = (sigmoid(x + h) - sigmoid(x - h)) / (2 * h)
     np.testing.assert_allclose(got, slope, rtol=1e-4, atol=1e-5)
 
 
-def test_the_gradient_is_the_slope_with_both_signs():
+def sigmoid_slope(x, beta):
+    return 0.5 * beta / (1 + beta * np.abs(x)) ** 2
+
+
+def slopes(function, *arrays):
+    """The derivatives by `before`, v and `v_th` of a spike."""
+    of = jax.vmap(jax.grad(function, argnums=(0, 1, 2)))
+    return np.asarray(quick_jit(of)(*map(np.float32, arrays)))
+
+
+BEFORE = np.array([-70.0, -54.0, -52.0, -51.0, -49.0])
+AFTER = np.array([-60.0, -49.0, -53.0, -51.0, -40.0])
+RISES = np.array([1, 1, 0, 1, 1])  # the last only for a crossing: above the threshold
+
+
+@pytest.mark.parametrize("function", [threshold, crossing])
+def test_the_derivative_is_that_of_the_rise_of_the_smooth_step(function):
     surrogate = FastSigmoid(beta=0.5)
-    finite = V[:4]
-    loss = lambda v, v_th: threshold(v, v_th, surrogate).sum()  # noqa: E731
-    many = np.full(4, V_TH)
-    by_v, by_th = quick_jit(jax.grad(loss, argnums=(0, 1)))(finite, many)
-    slope = np.asarray(quick_jit(lambda v: surrogate.slope(v))(finite - V_TH))
-    np.testing.assert_array_equal(by_v, slope)
-    np.testing.assert_array_equal(by_th, -slope)
-    np.testing.assert_array_equal(quick_jit(jax.vmap(jax.grad(loss)))(finite, many), slope)
-    of_v = lambda v, by: jax.jvp(lambda v: threshold(v, V_TH, surrogate), (v,), (by,))  # noqa: E731
-    _, tangent = quick_jit(of_v)(finite, np.full(4, 3.0, np.float32))
-    np.testing.assert_allclose(tangent, 3 * slope, rtol=1e-6)
+
+    def spike(before, v, v_th):
+        if function is crossing:
+            return crossing(before, v, v_th, surrogate)
+        return threshold(v, v_th, surrogate, before)
+
+    by_before, by_v, by_th = slopes(spike, BEFORE, AFTER, np.full(5, -50.0))
+    counted = RISES * (1 if function is crossing else BEFORE < -50.0)
+    start, end = (counted * sigmoid_slope(x + 50.0, 0.5) for x in (BEFORE, AFTER))
+    np.testing.assert_allclose(by_before, -start, rtol=1e-6)
+    np.testing.assert_allclose(by_v, end, rtol=1e-6)
+    np.testing.assert_allclose(by_th, start - end, rtol=1e-5)
+
+
+def test_the_smooth_step_may_be_at_the_onset_of_the_upswing():
+    spike = lambda before, v, onset: threshold(v, 30.0, FastSigmoid(0.5), before, onset)  # noqa: E731
+    before, v = np.array([-60.0, -52.0, -49.0, -20.0]), np.array([-55.0, -45.0, -40.0, 40.0])
+    _, by_v, _ = slopes(spike, before, v, np.full(4, -50.0))
+    np.testing.assert_allclose(by_v, [1, 1, 0, 0] * sigmoid_slope(v + 50.0, 0.5), rtol=1e-6)
+
+
+def test_a_surrogate_needs_the_start_of_the_step():
+    with pytest.raises(ValueError, match=r"needs `before`.*got none\. Give threshold\(v, v_th"):
+        threshold(V, V_TH, FastSigmoid())
 
 
 def test_the_gradient_through_a_model_as_an_argument():
-    loss = lambda s, v: threshold(v, V_TH, s).sum()  # noqa: E731
+    loss = lambda s, v: threshold(v, V_TH, s, v - 1.0).sum()  # noqa: E731
     of_surrogate = quick_jit(jax.grad(loss))(FastSigmoid(beta=2.0), V[:4])
     assert float(of_surrogate.beta) == 0.0
 

@@ -156,6 +156,29 @@ POPULATED = ("raster", "rates", "rate_histogram", "cv_histogram", "interval_hist
 POPULATED += ("correlation_matrix", "power_spectrum", "activity")
 
 
+@pytest.mark.parametrize("name", [*POPULATED, "traces", "correlogram", "weight_history"])
+def test_empty_runs_say_so(name):
+    more = {"traces": ["E"], "correlogram": ["E"], "weight_history": ["E->I"]}.get(name, [])
+    draw = getattr(plot, name)
+    steps = draw(random_result(duration=0.0), *more)
+    assert "no time steps were run" in [t.get_text() for t in steps.axes[0].texts]
+    if name != "weight_history":
+        nobody = draw(random_result(sizes={"E": 0, "I": 0}), *more)
+        assert [t.get_text() for t in nobody.axes[0].texts] == ["no neurons"]
+    if name not in ("weight_history", "traces", "rate_histogram"):  # these have something to show
+        silent = draw(random_result(rate=0.0), *more)
+        assert any(t.get_text().startswith("no ") for axis in silent.axes for t in axis.texts)
+
+
+@pytest.mark.parametrize("name", ["rates", "rate_histogram", "cv_histogram", "interval_histogram"])
+def test_many_populations_have_a_panel_each(name):
+    r = random_result(sizes={f"P{k}": 20 for k in range(8)})
+    axes = getattr(plot, name)(r).axes
+    titles = [axis.get_title(loc="right") for axis in axes]
+    assert [title.split(",")[0] for title in titles] == list(r.populations)
+    assert len({axis.get_ylim() for axis in axes}) == 1
+
+
 @pytest.mark.parametrize("name", POPULATED)
 def test_populations_are_checked(name):
     r = random_result()

@@ -55,7 +55,7 @@ def test_raster_shows_the_first_neurons_of_each():
     many = random_result(sizes={"E": 900, "I": 100})
     for neurons, rows in ((50, 50), (None, 1000), (10**6, 1000)):
         top = plot.raster(many, neurons=neurons).axes[0]
-        assert top.get_ylim() == (0.0, rows)
+        assert top.get_ylim() == (rows, 0.0)  # the first on top
         assert sum(len(line.get_xdata()) for line in top.lines) == sum(
             (many.events(name)[1] < n * rows / 1000).sum() for name, n in (("E", 900), ("I", 100))
         )
@@ -81,7 +81,7 @@ def test_names_of_rows_do_not_overlap(size):
     figure = plot.raster(random_result(sizes=sizes, rate=5.0), size=size)
     figure.draw_without_rendering()
     boxes = [t.get_window_extent() for t in figure.axes[0].get_yticklabels()]
-    assert all(low.y1 <= high.y0 + 1.0 for low, high in itertools.pairwise(boxes))
+    assert all(low.y1 <= high.y0 + 1.0 for high, low in itertools.pairwise(boxes))
 
 
 def test_raster_refuses():

@@ -4,6 +4,7 @@ from typing import Any
 
 import equinox as eqx
 
+from ..._help import DocumentedModule
 from .._brain import Brain
 from .._state import BrainState
 from ._control import tasks_of, words_of
@@ -13,7 +14,7 @@ from ._readout import Arc, Dependency, Readout
 from ._script import rounds_of, script_of
 
 
-class Parse(eqx.Module):
+class Parse(eqx.Module, metaclass=DocumentedModule):
     """What `parse` returns.
 
     **Fields** `words` of the sentence; `dependencies` (head, dependent, relation), as lemmas, in

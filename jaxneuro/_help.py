@@ -1,0 +1,37 @@
+"""What `help` and `dir` say of a class: what a user reads, without what Python adds to it."""
+
+import abc
+import dataclasses
+import inspect
+from typing import TYPE_CHECKING, dataclass_transform
+
+import equinox as eqx
+
+if TYPE_CHECKING:  # a checker of types does not follow what is computed
+    from equinox._module._module import _ModuleMeta as ModuleType
+else:
+    ModuleType = type(eqx.Module)
+
+
+class Documented(type):
+    """The type of public classes: `help` shows public names, and arguments with their defaults.
+
+    Types of arguments are in the text of each class, where their units and ranges are too.
+    """
+
+    def __dir__(cls) -> list[str]:
+        return [name for name in type.__dir__(cls) if not name.startswith("_")]
+
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        taken = [*inspect.signature(cls.__init__).parameters.values()][1:]
+        return inspect.Signature([p.replace(annotation=inspect.Parameter.empty) for p in taken])
+
+
+@dataclass_transform(field_specifiers=(dataclasses.field, eqx.field))
+class DocumentedModule(Documented, ModuleType):
+    """The same for values that are pytrees."""
+
+
+class DocumentedRole(Documented, abc.ABCMeta):
+    """The same for classes with abstract methods."""

@@ -1,0 +1,63 @@
+"""A window of time cuts the same spikes everywhere, and seconds in place of ms are noticed."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+from jaxneuro import analysis
+from jaxneuro.numerics import run_window
+
+RNG = np.random.default_rng(0)
+TIMES = np.sort(RNG.choice(np.arange(2000, 20_000), 900, replace=False)) * 0.1
+NEURONS = RNG.integers(0, 5, 900)
+INSIDE = (TIMES > 500.0 + 1e-6) & (TIMES <= 1200.0 + 1e-6)
+# Functions of spikes that are not made for bins from `start` to `stop`.
+CUT = ("intervals", "interval_cvs", "interval_cv", "cv2", "local_variation", "bursts")
+
+
+def numbers(value):
+    """What a function returns as one row of numbers."""
+    return np.concatenate([np.ravel(x) for x in (value if isinstance(value, tuple) else (value,))])
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_a_window_is_that_of_its_spikes(name):
+    function = getattr(analysis, name)
+    got = numbers(function(TIMES, NEURONS, 5, start=500.0, stop=1200.0))
+    np.testing.assert_array_equal(got, numbers(function(TIMES[INSIDE], NEURONS[INSIDE], 5)))
+    assert not np.array_equal(got, numbers(function(TIMES, NEURONS, 5, start=500.0)))
+    with pytest.raises(ValueError, match=r"stop must not be before start; got 3.0 < 4.0"):
+        function(TIMES, NEURONS, 5, start=4.0, stop=3.0)
+
+
+def test_every_function_of_spikes_takes_a_window():
+    for name, function in vars(analysis).items():
+        if inspect.isfunction(function) and "neurons" in inspect.signature(function).parameters:
+            assert {"start", "stop"} <= set(inspect.signature(function).parameters), name
+
+
+@pytest.mark.parametrize("name", [*CUT, "neuron_rates", "spike_counts", "fano_factor"])
+def test_a_window_in_seconds_is_noticed(name):
+    """The spikes go from 200 to 2000 ms: from 0.5 to 1.2 ms there is none."""
+    more = {"bin_ms": 0.1} if name in ("spike_counts", "fano_factor") else {}
+    with pytest.warns(UserWarning, match=r"look like seconds: start=500, stop=1200 would fit"):
+        getattr(analysis, name)(TIMES, NEURONS, 5, start=0.5, stop=1.2, **more)
+
+
+def test_a_window_of_a_run():
+    assert run_window(100.0, 400.0, None, None) == (100.0, 400.0)
+    assert run_window(0.0, 0.0, None, None) == (0.0, 0.0)
+    assert run_window(0.0, 3 * 0.1, None, 0.3) == (0.0, 0.3)
+    assert run_window(0.0, 60_000.0, 0.0, 50.0) == (0.0, 50.0)  # no warning
+    for given, message in (
+        ((50.0, 200.0), r"within the run, from 100 to 400 ms; got 50 and 200 ms$"),
+        ((100.0, 400.1), r"within the run, from 100 to 400 ms; got 100 and 400\.1 ms$"),
+        ((0.1, 0.4), r"got 0\.1 and 0\.4 ms\. Times are in ms.* start=100, stop=400 would fit"),
+        ((300.0, 300.0), "stop must be after start; got 300 and 300 ms"),
+        ((float("nan"), None), "start must be finite ms"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            run_window(100.0, 400.0, *given)
+    with pytest.warns(UserWarning, match=r"from 0\.2 to 1 ms, where the run is from 0 to 1000 ms"):
+        run_window(0.0, 1000.0, 0.2, 1.0)

@@ -1,0 +1,134 @@
+"""What someone who comes from NEST or Brian2 may get wrong: an error says what to do instead."""
+
+import inspect
+import pickle
+
+import jax
+import numpy as np
+import pytest
+
+import jaxneuro as jn
+
+E = jn.Population("E", 4, jn.neurons.LIF())
+ALL = jn.connectivity.AllToAll()
+DELTA = {"weight": 1.0, "delay": 1.0, "synapse": jn.synapses.Delta()}
+
+
+def described(**named):
+    return jn.Description([E], [jn.Projection("E", "E", ALL, **DELTA | named)])
+
+
+def built(**named):
+    return jn.build(described(**named), 1, 0.1)
+
+
+SMALL = jn.build(jn.Description([E]), 1, 0.1)
+
+
+def public(module):
+    return [x for name, x in vars(module).items() if name[0] != "_" and inspect.isclass(x)]
+
+
+MADE = (
+    *(jn.Population, jn.Projection, jn.Stimulation, jn.Coupling, jn.Modulator, jn.Description),
+    *(jn.Part, jn.Record, jn.Normal, jn.LogNormal, jn.Uniform, jn.neurons.LIF, jn.synapses.Alpha),
+    *(jn.assemblies.Area, jn.assemblies.Fibre, jn.mesh.Morton, jn.integrators.Heun),
+    *(x for x in public(jn.connectivity) if issubclass(x, jn.connectivity.Rule)),
+    *(x for x in public(jn.space) if x.__module__.startswith("jaxneuro")),
+    *(x for x in public(jn.stimuli) + public(jn.release) if issubclass(x, jn.Model)),
+)
+
+
+@pytest.mark.parametrize(
+    "cls", [x for x in MADE if not (inspect.isabstract(x) or issubclass(x, tuple))]
+)
+def test_every_class_names_what_it_takes(cls):
+    with pytest.raises(ValueError, match=f"there is no parameter of {cls.__name__} named 'zz'"):
+        cls(zz=1.0)
+
+
+REFUSED = {
+    # names
+    "tau": (lambda: jn.neurons.LIF(tau=10.0), "named 'tau'; did you mean 'tau_m'"),
+    "capitals": (lambda: jn.neurons.LIF(E_L=-70.0), "did you mean 'e_l'"),
+    "seed": (lambda: jn.build(described(), seed=1, dt=0.1), "build: give key=, a whole number"),
+    "no key": (lambda: jn.build(described(), dt=0.1), "build needs key; give key="),
+    "no duration": (lambda: jn.simulate(E.model, dt=0.1), "simulate needs duration"),
+    "source": (lambda: jn.Projection(E, "E", ALL, **DELTA), "source must .* give its name, 'E'"),
+    "target": (lambda: jn.Stimulation(E, jn.stimuli.Current(1.0)), "target .* give its name, 'E'"),
+    "coupled": (lambda: jn.Coupling("E", E, ALL, weight=1.0), "Coupling: target .* its name, 'E'"),
+    "part": (lambda: jn.Part(E, range(2)), "Part: population .* give its name, 'E'"),
+    "several": (lambda: jn.Part(["E", "I"]), "Part: population .* give one name at a time"),
+    # texts and truth values as numbers
+    "dt": (lambda: jn.build(described(), 1, "0.1"), "dt must be .* number above 0 ms; got '0.1'"),
+    "true dt": (lambda: jn.build(described(), 1, True), "dt must be .*; got True"),
+    "duration": (lambda: jn.simulate(E.model, "100", dt=0.1), "duration must be .*; got '100'"),
+    # a number per neuron or per step
+    "f-I": (
+        lambda: jn.simulate(E.model, np.linspace(0, 9, 20), dt=0.1),
+        r"2 ms.*current=.*:, None",
+    ),
+    "n of them": (lambda: jn.simulate(E.model, [1, 3, 2], dt=0.1, n=3), "3 neurons and 3 time st"),
+    "of a network": (lambda: jn.simulate(SMALL, 0.4, inputs={"E": range(4)}), "4 neurons and 4 t"),
+    "turned": (lambda: jn.simulate(SMALL, 0.6, inputs={"E": np.ones((4, 6))}), "transpose it"),
+    "constants": (
+        lambda: jn.simulate(SMALL, 9.0, inputs={"E": np.ones(4)}),
+        "a jn.stimuli.Current",
+    ),
+    "lengths": (
+        lambda: jn.simulate(E.model, 1.0, dt=0.1, n=3, current=[1, 2]),
+        r"shape \(3,\); got",
+    ),
+    "twice": (lambda: jn.simulate(E.model, [1, 2], dt=0.1, current=1.0), "give the current once"),
+    "its own": (lambda: jn.simulate(SMALL, 1.0, current=1.0), "current belong to a bare neuron"),
+    # delays
+    "tail": (lambda: built(delay=jn.Normal(1.5, 0.75)), "reaches down to -3.25.*low=0.1"),
+    "tail above 0": (lambda: built(delay=jn.LogNormal(-3.0, 0.5)), "reaches down to 0.002"),
+    "from 0": (lambda: built(delay=jn.Uniform(0.0, 2.0)), "at least one time step .0.1 ms"),
+    "drawn in s": (lambda: built(delay=jn.Uniform(0.001, 0.002)), "delay must be .* not in s"),
+    "computed in s": (lambda: built(delay=lambda i, j: 0.001 + 0 * i), "at most 0.001 ms.*in s"),
+    "true": (lambda: jn.simulate(E.model, True, dt=0.1), "duration must be .*; got True"),
+}
+
+
+@pytest.mark.parametrize(("make", "message"), REFUSED.values(), ids=REFUSED.keys())
+def test_refused(make, message):
+    with pytest.raises(ValueError, match=f"(?s){message}"):
+        make()
+
+
+def test_what_is_meant_is_built():
+    delays = (jn.Normal(1.5, 0.75, low=0.05), jn.LogNormal(0.5, 0.5), lambda i, j: 0.5 * (i != j))
+    for delay in delays:
+        assert built(delay=delay).connections("E->E").delay.min() >= 0.1
+
+
+def test_a_constant_current_per_neuron_is_an_f_i_curve():
+    currents = np.array([0.0, 600.0, 300.0])
+    got = jn.simulate(E.model, 60.0, dt=0.1, current=currents)
+    want = jn.simulate(E.model, np.tile(currents, (600, 1)), dt=0.1)
+    assert got.populations == {"neurons": 3}
+    np.testing.assert_array_equal(got.events("neurons"), want.events("neurons"))
+    assert list(np.unique(got.events("neurons")[1])) == [1]
+
+
+def test_what_was_not_recorded_says_how_to_record_it(tmp_path):
+    run = jn.simulate(SMALL, 0.3, record=jn.Record(variables={"E": "v"}))
+    for ask, message in (
+        (lambda r: r.traces["I"], "The known ones: 'E'.*jn.Record.variables={'I': ...}"),
+        (lambda r: r.traces["E"]["w"], "known ones: 'v'.*variables={'E': .'v', 'w'.}"),
+        (lambda r: r.traces["v"], r"'v' is of 'E': \['E'\]\['v'\]"),
+        (lambda r: r.counts["E"], "jn.Record.rates=True"),
+        (lambda r: r.weights["E->E"], "weights={'E->E': ...}"),
+        (lambda r: r.rate(["E", "I"]), "give one name at a time"),
+        (lambda r: r.events(E), "got a Population: give its name, 'E'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ask(run)
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .*absent; make it first"):
+        run.save(tmp_path / "absent" / "run.npz")
+    assert isinstance(run.traces, dict)
+    assert len(jax.tree.leaves(run.traces)) == 1
+    again = pickle.loads(pickle.dumps(run.traces))
+    with pytest.raises(KeyError, match="known ones: 'v'"):
+        again["E"]["w"]
