@@ -1,5 +1,6 @@
 """Compiles the loop once per shape and record, and keeps what was compiled."""
 
+import dataclasses
 import logging
 import time
 from collections import OrderedDict
@@ -10,6 +11,7 @@ import jax.numpy as jnp
 
 from ..network import Network, NetworkState
 from ._record import Record
+from ._same_function import meaning
 from ._scan import scan_turns
 
 # Fewer copies of a loop carry, and 512-bit vectors where the CPU has them. Both keep
@@ -56,7 +58,8 @@ def program(args: tuple, room: int, record: Record) -> tuple[Any, float]:
         (x.shape, x.dtype, getattr(x, "weak_type", False), getattr(x, "sharding", None))
         for x in leaves
     )
-    key = (structure, shapes, room, record)
+    plain = dataclasses.replace(record, function=None)
+    key = (structure, shapes, room, plain, meaning(record.function))
     if key in _programs:
         _programs.move_to_end(key)
         return _programs[key], 0.0

@@ -38,7 +38,9 @@ class Record(Named):
     population; `lfp`: populations whose LFP proxy [pA] is sampled, the sum over the receptors of
     the mean absolute synaptic current. A sampled v at a spike is the value before the reset;
     currents are those at the start of the next step.
-    Pass the same function object again to reuse the compiled program.
+    A function written anew, such as a lambda in a loop, finds its compiled program if its code and
+    what it uses from outside (numbers, arrays, other such functions) are the same; one that uses
+    lists, dicts or objects compiles again unless it is the same object.
 
     Of plastic projections: `weights`, which of `net.weights` are sampled, `{"E->E": ...}` for
     all, or numbers, a slice or a mask as for neurons, in the order of `net.connections(name)`;
