@@ -9,7 +9,7 @@ import functools
 import inspect
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, NamedTuple, Self, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from jax.core import Tracer
@@ -194,7 +194,7 @@ def check_arguments(
 
     `absent` says what to use instead of some that a user may look for.
     """
-    if takes.free or not (args or named):  # nothing is given where a value is copied or unpickled
+    if takes.free:
         return
     listed = [*takes.positional, *sorted(takes.names - set(takes.positional))]
     for name in named:
@@ -220,17 +220,19 @@ F = TypeVar("F", bound=Callable)
 
 
 def names_checked(**absent: str) -> Callable[[F], F]:
-    """Makes unknown and missing arguments of a function a `ValueError` that lists the known.
+    """Makes unknown and missing arguments of a function or method a `ValueError` with the known.
 
     `absent` says what to use instead of some that a user may look for.
     """
 
     def decorated(function: F) -> F:
-        takes = _takes(inspect.signature(function).parameters.values())
+        given = [*inspect.signature(function).parameters.values()]
+        own = int(given[0].name == "self")
+        takes = _takes(given[own:])
 
         @functools.wraps(function)
         def call(*args: Any, **named: Any) -> Any:
-            check_arguments(function.__name__, takes, args, named, absent)
+            check_arguments(function.__name__, takes, args[own:], named, absent)
             return function(*args, **named)
 
         return cast(F, call)
@@ -244,9 +246,9 @@ class Named(metaclass=Documented):
     Its text is short: the fields that differ from their defaults, arrays by their size.
     """
 
-    def __new__(cls, *args: Any, **named: Any) -> Self:
+    @classmethod
+    def _check_arguments(cls, args: tuple, named: Mapping[str, Any]) -> None:
         check_arguments(cls.__name__.removeprefix("Drawn"), takes_of(cls), args, named, {})
-        return super().__new__(cls)
 
     def __repr__(self) -> str:
         return with_fields(self)

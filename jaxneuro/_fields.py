@@ -119,11 +119,11 @@ class Model(eqx.Module, metaclass=DocumentedModule):
 
     absent: ClassVar[Mapping[str, str]] = {}
 
-    def __new__(cls, *args: Any, **named: Any) -> "Model":
+    @classmethod
+    def _check_arguments(cls, args: tuple, named: Mapping[str, Any]) -> None:
         if not inspect.isabstract(cls):
             takes = takes_of(cls)  # pyright: ignore[reportArgumentType]
             check_arguments(cls.__name__, takes, args, named, cls.absent)
-        return eqx.Module.__new__(cls)
 
     def __init_subclass__(cls) -> None:
         for name, field in vars(cls).items():

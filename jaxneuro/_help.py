@@ -16,8 +16,17 @@ else:
 class Documented(type):
     """The type of public classes: `help` shows public names, and arguments with their defaults.
 
-    Types of arguments are in the text of each class, where their units and ranges are too.
+    Types of arguments are in the text of each class, where their units and ranges are too. A class
+    with `_check_arguments` has the arguments of every call checked, not those of copies.
     """
+
+    if not TYPE_CHECKING:  # it would hide the arguments of every class
+
+        def __call__(cls, *args, **named):
+            check = getattr(cls, "_check_arguments", None)
+            if check is not None:
+                check(args, named)
+            return super().__call__(*args, **named)
 
     def __dir__(cls) -> list[str]:
         return [name for name in type.__dir__(cls) if not name.startswith("_")]

@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from .._arrays import as_array
-from .._checks import unknown
+from .._checks import names_checked, unknown
 from .._help import DocumentedModule
 from .._text import counted, megabytes
 from ..numerics import seed_of
@@ -132,6 +132,7 @@ class Network(eqx.Module, metaclass=DocumentedModule):
                 return number, group.span(index)
         raise unknown("population", name, self.populations)
 
+    @names_checked()
     def read(self, state: NetworkState, name: str, variable: str) -> jax.Array:
         """A state variable of a population, projection, ... by name, one number per neuron.
 
@@ -146,6 +147,7 @@ class Network(eqx.Module, metaclass=DocumentedModule):
             return _read_laid(self, state, name, variable)
         return _read(self, state, name, variable)
 
+    @names_checked()
     def variables(self, state: NetworkState, name: str) -> tuple[str, ...]:
         """The state variables of a name that are numbers: those that can be recorded.
 
@@ -171,6 +173,7 @@ class Network(eqx.Module, metaclass=DocumentedModule):
         """
         return sharing(self, name)
 
+    @names_checked()
     def connections(self, name: str, state: NetworkState | None = None) -> Connections:
         """The connections of a projection or a coupling as NumPy arrays.
 
@@ -199,6 +202,7 @@ class Network(eqx.Module, metaclass=DocumentedModule):
         """
         return weights_now(self, state, name, variable)
 
+    @names_checked()
     def settled(self, state: NetworkState, name: str) -> NetworkState:
         """The state with all rows of a plastic projection brought up to date.
 
@@ -297,6 +301,7 @@ class Network(eqx.Module, metaclass=DocumentedModule):
         """
         return set_values(self, name, values)
 
+    @names_checked()
     def init(self, key: Any) -> NetworkState:
         """The state at t = 0; `key` is an integer or a JAX key, and the run's only seed."""
         seed = as_array(seed_of(key))

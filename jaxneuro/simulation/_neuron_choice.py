@@ -1,5 +1,6 @@
 """Which neurons or synapses are recorded: a value that can be hashed before there is a network."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -91,3 +92,17 @@ def _numbers(label: str, x: np.ndarray, value: Any) -> Chosen:
 
 def _whole(x: Any) -> bool:
     return isinstance(x, int | np.integer) and not isinstance(x, bool)
+
+
+def by_name(field: str, value: Any, example: str) -> Mapping[str, Any]:
+    """A field of `Record` that maps names, checked; `example` shows how."""
+    of = "projections" if field.startswith("weight") else "populations or projections"
+    how = f"Record: {field} must map names of {of}, e.g. {field}={example}"
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{how}; got {value!r}")
+    for key in value:
+        if not isinstance(key, str):
+            name = getattr(key, "name", None)
+            hint = f" (its name is {name!r})" if isinstance(name, str) else ""
+            raise ValueError(f"{how}; got the key {key!r}{hint}")
+    return value

@@ -12,7 +12,7 @@ from .._checks import Named, check_count, check_known
 from .._text import with_fields
 from ..network import Network, NetworkState, Output, variable_holder
 from ._html import html_of_record
-from ._neuron_choice import Chosen, chosen
+from ._neuron_choice import Chosen, by_name, chosen
 from ._population_signals import lattice_mean, lfp_proxy
 from ._spikes import count_bits
 from ._weight_samples import (
@@ -85,7 +85,7 @@ class Record(Named):
                 f"{self.function!r}"
             )
         variables, means = (_names(k, getattr(self, k)) for k in ("variables", "means"))
-        _mapping("neurons", self.neurons)
+        by_name("neurons", self.neurons, "{'E': [0, 1]}")
         for name in self.neurons:
             check_known("recorded population or projection", name, variables)
         neurons = {k: chosen(f"Record: neurons of {k!r}", v) for k, v in self.neurons.items()}
@@ -235,16 +235,8 @@ class _FrozenDict(dict):
         return hash(tuple(sorted(self.items())))
 
 
-def _mapping(field: str, value: Any) -> None:
-    if not isinstance(value, Mapping):
-        raise ValueError(
-            f"Record: {field} must map names of populations or projections, e.g. "
-            f"variables={{'E': 'v'}}; got {value!r}"
-        )
-
-
 def _names(field: str, value: Any) -> dict[str, tuple[str, ...]]:
-    _mapping(field, value)
+    by_name(field, value, "{'E': 'v'}")
     return {name: _texts(f"{field} of {name!r}", texts) for name, texts in value.items()}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import check_count, check_known
+from .._checks import check_count, check_known, names_checked
 from .._help import Documented
 from .._text import counted
 from ..network import Network, NetworkState
@@ -85,6 +85,7 @@ class Result(metaclass=Documented):
         """Biological time at which the run started [ms]."""
         return self.first_step * self.dt
 
+    @names_checked()
     def events(
         self, name: str, start: float | None = None, stop: float | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -102,6 +103,7 @@ class Result(metaclass=Documented):
         inside = in_window(times, *self._window(start, stop))
         return times[inside], neurons[inside]
 
+    @names_checked()
     def neurons_at(self, name: str, step: int) -> np.ndarray:
         """The neurons of a population that spiked in a step, ascending.
 
@@ -117,6 +119,7 @@ class Result(metaclass=Documented):
             )
         return lookup.neurons_at(k)
 
+    @names_checked()
     def times_of(self, name: str, neuron: int) -> np.ndarray:
         """The spike times [ms] of one neuron of a population, ascending.
 
@@ -130,6 +133,7 @@ class Result(metaclass=Documented):
             )
         return spike_times(lookup.steps_of(i), self.first_step, self.dt)
 
+    @names_checked()
     def rate(self, name: str, start: float | None = None, stop: float | None = None) -> float:
         """Mean rate of a population [Hz] over the run, or from `start` to `stop` [ms].
 
@@ -145,6 +149,7 @@ class Result(metaclass=Documented):
         spikes = (self._events(name) if whole else self.events(name, start, stop))[0].size
         return float(to_hz(spikes, n, last - first))
 
+    @names_checked()
     def history(self, name: str) -> dict[str, np.ndarray]:
         """All that was sampled of a population or projection, with its times.
 

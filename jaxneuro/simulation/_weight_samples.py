@@ -9,7 +9,7 @@ import numpy as np
 
 from .._checks import check_bounds, check_count, is_traced
 from ..network import Network, NetworkState, plastic_pathway
-from ._neuron_choice import chosen
+from ._neuron_choice import by_name, chosen
 
 
 class Bins(NamedTuple):
@@ -24,13 +24,13 @@ def chosen_weights(value: Any) -> dict[str, Any]:
     """`Record.weights` as values that can be hashed: by projection a `Chosen`, or `...` for all."""
     return {
         name: which if which is ... else chosen(_label(name), which, "synapse")
-        for name, which in _mapping("weights", value, "...").items()
+        for name, which in by_name("weights", value, "{'E->E': ...}").items()
     }
 
 
 def histogram_bins(value: Any) -> dict[str, Bins]:
     """`Record.weight_histograms` as values that can be hashed: by projection its `Bins`."""
-    given = _mapping("weight_histograms", value, "50")
+    given = by_name("weight_histograms", value, "{'E->E': 50}")
     return {name: _bins(name, bins) for name, bins in given.items()}
 
 
@@ -120,15 +120,6 @@ def _counted(w: jax.Array, edges: Any) -> jax.Array:
 
 def _label(name: str) -> str:
     return f"Record: weights of {name!r}"
-
-
-def _mapping(field: str, value: Any, example: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise ValueError(
-            f"Record: {field} must map names of projections, e.g. "
-            f"{field}={{'E->E': {example}}}; got {value!r}"
-        )
-    return value
 
 
 def _bins(name: str, value: Any) -> Bins:

@@ -132,3 +132,15 @@ def test_what_was_not_recorded_says_how_to_record_it(tmp_path):
     again = pickle.loads(pickle.dumps(run.traces))
     with pytest.raises(KeyError, match="known ones: 'v'"):
         again["E"]["w"]
+
+
+def test_a_population_where_a_record_needs_its_name():
+    cells = jn.Population("E", 10, jn.neurons.LIF())
+    for field in ("variables", "means", "neurons", "weights", "weight_histograms"):
+        with pytest.raises(ValueError, match=f"{field} must map names .*its name is 'E'"):
+            jn.Record(**{field: {cells: "v"}})
+
+
+def test_a_value_made_of_nothing_says_what_it_needs():
+    with pytest.raises(ValueError, match="Normal needs mean and sd"):
+        jn.Normal()
