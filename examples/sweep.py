@@ -1,21 +1,20 @@
 # %% [markdown]
 # Sweeps: the f-I curve of a neuron as one population with a current of its own per neuron, and
-# a network's rate over two parameters by `vmap`, where all networks share one table of
-# connections.
+# a network's rate over two parameters by `jn.sweep`, on all cores, where all networks share one
+# table of connections.
 # Run it: `python examples/sweep.py [--neurons 1000] [--points 8] [--out sweep.png]`
 
 # %%
 import argparse
+import os
 import time
 
-import jax
-import jax.numpy as jnp
 import matplotlib
 import numpy as np
 
 import jaxneuro as jn
 
-jn.configure_cpu()
+jn.configure_cpu(threads=os.cpu_count(), xla_threads=os.cpu_count())  # chunks on all cores
 matplotlib.use("agg")
 from matplotlib import pyplot as plt  # noqa: E402
 from matplotlib.colors import LogNorm  # noqa: E402
@@ -63,18 +62,18 @@ net = jn.build(jn.Description(populations, projections, stimuli), key=1, dt=0.1)
 record, steps, settle = jn.Record(spikes=False, rates=True), 5000, 1000
 
 
-def rate(net: jn.Network, gain: jax.Array, drive: jax.Array) -> jax.Array:
+def rate(gain, drive):
+    swept = net
     for k in sizes:
-        net = net.set(f"I->{k}", gain=gain).set(f"drive {k}", amplitude=drive)
-    recorded = jn.scan(net, net.init(0), steps, record=record)[1]
-    return recorded.counts["E"][settle:].sum() / (sizes["E"] * (steps - settle) * 1e-4)
+        swept = swept.set(f"I->{k}", gain=gain).set(f"drive {k}", amplitude=drive)
+    recorded = jn.scan(swept, swept.init(0), steps, record=record)[1]
+    spikes = recorded.counts["E"][settle:].sum()
+    return {"rate": spikes / (sizes["E"] * (steps - settle) * 1e-4)}
 
 
-gains, drives = jnp.linspace(0.2, 2.0, args.points), jnp.linspace(120.0, 400.0, args.points)
-over_drives = jax.vmap(rate, (None, None, 0))
-sweep = jax.jit(jax.vmap(over_drives, (None, 0, None)))
+gains, drives = np.linspace(0.2, 2.0, args.points), np.linspace(120.0, 400.0, args.points)
 start = time.perf_counter()
-rates = np.asarray(sweep(net, gains, drives))
+rates = jn.sweep(rate, {"gain": gains, "drive": drives})["rate"]
 print(f"{rates.size} networks of {net.n_neurons:,} neurons, {steps * net.dt:g} ms each: ", end="")
 print(f"{time.perf_counter() - start:.1f} s with the compilation")
 scale = LogNorm(0.5, max(rates.max(), 1.0), clip=True)

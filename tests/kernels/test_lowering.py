@@ -70,7 +70,7 @@ def loss(gain, drive, net, state):
 
 
 def nested(f):
-    """Over both numbers, one `vmap` in the other: as `examples/sweep.py` does it."""
+    """Over both numbers, one `vmap` in the other."""
     return jax.vmap(jax.vmap(f, (None, 0, None, None)), (0, None, None, None))
 
 
