@@ -69,6 +69,8 @@ figure = jn.plot.lattice(
     scale=(-70.0, -50.0),
     title=", ".join(f"{t:.0f}" for t in result.sample_times[moments.astype(int)]) + " ms",
 )
+figure.axes[0].set(xlabel="axis 1 to the right, axis 0 up", ylabel="one moment after the other")
+figure.axes[0].set_yticks([])
 figure.savefig(out.with_suffix(".png"), dpi=200)
 jn.plot.lattice_movie(
     v[::2],
