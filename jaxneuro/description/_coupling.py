@@ -45,8 +45,8 @@ class Coupling(Named):
 
     **Raises** `ValueError` for a conductance that is negative or in SI units, a release without a
     synapse or the reverse; from `Description`, a symmetric coupling by a rule with a fixed number
-    of connections within a population; from `build`, gap junctions of neurons without a voltage, and those of
-    which a neuron has more in all than is stable at the time step.
+    of connections within a population; from `build`, gap junctions of neurons without a voltage,
+    and those of which a neuron has more in all than is stable at the time step.
 
     **Source** Hahne et al. (2015), doi:10.3389/fninf.2015.00022, on gap junctions with voltages of
     the last step and with iterations.
