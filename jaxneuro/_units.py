@@ -100,10 +100,11 @@ def _check_membranes(model: str, given: dict[str, tuple[Any, str]]) -> None:
         if c not in given or g not in given:
             continue
         (capacitance, unit), (leak, per) = given[c], given[g]
-        many, least = largest(capacitance), largest(leak)
-        if (unit, per) != ("pF", "nS") or many is None or least is None:
+        many, leaks = largest(capacitance), concrete(leak)
+        if (unit, per) != ("pF", "nS") or many is None or leaks is None or leaks.size == 0:
             continue
-        tau = many / float(np.min(concrete(leak)))
+        least = float(leaks.min())
+        tau = many / least if least > 0.0 else 0.0
         if 0.0 < tau < _FASTEST:
             raise ValueError(
                 f"{model}: {c} must be in pF and {g} in nS; got {many:.4g} and {least:.4g}, a "

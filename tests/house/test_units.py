@@ -155,7 +155,7 @@ def test_traced_numbers_are_not_checked():
     small = np.float32(0.02)
     assert jax.jit(lambda tau: LIF(tau_m=tau).tau_m)(small) == small
     assert jax.grad(lambda tau: LIF(tau_m=tau).tau_m)(small) == 1.0
-    assert jax.vmap(lambda v: LIF(v_th=v).v_th)(-small[None])[0] == -small
+    assert jax.vmap(lambda v: LIF(v_th=v).v_th)(np.array([-small]))[0] == -small
 
 
 @pytest.mark.parametrize("name", CASES)
