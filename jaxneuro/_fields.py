@@ -9,7 +9,7 @@ import dataclasses
 import inspect
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, TypeAlias
 
 import equinox as eqx
@@ -20,6 +20,7 @@ import numpy as np
 from ._arrays import as_array
 from ._checks import check_arguments, check_bounds, is_traced, takes_of
 from ._help import DocumentedModule
+from ._units import check_model_units, largest, least_of
 
 # The type of a parameter field: it takes any number or array and holds an array.
 Parameter: TypeAlias = Any
@@ -61,18 +62,21 @@ def param(
     at_least: float | None = None,
     at_most: float | None = None,
     on_grid: bool = False,
+    least: float | None = None,
 ) -> Any:
     """A parameter of a model: a leaf of shape `()` (one number for all) or `(n,)`.
 
     **Fields** `default` value; `unit` its unit; `above`, `at_least`, `at_most` the range, checked
     when a model is made; `on_grid` whether it is a duration that must be a whole number of time
-    steps, checked by `build`.
+    steps, checked by `build`; `least` the size below which a number other than 0 is in another
+    unit, such as 0.02 for 20 ms (None: that of the unit; 0.0: any size may be meant).
 
     **Raises** `ValueError` (when a model is made) for a value that is not a finite
-    number inside the range.
+    number inside the range, or is far too small for its unit.
     """
     checks = {"unit": unit, "above": above, "at_least": at_least, "at_most": at_most}
-    metadata = {"checks": checks, "on_grid": on_grid}
+    least = least_of(unit, on_grid) if least is None else least
+    metadata = {"checks": checks, "on_grid": on_grid, "least": least}
     if default is dataclasses.MISSING:
         return eqx.field(converter=_Named(_as_leaf), metadata=metadata)
     return eqx.field(converter=_Named(_as_leaf), default=default, metadata=metadata)
@@ -113,8 +117,9 @@ class Model(eqx.Module, metaclass=DocumentedModule):
 
     `absent` says what to use instead of a parameter that a class does not have, by its name.
 
-    **Raises** `ValueError` for a parameter that is not finite, out of its range, or
-    of more than one axis, for one that the class does not have, and for one that is missing.
+    **Raises** `ValueError` for a parameter that is not finite, out of its range, far too small for
+    its unit, or of more than one axis, for one that the class does not have, and for one that is
+    missing.
     """
 
     absent: ClassVar[Mapping[str, str]] = {}
@@ -146,6 +151,7 @@ class Model(eqx.Module, metaclass=DocumentedModule):
                     f"got shape {np.shape(value)}"
                 )
             check_bounds(name, value, **field.metadata["checks"])
+        check_model_units(type(self).__name__, _with_units(self))
 
     def __repr__(self) -> str:
         parts = []
@@ -157,6 +163,20 @@ class Model(eqx.Module, metaclass=DocumentedModule):
             if value is not None:
                 parts.append(f"{field.name}={shown}")
         return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def _with_units(model: Model) -> Iterator[tuple[str, Any, str, float]]:
+    """Names, values, units and least sizes of the parameters that are numbers."""
+    for field in parameters(type(model)):
+        value = getattr(model, field.name)
+        if not isinstance(value, Model):
+            yield field.name, value, field.metadata["checks"]["unit"], field.metadata["least"]
+
+
+def potentials(model: Model) -> list[float]:
+    """The parameters of a model in mV that are known, the largest of each."""
+    found = (largest(value) for _, value, unit, _ in _with_units(model) if unit == "mV")
+    return [x for x in found if x is not None]
 
 
 def _check_kind(model: Model, field: dataclasses.Field) -> None:

@@ -142,6 +142,7 @@ class Synapse(Model):
     A receptor with several kinds of input names them in `ports`: its `arrivals` are then
     `(ports, n)`, in their order; a projection has `synapses.Into(receptor, port)` as its synapse.
     `weight_sign` says that weights must be at least 0 (1) or at most 0 (-1); 0 allows both.
+    `weight_unit`, `"pA"` or `"nS"`, has weights in SI units refused; `""` refuses none.
     `state_bounds` says between what start values and other values that are set must lie,
     `{"r": (0.0, 1.0)}`: None for no bound, the name of a field, `"kinetics.highest"`, for its
     number, and `int` as a third entry for whole numbers.
@@ -149,6 +150,7 @@ class Synapse(Model):
 
     ports: ClassVar[tuple[str, ...]] = ()
     weight_sign: ClassVar[int] = 0
+    weight_unit: ClassVar[str] = ""
     state_bounds: ClassVar[Mapping[str, tuple]] = {}
 
     @abstractmethod

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._checks import check_bounds
+from .._units import check_unit
 
 # alpha = sqrt(2) |zeta(1/2)|, which shifts threshold and reset under coloured noise.
 _ALPHA = np.sqrt(2.0) * 1.4603545088095868
@@ -43,7 +44,8 @@ def siegert(
     give a rate above 1e-300 Hz.
 
     **Raises** `ValueError` for values that are not finite, a `sigma`, `t_ref` or `tau_syn` below
-    0, a `tau_m` that is not above 0, or a reset that is not below the threshold.
+    0, a `tau_m` that is not above 0, a reset that is not below the threshold, or times in s and
+    potentials in V.
 
     **Source** Siegert (1951), doi:10.1103/PhysRev.81.617; Brunel (2000),
     doi:10.1023/A:1008925309027; `tau_syn`: Fourcaud and Brunel (2002),
@@ -85,7 +87,8 @@ def cv_diffusion(
     threshold, and nan below it, where there are no spikes.
 
     **Raises** `ValueError` for values that are not finite, a `sigma` or `t_ref` below 0, a
-    `tau_m` that is not above 0, or a reset that is not below the threshold.
+    `tau_m` that is not above 0, a reset that is not below the threshold, or times in s and
+    potentials in V.
 
     **Source** Brunel (2000), appendix, doi:10.1023/A:1008925309027.
     """
@@ -121,6 +124,9 @@ def _arguments(
     check_bounds("v_reset", v_reset, "mV")
     check_bounds("t_ref", t_ref, "ms", at_least=0.0)
     check_bounds("tau_syn", tau_syn, "ms", at_least=0.0)
+    for name, value in (("tau_m", tau_m), ("t_ref", t_ref), ("tau_syn", tau_syn)):
+        check_unit(name, value, "ms", 0.006 if name != "tau_m" else None)
+    _check_volts(v_th, v_reset)
     given = (mu, sigma, tau_m, v_th, v_reset, t_ref, tau_syn)
     try:
         mu, sigma, tau_m, v_th, v_reset, t_ref, tau_syn = np.broadcast_arrays(
@@ -135,6 +141,12 @@ def _arguments(
     noisy = sigma > 0
     spread, shift = np.where(noisy, sigma, 1.0), 0.5 * _ALPHA * np.sqrt(tau_syn / tau_m)
     return (v_th - mu) / spread + shift, (v_th - v_reset) / spread, noisy, tau_m, t_ref
+
+
+def _check_volts(v_th: ArrayLike, v_reset: ArrayLike) -> None:
+    """Raises `ValueError` for a threshold and a reset that are both in volts."""
+    if np.size(v_th) and np.size(v_reset):
+        check_unit("v_th and v_reset", np.array([np.max(v_th), np.min(v_reset)]), "mV")
 
 
 def _constant_drive(

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._checks import check_bounds
+from .._units import check_unit
 from ._diffusion import siegert
 
 # No neuron is as fast [Hz]: rates that reach this have diverged.
@@ -33,7 +34,7 @@ def input_moments(
     take.
 
     **Raises** `ValueError` for shapes that do not fit, values that are not finite, a rate or
-    in-degree below 0, or a `tau_m` that is not above 0.
+    in-degree below 0, or a `tau_m` that is not above 0 or in s.
 
     **Source** Brunel (2000), doi:10.1023/A:1008925309027.
     """
@@ -41,6 +42,7 @@ def input_moments(
     p = K.shape[0]
     nu = _per_population("rates", rates, p, "Hz", at_least=0.0) * 1e-3
     tau = _per_population("tau_m", tau_m, p, "ms", above=0.0)
+    check_unit("tau_m", tau, "ms")
     ext = _per_population("external_rate", external_rate, p, "Hz", at_least=0.0) * 1e-3
     jump = _per_population("external_weight", external_weight, p, "mV")
     rest = _per_population("e_l", e_l, p, "mV")

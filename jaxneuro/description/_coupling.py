@@ -13,7 +13,7 @@ from ..synapses import Direct
 from ._part import Part, as_part, check_ends
 from ._population import numbers, start_values
 from ._projection import Projection
-from ._receptors import check_receptor
+from ._receptors import check_receptor, check_weight_unit
 
 _ONE_STEP = 1.0  # ms; a delay for the drawing of connections, which nothing reads
 
@@ -43,10 +43,10 @@ class Coupling(Named):
     `name` (default "source~target"). `dataclasses.replace` keeps the `name` and the `symmetric` of
     the old coupling, also where they were defaults: give them anew with other ends or another kind.
 
-    **Raises** `ValueError` for a negative conductance, a release without a synapse or the reverse;
-    from `Description`, a symmetric coupling by a rule with a fixed number of connections
-    within a population; from `build`, gap junctions of neurons without a voltage, and those of
-    which a neuron has more in all than is stable at the time step.
+    **Raises** `ValueError` for a conductance that is negative or in SI units, a release without a
+    synapse or the reverse; from `Description`, a symmetric coupling by a rule with a fixed number
+    of connections within a population; from `build`, gap junctions of neurons without a voltage,
+    and those of which a neuron has more in all than is stable at the time step.
 
     **Source** Hahne et al. (2015), doi:10.3389/fninf.2015.00022, on gap junctions with voltages of
     the last step and with iterations.
@@ -85,6 +85,8 @@ class Coupling(Named):
         object.__setattr__(self, "gain", gain)
         object.__setattr__(self, "initial", start_values(label, self.initial))
         object.__setattr__(self, "weight", self.drawn().weight)
+        unit = "nS" if self.synapse is None else self.synapse.weight_unit
+        check_weight_unit(label, unit, self.weight, gain)
         if not self.rule.stored:
             raise ValueError(
                 f"{label}: the connections of a coupling are stored, every step reads all of them; "

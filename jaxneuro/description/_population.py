@@ -7,10 +7,14 @@ from typing import Any
 import numpy as np
 
 from .._checks import Named, check_count, check_kind, check_name, check_size
-from .._fields import check_lengths
+from .._fields import check_lengths, potentials
 from .._types import Neuron
+from .._units import check_start
 from ..numerics import Distribution
 from ..space import Free, Layout
+
+# The first and the last quantile that is drawn for a start value.
+_EXTREMES = np.array([2.0**-24, 1.0 - 2.0**-24])
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -23,7 +27,7 @@ class Population(Named):
     `positions` [um] a layout from `jn.space` (`Grid`, `UniformBox`) or an array `(n, d)`, or None.
 
     **Raises** `ValueError` for a wrong name, size or model, an array of the wrong length, or a
-    layout that cannot place n neurons.
+    layout that cannot place n neurons, or for start values in volts.
     """
 
     name: str
@@ -41,6 +45,7 @@ class Population(Named):
         initial = start_values(label, self.initial)
         for k, v in initial.items():
             self._check_length(f"{label}: initial {k}", v)
+            check_start(f"{label}: initial {k}", potentials(self.model), k, sizes(v))
         object.__setattr__(self, "initial", initial)
         if self.positions is not None:
             given = self.positions
@@ -79,3 +84,10 @@ def numbers(what: str, value: Any) -> Any:
         ) from None
     check_size(what, x)
     return float(x) if x.ndim == 0 else x
+
+
+def sizes(value: Any) -> Any:
+    """The numbers that a value may have, the extremes of a distribution; None if not known."""
+    if isinstance(value, Distribution):
+        return value.quantile(_EXTREMES)
+    return value if isinstance(value, float | np.ndarray) else None

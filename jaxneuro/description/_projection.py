@@ -14,7 +14,7 @@ from ..release import Spikes
 from ..space import ByDistance, Profile, SpatialValue
 from ._part import Part, as_part, check_ends
 from ._population import numbers, start_values
-from ._receptors import check_receptor
+from ._receptors import check_receptor, check_weight_unit
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -46,8 +46,9 @@ class Projection(Named):
     computes is at least one step. A function gets the indices of many connections at once, is
     called more than once, and must give the same values each time.
 
-    **Raises** `ValueError` for a wrong kind of value, or one that is not finite; from `build`, for
-    delays that are drawn below half a time step, or computed so all of them.
+    **Raises** `ValueError` for a wrong kind of value, one that is not finite, or weights in SI
+    units; from `build`, for delays that are drawn below half a time step, or computed so all of
+    them.
     """
 
     source: str | Part
@@ -87,6 +88,8 @@ class Projection(Named):
         object.__setattr__(self, "gain", gain)
         if self.plasticity is not None:
             check_kind(f"{label}: plasticity", self.plasticity, Plasticity)
+        else:  # weights that change may start near 0
+            check_weight_unit(label, self.synapse.weight_unit, self.weight, gain)
         axonal = numbers(f"{label}: axonal", self.axonal)
         if not isinstance(axonal, float) or axonal < 0:
             raise ValueError(

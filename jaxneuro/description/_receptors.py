@@ -1,6 +1,13 @@
-"""Whether a projection names the port of a receptor that has several."""
+"""Whether a projection names the port of its receptor, and has weights in the unit of it."""
+
+from typing import Any
 
 from .._types import Synapse
+from .._units import check_unit, least_of
+from ._population import sizes
+
+# Conductances of single channels are above this [nS], those of a thousandth of one too.
+_LEAST_WEIGHT = 1e-6
 
 
 def check_receptor(label: str, synapse: Synapse) -> None:
@@ -11,3 +18,10 @@ def check_receptor(label: str, synapse: Synapse) -> None:
             f"{label}: {kind} has several inputs, {', '.join(map(repr, synapse.ports))}: name one "
             f"of them, synapse=jn.synapses.Into({kind}(...), {synapse.ports[0]!r})"
         )
+
+
+def check_weight_unit(label: str, unit: str, weight: Any, gain: float = 1.0) -> None:
+    """Raises `ValueError` for weights that are known and in SI units."""
+    values = sizes(weight) if unit and gain else None
+    if values is not None:
+        check_unit(f"{label}: weight", gain * values, unit, min(least_of(unit), _LEAST_WEIGHT))

@@ -13,7 +13,7 @@ from .._types import SpikeStimulus, Stimulus, Synapse
 from ..numerics import Distribution
 from ._part import Part, as_part, check_ends
 from ._population import numbers, start_values
-from ._receptors import check_receptor
+from ._receptors import check_receptor, check_weight_unit
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -32,7 +32,7 @@ class Stimulation(Named):
     neuron of the population or a distribution); `name` (default "Model->target").
 
     **Raises** `ValueError` for a value that is not a stimulus, a weight or synapse that is missing
-    or not allowed, a negative delay or start, or a stop before the start.
+    or not allowed, a weight in SI units, a negative delay or start, or a stop before the start.
     """
 
     target: str | Part
@@ -91,6 +91,7 @@ class Stimulation(Named):
                 f"{label}: weight must be one number, one per neuron or a distribution; got shape "
                 f"{np.shape(weight)}"
             )
+        check_weight_unit(label, self.synapse.weight_unit, weight)
         object.__setattr__(self, "weight", weight)
 
     @property

@@ -63,7 +63,7 @@ class ALIF(Neuron):
     v_reset: Parameter = param(-70.0, unit="mV")
     t_ref: Parameter = param(2.0, unit="ms", at_least=0.0, on_grid=True)
     tau_theta: Parameter = param(200.0, unit="ms", above=0.0)
-    beta: Parameter = param(2.0, unit="mV", at_least=0.0)
+    beta: Parameter = param(2.0, unit="mV", at_least=0.0, least=0.0)
     surrogate: Surrogate | None = None
 
     def __check_init__(self) -> None:

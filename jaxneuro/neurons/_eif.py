@@ -57,7 +57,7 @@ class EIF(Neuron):
     g_l: Parameter = param(10.0, unit="nS", above=0.0)
     e_l: Parameter = param(-65.0, unit="mV")
     v_th: Parameter = param(-59.9, unit="mV")
-    delta_t: Parameter = param(3.48, unit="mV", above=0.0)
+    delta_t: Parameter = param(3.48, unit="mV", above=0.0, least=0.005)
     v_reset: Parameter = param(-68.0, unit="mV")
     v_peak: Parameter = param(0.0, unit="mV")
     t_ref: Parameter = param(1.7, unit="ms", at_least=0.0, on_grid=True)

@@ -65,7 +65,7 @@ class EscapeRateLIF(StochasticNeuron):
     v_reset: Parameter = param(-70.0, unit="mV")
     t_ref: Parameter = param(2.0, unit="ms", at_least=0.0, on_grid=True)
     rho_0: Parameter = param(1 / 19, unit="1/ms", above=0.0)
-    delta_u: Parameter = param(4.0, unit="mV", above=0.0)
+    delta_u: Parameter = param(4.0, unit="mV", above=0.0, least=0.0)
 
     def init(self, n: int, stream: Stream) -> EscapeRateLIFState:
         v, step = jnp.full(n, self.e_l), jnp.zeros((), jnp.int32)

@@ -55,7 +55,7 @@ class FitzHughNagumo(Neuron):
 
     a: Parameter = param(0.7)
     b: Parameter = param(0.8, above=0.0)
-    tau: Parameter = param(12.5, unit="ms", above=0.0)
+    tau: Parameter = param(12.5, unit="ms", above=0.0, least=0.0)
     v_th: Parameter = param(1.0)
     method: Integrator = rk4
     surrogate: Surrogate | None = None

@@ -69,16 +69,16 @@ class GIF(StochasticNeuron):
     v_reset: Parameter = param(-55.0, unit="mV")
     t_ref: Parameter = param(4.0, unit="ms", at_least=0.0, on_grid=True)
     v_t_star: Parameter = param(-35.0, unit="mV")
-    delta_v: Parameter = param(0.5, unit="mV", above=0.0)
+    delta_v: Parameter = param(0.5, unit="mV", above=0.0, least=0.0)
     lambda_0: Parameter = param(1.0, unit="Hz", above=0.0)
     tau_stc_1: Parameter = param(57.8, unit="ms", above=0.0)
     q_stc_1: Parameter = param(0.0, unit="pA")
     tau_stc_2: Parameter = param(218.2, unit="ms", above=0.0)
     q_stc_2: Parameter = param(0.0, unit="pA")
     tau_sfa_1: Parameter = param(53.8, unit="ms", above=0.0)
-    q_sfa_1: Parameter = param(0.0, unit="mV")
+    q_sfa_1: Parameter = param(0.0, unit="mV", least=0.0)
     tau_sfa_2: Parameter = param(640.0, unit="ms", above=0.0)
-    q_sfa_2: Parameter = param(0.0, unit="mV")
+    q_sfa_2: Parameter = param(0.0, unit="mV", least=0.0)
 
     @classmethod
     def cortical(cls) -> "GIF":

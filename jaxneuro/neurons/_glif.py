@@ -57,7 +57,7 @@ class GLIF(Neuron):
     v_th: Parameter = param(-51.68, unit="mV")
     t_ref: Parameter = param(3.8, unit="ms", at_least=0.0, on_grid=True)
     f_v: Parameter = param(0.2, at_least=0.0, at_most=1.0)
-    delta_v: Parameter = param(18.51, unit="mV")
+    delta_v: Parameter = param(18.51, unit="mV", least=0.0)
     k_1: Parameter = param(0.003, unit="1/ms", above=0.0)
     f_1: Parameter = param(1.0, at_least=0.0, at_most=1.0)
     delta_i_1: Parameter = param(-9.18, unit="pA")
@@ -65,7 +65,7 @@ class GLIF(Neuron):
     f_2: Parameter = param(1.0, at_least=0.0, at_most=1.0)
     delta_i_2: Parameter = param(-198.94, unit="pA")
     b_s: Parameter = param(0.009, unit="1/ms", above=0.0)
-    delta_theta_s: Parameter = param(0.37, unit="mV")
+    delta_theta_s: Parameter = param(0.37, unit="mV", least=0.0)
     a_v: Parameter = param(0.005, unit="1/ms")
     b_v: Parameter = param(0.09, unit="1/ms", above=0.0)
     surrogate: Surrogate | None = None

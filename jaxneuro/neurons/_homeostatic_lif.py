@@ -66,9 +66,9 @@ class HomeostaticLIF(Neuron):
     v_th: Parameter = param(-55.0, unit="mV")
     v_reset: Parameter = param(-70.0, unit="mV")
     t_ref: Parameter = param(2.0, unit="ms", at_least=0.0, on_grid=True)
-    eta: Parameter = param(0.05, unit="mV", at_least=0.0)
+    eta: Parameter = param(0.05, unit="mV", at_least=0.0, least=0.0)
     target: Parameter = param(5.0, unit="Hz", at_least=0.0)
-    theta_min: Parameter = param(-10.0, unit="mV", at_most=0.0)
+    theta_min: Parameter = param(-10.0, unit="mV", at_most=0.0, least=0.0)
     surrogate: Surrogate | None = None
 
     def __check_init__(self) -> None:

@@ -41,7 +41,7 @@ class Izhikevich(Neuron):
     c: Parameter = param(-65.0, unit="mV")
     d: Parameter = param(8.0)
     c_m: Parameter = param(1.0, above=0.0)
-    tau_m: Parameter = param(1.0, unit="ms", above=0.0)
+    tau_m: Parameter = param(1.0, unit="ms", above=0.0, least=0.0)
     v_th: Parameter = param(30.0, unit="mV")
     method: Integrator = forward_euler
     surrogate: Surrogate | None = None

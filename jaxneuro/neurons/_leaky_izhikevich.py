@@ -45,7 +45,7 @@ class LeakyIzhikevich(Neuron):
     d: Parameter = param(8.0)
     e_l: Parameter = param(-65.0, unit="mV")
     c_m: Parameter = param(100.0, above=0.0)
-    tau_m: Parameter = param(10.0, unit="ms", above=0.0)
+    tau_m: Parameter = param(10.0, unit="ms", above=0.0, least=0.0)
     v_th: Parameter = param(30.0, unit="mV")
     method: Integrator = forward_euler
     surrogate: Surrogate | None = None

@@ -5,6 +5,10 @@ from typing import Any
 import numpy as np
 
 from .._checks import as_number
+from .._units import hint
+
+# The shortest time step [ms]; one of 0.1 ms is 0.0001 in seconds.
+_SHORTEST = 0.001
 
 _TOLERANCE = 1e-6  # steps; float32 is this exact for a duration of 8 steps
 
@@ -14,6 +18,10 @@ def check_dt(dt: Any) -> float:
     value = as_number(dt)
     if not (np.isfinite(value) and value > 0):
         raise ValueError(f"dt must be a finite number above 0 ms; got {dt!r}")
+    if value < _SHORTEST * (1.0 - _TOLERANCE):
+        raise ValueError(
+            f"dt must be in ms, and at least {_SHORTEST:g}; got {dt!r}{hint(value, 'ms')}"
+        )
     return value
 
 
@@ -29,9 +37,12 @@ def steps_on_grid(name: str, duration: Any, dt: float, at_least: int = 0) -> np.
     off = ~(np.abs(x - n) <= slack)
     if off.any():
         k = np.floor(x[off].flat[0])
+        # No duration is as long as a step.
+        meant = f"{1e3 * raw[off].flat[0]:.4g}" if (np.abs(x) < 1.0).all() else ""
+        seconds = f". Times are in ms, not in s: did you mean {meant}?" if meant else ""
         raise ValueError(
             f"{name} must be a whole number of time steps of {dt:.10g} ms; got {_shown(raw[off])} "
-            f"ms, between {k * dt:.10g} and {(k + 1) * dt:.10g} ms"
+            f"ms, between {k * dt:.10g} and {(k + 1) * dt:.10g} ms{seconds}"
         )
     if (n < at_least).any():
         raise ValueError(

@@ -36,8 +36,8 @@ class VoltageRelease(Release):
     reads: ClassVar[str] = "voltage"
 
     t_max: Parameter = param(1.0, unit="mM", at_least=0.0)
-    v_half: Parameter = param(2.0, unit="mV")
-    slope: Parameter = param(5.0, unit="mV", above=0.0)
+    v_half: Parameter = param(2.0, unit="mV", least=0.0)
+    slope: Parameter = param(5.0, unit="mV", above=0.0, least=0.005)
 
     @classmethod
     def gaba_b(cls) -> "VoltageRelease":

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._checks import check_bounds, concrete, is_traced
 from .._fields import Model, _as_leaf, _Named, parameters
+from .._units import check_unit, least_of
 from ..kernels import LARGEST_MEAN
 from ..numerics import per_step
 from ._signal import Signal, check_shapes
@@ -32,7 +33,7 @@ def signal(
     the model is made, if the value is known then.
     """
     checks = {"unit": unit, "above": None, "at_least": at_least, "at_most": None}
-    metadata = {"checks": checks, "on_grid": False}
+    metadata = {"checks": checks, "on_grid": False, "least": least_of(unit)}
     if default is dataclasses.MISSING:
         return eqx.field(converter=_Named(_as_signal), metadata=metadata)
     return eqx.field(converter=_Named(_as_signal), default=default, metadata=metadata)
@@ -47,6 +48,8 @@ def check_signals(model: Model) -> None:
             name = f"{type(model).__name__}: {field.name}: the {type(value).__name__}"
             for bound in bounds:
                 check_bounds(name, bound, **field.metadata["checks"])
+            sizes = [np.max(np.abs(bound), initial=0.0) for bound in bounds]
+            check_unit(name, max(sizes), field.metadata["checks"]["unit"], field.metadata["least"])
 
 
 def prepare_signals(label: str, model: M, n: int, dt: float, key: Any) -> M:

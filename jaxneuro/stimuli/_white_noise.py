@@ -43,7 +43,7 @@ class WhiteNoise(Stimulus):
 
     mean: Parameter = param(unit="pA")
     sd: Parameter = param(unit="pA", at_least=0.0)
-    interval: Parameter = param(1.0, unit="ms", above=0.0, on_grid=True)
+    interval: Parameter = param(1.0, unit="ms", above=0.0, on_grid=True, least=0.0)
 
     def init(self, n: int, stream: Stream) -> WhiteNoiseState:
         noise = standard_normal(stream.bits(0), self.mean.dtype)

@@ -38,6 +38,7 @@ class Alpha(Synapse):
     (1999), doi:10.1007/s004220050570, for the update.
     """
 
+    weight_unit: ClassVar[str] = "pA"
     absent: ClassVar[Mapping[str, str]] = {
         "e_rev": "a current has no reversal potential, AlphaConductance has one"
     }

@@ -35,6 +35,7 @@ class AMPA(Synapse):
     """
 
     weight_sign: ClassVar[int] = 1
+    weight_unit: ClassVar[str] = "nS"
 
     tau_syn: Parameter = param(2.0, unit="ms", above=0.0)
     e_rev: Parameter = param(0.0, unit="mV")

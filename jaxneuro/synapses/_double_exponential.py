@@ -39,6 +39,7 @@ class DoubleExponential(Synapse):
     **Source** Dayan and Abbott (2001), Theoretical Neuroscience, sec. 5.8, ISBN 9780262041997.
     """
 
+    weight_unit: ClassVar[str] = "pA"
     absent: ClassVar[Mapping[str, str]] = {
         "e_rev": "a current has no reversal potential, DoubleExponentialConductance has one"
     }

@@ -38,6 +38,7 @@ class DoubleExponentialConductance(Synapse):
     """
 
     weight_sign: ClassVar[int] = 1
+    weight_unit: ClassVar[str] = "nS"
 
     tau_rise: Parameter = param(0.5, unit="ms", above=0.0)
     tau_decay: Parameter = param(5.0, unit="ms", above=0.0)

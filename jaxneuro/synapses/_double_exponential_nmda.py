@@ -44,6 +44,7 @@ class DoubleExponentialNMDA(Synapse):
     """
 
     weight_sign: ClassVar[int] = 1
+    weight_unit: ClassVar[str] = "nS"
 
     tau_rise: Parameter = param(2.0, unit="ms", above=0.0)
     tau_decay: Parameter = param(100.0, unit="ms", above=0.0)

@@ -35,6 +35,7 @@ class Exponential(Synapse):
     **Source** Rotter and Diesmann (1999), doi:10.1007/s004220050570.
     """
 
+    weight_unit: ClassVar[str] = "pA"
     absent: ClassVar[Mapping[str, str]] = {
         "e_rev": "a current has no reversal potential, ExponentialConductance has one"
     }

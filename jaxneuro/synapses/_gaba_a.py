@@ -36,6 +36,7 @@ class GABA_A(Synapse):  # noqa: N801
     """
 
     weight_sign: ClassVar[int] = 1
+    weight_unit: ClassVar[str] = "nS"
 
     tau_syn: Parameter = param(5.0, unit="ms", above=0.0)
     e_rev: Parameter = param(-70.0, unit="mV")

@@ -34,6 +34,11 @@ class Into(Synapse):
                 f"Into: {type(self.receptor).__name__} has no port {self.port!r}; it has {has}"
             )
 
+    @property
+    def weight_unit(self) -> str:  # type: ignore[override]
+        """That of the receptor."""
+        return self.receptor.weight_unit
+
     def init(self, n: int) -> Any:
         return self.receptor.init(n)
 

@@ -49,6 +49,7 @@ class NMDA(Synapse):
     """
 
     weight_sign: ClassVar[int] = 1
+    weight_unit: ClassVar[str] = "nS"
 
     tau_syn: Parameter = param(100.0, unit="ms", above=0.0)
     e_rev: Parameter = param(0.0, unit="mV")

@@ -245,9 +245,10 @@ def test_no_traceback(tmp_path):
 
 
 def test_what_was_run_before_a_nan_is_saved(main, tmp_path, capsys):
-    text = TOML.replace('model]\ntype = "LIF"', 'model]\ntype = "LIF"\nc_m = 0.001')
-    (tmp_path / "net.toml").write_text(text.replace("amplitude = 200.0", "amplitude = 3e38"))
-    assert main("run", "net.toml", "--seconds", 0.1, "--out", "r.npz") == 2
+    text = TOML.replace('model]\ntype = "LIF"', 'model]\ntype = "LIF"\nc_m = 0.5')
+    text = text.replace("amplitude = 200.0", "amplitude = 3e38").replace("delay = 1.5", "delay = 1")
+    (tmp_path / "net.toml").write_text(text)
+    assert main("run", "net.toml", "--seconds", 0.1, "--dt", 1.0, "--out", "r.npz") == 2
     err = capsys.readouterr().err
     assert "v of population 'I' is inf" in err
     assert err.count("\n") == 1

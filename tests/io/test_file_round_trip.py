@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis.extra import numpy as hnp
 
 import jaxneuro as jn
+from jaxneuro._units import UNITS
 from jaxneuro.io import format_description, parse_description, read_description, write_description
 from jaxneuro.io._models import known
 from tests.io import files
@@ -144,18 +145,23 @@ def test_what_a_person_may_leave_out():
 
 
 most = float(np.float32(1e30))
-least = float(np.float32(1e-30))
+least = float(np.float32(UNITS["ms"].least))  # of a time [ms]
 numbers64 = st.floats(-1e38, 1e38)  # in double precision, within the range of float32
+
+
+def plausible(unit):
+    """Whether a number, or one of an array, is not refused as one of a larger unit, such as V."""
+    return lambda x: not np.any(x) or np.abs(x).max() >= UNITS[unit].least
 
 
 @both
 @given(
-    e_l=st.floats(-most, most, width=32),
+    e_l=st.floats(-most, most, width=32).filter(plausible("mV")),
     tau=st.floats(least, most, width=32),
     amplitudes=hnp.arrays(
         np.float32, 4, elements=st.floats(allow_nan=False, allow_infinity=False, width=32)
-    ),
-    start=hnp.arrays(np.float64, 4, elements=numbers64),
+    ).filter(plausible("pA")),
+    start=hnp.arrays(np.float64, 4, elements=numbers64).filter(plausible("mV")),
     weight=numbers64,
     matrix=hnp.arrays(np.float64, (4, 4), elements=numbers64),
     points=hnp.arrays(np.float64, (4, 2), elements=st.floats(-1e14, 1e14)),

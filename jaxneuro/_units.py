@@ -1,0 +1,127 @@
+"""Numbers that are in another unit: far below what neurons have, so SI units are meant.
+
+A number is refused only where all of an array are too small, and only towards zero: large numbers,
+zeros and models in units of their own (a threshold of 1) pass.
+"""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._checks import concrete
+
+
+class _Unit(NamedTuple):
+    """**Fields** `least` size a number has; `usual` size of what is meant; `others`: larger units
+    that are given instead, and how many of the unit each is."""
+
+    least: float
+    usual: float
+    others: tuple[tuple[str, float], ...]
+
+
+UNITS = {
+    "mV": _Unit(0.15, 0.0, (("V", 1e3),)),
+    "ms": _Unit(0.05, 0.0, (("s", 1e3),)),
+    "pF": _Unit(0.5, 0.5, (("nF", 1e3), ("uF", 1e6), ("F", 1e12))),
+    "nS": _Unit(1e-4, 5e-3, (("uS", 1e3), ("S", 1e9))),
+    "pA": _Unit(1e-8, 0.0, (("A", 1e12),)),
+    "uF/cm2": _Unit(0.05, 0.05, (("F/m2", 1e2), ("F/cm2", 1e6))),
+    "mS/cm2": _Unit(5e-4, 0.0, (("S/cm2", 1e3),)),
+}
+
+# Durations are whole time steps: one of 0.01 ms is a short one, one of 0.005 ms 5 ms in seconds.
+LEAST_ON_GRID = 0.006
+
+# Where the largest potential of a model is between these [mV], it has a unit of its own.
+_OWN_UNIT = UNITS["mV"].least, 10.0
+
+# No membrane is faster [ms].
+_FASTEST = 0.15
+
+# Capacitances and the leaks beside them, by the names of fields.
+_MEMBRANES = (("c_m", "g_l"), ("c_s", "g_ls"), ("c_d", "g_ld"))
+
+
+def least_of(unit: str, on_grid: bool = False) -> float:
+    """The least size that a number of a unit plausibly has; 0 for a unit that is not checked."""
+    least = UNITS[unit].least if unit in UNITS else 0.0
+    return min(least, LEAST_ON_GRID) if on_grid else least
+
+
+def check_unit(name: str, value: Any, unit: str, least: float | None = None) -> None:
+    """Raises `ValueError` where a number of a unit, or all of an array, are far too small."""
+    x = largest(value)
+    least = least_of(unit) if least is None else least
+    if x is not None and 0.0 < abs(x) < least:
+        raise ValueError(f"{name} must be in {unit}; got {_got(value, x)}{hint(x, unit)}")
+
+
+def hint(x: float, unit: str) -> str:
+    """What is meant by a number that is too small: `did you mean 20 (s -> ms)?`."""
+    given = UNITS[unit]
+    other, factor = next(
+        (pair for pair in given.others if abs(x) * pair[1] >= given.usual), given.others[-1]
+    )
+    return f", far too small for a neuron: did you mean {x * factor:.4g} ({other} -> {unit})?"
+
+
+def largest(value: Any) -> float | None:
+    """The entry of the largest size; None if there is none, or if it is traced or no number."""
+    x = concrete(value)
+    if x is None or x.size == 0 or x.dtype.kind not in "biuf":
+        return None
+    high, low = float(x.max()), float(x.min())
+    return high if high >= -low else low
+
+
+def _got(value: Any, x: float) -> str:
+    return f"{x:.4g}" if np.ndim(value) == 0 else f"numbers of at most {abs(x):.4g} in size"
+
+
+def check_model_units(model: str, given: Iterable[tuple[str, Any, str, float]]) -> None:
+    """Raises `ValueError` for parameters of a model that are in another unit.
+
+    `given` are names of fields, values, units, and the least sizes.
+    """
+    given = list(given)
+    sizes = [abs(x) for _, v, unit, _ in given if unit == "mV" and (x := largest(v)) is not None]
+    own = _OWN_UNIT[0] <= max(sizes, default=0.0) <= _OWN_UNIT[1]
+    for name, value, unit, least in given:
+        if not (unit == "mV" and own):
+            check_unit(f"{model}: {name}", value, unit, least)
+    _check_membranes(model, {name: (value, unit) for name, value, unit, _ in given})
+
+
+def _check_membranes(model: str, given: dict[str, tuple[Any, str]]) -> None:
+    """Raises `ValueError` for a capacitance that makes the membrane faster than any is."""
+    for c, g in _MEMBRANES:
+        if c not in given or g not in given:
+            continue
+        (capacitance, unit), (leak, per) = given[c], given[g]
+        many, leaks = largest(capacitance), concrete(leak)
+        if (unit, per) != ("pF", "nS") or many is None or leaks is None or leaks.size == 0:
+            continue
+        least = float(leaks.min())
+        tau = many / least if least > 0.0 else 0.0
+        if 0.0 < tau < _FASTEST:
+            raise ValueError(
+                f"{model}: {c} must be in pF and {g} in nS; got {many:.4g} and {least:.4g}, a "
+                f"membrane time constant of {tau:.2g} ms, which no neuron has: did you mean {c} = "
+                f"{1e3 * many:.4g} (nF -> pF)?"
+            )
+
+
+def check_start(label: str, potentials: Iterable[float], variable: str, value: Any) -> None:
+    """Raises `ValueError` for start values of a voltage that are in volts.
+
+    They are below 0, and times 1000 near the `potentials` of the model, of which one is far below
+    0: a start a little above a rest at 0 mV may be meant.
+    """
+    x, known = largest(value), list(potentials)
+    if not (variable == "v" or variable.startswith("v_")) or x is None or not known:
+        return
+    low, high = min(known), max(known)
+    if low < -10.0 and -UNITS["mV"].least < x < 0.0 and low - 50.0 <= 1e3 * x <= high + 50.0:
+        raise ValueError(f"{label} must be in mV; got {_got(value, x)}{hint(x, 'mV')}")
