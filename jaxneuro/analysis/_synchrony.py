@@ -3,7 +3,7 @@
 import numpy as np
 
 from .._checks import check_bounds
-from ._spikes import binned
+from ._spikes import begin_of, binned
 
 
 def voltage_synchrony(v: np.ndarray) -> float:
@@ -31,20 +31,21 @@ def voltage_synchrony(v: np.ndarray) -> float:
 
 
 def count_synchrony(
-    times: np.ndarray, stop: float, bin_ms: float = 3.0, start: float = 0.0
+    times: np.ndarray, stop: float, bin_ms: float = 3.0, start: float | None = None
 ) -> float:
     """Synchrony of a population from the histogram of its spikes.
 
     `variance / mean` over the bins `(t, t + bin_ms]` of the number of spikes of all neurons: 1 for
     independent Poisson processes; if neurons are correlated, it grows with their number, so that
     only equal numbers of neurons can be compared. nan without spikes. `times`, `stop`, `bin_ms`,
-    `start` [ms].
+    `start` (default 0) [ms].
 
     **Raises** `ValueError` for times that are not finite, a bin that is not above 0, or fewer
     than 2 bins.
 
     **Source** Potjans and Diesmann (2014), doi:10.1093/cercor/bhs358.
     """
+    start = begin_of(start, stop, times)
     counts = binned(times, stop, bin_ms, start)
     if counts.size < 2:
         raise ValueError(

@@ -44,6 +44,8 @@ from ._two_decays import decay_difference as decay_difference
 from ._two_decays import log_quotient as log_quotient
 from ._two_decays import two_decays as two_decays
 from ._window import NEAR_MS as NEAR_MS
+from ._window import check_time as check_time
 from ._window import in_window as in_window
 from ._window import run_window as run_window
+from ._window import warn_of_late_spikes as warn_of_late_spikes
 from ._window import warn_of_no_spikes as warn_of_no_spikes

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._checks import check_count
-from ..analysis import population_rate
 from ._panels import MOST, empty_figure, nothing, say
-from ._rates import draw_rates
+from ._rates import draw_rates, rates_between, why_no_rate
 from ._select import chosen, spikes_between, window
 from ._style import (
     PAGE,
@@ -129,11 +128,13 @@ def _draw_rate_rows(
     rows = []
     for name in names:
         times, _ = spikes_between(result, name, first, last)
-        rows.append(population_rate(times, result.populations[name], last, bin_ms, first)[1])
+        rows.append(rates_between(times, result.populations[name], first, last, bin_ms)[1])
     rates = np.stack(rows)
     edges = first + bin_ms * np.arange(rates.shape[1] + 1)
     look = {"cmap": SEQUENTIAL, "vmin": 0.0, "vmax": max(float(rates.max(initial=0.0)), 1.0)}
-    if rates.size:
+    if not rates.any():
+        say(axis, why_no_rate(first, last, bin_ms))
+    else:
         drawn = axis.pcolormesh(edges, np.arange(len(names) + 1), rates, rasterized=True, **look)
         colour_bar(figure, drawn, axis, "rate (Hz)")
     axis.set(xlim=between, ylim=(len(names), 0), ylabel="population")

@@ -30,7 +30,7 @@ def chosen(result: Any, populations: Sequence[str] | str | None) -> list[str]:
 
 def window(result: Any, start: float | None, stop: float | None) -> tuple[float, float]:
     """First and last time shown [ms]: those of the run by default, or `ValueError`."""
-    return run_window(result.start, result.start + result.duration, start, stop)
+    return run_window(result.start, result.stop, start, stop)
 
 
 def spikes_between(
