@@ -9,10 +9,10 @@ from .._checks import check_bounds, check_count, unknown
 from ..analysis import (
     count_correlation,
     count_synchrony,
-    interval_cvs,
     neuron_rates,
     spike_counts,
 )
+from ._cv_histogram import shown_cvs
 from ._panels import empty_figure, nothing, say, widened
 from ._raster import draw_spikes
 from ._select import chosen, spikes_between, window
@@ -81,21 +81,22 @@ def activity(
     _draw_raster(
         axes["spikes"], result, names, shown, (first, end), 0.8 * 72 * figure.get_figheight()
     )
+    drawn: set[str] = set()
     for row, name in enumerate(names):
         spikes = spikes_between(result, name, first, last)
-        _draw_population(axes, row, spikes, result.populations[name], first, last)
+        drawn |= _draw_population(axes, row, spikes, result.populations[name], first, last)
         if reference and name in reference:
             look = {"ms": 5.0, "mew": 0.8, "mfc": "none", "color": "black", "zorder": 4}
             axes["rate"].plot(reference[name], row, "D", **look)
     _label(axes, names)
-    _say_where_empty(axes)
+    _say_where_empty(axes, drawn)
     axes["rate"].set_xlabel("rate; reference \N{WHITE DIAMOND} (Hz)" if reference else "rate (Hz)")
     finish(figure)
     axes["spikes"].tick_params(axis="y", length=0)
     return figure
 
 
-def _say_where_empty(axes: Mapping[str, "Axes"]) -> None:
+def _say_where_empty(axes: Mapping[str, "Axes"], drawn: set[str]) -> None:
     """What is missing, in each panel on the right that shows nothing."""
     for panel, why in (
         ("rate", "no spikes"),
@@ -103,7 +104,7 @@ def _say_where_empty(axes: Mapping[str, "Axes"]) -> None:
         ("correlation", "no pair"),
         ("synchrony", "no spikes"),
     ):
-        if not (axes[panel].dataLim.width > 0):
+        if panel not in drawn:
             say(axes[panel], why)
             axes[panel].set_xlim(0.0, 1.0)
 
@@ -134,24 +135,30 @@ def _draw_population(
     n: int,
     first: float,
     last: float,
-) -> None:
-    """The three boxes and the bar of a population."""
+) -> set[str]:
+    """The three boxes and the bar of a population; returns the panels that show a value of it."""
     times, who = spikes
     some, few = min(n, _PAIRED), who < _PAIRED
     counts = spike_counts(times[few], who[few], some, last, _COUNT_MS, first)
     pairs = count_correlation(counts)[1][np.triu_indices(some, 1)]
-    _draw_box(axes["rate"], row, neuron_rates(times, who, n, last, first))
-    _draw_box(axes["cv"], row, interval_cvs(times, who, n))
-    _draw_box(axes["correlation"], row, pairs)
+    rates = neuron_rates(times, who, n, last, first)
+    boxes = {"rate": rates, "cv": shown_cvs(times, who, n), "correlation": pairs}
+    drawn = {panel for panel, values in boxes.items() if _draw_box(axes[panel], row, values)}
     synchrony = count_synchrony(times[who < _TOGETHER], last, _TOGETHER_MS, first)
     axes["synchrony"].barh(row, np.nan_to_num(synchrony), 0.6, color=colour(row))
+    # A silent population has rates of 0 and no synchrony.
+    known = np.isfinite(synchrony)
+    return drawn - (set() if times.size else {"rate"}) | ({"synchrony"} if known else set())
 
 
-def _draw_box(axis: "Axes", row: int, values: np.ndarray) -> None:
-    """Quartiles as a box, 5 and 95 % as whiskers, the median as a line, the mean as a dot."""
+def _draw_box(axis: "Axes", row: int, values: np.ndarray) -> bool:
+    """Quartiles as a box, 5 and 95 % as whiskers, the median as a line, the mean as a dot.
+
+    Returns whether there are values.
+    """
     known = values[np.isfinite(values)]
     if not known.size:
-        return
+        return False
     from matplotlib.colors import to_rgba
 
     least, low, middle, high, most = np.quantile(known, (0.05, 0.25, 0.5, 0.75, 0.95))
@@ -161,6 +168,7 @@ def _draw_box(axis: "Axes", row: int, values: np.ndarray) -> None:
     axis.barh(row, high - low, 0.6, **box)
     axis.vlines(middle, row - 0.3, row + 0.3, color=tint, lw=1.6, zorder=3)
     axis.plot(known.mean(), row, "o", ms=2.5, mew=0.0, color="black", zorder=3)
+    return True
 
 
 def _label(axes: Mapping[str, "Axes"], names: list[str]) -> None:
@@ -173,4 +181,4 @@ def _label(axes: Mapping[str, "Axes"], names: list[str]) -> None:
         axes[name].set_ylim(len(names) - 0.5, -0.5)
         open_box(axes[name])
     axes["rate"].set_xlim(left=0.0)
-    axes["cv"].set_xlim(left=0.0)
+    axes["cv"].set_xlim(0.0, max(axes["cv"].get_xlim()[1], 0.1))
