@@ -6,6 +6,7 @@ import numpy as np
 
 from .._checks import check_bounds, check_count
 from ..numerics import NEAR_MS
+from ._given import arrays_checked
 from ._spikes import begin_of, binned, by_neuron, events_between, runs
 
 
@@ -24,6 +25,7 @@ class Bursts(NamedTuple):
     owner: np.ndarray
 
 
+@arrays_checked
 def bursts(
     times: np.ndarray,
     neurons: np.ndarray,
@@ -75,6 +77,7 @@ def bursts(
     return Bursts(at[first], at[last], spikes[counts], owner[first])
 
 
+@arrays_checked
 def population_bursts(
     times: np.ndarray,
     n: int,

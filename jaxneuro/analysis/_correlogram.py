@@ -3,10 +3,12 @@
 import numpy as np
 
 from .._checks import check_bounds
+from ._given import arrays_checked
 from ._lags import lag_products
 from ._spikes import begin_of, bin_of, binned, by_neuron, checked_events
 
 
+@arrays_checked
 def cross_correlogram(
     times: np.ndarray,
     others: np.ndarray,
@@ -39,6 +41,7 @@ def cross_correlogram(
     return bin_ms * np.arange(-m, m + 1), pairs
 
 
+@arrays_checked
 def autocorrelogram(
     times: np.ndarray,
     neurons: np.ndarray,

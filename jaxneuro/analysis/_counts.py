@@ -4,11 +4,13 @@ import numpy as np
 
 from .._checks import check_count
 from .._text import counted
+from ._given import arrays_checked
 from ._spikes import begin_of, bin_of, checked_events, number_of_bins
 
 _MOST = 2**31  # counts in one array: 17 GB
 
 
+@arrays_checked
 def spike_counts(
     times: np.ndarray,
     neurons: np.ndarray,
@@ -37,6 +39,7 @@ def spike_counts(
     return np.bincount(key, minlength=n * bins).reshape(n, bins)
 
 
+@arrays_checked
 def fano_factor(
     times: np.ndarray,
     neurons: np.ndarray,

@@ -3,9 +3,11 @@
 import numpy as np
 
 from .._checks import check_count
+from ._given import arrays_checked
 from ._spikes import begin_of, binned, events_between
 
 
+@arrays_checked
 def population_rate(
     times: np.ndarray, n: int, stop: float, bin_ms: float = 1.0, start: float | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -26,6 +28,7 @@ def population_rate(
     return start + bin_ms * np.arange(counts.size), counts / max(check_count("n", n), 1) / seconds
 
 
+@arrays_checked
 def neuron_rates(
     times: np.ndarray, neurons: np.ndarray, n: int, stop: float, start: float | None = None
 ) -> np.ndarray:

@@ -75,8 +75,10 @@ def events_between(
     times, neurons = checked_events(times, neurons, n)
     if start is None and stop is None:
         return times, neurons
-    if start is None and stop is not None:
-        begin_of(None, stop, times)
+    if start is not None:
+        check_time("start", start)
+    if stop is not None:
+        begin_of(start, stop, times)
     first = times.min(initial=0.0) - 1.0 if start is None else start
     last = max(first, times.max(initial=first)) if stop is None else stop
     check_window(first, last)

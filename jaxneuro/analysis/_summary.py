@@ -5,13 +5,14 @@ import resource
 import sys
 from typing import Any
 
-from .._checks import as_number
+from .._checks import as_number, names_checked
 from .._text import counted, megabytes
 from ..kernels import native_available
 from ..numerics import in_window, run_window, to_hz
 from ._intervals import interval_cv
 
 
+@names_checked()
 def summary(
     result: Any,
     build_s: float | None = None,

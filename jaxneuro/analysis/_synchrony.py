@@ -3,9 +3,11 @@
 import numpy as np
 
 from .._checks import check_bounds
-from ._spikes import begin_of, binned
+from ._given import arrays_checked
+from ._spikes import array_of, begin_of, binned
 
 
+@arrays_checked
 def voltage_synchrony(v: np.ndarray) -> float:
     """Synchrony chi of a population from its membrane potentials.
 
@@ -18,7 +20,7 @@ def voltage_synchrony(v: np.ndarray) -> float:
 
     **Source** Golomb and Rinzel (1994), doi:10.1016/0167-2789(94)90214-3.
     """
-    values = np.asarray(v, np.float64)
+    values = array_of("v", v).astype(np.float64)
     if values.ndim != 2 or values.shape[0] < 2 or values.shape[1] < 1:
         raise ValueError(
             "v must be an array (steps, n) of at least 2 steps and a neuron; "
@@ -30,6 +32,7 @@ def voltage_synchrony(v: np.ndarray) -> float:
     return float(np.sqrt(values.mean(axis=1).var() / values.var(axis=0).mean()))
 
 
+@arrays_checked
 def count_synchrony(
     times: np.ndarray, stop: float, bin_ms: float = 3.0, start: float | None = None
 ) -> float:

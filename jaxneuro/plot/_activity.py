@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import check_bounds, check_count, unknown
+from .._checks import check_bounds, check_count, check_known, names_checked
 from ..analysis import (
     count_correlation,
     count_synchrony,
@@ -27,6 +27,7 @@ _TOGETHER = 1000  # neurons of a population whose spikes are counted together
 _COUNT_MS, _TOGETHER_MS = 5.0, 3.0  # bins of the two
 
 
+@names_checked()
 def activity(
     result: Any,
     populations: Sequence[str] | str | None = None,
@@ -68,9 +69,7 @@ def activity(
         raise ValueError(f"stop must be at least {2 * _COUNT_MS:g} ms after start; got {last:g} ms")
     check_bounds("activity: raster_ms", raster_ms, "ms", above=0.0)
     check_count("activity: neurons", neurons, at_least=1)
-    for name in reference or {}:
-        if name not in names:
-            raise unknown("population", name, names)
+    _check_reference(reference, names)
     figure = new_figure(widened(size, PAGE, names, 2))
     layout: Any = [["spikes", "rate", "cv"], ["spikes", "correlation", "synchrony"]]
     axes = figure.subplot_mosaic(layout, width_ratios=(1.7, 1.0, 1.0))
@@ -94,6 +93,18 @@ def activity(
     finish(figure)
     axes["spikes"].tick_params(axis="y", length=0)
     return figure
+
+
+def _check_reference(reference: Mapping[str, float] | None, names: list[str]) -> None:
+    """Raises `ValueError` unless it has rates by the names of populations."""
+    if reference is not None and not isinstance(reference, Mapping):
+        raise ValueError(
+            f"activity: reference must be rates [Hz] by name, such as {{{names[0]!r}: 5.0}}; got "
+            f"{reference!r}"
+        )
+    for name, rate in (reference or {}).items():
+        check_known("population", name, names)
+        check_bounds(f"activity: reference of {name!r}", rate, "Hz")
 
 
 def _say_where_empty(axes: Mapping[str, "Axes"], drawn: set[str]) -> None:

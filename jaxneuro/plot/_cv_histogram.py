@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import check_count
+from .._checks import check_count, names_checked
 from .._text import counted
 from ..analysis import interval_cvs
 from ._histogram import edges_from_zero, population_histograms
@@ -20,6 +20,7 @@ _ROUNDED = 1e-6  # a CV below is rounding of times
 _WIDTH = 0.1  # the least that the axis of a CV shows
 
 
+@names_checked()
 def cv_histogram(
     result: Any,
     populations: Sequence[str] | str | None = None,

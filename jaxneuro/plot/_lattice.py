@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._checks import names_checked
 from ._style import ABSENT, COLUMN, SEQUENTIAL, colour_bar, finish, limits, new_figure
 from ._tiles import Tiles, cover_gaps, label_axes, lay_out
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@names_checked()
 def lattice(
     values: Any,
     shape: Sequence[int],

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import analysis
+from .._checks import names_checked
 from ._panels import empty_figure, nothing, say
 from ._select import chosen, spikes_between, window
 from ._style import COLUMN, colour, few_ticks, finish, legend, new_figure, open_box
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@names_checked()
 def power_spectrum(
     result: Any,
     populations: Sequence[str] | str | None = None,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import check_count
+from .._checks import check_count, names_checked
 from ._panels import MOST, empty_figure, nothing, say
 from ._rates import draw_rates, rates_between, why_no_rate
 from ._select import chosen, spikes_between, window
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _DOTS = 600  # rows of a raster from which spikes are dots instead of ticks
 
 
+@names_checked()
 def raster(
     result: Any,
     populations: Sequence[str] | str | None = None,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._checks import names_checked
 from ..analysis import population_rate
 from ..numerics import check_time
 from ._panels import empty_figure, finish_panels, nothing, population_panels, say
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@names_checked()
 def rates(
     result: Any,
     populations: Sequence[str] | str | None = None,

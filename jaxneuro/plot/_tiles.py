@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .._checks import check_count
+from ._given import lengths
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,8 +35,10 @@ class Tiles(NamedTuple):
 
 def lay_out(shape: Sequence[int], index: Sequence[int | None] | None) -> Tiles:
     """The picture of a lattice of 2 to 4 free axes, or `ValueError`."""
-    sizes = tuple(check_count("shape", n, at_least=1) for n in shape)
-    fixed = (None,) * len(sizes) if index is None else tuple(index)
+    sizes = tuple(check_count("shape", n, at_least=1) for n in lengths(shape))
+    fixed = (
+        (None,) * len(sizes) if index is None else tuple(np.atleast_1d(np.asarray(index, object)))
+    )
     if len(fixed) != len(sizes):
         raise ValueError(
             f"index must have an entry (a coordinate or None) for each of {len(sizes)} axes of "

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import check_bounds
+from .._checks import check_bounds, names_checked
 from ._panels import empty_figure, nothing, say
 from ._recorded_traces import RecordedTraces, label_of, recorded_traces
 from ._select import spikes_between, window
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _ABOVE = 0.6  # height of a spike's tick above the highest value, relative to the range
 
 
+@names_checked()
 def traces(
     result: Any,
     name: str,

@@ -98,7 +98,7 @@ def test_identical_neurons_are_not_empty(n):
     drawn = panels(plot.activity(result({"E": spikes}, {"E": n}, duration=500.0)))
     texts = {name: [t.get_text() for t in axis.texts] for name, axis in drawn.items()}
     alone = ["no pair"] if n == 1 else []
-    assert texts == dict.fromkeys(drawn, []) | {"correlation": alone}
+    assert texts == {name: [] for name in drawn} | {"correlation": alone}
     assert boxes(drawn["rate"])[0] == pytest.approx((96.0, 96.0))
     assert drawn["rate"].get_xlim()[1] > 96.0
     assert drawn["cv"].get_xlim()[1] == 0.1
