@@ -13,8 +13,8 @@ from ..analysis import (
     spike_counts,
 )
 from ._cv_histogram import shown_cvs
-from ._panels import empty_figure, nothing, say, widened
-from ._raster import draw_spikes
+from ._panels import empty_figure, nothing, say, short_name, widened
+from ._raster import draw_spikes, rows_of
 from ._select import chosen, spikes_between, window
 from ._style import PAGE, colour, finish, new_figure, open_box
 
@@ -74,8 +74,7 @@ def activity(
     layout: Any = [["spikes", "rate", "cv"], ["spikes", "correlation", "synchrony"]]
     axes = figure.subplot_mosaic(layout, width_ratios=(1.7, 1.0, 1.0))
     sizes = [result.populations[name] for name in names]
-    share = neurons / max(sum(sizes), 1)
-    shown = [min(n, max(1, round(n * share))) for n in sizes]
+    shown = rows_of(sizes, neurons)
     end = min(first + raster_ms, last)
     _draw_raster(
         axes["spikes"], result, names, shown, (first, end), 0.8 * 72 * figure.get_figheight()
@@ -132,8 +131,10 @@ def _draw_raster(
     draw_spikes(axis, result, names, shown, between, points)
     for line in axis.lines:
         if line.get_marker() == ".":
-            line.set_markersize(1.5)  # few neurons fire in so short a time
-    axis.set_yticks(axis.get_yticks(), names)
+            line.set_markersize(
+                max(1.5, line.get_markersize())
+            )  # few neurons fire in so short a time
+    axis.set_yticks(axis.get_yticks(), [short_name(name) for name in names])
     total = sum(result.populations[name] for name in names)
     label = f"{sum(shown):,} of {total:,} neurons"
     axis.set(xlim=between, xlabel="time (ms)", ylabel="neurons" if total == sum(shown) else label)
@@ -186,9 +187,10 @@ def _label(axes: Mapping[str, "Axes"], names: list[str]) -> None:
     axes["cv"].set_xlabel("CV of intervals")
     axes["correlation"].set_xlabel("count correlation")
     axes["synchrony"].set_xlabel("synchrony (var/mean)")
+    blank = [""] * len(names)
     for name in ("rate", "cv", "correlation", "synchrony"):
         outer = name in ("rate", "correlation")
-        axes[name].set_yticks(range(len(names)), names if outer else [""] * len(names))
+        axes[name].set_yticks(range(len(names)), [*map(short_name, names)] if outer else blank)
         axes[name].set_ylim(len(names) - 0.5, -0.5)
         open_box(axes[name])
     axes["rate"].set_xlim(left=0.0)

@@ -9,7 +9,7 @@ from .._checks import check_bounds, check_known, names_checked
 from ..analysis import autocorrelogram, cross_correlogram
 from ._panels import empty_figure, nothing, say
 from ._select import spikes_between, window
-from ._style import COLUMN, LINE, colour, finish, legend, new_figure, open_box
+from ._style import COLUMN, LINE, colour, finish, legend, new_figure, open_box, three_digits
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -58,10 +58,8 @@ def correlogram(
     check_bounds("max_lag", max_lag, "ms", at_least=0.0)
     if why := nothing(result, [name, other], first, last):
         return empty_figure(why, size)
-    if not max_lag < last - first:
-        raise ValueError(
-            f"max_lag must be below the {last - first:g} ms that are counted; got {max_lag}"
-        )
+    if not max_lag < (length := last - first):
+        raise ValueError(f"max_lag must be below the {length:g} ms that are counted; got {max_lag}")
     times, neurons = spikes_between(result, name, first, last)
     (others, _), n = spikes_between(result, other, first, last), result.populations[other]
     if target is None:
@@ -81,7 +79,7 @@ def correlogram(
     edges = np.append(lags, lags[-1] + bin_ms) - bin_ms / 2
     axis.stairs(rate, edges, baseline=None, color=colour(0), lw=0.9, label=label)
     look = {"color": "black", "lw": LINE, "ls": (0, (4, 2))}
-    axis.axhline(level, label=f"by chance, {level:.1f} Hz", **look)
+    axis.axhline(level, label=f"by chance, {three_digits(level)} Hz", **look)
     axis.set(xlabel="lag (ms)", ylabel="rate (Hz)", xlim=(edges[0], edges[-1]))
     axis.set_ylim(bottom=None if rate.min(initial=np.inf) > 0.5 * rate.max(initial=0.0) > 0 else 0)
     if not (times.size and others.size):

@@ -10,7 +10,7 @@ from ..analysis import population_rate
 from ..numerics import check_time
 from ._panels import empty_figure, finish_panels, nothing, population_panels, say
 from ._select import chosen, spikes_between, window
-from ._style import COLUMN, colour
+from ._style import COLUMN, colour, three_digits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,7 +59,7 @@ def draw_rates(
         times, _ = spikes_between(result, name, first, last)
         at, rate = rates_between(times, n, first, last, bin_ms)
         mean = times.size / max(n, 1) / (last - first) * 1e3
-        labels.append(f"{name}, {mean:.1f} Hz")
+        labels.append(f"{name}, {three_digits(mean)} Hz")
         axis.plot(at + bin_ms / 2, rate, color=colour(number), lw=0.9, label=labels[-1])
         most = max(most, float(rate.max(initial=0.0)))
     # All at once: panels that share an axis would keep the range of the first.

@@ -62,9 +62,9 @@ def traces(
     panels = np.broadcast_to(axes, len(shown.neurons))
     for number, (axis, neuron) in enumerate(zip(panels, shown.neurons)):
         look = {"color": colour(number if overlay else 0), "lw": 0.8}
-        axis.plot(shown.times, shown.values[:, number], label=f"neuron {neuron}", **look)
+        axis.plot(shown.times, shown.values[:, number], label=f"{name}, neuron {neuron}", **look)
         if not overlay:
-            axis.set_title(f"neuron {neuron}", loc="right", fontsize=SMALL, pad=2.0)
+            axis.set_title(f"{name}, neuron {neuron}", loc="right", fontsize=SMALL, pad=2.0)
     if ticked:
         _draw_spikes(panels, shown, spikes_between(result, name, first, last), peak, overlay)
     for axis in axes:
