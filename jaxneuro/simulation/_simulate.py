@@ -81,15 +81,15 @@ def simulate(
     which a state turned NaN or infinite; `LostProcessError` (with the result so far) where a
     network lies on several processes and one is gone.
     """
-    inputs = checked_inputs("simulate", inputs)
-    if any(map(is_traced, jax.tree.leaves((model, duration, inputs, state, state0)))):
+    given = checked_inputs("simulate", inputs)
+    if any(map(is_traced, jax.tree.leaves((model, duration, given, state, state0)))):
         raise ValueError(
             "simulate runs on the host, chunk by chunk, and cannot be traced; inside jit, vmap and "
             "grad use jn.scan(net, state, n_steps)"
         )
     if isinstance(model, Neuron):
         how = n, dt, state0, dtype
-        net, duration, inputs = neuron_alone(model, duration, inputs, current, how)
+        net, duration, given = neuron_alone(model, duration, given, current, how)
     elif isinstance(model, Network):
         net = model
         if any(x is not None for x in (n, dt, state0, dtype, current)):
@@ -107,14 +107,14 @@ def simulate(
         )
     state = None if state is None else state_of(net, state)
     n_steps = _steps(duration, net.dt, 0 if state is None else int(state.step))
-    check_given(net, inputs, n_steps)
+    check_given(net, given, n_steps)
     if state is None:
         state = net.init(0 if key is None else key)
     record = Record() if record is None else record
     check_kind("simulate: record", record, Record)
     record = record.named(net, state)
     show = sys.stderr.isatty() if progress is None else progress
-    return _Run(net, state, inputs, record).run(n_steps, show)
+    return _Run(net, state, given, record).run(n_steps, show)
 
 
 def _steps(duration: Any, dt: float, first: int) -> int:
