@@ -105,8 +105,8 @@ def moved(shape):
 
 
 def exchanged(text):
-    """What each exchange of a compiled program makes, such as f32[4,10]{1,0}: by XLA or natively."""
-    native = r"custom-call\(.*custom_call_target=\"jaxneuro_exchange\""
+    """The array that each exchange of a compiled program makes, such as f32[4,10]{1,0}."""
+    native = r'custom-call\(.*custom_call_target="jaxneuro_exchange"'
     return re.findall(rf"= (\S+) (?:all-gather(?:-start)?\(|{native})", text)
 
 
