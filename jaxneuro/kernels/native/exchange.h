@@ -18,9 +18,49 @@
 #include <thread>
 #include <vector>
 
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
 #include "pool.h"
 
 namespace jaxneuro {
+
+// The cores on which this thread may run, and where it is.
+class Cores {
+ public:
+#if defined(__linux__)
+  static int Here() { return sched_getcpu(); }
+
+  Cores() {
+    CPU_ZERO(&free_);
+    known_ = sched_getaffinity(0, sizeof(all_), &all_) == 0;
+    if (known_) free_ = all_;
+  }
+
+  size_t number() const { return known_ ? size_t(CPU_COUNT(&all_)) : 1; }
+
+  void Without(int core) {
+    if (core >= 0 && core < CPU_SETSIZE) CPU_CLR(core, &free_);
+  }
+
+  // Goes to one of those that are left, if any; it may leave it later as before.
+  void Go() const {
+    if (!known_ || CPU_COUNT(&free_) == 0) return;
+    if (sched_setaffinity(0, sizeof(free_), &free_) == 0)
+      sched_setaffinity(0, sizeof(all_), &all_);
+  }
+
+ private:
+  cpu_set_t all_, free_;
+  bool known_;
+#else
+  static int Here() { return -1; }
+  size_t number() const { return std::max(1u, std::thread::hardware_concurrency()); }
+  void Without(int) {}
+  void Go() const {}
+#endif
+};
 
 // How devices wait.  `waits` counts how often one gave its thread back.
 struct WaitRule {
@@ -59,6 +99,7 @@ class Meeting {
 
   void Put(size_t rank, uint64_t number, const void* from) {
     std::memcpy(Slot(rank, number), from, bytes_);
+    seats_[rank].core.store(Cores::Here(), std::memory_order_relaxed);
     seats_[rank].put.store(number, std::memory_order_seq_cst);
     if (asleep_.load(std::memory_order_seq_cst) == 0) return;
     std::lock_guard<std::mutex> lock(sleep_);
@@ -109,15 +150,17 @@ class Meeting {
   // A line of the cache of its own: others look at `put` all the time.
   struct alignas(64) Seat {
     std::atomic<uint64_t> put{0}, taken{0};
+    std::atomic<int> core{-1};  // where it was at the last exchange
     uint64_t entered = 0;     // guarded by the lock of the meetings
     int rest = 0, after = 1;  // exchanges without spinning: now, and when spinning is in vain
   };
 
   // Waits for all without sleeping. That pays where each device has a core.  Where it was in vain,
   // perhaps for the core that another one waits for, the next exchanges do without.
-  bool Spin(Seat& seat, uint64_t number) const {
-    static const size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  bool Spin(Seat& seat, uint64_t number) {
+    static const size_t cores = Cores().number();
     if (seats_.size() > cores || seat.rest-- > 0) return false;
+    Spread(seat);
     const auto end = Clock::now() + kSpin;
     do {
       for (int i = 0; i < 32; ++i) {
@@ -132,6 +175,21 @@ class Meeting {
     seat.rest = seat.after;
     seat.after = std::min(2 * seat.after, kMostRest);
     return false;
+  }
+
+  // A system that wakes a thread likes to do so on the core of the thread that wakes it, and then
+  // both share that core.  Who waits goes elsewhere.
+  void Spread(Seat& seat) {
+    const int here = Cores::Here();
+    bool shared = false;
+    for (const Seat& other : seats_)
+      shared |= &other != &seat && here >= 0 && other.core.load(std::memory_order_relaxed) == here;
+    if (!shared) return;
+    Cores cores;
+    for (const Seat& other : seats_)
+      if (&other != &seat) cores.Without(other.core.load(std::memory_order_relaxed));
+    cores.Go();
+    seat.core.store(Cores::Here(), std::memory_order_relaxed);
   }
 
   bool All(uint64_t number) const {
