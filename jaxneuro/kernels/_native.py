@@ -5,6 +5,7 @@ import functools
 import logging
 import os
 from pathlib import Path
+from typing import Any
 
 import jax
 
@@ -102,7 +103,7 @@ def exchange_available() -> bool:
     try:
         library.jaxneuro_exchange_waits.argtypes = (_SIZE, _SIZE)
         library.jaxneuro_exchange_waits.restype = _SIZE
-        kind = {}
+        kind: Any = {}
         for name in ("id", "info"):
             function = getattr(library, f"jaxneuro_exchange_{name}")
             function.restype = _POINTER
