@@ -8,8 +8,8 @@ from setuptools import Extension, setup
 
 NATIVE = "jaxneuro/kernels/native"
 SOURCES = (
-    *("assembly", "draw", "gather", "k_cap", "kernels", "learn", "new_sources", "poisson"),
-    "short_term",
+    *("assembly", "draw", "exchange", "gather", "k_cap", "kernels", "learn", "new_sources"),
+    *("poisson", "short_term"),
 )
 
 

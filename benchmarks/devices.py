@@ -17,9 +17,9 @@ from ._run import versions
 __all__ = ["add_options", "run"]
 
 VIRTUAL = """\
-These are virtual devices of one CPU. They share its cores, caches and memory, and wake each other's
-threads to exchange. They show that results are right, what is exchanged, what memory a device
-needs, and how far the cores of this machine speed a network up. They do not show latency and
+These are virtual devices of one CPU. They share its cores, caches and memory, and wait for
+each other's threads to exchange. They show that results are right, what is exchanged, what memory a
+device needs, and how far the cores of this machine speed a network up. They do not show latency and
 bandwidth between cards, or launches. "apart" are networks of a device's size that run at once and
 exchange nothing: what these cores give without any exchange."""
 

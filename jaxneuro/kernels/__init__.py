@@ -17,6 +17,9 @@ from ._event_log import EventLog as EventLog
 from ._event_log import empty_log as empty_log
 from ._event_log import flush_limit as flush_limit
 from ._event_log import log_events as log_events
+from ._exchange import Line as Line
+from ._exchange import exchange as exchange
+from ._exchange import line_of as line_of
 from ._gap_lists import gap_lists as gap_lists
 from ._gap_lists import gap_width as gap_width
 from ._gap_rows import gap_counts as gap_counts

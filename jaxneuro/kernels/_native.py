@@ -5,6 +5,7 @@ import functools
 import logging
 import os
 from pathlib import Path
+from typing import Any
 
 import jax
 
@@ -88,6 +89,33 @@ def native_library() -> ctypes.CDLL | None:
         _log.warning("native kernels not loaded, the slower reference runs instead: %s", error)
         return None
     return library
+
+
+@functools.cache
+def exchange_available() -> bool:
+    """Whether the devices of a mesh in this process can exchange by the native library.
+
+    It needs more of jaxlib than other kernels do: states of a call, and the number of a run.
+    """
+    library = native_library()
+    if library is None:
+        return False
+    try:
+        library.jaxneuro_exchange_waits.argtypes = (_SIZE, _SIZE)
+        library.jaxneuro_exchange_waits.restype = _SIZE
+        kind: Any = {}
+        for name in ("id", "info"):
+            function = getattr(library, f"jaxneuro_exchange_{name}")
+            function.restype = _POINTER
+            kind[f"type_{name}"] = jax.ffi.pycapsule(function())
+        jax.ffi.register_ffi_type("jaxneuro_exchange", kind, platform="cpu")
+        stages = {"instantiate": "JaxneuroMakeExchange", "execute": "JaxneuroExchange"}
+        handlers = {k: jax.ffi.pycapsule(getattr(library, v)) for k, v in stages.items()}
+        jax.ffi.register_ffi_target("jaxneuro_exchange", handlers, platform="cpu")
+    except Exception as error:  # missing in the library, or a jaxlib that wants it otherwise
+        _log.warning("devices of a mesh exchange by XLA, which takes longer: %s", error)
+        return False
+    return True
 
 
 def native_available() -> bool:

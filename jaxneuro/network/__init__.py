@@ -46,6 +46,8 @@ from ._plastic_state import PlasticState as PlasticState
 from ._rewire import rewire as rewire
 from ._ring import count_fed as count_fed
 from ._ring import input_rows as input_rows
+from ._saved_state import SavedState as SavedState
+from ._saved_state import state_of as state_of
 from ._sharded_network import ShardedNetwork as ShardedNetwork
 from ._signs import check_rule_sign as check_rule_sign
 from ._signs import sign_of as sign_of

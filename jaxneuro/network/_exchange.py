@@ -7,8 +7,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from ..kernels import Released, pack
-from ._from_all import Axis, from_all
+from ..kernels import Line, Released, exchange, line_of, pack
 from ._group import PopulationSpan
 from ._layout import Layout, Seats, brought_together, by_number
 from ._network_state import NetworkState
@@ -19,12 +18,12 @@ class Peers(eqx.Module):
     """The neurons of a group on one device and on all, inside `shard_map`.
 
     **Fields** `here` int32 (places,): the neuron at each place of this device; `seats` of all;
-    static `axis` of the mesh, `share` of the neurons that is expected to spike in a step.
+    `line` of the devices; static `share` of the neurons that is expected to spike in a step.
     """
 
     here: jax.Array
     seats: Seats
-    axis: Axis = eqx.field(static=True)
+    line: Line
     share: float = eqx.field(static=True)
 
     @property
@@ -39,7 +38,7 @@ class Peers(eqx.Module):
 
     def gather(self, x: jax.Array) -> jax.Array:
         """Numbers of the neurons here, (..., places), as those of all neurons, (..., n)."""
-        every = jnp.moveaxis(from_all(x, self.axis), 0, -2)
+        every = jnp.moveaxis(exchange(x, self.line), 0, -2)
         return jnp.take(every.reshape(*x.shape[:-1], -1), self.seats.place, axis=-1)
 
     def released(self, here: Released) -> Released:
@@ -49,7 +48,7 @@ class Peers(eqx.Module):
 
     def released_in_steps(self, here: Released) -> Released:
         """What all neurons released in some steps, from what those here did: (steps, ...)."""
-        bits = spikes_of_all(here.bits, self.seats, self.axis, self.share)
+        bits = spikes_of_all(here.bits, self.seats, self.line, self.share)
         return Released(bits, None if here.values is None else self.gather(here.values))
 
     def bits_here(self, bits: jax.Array) -> jax.Array:
@@ -96,7 +95,8 @@ class LocalLayout(eqx.Module):
 
 def local_layout(layout: Layout, orders: Any) -> LocalLayout:
     """The layout as a device sees it; `orders` are those of its groups, stimuli and sources."""
-    make = lambda order, seats: Peers(order, seats, layout.axis, layout.share)  # noqa: E731
+    line = line_of(*layout.axes)
+    make = lambda order, seats: Peers(order, seats, line, layout.share)  # noqa: E731
     groups, stimuli, sources, numbers = orders
     return LocalLayout(
         tuple(map(make, groups, layout.groups)),

@@ -156,10 +156,15 @@ class Layout(eqx.Module):
     share: float = eqx.field(static=True)
 
     @property
+    def axes(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The axes of the mesh along which the network is, and the others."""
+        mine = (self.axis,) if isinstance(self.axis, str) else self.axis
+        return mine, tuple(name for name in self.mesh.axis_names if name not in mine)
+
+    @property
     def devices(self) -> int:
         """How many devices the mesh has along the axis."""
-        axes = (self.axis,) if isinstance(self.axis, str) else self.axis
-        return math.prod(self.mesh.shape[name] for name in axes)
+        return math.prod(self.mesh.shape[name] for name in self.axes[0])
 
     @property
     def own(self) -> NamedSharding:

@@ -12,6 +12,7 @@ from .._checks import check_known, check_size, is_traced
 from ._named import projection
 from ._network_state import NetworkState
 from ._plastic_state import SYNAPTIC, PlasticState
+from ._saved_state import state_of
 from ._sharded_network import each_device
 
 
@@ -30,6 +31,7 @@ def plastic_pathway(net: Any, name: str) -> int:
 def weights_now(net: Any, state: NetworkState, name: str, variable: str = "weight") -> jax.Array:
     """See `Network.weights`."""
     number = plastic_pathway(net, name)
+    state = state_of(net, state)
     known = ("weight", *net.pathways[number].plastic.programs.names.variables)
     check_known(f"variable of the synapses of {name!r}", variable, known)
     return _weights_now(net, state, number, known.index(variable))
@@ -57,6 +59,7 @@ def _within(net: Any, number: int, weights: jax.Array) -> jax.Array:
 def with_learning(net: Any, state: NetworkState, name: str, learning: bool) -> NetworkState:
     """The state in which weights change or rest; see `Network.freeze`."""
     number = plastic_pathway(net, name)
+    state = state_of(net, state)
     settled = _settled(net, state, number)
     # Weights that rest are delivered as they are: an event would have brought them into bounds.
     synapses = settled.synapses
@@ -68,6 +71,7 @@ def with_learning(net: Any, state: NetworkState, name: str, learning: bool) -> N
 def with_weights(net: Any, state: NetworkState, name: str, values: Any) -> NetworkState:
     """The state with other weights; see `Network.with_weights`."""
     number = plastic_pathway(net, name)
+    state = state_of(net, state)
     settled = _settled(net, state, number)
     old = settled.synapses.weights
     shape = (net.synapses_of(number),)
@@ -125,6 +129,7 @@ def _settled(net: Any, state: NetworkState, number: int) -> PlasticState:
 def settled(net: Any, state: NetworkState, name: str) -> NetworkState:
     """The state with the rows of a plastic projection brought up to date."""
     number = plastic_pathway(net, name)
+    state = state_of(net, state)
     return _replaced(state, number, _settled(net, state, number))
 
 

@@ -27,6 +27,7 @@ from ._modulator import ModulatorLayer, needed_signals
 from ._named import named, sharing, span_of, variable_holder
 from ._network_state import NetworkState, Output
 from ._pathway import Pathway
+from ._saved_state import state_of
 from ._set import set_values
 from ._sharded_network import ShardedNetwork
 from ._spread_network import SpreadNetwork
@@ -143,6 +144,7 @@ class Network(eqx.Module, metaclass=DocumentedModule):
 
         **Raises** `ValueError` for an unknown name, listing the known ones.
         """
+        state = state_of(self, state)
         if isinstance(self.layout, Layout):
             return _read_laid(self, state, name, variable)
         return _read(self, state, name, variable)
@@ -185,7 +187,7 @@ class Network(eqx.Module, metaclass=DocumentedModule):
 
         **Raises** `ValueError` for an unknown name, listing the known ones.
         """
-        return read_connections(self, name, state)
+        return read_connections(self, name, None if state is None else state_of(self, state))
 
     def weights(self, state: NetworkState, name: str, variable: str = "weight") -> jax.Array:
         """The weights of a plastic projection as they are now: (synapses,).
@@ -244,6 +246,7 @@ class Network(eqx.Module, metaclass=DocumentedModule):
         On one device the state itself; over a mesh, neurons, receptors, stimuli and releases are
         brought together.
         """
+        state = state_of(self, state)
         return state if self.layout is None else self.layout.whole(state, self)
 
     def freeze(self, state: NetworkState, name: str) -> NetworkState:
@@ -293,8 +296,8 @@ class Network(eqx.Module, metaclass=DocumentedModule):
 
         A weight that was described as one number is one number. Individual weights are one for all
         synapses or an array of one per synapse, in the order of `connections(name)`, on a network
-        that is not over a mesh nor an argument of `jit`; those of a plastic projection are what
-        `init` starts from (`with_weights` changes those of a state).
+        that is not over a mesh nor an argument of `jit`; those of a plastic projection are in the
+        state, and set by `with_weights`.
 
         **Raises** `ValueError` for an unknown name or parameter, a value out of range, or one that
         modulators could bring out of range.

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._arrays import as_array
 from .._checks import check_bounds, names_checked
+from .._fingerprint import fingerprint
 from ..kernels import ring_place
 from ..numerics import bits, seed_of, stream_key
 from ..space import distance
@@ -81,13 +82,16 @@ def rewire(
         check_bounds(f"{label}: {what}", x)
     check_within(f"{label}: weight", pathway.plastic.rule, weight)
     chance = _chance(net, label, pathway.members[0], profile, period)
-    state = settled(net, state, name)
+    # Another network from here on: the synapses of an earlier state are not its own.
+    mark = fingerprint(np.asarray(net.fingerprint), np.asarray(seed_of(key)), name, below, weight)
+    state = settled(net, state, name)._replace(fingerprint=as_array(mark))
     plastic = state.pathways[number].plastic
     assert plastic is not None
     listed = _read(net, pathway, plastic.synapses)
     same = pathway.members[0].source == pathway.members[0].target
     free = not (same and not autapses)
     listed = _grown(listed, pathway, _seed(key, name), below, weight, chance, free)
+    net = eqx.tree_at(lambda n: n.fingerprint, net, mark)
     return _written(net, state, number, listed)
 
 

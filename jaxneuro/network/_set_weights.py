@@ -9,7 +9,6 @@ import numpy as np
 from .._checks import check_size, is_traced
 from ._connections import read_unordered
 from ._fixed_point import find_quanta
-from ._learning import check_within
 from ._signs import check_set_sign
 
 
@@ -30,8 +29,6 @@ def set_weights(net: Any, number: int, index: int, values: Any, label: str) -> A
             f"net.connections({mine.name!r}), shape ({at.size},); got {np.shape(values)}"
         )
     check_size(f"{label}: weight", values)
-    if pathway.plastic is not None:
-        check_within(f"{label}: weight", pathway.plastic.rule, values)
     if not any(map(is_traced, (values, pathway.gain))):
         new, gain = ("weight", values), np.asarray(pathway.gain)[index]
         check_set_sign(label, net.groups[pathway.target], mine.receptor, new, lambda _: gain)
@@ -48,6 +45,11 @@ def set_weights(net: Any, number: int, index: int, values: Any, label: str) -> A
 
 def _check_can(net: Any, pathway: Any, mine: Any, label: str) -> None:
     """Raises `ValueError` where there are no weights of single synapses, or none that are known."""
+    if pathway.plastic is not None:
+        raise ValueError(
+            f"{label}: weight of plastic synapses is in the state, which a run goes on from; set "
+            f"it there: net.with_weights(net.init(key), {mine.name!r}, weights)"
+        )
     if not mine.individual:
         raise ValueError(
             f"{label}: weight must be one number, as it was described: the connections have no "

@@ -10,8 +10,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from ..kernels import merge_bits, packed_bytes
-from ._from_all import Axis, from_all
+from ..kernels import Line, exchange, merge_bits, packed_bytes
 from ._layout import Seats
 
 _ROOM = 4  # times the expected spikes: activity comes in bursts
@@ -28,28 +27,28 @@ def list_length(seats: Seats, steps: int, share: float) -> int:
     return entries if known and 4 * (entries + 1) < steps * packed_bytes(seats.places) else 0
 
 
-def spikes_of_all(bits: jax.Array, seats: Seats, axis: Axis, share: float) -> jax.Array:
+def spikes_of_all(bits: jax.Array, seats: Seats, line: Line, share: float) -> jax.Array:
     """Packed spikes of all neurons, (steps, bytes), from those of the places here."""
     length = list_length(seats, bits.shape[0], share)
     if not length:
-        return _by_bits(bits, seats, axis)
-    count, codes = _listed(bits, seats, axis, length)
-    every = from_all(jnp.concatenate([count[None], codes]), axis)
+        return _by_bits(bits, seats, line)
+    count, codes = _listed(bits, seats, line, length)
+    every = exchange(jnp.concatenate([count[None], codes]), line)
     return lax.cond(
         jnp.max(every[:, 0]) <= length,
         lambda codes, bits: _unlisted(codes.reshape(-1), bits.shape[0], seats.n),
-        lambda codes, bits: _by_bits(bits, seats, axis),
+        lambda codes, bits: _by_bits(bits, seats, line),
         *(every[:, 1:], bits),
     )
 
 
-def _by_bits(bits: jax.Array, seats: Seats, axis: Axis) -> jax.Array:
-    return merge_bits(from_all(bits, axis), seats.neurons, seats.place)
+def _by_bits(bits: jax.Array, seats: Seats, line: Line) -> jax.Array:
+    return merge_bits(exchange(bits, line), seats.neurons, seats.place)
 
 
-def _listed(bits: jax.Array, seats: Seats, axis: Axis, length: int) -> tuple[jax.Array, jax.Array]:
+def _listed(bits: jax.Array, seats: Seats, line: Line, length: int) -> tuple[jax.Array, jax.Array]:
     """How many spikes there are here, and step * n + neuron of the first ones, -1 after them."""
-    here = seats.neurons[lax.axis_index(axis)]
+    here = seats.neurons[line.seat[0]]
     spikes = jnp.unpackbits(bits, axis=-1, bitorder="little")[:, : seats.places] != 0
     flat = (spikes & (here >= 0)).reshape(-1)
     (found,) = jnp.nonzero(flat, size=length, fill_value=flat.size)

@@ -6,7 +6,6 @@ from ._lost_process import LostProcessError as LostProcessError
 from ._non_finite import NonFiniteError as NonFiniteError
 from ._record import Record as Record
 from ._result import Result as Result
-from ._saved_state import SavedState as SavedState
 from ._scan import Recording as Recording
 from ._scan import scan as scan
 from ._simulate import simulate as simulate

@@ -42,6 +42,13 @@ def neuron_alone(
             "simulate: give the current once: current=, one number per neuron for the whole "
             "duration; or, one per time step, instead of the duration or in inputs="
         )
+    if n is None and stimulus.ndim == 2 and stimulus.shape[0] < stimulus.shape[1]:
+        steps, units = stimulus.shape
+        raise ValueError(
+            f"simulate: a stimulus of shape ({steps}, {units}) is {steps} time steps of {units} "
+            f"neurons, steps first. If that is meant, say n={units}; if it has a row per neuron, "
+            "transpose it: stimulus.T"
+        )
     start, driven = _start_values(state0), [] if current is None else [Current(current)]
     if n is None:
         leaves = jax.tree.leaves((model, start, driven))

@@ -10,13 +10,12 @@ import numpy as np
 from .._checks import check_count, check_known, names_checked
 from .._help import Documented
 from .._text import counted
-from ..network import Network, NetworkState
+from ..network import Network, NetworkState, SavedState
 from ..numerics import in_window, run_window, to_hz
 from ._files import read_file, write_file
 from ._html import html_of_result
 from ._lookup import Lookup, split_events
 from ._recorded import FIELDS, recorded
-from ._saved_state import SavedState
 from ._spikes import spike_times
 from ._tables import spikes_to_pandas, to_neo, traces_to_pandas, weights_to_pandas
 

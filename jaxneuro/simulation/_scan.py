@@ -10,19 +10,20 @@ import numpy as np
 from jax import lax
 
 from .._arrays import as_array
-from .._checks import check_count, is_traced, names_checked, unknown
+from .._checks import check_count, check_kind, is_traced, names_checked, unknown
 from ..construction import check_neuron
 from ..network import (
     Network,
     NetworkState,
     ShardedNetwork,
     SpreadNetwork,
+    state_of,
     steps_together,
 )
 from ._one_launch import one_launch_or_loop
 from ._record import Record
+from ._recorded import recorded as recorded_as
 from ._repeat import repeat
-from ._saved_state import check_same
 from ._spikes import SpikeBits, layout
 
 
@@ -78,10 +79,13 @@ def scan_turns(
     done: jax.Array | None = None,
 ) -> tuple[NetworkState, Recording]:
     """See `scan`; of its `n_steps`, `done` int32 () are made if given, a multiple of `every`."""
+    check_kind("scan: net", net, Network)
     record = Record() if record is None else record
+    check_kind("scan: record", record, Record)
     n_steps = check_count("scan: n_steps", n_steps)
-    inputs = dict(inputs or {})
+    inputs = checked_inputs("scan", inputs)
     _check_inputs(net, inputs, n_steps)
+    state = state_of(net, state)
     _check_state(net, state)
     record = record.named(net, state)
     record.check(net, state)
@@ -125,13 +129,13 @@ def _recording(net: Network, first_step: jax.Array, record: Record, recorded: An
     spikes = SpikeBits(bits, first_step, net.dt, layout(net)) if record.spikes else None
     return Recording(
         spikes=spikes,
-        traces=sampled.traces,
-        counts=counts,
+        traces=recorded_as("traces", sampled.traces),
+        counts=recorded_as("counts", counts),
         function=sampled.function,
-        means=sampled.means,
-        lfp=sampled.lfp,
-        weights=sampled.weights,
-        weight_histograms=sampled.weight_histograms,
+        means=recorded_as("means", sampled.means),
+        lfp=recorded_as("lfp", sampled.lfp),
+        weights=recorded_as("weights", sampled.weights),
+        weight_histograms=recorded_as("weight_histograms", sampled.weight_histograms),
     )
 
 
@@ -207,6 +211,16 @@ def check_input_shapes(net: Network, inputs: Mapping[str, Any], n_steps: int) ->
             )
 
 
+def checked_inputs(what: str, inputs: Any) -> dict[str, Any]:
+    """Inputs by name, or `ValueError` for what has no names."""
+    if inputs is not None and not isinstance(inputs, Mapping):
+        raise ValueError(
+            f"{what}: inputs must map names of populations or signals to arrays over the time "
+            f"steps, such as {{'E': current}}; got {type(inputs).__name__}"
+        )
+    return dict(inputs or {})
+
+
 def check_given(net: Network, inputs: Mapping[str, Any], n_steps: int) -> None:
     """Raises `ValueError` for inputs of a run whose names, shapes or values cannot be meant."""
     check_input_shapes(net, inputs, n_steps)
@@ -241,7 +255,6 @@ def _check_finite(inputs: Mapping[str, Any]) -> None:
 
 
 def _check_state(net: Network, state: NetworkState) -> None:
-    check_same(net, state.fingerprint)
     expected = jax.eval_shape(lambda n: n.init(0), net)
     if jax.tree.structure(expected) != jax.tree.structure(state):
         raise ValueError("the state is not one of this network; make one with net.init(key)")

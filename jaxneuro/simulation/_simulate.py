@@ -11,8 +11,10 @@ import numpy as np
 from .._arrays import as_array
 from .._checks import as_number, check_kind, is_traced, names_checked
 from .._progress import Progress
+from .._text import megabytes
 from .._types import Neuron
-from ..network import Network, NetworkState
+from ..construction import available_memory
+from ..network import Network, NetworkState, SavedState, state_of
 from ..numerics import steps_on_grid
 from ._bad_rates import describe_bad_rate
 from ._chunks import Chunk, Store, collect, joined
@@ -25,8 +27,7 @@ from ._program import program
 from ._record import Record
 from ._result import Result
 from ._room import with_room
-from ._saved_state import SavedState, check_same
-from ._scan import check_given
+from ._scan import check_given, checked_inputs
 
 _EXCHANGE = 5e-4  # seconds, of a step in which processes exchange something over sockets
 _UNIT = "ms of biological time"
@@ -80,14 +81,15 @@ def simulate(
     which a state turned NaN or infinite; `LostProcessError` (with the result so far) where a
     network lies on several processes and one is gone.
     """
-    if any(map(is_traced, jax.tree.leaves((model, duration, inputs, state, state0)))):
+    given = checked_inputs("simulate", inputs)
+    if any(map(is_traced, jax.tree.leaves((model, duration, given, state, state0)))):
         raise ValueError(
             "simulate runs on the host, chunk by chunk, and cannot be traced; inside jit, vmap and "
             "grad use jn.scan(net, state, n_steps)"
         )
     if isinstance(model, Neuron):
         how = n, dt, state0, dtype
-        net, duration, inputs = neuron_alone(model, duration, inputs, current, how)
+        net, duration, given = neuron_alone(model, duration, given, current, how)
     elif isinstance(model, Network):
         net = model
         if any(x is not None for x in (n, dt, state0, dtype, current)):
@@ -103,17 +105,16 @@ def simulate(
         raise ValueError(
             "simulate: key= starts a new run and state= continues an earlier one; give one of them"
         )
-    state = None if state is None else _state_of(net, state)
+    state = None if state is None else state_of(net, state)
     n_steps = _steps(duration, net.dt, 0 if state is None else int(state.step))
-    inputs = dict(inputs or {})
-    check_given(net, inputs, n_steps)
+    check_given(net, given, n_steps)
     if state is None:
         state = net.init(0 if key is None else key)
     record = Record() if record is None else record
     check_kind("simulate: record", record, Record)
     record = record.named(net, state)
     show = sys.stderr.isatty() if progress is None else progress
-    return _Run(net, state, inputs, record).run(n_steps, show)
+    return _Run(net, state, given, record).run(n_steps, show)
 
 
 def _steps(duration: Any, dt: float, first: int) -> int:
@@ -131,28 +132,16 @@ def _steps(duration: Any, dt: float, first: int) -> int:
     return int(steps_on_grid("simulate: the duration", ms, dt))
 
 
-def _state_of(net: Network, state: Any) -> NetworkState:
-    """The state of a network from one, from a result, or from the result of a file.
-
-    **Raises** `ValueError` for another value, for the state of another network, and for a result
-    without one.
-    """
-    if isinstance(state, Result):
-        if state.state is None:
-            raise ValueError(
-                "simulate: this result has no state: it was written by an older jaxneuro, or on "
-                "devices of several processes. Start anew with key="
-            )
-        state = state.state
-    if isinstance(state, SavedState):
-        return state.on(net)
-    if not isinstance(state, NetworkState):
+def _check_room(record: Record, samples: int, sample_bytes: int) -> None:
+    """Raises `ValueError` for a recording that does not fit in memory, before anything runs."""
+    free, needed = available_memory(), samples * sample_bytes
+    if free is not None and needed > free:
+        every = record.every * -(-2 * needed // free)
         raise ValueError(
-            "simulate: state must be a result of simulate, its .state, or net.init(key); got "
-            f"{state!r}"
+            f"simulate: {samples:,} samples of {megabytes(sample_bytes)} must fit in the memory, "
+            f"{megabytes(free)} of which are free; they take {megabytes(needed)}. Sample more "
+            f"seldom (every={every}), fewer neurons (neurons=), or means"
         )
-    check_same(net, state.fingerprint)
-    return state
 
 
 class _Run:
@@ -177,6 +166,7 @@ class _Run:
     def run(self, n_steps: int, show: bool) -> Result:
         start, parts = time.perf_counter(), self._plan(n_steps)
         samples = sum(x.steps // x.record.every for x in parts if x.record.samples)
+        _check_room(self.record, samples, self.record.sample_bytes(self.net, self.start_state))
         self.store = Store(samples)
         with Progress("simulating", n_steps * self.net.dt, _UNIT, show) as progress:
             try:

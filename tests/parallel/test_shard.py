@@ -104,6 +104,12 @@ def moved(shape):
     )
 
 
+def exchanged(text):
+    """The array that each exchange of a compiled program makes, such as f32[4,10]{1,0}."""
+    native = r'custom-call\(.*custom_call_target="jaxneuro_exchange"'
+    return re.findall(rf"= (\S+) (?:all-gather(?:-start)?\(|{native})", text)
+
+
 def test_one_exchange_per_shortest_delay_and_no_connections_in_it():
     """Collectives of the compiled loop, by name: spikes of both groups and values of releases."""
     for make, together in ((delayed, 5), (every_step, 1)):
@@ -111,7 +117,7 @@ def test_one_exchange_per_shortest_delay_and_no_connections_in_it():
         assert net.spread().steps_together(100) == together
         run = jax.jit(lambda net, state: jn.scan(net, state, 100)[0])
         text = run.lower(net, net.init(0)).compile().as_text()
-        gathers = re.findall(r"= (\S+) all-gather(?:-start)?\(", text)
+        gathers = exchanged(text)
         assert gathers
         assert not re.findall(r" (all-to-all|all-reduce|collective-permute)(?:-start)?\(", text)
         most = together * 4 * max(seats.places for seats in net.layout.groups)

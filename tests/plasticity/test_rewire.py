@@ -44,6 +44,27 @@ def test_weak_synapses_move(after_a_run):
     assert sorted(after.delay) == pytest.approx(sorted(before.delay))
 
 
+def test_old_and_new_do_not_mix(after_a_run):
+    net, state, _ = after_a_run
+    new, moved = jn.rewire(net, state, 3, NAME, below=0.4, weight=0.25)
+    for one, other in ((net, moved), (new, state)):
+        with pytest.raises(ValueError, match="state must be one of this network"):
+            one.weights(other, NAME)
+        with pytest.raises(ValueError, match="state must be one of this network"):
+            jn.simulate(one, 1.0, state=other)
+    again, _ = jn.rewire(net, state, 3, NAME, below=0.4, weight=0.25)
+    again.weights(moved, NAME)
+    newer, still = jn.rewire(new, moved, 3, NAME, below=0.4, weight=0.25)
+    newer.weights(still, NAME)
+
+
+def test_weights_of_plastic_synapses_are_set_in_the_state(after_a_run):
+    net, state, _ = after_a_run
+    with pytest.raises(ValueError, match=r"plastic synapses is in the state.*net.with_weights"):
+        net.set(NAME, weight=0.5)
+    assert (net.weights(net.with_weights(state, NAME, 0.5), NAME) == 0.5).all()
+
+
 def test_the_same_key_the_same_synapses(after_a_run):
     net, state, _ = after_a_run
     one, two, other = (

@@ -1,4 +1,4 @@
-"""The state of a run in a file, and the check that a state is one of a network."""
+"""The state of a network, from what a user gives for one: a state, a result, a file."""
 
 import dataclasses
 from typing import Any
@@ -8,13 +8,39 @@ import numpy as np
 
 from .._arrays import as_array
 from .._checks import is_traced
-from ..network import Layout, Network, NetworkState
+from ._layout import Layout
+from ._network_state import NetworkState
 
 
-def check_same(net: Network, fingerprint: Any) -> None:
+def state_of(net: Any, given: Any) -> NetworkState:
+    """The state of a network from one, from a result of `simulate`, or from that of a file.
+
+    **Raises** `ValueError` for another value, for the state of another network, and for a result
+    without one.
+    """
+    state = given.state if hasattr(given, "network") and hasattr(given, "state") else given
+    if state is None and given is not None:
+        raise ValueError(
+            "this result has no state: it was written by an older jaxneuro, or on devices of "
+            "several processes. Start anew with net.init(key)"
+        )
+    if isinstance(state, SavedState):
+        return state.on(net)
+    if not isinstance(state, NetworkState):
+        pair = isinstance(state, tuple) and any(isinstance(x, NetworkState) for x in state)
+        got = "the pair that jn.scan returns: take its first item" if pair else repr(state)
+        raise ValueError(
+            f"state must be a result of simulate, its .state, or net.init(key); got {got}"
+        )
+    check_same(net, state.fingerprint)
+    return state
+
+
+def check_same(net: Any, fingerprint: Any) -> None:
     """Raises `ValueError` for the fingerprint of a state of another network."""
-    if is_traced(net.fingerprint) or is_traced(fingerprint) or np.shape(fingerprint) != (2,):
-        return
+    both = net.fingerprint, fingerprint
+    if any(is_traced(x) or not hasattr(x, "__array__") for x in both) or fingerprint.shape != (2,):
+        return  # not known yet; or of a batch of states
     if not np.array_equal(np.asarray(net.fingerprint), np.asarray(fingerprint)):
         raise ValueError(
             "the state must be one of this network; it is of a network with another description, "
@@ -43,7 +69,7 @@ class SavedState:
         arrays = tuple(map(np.asarray, leaves))
         return cls(arrays, np.asarray(state.fingerprint), int(state.step))
 
-    def on(self, net: Network) -> NetworkState:
+    def on(self, net: Any) -> NetworkState:
         """The state of the network that it belongs to.
 
         **Raises** `ValueError` for another network.

@@ -1,0 +1,80 @@
+"""Methods of a network take a state of theirs, or a result, and nothing else."""
+
+import jax
+import numpy as np
+import pytest
+
+import jaxneuro as jn
+from jaxneuro.simulation import _simulate
+
+from .networks import balanced
+
+NET = jn.build(balanced(), 1, 0.1)
+OTHER = jn.build(balanced(n=100), 1, 0.1)
+USES = {
+    "read": lambda net, state: net.read(state, "E", "v"),
+    "variables": lambda net, state: net.variables(state, "E"),
+    "with_values": lambda net, state: net.with_values(state, "E", v=-60.0),
+    "connections": lambda net, state: net.connections("E->E", state),
+    "scan": lambda net, state: jn.scan(net, state, 3),
+    "simulate": lambda net, state: jn.simulate(net, 0.3, state=state),
+}
+
+
+@pytest.fixture(scope="module")
+def result():
+    return jn.simulate(NET, 0.3)
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES.keys())
+def test_a_result_is_taken_and_another_network_refused(use, result):
+    use(NET, result)
+    use(NET, result.state)
+    with pytest.raises(ValueError, match="state must be one of this network"):
+        use(OTHER, result)
+    for wrong, said in ((3, "got 3"), (jn.scan(NET, NET.init(0), 3), "take its first item")):
+        with pytest.raises(ValueError, match=f"state must be a result of simulate.*{said}"):
+            use(NET, wrong)
+
+
+def test_what_is_read_is_that_of_the_state(result):
+    np.testing.assert_array_equal(NET.read(result, "E", "v"), NET.read(result.state, "E", "v"))
+    traced = jax.jit(lambda state: NET.read(state, "E", "v"))(result.state)
+    np.testing.assert_array_equal(traced, NET.read(result, "E", "v"))
+
+
+def test_arguments_of_a_scan():
+    with pytest.raises(ValueError, match="scan: net must be a Network"):
+        jn.scan(NET.init(0), NET, 10)
+    with pytest.raises(ValueError, match="scan: record must be a Record"):
+        jn.scan(NET, NET.init(0), 10, record={"E": "v"})
+    for run in (lambda x: jn.scan(NET, NET.init(0), 10, x), lambda x: _with_inputs(x)):
+        with pytest.raises(ValueError, match=r"inputs must map names .* got ndarray"):
+            run(np.ones(10))
+
+
+def _with_inputs(inputs):
+    return jn.simulate(NET, 1.0, inputs=inputs)
+
+
+def test_a_scan_says_what_it_did_not_record():
+    recording = jn.scan(NET, NET.init(0), 3)[1]
+    with pytest.raises(ValueError, match=r"no population with recorded counts named 'E'.*rates="):
+        recording.counts["E"]
+    with pytest.raises(KeyError, match=r"variables={'E': ...}"):
+        recording.traces["E"]
+
+
+def test_a_recording_that_does_not_fit_is_refused_before_it_is_compiled(monkeypatch):
+    monkeypatch.setattr(_simulate, "available_memory", lambda: 100_000)
+    monkeypatch.setattr(_simulate, "program", lambda *_: pytest.fail("compiled"))
+    record = jn.Record(variables={"E": "v"})
+    with pytest.raises(ValueError, match=r"10,000 samples of 640 B must fit .*every=128"):
+        jn.simulate(NET, 1000.0, record=record)
+
+
+def test_steps_come_first_in_a_stimulus():
+    lif = jn.neurons.LIF()
+    with pytest.raises(ValueError, match=r"\(3, 5\) is 3 time steps of 5 neurons.*say n=5"):
+        jn.simulate(lif, np.ones((3, 5)), dt=0.1)
+    assert jn.simulate(lif, np.ones((3, 5)), dt=0.1, n=5).n_steps == 3
