@@ -1,6 +1,7 @@
 """Numbers and values as text for users."""
 
 import dataclasses
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -41,6 +42,8 @@ def shown(value: Any) -> str:
         return f"({inside}{',' if len(value) == 1 else ''})"
     if isinstance(value, np.ndarray) or (hasattr(value, "addressable_shards") and value.ndim):
         return _shown_array(value)
+    if inspect.isfunction(value) or hasattr(value, "__wrapped__"):  # also jitted ones
+        return "a function" if value.__name__ == "<lambda>" else value.__name__
     return repr(value)
 
 
@@ -50,6 +53,8 @@ def _rest(n: int) -> list[str]:
 
 def _shown_array(value: Any) -> str:
     x = np.asarray(value)
+    if x.ndim == 0:
+        return f"{x.item():g}" if x.dtype.kind in "iuf" else repr(x.item())
     if x.ndim == 1 and x.size and x.dtype.kind in "iuf":
         if x.size <= _ITEMS:
             return f"[{', '.join(f'{y:g}' for y in x.tolist())}]"
