@@ -133,6 +133,7 @@ class Model(eqx.Module, metaclass=DocumentedModule):
     def __init_subclass__(cls) -> None:
         for name, field in vars(cls).items():
             if isinstance(field, dataclasses.Field):
+                _check_annotated(cls, name, field)
                 convert = field.metadata.get("converter")
                 if isinstance(convert, _Named):
                     convert.name = f"{cls.__name__}: {name}"
@@ -163,6 +164,17 @@ class Model(eqx.Module, metaclass=DocumentedModule):
             if value is not None:
                 parts.append(f"{field.name}={shown}")
         return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def _check_annotated(cls: type, name: str, field: dataclasses.Field) -> None:
+    """Raises `ValueError` for a field that is declared without the type of its values."""
+    if name not in inspect.get_annotations(cls):
+        given = "str = jn.static(...)" if field.metadata.get("static") else "Any = ..."
+        given = "jn.Parameter = jn.param(...)" if "checks" in field.metadata else given
+        raise ValueError(
+            f"{cls.__name__}: {name} needs an annotation: `{name}: {given}`; a field of a model is "
+            "declared with the type of its values"
+        )
 
 
 def _with_units(model: Model) -> Iterator[tuple[str, Any, str, float]]:

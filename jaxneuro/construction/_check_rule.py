@@ -8,7 +8,8 @@ import numpy as np
 from .._text import an
 from .._types import Neuron, Plasticity, state_variables
 from ..kernels import RulePrograms
-from ..network import first_member, initial_state
+from ..network import initial_state
+from ._merge import alone
 
 # What a rule finds beside its own traces, and what a synapse has beside its own variables.
 _TAKEN = {"pre_traces": ("released", "arriving"), "variables": ("weight",)}
@@ -75,7 +76,7 @@ def post_numbers(
     rule: Plasticity, model: Neuron, what: str, dt: float, dtype: Any
 ) -> tuple[str, ...]:
     """The names of the numbers that a target has; `ValueError` if it lacks a voltage."""
-    neurons = jax.eval_shape(lambda m: initial_state(m, 2), first_member(model))
+    neurons = jax.eval_shape(lambda m: initial_state(m, 2), alone(model))
     has_voltage = "v" in state_variables(neurons)
     state = jax.eval_shape(lambda: rule.init_post(2))
     spikes = jax.ShapeDtypeStruct((2,), bool)
