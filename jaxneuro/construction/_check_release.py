@@ -5,6 +5,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from .._text import an
 from .._types import Drive, Neuron, Release
 from ..description import Coupling, Projection, as_part
 from ..network import initial_state
@@ -38,6 +39,9 @@ def check_releases(grouping: Grouping, dt: float, dtype: Any) -> None:
                     f"{p.pre.population!r} is a {type(neuron).__name__}, which never spikes; give "
                     "it release=jn.release.Graded(), which releases the activity"
                 )
+    for p in d.projections:
+        if getattr(p.plasticity, "reads_rates", False) and d.population(p.post.population).n:
+            _check_rates(p, _neuron(grouping, p.post.population), never_spikes(p.post.population))
     for m in d.modulators:
         source = None if m.source is None else as_part(m.source).population
         if source is not None and never_spikes(source):
@@ -86,6 +90,28 @@ def _check_activity(p: Projection | Coupling, source: Neuron, target: Neuron) ->
             "Give release=jn.release.VoltageRelease(), a rate that is never negative "
             "(ThresholdLinearRate, or rate_sign = 1 in a class of your own), or a synapse that "
             "takes both signs, such as Exponential"
+        )
+
+
+def _check_rates(p: Projection, target: Neuron, never_spikes: bool) -> None:
+    """Raises `ValueError` for a rule of activities between neurons that spike."""
+    what = f"{p.label}: plasticity {type(p.plasticity).__name__} with activity='rate'"
+    instead = (
+        "Between neurons that spike give activity='spikes', which low-passes the spikes of both"
+    )
+    if not never_spikes:
+        raise ValueError(
+            f"{what} takes the target's activity, and {p.post.population!r} is "
+            f"{an(type(target).__name__)}, which spikes: the rule would take its voltage for a "
+            f"rate. {instead}; or let the target be neurons that never spike, such as "
+            "LeakyIntegrator"
+        )
+    if p.release.plain or p.release.with_spikes:
+        raise ValueError(
+            f"{what} takes the source's activity in every step, and release "
+            f"{type(p.release).__name__} gives one at a spike alone. {instead}; between neurons "
+            "that never spike give release=jn.release.Graded(), from those that do "
+            "jn.release.RateRelease()"
         )
 
 
