@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import Named, name_given
+from .._checks import name_given
 from ..space import Area
+from ._kept import Value, kept_array
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Part(Named):
+class Part(Value):
     """Some neurons of a population, to project from, to project onto or to stimulate.
 
     **Fields** `population` its name; `where` which neurons: a `slice` or `range` (`slice(0, 50)`),
@@ -93,4 +94,4 @@ def _checked_indices(population: str, where: Any) -> np.ndarray:
             f"part of {population!r}: indices must be ascending, different and not negative; "
             f"got {x if x.size < 10 else f'{x.size} indices from {x.min()} to {x.max()}'}"
         )
-    return x.astype(np.int64)
+    return kept_array([], x.astype(np.int64))

@@ -6,19 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import Named, check_kind, check_name
+from .._checks import check_kind, check_name
 from .._types import Plasticity, Release, Synapse
 from ..connectivity import Rule
 from ..numerics import Distribution
 from ..release import Spikes
 from ..space import ByDistance, Profile, SpatialValue
+from ._kept import Value
 from ._part import Part, as_part, check_ends
 from ._population import numbers, start_values
 from ._receptors import check_receptor, check_weight_unit
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Projection(Named):
+class Projection(Value):
     """The connections from one population to another.
 
     **Fields** `source`, `target` population names, or a `Part` of a population; `rule` who
