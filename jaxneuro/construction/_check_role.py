@@ -140,9 +140,9 @@ DRIVE_PARTS = (
 def tried_sizes(model: Any) -> tuple[int, ...]:
     """For how many neurons a model is traced: a class of a user twice.
 
-    A size that is written into it by hand fits one of both at most.
+    A size that is written into it by hand does not fit both: jnp.zeros(3), v[:3].
     """
-    return (2,) if type(model).__module__.startswith("jaxneuro.") else (2, 3)
+    return (2,) if type(model).__module__.startswith("jaxneuro.") else (2, 101)
 
 
 def state_of(label: str, init: Callable[[], Any], n: int, dtype: Any) -> Any:

@@ -36,8 +36,8 @@ def rule_method(name: str) -> Iterator[None]:
         asked = getattr(error, "obj", None)
         if isinstance(error, AttributeError) and isinstance(asked, Numbers):
             raise RuleError(
-                f"{name} asks for a number that it does not declare: {error.name!r}; there is "
-                f"{', '.join(vars(asked)) or 'none'}"
+                f"{name} asks for a number that it does not declare: {error.name!r}; it has "
+                f"{', '.join(vars(asked)) or 'none'} there"
             ) from error
         traced = jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError
         first = str(error).strip().split("\n")[0].rstrip(".")

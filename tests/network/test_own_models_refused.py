@@ -183,11 +183,15 @@ REFUSED = {
     ),
     "of two": (
         {"release": changed(Release, init=lambda self, n: jnp.ones(2))},
-        r"shape .n,., one number per neuron; it returns float32.2. for 3 neurons",
+        r"shape .n,., one number per neuron; it returns float32.2. for 101 neurons",
     ),
     "two in step": (
         {"synapse": changed(Synapse, step=lambda *a: (a[1] * jnp.ones(2), jn.Drive(current=a[1])))},
         "OwnSynapse: step raised .*incompatible shapes",
+    ),
+    "three": (
+        {"neuron": changed(Neuron, step=lambda self, s, d, dt: (s[:3] + d.current, s > 1))},
+        "OwnNeuron .*it turns float32.101. into|OwnNeuron .*step raised TypeError: .*shapes",
     ),
     "sign": ({"synapse": changed(Synapse, weight_sign="+")}, "weight_sign must be 1 .*got '.'"),
     "text": ({"neuron": lambda: Plain("a")}, "Plain: tau must be a number.*got 'a'. .*jn.static"),
@@ -210,6 +214,14 @@ def test_numbers_of_the_models_that_do_fit():
     for neuron in (whole, Plain):
         stimuli = [jn.Stimulation("E", jn.stimuli.Current(1.0))]
         jn.build(jn.Description([jn.Population("E", 3, neuron())], [], stimuli), 1, 0.1)
+
+
+def test_a_class_that_lacks_what_its_role_needs():
+    lacks = type("Lacks", (jn.Neuron,), {"init": Neuron.init})
+    with pytest.raises(ValueError, match="Lacks must define step, as every Neuron does"):
+        lacks()
+    with pytest.raises(ValueError, match="param named 'units'; did you mean 'unit'"):
+        jn.param(20.0, units="ms")
 
 
 def test_a_parameter_without_an_annotation():

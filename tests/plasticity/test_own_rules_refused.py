@@ -47,7 +47,7 @@ REFUSED = {
     ),
     "undeclared": (
         own(on_pre=lambda self, s, pre, post: {"weight": pre.x}),
-        "on_pre asks for a number that it does not declare: 'x'; there is released, arriving",
+        "on_pre asks for a number that it does not declare: 'x'; it has released, arriving",
     ),
     "between": (own(between=lambda *a: 1 + "a"), "Own: between raised TypeError: unsupported"),
     "list of traces": (own(pre_traces=lambda self: [jn.Trace(20.0)]), "pre_traces must return a d"),
