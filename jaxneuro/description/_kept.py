@@ -54,7 +54,8 @@ class Value(Named):
     """A part of a description, whose arrays are still read-only after `pickle` and `deepcopy`."""
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        self.__dict__.update(state)
+        for name, x in state.items():
+            object.__setattr__(self, name, x)
         _lock(state.values())
 
 
