@@ -196,8 +196,8 @@ def check_state(label: str, before: Any, after: Any, methods: str = "init and st
             name = jax.tree_util.keystr(path, simple=True, separator=".") or "the state"
             raise ValueError(
                 f"{like} dtype; {name} is {old.dtype} in {first} and {new.dtype} after {then}. Let "
-                f"{first} return what {then} makes of it, as jnp.zeros(n) for floating numbers, or "
-                f"convert it in {then}: .astype(jnp.{old.dtype})"
+                f"{first} return {new.dtype}, as jnp.zeros(n, jnp.{new.dtype}), or {then} "
+                f"{old.dtype}, with .astype(jnp.{old.dtype})"
             )
 
 

@@ -204,6 +204,8 @@ def test_a_part_of_nobody(nobody):
     for ends in ((jn.Part("A", nobody), "B"), ("A", jn.Part("A", nobody))):
         with pytest.raises(ValueError, match="part of 'A': a part must have at least one neuron"):
             describe([project(*ends)])
+    with pytest.raises(ValueError, match=r"it has none of the 14 there are. Leave out"):
+        describe((), stimuli=[jn.Stimulation(jn.Part("A", nobody), jn.stimuli.Current(1.0))])
 
 
 def test_a_part_of_no_population():
