@@ -1,16 +1,20 @@
 """Checks of what users pass in; errors say what must hold, what was got and what to do.
 
 Only concrete values are checked. Under `jit`, `vmap` and `grad` a value is not known; what was
-valid when the network was built is assumed to stay valid.
+valid when the network was built is assumed to stay valid. Who traces a function and knows the
+values it will be called with keeps the checks that were left out, and makes them (`jn.sweep`).
 """
 
+import contextlib
+import contextvars
 import difflib
 import functools
 import inspect
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar, cast
 
+import jax
 import numpy as np
 from jax.core import Tracer
 
@@ -26,6 +30,43 @@ def is_traced(value: Any) -> bool:
 def concrete(value: Any) -> np.ndarray | None:
     """`value` as a NumPy array, or None while it is traced."""
     return None if is_traced(value) else np.asarray(value)
+
+
+class _LeftOut(NamedTuple):
+    """Where checks that are left out are noted, and the trace whose checks they are."""
+
+    checks: list[tuple[Callable, tuple]]
+    trace: Any
+
+
+_left_out: contextvars.ContextVar[_LeftOut | None] = contextvars.ContextVar("left", default=None)
+
+
+@contextlib.contextmanager
+def checks_left_out() -> Iterator[list[tuple[Callable, tuple]]]:
+    """The checks that are left out inside this block, with their arguments; see `leave_out`.
+
+    Those inside a further `jit`, `vmap`, `scan` or `cond` are none of them: their values are known
+    nowhere outside, and a branch may be one that is not taken.
+    """
+    from jax.extend.core import get_opaque_trace_state
+
+    token = _left_out.set(_LeftOut([], get_opaque_trace_state()))
+    try:
+        yield cast(_LeftOut, _left_out.get()).checks
+    finally:
+        _left_out.reset(token)
+
+
+def leave_out(check: Callable, *args: Any) -> None:
+    """Notes that `check(*args)` would check more if what is traced in `args` were known."""
+    found = _left_out.get()
+    if found is None or not any(map(is_traced, jax.tree.leaves(args))):
+        return
+    from jax.extend.core import get_opaque_trace_state
+
+    if get_opaque_trace_state() == found.trace:
+        found.checks.append((check, args))
 
 
 def check_bounds(
