@@ -19,7 +19,7 @@ import numpy as np
 from jax.core import Tracer
 
 from ._help import Documented
-from ._text import with_fields
+from ._text import an, brief, with_fields
 
 
 def is_traced(value: Any) -> bool:
@@ -149,7 +149,7 @@ def check_kind(what: str, value: Any, kind: type) -> None:
     """Raises `ValueError` unless `value` is an instance of `kind`."""
     if not isinstance(value, kind):
         hint = " (a class was given: call it)" if isinstance(value, type) else ""
-        raise ValueError(f"{what} must be a {kind.__name__}; got {value!r}{hint}")
+        raise ValueError(f"{what} must be {an(kind.__name__)}; got {brief(value)}{hint}")
 
 
 def check_name(what: str, name: Any) -> None:
@@ -167,7 +167,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> ValueError:
     known_ones = f"The known ones: {listed or 'none'}"
     if not isinstance(name, str):
         got = name_given(name)
-        return ValueError(f"the name of a {kind} must be a text; got {got}. {known_ones}")
+        return ValueError(f"the name of {an(kind)} must be a text; got {got}. {known_ones}")
     near = " or ".join(map(repr, _nearest(name, names)))
     hint = f"; did you mean {near}?" if near else "."
     return ValueError(f"there is no {kind} named {name!r}{hint} {known_ones}")
@@ -183,9 +183,9 @@ def name_given(value: Any) -> str:
     """What was given instead of a name, for messages, and what to give."""
     own = getattr(value, "name", None)
     if isinstance(own, str):
-        return f"a {type(value).__name__}: give its name, {own!r}"
+        return f"{an(type(value).__name__)}: give its name, {own!r}"
     several = isinstance(value, list | tuple | set) and all(isinstance(x, str) for x in value)
-    return f"{value!r}{': give one name at a time' if several else ''}"
+    return f"{brief(value)}{': give one name at a time' if several else ''}"
 
 
 def _nearest(name: str, names: list[str]) -> list[str]:
