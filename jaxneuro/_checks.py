@@ -203,13 +203,15 @@ def _nearest(name: str, names: list[str]) -> list[str]:
 class Takes(NamedTuple):
     """What makes a value of a class: all names, those without a name needed, and the needed ones.
 
-    **Fields** `names`; `positional`, in their order; `required`; `free`, whether any name goes.
+    **Fields** `names`; `positional`, in their order; `required`; `free`, whether any name goes;
+    `by_name` those that must be given by name, in their order.
     """
 
     names: frozenset[str]
     positional: tuple[str, ...]
     required: tuple[str, ...]
     free: bool
+    by_name: tuple[str, ...]
 
 
 @functools.cache
@@ -225,6 +227,7 @@ def _takes(given: Collection[inspect.Parameter]) -> Takes:
         tuple(p.name for p in some if p.kind is not p.KEYWORD_ONLY),
         tuple(p.name for p in some if p.default is p.empty),
         len(some) < len(given),
+        tuple(p.name for p in some if p.kind is p.KEYWORD_ONLY),
     )
 
 
@@ -244,6 +247,8 @@ def check_arguments(
             raise ValueError(f"{what}: {absent[name]}; {error}") if name in absent else error
     if len(args) > len(takes.positional):
         hint = "".join(f"; {text} ({name})" for name, text in absent.items())
+        if takes.by_name:
+            hint = f". Give the others by name: {', '.join(f'{name}=' for name in takes.by_name)}"
         raise ValueError(
             f"{what}: at most {len(takes.positional)} values without a name are taken "
             f"({', '.join(takes.positional) or 'none'}); got {len(args)}{hint}"
