@@ -30,9 +30,10 @@ def seed_of(key: Any) -> Any:
         return key.astype(jnp.uint32) if is_traced(key) else seed_of(int(key))
     if isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
         key = jax.random.key_data(key)
-    if is_traced(key) and jnp.issubdtype(key.dtype, jnp.floating):
+    dtype = getattr(key, "dtype", None) if is_traced(key) else None
+    if dtype is not None and jnp.issubdtype(dtype, jnp.floating):
         raise ValueError(
-            f"a key must be an integer of at least 0 or a JAX key; got {key.dtype} numbers. Give "
+            f"a key must be an integer of at least 0 or a JAX key; got {dtype} numbers. Give "
             "seeds as whole numbers, np.arange(10)"
         )
     if not isinstance(key, jax.Array) or key.shape != (2,) or key.dtype != jnp.uint32:

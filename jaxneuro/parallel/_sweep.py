@@ -168,16 +168,16 @@ class _Run:
             before, start = sizes.left, time.perf_counter()
             self._chunks(sizes.one_each(size), workers, progress)
             sizes.measured(size, (time.perf_counter() - start) / (before - sizes.left))
-            self._tell_time(sizes)
             size = sizes.next_to_try(self.program.compile_s[size])
         if sizes.left:
+            self._tell_time(sizes)
             self.program.compile(sizes.best)
             self._chunks(sizes.rest(), workers, progress)
 
     def _tell_time(self, sizes: Sizes) -> None:
-        """Says once how long a long sweep takes, where no bar does."""
-        seconds = sizes.left * sizes.tried[sizes.best]
-        if len(sizes.tried) == 1 and seconds > _LONG_S and not self.show:
+        """Says how long a long sweep takes, where no bar does and it was measured."""
+        seconds = sizes.left * sizes.tried.get(sizes.best, 0.0)
+        if seconds > _LONG_S and not self.show:
             _log.warning(
                 "sweep: %s take about %.0f minutes more (progress=True shows a bar, save= keeps "
                 "what is finished)",

@@ -66,18 +66,26 @@ class PointChecks:
         at = _candidates(points)
         batch = points.take(at)
         try:
-            found = _evaluate(jaxpr, [outvars[k] for k in small], consts, batch)
+            found = _outputs(jaxpr, [outvars[k] for k in small], consts)(batch)
         except Exception:  # so does the run, which says at which point
             return
         table = dict(zip(small, found))
         for check in self._checks:
-            mine = [table[k] for k in dict.fromkeys(check.waits.values()) if k in table]
+            waits = dict.fromkeys(check.waits.values())
+            mine = [
+                table[k] for k in reversed(waits) if k in table
+            ]  # what is set, then its network
+            wanted = [k for k in waits if k not in table]
+            if wanted:  # too large to be looked at everywhere: the grid tells where
+                mine = [*batch.values(), *mine]
+            rest = _outputs(jaxpr, [outvars[k] for k in wanted], consts)
             for row in _telling([x for x in mine if x.size], check.dt):
-                wanted = [k for k in dict.fromkeys(check.waits.values()) if k not in table]
                 one = {name: x[row : row + 1] for name, x in batch.items()}
-                rest = _evaluate(jaxpr, [outvars[k] for k in wanted], consts, one)
                 known = {k: x[row] for k, x in table.items()}
-                known |= {k: x[0] for k, x in zip(wanted, rest)}
+                try:
+                    known |= {k: x[0] for k, x in zip(wanted, rest(one))}
+                except Exception:
+                    break
                 self._make(check, known, points.one(int(at[row])))
 
     def _make(self, check: _Check, known: dict[int, Any], point: dict[str, Any]) -> None:
@@ -105,10 +113,10 @@ def _is_small(aval: Any) -> bool:
     return aval.size <= _SMALL and not jnp.issubdtype(aval.dtype, jax.dtypes.extended)
 
 
-def _evaluate(jaxpr: Any, wanted: list, consts: list, batch: dict[str, np.ndarray]) -> list:
+def _outputs(jaxpr: Any, wanted: list, consts: list) -> Callable[[dict[str, np.ndarray]], list]:
     """Outputs of a jaxpr at points, `(points, ...)`; nothing else of it is computed."""
     if not wanted:
-        return []
+        return lambda batch: []
     needed, equations = {v for v in wanted if not hasattr(v, "val")}, []
     for equation in reversed(jaxpr.eqns):
         if not needed.isdisjoint(equation.outvars):
@@ -121,7 +129,8 @@ def _evaluate(jaxpr: Any, wanted: list, consts: list, batch: dict[str, np.ndarra
         debug_info=jaxpr.debug_info.with_unknown_names(),
     )
     one = lambda *point: eval_jaxpr(part, consts, *point)  # noqa: E731
-    return [np.asarray(x) for x in jax.jit(jax.vmap(one))(*batch.values())]
+    program = jax.jit(jax.vmap(one))
+    return lambda batch: [np.asarray(x) for x in program(*batch.values())]
 
 
 def _candidates(points: Points) -> np.ndarray:
@@ -158,7 +167,8 @@ def _telling(values: list[np.ndarray], dt: float | None) -> list[int]:
         flat = flat.astype(np.float64)
         columns += [flat[:, 0]] if flat.shape[1] == 1 else [flat.min(1), flat.max(1)]
         if dt is not None:
-            off = np.abs(flat / dt - np.rint(flat / dt)).max(1)
+            steps = flat / dt
+            off = abs(steps - np.rint(steps)).max(1)
             rows |= {int(off.argmax())} if off.max() > _OFF else set()
     for x in columns:
         rows |= {int(np.nanargmin(x)), int(np.nanargmax(x))} if not np.isnan(x).all() else set()
@@ -172,4 +182,4 @@ def _corners(columns: list[np.ndarray]) -> Iterator[int]:
     """The rows nearest to each combination of least and largest values."""
     scaled = [(x - x.min()) / max(float(np.ptp(x)), 1e-300) for x in columns]
     for signs in itertools.product((-1.0, 1.0), repeat=len(scaled)):
-        yield int(np.argmax(sum(sign * x for sign, x in zip(signs, scaled))))
+        yield int(np.argmax(np.array(signs) @ np.array(scaled)))

@@ -1,5 +1,6 @@
 """The compiled program of a sweep: a function of scalars, for a chunk of points at once."""
 
+import functools
 import hashlib
 import threading
 import time
@@ -45,7 +46,7 @@ class SweepProgram:
         self.names = tuple(point)
         self.mesh = mesh
         like = [jax.ShapeDtypeStruct(np.shape(x), x.dtype) for x in point.values()]
-        fn = _without_jit(fn)
+        fn, self._checks = _without_jit(fn), PointChecks(())
 
         def call(*values: Any) -> Any:
             with checks_left_out() as left:
@@ -182,6 +183,8 @@ def _refusal(error: Exception, shapes: Callable[[], str]) -> ValueError | None:
 
 def _without_jit(fn: Callable) -> Callable:
     """The function inside `jax.jit`: a sweep compiles anyway, and sees what it sets."""
+    if isinstance(fn, functools.partial):
+        return functools.partial(_without_jit(fn.func), *fn.args, **fn.keywords)
     jitted = hasattr(fn, "lower") and hasattr(fn, "trace")
     return getattr(fn, "__wrapped__", fn) if jitted else fn
 

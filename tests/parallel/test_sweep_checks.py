@@ -1,5 +1,7 @@
 """A sweep refuses, before it compiles, what a single run refuses; and nothing else."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -66,6 +68,15 @@ def test_a_number_per_neuron(check):
         )
 
 
+def test_numbers_of_many_neurons_are_looked_at_where_the_grid_is_extreme(monkeypatch, check):
+    monkeypatch.setattr(_sweep_checks, "_SMALL", 4)
+    for grid in ([9.0, 8.0, -1.0, 7.0], [9.0, -1.0, 0.5, 7.0]):
+        with pytest.raises(
+            ValueError, match=r"x=-1\. is refused: .*tau_m must be finite and above"
+        ):
+            check(lambda n, x: n.set("E", tau_m=x * jnp.ones(6)), {"x": grid})
+
+
 def test_values_that_do_not_go_together(check):
     """Each axis alone is allowed, and so is the first point of the grid."""
     grid = {"low": [-80.0, -60.0, -52.0], "high": [-50.0, -55.0]}
@@ -93,6 +104,9 @@ def test_what_a_single_run_takes(check, fn):
 
 
 def test_a_jitted_function_is_looked_into(net):
+    fn = functools.partial(jax.jit(lambda n, tau: n.set("E", tau_m=tau).groups[0].model.tau_m), net)
+    with pytest.raises(ValueError, match=r"tau=-5\. is refused"):
+        jn.sweep(fn, {"tau": [-5.0]})
     with pytest.raises(ValueError, match=r"tau=-5\. is refused"):
         jn.sweep(
             jax.jit(lambda tau: net.set("E", tau_m=tau).groups[0].model.tau_m), {"tau": [-5.0]}
