@@ -335,7 +335,7 @@ BAD = {
     ),
     "not areas": (
         lambda: jn.Description([], areas={"x": 3}),
-        "area 'x' must be a Area; got 3",
+        "area 'x' must be an Area; got 3",
     ),
 }
 
