@@ -141,7 +141,9 @@ _LATER |= {"SweepResult": "parallel", "sweep": "parallel"}
 
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from ._elsewhere import nothing_named
+
+        raise AttributeError(nothing_named(name, __name__, _LATER), name=name)
     module = importlib.import_module(f".{_LATER[name]}", __name__)
     return module if _LATER[name] == name else getattr(module, name)
 

@@ -28,7 +28,10 @@ until then. The exit code is 0, or 2 after an error, or 130 after Ctrl-C."""
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command line; returns the exit code."""
-    args = _parser().parse_args(arguments)
+    parser = _parser()
+    args, rest = parser.parse_known_args(arguments)
+    if rest:  # with the usage of the command, not of all
+        args.parser.error(f"unrecognized arguments: {' '.join(rest)}")
     try:
         jn.configure_cpu(cache=True)
         return args.command(args)
@@ -56,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     run = commands.add_parser(
         "run", help="run a network and print a summary", epilog=_EPILOG, formatter_class=raw
     )
-    run.set_defaults(command=_run)
+    run.set_defaults(command=_run, parser=run)
     run.add_argument("file", help="the network: a .json or .toml file")
     run.add_argument("--seconds", type=float, default=1.0, help="biological time (default 1)")
     run.add_argument("--dt", type=float, default=0.1, help="time step in ms (default 0.1)")
@@ -69,11 +72,11 @@ def _parser() -> argparse.ArgumentParser:
         nargs="+",
         default=[],
         metavar="NAME:VARIABLE",
-        help="state variables to record beside the spikes: E:v is v of population E; for a "
-        "projection or a stimulation that sends spikes, they are those of its receptor",
+        help="state variables to record into --out, beside the spikes: E:v is v of population E; "
+        "for a projection or a stimulation that sends spikes, they are those of its receptor",
     )
     run.add_argument(
-        "--every", type=int, default=1, metavar="STEPS", help="steps per sample (default 1)"
+        "--every", type=int, metavar="STEPS", help="steps per sample of --record (default 1)"
     )
     run.add_argument(
         "--input",
@@ -87,12 +90,12 @@ def _parser() -> argparse.ArgumentParser:
     _add_max_mb(run)
 
     info = commands.add_parser("info", help="print what a network has, without building it")
-    info.set_defaults(command=_info)
+    info.set_defaults(command=_info, parser=info)
     info.add_argument("file", help="the network: a .json or .toml file")
     _add_max_mb(info)
 
     models = commands.add_parser("models", help="print the models that a network file can name")
-    models.set_defaults(command=_models)
+    models.set_defaults(command=_models, parser=models)
     return parser
 
 
@@ -105,11 +108,7 @@ def _add_max_mb(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     duration = _duration(args)
     record = _record(args)
-    for option, path in (("--out", args.out), ("--figure", args.figure)):
-        if path is not None:
-            _check_writable(option, path)
-    if args.figure is not None:
-        _check_figure(args.figure)
+    _check_files(args)
     inputs = _inputs(args.input, round(duration / args.dt))
     description = jn.io.read_description(args.file, max_mb=args.max_mb)
     of = description
@@ -151,8 +150,11 @@ def _duration(args: argparse.Namespace) -> float:
     """The time to run [ms], on the grid of dt."""
     dt = jn.numerics.check_dt(args.dt)
     duration = 1e3 * args.seconds
-    if not 0 <= duration < float("inf"):
-        raise ValueError(f"--seconds must be a finite number of at least 0; got {args.seconds}")
+    if not 0 < duration < float("inf"):
+        raise ValueError(
+            f"--seconds must be a finite number above 0; got {args.seconds}. The command info "
+            "reads a file without running it"
+        )
     jn.numerics.steps_on_grid("--seconds, in ms,", duration, dt)
     return duration
 
@@ -164,6 +166,15 @@ def _record(args: argparse.Namespace) -> Any:
         if not (name and colon and variable):
             raise ValueError(f"--record must be NAME:VARIABLE, such as E:v; got {text!r}")
         variables.setdefault(name, []).append(variable)
+    if variables and args.out is None:
+        raise ValueError("--record needs --out FILE.npz, where what is recorded goes")
+    if args.every is None:
+        return jn.Record(variables=variables)
+    if not variables:
+        raise ValueError(
+            "--every needs --record NAME:VARIABLE, whose samples it sets; spikes are recorded in "
+            "every step"
+        )
     return jn.Record(variables=variables, every=args.every)
 
 
@@ -184,6 +195,21 @@ def _inputs(given: list[str], steps: int) -> dict[str, np.ndarray]:
                 f"--input {name} must be a number or an .npy file; got {value!r}"
             ) from None
     return out
+
+
+def _check_files(args: argparse.Namespace) -> None:
+    """Raises `ValueError` for files that could not be written at the end."""
+    for option, path in (("--out", args.out), ("--figure", args.figure)):
+        if path is not None:
+            _check_writable(option, path)
+    if args.out is not None and args.out.suffix != ".npz":
+        table = args.out.with_suffix(".csv").name
+        raise ValueError(
+            f"--out must end in .npz; got {args.out}. For a table of spikes, in Python: "
+            f"jn.Result.load({args.out.with_suffix('.npz').name!r}).to_pandas().to_csv({table!r})"
+        )
+    if args.figure is not None:
+        _check_figure(args.figure)
 
 
 def _check_writable(option: str, path: Path) -> None:

@@ -1,21 +1,25 @@
 """Checks of what users pass in; errors say what must hold, what was got and what to do.
 
 Only concrete values are checked. Under `jit`, `vmap` and `grad` a value is not known; what was
-valid when the network was built is assumed to stay valid.
+valid when the network was built is assumed to stay valid. Who traces a function and knows the
+values it will be called with keeps the checks that were left out, and makes them (`jn.sweep`).
 """
 
+import contextlib
+import contextvars
 import difflib
 import functools
 import inspect
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar, cast
 
+import jax
 import numpy as np
 from jax.core import Tracer
 
 from ._help import Documented
-from ._text import with_fields
+from ._text import an, brief, with_fields
 
 
 def is_traced(value: Any) -> bool:
@@ -26,6 +30,43 @@ def is_traced(value: Any) -> bool:
 def concrete(value: Any) -> np.ndarray | None:
     """`value` as a NumPy array, or None while it is traced."""
     return None if is_traced(value) else np.asarray(value)
+
+
+class _LeftOut(NamedTuple):
+    """Where checks that are left out are noted, and the trace whose checks they are."""
+
+    checks: list[tuple[Callable, tuple]]
+    trace: Any
+
+
+_left_out: contextvars.ContextVar[_LeftOut | None] = contextvars.ContextVar("left", default=None)
+
+
+@contextlib.contextmanager
+def checks_left_out() -> Iterator[list[tuple[Callable, tuple]]]:
+    """The checks that are left out inside this block, with their arguments; see `leave_out`.
+
+    Those inside a further `jit`, `vmap`, `scan` or `cond` are none of them: their values are known
+    nowhere outside, and a branch may be one that is not taken.
+    """
+    from jax.extend.core import get_opaque_trace_state
+
+    token = _left_out.set(_LeftOut([], get_opaque_trace_state()))
+    try:
+        yield cast(_LeftOut, _left_out.get()).checks
+    finally:
+        _left_out.reset(token)
+
+
+def leave_out(check: Callable, *args: Any) -> None:
+    """Notes that `check(*args)` would check more if what is traced in `args` were known."""
+    found = _left_out.get()
+    if found is None or not any(map(is_traced, jax.tree.leaves(args))):
+        return
+    from jax.extend.core import get_opaque_trace_state
+
+    if get_opaque_trace_state() == found.trace:
+        found.checks.append((check, args))
 
 
 def check_bounds(
@@ -108,7 +149,7 @@ def check_kind(what: str, value: Any, kind: type) -> None:
     """Raises `ValueError` unless `value` is an instance of `kind`."""
     if not isinstance(value, kind):
         hint = " (a class was given: call it)" if isinstance(value, type) else ""
-        raise ValueError(f"{what} must be a {kind.__name__}; got {value!r}{hint}")
+        raise ValueError(f"{what} must be {an(kind.__name__)}; got {brief(value)}{hint}")
 
 
 def check_name(what: str, name: Any) -> None:
@@ -126,7 +167,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> ValueError:
     known_ones = f"The known ones: {listed or 'none'}"
     if not isinstance(name, str):
         got = name_given(name)
-        return ValueError(f"the name of a {kind} must be a text; got {got}. {known_ones}")
+        return ValueError(f"the name of {an(kind)} must be a text; got {got}. {known_ones}")
     near = " or ".join(map(repr, _nearest(name, names)))
     hint = f"; did you mean {near}?" if near else "."
     return ValueError(f"there is no {kind} named {name!r}{hint} {known_ones}")
@@ -142,9 +183,9 @@ def name_given(value: Any) -> str:
     """What was given instead of a name, for messages, and what to give."""
     own = getattr(value, "name", None)
     if isinstance(own, str):
-        return f"a {type(value).__name__}: give its name, {own!r}"
+        return f"{an(type(value).__name__)}: give its name, {own!r}"
     several = isinstance(value, list | tuple | set) and all(isinstance(x, str) for x in value)
-    return f"{value!r}{': give one name at a time' if several else ''}"
+    return f"{brief(value)}{': give one name at a time' if several else ''}"
 
 
 def _nearest(name: str, names: list[str]) -> list[str]:
@@ -162,13 +203,15 @@ def _nearest(name: str, names: list[str]) -> list[str]:
 class Takes(NamedTuple):
     """What makes a value of a class: all names, those without a name needed, and the needed ones.
 
-    **Fields** `names`; `positional`, in their order; `required`; `free`, whether any name goes.
+    **Fields** `names`; `positional`, in their order; `required`; `free`, whether any name goes;
+    `by_name` those that must be given by name, in their order.
     """
 
     names: frozenset[str]
     positional: tuple[str, ...]
     required: tuple[str, ...]
     free: bool
+    by_name: tuple[str, ...]
 
 
 @functools.cache
@@ -184,6 +227,7 @@ def _takes(given: Collection[inspect.Parameter]) -> Takes:
         tuple(p.name for p in some if p.kind is not p.KEYWORD_ONLY),
         tuple(p.name for p in some if p.default is p.empty),
         len(some) < len(given),
+        tuple(p.name for p in some if p.kind is p.KEYWORD_ONLY),
     )
 
 
@@ -203,6 +247,8 @@ def check_arguments(
             raise ValueError(f"{what}: {absent[name]}; {error}") if name in absent else error
     if len(args) > len(takes.positional):
         hint = "".join(f"; {text} ({name})" for name, text in absent.items())
+        if takes.by_name:
+            hint = f". Give the others by name: {', '.join(f'{name}=' for name in takes.by_name)}"
         raise ValueError(
             f"{what}: at most {len(takes.positional)} values without a name are taken "
             f"({', '.join(takes.positional) or 'none'}); got {len(args)}{hint}"

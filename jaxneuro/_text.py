@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+_LONG = 200  # letters of a value in a message
 _ITEMS = 8  # of a list or a mapping; more are counted
 
 
@@ -17,7 +18,13 @@ def counted(n: int, noun: str) -> str:
 
 def an(name: str) -> str:
     """The name of a class with its article: a LIF, an AMPA."""
-    return f"{'an' if name[:1] in 'AEIO' else 'a'} {name}"
+    return f"{'an' if name[:1] in tuple('AEIOaeio') else 'a'} {name}"
+
+
+def brief(value: Any) -> str:
+    """What was given, for a message: its text, or its class where the text is long."""
+    text = repr(value)
+    return text if len(text) <= _LONG else an(type(value).__name__)
 
 
 def megabytes(n: float) -> str:

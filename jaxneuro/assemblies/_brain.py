@@ -9,7 +9,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._arrays import as_array
-from .._checks import check_bounds, check_count, check_fraction, check_kind, check_known, is_traced
+from .._checks import (
+    check_bounds,
+    check_count,
+    check_fraction,
+    check_kind,
+    check_known,
+    is_traced,
+    names_checked,
+)
+from .._fingerprint import fingerprint
 from .._help import DocumentedModule
 from .._html import page, table
 from .._text import counted
@@ -17,12 +26,10 @@ from ..numerics import seed_of, stream_key
 from ._areas import changed, check, silent, with_cap
 from ._connectome import init_fibres
 from ._description import Area, Fibre, Stimulus
-from ._given import checked_active
-from ._state import NEVER, AreaState, BrainState
+from ._given import check_of, checked_active
+from ._state import NEVER, AreaState, BrainState, Origin
 from ._step import drivers, input_of, step
 from ._weights import weight_tables
-
-_SHOWN = 6  # areas, stimuli or fibres that a brain as text lists
 
 
 class Wire(NamedTuple):
@@ -58,7 +65,8 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
 
     **Fields** `areas`, `stimuli`, `fibres` as given, `wires` the fibres with their ends (static);
     `p`, `beta` the defaults of fibres; `rounds` how many rounds it remembers: those with learning,
-    and all in which a sampled area fires. Leaves:
+    and all in which a sampled area fires; `origin` by which a state of another brain is known: a
+    brain that differs in betas, ceilings or refractions alone takes it. Leaves:
     `beta` (F,), `weights` uint32 (F, rounds + 1, 2) the table of weights, `refraction` (A,).
 
     **Raises** `ValueError` for names that are not unique or not known, p outside [0, 1], a fibre
@@ -76,6 +84,7 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
     fibres: tuple[Fibre, ...] = eqx.field(static=True)
     wires: tuple[Wire, ...] = eqx.field(static=True)
     rounds: int = eqx.field(static=True)
+    origin: Origin = eqx.field(static=True)
 
     def __init__(
         self,
@@ -102,6 +111,7 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
         twice = {w.name for w in self.wires if [v.name for v in self.wires].count(w.name) > 1}
         if twice:
             raise ValueError(f"a brain: fibres must differ in their ends; twice: {sorted(twice)}")
+        self.origin = _origin(self)
         given = [beta if f.beta is None else f.beta for f in self.fibres]
         traced = any(is_traced(x) for x in given)
         self.beta = jnp.stack(given) if traced else as_array(given, np.float32)
@@ -109,15 +119,12 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
         self.refraction = as_array([a.refraction for a in self.areas], np.float32)
 
     def __repr__(self) -> str:
-        """Areas with their neurons and caps, stimuli and fibres."""
-        areas = [f"{a.name} {a.n:,} (k {a.k:,})" for a in self.areas]
-        stimuli = [f"{s.name} {s.size:,}" for s in self.stimuli]
-        parts = [
-            f"{counted(len(some), kind)}{': ' * bool(some)}{', '.join(some[:_SHOWN])}"
-            f"{', ...' * (len(some) > _SHOWN)}"
-            for kind, some in (("area", areas), ("stimulus", stimuli), ("fibre", self.fibre_names))
-        ]
-        return f"Brain: {'; '.join(parts)}".replace("stimuluss", "stimuli")
+        areas = ", ".join(f"{a.name} ({a.k:,} of {a.n:,})" for a in self.areas)
+        stimuli = ", ".join(s.name for s in self.stimuli)
+        fibres = ", ".join(self.fibre_names)
+        parts = (("areas", areas), ("stimuli", stimuli), ("fibres", fibres))
+        told = "; ".join(f"{what} {text}" for what, text in parts if text)
+        return f"Brain({told}; rounds={self.rounds})"
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
@@ -158,7 +165,7 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
         **Raises** `ValueError` for an unknown fibre.
         """
         for name in fibres:
-            check_known("fibre", name, self.fibre_names)
+            _check_fibre(self, name)
         return np.array([name in fibres for name in self.fibre_names], bool)
 
     def inhibit(self, active: Any, *areas: str) -> Any:
@@ -168,6 +175,7 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
         open_ = np.array([w.number not in numbers and w.into not in numbers for w in self.wires])
         return active & open_
 
+    @names_checked()
     def with_beta(self, beta: Any) -> "Brain":
         """The same brain with another beta: one number, or (F,) one per fibre; may be traced."""
         check_bounds("beta", beta, at_least=0.0)
@@ -180,6 +188,7 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
         tables = weight_tables(new, self._ceilings, self.rounds)
         return eqx.tree_at(lambda b: (b.beta, b.weights), self, (new, tables))
 
+    @names_checked(seed="give key=, a whole number or a JAX key")
     def init(self, key: Any) -> BrainState:
         """The state before the first round; all synapses follow from the key.
 
@@ -187,6 +196,7 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
         """
         return _init(self, jnp.asarray(seed_of(key)))
 
+    @names_checked()
     def step(self, state: BrainState, active: Any, plastic: Any = True) -> BrainState:
         """One round. `active` bool (F,) the active fibres, `plastic` whether synapses learn.
 
@@ -196,32 +206,41 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
         """
         return step(self, state, active, plastic)
 
+    @names_checked()
     def cap(self, state: BrainState, area: str) -> Any:
         """The neurons of an area that fired last, ascending: int32 (k,); see `fired`.
 
         Where fewer neurons fire, the rest is -1, nobody.
         Neurons of a sampled area are numbered as they first fired.
         """
+        check_of("cap", self, state)
         number = self.number(area)
         cap = state.areas[number].cap
         return jnp.where(cap < self.areas[number].places, cap, -1)
 
+    @names_checked()
     def fired(self, state: BrainState, area: str) -> Any:
         """Whether an area has a cap: bool ()."""
+        check_of("fired", self, state)
         return state.areas[self.number(area)].fired
 
+    @names_checked()
     def support(self, state: BrainState, area: str) -> Any:
         """How many neurons of an area ever fired: int32 ()."""
+        check_of("support", self, state)
         return state.areas[self.number(area)].support
 
+    @names_checked()
     def input(self, state: BrainState, active: Any, area: str) -> Any:
         """What the neurons of an area would receive in the next round: float32 (n,).
 
         Of a sampled area: its `capacity` places, in which those after the support are empty.
         """
+        check_of("input", self, state)
         number = self.number(area)
         return input_of(self, state, drivers(self, state, active), number)
 
+    @names_checked()
     def with_cap(self, state: BrainState, area: str, neurons: Any) -> BrainState:
         """The state in which the given neurons, int (m,), are the cap of an area.
 
@@ -230,19 +249,24 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
         **Raises** `ValueError` unless they are at most k different neurons of the area (in a
         sampled area: that ever fired); not checked where they are traced.
         """
+        check_of("with_cap", self, state)
         return with_cap(self, state, area, neurons)
 
+    @names_checked()
     def fix(self, state: BrainState, area: str, fixed: Any = True) -> BrainState:
         """The state in which an area keeps its cap, whatever it receives, or not any more.
 
         Its synapses learn as before.
         """
+        check_of("fix", self, state)
         return changed(state, self.number(area), fixed=jnp.asarray(fixed, bool))
 
+    @names_checked()
     def release(self, state: BrainState, area: str) -> BrainState:
         """The state in which an area is not fixed."""
         return self.fix(state, area, False)
 
+    @names_checked()
     def balance(self, state: BrainState, area: str, balanced: Any = True) -> BrainState:
         """The state in which homeostasis acts on an area, or rests.
 
@@ -250,29 +274,60 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
 
         **Raises** `ValueError` for an area without homeostasis.
         """
+        check_of("balance", self, state)
         number = self.number(area)
         if not self.areas[number].homeostasis:
             raise ValueError(f"area {area!r} must have homeostasis: Area(..., homeostasis=True)")
         return changed(state, number, balanced=jnp.asarray(balanced, bool))
 
+    @names_checked()
     def clear(self, state: BrainState, area: str) -> BrainState:
         """The state in which an area has no cap: it fires nothing until it is driven again."""
+        check_of("clear", self, state)
         return silent(self, state, (area,), True)
 
+    @names_checked()
     def rest(self, state: BrainState, area: str) -> BrainState:
         """The state in which no neuron of an area is refracted."""
+        check_of("rest", self, state)
         number = self.number(area)
         return changed(state, number, wins=jnp.zeros_like(state.areas[number].wins))
 
+    @names_checked()
     def check(self, state: BrainState) -> None:
         """Raises `ValueError` if a capacity was exceeded, with the one to ask for."""
+        check_of("check", self, state)
         check(self, state)
+
+
+def _origin(brain: Brain) -> Origin:
+    """Of all that shapes and synapses follow from."""
+    areas = [
+        (a.name, a.n, a.k, a.connectome, a.capacity, a.refraction > 0, a.homeostasis)
+        for a in brain.areas
+    ]
+    stimuli = [(s.name, s.size) for s in brain.stimuli]
+    wires = [(w.name, w.p) for w in brain.wires]
+    bits = fingerprint(areas, stimuli, wires, brain.rounds)
+    return Origin(brain.area_names, bits.tobytes().hex())
+
+
+def _check_fibre(brain: Brain, name: Any) -> None:
+    source, _, target = name.partition("->") if isinstance(name, str) else ("", "", "")
+    ends = {x.name for x in (*brain.areas, *brain.stimuli)}
+    if name not in brain.fibre_names and source in ends and target in brain.area_names:
+        raise ValueError(
+            f"there is no fibre from {source!r} onto {target!r}; the brain needs one, "
+            f"fibres=[..., ac.Fibre({source!r}, {target!r})]. It has: "
+            f"{', '.join(map(repr, brain.fibre_names)) or 'none'}"
+        )
+    check_known("fibre", name, brain.fibre_names)
 
 
 def _check_names(brain: Brain) -> None:
     for what, kind in (("areas", Area), ("stimuli", Stimulus), ("fibres", Fibre)):
         for x in getattr(brain, what):
-            check_kind(f"a brain: {what}", x, kind)
+            check_kind(f"a brain: each of its {what}", x, kind)
     names = [x.name for x in (*brain.areas, *brain.stimuli)]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -301,7 +356,7 @@ def _init(brain: Brain, seed: jax.Array) -> BrainState:
     history = jnp.zeros((n_fibres, words), jnp.uint32)
     areas = tuple(_init_area(area, words, brain.rounds, seed) for area in brain.areas)
     fibres = init_fibres(brain.wires, seed)
-    return BrainState(seed, zero, zero, zero, history, history, areas, fibres)
+    return BrainState(seed, zero, zero, zero, history, history, areas, fibres, brain.origin)
 
 
 def _init_area(area: Area, words: int, rounds: int, seed: Any) -> AreaState:

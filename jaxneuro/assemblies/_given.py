@@ -5,6 +5,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from .._text import brief
 from ._state import BrainState
 
 
@@ -21,10 +22,33 @@ def checked_active(what: str, fibres: int, active: Any, ranks: tuple[int, ...] =
     return active
 
 
-def check_state(what: str, brain: Any, state: Any) -> None:
-    """Raises `ValueError` unless a state has the shapes of one state of a brain."""
+def check_of(what: str, brain: Any, state: Any) -> None:
+    """Raises `ValueError` unless it is a state, or a batch of states, of a brain."""
     if not isinstance(state, BrainState):
-        raise ValueError(f"{what}: state must be a BrainState, from brain.init(key); got {state!r}")
+        several = isinstance(state, tuple) and any(isinstance(x, BrainState) for x in state)
+        got = "a tuple with one: ac.run returns (state, seen)" if several else brief(state)
+        raise ValueError(
+            f"{what}: state must be a BrainState, from brain.init(key) or a run; got {got}"
+        )
+    if state.origin is not None and state.origin != brain.origin:
+        raise ValueError(
+            f"{what}: the state must be one of this brain, which has the areas "
+            f"{', '.join(brain.origin.names)}; it is of a brain with other areas, stimuli, fibres, "
+            f"p or rounds (areas {', '.join(state.origin.names)}). Make one with brain.init(key)"
+        )
+
+
+def check_brain(what: str, brain: Any) -> None:
+    """Raises `ValueError` unless it is a brain."""
+    if not hasattr(brain, "origin") or isinstance(brain, BrainState):
+        raise ValueError(f"{what}: the brain comes first, then its state; got {brief(brain)}")
+
+
+def check_state(what: str, brain: Any, state: Any) -> None:
+    """Raises `ValueError` unless it is one state of a brain, with the shapes of one."""
+    check_brain(what, brain)
+    if not isinstance(state, BrainState):
+        check_of(what, brain, state)
     shapes = [(a.cap.shape, a.after.shape) for a in state.areas]
     wanted = [((a.k,), (a.places, brain.words)) for a in brain.areas]
     fibres = (len(brain.wires), brain.words)
@@ -34,6 +58,7 @@ def check_state(what: str, brain: Any, state: Any) -> None:
             f"history of fibres {fibres}; got {shapes}, {state.learned.shape}. A batch of states "
             "needs jax.vmap; a state of another brain must be made anew, by brain.init(key)"
         )
+    check_of(what, brain, state)
 
 
 def checked_plastic(what: str, plastic: Any, ranks: tuple[int, ...] = (0,)) -> Any:

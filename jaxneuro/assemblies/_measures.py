@@ -7,9 +7,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._text import brief
 from ..kernels import Counts, Hashed, Lists, gap_lists, gap_width, potentiations
 from ._brain import Brain
 from ._connectome import edges_of
+from ._given import check_brain, check_of
 from ._run import shared_neurons
 from ._state import BrainState
 
@@ -22,7 +24,13 @@ def overlap(a: jax.Array, b: jax.Array) -> jax.Array:
 
     **Raises** `ValueError` for anything else than two arrays of whole numbers.
     """
-    a, b = jnp.asarray(a), jnp.asarray(b)
+    try:
+        a, b = jnp.asarray(a), jnp.asarray(b)
+    except TypeError:
+        raise ValueError(
+            "overlap: both caps must be whole numbers (k,), from brain.cap(state, area); got "
+            f"{brief(a)} and {brief(b)}"
+        ) from None
     for cap in (a, b):
         if cap.ndim != 1 or not cap.size or not jnp.issubdtype(cap.dtype, jnp.integer):
             raise ValueError(
@@ -48,12 +56,18 @@ class FibreStatistics(NamedTuple):
     largest: Any
 
 
-@eqx.filter_jit
 def statistics(brain: Brain, state: BrainState, fibre: str) -> FibreStatistics:
     """The synapses of a fibre between the neurons that fired last; see `FibreStatistics`.
 
-    **Raises** `ValueError` for an unknown fibre.
+    **Raises** `ValueError` for an unknown fibre, and a state of another brain.
     """
+    check_brain("statistics", brain)
+    check_of("statistics", brain, state)
+    return _statistics(brain, state, fibre)
+
+
+@eqx.filter_jit
+def _statistics(brain: Brain, state: BrainState, fibre: str) -> FibreStatistics:
     number = int(np.flatnonzero(brain.active(fibre))[0])
     wire = brain.wires[number]
     target = state.areas[wire.into]
@@ -74,6 +88,7 @@ def density(brain: Brain, state: BrainState, area: str) -> jax.Array:
 
     A neuron and itself are a pair.
     """
+    check_brain("density", brain)
     return statistics(brain, state, f"{area}->{area}").density
 
 

@@ -1,12 +1,12 @@
 """The state of a brain: caps, and the history from which all weights follow."""
 
+import dataclasses
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
 from .._checks import is_traced
-from .._text import counted, megabytes
 
 # The limit of a round in which no neuron could have won: see `_candidates.py`.
 NEVER = np.array([[0xFFFFFFFF, 0x7FFFFFFF, 0]], np.uint32)
@@ -51,13 +51,26 @@ class FibreState(NamedTuple):
     sums: Any
 
 
+@jax.tree_util.register_static
+@dataclasses.dataclass(frozen=True)
+class Origin:
+    """Which brain a state is of: no leaf, so it is known under `jit` and `vmap`, too.
+
+    **Fields** `names` those of the areas; `bits` a digest of all that shapes and synapses follow
+    from.
+    """
+
+    names: tuple[str, ...]
+    bits: str
+
+
 class BrainState(NamedTuple):
     """The state of a brain.
 
     **Fields** `seed` uint32; `round` int32 rounds so far; `remembered` int32 rounds in the
     history; `forgotten` int32 rounds that had no room in it; `active`, `learned` uint32 (F, words)
     a bit for each remembered round in which a fibre was active, and in which it learned; `areas`
-    a tuple of `AreaState`, `fibres` one of `FibreState`.
+    a tuple of `AreaState`, `fibres` one of `FibreState`; `origin` the brain that it is of, no leaf.
     """
 
     seed: Any
@@ -68,15 +81,10 @@ class BrainState(NamedTuple):
     learned: Any
     areas: Any
     fibres: Any
+    origin: Origin | None = None
 
     def __repr__(self) -> str:
-        rounds = "traced rounds" if is_traced(self.round) else counted(_number(self.round), "round")
-        size = sum(x.nbytes for x in jax.tree.leaves(tuple(self)) if hasattr(x, "nbytes"))
-        areas = counted(len(self.areas or ()), "area")
-        return f"BrainState: after {rounds}, {areas}, {megabytes(size)}"
-
-
-def _number(value: Any) -> Any:
-    """One number, or the last of many: a state under `vmap` has a round per seed."""
-    found = np.asarray(value)
-    return int(found.ravel()[-1]) if found.size and found.dtype.kind in "iu" else 0
+        names = "" if self.origin is None else f" {', '.join(self.origin.names)}"
+        known = np.ndim(self.round) == 0 and not is_traced(self.round)
+        rounds = f", {int(self.round)} rounds" if known else ""
+        return f"BrainState(areas{names}{rounds})"

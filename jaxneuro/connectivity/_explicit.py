@@ -21,8 +21,9 @@ class Explicit(Rule):
     Weights and delays of the projection may be arrays with one entry per connection, in
     the same order. A pair may be given more than once (a multapse).
 
-    **Fields** `pre`, `post` integer arrays of one length: indices in their populations; `shape`
-    the sizes (n_pre, n_post) that the populations must have, None for any that hold the indices.
+    **Fields** `pre`, `post` integer arrays of one length: indices in their populations, or among
+    the neurons of a `Part`, from 0; `shape` the sizes (n_pre, n_post) that the populations, or
+    parts, must have, None for any that hold the indices.
 
     **Raises** `ValueError` for arrays that are not whole numbers of one length, negative
     indices; from `build`, for an index outside its population or populations of another shape.
@@ -109,10 +110,13 @@ class Explicit(Rule):
                 f"populations, ({n_pre}, {n_post}); got {self.shape}. Rows are sources: transpose "
                 "a matrix that has them as columns"
             )
-        for side, index, n in (("pre", self.pre, n_pre), ("post", self.post, n_post)):
+        for side, neurons, index, n in (
+            ("pre", "source", self.pre, n_pre),
+            ("post", "target", self.post, n_post),
+        ):
             if index.size and index.max() >= n:
                 raise ValueError(
-                    f"{name}: {side} must be indices below {n}, the size of its population; "
+                    f"{name}: {side} must be indices below {n}, the number of {neurons} neurons; "
                     f"got {index.max()}"
                 )
 

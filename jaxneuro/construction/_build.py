@@ -89,7 +89,7 @@ def build(
     dt, dtype, seed = check_dt(dt), _check_dtype(dtype), _concrete_seed(key)
     weights = _check_weights(weights, dtype)
     _check_deterministic(description, deterministic)
-    _check_models(description, dt)
+    _check_models(description, dt, dtype)
     over = _check_mesh(description, mesh, (axis, partition, rate), deterministic)
     check_plastic(description, dt, dtype, weights, deterministic)
     resolver = Resolver(description, seed)
@@ -191,9 +191,9 @@ def _build_pathways(
     return pathways, groups, tables
 
 
-def _check_models(description: Description, dt: float) -> None:
+def _check_models(description: Description, dt: float, dtype: Any) -> None:
     """Raises `ValueError` for models that do not fit their role or the time step."""
-    check_roles(description)
+    check_roles(description, dtype)
     for p in description.populations:
         check_grid(f"population {p.name!r}", p.model, dt)
         check_stable(f"population {p.name!r}", p.model, dt)

@@ -15,13 +15,12 @@ from ..network import (
     CouplingLayer,
     CouplingSpan,
     Side,
-    first_member,
     initial_state,
 )
 from ._check_signs import check_drawn
 from ._drawing import ProjectionBundle, own_weights
 from ._grouping import Grouping
-from ._merge import merge
+from ._merge import alone, merge
 from ._starts import release_starts
 
 
@@ -56,7 +55,7 @@ def check_coupling(grouping: Grouping, c: Coupling) -> None:
         return
     for part in (c.pre, c.post):
         model = _model(grouping, part.population)
-        state = jax.eval_shape(lambda m: initial_state(m, 2), first_member(model))
+        state = jax.eval_shape(lambda m: initial_state(m, 2), alone(model))
         if "v" not in state_variables(state):
             raise ValueError(
                 f"{c.label}: gap junctions join neurons with a voltage v; {part.population!r} is "

@@ -10,7 +10,7 @@ from .._arrays import as_array
 from ..description import Description, Projection
 from ..kernels import RulePrograms, check_rule
 from ..network import Plastic, check_within
-from ._check_rule import check_acts, check_declared, check_numbers, post_numbers
+from ._check_rule import check_acts, check_declared, check_numbers, check_steps, post_numbers
 from ._delays import axonal_steps, check_axonal
 from ._grouping import Grouping, PathwayKey
 
@@ -83,6 +83,8 @@ def _check(
     check_numbers(rule, what)
     check_declared(rule, what, {x.name for x in description.populations})
     check_acts(rule, _programs(description, p, dt, dtype), what)
+    population = description.population(p.post.population)
+    check_steps(rule, population.model, what, (population.n, dt, dtype))
     if isinstance(p.weight, float | np.ndarray):
         check_start(p, np.asarray(p.weight))
 

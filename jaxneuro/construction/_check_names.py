@@ -8,9 +8,8 @@ import jax
 from .._fields import inner, parameters
 from .._types import state_variables
 from ..description import Coupling, Projection
-from ..network import first_member
 from ._grouping import synapse_of
-from ._merge import kind_key
+from ._merge import alone, kind_key
 from ._states import any_state
 
 _OWN = {"gain", "weight"}  # what a projection itself has
@@ -53,4 +52,4 @@ def _parameters(model: Any) -> set[str]:
 
 
 def _variables(model: Any) -> set[str]:
-    return set(state_variables(jax.eval_shape(lambda m: any_state(m, 2), first_member(model))))
+    return set(state_variables(jax.eval_shape(lambda m: any_state(m, 2), alone(model))))

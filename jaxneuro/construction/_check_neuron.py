@@ -1,6 +1,5 @@
 """Checks that the step of a neuron fits its role and uses the drive that it gets."""
 
-import functools
 from typing import Any
 
 import jax
@@ -9,17 +8,25 @@ import numpy as np
 
 from .._types import Drive
 from ..description import Description
-from ..network import Group, StimulusGroup, first_member, initial_state
-from ._check_role import check_pair, check_per_neuron, check_state, shapes, traced
+from ..network import Group, StimulusGroup, as_floating, first_member, initial_state
+from ._check_role import (
+    DRIVE_PARTS,
+    check_pair,
+    check_state,
+    shapes,
+    state_of,
+    traced,
+    tried_sizes,
+)
 
 
 def check_neuron(
     group: Group, dt: float, dtype: Any, inputs: bool = False, coupled: str = ""
 ) -> None:
-    """Raises `ValueError` for a model whose `step` changes its state's shape or whose spikes
+    """Raises `ValueError` for a model whose `step` changes its state's shape or dtype, whose spikes
     are not one per neuron, or that never uses a part of the drive that it gets.
 
-    Inspects the traced `step` once, with arrays of two neurons; nothing runs. `inputs` says
+    Inspects the traced `step`, with arrays of two neurons; nothing runs. `inputs` says
     whether a run gives currents too, `coupled` names gap junctions of the group.
     """
     if group.n == 0:
@@ -33,18 +40,32 @@ def check_neuron(
     name = f"{type(model).__name__} (population {group.populations[0]!r})"
     ports = [part for part in given if part not in Drive._fields]
     _check_ports(name, model, ports, given)
-    zeros: Any = np.zeros(2, dtype)
+    for n in tried_sizes(model):
+        jaxpr = _check_step(name, model, (n, dt, dtype), [*given], ports)
+        _check_used(name, jaxpr, given)
+
+
+def _check_step(name: str, model: Any, how: tuple, given: list[str], ports: list[str]) -> Any:
+    """The traced step of a neuron, checked; `how` is the number of neurons, dt and dtype."""
+    n, dt, dtype = how
+    zeros: Any = np.zeros(n, dtype)
     current, conductance, jump = (zeros if part in given else None for part in Drive._fields[:3])
     arrivals: Any = dict.fromkeys(sorted(ports), zeros) if ports else None
     drive = Drive(current, conductance, jump, arrivals)
-    state = jax.eval_shape(lambda m: initial_state(m, 2), model)
-    check_per_neuron(name, state)
-    with traced(name):
+    state = state_of(name, lambda: initial_state(model, n), n, dtype)
+    with traced(name, given=f"the state {shapes(state)}; {DRIVE_PARTS}"):
         closed, out = jax.make_jaxpr(lambda d, m, s: m.step(s, d, dt), return_shape=True)(
             drive, model, state
         )
-    _check_shapes(name, state, *check_pair(name, out, "(state, spikes)"))
-    _check_used(name, closed.jaxpr, given)
+    new, spikes = check_pair(name, out, "(state, spikes)")
+    check_state(name, state, new)
+    kinds, fits = (jnp.bool_, jnp.floating), getattr(spikes, "shape", None) == (n,)
+    if not fits or not any(jnp.issubdtype(spikes.dtype, k) for k in kinds):
+        raise ValueError(
+            f"{name}: step must return spikes of shape (n,), boolean or floating; it returns "
+            f"{shapes(spikes)} for {n} neurons"
+        )
+    return closed.jaxpr
 
 
 def gap_coupled(description: Description, group: Group) -> str:
@@ -54,16 +75,6 @@ def gap_coupled(description: Description, group: Group) -> str:
         if c.electrical and into & set(group.populations):
             return f"gap junctions ({c.label})"
     return ""
-
-
-def _check_shapes(name: str, state: Any, new: Any, spikes: Any) -> None:
-    check_state(name, state, new)
-    kinds, fits = (jnp.bool_, jnp.floating), getattr(spikes, "shape", None) == (2,)
-    if not fits or not any(jnp.issubdtype(spikes.dtype, k) for k in kinds):
-        raise ValueError(
-            f"{name}: step must return spikes of shape (n,), boolean or floating; it returns "
-            f"{shapes(spikes)} for 2 neurons"
-        )
 
 
 def _check_ports(name: str, model: Any, ports: list[str], given: dict[str, str]) -> None:
@@ -92,38 +103,39 @@ def _check_used(name: str, jaxpr: Any, given: dict[str, str]) -> None:
 
 def _given_parts(group: Group, dt: float, dtype: Any) -> dict[str, str]:
     """The parts of the drive that the receptors and stimuli give, with the names of both."""
-    two, given = np.zeros(2, dtype), {}
+    given: dict[str, str] = {}
     for receptor in group.receptors:
         model = first_member(receptor)
-        arrivals = np.zeros((len(model.ports), 2), dtype) if model.ports else two
-        given |= dict.fromkeys(_parts(_receptor_drive(model, arrivals, dt)), type(model).__name__)
+        for n in tried_sizes(model):
+            drive = _receptor_drive(model, n, dt, dtype)
+            given |= dict.fromkeys(_parts(drive), type(model).__name__)
     for stimulus in group.stimuli:
         name = type(stimulus.model).__name__
         what = f"{name} (stimulation {stimulus.names[0]!r})"
-        with traced(what):
-            out = jax.eval_shape(functools.partial(_output, what, dt), stimulus.spread())
+        out = _stimulus_output(what, stimulus, dt, dtype)
         _check_stimulus(what, stimulus, out)
         if isinstance(out, Drive):
             given |= dict.fromkeys(_parts(out), name)
     return given
 
 
-def _receptor_drive(model: Any, arrivals: Any, dt: float) -> Drive:
-    """The drive that a receptor gives, traced for two neurons; checks what its step returns."""
-    v, name = np.zeros(2, arrivals.dtype), type(model).__name__
-    state = jax.eval_shape(lambda: model.init(2))
-    check_per_neuron(name, state)
-    with traced(name):
-        out = jax.eval_shape(lambda s: model.step(s, arrivals, v, dt), state)
+def _receptor_drive(model: Any, n: int, dt: float, dtype: Any) -> Drive:
+    """The drive that a receptor gives, traced for n neurons; checks what its step returns."""
+    v, name = np.zeros(n, dtype), type(model).__name__
+    shape = (len(model.ports), n) if model.ports else (n,)
+    state = state_of(name, lambda: model.init(n), n, dtype)
     what = "(state, drive), the drive a jn.Drive(current=...) or jn.Drive(conductance=...)"
+    given = f"the state {shapes(state)} and arrivals of shape {shape}, and returns {what}"
+    with traced(name, given=f"{given}; {DRIVE_PARTS}"):
+        out = jax.eval_shape(lambda s: model.step(s, np.zeros(shape, dtype), v, dt), state)
     new, drive = check_pair(name, out, what)
     parts = jax.tree.leaves(drive) if isinstance(drive, Drive) else []
     if not parts:
         raise ValueError(f"{name}: step must return {what}; it returns {shapes(out)}")
-    if any(x.shape not in ((), (2,)) for x in parts):
+    if any(x.shape not in ((), (n,)) for x in parts):
         raise ValueError(
             f"{name}: step must return a drive whose parts are of shape () or (n,); it returns "
-            f"{shapes(drive)} for 2 neurons"
+            f"{shapes(drive)} for {n} neurons"
         )
     check_state(name, state, new)
     return drive
@@ -135,10 +147,16 @@ def _parts(drive: Drive) -> list[str]:
     return [*parts, *(drive.arrivals or {})]
 
 
-def _output(name: str, dt: float, stimulus: StimulusGroup) -> Any:
-    state = stimulus.init(np.uint32(0))
-    pair = stimulus.model.step(state, jnp.int32(0), dt)
-    new, out = check_pair(name, pair, "(state, drive), or (state, counts of spikes)")
+def _stimulus_output(name: str, group: StimulusGroup, dt: float, dtype: Any) -> Any:
+    """What a stimulus gives in a step, traced; checks its state."""
+    stimulus = group.spread()
+    with traced(name, "init"):
+        state = jax.eval_shape(lambda: as_floating(stimulus.init(np.uint32(0)), dtype))
+    wanted = "(state, drive), or (state, counts of spikes)"
+    given = f"the state {shapes(state)}, and returns {wanted}; {DRIVE_PARTS}"
+    with traced(name, given=given):
+        out = jax.eval_shape(lambda s, m, k: m.step(s, k, dt), state, stimulus.model, np.int32(0))
+    new, out = check_pair(name, out, wanted)
     check_state(name, state, new)
     return out
 

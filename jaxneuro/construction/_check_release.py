@@ -5,12 +5,14 @@ from typing import Any
 import jax
 import numpy as np
 
+from .._text import an
 from .._types import Drive, Neuron, Release
 from ..description import Coupling, Projection, as_part
-from ..network import as_floating, first_member, initial_state
-from ._check_role import check_pair, check_per_neuron, check_state, shapes, traced
+from ..network import initial_state
+from ._check_role import check_pair, check_state, shapes, state_of, traced, tried_sizes
 from ._check_signs import sign_at
 from ._grouping import Grouping
+from ._merge import alone
 from ._states import any_state
 
 
@@ -37,6 +39,9 @@ def check_releases(grouping: Grouping, dt: float, dtype: Any) -> None:
                     f"{p.pre.population!r} is a {type(neuron).__name__}, which never spikes; give "
                     "it release=jn.release.Graded(), which releases the activity"
                 )
+    for p in d.projections:
+        if getattr(p.plasticity, "reads_rates", False) and d.population(p.post.population).n:
+            _check_rates(p, _neuron(grouping, p.post.population), never_spikes(p.post.population))
     for m in d.modulators:
         source = None if m.source is None else as_part(m.source).population
         if source is not None and never_spikes(source):
@@ -53,7 +58,7 @@ def _neuron(grouping: Grouping, population: str) -> Neuron:
 
 def _has_voltage(neuron: Neuron) -> bool:
     """Whether a neuron model shows anything to synapses and releases: a voltage or a rate."""
-    shown = jax.eval_shape(lambda m: m.voltage(initial_state(m, 2)), first_member(neuron))
+    shown = jax.eval_shape(lambda m: m.voltage(initial_state(m, 2)), alone(neuron))
     return shown is not None
 
 
@@ -88,6 +93,28 @@ def _check_activity(p: Projection | Coupling, source: Neuron, target: Neuron) ->
         )
 
 
+def _check_rates(p: Projection, target: Neuron, never_spikes: bool) -> None:
+    """Raises `ValueError` for a rule of activities between neurons that spike."""
+    what = f"{p.label}: plasticity {type(p.plasticity).__name__} with activity='rate'"
+    instead = (
+        "Between neurons that spike give activity='spikes', which low-passes the spikes of both"
+    )
+    if not never_spikes:
+        raise ValueError(
+            f"{what} takes the target's activity, and {p.post.population!r} is "
+            f"{an(type(target).__name__)}, which spikes: the rule would take its voltage for a "
+            f"rate. {instead}; or let the target be neurons that never spike, such as "
+            "LeakyIntegrator"
+        )
+    if p.release.plain or p.release.with_spikes:
+        raise ValueError(
+            f"{what} takes the source's activity in every step, and release "
+            f"{type(p.release).__name__} gives one at a spike alone. {instead}; between neurons "
+            "that never spike give release=jn.release.Graded(), from those that do "
+            "jn.release.RateRelease()"
+        )
+
+
 def _check_step(
     p: Projection | Coupling, release: Release, neuron: Neuron, dt: float, dtype: Any
 ) -> bool:
@@ -95,33 +122,37 @@ def _check_step(
     if release.plain:
         return True
     label = f"{p.label}: release {type(release).__name__}"
-    model = as_floating(first_member(release), dtype)
-    state = jax.eval_shape(lambda m: any_state(m, 2), model)
-    check_per_neuron(label, state)
-    v = (np.zeros(2, dtype),) if _has_voltage(neuron) else ()
-    try:
-        with traced(label):
-            closed, out = jax.make_jaxpr(
-                lambda z, v, m, s: m.step(s, z, v[0] if v else None, dt), return_shape=True
-            )(np.zeros(2, bool), v, model, state)
-    except ValueError as error:  # a release that needs a voltage, and gets None
-        own = str(error).startswith(label)
-        raise ValueError(str(error) if own else f"{label}: {error}") from None
-    new, values = check_pair(label, out, "(state, values), one value per source neuron")
-    check_state(label, state, new)
-    if getattr(values, "shape", None) != (2,):
-        raise ValueError(
-            f"{label}: step must return values of shape (n,), one per source neuron; it returns "
-            f"{shapes(values)} for 2 neurons"
-        )
+    model = alone(release, dtype)
+    has_voltage = _has_voltage(neuron)
+    for n in tried_sizes(release):
+        closed = _traced_step(label, model, n, has_voltage, dt, dtype)
+    v = (None,) if has_voltage else ()
     spikes, *voltages = closed.jaxpr.invars[: 1 + len(v)]
     needed = _needed(closed.jaxpr)
     return id(spikes) in needed and not any(id(x) in needed for x in voltages)
 
 
+def _traced_step(label: str, model: Any, n: int, has_voltage: bool, dt: float, dtype: Any) -> Any:
+    """The step of a release for n neurons, traced and checked."""
+    state = state_of(label, lambda: any_state(model, n), n, dtype)
+    v = (np.zeros(n, dtype),) if has_voltage else ()
+    with traced(label, given=f"the state {shapes(state)}, spikes and v, (n,) each"):
+        closed, out = jax.make_jaxpr(
+            lambda z, v, m, s: m.step(s, z, v[0] if v else None, dt), return_shape=True
+        )(np.zeros(n, bool), v, model, state)
+    new, values = check_pair(label, out, "(state, values), one value per source neuron")
+    check_state(label, state, new)
+    if getattr(values, "shape", None) != (n,):
+        raise ValueError(
+            f"{label}: step must return values of shape (n,), one per source neuron; it returns "
+            f"{shapes(values)} for {n} neurons"
+        )
+    return closed
+
+
 def _never_spikes(neuron: Neuron, dt: float, dtype: Any) -> bool:
     """Whether the spikes of the traced `step` depend on nothing: neither state nor drive."""
-    model = as_floating(first_member(neuron), dtype)
+    model = alone(neuron, dtype)
     zeros: Any = np.zeros(2, dtype)
     state = jax.eval_shape(lambda m: initial_state(m, 2), model)
     arrivals: Any = dict.fromkeys(model.ports, zeros) or None

@@ -11,8 +11,9 @@ from .._text import megabytes
 from ..connectivity import CHUNK
 from ..description import Estimate, Projection
 from ..kernels import threads
-from ..network import count_fed, first_member, initial_state
+from ..network import count_fed, initial_state
 from ._grouping import Grouping, synapse_of
+from ._merge import alone
 
 _CHUNK_BYTES = 64  # per synapse that is being drawn
 
@@ -103,5 +104,5 @@ def _plastic_bytes(grouping: Grouping, p: Projection, slots: int, size: int) -> 
 
 def _per_unit(init: Callable[[Any, int], Any], model: Any) -> int:
     """Bytes of the state of a model per unit."""
-    state = jax.eval_shape(lambda m: init(m, 2), first_member(model))
+    state = jax.eval_shape(lambda m: init(m, 2), alone(model))
     return sum(x.size * x.dtype.itemsize for x in jax.tree.leaves(state)) // 2

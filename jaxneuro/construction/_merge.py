@@ -74,7 +74,12 @@ def _merge_leaf(leaves: list[np.ndarray], sizes: Sequence[int]) -> np.ndarray:
     return np.concatenate([np.broadcast_to(x, (n,)) for x, n in zip(leaves, sizes)])
 
 
+def alone(model: M, dtype: Any = np.float64) -> M:
+    """The model of the first neuron alone, its numbers as arrays."""
+    return first_member(merge([model], [1], dtype))
+
+
 def merge_at(name: str, model: M, names: Sequence[str], sizes: Sequence[int], dtype: Any) -> M:
     """A model for all members; if it has arrays, only their values at one member are used."""
-    models = [model if n == name else first_member(model) for n in names]
+    models = [model if n == name else alone(model, dtype) for n in names]
     return merge(models, sizes, dtype)

@@ -6,7 +6,8 @@ import jax
 import numpy as np
 
 from .._types import StochasticRelease, state_variables
-from ..network import first_member, release_state
+from ..network import release_state
+from ._merge import alone
 
 
 def any_state(model: Any, n: int) -> Any:
@@ -18,6 +19,6 @@ def any_state(model: Any, n: int) -> Any:
 
 def state_dtypes(model: Any) -> dict[str, Any]:
     """The dtypes of the state variables that have one number per neuron."""
-    state = jax.eval_shape(lambda m: any_state(m, 2), first_member(model))
+    state = jax.eval_shape(lambda m: any_state(m, 2), alone(model))
     each = {name: getattr(state, name) for name in state_variables(state)}
     return {name: x.dtype for name, x in each.items() if getattr(x, "shape", None) == (2,)}

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import Named, check_kind, check_name
+from .._checks import check_kind, check_name
 from .._types import Release, Synapse
 from ..connectivity import Rule
 from ..synapses import Direct
+from ._kept import Value
 from ._part import Part, as_part, check_ends
 from ._population import numbers, start_values
 from ._projection import Projection
@@ -19,7 +20,7 @@ _ONE_STEP = 1.0  # ms; a delay for the drawing of connections, which nothing rea
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Coupling(Named):
+class Coupling(Value):
     """Neurons that see each other in every time step, without a delay: gap junctions, or graded.
 
     Without `release` and `synapse` it makes *gap junctions*: into neuron i flows the current

@@ -13,6 +13,7 @@ from ..space import Area
 from ._coupling import Coupling, check_pairs
 from ._estimate import Estimate, estimate
 from ._html import html_of_description
+from ._kept import KeptMapping
 from ._modulator import Modulator
 from ._part import as_part
 from ._population import Population
@@ -62,7 +63,7 @@ class Description(Named):
                 "Description: areas must map names to areas, {'V1': Area(...)}; got "
                 f"{self.areas!r}"
             )
-        object.__setattr__(self, "areas", dict(self.areas))
+        object.__setattr__(self, "areas", KeptMapping(self.areas))
         for name, area in self.areas.items():
             check_name("an area", name)
             check_kind(f"area {name!r}", area, Area)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._checks import Named, as_number, check_name
+from ._kept import KeptMapping
 from ._part import Part, check_ends
 
 
@@ -91,7 +92,7 @@ class Modulator(Named):
             raise ValueError(f"{self.label}: {what} must be a number; got {value!r}")
         return number
 
-    def _amounts(self) -> dict[str, dict[str, float]]:
+    def _amounts(self) -> KeptMapping:
         wanted = "names to amounts by parameter, {'E->E': {'gain': 0.5}}"
         if not isinstance(self.scales, Mapping):
             raise ValueError(f"{self.label}: scales must map {wanted}; got {self.scales!r}")
@@ -101,11 +102,13 @@ class Modulator(Named):
                 raise ValueError(
                     f"{self.label}: scales must map {wanted}; got {name!r}: {amounts!r}"
                 )
-            out[name] = {
-                key: self._number(f"the amount for {key} of {name!r}", amount)
-                for key, amount in amounts.items()
-            }
-        return out
+            out[name] = KeptMapping(
+                {
+                    key: self._number(f"the amount for {key} of {name!r}", amount)
+                    for key, amount in amounts.items()
+                }
+            )
+        return KeptMapping(out)
 
     @property
     def label(self) -> str:

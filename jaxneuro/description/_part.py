@@ -5,21 +5,28 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import Named, name_given
+from .._checks import name_given
 from ..space import Area
+from ._kept import Value, kept_array
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Part(Named):
+class Part(Value):
     """Some neurons of a population, to project from, to project onto or to stimulate.
 
     **Fields** `population` its name; `where` which neurons: a `slice` or `range` (`slice(0, 50)`),
     an array of ascending indices or a boolean mask, an `Area` of coordinates, or the name of one
     of the description's areas; None means all.
 
+    What is given for a part counts its neurons from 0, in ascending order: indices of `Explicit`,
+    arrays of weights and delays, `neurons` of `SpikeTimes`, and numbers per neuron of a stimulus.
+    What belongs to the population counts all of it: arguments of a function `f(i, j)` for weights
+    or delays, arrays in a synapse or a release, their start values, and `net.connections`.
+
     **Raises** `ValueError` for a name that is not a text, a `where` of another kind, indices that
     are negative, repeated or not ascending; from `Description` and `build`, for indices outside
-    the population, an unknown area, or an area without positions.
+    the population, an unknown area, an area without positions, or a part that has no neuron of a
+    population that has some.
     """
 
     population: str
@@ -78,6 +85,12 @@ def _checked_slice(population: str, where: slice) -> slice:
     return slice(int(start), None if stop is None else int(stop))
 
 
+_SORT = (
+    "Arrays that are given for a part count its neurons in ascending order: give np.sort(indices), "
+    "and such an array as array[np.argsort(indices)]"
+)
+
+
 def _checked_indices(population: str, where: Any) -> np.ndarray:
     x = np.asarray(where)
     x = x.astype(np.int64) if x.size == 0 else x
@@ -91,6 +104,7 @@ def _checked_indices(population: str, where: Any) -> np.ndarray:
     if x.size and (x.min() < 0 or (np.diff(x) <= 0).any()):
         raise ValueError(
             f"part of {population!r}: indices must be ascending, different and not negative; "
-            f"got {x if x.size < 10 else f'{x.size} indices from {x.min()} to {x.max()}'}"
+            f"got {x if x.size < 10 else f'{x.size} indices from {x.min()} to {x.max()}'}. "
+            f"{_SORT}"
         )
-    return x.astype(np.int64)
+    return kept_array([], x.astype(np.int64))

@@ -6,19 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import Named, check_count, check_kind, check_name, check_size
+from .._checks import check_count, check_kind, check_name, check_size
 from .._fields import check_lengths, potentials
 from .._types import Neuron
 from .._units import check_start
 from ..numerics import Distribution
 from ..space import Free, Layout
+from ._kept import KeptMapping, Value, kept_array
 
 # The first and the last quantile that is drawn for a start value.
 _EXTREMES = np.array([2.0**-24, 1.0 - 2.0**-24])
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Population(Named):
+class Population(Value):
     """Neurons of one model under one name.
 
     **Fields** `name`; `n` number of neurons (0 is allowed); `model` a neuron model, its
@@ -68,11 +69,11 @@ def start_values(label: str, given: Any) -> dict[str, Any]:
             f"{label}: initial must map names of state variables to start values, {{'v': -60.0}}; "
             f"got {given!r}"
         )
-    return {name: numbers(f"{label}: initial {name}", x) for name, x in given.items()}
+    return KeptMapping({name: numbers(f"{label}: initial {name}", x) for name, x in given.items()})
 
 
 def numbers(what: str, value: Any) -> Any:
-    """A number, an array of finite numbers, or a distribution, checked."""
+    """A number, an array of finite numbers, or a distribution, checked; an array is read-only."""
     if isinstance(value, Distribution):
         return value
     try:
@@ -83,7 +84,7 @@ def numbers(what: str, value: Any) -> Any:
             f"{what} must be a number, an array of numbers or a distribution; got {value!r}"
         ) from None
     check_size(what, x)
-    return float(x) if x.ndim == 0 else x
+    return float(x) if x.ndim == 0 else kept_array(value, x)
 
 
 def sizes(value: Any) -> Any:

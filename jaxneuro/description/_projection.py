@@ -6,25 +6,27 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import Named, check_kind, check_name
+from .._checks import check_kind, check_name
 from .._types import Plasticity, Release, Synapse
 from ..connectivity import Rule
 from ..numerics import Distribution
 from ..release import Spikes
 from ..space import ByDistance, Profile, SpatialValue
+from ._kept import Value
 from ._part import Part, as_part, check_ends
 from ._population import numbers, start_values
 from ._receptors import check_receptor, check_weight_unit
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Projection(Named):
+class Projection(Value):
     """The connections from one population to another.
 
     **Fields** `source`, `target` population names, or a `Part` of a population; `rule` who
     connects to whom; `weight` and `delay` [ms] a number, a distribution, an array `(n_source,
-    n_target)`, one with an entry per connection (`Explicit`, `OneToOne`), a function `f(i, j)` of
-    arrays of source and target indices, a `jn.space.Profile` of the distance, or another value by
+    n_target)` of the neurons it connects (those of a `Part`), one with an entry per connection
+    (`Explicit`, `OneToOne`), a function `f(i, j)` of arrays of source and target indices in their
+    populations, a `jn.space.Profile` of the distance, or another value by
     position (`jn.space.ByDistance`, `ByPositions`, `ConductionDelay`); the unit of the weight is
     that of the synapse; `synapse` the receptor; `release` what a spike releases; `gain`
     multiplies all weights at delivery; `plasticity` the rule by which weights change
@@ -46,9 +48,9 @@ class Projection(Named):
     computes is at least one step. A function gets the indices of many connections at once, is
     called more than once, and must give the same values each time.
 
-    **Raises** `ValueError` for a wrong kind of value, one that is not finite, or weights in SI
-    units; from `build`, for delays that are drawn below half a time step, or computed so all of
-    them.
+    **Raises** `ValueError` for a wrong kind of value, one that is not finite, weights in SI
+    units, or an `axonal` of weights that do not change; from `build`, for delays that are drawn
+    below half a time step, or computed so all of them.
     """
 
     source: str | Part
@@ -95,6 +97,11 @@ class Projection(Named):
             raise ValueError(
                 f"{label}: axonal must be one number of at least 0 ms, the part of the delay "
                 f"before the synapse; got {self.axonal!r}"
+            )
+        if axonal and self.plasticity is None:
+            raise ValueError(
+                f"{label}: axonal says where weights change, and nothing changes these: give "
+                f"plasticity=, or leave axonal out (the delay is all of it); got {axonal:g} ms"
             )
         object.__setattr__(self, "axonal", axonal)
         check_receptor(f"{label}: synapse", self.synapse)

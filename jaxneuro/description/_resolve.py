@@ -73,19 +73,13 @@ class Resolver:
             if where not in areas:
                 raise unknown("area", where, areas)
             where = areas[where]
-        if isinstance(where, Area):
-            return self._inside(part, where)
-        if where is None or isinstance(where, slice):
-            start, stop = (0, n) if where is None else (where.start, where.stop)
-            stop = n if stop is None else stop
-            last = max(start, stop)
-        else:
-            start, stop, last = 0, 0, int(where.max(initial=-1)) + 1
-        if last > n:
+        found = self._inside(part, where) if isinstance(where, Area) else _listed(part, where, n)
+        if n and not count(found):
             raise ValueError(
-                f"part of {part.population!r}: neurons must be below {n}, its size; got {last - 1}"
+                f"part of {part.population!r}: a part must have at least one neuron; it has none "
+                f"of the {n} there are. Leave out what is from or to nobody"
             )
-        return _stretch(where) if isinstance(where, np.ndarray) else slice(start, stop)
+        return found
 
     def _inside(self, part: Part, area: Area) -> Neurons:
         points = self.points(part.population)
@@ -116,7 +110,10 @@ class Resolver:
             rule = rule.bind(
                 label, self.place(p.pre.population, pre), self.place(p.post.population, post)
             )
-        rule.check(label, *sizes, same)
+        try:
+            rule.check(label, *sizes, same)
+        except ValueError as error:
+            raise ValueError(f"{error}{self._parts(p, sizes)}") from None
         places = self.place(p.pre.population), self.place(p.post.population)
         target = self._description.population(p.post.population).model
         resolved = ResolvedProjection(p, rule, pre, post, sizes, same, places, target)
@@ -124,6 +121,16 @@ class Resolver:
             if isinstance(getattr(p, what), np.ndarray):
                 _check_array(label, resolved, what)
         return resolved
+
+    def _parts(self, p: Any, sizes: tuple[int, int]) -> str:
+        """What the parts of a projection are, for messages; "" if both ends are populations."""
+        told = [
+            f"the {side} is {n} of the {self._description.population(part.population).n} neurons "
+            f"of {part.population!r}"
+            for side, part, n in zip(("source", "target"), (p.pre, p.post), sizes)
+            if part.where is not None
+        ]
+        return f". Indices count within a part: {' and '.join(told)}" if told else ""
 
     def _same(self, label: str, p: Any, pre: Neurons, post: Neurons) -> bool:
         if p.pre.population != p.post.population:
@@ -140,6 +147,21 @@ class Resolver:
                 "have no neuron in common; these overlap. Split them"
             )
         return False
+
+
+def _listed(part: Part, where: Any, n: int) -> Neurons:
+    """The neurons of a part that is all of n neurons, a slice or indices."""
+    if where is None or isinstance(where, slice):
+        start, stop = (0, n) if where is None else (where.start, where.stop)
+        stop = n if stop is None else stop
+        last = max(start, stop)
+    else:
+        start, stop, last = 0, 0, int(where.max(initial=-1)) + 1
+    if last > n:
+        raise ValueError(
+            f"part of {part.population!r}: neurons must be below {n}, its size; got {last - 1}"
+        )
+    return _stretch(where) if isinstance(where, np.ndarray) else slice(start, stop)
 
 
 def _check_array(label: str, resolved: ResolvedProjection, what: str) -> None:

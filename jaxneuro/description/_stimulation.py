@@ -7,17 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import Named, as_number, check_kind, check_name
+from .._checks import as_number, check_kind, check_name
 from .._fields import check_lengths
 from .._types import SpikeStimulus, Stimulus, Synapse
 from ..numerics import Distribution
+from ._kept import Value
 from ._part import Part, as_part, check_ends
 from ._population import numbers, start_values
 from ._receptors import check_receptor, check_weight_unit
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Stimulation(Named):
+class Stimulation(Value):
     """A stimulus into a population, or into a part of one.
 
     A stimulus that sends spikes (`Poisson`, `SpikeTimes`, ...) needs a `weight` and a `synapse`,

@@ -6,8 +6,9 @@ due and `pre` if a presynaptic event arrives, or `lapse` if neither does. The tr
 are kept for each row and brought to now by `advance` or, with an event, by `jump`.
 """
 
+import contextlib
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -18,6 +19,35 @@ from .._types import Numbers, Plasticity
 from ._program import KINDS, MixingError, Port, Program, translate
 
 PHASES = ("post", "pre", "tick", "lapse", "advance", "jump")
+
+
+class RuleError(ValueError):
+    """What a method of a rule raised or wrongly returned; begins with its name."""
+
+
+@contextlib.contextmanager
+def rule_method(name: str) -> Iterator[None]:
+    """Around a method of a rule that is traced: what it raises becomes a `RuleError`."""
+    try:
+        yield
+    except (RuleError, MixingError):
+        raise
+    except Exception as error:
+        asked = getattr(error, "obj", None)
+        if isinstance(error, AttributeError) and isinstance(asked, Numbers):
+            raise RuleError(
+                f"{name} asks for a number that it does not declare: {error.name!r}; it has "
+                f"{', '.join(vars(asked)) or 'none'} there"
+            ) from error
+        traced = jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError
+        first = str(error).strip().split("\n")[0].rstrip(".")
+        if isinstance(error, traced) or "truth value of an array" in first:
+            raise RuleError(
+                f"{name} is traced: the numbers of a synapse are not known yet. Write "
+                "jnp.where(condition, a, b) instead of if, and functions of jnp instead of those "
+                "of numpy"
+            ) from error
+        raise RuleError(f"{name} raised {type(error).__name__}: {first}") from error
 
 
 class Names(NamedTuple):
@@ -186,7 +216,8 @@ def _synapse(
     )
     # A visit without an event leaves the weight where it is, beyond a bound too: what a synapse
     # does must not depend on when its row is visited.
-    lapse = rule.between(Numbers(synapse), of["elapsed", 0], start, stop)
+    with rule_method("between"):
+        lapse = rule.between(Numbers(synapse), of["elapsed", 0], start, stop)
     acting |= {"between"} if lapse else set()
     synapse = _changed(rule, "between", synapse, lapse, clip=phase != "lapse")
     if phase != "lapse":
@@ -199,7 +230,8 @@ def _synapse(
         targets = names.log if phase == "post" else names.ring
         post = {name: of["post", k] for k, name in enumerate(targets)}
         hook = f"on_{phase}"
-        new = getattr(rule, hook)(Numbers(synapse), Numbers(pre), Numbers(post))
+        with rule_method(hook):
+            new = getattr(rule, hook)(Numbers(synapse), Numbers(pre), Numbers(post))
         synapse = _changed(rule, hook, synapse, new)
         acting |= {hook} if new else set()
     ports = [Port("weight"), *(Port("variable", k) for k in range(len(names.variables)))]
@@ -210,8 +242,8 @@ def _changed(rule: Plasticity, hook: str, synapse: dict, new: Any, clip: bool = 
     if not isinstance(new, dict) or not set(new) <= set(synapse):
         got = f"one of {', '.join(map(repr, new))}" if isinstance(new, dict) else repr(new)
         got = "an array" if hasattr(new, "shape") else got
-        raise ValueError(
-            f"{type(rule).__name__}: {hook} must return a dictionary of what it changes, of "
+        raise RuleError(
+            f"{hook} must return a dictionary of what it changes, of "
             f"{', '.join(synapse)}, {{'weight': ...}}; got {got}"
         )
     synapse = synapse | new
@@ -239,14 +271,13 @@ def check_rule(
     **Raises** `ValueError` for a rule that mixes synapses, or whose functions return something else
     than what they should.
     """
-    name = f"{label}: {type(rule).__name__}"
     try:
         return RulePrograms(rule, post, dt, dtype)
+    except RuleError as error:
+        raise ValueError(f"{label}: {error}") from error
     except MixingError as error:
         raise ValueError(
-            f"{name}: what a synapse does must be a function of its own numbers alone, "
+            f"{label}: what a synapse does must be a function of its own numbers alone, "
             f"elementwise; it uses {error}. A sum over all synapses of a neuron belongs into "
             "`factors`"
         ) from None
-    except AttributeError as error:
-        raise ValueError(f"{name} asks for a number that it does not declare: {error}") from None

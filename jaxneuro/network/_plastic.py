@@ -198,8 +198,8 @@ class SpreadPlastic(eqx.Module):
         if self.plastic.programs.does("lapse"):  # then weights may have passed a bound by now
             weights = rescale(weights, jnp.ones(n, weights.dtype), bounds, due, table)
         total, synapses = target_sums(weights, due, table, n)
-        factors = rule.factors(total, synapses, targets).astype(weights.dtype)
-        return rescale(weights, factors, bounds, due, table)
+        factors = jnp.asarray(rule.factors(total, synapses, targets), weights.dtype)
+        return rescale(weights, jnp.broadcast_to(factors, (n,)), bounds, due, table)
 
 
 def _due(step: jax.Array, every: int) -> jax.Array:

@@ -1,5 +1,6 @@
 """Sets parameter values by name, for `Network.set`."""
 
+import dataclasses
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -8,8 +9,8 @@ import equinox as eqx
 import numpy as np
 
 from .._arrays import as_array
-from .._checks import check_size, is_traced
-from .._fields import inner, named_parameters
+from .._checks import check_size, is_traced, leave_out
+from .._fields import Model, inner, named_parameters
 from ._connections import read_connections
 from ._extremes import check_extremes
 from ._members import replace_member, replaced
@@ -25,6 +26,7 @@ Setter = Callable[[Any, str, Any], Any]
 
 def set_values(net: Any, name: str, values: dict[str, Any]) -> Any:
     """The network with the values set; see `Network.set`."""
+    leave_out(_check_values, net, name, values)
     found, setters = named(net, name), _setters(net, name)
     known = [_parameters(holder.model(net)) for holder in found.holders]
     by_holder: dict[int, dict[str, Any]] = {}
@@ -47,6 +49,21 @@ def set_values(net: Any, name: str, values: dict[str, Any]) -> Any:
         touched.add(("couplings", net.coupled.index(name)))
     check_extremes(net, touched)
     return net
+
+
+def _check_values(net: Any, name: str, values: dict[str, Any]) -> None:
+    """Raises `ValueError` for values that `set_values` refuses when it knows them."""
+    for value in values.values():
+        if isinstance(value, Model):  # made while its numbers were traced
+            _check_again(value)
+    set_values(net, name, values)
+
+
+def _check_again(model: Model) -> None:
+    dataclasses.replace(model)
+    for models in inner(model).values():
+        for part in models:
+            _check_again(part)
 
 
 def _parameters(model: Any) -> list[str]:

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import is_traced
+from .._checks import is_traced, leave_out
 from ._runs import count_runs, spread_rows
 from ._threefry import as_words, threefry2x32
 
@@ -26,9 +26,16 @@ def seed_of(key: Any) -> Any:
             raise ValueError(f"a key must be an integer of at least 0 or a JAX key; got {key}")
         return _fold(int(key))
     if isinstance(key, jax.Array) and key.shape == () and jnp.issubdtype(key.dtype, jnp.integer):
+        leave_out(seed_of, key)
         return key.astype(jnp.uint32) if is_traced(key) else seed_of(int(key))
     if isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
         key = jax.random.key_data(key)
+    dtype = getattr(key, "dtype", None) if is_traced(key) else None
+    if dtype is not None and jnp.issubdtype(dtype, jnp.floating):
+        raise ValueError(
+            f"a key must be an integer of at least 0 or a JAX key; got {dtype} numbers. Give "
+            "seeds as whole numbers, np.arange(10)"
+        )
     if not isinstance(key, jax.Array) or key.shape != (2,) or key.dtype != jnp.uint32:
         raise ValueError(
             f"a key must be an integer of at least 0 or one JAX key (jax.random.key(0)); "

@@ -24,7 +24,7 @@ def check_time(name: str, value: Any) -> None:
             f"start={value[0]!r}, stop={value[1]!r}"
         )
     if np.isnan(as_number(value)) and not _is_nan(value):
-        got = f"an array of shape {value.shape}" if np.ndim(value) else repr(value)
+        got = f"an array of shape {np.shape(value)}" if np.ndim(value) else repr(value)
         raise ValueError(f"{name} must be one number, a time in ms; got {got}")
     check_bounds(name, value, "ms")
 

@@ -13,9 +13,10 @@ from jax.sharding import Mesh
 
 from .._checks import check_count, names_checked
 from .._progress import Progress
+from .._text import counted
 from ..kernels import threads as native_threads
 from ._sweep_executor import Remote, check_executor
-from ._sweep_points import Points, check_names, read_points
+from ._sweep_points import Points, check_names, describe, read_points
 from ._sweep_program import SweepProgram
 from ._sweep_result import SweepResult
 from ._sweep_sizes import Sizes, free_bytes
@@ -23,6 +24,7 @@ from ._sweep_store import Store, check_folder
 from ._sweep_task import pickled, run_at
 from ._sweep_threads import OneThreadEach, cores, pool_threads, run_chunks
 
+_LONG_S = 300.0
 _log = logging.getLogger("jaxneuro")
 
 
@@ -64,11 +66,15 @@ def sweep(
 
     `progress` shows a bar (default: if stderr is a terminal). docs/sweeps.md has examples.
 
+    What `net.set` and `net.init` refuse outside of a trace is refused here, too: `fn` is traced
+    once, and what it sets, and the seeds that it starts from, are checked at the extremes of the
+    grid and off the grid of time steps. Results that are NaN are counted in the log.
+
     **Raises** `ValueError`, before anything runs, for a grid without points, values that are not
-    finite numbers, points with different names, names that `fn` does not take, shapes that depend
-    on parameters, a chunk below 1 or not a multiple of the devices, a mesh without exactly one
-    axis, an executor without `submit`, and a folder that is a file or holds another sweep. An
-    error at a point is a `ValueError` or `RuntimeError` with its values.
+    finite numbers or that a network cannot have, points with different names, names that `fn` does
+    not take, shapes that depend on parameters, a chunk below 1 or not a multiple of the devices, a
+    mesh without exactly one axis, an executor without `submit`, and a folder that is a file or
+    holds another sweep. An error at a point is a `ValueError` or `RuntimeError` with its values.
     """
     points = read_points(grid)
     check_names(fn, points.axes)
@@ -85,6 +91,7 @@ def sweep(
             )
     folder = None if save is None else check_folder(save)
     program = SweepProgram(fn, points.one(0), mesh, points.one(points.count - 1))
+    program.check(points)
     store = None
     if folder is not None:
         identity = {"grid": points.digest(), **program.fingerprint()}
@@ -128,7 +135,7 @@ class _Run:
         self.found = int(self.done.sum())
 
     def run(self, remote: Remote | None, show: bool) -> SweepResult:
-        start = time.perf_counter()
+        start, self.show = time.perf_counter(), show
         left = np.flatnonzero(~self.done)
         if remote is not None:
             workers = remote.in_flight
@@ -145,9 +152,10 @@ class _Run:
                     with OneThreadEach() if workers > 1 else contextlib.nullcontext():
                         self._run_here(sizes, workers, progress)
             except KeyboardInterrupt as interrupt:
-                interrupt.add_note(self._kept())
+                interrupt.args = (self._kept(),)
                 _log.warning("%s", self._kept())
                 raise
+        self._warn_of_nan()
         compile_s = sum(self.program.compile_s.values())
         return self._result(sizes, compile_s, time.perf_counter() - start - compile_s)
 
@@ -162,8 +170,19 @@ class _Run:
             sizes.measured(size, (time.perf_counter() - start) / (before - sizes.left))
             size = sizes.next_to_try(self.program.compile_s[size])
         if sizes.left:
+            self._tell_time(sizes)
             self.program.compile(sizes.best)
             self._chunks(sizes.rest(), workers, progress)
+
+    def _tell_time(self, sizes: Sizes) -> None:
+        """Says how long a long sweep takes, where no bar does and it was measured."""
+        seconds = sizes.left * sizes.tried.get(sizes.best, 0.0)
+        if seconds > _LONG_S and not self.show:
+            _log.warning(
+                "sweep: %s take about %.0f minutes more (progress=True shows a bar, save= keeps "
+                "what is finished)",
+                *(counted(sizes.left, "point"), seconds / 60),
+            )
 
     def _devices(self) -> list:
         mesh = self.program.mesh
@@ -208,7 +227,21 @@ class _Run:
         done = f"{int(self.done.sum()):,} of {self.points.count:,} points"
         if self.store is None:
             return f"sweep: interrupted after {done}; nothing is kept without save="
-        return f"sweep: interrupted; {done} are kept, and the same call runs the others"
+        kept = f"sweep: interrupted; {done} are kept in {self.store.name!r}"
+        return f"{kept} ({counted(self.store.chunks, 'chunk')}), and the same call runs the others"
+
+    def _warn_of_nan(self) -> None:
+        """Says so where results are NaN: mostly a value that the function has no answer for."""
+        bad = np.zeros(self.points.count, bool)
+        for x in self.out:
+            if np.issubdtype(x.dtype, np.inexact):
+                bad |= np.isnan(x).reshape(len(x), -1).any(1)
+        if bad.any():
+            first = describe(self.points.one(int(bad.argmax())))
+            _log.warning(
+                "sweep: results of %s of %s are NaN, first at %s",
+                *(f"{int(bad.sum()):,}", counted(self.points.count, "point"), first),
+            )
 
     def _result(self, sizes: Sizes, compile_s: float, run_s: float) -> SweepResult:
         shaped = [x.reshape(*self.points.shape, *x.shape[1:]) for x in self.out]

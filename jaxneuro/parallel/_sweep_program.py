@@ -1,5 +1,6 @@
 """The compiled program of a sweep: a function of scalars, for a chunk of points at once."""
 
+import functools
 import hashlib
 import threading
 import time
@@ -13,8 +14,10 @@ from jax.core import eval_jaxpr
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
+from .._checks import checks_left_out
 from ..simulation._program import compiled
-from ._sweep_points import describe
+from ._sweep_checks import PointChecks
+from ._sweep_points import Points, describe
 
 # How JAX says that something must be known while a function is traced.
 _UNKNOWN = (
@@ -43,26 +46,25 @@ class SweepProgram:
         self.names = tuple(point)
         self.mesh = mesh
         like = [jax.ShapeDtypeStruct(np.shape(x), x.dtype) for x in point.values()]
-        call = lambda *values: fn(**dict(zip(self.names, values)))  # noqa: E731
+        fn, self._checks = _without_jit(fn), PointChecks(())
+
+        def call(*values: Any) -> Any:
+            with checks_left_out() as left:
+                out = fn(**dict(zip(self.names, values)))
+            self._checks = PointChecks(left)
+            return out, self._checks.values
+
         try:
-            traced, out = jax.make_jaxpr(call, return_shape=True)(*like)
+            traced, (out, known) = jax.make_jaxpr(call, return_shape=True)(*like)
         except Exception as error:
-            if isinstance(error, _UNKNOWN) or "concrete value" in str(error):
-                raise ValueError(
-                    "sweep: shapes and branches of the function must not depend on its "
-                    f"parameters, for all points are one program{_shapes(fn, point, last)}. Use "
-                    "jnp.where or lax.cond, and sweep what sets a shape in a loop around. JAX "
-                    f"says: {error}"
-                ) from error
-            if "is not a valid JAX type" in str(error):
-                raise ValueError(
-                    "sweep: the function must return numbers, arrays, or dicts, tuples or lists of "
-                    f"them; JAX says: {error}"
-                ) from error
             told = ", ".join(f"{k}: {x.dtype}{list(x.shape)}" for k, x in zip(self.names, like))
+            refused = _refusal(error, lambda: _shapes(fn, point, last))
+            if refused is not None:
+                raise refused from error
             error.add_note(f"sweep: raised while the function was traced with ({told})")
             raise
-        self._jaxpr, self._consts = traced.jaxpr, jax.device_put(list(traced.consts))
+        self._traced, self._consts = traced.jaxpr, jax.device_put(list(traced.consts))
+        self._jaxpr = _first_outputs(traced.jaxpr, len(traced.jaxpr.outvars) - len(known))
         self.leaves, self.structure = jax.tree.flatten(out)
         if not self.leaves:
             raise ValueError(
@@ -80,6 +82,13 @@ class SweepProgram:
         self._programs: dict[int, Any] = {}
         self._lock = threading.Lock()
         self.compile_s: dict[int, float] = {}
+
+    def check(self, points: Points) -> None:
+        """Makes the checks that tracing left out, at the points that tell.
+
+        **Raises** `ValueError` for a value that `net.set` or `net.init` refuses outside of a trace.
+        """
+        self._checks.make(self._traced, self._consts, points)
 
     @property
     def devices(self) -> int:
@@ -146,6 +155,45 @@ class SweepProgram:
         )
         values = self._like(size, NamedSharding(self.mesh, cut))
         return jax.jit(shared).lower(self._consts, values)
+
+
+def _refusal(error: Exception, shapes: Callable[[], str]) -> ValueError | None:
+    """What is wrong with a function that cannot be traced; None if it is an error of its own."""
+    if isinstance(error, _UNKNOWN) or "concrete value" in str(error):
+        return ValueError(
+            "sweep: shapes and branches of the function must not depend on its "
+            f"parameters, for all points are one program{shapes()}. Use "
+            "jnp.where or lax.cond, and sweep what sets a shape in a loop around. JAX "
+            f"says: {error}"
+        )
+    if "is not a valid JAX type" in str(error):
+        return ValueError(
+            "sweep: the function must return numbers, arrays, or dicts, tuples or lists of "
+            f"them; JAX says: {error}"
+        )
+    if isinstance(error, ValueError) and "Tracer(" in str(error):
+        return ValueError(
+            "sweep: a description and jn.build need numbers, but the values of a sweep are not "
+            "known while the function is traced: all points are one program. Build the network "
+            "once, outside, and change it with net.set(name, weight=...) inside; what only build "
+            f"can change goes into a Python loop around. What was refused: {error}"
+        )
+    return None
+
+
+def _without_jit(fn: Callable) -> Callable:
+    """The function inside `jax.jit`: a sweep compiles anyway, and sees what it sets."""
+    if isinstance(fn, functools.partial):
+        return functools.partial(_without_jit(fn.func), *fn.args, **fn.keywords)
+    jitted = hasattr(fn, "lower") and hasattr(fn, "trace")
+    return getattr(fn, "__wrapped__", fn) if jitted else fn
+
+
+def _first_outputs(jaxpr: Any, count: int) -> Any:
+    if count == len(jaxpr.outvars):
+        return jaxpr
+    info = jaxpr.debug_info.with_unknown_names()
+    return jaxpr.replace(outvars=jaxpr.outvars[:count], debug_info=info)
 
 
 def _shapes(fn: Callable, *points: Mapping[str, Any] | None) -> str:

@@ -40,14 +40,33 @@ class SweepResult(metaclass=Documented):
         return lengths if self.product else lengths[:1]
 
     def __getitem__(self, name: str) -> Any:
-        """A result by name, of a function that returned a dict or a named tuple."""
+        """A result by name, of a function that returned a dict or a named tuple.
+
+        **Raises** `ValueError` for an unknown name (the known ones are listed), and where the
+        function returned one array, which is `values`.
+        """
+        if isinstance(self.values, np.ndarray):
+            raise ValueError(
+                f"sweep: the function returned one array, without a name; it is result.values, "
+                f"shape {self.values.shape}. Got result[{name!r}]; for names, return a dict, "
+                '{"rate": ...}'
+            )
         if isinstance(self.values, dict) and name in self.values:
             return self.values[name]
         fields = getattr(self.values, "_fields", ())
         if name in fields:
             return getattr(self.values, name)
         known = self.values if isinstance(self.values, dict) else fields
-        raise KeyError(str(unknown("result", name, known)))
+        raise unknown("result", name, known)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """The results of a function that returned one array."""
+        if not isinstance(self.values, np.ndarray):
+            named = ", ".join(map(repr, self._named()))
+            raise ValueError(
+                f"a sweep with several results is not one array; take one of result[...]: {named}"
+            )
+        return np.array(self.values, dtype=dtype, copy=copy)
 
     def __repr__(self) -> str:
         kind = "grid" if self.product else "list"

@@ -54,6 +54,16 @@ class Store:
             return
         self._check(about, identity)
 
+    @property
+    def name(self) -> str:
+        """The name of the folder."""
+        return self._folder.name
+
+    @property
+    def chunks(self) -> int:
+        """How many chunks are in the folder."""
+        return sum(1 for _ in self._folder.glob("chunk-*.npz"))
+
     def _clear(self) -> None:
         """Deletes what a killed process was writing; another may be writing what is new."""
         for path in self._folder.glob(".chunk-*.part"):

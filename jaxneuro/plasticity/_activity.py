@@ -34,6 +34,11 @@ class ActivityRule(Plasticity):
         check_count(f"{name}: every", self.every, 1)
         check_order(name, self.w_min, self.w_max)
 
+    @property
+    def reads_rates(self) -> bool:
+        """Whether it takes the activities of rate units, instead of spikes."""
+        return self.activity == "rate"
+
     @abstractmethod
     def init_target(self, n: int) -> dict[str, Any]:
         """The further state of n targets, by names other than `rate`."""

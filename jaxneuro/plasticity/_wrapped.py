@@ -40,6 +40,11 @@ class WrappedRule(Plasticity):
         """The inputs that the rule inside takes."""
         return self.inner.signals
 
+    @property
+    def reads_rates(self) -> bool:
+        """Whether the rule inside takes the activities of rate units."""
+        return getattr(self.inner, "reads_rates", False)
+
     def on_pre(self, synapse: Any, pre: Any, post: Any) -> dict[str, Any]:
         return self.inner.on_pre(synapse, pre, post)
 

@@ -14,9 +14,8 @@ def chosen(result: Any, populations: Sequence[str] | str | None) -> list[str]:
     """The names of the populations shown, all by default, or `ValueError`."""
     check_given("result", result)
     known = result.populations
-    if populations is None:
-        names = list(known)
-    else:
+    names: list[Any] = list(known)
+    if populations is not None:
         several = isinstance(populations, Iterable) and not isinstance(populations, str)
         names = list(populations) if several else [populations]
     for name in names:

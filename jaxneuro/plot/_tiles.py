@@ -12,6 +12,8 @@ from ._given import lengths
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_WHOLE = {"steps": [1, 2, 5, 10], "integer": True, "min_n_ticks": 1}  # ticks that are neurons
+
 
 class Tiles(NamedTuple):
     """Which neuron each cell of a picture shows.
@@ -100,8 +102,10 @@ def label_axes(axis: "Axes", tiles: Tiles) -> None:
     *outer, y, x = tiles.axes
     if not outer:
         axis.set(xlabel=f"axis {x} (neurons)", ylabel=f"axis {y} (neurons)")
+        from matplotlib.ticker import MaxNLocator
+
         for side in (axis.xaxis, axis.yaxis):
-            side.get_major_locator().set_params(integer=True, min_n_ticks=1)
+            side.set_major_locator(MaxNLocator("auto", **_WHOLE))
         return
     (down, across), (height, width) = tiles.counts, tiles.lengths[-2:]
     rows = np.arange(0, down, max(1, math.ceil(down / 10)))

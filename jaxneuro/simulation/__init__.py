@@ -19,7 +19,6 @@ __all__ = [
     "Record",
     "Recording",
     "Result",
-    "SavedState",
     "SpikeBits",
     "extra_module",
     "scan",

@@ -1,5 +1,7 @@
 """Bad input gets a `ValueError` that says what must hold and what was got."""
 
+import pickle
+
 import jax
 import numpy as np
 import pytest
@@ -57,8 +59,8 @@ DESCRIPTIONS = {
 }
 BRAINS = {
     "no area": (lambda: brain([]), "at least one area; got none"),
-    "a class": (lambda: brain([ac.Area]), "must be a Area.*a class was given"),
-    "a stimulus as an area": (lambda: brain([S]), "a brain: areas must be a Area"),
+    "a class": (lambda: brain([ac.Area]), "must be an Area.*a class was given"),
+    "a stimulus as an area": (lambda: brain([S]), "each of its areas must be an Area"),
     "a name twice": (lambda: brain([A, A]), "must be unique; twice: \\['A'\\]"),
     "a name of both": (lambda: brain([A], [ac.Stimulus("A", 3)]), "unique; twice: \\['A'\\]"),
     "unknown source": (lambda: brain(fibres=[ac.Fibre("X", "A")], p=0.1), "'X'.*known.*'A', 'S'"),
@@ -81,6 +83,21 @@ STATES = {
     "unknown area": (lambda: BRAIN.cap(STATE, "C"), "area named 'C'. The known ones: 'A', 'B'"),
     "unknown area of fix": (lambda: BRAIN.fix(STATE, "C"), "no area named 'C'"),
     "unknown fibre": (lambda: BRAIN.active("S->"), "fibre named 'S->'.*'S->A', 'A->B', 'S->B'"),
+    "a fibre that is missing": (
+        lambda: ac.project(BRAIN, STATE, "A", "A", 3),
+        "no fibre from 'A' onto 'A'; the brain needs one, .*ac.Fibre\\('A', 'A'\\)",
+    ),
+    "of a run, with what was seen": (
+        lambda: BRAIN.cap((STATE, 0), "A"),
+        "returns \\(state, seen\\)",
+    ),
+    "swapped": (lambda: BRAIN.cap("A", STATE), "cap: state must be a BrainState.*got 'A'"),
+    "a state for a name": (lambda: BRAIN.active(STATE), "got BrainState\\(areas A, B, 0 rounds\\)"),
+    "report, swapped": (lambda: ac.report(STATE, BRAIN), "brain comes first.*got BrainState"),
+    "a brain for a state": (lambda: ac.report(BRAIN, BRAIN), "got Brain\\(areas A \\(5 of 50\\)"),
+    "no area": (lambda: BRAIN.cap(STATE), "cap needs area; give area="),
+    "a seed": (lambda: BRAIN.init(seed=1), "init: give key=, a whole number or a JAX key"),
+    "names of caps": (lambda: ac.overlap("A", "B"), "from brain.cap.*got 'A' and 'B'"),
     "balance": (lambda: BRAIN.balance(STATE, "A"), "homeostasis=True"),
     "too many": (lambda: cap(np.arange(6)), "'A': a cap must be at most k = 5.*got shape \\(6,\\)"),
     "a table": (lambda: cap(np.zeros((1, 2), int)), "at most k = 5.*got shape \\(1, 2\\)"),
@@ -130,6 +147,41 @@ CASES = {
     )
     for name, case in cases.items()
 }
+
+
+OTHERS = {
+    "p": ac.Brain([A, B], [S], FIBRES, p=0.3, rounds=8),
+    "a size": ac.Brain([ac.Area("A", 51, 5), B], [S], FIBRES, p=0.1, rounds=8),
+    "a fibre more": ac.Brain([A, B], [S], [*FIBRES, ac.Fibre("B", "A")], p=0.1, rounds=8),
+}
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_the_state_of_another_brain(what):
+    """Known under jit and vmap, too: it is no leaf."""
+    other = OTHERS[what].init(1)
+    batch = jax.tree.map(lambda x: np.stack([x, x]), other)
+    for use in (
+        lambda: BRAIN.cap(other, "A"),
+        lambda: BRAIN.support(batch, "A"),
+        lambda: BRAIN.clear(other, "A"),
+        lambda: jax.jit(lambda s: BRAIN.fired(s, "A"))(other),
+        lambda: jax.vmap(lambda s: BRAIN.fired(s, "A"))(batch),
+        lambda: ac.report(BRAIN, other),
+        lambda: ac.density(BRAIN, other, "A"),
+    ):
+        with pytest.raises(ValueError, match="the state must be one of this brain, which has the"):
+            use()
+
+
+def test_a_state_stays_that_of_its_brain():
+    assert all(hasattr(x, "shape") for x in jax.tree.leaves(STATE))
+    BRAIN.with_beta(0.3).cap(STATE, "A")
+    again = ac.Brain([A, B], [S], FIBRES, p=0.1, rounds=8, beta=0.5)
+    again.cap(pickle.loads(pickle.dumps(jax.tree.map(np.asarray, STATE))), "A")
+    again.cap(STATE._replace(origin=None), "A")  # of a file from before
+    assert jax.tree.structure(again.init(2)) == jax.tree.structure(STATE)
+    assert len(repr(BRAIN)) < 200
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -207,16 +207,26 @@ WRONG = {
         "--figure must end in one of .eps",
     ),
     "name of --record": (
-        ("run", "net.toml", "--record", "X:v"),
+        ("run", "net.toml", "--record", "X:v", "--out", "r.npz"),
         "graded coupling or modulator 'X'",
     ),
     "current of --record": (
-        ("run", "net.toml", "--record", "Current->I:v"),
+        ("run", "net.toml", "--record", "Current->I:v", "--out", "r.npz"),
         "no population, projection, stimulation of spikes, graded coupling or modulator",
     ),
     "form of --record": (("run", "net.toml", "--record", "E"), "NAME:VARIABLE, such as E:v"),
-    "variable": (("run", "net.toml", "--record", "E:w"), "named 'w'"),
-    "--every": (("run", "net.toml", "--every", "0"), "every must be a whole number of at least 1"),
+    "variable": (("run", "net.toml", "--record", "E:w", "--out", "r.npz"), "named 'w'"),
+    "--every": (
+        ("run", "net.toml", "--record", "E:v", "--out", "r.npz", "--every", "0"),
+        "every must be a whole number of at least 1",
+    ),
+    "--every alone": (("run", "net.toml", "--every", "10"), "--every needs --record"),
+    "--record alone": (("run", "net.toml", "--record", "E:v"), "--record needs --out FILE.npz"),
+    "kind of --out": (
+        ("run", "net.toml", "--out", "o.csv"),
+        "jn.Result.load('o.npz').to_pandas().to_csv('o.csv')",
+    ),
+    "--seconds 0": (("run", "net.toml", "--seconds", "0"), "--seconds must be a finite number abo"),
     "--dt": (("run", "net.toml", "--dt", "-1"), "dt must be"),
     "--seconds": (("run", "net.toml", "--seconds", "-1"), "--seconds must be a finite number"),
     "--seconds nan": (("run", "net.toml", "--seconds", "nan"), "--seconds must be a finite number"),
@@ -236,6 +246,15 @@ def test_one_line_for_an_error(case, main, net, tmp_path, capsys):
     assert said in err
     assert "real-time" not in out
     assert sorted(p.name for p in tmp_path.iterdir()) == ["bad.json", "net.toml"]
+
+
+def test_an_unknown_option_shows_the_usage_of_its_command(main, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main("run", "net.toml", "--ms", "50")
+    assert stop.value.code == 2
+    err = capsys.readouterr().err
+    assert "usage: python -m jaxneuro run " in err
+    assert "unrecognized arguments: --ms 50" in err
 
 
 def test_no_traceback(tmp_path):

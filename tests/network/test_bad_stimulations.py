@@ -336,7 +336,7 @@ def test_a_stimulus_with_a_static_tuple():
 @pytest.mark.parametrize(
     "stimulus", [POISSON, CURRENT, Train()], ids=["Poisson", "Current", "Train"]
 )
-@pytest.mark.parametrize("target", ["N", jn.Part("E", slice(0, 0)), jn.Part("E", [])], ids=str)
+@pytest.mark.parametrize("target", ["N", jn.Part("N", slice(0, 0)), jn.Part("N", [])], ids=str)
 def test_nobody_may_be_driven(stimulus, target):
     populations = [jn.Population("E", 4, Sum()), jn.Population("N", 0, Sum())]
     net = jn.build(jn.Description(populations, (), [stimulate(stimulus, target)]), 0, 0.1)

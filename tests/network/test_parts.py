@@ -199,14 +199,21 @@ def test_masks_and_ranges_are_the_indices_they_mean():
     assert jn.Part("A", range(2, 9)).where == slice(2, 9)
 
 
-@pytest.mark.parametrize("nobody", [slice(4, 4), []])
+@pytest.mark.parametrize("nobody", [slice(4, 4), [], np.zeros(14, bool), slice(14, None)])
 def test_a_part_of_nobody(nobody):
+    for ends in ((jn.Part("A", nobody), "B"), ("A", jn.Part("A", nobody))):
+        with pytest.raises(ValueError, match="part of 'A': a part must have at least one neuron"):
+            describe([project(*ends)])
+    with pytest.raises(ValueError, match=r"it has none of the 14 there are. Leave out"):
+        describe((), stimuli=[jn.Stimulation(jn.Part("A", nobody), jn.stimuli.Current(1.0))])
+
+
+def test_a_part_of_no_population():
+    """A population without neurons has parts, which have none."""
+    cells = [jn.Population("A", 0, Sum()), jn.Population("B", 3, Sum())]
     law = jn.Uniform(0.1, 1.0)
-    net = build(
-        project(jn.Part("A", nobody), "B", weight=law, delay=law, name="from"),
-        project("A", jn.Part("B", nobody), weight=weight_of, delay=delay_of, name="onto"),
-    )
-    assert len(net.connections("from")) == len(net.connections("onto")) == net.n_synapses == 0
+    p = project(jn.Part("A", slice(0, None)), "B", weight=law, delay=law)
+    assert jn.build(jn.Description(cells, [p]), SEED, DT).n_synapses == 0
 
 
 def between_parts():
@@ -263,7 +270,7 @@ BAD = {
     "from the end": (lambda: jn.Part("A", slice(-3, None)), "0 <= start <= stop"),
     "half": (lambda: jn.Part("A", slice(0.5, 2)), "a slice must have whole numbers"),
     "unsorted": (lambda: jn.Part("A", [3, 1]), "part of 'A': indices must be ascending.*got .3 1"),
-    "repeated": (lambda: jn.Part("A", [1, 1, 2]), "indices must be ascending, different"),
+    "repeated": (lambda: jn.Part("A", [1, 1, 2]), "ascending, different.*give np.sort.indices."),
     "negative": (lambda: jn.Part("A", [-1, 2]), "not negative; got .-1"),
     "many": (lambda: jn.Part("A", np.zeros(20, int)), "got 20 indices from 0 to 0"),
     "floats": (lambda: jn.Part("A", [0.5]), "where must be a slice, a range.*got .0.5"),
@@ -324,11 +331,11 @@ BAD = {
     ),
     "explicit": (
         lambda: build(project(part("A", "slice"), "B", jn.connectivity.Explicit([7], [0]))),
-        "pre must be indices below 7.*got 7",
+        r"pre must be indices below 7.*got 7. Indices count within a part: the source is 7 of",
     ),
     "not areas": (
         lambda: jn.Description([], areas={"x": 3}),
-        "area 'x' must be a Area; got 3",
+        "area 'x' must be an Area; got 3",
     ),
 }
 

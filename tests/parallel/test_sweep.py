@@ -1,5 +1,6 @@
 """A sweep gives what a loop of single calls gives: names, order, chunks, saved ones."""
 
+import re
 import threading
 import time
 from typing import NamedTuple
@@ -127,8 +128,24 @@ def test_a_table_has_a_row_per_point():
 
 def test_an_unknown_result_is_named():
     result = jn.sweep(lambda x: {"rate": x}, {"x": [1.0]})
-    with pytest.raises(KeyError, match="did you mean 'rate'"):
+    with pytest.raises(ValueError, match="did you mean 'rate'"):
         result["rates"]
+    with pytest.raises(ValueError, match=r"not one array; take one of .*'rate'"):
+        np.asarray(result)
+
+
+def test_one_array_without_a_name(caplog):
+    result = jn.sweep(lambda x: jnp.log(x), [{"x": 2.0}, {"x": -1.0}])
+    np.testing.assert_array_equal(np.asarray(result), result.values)
+    assert "results of 1 of 2 points are NaN, first at x=-1." in caplog.text
+    with pytest.raises(ValueError, match=r"returned one array, .* result\.values, shape \(2,\)"):
+        result["rate"]
+
+
+def test_a_long_sweep_says_how_long(monkeypatch, caplog):
+    monkeypatch.setattr("jaxneuro.parallel._sweep._LONG_S", 0.0)
+    jn.sweep(lambda x: x, {"x": np.arange(2000.0)}, progress=False)
+    assert re.search(r"\d points take about 0 minutes more", caplog.text)
 
 
 def test_a_dataset_has_the_axes_as_dimensions():

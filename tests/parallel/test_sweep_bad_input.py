@@ -71,6 +71,12 @@ def test_options(options, message):
         jn.sweep(one, ONE, **options)
 
 
+def test_options_without_their_names():
+    told = r"got 3. Give the others by name: mesh=, save=, chunk="
+    with pytest.raises(ValueError, match=told):
+        jn.sweep(one, ONE, 4)
+
+
 def test_a_file_is_no_folder(tmp_path):
     path = tmp_path / "results.npz"
     path.write_text("")

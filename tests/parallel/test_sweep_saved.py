@@ -36,7 +36,7 @@ try:
     result = jn.sweep(lambda a, b: a * b, grid, save=sys.argv[1], chunk=2, progress=False)
     print("found", result.found, "sum", result.values.sum())
 except KeyboardInterrupt as error:
-    print("interrupted:", *error.__notes__)
+    print("interrupted:", error)
 """
 
 

@@ -104,6 +104,7 @@ PAIR = P.PairSTDP(w_max=1.0)
         (lambda: built(PAIR, axonal=1.0), "at least one time step"),
         (lambda: built(PAIR, axonal=0.55), "axonal"),
         (lambda: built(PAIR, axonal=1.0, delay=jn.Uniform(0.5, 3.0)), "at least one time step"),
+        (lambda: built(None, axonal=0.5), "axonal says where weights change, and nothing"),
         (lambda: built(PAIR, axonal=-1.0), "axonal must be one number of at least 0 ms"),
         (lambda: built(P.PairSTDP), "must be a"),
         (lambda: built(Own(tau=-5.0)), "tau above 0"),

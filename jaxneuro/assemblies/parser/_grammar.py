@@ -118,7 +118,8 @@ class Grammar:
                 return word
         names = [word.name for word in self.words]
         near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"It has {names}."
+        listed = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
+        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"it has {listed}."
         raise ValueError(
             f"grammar {self.name!r} has no word {name!r}; {hint} Add words with grammar.with_words"
         )

@@ -1,0 +1,93 @@
+"""What to say to a name that `jaxneuro` does not have: where it is, or what is meant."""
+
+import difflib
+import importlib
+import sys
+from collections.abc import Iterable, Mapping
+from types import ModuleType
+from typing import Any
+
+# What habit and other simulators call things that are done in another way here.
+_INSTEAD = {
+    "run": "use jn.simulate(net, ms, key=...)",
+    "Simulate": "use jn.simulate(net, ms, key=...)",
+    "Simulator": "use jn.build and jn.simulate",
+    "load": "use jn.Result.load(path) for a result, jn.io.read_description(path) for a network",
+    "save": "use result.save(path) for a result, jn.io.write_description for a network",
+    "connect": "use a jn.Projection in the jn.Description; jn.parallel.connect joins processes",
+    "Connect": "use a jn.Projection in the jn.Description",
+    "Synapses": "use a jn.Projection in the jn.Description; models are in jn.synapses",
+    "Create": "use a jn.Population in the jn.Description",
+    "NeuronGroup": "use a jn.Population in the jn.Description",
+    "SpikeMonitor": "use result.events(name), of what jn.simulate returns",
+    "StateMonitor": "use jn.Record(variables=...)",
+    "np": "import numpy as np",
+    "jnp": "import jax.numpy as jnp",
+    "jax": "import jax",
+}
+_FEW = 3
+
+
+def nothing_named(name: str, package: str, later: Mapping[str, str]) -> str:
+    """The message for `package.name`; `later` are names that are loaded when first used.
+
+    What is loaded later is loaded only if what is there has no name like it.
+    """
+    if name.startswith("_"):  # asked for by tools, not by people
+        return f"module {package!r} has no attribute {name!r}"
+    start = f"there is no jn.{name}"
+    if name in _INSTEAD:
+        return f"{start}; {_INSTEAD[name]}"
+    top = sys.modules[package]
+    modules = [x for x in vars(top).values() if _is_own(x, package)]
+    places = _places(top, modules, [*later])
+    found = _like(name, places)
+    if not found:
+        for module in sorted(set(later.values())):
+            try:
+                modules.append(importlib.import_module(f".{module}", package))
+            except ImportError:  # of an extra that is not installed
+                continue
+        places = _places(top, modules, [*later])
+        found = _like(name, places)
+    if found:
+        return f"{start}; did you mean {' or '.join(found)}?"
+    return f"{start}; dir(jn) lists what there is"
+
+
+def _is_own(x: Any, package: str) -> bool:
+    """Whether it is a public module of the package."""
+    own, _, rest = getattr(x, "__name__", "").partition(".")
+    return isinstance(x, ModuleType) and own == package and rest[:1] not in ("", "_")
+
+
+def _places(top: ModuleType, modules: Iterable[ModuleType], later: list[str]) -> dict[str, list]:
+    """Where each public name is, that of the package first."""
+    places: dict[str, list[str]] = {}
+    for name in dict.fromkeys((*vars(top), *later)):
+        if name in later or _is_public(name, getattr(top, name)):
+            places.setdefault(name, []).append(f"jn.{name}")
+    for module in modules:
+        for name, x in vars(module).items():
+            if _is_public(name, x) and f"jn.{name}" not in places.get(name, ()):
+                short = module.__name__.partition(".")[2]
+                places.setdefault(name, []).append(f"jn.{short}.{name}")
+    return places
+
+
+def _is_public(name: str, x: Any) -> bool:
+    return not name.startswith("_") and (isinstance(x, ModuleType) or callable(x))
+
+
+def _like(name: str, places: Mapping[str, list[str]]) -> list[str]:
+    """Where the name is, or what is nearest to it, or what has it in its own."""
+    if name in places:
+        return places[name][:_FEW]
+    plain: dict[str, list[str]] = {}
+    for own, where in places.items():
+        plain.setdefault(own.lower(), []).extend(where)
+    near = difflib.get_close_matches(name.lower(), plain, n=1, cutoff=0.75)
+    if near:
+        return plain[near[0]][:_FEW]
+    inside = [own for own in plain if len(name) > 2 and name.lower() in own]
+    return [where for own in inside for where in plain[own][:1]][:_FEW]

@@ -1,0 +1,111 @@
+"""Rules of users that are not what a rule should be: `build` says which method, and why."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxneuro as jn
+
+P = jn.plasticity
+TRACES = {"pre_traces": lambda self: {"x": jn.Trace(20.0)}}
+SUMS = {"schedule": lambda self: (0, 5)}
+
+
+def built(rule, target=None, source=None, **more):
+    values = {"weight": 0.5, "delay": 1.0, "synapse": jn.synapses.Exponential(5.0), **more}
+    p = jn.Projection("in", "out", jn.connectivity.AllToAll(), plasticity=rule, **values)
+    source = source or jn.neurons.PoissonSource(200.0)
+    cells = [jn.Population("in", 20, source), jn.Population("out", 5, target or jn.neurons.LIF())]
+    return jn.build(jn.Description(cells, [p]), key=1, dt=0.1)
+
+
+def own(**methods):
+    """A rule with some methods, which lowers weights at a spike."""
+    methods = {"on_pre": lambda self, s, pre, post: {"weight": 0.9 * s.weight}} | methods
+    return type("Own", (jn.Plasticity,), methods)()
+
+
+def scaled(factors):
+    return own(**SUMS, factors=factors)
+
+
+REFUSED = {
+    "three of five": (
+        scaled(lambda *a: jnp.array([1.0, 0.5, 0.25])),
+        r"one number per target, of shape .5,., or one for all; it returns float32.3. for 5",
+    ),
+    "one": (scaled(lambda *a: jnp.ones(1)), "factors must return one number per target"),
+    "truths": (scaled(lambda self, total, *a: total > 1), "factors must return .*bool.5."),
+    "factors": (scaled(lambda self, total, *a: total.size(3)), "Own: factors raised TypeError"),
+    "if": (
+        own(on_pre=lambda self, s, *a: {"weight": s.weight if s.weight > 0.5 else 0.0}),
+        "plasticity Own: on_pre is traced: .*jnp.where.condition, a, b. instead",
+    ),
+    "numpy": (
+        own(on_pre=lambda self, s, *a: {"weight": np.clip(np.asarray(s.weight), 0, 1)}),
+        "Own: on_pre is traced: .*functions of jnp",
+    ),
+    "undeclared": (
+        own(on_pre=lambda self, s, pre, post: {"weight": pre.x}),
+        "on_pre asks for a number that it does not declare: 'x'; it has released, arriving",
+    ),
+    "between": (own(between=lambda *a: 1 + "a"), "Own: between raised TypeError: unsupported"),
+    "list of traces": (own(pre_traces=lambda self: [jn.Trace(20.0)]), "pre_traces must return a d"),
+    "a number": (own(post_traces=lambda self: {"y": 20.0}), "trace 'y' must be a jn.Trace .*20.0"),
+    "a text": (own(pre_traces=lambda self: {"x": jn.Trace("20")}), "trace 'x' must be a jn.Trace"),
+    "variables": (own(variables=lambda self: ["c"]), "variables must return a dict.*got ..c.."),
+    "a variable": (own(variables=lambda self: {"c": "0"}), "variable 'c' must start at one fin"),
+    "schedule": (own(schedule=lambda self: 5), "schedule must return two whole numbers .*got 5"),
+    "bounds": (own(bounds=lambda self: 1.0), "bounds must return the lowest and the highest.*1.0"),
+    "backwards": (own(bounds=lambda self: (1.0, 0.0)), "bounds must return .*got .1.0, 0.0."),
+    "raises": (own(bounds=lambda self: self.low), "Own: bounds raised AttributeError: .*'low'"),
+    "step_post": (own(step_post=lambda *a: a[1]), r"step_post must return .numbers, events, state"),
+    "numbers": (
+        own(step_post=lambda self, s, z, v, dt: ({"y": jnp.zeros(2)}, z, s)),
+        "step_post must return numbers and events of shape .n,.*float32.2.",
+    ),
+    "events": (
+        own(step_post=lambda self, s, z, v, dt: ({"y": v}, v, s)),
+        "the events of step_post must be boolean",
+    ),
+    "whole": (
+        own(
+            init_post=lambda self, n: {"y": jnp.zeros(n, int)},
+            step_post=lambda self, s, z, v, dt: (s, z, {"y": v}),
+        ),
+        "step_post must return a state like that of init_post, .*dtype; y is int32 in init_post",
+    ),
+    "shared": (own(init_shared=lambda self: {"c": jnp.zeros(3)}), "init_shared must return a dic"),
+}
+
+
+@pytest.mark.parametrize(("rule", "message"), REFUSED.values(), ids=REFUSED.keys())
+def test_refused(rule, message):
+    with pytest.raises(ValueError, match=f"(?s)projection 'in->out': .*{message}"):
+        built(rule, weight=jn.Uniform(0.1, 0.9))
+
+
+def test_one_factor_for_all_targets():
+    net = built(own(**SUMS, on_pre=lambda *a: {}, factors=lambda *a: 0.5))
+    weights = net.weights(jn.simulate(net, 1.0, progress=False).state, "in->out")
+    assert weights.shape == (100,)
+    np.testing.assert_array_equal(weights, 0.25)
+
+
+SILENT, GRADED = jn.neurons.LeakyIntegrator(), {"release": jn.release.Graded()}
+RATES = {
+    "Hebb": P.Hebb(eta=0.1, activity="rate", w_max=10.0),
+    "Oja": P.Oja(0.1, activity="rate"),
+    "BCM": P.BCM(0.1, 2.0, activity="rate"),
+    "inside": P.Normalized(P.Oja(0.1, activity="rate"), total=10.0),
+}
+
+
+@pytest.mark.parametrize("rule", RATES.values(), ids=RATES.keys())
+def test_activities_of_neurons_that_spike(rule):
+    with pytest.raises(ValueError, match=r"'out' is a LIF, which spikes: .*give activity='spikes'"):
+        built(rule)
+    with pytest.raises(ValueError, match=r"Spikes gives one at a spike alone.*RateRelease"):
+        built(rule, SILENT)
+    built(rule, SILENT, release=jn.release.RateRelease())
+    built(rule, SILENT, SILENT, **GRADED)
