@@ -11,6 +11,7 @@ from jax import lax
 
 from .._arrays import as_array
 from .._checks import check_count, check_kind, is_traced, names_checked, unknown
+from .._text import shown
 from ..construction import check_neuron
 from ..network import (
     Network,
@@ -45,6 +46,15 @@ class Recording(NamedTuple):
     lfp: dict[str, jax.Array]
     weights: dict[str, jax.Array]
     weight_histograms: dict[str, jax.Array]
+
+    def __repr__(self) -> str:
+        held = [f"{k} {shown(x)}" for k, x in self._asdict().items() if k != "spikes" and _some(x)]
+        spikes = [] if self.spikes is None else ["spikes, see spikes.events(name)"]
+        return f"Recording: {'; '.join(spikes + held) or 'nothing'}"
+
+
+def _some(value: Any) -> bool:
+    return value is not None and not (isinstance(value, Mapping) and not value)
 
 
 @names_checked(duration="give n_steps, a number of time steps")
@@ -99,7 +109,6 @@ def scan_turns(
     if isinstance(spread, ShardedNetwork):
         together = spread.steps_together(every if record.samples else n_steps)
         every = max(every, together)
-
     turns = None if done is None else done // every
 
     def loop(net: Network, spread: SpreadNetwork, state: NetworkState, inputs: Any) -> Any:

@@ -35,6 +35,14 @@ def test_recordings_are_sizes():
     assert repr(traces) == "{'E': {'v': (500, 80) array}}"
 
 
+def test_a_recording_names_what_it_holds():
+    none = dict.fromkeys(jn.simulation.Recording._fields) | {"counts": {}, "traces": {}}
+    assert repr(jn.simulation.Recording(**none)) == "Recording: nothing"
+    some = none | {"counts": {"E": np.arange(100)}, "function": np.zeros((3, 2))}
+    text = "Recording: counts {'E': 100 values from 0 to 99}; function (3, 2) array"
+    assert repr(jn.simulation.Recording(**some)) == text
+
+
 @pytest.mark.parametrize(
     ("stimulus", "text"),
     [
