@@ -85,7 +85,7 @@ if __name__ == "__main__":
     figure, axes = plt.subplots(2, 2, figsize=(9, 5), layout="constrained")
     for axis, result, name in zip(axes[0], (before, after), ("before", "after")):
         times, neurons = result.events("E")
-        last, shown = times - result.start - result.duration + 200.0, neurons < 500
+        last, shown = times - result.stop + 200.0, neurons < 500
         axis.plot(last[shown], neurons[shown], ".", ms=1.5, color="#0072B2")
         axis.set(title=name, xlabel="time (ms)", ylabel="500 neurons of E", xlim=(0, 200))
     axes[1, 0].semilogy(np.arange(rates.size) + 0.5, rates, color="#0072B2")

@@ -69,6 +69,71 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
+__all__ = [
+    "Coupling",
+    "Description",
+    "Drive",
+    "Interrupted",
+    "LogNormal",
+    "LostProcessError",
+    "Model",
+    "Modulator",
+    "Network",
+    "Neuron",
+    "NonFiniteError",
+    "Normal",
+    "Parameter",
+    "Part",
+    "Plasticity",
+    "Population",
+    "Projection",
+    "Record",
+    "Release",
+    "Result",
+    "SpikeStimulus",
+    "Stimulation",
+    "Stimulus",
+    "StochasticNeuron",
+    "StochasticRelease",
+    "SweepResult",
+    "Synapse",
+    "Trace",
+    "Uniform",
+    "__version__",
+    "analysis",
+    "assemblies",
+    "build",
+    "channels",
+    "configure_cpu",
+    "connectivity",
+    "construction",
+    "description",
+    "integrators",
+    "io",
+    "kernels",
+    "mesh",
+    "network",
+    "neurons",
+    "numerics",
+    "parallel",
+    "param",
+    "plasticity",
+    "plot",
+    "release",
+    "rewire",
+    "scan",
+    "simulate",
+    "simulation",
+    "space",
+    "static",
+    "stimuli",
+    "sweep",
+    "synapses",
+    "table",
+    "tables",
+    "threshold",
+]
+
 # Loaded when they are first used: a script that builds and runs a network needs none of them.
 _LATER = {name: name for name in ("assemblies", "io", "parallel", "plasticity", "plot")}
 _LATER |= {"SweepResult": "parallel", "sweep": "parallel"}
@@ -84,4 +149,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    """What `__all__` names: not what this file needs for itself."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -20,6 +20,7 @@ import numpy as np
 from ._arrays import as_array
 from ._checks import check_arguments, check_bounds, is_traced, names_checked, takes_of
 from ._help import DocumentedModule
+from ._text import shown as text_of
 from ._units import check_model_units, largest, least_of
 
 # The type of a parameter field: it takes any number or array and holds an array.
@@ -166,9 +167,10 @@ class Model(eqx.Module, metaclass=DocumentedModule):
         parts = []
         for field in dataclasses.fields(self):
             value, checks = getattr(self, field.name), field.metadata.get("checks")
-            shown = repr(value) if checks is None else _shown(value, checks["unit"])
+            shown = text_of(value) if checks is None else _shown(value, checks["unit"])
             if field.metadata.get("table"):
-                shown = f"{np.shape(value)} array"
+                traced = is_traced(value)
+                shown = f"{np.shape(value)} array" if traced else text_of(np.asarray(value))
             if value is not None:
                 parts.append(f"{field.name}={shown}")
         return f"{type(self).__name__}({', '.join(parts)})"

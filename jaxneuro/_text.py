@@ -1,6 +1,7 @@
 """Numbers and values as text for users."""
 
 import dataclasses
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,8 +12,9 @@ _ITEMS = 8  # of a list or a mapping; more are counted
 
 
 def counted(n: int, noun: str) -> str:
-    """A number with its noun: 1 population, 4,000 neurons."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+    """A number with its noun: 1 population, 4,000 neurons, 2 stimuli."""
+    several = noun.removesuffix("us") + "i" if noun.endswith("us") else f"{noun}s"
+    return f"{n:,} {noun if n == 1 else several}"
 
 
 def an(name: str) -> str:
@@ -48,6 +50,8 @@ def shown(value: Any) -> str:
         return f"({inside}{',' if len(value) == 1 else ''})"
     if isinstance(value, np.ndarray) or (hasattr(value, "addressable_shards") and value.ndim):
         return _shown_array(value)
+    if inspect.isfunction(value) or hasattr(value, "__wrapped__"):  # also jitted ones
+        return "a function" if value.__name__ == "<lambda>" else value.__name__
     return repr(value)
 
 
@@ -57,6 +61,8 @@ def _rest(n: int) -> list[str]:
 
 def _shown_array(value: Any) -> str:
     x = np.asarray(value)
+    if x.ndim == 0:
+        return f"{x.item():g}" if x.dtype.kind in "iuf" else repr(x.item())
     if x.ndim == 1 and x.size and x.dtype.kind in "iuf":
         if x.size <= _ITEMS:
             return f"[{', '.join(f'{y:g}' for y in x.tolist())}]"

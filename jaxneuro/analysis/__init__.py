@@ -36,3 +36,37 @@ from ._spectrum import power_spectrum as power_spectrum
 from ._summary import summary as summary
 from ._synchrony import count_synchrony as count_synchrony
 from ._synchrony import voltage_synchrony as voltage_synchrony
+
+__all__ = [
+    "Bursts",
+    "Multistep",
+    "autocorrelogram",
+    "avalanches",
+    "branching_ratio",
+    "bursts",
+    "count_correlation",
+    "count_covariance",
+    "count_synchrony",
+    "cross_correlogram",
+    "crossing_times",
+    "cv2",
+    "cv_diffusion",
+    "excitation_inhibition",
+    "fano_factor",
+    "input_moments",
+    "interval_cv",
+    "interval_cvs",
+    "intervals",
+    "local_variation",
+    "membrane_moments",
+    "multistep_branching_ratio",
+    "neuron_rates",
+    "population_bursts",
+    "population_rate",
+    "power_spectrum",
+    "self_consistent_rates",
+    "siegert",
+    "spike_counts",
+    "summary",
+    "voltage_synchrony",
+]

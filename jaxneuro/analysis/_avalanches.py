@@ -2,9 +2,11 @@
 
 import numpy as np
 
+from ._given import arrays_checked
 from ._spikes import checked_counts, runs
 
 
+@arrays_checked
 def avalanches(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Avalanches of activity: (size [spikes], duration [bins]), each `(avalanches,)`.
 

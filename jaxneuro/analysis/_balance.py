@@ -3,8 +3,11 @@
 import numpy as np
 
 from .._checks import check_bounds
+from ._given import arrays_checked
+from ._spikes import array_of
 
 
+@arrays_checked
 def excitation_inhibition(
     excitatory: np.ndarray, inhibitory: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -21,7 +24,8 @@ def excitation_inhibition(
 
     **Source** Okun and Lampl (2008), doi:10.1038/nn.2105.
     """
-    plus, minus = np.asarray(excitatory, np.float64), -np.asarray(inhibitory, np.float64)
+    plus = array_of("excitatory", excitatory).astype(np.float64)
+    minus = -array_of("inhibitory", inhibitory).astype(np.float64)
     if plus.shape != minus.shape or plus.ndim not in (1, 2) or plus.shape[0] < 2:
         raise ValueError(
             "excitatory and inhibitory must have one shape (steps, n) or (steps,), of at least 2 "

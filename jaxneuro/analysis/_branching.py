@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._checks import check_count
+from ._given import arrays_checked
 from ._lags import lag_products
 from ._spikes import checked_counts
 
@@ -24,6 +25,7 @@ class Multistep(NamedTuple):
     slopes: np.ndarray
 
 
+@arrays_checked
 def branching_ratio(counts: np.ndarray) -> float:
     """Branching ratio by regression of the activity on that of the bin before.
 
@@ -40,6 +42,7 @@ def branching_ratio(counts: np.ndarray) -> float:
     return float(_slopes(checked_counts(counts, at_least=3), 1)[0])
 
 
+@arrays_checked
 def multistep_branching_ratio(counts: np.ndarray, max_lag: int) -> Multistep:
     """Branching ratio that does not depend on how many of the neurons are observed.
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from .._checks import check_bounds, check_count
 from ..numerics import NEAR_MS
-from ._spikes import binned, by_neuron, events_between, runs
+from ._given import arrays_checked
+from ._spikes import begin_of, binned, by_neuron, events_between, runs
 
 
 class Bursts(NamedTuple):
@@ -24,6 +25,7 @@ class Bursts(NamedTuple):
     owner: np.ndarray
 
 
+@arrays_checked
 def bursts(
     times: np.ndarray,
     neurons: np.ndarray,
@@ -75,20 +77,22 @@ def bursts(
     return Bursts(at[first], at[last], spikes[counts], owner[first])
 
 
+@arrays_checked
 def population_bursts(
     times: np.ndarray,
     n: int,
     stop: float,
     threshold: float,
     bin_ms: float = 10.0,
-    start: float = 0.0,
+    start: float | None = None,
     min_duration: float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Bursts of a population by a threshold of its rate: (start [ms], stop [ms], spikes).
 
     A burst is a sequence of bins `(t, t + bin_ms]` whose rate, `spikes / (n bin)`, is at least
     `threshold` [Hz], and which lasts at least `min_duration` [ms]. `start` and `stop` are the
-    edges of its first and last bin, `spikes` its number of spikes, all `(bursts,)`.
+    edges of its first and last bin (bins from `start`, default 0, to `stop`), `spikes` its
+    number of spikes, all `(bursts,)`.
 
     **Raises** `ValueError` for times that are not finite, an `n` below 1, a bin or threshold that
     is not above 0, `stop` before `start`, or a `min_duration` below 0.
@@ -98,6 +102,7 @@ def population_bursts(
     check_count("n", n, at_least=1)
     check_bounds("threshold", threshold, "Hz", above=0.0)
     check_bounds("min_duration", min_duration, "ms", at_least=0.0)
+    start = begin_of(start, stop, times)
     counts = binned(times, stop, bin_ms, start)
     # In spikes per bin, with room for the rounding of the threshold.
     first, last = runs(counts >= threshold * n * bin_ms * 1e-3 * (1.0 - 1e-9))

@@ -3,8 +3,11 @@
 import numpy as np
 
 from .._checks import check_bounds
+from ._given import arrays_checked
+from ._spikes import array_of
 
 
+@arrays_checked
 def count_covariance(counts: np.ndarray) -> np.ndarray:
     """Covariance of the spike counts of all pairs of neurons, `(n, n)`.
 
@@ -20,6 +23,7 @@ def count_covariance(counts: np.ndarray) -> np.ndarray:
     return centred @ centred.T / (centred.shape[1] - 1)
 
 
+@arrays_checked
 def count_correlation(counts: np.ndarray) -> tuple[float, np.ndarray]:
     """Correlation of spike counts: its mean over all pairs, and of each pair, `(n, n)`.
 
@@ -48,7 +52,7 @@ def count_correlation(counts: np.ndarray) -> tuple[float, np.ndarray]:
 
 
 def _centred(counts: np.ndarray) -> np.ndarray:
-    values = np.asarray(counts, np.float64)
+    values = array_of("counts", counts).astype(np.float64)
     if values.ndim != 2 or values.shape[1] < 2:
         raise ValueError(
             "counts must be an array (neurons, bins) with at least 2 bins, as spike_counts gives "

@@ -3,23 +3,25 @@
 import numpy as np
 
 from .._checks import check_bounds
+from ._given import arrays_checked
 from ._lags import lag_products
-from ._spikes import bin_of, binned, by_neuron, checked_events
+from ._spikes import begin_of, bin_of, binned, by_neuron, checked_events
 
 
+@arrays_checked
 def cross_correlogram(
     times: np.ndarray,
     others: np.ndarray,
     stop: float,
     bin_ms: float = 1.0,
     max_lag: float = 100.0,
-    start: float = 0.0,
+    start: float | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of spikes of two neurons or populations by lag: (lags [ms], pairs).
 
     `pairs(k) = sum over bins b of x(b) y(b + k)` for the counts `x` of `times` and `y` of
-    `others` in the bins `(t, t + bin_ms]` from `start` to `stop` [ms]: at a positive lag,
-    `others` is later. Lags are the multiples of `bin_ms` from `-max_lag` to `max_lag`, both
+    `others` in the bins `(t, t + bin_ms]` from `start` [ms] (default 0) to `stop`: at a positive
+    lag, `others` is later. Lags are the multiples of `bin_ms` from `-max_lag` to `max_lag`, both
     arrays `(2 max_lag / bin_ms + 1,)`. These are raw counts, as
     in Elephant's `cross_correlation_histogram`, without a correction at the borders: independent
     Poisson trains of `a` and `b` spikes in `B` bins give `a b (B - |k|) / B^2`. The time to compute
@@ -31,6 +33,7 @@ def cross_correlogram(
     **Source** Perkel, Gerstein and Moore (1967), doi:10.1016/S0006-3495(67)86597-4.
     """
     m = _number_of_lags(bin_ms, max_lag)
+    start = begin_of(start, stop, times, others)
     x = binned(times, stop, bin_ms, start)
     y = binned(others, stop, bin_ms, start, "others")
     # Products of whole numbers: fractions come from rounding in the transform.
@@ -38,6 +41,7 @@ def cross_correlogram(
     return bin_ms * np.arange(-m, m + 1), pairs
 
 
+@arrays_checked
 def autocorrelogram(
     times: np.ndarray,
     neurons: np.ndarray,
@@ -45,7 +49,7 @@ def autocorrelogram(
     stop: float,
     bin_ms: float = 1.0,
     max_lag: float = 100.0,
-    start: float = 0.0,
+    start: float | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of spikes of the same neuron by lag, over all neurons: (lags [ms], pairs).
 
@@ -62,6 +66,7 @@ def autocorrelogram(
 
     **Differs** Elephant keeps the pairs of a spike with itself.
     """
+    start = begin_of(start, stop, times)
     times, neurons = checked_events(times, neurons, n)
     m = _number_of_lags(bin_ms, max_lag)
     index, inside, _ = bin_of(times, stop, bin_ms, start)

@@ -4,24 +4,26 @@ import numpy as np
 
 from .._checks import check_count
 from .._text import counted
-from ._spikes import bin_of, checked_events, number_of_bins
+from ._given import arrays_checked
+from ._spikes import begin_of, bin_of, checked_events, number_of_bins
 
 _MOST = 2**31  # counts in one array: 17 GB
 
 
+@arrays_checked
 def spike_counts(
     times: np.ndarray,
     neurons: np.ndarray,
     n: int,
     stop: float,
     bin_ms: float = 1.0,
-    start: float = 0.0,
+    start: float | None = None,
 ) -> np.ndarray:
     """Spikes of each neuron in bins: int64 `(n, bins)`.
 
-    Bins are `(t, t + bin_ms]` from `start`. Only whole bins are returned: an incomplete bin before
-    `stop` is left out, with its spikes. `times`, `stop`, `bin_ms`, `start` [ms], `neurons`
-    indices below `n`.
+    Bins are `(t, t + bin_ms]` from `start` (default 0). Only whole bins are returned: an incomplete
+    bin before `stop` is left out, with its spikes. `times`, `stop`, `bin_ms`, `start` [ms],
+    `neurons` indices below `n`.
 
     **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, times
     that are not finite, a bin that is not above 0, `stop` before `start`, or more than 2^31
@@ -31,32 +33,35 @@ def spike_counts(
 
     **Differs** Elephant's `BinnedSpikeTrain` has bins `[t, t + bin_ms)`.
     """
+    start = begin_of(start, stop, times)
     _check_fits(check_count("n", n), number_of_bins(stop, bin_ms, start), bin_ms)
     key, bins = _cells(times, neurons, n, stop, bin_ms, start)
     return np.bincount(key, minlength=n * bins).reshape(n, bins)
 
 
+@arrays_checked
 def fano_factor(
     times: np.ndarray,
     neurons: np.ndarray,
     n: int,
     stop: float,
     bin_ms: float = 100.0,
-    start: float = 0.0,
+    start: float | None = None,
 ) -> tuple[np.ndarray, float]:
     """Fano factor of each neuron, `(n,)`, and its mean over the neurons that spiked.
 
     `F = variance / mean` of a neuron's spike counts over the bins `(t, t + bin_ms]`, the
     variance over all bins (`numpy.var`, as Elephant's `fanofactor`); nan for neurons without
-    spikes. 0 for a clock, 1 for a Poisson process. `times`, `stop`, `bin_ms`, `start` [ms],
-    `neurons` indices below `n`. The array of counts is not made, so that `n` and the number of
-    bins may both be large.
+    spikes. 0 for a clock, 1 for a Poisson process. `times`, `stop`, `bin_ms`, `start`
+    (default 0) [ms], `neurons` indices below `n`. The array of counts is not made, so that `n` and
+    the number of bins may both be large.
 
     **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, times
     that are not finite, a bin that is not above 0, or fewer than 2 bins.
 
     **Source** Nawrot et al. (2008), doi:10.1016/j.jneumeth.2007.10.013.
     """
+    start = begin_of(start, stop, times)
     key, bins = _cells(times, neurons, n, stop, bin_ms, start)
     if bins < 2:
         raise ValueError(

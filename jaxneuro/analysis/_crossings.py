@@ -5,8 +5,11 @@ from typing import Any
 import numpy as np
 
 from .._checks import check_bounds
+from ._given import arrays_checked
+from ._spikes import array_of
 
 
+@arrays_checked
 def crossing_times(times: Any, v: Any, level: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """When sampled voltages cross a level upwards: (times [ms], neurons), in order of time.
 
@@ -21,7 +24,7 @@ def crossing_times(times: Any, v: Any, level: float = 0.0) -> tuple[np.ndarray, 
 
     **Source** Hansel et al. (1998), doi:10.1162/089976698300017845.
     """
-    times, v = np.asarray(times, np.float64), np.asarray(v)
+    times, v = array_of("times", times).astype(np.float64), array_of("v", v)
     v = v[:, None] if v.ndim == 1 else v
     if times.ndim != 1 or v.ndim != 2 or len(v) != len(times):
         raise ValueError(

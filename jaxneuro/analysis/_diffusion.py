@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from .._checks import check_bounds
 from .._units import check_unit
+from ._given import arrays_checked
 
 # alpha = sqrt(2) |zeta(1/2)|, which shifts threshold and reset under coloured noise.
 _ALPHA = np.sqrt(2.0) * 1.4603545088095868
@@ -20,6 +21,7 @@ _ALPHA = np.sqrt(2.0) * 1.4603545088095868
 _FOLDS = 40.0
 
 
+@arrays_checked
 def siegert(
     mu: ArrayLike,
     sigma: ArrayLike,
@@ -68,6 +70,7 @@ def siegert(
     return (1e3 * np.where(noisy, rate, silent))[()]
 
 
+@arrays_checked
 def cv_diffusion(
     mu: ArrayLike,
     sigma: ArrayLike,

@@ -3,9 +3,11 @@
 import numpy as np
 
 from .._checks import check_bounds, check_count
+from ._given import arrays_checked
 from ._spikes import by_neuron, events_between
 
 
+@arrays_checked
 def intervals(
     times: np.ndarray,
     neurons: np.ndarray,
@@ -31,6 +33,7 @@ def intervals(
     return np.diff(ordered)[same], owner[1:][same]
 
 
+@arrays_checked
 def interval_cvs(
     times: np.ndarray,
     neurons: np.ndarray,
@@ -70,6 +73,7 @@ def interval_cvs(
     return out
 
 
+@arrays_checked
 def interval_cv(
     times: np.ndarray,
     neurons: np.ndarray,
@@ -96,6 +100,7 @@ def interval_cv(
     return float(np.mean(known)) if known.size else float("nan")
 
 
+@arrays_checked
 def cv2(
     times: np.ndarray,
     neurons: np.ndarray,
@@ -120,6 +125,7 @@ def cv2(
     return _mean_by_neuron(2.0 * np.abs(gaps) / both, owner, n)
 
 
+@arrays_checked
 def local_variation(
     times: np.ndarray,
     neurons: np.ndarray,

@@ -6,11 +6,13 @@ from numpy.typing import ArrayLike
 from .._checks import check_bounds
 from .._units import check_unit
 from ._diffusion import siegert
+from ._given import arrays_checked
 
 # No neuron is as fast [Hz]: rates that reach this have diverged.
 _FASTEST = 1e6
 
 
+@arrays_checked
 def input_moments(
     rates: ArrayLike,
     indegrees: ArrayLike,
@@ -50,6 +52,7 @@ def input_moments(
     return mu, np.sqrt(tau * ((K * J**2) @ nu + jump**2 * ext))
 
 
+@arrays_checked
 def self_consistent_rates(
     indegrees: ArrayLike,
     weights: ArrayLike,

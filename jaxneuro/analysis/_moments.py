@@ -4,8 +4,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._checks import check_bounds
+from ._given import arrays_checked
 
 
+@arrays_checked
 def membrane_moments(
     rate: ArrayLike,
     weight: ArrayLike,

@@ -3,12 +3,15 @@
 import numpy as np
 
 from .._checks import check_bounds
+from ._given import arrays_checked
+from ._spikes import array_of
 
 # The main lobe of a Hann window at frequency 0, where the mean is removed, is 2 frequencies wide.
 # With fewer steps than these it covers all frequencies.
 _FEWEST = 4
 
 
+@arrays_checked
 def power_spectrum(
     trace: np.ndarray, dt: float, segment_ms: float = 1000.0, axis: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -32,7 +35,9 @@ def power_spectrum(
 
     check_bounds("dt", dt, "ms", above=0.0)
     check_bounds("segment_ms", segment_ms, "ms", above=0.0)
-    values = np.asarray(trace, np.float64)
+    values = array_of("trace", trace).astype(np.float64)
+    if not isinstance(axis, int | np.integer):
+        raise ValueError(f"axis must be a whole number, that of time; got {axis!r}")
     if not -values.ndim <= axis < values.ndim:
         raise ValueError(f"trace must have the axis {axis} of time; got shape {values.shape}")
     check_bounds("trace", values)

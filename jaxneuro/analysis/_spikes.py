@@ -1,14 +1,39 @@
 """Spikes as two arrays: their checks, their bins, and their order by neuron."""
 
+from typing import Any
+
 import numpy as np
 
-from .._checks import check_bounds, check_count
-from ..numerics import in_window, warn_of_no_spikes
+from .._checks import as_number, check_bounds, check_count
+from ..numerics import check_time, in_window, warn_of_late_spikes, warn_of_no_spikes
+
+
+def array_of(name: str, values: Any) -> np.ndarray:
+    """`values` as an array of real numbers, or `ValueError`."""
+    try:
+        out = np.asarray(values)
+    except ValueError as error:  # rows of different lengths
+        raise ValueError(f"{name} must be an array of numbers: {error}") from None
+    if out.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must be an array of numbers; got {values!r}"[:400])
+    return out
+
+
+def begin_of(start: float | None, stop: float, *times: Any) -> float:
+    """Where a window begins [ms], by default at 0; warns if the spikes do so much later."""
+    check_time("stop", stop)
+    if start is None:
+        at = np.concatenate([array_of("times", x).ravel() for x in times])
+        if np.isfinite(at).all():
+            warn_of_late_spikes(at, stop)
+        return 0.0
+    check_time("start", start)
+    return start
 
 
 def checked_times(times: np.ndarray, name: str = "times") -> np.ndarray:
     """`times` as float64, or `ValueError` unless it is one row of finite numbers."""
-    out = np.asarray(times, np.float64)
+    out = array_of(name, times).astype(np.float64)
     if out.ndim != 1:
         raise ValueError(f"{name} must be an array of one dimension; got shape {out.shape}")
     check_bounds(name, out, "ms")
@@ -18,7 +43,8 @@ def checked_times(times: np.ndarray, name: str = "times") -> np.ndarray:
 def checked_events(times: np.ndarray, neurons: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     """`times` as float64 and `neurons` as int64, or `ValueError` unless they are spikes."""
     check_count("n", n)
-    times, neurons = np.asarray(times, np.float64), np.asarray(neurons)
+    times = array_of("spike times", times).astype(np.float64)
+    neurons = array_of("neurons", neurons)
     if times.shape != neurons.shape or times.ndim != 1:
         raise ValueError(
             "spike times and neurons must be two arrays of one length; "
@@ -36,8 +62,8 @@ def checked_events(times: np.ndarray, neurons: np.ndarray, n: int) -> tuple[np.n
 
 def check_window(start: float, stop: float) -> None:
     """Raises `ValueError` unless both times [ms] are finite, and `stop` is not before `start`."""
-    check_bounds("start", start, "ms")
-    check_bounds("stop", stop, "ms")
+    check_time("start", start)
+    check_time("stop", stop)
     if stop < start:
         raise ValueError(f"stop must not be before start; got {stop} < {start}")
 
@@ -49,6 +75,10 @@ def events_between(
     times, neurons = checked_events(times, neurons, n)
     if start is None and stop is None:
         return times, neurons
+    if start is not None:
+        check_time("start", start)
+    if stop is not None:
+        begin_of(start, stop, times)
     first = times.min(initial=0.0) - 1.0 if start is None else start
     last = max(first, times.max(initial=first)) if stop is None else stop
     check_window(first, last)
@@ -59,10 +89,16 @@ def events_between(
 
 def number_of_bins(stop: float, bin_ms: float, start: float) -> int:
     """How many whole bins there are from `start` to `stop` [ms], or `ValueError`."""
-    if not (bin_ms > 0 and np.isfinite(bin_ms)):
-        raise ValueError(f"bin_ms must be above 0 ms; got {bin_ms}")
+    if not (as_number(bin_ms) > 0 and np.isfinite(bin_ms)):
+        raise ValueError(f"bin_ms must be above 0 ms; got {bin_ms!r}")
     check_window(start, stop)
-    return int((stop - start) / bin_ms + 1e-6)
+    bins = int((stop - start) / bin_ms + 1e-6)
+    if bins == 0 and stop > start:
+        raise ValueError(
+            f"at least one bin of {bin_ms:g} ms must fit from {start:g} to {stop:g} ms; got none. "
+            "Use a shorter bin_ms"
+        )
+    return bins
 
 
 def bin_of(
@@ -98,13 +134,19 @@ def by_neuron(times: np.ndarray, neurons: np.ndarray) -> tuple[np.ndarray, np.nd
 
 def checked_counts(counts: np.ndarray, name: str = "counts", at_least: int = 1) -> np.ndarray:
     """A row of numbers per bin as float64, or `ValueError`: one dimension, finite, not below 0."""
-    out = np.asarray(counts, np.float64)
+    out = array_of(name, counts).astype(np.float64)
     if out.ndim != 1 or out.size < at_least:
         raise ValueError(
             f"{name} must be an array of one dimension, a number for each of at least "
             f"{at_least} bins; got shape {out.shape}"
         )
     check_bounds(name, out, at_least=0.0)
+    if (np.diff(out) >= 0).all() and (out % 1.0 != 0).any() and out[0] < out[-1]:
+        raise ValueError(
+            f"{name} must be a number of spikes per bin; got numbers that ascend and are not "
+            "whole, as times do. Count them first: jn.analysis.population_rate(times, n, stop, "
+            "bin_ms), or jn.analysis.spike_counts(...).sum(axis=0)"
+        )
     return out
 
 

@@ -5,12 +5,14 @@ import resource
 import sys
 from typing import Any
 
+from .._checks import as_number, names_checked
 from .._text import counted, megabytes
 from ..kernels import native_available
-from ..numerics import run_window
+from ..numerics import in_window, run_window, to_hz
 from ._intervals import interval_cv
 
 
+@names_checked()
 def summary(
     result: Any,
     build_s: float | None = None,
@@ -24,19 +26,27 @@ def summary(
     `stop` [ms] the part of the run that rates and CVs are of. The real-time factor is run seconds
     per biological second. Memory is the peak of the process.
 
-    **Raises** `ValueError` for a part that is not within the run, or has no length.
+    **Raises** `ValueError` for what is no result, a `build_s` that is no number, or a part that
+    is not within the run, or has no length.
     """
-    first, last = run_window(result.start, result.start + result.duration, start, stop)
+    if not hasattr(result, "events"):
+        raise ValueError(f"summary needs the result of jn.simulate; got {result!r}")
+    if build_s is not None and math.isnan(as_number(build_s)):
+        hint = "; the summary has all populations" if isinstance(build_s, str) else ""
+        raise ValueError(f"summary: build_s must be seconds; got {build_s!r}{hint}")
+    first, last = run_window(result.start, result.stop, start, stop)
     seconds = result.duration / 1e3
     lines = [repr(result if result.network is None else result.network)]
     if result.spikes is not None:
         if start is not None or stop is not None:
             lines.append(f"from {first:g} to {last:g} ms:")
         for name, n in result.populations.items():
-            times, neurons = result.events(name, start, stop)
+            times, neurons = result.events(name)
+            inside = in_window(times, first, last)
+            times, neurons = times[inside], neurons[inside]
             cv = interval_cv(times, neurons, n)
             shown = "-" if math.isnan(cv) else f"{cv:.2f}"
-            rate = result.rate(name, start, stop)
+            rate = to_hz(times.size, n, last - first) if n and result.n_steps else 0.0
             lines.append(f"  {name}: {counted(n, 'neuron')}, {rate:.2f} Hz, CV {shown}")
     built = "" if build_s is None else f"build {build_s:.2f} s, "
     factor = result.run_s / seconds if seconds else float("nan")

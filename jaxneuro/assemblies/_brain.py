@@ -20,6 +20,8 @@ from .._checks import (
 )
 from .._fingerprint import fingerprint
 from .._help import DocumentedModule
+from .._html import page, table
+from .._text import counted
 from ..numerics import seed_of, stream_key
 from ._areas import changed, check, silent, with_cap
 from ._connectome import init_fibres
@@ -28,6 +30,8 @@ from ._given import check_of, checked_active
 from ._state import NEVER, AreaState, BrainState, Origin
 from ._step import drivers, input_of, step
 from ._weights import weight_tables
+
+_SHOWN = 6  # areas, stimuli or fibres that a brain as text lists
 
 
 class Wire(NamedTuple):
@@ -117,12 +121,24 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
         self.refraction = as_array([a.refraction for a in self.areas], np.float32)
 
     def __repr__(self) -> str:
-        areas = ", ".join(f"{a.name} ({a.k:,} of {a.n:,})" for a in self.areas)
-        stimuli = ", ".join(s.name for s in self.stimuli)
-        fibres = ", ".join(self.fibre_names)
-        parts = (("areas", areas), ("stimuli", stimuli), ("fibres", fibres))
-        told = "; ".join(f"{what} {text}" for what, text in parts if text)
-        return f"Brain({told}; rounds={self.rounds})"
+        """Areas with their neurons and caps, stimuli and fibres."""
+        areas = [f"{a.name} {a.n:,} (k {a.k:,})" for a in self.areas]
+        stimuli = [f"{s.name} {s.size:,}" for s in self.stimuli]
+        parts = [
+            f"{counted(len(some), kind)}{': ' * bool(some)}{', '.join(some[:_SHOWN])}"
+            f"{', ...' * (len(some) > _SHOWN)}"
+            for kind, some in (("area", areas), ("stimulus", stimuli), ("fibre", self.fibre_names))
+        ]
+        return f"Brain: {'; '.join(parts)}"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        rows = [(a.name, "area", f"{a.n:,}", f"{a.k:,}") for a in self.areas]
+        rows += [(s.name, "stimulus", f"{s.size:,}", "") for s in self.stimuli]
+        fibres = [(w.name, f"{w.p:g}") for w in self.wires]
+        tables = [table(("name", "kind", "neurons", "cap"), rows), table(("fibre", "p"), fibres)]
+        sizes = counted(len(self.areas), "area"), counted(len(self.wires), "fibre")
+        return page(f"Brain: {', '.join(sizes)}", tables)
 
     @property
     def _ceilings(self) -> np.ndarray:

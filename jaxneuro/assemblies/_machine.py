@@ -11,6 +11,7 @@ from jax import lax
 
 from .._checks import check_count, is_traced
 from .._help import DocumentedModule
+from .._text import counted
 from ._blocks import block, check_arcs, fullest, in_order, place_of
 from ._brain import Brain
 from ._description import Area, Fibre
@@ -72,6 +73,15 @@ class StateMachine(eqx.Module, metaclass=DocumentedModule):
     k: int = eqx.field(static=True)
     presentations: int = eqx.field(static=True)
     rested: bool = eqx.field(static=True)
+
+    def __repr__(self) -> str:
+        """Numbers of states, symbols and transitions."""
+        parts = (
+            counted(len(self.states), "state"),
+            counted(len(self.symbols), "symbol"),
+            counted(len(self.transitions), "transition"),
+        )
+        return f"StateMachine: {', '.join(parts)}, assemblies of {counted(self.k, 'neuron')}"
 
     def __init__(
         self,

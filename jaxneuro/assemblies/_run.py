@@ -24,6 +24,14 @@ class Seen(NamedTuple):
     support: Any
     kept: Any
 
+    def __repr__(self) -> str:
+        shape = getattr(self.support, "shape", ())
+        last = ""
+        if isinstance(self.support, jax.Array | np.ndarray) and not is_traced(self.support):
+            x = np.asarray(self.support)
+            last = f"; support at the end {x[-1].tolist()}" if x.ndim == 2 and len(x) else ""
+        return f"Seen: support and kept {shape}, (rounds, areas){last}"
+
 
 def run(
     brain: Brain, state: BrainState, active: Any, rounds: int | None = None, plastic: Any = True

@@ -8,3 +8,14 @@ from ._potassium import PotassiumA as PotassiumA
 from ._potassium import PotassiumM as PotassiumM
 from ._squid import SquidPotassium as SquidPotassium
 from ._squid import SquidSodium as SquidSodium
+
+__all__ = [
+    "CalciumL",
+    "Channel",
+    "Leak",
+    "PotassiumA",
+    "PotassiumM",
+    "SquidPotassium",
+    "SquidSodium",
+    "relaxing",
+]

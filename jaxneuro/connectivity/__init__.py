@@ -17,3 +17,23 @@ from ._rule import RowDraws as RowDraws
 from ._rule import RowLaw as RowLaw
 from ._rule import Rule as Rule
 from ._symmetric_bernoulli import SymmetricBernoulli as SymmetricBernoulli
+
+__all__ = [
+    "CHUNK",
+    "AllToAll",
+    "BlockProbability",
+    "Chunk",
+    "DistanceProbability",
+    "Edges",
+    "Explicit",
+    "FixedIndegree",
+    "FixedOutdegree",
+    "FixedProbability",
+    "FixedTotal",
+    "OneToOne",
+    "RowDraws",
+    "RowLaw",
+    "Rule",
+    "SymmetricBernoulli",
+    "ranges",
+]

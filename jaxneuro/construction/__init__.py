@@ -3,3 +3,5 @@
 from ._build import build as build
 from ._check_neuron import check_neuron as check_neuron
 from ._memory import available_memory as available_memory
+
+__all__ = ["available_memory", "build", "check_neuron"]

@@ -18,3 +18,24 @@ from ._resolve import Resolver as Resolver
 from ._resolve import count as count
 from ._stimulation import Stimulation as Stimulation
 from ._stimulation import check_one_per_neuron as check_one_per_neuron
+
+__all__ = [
+    "Coupling",
+    "Description",
+    "Estimate",
+    "Modulator",
+    "Neurons",
+    "Part",
+    "Population",
+    "Projection",
+    "ProjectionEstimate",
+    "ResolvedProjection",
+    "Resolver",
+    "Stimulation",
+    "as_part",
+    "check_one_per_neuron",
+    "count",
+    "estimate",
+    "is_computed",
+    "is_individual",
+]

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from .._help import Documented
-from .._text import megabytes
+from .._html import page, table
+from .._text import counted, megabytes
 from ..kernels import BLOCK_TARGETS, LANES, RUN
 from ..numerics import QUANTILES
 from ._coupling import DrawnCoupling
@@ -62,6 +63,15 @@ class Estimate(metaclass=Documented):
     def bytes(self) -> int:
         """Expected bytes of the connections in all."""
         return sum(p.bytes for p in self.projections)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the projections, the largest first."""
+        order = sorted(self.projections, key=lambda p: -p.bytes)
+        rows = [(p.name, f"{p.synapses:,}", megabytes(p.bytes)) for p in order]
+        total = self.synapses + self.neighbours
+        title = f"Estimate: {counted(self.neurons, 'neuron')}, {counted(total, 'connection')}"
+        head = ("projection", "synapses", "memory")
+        return page(f"{title}, {megabytes(self.bytes)}", [table(head, rows)])
 
     def __repr__(self) -> str:
         shown = sorted(self.projections, key=lambda p: -p.bytes)[:30]

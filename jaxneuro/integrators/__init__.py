@@ -12,3 +12,18 @@ from ._methods import exponential_euler as exponential_euler
 from ._methods import forward_euler as forward_euler
 from ._methods import heun as heun
 from ._methods import rk4 as rk4
+
+__all__ = [
+    "RK4",
+    "ExponentialEuler",
+    "Flow",
+    "ForwardEuler",
+    "Gate",
+    "Heun",
+    "Integrator",
+    "Linear",
+    "exponential_euler",
+    "forward_euler",
+    "heun",
+    "rk4",
+]

@@ -5,3 +5,11 @@ from ._read import parse_description as parse_description
 from ._read import read_description as read_description
 from ._write import format_description as format_description
 from ._write import write_description as write_description
+
+__all__ = [
+    "format_description",
+    "list_models",
+    "parse_description",
+    "read_description",
+    "write_description",
+]

@@ -18,3 +18,24 @@ from ._place import share_here as share_here
 from ._tables import LaidTable as LaidTable
 from ._tables import lay_table as lay_table
 from ._tables import placements_of as placements_of
+
+__all__ = [
+    "AlongAxis",
+    "Contiguous",
+    "Given",
+    "KMeans",
+    "LaidTable",
+    "Metis",
+    "Morton",
+    "Partition",
+    "RoundRobin",
+    "check_mesh",
+    "check_rate",
+    "lay_table",
+    "owners_of",
+    "placed",
+    "placements_of",
+    "plan",
+    "share_here",
+    "with_tables",
+]

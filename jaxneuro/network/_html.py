@@ -57,7 +57,8 @@ def html_of_state(state: Any) -> str:
         for where, name, x in found
         if (numbers := _numbers(x)) is not None
     )
-    return page(repr(state), [table(head, rows)], next(drawings, ""))
+    note = "a group is all populations of one model; net.read(state, name, variable) reads one"
+    return page(f"{state!r} ({note})", [table(head, rows)], next(drawings, ""))
 
 
 def _variables(state: Any) -> Iterator[tuple[str, str, Any]]:

@@ -44,6 +44,60 @@ from ._two_decays import decay_difference as decay_difference
 from ._two_decays import log_quotient as log_quotient
 from ._two_decays import two_decays as two_decays
 from ._window import NEAR_MS as NEAR_MS
+from ._window import check_time as check_time
 from ._window import in_window as in_window
 from ._window import run_window as run_window
+from ._window import warn_of_late_spikes as warn_of_late_spikes
 from ._window import warn_of_no_spikes as warn_of_no_spikes
+
+__all__ = [
+    "NEAR_MS",
+    "QUANTILES",
+    "Distribution",
+    "FastSigmoid",
+    "GapTable",
+    "LogNormal",
+    "Normal",
+    "Stream",
+    "Surrogate",
+    "Uniform",
+    "binomial_above",
+    "binomial_below",
+    "binomial_law",
+    "bits",
+    "chance",
+    "check_dt",
+    "check_grid",
+    "check_stable",
+    "check_time",
+    "crossing",
+    "cycles",
+    "decay_difference",
+    "decay_mean",
+    "drawn",
+    "gap_table",
+    "in_window",
+    "linoid",
+    "log_quotient",
+    "mean_over_step",
+    "per_step",
+    "phi1",
+    "phi2",
+    "quantile_index",
+    "quantile_table",
+    "run_window",
+    "seed_of",
+    "slope_over_step",
+    "spread_rows",
+    "standard_normal",
+    "steps_on_grid",
+    "stream_key",
+    "stream_keys",
+    "threefry2x32",
+    "threshold",
+    "to_hz",
+    "two_decays",
+    "unit_interval",
+    "warn_of_late_spikes",
+    "warn_of_no_spikes",
+]

@@ -1,14 +1,36 @@
 """Windows of time: which part of a run is meant [ms], and which spikes are in it."""
 
+import sys
 import warnings
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from .._checks import check_bounds
+from .._checks import as_number, check_bounds, concrete
 
 # Times are on a grid and rounded; times nearer than this [ms] count as equal.
 NEAR_MS = 1e-6
 _SHORT = 10.0  # ms: a longer window at the start of a long run is looked at on purpose
+_LATE = 0.1  # share of the spikes that lie after a window before anybody is told
+_PACKAGE = str(Path(__file__).parents[1])
+
+
+def check_time(name: str, value: Any) -> None:
+    """Raises `ValueError` unless `value` is one finite time [ms]."""
+    if isinstance(value, list | tuple) and len(value) == 2:
+        raise ValueError(
+            f"{name} must be one time in ms; got {value!r}. Give the two ends by name: "
+            f"start={value[0]!r}, stop={value[1]!r}"
+        )
+    if np.isnan(as_number(value)) and not _is_nan(value):
+        got = f"an array of shape {value.shape}" if np.ndim(value) else repr(value)
+        raise ValueError(f"{name} must be one number, a time in ms; got {got}")
+    check_bounds(name, value, "ms")
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float | np.floating) or concrete(value) is None
 
 
 def run_window(
@@ -20,8 +42,8 @@ def run_window(
     not after `start`. Warns of a window that looks like seconds.
     """
     first, last = begin if start is None else start, end if stop is None else stop
-    check_bounds("start", first, "ms")
-    check_bounds("stop", last, "ms")
+    check_time("start", first)
+    check_time("stop", last)
     slack = NEAR_MS + 1e-9 * abs(end)
     if first < begin - slack or last > end + slack:
         hint = _in_ms(first, last) if _fits_in_seconds(first, last, begin, end) else ""
@@ -50,6 +72,24 @@ def warn_of_no_spikes(times: np.ndarray, first: float, last: float, found: int) 
         _warn_of_seconds(first, last, 0.0, 2.0 * latest, f"the last spike is at {latest:.10g} ms")
 
 
+def warn_of_late_spikes(times: np.ndarray, stop: float) -> None:
+    """Warns where `(0, stop]` is as long as the run, but the run started later.
+
+    That is `stop=result.duration` of a run that went on. All spikes then fit into a window of that
+    length, and many are after it; in a window that is cut out of a run on purpose they do not.
+    """
+    if not times.size or times.max() <= stop + NEAR_MS:
+        return
+    first, last, after = float(times.min()), float(times.max()), (times > stop + NEAR_MS).mean()
+    if last - first <= stop and after >= _LATE:
+        _warn(
+            f"{'all' if after == 1 else f'{after:.0%} of the'} spikes are after the window from 0 "
+            f"to {stop:.10g} ms: they are from {first:.10g} to {last:.10g} ms. Times are ms since "
+            "the network started; of a run that went on give start=result.start and "
+            "stop=result.stop, not its duration. If the window is meant, give start=0.0"
+        )
+
+
 def _fits_in_seconds(first: float, last: float, begin: float, end: float) -> bool:
     slack = 1e-9 * abs(end)
     return begin - slack <= 1e3 * first < 1e3 * last <= end + slack
@@ -64,7 +104,12 @@ def _in_ms(first: float, last: float) -> str:
 
 def _warn_of_seconds(first: float, last: float, begin: float, end: float, what: str) -> None:
     if last - first < _SHORT and _fits_in_seconds(first, last, begin, end):
-        warnings.warn(
-            f"a window from {first:.10g} to {last:.10g} ms, where {what}{_in_ms(first, last)}",
-            stacklevel=4,
-        )
+        _warn(f"a window from {first:.10g} to {last:.10g} ms, where {what}{_in_ms(first, last)}")
+
+
+def _warn(text: str) -> None:
+    """Warns at the line outside of the package from which it was called."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, stacklevel=level)

@@ -15,3 +15,21 @@ from ._report import report as report
 from ._shard import shard as shard
 from ._sweep import sweep as sweep
 from ._sweep_result import SweepResult as SweepResult
+
+__all__ = [
+    "AlongAxis",
+    "Contiguous",
+    "Given",
+    "KMeans",
+    "Metis",
+    "Morton",
+    "Partition",
+    "PartitionReport",
+    "RoundRobin",
+    "SweepResult",
+    "best_of",
+    "connect",
+    "report",
+    "shard",
+    "sweep",
+]

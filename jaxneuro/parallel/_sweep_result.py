@@ -8,6 +8,7 @@ import numpy as np
 
 from .._checks import unknown
 from .._help import Documented
+from .._html import page, table
 from .._text import counted
 from ..simulation import extra_module
 
@@ -74,6 +75,16 @@ class SweepResult(metaclass=Documented):
         points = counted(int(np.prod(self.shape)), "point")
         return f"SweepResult: {points} ({kind}: {axes}); {arrays}; chunks of {self.chunk}"
 
+    def _repr_html_(self) -> str:
+        """What notebooks show: the axes, and the size and range of every result."""
+        axes = [(k, f"{len(x):,}", *_ends(x)) for k, x in self.axes.items()]
+        rows = [(k, f"{x.dtype}{list(x.shape)}", *_ends(x)) for k, x in self._named().items()]
+        title = f"SweepResult: {counted(int(np.prod(self.shape)), 'point')} in {self.run_s:.3g} s"
+        head = ("result", "size", "lowest", "highest")
+        return page(
+            title, [table(("parameter", "values", "lowest", "highest"), axes), table(head, rows)]
+        )
+
     def _named(self) -> dict[str, np.ndarray]:
         """Every array by its name; a result without one is called "value"."""
         named = {}
@@ -126,3 +137,10 @@ class SweepResult(metaclass=Documented):
 
 def _cells(x: np.ndarray) -> Any:
     return x if x.ndim == 1 else list(x)
+
+
+def _ends(values: Any) -> tuple[str, str]:
+    """The lowest and the highest finite number, "" where there is none."""
+    x = np.asarray(values)
+    known = x[np.isfinite(x)] if x.dtype.kind in "biuf" else np.zeros(0)
+    return (f"{known.min():g}", f"{known.max():g}") if known.size else ("", "")

@@ -13,3 +13,19 @@ from ._scaling import HomeostaticScaling as HomeostaticScaling
 from ._trace import TraceSTDP as TraceSTDP
 from ._triplet import TripletSTDP as TripletSTDP
 from ._vogels import VogelsSTDP as VogelsSTDP
+
+__all__ = [
+    "BCM",
+    "ClopathSTDP",
+    "DiehlCookSTDP",
+    "Hebb",
+    "HomeostaticScaling",
+    "Normalized",
+    "Oja",
+    "PairSTDP",
+    "PowerLawSTDP",
+    "RewardModulatedSTDP",
+    "TraceSTDP",
+    "TripletSTDP",
+    "VogelsSTDP",
+]

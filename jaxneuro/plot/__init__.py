@@ -25,3 +25,28 @@ from ._traces import traces as traces
 from ._weight_history import weight_history as weight_history
 from ._weights import delay_histogram as delay_histogram
 from ._weights import weight_histogram as weight_histogram
+
+__all__ = [
+    "activity",
+    "connectivity",
+    "correlation_matrix",
+    "correlogram",
+    "cv_histogram",
+    "degrees",
+    "delay_histogram",
+    "fibres",
+    "interval_histogram",
+    "lattice",
+    "lattice_movie",
+    "overlap_matrix",
+    "parse_tree",
+    "power_spectrum",
+    "raster",
+    "rate_histogram",
+    "rates",
+    "stdp_window",
+    "support",
+    "traces",
+    "weight_histogram",
+    "weight_history",
+]

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import check_bounds, check_count, unknown
+from .._checks import check_bounds, check_count, check_known, names_checked
 from ..analysis import (
     count_correlation,
     count_synchrony,
-    interval_cvs,
     neuron_rates,
     spike_counts,
 )
-from ._panels import empty_figure, nothing, say, widened
-from ._raster import draw_spikes
+from ._cv_histogram import shown_cvs
+from ._panels import empty_figure, nothing, say, short_name, widened
+from ._raster import draw_spikes, rows_of
 from ._select import chosen, spikes_between, window
 from ._style import PAGE, colour, finish, new_figure, open_box
 
@@ -27,6 +27,7 @@ _TOGETHER = 1000  # neurons of a population whose spikes are counted together
 _COUNT_MS, _TOGETHER_MS = 5.0, 3.0  # bins of the two
 
 
+@names_checked()
 def activity(
     result: Any,
     populations: Sequence[str] | str | None = None,
@@ -68,34 +69,44 @@ def activity(
         raise ValueError(f"stop must be at least {2 * _COUNT_MS:g} ms after start; got {last:g} ms")
     check_bounds("activity: raster_ms", raster_ms, "ms", above=0.0)
     check_count("activity: neurons", neurons, at_least=1)
-    for name in reference or {}:
-        if name not in names:
-            raise unknown("population", name, names)
+    _check_reference(reference, names)
     figure = new_figure(widened(size, PAGE, names, 2))
     layout: Any = [["spikes", "rate", "cv"], ["spikes", "correlation", "synchrony"]]
     axes = figure.subplot_mosaic(layout, width_ratios=(1.7, 1.0, 1.0))
     sizes = [result.populations[name] for name in names]
-    share = neurons / max(sum(sizes), 1)
-    shown = [min(n, max(1, round(n * share))) for n in sizes]
+    shown = rows_of(sizes, neurons)
     end = min(first + raster_ms, last)
     _draw_raster(
         axes["spikes"], result, names, shown, (first, end), 0.8 * 72 * figure.get_figheight()
     )
+    drawn: set[str] = set()
     for row, name in enumerate(names):
         spikes = spikes_between(result, name, first, last)
-        _draw_population(axes, row, spikes, result.populations[name], first, last)
+        drawn |= _draw_population(axes, row, spikes, result.populations[name], first, last)
         if reference and name in reference:
             look = {"ms": 5.0, "mew": 0.8, "mfc": "none", "color": "black", "zorder": 4}
             axes["rate"].plot(reference[name], row, "D", **look)
     _label(axes, names)
-    _say_where_empty(axes)
+    _say_where_empty(axes, drawn)
     axes["rate"].set_xlabel("rate; reference \N{WHITE DIAMOND} (Hz)" if reference else "rate (Hz)")
     finish(figure)
     axes["spikes"].tick_params(axis="y", length=0)
     return figure
 
 
-def _say_where_empty(axes: Mapping[str, "Axes"]) -> None:
+def _check_reference(reference: Mapping[str, float] | None, names: list[str]) -> None:
+    """Raises `ValueError` unless it has rates by the names of populations."""
+    if reference is not None and not isinstance(reference, Mapping):
+        raise ValueError(
+            f"activity: reference must be rates [Hz] by name, such as {{{names[0]!r}: 5.0}}; got "
+            f"{reference!r}"
+        )
+    for name, rate in (reference or {}).items():
+        check_known("population", name, names)
+        check_bounds(f"activity: reference of {name!r}", rate, "Hz")
+
+
+def _say_where_empty(axes: Mapping[str, "Axes"], drawn: set[str]) -> None:
     """What is missing, in each panel on the right that shows nothing."""
     for panel, why in (
         ("rate", "no spikes"),
@@ -103,7 +114,7 @@ def _say_where_empty(axes: Mapping[str, "Axes"]) -> None:
         ("correlation", "no pair"),
         ("synchrony", "no spikes"),
     ):
-        if not (axes[panel].dataLim.width > 0):
+        if panel not in drawn:
             say(axes[panel], why)
             axes[panel].set_xlim(0.0, 1.0)
 
@@ -120,8 +131,10 @@ def _draw_raster(
     draw_spikes(axis, result, names, shown, between, points)
     for line in axis.lines:
         if line.get_marker() == ".":
-            line.set_markersize(1.5)  # few neurons fire in so short a time
-    axis.set_yticks(axis.get_yticks(), names)
+            line.set_markersize(
+                max(1.5, line.get_markersize())
+            )  # few neurons fire in so short a time
+    axis.set_yticks(axis.get_yticks(), [short_name(name) for name in names])
     total = sum(result.populations[name] for name in names)
     label = f"{sum(shown):,} of {total:,} neurons"
     axis.set(xlim=between, xlabel="time (ms)", ylabel="neurons" if total == sum(shown) else label)
@@ -134,24 +147,30 @@ def _draw_population(
     n: int,
     first: float,
     last: float,
-) -> None:
-    """The three boxes and the bar of a population."""
+) -> set[str]:
+    """The three boxes and the bar of a population; returns the panels that show a value of it."""
     times, who = spikes
     some, few = min(n, _PAIRED), who < _PAIRED
     counts = spike_counts(times[few], who[few], some, last, _COUNT_MS, first)
     pairs = count_correlation(counts)[1][np.triu_indices(some, 1)]
-    _draw_box(axes["rate"], row, neuron_rates(times, who, n, last, first))
-    _draw_box(axes["cv"], row, interval_cvs(times, who, n))
-    _draw_box(axes["correlation"], row, pairs)
+    rates = neuron_rates(times, who, n, last, first)
+    boxes = {"rate": rates, "cv": shown_cvs(times, who, n), "correlation": pairs}
+    drawn = {panel for panel, values in boxes.items() if _draw_box(axes[panel], row, values)}
     synchrony = count_synchrony(times[who < _TOGETHER], last, _TOGETHER_MS, first)
     axes["synchrony"].barh(row, np.nan_to_num(synchrony), 0.6, color=colour(row))
+    # A silent population has rates of 0 and no synchrony.
+    known = np.isfinite(synchrony)
+    return drawn - (set() if times.size else {"rate"}) | ({"synchrony"} if known else set())
 
 
-def _draw_box(axis: "Axes", row: int, values: np.ndarray) -> None:
-    """Quartiles as a box, 5 and 95 % as whiskers, the median as a line, the mean as a dot."""
+def _draw_box(axis: "Axes", row: int, values: np.ndarray) -> bool:
+    """Quartiles as a box, 5 and 95 % as whiskers, the median as a line, the mean as a dot.
+
+    Returns whether there are values.
+    """
     known = values[np.isfinite(values)]
     if not known.size:
-        return
+        return False
     from matplotlib.colors import to_rgba
 
     least, low, middle, high, most = np.quantile(known, (0.05, 0.25, 0.5, 0.75, 0.95))
@@ -161,16 +180,18 @@ def _draw_box(axis: "Axes", row: int, values: np.ndarray) -> None:
     axis.barh(row, high - low, 0.6, **box)
     axis.vlines(middle, row - 0.3, row + 0.3, color=tint, lw=1.6, zorder=3)
     axis.plot(known.mean(), row, "o", ms=2.5, mew=0.0, color="black", zorder=3)
+    return True
 
 
 def _label(axes: Mapping[str, "Axes"], names: list[str]) -> None:
     axes["cv"].set_xlabel("CV of intervals")
     axes["correlation"].set_xlabel("count correlation")
     axes["synchrony"].set_xlabel("synchrony (var/mean)")
+    blank = [""] * len(names)
     for name in ("rate", "cv", "correlation", "synchrony"):
         outer = name in ("rate", "correlation")
-        axes[name].set_yticks(range(len(names)), names if outer else [""] * len(names))
+        axes[name].set_yticks(range(len(names)), [*map(short_name, names)] if outer else blank)
         axes[name].set_ylim(len(names) - 0.5, -0.5)
         open_box(axes[name])
     axes["rate"].set_xlim(left=0.0)
-    axes["cv"].set_xlim(left=0.0)
+    axes["cv"].set_xlim(0.0, max(axes["cv"].get_xlim()[1], 0.1))

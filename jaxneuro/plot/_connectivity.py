@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._checks import check_count, check_known
+from .._checks import check_count, check_known, names_checked
+from ._given import check_given
 from ._panels import say
 from ._style import (
     ABSENT,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _VALUES = ("synapses", "weight", "delay")
 
 
+@names_checked()
 def connectivity(
     connections: Any,
     values: str = "synapses",
@@ -49,9 +51,10 @@ def connectivity(
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for unknown `values`, or `dots` or `bins` below 1; `ImportError`
-    without matplotlib.
+    **Raises** `ValueError` for what are no connections, unknown `values`, `dots` or `bins`
+    below 1; `ImportError` without matplotlib.
     """
+    check_given("connections", connections)
     check_known("value of connections", values, _VALUES)
     check_count("connectivity: dots", dots, at_least=1)
     check_count("connectivity: bins", bins, at_least=1)

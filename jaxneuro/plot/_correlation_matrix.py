@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import check_count
+from .._checks import check_count, names_checked
 from ..analysis import count_correlation, spike_counts
 from ._panels import empty_figure, nothing, say, widened
 from ._raster import spread
@@ -31,6 +31,7 @@ _SIZE = (COLUMN[0], 2.9)
 _SHOWN = 0.99  # share of the pairs inside the default scale of the colours
 
 
+@names_checked()
 def correlation_matrix(
     result: Any,
     populations: Sequence[str] | str | None = None,

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._checks import check_bounds, check_known, names_checked
 from ..analysis import autocorrelogram, cross_correlogram
 from ._panels import empty_figure, nothing, say
-from ._select import chosen, spikes_between, window
-from ._style import COLUMN, LINE, colour, finish, legend, new_figure, open_box
+from ._select import spikes_between, window
+from ._style import COLUMN, LINE, colour, finish, legend, new_figure, open_box, three_digits
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _LONG = 18  # letters of two names that a legend has in one line
 
 
+@names_checked()
 def correlogram(
     result: Any,
     source: str,
@@ -50,16 +52,16 @@ def correlogram(
     **Source** Perkel, Gerstein and Moore (1967), doi:10.1016/S0006-3495(67)86597-4.
     """
     first, last = window(result, start, stop)
-    (name,) = chosen(result, source)
-    (other,) = chosen(result, source if target is None else target)
+    name, other = source, source if target is None else target
+    check_known("population", name, result.populations)
+    check_known("population", other, result.populations)
+    check_bounds("max_lag", max_lag, "ms", at_least=0.0)
     if why := nothing(result, [name, other], first, last):
         return empty_figure(why, size)
-    if not max_lag < last - first:
-        raise ValueError(
-            f"max_lag must be below the {last - first:g} ms that are counted; got {max_lag}"
-        )
+    if not max_lag < (length := last - first):
+        raise ValueError(f"max_lag must be below the {length:g} ms that are counted; got {max_lag}")
     times, neurons = spikes_between(result, name, first, last)
-    others, n = spikes_between(result, other, first, last)[0], result.populations[other]
+    (others, _), n = spikes_between(result, other, first, last), result.populations[other]
     if target is None:
         lags, pairs = autocorrelogram(times, neurons, n, last, bin_ms, max_lag, first)
         own = np.bincount(neurons, minlength=n)
@@ -68,17 +70,16 @@ def correlogram(
     else:
         lags, pairs = cross_correlogram(times, others, last, bin_ms, max_lag, first)
         pairs[lags.size // 2] -= times.size if name == other else 0
-        line = "\n" if len(name) + len(other) > _LONG else " "
-        pieces, label = times.size * n, f"{other}{line}around spikes of {name}"
+        label = f"{other}{_between(name, other)}around spikes of {name}"
+        pieces = times.size * n
         level = others.size / max(n, 1) / (last - first) * 1e3
-    seen = 1.0 - np.abs(lags) / (last - first)
-    rate = pairs / np.maximum(pieces * bin_ms * 1e-3 * seen, 1e-12)
-    figure = new_figure(size)
-    axis = figure.subplots()
+    seen = 1e-3 * bin_ms * (1.0 - np.abs(lags) / (last - first))
+    rate = pairs / np.maximum(pieces * seen, 1e-12)
+    axis = (figure := new_figure(size)).subplots()
     edges = np.append(lags, lags[-1] + bin_ms) - bin_ms / 2
     axis.stairs(rate, edges, baseline=None, color=colour(0), lw=0.9, label=label)
-    chance = f"by chance, {level:.1f} Hz"
-    axis.axhline(level, color="black", lw=LINE, ls=(0, (4, 2)), label=chance)
+    look = {"color": "black", "lw": LINE, "ls": (0, (4, 2))}
+    axis.axhline(level, label=f"by chance, {three_digits(level)} Hz", **look)
     axis.set(xlabel="lag (ms)", ylabel="rate (Hz)", xlim=(edges[0], edges[-1]))
     axis.set_ylim(bottom=None if rate.min(initial=np.inf) > 0.5 * rate.max(initial=0.0) > 0 else 0)
     if not (times.size and others.size):
@@ -87,3 +88,8 @@ def correlogram(
     open_box(axis)
     legend(axis)
     return finish(figure)
+
+
+def _between(name: str, other: str) -> str:
+    """A new line between the names of a legend, if they are long."""
+    return "\n" if len(name) + len(other) > _LONG else " "

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import check_count
+from .._checks import check_count, names_checked
 from .._text import counted
 from ..analysis import interval_cvs
 from ._histogram import edges_from_zero, population_histograms
@@ -16,7 +16,11 @@ from ._style import COLUMN
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_ROUNDED = 1e-6  # a CV below is rounding of times
+_WIDTH = 0.1  # the least that the axis of a CV shows
 
+
+@names_checked()
 def cv_histogram(
     result: Any,
     populations: Sequence[str] | str | None = None,
@@ -50,8 +54,15 @@ def cv_histogram(
     values = {}
     for name in names:
         times, neurons = spikes_between(result, name, first, last)
-        cvs = interval_cvs(times, neurons, result.populations[name], at_least)
+        cvs = shown_cvs(times, neurons, result.populations[name], at_least)
         values[name] = cvs[~np.isnan(cvs)]
     labels = "", "neurons", "CV of inter-spike intervals"
     empty = f"no neuron with {counted(at_least, 'spike')}"
-    return population_histograms(values, edges_from_zero(values, bins, None), labels, size, empty)
+    edges = edges_from_zero(values, bins, None, _WIDTH)
+    return population_histograms(values, edges, labels, size, empty)
+
+
+def shown_cvs(times: np.ndarray, neurons: np.ndarray, n: int, at_least: int = 3) -> np.ndarray:
+    """CVs of the intervals, 0 where they come from the rounding of times only."""
+    cvs = interval_cvs(times, neurons, n, at_least)
+    return np.where(cvs < _ROUNDED, 0.0, cvs)

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import check_count
+from .._checks import check_count, names_checked
+from ._given import check_given
 from ._histogram import draw_histograms
 from ._panels import say
 from ._style import PAGE, finish, new_figure
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _BESIDE = 5.0  # inches of width needed for two panels side by side
 
 
+@names_checked()
 def degrees(
     connections: Any, *, bins: int = 40, size: Sequence[float] = (PAGE[0], 2.4)
 ) -> "Figure":
@@ -29,8 +31,10 @@ def degrees(
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for `bins` below 1; `ImportError` without matplotlib.
+    **Raises** `ValueError` for what are no connections, `bins` below 1; `ImportError` without
+    matplotlib.
     """
+    check_given("connections", connections)
     check_count("degrees: bins", bins, at_least=1)
     figure = new_figure(size)
     sides = (

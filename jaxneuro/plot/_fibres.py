@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._checks import names_checked
+from ._given import check_given
 from ._style import SMALL, colour, finish, new_figure
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ _NODE = 0.17  # radius of an area; the ring of areas has radius 1
 _IDLE = "#CFCFCF"
 
 
+@names_checked()
 def fibres(brain: Any, active: Any = None, *, size: Sequence[float] = (4.2, 4.2)) -> "Figure":
     """Areas as discs, stimuli as squares, and fibres as arrows between them.
 
@@ -25,8 +28,10 @@ def fibres(brain: Any, active: Any = None, *, size: Sequence[float] = (4.2, 4.2)
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for an `active` of another shape; `ImportError` without matplotlib.
+    **Raises** `ValueError` for what is no brain, an `active` of another shape; `ImportError`
+    without matplotlib.
     """
+    check_given("brain", brain)
     share = _share(brain, active)
     figure = new_figure(size)
     axis = figure.subplots()

@@ -13,10 +13,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def edges_from_zero(values: dict[str, np.ndarray], bins: int, end: float | None) -> np.ndarray:
-    """Equal bins from 0 to `end`, by default the highest value of all, or 1 where that is 0."""
+def edges_from_zero(
+    values: dict[str, np.ndarray], bins: int, end: float | None, least: float = 0.0
+) -> np.ndarray:
+    """Equal bins from 0 to `end`, by default the highest value of all, or 1 where that is 0.
+
+    It is at least `least`.
+    """
     most = max((float(x.max()) for x in values.values() if x.size), default=0.0)
-    return np.linspace(0.0, (most or 1.0) if end is None else end, bins + 1)
+    return np.linspace(0.0, (max(most, least) or 1.0) if end is None else end, bins + 1)
 
 
 def draw_histograms(

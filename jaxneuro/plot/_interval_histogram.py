@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._checks import check_bounds, check_count
+from .._checks import check_bounds, check_count, names_checked
 from ..analysis import intervals
 from ._histogram import edges_from_zero, population_histograms
 from ._panels import empty_figure, nothing
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@names_checked()
 def interval_histogram(
     result: Any,
     populations: Sequence[str] | str | None = None,

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._checks import names_checked
+from ._panels import say
 from ._style import ABSENT, COLUMN, SEQUENTIAL, colour_bar, finish, limits, new_figure
 from ._tiles import Tiles, cover_gaps, label_axes, lay_out
 
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@names_checked()
 def lattice(
     values: Any,
     shape: Sequence[int],
@@ -92,5 +95,8 @@ def draw_lattice(
         cover_gaps(axis, tiles)
         axis.spines[:].set_visible(False)
     axis.set_title(title)
-    colour_bar(figure, image, axis, label)
+    if np.isfinite(shown).any():
+        colour_bar(figure, image, axis, label)
+    else:
+        say(axis, "no finite value")
     return finish(figure), image

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import check_bounds
+from .._checks import check_bounds, names_checked
+from ._given import numbers
 from ._lattice import draw_lattice, per_neuron
 from ._style import SEQUENTIAL, limits, settle
 from ._tiles import lay_out
 
 
+@names_checked()
 def lattice_movie(
     values: Any,
     shape: Sequence[int],
@@ -103,7 +105,7 @@ class _Stage:
 
 def _stamps(times: Any, frames: int) -> list[str]:
     """The times as text, with as many digits as they need."""
-    at = np.asarray(times, np.float64)
+    at = numbers("times", times, "one time in ms per frame")
     if at.shape != (frames,) or frames == 0:
         raise ValueError(
             f"times must be one per frame, and there must be a frame; got shape {at.shape} for "

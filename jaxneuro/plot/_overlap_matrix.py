@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._checks import names_checked
 from ._style import COLUMN, SEQUENTIAL, SMALL, colour_bar, finish, new_figure
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ _DARK = 0.55  # overlaps below are on a dark colour
 _WIDE = 2.2  # a number of two decimals needs so many times the size of its letters
 
 
+@names_checked()
 def overlap_matrix(
     caps: Any,
     labels: Sequence[str] | None = None,
@@ -33,7 +35,7 @@ def overlap_matrix(
     `labels` that are not one for each; `ImportError` without matplotlib.
     """
     rows = _rows(caps)
-    if labels is not None and len(labels) != len(rows):
+    if labels is not None and np.shape(labels) != (len(rows),):
         raise ValueError(
             f"overlap_matrix: labels must be one for each of {len(rows)} caps; got {labels!r}"
         )

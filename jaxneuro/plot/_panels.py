@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 MOST = 4  # populations in one panel; more hide each other
 _ROW = 0.62  # inches: height of a panel of its own
 _LETTERS = 10  # of a name that a figure has room for
+_LONG = 20  # letters of a name that are shown beside a panel
 _LETTER = 0.055  # inches
 
 
@@ -19,8 +20,13 @@ def widened(size: Sequence[float] | None, usual: Sequence[float], names: Sequenc
     """The size given, or the usual one with room for long names, which stand `times` abreast."""
     if size is not None:
         return size
-    longest = max((len(name) for name in names), default=0)
+    longest = max((len(short_name(name)) for name in names), default=0)
     return usual[0] + times * _LETTER * max(longest - _LETTERS, 0), usual[1]
+
+
+def short_name(name: str) -> str:
+    """A name beside a panel: the begin and the end of a long one."""
+    return name if len(name) <= _LONG else f"{name[:11]}\N{HORIZONTAL ELLIPSIS}{name[-8:]}"
 
 
 def population_panels(

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from .._checks import names_checked
+from ._given import check_given
 from ._style import SMALL, TEXT, colour, finish, new_figure
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ _CORNER = 9.0  # points: radius of the corners
 _LETTER = 0.62  # of the font size: the width of a letter
 
 
+@names_checked()
 def parse_tree(parse: Any, *, size: Sequence[float] | None = None) -> "Figure":
     """The words of a sentence in a line, and above it an arc from each word to its dependents.
 
@@ -25,9 +28,10 @@ def parse_tree(parse: Any, *, size: Sequence[float] | None = None) -> "Figure":
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for a size that is not two positive numbers; `ImportError` without
-    matplotlib.
+    **Raises** `ValueError` for what is no parse, a size that is not two positive numbers;
+    `ImportError` without matplotlib.
     """
+    check_given("parse", parse)
     places, width = _places(parse.words)
     arcs = sorted({tuple(arc) for arc in parse.arcs}, key=_span)
     levels = _levels(arcs)

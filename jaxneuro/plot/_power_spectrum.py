@@ -3,15 +3,19 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .. import analysis
-from ._panels import empty_figure, nothing, say
+from .._checks import names_checked
+from ._panels import empty_figure, finish_panels, nothing, population_panels, say
 from ._select import chosen, spikes_between, window
-from ._style import COLUMN, colour, few_ticks, finish, legend, new_figure, open_box
+from ._style import COLUMN, colour, few_ticks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@names_checked()
 def power_spectrum(
     result: Any,
     populations: Sequence[str] | str | None = None,
@@ -28,7 +32,8 @@ def power_spectrum(
     that frequencies go up to `500 / bin_ms` Hz; `segment_ms` the length of the segments whose
     spectra are averaged, so that they are `1000 / segment_ms` Hz apart; `start`, `stop` [ms] the
     part counted, without the last bins that do not fill a segment; `size` (width, height)
-    [inches]. Frequency 0 is not shown.
+    [inches]; by default more than 4 populations have a panel each in a higher figure. Frequency 0
+    is not shown.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
@@ -40,27 +45,24 @@ def power_spectrum(
     """
     names = chosen(result, populations)
     first, last = window(result, start, stop)
-    if size is None:  # with room for the legend
-        size = COLUMN[0], COLUMN[1] + 0.1 * max(len(names) - 4, 0)
     if why := nothing(result, names, first, last):
-        return empty_figure(why, size)
-    figure = new_figure(size)
-    axis = figure.subplots()
-    found = False
-    for number, name in enumerate(names):
+        return empty_figure(why, size or COLUMN)
+    figure, axes = population_panels(names, size)
+    found = np.zeros(len(names), bool)
+    for number, (axis, name) in enumerate(zip(axes, names)):
         times, _ = spikes_between(result, name, first, last)
         n = result.populations[name]
         _, rate = analysis.population_rate(times, n, last, bin_ms, first)
         at, density = analysis.power_spectrum(rate, bin_ms, segment_ms)
         axis.plot(at[1:], density[1:], color=colour(number), lw=0.9, label=name)
         axis.set_xlim(at[1], max(at[-1], 2 * at[1]))
-        found |= bool((density[1:] > 0).any())
-    axis.set(xscale="log", yscale="log" if found else "linear")
-    few_ticks(axis.xaxis)
-    if not found:
-        say(axis, "no spikes")
-        axis.set_ylim(0.0, 1.0)
-    axis.set(xlabel="frequency (Hz)", ylabel="power of the rate (Hz\u00b2/Hz)")
-    open_box(axis)
-    legend(axis)
-    return finish(figure)
+        found[number] = (density[1:] > 0).any()
+    for axis in dict.fromkeys(axes):
+        axis.set(xscale="log", yscale="log" if found.any() else "linear")
+        few_ticks(axis.xaxis)
+        if not any(seen for mine, seen in zip(axes, found) if mine is axis):
+            say(axis, "no spikes")
+        if not found.any():
+            axis.set_ylim(0.0, 1.0)
+    power = "power of the rate (Hz\u00b2/Hz)"
+    return finish_panels(figure, axes, names, "frequency (Hz)", power)

@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import check_count
-from ..analysis import population_rate
-from ._panels import MOST, empty_figure, nothing, say
-from ._rates import draw_rates
+from .._checks import check_count, names_checked
+from ._panels import MOST, empty_figure, nothing, say, short_name
+from ._rates import draw_rates, rates_between, why_no_rate
 from ._select import chosen, spikes_between, window
 from ._style import (
     PAGE,
@@ -26,9 +25,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_LONGEST = 24  # letters of a label that also says how many neurons are shown
+_FEW = 3000  # spikes of a raster below which their marks grow
 _DOTS = 600  # rows of a raster from which spikes are dots instead of ticks
 
 
+@names_checked()
 def raster(
     result: Any,
     populations: Sequence[str] | str | None = None,
@@ -42,11 +44,11 @@ def raster(
     """Spikes of some neurons of each population, the first on top, over the populations' rates.
 
     `result` of `simulate`; `populations` names (default all); `start`, `stop` [ms] the part
-    shown; `neurons` the most neurons in all, divided among the populations by size (the first ones
-    of each are shown), or None for all; `bin_ms` the bin of the rates; `size` (width, height)
-    [inches], two columns of a paper by default; `size=(3.3, 3.0)` gives one column. The legend with
-    the mean rates is left out if it needs more than two rows. The rates of more than 4 populations
-    are colours, a row each.
+    shown; `neurons` the most neurons in all (the first ones of each population, by its size,
+    at least a fifth of an equal share), or None for all; `bin_ms` the bin of the rates;
+    `size` (width, height) [inches], two columns of a paper by default; `size=(3.3, 3.0)` gives one
+    column. The legend with the mean rates is left out if it needs more than two rows. The rates of
+    more than 4 populations are colours, a row each. Names of more than 20 letters are shortened.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
@@ -63,8 +65,7 @@ def raster(
     figure = new_figure(size)
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(2.2, 1.0))
     sizes = [result.populations[name] for name in names]
-    share = 1.0 if neurons is None else neurons / max(sum(sizes), 1)
-    shown = [min(n, max(1, round(n * share))) for n in sizes]
+    shown = rows_of(sizes, neurons)
     draw_spikes(top, result, names, shown, (first, last), 0.55 * size[1] * 72)
     if len(names) <= MOST:
         draw_rates([bottom] * len(names), result, names, first, last, bin_ms)
@@ -95,15 +96,17 @@ def draw_spikes(
     """
     total = sum(shown)
     many = total >= _DOTS
-    ticked = {"marker": "|", "ms": min(max(0.8 * points / max(total, 1), 1.8), 8.0), "mew": 0.6}
-    look = {"marker": ".", "ms": 0.8, "mew": 0.0} if many else ticked
     bases = np.cumsum([0, *shown])
-    for number, (name, count) in enumerate(zip(names, shown)):
+    places = []
+    for base, name, count in zip(bases, names, shown):
         times, who = spikes_between(result, name, *between)
         mine = who < count
+        places.append((times[mine], base + who[mine] + 0.5))
+    look = _mark(many, points / max(total, 1), sum(times.size for times, _ in places))
+    for number, (times, rows) in enumerate(places):
         axis.plot(
-            times[mine],
-            bases[number] + who[mine] + 0.5,
+            times,
+            rows,
             ls="none",
             color=colour(number),
             rasterized=many,
@@ -114,6 +117,29 @@ def draw_spikes(
         say(axis, "no spikes")
     _name_rows(axis, result, names, bases, max(total, 1) / points)
     open_box(axis)
+
+
+def _mark(many: bool, row: float, spikes: int) -> dict[str, Any]:
+    """Dots, or ticks as high as a row [points]; larger where few spikes are shown."""
+    few = max(_FEW / max(spikes, 1), 1.0) ** 0.5
+    if many:
+        return {"marker": ".", "ms": min(0.8 * few, 4.0), "mew": 0.0}
+    return {"marker": "|", "ms": min(max(0.8 * row, 1.8 * few, 1.8), 8.0), "mew": min(0.6 * few, 1)}
+
+
+def rows_of(sizes: Sequence[int], neurons: int | None) -> list[int]:
+    """How many neurons of each population are shown: by size, and at least one.
+
+    A population gets a fifth of an equal share at least, so that a large one leaves it room.
+    """
+    if neurons is None or neurons >= sum(sizes):
+        return list(sizes)
+    least = neurons // (5 * len(sizes))
+    small = [n * neurons < least * sum(sizes) for n in sizes]
+    kept = sum(min(n, least) for n, few in zip(sizes, small) if few)
+    share = (neurons - kept) / max(sum(n for n, few in zip(sizes, small) if not few), 1)
+    by_size = [min(n, least) if few else round(n * share) for n, few in zip(sizes, small)]
+    return [min(n, max(1, k)) for n, k in zip(sizes, by_size)]
 
 
 def _draw_rate_rows(
@@ -129,16 +155,20 @@ def _draw_rate_rows(
     rows = []
     for name in names:
         times, _ = spikes_between(result, name, first, last)
-        rows.append(population_rate(times, result.populations[name], last, bin_ms, first)[1])
+        rows.append(rates_between(times, result.populations[name], first, last, bin_ms)[1])
     rates = np.stack(rows)
     edges = first + bin_ms * np.arange(rates.shape[1] + 1)
     look = {"cmap": SEQUENTIAL, "vmin": 0.0, "vmax": max(float(rates.max(initial=0.0)), 1.0)}
-    if rates.size:
+    if not rates.any():
+        say(axis, why_no_rate(first, last, bin_ms))
+    else:
         drawn = axis.pcolormesh(edges, np.arange(len(names) + 1), rates, rasterized=True, **look)
         colour_bar(figure, drawn, axis, "rate (Hz)")
     axis.set(xlim=between, ylim=(len(names), 0), ylabel="population")
     fits = 0.27 * 72 * figure.get_figheight() > 1.1 * SMALL * len(names)
-    axis.set_yticks(np.arange(len(names)) + 0.5 if fits else [], names if fits else [])
+    axis.set_yticks(
+        np.arange(len(names)) + 0.5 if fits else [], [short_name(x) for x in names] if fits else []
+    )
     axis.tick_params(axis="y", length=0)
     for number, label in enumerate(axis.get_yticklabels()):
         label.set_color(colour(number))
@@ -154,9 +184,13 @@ def _name_rows(
     at = spread((bases[:-1] + bases[1:]) / 2, room, float(bases[-1]))
     labels = []
     for name, count in zip(names, np.diff(bases)):
-        n = result.populations[name]
+        n, named = result.populations[name], short_name(name)
         text = f"{count:,} of {n:,}"
-        labels.append(name if count == n else f"{name}\n{text}" if both else f"{name}, {text}")
+        labels.append(named if count == n else f"{named}\n{text}" if both else f"{named}, {text}")
+    if max(map(len, "\n".join(labels).split("\n"))) > _LONGEST:
+        labels = [short_name(name) for name in names]
+        total = sum(result.populations[name] for name in names)
+        axis.set_ylabel(f"{bases[-1]:,} of {total:,} neurons")
     axis.set_yticks(at, labels)
     for number, label in enumerate(axis.get_yticklabels()):
         label.set_color(colour(number))

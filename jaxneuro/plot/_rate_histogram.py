@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import check_count
+from .._checks import check_count, names_checked
 from ..analysis import neuron_rates
 from ._histogram import population_histograms
 from ._panels import empty_figure, nothing
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@names_checked()
 def rate_histogram(
     result: Any,
     populations: Sequence[str] | str | None = None,

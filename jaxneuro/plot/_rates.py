@@ -3,16 +3,21 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from .._checks import names_checked
 from ..analysis import population_rate
+from ..numerics import check_time
 from ._panels import empty_figure, finish_panels, nothing, population_panels, say
 from ._select import chosen, spikes_between, window
-from ._style import COLUMN, colour
+from ._style import COLUMN, colour, three_digits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
+@names_checked()
 def rates(
     result: Any,
     populations: Sequence[str] | str | None = None,
@@ -52,14 +57,29 @@ def draw_rates(
     for number, (axis, name) in enumerate(zip(axes, names)):
         n = result.populations[name]
         times, _ = spikes_between(result, name, first, last)
-        at, rate = population_rate(times, n, last, bin_ms, first)
+        at, rate = rates_between(times, n, first, last, bin_ms)
         mean = times.size / max(n, 1) / (last - first) * 1e3
-        labels.append(f"{name}, {mean:.1f} Hz")
+        labels.append(f"{name}, {three_digits(mean)} Hz")
         axis.plot(at + bin_ms / 2, rate, color=colour(number), lw=0.9, label=labels[-1])
         most = max(most, float(rate.max(initial=0.0)))
     # All at once: panels that share an axis would keep the range of the first.
     for axis in dict.fromkeys(axes):
         axis.set(xlim=(first, last), ylim=(0.0, 1.05 * most or 1.0))
         if not most:
-            say(axis, "no spikes")
+            say(axis, why_no_rate(first, last, bin_ms))
     return labels
+
+
+def rates_between(
+    times: np.ndarray, n: int, first: float, last: float, bin_ms: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bins and rates of a part of a run, none where it is shorter than a bin."""
+    check_time("bin_ms", bin_ms)
+    if bin_ms > last - first:
+        return np.zeros(0), np.zeros(0)
+    return population_rate(times, n, last, bin_ms, first)
+
+
+def why_no_rate(first: float, last: float, bin_ms: float) -> str:
+    """What an empty panel of rates says."""
+    return "no spikes" if bin_ms <= last - first else f"shorter than a bin of {bin_ms:g} ms"

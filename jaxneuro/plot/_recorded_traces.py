@@ -52,6 +52,11 @@ def recorded_traces(
         wanted = known[: check_count("traces: neurons", neurons, at_least=1)]
     else:
         wanted = np.asarray(neurons)
+        if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
+            raise ValueError(
+                "traces: neurons must be how many, or the whole numbers of some, such as [0, 3]; "
+                f"got {neurons!r}"
+            )
     if wanted.size == 0:
         raise ValueError(f"traces: at least one neuron must be shown; {known.size} were recorded")
     column = {int(number): k for k, number in enumerate(known)}

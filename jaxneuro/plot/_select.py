@@ -1,25 +1,24 @@
 """Which populations, which time window and which spikes a figure shows."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .._checks import check_known
 from ..numerics import in_window, run_window
+from ._given import check_given
 
 
 def chosen(result: Any, populations: Sequence[str] | str | None) -> list[str]:
     """The names of the populations shown, all by default, or `ValueError`."""
-    if not hasattr(result, "events"):
-        raise ValueError(
-            f"a figure needs the result of a run, jn.simulate(net, duration); got {result!r}"
-        )
+    check_given("result", result)
     known = result.populations
     if populations is None:
         names = list(known)
     else:
-        names = [populations] if isinstance(populations, str) else list(populations)
+        several = isinstance(populations, Iterable) and not isinstance(populations, str)
+        names = list(populations) if several else [populations]
     for name in names:
         check_known("population", name, known)
     if not names:
@@ -30,7 +29,8 @@ def chosen(result: Any, populations: Sequence[str] | str | None) -> list[str]:
 
 def window(result: Any, start: float | None, stop: float | None) -> tuple[float, float]:
     """First and last time shown [ms]: those of the run by default, or `ValueError`."""
-    return run_window(result.start, result.start + result.duration, start, stop)
+    check_given("result", result)
+    return run_window(result.start, result.stop, start, stop)
 
 
 def spikes_between(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from .._checks import check_bounds, check_count, check_kind, unknown
+from .._checks import check_bounds, check_count, check_kind, names_checked, unknown
 from .._types import Plasticity
 from ..network import check_within
 from ._pair_changes import Pairs, pair_changes
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _POINTS = 100  # on each side
 
 
+@names_checked()
 def stdp_window(
     rules: Plasticity | Mapping[str, Plasticity],
     *,
@@ -128,6 +129,8 @@ def _start(rule: Plasticity, weight: float | None) -> float:
 
 def _inputs(rule: Plasticity, signals: Mapping[str, float] | None) -> dict[str, float]:
     """The value of each input of a rule."""
+    if signals is not None and not isinstance(signals, Mapping):
+        raise ValueError(f"stdp_window: signals must be values by name; got {signals!r}")
     for name, x in (signals or {}).items():
         if name not in rule.signals:
             raise unknown(f"input of {type(rule).__name__}", name, rule.signals)

@@ -7,6 +7,7 @@ import numpy as np
 
 from .._checks import check_bounds
 from .._html import COLOURS
+from ._given import numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +27,7 @@ _ROUNDS = 6  # of the layout; each reduces the error to a quarter
 
 def new_figure(size: Sequence[float]) -> "Figure":
     """An empty figure of a (width, height) [inches] that is not displayed."""
-    wanted = np.asarray(size, np.float64)
+    wanted = numbers("size", size, "(width, height) in inches")
     if wanted.shape != (2,):
         raise ValueError(f"size must be (width, height) in inches; got {size!r}")
     check_bounds("size", wanted, "inches", above=0.0)
@@ -140,7 +141,7 @@ def limits(values: np.ndarray, given: Sequence[float] | None, signed: bool = Fal
     `signed`: symmetric about 0. Two equal ends are moved apart.
     """
     if given is not None:
-        ends = np.asarray(given, np.float64)
+        ends = numbers("scale", given, "two numbers, the lower first")
         if ends.shape != (2,) or not ends[0] < ends[1]:
             raise ValueError(f"scale must be two numbers, the lower first; got {given!r}")
         return float(ends[0]), float(ends[1])

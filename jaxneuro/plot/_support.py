@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._checks import names_checked
 from ._style import COLUMN, LINE, colour, finish, legend, new_figure, open_box
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ _BAND = (0.05, 0.95)  # quantiles over seeds
 _FEW = 40  # rounds that get a dot each
 
 
+@names_checked()
 def support(
     seen: Any,
     names: Sequence[str] | None = None,
@@ -35,7 +37,7 @@ def support(
     """
     values = _numbers(seen)
     areas = values.shape[2]
-    if names is not None and len(names) != areas:
+    if names is not None and np.shape(names) != (areas,):
         raise ValueError(f"support: names must be one for each of {areas} areas; got {names!r}")
     labels = [f"area {i}" for i in range(areas)] if names is None else list(names)
     rounds = np.arange(1, values.shape[1] + 1)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .._checks import check_count
+from ._given import lengths
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,8 +35,10 @@ class Tiles(NamedTuple):
 
 def lay_out(shape: Sequence[int], index: Sequence[int | None] | None) -> Tiles:
     """The picture of a lattice of 2 to 4 free axes, or `ValueError`."""
-    sizes = tuple(check_count("shape", n, at_least=1) for n in shape)
-    fixed = (None,) * len(sizes) if index is None else tuple(index)
+    sizes = tuple(check_count("shape", n, at_least=1) for n in lengths(shape))
+    fixed = (
+        (None,) * len(sizes) if index is None else tuple(np.atleast_1d(np.asarray(index, object)))
+    )
     if len(fixed) != len(sizes):
         raise ValueError(
             f"index must have an entry (a coordinate or None) for each of {len(sizes)} axes of "
@@ -48,7 +51,8 @@ def lay_out(shape: Sequence[int], index: Sequence[int | None] | None) -> Tiles:
     if not 2 <= len(free) <= 4:
         raise ValueError(
             "a lattice must be drawn along 2 to 4 axes; got "
-            f"{len(free)} of shape {sizes} and index {index!r}. Fix more or fewer of them"
+            f"{len(free)} of shape {sizes} and index {index!r}. Fix more or fewer of them "
+            "(a single axis is a line: plot(values) of matplotlib)"
         )
     where = tuple(slice(None) if at is None else at for at in fixed)
     slices = np.arange(math.prod(sizes)).reshape(sizes)[where]
@@ -96,6 +100,8 @@ def label_axes(axis: "Axes", tiles: Tiles) -> None:
     *outer, y, x = tiles.axes
     if not outer:
         axis.set(xlabel=f"axis {x} (neurons)", ylabel=f"axis {y} (neurons)")
+        for side in (axis.xaxis, axis.yaxis):
+            side.get_major_locator().set_params(integer=True, min_n_ticks=1)
         return
     (down, across), (height, width) = tiles.counts, tiles.lengths[-2:]
     rows = np.arange(0, down, max(1, math.ceil(down / 10)))

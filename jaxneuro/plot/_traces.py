@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import check_bounds
+from .._checks import check_bounds, names_checked
 from ._panels import empty_figure, nothing, say
 from ._recorded_traces import RecordedTraces, label_of, recorded_traces
 from ._select import spikes_between, window
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _ABOVE = 0.6  # height of a spike's tick above the highest value, relative to the range
 
 
+@names_checked()
 def traces(
     result: Any,
     name: str,
@@ -61,9 +62,9 @@ def traces(
     panels = np.broadcast_to(axes, len(shown.neurons))
     for number, (axis, neuron) in enumerate(zip(panels, shown.neurons)):
         look = {"color": colour(number if overlay else 0), "lw": 0.8}
-        axis.plot(shown.times, shown.values[:, number], label=f"neuron {neuron}", **look)
+        axis.plot(shown.times, shown.values[:, number], label=f"{name}, neuron {neuron}", **look)
         if not overlay:
-            axis.set_title(f"neuron {neuron}", loc="right", fontsize=SMALL, pad=2.0)
+            axis.set_title(f"{name}, neuron {neuron}", loc="right", fontsize=SMALL, pad=2.0)
     if ticked:
         _draw_spikes(panels, shown, spikes_between(result, name, first, last), peak, overlay)
     for axis in axes:

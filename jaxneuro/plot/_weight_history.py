@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import check_bounds, check_known
+from .._checks import check_bounds, check_known, names_checked
 from ..numerics import NEAR_MS
+from ._given import check_given, numbers
 from ._panels import empty_figure, say
 from ._select import window
 from ._style import (
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@names_checked()
 def weight_history(
     result: Any,
     name: str,
@@ -52,6 +54,7 @@ def weight_history(
     `stop`, `times` that are none or not finite, a scale that is not (low, high), or a part
     empty or outside the run; `ImportError` without matplotlib.
     """
+    check_given("result", result)
     check_known("projection with recorded histograms", name, result.weight_histograms)
     first, last = window(result, start, stop)
     if not last > first:
@@ -98,7 +101,7 @@ def _draw_image(
 def _draw_lines(
     axis: "Axes", at: np.ndarray, edges: np.ndarray, share: np.ndarray, times: Sequence[float]
 ) -> None:
-    wanted = np.atleast_1d(np.asarray(times, np.float64))
+    wanted = np.atleast_1d(numbers("weight_history: times", times, "times in ms"))
     check_bounds("weight_history: times", wanted, "ms")
     if wanted.size == 0:
         raise ValueError("weight_history: times must be at least one, or None for an image")

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import check_count
+from .._checks import check_count, names_checked
+from ._given import check_given
 from ._histogram import draw_histograms
 from ._panels import say
 from ._style import COLUMN, finish, new_figure
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@names_checked()
 def weight_histogram(
     connections: Any, *, unit: str = "", bins: int = 40, size: Sequence[float] = COLUMN
 ) -> "Figure":
@@ -24,14 +26,17 @@ def weight_histogram(
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for `bins` below 1; `ImportError` without matplotlib.
+    **Raises** `ValueError` for what are no connections, `bins` below 1; `ImportError` without
+    matplotlib.
     """
+    check_given("connections", connections)
     check_count("bins", bins, at_least=1)
     weights = np.asarray(connections.weight, np.float64)
     label = f"weight ({unit or 'unit of the synapse'})"
     return _synapses(connections, weights, label, unit, bins, size)
 
 
+@names_checked()
 def delay_histogram(
     connections: Any, *, bins: int = 40, size: Sequence[float] = COLUMN
 ) -> "Figure":
@@ -42,8 +47,10 @@ def delay_histogram(
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for `bins` below 1; `ImportError` without matplotlib.
+    **Raises** `ValueError` for what are no connections, `bins` below 1; `ImportError` without
+    matplotlib.
     """
+    check_given("connections", connections)
     delays = np.asarray(connections.delay, np.float64)
     return _synapses(connections, delays, "delay (ms)", "ms", _grid_edges(delays, bins), size)
 

@@ -18,3 +18,24 @@ from ._tsodyks_markram import TsodyksMarkram as TsodyksMarkram
 from ._tsodyks_markram import TsodyksMarkramState as TsodyksMarkramState
 from ._voltage_release import VoltageRelease as VoltageRelease
 from ._voltage_release import VoltageReleaseState as VoltageReleaseState
+
+__all__ = [
+    "ClearedTransmitter",
+    "DecayingTransmitter",
+    "Graded",
+    "GradedState",
+    "NMDAGate",
+    "NMDAGateState",
+    "PulsedTransmitter",
+    "QuantalRelease",
+    "QuantalReleaseState",
+    "RateRelease",
+    "RateReleaseState",
+    "Spikes",
+    "SpikesState",
+    "TransmitterState",
+    "TsodyksMarkram",
+    "TsodyksMarkramState",
+    "VoltageRelease",
+    "VoltageReleaseState",
+]

@@ -11,3 +11,18 @@ from ._scan import scan as scan
 from ._simulate import simulate as simulate
 from ._spikes import SpikeBits as SpikeBits
 from ._tables import extra_module as extra_module
+
+__all__ = [
+    "Interrupted",
+    "LostProcessError",
+    "NonFiniteError",
+    "Record",
+    "Recording",
+    "Result",
+    "SavedState",
+    "SpikeBits",
+    "extra_module",
+    "scan",
+    "simulate",
+    "write_whole",
+]

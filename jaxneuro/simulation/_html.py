@@ -32,9 +32,8 @@ def html_of_record(record: Any) -> str:
 
 def html_of_result(result: Any) -> str:
     """Populations with their rates, a small raster, and what else was recorded."""
-    end = result.start + result.duration
     title = f"Result: {counted(len(result.populations), 'population')}, {result.duration:g} ms"
-    title += f" from {result.start:g} to {end:g} ms in {result.run_s:.3g} s"
+    title += f" from {result.start:g} to {result.stop:g} ms in {result.run_s:.3g} s"
     title += ", interrupted" if result.interrupted else ""
     bands, rows = [], []
     for name, n in result.populations.items():
@@ -42,11 +41,13 @@ def html_of_result(result: Any) -> str:
         if result.spikes is not None:
             events = result.events(name)
             bands.append((name, *events, n))
-            spikes, rate = f"{events[0].size:,}", f"{result.rate(name):.2f} Hz"
+            spikes = f"{events[0].size:,}"
+        if result.spikes is not None or name in result.counts:
+            rate = f"{result.rate(name):.2f} Hz"
         rows.append((name, f"{n:,}", spikes, rate))
     tables = [table(("population", "neurons", "spikes", "mean rate"), rows)]
     tables.append(table(("recorded", "variable", "samples x numbers"), _sampled(result)))
-    drawing = raster(bands, result.start, end)
+    drawing = raster(bands, result.start, result.stop)
     return page(title if result.n_steps else f"{title}: no time steps", tables, drawing)
 
 

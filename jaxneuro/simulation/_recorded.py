@@ -6,6 +6,7 @@ from typing import Any
 import jax
 
 from .._checks import unknown
+from .._text import shown
 
 # What a field of a `Result` holds by name, and what to write in a `Record` to have it.
 FIELDS = {
@@ -44,6 +45,9 @@ class Recorded(dict):
             )
         how = self.how.format(name=name)
         raise NotRecordedError(f"{error}. To have it: simulate(..., record=jn.Record({how}))")
+
+    def __repr__(self) -> str:
+        return shown(dict(self))
 
     def __reduce__(self) -> tuple:
         return Recorded, (dict(self), self.kind, self.how)

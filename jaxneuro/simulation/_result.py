@@ -84,6 +84,11 @@ class Result(metaclass=Documented):
         """Biological time at which the run started [ms]."""
         return self.first_step * self.dt
 
+    @property
+    def stop(self) -> float:
+        """Biological time at which the run ended [ms]: `start + duration`."""
+        return self.start + self.duration
+
     @names_checked()
     def events(
         self, name: str, start: float | None = None, stop: float | None = None
@@ -136,16 +141,24 @@ class Result(metaclass=Documented):
     def rate(self, name: str, start: float | None = None, stop: float | None = None) -> float:
         """Mean rate of a population [Hz] over the run, or from `start` to `stop` [ms].
 
-        Raises `ValueError` for an unknown population, if spikes were not recorded, or for a part
-        that is not within the run or has no length.
+        From the counts per step (`Record(rates=True)`) where spikes were not recorded.
+
+        Raises `ValueError` for an unknown population, if neither was recorded, or for a part that
+        is not within the run or has no length.
         """
         check_known("population", name, self.populations)
         n = self.populations[name]
         first, last = self._window(start, stop)
         if n == 0 or self.n_steps == 0:
             return 0.0
-        whole = start is None and stop is None
-        spikes = (self._events(name) if whole else self.events(name, start, stop))[0].size
+        if self.spikes is None and name in self.counts:
+            ends = spike_times(np.arange(self.n_steps), self.first_step, self.dt)
+            spikes = float(self.counts[name][in_window(ends, first, last)].sum())
+        elif start is None and stop is None:
+            spikes = self._events(name)[0].size
+        else:
+            times = spike_times(self._events(name)[0], self.first_step, self.dt)
+            spikes = in_window(times, first, last).sum()
         return float(to_hz(spikes, n, last - first))
 
     @names_checked()
@@ -221,7 +234,7 @@ class Result(metaclass=Documented):
         return to_neo(self)
 
     def _window(self, start: float | None, stop: float | None) -> tuple[float, float]:
-        return run_window(self.start, self.start + self.duration, start, stop)
+        return run_window(self.start, self.stop, start, stop)
 
     def _events(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Steps from `first_step`, and neurons, of the spikes of a population."""

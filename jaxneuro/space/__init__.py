@@ -20,3 +20,26 @@ from ._profile import Profile as Profile
 from ._uniform_box import UniformBox as UniformBox
 from ._values import ByDistance as ByDistance
 from ._values import SpatialValue as SpatialValue
+
+__all__ = [
+    "Area",
+    "ByDistance",
+    "ByPositions",
+    "ConductionDelay",
+    "Disc",
+    "Exponential",
+    "Free",
+    "Gaussian",
+    "Grid",
+    "Layout",
+    "Linear",
+    "Place",
+    "Profile",
+    "SpatialValue",
+    "UniformBox",
+    "common_period",
+    "distance",
+    "distance_range",
+    "morton_codes",
+    "placed",
+]

@@ -25,3 +25,31 @@ from ._steps import Steps as Steps
 from ._time_function import TimeFunction as TimeFunction
 from ._white_noise import WhiteNoise as WhiteNoise
 from ._white_noise import WhiteNoiseState as WhiteNoiseState
+
+__all__ = [
+    "Current",
+    "CurrentState",
+    "DeadTimePoisson",
+    "DeadTimePoissonState",
+    "Gamma",
+    "GammaState",
+    "MultipleInteraction",
+    "MultipleInteractionState",
+    "OrnsteinUhlenbeck",
+    "OrnsteinUhlenbeckState",
+    "Poisson",
+    "PoissonState",
+    "PulsePackets",
+    "Pulses",
+    "Ramp",
+    "ScheduledSpikes",
+    "ScheduledSpikesState",
+    "Signal",
+    "Sinusoid",
+    "SpikeTimes",
+    "Steps",
+    "TimeFunction",
+    "WhiteNoise",
+    "WhiteNoiseState",
+    "signal",
+]

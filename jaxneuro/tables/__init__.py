@@ -18,3 +18,24 @@ from ._stack import gather_arrays as gather_arrays
 from ._stack import padded as padded
 from ._stack import table_arrays as table_arrays
 from ._stack import with_nothing as with_nothing
+
+__all__ = [
+    "Bundle",
+    "DrawTables",
+    "Homes",
+    "ListedBundle",
+    "Part",
+    "Piece",
+    "Placement",
+    "RedrawnBundle",
+    "StoredBundle",
+    "Synapses",
+    "delay_dtype",
+    "gather_arrays",
+    "lay_out",
+    "padded",
+    "read_bundle",
+    "split",
+    "table_arrays",
+    "with_nothing",
+]

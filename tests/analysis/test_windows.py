@@ -5,6 +5,7 @@ import inspect
 import numpy as np
 import pytest
 
+import jaxneuro as jn
 from jaxneuro import analysis
 from jaxneuro.numerics import run_window
 
@@ -61,3 +62,79 @@ def test_a_window_of_a_run():
             run_window(100.0, 400.0, *given)
     with pytest.warns(UserWarning, match=r"from 0\.2 to 1 ms, where the run is from 0 to 1000 ms"):
         run_window(0.0, 1000.0, 0.2, 1.0)
+
+
+FROM_ZERO = [k for k, f in vars(analysis).items() if "stop" in getattr(f, "__annotations__", {})]
+CALLS = {
+    "cross_correlogram": (TIMES, TIMES, 1800.0),
+    "count_synchrony": (TIMES, 1800.0),
+    "population_rate": (TIMES, 5, 1800.0),
+    "population_bursts": (TIMES, 5, 1800.0, 1.0),
+}
+
+
+@pytest.mark.parametrize("name", sorted({*FROM_ZERO} - {"Bursts", "summary"}))
+def test_the_length_of_a_run_that_went_on_is_noticed(name):
+    """The run is from 200 to 2000 ms, and `stop` its length."""
+    function, args = getattr(analysis, name), CALLS.get(name, (TIMES, NEURONS, 5))
+    late = {} if args[-1] != 5 else {"stop": 1800.0}
+    with pytest.warns(UserWarning, match=r"13% of the spikes are .* give start=result\.start") as w:
+        function(*args, **late)
+    assert len(w) == 1
+    assert w[0].filename == __file__
+    function(*args, **late, start=200.0)  # no warning: these are errors in the tests
+    function(*args, **late, start=0.0)
+
+
+def test_a_window_that_is_meant_gives_no_warning():
+    analysis.neuron_rates(TIMES, NEURONS, 5, 1000.0)  # the first half
+    analysis.neuron_rates(TIMES, NEURONS, 5, 100.0)  # before the spikes
+    analysis.neuron_rates(TIMES, NEURONS, 5, 1900.0)  # without the end
+    analysis.neuron_rates(TIMES, NEURONS, 5, 5000.0)  # beyond it
+    analysis.neuron_rates([], [], 5, 100.0)
+
+
+def test_the_end_of_a_run():
+    more = _run(1000, 500)
+    assert (more.start, more.stop, more.duration) == (100.0, 150.0, 50.0)
+    assert (
+        more.rate("E")
+        == analysis.neuron_rates(*more.events("E"), 2, start=more.start, stop=more.stop).mean()
+        == 40.0
+    )
+    with pytest.raises(ValueError, match=r"got \(110, 120\).*start=110, stop=120"):
+        more.events("E", (110, 120))
+
+
+def test_rates_from_counts_per_step():
+    spikes, counts = _run(1000, 500), _run(1000, 500, counted=True)
+    for window in ({}, {"start": 110.0}, {"start": 110.0, "stop": 120.0}):
+        assert counts.rate("E", **window) == spikes.rate("E", **window)
+    with pytest.raises(ValueError, match="spikes were not recorded"):
+        counts.events("E")
+
+
+def _run(first, steps, counted=False):
+    """A result of a run that went on: spikes in steps 0, 120, 130 and 499 of the run."""
+    at = np.array([0, 120, 130, 499])
+    counts = {"E": np.bincount(at, minlength=steps)}
+    empty = {"traces": {}, "neurons": {}, "means": {}, "lfp": {}, "weights": {}, "synapses": {}}
+    return jn.Result(
+        None,
+        None,
+        0.1,
+        (("E", 0, 0, 2),),
+        first,
+        steps,
+        None if counted else ((at, np.array([0, 1, 1, 0])),),
+        np.zeros(0),
+        1,
+        **empty,
+        weight_histograms={},
+        weight_edges={},
+        function=None,
+        counts=counts if counted else {},
+        compile_s=0.0,
+        run_s=0.0,
+        interrupted=False,
+    )

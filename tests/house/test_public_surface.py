@@ -2,6 +2,7 @@
 
 import dataclasses
 import inspect
+import pydoc
 import re
 
 import equinox as eqx
@@ -54,6 +55,26 @@ def doc_of(value):
 def block(doc, name):
     """The text of a block, up to the next one."""
     return doc.split(f"**{name}**", 1)[1].split("\n\n**", 1)[0] if f"**{name}**" in doc else ""
+
+
+@pytest.mark.parametrize("module", [jn, *FOLDERS, jn.assemblies.parser], ids=lambda m: m.__name__)
+def test_all_is_what_is_public(module):
+    """`help(module)` shows classes and functions that `__all__` names, and no others."""
+    public = {name for name in dir(module) if not name.startswith("_")}
+    # Folders that were imported, and are no part of what their parent offers, come and go.
+    public -= {
+        k for k, v in vars(module).items() if inspect.ismodule(v) and k not in module.__all__
+    }
+    assert public | ({"__version__"} & set(dir(module))) == set(module.__all__)
+    assert all(hasattr(module, name) for name in module.__all__)
+
+
+def test_help_lists_functions_and_no_helpers():
+    text = pydoc.render_doc(jn.plot, renderer=pydoc.plaintext)
+    assert "raster(result" in text.split("FUNCTIONS", 1)[1]
+    assert "class LIF(" in pydoc.render_doc(jn.neurons, renderer=pydoc.plaintext)
+    assert not {"Any", "TYPE_CHECKING", "importlib"} & set(dir(jn))
+    assert {"plot", "sweep", "assemblies", "build"} < set(dir(jn))
 
 
 def test_names_are_found():

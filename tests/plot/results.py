@@ -22,7 +22,13 @@ def result(spikes, sizes, duration=100.0, start=0.0, **recorded):
         return held[name][:, 0], held[name][:, 1].astype(np.int64)
 
     return SimpleNamespace(
-        populations=sizes, dt=0.1, start=start, duration=duration, events=events, **given
+        populations=sizes,
+        dt=0.1,
+        start=start,
+        duration=duration,
+        stop=start + duration,
+        events=events,
+        **given,
     )
 
 

@@ -89,3 +89,24 @@ def test_what_is_refused(run):
         plot.activity(run, raster_ms=0.0)
     with pytest.raises(ValueError, match="neurons must be a whole number of at least 1; got 0"):
         plot.activity(run, neurons=0)
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_identical_neurons_are_not_empty(n):
+    """All rates, CVs and correlations are equal: boxes without a width, and no word."""
+    spikes = [(10.3 * k + 5.0, i) for k in range(48) for i in range(n)]
+    drawn = panels(plot.activity(result({"E": spikes}, {"E": n}, duration=500.0)))
+    texts = {name: [t.get_text() for t in axis.texts] for name, axis in drawn.items()}
+    alone = ["no pair"] if n == 1 else []
+    assert texts == {name: [] for name in drawn} | {"correlation": alone}
+    assert boxes(drawn["rate"])[0] == pytest.approx((96.0, 96.0))
+    assert drawn["rate"].get_xlim()[1] > 96.0
+    assert drawn["cv"].get_xlim()[1] == 0.1
+
+
+def test_silent_neurons_are_empty():
+    drawn = panels(plot.activity(result({}, {"E": 3, "I": 2}, duration=500.0)))
+    texts = {name: "".join(t.get_text() for t in axis.texts) for name, axis in drawn.items()}
+    assert texts["rate"] == texts["synchrony"] == texts["spikes"] == "no spikes"
+    assert texts["cv"] == "no neuron with\n3 spikes"
+    assert texts["correlation"] == "no pair"

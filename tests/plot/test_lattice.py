@@ -226,3 +226,14 @@ def test_times_have_the_digits_they_need():
     assert _stamps([0.0, 5.0], 2) == ["0 ms", "5 ms"]
     assert _stamps([0.0, 2.5], 2) == ["0.0 ms", "2.5 ms"]
     assert _stamps(0.1 * np.arange(3), 3) == ["0.0 ms", "0.1 ms", "0.2 ms"]
+
+
+def test_a_lattice_without_a_value_says_so():
+    (axis,) = plot.lattice(np.full(9, np.nan), (3, 3)).axes
+    assert [t.get_text() for t in axis.texts] == ["no finite value"]
+    assert not axis.child_axes
+
+
+def test_ticks_are_neurons():
+    (axis,) = plot.lattice(np.arange(12.0), (3, 4)).axes
+    assert all(t == round(t) for t in (*axis.get_xticks(), *axis.get_yticks()))

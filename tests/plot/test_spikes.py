@@ -97,7 +97,7 @@ def test_rates_are_spikes_per_bin():
     # (t, t + 2]: 3, 0, 1, 0 and 2 spikes of 4 neurons in 2 ms.
     np.testing.assert_allclose(e.get_ydata(), np.array([3, 0, 1, 0, 2]) / 4 / 2e-3)
     np.testing.assert_allclose(i.get_ydata(), np.array([1, 1, 0, 0, 1]) / 2 / 2e-3)
-    assert [t.get_text() for t in axis.get_legend().get_texts()] == ["E, 150.0 Hz", "I, 150.0 Hz"]
+    assert [t.get_text() for t in axis.get_legend().get_texts()] == ["E, 150 Hz", "I, 150 Hz"]
     with pytest.raises(ValueError, match="bin_ms must be above 0 ms; got 0"):
         plot.rates(small(), bin_ms=0)
 
@@ -163,7 +163,7 @@ def test_traces_draw_values_and_spikes():
     assert figure._supylabel.get_text() == "membrane potential (mV)"
     assert figure.axes[-1].get_xlabel() == "time (ms)"
     for axis, neuron in zip(figure.axes, (3, 0)):
-        assert axis._right_title.get_text() == f"neuron {neuron}"
+        assert axis._right_title.get_text() == f"E, neuron {neuron}"
         assert axis.lines[0].get_xdata().tolist() == (0.5 * np.arange(1, 21)).tolist()
         np.testing.assert_array_equal(axis.lines[0].get_ydata(), values[:, neuron])
     # Neuron 3 spikes at 9.9 ms, between two samples, and at 10 ms, at the last.
@@ -191,7 +191,7 @@ def test_ticks_of_spikes_stand_above_v():
 
 def test_traces_of_some_recorded_neurons(simulated):
     figure = plot.traces(simulated, "E", neurons=2)
-    assert [a._right_title.get_text() for a in figure.axes] == ["neuron 9", "neuron 5"]
+    assert [a._right_title.get_text() for a in figure.axes] == ["E, neuron 9", "E, neuron 5"]
     held = simulated.traces["E"]["v"]
     for axis, column, neuron in zip(figure.axes, (0, 1), (9, 5)):
         np.testing.assert_array_equal(axis.lines[0].get_ydata(), held[:, column])

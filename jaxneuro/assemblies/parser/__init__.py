@@ -14,3 +14,20 @@ from ._rules import Word as Word
 from ._rules import closes as closes
 from ._rules import forgets as forgets
 from ._rules import opens as opens
+
+__all__ = [
+    "Arc",
+    "Branch",
+    "Dependency",
+    "Grammar",
+    "Parse",
+    "Phase",
+    "Rule",
+    "Word",
+    "closes",
+    "english",
+    "forgets",
+    "opens",
+    "parse",
+    "russian",
+]

@@ -5,6 +5,7 @@ import difflib
 from collections.abc import Mapping
 
 from ..._checks import unknown
+from ..._text import counted
 from ._rules import Phase, Place, Rule, Word
 
 LEX = "LEX"
@@ -61,6 +62,15 @@ class Grammar:
     needs: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     silent: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """The name, and how many words, areas and fibres there are."""
+        parts = (
+            counted(len(self.words), "word"),
+            counted(len(self.areas), "area"),
+            counted(len(self.fibres), "fibre"),
+        )
+        return f"Grammar {self.name!r}: {', '.join(parts)}"
 
     def __post_init__(self) -> None:
         seen: set[str] = set()

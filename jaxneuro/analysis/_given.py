@@ -1,0 +1,38 @@
+"""What functions of `analysis` are given: arrays. A result in their place says which to take."""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from .._checks import names_checked
+
+F = TypeVar("F", bound=Callable)
+
+
+def arrays_checked(function: F) -> F:
+    """Makes a result in place of arrays, and unknown and missing arguments, a `ValueError`."""
+    inner, how = names_checked()(function), _how(function)
+
+    @functools.wraps(function)
+    def call(*args: Any, **named: Any) -> Any:
+        for value in (*args, *named.values()):
+            if hasattr(value, "events") and hasattr(value, "populations"):
+                raise ValueError(f"{function.__name__} takes arrays, no result of a run. {how}")
+        return inner(*args, **named)
+
+    return cast(F, call)
+
+
+def _how(function: Callable) -> str:
+    """Which arrays of a result a function takes."""
+    names = inspect.signature(function).parameters
+    if "counts" in names:
+        return "Count its spikes first: jn.analysis.spike_counts(*result.events(name), ...)"
+    if "stop" not in names:
+        return "Its samples are result.traces[name][variable], at result.sample_times"
+    given = ["*result.events(name)" if "neurons" in names else "result.events(name)[0]"]
+    given += ["result.events(other)[0]"] * ("others" in names)
+    given += ["result.populations[name]"] * ("n" in names)
+    window = "start=result.start, stop=result.stop"
+    return f"Give jn.analysis.{function.__name__}({', '.join(given)}, {window})"

@@ -1,0 +1,59 @@
+"""What a figure cannot be drawn from is refused with what to give."""
+
+import numpy as np
+import pytest
+
+import jaxneuro as jn
+from jaxneuro import plot
+from tests.plot.results import random_connections, random_result
+
+RESULT, CONNECTIONS, RULE = random_result(), random_connections(), jn.plasticity.TraceSTDP()
+NET = jn.build(jn.Description([jn.Population("E", 2, jn.neurons.LIF())]), key=0, dt=0.1)
+LINKS = r"needs the connections of one projection, net\.connections\(name\); got"
+RUN = r"needs the result of a run, jn\.simulate\(net, duration\); got"
+WRONG = [
+    (lambda: plot.connectivity(NET), LINKS),
+    (lambda: plot.connectivity([CONNECTIONS]), LINKS),
+    (lambda: plot.degrees(RESULT), LINKS),
+    (lambda: plot.weight_histogram(np.ones(3)), LINKS + r" an array of shape \(3,\)"),
+    (lambda: plot.delay_histogram(RESULT), LINKS),
+    (lambda: plot.correlogram("E", RESULT), RUN + " 'E'"),
+    (lambda: plot.traces("E", RESULT), RUN),
+    (lambda: plot.weight_history(NET, "E->I"), RUN),
+    (lambda: plot.correlogram(RESULT, ["E", "I"]), "give one name at a time"),
+    (lambda: plot.correlogram(RESULT, "E", max_lag="5"), "max_lag must be a number"),
+    (lambda: plot.parse_tree("abc"), r"needs what jn\.assemblies\.parser\.parse"),
+    (lambda: plot.fibres(3), r"needs a jn\.assemblies\.Brain; got 3"),
+    (lambda: plot.lattice(np.ones(9), 9), r"shape must be .* such as \(20, 20\)"),
+    (lambda: plot.lattice(np.ones(9), (3, 3), index=3), "index must have an entry"),
+    (lambda: plot.lattice(np.ones(9), (3, 3), scale="ab"), "scale must be two numbers"),
+    (lambda: plot.lattice_movie(np.ones((1, 9)), (3, 3), "a", "a.gif"), "times must be one time"),
+    (lambda: plot.activity(RESULT, reference=3.0), r"rates \[Hz\] by name, such as {'E': 5\.0}"),
+    (lambda: plot.activity(RESULT, reference={"E": "a"}), "reference of 'E' must be a number"),
+    (
+        lambda: plot.raster(RESULT, size="big"),
+        r"size must be \(width, height\) in inches; got 'big'",
+    ),
+    (lambda: plot.raster(RESULT, ax=3), "no parameter of raster named 'ax'"),
+    (lambda: plot.raster(), "raster needs result; give result="),
+    (lambda: plot.raster(RESULT, 3), "the name of a population must be a text; got 3"),
+    (lambda: plot.raster(RESULT, start=(10.0, 20.0)), r"by name: start=10\.0, stop=20\.0"),
+    (lambda: plot.rates(RESULT, bin_ms="5"), "bin_ms must be one number, a time in ms; got '5'"),
+    (lambda: plot.traces(RESULT, "E", neurons="a"), "neurons must be how many"),
+    (lambda: plot.traces(RESULT, "E", neurons=[0.5]), "neurons must be how many"),
+    (lambda: plot.stdp_window(RULE, signals=3), "signals must be values by name; got 3"),
+    (lambda: plot.support(np.ones((3, 2)), 3), "names must be one for each of 2 areas; got 3"),
+    (lambda: plot.overlap_matrix([[1, 2], [1, 2]], 4), "labels must be one for each of 2 caps"),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), WRONG)
+def test_it_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_every_figure_names_its_parameters():
+    for name in plot.__all__:
+        with pytest.raises(ValueError, match=rf"no parameter of {name} named 'nothing'"):
+            getattr(plot, name)(nothing=1)
