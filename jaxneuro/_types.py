@@ -96,6 +96,10 @@ class Neuron(Model):
     mV; a model whose `voltage` gives a rate has 1 if it is never negative, and 0 otherwise.
     """
 
+    absent: ClassVar[Mapping[str, str]] = {
+        "I_e": "give jn.Stimulation(population, jn.stimuli.Current(amplitude))",
+        "V_m": "give jn.Population(..., initial={'v': ...})",
+    }
     ports: ClassVar[tuple[str, ...]] = ()
     port_signs: ClassVar[Mapping[str, int]] = {}
     rate_sign: ClassVar[int | None] = None

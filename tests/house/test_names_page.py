@@ -45,3 +45,19 @@ def test_the_guide_names_every_function(module):
 def test_every_link_leads_somewhere():
     for link in re.findall(r"\]\(([^)#]+)", TEXT):
         assert (ROOT / "docs" / link).exists(), link
+
+
+def test_names_of_parameters_lead_on():
+    """A parameter by its name in NEST says how it is called here, or what takes its place."""
+    with pytest.raises(ValueError, match="did you mean 'e_l'"):
+        jn.neurons.IafPscExp(E_L=-70.0)
+    with pytest.raises(ValueError, match=r"give jn\.Stimulation\(population, jn\.stimuli\.Current"):
+        jn.neurons.IafPscExp(I_e=300.0)
+    with pytest.raises(ValueError, match="initial="):
+        jn.neurons.AdEx(V_m=-70.0)
+    rows = re.findall(r"^\| `[CEVg]_.*\| (.*) \|$", TEXT, flags=re.MULTILINE)
+    fields = {
+        f for kind in vars(jn.neurons).values() for f in vars(kind).get("__annotations__", ())
+    }
+    named = {name for row in rows for name in re.findall(r"`([cegvt]_\w+)`", row)}
+    assert {"c_m", "e_l", "v_th", "g_l"} <= named <= fields | {"e_rev"}
