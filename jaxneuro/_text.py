@@ -12,8 +12,9 @@ _ITEMS = 8  # of a list or a mapping; more are counted
 
 
 def counted(n: int, noun: str) -> str:
-    """A number with its noun: 1 population, 4,000 neurons."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+    """A number with its noun: 1 population, 4,000 neurons, 2 stimuli."""
+    several = noun.removesuffix("us") + "i" if noun.endswith("us") else f"{noun}s"
+    return f"{n:,} {noun if n == 1 else several}"
 
 
 def an(name: str) -> str:

@@ -31,6 +31,8 @@ from ._state import NEVER, AreaState, BrainState, Origin
 from ._step import drivers, input_of, step
 from ._weights import weight_tables
 
+_SHOWN = 6  # areas, stimuli or fibres that a brain as text lists
+
 
 class Wire(NamedTuple):
     """A fibre whose ends are found: `source` and `target` as described, `number` of the source
@@ -119,12 +121,15 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
         self.refraction = as_array([a.refraction for a in self.areas], np.float32)
 
     def __repr__(self) -> str:
-        areas = ", ".join(f"{a.name} ({a.k:,} of {a.n:,})" for a in self.areas)
-        stimuli = ", ".join(s.name for s in self.stimuli)
-        fibres = ", ".join(self.fibre_names)
-        parts = (("areas", areas), ("stimuli", stimuli), ("fibres", fibres))
-        told = "; ".join(f"{what} {text}" for what, text in parts if text)
-        return f"Brain({told}; rounds={self.rounds})"
+        """Areas with their neurons and caps, stimuli and fibres."""
+        areas = [f"{a.name} {a.n:,} (k {a.k:,})" for a in self.areas]
+        stimuli = [f"{s.name} {s.size:,}" for s in self.stimuli]
+        parts = [
+            f"{counted(len(some), kind)}{': ' * bool(some)}{', '.join(some[:_SHOWN])}"
+            f"{', ...' * (len(some) > _SHOWN)}"
+            for kind, some in (("area", areas), ("stimulus", stimuli), ("fibre", self.fibre_names))
+        ]
+        return f"Brain: {'; '.join(parts)}"
 
     def _repr_html_(self) -> str:
         """What notebooks show."""

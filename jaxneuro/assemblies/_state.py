@@ -7,6 +7,7 @@ import jax
 import numpy as np
 
 from .._checks import is_traced
+from .._text import counted, megabytes
 
 # The limit of a round in which no neuron could have won: see `_candidates.py`.
 NEVER = np.array([[0xFFFFFFFF, 0x7FFFFFFF, 0]], np.uint32)
@@ -84,7 +85,13 @@ class BrainState(NamedTuple):
     origin: Origin | None = None
 
     def __repr__(self) -> str:
-        names = "" if self.origin is None else f" {', '.join(self.origin.names)}"
-        known = np.ndim(self.round) == 0 and not is_traced(self.round)
-        rounds = f", {int(self.round)} rounds" if known else ""
-        return f"BrainState(areas{names}{rounds})"
+        rounds = "traced rounds" if is_traced(self.round) else counted(_number(self.round), "round")
+        size = sum(x.nbytes for x in jax.tree.leaves(tuple(self)) if hasattr(x, "nbytes"))
+        areas = counted(len(self.areas or ()), "area")
+        return f"BrainState: after {rounds}, {areas}, {megabytes(size)}"
+
+
+def _number(value: Any) -> Any:
+    """One number, or the last of many: a state under `vmap` has a round per seed."""
+    found = np.asarray(value)
+    return int(found.ravel()[-1]) if found.size and found.dtype.kind in "iu" else 0

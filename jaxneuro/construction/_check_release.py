@@ -103,15 +103,14 @@ def _check_rates(p: Projection, target: Neuron, never_spikes: bool) -> None:
         raise ValueError(
             f"{what} takes the target's activity, and {p.post.population!r} is "
             f"{an(type(target).__name__)}, which spikes: the rule would take its voltage for a "
-            f"rate. {instead}; or let the target be neurons that never spike, such as "
-            "LeakyIntegrator"
+            f"rate. {instead}; or let the target be a rate unit, such as "
+            "ThresholdLinearRate"
         )
     if p.release.plain or p.release.with_spikes:
         raise ValueError(
             f"{what} takes the source's activity in every step, and release "
-            f"{type(p.release).__name__} gives one at a spike alone. {instead}; between neurons "
-            "that never spike give release=jn.release.Graded(), from those that do "
-            "jn.release.RateRelease()"
+            f"{type(p.release).__name__} gives one at a spike alone. {instead}; between rate units "
+            "give release=jn.release.Graded(), from neurons that spike jn.release.RateRelease()"
         )
 
 

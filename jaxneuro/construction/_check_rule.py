@@ -9,7 +9,7 @@ import numpy as np
 
 from .._checks import as_number
 from .._text import an
-from .._types import Neuron, Plasticity, Trace, state_variables
+from .._types import Neuron, Plasticity, Trace
 from ..kernels import RulePrograms
 from ..network import as_floating, initial_state
 from ._check_role import check_state, shapes, traced
@@ -161,8 +161,9 @@ def check_steps(rule: Plasticity, model: Neuron, what: str, how: tuple) -> None:
 def _post_step(rule: Plasticity, model: Neuron, what: str, how: tuple) -> tuple[Any, Any, Any]:
     """What `step_post` returns for some targets, traced and checked; `how` as in `check_steps`."""
     n, dt, dtype = how
-    neurons = jax.eval_shape(lambda m: initial_state(m, 2), alone(model))
-    has_voltage = "v" in state_variables(neurons)
+    shown = jax.eval_shape(lambda m: m.voltage(initial_state(m, 2)), alone(model))
+    rates = getattr(rule, "reads_rates", False)
+    has_voltage = shown is not None and (model.rate_sign is None or rates)
     with traced(what, "init_post"):
         state = jax.eval_shape(lambda: _arrays(rule.init_post(n), dtype))
     spikes = jax.ShapeDtypeStruct((n,), bool)

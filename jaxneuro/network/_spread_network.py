@@ -133,6 +133,8 @@ class SpreadNetwork(eqx.Module):
         for p, mine in zip(self.pathways, state.pathways):
             spikes, target = state.groups[p.source].released, state.groups[p.target]
             v = getattr(target.neurons, "v", None)  # before a reset, which the next step does
+            if v is None:  # a rate unit
+                v = self.groups[p.target].model.voltage(target.neurons)
             fired = target.released.bits
             if self.peers is not None and p.plastic is not None:
                 fired = self.peers[p.target].bits_here(fired)

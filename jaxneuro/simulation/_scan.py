@@ -89,22 +89,9 @@ def scan_turns(
     done: jax.Array | None = None,
 ) -> tuple[NetworkState, Recording]:
     """See `scan`; of its `n_steps`, `done` int32 () are made if given, a multiple of `every`."""
-    check_kind("scan: net", net, Network)
-    record = Record() if record is None else record
-    check_kind("scan: record", record, Record)
     n_steps = check_count("scan: n_steps", n_steps)
-    inputs = checked_inputs("scan", inputs)
-    _check_inputs(net, inputs, n_steps)
-    state = state_of(net, state)
-    _check_state(net, state)
-    record = record.named(net, state)
-    record.check(net, state)
+    state, inputs, record = _checked(net, state, n_steps, inputs, record)
     every = record.every if record.samples else 1
-    if n_steps % every:
-        raise ValueError(
-            f"scan: n_steps must be a multiple of record.every, {every}; got {n_steps}"
-        )
-
     spread, together = net.spread(), 1
     if isinstance(spread, ShardedNetwork):
         together = spread.steps_together(every if record.samples else n_steps)
@@ -130,6 +117,26 @@ def scan_turns(
         out = one_launch_or_loop(loop, net, spread, state, inputs, record, n_steps)
     state, recorded = out
     return state, _recording(net, first_step, record, recorded)
+
+
+def _checked(
+    net: Network, state: Any, n_steps: int, inputs: Any, record: Any
+) -> tuple[NetworkState, dict[str, Any], Record]:
+    """State, inputs and record of a scan, or `ValueError`."""
+    check_kind("scan: net", net, Network)
+    record = Record() if record is None else record
+    check_kind("scan: record", record, Record)
+    inputs = checked_inputs("scan", inputs)
+    _check_inputs(net, inputs, n_steps)
+    state = state_of(net, state)
+    _check_state(net, state)
+    record = record.named(net, state)
+    record.check(net, state)
+    if record.samples and n_steps % record.every:
+        raise ValueError(
+            f"scan: n_steps must be a multiple of record.every, {record.every}; got {n_steps}"
+        )
+    return state, inputs, record
 
 
 def _recording(net: Network, first_step: jax.Array, record: Record, recorded: Any) -> Recording:

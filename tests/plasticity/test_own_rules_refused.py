@@ -107,5 +107,24 @@ def test_activities_of_neurons_that_spike(rule):
         built(rule)
     with pytest.raises(ValueError, match=r"Spikes gives one at a spike alone.*RateRelease"):
         built(rule, SILENT)
-    built(rule, SILENT, release=jn.release.RateRelease())
-    built(rule, SILENT, SILENT, **GRADED)
+    for target in (SILENT, jn.neurons.ThresholdLinearRate()):
+        built(rule, target, release=jn.release.RateRelease())
+        built(rule, target, target, **GRADED)
+
+
+def test_hebb_between_rate_units():
+    """Rates held at 2 and 3: each step adds eta x y dt, with the rates at its end."""
+    x, y = (jn.neurons.LinearRate(tau=1.0) for _ in range(2))
+    direct = {"synapse": jn.synapses.Direct("input"), "delay": 0.1, **GRADED}
+    p = jn.Projection(
+        *("in", "out", jn.connectivity.OneToOne()),
+        weight=0.0,
+        plasticity=P.Hebb(eta=0.1, activity="rate", w_min=None),
+        gain=0.0,
+        **direct,
+    )
+    cells = [jn.Population("in", 2, x, {"r": 2.0}), jn.Population("out", 2, y, {"r": 3.0})]
+    held = [jn.Stimulation(k, jn.stimuli.Current(a)) for k, a in (("in", 2.0), ("out", 3.0))]
+    net = jn.build(jn.Description(cells, [p], held), key=1, dt=0.1)
+    weights = net.weights(jn.simulate(net, 1.0, progress=False).state, "in->out")
+    np.testing.assert_allclose(weights, 0.1 * 2.0 * 3.0 * 0.1 * 9, rtol=1e-5)
