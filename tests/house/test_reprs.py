@@ -18,9 +18,11 @@ SWEEP = jn.SweepResult(
 
 
 def test_a_brain_and_what_it_saw():
-    assert len(repr(BRAIN)) < 100
+    text = "Brain: 2 areas: A 1,000 (k 30), B 500 (k 20); 1 stimulus: S 30; 2 fibres: S->A, A->B"
+    assert repr(BRAIN) == text
     assert "A->B" in texts(BRAIN)
     assert len(repr(BRAIN.init(0))) < 80
+    assert repr(BRAIN.init(0)).startswith("BrainState: after 0 rounds, 2 areas, ")
     seen = ac.Seen(np.array([[1, 2], [3, 4]]), np.zeros((2, 2)))
     assert repr(seen) == "Seen: support and kept (2, 2), (rounds, areas); support at the end [3, 4]"
 
