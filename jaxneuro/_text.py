@@ -71,9 +71,12 @@ def _shown_array(value: Any) -> str:
 
 
 def with_fields(value: Any) -> str:
-    """A dataclass as text: the fields that differ from their defaults, by name."""
+    """A dataclass as text: the fields that differ from their defaults, by name.
+
+    A class of a user that is no dataclass has none.
+    """
     parts = []
-    for field in dataclasses.fields(value):
+    for field in dataclasses.fields(value) if dataclasses.is_dataclass(value) else ():
         text, default = shown(getattr(value, field.name)), None
         if field.default is not dataclasses.MISSING:
             default = shown(field.default)

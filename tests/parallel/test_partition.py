@@ -28,6 +28,23 @@ def test_equal_parts_of_every_population(partition, devices):
         assert counts.max() == -(-n // devices)
 
 
+class LastNeuron(parallel.Partition):
+    """A partition of a user: no dataclass."""
+
+    def owners(self, net, devices):
+        return {
+            name: np.where(np.arange(n) == n - 1, devices - 1, 0)
+            for name, n in net.populations.items()
+        }
+
+
+def test_a_partition_of_ones_own():
+    assert repr(LastNeuron()) == "LastNeuron()"
+    report = parallel.report(delayed(), LastNeuron(), 3)
+    assert report.neurons.tolist() == [delayed().n_neurons - 3, 0, 3]
+    assert isinstance(parallel.best_of(delayed(), 3, [LastNeuron()]), LastNeuron)
+
+
 def test_slabs_follow_the_axis():
     owners = owners_of(parallel.AlongAxis(1), delayed(), 4)
     y = delayed().positions("E")[:, 1]
