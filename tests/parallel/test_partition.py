@@ -42,7 +42,7 @@ def test_a_partition_of_ones_own():
     assert repr(LastNeuron()) == "LastNeuron()"
     report = parallel.report(delayed(), LastNeuron(), 3)
     assert report.neurons.tolist() == [delayed().n_neurons - 3, 0, 3]
-    assert isinstance(parallel.best_of(delayed(), 3, [LastNeuron()]), LastNeuron)
+    assert isinstance(parallel.best_of(delayed(), [LastNeuron()], 3), LastNeuron)
 
 
 def test_slabs_follow_the_axis():
