@@ -14,7 +14,8 @@ import numpy as np
 
 import jaxneuro as jn
 
-jn.configure_cpu(threads=os.cpu_count(), xla_threads=os.cpu_count())  # chunks on all cores
+cores = os.cpu_count() or 1
+jn.configure_cpu(threads=cores, xla_threads=cores)  # a chunk of the sweep on each
 matplotlib.use("agg")
 from matplotlib import pyplot as plt  # noqa: E402
 from matplotlib.colors import LogNorm  # noqa: E402

@@ -43,7 +43,7 @@ def neuron_alone(
             "duration; or, one per time step, instead of the duration or in inputs="
         )
     if n is None and stimulus.ndim == 2 and stimulus.shape[0] < stimulus.shape[1]:
-        steps, units = stimulus.shape
+        steps, units = int(stimulus.shape[0]), int(stimulus.shape[1])
         raise ValueError(
             f"simulate: a stimulus of shape ({steps}, {units}) is {steps} time steps of {units} "
             f"neurons, steps first. If that is meant, say n={units}; if it has a row per neuron, "
