@@ -43,6 +43,8 @@ class _Named:
 def _as_leaf(value: Any) -> jax.Array:
     if isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jnp.floating):
         return value
+    if is_traced(value) and value.dtype.kind in "iub":
+        return value.astype(jnp.result_type(float))
     try:
         x = np.asarray(value)
         # NumPy would turn None into nan, text and dates into numbers, and drop imaginary parts.
@@ -161,7 +163,7 @@ class Model(eqx.Module, metaclass=DocumentedModule):
                     f"got shape {np.shape(value)}"
                 )
             check_bounds(name, value, **field.metadata["checks"])
-        check_model_units(type(self).__name__, _with_units(self))
+        check_model_units(type(self), _with_units(self))
 
     def __repr__(self) -> str:
         parts = []

@@ -31,11 +31,16 @@ UNITS = {
     "mS/cm2": _Unit(5e-4, 0.0, (("S/cm2", 1e3),)),
 }
 
-# Durations are whole time steps: one of 0.01 ms is a short one, one of 0.005 ms 5 ms in seconds.
-LEAST_ON_GRID = 0.006
-
 # Where the largest potential of a model is between these [mV], it has a unit of its own.
 _OWN_UNIT = UNITS["mV"].least, 10.0
+
+# Durations are whole time steps: one of 0.005 ms is a short one, one of 0.002 ms 2 ms in seconds.
+LEAST_ON_GRID = 0.004
+
+_INSIST = " If so small a number is meant, declare it with jn.param(..., least=0.0)"
+
+# Potentials nearer to 0 are meant in mV [V].
+_NEAREST_V = 0.01
 
 # No membrane is faster [ms].
 _FASTEST = 0.15
@@ -50,12 +55,14 @@ def least_of(unit: str, on_grid: bool = False) -> float:
     return min(least, LEAST_ON_GRID) if on_grid else least
 
 
-def check_unit(name: str, value: Any, unit: str, least: float | None = None) -> None:
+def check_unit(
+    name: str, value: Any, unit: str, least: float | None = None, more: str = ""
+) -> None:
     """Raises `ValueError` where a number of a unit, or all of an array, are far too small."""
     x = largest(value)
     least = least_of(unit) if least is None else least
     if x is not None and 0.0 < abs(x) < least:
-        raise ValueError(f"{name} must be in {unit}; got {_got(value, x)}{hint(x, unit)}")
+        raise ValueError(f"{name} must be in {unit}; got {_got(value, x)}{hint(x, unit)}{more}")
 
 
 def hint(x: float, unit: str) -> str:
@@ -80,18 +87,24 @@ def _got(value: Any, x: float) -> str:
     return f"{x:.4g}" if np.ndim(value) == 0 else f"numbers of at most {abs(x):.4g} in size"
 
 
-def check_model_units(model: str, given: Iterable[tuple[str, Any, str, float]]) -> None:
+def check_model_units(model: type, given: Iterable[tuple[str, Any, str, float]]) -> None:
     """Raises `ValueError` for parameters of a model that are in another unit.
 
     `given` are names of fields, values, units, and the least sizes.
     """
-    given = list(given)
-    sizes = [abs(x) for _, v, unit, _ in given if unit == "mV" and (x := largest(v)) is not None]
-    own = _OWN_UNIT[0] <= max(sizes, default=0.0) <= _OWN_UNIT[1]
+    given, label = list(given), model.__name__
+    more = "" if model.__module__.startswith("jaxneuro.") else _INSIST
+    known = {k: x for k, v, unit, _ in given if unit == "mV" and (x := largest(v)) is not None}
+    own = _OWN_UNIT[0] <= max(map(abs, known.values()), default=0.0) <= _OWN_UNIT[1]
     for name, value, unit, least in given:
-        if not (unit == "mV" and own):
-            check_unit(f"{model}: {name}", value, unit, least)
-    _check_membranes(model, {name: (value, unit) for name, value, unit, _ in given})
+        if unit != "mV":
+            check_unit(f"{label}: {name}", value, unit, least, more)
+        elif least != UNITS["mV"].least:  # a width or a step, no potential
+            check_unit(f"{label}: {name}", value, unit, 0.0 if own else least, more)
+        elif name in known:
+            others = [x for other, x in known.items() if other != name]
+            _check_potential(f"{label}: {name}", value, others)
+    _check_membranes(label, {name: (value, unit) for name, value, unit, _ in given})
 
 
 def _check_membranes(model: str, given: dict[str, tuple[Any, str]]) -> None:
@@ -113,6 +126,26 @@ def _check_membranes(model: str, given: dict[str, tuple[Any, str]]) -> None:
             )
 
 
+def _check_potential(name: str, value: Any, others: list[float]) -> None:
+    """Raises `ValueError` for a potential in volts: below 0, and so are the others, or it is
+    near them in mV.
+
+    One a little beside 0 may be meant, where a rest is 0 mV, and any where a unit is 1.
+    """
+    x, least = largest(value), UNITS["mV"].least
+    if x is None or not -least < x <= -_NEAREST_V:
+        return
+    alone = not others and -0.1 < x <= -0.04  # the reversal potential of a synapse
+    if alone or (others and max(map(abs, others)) < least) or _near(1e3 * x, others):
+        raise ValueError(f"{name} must be in mV; got {_got(value, x)}{hint(x, 'mV')}")
+
+
+def _near(x: float, potentials: list[float]) -> bool:
+    """Whether potentials are far below 0, and a number is among them."""
+    low, high = min(potentials, default=0.0), max(potentials, default=0.0)
+    return low < -10.0 and low - 50.0 <= x <= high + 50.0
+
+
 def check_start(label: str, potentials: Iterable[float], variable: str, value: Any) -> None:
     """Raises `ValueError` for start values of a voltage that are in volts.
 
@@ -122,6 +155,5 @@ def check_start(label: str, potentials: Iterable[float], variable: str, value: A
     x, known = largest(value), list(potentials)
     if not (variable == "v" or variable.startswith("v_")) or x is None or not known:
         return
-    low, high = min(known), max(known)
-    if low < -10.0 and -UNITS["mV"].least < x < 0.0 and low - 50.0 <= 1e3 * x <= high + 50.0:
+    if -UNITS["mV"].least < x < 0.0 and _near(1e3 * x, known):
         raise ValueError(f"{label} must be in mV; got {_got(value, x)}{hint(x, 'mV')}")

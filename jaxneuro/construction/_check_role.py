@@ -165,11 +165,16 @@ def state_of(label: str, init: Callable[[], Any], n: int, dtype: Any) -> Any:
 
 def check_per_neuron(label: str, state: Any, n: int = 2) -> None:
     """Raises `ValueError` for a state of n neurons with arrays that have no axis of them."""
-    if any(x.ndim and n not in x.shape for x in jax.tree.leaves(state)):
+    # Also a key of JAX, which all share: uint32 (2,).
+    if any(x.ndim and n not in x.shape and not _is_key(x) for x in jax.tree.leaves(state)):
         raise ValueError(
             f"{label}: init(n) must return arrays of shape (n,), one number per neuron; it returns "
             f"{shapes(state)} for {n} neurons"
         )
+
+
+def _is_key(x: Any) -> bool:
+    return x.dtype == np.uint32 and x.shape == (2,)
 
 
 def check_pair(label: str, out: Any, what: str) -> tuple[Any, Any]:

@@ -189,6 +189,7 @@ class Network(eqx.Module, metaclass=DocumentedModule):
         """
         return read_connections(self, name, None if state is None else state_of(self, state))
 
+    @names_checked()
     def weights(self, state: NetworkState, name: str, variable: str = "weight") -> jax.Array:
         """The weights of a plastic projection as they are now: (synapses,).
 
@@ -215,6 +216,7 @@ class Network(eqx.Module, metaclass=DocumentedModule):
         """
         return settled(self, state, name)
 
+    @names_checked()
     def with_weights(self, state: NetworkState, name: str, values: Any) -> NetworkState:
         """A state with other weights of a plastic projection; this one does not change.
 
@@ -249,6 +251,7 @@ class Network(eqx.Module, metaclass=DocumentedModule):
         state = state_of(self, state)
         return state if self.layout is None else self.layout.whole(state, self)
 
+    @names_checked()
     def freeze(self, state: NetworkState, name: str) -> NetworkState:
         """A state in which the weights of a plastic projection rest; see `resume`.
 
@@ -260,6 +263,7 @@ class Network(eqx.Module, metaclass=DocumentedModule):
         """
         return with_learning(self, state, name, False)
 
+    @names_checked()
     def resume(self, state: NetworkState, name: str) -> NetworkState:
         """A state in which the weights of a plastic projection change again; see `freeze`.
 
@@ -341,10 +345,12 @@ class Network(eqx.Module, metaclass=DocumentedModule):
             dtype=self.dtype,
         )
 
+    @names_checked()
     def step(
         self, state: NetworkState, inputs: Mapping[str, jax.Array] | None = None
     ) -> tuple[NetworkState, Output]:
         """One time step; see `SpreadNetwork.step`. For a loop, `spread` the network once."""
+        state = state_of(self, state)
         return self.spread().step(state, inputs)
 
     def _repr_html_(self) -> str:

@@ -163,7 +163,7 @@ def _refusal(error: Exception, shapes: Callable[[], str]) -> ValueError | None:
         return ValueError(
             "sweep: shapes and branches of the function must not depend on its "
             f"parameters, for all points are one program{shapes()}. Use "
-            "jnp.where or lax.cond, and sweep what sets a shape in a loop around. JAX "
+            "jnp.where, and sweep what sets a shape in a loop around. JAX "
             f"says: {error}"
         )
     if "is not a valid JAX type" in str(error):

@@ -17,13 +17,13 @@ from ..stimuli import Current
 
 
 def neuron_alone(
-    model: Neuron, duration: Any, inputs: Any, current: Any, how: tuple[Any, Any, Any, Any]
+    model: Neuron, duration: Any, inputs: Any, current: Any, how: tuple[Any, Any, Any, Any, bool]
 ) -> tuple[Network, Any, Any]:
     """The network, duration and inputs that run a bare neuron model; see `simulate`.
 
-    `how` is n, dt, state0 and dtype.
+    `how` is n, dt, state0, dtype, and whether a state of its neurons is given.
     """
-    n, dt, state0, dtype = how
+    n, dt, state0, dtype, goes_on = how
     if dt is None:
         raise ValueError("simulate: a bare neuron needs a time step, dt= [ms]")
     try:
@@ -42,17 +42,12 @@ def neuron_alone(
             "simulate: give the current once: current=, one number per neuron for the whole "
             "duration; or, one per time step, instead of the duration or in inputs="
         )
-    if n is None and stimulus.ndim == 2 and stimulus.shape[0] < stimulus.shape[1]:
-        steps, units = int(stimulus.shape[0]), int(stimulus.shape[1])
-        raise ValueError(
-            f"simulate: a stimulus of shape ({steps}, {units}) is {steps} time steps of {units} "
-            f"neurons, steps first. If that is meant, say n={units}; if it has a row per neuron, "
-            "transpose it: stimulus.T"
-        )
     start, driven = _start_values(state0), [] if current is None else [Current(current)]
     if n is None:
         leaves = jax.tree.leaves((model, start, driven))
         sizes = [np.size(x) for x in leaves if np.ndim(x) == 1]
+        if stimulus.ndim == 2 and not sizes and not goes_on:
+            _check_steps_first(stimulus)
         n = stimulus.shape[1] if stimulus.ndim == 2 else max(sizes, default=1)
     n = check_count("simulate: n", n)
     _check_one_per_neuron(current, n)
@@ -63,6 +58,17 @@ def neuron_alone(
         return net, duration, inputs
     _check_over_time(stimulus, n, net.dt)
     return net, stimulus.shape[0] * net.dt, {"neurons": stimulus}
+
+
+def _check_steps_first(stimulus: np.ndarray) -> None:
+    """Raises `ValueError` for fewer steps than neurons, where only the stimulus says how many."""
+    steps, n = int(stimulus.shape[0]), int(stimulus.shape[1])
+    if 1 < steps < n:
+        raise ValueError(
+            f"simulate: a stimulus of shape ({steps}, {n}) is {steps} time steps of {n} neurons, "
+            f"steps first. If that is meant, say n={n}; if it has a row per neuron, transpose it: "
+            "stimulus.T"
+        )
 
 
 def _check_one_per_neuron(current: Any, n: int) -> None:

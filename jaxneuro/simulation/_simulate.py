@@ -88,7 +88,7 @@ def simulate(
             "grad use jn.scan(net, state, n_steps)"
         )
     if isinstance(model, Neuron):
-        how = n, dt, state0, dtype
+        how = n, dt, state0, dtype, state is not None
         net, duration, given = neuron_alone(model, duration, given, current, how)
     elif isinstance(model, Network):
         net = model

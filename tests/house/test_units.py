@@ -190,3 +190,30 @@ def test_presets_pass(make):
     given = inspect.signature(make).parameters.values()
     if all(p.default is not p.empty or p.kind is p.VAR_KEYWORD for p in given):
         make()
+
+
+LEGAL = {
+    "near rest": lambda: LIF(e_l=0.0, v_th=15.0, v_reset=0.1),
+    "below rest": lambda: LIF(e_l=0.0, v_th=15.0, v_reset=-0.1),
+    "rest near 0": lambda: LIF(e_l=1e-3, v_th=15.0, v_reset=0.0),
+    "normalised": lambda: LIF(tau_m=20.0, e_l=0.0, v_th=0.1, v_reset=0.0),
+    "reversal of a normalised model": lambda: jn.synapses.ExponentialConductance(5.0, e_rev=-0.1),
+    "a readout": lambda: jn.neurons.LeakyIntegrator(e_l=0.1),
+    "a short pause": lambda: LIF(t_ref=0.005),
+}
+
+
+@pytest.mark.parametrize("make", LEGAL.values(), ids=LEGAL.keys())
+def test_what_may_be_meant_passes(make):
+    make()
+
+
+class OwnModel(LIF):
+    """A neuron of a user."""
+
+    jump: jn.Parameter = jn.param(0.05, unit="ms")
+
+
+def test_the_author_of_a_model_reads_how_to_insist():
+    with pytest.raises(ValueError, match=r"jn.param\(..., least=0.0\)"):
+        OwnModel(jump=0.01)

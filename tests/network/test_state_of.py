@@ -78,3 +78,22 @@ def test_steps_come_first_in_a_stimulus():
     with pytest.raises(ValueError, match=r"\(3, 5\) is 3 time steps of 5 neurons.*say n=5"):
         jn.simulate(lif, np.ones((3, 5)), dt=0.1)
     assert jn.simulate(lif, np.ones((3, 5)), dt=0.1, n=5).n_steps == 3
+
+
+def test_fewer_steps_than_neurons_where_their_number_is_known():
+    lif = jn.neurons.LIF()
+    first = jn.simulate(lif, np.ones((6, 5)), dt=0.1)
+    assert jn.simulate(lif, np.ones((1, 5)), dt=0.1, state=first).n_steps == 1
+    jn.simulate(jn.neurons.LIF(tau_m=np.full(5, 20.0)), np.ones((3, 5)), dt=0.1)
+
+
+def test_a_step_takes_a_result_and_refuses_the_state_of_another(result):
+    NET.step(result)
+    with pytest.raises(ValueError, match="state must be one of this network"):
+        OTHER.step(result)
+
+
+def test_whole_numbers_under_a_trace():
+    tau = jax.jit(lambda tau: NET.set("E", tau_m=tau).groups[0].model.tau_m)(20)
+    assert tau.dtype == np.float32
+    assert 20.0 in tau
