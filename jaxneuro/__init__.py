@@ -1,6 +1,8 @@
 """Spiking networks as pure functions over immutable pytrees."""
 
+import functools
 import importlib
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from . import analysis as analysis
@@ -145,9 +147,43 @@ def __getattr__(name: str) -> Any:
 
         raise AttributeError(nothing_named(name, __name__, _LATER), name=name)
     module = importlib.import_module(f".{_LATER[name]}", __name__)
+    _add_hints(module)
     return module if _LATER[name] == name else getattr(module, name)
 
 
 def __dir__() -> list[str]:
     """What `__all__` names: not what this file needs for itself."""
     return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
+
+
+def _absent(module: ModuleType, name: str) -> Any:
+    from ._elsewhere import nothing_in
+
+    raise AttributeError(nothing_in(module, name), name=name)
+
+
+def _add_hints(module: ModuleType) -> None:
+    """Lets a module say where a name is that it does not have."""
+    vars(module).setdefault("__getattr__", functools.partial(_absent, module))
+
+
+for _module in (
+    analysis,
+    channels,
+    connectivity,
+    construction,
+    description,
+    integrators,
+    kernels,
+    mesh,
+    network,
+    neurons,
+    numerics,
+    release,
+    simulation,
+    space,
+    stimuli,
+    synapses,
+    tables,
+):
+    _add_hints(_module)

@@ -11,7 +11,9 @@ import difflib
 import functools
 import inspect
 import math
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
 import jax
@@ -179,6 +181,13 @@ def check_known(kind: str, name: Any, known: Collection[str]) -> None:
         raise unknown(kind, name, known)
 
 
+def check_path(what: str, value: Any) -> Path:
+    """`value` as a path; raises `ValueError` for what is none."""
+    if not isinstance(value, str | os.PathLike) or not os.fspath(value):
+        raise ValueError(f"{what} must be the path of a file; got {brief(value)}")
+    return Path(os.fsdecode(value))
+
+
 def name_given(value: Any) -> str:
     """What was given instead of a name, for messages, and what to give."""
     own = getattr(value, "name", None)
@@ -188,8 +197,23 @@ def name_given(value: Any) -> str:
     return f"{brief(value)}{': give one name at a time' if several else ''}"
 
 
+# Words for parameters, without capitals and underscores, that are not like their names here.
+_WORDS = {
+    **dict.fromkeys(("refractory", "refractoryperiod", "taurefrac", "taurefr", "trefr"), "t_ref"),
+    **dict.fromkeys(("threshold", "vthresh", "spikethreshold", "vt"), "v_th"),
+    **dict.fromkeys(("reset", "resetpotential", "vr"), "v_reset"),
+    **dict.fromkeys(("rest", "vrest", "restingpotential", "urest", "vleak", "eleak"), "e_l"),
+    **dict.fromkeys(("capacitance", "membranecapacitance", "c", "cap"), "c_m"),
+    **dict.fromkeys(("conductance", "gleak", "leakconductance"), "g_l"),
+    **dict.fromkeys(("reversal", "reversalpotential", "esyn", "vsyn"), "e_rev"),
+}
+
+
 def _nearest(name: str, names: list[str]) -> list[str]:
     """The known names that may be meant: the nearest one, else all that begin or end with it."""
+    meant = _WORDS.get(name.lower().replace("_", ""))
+    if meant in names:
+        return [meant]
     plain = {n: n.lower().replace("_", "") for n in reversed(names) if isinstance(n, str)}
     given = name.lower().replace("_", "")
     near = difflib.get_close_matches(given, plain.values(), n=1)
@@ -204,13 +228,15 @@ class Takes(NamedTuple):
     """What makes a value of a class: all names, those without a name needed, and the needed ones.
 
     **Fields** `names`; `positional`, in their order; `required`; `free`, whether any name goes;
-    `by_name` those that must be given by name, in their order.
+    `many`, whether any number of values without a name goes; `by_name` those that must be given by
+    name, in their order.
     """
 
     names: frozenset[str]
     positional: tuple[str, ...]
     required: tuple[str, ...]
     free: bool
+    many: bool
     by_name: tuple[str, ...]
 
 
@@ -226,7 +252,8 @@ def _takes(given: Collection[inspect.Parameter]) -> Takes:
         frozenset(p.name for p in some),
         tuple(p.name for p in some if p.kind is not p.KEYWORD_ONLY),
         tuple(p.name for p in some if p.default is p.empty),
-        len(some) < len(given),
+        any(p.kind is p.VAR_KEYWORD for p in given),
+        any(p.kind is p.VAR_POSITIONAL for p in given),
         tuple(p.name for p in some if p.kind is p.KEYWORD_ONLY),
     )
 
@@ -238,17 +265,17 @@ def check_arguments(
 
     `absent` says what to use instead of some that a user may look for.
     """
-    if takes.free:
-        return
     listed = [*takes.positional, *sorted(takes.names - set(takes.positional))]
     for name in named:
-        if name not in takes.names:
+        if name not in takes.names and not takes.free:
             error = unknown(f"parameter of {what}", name, listed)
             raise ValueError(f"{what}: {absent[name]}; {error}") if name in absent else error
-    if len(args) > len(takes.positional):
+    if len(args) > len(takes.positional) and not takes.many:
         hint = "".join(f"; {text} ({name})" for name, text in absent.items())
         if takes.by_name:
             hint = f". Give the others by name: {', '.join(f'{name}=' for name in takes.by_name)}"
+        elif takes.free:
+            hint = ". Give values by the names of what they are for: tau_m=10.0"
         raise ValueError(
             f"{what}: at most {len(takes.positional)} values without a name are taken "
             f"({', '.join(takes.positional) or 'none'}); got {len(args)}{hint}"
@@ -268,17 +295,22 @@ F = TypeVar("F", bound=Callable)
 def names_checked(**absent: str) -> Callable[[F], F]:
     """Makes unknown and missing arguments of a function or method a `ValueError` with the known.
 
+    So is a first argument that is not of the class of the package that it is declared with.
     `absent` says what to use instead of some that a user may look for.
     """
 
     def decorated(function: F) -> F:
         given = [*inspect.signature(function).parameters.values()]
-        own = int(given[0].name == "self")
+        own, label = int(given[0].name in ("self", "cls")), function.__name__
         takes = _takes(given[own:])
+        first, kind = given[0].name, given[0].annotation
+        of_kind = isinstance(kind, Documented)  # a network, a brain, a description
 
         @functools.wraps(function)
         def call(*args: Any, **named: Any) -> Any:
-            check_arguments(function.__name__, takes, args[own:], named, absent)
+            check_arguments(label, takes, args[own:], named, absent)
+            if of_kind:
+                check_kind(f"{label}: {first}", args[0] if args else named[first], kind)
             return function(*args, **named)
 
         return cast(F, call)

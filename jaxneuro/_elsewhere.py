@@ -1,5 +1,6 @@
-"""What to say to a name that `jaxneuro` does not have: where it is, or what is meant."""
+"""What to say to a name that `jaxneuro`, a module or a value of it does not have: where it is."""
 
+import dataclasses
 import difflib
 import importlib
 import sys
@@ -25,7 +26,75 @@ _INSTEAD = {
     "jnp": "import jax.numpy as jnp",
     "jax": "import jax",
 }
+# The same for values, by their class.
+_DESCRIBED = "describe it in the jn.Description, and build again"
+_OF_VALUES = {
+    "Network": {
+        **dict.fromkeys(("run", "simulate", "Simulate"), "use jn.simulate(net, ms)"),
+        **dict.fromkeys(("add", "connect", "Connect", "Create", "record"), _DESCRIBED),
+        "plot": "use jn.plot.connectivity(net), or jn.plot.raster of a result",
+        "state": "use net.init(key), or the .state of a result",
+        "sweep": "use jn.sweep(function, grid)",
+        "save": "use jn.io.write_description(description, path), or the .save of a result",
+    },
+    "Result": {
+        **dict.fromkeys(
+            ("spike_times", "spike_trains", "spiketrains", "times", "t", "i", "senders"),
+            "use result.events(population), which gives times [ms] and neurons",
+        ),
+        **dict.fromkeys(
+            ("v", "V_m", "voltage", "voltages", "trace", "variables"),
+            'use result.traces[population]["v"], recorded by jn.Record(variables=...)',
+        ),
+        **dict.fromkeys(
+            ("rates", "firing_rate", "firing_rates"),
+            "use result.rate(population), or jn.analysis.neuron_rates",
+        ),
+        "plot": "use jn.plot.raster(result); dir(jn.plot) lists the other figures",
+        "raster": "use jn.plot.raster(result)",
+        "summary": "use jn.analysis.summary(result)",
+        "to_csv": "use result.to_pandas().to_csv(path)",
+        "to_numpy": "use result.events(population), which gives arrays",
+    },
+    "Description": {
+        **dict.fromkeys(("run", "simulate"), "use jn.build and jn.simulate"),
+        **dict.fromkeys(
+            ("add", "append", "connect", "Connect"),
+            "a description does not change: give its lists to a new jn.Description",
+        ),
+        "build": "use jn.build(description, key, dt=...)",
+        "plot": "use jn.plot.connectivity(jn.build(description, key, dt=...))",
+        "save": "use jn.io.write_description(description, path)",
+    },
+}
 _FEW = 3
+
+
+def nothing_in(module: ModuleType, name: str) -> str:
+    """The message for a name that a public module of the package does not have."""
+    if name.startswith("_"):
+        return f"module {module.__name__!r} has no attribute {name!r}"
+    own = module.__name__.partition(".")[2]
+    places = {k: [f"jn.{own}.{k}"] for k, x in vars(module).items() if _is_public(k, x)}
+    top = sys.modules[__package__]
+    others = [x for x in vars(top).values() if _is_own(x, __package__)]
+    found = _like(name, places) or _like(name, _places(top, others, []))
+    hint = f"did you mean {' or '.join(found)}?" if found else f"dir(jn.{own}) lists what there is"
+    return f"there is no jn.{own}.{name}; {hint}"
+
+
+def nothing_of(kind: type, name: str) -> str:
+    """The message for a name that a value of a class does not have."""
+    if name.startswith("_"):
+        return f"{kind.__name__!r} object has no attribute {name!r}"
+    instead = _OF_VALUES.get(kind.__name__, {})
+    if name in instead:
+        return f"a {kind.__name__} has no .{name}; {instead[name]}"
+    fields = (field.name for field in dataclasses.fields(kind))
+    known = [x for x in (*dir(kind), *fields) if not x.startswith("_")]
+    near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.7)
+    hint = f"did you mean .{near[0]}?" if near else f"It has {', '.join(sorted(set(known)))}"
+    return f"a {kind.__name__} has no .{name}; {hint}"
 
 
 def nothing_named(name: str, package: str, later: Mapping[str, str]) -> str:
@@ -90,4 +159,5 @@ def _like(name: str, places: Mapping[str, list[str]]) -> list[str]:
     if near:
         return plain[near[0]][:_FEW]
     inside = [own for own in plain if len(name) > 2 and name.lower() in own]
+    inside = inside or [own for own in plain if len(own) > 4 and own in name.lower()]
     return [where for own in inside for where in plain[own][:1]][:_FEW]

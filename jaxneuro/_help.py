@@ -1,9 +1,9 @@
-"""What `help` and `dir` say of a class: what a user reads, without what Python adds to it."""
+"""What `help`, `dir` and missing names say of a class, without what Python adds to it."""
 
 import abc
 import dataclasses
 import inspect
-from typing import TYPE_CHECKING, dataclass_transform
+from typing import TYPE_CHECKING, Any, dataclass_transform
 
 import equinox as eqx
 
@@ -44,3 +44,14 @@ class DocumentedModule(Documented, ModuleType):
 
 class DocumentedRole(Documented, abc.ABCMeta):
     """The same for classes with abstract methods."""
+
+
+class Hints:
+    """Says of a name that a value does not have what there is instead."""
+
+    if not TYPE_CHECKING:  # every name would be right
+
+        def __getattr__(self, name: str) -> Any:
+            from ._elsewhere import nothing_of
+
+            raise AttributeError(nothing_of(type(self), name), name=name)

@@ -8,13 +8,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .._checks import check_count
+from .._checks import check_count, names_checked
 from ._areas import changed, silent
 from ._brain import Brain
 from ._patterns import check_room, checked_patterns, common_neurons, overlaps
 from ._state import BrainState
 
 
+@names_checked()
 def learn_classes(
     brain: Brain, state: BrainState, source: str, target: str, samples: Any
 ) -> tuple[BrainState, jax.Array]:
@@ -45,6 +46,7 @@ def learn_classes(
     return _learn(brain, state, samples, source, target)
 
 
+@names_checked()
 def responses(
     brain: Brain, state: BrainState, source: str, target: str, samples: Any, rounds: int = 1
 ) -> jax.Array:
@@ -68,6 +70,7 @@ def responses(
     return _responses(brain, state, samples, source, target, count)
 
 
+@names_checked()
 def class_assemblies(brain: Brain, target: str, caps: Any) -> jax.Array:
     """The neurons of each class that most often fire for its samples: int32 (classes, k).
 
@@ -77,6 +80,7 @@ def class_assemblies(brain: Brain, target: str, caps: Any) -> jax.Array:
     return jax.vmap(lambda some: common_neurons(some, area.k, area.n))(jnp.asarray(caps))
 
 
+@names_checked()
 def classify(
     brain: Brain,
     state: BrainState,

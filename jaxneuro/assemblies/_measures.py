@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._checks import names_checked
 from .._text import brief
 from ..kernels import Counts, Hashed, Lists, gap_lists, gap_width, potentiations
 from ._brain import Brain
@@ -16,6 +17,7 @@ from ._run import shared_neurons
 from ._state import BrainState
 
 
+@names_checked()
 def overlap(a: jax.Array, b: jax.Array) -> jax.Array:
     """The fraction of a cap that is in another one: float32 ().
 
@@ -56,6 +58,7 @@ class FibreStatistics(NamedTuple):
     largest: Any
 
 
+@names_checked()
 def statistics(brain: Brain, state: BrainState, fibre: str) -> FibreStatistics:
     """The synapses of a fibre between the neurons that fired last; see `FibreStatistics`.
 
@@ -83,6 +86,7 @@ def _statistics(brain: Brain, state: BrainState, fibre: str) -> FibreStatistics:
     return FibreStatistics(histogram, synapses / jnp.maximum(pairs, 1), mean, largest)
 
 
+@names_checked()
 def density(brain: Brain, state: BrainState, area: str) -> jax.Array:
     """The fraction of the pairs of an assembly that have a synapse, the last cap: float32 ().
 

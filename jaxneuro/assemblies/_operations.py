@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .._checks import check_count, check_fraction
+from .._checks import check_count, check_fraction, names_checked
 from ..kernels import k_cap
 from ..numerics import bits, seed_of, stream_key
 from ._brain import Brain
@@ -21,6 +21,7 @@ from ._run import run
 from ._state import BrainState
 
 
+@names_checked()
 def schedule(brain: Brain, *parts: tuple[Sequence[str], int]) -> np.ndarray:
     """Active fibres round by round, bool (rounds, F), from names of fibres and numbers of rounds.
 
@@ -35,6 +36,7 @@ def schedule(brain: Brain, *parts: tuple[Sequence[str], int]) -> np.ndarray:
     return np.concatenate(rows) if rows else np.zeros((0, len(brain.fibres)), bool)
 
 
+@names_checked()
 def project(
     brain: Brain,
     state: BrainState,
@@ -54,6 +56,7 @@ def project(
     return run(brain, state, plan, plastic=plastic)[0]
 
 
+@names_checked()
 def reciprocal_project(
     brain: Brain, state: BrainState, source: str, target: str, rounds: int
 ) -> BrainState:
@@ -70,6 +73,7 @@ def reciprocal_project(
     return brain.release(run(brain, state, plan)[0], source)
 
 
+@names_checked()
 def associate(
     brain: Brain,
     state: BrainState,
@@ -85,6 +89,7 @@ def associate(
     return run(brain, state, _together(brain, areas, target, rounds, stimuli, back=False))[0]
 
 
+@names_checked()
 def merge(
     brain: Brain,
     state: BrainState,
@@ -115,6 +120,7 @@ def _together(
     return schedule(brain, (forth, first), (later, rounds - first))
 
 
+@names_checked()
 def pattern_complete(
     brain: Brain,
     state: BrainState,
@@ -135,6 +141,7 @@ def pattern_complete(
     return run(brain, state, plan, plastic=plastic)[0]
 
 
+@names_checked()
 def part_of(brain: Brain, state: BrainState, area: str, key: Any, fraction: float) -> jax.Array:
     """A random part of the cap of an area: int32 (round(fraction k),), ascending.
 
@@ -149,6 +156,7 @@ def part_of(brain: Brain, state: BrainState, area: str, key: Any, fraction: floa
     return cap[k_cap(jnp.where(cap < 0, 0, word), size)]
 
 
+@names_checked()
 def separate(
     brain: Brain, state: BrainState, source: str, target: str, caps: Any, rounds: int
 ) -> tuple[BrainState, jax.Array]:

@@ -6,11 +6,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import check_count, is_traced
+from .._checks import check_count, is_traced, names_checked
 from ..kernels import k_cap
 from ._brain import Brain
 
 
+@names_checked()
 def patterns(fires: Any, size: int | None = None) -> np.ndarray:
     """Which neurons fire, as `Brain.with_cap` takes them: int32 (..., size), from bool (..., n).
 
@@ -33,6 +34,7 @@ def patterns(fires: Any, size: int | None = None) -> np.ndarray:
     return out
 
 
+@names_checked()
 def common_neurons(caps: Any, k: int, n: int) -> Any:
     """The k of n neurons that are in the most of some caps, ascending; of equal ones the lower.
 
@@ -43,6 +45,7 @@ def common_neurons(caps: Any, k: int, n: int) -> Any:
     return k_cap(times, k)
 
 
+@names_checked()
 def overlaps(caps: Any, assemblies: Any, n: int) -> Any:
     """The fraction of each assembly that is in each cap: float32 (..., classes).
 

@@ -5,7 +5,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from .._checks import is_traced
+from .._checks import is_traced, names_checked
 from ._areas import shortages
 from ._brain import Brain
 from ._given import check_brain, check_of
@@ -13,12 +13,14 @@ from ._measures import statistics
 from ._state import BrainState
 
 
+@names_checked()
 def memory(brain: Brain) -> int:
     """The bytes of a state of this brain; nothing is allocated to find out."""
     leaves = jax.tree.leaves(jax.eval_shape(brain.init, jax.ShapeDtypeStruct((), np.uint32)))
     return sum(x.size * x.dtype.itemsize for x in leaves)
 
 
+@names_checked()
 def report(brain: Brain, state: BrainState) -> str:
     """The areas and fibres of a brain in a table: supports, caps, synapses and weights.
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .._checks import check_count, is_traced
+from .._checks import check_count, is_traced, names_checked
 from ._brain import Brain
 from ._given import check_state, checked_active, checked_plastic
 from ._state import BrainState
@@ -33,6 +33,7 @@ class Seen(NamedTuple):
         return f"Seen: support and kept {shape}, (rounds, areas){last}"
 
 
+@names_checked()
 def run(
     brain: Brain, state: BrainState, active: Any, rounds: int | None = None, plastic: Any = True
 ) -> tuple[BrainState, Seen]:

@@ -8,13 +8,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .._checks import check_count
+from .._checks import check_count, names_checked
 from ._areas import silent
 from ._brain import Brain
 from ._patterns import check_room, checked_patterns
 from ._state import BrainState
 
 
+@names_checked()
 def memorise(
     brain: Brain,
     state: BrainState,
@@ -52,6 +53,7 @@ def memorise(
     return _memorise(brain, state, items, areas, times)
 
 
+@names_checked()
 def recall(
     brain: Brain,
     state: BrainState,

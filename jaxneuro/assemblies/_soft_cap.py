@@ -13,10 +13,11 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .._checks import check_bounds, concrete
+from .._checks import check_bounds, concrete, names_checked
 from ..kernels import k_cap
 
 
+@names_checked()
 def soft_cap(x: jax.Array, k: int, temperature: Any = 1.0) -> jax.Array:
     """How much each of n neurons takes part in a cap of k: numbers from 0 to 1 with the sum k.
 
@@ -38,6 +39,7 @@ def soft_cap(x: jax.Array, k: int, temperature: Any = 1.0) -> jax.Array:
     return jax.nn.sigmoid((x - _level(x, k, temperature)) / temperature)
 
 
+@names_checked()
 def straight_through_cap(x: jax.Array, k: int, temperature: Any = 1.0) -> jax.Array:
     """The cap as a mask with the gradient of the soft cap.
 
@@ -56,6 +58,7 @@ def straight_through_cap(x: jax.Array, k: int, temperature: Any = 1.0) -> jax.Ar
     return _straight(x, k, _checked(x, k, temperature))
 
 
+@names_checked()
 def assembly_loss(mask: jax.Array, targets: Any) -> jax.Array:
     """The share of the target neurons that a cap lacks: 0 if it is the target, 1 if it has none.
 

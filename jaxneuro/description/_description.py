@@ -8,6 +8,7 @@ import numpy as np
 
 from .._checks import Named, check_kind, check_known, check_name, unknown
 from .._fields import check_lengths
+from .._help import Hints
 from .._text import counted
 from ..space import Area
 from ._coupling import Coupling, check_pairs
@@ -23,7 +24,7 @@ from ._stimulation import Stimulation, check_one_per_neuron
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Description(Named):
+class Description(Hints, Named):
     """A network in the terms of neuroscience; nothing is drawn yet.
 
     **Fields** `populations`, `projections`, `stimuli`: sequences of `Population`, `Projection`,

@@ -6,8 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._checks import Named, as_number, check_name
+from .._units import check_unit
 from ._kept import KeptMapping
 from ._part import Part, check_ends
+
+# No substance that reaches others decays faster; smaller numbers are seconds [ms].
+_LEAST_TAU = 0.5
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -68,6 +72,7 @@ class Modulator(Named):
                 object.__setattr__(self, field, number)
         if not self.tau > 0:
             raise ValueError(f"{self.label}: tau must be above 0 ms; got {self.tau:g}")
+        check_unit(f"{self.label}: tau", self.tau, "ms", _LEAST_TAU)
         if not 0 <= self.lowest <= 1 <= self.highest:
             raise ValueError(
                 f"{self.label}: lowest must be from 0 to 1 and highest at least 1, the factor at "

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from .._checks import check_path, names_checked
 from ..description import Description
 from ._entry import located
 from ._json import read_json
@@ -12,6 +13,7 @@ from ._toml import read_toml
 READERS = {"json": read_json, "toml": read_toml}
 
 
+@names_checked()
 def read_description(path: str | os.PathLike, *, max_mb: float = 64.0) -> Description:
     """The network in a file: JSON (`.json`) or TOML (`.toml`); see docs/network_files.md.
 
@@ -21,12 +23,13 @@ def read_description(path: str | os.PathLike, *, max_mb: float = 64.0) -> Descri
     **Raises** `FileNotFoundError` for a missing file, `ValueError` for anything else; the message
     begins with the name of the file and, for what is in it, the line.
     """
-    path = Path(path)
+    path = check_path("read_description: path", path)
     kind = format_of(path)
     text = _decoded(path.name, _content(path, max_mb))
     return description(READERS[kind](path.name, text))
 
 
+@names_checked()
 def parse_description(text: str, format: str = "json") -> Description:
     """The network in a text with the format "json" or "toml"; see `read_description`.
 

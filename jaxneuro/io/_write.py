@@ -4,10 +4,9 @@ import json
 import math
 import os
 import re
-from pathlib import Path
 from typing import Any
 
-from .._checks import check_kind
+from .._checks import check_kind, check_path, names_checked
 from ..description import Description
 from ._plain import plain
 from ._read import check_format, format_of
@@ -15,6 +14,7 @@ from ._read import check_format, format_of
 _WIDTH = 96
 
 
+@names_checked()
 def write_description(description: Description, path: str | os.PathLike) -> None:
     """Writes a description to a file: JSON (`.json`) or TOML (`.toml`); replaces an old file.
 
@@ -25,7 +25,7 @@ def write_description(description: Description, path: str | os.PathLike) -> None
     functions as weights, delays, probabilities or signals, and models of your own;
     `FileNotFoundError` for a missing folder.
     """
-    path = Path(path)
+    path = check_path("write_description: path", path)
     text = format_description(description, format_of(path))
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{path}: there is no folder {path.parent}")
@@ -37,6 +37,7 @@ def write_description(description: Description, path: str | os.PathLike) -> None
         unfinished.unlink(missing_ok=True)
 
 
+@names_checked()
 def format_description(description: Description, format: str = "json") -> str:
     """A description as a text with the format "json" or "toml"; see `write_description`.
 

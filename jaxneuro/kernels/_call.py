@@ -85,6 +85,12 @@ def native_update(
     )
 
 
+_COND = (
+    "lax.cond and lax.switch do that to what their branches use where the choice is batched, as in "
+    "vmap and in a sweep: run both branches and choose with jnp.where"
+)
+
+
 def batched(
     one: Callable, ranks: Sequence[int], refuse_shared: str, in_place: int = 1, made: int = 0
 ) -> Callable:
@@ -95,8 +101,8 @@ def batched(
     axes, `one` gets these with all k axes and every other operand either without any or with k
     axes, of length 1 where it does not vary. What is changed is never reshaped: XLA updates it in
     place, in a nested `vmap` too, where folding two axes into one would copy it in every step of a
-    loop. `shared` is a pytree that has no batch; `ValueError(refuse_shared)` is raised if it has
-    one.
+    loop. `shared` is a pytree that has no batch; a `ValueError` with `refuse_shared` is
+    raised if it has one.
     """
 
     @jax.custom_batching.custom_vmap
@@ -108,7 +114,7 @@ def batched(
         *arrays, shared = operands
         *new, shared_batched = batched
         if any(jax.tree.leaves(shared_batched)):
-            raise ValueError(refuse_shared)
+            raise ValueError(f"{refuse_shared}. {_COND}")
         old = max(x.ndim - b - rank for x, b, rank in zip(arrays, new, ranks))
         axes = jnp.broadcast_shapes(*(_axes(x, b, r, old) for x, b, r in zip(arrays, new, ranks)))
         full = [_with_axes(x, b, r, old) for x, b, r in zip(arrays, new, ranks)]

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._arrays import as_array
 from .._checks import names_checked, unknown
-from .._help import DocumentedModule
+from .._help import DocumentedModule, Hints
 from .._text import counted, megabytes
 from ..numerics import seed_of
 from ._connections import Connections, read_connections
@@ -34,7 +34,7 @@ from ._spread_network import SpreadNetwork
 from ._with_values import with_values
 
 
-class Network(eqx.Module, metaclass=DocumentedModule):
+class Network(Hints, eqx.Module, metaclass=DocumentedModule):
     """A network that is ready to run; only `build` makes one.
 
     An immutable pytree: pass it to `jit` as an argument (closed over, its connections would
@@ -107,6 +107,7 @@ class Network(eqx.Module, metaclass=DocumentedModule):
         plastic = any(p.plastic is not None for p in self.pathways)
         return bool(self.couplings or self.modulators or plastic)
 
+    @names_checked()
     def synapses_of(self, pathway: int) -> int:
         """The synapses of a pathway, by its number; over a mesh, those of all devices."""
         if self.layout is not None:
@@ -125,6 +126,7 @@ class Network(eqx.Module, metaclass=DocumentedModule):
         leaves = jax.tree.leaves([(x.table, x.weights) for x in (*self.pathways, *sides)])
         return sum(x.nbytes for x in leaves)
 
+    @names_checked()
     def population(self, name: str) -> tuple[int, slice]:
         """The group number of a population and its slice in the group's arrays."""
         for number, group in enumerate(self.groups):
@@ -162,6 +164,7 @@ class Network(eqx.Module, metaclass=DocumentedModule):
             for variable, _ in holder.numbers(state)
         )
 
+    @names_checked()
     def sharing(self, name: str) -> dict[str, tuple[str, ...]]:
         """Which other names share the receptor and the release of a projection, coupling, ...
 
@@ -228,6 +231,7 @@ class Network(eqx.Module, metaclass=DocumentedModule):
         """
         return with_weights(self, state, name, values)
 
+    @names_checked()
     def with_values(self, state: NetworkState, name: str, **values: Any) -> NetworkState:
         """A state with other values of state variables; this one does not change.
 
@@ -236,12 +240,13 @@ class Network(eqx.Module, metaclass=DocumentedModule):
         shares it (`sharing`). Works under `jit`, `vmap` and `grad`.
 
         **Raises** `ValueError` for an unknown name or variable (the known ones are listed), another
-        shape, a value that is not finite, or that a receptor or a release never has (a negative
-        conductance), or a variable that is not a number.
+        shape, a value that is not finite, or that a receptor or a release never has (a share
+        above 1), or a variable that is not a number.
         """
         state = with_values(self, self.whole(state), name, values)
         return self.layout.lay(state, self) if isinstance(self.layout, Layout) else state
 
+    @names_checked()
     def whole(self, state: NetworkState) -> NetworkState:
         """The state with neurons in the order of the network, wherever they are.
 
@@ -271,6 +276,7 @@ class Network(eqx.Module, metaclass=DocumentedModule):
         """
         return with_learning(self, state, name, True)
 
+    @names_checked()
     def positions(self, name: str) -> np.ndarray:
         """Positions [um] (n, d) of the neurons of a population.
 
@@ -284,6 +290,7 @@ class Network(eqx.Module, metaclass=DocumentedModule):
             )
         return np.asarray(self.points[name])
 
+    @names_checked()
     def set(self, name: str, **values: Any) -> "Network":
         """A new network with other parameter values; this one does not change.
 

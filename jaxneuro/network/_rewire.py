@@ -14,6 +14,7 @@ from ..numerics import bits, seed_of, stream_key
 from ..space import distance
 from ..tables import ListedBundle, Placement, lay_out, read_bundle
 from ._learning import check_within, plastic_pathway, settled
+from ._network import Network
 from ._network_state import NetworkState
 
 
@@ -29,7 +30,7 @@ class _Listed(NamedTuple):
 
 @names_checked()
 def rewire(
-    net: Any,
+    net: Network,
     state: NetworkState,
     key: Any,
     name: str,
@@ -39,7 +40,7 @@ def rewire(
     profile: Callable | None = None,
     period: Any = None,
     autapses: bool = False,
-) -> tuple[Any, NetworkState]:
+) -> tuple[Network, NetworkState]:
     """Prunes the weak synapses of a plastic projection and grows as many, between two runs.
 
     Every synapse with a weight under `below` is removed, and its source gets a synapse onto a

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._arrays import as_array
-from .._checks import check_size, is_traced
+from .._checks import check_size, is_traced, leave_out
 from ._members import member, replaced
 from ._named import named, variable_holder
 from ._network_state import NetworkState
@@ -33,6 +33,7 @@ def with_values(net: Any, state: NetworkState, name: str, values: dict[str, Any]
         check_size(f"{label}: {variable}", value)
         if holder.kind in ("receptor", "release"):
             mine = member(holder.model(net), holder.sizes, holder.member)
+            leave_out(check_state_value, f"{label}: {variable}", mine, variable, value)
             check_state_value(f"{label}: {variable}", mine, variable, value)
         value = jnp.asarray(value, old.dtype) if is_traced(value) else as_array(value, old.dtype)
         new = replaced(old, holder.neurons, value)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from jax.sharding import Mesh
 
-from .._checks import check_count
+from .._checks import check_count, names_checked
 from .._help import Documented
 from .._text import counted
 from ..kernels import packed_bytes
@@ -70,6 +70,7 @@ class PartitionReport(metaclass=Documented):
         )
 
 
+@names_checked()
 def report(
     net: Network, partition: Partition, devices: int | Mesh, rate: float | None = None
 ) -> PartitionReport:
@@ -111,6 +112,7 @@ def report(
     )
 
 
+@names_checked()
 def best_of(
     net: Network, partitions: Sequence[Partition], devices: int | Mesh, rate: float | None = None
 ) -> Partition:

@@ -4,7 +4,7 @@ import dataclasses
 
 from jax.sharding import Mesh
 
-from .._checks import check_kind, names_checked
+from .._checks import names_checked
 from ..mesh import (
     Partition,
     check_mesh,
@@ -47,7 +47,6 @@ def shard(
     not have, more devices than neurons, connections that are not stored, a rate below 0 or above
     10,000 Hz, and a partition that does not name a device for every neuron.
     """
-    check_kind("shard: net", net, Network)
     check_rate("shard", rate)
     axis = check_mesh("shard", mesh, axis, net.n_neurons)
     if net.layout is not None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 
@@ -109,6 +110,12 @@ def _name(name: Any) -> str:
 
 def _axis(name: str, values: Any) -> np.ndarray:
     """Values as an array of a dtype that JAX has, or `ValueError`."""
+    some = values[:1] if isinstance(values, list | tuple) else [values]
+    if any(jnp.issubdtype(getattr(x, "dtype", bool), jax.dtypes.prng_key) for x in some):
+        raise ValueError(
+            f"sweep: {name} must be numbers; got JAX keys. Give whole numbers, which net.init "
+            "takes, and make keys of them in the function: jax.random.key(seed)"
+        )
     try:
         x = np.asarray(values if hasattr(values, "__array__") else list(values))
     except (TypeError, ValueError) as error:
@@ -123,6 +130,8 @@ def _axis(name: str, values: Any) -> np.ndarray:
         bad = np.argwhere(~np.isfinite(x))[0]
         raise ValueError(f"sweep: {name} must be finite; got {x[tuple(bad)]} at index {bad[0]}")
     dtype = jax.dtypes.canonicalize_dtype(x.dtype)
+    if dtype == np.int32 and x.min() >= 0 and np.iinfo(dtype).max < x.max() < 2**32:
+        dtype = np.dtype(np.uint32)  # large seeds
     with np.errstate(over="ignore"):
         cast = x.astype(dtype)
     changed = cast != x if x.dtype.kind in "iu" else ~np.isfinite(cast)

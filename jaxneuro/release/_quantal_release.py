@@ -86,8 +86,8 @@ class QuantalRelease(StochasticRelease):
     }
 
     U: Parameter = param(0.5, at_least=0.0, at_most=1.0)
-    tau_rec: Parameter = param(800.0, unit="ms", above=0.0)
-    tau_fac: Parameter = param(0.0, unit="ms", at_least=0.0)
+    tau_rec: Parameter = param(800.0, unit="ms", above=0.0, least=2.0)
+    tau_fac: Parameter = param(0.0, unit="ms", at_least=0.0, least=2.0)
     sites: int = eqx.field(static=True, default=1, converter=_as_sites)
 
     def init(self, n: int, stream: Stream) -> QuantalReleaseState:

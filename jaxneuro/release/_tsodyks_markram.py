@@ -67,8 +67,8 @@ class TsodyksMarkram(Release):
     state_bounds: ClassVar[Mapping[str, tuple]] = {"x": (0.0, 1.0), "u": (0.0, 1.0)}
 
     U: Parameter = param(0.5, at_least=0.0, at_most=1.0)
-    tau_rec: Parameter = param(800.0, unit="ms", above=0.0)
-    tau_fac: Parameter = param(0.0, unit="ms", at_least=0.0)
+    tau_rec: Parameter = param(800.0, unit="ms", above=0.0, least=2.0)
+    tau_fac: Parameter = param(0.0, unit="ms", at_least=0.0, least=2.0)
     convention: str = static("tsodyks2")
 
     def __check_init__(self) -> None:

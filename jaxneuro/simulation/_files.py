@@ -10,8 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from .._checks import check_path
+
 _KIND, _VERSION = "jaxneuro result", 3
 _HEADER = "header"
+# Formats that a result is not written in.
+_OTHERS = frozenset((".csv", ".tsv", ".txt", ".json", ".mat", ".h5", ".hdf5", ".nwb", ".parquet"))
 _PLAIN = (bool, int, float, str, type(None))
 
 
@@ -19,14 +23,21 @@ def write_file(path: str | os.PathLike, values: dict[str, Any]) -> None:
     """Writes values (arrays, numbers, texts; dicts, tuples and lists of them) to `path`.
 
     The file is written beside `path` and then renamed. Raises `ValueError` for other values,
-    before anything is written.
+    or a path that ends like another
+    format, before anything is written.
     """
+    whole = check_path("save: path", path)
+    if whole.suffix in _OTHERS:
+        raise ValueError(
+            f"save writes an .npz file; got {os.fspath(path)!r}. For other formats use "
+            "result.to_pandas(), result.traces_to_pandas(name) or result.to_neo()"
+        )
     arrays: list[np.ndarray] = []
     tree = {name: _encode(name, value, arrays) for name, value in values.items()}
     header = json.dumps({"kind": _KIND, "version": _VERSION, "values": tree})
     named = {f"array {k}": x for k, x in enumerate(arrays)}
     named[_HEADER] = np.frombuffer(header.encode(), np.uint8)
-    write_whole(Path(path), lambda file: np.savez(file, **named))  # type: ignore[arg-type]
+    write_whole(whole, lambda file: np.savez(file, **named))  # type: ignore[arg-type]
 
 
 def write_whole(path: Path, write: Callable[[Any], None]) -> None:
@@ -85,7 +96,7 @@ def _named(path: str | os.PathLike) -> str:
 
 
 def _read_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
-    with open(path, "rb") as file:
+    with open(check_path("load: path", path), "rb") as file:
         if not zipfile.is_zipfile(file):
             raise ValueError(
                 f"{_named(path)} must be a whole file that Result.save wrote; it is cut off or of "

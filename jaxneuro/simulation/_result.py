@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import check_count, check_known, names_checked
-from .._help import Documented
+from .._help import Documented, Hints
 from .._text import counted
 from ..network import Network, NetworkState, SavedState
 from ..numerics import in_window, run_window, to_hz
@@ -21,7 +21,7 @@ from ._tables import spikes_to_pandas, to_neo, traces_to_pandas, weights_to_pand
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Result(metaclass=Documented):
+class Result(Hints, metaclass=Documented):
     """What `simulate` recorded, as NumPy arrays by population name.
 
     **Fields** `network`, None in a loaded result; `state` after the last step: pass it, or the
@@ -177,6 +177,7 @@ class Result(metaclass=Documented):
         more = {what: x[name] for what, x in learned.items() if name in x}
         return {"time": self.sample_times, **self.traces.get(name, {}), **means, **lfp, **more}
 
+    @names_checked()
     def save(self, path: str | os.PathLike) -> None:
         """Writes all but the network to a file, which `Result.load` reads.
 
@@ -191,6 +192,7 @@ class Result(metaclass=Documented):
         write_file(path, {name: getattr(self, name) for name in _KEPT} | {"state": kept})
 
     @classmethod
+    @names_checked()
     def load(cls, path: str | os.PathLike) -> "Result":
         """A result from a file that `save` wrote, without its network.
 
@@ -202,6 +204,7 @@ class Result(metaclass=Documented):
         state = SavedState(**found["state"]) if found["state"] else None
         return cls(**found | {"network": None, "state": state})
 
+    @names_checked()
     def to_pandas(self) -> Any:
         """All spikes as a `pandas.DataFrame`: columns time_ms, population, neuron, by time.
 
@@ -209,6 +212,7 @@ class Result(metaclass=Documented):
         """
         return spikes_to_pandas(self)
 
+    @names_checked()
     def traces_to_pandas(self, name: str) -> Any:
         """The traces of a population or projection as a `pandas.DataFrame`.
 
@@ -217,6 +221,7 @@ class Result(metaclass=Documented):
         """
         return traces_to_pandas(self, name)
 
+    @names_checked()
     def weights_to_pandas(self, name: str) -> Any:
         """The recorded weights of a plastic projection as a `pandas.DataFrame`.
 
@@ -225,6 +230,7 @@ class Result(metaclass=Documented):
         """
         return weights_to_pandas(self, name)
 
+    @names_checked()
     def to_neo(self) -> Any:
         """The run as a `neo.Segment`: a spike train per neuron, a signal per sampled variable.
 

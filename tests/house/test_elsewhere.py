@@ -1,5 +1,8 @@
 """`jn.LIF` and other names that are somewhere else: the error says where."""
 
+import copy
+import pickle
+
 import pytest
 
 import jaxneuro as jn
@@ -26,6 +29,51 @@ def test_a_name_that_is_elsewhere(name, said):
         getattr(jn, name)
     assert caught.value.name == name
     assert not hasattr(jn, name)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "said"),
+    [
+        (jn.neurons, "lif", r"there is no jn\.neurons\.lif; did you mean jn\.neurons\.LIF\?"),
+        (jn.neurons, "STDP", r"there is no jn\.neurons\.STDP"),
+        (jn.neurons, "Gamma", r"did you mean jn\.stimuli\.Gamma\?"),
+        (jn.stimuli, "PoissonInput", r"did you mean jn\.stimuli\.Poisson\?"),
+        (jn.synapses, "qqq", r"dir\(jn\.synapses\) lists"),
+        (jn.plot, "rasters", r"did you mean jn\.plot\.raster\?"),
+        (jn.space, "__wrapped__", "module 'jaxneuro.space' has no attribute '__wrapped__'"),
+    ],
+)
+def test_a_name_that_a_module_does_not_have(module, name, said):
+    with pytest.raises(AttributeError, match=said) as caught:
+        getattr(module, name)
+    assert caught.value.name == name
+
+
+def values():
+    description = jn.Description([jn.Population("E", 3, jn.neurons.LIF())])
+    net = jn.build(description, key=0, dt=0.1)
+    return description, net, jn.simulate(net, 1.0, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("number", "name", "said"),
+    [
+        (0, "build", r"a Description has no \.build; use jn\.build\("),
+        (0, "population_s", r"a Description has no \.population_s; did you mean \.populations\?"),
+        (1, "run", r"a Network has no \.run; use jn\.simulate\(net, ms\)"),
+        (1, "projection", r"did you mean \.projections\?"),
+        (2, "spike_times", r"a Result has no \.spike_times; use result\.events\(population\)"),
+        (2, "plot", r"use jn\.plot\.raster\(result\)"),
+        (2, "qqq", r"a Result has no \.qqq; It has compile_s, counts, "),
+        (2, "__array__", "'Result' object has no attribute '__array__'"),
+    ],
+)
+def test_a_name_that_a_value_does_not_have(number, name, said):
+    value = values()[number]
+    with pytest.raises(AttributeError, match=said):
+        getattr(value, name)
+    assert pickle.loads(pickle.dumps(values()[0])).populations[0].name == "E"
+    assert copy.deepcopy(value) is not None
 
 
 def test_nothing_is_loaded_for_what_is_there():

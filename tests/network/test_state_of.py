@@ -97,3 +97,26 @@ def test_whole_numbers_under_a_trace():
     tau = jax.jit(lambda tau: NET.set("E", tau_m=tau).groups[0].model.tau_m)(20)
     assert tau.dtype == np.float32
     assert 20.0 in tau
+
+
+@pytest.mark.parametrize(
+    ("use", "said"),
+    [
+        (
+            lambda net: net.set("E", {"tau_m": 10.0}),
+            "Give values by the names of",
+        ),
+        (lambda net: net.with_values({"v": -60.0}), "with_values needs name; give name="),
+        (lambda net: net.population(), "population needs name"),
+        (lambda net: jn.parallel.best_of([], net, 2), r"best_of: net must be a Network; got \[\]"),
+        (lambda net: jn.parallel.report("x", net, 2), "report: net must be a Network; got 'x'"),
+        (lambda net: jn.parallel.shard(3, net), "shard: net must be a Network; got 3"),
+        (
+            lambda net: jn.rewire(net.init(0), net, 1, "E->I", below=1.0, weight=1.0),
+            "rewire: net must be a Network; got NetworkState",
+        ),
+    ],
+)
+def test_wrong_arguments_are_named(use, said):
+    with pytest.raises(ValueError, match=said):
+        use(NET)

@@ -39,6 +39,8 @@ ONE = {"x": [1.0, 2.0]}
         ({"x": [1.0, float("nan")]}, "x must be finite; got nan at index 1"),
         ({"x": [1.0, float("inf")]}, "x must be finite; got inf at index 1"),
         ({"x": [1e300]}, r"x must fit into float32; got 1e\+300"),
+        ({"x": jax.random.split(jax.random.key(0), 2)}, "got JAX keys. Give whole numbers"),
+        ({"x": [jax.random.key(1)]}, "got JAX keys. Give whole numbers"),
         ({"x": [2**40]}, "x must fit into int32"),
         ({"x": [1.0], "z": [2.0]}, "the function has no parameter 'z'"),
         ({"y": [1.0]}, r"no values for the function's parameters \['x'\]"),

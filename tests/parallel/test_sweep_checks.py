@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
+from jaxneuro import numerics
 from jaxneuro.parallel import _sweep_checks
 from jaxneuro.parallel._sweep_points import Points, read_points
 from jaxneuro.parallel._sweep_program import SweepProgram
@@ -152,3 +153,25 @@ def test_building_and_seeds_that_are_no_whole_numbers(net):
         ValueError, match=r"got float32 numbers. Give seeds as whole numbers, np\.ar"
     ):
         jn.sweep(lambda seed: net.init(seed).seed, {"seed": np.linspace(0, 9, 10)})
+
+
+def test_start_values_and_weights_are_checked(check):
+    gate = jn.synapses.TwoStateConductance()
+    rule = jn.plasticity.PairSTDP(w_max=100.0)
+    one = jn.connectivity.OneToOne()
+    wire = jn.Projection("E", "E", one, weight=1.0, delay=1.0, synapse=gate, plasticity=rule)
+    plastic = jn.build(jn.Description([jn.Population("E", 6, LIF)], [wire]), key=1, dt=0.1)
+    weigh = lambda _, x: plastic.with_weights(plastic.init(1), "E->E", x)  # noqa: E731
+    with pytest.raises(ValueError, match=r"x=1000\. is refused: .* within the bounds of PairSTDP"):
+        check(weigh, {"x": [50.0, 1000.0]}, lambda state: state.step)
+    start = lambda _, x: plastic.with_values(plastic.init(1), "E->E", r=x)  # noqa: E731
+    with pytest.raises(ValueError, match=r"x=2\. is refused: .*r must be from 0 to 1"):
+        check(start, {"x": [1.0, 2.0]}, lambda state: state.step)
+    check(start, {"x": [0.5, 1.0]}, lambda state: state.step)
+
+
+def test_large_seeds():
+    seeds = [1, 2**31 + 5, 2**32 - 1]
+    words = jn.sweep(lambda seed: numerics.seed_of(seed), {"seed": seeds}, progress=False)
+    assert words.values.tolist() == seeds
+    assert words.axes["seed"].tolist() == seeds

@@ -210,6 +210,19 @@ def test_no_file_at_all(tmp_path):
         jn.Result.load(tmp_path / "run.npz")
 
 
+@pytest.mark.parametrize("path", [3, None, b""])
+def test_what_is_no_path(path, result):
+    for use in (result.save, jn.Result.load):
+        with pytest.raises(ValueError, match="path must be the path of a file; got"):
+            use(path)
+
+
+def test_a_path_of_another_format(result, tmp_path):
+    with pytest.raises(ValueError, match=r"save writes an \.npz file.*to_pandas"):
+        result.save(tmp_path / "run.csv")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_state_goes_on_only_with_its_network(result, tmp_path):
     path = tmp_path / "run.npz"
     result.save(path)

@@ -4,6 +4,7 @@ from typing import Any
 
 import equinox as eqx
 
+from ..._checks import names_checked
 from ..._help import DocumentedModule
 from .._brain import Brain
 from .._state import BrainState
@@ -33,6 +34,7 @@ class Parse(eqx.Module, metaclass=DocumentedModule):
         return "\n".join(f"{d.head} - {d.dependent} ({d.relation})" for d in self.dependencies)
 
 
+@names_checked()
 def parse(
     grammar: Grammar,
     sentence: str,
