@@ -42,16 +42,18 @@ def describe(network: str, neurons: int) -> Any:
     from examples.cortical_microcircuit import N
     from examples.cortical_microcircuit import description as microcircuit
 
-    from . import _balanced, brunel
+    from . import _balanced, brunel, flybrain
 
     if network == "microcircuit":
         return microcircuit(neurons / sum(N[:8]), "poisson")
     if network == "brunel":
         return brunel.description(neurons)
+    if network == "flybrain":
+        return flybrain.of_size(neurons)
     return getattr(_balanced, network)(neurons)
 
 
-NETWORKS = ("brunel", "coba", "cuba", "microcircuit")
+NETWORKS = ("brunel", "coba", "cuba", "flybrain", "microcircuit")
 
 
 class Laid:

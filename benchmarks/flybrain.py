@@ -67,6 +67,15 @@ def description(edges: jn.connectivity.Edges) -> jn.Description:
     return jn.Description([cells], [wires], [drive])
 
 
+def of_size(neurons: int, seed: int = 1) -> jn.Description:
+    """The same with as many edges per neuron as a fly has, from arrays."""
+    columns = fly.random_edges(neurons, round(neurons * fly.EDGES / fly.NEURONS), seed)
+    edges = jn.connectivity.Explicit.from_edges(
+        columns, neurons=np.arange(neurons), duplicates="keep"
+    )
+    return description(edges)
+
+
 class Loaded(Timed):
     """A network whose records say how long its edges took to load."""
 
