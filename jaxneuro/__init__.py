@@ -1,8 +1,6 @@
 """Spiking networks as pure functions over immutable pytrees."""
 
-import functools
 import importlib
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from . import analysis as analysis
@@ -27,6 +25,7 @@ from ._fields import Parameter as Parameter
 from ._fields import param as param
 from ._fields import static as static
 from ._fields import table as table
+from ._help import add_hints as _add_hints
 from ._types import Drive as Drive
 from ._types import Neuron as Neuron
 from ._types import Plasticity as Plasticity
@@ -147,24 +146,12 @@ def __getattr__(name: str) -> Any:
 
         raise AttributeError(nothing_named(name, __name__, _LATER), name=name)
     module = importlib.import_module(f".{_LATER[name]}", __name__)
-    _add_hints(module)
     return module if _LATER[name] == name else getattr(module, name)
 
 
 def __dir__() -> list[str]:
     """What `__all__` names: not what this file needs for itself."""
     return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
-
-
-def _absent(module: ModuleType, name: str) -> Any:
-    from ._elsewhere import nothing_in
-
-    raise AttributeError(nothing_in(module, name), name=name)
-
-
-def _add_hints(module: ModuleType) -> None:
-    """Lets a module say where a name is that it does not have."""
-    vars(module).setdefault("__getattr__", functools.partial(_absent, module))
 
 
 for _module in (
@@ -186,4 +173,4 @@ for _module in (
     synapses,
     tables,
 ):
-    _add_hints(_module)
+    _add_hints(_module.__name__)

@@ -2,7 +2,9 @@
 
 import abc
 import dataclasses
+import functools
 import inspect
+import sys
 from typing import TYPE_CHECKING, Any, dataclass_transform
 
 import equinox as eqx
@@ -46,12 +48,19 @@ class DocumentedRole(Documented, abc.ABCMeta):
     """The same for classes with abstract methods."""
 
 
-class Hints:
-    """Says of a name that a value does not have what there is instead."""
+def missing(self: Any, name: str) -> Any:
+    """`__getattr__` of a class: says of a name that a value does not have what there is instead."""
+    from ._elsewhere import nothing_of
 
-    if not TYPE_CHECKING:  # every name would be right
+    raise AttributeError(nothing_of(type(self), name), name=name)
 
-        def __getattr__(self, name: str) -> Any:
-            from ._elsewhere import nothing_of
 
-            raise AttributeError(nothing_of(type(self), name), name=name)
+def add_hints(module: str) -> None:
+    """Lets a module that is loaded say where a name is that it does not have."""
+    vars(sys.modules[module]).setdefault("__getattr__", functools.partial(_absent, module))
+
+
+def _absent(module: str, name: str) -> Any:
+    from ._elsewhere import nothing_in
+
+    raise AttributeError(nothing_in(sys.modules[module], name), name=name)

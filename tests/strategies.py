@@ -10,7 +10,7 @@ import hypothesis.strategies as st
 import numpy as np
 
 import jaxneuro as jn
-from jaxneuro.kernels import Table, packed_bytes
+from jaxneuro.kernels import Table, packed_bytes, ring_slots
 from jaxneuro.tables import ListedBundle, Placement, lay_out
 
 
@@ -92,7 +92,7 @@ def build_case(sources, targets, n_receptors, wirings, dtype=np.float32) -> Case
         scale=gains[np.asarray(table.block_projection)],
         weights=np.array([c[3] for c in connections], dtype)[column],
         column=column,
-        shape=(longest + 1, n_receptors, int(places[-1])),
+        shape=(ring_slots(longest), n_receptors, int(places[-1])),
         n_sources=int(rows[-1]),
         connections=connections,
         gains=gains,

@@ -13,6 +13,7 @@ from .._checks import is_traced, names_checked
 from .._fingerprint import fingerprint
 from .._progress import Progress
 from ..description import Description, Resolver, estimate
+from ..kernels import ring_slots
 from ..mesh import (
     Partition,
     check_mesh,
@@ -186,7 +187,7 @@ def _build_pathways(
             pathways.append(pathway)
             tables.append(laid)
             target = groups[ends.target]
-            slots = max(target.slots, laid.longest + 1)
+            slots = max(target.slots, ring_slots(laid.longest))
             groups[ends.target] = dataclasses.replace(target, slots=slots)
     return pathways, groups, tables
 

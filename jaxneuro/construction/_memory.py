@@ -10,7 +10,7 @@ import numpy as np
 from .._text import megabytes
 from ..connectivity import CHUNK
 from ..description import Estimate, Projection
-from ..kernels import threads
+from ..kernels import ring_slots, threads
 from ..network import count_fed, initial_state
 from ._grouping import Grouping, synapse_of
 from ._merge import alone
@@ -84,12 +84,12 @@ def state_bytes(grouping: Grouping, longest: dict[str, int | None], dtype: Any) 
         onto = [p for p in grouping.description.projections if p.post.population in names]
         # A computed delay is not known yet; it counts as one that fits a byte.
         steps = [255 if longest[p.name] is None else longest[p.name] for p in onto]
-        slots = max((s for s in steps if s is not None), default=0) + 1
+        most = max((s for s in steps if s is not None), default=0)
         per_neuron = _per_unit(initial_state, members[0].model)
         per_neuron += sum(_per_unit(lambda m, k: m.init(k), synapse) for synapse in synapses)
         size = np.dtype(dtype).itemsize
-        total += n * (per_neuron + inputs * size * slots)
-        total += sum(_plastic_bytes(grouping, p, slots, size) for p in onto if p.plasticity)
+        total += n * (per_neuron + inputs * size * ring_slots(most))
+        total += sum(_plastic_bytes(grouping, p, most + 1, size) for p in onto if p.plasticity)
     return total
 
 

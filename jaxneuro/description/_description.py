@@ -3,12 +3,13 @@
 import dataclasses
 import functools
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._checks import Named, check_kind, check_known, check_name, unknown
 from .._fields import check_lengths
-from .._help import Hints
+from .._help import missing
 from .._text import counted
 from ..space import Area
 from ._coupling import Coupling, check_pairs
@@ -24,7 +25,7 @@ from ._stimulation import Stimulation, check_one_per_neuron
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Description(Hints, Named):
+class Description(Named):
     """A network in the terms of neuroscience; nothing is drawn yet.
 
     **Fields** `populations`, `projections`, `stimuli`: sequences of `Population`, `Projection`,
@@ -41,6 +42,9 @@ class Description(Hints, Named):
     areas: Mapping[str, Area] = dataclasses.field(default_factory=dict)
     couplings: Sequence[Coupling] = dataclasses.field(default=(), kw_only=True)
     modulators: Sequence[Modulator] = dataclasses.field(default=(), kw_only=True)
+
+    if not TYPE_CHECKING:  # every name would be right
+        __getattr__ = missing
 
     def __post_init__(self) -> None:
         for field, kind in (

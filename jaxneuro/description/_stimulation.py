@@ -33,8 +33,7 @@ class Stimulation(Value):
     neuron of the population or a distribution); `name` (default "Model->target").
 
     **Raises** `ValueError` for a value that is not a stimulus, a weight or synapse that is missing
-    or not allowed, a weight in SI units, a negative delay or start, or a stop that is not
-    after the start.
+    or not allowed, a weight in SI units, a negative delay or start, or a stop before the start.
     """
 
     target: str | Part
@@ -68,10 +67,10 @@ class Stimulation(Value):
             object.__setattr__(self, key, _time(f"{label}: {key}", getattr(self, key)))
         if self.delay == math.inf or self.start == math.inf:
             raise ValueError(f"{label}: delay and start must be finite")
-        if not self.stop > self.start:
+        if self.stop < self.start:
             raise ValueError(
-                f"{label}: stop must be after start; got stop={self.stop:g} and "
-                f"start={self.start:g} ms"
+                f"{label}: stop must not be before start; got {self.stop:g} before "
+                f"{self.start:g} ms"
             )
 
     def _check_spikes(self, label: str) -> None:

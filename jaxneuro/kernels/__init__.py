@@ -78,6 +78,7 @@ from ._table import SECTION_WORDS as SECTION_WORDS
 from ._table import Section as Section
 from ._table import Table as Table
 from ._table import ring_place as ring_place
+from ._table import ring_slots as ring_slots
 from ._threads import threads as threads
 from ._unpack import unpack as unpack
 from ._walk import UnwalkableError as UnwalkableError
@@ -163,6 +164,7 @@ __all__ = [
     "relaxed",
     "rescale",
     "ring_place",
+    "ring_slots",
     "run_ahead",
     "set_bins",
     "short_term",

@@ -42,7 +42,7 @@ def deliver(
     whole numbers, and `scale` is in units of that quantum; `step` int32 (); `scale` (blocks,);
     `weights` of the sections that have individual ones, bfloat16 or wider. With `clear` the
     slot of `step` itself, which has been read, is set to 0 first. Delays are 1 to
-    slots - 1.
+    slots - 1, or 1 where there is one slot (`ring_slots`).
 
     The gradient is that of this linear map (cost: all synapses); `vmap` shares the table.
 

@@ -10,7 +10,7 @@ are silent ends after two loads.
 
 * with `clear`, zeros into the slot of `step`: each place of it by one program, at a stride;
 * atomic adds into the slots step + d. Delays are 1 to slots - 1, so that step + d is never
-  the slot of `step`.
+  the slot of `step`. A ring of one slot is made empty by a launch before this one.
 
 No program reads the ring, and all else is read only. So no element is touched by two
 programs except through atomic adds, and clearing needs no launch of its own. The neuron
@@ -33,7 +33,7 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
 from ._gpu_atomic import add_alone, add_ordered, add_relaxed
-from ._gpu_program import WARPS, Grid, Program, cleared, cut, lanes, operand
+from ._gpu_program import WARPS, Grid, Program, cleared, cut, emptied, lanes, operand
 from ._gpu_redraw import deliver_redrawn_row
 from ._reference import product_dtype
 from ._released import Released
@@ -65,6 +65,7 @@ def deliver_pallas(
     The ring is not reshaped: XLA would copy it in every step of a loop. With `ordered` it adds as
     JAX does in public: slower, and independent of JAX's insides.
     """
+    ring, clear = emptied(ring, clear)
     axes = ring.shape[:-2]
     if table.n_synapses == 0:
         return cleared(ring, step) if clear else ring

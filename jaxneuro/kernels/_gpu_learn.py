@@ -36,7 +36,7 @@ from jax.experimental.pallas import triton
 from ._call import over_batch
 from ._event_log import LONG_AGO
 from ._gpu_atomic import add_alone, add_ordered, add_relaxed
-from ._gpu_program import WARPS, Grid, Program, cleared, cut, lanes, modulo, operand
+from ._gpu_program import WARPS, Grid, Program, cleared, cut, emptied, lanes, modulo, operand
 from ._program import Port
 from ._released import Released
 from ._rule_programs import RulePrograms
@@ -74,6 +74,7 @@ def learn_pallas(
     Ring, weights and variables are not reshaped: XLA would copy them in every step of a loop. With
     `ordered` it adds as JAX does in public: slower, and independent of JAX's insides.
     """
+    ring, clear = emptied(ring, clear)
     axes = ring.shape[:-2]
     if table.n_stored == 0:
         return (cleared(ring, moment.step) if clear else ring), synapses

@@ -46,6 +46,16 @@ def cleared(ring: jax.Array, step: jax.Array) -> jax.Array:
     return one(ring, jnp.broadcast_to(step, ring.shape[: step.ndim]))
 
 
+def emptied(ring: jax.Array, clear: bool) -> tuple[jax.Array, bool]:
+    """The ring, and whether a kernel has still to clear: a ring of one slot must be empty before.
+
+    Programs of one launch have no order, so none can empty what another writes.
+    """
+    if clear and ring.shape[-2] == 1:
+        return jnp.zeros_like(ring), False
+    return ring, clear
+
+
 class Operands:
     """The operands of one program of a batch, and masked reads and writes of them.
 

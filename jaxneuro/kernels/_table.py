@@ -78,6 +78,16 @@ def ring_place(receptor: Any, target: Any, n_targets: int) -> Any:
     return receptor * n_targets + target
 
 
+def ring_slots(longest: int) -> int:
+    """How many slots a ring has whose longest delay are so many steps.
+
+    One more than that: what a step writes and what it empties are two slots, so that a GPU does
+    both in one launch. Where all delays are one step there is one slot, half the memory, and what
+    is emptied is what is written next.
+    """
+    return 1 if longest <= 1 else longest + 1
+
+
 class Section(NamedTuple):
     """One section of a table: numbers on the host, arrays when traced.
 

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
@@ -10,7 +10,7 @@ import numpy as np
 
 from .._arrays import as_array
 from .._checks import names_checked, unknown
-from .._help import DocumentedModule, Hints
+from .._help import DocumentedModule, missing
 from .._text import counted, megabytes
 from ..numerics import seed_of
 from ._connections import Connections, read_connections
@@ -34,7 +34,7 @@ from ._spread_network import SpreadNetwork
 from ._with_values import with_values
 
 
-class Network(Hints, eqx.Module, metaclass=DocumentedModule):
+class Network(eqx.Module, metaclass=DocumentedModule):
     """A network that is ready to run; only `build` makes one.
 
     An immutable pytree: pass it to `jit` as an argument (closed over, its connections would
@@ -59,6 +59,9 @@ class Network(Hints, eqx.Module, metaclass=DocumentedModule):
     dtype: Any = eqx.field(static=True)
     fingerprint: jax.Array
     layout: Layout | LocalLayout | None = None
+
+    if not TYPE_CHECKING:  # every name would be right
+        __getattr__ = missing
 
     @property
     def populations(self) -> dict[str, int]:

@@ -3,8 +3,9 @@
 A receptor has one row of arrivals, or one for each of its ports: the inputs of the group. Those to
 which projections or couplings lead are *fed*. Their inputs come first, and only these are in the
 ring: what stimuli send arrives in the step itself.
-A ring has a slot for every step until the longest delay has passed, and slots are used again: what
-arrives at the end of step k is in slot k mod slots, at the places that `kernels.ring_place` gives.
+A ring has a slot for every step until the longest delay has passed (`kernels.ring_slots`), and
+slots are used again: what arrives at the end of step k is in slot k mod slots, at the places that
+`kernels.ring_place` gives.
 """
 
 from collections.abc import Sequence

@@ -1,5 +1,6 @@
 """Many devices: one network over a mesh, how its neurons are shared out, and sweeps."""
 
+from .._help import add_hints as _add_hints
 from ..mesh import AlongAxis as AlongAxis
 from ..mesh import Contiguous as Contiguous
 from ..mesh import Given as Given
@@ -33,3 +34,5 @@ __all__ = [
     "shard",
     "sweep",
 ]
+
+_add_hints(__name__)

@@ -3,12 +3,12 @@
 import dataclasses
 import functools
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._checks import check_count, check_known, names_checked
-from .._help import Documented, Hints
+from .._help import Documented, missing
 from .._text import counted
 from ..network import Network, NetworkState, SavedState
 from ..numerics import in_window, run_window, to_hz
@@ -21,7 +21,7 @@ from ._tables import spikes_to_pandas, to_neo, traces_to_pandas, weights_to_pand
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Result(Hints, metaclass=Documented):
+class Result(metaclass=Documented):
     """What `simulate` recorded, as NumPy arrays by population name.
 
     **Fields** `network`, None in a loaded result; `state` after the last step: pass it, or the
@@ -64,6 +64,9 @@ class Result(Hints, metaclass=Documented):
     compile_s: float
     run_s: float
     interrupted: bool
+
+    if not TYPE_CHECKING:  # every name would be right
+        __getattr__ = missing
 
     def __post_init__(self) -> None:
         for field in FIELDS:

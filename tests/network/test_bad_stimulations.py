@@ -149,7 +149,7 @@ REFUSED = {
     ),
     "backwards": (
         lambda: stimulate(start=5.0, stop=3.0),
-        "'Poisson->E': stop must be after start; got stop=3 and start=5 ms",
+        "'Poisson->E': stop must not be before start; got 3 before 5 ms",
     ),
     # its description
     "unknown": (lambda: build(stimulate(target="X")), "no population named 'X'.*'E', 'I'"),

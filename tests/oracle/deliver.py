@@ -6,7 +6,8 @@ The ring is an array [slots, receptors, targets].  A connection is
     ring[(k + delay) mod slots, receptor, target] += values[source] gains[projection] weight
 
 for every connection whose source has a value other than 0; several connections between the same
-two neurons add up.  Delays are 1 .. slots - 1, so that slot k is never written in step k.
+two neurons add up.  Delays are 1 .. slots - 1, so that slot k is never written in step k;
+a ring of one slot takes delays of 1, and must have been cleared.
 
 The map is ring_after = ring + M values, linear in each of ring, weights, gains and values.  The
 gradients of L = sum(cotangent ring_after) are those of this map, so the gradient with respect to
@@ -20,7 +21,7 @@ def arrival_place(shape, step, connection):
     """The index (slot, receptor, target) into which a connection delivers at this step."""
     _, target, receptor, _, delay, _ = connection
     slots = shape[0]
-    if not 1 <= delay < slots:
+    if not 1 <= delay < max(slots, 2):
         raise ValueError(f"a delay must be 1 .. slots - 1 = {slots - 1} steps, got {delay}")
     return (step + delay) % slots, receptor, target
 
