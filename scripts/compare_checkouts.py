@@ -20,6 +20,7 @@ CHILD = Path(__file__).with_name("run_for_comparison.py")
 NETWORKS = (
     "coba-4000",
     "coba-40000",
+    "coba-400000",
     "cuba-4000",
     "cuba-40000",
     "brunel",

@@ -24,6 +24,7 @@ def networks() -> dict:
     return {
         "coba-4000": lambda: (balanced.coba(4000), 1000.0),
         "coba-40000": lambda: (balanced.coba(40_000), 500.0),
+        "coba-400000": lambda: (balanced.coba(400_000), 50.0),
         "cuba-4000": lambda: (balanced.cuba(4000), 1000.0),
         "cuba-40000": lambda: (balanced.cuba(40_000), 500.0),
         "brunel": lambda: (brunel.description(12_500), 500.0),

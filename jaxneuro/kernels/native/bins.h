@@ -18,8 +18,8 @@ namespace jaxneuro {
 
 // From which size of a ring bins are used, and how large a part is; tests make both small.
 struct BinRule {
-  static constexpr int64_t kFrom = int64_t{8} << 20;  // bytes of a slot; 0: always
-  static constexpr int64_t kPart = int64_t{1} << 18;  // places in a part, a power of two
+  static constexpr int64_t kFrom = int64_t{3} << 19;  // bytes of a slot; 0: always
+  static constexpr int64_t kPart = int64_t{1} << 17;  // places in a part, a power of two
   static constexpr size_t kParts = 256;               // larger rings have larger parts
 
   static BinRule& Get() {

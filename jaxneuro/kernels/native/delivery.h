@@ -39,7 +39,7 @@ class Delivery {
  private:
   static constexpr size_t kList = 1 << 14;      // rows listed before they are delivered
   static constexpr size_t kEvents = 1 << 21;    // events in bins before they are added
-  static constexpr double kMany = 32000.0;      // synapses that are worth bins
+  static constexpr double kMany = 8000.0;      // synapses that are worth bins
   static constexpr double kParallel = 16000.0;  // synapses that are worth a second thread,
   static constexpr double kLongRow = 500.0;     // in rows of so many
   static constexpr uint32_t kLine = 16;         // neurons in a cache line: nobody shares one
