@@ -76,8 +76,9 @@ def nothing_in(module: ModuleType, name: str) -> str:
         return f"module {module.__name__!r} has no attribute {name!r}"
     own = module.__name__.partition(".")[2]
     places = {k: [f"jn.{own}.{k}"] for k, x in vars(module).items() if _is_public(k, x)}
-    top = sys.modules[__package__]
-    others = [x for x in vars(top).values() if _is_own(x, __package__)]
+    package = module.__name__.partition(".")[0]
+    top = sys.modules[package]
+    others = [x for x in vars(top).values() if _is_own(x, package)]
     found = _like(name, places) or _like(name, _places(top, others, []))
     hint = f"did you mean {' or '.join(found)}?" if found else f"dir(jn.{own}) lists what there is"
     return f"there is no jn.{own}.{name}; {hint}"

@@ -322,9 +322,7 @@ class Network(eqx.Module, metaclass=DocumentedModule):
     def init(self, key: Any) -> NetworkState:
         """The state at t = 0; `key` is an integer or a JAX key, and the run's only seed."""
         seed = as_array(seed_of(key))
-        if self.layout is not None:
-            return _init_laid(self, seed)
-        return self._init(seed)
+        return self._init(seed) if self.layout is None else _init_laid(self, seed)
 
     def _init(self, seed: Any) -> NetworkState:
         """The state at t = 0 before it is laid over a mesh."""
@@ -360,8 +358,7 @@ class Network(eqx.Module, metaclass=DocumentedModule):
         self, state: NetworkState, inputs: Mapping[str, jax.Array] | None = None
     ) -> tuple[NetworkState, Output]:
         """One time step; see `SpreadNetwork.step`. For a loop, `spread` the network once."""
-        state = state_of(self, state)
-        return self.spread().step(state, inputs)
+        return self.spread().step(state_of(self, state), inputs)
 
     def _repr_html_(self) -> str:
         """What notebooks show."""

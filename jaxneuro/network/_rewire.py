@@ -68,20 +68,22 @@ def rewire(
     """
     number = plastic_pathway(net, name)
     pathway = net.pathways[number]
+    described = pathway.plastic
+    assert described is not None
     label = f"rewire: projection {name!r}"
     if net.layout is not None:
         raise ValueError(
             f"{label} must be on one device; this network is over a mesh. Rewire the network that "
             "build returned, and lay it out again"
         )
-    if not pathway.plastic.whole:
+    if not described.whole:
         raise ValueError(
             f"{label} must connect whole populations, onto any neuron of which synapses grow; it "
             "connects parts of them. Make a population of the part"
         )
     for what, x in (("below", below), ("weight", weight)):
         check_bounds(f"{label}: {what}", x)
-    check_within(f"{label}: weight", pathway.plastic.rule, weight)
+    check_within(f"{label}: weight", described.rule, weight)
     chance = _chance(net, label, pathway.members[0], profile, period)
     # Another network from here on: the synapses of an earlier state are not its own.
     mark = fingerprint(np.asarray(net.fingerprint), np.asarray(seed_of(key)), name, below, weight)
