@@ -93,7 +93,7 @@ STATES = {
     ),
     "swapped": (lambda: BRAIN.cap("A", STATE), "cap: state must be a BrainState.*got 'A'"),
     "a state for a name": (lambda: BRAIN.active(STATE), "got BrainState: after 0 rounds, 2 areas"),
-    "report, swapped": (lambda: ac.report(STATE, BRAIN), "brain comes first.*got BrainState"),
+    "report, swapped": (lambda: ac.report(STATE, BRAIN), "brain must be a Brain.*got BrainState"),
     "a brain for a state": (lambda: ac.report(BRAIN, BRAIN), "got Brain: 2 areas: A 50"),
     "no area": (lambda: BRAIN.cap(STATE), "cap needs area; give area="),
     "a seed": (lambda: BRAIN.init(seed=1), "init: give key=, a whole number or a JAX key"),
