@@ -49,6 +49,7 @@ from ._window import in_window as in_window
 from ._window import run_window as run_window
 from ._window import warn_of_late_spikes as warn_of_late_spikes
 from ._window import warn_of_no_spikes as warn_of_no_spikes
+from ._window import warn_of_seconds as warn_of_seconds
 
 __all__ = [
     "NEAR_MS",
@@ -100,4 +101,5 @@ __all__ = [
     "unit_interval",
     "warn_of_late_spikes",
     "warn_of_no_spikes",
+    "warn_of_seconds",
 ]

@@ -55,7 +55,7 @@ def run_window(
     if not (last > first or whole):
         raise ValueError(f"stop must be after start; got {last:.10g} and {first:.10g} ms")
     if not whole:
-        _warn_of_seconds(first, last, begin, end, f"the run is from {begin:.10g} to {end:.10g} ms")
+        warn_of_seconds(first, last, begin, end, f"the run is from {begin:.10g} to {end:.10g} ms")
     return float(first), float(last)
 
 
@@ -69,7 +69,7 @@ def warn_of_no_spikes(times: np.ndarray, first: float, last: float, found: int) 
     if found == 0 and times.size:
         latest = float(times.max())
         # The run may go on after the last spike: up to twice as long.
-        _warn_of_seconds(first, last, 0.0, 2.0 * latest, f"the last spike is at {latest:.10g} ms")
+        warn_of_seconds(first, last, 0.0, 2.0 * latest, f"the last spike is at {latest:.10g} ms")
 
 
 def warn_of_late_spikes(times: np.ndarray, stop: float) -> None:
@@ -102,7 +102,8 @@ def _in_ms(first: float, last: float) -> str:
     )
 
 
-def _warn_of_seconds(first: float, last: float, begin: float, end: float, what: str) -> None:
+def warn_of_seconds(first: float, last: float, begin: float, end: float, what: str) -> None:
+    """Warns of a short window that would fit from `begin` to `end` if it were in seconds."""
     if last - first < _SHORT and _fits_in_seconds(first, last, begin, end):
         _warn(f"a window from {first:.10g} to {last:.10g} ms, where {what}{_in_ms(first, last)}")
 

@@ -15,7 +15,7 @@ from .._text import megabytes
 from .._types import Neuron
 from ..construction import available_memory
 from ..network import Network, NetworkState, SavedState, state_of
-from ..numerics import steps_on_grid
+from ..numerics import steps_on_grid, warn_of_seconds
 from ._bad_rates import describe_bad_rate
 from ._chunks import Chunk, Store, collect, joined
 from ._interrupted import Interrupted
@@ -109,6 +109,7 @@ def simulate(
     n_steps = _steps(duration, net.dt, 0 if state is None else int(state.step))
     check_given(net, given, n_steps)
     if state is None:
+        _warn_of_windows(net, n_steps * net.dt)
         state = net.init(0 if key is None else key)
     record = Record() if record is None else record
     check_kind("simulate: record", record, Record)
@@ -130,6 +131,16 @@ def _steps(duration: Any, dt: float, first: int) -> int:
             "with net.init(key)"
         )
     return int(steps_on_grid("simulate: the duration", ms, dt))
+
+
+def _warn_of_windows(net: Network, end: float) -> None:
+    """Warns of stimulations whose windows look like seconds."""
+    for stimulus in (s for group in net.groups for s in group.stimuli):
+        start, stop = stimulus.window.start, stimulus.window.stop
+        if stop is not None and stop > start:
+            names = ", ".join(stimulus.names)
+            what = f"stimulation {names!r} is on; the run is from 0 to {end:.10g} ms"
+            warn_of_seconds(start * net.dt, stop * net.dt, 0.0, end, what)
 
 
 def _check_room(record: Record, samples: int, sample_bytes: int) -> None:
