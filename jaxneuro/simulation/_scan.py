@@ -11,7 +11,7 @@ from jax import lax
 
 from .._arrays import as_array
 from .._checks import check_count, check_kind, is_traced, names_checked, unknown
-from .._text import shown
+from .._text import brief, shown
 from ..construction import check_neuron
 from ..network import (
     Network,
@@ -228,13 +228,26 @@ def check_input_shapes(net: Network, inputs: Mapping[str, Any], n_steps: int) ->
 
 
 def checked_inputs(what: str, inputs: Any) -> dict[str, Any]:
-    """Inputs by name, or `ValueError` for what has no names."""
+    """Inputs by name, or `ValueError` for what has no names, and for what is no array of numbers."""
     if inputs is not None and not isinstance(inputs, Mapping):
         raise ValueError(
             f"{what}: inputs must map names of populations or signals to arrays over the time "
             f"steps, such as {{'E': current}}; got {type(inputs).__name__}"
         )
+    for name, x in (inputs or {}).items():
+        if not _is_numeric(x):
+            raise ValueError(
+                f"{what}: the input of {name!r} must be an array of numbers [pA], one per time step "
+                f"or one per step and neuron; got {brief(x)}"
+            )
     return dict(inputs or {})
+
+
+def _is_numeric(x: Any) -> bool:
+    try:
+        return is_traced(x) or np.asarray(x).dtype.kind in "biuf"
+    except ValueError:  # rows of different lengths
+        return False
 
 
 def check_given(net: Network, inputs: Mapping[str, Any], n_steps: int) -> None:

@@ -397,3 +397,14 @@ def test_a_stimulation_in_seconds_is_told(start, stop, warned):
     told = [str(w.message) for w in seen if "look like seconds" in str(w.message)]
     assert len(told) == warned
     assert not warned or "start=100, stop=500 would fit" in told[0]
+
+
+@pytest.mark.parametrize("given", [None, "300", [[1.0], [2.0, 3.0]], np.ones(10) * 1j])
+def test_inputs_that_are_no_numbers(given):
+    net = jn.build(jn.Description([jn.Population("E", 3, jn.neurons.LIF())]), key=0, dt=0.1)
+    for run in (
+        lambda x: jn.simulate(net, 1.0, inputs=x),
+        lambda x: jn.scan(net, net.init(0), 10, inputs=x),
+    ):
+        with pytest.raises(ValueError, match=r"the input of 'E' must be an array of numbers"):
+            run({"E": given})
