@@ -228,7 +228,7 @@ def check_input_shapes(net: Network, inputs: Mapping[str, Any], n_steps: int) ->
 
 
 def checked_inputs(what: str, inputs: Any) -> dict[str, Any]:
-    """Inputs by name, or `ValueError` for what has no names, and for what is no array of numbers."""
+    """Inputs by name, or `ValueError` for what has no names or is no array of numbers."""
     if inputs is not None and not isinstance(inputs, Mapping):
         raise ValueError(
             f"{what}: inputs must map names of populations or signals to arrays over the time "
@@ -237,17 +237,18 @@ def checked_inputs(what: str, inputs: Any) -> dict[str, Any]:
     for name, x in (inputs or {}).items():
         if not _is_numeric(x):
             raise ValueError(
-                f"{what}: the input of {name!r} must be an array of numbers [pA], one per time step "
-                f"or one per step and neuron; got {brief(x)}"
+                f"{what}: the input of {name!r} must be an array of numbers [pA], one per time "
+                f"step or one per step and neuron; got {brief(x)}"
             )
     return dict(inputs or {})
 
 
 def _is_numeric(x: Any) -> bool:
     try:
-        return is_traced(x) or np.asarray(x).dtype.kind in "biuf"
+        dtype = x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype
     except ValueError:  # rows of different lengths
         return False
+    return dtype.kind in "biu" or jnp.issubdtype(dtype, jnp.floating)
 
 
 def check_given(net: Network, inputs: Mapping[str, Any], n_steps: int) -> None:
