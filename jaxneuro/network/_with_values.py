@@ -8,6 +8,8 @@ import numpy as np
 
 from .._arrays import as_array
 from .._checks import check_size, is_traced, leave_out
+from .._fields import potentials
+from .._units import check_start
 from ._members import member, replaced
 from ._named import named, variable_holder
 from ._network_state import NetworkState
@@ -31,6 +33,8 @@ def with_values(net: Any, state: NetworkState, name: str, values: dict[str, Any]
                 f"{label}: {variable} must be one number or of shape ({n},); got {np.shape(value)}"
             )
         check_size(f"{label}: {variable}", value)
+        if holder.kind == "population":
+            check_start(f"{label}: {variable}", potentials(holder.model(net)), variable, value)
         if holder.kind in ("receptor", "release"):
             mine = member(holder.model(net), holder.sizes, holder.member)
             leave_out(check_state_value, f"{label}: {variable}", mine, variable, value)
