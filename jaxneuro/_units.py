@@ -37,6 +37,9 @@ _OWN_UNIT = UNITS["mV"].least, 10.0
 # Durations are whole time steps: one of 0.005 ms is a short one, one of 0.002 ms 2 ms in seconds.
 LEAST_ON_GRID = 0.004
 
+# Conductances of single channels are above this [nS], those of a thousandth of one too.
+LEAST_WEIGHT = 1e-6
+
 _INSIST = " If so small a number is meant, declare it with jn.param(..., least=0.0)"
 
 # Potentials nearer to 0 are meant in mV [V].

@@ -135,6 +135,11 @@ def _checked_transitions(transitions: Any) -> list[tuple[Hashable, ...]]:
             "an automaton must have transitions (state, word, next state), at least one; got "
             f"{named[:3] or 'none'}"
         )
+    if any(isinstance(name, float) for x in named for name in x):
+        raise ValueError(
+            "an automaton: transitions are (state, word, next state); got a number in one of them. "
+            "Probabilities are not given: a coin of two sides decides"
+        )
     return named
 
 

@@ -150,6 +150,11 @@ def state_of(label: str, init: Callable[[], Any], n: int, dtype: Any) -> Any:
 
     def made() -> Any:
         state = init()
+        if isinstance(state, dict):
+            raise ValueError(
+                f"{label}: init(n) must return a NamedTuple of arrays, so that its variables have "
+                "names (class State(NamedTuple): v: jax.Array); it returns a dict"
+            )
         if not all(hasattr(x, "dtype") for x in jax.tree.leaves(state)):
             raise ValueError(
                 f"{label}: init(n) must return arrays, such as jnp.zeros(n); it returns "

@@ -3,11 +3,8 @@
 from typing import Any
 
 from .._types import Synapse
-from .._units import check_unit, least_of
+from .._units import LEAST_WEIGHT, check_unit, least_of
 from ._population import sizes
-
-# Conductances of single channels are above this [nS], those of a thousandth of one too.
-_LEAST_WEIGHT = 1e-6
 
 
 def check_receptor(label: str, synapse: Synapse) -> None:
@@ -24,4 +21,4 @@ def check_weight_unit(label: str, unit: str, weight: Any, gain: float = 1.0) -> 
     """Raises `ValueError` for weights that are known and in SI units."""
     values = sizes(weight) if unit and gain else None
     if values is not None:
-        check_unit(f"{label}: weight", gain * values, unit, min(least_of(unit), _LEAST_WEIGHT))
+        check_unit(f"{label}: weight", gain * values, unit, min(least_of(unit), LEAST_WEIGHT))

@@ -11,6 +11,7 @@ import numpy as np
 from .._arrays import as_array
 from .._checks import check_size, is_traced, leave_out
 from .._fields import Model, inner, named_parameters
+from .._units import LEAST_WEIGHT, check_unit, least_of
 from ._connections import read_connections
 from ._extremes import check_extremes
 from ._members import replace_member, replaced
@@ -116,6 +117,9 @@ def _set_entry(net: Any, number: int, index: int, key: str, value: Any, label: s
         raise ValueError(f"{label}: {key} must be one number; got shape {np.shape(value)}")
     check_size(f"{label}: {key}", value)
     mine = pathway.members[index]
+    if key == "weight":
+        unit = net.groups[pathway.target].receptors[mine.receptor].weight_unit
+        check_unit(f"{label}: weight", value, unit, min(least_of(unit), LEAST_WEIGHT))
     if not any(map(is_traced, (value, pathway.weight, pathway.gain))):
         others = functools.partial(_others_of_projection, net, number, index, key)
         check_set_sign(label, net.groups[pathway.target], mine.receptor, (key, value), others)

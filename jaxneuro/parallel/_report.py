@@ -122,6 +122,8 @@ def best_of(
 
     **Raises** `ValueError` for no partition, and what `report` refuses.
     """
+    if isinstance(partitions, Partition):
+        raise ValueError(f"best_of needs a list of partitions; got one, {partitions!r}")
     if not partitions:
         raise ValueError("best_of needs at least one partition; got none")
     reports = [report(net, p, devices, rate) for p in partitions]

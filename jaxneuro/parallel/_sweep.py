@@ -92,6 +92,13 @@ def sweep(
     folder = None if save is None else check_folder(save)
     program = SweepProgram(fn, points.one(0), mesh, points.one(points.count - 1))
     program.check(points)
+    unused = [name for name in program.unused if len(points.axes[name]) > 1]
+    if unused:
+        _log.warning(
+            "sweep: no result depends on %s. Is the network that net.set returned the one that "
+            "runs, and is what it changes in what the function returns?",
+            " and ".join(unused),
+        )
     store = None
     if folder is not None:
         identity = {"grid": points.digest(), **program.fingerprint()}

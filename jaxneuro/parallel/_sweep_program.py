@@ -91,6 +91,15 @@ class SweepProgram:
         self._checks.make(self._traced, self._consts, points)
 
     @property
+    def unused(self) -> tuple[str, ...]:
+        """The parameters on which no result depends."""
+        needed = {id(x) for x in self._jaxpr.outvars}
+        for equation in reversed(self._jaxpr.eqns):
+            if equation.effects or any(id(x) in needed for x in equation.outvars):
+                needed.update(map(id, equation.invars))
+        return tuple(name for name, x in zip(self.names, self._jaxpr.invars) if id(x) not in needed)
+
+    @property
     def devices(self) -> int:
         """How many devices share a chunk: its size is a multiple of this."""
         return 1 if self.mesh is None else self.mesh.size

@@ -12,6 +12,7 @@ from jax import lax
 from .._arrays import as_array
 from .._checks import check_count, check_kind, is_traced, names_checked, unknown
 from .._text import brief, shown
+from .._units import check_unit
 from ..construction import check_neuron
 from ..network import (
     Network,
@@ -255,6 +256,8 @@ def check_given(net: Network, inputs: Mapping[str, Any], n_steps: int) -> None:
     """Raises `ValueError` for inputs of a run whose names, shapes or values cannot be meant."""
     check_input_shapes(net, inputs, n_steps)
     _check_finite(inputs)
+    for name in net.populations.keys() & inputs.keys():
+        check_unit(f"the input of {name!r}", inputs[name], "pA")
     _check_over_time(net, inputs, n_steps)
 
 

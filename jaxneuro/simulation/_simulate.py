@@ -105,12 +105,11 @@ def simulate(
         raise ValueError(
             "simulate: key= starts a new run and state= continues an earlier one; give one of them"
         )
-    state = None if state is None else state_of(net, state)
+    state = None if state is None else _one_state(net, state)
     n_steps = _steps(duration, net.dt, 0 if state is None else int(state.step))
     check_given(net, given, n_steps)
     if state is None:
-        _warn_of_windows(net, n_steps * net.dt)
-        state = net.init(0 if key is None else key)
+        state = _first_state(net, key, n_steps)
     record = Record() if record is None else record
     check_kind("simulate: record", record, Record)
     record = record.named(net, state)
@@ -133,14 +132,27 @@ def _steps(duration: Any, dt: float, first: int) -> int:
     return int(steps_on_grid("simulate: the duration", ms, dt))
 
 
-def _warn_of_windows(net: Network, end: float) -> None:
-    """Warns of stimulations whose windows look like seconds."""
+def _one_state(net: Network, given: Any) -> NetworkState:
+    """The state that a run goes on from, and `ValueError` for a batch of states."""
+    state = state_of(net, given)
+    if np.ndim(state.step):
+        raise ValueError(
+            "simulate runs one network; got a batch of states. Run a batch by jax.vmap over "
+            "jn.scan(net, state, n_steps), or by jn.sweep"
+        )
+    return state
+
+
+def _first_state(net: Network, key: Any, n_steps: int) -> NetworkState:
+    """The state at t = 0; warns of stimulations whose windows look like seconds."""
+    end = n_steps * net.dt
     for stimulus in (s for group in net.groups for s in group.stimuli):
         start, stop = stimulus.window.start, stimulus.window.stop
         if stop is not None and stop > start:
             names = ", ".join(stimulus.names)
             what = f"stimulation {names!r} is on; the run is from 0 to {end:.10g} ms"
             warn_of_seconds(start * net.dt, stop * net.dt, 0.0, end, what)
+    return net.init(0 if key is None else key)
 
 
 def _check_room(record: Record, samples: int, sample_bytes: int) -> None:

@@ -82,6 +82,18 @@ def as_times(times: Any) -> Any:
         raise ValueError(f"times must be numbers [ms]; got {times!r}") from None
 
 
+def refuse_events(times: Any) -> None:
+    """Raises `ValueError` for what `Result.events` returns: an array of times, one of neurons."""
+    pair = isinstance(times, tuple) and len(times) == 2
+    if not pair or not all(isinstance(x, np.ndarray) for x in times):
+        return
+    if times[0].shape == times[1].shape and times[1].dtype.kind in "iu":
+        raise ValueError(
+            "SpikeTimes: got a pair of times and neurons; unpack what result.events(name) "
+            "returns: SpikeTimes(*result.events(name))"
+        )
+
+
 def times_on_grid(label: str, signal: Any, n: int, dt: float, names: Sequence[str]) -> Any:
     """The signal with its times [ms] as whole steps, or `ValueError`; no change if they are."""
     check_shapes(label, signal, n)

@@ -9,11 +9,12 @@ from .._checks import check_bounds, concrete
 from .._fields import table
 from .._types import SpikeStimulus
 from ._scheduled_spikes import schedule
-from ._signal import as_times, whole_steps
+from ._signal import as_times, refuse_events, whole_steps
 
 
 def _as_spike_times(times: Any) -> Any:
     """Times (m,), or (n, longest) for one list per neuron, with nan after the end of a list."""
+    refuse_events(times)
     lists = list(times) if isinstance(times, list | tuple) else []
     if not lists or not all(isinstance(t, list | tuple) or np.ndim(t) == 1 for t in lists):
         return as_times(times)

@@ -181,6 +181,7 @@ def test_a_bad_word():
         ({"transitions": ()}, "at least one; got none"),
         ({"transitions": [("q", "a")]}, r"\(state, word, next state\)"),
         ({"transitions": [("q", w, "q") for w in "abc"]}, "two sides"),
+        ({"transitions": [("q", "a", 0.5)]}, "Probabilities are not given"),
         ({"start": "stop"}, "no state"),
         ({"n": 100}, "12 transitions of k = 30"),
     ],

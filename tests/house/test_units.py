@@ -27,6 +27,10 @@ def projection(weight, synapse, **more):
     return jn.Projection("E", "E", ALL, **{"delay": 1.0, **more}, weight=weight, synapse=synapse)
 
 
+def net_of(*projections):
+    return jn.Description([E], list(projections))
+
+
 def spikes(weight, synapse):
     return jn.Stimulation("E", ST.Poisson(10.0), weight=weight, synapse=synapse)
 
@@ -88,6 +92,14 @@ REFUSED = {
     "a port": (lambda: spikes(1e-9, S.Alpha()), r"stimulation .*weight must be in pA.*\(A -> pA"),
     "law": (lambda: projection(jn.Normal(5e-11, 5e-12), S.Alpha()), r"weight .*in pA.*\(A -> pA\)"),
     "table": (lambda: projection(np.full((4, 4), 5e-11), S.Exponential()), r"in pA.* 50 \(A"),
+    "a weight that is set": (
+        lambda: jn.build(net_of(projection(9.0, S.Alpha())), 1, 0.1).set("E->E", weight=9e-12),
+        r"weight must be in pA.* 9 \(A -> pA\)",
+    ),
+    "an input": (
+        lambda: jn.simulate(jn.build(net_of(), 1, 0.1), 1.0, inputs={"E": np.full(10, 3e-10)}),
+        r"the input of 'E' must be in pA.* 300 \(A",
+    ),
     "gain": (lambda: projection(1e-12, S.GABA_A(), gain=2.0), r"weight .*in nS.* \(S -> nS\)"),
     "junctions": (lambda: jn.Coupling("E", "E", ALL, weight=1e-9), r"'E~E': weight .* 1 \(S"),
     # theory

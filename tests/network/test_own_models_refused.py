@@ -229,3 +229,12 @@ def test_a_parameter_without_an_annotation():
         type("Own", (Neuron,), {"tau": jn.param(20.0)})
     with pytest.raises(ValueError, match=r"Own: kind needs an annotation: `kind: str = jn.static"):
         type("Own", (Neuron,), {"kind": jn.static("a")})
+
+
+def test_a_state_without_names_of_variables():
+    class Named(Neuron):
+        def init(self, n):
+            return {"v": jnp.zeros(n)}
+
+    with pytest.raises(ValueError, match=r"Named: init\(n\) must return a NamedTuple of arrays"):
+        build(neuron=Named)

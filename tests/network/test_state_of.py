@@ -108,6 +108,14 @@ def test_whole_numbers_under_a_trace():
         ),
         (lambda net: net.with_values({"v": -60.0}), "with_values needs name; give name="),
         (lambda net: net.population(), "population needs name"),
+        (
+            lambda net: jn.simulate(net, 0.3, state=jax.vmap(net.init)(np.arange(2))),
+            "simulate runs one network; got a batch of states",
+        ),
+        (
+            lambda net: jn.parallel.best_of(net, jn.parallel.Contiguous(), 2),
+            "best_of needs a list of partitions; got one",
+        ),
         (lambda net: jn.parallel.best_of([], net, 2), r"best_of: net must be a Network; got \[\]"),
         (lambda net: jn.parallel.report("x", net, 2), "report: net must be a Network; got 'x'"),
         (lambda net: jn.parallel.shard(3, net), "shard: net must be a Network; got 3"),

@@ -175,3 +175,17 @@ def test_large_seeds():
     words = jn.sweep(lambda seed: numerics.seed_of(seed), {"seed": seeds}, progress=False)
     assert words.values.tolist() == seeds
     assert words.axes["seed"].tolist() == seeds
+
+
+def test_a_parameter_on_which_nothing_depends(net, caplog):
+    def other(gain, seed):
+        net.set("noise", weight=gain)  # and not the network that runs
+        return jn.scan(net, net.init(seed), 5)[0].step
+
+    grid = {"gain": [0.5, 1.0], "seed": [1, 2]}
+    jn.sweep(other, grid, progress=False)
+    assert "sweep: no result depends on gain. Is the network" in caplog.text
+    caplog.clear()
+    jn.sweep(lambda gain, seed: (gain, seed), grid, progress=False)
+    jn.sweep(lambda gain: 1.0, {"gain": [1.0]}, progress=False)
+    assert not caplog.text

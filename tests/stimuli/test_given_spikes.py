@@ -179,6 +179,10 @@ REFUSED = {
         "one neuron per time, .*; got 1 neurons",
     ),
     "half neurons": (lambda: SpikeTimes([1.0], [0.5]), "neurons must be whole numbers"),
+    "events of a result": (
+        lambda: SpikeTimes((np.array([1.0, 2.0]), np.array([0, 1]))),
+        r"unpack what .*SpikeTimes\(\*result.events",
+    ),
     "no activity": (lambda: PulsePackets([1.0], 0, 1.0), "activity must be .* at least 1"),
     "sd below 0": (lambda: PulsePackets([1.0], 1, -1.0), "sd must be .* at least 0.0 ms"),
     "packet before 0": (lambda: PulsePackets([-1.0], 1, 1.0), "times must be .*at least 0.0 ms"),

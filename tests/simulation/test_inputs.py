@@ -1,0 +1,33 @@
+"""What a run is driven with: inputs that are no numbers, stimulations in seconds."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import jaxneuro as jn
+
+
+@pytest.mark.parametrize(("start", "stop", "warned"), [(0.1, 0.5, True), (10.0, 50.0, False)])
+def test_a_stimulation_in_seconds_is_told(start, stop, warned):
+    drive = jn.Stimulation("E", jn.stimuli.Current(300.0), start=start, stop=stop)
+    description = jn.Description([jn.Population("E", 3, jn.neurons.LIF())], [], [drive])
+    net = jn.build(description, key=0, dt=0.1)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        first = jn.simulate(net, 600.0, progress=False)
+        jn.simulate(net, 600.0, state=first, progress=False)  # goes on, and is not told again
+    told = [str(w.message) for w in seen if "look like seconds" in str(w.message)]
+    assert len(told) == warned
+    assert not warned or "start=100, stop=500 would fit" in told[0]
+
+
+@pytest.mark.parametrize("given", [None, "300", [[1.0], [2.0, 3.0]], np.ones(10) * 1j])
+def test_inputs_that_are_no_numbers(given):
+    net = jn.build(jn.Description([jn.Population("E", 3, jn.neurons.LIF())]), key=0, dt=0.1)
+    for run in (
+        lambda x: jn.simulate(net, 1.0, inputs=x),
+        lambda x: jn.scan(net, net.init(0), 10, inputs=x),
+    ):
+        with pytest.raises(ValueError, match=r"the input of 'E' must be an array of numbers"):
+            run({"E": given})
