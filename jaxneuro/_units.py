@@ -38,7 +38,7 @@ _OWN_UNIT = UNITS["mV"].least, 10.0
 LEAST_ON_GRID = 0.004
 
 # Conductances of single channels are above this [nS], those of a thousandth of one too.
-LEAST_WEIGHT = 1e-6
+_LEAST_WEIGHT = 1e-6
 
 _INSIST = " If so small a number is meant, declare it with jn.param(..., least=0.0)"
 
@@ -66,6 +66,11 @@ def check_unit(
     least = least_of(unit) if least is None else least
     if x is not None and 0.0 < abs(x) < least:
         raise ValueError(f"{name} must be in {unit}; got {_got(value, x)}{hint(x, unit)}{more}")
+
+
+def check_weight(label: str, value: Any, unit: str) -> None:
+    """Raises `ValueError` for weights in SI units; `unit` is that of the synapse, "" for any."""
+    check_unit(f"{label}: weight", value, unit, min(least_of(unit), _LEAST_WEIGHT))
 
 
 def hint(x: float, unit: str) -> str:

@@ -12,7 +12,7 @@ from .._text import brief
 from ..kernels import Counts, Hashed, Lists, gap_lists, gap_width, potentiations
 from ._brain import Brain
 from ._connectome import edges_of
-from ._given import check_brain, check_of
+from ._given import check_of
 from ._run import shared_neurons
 from ._state import BrainState
 
@@ -64,7 +64,6 @@ def statistics(brain: Brain, state: BrainState, fibre: str) -> FibreStatistics:
 
     **Raises** `ValueError` for an unknown fibre, and a state of another brain.
     """
-    check_brain("statistics", brain)
     check_of("statistics", brain, state)
     return _statistics(brain, state, fibre)
 
@@ -92,7 +91,6 @@ def density(brain: Brain, state: BrainState, area: str) -> jax.Array:
 
     A neuron and itself are a pair.
     """
-    check_brain("density", brain)
     return statistics(brain, state, f"{area}->{area}").density
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from .._checks import is_traced, names_checked
 from ._areas import shortages
 from ._brain import Brain
-from ._given import check_brain, check_of
+from ._given import check_of
 from ._measures import statistics
 from ._state import BrainState
 
@@ -27,7 +27,6 @@ def report(brain: Brain, state: BrainState) -> str:
     **Raises** `ValueError` inside `jit` and `vmap`, for a batch of states, and for a state of
     another brain.
     """
-    check_brain("report", brain)
     check_of("report", brain, state)
     if any(is_traced(x) for x in jax.tree.leaves(state)) or np.ndim(state.round):
         raise ValueError("report: the state must be that of one brain, outside of jit and vmap")

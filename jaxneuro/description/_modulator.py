@@ -37,9 +37,9 @@ class Modulator(Named):
     None for none; `per_spike`; `baseline`; `start` level at t = 0 (default: `baseline`); `lowest`,
     `highest` bounds of f.
 
-    **Raises** `ValueError` for a `tau` that is not above 0, neither source nor signal nor a start
-    of its own, an amount that is no number, a negative `lowest`, or bounds that do not hold 1; from
-    `Description`, for a signal with the name of a population or of another modulator (none feeds
+    **Raises** `ValueError` for a `tau` that is not above 0 or in seconds, neither source nor
+    signal nor a start of its own, an amount that is no number, a negative `lowest`, or bounds that
+    do not hold 1; from `Description`, for a signal with the name of a population or of another modulator (none feeds
     another one); from `build`, for an unknown name or parameter, a duration that must be a whole
     number of steps, a parameter of a rule of plasticity, and where a value times a factor within
     the bounds (up to a million, if there is no highest) could not be set: a time constant of 0, a

@@ -3,7 +3,7 @@
 from typing import Any
 
 from .._types import Synapse
-from .._units import LEAST_WEIGHT, check_unit, least_of
+from .._units import check_weight
 from ._population import sizes
 
 
@@ -21,4 +21,4 @@ def check_weight_unit(label: str, unit: str, weight: Any, gain: float = 1.0) -> 
     """Raises `ValueError` for weights that are known and in SI units."""
     values = sizes(weight) if unit and gain else None
     if values is not None:
-        check_unit(f"{label}: weight", gain * values, unit, min(least_of(unit), LEAST_WEIGHT))
+        check_weight(label, gain * values, unit)

@@ -11,7 +11,7 @@ import numpy as np
 from .._arrays import as_array
 from .._checks import check_size, is_traced, leave_out
 from .._fields import Model, inner, named_parameters
-from .._units import LEAST_WEIGHT, check_unit, least_of
+from .._units import check_weight
 from ._connections import read_connections
 from ._extremes import check_extremes
 from ._members import replace_member, replaced
@@ -101,6 +101,7 @@ def _set_weight(net: Any, number: int, layer: int, index: int, value: Any, label
             f"{label}: weight must be one number or of shape ({size},); got {np.shape(value)}"
         )
     check_size(f"{label}: weight", value)
+    check_weight(label, value, net.groups[number].receptors[stimulus.receptor].weight_unit)
     if not is_traced(value):
         new = "weight", value
         check_set_sign(label, net.groups[number], stimulus.receptor, new, lambda _: 1.0)
@@ -111,15 +112,14 @@ def _set_weight(net: Any, number: int, layer: int, index: int, value: Any, label
 def _set_entry(net: Any, number: int, index: int, key: str, value: Any, label: str) -> Any:
     """One entry of a pathway's vector over projections."""
     pathway = net.pathways[number]
-    if key == "weight" and (pathway.members[index].individual or np.shape(value) != ()):
+    mine = pathway.members[index]
+    if key == "weight":
+        check_weight(label, value, net.groups[pathway.target].receptors[mine.receptor].weight_unit)
+    if key == "weight" and (mine.individual or np.shape(value) != ()):
         return set_weights(net, number, index, value, label)
     if np.shape(value) != ():
         raise ValueError(f"{label}: {key} must be one number; got shape {np.shape(value)}")
     check_size(f"{label}: {key}", value)
-    mine = pathway.members[index]
-    if key == "weight":
-        unit = net.groups[pathway.target].receptors[mine.receptor].weight_unit
-        check_unit(f"{label}: weight", value, unit, min(least_of(unit), LEAST_WEIGHT))
     if not any(map(is_traced, (value, pathway.weight, pathway.gain))):
         others = functools.partial(_others_of_projection, net, number, index, key)
         check_set_sign(label, net.groups[pathway.target], mine.receptor, (key, value), others)
@@ -172,6 +172,13 @@ def _check_rule(net: Any, holder: Holder, label: str) -> None:
     check_rule_sign(label, sign, pathway.plastic.rule, pathway.gain)
 
 
+def _unit_of(net: Any, layer: Any) -> str:
+    """The unit of the weights of a coupling: nS of a gap junction, else that of its receptor."""
+    if layer.span.receptor is None:
+        return "nS"
+    return net.groups[layer.sides[0].target].receptors[layer.span.receptor].weight_unit
+
+
 def _set_coupling(net: Any, number: int, key: str, value: Any, label: str) -> Any:
     """The gain of a coupling, or its weight where it is one number."""
     layer = net.couplings[number]
@@ -183,6 +190,8 @@ def _set_coupling(net: Any, number: int, key: str, value: Any, label: str) -> An
     if np.shape(value) != ():
         raise ValueError(f"{label}: {key} must be one number; got shape {np.shape(value)}")
     check_size(f"{label}: {key}", value)
+    if key == "weight":
+        check_weight(label, value, _unit_of(net, layer))
     if not any(map(is_traced, (value, layer.weight, layer.gain))):
         others = functools.partial(_others_of_coupling, layer, key)
         target = net.groups[layer.sides[0].target]

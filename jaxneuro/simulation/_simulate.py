@@ -76,8 +76,8 @@ def simulate(
 
     **Raises** `ValueError` for a duration that is negative or off the grid, for more than
     2^31 - 1 steps since the network's start, for both a key and a state, for the state of another
-    network (`net.set` makes no other), for what `scan` refuses, and inside `jit`, `vmap` and `grad`
-    (use `scan` there); `NonFiniteError` (a `ValueError` with the result so far) after a chunk in
+    network (`net.set` makes no other) or a batch of states, for what `scan` refuses, and inside
+    `jit`, `vmap` and `grad` (use `scan` there); `NonFiniteError` (a `ValueError` with the result so far) after a chunk in
     which a state turned NaN or infinite; `LostProcessError` (with the result so far) where a
     network lies on several processes and one is gone.
     """

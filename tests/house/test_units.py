@@ -96,6 +96,24 @@ REFUSED = {
         lambda: jn.build(net_of(projection(9.0, S.Alpha())), 1, 0.1).set("E->E", weight=9e-12),
         r"weight must be in pA.* 9 \(A -> pA\)",
     ),
+    "weights that are set": (
+        lambda: jn.build(net_of(projection(np.full((4, 4), 9.0), S.Alpha())), 1, 0.1).set(
+            "E->E", weight=np.full(16, 9e-12)
+        ),
+        r"weight must be in pA.* 9 \(A -> pA\)",
+    ),
+    "a stimulation that is set": (
+        lambda: jn.build(jn.Description([E], [], [spikes(5.0, S.Alpha())]), 1, 0.1).set(
+            "Poisson->E", weight=9e-12
+        ),
+        r"weight must be in pA.* 9 \(A -> pA\)",
+    ),
+    "junctions that are set": (
+        lambda: jn.build(
+            jn.Description([E], couplings=[jn.Coupling("E", "E", ALL, weight=0.1)]), 1, 0.1
+        ).set("E~E", weight=1e-9),
+        r"weight must be in nS.* 1 \(S -> nS\)",
+    ),
     "an input": (
         lambda: jn.simulate(jn.build(net_of(), 1, 0.1), 1.0, inputs={"E": np.full(10, 3e-10)}),
         r"the input of 'E' must be in pA.* 300 \(A",

@@ -133,3 +133,14 @@ def assert_same(one, many):
         a, b = getattr(one, field), getattr(many, field)
         assert jax.tree.structure(a) == jax.tree.structure(b)
         jax.tree.map(np.testing.assert_array_equal, a, b)
+
+
+def driven():
+    """30 neurons that a current drives, and that excite each other after five steps."""
+    synapse = jn.synapses.ExponentialConductance(5.0)
+    d = jn.Description(
+        [jn.Population("E", 30, LIF, initial={"v": jn.Uniform(-60.0, -50.0)})],
+        [jn.Projection("E", "E", RULE, weight=5.0, delay=0.5, synapse=synapse)],
+        [jn.Stimulation("E", jn.stimuli.Current(300.0))],
+    )
+    return jn.build(d, key=1, dt=0.1)

@@ -15,7 +15,7 @@ import jaxneuro as jn
 from jaxneuro import parallel
 from jaxneuro.kernels import Line, _exchange, exchange, line_of
 
-from .networks import LIF, RULE, mesh
+from .networks import driven, mesh
 
 DEVICES = np.array(jax.devices())
 
@@ -98,13 +98,7 @@ def test_derivatives_batches_and_other_platforms():
 
 def test_a_network_exchanges_by_xla_where_it_must(monkeypatch):
     monkeypatch.setattr(_exchange, "exchange_available", lambda: False)
-    synapse = jn.synapses.ExponentialConductance(5.0)
-    d = jn.Description(
-        [jn.Population("E", 30, LIF, initial={"v": jn.Uniform(-60.0, -50.0)})],
-        [jn.Projection("E", "E", RULE, weight=5.0, delay=0.5, synapse=synapse)],
-        [jn.Stimulation("E", jn.stimuli.Current(300.0))],
-    )
-    net = jn.build(d, key=1, dt=0.1)
+    net = driven()
     laid = parallel.shard(net, mesh(2))
     run = jax.jit(lambda net: jn.scan(net, net.init(3), 200)[1])
     text = run.lower(laid).as_text()

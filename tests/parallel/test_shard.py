@@ -16,7 +16,7 @@ from jaxneuro.network import _spike_lists, seats
 from jaxneuro.numerics import Stream
 from jaxneuro.simulation import _plan
 
-from .networks import LIF, RULE, STEPS, alone, assert_same, delayed, every_step, mesh
+from .networks import STEPS, alone, assert_same, delayed, driven, every_step, mesh
 
 TWO_AXES = Mesh(np.array(jax.devices()[:4]).reshape(2, 2), ("hosts", "devices"))
 
@@ -205,13 +205,7 @@ def test_lists_of_spikes_instead_of_bits(monkeypatch):
 
 def test_a_batch_of_networks_over_a_mesh():
     """Each of a batch has the bits that it has on one device."""
-    synapse = jn.synapses.ExponentialConductance(5.0)
-    d = jn.Description(
-        [jn.Population("E", 30, LIF, initial={"v": jn.Uniform(-60.0, -50.0)})],
-        [jn.Projection("E", "E", RULE, weight=5.0, delay=0.5, synapse=synapse)],
-        [jn.Stimulation("E", jn.stimuli.Current(300.0))],
-    )
-    net = jn.build(d, key=1, dt=0.1)
+    net = driven()
 
     def run(gain, net):
         changed = net.set("E->E", gain=gain)
