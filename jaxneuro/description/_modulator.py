@@ -37,15 +37,15 @@ class Modulator(Named):
     None for none; `per_spike`; `baseline`; `start` level at t = 0 (default: `baseline`); `lowest`,
     `highest` bounds of f.
 
-    **Raises** `ValueError` for a `tau` that is not above 0 or in seconds, neither source nor
-    signal nor a start of its own, an amount that is no number, a negative `lowest`, or bounds that
-    do not hold 1; from `Description`, for a signal with the name of a population or of another modulator (none feeds
-    another one); from `build`, for an unknown name or parameter, a duration that must be a whole
-    number of steps, a parameter of a rule of plasticity, and where a value times a factor within
-    the bounds (up to a million, if there is no highest) could not be set: a time constant of 0, a
-    probability above 1, gap junctions that are not stable. Everything that modulators may move at
-    once in one model, or at the gap junctions of a population, is tried together, in at most 64
-    combinations; `set` tries again.
+    **Raises** `ValueError` for a `tau` that is not above 0 or in seconds, neither source nor signal
+    nor a start of its own, an amount that is no number, a negative `lowest`, or bounds that do not
+    hold 1; from `Description`, for a signal with the name of a population or of another modulator
+    (none feeds another one); from `build`, for an unknown name or parameter, a duration that must
+    be a whole number of steps, a parameter of a rule of plasticity, and where a value times a
+    factor within the bounds (up to a million, if there is no highest) could not be set: a time
+    constant of 0, a probability above 1, gap junctions that are not stable. Everything that
+    modulators may move at once in one model, or at the gap junctions of a population, is tried
+    together, in at most 64 combinations; `set` tries again.
 
     **Source** Potjans, Morrison, Diesmann (2010), doi:10.3389/fncom.2010.00141, on volume
     transmission from a population of dopamine neurons; Seamans, Yang (2004),

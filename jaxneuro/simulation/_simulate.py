@@ -74,12 +74,12 @@ def simulate(
     Ctrl-C ends the run early and raises `jn.Interrupted`, a `KeyboardInterrupt` with the result so
     far.
 
-    **Raises** `ValueError` for a duration that is negative or off the grid, for more than
-    2^31 - 1 steps since the network's start, for both a key and a state, for the state of another
-    network (`net.set` makes no other) or a batch of states, for what `scan` refuses, and inside
-    `jit`, `vmap` and `grad` (use `scan` there); `NonFiniteError` (a `ValueError` with the result so far) after a chunk in
-    which a state turned NaN or infinite; `LostProcessError` (with the result so far) where a
-    network lies on several processes and one is gone.
+    **Raises** `ValueError` for a duration that is negative or off the grid, for more than 2^31 - 1
+    steps since the network's start, for both a key and a state, for the state of another network
+    (`net.set` makes no other) or a batch of states, for what `scan` refuses, and inside `jit`,
+    `vmap` and `grad` (use `scan` there); `NonFiniteError` (a `ValueError` with the result so far)
+    after a chunk in which a state turned NaN or infinite; `LostProcessError` (with the result so
+    far) where a network lies on several processes and one is gone.
     """
     given = checked_inputs("simulate", inputs)
     if any(map(is_traced, jax.tree.leaves((model, duration, given, state, state0)))):
