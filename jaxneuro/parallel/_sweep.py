@@ -158,8 +158,9 @@ class _Run:
                 elif len(left):
                     with OneThreadEach() if workers > 1 else contextlib.nullcontext():
                         self._run_here(sizes, workers, progress)
-            except KeyboardInterrupt as interrupt:
-                interrupt.args = (self._kept(),)
+            except (KeyboardInterrupt, SystemExit) as interrupt:
+                if isinstance(interrupt, KeyboardInterrupt):  # of the other they are the exit code
+                    interrupt.args = (self._kept(),)
                 _log.warning("%s", self._kept())
                 raise
         self._warn_of_nan()

@@ -46,8 +46,9 @@ def run_chunks(
 ) -> None:
     """`collect(chunk, compute(chunk))` for each chunk: computed in `workers` threads.
 
-    What is computed is collected in the calling thread. After an error, or Ctrl-C, no further chunk
-    starts; what has started is collected, `cancel` asks it to stop, and the error is raised.
+    What is computed is collected in the calling thread. After an error, Ctrl-C or a signal, no
+    further chunk starts; what has started is collected, `cancel` asks it to stop, and the error is
+    raised.
     """
     results: queue.SimpleQueue = queue.SimpleQueue()
     stop, turn, wide = threading.Event(), threading.Lock(), bool(jax.config.read("jax_enable_x64"))
@@ -81,8 +82,12 @@ def _collect(
     stop: threading.Event,
     cancel: Callable[[], None],
 ) -> BaseException | None:
-    """Collects until no thread of the team works; returns the first error."""
-    running, first = len(team), None
+    """Collects until no thread of the team works; returns the first error.
+
+    What stops this thread from outside is Ctrl-C, or what a handler of a signal raises, such as
+    `SystemExit` of a cluster's SIGTERM.
+    """
+    running, first, stopped = len(team), None, False
     while running:
         # An interrupt may lose what was just got: after one, only the threads tell who works.
         alive = any(thread.is_alive() for thread in team)
@@ -97,10 +102,10 @@ def _collect(
                 cancel()
         except queue.Empty:
             running = running if alive else 0
-        except KeyboardInterrupt as error:
-            if isinstance(first, KeyboardInterrupt):  # the second time: wait no longer
+        except BaseException as error:
+            if stopped:  # the second time: wait no longer
                 raise
-            first = error
+            first, stopped = error, True
             stop.set()
             cancel()
     return first

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import jax
@@ -108,6 +109,32 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path):
     result = jn.sweep(fn, GRID, save=tmp_path)
     assert result.found == kept
     np.testing.assert_array_equal(result.values, EXPECTED)
+
+
+class Stop(Exception):
+    """What a handler of a signal raises."""
+
+
+def test_a_signal_ends_a_sweep_when_its_threads_have_ended(tmp_path, monkeypatch):
+    def run(self, size, batch):
+        time.sleep(0.05)
+        return [np.asarray(fn(batch["a"], batch["b"]), np.float32)]
+
+    def stop(*_):
+        raise Stop
+
+    jn.sweep(fn, GRID)  # compiled before the clock runs
+    monkeypatch.setattr(SweepProgram, "run", run)
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with pytest.raises(Stop):
+            jn.sweep(fn, GRID, save=tmp_path, chunk=1)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    assert not [thread for thread in threading.enumerate() if thread.name == "sweep"]
+    assert 0 < len(chunks_in(tmp_path)) < 40
 
 
 def test_a_broken_chunk_is_named_and_runs_again(tmp_path, ran, caplog):
