@@ -162,8 +162,13 @@ def check_name(what: str, name: Any) -> None:
         )
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> ValueError:
-    """The error for a name that does not exist: suggests the nearest, lists the known."""
+def unknown(
+    kind: str, name: str, known: Iterable[str], elsewhere: Callable[[str], str] = lambda _: ""
+) -> ValueError:
+    """The error for a name that does not exist: suggests the nearest, lists the known.
+
+    `elsewhere` says where else there is one of that very name.
+    """
     names = list(known)
     listed = ", ".join(repr(n) for n in names[:20]) + (", ..." if len(names) > 20 else "")
     known_ones = f"The known ones: {listed or 'none'}"
@@ -171,7 +176,8 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> ValueError:
         got = name_given(name)
         return ValueError(f"the name of {an(kind)} must be a text; got {got}. {known_ones}")
     near = " or ".join(map(repr, _nearest(name, names)))
-    hint = f"; did you mean {near}?" if near else "."
+    other = elsewhere(name) if "_" in name or not near else ""  # the word "tau" is tau_m here
+    hint = f"{other}." if other or not near else f"; did you mean {near}?"
     return ValueError(f"there is no {kind} named {name!r}{hint} {known_ones}")
 
 
@@ -224,6 +230,18 @@ def _nearest(name: str, names: list[str]) -> list[str]:
     return ends[:3] if len(given) > 1 else []
 
 
+# What to give for a parameter that is missing.
+_EXAMPLES = {
+    "model": "jn.neurons.LIF()",
+    "rule": "jn.connectivity.FixedProbability(0.1)",
+    "synapse": "jn.synapses.Exponential(5.0)",
+    "stimulus": "jn.stimuli.Poisson(8000.0)",
+    "delay": "1.5",
+    "dt": "0.1",
+    "key": "0",
+}
+
+
 class Takes(NamedTuple):
     """What makes a value of a class: all names, those without a name needed, and the needed ones.
 
@@ -268,7 +286,7 @@ def check_arguments(
     listed = [*takes.positional, *sorted(takes.names - set(takes.positional))]
     for name in named:
         if name not in takes.names and not takes.free:
-            error = unknown(f"parameter of {what}", name, listed)
+            error = unknown(f"parameter of {what}", name, listed, _owners)
             raise ValueError(f"{what}: {absent[name]}; {error}") if name in absent else error
     if len(args) > len(takes.positional) and not takes.many:
         hint = "".join(f"; {text} ({name})" for name, text in absent.items())
@@ -283,10 +301,18 @@ def check_arguments(
     first = takes.positional[: len(args)]
     missing = [name for name in takes.required if name not in first and name not in named]
     if missing:
-        raise ValueError(f"{what} needs {' and '.join(missing)}; give {missing[0]}=...")
+        give = ", ".join(f"{name}={_EXAMPLES.get(name, '...')}" for name in missing)
+        raise ValueError(f"{what} needs {' and '.join(missing)}; give {give}")
     twice = [name for name in first if name in named]
     if twice:
         raise ValueError(f"{what}: {twice[0]} is given twice, by its place and by its name")
+
+
+def _owners(parameter: str) -> str:
+    from ._elsewhere import having  # loaded when something is missing
+
+    found = having(parameter, __package__)
+    return f"; {found} {'have' if ' ' in found else 'has'} one" if found else ""
 
 
 F = TypeVar("F", bound=Callable)

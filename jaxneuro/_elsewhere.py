@@ -1,8 +1,10 @@
 """What to say to a name that `jaxneuro`, a module or a value of it does not have: where it is."""
 
+import contextlib
 import dataclasses
 import difflib
 import importlib
+import inspect
 import sys
 from collections.abc import Iterable, Mapping
 from types import ModuleType
@@ -68,6 +70,9 @@ _OF_VALUES = {
     },
 }
 _FEW = 3
+# What a user writes: the parts of a description, and the modules whose models they hold.
+_PARTS = "Population", "Projection", "Stimulation", "Coupling", "Modulator", "Record"
+_OF_MODELS = "neurons", "synapses", "stimuli", "connectivity", "release", "plasticity"
 
 
 def nothing_in(module: ModuleType, name: str) -> str:
@@ -123,6 +128,25 @@ def nothing_named(name: str, package: str, later: Mapping[str, str]) -> str:
     if found:
         return f"{start}; did you mean {' or '.join(found)}?"
     return f"{start}; dir(jn) lists what there is"
+
+
+def having(parameter: str, package: str) -> str:
+    """What of a description has a parameter: its parts by name, or the modules of models."""
+    top = sys.modules[package]
+    found = [f"jn.{name}" for name in _PARTS if parameter in _parameters(getattr(top, name))]
+    for module in () if found else _OF_MODELS:
+        here = vars(getattr(top, module)).items()
+        models = {k: x for k, x in here if isinstance(x, type) and not issubclass(x, tuple)}
+        names = [k for k, x in models.items() if k[0] != "_" and parameter in _parameters(x)]
+        several = f"models of jn.{module}"
+        found += [several] if len(names) > _FEW else [f"jn.{module}.{name}" for name in names]
+    return " and ".join(found)
+
+
+def _parameters(kind: type) -> Iterable[str]:
+    with contextlib.suppress(ValueError, TypeError):  # of what is written in C
+        return inspect.signature(kind).parameters
+    return ()
 
 
 def _is_own(x: Any, package: str) -> bool:

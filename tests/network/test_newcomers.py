@@ -51,6 +51,16 @@ REFUSED = {
     # names
     "tau": (lambda: jn.neurons.LIF(tau=10.0), "named 'tau'; did you mean 'tau_m'"),
     "capitals": (lambda: jn.neurons.LIF(E_L=-70.0), "did you mean 'e_l'"),
+    "weight": (
+        lambda: jn.stimuli.Poisson(8000.0, weight=2.0),
+        "'weight'; jn.Projection and jn.Stimulation and jn.Coupling have one",
+    ),
+    "tau_syn": (lambda: jn.neurons.LIF(tau_syn=5.0), "models of jn.synapses have one"),
+    "p": (lambda: jn.Projection("E", "E", p=0.1), "'p'; .*jn.connectivity.FixedProbability"),
+    "examples": (
+        lambda: jn.Projection("E", "E", ALL, weight=1.0),
+        r"needs delay and synapse; give delay=1.5, synapse=jn.synapses.Exponential\(5.0\)$",
+    ),
     "seed": (lambda: jn.build(described(), seed=1, dt=0.1), "build: give key=, a whole number"),
     "no key": (lambda: jn.build(described(), dt=0.1), "build needs key; give key="),
     "no duration": (lambda: jn.simulate(E.model, dt=0.1), "simulate needs duration"),

@@ -111,7 +111,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path):
     np.testing.assert_array_equal(result.values, EXPECTED)
 
 
-class Stop(Exception):
+class StopError(Exception):
     """What a handler of a signal raises."""
 
 
@@ -121,14 +121,14 @@ def test_a_signal_ends_a_sweep_when_its_threads_have_ended(tmp_path, monkeypatch
         return [np.asarray(fn(batch["a"], batch["b"]), np.float32)]
 
     def stop(*_):
-        raise Stop
+        raise StopError
 
     jn.sweep(fn, GRID)  # compiled before the clock runs
     monkeypatch.setattr(SweepProgram, "run", run)
     before = signal.signal(signal.SIGALRM, stop)
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.3)
-        with pytest.raises(Stop):
+        with pytest.raises(StopError):
             jn.sweep(fn, GRID, save=tmp_path, chunk=1)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
