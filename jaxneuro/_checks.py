@@ -311,7 +311,7 @@ def check_arguments(
 def _owners(parameter: str) -> str:
     from ._elsewhere import having  # loaded when something is missing
 
-    found = having(parameter, __package__)
+    found = having(parameter, __name__.partition(".")[0])
     return f"; {found} {'have' if ' ' in found else 'has'} one" if found else ""
 
 
