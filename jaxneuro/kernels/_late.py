@@ -21,42 +21,42 @@ def late(f: Callable, like: Callable) -> Callable:
 
     def run(*operands: Any) -> Any:
         leaves, structure = jax.tree.flatten(operands)
-        traced, out = jax.make_jaxpr(like, return_shape=True)(*operands)
-
-        def flat(*leaves: Any) -> list:
-            return jax.tree.leaves(f(*jax.tree.unflatten(structure, leaves)))
-
-        results = _late.bind(*leaves, f=flat, shapes=tuple(traced.out_avals))
+        out = jax.make_jaxpr(like, return_shape=True)(*operands)[1]
+        results = _late.bind(*leaves, f=_flat(f, structure), like=_flat(like, structure))
         return jax.tree.unflatten(jax.tree.structure(out), results)
 
     return run
 
 
+def _flat(f: Callable, structure: Any) -> Callable:
+    return lambda *leaves: jax.tree.leaves(f(*jax.tree.unflatten(structure, leaves)))
+
+
 @_late.def_impl
-def _now(*operands: Any, f: Callable, shapes: tuple) -> list:
-    del shapes
+def _now(*operands: Any, f: Callable, like: Callable) -> list:
+    del like
     return f(*operands)
 
 
 @_late.def_abstract_eval
-def _shapes(*operands: Any, f: Callable, shapes: tuple) -> tuple:
-    del operands, f
-    return shapes
+def _shapes(*operands: Any, f: Callable, like: Callable) -> tuple:
+    del f
+    return tuple(jax.make_jaxpr(like)(*operands).out_avals)
 
 
-def _batch(operands: Any, axes: Any, *, f: Callable, shapes: tuple) -> tuple:
-    mapped = jax.vmap(f, in_axes=tuple(axes))
-    batch = tuple(jax.make_jaxpr(mapped)(*operands).out_avals)
-    return _late.bind(*operands, f=mapped, shapes=batch), (0,) * len(shapes)
+def _batch(operands: Any, axes: Any, *, f: Callable, like: Callable) -> tuple:
+    mapped = [jax.vmap(x, in_axes=tuple(axes)) for x in (f, like)]
+    results = _late.bind(*operands, f=mapped[0], like=mapped[1])
+    return results, (0,) * len(results)
 
 
-def _slope(primals: Any, tangents: Any, *, f: Callable, shapes: tuple) -> tuple:
-    del shapes
+def _slope(primals: Any, tangents: Any, *, f: Callable, like: Callable) -> tuple:
+    del like
     return jax.jvp(f, tuple(primals), tuple(map(ad.instantiate_zeros, tangents)))
 
 
-def _lower(ctx: Any, *operands: Any, f: Callable, shapes: tuple) -> Any:
-    del shapes
+def _lower(ctx: Any, *operands: Any, f: Callable, like: Callable) -> Any:
+    del like
     return mlir.lower_fun(f, multiple_results=True)(ctx, *operands)
 
 
