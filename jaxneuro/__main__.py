@@ -34,9 +34,14 @@ def main(arguments: list[str] | None = None) -> int:
         args.parser.error(f"unrecognized arguments: {' '.join(rest)}")
     try:
         jn.configure_cpu(cache=True)
-        return args.command(args)
+        code = args.command(args)
+        sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
         return _fail("interrupted before anything was recorded", 130)
+    except BrokenPipeError:  # `| head` has read enough: what is left goes nowhere, without a word
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + 13  # as a process that SIGPIPE ended
     except (ValueError, OSError, ImportError) as error:
         return _fail(str(error))
     # A model of the user may raise anything; the type of the error says where to look.

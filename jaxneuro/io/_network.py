@@ -62,7 +62,9 @@ def _check_format(file: Entry) -> None:
     if not isinstance(file.value, dict):
         raise file.wrong("an object with keys")
     if "format" not in file:
-        raise file.error(f'the file must begin with the key "format": "{FORMAT}"')
+        raise file.error(
+            f'the file must begin with the key "format": "{FORMAT}", and "version": {VERSION}'
+        )
     if file.value["format"] != FORMAT:
         raise file["format"].wrong(f"the text {FORMAT!r}")
     if "version" not in file:

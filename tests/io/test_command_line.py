@@ -176,6 +176,16 @@ def test_models(main, capsys):
     assert "\n  LIF: tau_m = 10.0 ms, c_m" in capsys.readouterr().out
 
 
+def test_a_reader_that_ends_early_is_no_error():
+    started = subprocess.Popen(
+        command("models"), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    started.stdout.close()  # as `| head` does
+    with started.stderr as said:
+        assert said.read() == b""
+    assert started.wait() == 141
+
+
 def test_help(main, capsys):
     done = run("--help")
     assert done.returncode == 0
