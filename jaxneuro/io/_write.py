@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from .._checks import check_kind, check_path, names_checked
+from .._whole_file import write_whole
 from ..description import Description
 from ._plain import plain
 from ._read import check_format, format_of
@@ -27,14 +28,7 @@ def write_description(description: Description, path: str | os.PathLike) -> None
     """
     path = check_path("write_description: path", path)
     text = format_description(description, format_of(path))
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"{path}: there is no folder {path.parent}")
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        unfinished.write_text(text, encoding="utf-8", newline="\n")
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    write_whole(path, lambda file: file.write(text.encode()))
 
 
 @names_checked()

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..simulation import write_whole
+from .._whole_file import write_whole
 
 _KIND, _VERSION, _ABOUT = "jaxneuro sweep", 1, "sweep.json"
 _PARTS = {"grid": "grid", "function": "function", "arrays": "arrays in the function (its network)"}

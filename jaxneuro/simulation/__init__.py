@@ -1,6 +1,5 @@
 """Runs networks: the pure loop `scan`, and `simulate`, which runs it from the host."""
 
-from ._files import write_whole as write_whole
 from ._interrupted import Interrupted as Interrupted
 from ._lost_process import LostProcessError as LostProcessError
 from ._non_finite import NonFiniteError as NonFiniteError
@@ -23,5 +22,4 @@ __all__ = [
     "extra_module",
     "scan",
     "simulate",
-    "write_whole",
 ]

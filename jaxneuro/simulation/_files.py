@@ -1,16 +1,15 @@
 """Values with arrays in a file: an npz of plain arrays and a text that describes them."""
 
-import contextlib
 import json
 import os
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from .._checks import check_path
+from .._whole_file import write_whole
 
 _KIND, _VERSION = "jaxneuro result", 3
 _HEADER = "header"
@@ -22,9 +21,8 @@ _PLAIN = (bool, int, float, str, type(None))
 def write_file(path: str | os.PathLike, values: dict[str, Any]) -> None:
     """Writes values (arrays, numbers, texts; dicts, tuples and lists of them) to `path`.
 
-    The file is written beside `path` and then renamed. Raises `ValueError` for other values,
-    or a path that ends like another
-    format, before anything is written.
+    The file is written beside `path` and then renamed. Raises `ValueError` for other values, or a
+    path that ends like another format, before anything is written.
     """
     whole = check_path("save: path", path)
     if whole.suffix in _OTHERS:
@@ -38,29 +36,6 @@ def write_file(path: str | os.PathLike, values: dict[str, Any]) -> None:
     named = {f"array {k}": x for k, x in enumerate(arrays)}
     named[_HEADER] = np.frombuffer(header.encode(), np.uint8)
     write_whole(whole, lambda file: np.savez(file, **named))  # type: ignore[arg-type]
-
-
-def write_whole(path: Path, write: Callable[[Any], None]) -> None:
-    """Writes a file beside `path` and renames it: there is all of it, or nothing.
-
-    Raises `FileNotFoundError` for a missing folder, `IsADirectoryError` for a `path` that is one.
-    """
-    if not path.parent.is_dir():
-        raise FileNotFoundError(
-            f"{path}: there is no folder {path.parent}; make it first, or save elsewhere"
-        )
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; give the name of a file in it")
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with open(unfinished, "wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(unfinished, path)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            unfinished.unlink()
 
 
 def read_file(

@@ -1,0 +1,30 @@
+"""Files that are there whole, or not at all."""
+
+import contextlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def write_whole(path: Path, write: Callable[[Any], None]) -> None:
+    """Writes a file beside `path` and renames it: there is all of it, or nothing.
+
+    Raises `FileNotFoundError` for a missing folder, `IsADirectoryError` for a `path` that is one.
+    """
+    if not path.parent.is_dir():
+        raise FileNotFoundError(
+            f"{path}: there is no folder {path.parent}; make it first, or save elsewhere"
+        )
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; give the name of a file in it")
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with open(unfinished, "wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(unfinished, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            unfinished.unlink()
