@@ -36,7 +36,7 @@ def result_like(shape: Sequence[int], dtype: Any, *operands: jax.Array) -> jax.S
     Inside `shard_map` a result varies over the axes of the mesh over which an operand does, and a
     native call must say so.
     """
-    if not any(getattr(jax.typeof(x), "vma", True) for x in operands):
+    if not any(map(_varies, operands)):
         return jax.ShapeDtypeStruct(tuple(shape), dtype)
 
     def depends(*operands: jax.Array) -> jax.Array:
@@ -44,6 +44,13 @@ def result_like(shape: Sequence[int], dtype: Any, *operands: jax.Array) -> jax.S
         return jnp.zeros(shape, dtype) + sum((jnp.sum(x).astype(dtype) for x in operands), zero)
 
     return jax.eval_shape(depends, *operands)
+
+
+def _varies(x: jax.Array) -> bool:
+    """Whether it varies over an axis of a mesh, or this version of JAX does not say."""
+    kind = jax.typeof(x)
+    axes = getattr(kind, "manual_axis_type", None)  # `vma` before JAX 0.10
+    return bool(getattr(kind, "vma", True) if axes is None else axes.varying)
 
 
 def native_call(

@@ -8,7 +8,7 @@ import numpy as np
 from jax import lax
 
 from ..numerics import Stream
-from ._call import native_call
+from ._call import by_platform, native_call
 from ._native import native_available
 from ._poisson_reference import (
     DIGITS,
@@ -34,10 +34,11 @@ def poisson(stream: Stream, step: Any, mean: jax.Array) -> jax.Array:
     Walker (1977), doi:10.1145/355744.355749; see `_poisson_reference.py`.
     """
     mean, step = lax.stop_gradient(mean), jnp.asarray(step)
-    native = native_available() and mean.dtype in (jnp.float32, jnp.float64)
-    on_cpu = _native if native else counts_by_branches
-    # A GPU waits for the host at a branch.
-    count = lax.platform_dependent(stream, step, split(mean), cpu=on_cpu, default=counts)
+    parts = stream, step, split(mean)
+    if native_available() and mean.dtype in (jnp.float32, jnp.float64):
+        count = by_platform(*parts, default=counts, cpu=_native)
+    else:  # a GPU waits for the host at a branch
+        count = lax.platform_dependent(*parts, cpu=counts_by_branches, default=counts)
     return jnp.where(count == NO_COUNT, jnp.nan, count.astype(mean.dtype))
 
 
