@@ -48,6 +48,17 @@ def x64():
     jax.config.update("jax_enable_x64", before)
 
 
+# Few tests that take long, so that no process waits for another at the end.
+FIRST = (
+    "tests/house/test_examples.py",
+    "tests/parallel/test_processes.py",
+    "tests/house/test_assemblies_page.py",
+    "tests/network/test_microcircuit.py",
+    "tests/house/test_store.py",
+    "tests/simulation/test_threads.py",
+)
+
+
 class ByGroup(xdist.scheduler.LoadScopeScheduling):
     """What compiles the same programs goes to one process: a file, or the laws of some models.
 
@@ -60,6 +71,12 @@ class ByGroup(xdist.scheduler.LoadScopeScheduling):
             model = nodeid.partition("[")[2].strip("]").partition(",")[0]
             group = f"laws {zlib.crc32(model.encode()) % 6}"
         return group
+
+    def _assign_work_unit(self, node):
+        for group in reversed(FIRST):  # the others by their number of tests
+            if group in self.workqueue:
+                self.workqueue.move_to_end(group, last=False)
+        super()._assign_work_unit(node)
 
 
 @pytest.hookimpl(optionalhook=True)
