@@ -147,11 +147,24 @@ def check_fraction(name: str, value: Any) -> float:
     return p
 
 
+# How a value of a class is made, for messages.
+_MADE = {
+    "Neuron": "jn.neurons.LIF()",
+    "Rule": "jn.connectivity.FixedProbability(0.1)",
+    "Synapse": "jn.synapses.Exponential(5.0)",
+    "Stimulus": "jn.stimuli.Poisson(8000.0)",
+    "Record": "jn.Record(variables={'E': 'v'})",
+    "Description": "jn.Description(populations, projections, stimuli)",
+    "Network": "jn.build(description, key, dt)",
+}
+
+
 def check_kind(what: str, value: Any, kind: type) -> None:
     """Raises `ValueError` unless `value` is an instance of `kind`."""
     if not isinstance(value, kind):
+        example = f", such as {_MADE[kind.__name__]}" if kind.__name__ in _MADE else ""
         hint = " (a class was given: call it)" if isinstance(value, type) else ""
-        raise ValueError(f"{what} must be {an(kind.__name__)}; got {brief(value)}{hint}")
+        raise ValueError(f"{what} must be {an(kind.__name__)}{example}; got {brief(value)}{hint}")
 
 
 def check_name(what: str, name: Any) -> None:
@@ -232,10 +245,10 @@ def _nearest(name: str, names: list[str]) -> list[str]:
 
 # What to give for a parameter that is missing.
 _EXAMPLES = {
-    "model": "jn.neurons.LIF()",
-    "rule": "jn.connectivity.FixedProbability(0.1)",
-    "synapse": "jn.synapses.Exponential(5.0)",
-    "stimulus": "jn.stimuli.Poisson(8000.0)",
+    "model": _MADE["Neuron"],
+    "rule": _MADE["Rule"],
+    "synapse": _MADE["Synapse"],
+    "stimulus": _MADE["Stimulus"],
     "delay": "1.5",
     "dt": "0.1",
     "key": "0",
@@ -286,7 +299,7 @@ def check_arguments(
     listed = [*takes.positional, *sorted(takes.names - set(takes.positional))]
     for name in named:
         if name not in takes.names and not takes.free:
-            error = unknown(f"parameter of {what}", name, listed, _owners)
+            error = unknown(f"parameter of {what}", name, listed, owners)
             raise ValueError(f"{what}: {absent[name]}; {error}") if name in absent else error
     if len(args) > len(takes.positional) and not takes.many:
         hint = "".join(f"; {text} ({name})" for name, text in absent.items())
@@ -308,7 +321,8 @@ def check_arguments(
         raise ValueError(f"{what}: {twice[0]} is given twice, by its place and by its name")
 
 
-def _owners(parameter: str) -> str:
+def owners(parameter: str) -> str:
+    """What of a description has a parameter, for messages: `; jn.Projection has one`."""
     from ._elsewhere import having  # loaded when something is missing
 
     found = having(parameter, __name__.partition(".")[0])

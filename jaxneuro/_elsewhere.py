@@ -22,6 +22,15 @@ _INSTEAD = {
     "Synapses": "use a jn.Projection in the jn.Description; models are in jn.synapses",
     "Create": "use a jn.Population in the jn.Description",
     "NeuronGroup": "use a jn.Population in the jn.Description",
+    "show": "use plt.show() of matplotlib.pyplot, or the .savefig of the figure",
+    "grad": "use jax.grad of a function that calls jn.scan",
+    "gradient": "use jax.grad of a function that calls jn.scan",
+    "isi": "use jn.analysis.intervals",
+    "cv": "use jn.analysis.interval_cv",
+    "cv_isi": "use jn.analysis.interval_cv",
+    "firing_rate": "use result.rate(population), or jn.analysis.neuron_rates",
+    "correlation": "use jn.analysis.count_correlation",
+    "corrcoef": "use jn.analysis.count_correlation",
     "SpikeMonitor": "use result.events(name), of what jn.simulate returns",
     "StateMonitor": "use jn.Record(variables=...)",
     "np": "import numpy as np",
@@ -38,6 +47,7 @@ _OF_VALUES = {
         "state": "use net.init(key), or the .state of a result",
         "sweep": "use jn.sweep(function, grid)",
         "save": "use jn.io.write_description(description, path), or the .save of a result",
+        "summary": "print it, or use jn.analysis.summary(result)",
     },
     "Result": {
         **dict.fromkeys(
@@ -80,6 +90,8 @@ def nothing_in(module: ModuleType, name: str) -> str:
     if name.startswith("_"):
         return f"module {module.__name__!r} has no attribute {name!r}"
     own = module.__name__.partition(".")[2]
+    if name in _INSTEAD:
+        return f"there is no jn.{own}.{name}; {_INSTEAD[name]}"
     places = {k: [f"jn.{own}.{k}"] for k, x in vars(module).items() if _is_public(k, x)}
     package = module.__name__.partition(".")[0]
     top = sys.modules[package]

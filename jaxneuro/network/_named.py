@@ -89,9 +89,16 @@ class Named(NamedTuple):
     holders: tuple[Holder, ...]
 
     def only(
-        self, kind: str, wanted: str, known: Sequence[Iterable[str]], also: Iterable[str] = ()
+        self,
+        kind: str,
+        wanted: str,
+        known: Sequence[Iterable[str]],
+        also: Iterable[str] = (),
+        elsewhere: Callable[[str], str] = lambda _: "",
     ):
         """The number of the one holder that has `wanted`; `known` lists what each of them has.
+
+        `elsewhere` says where else one of that name is.
 
         **Raises** `ValueError` if none has it, listing all that they have and `also`, and
         if two have it.
@@ -99,7 +106,7 @@ class Named(NamedTuple):
         found = [k for k, names in enumerate(known) if wanted in names]
         if not found:
             every = dict.fromkeys(name for names in known for name in names)
-            raise unknown(f"{kind} of {self.label}", wanted, [*every, *also])
+            raise unknown(f"{kind} of {self.label}", wanted, [*every, *also], elsewhere)
         if len(found) > 1:
             whats = " and ".join(self.holders[k].what for k in found)
             raise ValueError(

@@ -9,7 +9,7 @@ import equinox as eqx
 import numpy as np
 
 from .._arrays import as_array
-from .._checks import check_size, is_traced, leave_out
+from .._checks import check_size, is_traced, leave_out, owners
 from .._fields import Model, inner, named_parameters
 from .._units import check_weight
 from ._connections import read_connections
@@ -33,7 +33,7 @@ def set_values(net: Any, name: str, values: dict[str, Any]) -> Any:
     by_holder: dict[int, dict[str, Any]] = {}
     for key, value in values.items():
         if key not in setters:
-            number = found.only("parameter", key, known, setters)
+            number = found.only("parameter", key, known, setters, _described)
             by_holder.setdefault(number, {})[key] = value
     for number, mine in by_holder.items():
         holder = found.holders[number]
@@ -50,6 +50,16 @@ def set_values(net: Any, name: str, values: dict[str, Any]) -> Any:
         touched.add(("couplings", net.coupled.index(name)))
     check_extremes(net, touched)
     return net
+
+
+def _described(parameter: str) -> str:
+    """What to do for a parameter that only a description has."""
+    where = owners(parameter)
+    if where:
+        return f"{where}: describe it there, and build again"
+    if len(parameter) == 1:  # v, u, w, g, x
+        return "; a state variable starts as initial=, and net.with_values(state, ...) sets it"
+    return ""
 
 
 def _check_values(net: Any, name: str, values: dict[str, Any]) -> None:

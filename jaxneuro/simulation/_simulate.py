@@ -82,7 +82,8 @@ def simulate(
     far) where a network lies on several processes and one is gone.
     """
     given = checked_inputs("simulate", inputs)
-    if any(map(is_traced, jax.tree.leaves((model, duration, given, state, state0)))):
+    values = as_array(0), model, duration, given, state, state0  # traced inside any jit
+    if any(map(is_traced, jax.tree.leaves(values))):
         raise ValueError(
             "simulate runs on the host, chunk by chunk, and cannot be traced; inside jit, vmap and "
             "grad use jn.scan(net, state, n_steps)"

@@ -141,7 +141,10 @@ REFUSED = {
     "n": (lambda: jn.Population("E", -1, LIF()), "'E': n must be a whole number .*got -1"),
     "half a neuron": (lambda: jn.Population("E", 2.5, LIF()), "n must be a whole number .*got 2.5"),
     "a class": (lambda: jn.Population("E", 1, LIF), "'E': model must be a Neuron.*call it"),
-    "a rule": (lambda: project(rule="all"), "projection 'E->I': rule must be a Rule; got 'all'"),
+    "a rule": (
+        lambda: project(rule="all"),
+        "projection 'E->I': rule must be a Rule, .*; got 'all'",
+    ),
     "a synapse": (lambda: project(synapse="exp"), "'E->I': synapse must be a Synapse"),
     "unknown start": (
         lambda: build(populations=[jn.Population("E", 1, LIF(), initial={"u": 1.0})]),

@@ -61,6 +61,22 @@ REFUSED = {
         lambda: jn.Projection("E", "E", ALL, weight=1.0),
         r"needs delay and synapse; give delay=1.5, synapse=jn.synapses.Exponential\(5.0\)$",
     ),
+    "set v": (
+        lambda: jn.build(described(), 0, 0.1).set("E", v=-60.0),
+        "a state variable starts as initial=, and net.with_v",
+    ),
+    "set n": (
+        lambda: jn.build(described(), 0, 0.1).set("E", n=9),
+        "jn.Population has one: describe it there, and build ag",
+    ),
+    "set tau": (
+        lambda: jn.build(described(), 0, 0.1).set("E", tau_mem=9.0),
+        "did you mean 'tau_m'",
+    ),
+    "simulate in jit": (
+        lambda: jax.jit(lambda x: jn.simulate(E.model, 1.0).run_s * x)(1.0),
+        "cannot be traced; inside jit, vmap and grad use jn.scan",
+    ),
     "seed": (lambda: jn.build(described(), seed=1, dt=0.1), "build: give key=, a whole number"),
     "no key": (lambda: jn.build(described(), dt=0.1), "build needs key; give key="),
     "no duration": (lambda: jn.simulate(E.model, dt=0.1), "simulate needs duration"),
