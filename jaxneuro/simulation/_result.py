@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._checks import check_count, check_known, names_checked
-from .._help import Documented, missing
+from .._help import Documented, missing, no_items
 from .._text import counted
 from ..network import Network, NetworkState, SavedState
 from ..numerics import in_window, run_window, to_hz
@@ -66,7 +66,7 @@ class Result(metaclass=Documented):
     interrupted: bool
 
     if not TYPE_CHECKING:  # every name would be right
-        __getattr__ = missing
+        __getattr__, __getitem__ = missing, no_items
 
     def __post_init__(self) -> None:
         for field in FIELDS:
