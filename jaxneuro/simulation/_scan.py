@@ -127,7 +127,7 @@ def _checked(
     check_kind("scan: net", net, Network)
     record = Record() if record is None else record
     check_kind("scan: record", record, Record)
-    inputs = over_time(checked_inputs("scan", inputs), n_steps)
+    inputs = _over_time(checked_inputs("scan", inputs), n_steps)
     _check_inputs(net, inputs, n_steps)
     state = state_of(net, state)
     _check_state(net, state)
@@ -244,7 +244,7 @@ def checked_inputs(what: str, inputs: Any) -> dict[str, Any]:
     return dict(inputs or {})
 
 
-def over_time(inputs: Mapping[str, Any], n_steps: int) -> dict[str, Any]:
+def _over_time(inputs: Mapping[str, Any], n_steps: int) -> dict[str, Any]:
     """Inputs with a value for each time step: one number is the same in all of them."""
     shape = (n_steps,)
     return {
@@ -263,13 +263,15 @@ def _is_numeric(x: Any) -> bool:
     return dtype.kind in "biu" or jnp.issubdtype(dtype, jnp.floating)
 
 
-def check_given(net: Network, inputs: Mapping[str, Any], n_steps: int) -> None:
-    """Raises `ValueError` for inputs of a run whose names, shapes or values cannot be meant."""
+def check_given(net: Network, inputs: Mapping[str, Any], n_steps: int) -> dict[str, Any]:
+    """Inputs of a run over its steps; `ValueError` for names, shapes or values not to be meant."""
+    inputs = _over_time(inputs, n_steps)
     check_input_shapes(net, inputs, n_steps)
     _check_finite(inputs)
     for name in net.populations.keys() & inputs.keys():
         check_unit(f"the input of {name!r}", inputs[name], "pA")
     _check_over_time(net, inputs, n_steps)
+    return inputs
 
 
 def _check_over_time(net: Network, inputs: Mapping[str, Any], n_steps: int) -> None:

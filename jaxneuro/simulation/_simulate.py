@@ -27,7 +27,7 @@ from ._program import program
 from ._record import Record
 from ._result import Result
 from ._room import with_room
-from ._scan import check_given, checked_inputs, over_time
+from ._scan import check_given, checked_inputs
 
 _EXCHANGE = 5e-4  # seconds, of a step in which processes exchange something over sockets
 _UNIT = "ms of biological time"
@@ -107,8 +107,7 @@ def simulate(
         )
     state = None if state is None else _one_state(net, state)
     n_steps = _steps(duration, net.dt, 0 if state is None else int(state.step))
-    given = over_time(given, n_steps)
-    check_given(net, given, n_steps)
+    given = check_given(net, given, n_steps)
     if state is None:
         state = _first_state(net, key, n_steps)
     record = Record() if record is None else record
