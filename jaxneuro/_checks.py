@@ -12,6 +12,8 @@ import functools
 import inspect
 import math
 import os
+import sys
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
@@ -22,6 +24,16 @@ from jax.core import Tracer
 
 from ._help import Documented
 from ._text import an, brief, with_fields
+
+_PACKAGE = str(Path(__file__).parent)
+
+
+def warn(text: str) -> None:
+    """Warns at the line outside of the package from which it was called."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, stacklevel=level)
 
 
 def is_traced(value: Any) -> bool:

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from types import ModuleType
 from typing import Any
 
+from ._text import an, brief
+
 # What habit and other simulators call things that are done in another way here.
 _INSTEAD = {
     "run": "use jn.simulate(net, ms, key=...)",
@@ -79,6 +81,15 @@ _OF_VALUES = {
         "save": "use jn.io.write_description(description, path)",
     },
 }
+# What takes the place of an item, by class.
+_ITEMS = {
+    "Result": "use result.events({0}) for spikes, result.rate({0}), result.traces[{0}][variable] "
+    "for what was recorded",
+    "Network": "use net.connections(name) of a projection, net.read(state, name, variable), "
+    "net.populations[name] for a size",
+    "Description": "it has the lists .populations, .projections and .stimulations",
+    "Brain": "use brain.cap(state, {0}) for who fires, brain.support(state, {0})",
+}
 _FEW = 3
 # What a user writes: the parts of a description, and the modules whose models they hold.
 _PARTS = "Population", "Projection", "Stimulation", "Coupling", "Modulator", "Record"
@@ -113,6 +124,22 @@ def nothing_of(kind: type, name: str) -> str:
     near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.7)
     hint = f"did you mean .{near[0]}?" if near else f"It has {', '.join(sorted(set(known)))}"
     return f"a {kind.__name__} has no .{name}; {hint}"
+
+
+def instead_of_item(kind: type, key: Any) -> str:
+    """The message for an item that is asked of a value that has none."""
+    name = kind.__name__
+    hint = _ITEMS[name].format(repr(key) if isinstance(key, str) else "name")
+    return f"{an(name)} is no dict or list, and has no item {brief(key)}; {hint}"
+
+
+def instead_of_call(module: ModuleType) -> str:
+    """The message for a module that is called as if it were a function."""
+    own = module.__name__.partition(".")[2]
+    known = [k for k, x in vars(module).items() if _is_public(k, x)]
+    first = [f"jn.{own}.{k}" for k in ("grammar", "parse") if k in known]
+    hint = f"did you mean {first[0]}(...)?" if first else f"dir(jn.{own}) lists what it has"
+    return f"jn.{own} is a module, which cannot be called; {hint}"
 
 
 def nothing_named(name: str, package: str, later: Mapping[str, str]) -> str:

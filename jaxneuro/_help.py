@@ -5,6 +5,7 @@ import dataclasses
 import functools
 import inspect
 import sys
+import types
 from typing import TYPE_CHECKING, Any, dataclass_transform
 
 import equinox as eqx
@@ -55,9 +56,26 @@ def missing(self: Any, name: str) -> Any:
     raise AttributeError(nothing_of(type(self), name), name=name)
 
 
+def no_items(self: Any, key: Any) -> Any:
+    """`__getitem__` of a class that is no dict: says what to use instead."""
+    from ._elsewhere import instead_of_item
+
+    raise ValueError(instead_of_item(type(self), key))
+
+
+class _Module(types.ModuleType):
+    """A module that says what to call instead of it."""
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        from ._elsewhere import instead_of_call
+
+        raise ValueError(instead_of_call(self))
+
+
 def add_hints(module: str) -> None:
-    """Lets a module that is loaded say where a name is that it does not have."""
+    """Lets a module that is loaded say where a name is that it does not have, and what to call."""
     vars(sys.modules[module]).setdefault("__getattr__", functools.partial(_absent, module))
+    sys.modules[module].__class__ = _Module
 
 
 def _absent(module: str, name: str) -> Any:

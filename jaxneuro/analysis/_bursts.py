@@ -7,7 +7,7 @@ import numpy as np
 from .._checks import check_bounds, check_count
 from ..numerics import NEAR_MS
 from ._given import arrays_checked
-from ._spikes import begin_of, binned, by_neuron, events_between, runs
+from ._spikes import begin_of, binned, by_neuron, events_between, runs, warn_of_fine
 
 
 class Bursts(NamedTuple):
@@ -58,7 +58,9 @@ def bursts(
     check_bounds("min_duration", min_duration, "ms", at_least=0.0)
     check_bounds("max_end", max_end, "ms", at_least=max_begin)
     check_count("min_spikes", min_spikes, at_least=2)
-    owner, at = by_neuron(*events_between(times, neurons, n, start, stop))
+    times, neurons = events_between(times, neurons, n, start, stop)
+    warn_of_fine("max_begin", max_begin, times)
+    owner, at = by_neuron(times, neurons)
     gap = np.where(owner[1:] == owner[:-1], np.diff(at), np.inf)
     first, last = runs(gap <= max_end + NEAR_MS)
     begins = np.flatnonzero(gap <= max_begin + NEAR_MS)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._checks import check_bounds
+from .._checks import check_bounds, warn
 from ._given import arrays_checked
 from ._lags import lag_products
 from ._spikes import begin_of, bin_of, binned, by_neuron, checked_events
@@ -89,4 +89,11 @@ def autocorrelogram(
 def _number_of_lags(bin_ms: float, max_lag: float) -> int:
     check_bounds("bin_ms", bin_ms, "ms", above=0.0)
     check_bounds("max_lag", max_lag, "ms", at_least=0.0)
-    return int(max_lag / bin_ms + 1e-6)
+    lags = int(max_lag / bin_ms + 1e-6)
+    if lags == 0 and max_lag > 0.0:
+        warn(
+            f"max_lag is {max_lag:g} ms, shorter than a bin of {bin_ms:g} ms, so that lag 0 is the "
+            f"only one. If it is in seconds, give max_lag={1e3 * max_lag:g}; if lag 0 is meant, "
+            "max_lag=0"
+        )
+    return lags

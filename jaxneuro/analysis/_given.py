@@ -1,4 +1,4 @@
-"""What functions of `analysis` are given: arrays. A result in their place says which to take."""
+"""What functions of `analysis` are given: arrays. A result, or a pair, says which to take."""
 
 import functools
 import inspect
@@ -11,17 +11,33 @@ F = TypeVar("F", bound=Callable)
 
 
 def arrays_checked(function: F) -> F:
-    """Makes a result in place of arrays, and unknown and missing arguments, a `ValueError`."""
+    """Makes a result or a pair in place of arrays, and unknown or missing arguments,
+    a `ValueError`.
+    """
     inner, how = names_checked()(function), _how(function)
+    events = not {"counts", "v"} & set(inspect.signature(function).parameters)
 
     @functools.wraps(function)
     def call(*args: Any, **named: Any) -> Any:
         for value in (*args, *named.values()):
             if hasattr(value, "events") and hasattr(value, "populations"):
                 raise ValueError(f"{function.__name__} takes arrays, no result of a run. {how}")
+            if events and _is_pair(value):
+                raise ValueError(
+                    f"{function.__name__} takes times and neurons as two arguments, or times "
+                    f"alone; got both as a pair. {how}"
+                )
         return inner(*args, **named)
 
     return cast(F, call)
+
+
+def _is_pair(value: Any) -> bool:
+    """Whether it is what `result.events(name)` returns: times and neurons."""
+    if not isinstance(value, tuple) or len(value) != 2:
+        return False
+    times, neurons = (getattr(x, "dtype", None) for x in value)
+    return getattr(times, "kind", "") == "f" and getattr(neurons, "kind", "") in tuple("iu")
 
 
 def _how(function: Callable) -> str:

@@ -4,8 +4,17 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import as_number, check_bounds, check_count
-from ..numerics import check_time, in_window, warn_of_late_spikes, warn_of_no_spikes
+from .._checks import as_number, check_bounds, check_count, warn
+from ..numerics import (
+    NEAR_MS,
+    check_time,
+    in_window,
+    warn_of_late_spikes,
+    warn_of_no_spikes,
+)
+
+_FINE = 0.1  # ms: a longer bin may be meant, whatever the time step is
+_FEW = 8  # spike times of which the time step is not known
 
 
 def array_of(name: str, values: Any) -> np.ndarray:
@@ -101,11 +110,28 @@ def number_of_bins(stop: float, bin_ms: float, start: float) -> int:
     return bins
 
 
+def warn_of_fine(name: str, ms: float, times: np.ndarray) -> None:
+    """Warns of a length of time [ms] below the time step of the spikes: it looks like seconds.
+
+    The step is the longest of which all times are multiples; of few spikes it may not be known.
+    """
+    if not 0.0 < ms <= _FINE or times.size < _FEW:
+        return
+    at = np.unique(np.rint(times / NEAR_MS).astype(np.int64))
+    step = int(np.gcd.reduce(at)) * NEAR_MS if at.size >= _FEW else 0.0
+    if ms < step - NEAR_MS:
+        warn(
+            f"{name} is {ms:g} ms, shorter than the time step of the spikes, {step:g} ms. Times "
+            f"are in ms, and this looks like seconds: did you mean {name}={1e3 * ms:g}?"
+        )
+
+
 def bin_of(
     times: np.ndarray, stop: float, bin_ms: float, start: float
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """The bin of each spike, whether it is one of the whole bins up to `stop`, and their number."""
     bins = number_of_bins(stop, bin_ms, start)
+    warn_of_fine("bin_ms", bin_ms, times)
     index = np.ceil((times - start) / bin_ms - 1e-6).astype(np.int64) - 1
     inside = (index >= 0) & (index < bins)
     warn_of_no_spikes(times, start, stop, int(inside.sum()))

@@ -5,6 +5,8 @@ import resource
 import sys
 from typing import Any
 
+import numpy as np
+
 from .._checks import as_number, names_checked
 from .._text import counted, megabytes
 from ..kernels import native_available
@@ -23,8 +25,9 @@ def summary(
     """A few lines on a run: rates, CVs of the intervals, sizes, seconds, memory, kernels.
 
     `result` from `simulate`; `build_s` the seconds that `build` took, shown if given; `start`,
-    `stop` [ms] the part of the run that rates and CVs are of. The real-time factor is run seconds
-    per biological second. Memory is the peak of the process.
+    `stop` [ms] the part of the run that rates and CVs are of; models that never spike have none,
+    and a line says what was to be sampled and was not. The real-time factor is run seconds per
+    biological second. Memory is the peak of the process.
 
     **Raises** `ValueError` for what is no result, a `build_s` that is no number, or a part that
     is not within the run, or has no length.
@@ -41,13 +44,9 @@ def summary(
         if start is not None or stop is not None:
             lines.append(f"from {first:g} to {last:g} ms:")
         for name, n in result.populations.items():
-            times, neurons = result.events(name)
-            inside = in_window(times, first, last)
-            times, neurons = times[inside], neurons[inside]
-            cv = interval_cv(times, neurons, n)
-            shown = "-" if math.isnan(cv) else f"{cv:.2f}"
-            rate = to_hz(times.size, n, last - first) if n and result.n_steps else 0.0
-            lines.append(f"  {name}: {counted(n, 'neuron')}, {rate:.2f} Hz, CV {shown}")
+            inside = in_window(result.events(name)[0], first, last), last - first
+            lines.append(f"  {name}: {counted(n, 'neuron')}, {_activity(result, name, inside)}")
+    lines += _nothing_sampled(result)
     built = "" if build_s is None else f"build {build_s:.2f} s, "
     factor = result.run_s / seconds if seconds else float("nan")
     lines.append(
@@ -59,6 +58,27 @@ def summary(
     if result.interrupted:
         lines.append("interrupted: this is what was recorded until then")
     return "\n".join(lines)
+
+
+def _activity(result: Any, name: str, window: tuple[np.ndarray, float]) -> str:
+    """Rate and CV of a population in a part of the run; `window` its spikes, and its length."""
+    inside, ms = window
+    n, (times, neurons) = result.populations[name], (x[inside] for x in result.events(name))
+    if not result.n_steps:
+        return "no rate: nothing was run"
+    if n and not times.size and result.never_spikes(name):
+        return "no rate: its model never spikes"
+    cv = interval_cv(times, neurons, n)
+    shown = "-" if math.isnan(cv) else f"{cv:.2f}"
+    return f"{to_hz(times.size, n, ms) if n else 0.0:.2f} Hz, CV {shown}"
+
+
+def _nothing_sampled(result: Any) -> list[str]:
+    """A line on samples that there are none of, and on field potentials of no current."""
+    if result.nothing_sampled:
+        return [f"  {result.nothing_sampled}"]
+    none = [name for name, x in result.lfp.items() if not np.any(x)]
+    return [f"  the LFP of {name!r} is 0: no synapse gave it a current" for name in none]
 
 
 def peak_memory() -> int:

@@ -1,7 +1,7 @@
 """`Brain`: areas, stimuli and fibres as one value that steps in rounds."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -19,7 +19,7 @@ from .._checks import (
     names_checked,
 )
 from .._fingerprint import fingerprint
-from .._help import DocumentedModule
+from .._help import DocumentedModule, no_items
 from .._html import page, table
 from .._text import counted
 from ..numerics import seed_of, stream_key
@@ -87,6 +87,10 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
     wires: tuple[Wire, ...] = eqx.field(static=True)
     rounds: int = eqx.field(static=True)
     origin: Origin = eqx.field(static=True)
+
+    if not TYPE_CHECKING:  # every name would be right
+        __getitem__ = no_items
+        __getattribute__ = object.__getattribute__  # methods that `jax.jit` takes
 
     def __init__(
         self,

@@ -11,7 +11,8 @@ from jax import lax
 from .._checks import check_count, names_checked
 from ._areas import changed, silent
 from ._brain import Brain
-from ._patterns import check_room, checked_patterns, common_neurons, overlaps
+from ._patterns import checked_patterns, common_neurons, overlaps
+from ._room import check_room
 from ._state import BrainState
 
 

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import names_checked
+from .._checks import concrete, is_traced, names_checked, warn
 from .._text import brief
 from ..kernels import Counts, Hashed, Lists, gap_lists, gap_width, potentiations
 from ._brain import Brain
@@ -22,7 +22,8 @@ def overlap(a: jax.Array, b: jax.Array) -> jax.Array:
     """The fraction of a cap that is in another one: float32 ().
 
     **Step** `a`, `b` int (k,), different neurons in any order, as `Brain.cap` returns them: -1 is
-    nobody. Caps of different areas have nothing in common.
+    nobody. Caps of different areas have nothing in common. Warns of a cap that is nobody, outside
+    of `jit`: of an area that never fired.
 
     **Raises** `ValueError` for anything else than two arrays of whole numbers.
     """
@@ -39,9 +40,21 @@ def overlap(a: jax.Array, b: jax.Array) -> jax.Array:
                 "overlap: both caps must be whole numbers (k,), from brain.cap(state, area); got "
                 f"{cap.dtype} {cap.shape}. Use jax.vmap(ac.overlap) for several"
             )
+    warn_of_nobody("overlap", a, b)
     there = jnp.where(b < 0, a.max() + 1, b)
     both = shared_neurons(jnp.sort(a), there, 2**31 - 1)
     return both.astype(jnp.float32) / jnp.float32(a.shape[0])
+
+
+def warn_of_nobody(what: str, *caps: Any) -> None:
+    """Warns of a cap, as far as it is known, in which nobody fires."""
+    known = [x for x in map(concrete, caps) if x is not None]
+    if any((x < 0).all() for x in known if x.size):
+        warn(
+            f"{what}: a cap is nobody (all -1), so that it shares 0 with any other. Its area never "
+            "fired, or was cleared: brain.fired(state, area) says so, print(ac.report(brain, "
+            "state)) for all areas"
+        )
 
 
 class FibreStatistics(NamedTuple):
@@ -62,10 +75,26 @@ class FibreStatistics(NamedTuple):
 def statistics(brain: Brain, state: BrainState, fibre: str) -> FibreStatistics:
     """The synapses of a fibre between the neurons that fired last; see `FibreStatistics`.
 
+    Warns where nobody fires at one of its ends, outside of `jit`: all are 0 then.
+
     **Raises** `ValueError` for an unknown fibre, and a state of another brain.
     """
     check_of("statistics", brain, state)
+    silent = capless(brain, state, int(np.flatnonzero(brain.active(fibre))[0]))
+    if silent:
+        warn(
+            f"statistics: nobody fires in {' and '.join(map(repr, silent))}, so that there is no "
+            f"synapse of {fibre} between caps and all numbers are 0. Run rounds that drive it first"
+        )
     return _statistics(brain, state, fibre)
+
+
+def capless(brain: Brain, state: BrainState, fibre: int) -> list[str]:
+    """The areas at the ends of a fibre that are known to have no cap."""
+    wire = brain.wires[fibre]
+    ends = [x for x in dict.fromkeys((wire.number, wire.into)) if x is not None]
+    fired = [(brain.area_names[x], state.areas[x].fired) for x in ends]
+    return [name for name, x in fired if not is_traced(x) and not np.any(np.asarray(x))]
 
 
 @eqx.filter_jit

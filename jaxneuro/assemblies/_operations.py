@@ -13,6 +13,7 @@ import numpy as np
 from jax import lax
 
 from .._checks import check_count, check_fraction, names_checked
+from .._text import brief
 from ..kernels import k_cap
 from ..numerics import bits, seed_of, stream_key
 from ._brain import Brain
@@ -22,15 +23,24 @@ from ._state import BrainState
 
 
 @names_checked()
-def schedule(brain: Brain, *parts: tuple[Sequence[str], int]) -> np.ndarray:
+def schedule(brain: Brain, *parts: tuple[str | Sequence[str], int]) -> np.ndarray:
     """Active fibres round by round, bool (rounds, F), from names of fibres and numbers of rounds.
 
     `schedule(brain, (["S->A"], 1), (["S->A", "A->A"], 24))` is the projection of S to A.
 
-    **Raises** `ValueError` for an unknown fibre and a negative number of rounds.
+    A part with one fibre may have its name alone: `("S->A", 1)`.
+
+    **Raises** `ValueError` for a part that is no such pair, an unknown fibre and a negative number
+    of rounds.
     """
+    for part in parts:
+        if not isinstance(part, (tuple, list)) or len(part) != 2:
+            raise ValueError(
+                "schedule: each part must be a pair of fibres and rounds, such as "
+                f'schedule(brain, (["S->A"], 5)); got {brief(part)}'
+            )
     rows = [
-        np.tile(brain.active(*names), (check_count("a schedule: rounds", rounds), 1))
+        np.tile(brain.active(*_names(names)), (check_count("a schedule: rounds", rounds), 1))
         for names, rounds in parts
     ]
     return np.concatenate(rows) if rows else np.zeros((0, len(brain.fibres)), bool)

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import check_count, is_traced, names_checked
+from .._checks import check_count, concrete, is_traced, names_checked, warn
 from ..kernels import k_cap
 from ._brain import Brain
 
@@ -38,10 +38,10 @@ def patterns(fires: Any, size: int | None = None) -> np.ndarray:
 def common_neurons(caps: Any, k: int, n: int) -> Any:
     """The k of n neurons that are in the most of some caps, ascending; of equal ones the lower.
 
-    **Step** `caps` int32 (count, k') as `Brain.cap` returns them. Returns int32 (k,).
+    **Step** `caps` int32 (count, k') as `Brain.cap` returns them: -1 is nobody. Returns int32 (k,).
     """
     caps = jnp.asarray(caps, jnp.int32)
-    times = jnp.zeros(n, jnp.int32).at[caps].add(1, mode="drop")
+    times = jnp.zeros(n, jnp.int32).at[_counted(caps, n)].add(1, mode="drop")
     return k_cap(times, k)
 
 
@@ -50,12 +50,22 @@ def overlaps(caps: Any, assemblies: Any, n: int) -> Any:
     """The fraction of each assembly that is in each cap: float32 (..., classes).
 
     **Step** `caps` int32 (..., k) and `assemblies` int32 (classes, k') of an area of n neurons, as
-    `Brain.cap` returns them: each neuron once, -1 nobody.
+    `Brain.cap` returns them: each neuron once, -1 nobody. Warns where an assembly, or every cap, is
+    nobody, outside of `jit`.
     """
+    _warn_of_nobody(concrete(caps), concrete(assemblies))
     caps, assemblies = jnp.asarray(caps, jnp.int32), jnp.asarray(assemblies, jnp.int32)
     member = jax.vmap(lambda one: jnp.zeros(n, jnp.int32).at[_counted(one, n)].set(1, mode="drop"))
     shared = member(assemblies).T.at[_counted(caps, n)].get(mode="fill", fill_value=0)
     return jnp.sum(shared, axis=-2).astype(jnp.float32) / jnp.float32(assemblies.shape[-1])
+
+
+def _warn_of_nobody(caps: np.ndarray | None, assemblies: np.ndarray | None) -> None:
+    none = [] if assemblies is None else np.flatnonzero((assemblies < 0).all(-1)).tolist()
+    if none:
+        warn(f"overlaps: nobody fires in assembly {none[0]} (all -1), so that no cap shares any")
+    elif caps is not None and caps.size and (caps < 0).all():
+        warn("overlaps: nobody fires in any cap (all -1), so that all overlaps are 0")
 
 
 def _counted(neurons: jax.Array, n: int) -> jax.Array:
@@ -93,13 +103,3 @@ def _check_neurons(what: str, given: np.ndarray, n: int) -> None:
     ordered = np.sort(given, axis=-1)
     if ((ordered[..., 1:] == ordered[..., :-1]) & (ordered[..., 1:] >= 0)).any():
         raise ValueError(f"{what}: a neuron must stand once in a pattern; one has it twice")
-
-
-def check_room(what: str, brain: Brain, state: Any, rounds: int) -> None:
-    """Raises `ValueError` if a brain cannot remember so many more rounds with learning."""
-    past = 0 if is_traced(state.remembered) else int(np.max(np.asarray(state.remembered)))
-    if past + rounds > brain.rounds:
-        raise ValueError(
-            f"{what} takes {rounds} rounds with learning after {past} that the brain remembers, "
-            f"and it can remember rounds={brain.rounds}: ask for Brain(..., rounds={past + rounds})"
-        )

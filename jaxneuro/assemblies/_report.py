@@ -9,7 +9,7 @@ from .._checks import is_traced, names_checked
 from ._areas import shortages
 from ._brain import Brain
 from ._given import check_of
-from ._measures import statistics
+from ._measures import capless, statistics
 from ._state import BrainState
 
 
@@ -39,9 +39,10 @@ def report(brain: Brain, state: BrainState) -> str:
         support = int(area.support)
         kept = f" ({support} of {described.capacity} places)" if described.sampled else ""
         fixed = ", fixed" if bool(area.fixed) else ""
+        silent = "" if bool(area.fired) else ", no cap" if support else ", never fired"
         lines.append(
             f"{described.name:12} {described.n:11,} {described.k:7,} {support:8,}  "
-            f"{described.connectome}{kept}{fixed}"
+            f"{described.connectome}{kept}{fixed}{silent}"
         )
     lines.append(f"{'fibre':12} {'p':>11} {'beta':>7} {'density':>8} {'weight':>8} {'largest':>8}")
     for number, wire in enumerate(brain.wires):
@@ -52,9 +53,9 @@ def report(brain: Brain, state: BrainState) -> str:
 
 def _fibre_line(brain: Brain, state: BrainState, number: int, wire: Any) -> str:
     start = f"{wire.name:12} {wire.p:11g} {float(brain.beta[number]):7g}"
-    fires = wire.number is None or bool(state.areas[wire.number].fired)
-    if not (fires and bool(state.areas[wire.into].fired)):
-        return f"{start}        -        -        -"
+    silent = capless(brain, state, number)
+    if silent:
+        return f"{start}        -        -        -  nobody fires in {' and '.join(silent)}"
     seen = statistics(brain, state, wire.name)
     numbers = float(seen.density), float(seen.weight), float(seen.largest)
     return f"{start} {numbers[0]:8.4f} {numbers[1]:8.3f} {numbers[2]:8.3f}"

@@ -11,6 +11,7 @@ from jax import lax
 from .._checks import check_count, is_traced, names_checked
 from ._brain import Brain
 from ._given import check_state, checked_active, checked_plastic
+from ._room import check_room_of_run
 from ._state import BrainState
 
 
@@ -43,11 +44,19 @@ def run(
     `plastic` whether synapses learn, one bool or (rounds,). `lax.scan` over `brain.step`, so it may
     be called inside `jit`, `vmap` and `scan`.
 
-    **Raises** `ValueError` for an `active` or `plastic` of another shape or dtype, and a state of
-    another brain.
+    **Raises** `ValueError` for an `active` or `plastic` of another shape or dtype, a state of
+    another brain, and more rounds than the brain remembers, as far as they are known before.
     """
     check_state("run", brain, state)
-    return _run(brain, state, *_plan(brain, active, rounds, plastic))
+    plan = _plan(brain, active, rounds, plastic)
+    _check_room(brain, state, active, plastic, plan[-1])
+    return _run(brain, state, *plan)
+
+
+def _check_room(brain: Brain, state: BrainState, active: Any, plastic: Any, rounds: int) -> None:
+    if not is_traced(active):
+        active = np.broadcast_to(np.asarray(active), (rounds, len(brain.fibres)))
+        check_room_of_run("run", brain, state, active, plastic)
 
 
 def _plan(brain: Brain, active: Any, rounds: Any, plastic: Any) -> tuple[Any, ...]:

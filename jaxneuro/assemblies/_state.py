@@ -88,7 +88,16 @@ class BrainState(NamedTuple):
         rounds = "traced rounds" if is_traced(self.round) else counted(_number(self.round), "round")
         size = sum(x.nbytes for x in jax.tree.leaves(tuple(self)) if hasattr(x, "nbytes"))
         areas = counted(len(self.areas or ()), "area")
-        return f"BrainState: after {rounds}, {areas}, {megabytes(size)}"
+        return f"BrainState: after {rounds}, {areas}{self._silent()}, {megabytes(size)}"
+
+    def _silent(self) -> str:
+        """Which areas never fired, in brackets, once there were rounds."""
+        known = [*(a.support for a in self.areas or ()), self.round]
+        if self.origin is None or any(map(is_traced, known)) or not _number(self.round):
+            return ""
+        pairs = zip(self.origin.names, known)
+        names = [name for name, x in pairs if np.size(x) and not np.any(np.asarray(x))]
+        return f" (never fired: {', '.join(names)})" if names else ""
 
 
 def _number(value: Any) -> Any:

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._checks import is_traced
 from ..kernels import (
     Firing,
     k_cap,
@@ -19,6 +20,7 @@ from ..kernels import (
 )
 from ._connectome import edges_of
 from ._given import check_state, checked_active, checked_plastic
+from ._room import check_room_of_run
 from ._sampled import sampled_cap
 from ._state import AreaState, BrainState
 from ._weights import fixed_point
@@ -54,6 +56,8 @@ def step(brain: Any, state: BrainState, active: Any, plastic: Any = True) -> Bra
     plastic = checked_plastic("a round", plastic)
     check_state("a round", brain, state)
     driving = drivers(brain, state, active)
+    if not is_traced(state.remembered) and not is_traced(active):  # one round outside of jit
+        check_room_of_run("a round", brain, state, np.asarray(active)[None], plastic)
     page = _page(brain, state, driving, plastic)
     sources = {w.number for w in brain.wires} - {None}
     # Written before it is read, so that XLA updates it in place; `learned` has no such bit yet.

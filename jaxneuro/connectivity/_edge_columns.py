@@ -38,6 +38,10 @@ _INDICES = [
 _WEIGHTS = ["weight", "weights", "excitatory x connectivity", "w", "syn_count", "connectivity"]
 
 
+class NoSuchFileError(FileNotFoundError, ValueError):
+    """There is no file of edges or of ids; a `FileNotFoundError` and a `ValueError`."""
+
+
 class Source:
     """A list of edges that can be read column by column: its `columns` and `read(names)`.
 
@@ -106,7 +110,7 @@ def _one_axis(name: Any, values: Any) -> np.ndarray:
 def _of_file(path: Path) -> tuple[list[Any], Any]:
     """The columns of a file and a function that reads some of them."""
     if not path.is_file():
-        raise ValueError(f"Explicit.from_edges: there must be a file {path}; there is none")
+        raise NoSuchFileError(f"Explicit.from_edges: there must be a file {path}; there is none")
     kind = "".join(s for s in path.suffixes if s != ".gz").lower()[-8:]
     if kind.endswith((".parquet", ".pq")):
         return _of_parquet(path)
@@ -167,7 +171,7 @@ def _of_text(path: Path, mark: str) -> tuple[list[Any], Any]:
         raise ValueError(
             f"Explicit.from_edges: a file must begin with the names of its columns; {path} does not"
         )
-    columns = next(csv.reader([header], delimiter=mark))
+    columns = [name.strip() for name in next(csv.reader([header], **_reading(mark)))]
     pandas = _optional("pandas")
 
     def read(names: list[Any]) -> list[np.ndarray]:
@@ -178,15 +182,32 @@ def _of_text(path: Path, mark: str) -> tuple[list[Any], Any]:
         frame = pandas.read_csv(
             path,
             sep=mark,
+            skipinitialspace=mark != "\t",
             usecols=used,
             na_values=_MISSING,
             keep_default_na=False,
             low_memory=False,  # one kind of number for the whole of a column
         )
-        return [frame.iloc[:, used.index(i)].to_numpy() for i in at]
+        return [_stripped(frame.iloc[:, used.index(i)].to_numpy()) for i in at]
 
     return columns, read
 
+
+def _reading(mark: str) -> dict[str, Any]:
+    return {"delimiter": mark, "skipinitialspace": mark != "\t"}
+
+
+def _stripped(x: np.ndarray) -> np.ndarray:
+    """Texts without the blanks around them, if the first ones have any; numbers as they are."""
+    first = [v for v in x[:_TRIED].tolist() if isinstance(v, str)] if x.dtype.kind == "O" else []
+    if all(v == v.strip() for v in first):
+        return x
+    out = np.empty(x.size, object)
+    out[:] = [v.strip() if isinstance(v, str) else v for v in x.tolist()]
+    return out
+
+
+_TRIED = 1000  # texts of a column that are looked at for blanks
 
 # What stands for a number or a name that is not there. "NA" may be the name of a neuron.
 _MISSING = ["", "NaN", "nan", "<NA>", "NULL", "null"]
@@ -201,7 +222,7 @@ def _column(path: Path, mark: str, i: int) -> np.ndarray:
         for dtype in (np.int64, np.float64):
             with contextlib.suppress(ValueError):
                 return np.loadtxt(path, dtype, **options)
-        texts = np.loadtxt(path, str, **options)
+        texts = np.char.strip(np.loadtxt(path, str, **options))
     missing = np.isin(texts, _MISSING)
     if missing.any():
         texts = texts.astype(object)

@@ -94,7 +94,10 @@ class Explicit(Rule):
 
         `Projection("brain", "brain", edges.rule, weight=0.275 * edges.weight)`.
 
-        **Raises** `ValueError` for a missing file or column, columns of several lengths, an id that
+        Blanks around names in a file of text do not count.
+
+        **Raises** `FileNotFoundError` (a `ValueError` too) for a missing file, `ValueError` for a
+        missing column, columns of several lengths, an id that
         is missing or not known, a negative index, a weight that is not finite (all with the row), a
         repeated pair with `duplicates="refuse"`; `ImportError` for parquet without pyarrow.
         """
@@ -105,10 +108,16 @@ class Explicit(Rule):
 
     def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None:
         if self.shape is not None and self.shape != (n_pre, n_post):
+            n = self.shape[0]
+            hint = "Rows are sources: transpose a matrix that has them as columns"
+            if n == self.shape[1]:
+                hint = (
+                    f"Give the population n={n} (edges.n of Explicit.from_edges); or name all "
+                    "neurons that it has: neurons= of from_edges, or a larger matrix"
+                )
             raise ValueError(
                 f"{name}: a matrix of connections must have the shape (n_pre, n_post) of its "
-                f"populations, ({n_pre}, {n_post}); got {self.shape}. Rows are sources: transpose "
-                "a matrix that has them as columns"
+                f"populations, ({n_pre}, {n_post}); got {self.shape}. {hint}"
             )
         for side, neurons, index, n in (
             ("pre", "source", self.pre, n_pre),
@@ -117,8 +126,17 @@ class Explicit(Rule):
             if index.size and index.max() >= n:
                 raise ValueError(
                     f"{name}: {side} must be indices below {n}, the number of {neurons} neurons; "
-                    f"got {index.max()}"
+                    f"{self._too_large(index, n)}; got {index.max()}"
                 )
+
+    def _too_large(self, index: np.ndarray, n: int) -> str:
+        """Which indices are too large, and what may be done about it."""
+        bad, most = index >= n, int(index.max())
+        hint = f"let there be at least {most + 1} neurons, or leave these out"
+        if most == n and min(self.pre.min(), self.post.min()) == 1:
+            hint = "indices count from 0: subtract 1 from all, if these count from 1"
+        count = f"{int(bad.sum()):,} of {index.size:,} are not, the first that of connection"
+        return f"{count} {int(bad.argmax())}: {hint}"
 
     def expected(self, n_pre: int, n_post: int, same: bool) -> float:
         return float(self.pre.size)

@@ -23,7 +23,7 @@ from ..mesh import (
     share_here,
     with_tables,
 )
-from ..network import Layout, Network, check_gap_junctions, find_quanta
+from ..network import Layout, Network, check_gap_junctions, find_quanta, remember_names
 from ..numerics import check_dt, check_grid, check_stable, seed_of
 from ._build_coupling import build_coupling, check_coupling
 from ._build_group import build_group
@@ -126,6 +126,7 @@ def _outline(
     description: Description, groups: list, couplings: list, points: dict, how: tuple
 ) -> Network:
     """The network without its connections and modulators; `how` is dt, dtype and fingerprint."""
+    remember_names(how[2], groups)
     return Network(
         groups=tuple(groups),
         pathways=(),

@@ -23,7 +23,7 @@ def check_releases(grouping: Grouping, dt: float, dtype: Any) -> None:
     def never_spikes(population: str) -> bool:
         seat = grouping.seats[population]
         if seat.group not in spiking:
-            spiking[seat.group] = not _never_spikes(_neuron(grouping, population), dt, dtype)
+            spiking[seat.group] = not never_spikes_at_all(_neuron(grouping, population), dt, dtype)
         return grouping.description.population(population).n > 0 and not spiking[seat.group]
 
     d = grouping.description
@@ -149,7 +149,7 @@ def _traced_step(label: str, model: Any, n: int, has_voltage: bool, dt: float, d
     return closed
 
 
-def _never_spikes(neuron: Neuron, dt: float, dtype: Any) -> bool:
+def never_spikes_at_all(neuron: Neuron, dt: float, dtype: Any) -> bool:
     """Whether the spikes of the traced `step` depend on nothing: neither state nor drive."""
     model = alone(neuron, dtype)
     zeros: Any = np.zeros(2, dtype)

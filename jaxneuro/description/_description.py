@@ -9,7 +9,7 @@ import numpy as np
 
 from .._checks import Named, check_kind, check_known, check_name, unknown
 from .._fields import check_lengths
-from .._help import missing
+from .._help import missing, no_items
 from .._text import counted
 from ..space import Area
 from ._coupling import Coupling, check_pairs
@@ -44,7 +44,7 @@ class Description(Named):
     modulators: Sequence[Modulator] = dataclasses.field(default=(), kw_only=True)
 
     if not TYPE_CHECKING:  # every name would be right
-        __getattr__ = missing
+        __getattr__, __getitem__ = missing, no_items
 
     def __post_init__(self) -> None:
         for field, kind in (

@@ -12,6 +12,7 @@ from ._group import Group as Group
 from ._group import PopulationSpan as PopulationSpan
 from ._group import initial_state as initial_state
 from ._group_state import GroupState as GroupState
+from ._html import remember_names as remember_names
 from ._initial import Initial as Initial
 from ._lay_network import whole_populations as whole_populations
 from ._layout import Layout as Layout
@@ -119,6 +120,7 @@ __all__ = [
     "plastic_pathway",
     "projection",
     "release_state",
+    "remember_names",
     "rewire",
     "seats",
     "sign_of",

@@ -12,6 +12,7 @@ from .._text import counted
 from ..kernels import read_gather_table, ring_place
 from ..tables import read_bundle
 from ._coupling import CouplingLayer
+from ._html import html_of_connections
 from ._learning import weights_now
 from ._named import projection
 
@@ -50,6 +51,10 @@ class Connections(metaclass=Documented):
 
         check_known("value of connections", values, ("weight", "delay"))
         return scipy.sparse.coo_array((getattr(self, values), (self.pre, self.post)), self.shape)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return html_of_connections(self)
 
     def __repr__(self) -> str:
         what = "coupled neighbour" if self.coupled else "synapse"

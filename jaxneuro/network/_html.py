@@ -8,13 +8,22 @@ import numpy as np
 from .._checks import is_traced
 from .._html import ROWS, bars, diagram, page, table
 
+_READ = 300_000  # synapses of a pathway that are read for a page
+_SHOWN = 3  # names of populations in a row
+_KEPT = 32  # networks whose names are kept
+_NAMES: dict[bytes, tuple] = {}  # populations and receptors of each group, by fingerprint
+
 
 def html_of_network(net: Any) -> str:
     """Populations as boxes with arrows, and tables of what it is made of."""
     models = {member.name: type(g.model).__name__ for g in net.groups for member in g.members}
     populations = [(name, f"{n:,}", models[name]) for name, n in net.populations.items()]
     wires = [(p, m) for p in net.pathways for m in p.members]
-    projections = [(m.name, _receptor(net, p, m), _weights(p, m)) for p, m in wires]
+    projections = [
+        (m.name, _receptor(net, p, m), _weights(p, m), *_sizes(net, number, m.name))
+        for number, p in enumerate(net.pathways)
+        for m in p.members
+    ]
     spans = [c.span for c in net.couplings]
     couplings = [(c.name, "gap junctions" if c.receptor is None else "graded") for c in spans]
     stimuli = [
@@ -26,7 +35,7 @@ def html_of_network(net: Any) -> str:
     ]
     tables = [
         table(("population", "neurons", "model"), populations),
-        table(("projection", "receptor", "weights"), projections),
+        table(("projection", "receptor", "weights", "delay", "synapses"), projections),
         table(("coupling", "kind"), couplings),
         table(("stimulation", "stimulus"), stimuli),
         table(("modulator", "scales"), modulators),
@@ -46,6 +55,50 @@ def _weights(pathway: Any, member: Any) -> str:
     return "one per synapse" if member.individual else "one for all"
 
 
+def _sizes(net: Any, number: int, name: str) -> tuple[str, str]:
+    """The delays of a projection, and its synapses: of large ones what need not be read."""
+    pathway, total = net.pathways[number], net.synapses_of(number)
+    if net.layout is None and total <= _READ:
+        c = net.connections(name)
+        pairs = c.shape[0] * c.shape[1]
+        share = f" ({100 * len(c) / pairs:.3g} % of pairs)" if pairs else ""
+        return _delays(c.delay), f"{len(c):,}{share}"
+    alone = len(pathway.members) == 1
+    return "see net.connections", f"{total:,}" if alone else f"some of {total:,}"
+
+
+def _delays(delays: np.ndarray) -> str:
+    if not delays.size:
+        return ""
+    low, high = float(delays.min()), float(delays.max())
+    return f"{low:g} ms" if low == high else f"{low:g} to {high:g} ms"
+
+
+def html_of_connections(connections: Any) -> str:
+    """How many there are, their weights and delays, and the degrees of the neurons."""
+    c = connections
+    rows = [("weight", *_spread(c.weight)), ("delay (ms)", *_spread(c.delay))]
+    for what, n, index in (("targets of a source", 0, c.pre), ("sources of a target", 1, c.post)):
+        rows.append((what, *_spread(np.bincount(index, minlength=c.shape[n]))))
+    drawing = bars("weights", c.weight) if c.weight.size and np.isfinite(c.weight).all() else ""
+    title = f"{c!r}, {c.shape[0]:,} to {c.shape[1]:,} neurons"
+    return page(title, [table(("", "lowest", "mean", "highest"), rows)], drawing)
+
+
+def _spread(x: np.ndarray) -> tuple[str, str, str]:
+    if not x.size:
+        return "", "", ""
+    return f"{float(x.min()):.4g}", f"{float(x.mean()):.4g}", f"{float(x.max()):.4g}"
+
+
+def remember_names(fingerprint: np.ndarray, groups: Any) -> None:
+    """Keeps what the groups of a network are called, for the pages of its states."""
+    names = tuple((g.populations, tuple(type(r).__name__ for r in g.receptors)) for g in groups)
+    _NAMES[np.asarray(fingerprint).tobytes()] = names
+    while len(_NAMES) > _KEPT:
+        _NAMES.pop(next(iter(_NAMES)))
+
+
 def html_of_state(state: Any) -> str:
     """The variables of neurons and receptors with their ranges; a histogram of the first."""
     found = list(_variables(state))
@@ -57,20 +110,30 @@ def html_of_state(state: Any) -> str:
         for where, name, x in found
         if (numbers := _numbers(x)) is not None
     )
-    note = "a group is all populations of one model; net.read(state, name, variable) reads one"
+    note = "populations of one model are one array; net.read(state, name, variable) reads one"
     return page(f"{state!r} ({note})", [table(head, rows)], next(drawings, ""))
 
 
 def _variables(state: Any) -> Iterator[tuple[str, str, Any]]:
+    known = None if is_traced(state.fingerprint) else np.asarray(state.fingerprint).tobytes()
+    names = _NAMES.get(known or b"", ())
     for k, group in enumerate(state.groups):
+        populations, receptors = names[k] if k < len(names) else ((), ())
+        of = _few(populations) or f"group {k}"
+        kinds = receptors or [f"receptor {r}" for r in range(len(group.receptors))]
         for where, holder in [
-            (f"neurons of group {k}", group.neurons),
-            *((f"receptor {r} of group {k}", x) for r, x in enumerate(group.receptors)),
+            (f"neurons of {of}", group.neurons),
+            *((f"{kind} of {of}", x) for kind, x in zip(kinds, group.receptors)),
         ]:
             for name in getattr(holder, "_fields", ()):
                 x = getattr(holder, name)
                 if hasattr(x, "shape"):
                     yield where, name, x
+
+
+def _few(populations: tuple[str, ...]) -> str:
+    more = len(populations) - _SHOWN
+    return ", ".join(populations[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def _numbers(x: Any) -> np.ndarray | None:

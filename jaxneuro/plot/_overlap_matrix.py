@@ -28,6 +28,7 @@ def overlap_matrix(
     `caps` int (caps, k), or one array of neurons for each cap, -1 is nobody; `labels` one for each;
     `size` (width, height) [inches]. A cell is the share of the row's cap that is also in the
     column's, as `jn.assemblies.overlap`. Numbers are left out where they do not fit.
+    A cap that is all -1, as of an area that never fired, is labelled as nobody.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
@@ -40,6 +41,7 @@ def overlap_matrix(
             f"overlap_matrix: labels must be one for each of {len(rows)} caps; got {labels!r}"
         )
     names = [str(i) for i in range(len(rows))] if labels is None else list(labels)
+    names = [f"{n} (nobody)" if (row < 0).all() else n for n, row in zip(names, rows)]
     overlaps = _overlaps(rows)
     figure = new_figure(size)
     axis = figure.subplots()

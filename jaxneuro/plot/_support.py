@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._checks import names_checked
+from .._text import brief
 from ._style import COLUMN, LINE, colour, finish, legend, new_figure, open_box
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def support(
     `seen` of `jn.assemblies.run`, or numbers (rounds, areas) or (seeds, rounds, areas): over seeds
     the line is the mean, and the band holds the middle 90 % of them; `names` of the areas
     (`brain.area_names`); `k` the size of their caps, one or one each, drawn as a dotted line;
-    `size` (width, height) [inches].
+    `size` (width, height) [inches]. The legend says which areas never fired.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
@@ -41,6 +42,8 @@ def support(
         raise ValueError(f"support: names must be one for each of {areas} areas; got {names!r}")
     labels = [f"area {i}" for i in range(areas)] if names is None else list(names)
     rounds = np.arange(1, values.shape[1] + 1)
+    silent = [bool((values[:, :, i] == 0).all()) for i in range(areas)]
+    labels = [f"{label} (never fired)" if no else label for label, no in zip(labels, silent)]
     figure = new_figure(size)
     axis = figure.subplots()
     for number, label in enumerate(labels):
@@ -61,22 +64,30 @@ def support(
     axis.set_ylim(bottom=0)
     axis.locator_params(axis="x", integer=True)
     open_box(axis)
-    if areas > 1 or names is not None:
+    if areas > 1 or names is not None or any(silent):
         legend(axis)
     return finish(figure)
 
 
 def _numbers(seen: Any) -> np.ndarray:
     """Support as (seeds, rounds, areas), or `ValueError`."""
-    values = np.asarray(getattr(seen, "support", seen))
+    try:
+        values = np.asarray(getattr(seen, "support", seen))
+    except (TypeError, ValueError):  # of several lengths: a state, or (state, seen)
+        values = np.asarray(None)
     if values.ndim == 2:
         values = values[None]
     if values.ndim != 3 or not values.size or values.dtype.kind not in "iuf":
         raise ValueError(
             "support: seen must be numbers (rounds, areas) or (seeds, rounds, areas), at least one "
-            f"of each; got {values.dtype}{list(values.shape)}. It is what jn.assemblies.run returns"
+            f"of each; got {_short(seen, values)}. It is the second of what jn.assemblies.run "
+            "returns: state, seen = ac.run(...)"
         )
     return values.astype(np.float64)
+
+
+def _short(seen: Any, values: np.ndarray) -> str:
+    return f"{values.dtype}{list(values.shape)}" if values.ndim else brief(seen)
 
 
 def _caps(k: int | Sequence[int] | None, areas: int) -> np.ndarray:

@@ -46,7 +46,8 @@ def weight_history(
     samples are shown as lines; `start`, `stop` [ms] the part shown; `scale` (low, high) share [%]
     at the ends of the colours, by default from 0 to the highest; `unit` of the weight ("pA", "nS",
     "mV"); `size` (width, height) [inches]. Shares are of all synapses, per bin. A column of
-    the image reaches halfway to the samples before and after it.
+    the image reaches halfway to the samples before and after it. The outermost bins hold what is
+    outside too; a figure in which one of them has all weights says so.
 
     **Returns** a matplotlib `Figure`; it is not shown.
 
@@ -82,6 +83,11 @@ def weight_history(
         axis.set(xlim=(edges[0], edges[-1]), xlabel=label, ylabel="share of synapses (%)")
     if not counts.any():
         say(axis, "no synapses")
+    elif counts.shape[1] > 2 and not counts[:, 1:-1].any():
+        ends = [end for end, x in (("lowest", counts[:, 0]), ("highest", counts[:, -1])) if x.any()]
+        if len(ends) == 1:
+            beyond = f"below {edges[1]:g}" if ends[0] == "lowest" else f"from {edges[-2]:g} on"
+            say(axis, f"all weights are in the {ends[0]} bin: {beyond}")
     return finish(figure)
 
 

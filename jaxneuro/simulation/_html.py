@@ -34,6 +34,7 @@ def html_of_result(result: Any) -> str:
     """Populations with their rates, a small raster, and what else was recorded."""
     title = f"Result: {counted(len(result.populations), 'population')}, {result.duration:g} ms"
     title += f" from {result.start:g} to {result.stop:g} ms in {result.run_s:.3g} s"
+    title += f"; {result.nothing_sampled}" if result.nothing_sampled else ""
     title += ", interrupted" if result.interrupted else ""
     bands, rows = [], []
     for name, n in result.populations.items():
@@ -43,7 +44,10 @@ def html_of_result(result: Any) -> str:
             bands.append((name, *events, n))
             spikes = f"{events[0].size:,}"
         if result.spikes is not None or name in result.counts:
-            rate = f"{result.rate(name):.2f} Hz"
+            hz = result.rate(name)
+            rate = f"{hz:.2f} Hz" if hz == hz else "-"
+            if result.n_steps and hz != hz:
+                spikes = rate = "its model never spikes"
         rows.append((name, f"{n:,}", spikes, rate))
     tables = [table(("population", "neurons", "spikes", "mean rate"), rows)]
     tables.append(table(("recorded", "variable", "samples x numbers"), _sampled(result)))

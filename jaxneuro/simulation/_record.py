@@ -52,8 +52,8 @@ class Record(Named):
     **Raises** `ValueError` for `every` below 1, fields of another kind, neurons without
     variables, indices that are negative, repeated or none, bins below 1 or low not below high; from
     `scan` and `simulate`, for an unknown population, variable or neuron, a mask of another length,
-    a `function` that raises, weights of a projection that is not plastic, or a histogram without
-    low and high where the rule has no limits.
+    a `function` that raises or returns nothing, weights of a projection that is not plastic, or a
+    histogram without low and high where the rule has no limits.
 
     **Source** LFP proxy: Mazzoni et al. (2015), doi:10.1371/journal.pcbi.1004584.
 
@@ -255,11 +255,17 @@ def _texts(what: str, value: Any) -> tuple[str, ...]:
 def _called(function: Callable, state: NetworkState, output: Output) -> Any:
     try:
         value = function(state, output)
-        for leaf in jax.tree.leaves(value):
+        leaves = jax.tree.leaves(value)
+        for leaf in leaves:
             jnp.asarray(leaf)
     except Exception as error:  # a function of the user may raise anything
         raise ValueError(
             "Record: function must be a function of (state, output) that JAX can trace and that "
             f"returns arrays; it raised {type(error).__name__}: {error}"
         ) from error
+    if not leaves:
+        raise ValueError(
+            "Record: function must return what is to be sampled, an array or several; it returned "
+            f"{value!r} (is there a return?)"
+        )
     return value

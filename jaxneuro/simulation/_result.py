@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._checks import check_count, check_known, names_checked
-from .._help import Documented, missing
+from .._help import Documented, missing, no_items
 from .._text import counted
-from ..network import Network, NetworkState, SavedState
+from ..construction import never_spikes_at_all
+from ..network import Network, NetworkState, SavedState, first_member
 from ..numerics import in_window, run_window, to_hz
 from ._files import read_file, write_file
 from ._html import html_of_result
@@ -66,7 +67,7 @@ class Result(metaclass=Documented):
     interrupted: bool
 
     if not TYPE_CHECKING:  # every name would be right
-        __getattr__ = missing
+        __getattr__, __getitem__ = missing, no_items
 
     def __post_init__(self) -> None:
         for field in FIELDS:
@@ -81,6 +82,14 @@ class Result(metaclass=Documented):
     def duration(self) -> float:
         """Biological time that was run [ms]."""
         return self.n_steps * self.dt
+
+    @property
+    def nothing_sampled(self) -> str:
+        """Why there is no sample of what was to be sampled; "" where there is one."""
+        named = self.traces, self.means, self.lfp, self.weights, self.weight_histograms
+        if self.sample_times.size or not (any(named) or self.function is not None):
+            return ""
+        return f"no samples: no step of the run is a multiple of every={self.every}"
 
     @property
     def start(self) -> float:
@@ -144,7 +153,9 @@ class Result(metaclass=Documented):
     def rate(self, name: str, start: float | None = None, stop: float | None = None) -> float:
         """Mean rate of a population [Hz] over the run, or from `start` to `stop` [ms].
 
-        From the counts per step (`Record(rates=True)`) where spikes were not recorded.
+        From the counts per step (`Record(rates=True)`) where spikes were not recorded. nan where
+        there is no answer: without a time step, and of models that never spike, such as rate units,
+        if the result has its network. 0 without a neuron.
 
         Raises `ValueError` for an unknown population, if neither was recorded, or for a part that
         is not within the run or has no length.
@@ -153,7 +164,7 @@ class Result(metaclass=Documented):
         n = self.populations[name]
         first, last = self._window(start, stop)
         if n == 0 or self.n_steps == 0:
-            return 0.0
+            return 0.0 if self.n_steps else float("nan")
         if self.spikes is None and name in self.counts:
             ends = spike_times(np.arange(self.n_steps), self.first_step, self.dt)
             spikes = float(self.counts[name][in_window(ends, first, last)].sum())
@@ -162,7 +173,19 @@ class Result(metaclass=Documented):
         else:
             times = spike_times(self._events(name)[0], self.first_step, self.dt)
             spikes = in_window(times, first, last).sum()
+        if spikes == 0 and self.never_spikes(name):
+            return float("nan")
         return float(to_hz(spikes, n, last - first))
+
+    @names_checked()
+    def never_spikes(self, name: str) -> bool:
+        """Whether the model of a population has no spikes at all; False without its network."""
+        check_known("population", name, self.populations)
+        if self.network is None:
+            return False
+        net = self.network
+        model = net.groups[net.population(name)[0]].model
+        return never_spikes_at_all(first_member(model), net.dt, net.dtype)
 
     @names_checked()
     def history(self, name: str) -> dict[str, np.ndarray]:
@@ -276,7 +299,9 @@ class Result(metaclass=Documented):
         if of is None:
             populations = counted(len(self.layout), "population")
             of = f"{populations}, {counted(sum(self.populations.values()), 'neuron')}"
-        return f"Result: {self.duration:g} ms of {of}{', interrupted' if self.interrupted else ''}"
+        more = f"; {self.nothing_sampled}" if self.nothing_sampled else ""
+        more += ", interrupted" if self.interrupted else ""
+        return f"Result: {self.duration:g} ms of {of}{more}"
 
 
 # The fields that a file holds, and those that files have only from a version on.

@@ -69,10 +69,10 @@ def scan(
     """Advances a network by `n_steps` steps: one `lax.scan`.
 
     Pure: use it inside `jit`, `vmap` and `grad`, with the network as an argument. `inputs`
-    are currents [pA] by population name, `(n_steps,)` or `(n_steps, n)`, and signals of plasticity
-    rules and modulators by their names, `(n_steps,)`; `record` says what to record (default:
-    spikes), samples counted from the first step here. Two scans of n steps give the same bits as
-    one of 2n.
+    are currents [pA] by population name, one number, `(n_steps,)` or `(n_steps, n)`, and signals of
+    plasticity rules and modulators by their names, one number or `(n_steps,)`; `record` says what
+    to record (default: spikes), samples counted from the first step here. Two scans of n steps give
+    the same bits as one of 2n.
 
     **Raises** `ValueError` for a number of steps that is negative or not a multiple of
     `record.every`, an unknown name, an input of the wrong shape, or a state of another
@@ -127,7 +127,7 @@ def _checked(
     check_kind("scan: net", net, Network)
     record = Record() if record is None else record
     check_kind("scan: record", record, Record)
-    inputs = checked_inputs("scan", inputs)
+    inputs = _over_time(checked_inputs("scan", inputs), n_steps)
     _check_inputs(net, inputs, n_steps)
     state = state_of(net, state)
     _check_state(net, state)
@@ -238,10 +238,21 @@ def checked_inputs(what: str, inputs: Any) -> dict[str, Any]:
     for name, x in (inputs or {}).items():
         if not _is_numeric(x):
             raise ValueError(
-                f"{what}: the input of {name!r} must be an array of numbers [pA], one per time "
-                f"step or one per step and neuron; got {brief(x)}"
+                f"{what}: the input of {name!r} must be an array of numbers [pA], one for all, one "
+                f"per time step or one per step and neuron; got {brief(x)}"
             )
     return dict(inputs or {})
+
+
+def _over_time(inputs: Mapping[str, Any], n_steps: int) -> dict[str, Any]:
+    """Inputs with a value for each time step: one number is the same in all of them."""
+    shape = (n_steps,)
+    return {
+        name: x
+        if np.ndim(x)
+        else (jnp.broadcast_to(x, shape) if is_traced(x) else np.broadcast_to(np.asarray(x), shape))
+        for name, x in inputs.items()
+    }
 
 
 def _is_numeric(x: Any) -> bool:
@@ -252,13 +263,15 @@ def _is_numeric(x: Any) -> bool:
     return dtype.kind in "biu" or jnp.issubdtype(dtype, jnp.floating)
 
 
-def check_given(net: Network, inputs: Mapping[str, Any], n_steps: int) -> None:
-    """Raises `ValueError` for inputs of a run whose names, shapes or values cannot be meant."""
+def check_given(net: Network, inputs: Mapping[str, Any], n_steps: int) -> dict[str, Any]:
+    """Inputs of a run over its steps; `ValueError` for names, shapes or values not to be meant."""
+    inputs = _over_time(inputs, n_steps)
     check_input_shapes(net, inputs, n_steps)
     _check_finite(inputs)
     for name in net.populations.keys() & inputs.keys():
         check_unit(f"the input of {name!r}", inputs[name], "pA")
     _check_over_time(net, inputs, n_steps)
+    return inputs
 
 
 def _check_over_time(net: Network, inputs: Mapping[str, Any], n_steps: int) -> None:

@@ -56,9 +56,9 @@ def simulate(
     """Runs a network for `duration` [ms] and returns what it recorded.
 
     `scan` in chunks: while one runs, the spikes of the last become events on the host.
-    `inputs` currents [pA] by population, `(steps,)` or `(steps, n)`, and signals of plasticity
-    rules by name, `(steps,)`; `record` what to record
-    (default: spikes), samples when the number of steps since the network's start is a
+    `inputs` currents [pA] by population, one number for all neurons and steps, `(steps,)` or
+    `(steps, n)`, and signals of plasticity rules by name, one number or `(steps,)`; `record` what
+    to record (default: spikes), samples when the number of steps since the network's start is a
     multiple of `every`; `key` seeds a new run (an integer or a JAX key, default 0), or
     `state` continues an earlier run: its result, also one from a file, or `result.state`;
     `progress` shows a bar (default: if stderr is a terminal).
@@ -108,7 +108,7 @@ def simulate(
         )
     state = None if state is None else _one_state(net, state)
     n_steps = _steps(duration, net.dt, 0 if state is None else int(state.step))
-    check_given(net, given, n_steps)
+    given = check_given(net, given, n_steps)
     if state is None:
         state = _first_state(net, key, n_steps)
     record = Record() if record is None else record

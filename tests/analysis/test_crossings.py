@@ -26,6 +26,20 @@ def test_equality_counts_once():
     np.testing.assert_allclose(times, [1.0, 3 + 2 / 3])
 
 
+def test_a_level_in_volts_is_told():
+    times = np.arange(1, 1001) * 0.1
+    v = -50.0 + 10.0 * np.sin(times)
+    for trace, level, meant in ((v, -0.05, "-50"), (1e-3 * v, -50.0, "-0.05")):
+        with pytest.warns(
+            UserWarning, match=rf"nothing crosses .*Did you mean level={meant}\?"
+        ) as w:
+            crossing_times(times, trace, level)
+        assert w[0].filename == __file__
+    for level in (0.0, -55.0, -0.001, 20.0, 0.1):  # no warning: these are errors in the tests
+        crossing_times(times, v, level)
+    crossing_times(times, 0.1 * np.sin(times), 0.12)  # a model in units of its own
+
+
 def test_nothing():
     times, who = crossing_times([], np.zeros((0, 3)))
     assert times.shape == who.shape == (0,)

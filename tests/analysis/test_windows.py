@@ -86,6 +86,29 @@ def test_the_length_of_a_run_that_went_on_is_noticed(name):
     function(*args, **late, start=0.0)
 
 
+def test_a_bin_in_seconds_is_told():
+    rng = np.random.default_rng(0)
+    times, neurons = 0.1 * rng.integers(1, 9_000, 300), rng.integers(0, 5, 300)
+    for call in (
+        lambda: analysis.population_rate(times, 5, 1000.0, 0.005),
+        lambda: analysis.spike_counts(times, neurons, 5, 1000.0, 0.05),
+        lambda: analysis.count_synchrony(times, 1000.0, 0.003),
+        lambda: analysis.bursts(times, neurons, 5, max_begin=0.05),
+    ):
+        with pytest.warns(
+            UserWarning, match=r"shorter than the time step of the spikes, 0.1 ms"
+        ) as w:
+            call()
+        assert w[0].filename == __file__
+    with pytest.warns(UserWarning, match="lag 0 is the only one.*max_lag=50;"):
+        analysis.autocorrelogram(times, neurons, 5, 1000.0, max_lag=0.05)
+    # Meant: a bin per time step, no step at all, few spikes, lag 0 alone.
+    analysis.population_rate(times, 5, 1000.0, 0.1)
+    analysis.population_rate(rng.random(300) * 900.0, 5, 1000.0, 0.05)
+    analysis.population_rate(times[:7], 5, 1000.0, 0.05)
+    analysis.autocorrelogram(times, neurons, 5, 1000.0, max_lag=0.0)
+
+
 def test_a_window_that_is_meant_gives_no_warning():
     analysis.neuron_rates(TIMES, NEURONS, 5, 1000.0)  # the first half
     analysis.neuron_rates(TIMES, NEURONS, 5, 100.0)  # before the spikes

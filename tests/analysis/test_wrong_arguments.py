@@ -46,6 +46,15 @@ def test_a_result_is_no_array(name):
         assert call in str(error.value)
 
 
+@pytest.mark.parametrize("name", ["neuron_rates", "population_rate", "intervals", "bursts"])
+def test_a_pair_of_times_and_neurons_is_two_arguments(name):
+    star = (
+        r"\*result\.events\(name\)" if name != "population_rate" else r"result\.events\(name\)\[0"
+    )
+    with pytest.raises(ValueError, match=rf"got both as a pair\. Give jn.analysis.{name}\({star}"):
+        FUNCTIONS[name]((AT, WHO), 2, 10.0)
+
+
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_every_function_names_its_parameters(name):
     with pytest.raises(ValueError, match=rf"no parameter of {name} named 'nothing'"):

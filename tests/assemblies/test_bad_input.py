@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from jaxneuro import assemblies as ac
+from jaxneuro.assemblies._room import check_room_of_run
 
 A, B, S = ac.Area("A", 50, 5), ac.Area("B", 60, 6, "sampled", capacity=20), ac.Stimulus("S", 9)
 FIBRES = [ac.Fibre("S", "A"), ac.Fibre("A", "B"), ac.Fibre("S", "B")]
@@ -136,6 +137,28 @@ ROUNDS = {
         "agree with the first axis.*got \\[3, 4\\]",
     ),
     "run, rounds below 0": (lambda: ac.run(BRAIN, STATE, ACTIVE, -1), "at least 0; got -1"),
+    "run, more than it remembers": (
+        lambda: ac.run(BRAIN, STATE, ACTIVE, 9),
+        "run takes 9 rounds with learning.*after 0 .* rounds=8: ask for Brain\\(..., rounds=9\\)",
+    ),
+    "run, more than it remembers, traced": (
+        lambda: jax.jit(lambda s: ac.run(BRAIN, s, ACTIVE, 9))(STATE),
+        "run takes 9 rounds with learning.*after 0 .* rounds=8",
+    ),
+    "run, more after some": (
+        lambda: ac.run(BRAIN, STATE._replace(remembered=np.int32(6)), ACTIVE, 3),
+        "takes 3 rounds .* after 6 .* rounds=9",
+    ),
+    "a round more than it remembers": (
+        lambda: BRAIN.step(STATE._replace(remembered=np.int32(8)), ACTIVE),
+        "a round takes 1 round with learning.*after 8 .* rounds=9",
+    ),
+    "a project of more": (lambda: ac.project(BRAIN, STATE, "S", "A", 9), "takes 9 rounds"),
+    "a schedule without pairs": (
+        lambda: ac.schedule(BRAIN, "S->A", 5),
+        "part must be a pair of fibres and rounds, such as .*got 'S->A'",
+    ),
+    "a schedule without rounds": (lambda: ac.schedule(BRAIN, (["S->A"],)), "must be a pair"),
 }
 CASES = {
     f"{kind}: {name}": case
@@ -189,6 +212,32 @@ def test_bad_input_is_refused(case):
     bad, message = CASES[case]
     with pytest.raises(ValueError, match=f"(?s){message}"):
         bad()
+
+
+def test_rounds_that_are_not_remembered_are_as_many_as_one_likes():
+    """Nothing learns, nobody fires, or a cap keeps the fibre silent; a brain of listed areas."""
+    listed = ac.Brain([A, ac.Area("B", 60, 6)], [S], FIBRES, p=0.1, rounds=8)
+    state, many = listed.init(0), np.tile(listed.active("S->A"), (30, 1))
+    silent = np.tile(listed.active("A->B"), (30, 1))
+    last = np.arange(30) >= 22
+    for active, plastic in ((many, False), (silent, True), (many, last)):
+        check_room_of_run("run", listed, state, active, plastic)
+    with pytest.raises(ValueError, match=r"takes 30 rounds with .* after 0.*plastic=False"):
+        check_room_of_run("run", listed, state, many, True)
+    # From the second round on A fires B; a fixed area that never fired does not.
+    both = np.concatenate([many[:1], silent])
+    with pytest.raises(ValueError, match="takes 31 rounds"):
+        check_room_of_run("run", listed, state, both, True)
+    check_room_of_run("run", listed, listed.fix(state, "A"), both, True)
+
+
+def test_a_method_may_be_compiled():
+    assert jax.eval_shape(jax.jit(BRAIN.step), STATE, ACTIVE).round.shape == ()
+    assert BRAIN.step == BRAIN.step
+
+
+def test_one_name_is_a_part_of_a_schedule():
+    assert ac.schedule(BRAIN, ("S->A", 2)).tolist() == ac.schedule(BRAIN, (["S->A"], 2)).tolist()
 
 
 def test_what_is_at_the_bounds_is_taken():

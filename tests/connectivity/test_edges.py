@@ -237,8 +237,29 @@ def test_a_network_of_both_signs():
     net = jn.build(jn.Description([brain], [wires]), key=0, dt=0.1)
     assert sorted(columns(net, 0)[2]) == [-2.0, 3.0, 5.0, 7.0]
     larger = jn.Population("brain", 4, jn.neurons.LIF())
-    with pytest.raises(ValueError, match=r"\(4, 4\); got \(3, 3\)"):
+    with pytest.raises(
+        ValueError, match=r"\(4, 4\); got \(3, 3\). Give the population n=3 \(edges"
+    ):
         jn.build(jn.Description([larger], [wires]), key=0, dt=0.1)
+
+
+@pytest.mark.parametrize("by", ["pandas", "numpy"])
+def test_blanks_around_names_in_a_file(tmp_path, monkeypatch, by):
+    if by == "numpy":
+        monkeypatch.setattr(_edge_columns, "_optional", lambda name: None)
+    path = tmp_path / "edges.csv"
+    path.write_text('pre , "post", weight\n A,B , 2.5\nB , C, 3.5\n')
+    edges = read(str(path))
+    assert edges.neurons.tolist() == ["A", "B", "C"]
+    np.testing.assert_array_equal(edges.rule.post, [1, 2])
+    np.testing.assert_array_equal(edges.weight, [2.5, 3.5])
+    assert read(str(path), pre="pre", post="post").n == 3
+
+
+def test_a_missing_file_is_named():
+    for table, options in (("nowhere.csv", {}), (NAMED, {"neurons": "nowhere.csv"})):
+        with pytest.raises(FileNotFoundError, match=r"there must be a file nowhere\.csv"):
+            read(table, **options)
 
 
 NAN = float("nan")

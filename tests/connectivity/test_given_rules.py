@@ -155,6 +155,14 @@ def test_a_row_longer_than_a_chunk(monkeypatch, rule):
         (lambda: Explicit([0], [-1]), "post must not be negative; got -1"),
         (lambda: draw(Explicit([3], [0]), 3, 2), "pre must be indices below 3.*got 3"),
         (lambda: draw(Explicit([0], [2]), 3, 2), "post must be indices below 2.*got 2"),
+        (
+            lambda: draw(Explicit([0, 5, 7], [0, 1, 1]), 4, 2),
+            "2 of 3 are not, the first that of connection 1: .* at least 8 neurons.*got 7",
+        ),
+        (
+            lambda: draw(Explicit([1, 2], [3, 1]), 3, 3),
+            "1 of 2 are not, .* connection 0: .*subtract 1 from all, if these count from 1; got 3",
+        ),
         (lambda: AllToAll(autapses=1), "AllToAll: autapses must be True or False; got 1"),
         (lambda: draw(OneToOne(), 3, 2), "as many sources as targets; got 3 and 2"),
     ],

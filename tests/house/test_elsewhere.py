@@ -49,6 +49,27 @@ def test_a_name_that_a_module_does_not_have(module, name, said):
     assert caught.value.name == name
 
 
+@pytest.mark.parametrize(
+    ("module", "said"),
+    [
+        (jn.assemblies.parser.english, r"did you mean jn\.assemblies\.parser\.english\.grammar\("),
+        (jn.assemblies.parser, r"did you mean jn\.assemblies\.parser\.parse\("),
+        (jn.neurons, r"jn\.neurons is a module, .*dir\(jn\.neurons\)"),
+    ],
+)
+def test_a_module_that_is_called(module, said):
+    with pytest.raises(ValueError, match=said):
+        module()
+
+
+def test_what_is_no_dict_says_what_to_use():
+    brain = jn.assemblies.Brain([jn.assemblies.Area("A", 9, 2)])
+    said = ("Description.*populations", r"net\.read\(state", r"result\.events\('E'\)", "brain.cap")
+    for value, text in zip((*values(), brain), said):
+        with pytest.raises(ValueError, match=text):
+            value["E"]
+
+
 def values():
     description = jn.Description([jn.Population("E", 3, jn.neurons.LIF())])
     net = jn.build(description, key=0, dt=0.1)

@@ -34,6 +34,15 @@ def test_one_run_has_no_band_and_one_area_no_legend():
     assert axis.get_xlim() == (0.5, 200.5)
 
 
+def test_what_never_fired_is_said():
+    seen = np.array([[3, 0], [5, 0]])
+    for names, said in ((["A", "B"], "B"), (None, "area 1")):
+        (axis,) = plot.support(seen, names).axes
+        assert axis.get_legend().get_texts()[1].get_text() == f"{said} (never fired)"
+    labels = plot.overlap_matrix([[1, 2], [-1, -1]], ["x", "y"]).axes[0].get_xticklabels()
+    assert [text.get_text() for text in labels] == ["x", "y (nobody)"]
+
+
 def test_ticks_are_whole_rounds():
     figure = plot.support(np.array([[3], [5], [6]]))
     figure.draw_without_rendering()
@@ -47,6 +56,7 @@ def test_ticks_are_whole_rounds():
         (np.zeros(3), {}, r"\(seeds, rounds, areas\), at least one of each; got float64\[3\]"),
         (np.zeros((0, 2)), {}, r"got float64\[1, 0, 2\]"),
         ([["many"]], {}, "must be numbers"),
+        ((0, np.ones((2, 3, 4))), {}, "state, seen = ac.run"),
         (np.ones((4, 2)), {"names": ["A"]}, r"one for each of 2 areas; got \['A'\]"),
         (np.ones((4, 2)), {"k": [1, 2, 3]}, r"one for each area; got \[1, 2, 3\]"),
         (np.ones((4, 2)), {"k": 1.5}, "one whole number"),

@@ -1,5 +1,7 @@
 """Windows of rules are what the rules do, and histories of weights what was recorded."""
 
+from types import SimpleNamespace
+
 import jax
 import numpy as np
 import pytest
@@ -107,6 +109,20 @@ def test_the_image_is_what_was_recorded():
     assert bar(figure).get_ylabel() == "share of synapses (%)"
     (mesh,) = plot.weight_history(run, "E->I", scale=(0, 5)).axes[0].collections
     assert mesh.get_clim() == (0.0, 5.0)
+
+
+def test_weights_beyond_the_bins_are_told():
+    run = random_result(duration=20.0)
+    counts, edges = run.weight_histograms["E->I"], run.weight_edges["E->I"]
+    for end, bin in (("lowest", 0), ("highest", -1)):
+        one = np.zeros_like(counts)
+        one[:, bin] = 7
+        outside = SimpleNamespace(**{**vars(run), "weight_histograms": {"E->I": one}})
+        for how in ({}, {"times": [10.0]}):
+            (text,) = plot.weight_history(outside, "E->I", **how).axes[0].texts
+            edge = f"below {edges[1]:g}" if bin == 0 else f"from {edges[-2]:g} on"
+            assert text.get_text() == f"all weights are in the {end} bin: {edge}"
+    assert not plot.weight_history(run, "E->I").axes[0].texts
 
 
 def test_lines_are_the_nearest_samples():

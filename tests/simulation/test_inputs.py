@@ -2,6 +2,7 @@
 
 import warnings
 
+import jax
 import numpy as np
 import pytest
 
@@ -31,3 +32,18 @@ def test_inputs_that_are_no_numbers(given):
     ):
         with pytest.raises(ValueError, match=r"the input of 'E' must be an array of numbers"):
             run({"E": given})
+
+
+def test_one_number_is_a_constant_current():
+    net = jn.build(jn.Description([jn.Population("E", 3, jn.neurons.LIF())]), key=0, dt=0.1)
+    one, each = (
+        jn.simulate(net, 60.0, inputs={"E": x}, progress=False)
+        for x in (600.0, np.full(600, 600.0))
+    )
+    assert one.rate("E") > 0.0
+    for a, b in zip(one.events("E"), each.events("E")):
+        np.testing.assert_array_equal(a, b)
+    shown = jax.eval_shape(lambda x: jn.scan(net, net.init(0), 10, {"E": x})[0].step, 600.0)
+    assert shown.shape == ()
+    with pytest.raises(ValueError, match="the input of 'E' must be finite"):
+        jn.simulate(net, 60.0, inputs={"E": np.nan}, progress=False)

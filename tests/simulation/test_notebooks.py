@@ -72,8 +72,28 @@ def test_a_network_and_its_state():
     net = jn.build(described(["E", "I"]), 1, 0.1)
     shown = texts(net)
     assert {"E->I", "gap junctions", "Current", "e_l of E", "LIF", "one for all"} <= set(shown)
+    synapses = [len(net.connections(name)) for name in ("E->I", "I->E")]
+    wanted = {f"{n} ({n / 4:.3g} % of pairs)" for n in synapses}
+    assert {"synapses", "delay", "1 ms"} | wanted <= set(shown)
     shown = texts(net.init(0))
-    assert {"neurons of group 0", "-70", "-60", "(40,)"} <= set(shown)
+    assert {"neurons of E, I", "Exponential of E, I", "-70", "-60", "(40,)"} <= set(shown)
+    unknown = net.init(0)._replace(fingerprint=np.zeros(2, np.uint32))  # built elsewhere
+    assert {"neurons of group 0", "receptor 0 of group 0"} <= set(texts(unknown))
+
+
+def test_connections():
+    net = jn.build(described(["E", "I"]), 1, 0.1)
+    shown = texts(net.connections("E->I"))
+    assert {"targets of a source", "sources of a target", "delay (ms)", "lowest"} <= set(shown)
+    count = len(net.connections("E->I"))
+    assert shown[0] == f"Connections: E to I, {count} synapses, 20 to 20 neurons"
+    assert f"{count / 20:.4g}" in shown
+    texts(net.connections("gap"))
+    none, cells = jn.connectivity.FixedProbability(0.0), described(["E", "I"]).populations
+    wire = jn.Projection("E", "I", none, weight=1.0, delay=1.0, synapse=FAST)
+    net = jn.build(jn.Description(cells, [wire]), 1, 0.1)
+    assert "0 (0 % of pairs)" in texts(net)
+    assert texts(net.connections("E->I"))[0].startswith("Connections: E to I, 0 synapses")
 
 
 def test_records_and_populations_are_short():

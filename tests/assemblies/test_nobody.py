@@ -1,0 +1,40 @@
+"""Areas that never fired: what is read of them says so."""
+
+import numpy as np
+import pytest
+
+from jaxneuro import assemblies as ac
+
+AREAS = [ac.Area("A", 30, 4), ac.Area("B", 30, 4)]
+FIBRES = [ac.Fibre("S", "A"), ac.Fibre("A", "B")]
+BRAIN = ac.Brain(AREAS, [ac.Stimulus("S", 9)], FIBRES, p=0.1, rounds=8)
+STATE = BRAIN.with_cap(BRAIN.init(0), "A", np.arange(4))
+NOBODY = np.full(4, -1)
+
+
+def test_the_report_and_the_state():
+    text = ac.report(BRAIN, STATE).splitlines()
+    assert [line.endswith("hashed, never fired") for line in text[2:4]] == [False, True]
+    assert text[-1].endswith("-        -        -  nobody fires in B")
+    cleared = ac.report(BRAIN, BRAIN.clear(STATE, "A")).splitlines()
+    assert cleared[2].endswith("hashed, no cap")
+    assert "(never fired: B)" in repr(STATE._replace(round=np.int32(3)))
+    assert "never" not in repr(STATE)  # before the first round
+
+
+def test_measures_of_nobody_warn():
+    for a, b in ((NOBODY, np.arange(4)), (np.arange(4), NOBODY)):
+        with pytest.warns(UserWarning, match="overlap: a cap is nobody.*brain.fired") as w:
+            assert ac.overlap(a, b) == 0.0
+        assert w[0].filename == __file__
+    with pytest.warns(UserWarning, match="nobody fires in 'B'.*no synapse of A->B"):
+        assert ac.statistics(BRAIN, STATE, "A->B").density == 0.0
+    with pytest.warns(UserWarning, match=r"assembly 1 \(all -1\)"):
+        ac.overlaps(np.arange(4), np.stack([np.arange(4), NOBODY]), 30)
+    with pytest.warns(UserWarning, match="nobody fires in any cap"):
+        ac.overlaps(NOBODY, np.arange(4)[None], 30)
+
+
+def test_nobody_is_in_no_class():
+    caps = np.stack([NOBODY, np.array([7, 8, 9, -1])])
+    assert ac.common_neurons(caps, 3, 30).tolist() == [7, 8, 9]
