@@ -1,19 +1,16 @@
 """Windows of time: which part of a run is meant [ms], and which spikes are in it."""
 
-import sys
-import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .._checks import as_number, check_bounds, concrete
+from .._warn import warn
 
 # Times are on a grid and rounded; times nearer than this [ms] count as equal.
 NEAR_MS = 1e-6
 _SHORT = 10.0  # ms: a longer window at the start of a long run is looked at on purpose
 _LATE = 0.1  # share of the spikes that lie after a window before anybody is told
-_PACKAGE = str(Path(__file__).parents[1])
 
 
 def check_time(name: str, value: Any) -> None:
@@ -82,7 +79,7 @@ def warn_of_late_spikes(times: np.ndarray, stop: float) -> None:
         return
     first, last, after = float(times.min()), float(times.max()), (times > stop + NEAR_MS).mean()
     if last - first <= stop and after >= _LATE:
-        _warn(
+        warn(
             f"{'all' if after == 1 else f'{after:.0%} of the'} spikes are after the window from 0 "
             f"to {stop:.10g} ms: they are from {first:.10g} to {last:.10g} ms. Times are ms since "
             "the network started; of a run that went on give start=result.start and "
@@ -105,12 +102,4 @@ def _in_ms(first: float, last: float) -> str:
 def warn_of_seconds(first: float, last: float, begin: float, end: float, what: str) -> None:
     """Warns of a short window that would fit from `begin` to `end` if it were in seconds."""
     if last - first < _SHORT and _fits_in_seconds(first, last, begin, end):
-        _warn(f"a window from {first:.10g} to {last:.10g} ms, where {what}{_in_ms(first, last)}")
-
-
-def _warn(text: str) -> None:
-    """Warns at the line outside of the package from which it was called."""
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(text, stacklevel=level)
+        warn(f"a window from {first:.10g} to {last:.10g} ms, where {what}{_in_ms(first, last)}")
