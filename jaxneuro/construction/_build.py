@@ -32,6 +32,7 @@ from ._build_pathway import build_pathway
 from ._build_plastic import check_plastic
 from ._check_names import check_names
 from ._check_neuron import check_neuron, gap_coupled
+from ._check_plausible import warn_of_speed
 from ._check_release import check_releases
 from ._check_role import check_roles
 from ._check_signs import check_signs
@@ -97,7 +98,7 @@ def build(
     grouping = Grouping(description, {p.name: resolver.resolve(p) for p in description.projections})
     drawn = {c.name: resolver.resolve(c.drawn()) for c in description.couplings}
     longest = {name: longest_delay(r, dt) for name, r in grouping.resolved.items()}
-    _check_parts(grouping)
+    _check_parts(grouping, dt)
     expected = estimate(
         grouping.resolved.values(), grouping.neurons, weights.itemsize, drawn.values()
     )
@@ -140,10 +141,11 @@ def _outline(
     )
 
 
-def _check_parts(grouping: Grouping) -> None:
+def _check_parts(grouping: Grouping, dt: float) -> None:
     """Raises `ValueError` for projections and couplings that cannot be."""
     for r in grouping.resolved.values():
         check_unstored(r)
+        warn_of_speed(r, dt)
     check_signs(grouping.description)
     for c in grouping.description.couplings:
         check_coupling(grouping, c)

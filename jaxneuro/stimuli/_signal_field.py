@@ -1,10 +1,12 @@
 """Fields of a stimulus that hold a number or a signal."""
 
 import dataclasses
+import warnings
 from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from .._checks import check_bounds, concrete, is_traced
@@ -12,8 +14,12 @@ from .._fields import Model, _as_leaf, _Named, parameters
 from .._units import check_unit, least_of
 from ..kernels import LARGEST_MEAN
 from ..numerics import per_step
-from ._signal import Signal, check_shapes
+from ._signal import LAST_STEP, Signal, check_shapes
 from ._time_function import TimeFunction
+
+_SAMPLED = 13_500  # steps at which a function of time is looked at
+_MOST_VALUES = 2_000_000
+_TAIL = 1e-6  # of the least size of a unit
 
 M = TypeVar("M", bound=Model)
 
@@ -58,7 +64,35 @@ def prepare_signals(label: str, model: M, n: int, dt: float, key: Any) -> M:
     names = [f.name for f in parameters(type(model))]
     signals = {k: v for k in names if isinstance(v := getattr(model, k), Signal)}
     ready = {k: s.prepare(f"{label}: {k}", n, dt, key) for k, s in signals.items()}
+    for name, s in ready.items():
+        metadata = next(f.metadata for f in parameters(type(model)) if f.name == name)
+        if s.bounds() is None and metadata["least"]:
+            _check_sampled(f"{label}: {name}", s, metadata, n, dt)
     return dataclasses.replace(model, **ready) if ready else model  # type: ignore[type-var]
+
+
+def _check_sampled(label: str, s: Signal, metadata: Any, n: int, dt: float) -> None:
+    """Raises `ValueError` for a function whose largest value, of many times, is in SI units.
+
+    What is smaller still is the tail of something, a bump that lies between two of the times.
+    """
+    least = metadata["least"]
+    steps = _sampled_steps(dt)[:: 1 + n * _SAMPLED // _MOST_VALUES]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            each = jax.jit(jax.vmap(lambda k: jnp.max(jnp.abs(s.at(k, dt)), initial=0.0)))
+            x = float(np.max(each(steps)))
+    except Exception:  # a function that cannot be batched is not looked at
+        return
+    if _TAIL * least <= x:
+        check_unit(label, x, metadata["checks"]["unit"], least)
+
+
+def _sampled_steps(dt: float) -> np.ndarray:
+    """Steps of the first 10 s, 1 ms apart, and of the first hours, 0.2 % apart."""
+    times = np.concatenate([np.arange(10_000.0), np.geomspace(1e4, 1e7, _SAMPLED - 10_000)])
+    return np.minimum(times / dt, LAST_STEP).astype(np.int32)
 
 
 def value_at(value: Any, step: Any, dt: float) -> jax.Array:
