@@ -209,10 +209,15 @@ _WORDS = {
 }
 
 
+def meant_by(word: str, names: Collection[str]) -> str:
+    """The name that a word stands for, of some names; "" if it stands for none of them."""
+    meant = _WORDS.get(word.lower().replace("_", ""), "")
+    return meant if meant in names else ""
+
+
 def _nearest(name: str, names: list[str]) -> list[str]:
     """The known names that may be meant: the nearest one, else all that begin or end with it."""
-    meant = _WORDS.get(name.lower().replace("_", ""))
-    if meant in names:
+    if meant := meant_by(name, names):
         return [meant]
     plain = {n: n.lower().replace("_", "") for n in reversed(names) if isinstance(n, str)}
     given = name.lower().replace("_", "")

@@ -9,6 +9,7 @@ import numpy as np
 from .._types import Drive
 from ..description import Description
 from ..network import Group, StimulusGroup, as_floating, first_member, initial_state
+from ..neurons import PoissonSource, Relay
 from ._check_role import (
     DRIVE_PARTS,
     check_pair,
@@ -42,7 +43,7 @@ def check_neuron(
     _check_ports(name, model, ports, given)
     for n in tried_sizes(model):
         jaxpr = _check_step(name, model, (n, dt, dtype), [*given], ports)
-        _check_used(name, jaxpr, given)
+        _check_used(name, model, jaxpr, given)
 
 
 def _check_step(name: str, model: Any, how: tuple, given: list[str], ports: list[str]) -> Any:
@@ -86,7 +87,7 @@ def _check_ports(name: str, model: Any, ports: list[str], given: dict[str, str])
             )
 
 
-def _check_used(name: str, jaxpr: Any, given: dict[str, str]) -> None:
+def _check_used(name: str, model: Any, jaxpr: Any, given: dict[str, str]) -> None:
     used = {id(v) for equation in jaxpr.eqns for v in equation.invars}
     used |= {id(v) for v in jaxpr.outvars}
     parts = [part for part in Drive._fields if part in given]
@@ -96,9 +97,27 @@ def _check_used(name: str, jaxpr: Any, given: dict[str, str]) -> None:
             label = part if part in Drive._fields else f"arrivals[{part!r}]"
             raise ValueError(
                 f"{name} must use the drive it is given; its step ignores `drive.{label}`, which "
-                f"comes from {given[part]}. Drive it by something else, or not at all; in a model "
-                "of your own use drive.current_at(v), drive.jumped(v) and drive.arriving(port)"
+                f"comes from {given[part]}. {_instead_of(model)}"
             )
+
+
+def _instead_of(model: Any) -> str:
+    """How a model that ignores a part of its drive is driven."""
+    if isinstance(model, Relay):
+        return (
+            "A Relay has no membrane, it passes spikes on: give jn.Stimulation(population, "
+            "jn.stimuli.Poisson(rate), weight=1.0, synapse=jn.synapses.Delta()), or another "
+            "stimulus of spikes"
+        )
+    if isinstance(model, PoissonSource):
+        return (
+            "A PoissonSource draws its own spikes and takes no input: set its rate, "
+            "PoissonSource(rate=...), or give a jn.neurons.Relay() the stimulus"
+        )
+    return (
+        "Drive it by something else, or not at all; in a model of your own use "
+        "drive.current_at(v), drive.jumped(v) and drive.arriving(port)"
+    )
 
 
 def _given_parts(group: Group, dt: float, dtype: Any) -> dict[str, str]:

@@ -32,8 +32,8 @@ def check_log_normal(what: str, law: Any, unit: str, gain: float = 1.0) -> None:
     if median * abs(gain) > _MOST[unit]:
         raise ValueError(
             f"{what}: mu and sigma of a LogNormal are those of the logarithm; mu = {law.mu:g} "
-            f"gives a median of exp(mu) = {median:.3g} {unit}. For a median of {law.mu:g} {unit} give "
-            f"mu={math.log(law.mu):.4g}, its logarithm"
+            f"gives a median of exp(mu) = {median:.3g} {unit}. For a median of {law.mu:g} {unit} "
+            f"give mu={math.log(law.mu):.4g}, its logarithm"
         )
 
 

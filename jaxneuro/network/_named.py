@@ -89,17 +89,23 @@ class Named(NamedTuple):
     holders: tuple[Holder, ...]
 
     def only(
-        self, kind: str, wanted: str, known: Sequence[Iterable[str]], also: Iterable[str] = ()
+        self,
+        kind: str,
+        wanted: str,
+        known: Sequence[Iterable[str]],
+        also: Iterable[str] = (),
+        hint: str = "",
     ):
         """The number of the one holder that has `wanted`; `known` lists what each of them has.
 
-        **Raises** `ValueError` if none has it, listing all that they have and `also`, and
-        if two have it.
+        **Raises** `ValueError` if none has it, listing all that they have and `also`, after the
+        `hint`, and if two have it.
         """
         found = [k for k, names in enumerate(known) if wanted in names]
         if not found:
             every = dict.fromkeys(name for names in known for name in names)
-            raise unknown(f"{kind} of {self.label}", wanted, [*every, *also])
+            error = unknown(f"{kind} of {self.label}", wanted, [*every, *also])
+            raise ValueError(f"{self.label}: {hint}; {error}") if hint else error
         if len(found) > 1:
             whats = " and ".join(self.holders[k].what for k in found)
             raise ValueError(

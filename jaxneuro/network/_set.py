@@ -10,12 +10,13 @@ import numpy as np
 
 from .._arrays import as_array
 from .._checks import check_size, is_traced, leave_out
-from .._fields import Model, inner, named_parameters
+from .._fields import Model, inner, named_parameters, undeclared
 from .._units import check_weight
+from .._warn import warn
 from ._connections import read_connections
 from ._extremes import check_extremes
 from ._members import replace_member, replaced
-from ._named import Holder, named, projection, stimulation
+from ._named import Holder, Named, named, projection, stimulation
 from ._replace import with_parameters
 from ._set_weights import set_weights
 from ._signs import check_rule_sign, check_set_sign, rule_limits, sign_of
@@ -33,15 +34,17 @@ def set_values(net: Any, name: str, values: dict[str, Any]) -> Any:
     by_holder: dict[int, dict[str, Any]] = {}
     for key, value in values.items():
         if key not in setters:
-            number = found.only("parameter", key, known, setters)
+            number = found.only("parameter", key, known, setters, _undeclared(net, found, key))
             by_holder.setdefault(number, {})[key] = value
     for number, mine in by_holder.items():
         holder = found.holders[number]
+        old = holder.model(net)
         net = eqx.tree_at(holder.model, net, with_parameters(found.label, holder, net, mine))
         if holder.kind == "population":
             check_gap_junctions(net.couplings, net.groups, net.dt, name, net.layout)
         if holder.kind == "plasticity":
             _check_rule(net, holder, found.label)
+            _warn_of_weights(old, net.pathways[holder.path[1]], found.label)
     for key, value in values.items():
         if key in setters:
             net = setters[key](net, found.label, value)
@@ -65,6 +68,12 @@ def _check_again(model: Model) -> None:
     for models in inner(model).values():
         for part in models:
             _check_again(part)
+
+
+def _undeclared(net: Any, found: Named, name: str) -> str:
+    """What to say of a name that a model has, but not as a parameter."""
+    hints = (undeclared(type(holder.model(net)), name) for holder in found.holders)
+    return next(filter(None, hints), "")
 
 
 def _parameters(model: Any) -> list[str]:
@@ -170,6 +179,24 @@ def _check_rule(net: Any, holder: Holder, label: str) -> None:
     group = net.groups[pathway.target]
     sign = sign_of(group.model, group.receptors[pathway.members[0].receptor])
     check_rule_sign(label, sign, pathway.plastic.rule, pathway.gain)
+
+
+def _warn_of_weights(old: Any, pathway: Any, label: str) -> None:
+    """Warns of start weights that other bounds of a rule leave outside."""
+    limits = rule_limits(pathway.plastic.rule), rule_limits(old)
+    if any(x is None for x in limits) or is_traced(pathway.weights):
+        return
+    if np.array_equal(*limits) or not np.size(pathway.weights):
+        return
+    low, high = limits[0]
+    least, most = float(np.min(pathway.weights)), float(np.max(pathway.weights))
+    slack = 1e-6 * max(abs(x) for x in (low, high, 0.0) if np.isfinite(x))
+    if least < low - slack or most > high + slack:
+        warn(
+            f"{label}: start weights, {least:g} to {most:g}, are outside the new bounds, {low:g} "
+            f"to {high:g}: each stays as it is until its next event, which brings it inside. Give "
+            "a state other weights by net.with_weights, or build with others"
+        )
 
 
 def _unit_of(net: Any, layer: Any) -> str:

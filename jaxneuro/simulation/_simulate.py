@@ -21,7 +21,7 @@ from ._chunks import Chunk, Store, collect, joined
 from ._interrupted import Interrupted
 from ._lost_process import LostProcessError, over_processes
 from ._neuron_alone import neuron_alone
-from ._non_finite import NonFiniteError, describe_non_finite
+from ._non_finite import NonFiniteError, describe_non_finite, explicit_methods
 from ._plan import Part, Sizes, plan
 from ._program import program
 from ._record import Record
@@ -295,6 +295,7 @@ class _Run:
         start, stop = ((last - x) * self.net.dt for x in (length, 0))
         cause = describe_bad_rate(self.net, range(last - length, last))
         advice = "Lower dt or the weights, or check the inputs" if cause is None else cause
+        advice += explicit_methods(self.net, state) if cause is None else ""
         raise NonFiniteError(
             f"{describe_non_finite(self.net, state)}: it turned so between {start:g} and "
             f"{stop:g} ms. {advice}; .result of this error holds what was recorded until then",
