@@ -30,6 +30,7 @@ from ._build_group import build_group
 from ._build_modulator import check_constant_gains, with_modulators
 from ._build_pathway import build_pathway
 from ._build_plastic import check_plastic
+from ._check_apart import check_apart
 from ._check_names import check_names
 from ._check_neuron import check_neuron, gap_coupled
 from ._check_plausible import warn_of_speed
@@ -106,7 +107,7 @@ def build(
     stimulations = prepare_stimuli(grouping, resolver, seed, dt)
     numbers = range(len(grouping.groups))
     groups = [build_group(grouping, stimulations, number, dtype) for number in numbers]
-    _check_groups(grouping, groups, dt, dtype)
+    _check_groups(grouping, groups, dt, dtype, mesh)
     couplings = _build_couplings(grouping, groups, drawn, (seed, dt, dtype))
     points = _points(description, resolver, dtype)
     known = fingerprint(description, seed, dt, str(dtype), str(weights), deterministic)
@@ -151,12 +152,16 @@ def _check_parts(grouping: Grouping, dt: float) -> None:
         check_coupling(grouping, c)
 
 
-def _check_groups(grouping: Grouping, groups: list, dt: float, dtype: Any) -> None:
+def _check_groups(grouping: Grouping, groups: list, dt: float, dtype: Any, mesh: Any) -> None:
     """Raises `ValueError` for neurons and releases that do not do what the network needs."""
     for group in groups:
         coupled = gap_coupled(grouping.description, group)
         check_neuron(group, dt, dtype, coupled=coupled)
     check_releases(grouping, dt, dtype)
+    if mesh is not None:
+        d = grouping.description
+        releases = [(p.label, p.release) for p in (*d.projections, *d.couplings)]
+        check_apart("build", groups, releases, dt, dtype)
 
 
 def _build_couplings(

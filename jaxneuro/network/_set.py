@@ -183,12 +183,12 @@ def _check_rule(net: Any, holder: Holder, label: str) -> None:
 
 def _warn_of_weights(old: Any, pathway: Any, label: str) -> None:
     """Warns of start weights that other bounds of a rule leave outside."""
-    limits = rule_limits(pathway.plastic.rule), rule_limits(old)
-    if any(x is None for x in limits) or is_traced(pathway.weights):
+    limits, before = rule_limits(pathway.plastic.rule), rule_limits(old)
+    if limits is None or before is None or is_traced(pathway.weights):
         return
-    if np.array_equal(*limits) or not np.size(pathway.weights):
+    if np.array_equal(limits, before) or not np.size(pathway.weights):
         return
-    low, high = limits[0]
+    low, high = limits
     least, most = float(np.min(pathway.weights)), float(np.max(pathway.weights))
     slack = 1e-6 * max(abs(x) for x in (low, high, 0.0) if np.isfinite(x))
     if least < low - slack or most > high + slack:

@@ -65,7 +65,7 @@ SAID = {
     "dt of 10": (lambda: built(dt=10.0), "did you mean a dt of 0.1 ms, not 10"),
     "seconds": (lambda: jn.simulate(NET, 0.05), "in ms, not in s: did you mean 50"),
     "undeclared": (
-        lambda: Undeclared(tau=20.0),
+        lambda: Undeclared(**{"tau": 20.0}),
         r"'tau' of Undeclared is not declared.* `tau: jn\.Parameter = jn\.param\(10\.0\)`",
     ),
     "set undeclared": (

@@ -1,5 +1,7 @@
 """Weights, delays and stimuli in another unit, also those of a function; rules that draw none."""
 
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ E = jn.Population("E", 200, jn.neurons.LIF(), positions=jn.space.Grid((20, 10), 
 ROW = C.FixedIndegree(5)
 
 
-def described(weight=1.0, synapse=None, rule=ROW, delay=1.0):
+def described(weight: Any = 1.0, synapse: Any = None, rule: Any = ROW, delay: Any = 1.0):
     wire = jn.Projection("E", "E", rule, weight=weight, delay=delay, synapse=synapse or S.Delta())
     return jn.Description([E], [wire])
 
