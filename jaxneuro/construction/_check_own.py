@@ -115,6 +115,13 @@ def traced_twice(step: Any, *args: Any) -> tuple[Any, Any]:
     return trace(), trace
 
 
+def _instead_of(model: Any) -> str:
+    """What a neuron returns that gives its voltage or rate as spikes."""
+    if model.rate_sign is None:
+        return "Return (state, v >= self.v_th), v being in the state"
+    return "A rate unit never spikes: return jnp.zeros(n, bool), its rate being in the state"
+
+
 def check_spikes(label: str, model: Any, spikes: Callable[[Any], Any], state: Any) -> None:
     """Raises `ValueError` for floating spikes of an own neuron that are neither 0 nor 1.
 
@@ -129,5 +136,5 @@ def check_spikes(label: str, model: Any, spikes: Callable[[Any], Any], state: An
         if bad.size:
             raise ValueError(
                 f"{label}: step must return spikes, True or False (or 1.0 and 0.0 of a surrogate); "
-                f"it returns {bad.flat[0]:g}. Return (state, v >= self.v_th), v being in the state"
+                f"it returns {bad.flat[0]:g}. {_instead_of(model)}"
             )

@@ -56,12 +56,15 @@ def _least(given: Mapping[str, Any]) -> tuple[str, float] | None:
     return (lowest, numbers[lowest]) if len(numbers) == len(known) else None
 
 
-def warn_of_size(label: str, width: Any, changes: Mapping[str, Any], unit: str) -> None:
+def warn_of_size(
+    label: str, limits: tuple[Any, Any], changes: Mapping[str, Any], unit: str
+) -> None:
     """Warns of a change by one pair of spikes that is larger than the whole range of weights.
 
-    `width` of the range, None for no limit; `changes` by name; `unit` says what they count in.
+    `limits` the lowest and the highest weight; `changes` by name; `unit` says what they count in.
     """
-    across = None if width is None else largest(width)
+    low, high = map(largest, limits)
+    across = None if low is None or high is None else high - low
     for name, value in changes.items():
         x = largest(value)
         if x is not None and across is not None and abs(x) > across > 0.0:

@@ -67,7 +67,7 @@ class ClopathSTDP(Plasticity):
         check_count("ClopathSTDP: delay_steps", self.delay_steps)
         changes = {"a_ltd": self.a_ltd, "a_ltp": self.a_ltp}
         unit = "in the unit of the weight per mV (a_ltd) and per mV2 (a_ltp)"
-        warn_of_size("ClopathSTDP", self.w_max - self.w_min, changes, unit)
+        warn_of_size("ClopathSTDP", self.limits(), changes, unit)
 
     def pre_traces(self) -> dict[str, Trace]:
         return {"x": Trace(self.tau_x, 1.0 / self.tau_x)}

@@ -38,7 +38,7 @@ class DiehlCookSTDP(Plasticity):
 
     def __check_init__(self) -> None:
         changes = {"eta_pre": self.eta_pre, "eta_post": self.eta_post}
-        warn_of_size("DiehlCookSTDP", self.w_max, changes, IN_WEIGHTS)
+        warn_of_size("DiehlCookSTDP", self.limits(), changes, IN_WEIGHTS)
 
     def pre_traces(self) -> dict[str, Trace]:
         return {"x": Trace(self.tau_pre, nearest=True)}

@@ -59,7 +59,7 @@ class PairSTDP(Plasticity):
 
     def __check_init__(self) -> None:
         check_choice("PairSTDP: pairing", self.pairing, PAIRINGS)
-        warn_of_size("PairSTDP", 1.0, {"rate": self.rate}, "a fraction of w_max")
+        warn_of_size("PairSTDP", (0.0, 1.0), {"rate": self.rate}, "a fraction of w_max")
 
     @classmethod
     def additive(cls, **fields: Any) -> "PairSTDP":

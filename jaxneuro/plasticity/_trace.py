@@ -41,7 +41,7 @@ class TraceSTDP(Plasticity):
         check_order("TraceSTDP", self.w_min, self.w_max)
         plus, minus = {"a_plus": self.a_plus}, {"a_minus": self.a_minus}
         warn_of_signs("TraceSTDP", plus, minus)
-        warn_of_size("TraceSTDP", self.w_max - self.w_min, plus | minus, IN_WEIGHTS)
+        warn_of_size("TraceSTDP", self.limits(), plus | minus, IN_WEIGHTS)
 
     def pre_traces(self) -> dict[str, Trace]:
         return {"x": Trace(self.tau_plus)}

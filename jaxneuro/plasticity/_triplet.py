@@ -47,7 +47,7 @@ class TripletSTDP(Plasticity):
         plus = {"a2_plus": self.a2_plus, "a3_plus": self.a3_plus}
         minus = {"a2_minus": self.a2_minus, "a3_minus": self.a3_minus}
         warn_of_signs("TripletSTDP", plus, minus)
-        warn_of_size("TripletSTDP", self.w_max, plus | minus, IN_WEIGHTS)
+        warn_of_size("TripletSTDP", self.limits(), plus | minus, IN_WEIGHTS)
 
     def pre_traces(self) -> dict[str, Trace]:
         nearest = self.pairing == "nearest"

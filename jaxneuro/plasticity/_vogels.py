@@ -36,7 +36,7 @@ class VogelsSTDP(Plasticity):
     w_max: Parameter = param(1.0, above=0.0)
 
     def __check_init__(self) -> None:
-        warn_of_size("VogelsSTDP", self.w_max, {"eta": self.eta}, IN_WEIGHTS)
+        warn_of_size("VogelsSTDP", self.limits(), {"eta": self.eta}, IN_WEIGHTS)
 
     @classmethod
     def with_target(cls, rate_hz: float, tau: float = 20.0, **fields: Any) -> "VogelsSTDP":

@@ -2,6 +2,7 @@
 
 import dataclasses
 import warnings
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 import equinox as eqx
@@ -11,14 +12,16 @@ import numpy as np
 
 from .._checks import check_bounds, concrete, is_traced
 from .._fields import Model, _as_leaf, _Named, parameters
-from .._units import check_unit, least_of
+from .._units import check_unit, largest, least_of
 from ..kernels import LARGEST_MEAN
 from ..numerics import per_step
 from ._signal import LAST_STEP, Signal, check_shapes
 from ._time_function import TimeFunction
 
 _SAMPLED = 13_500  # steps at which a function of time is looked at
-_MOST_VALUES = 2_000_000
+_MOST_VALUES = 20_000_000
+_SMALL = 1e-6
+_FEW = 3  # values that are no tail
 _TAIL = 1e-6  # of the least size of a unit
 
 M = TypeVar("M", bound=Model)
@@ -67,26 +70,60 @@ def prepare_signals(label: str, model: M, n: int, dt: float, key: Any) -> M:
     for name, s in ready.items():
         metadata = next(f.metadata for f in parameters(type(model)) if f.name == name)
         if s.bounds() is None and metadata["least"]:
-            _check_sampled(f"{label}: {name}", s, metadata, n, dt)
+            _check_sampled(f"{label}: {name}", s, metadata, dt)
     return dataclasses.replace(model, **ready) if ready else model  # type: ignore[type-var]
 
 
-def _check_sampled(label: str, s: Signal, metadata: Any, n: int, dt: float) -> None:
-    """Raises `ValueError` for a function whose largest value, of many times, is in SI units.
+def _check_sampled(label: str, s: Signal, metadata: Any, dt: float) -> None:
+    """Raises `ValueError` for a function whose values, at many times, are all in SI units.
 
-    What is smaller still is the tail of something, a bump that lies between two of the times.
+    One that is larger at very few of the times, or smaller still, is the tail of a bump that lies
+    between two of them.
     """
-    least = metadata["least"]
-    steps = _sampled_steps(dt)[:: 1 + n * _SAMPLED // _MOST_VALUES]
+    x, least = _sampled(s, dt), metadata["least"]
+    most = float(np.max(x, initial=0.0))
+    if np.isfinite(most) and _TAIL * least <= most and np.sum(x >= 0.01 * most) >= _FEW:
+        check_unit(label, most, metadata["checks"]["unit"], least)
+
+
+def _sampled(s: Signal, dt: float) -> np.ndarray:
+    """The largest sizes of a signal at many times, fewer of one that computes many numbers.
+
+    None of a function without a number in it that makes others small: it is not run.
+    """
+
+    def size(k: Any) -> Any:
+        return jnp.max(jnp.abs(s.at(k, dt)), initial=0.0)
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            each = jax.jit(jax.vmap(lambda k: jnp.max(jnp.abs(s.at(k, dt)), initial=0.0)))
-            x = float(np.max(each(steps)))
-    except Exception:  # a function that cannot be batched is not looked at
-        return
-    if _TAIL * least <= x:
-        check_unit(label, x, metadata["checks"]["unit"], least)
+            found = jax.make_jaxpr(size)(np.int32(0))
+            if not any(map(_makes_small, _written(found))):
+                return np.zeros(0)
+            each = sum(v.aval.size for e in found.eqns for v in (*e.invars, *e.outvars))
+            steps = _sampled_steps(dt)[:: 1 + each * _SAMPLED // _MOST_VALUES]
+            return np.asarray(jax.jit(lambda ks: jax.lax.map(size, ks))(steps))
+    except Exception:  # a function that cannot be called in a loop is not looked at
+        return np.zeros(0)
+
+
+def _written(traced: Any) -> Iterator[Any]:
+    """The numbers that are written into a traced function, and those inside it."""
+    yield from getattr(traced, "consts", ())
+    for equation in traced.eqns:
+        yield from (x.val for x in equation.invars if hasattr(x, "val"))
+        for value in equation.params.values():
+            inside = value if isinstance(value, tuple | list) else (value,)
+            for x in inside:
+                if hasattr(x, "eqns"):
+                    yield from _written(x)
+
+
+def _makes_small(number: Any) -> bool:
+    """Whether a number, or the largest of an array, is very small, or what divides is large."""
+    x = largest(number)
+    return x is not None and (0.0 < abs(x) < _SMALL or abs(x) > 1.0 / _SMALL)
 
 
 def _sampled_steps(dt: float) -> np.ndarray:
