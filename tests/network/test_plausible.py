@@ -60,6 +60,10 @@ REFUSED = {
         r"weight: mu and sigma .* logarithm; mu = 87 .* For a median of 87 pA give mu=4\.466",
     ),
     "mu of jumps": (lambda: described(jn.LogNormal(8.0, 0.1)), "a median of 8 mV give mu=2.079"),
+    "m/s": (
+        lambda: built(delay=jn.space.ConductionDelay(speed=0.003)),
+        r"at most 65535 steps.*in um/ms: 0\.3 m/s is 300 um/ms",
+    ),
     "mu of delays": (lambda: described(delay=jn.LogNormal(10.0, 1.0)), "a median of 10 ms give mu"),
 }
 WARNED = {
