@@ -12,8 +12,6 @@ import functools
 import inspect
 import math
 import os
-import sys
-import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
@@ -24,16 +22,6 @@ from jax.core import Tracer
 
 from ._help import Documented
 from ._text import an, brief, with_fields
-
-_PACKAGE = str(Path(__file__).parent)
-
-
-def warn(text: str) -> None:
-    """Warns at the line outside of the package from which it was called."""
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(text, stacklevel=level)
 
 
 def is_traced(value: Any) -> bool:
@@ -187,12 +175,10 @@ def check_name(what: str, name: Any) -> None:
         )
 
 
-def unknown(
-    kind: str, name: str, known: Iterable[str], elsewhere: Callable[[str], str] = lambda _: ""
-) -> ValueError:
+def unknown(kind: str, name: str, known: Iterable[str], elsewhere: str = "") -> ValueError:
     """The error for a name that does not exist: suggests the nearest, lists the known.
 
-    `elsewhere` says where else there is one of that very name.
+    `elsewhere`, if there is any, says what to do instead of what is nearest.
     """
     names = list(known)
     listed = ", ".join(repr(n) for n in names[:20]) + (", ..." if len(names) > 20 else "")
@@ -201,8 +187,7 @@ def unknown(
         got = name_given(name)
         return ValueError(f"the name of {an(kind)} must be a text; got {got}. {known_ones}")
     near = " or ".join(map(repr, _nearest(name, names)))
-    other = elsewhere(name) if "_" in name or not near else ""  # the word "tau" is tau_m here
-    hint = f"{other}." if other or not near else f"; did you mean {near}?"
+    hint = f"{elsewhere}." if elsewhere or not near else f"; did you mean {near}?"
     return ValueError(f"there is no {kind} named {name!r}{hint} {known_ones}")
 
 
@@ -240,10 +225,15 @@ _WORDS = {
 }
 
 
+def meant_by(word: str, names: Collection[str]) -> str:
+    """The name that a word stands for, of some names; "" if it stands for none of them."""
+    meant = _WORDS.get(word.lower().replace("_", ""), "")
+    return meant if meant in names else ""
+
+
 def _nearest(name: str, names: list[str]) -> list[str]:
     """The known names that may be meant: the nearest one, else all that begin or end with it."""
-    meant = _WORDS.get(name.lower().replace("_", ""))
-    if meant in names:
+    if meant := meant_by(name, names):
         return [meant]
     plain = {n: n.lower().replace("_", "") for n in reversed(names) if isinstance(n, str)}
     given = name.lower().replace("_", "")
@@ -311,7 +301,7 @@ def check_arguments(
     listed = [*takes.positional, *sorted(takes.names - set(takes.positional))]
     for name in named:
         if name not in takes.names and not takes.free:
-            error = unknown(f"parameter of {what}", name, listed, owners)
+            error = unknown(f"parameter of {what}", name, listed, owners(name, listed))
             raise ValueError(f"{what}: {absent[name]}; {error}") if name in absent else error
     if len(args) > len(takes.positional) and not takes.many:
         hint = "".join(f"; {text} ({name})" for name, text in absent.items())
@@ -333,10 +323,15 @@ def check_arguments(
         raise ValueError(f"{what}: {twice[0]} is given twice, by its place and by its name")
 
 
-def owners(parameter: str) -> str:
-    """What of a description has a parameter, for messages: `; jn.Projection has one`."""
+def owners(parameter: str, known: Iterable[str]) -> str:
+    """What of a description has a parameter, for messages: `; jn.Projection has one`.
+
+    A word that is near to a known one is meant for that: "tau" for "tau_m".
+    """
     from ._elsewhere import having  # loaded when something is missing
 
+    if "_" not in parameter and _nearest(parameter, list(known)):
+        return ""
     found = having(parameter, __name__.partition(".")[0])
     return f"; {found} {'have' if ' ' in found else 'has'} one" if found else ""
 

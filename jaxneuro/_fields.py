@@ -6,6 +6,7 @@ whole. Everything else is *static* and part of the compiled program.
 """
 
 import dataclasses
+import difflib
 import inspect
 import types
 import typing
@@ -22,6 +23,8 @@ from ._checks import check_arguments, check_bounds, is_traced, names_checked, ta
 from ._help import DocumentedModule
 from ._text import shown as text_of
 from ._units import check_model_units, largest, least_of
+
+_OWN = "jaxneuro."
 
 # The type of a parameter field: it takes any number or array and holds an array.
 Parameter: TypeAlias = Any
@@ -139,7 +142,9 @@ class Model(eqx.Module, metaclass=DocumentedModule):
                 f"{cls.__name__} must define {' and '.join(lacks)}, as every {role} does"
             )
         takes = takes_of(cls)  # pyright: ignore[reportArgumentType]
-        check_arguments(cls.__name__, takes, args, named, cls.absent)
+        hints = {name: undeclared(cls, name) for name in named if name not in takes.names}
+        absent = {**cls.absent, **{name: text for name, text in hints.items() if text}}
+        check_arguments(cls.__name__, takes, args, named, absent)
 
     def __init_subclass__(cls) -> None:
         for name, field in vars(cls).items():
@@ -214,11 +219,21 @@ def _check_kind(model: Model, field: dataclasses.Field) -> None:
     value = getattr(model, field.name)
     if models and not rest and not isinstance(value, kinds):
         hint = " (a class was given: call it)" if isinstance(value, type) else ""
+        hint = _named_like(value, models) if isinstance(value, str) else hint
         wanted = " or ".join(k.__name__ for k in models)
         raise ValueError(
             f"{type(model).__name__}: {field.name} must be a value of kind {wanted}; got "
             f"{value!r}{hint}"
         )
+
+
+def _named_like(name: str, kinds: list[type]) -> str:
+    """What to give instead of the name of a model: those of the package, the nearest one first."""
+    inside = [c for kind in kinds for c in kind.__subclasses__() if c.__module__.startswith(_OWN)]
+    known = {c.__name__.lower(): f"jn.{c.__module__.split('.')[1]}.{c.__name__}()" for c in inside}
+    near = difflib.get_close_matches(name.lower().replace("_", ""), known, n=1)
+    listed = [known[x] for x in near] or sorted(known.values())
+    return f"; give a model, not its name: {' or '.join(listed)}" if listed else ""
 
 
 def _shown(value: Any, unit: str) -> str:
@@ -235,6 +250,21 @@ def _shown(value: Any, unit: str) -> str:
 def parameters(cls: type) -> list[dataclasses.Field]:
     """The fields of a model class that were declared with `param`."""
     return [f for f in dataclasses.fields(cls) if "checks" in f.metadata]
+
+
+def undeclared(cls: type, name: str) -> str:
+    """What to say of an attribute of a class of a user that is not declared as a parameter."""
+    field = next((f for f in dataclasses.fields(cls) if f.name == name), None)
+    value = getattr(cls, name, None)
+    plain = isinstance(value, int | float | np.ndarray) and not isinstance(value, bool)
+    no_field = field is None and plain
+    if not no_field and (field is None or field.metadata):
+        return ""
+    given = repr(value) if isinstance(value, int | float) else "..."
+    return (
+        f"{name!r} of {cls.__name__} is not declared as a parameter: write `{name}: jn.Parameter = "
+        f"jn.param({given})` in the class"
+    )
 
 
 def tables(cls: type) -> list[dataclasses.Field]:

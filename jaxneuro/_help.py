@@ -29,7 +29,14 @@ class Documented(type):
             check = getattr(cls, "_check_arguments", None)
             if check is not None:
                 check(args, named)
-            return super().__call__(*args, **named)
+            try:
+                return super().__call__(*args, **named)
+            except dataclasses.FrozenInstanceError as error:
+                raise ValueError(
+                    f"{cls.__name__}: {error}: its __init__ sets what is not declared. Write no "
+                    "__init__: a class has one that sets the declared fields, such as "
+                    "`tau: jn.Parameter = jn.param(10.0)`"
+                ) from error
 
     def __dir__(cls) -> list[str]:
         return [name for name in type.__dir__(cls) if not name.startswith("_")]

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from .._checks import check_bounds, warn
+from .._checks import check_bounds
+from .._warn import warn
 from ._given import arrays_checked
 from ._lags import lag_products
 from ._spikes import begin_of, bin_of, binned, by_neuron, checked_events

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import check_bounds, warn
+from .._checks import check_bounds
 from .._units import UNITS
+from .._warn import warn
 from ._given import arrays_checked
 from ._spikes import array_of
 

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import as_number, check_bounds, check_count, warn
+from .._checks import as_number, check_bounds, check_count
+from .._warn import warn
 from ..numerics import (
     NEAR_MS,
     check_time,

@@ -10,7 +10,8 @@ import numpy as np
 from .._checks import as_number, names_checked
 from .._text import counted, megabytes
 from ..kernels import native_available
-from ..numerics import in_window, run_window, to_hz
+from ..numerics import NEAR_MS, in_window, run_window, to_hz
+from ..stimuli import ScheduledSpikes, first_step
 from ._intervals import interval_cv
 
 
@@ -26,8 +27,9 @@ def summary(
 
     `result` from `simulate`; `build_s` the seconds that `build` took, shown if given; `start`,
     `stop` [ms] the part of the run that rates and CVs are of; models that never spike have none,
-    and a line says what was to be sampled and was not. The real-time factor is run seconds per
-    biological second. Memory is the peak of the process.
+    and a line says what was to be sampled and was not. A stimulation that begins after the end of
+    the run is named. The real-time factor is run seconds per biological second. Memory is the peak
+    of the process.
 
     **Raises** `ValueError` for what is no result, a `build_s` that is no number, or a part that
     is not within the run, or has no length.
@@ -47,6 +49,7 @@ def summary(
             inside = in_window(result.events(name)[0], first, last), last - first
             lines.append(f"  {name}: {counted(n, 'neuron')}, {_activity(result, name, inside)}")
     lines += _nothing_sampled(result)
+    lines += _not_begun(result)
     built = "" if build_s is None else f"build {build_s:.2f} s, "
     factor = result.run_s / seconds if seconds else float("nan")
     lines.append(
@@ -79,6 +82,23 @@ def _nothing_sampled(result: Any) -> list[str]:
         return [f"  {result.nothing_sampled}"]
     none = [name for name, x in result.lfp.items() if not np.any(x)]
     return [f"  the LFP of {name!r} is 0: no synapse gave it a current" for name in none]
+
+
+def _not_begun(result: Any) -> list[str]:
+    """A line for each stimulation that begins after the end of the run."""
+    net, lines = result.network, []
+    if net is None or not result.n_steps:
+        return lines
+    for stimulus in (s for group in net.groups for s in group.stimuli):
+        window = stimulus.window
+        begins = net.dt * (window.delay + max(window.start, first_step(stimulus.model)))
+        if begins >= result.stop - NEAR_MS:
+            # A spike given for a time arrives at the end of the step before it.
+            shown = begins + net.dt * isinstance(stimulus.model, ScheduledSpikes)
+            ends = f"the run ends at {result.stop:.10g} ms"
+            told = f"has not begun: it does nothing before {shown:.10g} ms, and {ends}"
+            lines += [f"  {name} {told}" for name in stimulus.names]
+    return lines
 
 
 def peak_memory() -> int:

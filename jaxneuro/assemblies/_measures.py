@@ -7,8 +7,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import concrete, is_traced, names_checked, warn
+from .._checks import concrete, is_traced, names_checked
 from .._text import brief
+from .._warn import warn
 from ..kernels import Counts, Hashed, Lists, gap_lists, gap_width, potentiations
 from ._brain import Brain
 from ._connectome import edges_of

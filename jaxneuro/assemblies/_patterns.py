@@ -6,7 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import check_count, concrete, is_traced, names_checked, warn
+from .._checks import check_count, concrete, is_traced, names_checked
+from .._warn import warn
 from ..kernels import k_cap
 from ._brain import Brain
 

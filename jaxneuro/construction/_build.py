@@ -30,8 +30,10 @@ from ._build_group import build_group
 from ._build_modulator import check_constant_gains, with_modulators
 from ._build_pathway import build_pathway
 from ._build_plastic import check_plastic
+from ._check_apart import check_apart
 from ._check_names import check_names
 from ._check_neuron import check_neuron, gap_coupled
+from ._check_plausible import warn_of_speed
 from ._check_release import check_releases
 from ._check_role import check_roles
 from ._check_signs import check_signs
@@ -97,7 +99,7 @@ def build(
     grouping = Grouping(description, {p.name: resolver.resolve(p) for p in description.projections})
     drawn = {c.name: resolver.resolve(c.drawn()) for c in description.couplings}
     longest = {name: longest_delay(r, dt) for name, r in grouping.resolved.items()}
-    _check_parts(grouping)
+    _check_parts(grouping, dt)
     expected = estimate(
         grouping.resolved.values(), grouping.neurons, weights.itemsize, drawn.values()
     )
@@ -105,7 +107,7 @@ def build(
     stimulations = prepare_stimuli(grouping, resolver, seed, dt)
     numbers = range(len(grouping.groups))
     groups = [build_group(grouping, stimulations, number, dtype) for number in numbers]
-    _check_groups(grouping, groups, dt, dtype)
+    _check_groups(grouping, groups, dt, dtype, mesh)
     couplings = _build_couplings(grouping, groups, drawn, (seed, dt, dtype))
     points = _points(description, resolver, dtype)
     known = fingerprint(description, seed, dt, str(dtype), str(weights), deterministic)
@@ -141,21 +143,26 @@ def _outline(
     )
 
 
-def _check_parts(grouping: Grouping) -> None:
+def _check_parts(grouping: Grouping, dt: float) -> None:
     """Raises `ValueError` for projections and couplings that cannot be."""
     for r in grouping.resolved.values():
         check_unstored(r)
+        warn_of_speed(r, dt)
     check_signs(grouping.description)
     for c in grouping.description.couplings:
         check_coupling(grouping, c)
 
 
-def _check_groups(grouping: Grouping, groups: list, dt: float, dtype: Any) -> None:
+def _check_groups(grouping: Grouping, groups: list, dt: float, dtype: Any, mesh: Any) -> None:
     """Raises `ValueError` for neurons and releases that do not do what the network needs."""
     for group in groups:
         coupled = gap_coupled(grouping.description, group)
         check_neuron(group, dt, dtype, coupled=coupled)
     check_releases(grouping, dt, dtype)
+    if mesh is not None:
+        d = grouping.description
+        releases = [(p.label, p.release) for p in (*d.projections, *d.couplings)]
+        check_apart("build", groups, releases, dt, dtype)
 
 
 def _build_couplings(

@@ -9,6 +9,7 @@ from .._arrays import as_array
 from .._checks import unknown
 from .._text import an
 from .._types import Neuron, state_variables
+from .._units import check_weight
 from ..description import Coupling, ResolvedProjection
 from ..kernels import make_gather_table
 from ..network import (
@@ -80,6 +81,8 @@ def build_coupling(
     pairs = _pairs(c, resolved, ProjectionBundle(resolved, seed, n, n_post, dt), dtype)
     if pairs.weights is not None:
         check_drawn(c, pairs.weights, resolved.target)
+        unit = "nS" if c.synapse is None else c.synapse.weight_unit
+        check_weight(c.label, c.gain * pairs.weights, unit)
     sides = [_side(grouping, names, pairs, dtype)]
     if c.symmetric and names[0] != names[1]:
         sides.append(_side(grouping, names[::-1], pairs.turned(), dtype))

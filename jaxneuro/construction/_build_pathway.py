@@ -11,6 +11,7 @@ from ..mesh import LaidTable, lay_table
 from ..network import Layout, Pathway, ProjectionSpan
 from ..tables import Placement, lay_out
 from ._build_plastic import build_plastic, check_start
+from ._check_plausible import warn_of_none, warn_of_volts
 from ._drawing import ProjectionBundle, own_weights
 from ._grouping import Grouping, PathwayKey
 from ._merge import merge_at
@@ -93,5 +94,7 @@ def _place(
         bundle = ProjectionBundle(resolved, seed, n_pre, n_post, dt)
     else:
         bundle = ProceduralBundle(resolved, law, seed, (n_pre, n_post), dt)
+    warn_of_none(resolved, bundle.size)
+    warn_of_volts(resolved, bundle.size)
     first_source, first_target = (grouping.seats[name].first for name in ends)
     return Placement(bundle, number, first_source, first_target, grouping.input_of(p)[1])

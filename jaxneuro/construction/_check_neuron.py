@@ -9,6 +9,8 @@ import numpy as np
 from .._types import Drive
 from ..description import Description
 from ..network import Group, StimulusGroup, as_floating, first_member, initial_state
+from ..neurons import PoissonSource, Relay
+from ._check_own import check_draws, check_spikes, is_own, needed_by, traced_twice
 from ._check_role import (
     DRIVE_PARTS,
     check_pair,
@@ -42,7 +44,7 @@ def check_neuron(
     _check_ports(name, model, ports, given)
     for n in tried_sizes(model):
         jaxpr = _check_step(name, model, (n, dt, dtype), [*given], ports)
-        _check_used(name, jaxpr, given)
+        _check_used(name, model, jaxpr, given)
 
 
 def _check_step(name: str, model: Any, how: tuple, given: list[str], ports: list[str]) -> Any:
@@ -53,10 +55,9 @@ def _check_step(name: str, model: Any, how: tuple, given: list[str], ports: list
     arrivals: Any = dict.fromkeys(sorted(ports), zeros) if ports else None
     drive = Drive(current, conductance, jump, arrivals)
     state = state_of(name, lambda: initial_state(model, n), n, dtype)
+    trace = jax.make_jaxpr(lambda d, m, s: m.step(s, d, dt), return_shape=True)
     with traced(name, given=f"the state {shapes(state)}; {DRIVE_PARTS}"):
-        closed, out = jax.make_jaxpr(lambda d, m, s: m.step(s, d, dt), return_shape=True)(
-            drive, model, state
-        )
+        closed, out = trace(drive, model, state)
     new, spikes = check_pair(name, out, "(state, spikes)")
     check_state(name, state, new)
     kinds, fits = (jnp.bool_, jnp.floating), getattr(spikes, "shape", None) == (n,)
@@ -65,6 +66,13 @@ def _check_step(name: str, model: Any, how: tuple, given: list[str], ports: list
             f"{name}: step must return spikes of shape (n,), boolean or floating; it returns "
             f"{shapes(spikes)} for {n} neurons"
         )
+    if is_own(model):
+        check_draws(
+            name, model, *traced_twice(lambda m, d, s: m.step(s, d, dt), model, drive, state)
+        )
+        if jnp.issubdtype(spikes.dtype, jnp.floating):
+            start = jax.jit(lambda: as_floating(initial_state(model, n), dtype))()
+            check_spikes(name, model, lambda s: model.step(s, drive, dt)[1], start)
     return closed.jaxpr
 
 
@@ -86,7 +94,7 @@ def _check_ports(name: str, model: Any, ports: list[str], given: dict[str, str])
             )
 
 
-def _check_used(name: str, jaxpr: Any, given: dict[str, str]) -> None:
+def _check_used(name: str, model: Any, jaxpr: Any, given: dict[str, str]) -> None:
     used = {id(v) for equation in jaxpr.eqns for v in equation.invars}
     used |= {id(v) for v in jaxpr.outvars}
     parts = [part for part in Drive._fields if part in given]
@@ -96,9 +104,27 @@ def _check_used(name: str, jaxpr: Any, given: dict[str, str]) -> None:
             label = part if part in Drive._fields else f"arrivals[{part!r}]"
             raise ValueError(
                 f"{name} must use the drive it is given; its step ignores `drive.{label}`, which "
-                f"comes from {given[part]}. Drive it by something else, or not at all; in a model "
-                "of your own use drive.current_at(v), drive.jumped(v) and drive.arriving(port)"
+                f"comes from {given[part]}. {_instead_of(model)}"
             )
+
+
+def _instead_of(model: Any) -> str:
+    """How a model that ignores a part of its drive is driven."""
+    if isinstance(model, Relay):
+        return (
+            "A Relay has no membrane, it passes spikes on: give jn.Stimulation(population, "
+            "jn.stimuli.Poisson(rate), weight=1.0, synapse=jn.synapses.Delta()), or another "
+            "stimulus of spikes"
+        )
+    if isinstance(model, PoissonSource):
+        return (
+            "A PoissonSource draws its own spikes and takes no input: set its rate, "
+            "PoissonSource(rate=...), or give a jn.neurons.Relay() the stimulus"
+        )
+    return (
+        "Drive it by something else, or not at all; in a model of your own use "
+        "drive.current_at(v), drive.jumped(v) and drive.arriving(port)"
+    )
 
 
 def _given_parts(group: Group, dt: float, dtype: Any) -> dict[str, str]:
@@ -138,7 +164,23 @@ def _receptor_drive(model: Any, n: int, dt: float, dtype: Any) -> Drive:
             f"{shapes(drive)} for {n} neurons"
         )
     check_state(name, state, new)
+    if is_own(model) and n == tried_sizes(model)[-1]:
+        _check_own_receptor(name, model, state, (np.zeros(shape, dtype), v, dt))
     return drive
+
+
+def _check_own_receptor(name: str, model: Any, state: Any, given: tuple) -> None:
+    """Raises `ValueError` for a receptor of a user that ignores arrivals, or draws alike."""
+    arrivals, v, dt = given
+    step = lambda m, a, s: m.step(s, a, v, dt)  # noqa: E731
+    closed, again = traced_twice(step, model, arrivals, state)
+    check_draws(name, model, closed, again)
+    arriving = closed.jaxpr.invars[len(jax.tree.leaves(model))]
+    if id(arriving) not in needed_by(closed.jaxpr):
+        raise ValueError(
+            f"{name}: step ignores arrivals, so that no spike would have an effect: add them to "
+            "the new state, as in g = g * jnp.exp(-dt / self.tau) + arrivals"
+        )
 
 
 def _parts(drive: Drive) -> list[str]:
@@ -158,6 +200,10 @@ def _stimulus_output(name: str, group: StimulusGroup, dt: float, dtype: Any) -> 
         out = jax.eval_shape(lambda s, m, k: m.step(s, k, dt), state, stimulus.model, np.int32(0))
     new, out = check_pair(name, out, wanted)
     check_state(name, state, new)
+    if is_own(stimulus.model):
+        steps = stimulus.model, state, np.int32(0)
+        step = lambda m, s, k: m.step(s, k, dt)  # noqa: E731
+        check_draws(name, stimulus.model, *traced_twice(step, *steps))
     return out
 
 

@@ -9,6 +9,7 @@ from .._text import an
 from .._types import Drive, Neuron, Release
 from ..description import Coupling, Projection, as_part
 from ..network import initial_state
+from ._check_own import check_draws, is_own, needed_by, traced_twice
 from ._check_role import check_pair, check_state, shapes, state_of, traced, tried_sizes
 from ._check_signs import sign_at
 from ._grouping import Grouping
@@ -127,7 +128,7 @@ def _check_step(
         closed = _traced_step(label, model, n, has_voltage, dt, dtype)
     v = (None,) if has_voltage else ()
     spikes, *voltages = closed.jaxpr.invars[: 1 + len(v)]
-    needed = _needed(closed.jaxpr)
+    needed = needed_by(closed.jaxpr)
     return id(spikes) in needed and not any(id(x) in needed for x in voltages)
 
 
@@ -146,6 +147,9 @@ def _traced_step(label: str, model: Any, n: int, has_voltage: bool, dt: float, d
             f"{label}: step must return values of shape (n,), one per source neuron; it returns "
             f"{shapes(values)} for {n} neurons"
         )
+    if is_own(model) and n == tried_sizes(model)[-1]:
+        step = lambda m, z, v, s: m.step(s, z, v[0] if v else None, dt)  # noqa: E731
+        check_draws(label, model, *traced_twice(step, model, np.zeros(n, bool), v, state))
     return closed
 
 
@@ -157,14 +161,5 @@ def never_spikes_at_all(neuron: Neuron, dt: float, dtype: Any) -> bool:
     arrivals: Any = dict.fromkeys(model.ports, zeros) or None
     drive = Drive(zeros, zeros, zeros, arrivals)
     jaxpr = jax.make_jaxpr(lambda d, m, s: m.step(s, d, dt)[1])(drive, model, state).jaxpr
-    needed = _needed(jaxpr)
+    needed = needed_by(jaxpr)
     return not any(id(v) in needed for v in jaxpr.invars)
-
-
-def _needed(jaxpr: Any) -> set[int]:
-    """The ids of all variables on which the results of a traced function depend."""
-    needed: set[int] = {id(v) for v in jaxpr.outvars}
-    for equation in reversed(jaxpr.eqns):
-        if any(id(v) in needed for v in equation.outvars):
-            needed |= {id(v) for v in equation.invars}
-    return needed

@@ -6,22 +6,27 @@ import numpy as np
 
 from ..description import Projection, ResolvedProjection, is_computed
 from ..numerics import Distribution, drawn, steps_on_grid
-from ..space import SpatialValue
+from ..space import ConductionDelay, SpatialValue
 
 _LONGEST = 65_535  # steps: a delay has 16 bits
+_BOUND = "Bound the distribution (high=...)"
+_SPEED = "The speed of a ConductionDelay is in um/ms: 0.3 m/s is 300 um/ms"
 
 
 def delay_steps(name: str, delay: Any, dt: float) -> np.ndarray:
     """Delays [ms] that the user gave, in whole steps of at least one."""
     steps = steps_on_grid(f"projection {name!r}: delay", delay, dt, at_least=1)
-    _check_longest(name, steps.max(initial=0), dt)
+    _check_longest(name, steps.max(initial=0), dt, "Delays are in ms")
     return steps
 
 
-def round_delays(name: str, drawn: np.ndarray, dt: float) -> np.ndarray:
-    """Drawn or computed delays [ms], rounded to the grid and at least one step."""
+def round_delays(name: str, drawn: np.ndarray, dt: float, hint: str = _BOUND) -> np.ndarray:
+    """Drawn or computed delays [ms], rounded to the grid and at least one step.
+
+    `hint` says what to do about delays that are too long.
+    """
     steps = np.maximum(np.rint(drawn / dt), 1)
-    _check_longest(name, steps.max(initial=0), dt)
+    _check_longest(name, steps.max(initial=0), dt, hint)
     return steps
 
 
@@ -55,11 +60,11 @@ def check_axonal(p: Projection, dt: float) -> None:
         behind_synapse(p, delay_steps(p.name, p.delay, dt), dt)
 
 
-def _check_longest(name: str, steps: float, dt: float) -> None:
+def _check_longest(name: str, steps: float, dt: float, hint: str = _BOUND) -> None:
     if not steps <= _LONGEST:
         raise ValueError(
             f"projection {name!r}: a delay must be at most {_LONGEST} steps, {_LONGEST * dt:g} ms; "
-            f"got {steps * dt:g} ms. Bound the distribution (high=...)"
+            f"got {steps * dt:g} ms. {hint}"
         )
 
 
@@ -70,7 +75,10 @@ def longest_delay(resolved: ResolvedProjection, dt: float) -> int | None:
         pre, post = resolved.places
         p.delay.bind(f"projection {p.name!r}: delay", pre, post)  # raises without positions
         longest = p.delay.longest(pre, post) if pre and post else 0.0
-        return int(round_delays(p.name, np.array(longest), dt)) if np.isfinite(longest) else None
+        if not np.isfinite(longest):
+            return None
+        hint = _SPEED if isinstance(p.delay, ConductionDelay) else "Delays are in ms"
+        return int(round_delays(p.name, np.array(longest), dt, hint))
     if is_computed(p.delay) and not isinstance(p.delay, Distribution):
         return None
     if not isinstance(p.delay, Distribution):

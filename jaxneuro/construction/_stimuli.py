@@ -12,6 +12,7 @@ from .._types import Stimulus
 from ..description import Neurons, Resolver, Stimulation, check_one_per_neuron, count
 from ..network import StimulusGroup, Target, Window
 from ..numerics import Distribution, bits, check_grid, drawn, steps_on_grid, stream_key
+from ._check_plausible import warn_of_volts_sent
 from ._grouping import Grouping
 from ._merge import kind_key, merge, own_key, sort_key
 
@@ -46,6 +47,7 @@ def prepare_stimuli(
         if s.synapse is not None:
             check_grid(f"{label}: synapse", s.synapse, dt)
         check_one_per_neuron(s, count(neurons))
+        warn_of_volts_sent(s, grouping.description.population(s.post.population).model)
         key = stream_key(seed, s.name, "stimulus")
         stimulus = s.stimulus.prepare(label, count(neurons), dt, key)
         weight = _weight(s, count(neurons), seed)

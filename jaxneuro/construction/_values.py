@@ -12,6 +12,7 @@ from ..kernels import draw_values
 from ..numerics import QUANTILES, Distribution, bits, drawn, quantile_table, stream_key
 from ..space import SpatialValue
 from ..tables import Piece
+from ._check_plausible import ComputedWeights
 from ._check_signs import check_drawn
 from ._delays import ComputedDelays, behind_synapse, delay_steps, round_delays
 
@@ -144,6 +145,7 @@ class SynapseValues:
         self._values = [Values.of(resolved, k, order) if o else None for k, o in zip(kinds, own)]
         size = int(counts.sum(dtype=np.int64))
         self._computed = ComputedDelays(p.name, dt, size)
+        self._weights = ComputedWeights(resolved, size)
         tables = [None if v is None else v.table(size) for v in self._values]
         self._tables = (
             None if tables[0] is None else tables[0].astype(dtypes[0]),
@@ -171,8 +173,10 @@ class SynapseValues:
         synapses = self._synapses(piece)
         of_weight, of_delay = self._values
         if of_weight is not None and weights is None:
-            weights = of_weight.of_synapses(*synapses).astype(self._dtypes[0])
+            numbers = of_weight.of_synapses(*synapses)
+            weights = numbers.astype(self._dtypes[0])
             if of_weight.function is not None:
+                self._weights.see(numbers)
                 check_drawn(self._projection, weights, self._target)
         if of_delay is not None and delays is None:
             computed = of_delay.of_synapses(*synapses)

@@ -9,6 +9,7 @@ from ._modulator import Modulator as Modulator
 from ._part import Part as Part
 from ._part import as_part as as_part
 from ._population import Population as Population
+from ._population import sizes as sizes
 from ._projection import Projection as Projection
 from ._projection import is_computed as is_computed
 from ._projection import is_individual as is_individual
@@ -38,4 +39,5 @@ __all__ = [
     "estimate",
     "is_computed",
     "is_individual",
+    "sizes",
 ]

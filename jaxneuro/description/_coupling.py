@@ -86,8 +86,7 @@ class Coupling(Value):
         object.__setattr__(self, "gain", gain)
         object.__setattr__(self, "initial", start_values(label, self.initial))
         object.__setattr__(self, "weight", self.drawn().weight)
-        unit = "nS" if self.synapse is None else self.synapse.weight_unit
-        check_weight_unit(label, unit, self.weight, gain)
+        check_weight_unit(label, self.synapse, self.weight, gain)
         if not self.rule.stored:
             raise ValueError(
                 f"{label}: the connections of a coupling are stored, every step reads all of them; "

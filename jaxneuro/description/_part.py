@@ -80,9 +80,19 @@ def _checked_slice(population: str, where: slice) -> slice:
     if not whole or step != 1 or start < 0 or (stop is not None and stop < start):
         raise ValueError(
             f"part of {population!r}: a slice must have whole numbers 0 <= start <= stop and step "
-            f"1; got {where}. Give an array of indices for anything else"
+            f"1; got {where}. {_instead_of(where)}"
         )
     return slice(int(start), None if stop is None else int(stop))
+
+
+def _instead_of(where: slice) -> str:
+    """What to give for a slice that counts from the end, or has steps."""
+    ends = [x for x in (where.start, where.stop) if isinstance(x, int)]
+    if where.step in (None, 1) and any(x < 0 for x in ends):
+        both = where.start, where.stop
+        given = ", ".join(f"n - {-x}" if x is not None and x < 0 else str(x) for x in both)
+        return f"A part does not know the size n of its population: give slice({given}) with it"
+    return "Give an array of indices for anything else, np.arange(start, stop, step)"
 
 
 _SORT = (

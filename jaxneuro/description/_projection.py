@@ -15,7 +15,7 @@ from ..space import ByDistance, Profile, SpatialValue
 from ._kept import Value
 from ._part import Part, as_part, check_ends
 from ._population import numbers, start_values
-from ._receptors import check_receptor, check_weight_unit
+from ._receptors import check_log_normal, check_receptor, check_weight_unit
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -83,6 +83,7 @@ class Projection(Value):
                 f"{label}: a delay must be above 0 ms, at least one time step (one dt is the "
                 f"shortest); got {np.min(delay)}"
             )
+        check_log_normal(f"{label}: delay", delay, "ms")
         object.__setattr__(self, "delay", delay)
         gain = numbers(f"{label}: gain", self.gain)
         if not isinstance(gain, float):
@@ -91,7 +92,7 @@ class Projection(Value):
         if self.plasticity is not None:
             check_kind(f"{label}: plasticity", self.plasticity, Plasticity)
         else:  # weights that change may start near 0
-            check_weight_unit(label, self.synapse.weight_unit, self.weight, gain)
+            check_weight_unit(label, self.synapse, self.weight, gain)
         axonal = numbers(f"{label}: axonal", self.axonal)
         if not isinstance(axonal, float) or axonal < 0:
             raise ValueError(

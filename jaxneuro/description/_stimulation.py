@@ -92,7 +92,7 @@ class Stimulation(Value):
                 f"{label}: weight must be one number, one per neuron or a distribution; got shape "
                 f"{np.shape(weight)}"
             )
-        check_weight_unit(label, self.synapse.weight_unit, weight)
+        check_weight_unit(label, self.synapse, weight)
         object.__setattr__(self, "weight", weight)
 
     @property

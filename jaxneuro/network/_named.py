@@ -94,14 +94,12 @@ class Named(NamedTuple):
         wanted: str,
         known: Sequence[Iterable[str]],
         also: Iterable[str] = (),
-        elsewhere: Callable[[str], str] = lambda _: "",
+        elsewhere: str = "",
     ):
         """The number of the one holder that has `wanted`; `known` lists what each of them has.
 
-        `elsewhere` says where else one of that name is.
-
-        **Raises** `ValueError` if none has it, listing all that they have and `also`, and
-        if two have it.
+        **Raises** `ValueError` if none has it, listing all that they have and `also`, with
+        `elsewhere`, what to do instead; and if two have it.
         """
         found = [k for k, names in enumerate(known) if wanted in names]
         if not found:

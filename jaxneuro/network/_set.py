@@ -2,7 +2,8 @@
 
 import dataclasses
 import functools
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import equinox as eqx
@@ -10,12 +11,13 @@ import numpy as np
 
 from .._arrays import as_array
 from .._checks import check_size, is_traced, leave_out, owners
-from .._fields import Model, inner, named_parameters
+from .._fields import Model, inner, named_parameters, undeclared
 from .._units import check_weight
+from .._warn import warn
 from ._connections import read_connections
 from ._extremes import check_extremes
 from ._members import replace_member, replaced
-from ._named import Holder, named, projection, stimulation
+from ._named import Holder, Named, named, projection, stimulation
 from ._replace import with_parameters
 from ._set_weights import set_weights
 from ._signs import check_rule_sign, check_set_sign, rule_limits, sign_of
@@ -33,15 +35,18 @@ def set_values(net: Any, name: str, values: dict[str, Any]) -> Any:
     by_holder: dict[int, dict[str, Any]] = {}
     for key, value in values.items():
         if key not in setters:
-            number = found.only("parameter", key, known, setters, _described)
+            hint = _instead(net, found, key, [*itertools.chain(*known), *setters])
+            number = found.only("parameter", key, known, setters, hint)
             by_holder.setdefault(number, {})[key] = value
     for number, mine in by_holder.items():
         holder = found.holders[number]
+        old = holder.model(net)
         net = eqx.tree_at(holder.model, net, with_parameters(found.label, holder, net, mine))
         if holder.kind == "population":
             check_gap_junctions(net.couplings, net.groups, net.dt, name, net.layout)
         if holder.kind == "plasticity":
             _check_rule(net, holder, found.label)
+            _warn_of_weights(old, net.pathways[holder.path[1]], found.label)
     for key, value in values.items():
         if key in setters:
             net = setters[key](net, found.label, value)
@@ -52,9 +57,12 @@ def set_values(net: Any, name: str, values: dict[str, Any]) -> Any:
     return net
 
 
-def _described(parameter: str) -> str:
-    """What to do for a parameter that only a description has."""
-    where = owners(parameter)
+def _instead(net: Any, found: Named, parameter: str, known: Iterable[str]) -> str:
+    """What to do for a parameter that is not there: declare it, describe it, or set the state."""
+    hints = (undeclared(type(holder.model(net)), parameter) for holder in found.holders)
+    for hint in filter(None, hints):
+        return f"; {hint}"
+    where = owners(parameter, known)
     if where:
         return f"{where}: describe it there, and build again"
     if len(parameter) == 1:  # v, u, w, g, x
@@ -180,6 +188,24 @@ def _check_rule(net: Any, holder: Holder, label: str) -> None:
     group = net.groups[pathway.target]
     sign = sign_of(group.model, group.receptors[pathway.members[0].receptor])
     check_rule_sign(label, sign, pathway.plastic.rule, pathway.gain)
+
+
+def _warn_of_weights(old: Any, pathway: Any, label: str) -> None:
+    """Warns of start weights that other bounds of a rule leave outside."""
+    limits, before = rule_limits(pathway.plastic.rule), rule_limits(old)
+    if limits is None or before is None or is_traced(pathway.weights):
+        return
+    if np.array_equal(limits, before) or not np.size(pathway.weights):
+        return
+    low, high = limits
+    least, most = float(np.min(pathway.weights)), float(np.max(pathway.weights))
+    slack = 1e-6 * max(abs(x) for x in (low, high, 0.0) if np.isfinite(x))
+    if least < low - slack or most > high + slack:
+        warn(
+            f"{label}: start weights, {least:g} to {most:g}, are outside the new bounds, {low:g} "
+            f"to {high:g}: each stays as it is until its next event, which brings it inside. Give "
+            "a state other weights by net.with_weights, or build with others"
+        )
 
 
 def _unit_of(net: Any, layer: Any) -> str:

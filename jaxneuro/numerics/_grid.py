@@ -10,6 +10,9 @@ from .._units import hint
 # The shortest time step [ms]; one of 0.1 ms is 0.0001 in seconds.
 _SHORTEST = 0.001
 
+# A duration below this [ms] is one in seconds.
+_IN_SECONDS = 0.1
+
 _TOLERANCE = 1e-6  # steps; float32 is this exact for a duration of 8 steps
 
 
@@ -36,13 +39,10 @@ def steps_on_grid(name: str, duration: Any, dt: float, at_least: int = 0) -> np.
     slack = np.maximum(_TOLERANCE, 2e-7 * np.abs(x) if raw.dtype == np.float32 else 0.0)
     off = ~(np.abs(x - n) <= slack)
     if off.any():
-        k = np.floor(x[off].flat[0])
-        # No duration is as long as a step.
-        meant = f"{1e3 * raw[off].flat[0]:.4g}" if (np.abs(x) < 1.0).all() else ""
-        seconds = f". Times are in ms, not in s: did you mean {meant}?" if meant else ""
+        k, more = np.floor(x[off].flat[0]), _instead_of(name, raw[off].flat[0], x, dt)
         raise ValueError(
             f"{name} must be a whole number of time steps of {dt:.10g} ms; got {_shown(raw[off])} "
-            f"ms, between {k * dt:.10g} and {(k + 1) * dt:.10g} ms{seconds}"
+            f"ms, between {k * dt:.10g} and {(k + 1) * dt:.10g} ms{more}"
         )
     if (n < at_least).any():
         raise ValueError(
@@ -50,6 +50,15 @@ def steps_on_grid(name: str, duration: Any, dt: float, at_least: int = 0) -> np.
             f"{_shown(raw[n < at_least])} ms"
         )
     return n.astype(np.int64)
+
+
+def _instead_of(name: str, value: Any, steps: np.ndarray, dt: float) -> str:
+    """What may be meant where every duration is shorter than a time step."""
+    if not (np.abs(steps) < 1.0).all() or "--" in name:  # an option says its own unit
+        return ""
+    if abs(value) < _IN_SECONDS:
+        return f". Times are in ms, not in s: did you mean {1e3 * value:.4g}?"
+    return f". The time step is longer than it: did you mean a dt of 0.1 ms, not {dt:.10g}?"
 
 
 def _shown(values: np.ndarray) -> str:

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import as_number, check_bounds, concrete, warn
+from .._checks import as_number, check_bounds, concrete
+from .._warn import warn
 
 # Times are on a grid and rounded; times nearer than this [ms] count as equal.
 NEAR_MS = 1e-6

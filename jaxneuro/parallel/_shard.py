@@ -5,6 +5,7 @@ import dataclasses
 from jax.sharding import Mesh
 
 from .._checks import names_checked
+from ..construction import check_apart
 from ..mesh import (
     Partition,
     check_mesh,
@@ -45,7 +46,8 @@ def shard(
 
     **Raises** `ValueError` for a network that is over a mesh already, an axis that the mesh does
     not have, more devices than neurons, connections that are not stored, a rate below 0 or above
-    10,000 Hz, and a partition that does not name a device for every neuron.
+    10,000 Hz, a model of a user whose step mixes neurons, and a partition that does not name a
+    device for every neuron.
     """
     check_rate("shard", rate)
     axis = check_mesh("shard", mesh, axis, net.n_neurons)
@@ -59,6 +61,8 @@ def shard(
                 f"shard: connections must be stored; projection {p.projections[0]!r} has "
                 "stored=False. Store it: each device then has its part alone"
             )
+    releases = [(f"projection {p.projections[0]!r}", p.release) for p in net.pathways]
+    check_apart("shard", net.groups, releases, net.dt, net.dtype)
     layout = plan(net, mesh, axis, partition, rate)
     laid = [
         lay_table(placements_of(net, p), p.target, layout, p.weights.dtype, p.plastic is not None)

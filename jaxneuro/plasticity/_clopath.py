@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from .._checks import check_count
 from .._fields import Parameter, param, static
 from .._types import Plasticity, Trace
-from ._checks import check_order
+from ._checks import check_order, warn_of_size
 
 
 class ClopathSTDP(Plasticity):
@@ -65,6 +65,9 @@ class ClopathSTDP(Plasticity):
     def __check_init__(self) -> None:
         check_order("ClopathSTDP", self.w_min, self.w_max)
         check_count("ClopathSTDP: delay_steps", self.delay_steps)
+        changes = {"a_ltd": self.a_ltd, "a_ltp": self.a_ltp}
+        unit = "in the unit of the weight per mV (a_ltd) and per mV2 (a_ltp)"
+        warn_of_size("ClopathSTDP", self.limits(), changes, unit)
 
     def pre_traces(self) -> dict[str, Trace]:
         return {"x": Trace(self.tau_x, 1.0 / self.tau_x)}

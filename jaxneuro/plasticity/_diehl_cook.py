@@ -4,6 +4,7 @@ from typing import Any
 
 from .._fields import Parameter, param
 from .._types import Plasticity, Trace
+from ._checks import IN_WEIGHTS, warn_of_size
 
 
 class DiehlCookSTDP(Plasticity):
@@ -34,6 +35,10 @@ class DiehlCookSTDP(Plasticity):
     tau_post_1: Parameter = param(20.0, unit="ms", above=0.0)
     tau_post_2: Parameter = param(40.0, unit="ms", above=0.0)
     w_max: Parameter = param(1.0, above=0.0)
+
+    def __check_init__(self) -> None:
+        changes = {"eta_pre": self.eta_pre, "eta_post": self.eta_post}
+        warn_of_size("DiehlCookSTDP", self.limits(), changes, IN_WEIGHTS)
 
     def pre_traces(self) -> dict[str, Trace]:
         return {"x": Trace(self.tau_pre, nearest=True)}

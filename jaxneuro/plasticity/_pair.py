@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from .._fields import Parameter, param, static
 from .._types import Plasticity, Trace
-from ._checks import check_choice
+from ._checks import check_choice, warn_of_size
 from ._power import power
 
 PAIRINGS = ("all", "nearest_symmetric", "nearest_restricted", "presynaptic_centred")
@@ -59,6 +59,7 @@ class PairSTDP(Plasticity):
 
     def __check_init__(self) -> None:
         check_choice("PairSTDP: pairing", self.pairing, PAIRINGS)
+        warn_of_size("PairSTDP", (0.0, 1.0), {"rate": self.rate}, "a fraction of w_max")
 
     @classmethod
     def additive(cls, **fields: Any) -> "PairSTDP":

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from .._fields import Parameter, param, static
 from .._types import Plasticity, Trace
-from ._checks import check_order
+from ._checks import check_order, warn_of_signs
 from ._reward_integral import advanced, integral, started
 
 
@@ -55,6 +55,8 @@ class RewardModulatedSTDP(Plasticity):
 
     def __check_init__(self) -> None:
         check_order("RewardModulatedSTDP", self.w_min, self.w_max)
+        plus, minus = {"a_plus": self.a_plus}, {"a_minus": self.a_minus}
+        warn_of_signs("RewardModulatedSTDP", plus, minus)
         if not isinstance(self.reward, str) or not self.reward:
             raise ValueError(
                 f"RewardModulatedSTDP: reward must be the name of an input; got {self.reward!r}"

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from .._fields import Parameter, param
 from .._types import Plasticity, Trace
-from ._checks import check_order
+from ._checks import IN_WEIGHTS, check_order, warn_of_signs, warn_of_size
 
 
 class TraceSTDP(Plasticity):
@@ -39,6 +39,9 @@ class TraceSTDP(Plasticity):
 
     def __check_init__(self) -> None:
         check_order("TraceSTDP", self.w_min, self.w_max)
+        plus, minus = {"a_plus": self.a_plus}, {"a_minus": self.a_minus}
+        warn_of_signs("TraceSTDP", plus, minus)
+        warn_of_size("TraceSTDP", self.limits(), plus | minus, IN_WEIGHTS)
 
     def pre_traces(self) -> dict[str, Trace]:
         return {"x": Trace(self.tau_plus)}

@@ -4,7 +4,7 @@ from typing import Any
 
 from .._fields import Parameter, param, static
 from .._types import Plasticity, Trace
-from ._checks import check_choice
+from ._checks import IN_WEIGHTS, check_choice, warn_of_signs, warn_of_size
 
 
 class TripletSTDP(Plasticity):
@@ -44,6 +44,10 @@ class TripletSTDP(Plasticity):
 
     def __check_init__(self) -> None:
         check_choice("TripletSTDP: pairing", self.pairing, ("all", "nearest"))
+        plus = {"a2_plus": self.a2_plus, "a3_plus": self.a3_plus}
+        minus = {"a2_minus": self.a2_minus, "a3_minus": self.a3_minus}
+        warn_of_signs("TripletSTDP", plus, minus)
+        warn_of_size("TripletSTDP", self.limits(), plus | minus, IN_WEIGHTS)
 
     def pre_traces(self) -> dict[str, Trace]:
         nearest = self.pairing == "nearest"

@@ -4,6 +4,7 @@ from typing import Any
 
 from .._fields import Parameter, param
 from .._types import Plasticity, Trace
+from ._checks import IN_WEIGHTS, warn_of_size
 
 
 class VogelsSTDP(Plasticity):
@@ -33,6 +34,9 @@ class VogelsSTDP(Plasticity):
     alpha: Parameter = param(0.12, at_least=0.0)
     eta: Parameter = param(0.001, at_least=0.0)
     w_max: Parameter = param(1.0, above=0.0)
+
+    def __check_init__(self) -> None:
+        warn_of_size("VogelsSTDP", self.limits(), {"eta": self.eta}, IN_WEIGHTS)
 
     @classmethod
     def with_target(cls, rate_hz: float, tau: float = 20.0, **fields: Any) -> "VogelsSTDP":

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 from .._text import counted
@@ -43,6 +45,24 @@ def describe_non_finite(net: Network, state: NetworkState) -> str:
                         f"{bad.size} neuron(s), the first is neuron {bad[0]}"
                     )
     return "a state variable is not finite"
+
+
+def explicit_methods(net: Network, state: NetworkState) -> str:
+    """What helps neurons that are not finite, of a model whose method is not stable at any dt."""
+    for group, mine in zip(net.groups, net.whole(state).groups):
+        method = getattr(group.model, "method", None)
+        bad = any(not np.isfinite(x).all() for x in jax.tree.leaves(mine.neurons) if _is_float(x))
+        if bad and getattr(method, "reach", None) is not None:
+            name, kind = type(group.model).__name__, type(method).__name__
+            return (
+                f". {name} moves by {kind}, which may need a dt below {net.dt:g} ms in spikes: "
+                "half of it, or method=jn.integrators.exponential_euler, which is stable at any dt"
+            )
+    return ""
+
+
+def _is_float(x: Any) -> bool:
+    return jnp.issubdtype(x.dtype, jnp.floating)
 
 
 def _in_synapses(plastic: Any, state: Any) -> str | None:

@@ -21,7 +21,7 @@ from ._chunks import Chunk, Store, collect, joined
 from ._interrupted import Interrupted
 from ._lost_process import LostProcessError, over_processes
 from ._neuron_alone import neuron_alone
-from ._non_finite import NonFiniteError, describe_non_finite
+from ._non_finite import NonFiniteError, describe_non_finite, explicit_methods
 from ._plan import Part, Sizes, plan
 from ._program import program
 from ._record import Record
@@ -82,12 +82,7 @@ def simulate(
     far) where a network lies on several processes and one is gone.
     """
     given = checked_inputs("simulate", inputs)
-    values = as_array(0), model, duration, given, state, state0  # traced inside any jit
-    if any(map(is_traced, jax.tree.leaves(values))):
-        raise ValueError(
-            "simulate runs on the host, chunk by chunk, and cannot be traced; inside jit, vmap and "
-            "grad use jn.scan(net, state, n_steps)"
-        )
+    _check_known(model, duration, given, state, state0)
     if isinstance(model, Neuron):
         how = n, dt, state0, dtype, state is not None
         net, duration, given = neuron_alone(model, duration, given, current, how)
@@ -116,6 +111,16 @@ def simulate(
     record = record.named(net, state)
     show = sys.stderr.isatty() if progress is None else progress
     return _Run(net, state, given, record).run(n_steps, show)
+
+
+def _check_known(*values: Any) -> None:
+    """Raises `ValueError` inside `jit`, `vmap` and `grad`."""
+    here = as_array(0)  # inside any `jit` traced, whether a value depends on it or not
+    if any(map(is_traced, jax.tree.leaves((here, values)))):
+        raise ValueError(
+            "simulate runs on the host, chunk by chunk, and cannot be traced; inside jit, vmap and "
+            "grad use jn.scan(net, state, n_steps)"
+        )
 
 
 def _steps(duration: Any, dt: float, first: int) -> int:
@@ -296,6 +301,7 @@ class _Run:
         start, stop = ((last - x) * self.net.dt for x in (length, 0))
         cause = describe_bad_rate(self.net, range(last - length, last))
         advice = "Lower dt or the weights, or check the inputs" if cause is None else cause
+        advice += explicit_methods(self.net, state) if cause is None else ""
         raise NonFiniteError(
             f"{describe_non_finite(self.net, state)}: it turned so between {start:g} and "
             f"{stop:g} ms. {advice}; .result of this error holds what was recorded until then",

@@ -4,6 +4,7 @@ from ._current import Current as Current
 from ._current import CurrentState as CurrentState
 from ._dead_time_poisson import DeadTimePoisson as DeadTimePoisson
 from ._dead_time_poisson import DeadTimePoissonState as DeadTimePoissonState
+from ._first_step import first_step as first_step
 from ._gamma import Gamma as Gamma
 from ._gamma import GammaState as GammaState
 from ._multiple_interaction import MultipleInteraction as MultipleInteraction
@@ -51,5 +52,6 @@ __all__ = [
     "TimeFunction",
     "WhiteNoise",
     "WhiteNoiseState",
+    "first_step",
     "signal",
 ]

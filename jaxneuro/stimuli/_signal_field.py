@@ -12,6 +12,7 @@ from .._fields import Model, _as_leaf, _Named, parameters
 from .._units import check_unit, least_of
 from ..kernels import LARGEST_MEAN
 from ..numerics import per_step
+from ._sampled import check_sampled
 from ._signal import Signal, check_shapes
 from ._time_function import TimeFunction
 
@@ -58,6 +59,10 @@ def prepare_signals(label: str, model: M, n: int, dt: float, key: Any) -> M:
     names = [f.name for f in parameters(type(model))]
     signals = {k: v for k in names if isinstance(v := getattr(model, k), Signal)}
     ready = {k: s.prepare(f"{label}: {k}", n, dt, key) for k, s in signals.items()}
+    for name, s in ready.items():
+        metadata = next(f.metadata for f in parameters(type(model)) if f.name == name)
+        if s.bounds() is None and metadata["least"]:
+            check_sampled(f"{label}: {name}", s, metadata, dt)
     return dataclasses.replace(model, **ready) if ready else model  # type: ignore[type-var]
 
 

@@ -1,0 +1,110 @@
+"""What is said to what users of other programs write, and to slips in classes of their own."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxneuro as jn
+
+N, S, ST = jn.neurons, jn.synapses, jn.stimuli
+E = jn.Population("E", 5, N.LIF())
+
+
+def built(population=E, dt=0.1, stimulus=None, **wire):
+    rule = jn.connectivity.OneToOne()
+    more = {"weight": 0.5, "delay": 1.0, "synapse": S.Exponential(), **wire}
+    wires = [jn.Projection("E", "E", rule, **more)] if wire else []
+    sent = {"weight": 1.0, "synapse": S.Delta()} if isinstance(stimulus, ST.Poisson) else {}
+    stimuli = [] if stimulus is None else [jn.Stimulation("E", stimulus, **sent)]
+    return jn.build(jn.Description([population], wires, stimuli), 1, dt)
+
+
+class State(NamedTuple):
+    v: jax.Array
+
+
+class Undeclared(jn.Neuron):
+    tau = 10.0
+
+    def init(self, n):
+        return State(jnp.zeros(n))
+
+    def step(self, state, drive, dt):
+        return State(state.v / self.tau), state.v > 1.0
+
+
+class Plain(Undeclared):
+    tau: float = 10.0
+
+
+class WithInit(Undeclared):
+    def __init__(self, size):
+        self.size = size
+
+
+NET = built()
+SAID = {
+    "the last five": (lambda: jn.Part("E", slice(-5, None)), r"give slice\(n - 5, None\) with it"),
+    "every other": (lambda: jn.Part("E", slice(0, 4, 2)), "Give an array of indices"),
+    "current into a relay": (
+        lambda: built(jn.Population("E", 5, N.Relay()), stimulus=ST.Current(3.0)),
+        r"A Relay has no membrane.* weight=1.0, synapse=jn.synapses.Delta\(\)\)",
+    ),
+    "spikes into a source": (
+        lambda: built(jn.Population("E", 5, N.PoissonSource(9.0)), stimulus=ST.Poisson(3.0)),
+        r"A PoissonSource draws its own spikes.*PoissonSource\(rate=\.\.\.\)",
+    ),
+    "name of a method": (lambda: N.AdEx(method="rk4"), r"not its name: jn\.integrators\.RK4\(\)"),
+    "a long name": (
+        lambda: N.AdEx(method="exponential_euler"),
+        r"not its name: jn\.integrators\.ExponentialEuler\(\)",
+    ),
+    "dt of 10": (lambda: built(dt=10.0), "did you mean a dt of 0.1 ms, not 10"),
+    "seconds": (lambda: jn.simulate(NET, 0.05), "in ms, not in s: did you mean 50"),
+    "undeclared": (
+        lambda: Undeclared(**{"tau": 20.0}),
+        r"'tau' of Undeclared is not declared.* `tau: jn\.Parameter = jn\.param\(10\.0\)`",
+    ),
+    "set undeclared": (
+        lambda: built(jn.Population("E", 5, Undeclared())).set("E", tau=20.0),
+        r"population 'E': 'tau' of Undeclared is not declared",
+    ),
+    "set a plain field": (
+        lambda: built(jn.Population("E", 5, Plain())).set("E", tau=20.0),
+        r"write `tau: jn\.Parameter = jn\.param\(10\.0\)`",
+    ),
+    "own init": (lambda: WithInit(3), "WithInit: cannot assign to field 'size': its __init__ sets"),
+    "refractory": (
+        lambda: NET.with_values(NET.init(1), "E", refractory=3.0),
+        "'refractory' cannot be set: it counts.* The parameter is 't_ref': use net.set",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SAID)
+def test_said(case):
+    make, message = SAID[case]
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_options_have_their_own_unit():
+    with pytest.raises(ValueError, match="whole number of time steps") as error:
+        jn.numerics.steps_on_grid("--seconds, in ms,", 0.05, 0.1)
+    assert "did you mean" not in str(error.value)
+
+
+def test_start_weights_outside_new_bounds():
+    net = built(plasticity=jn.plasticity.PairSTDP(w_max=1.0))
+    with pytest.warns(UserWarning, match="start weights, 0.5 to 0.5, .* new bounds, 0 to 0.1") as w:
+        net.set("E->E", w_max=0.1)
+    assert w[0].filename == __file__
+    net.set("E->E", w_max=2.0, rate=np.float32(0.1))
+
+
+def test_spikes_that_a_method_cannot_follow():
+    with pytest.raises(jn.NonFiniteError, match="HodgkinHuxley moves by RK4, which may need"):
+        jn.simulate(N.HodgkinHuxley(), 20.0, dt=0.1, current=10.0)

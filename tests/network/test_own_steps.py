@@ -1,0 +1,142 @@
+"""Steps of users that run but do not do what is meant: `build` or `shard` finds them by tracing."""
+
+import random
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxneuro as jn
+
+
+class State(NamedTuple):
+    v: jax.Array
+
+
+class Own(jn.Neuron):
+    tau: jn.Parameter = jn.param(10.0, unit="ms", above=0.0)
+
+    def init(self, n):
+        return State(jnp.zeros(n))
+
+    def step(self, state, drive, dt):
+        v = state.v + dt * drive.current_at(state.v) / self.tau + self.more(state.v)
+        return State(v), self.spikes(v)
+
+    def more(self, v):
+        return 0.0
+
+    def spikes(self, v):
+        return v > 1.0
+
+
+class Deaf(jn.Synapse):
+    def init(self, n):
+        return State(jnp.zeros(n))
+
+    def step(self, state, arrivals, v, dt):
+        return State(0.9 * state.v), jn.Drive(current=state.v)
+
+
+class Uncertain(jn.Release):
+    def init(self, n):
+        return State(jnp.zeros(n))
+
+    def step(self, state, spikes, v, dt):
+        return state, jnp.where(spikes, jax.random.uniform(jax.random.key(1), spikes.shape), 0.0)
+
+
+class Noise(jn.Stimulus):
+    def init(self, n, stream):
+        return ()
+
+    def step(self, state, step, dt):
+        return state, jn.Drive(current=jax.random.uniform(self.key(step)))
+
+    def key(self, step):
+        return jax.random.key(1)
+
+
+class NewNoise(Noise):
+    def key(self, step):
+        return jax.random.fold_in(jax.random.key(1), step)
+
+
+def own(**methods):
+    return type("Own", (Own,), methods)
+
+
+def adding(more):
+    return own(more=lambda self, v: more(v))
+
+
+def described(neuron=Own, synapse=jn.synapses.Exponential, release=jn.release.Spikes, noise=None):
+    wires = {"weight": 1.0, "delay": 1.0, "synapse": synapse(), "release": release()}
+    p = jn.Projection("E", "E", jn.connectivity.OneToOne(), **wires)
+    stimuli = [] if noise is None else [jn.Stimulation("E", noise())]
+    return jn.Description([jn.Population("E", 3, neuron())], [p], stimuli)
+
+
+def drawn(v):
+    return jax.random.normal(jax.random.key(0), v.shape)
+
+
+ALIKE = "step draws from a key that never changes"
+REFUSED = {
+    "numpy": ({"neuron": adding(lambda v: np.random.normal(size=v.shape))}, "numpy or random"),
+    "random": ({"neuron": adding(lambda v: random.random())}, r"call stream\.bits\(step\)"),
+    "a key": ({"neuron": adding(drawn)}, rf"\(population 'E'\): {ALIKE}"),
+    "a key in a jit": ({"neuron": adding(jax.jit(drawn))}, ALIKE),
+    "a release": ({"release": Uncertain}, f"release Uncertain: {ALIKE}"),
+    "a stimulus": ({"noise": Noise}, f"'Noise->E'.: {ALIKE}"),
+    "a deaf synapse": ({"synapse": Deaf}, "Deaf: step ignores arrivals"),
+    "v instead of spikes": (
+        {"neuron": own(spikes=lambda self, v: v)},
+        r"step must return spikes, True or False .* it returns 0\.37",
+    ),
+}
+FINE = {
+    "a plain model": {},
+    "a key with the step": {"noise": NewNoise},
+    "a surrogate": {"neuron": own(spikes=lambda self, v: jnp.where(v > 1.0, 1.0, 0.0))},
+    "a mean on one device": {"neuron": adding(lambda v: v.mean())},
+}
+MIXED = {
+    "mean": (lambda v: v.mean(), "reduce_sum"),
+    "neighbours": (lambda v: jnp.roll(v, 1), "slice"),
+    "ranks": (lambda v: jnp.sort(v), "sort"),
+    "sums": (jnp.cumsum, "cumsum"),
+    "a product": (lambda v: v @ v, "dot_general"),
+    "others": (lambda v: v[jnp.zeros_like(v, int)], "gather"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(case):
+    given, message = REFUSED[case]
+    with pytest.raises(ValueError, match=message):
+        jn.build(described(**given), 1, 0.1)
+
+
+@pytest.mark.parametrize("case", FINE)
+def test_what_may_be_meant(case):
+    jn.build(described(**FINE[case]), 1, 0.1)
+
+
+MESH = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("d",))
+
+
+@pytest.mark.parametrize("case", MIXED)
+def test_refused_over_a_mesh(case):
+    more, name = MIXED[case]
+    with pytest.raises(ValueError, match=rf"build: a model over a mesh .*\({name}\)"):
+        jn.build(described(adding(more)), 1, 0.1, mesh=MESH)
+
+
+def test_each_by_itself_over_a_mesh():
+    apart = adding(lambda v: jnp.where(jnp.any(v > 1.0), v, v).reshape(1, -1).sum(axis=0))
+    jn.parallel.shard(jn.build(described(apart), 1, 0.1), MESH)
+    with pytest.raises(ValueError, match="shard: a model over a mesh"):
+        jn.parallel.shard(jn.build(described(adding(lambda v: v.mean())), 1, 0.1), MESH)
