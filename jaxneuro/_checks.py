@@ -14,13 +14,13 @@ import math
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import jax
 import numpy as np
 from jax.core import Tracer
 
-from ._help import Documented
+from ._help import Documented, missing
 from ._text import an, brief, with_fields
 
 
@@ -370,6 +370,9 @@ class Named(metaclass=Documented):
 
     Its text is short: the fields that differ from their defaults, arrays by their size.
     """
+
+    if not TYPE_CHECKING:  # every name would be right
+        __getattr__ = missing
 
     @classmethod
     def _check_arguments(cls, args: tuple, named: Mapping[str, Any]) -> None:

@@ -70,6 +70,20 @@ _OF_VALUES = {
         "to_csv": "use result.to_pandas().to_csv(path)",
         "to_numpy": "use result.events(population), which gives arrays",
     },
+    "NetworkState": {
+        **dict.fromkeys(
+            ("v", "V_m", "u", "w", "g", "spikes", "weights", "populations"),
+            "use net.read(state, population, variable), or net.weights(state, projection)",
+        ),
+    },
+    "Population": {
+        **dict.fromkeys(("size", "N", "number", "neurons"), "use .n"),
+        **dict.fromkeys(("v", "V_m"), "use net.read(state, name, 'v'), or result.traces"),
+    },
+    "SweepResult": dict.fromkeys(
+        ("result", "results", "output", "data"), "use .values, or result[name] of a dict's name"
+    ),
+    "Connections": dict.fromkeys(("weights", "w"), "use .weight"),
     "Description": {
         **dict.fromkeys(("run", "simulate"), "use jn.build and jn.simulate"),
         **dict.fromkeys(
@@ -87,7 +101,7 @@ _ITEMS = {
     "for what was recorded",
     "Network": "use net.connections(name) of a projection, net.read(state, name, variable), "
     "net.populations[name] for a size",
-    "Description": "it has the lists .populations, .projections and .stimulations",
+    "Description": "it has .population(name), and the lists .projections and .stimuli",
     "Brain": "use brain.cap(state, {0}) for who fires, brain.support(state, {0})",
 }
 _FEW = 3
@@ -118,12 +132,18 @@ def nothing_of(kind: type, name: str) -> str:
         return f"{kind.__name__!r} object has no attribute {name!r}"
     instead = _OF_VALUES.get(kind.__name__, {})
     if name in instead:
-        return f"a {kind.__name__} has no .{name}; {instead[name]}"
-    fields = (field.name for field in dataclasses.fields(kind))
-    known = [x for x in (*dir(kind), *fields) if not x.startswith("_")]
+        return f"{an(kind.__name__)} has no .{name}; {instead[name]}"
+
+    def does(own: str) -> bool:  # a method or a property, no note of a class on itself
+        return callable(x := getattr(kind, own, None)) or isinstance(x, property)
+
+    named = dataclasses.is_dataclass(kind)
+    fields = (x.name for x in dataclasses.fields(kind)) if named else getattr(kind, "_fields", ())
+    known = [x for x in (*filter(does, dir(kind)), *fields) if not x.startswith("_")]
     near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.7)
+    near = near or [x for x in known if x.startswith(name.lower())]
     hint = f"did you mean .{near[0]}?" if near else f"It has {', '.join(sorted(set(known)))}"
-    return f"a {kind.__name__} has no .{name}; {hint}"
+    return f"{an(kind.__name__)} has no .{name}; {hint}"
 
 
 def instead_of_item(kind: type, key: Any) -> str:

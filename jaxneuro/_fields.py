@@ -11,7 +11,7 @@ import inspect
 import types
 import typing
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import equinox as eqx
 import jax
@@ -20,7 +20,7 @@ import numpy as np
 
 from ._arrays import as_array
 from ._checks import check_arguments, check_bounds, is_traced, names_checked, takes_of
-from ._help import DocumentedModule
+from ._help import DocumentedModule, missing
 from ._text import shown as text_of
 from ._units import check_model_units, largest, least_of
 
@@ -130,6 +130,9 @@ class Model(eqx.Module, metaclass=DocumentedModule):
     """
 
     absent: ClassVar[Mapping[str, str]] = {}
+
+    if not TYPE_CHECKING:  # every name would be right
+        __getattr__ = missing
 
     @classmethod
     def _check_arguments(cls, args: tuple, named: Mapping[str, Any]) -> None:

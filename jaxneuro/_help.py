@@ -56,11 +56,21 @@ class DocumentedRole(Documented, abc.ABCMeta):
     """The same for classes with abstract methods."""
 
 
+class AbsentError(AttributeError):
+    """A name that a value does not have; its text, made when it is read, says what there is."""
+
+    def __init__(self, kind: type, name: str):
+        AttributeError.__init__(self, kind, name, name=name)
+
+    def __str__(self) -> str:
+        from ._elsewhere import nothing_of
+
+        return nothing_of(*self.args)
+
+
 def missing(self: Any, name: str) -> Any:
     """`__getattr__` of a class: says of a name that a value does not have what there is instead."""
-    from ._elsewhere import nothing_of
-
-    raise AttributeError(nothing_of(type(self), name), name=name)
+    raise AbsentError(type(self), name)
 
 
 def no_items(self: Any, key: Any) -> Any:

@@ -1,13 +1,13 @@
 """The connections of a projection, as a user reads them."""
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
 
 from .._checks import check_known
-from .._help import Documented
+from .._help import Documented, missing
 from .._text import counted
 from ..kernels import read_gather_table, ring_place
 from ..tables import read_bundle
@@ -37,6 +37,9 @@ class Connections(metaclass=Documented):
     weight: np.ndarray
     delay: np.ndarray
     coupled: bool = False
+
+    if not TYPE_CHECKING:  # every name would be right
+        __getattr__ = missing
 
     def __len__(self) -> int:
         return self.pre.size

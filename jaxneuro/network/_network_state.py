@@ -1,11 +1,12 @@
 """What changes in a network from step to step, and what a step returns."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import jax
 import numpy as np
 
 from .._checks import is_traced
+from .._help import missing
 from .._text import megabytes
 from ._coupling_state import CouplingState
 from ._group_state import GroupState
@@ -29,6 +30,9 @@ class NetworkState(NamedTuple):
     couplings: tuple[CouplingState, ...]
     modulators: tuple[ModulatorState, ...]
     fingerprint: jax.Array
+
+    if not TYPE_CHECKING:  # every name would be right
+        __getattr__ = missing
 
     def _repr_html_(self) -> str:
         """What notebooks show."""

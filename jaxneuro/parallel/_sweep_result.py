@@ -1,13 +1,13 @@
 """The results of a sweep as named arrays."""
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
 
 from .._checks import unknown
-from .._help import Documented
+from .._help import Documented, missing
 from .._html import page, table
 from .._text import counted
 from ..simulation import extra_module
@@ -32,6 +32,9 @@ class SweepResult(metaclass=Documented):
     compile_s: float
     run_s: float
     found: int
+
+    if not TYPE_CHECKING:  # every name would be right
+        __getattr__ = missing
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -64,7 +64,12 @@ def test_a_module_that_is_called(module, said):
 
 def test_what_is_no_dict_says_what_to_use():
     brain = jn.assemblies.Brain([jn.assemblies.Area("A", 9, 2)])
-    said = ("Description.*populations", r"net\.read\(state", r"result\.events\('E'\)", "brain.cap")
+    said = (
+        r"Description.*population\(name",
+        r"net\.read\(state",
+        r"result\.events\('E'\)",
+        "brain.cap",
+    )
     for value, text in zip((*values(), brain), said):
         with pytest.raises(ValueError, match=text):
             value["E"]
@@ -95,6 +100,30 @@ def test_a_name_that_a_value_does_not_have(number, name, said):
         getattr(value, name)
     assert pickle.loads(pickle.dumps(values()[0])).populations[0].name == "E"
     assert copy.deepcopy(value) is not None
+
+
+PARTS = {
+    "state": (lambda net: net.init(0), "v", r"use net\.read\(state, population, variable\)"),
+    "population": (lambda net: jn.Population("E", 3, jn.neurons.LIF()), "size", r"use \.n"),
+    "model": (lambda net: jn.neurons.LIF(), "V_th", r"did you mean \.v_th\?"),
+    "start": (lambda net: jn.synapses.Exponential(5.0), "tau", r"did you mean \.tau_syn\?"),
+    "record": (lambda net: jn.Record(), "rate", r"did you mean \.rates\?"),
+    "no note": (
+        lambda net: jn.neurons.LIF(),
+        "qqq",
+        r"has no \.qqq; It has c_m, e_l, init, largest_step, ",
+    ),
+}
+
+
+@pytest.mark.parametrize(("made", "name", "said"), PARTS.values(), ids=PARTS.keys())
+def test_a_name_that_a_part_does_not_have(made, name, said):
+    value = made(values()[1])
+    with pytest.raises(AttributeError, match=said) as caught:
+        getattr(value, name)
+    assert caught.value.name == name
+    assert not hasattr(value, name)
+    assert type(pickle.loads(pickle.dumps(value))) is type(copy.deepcopy(value)) is type(value)
 
 
 def test_nothing_is_loaded_for_what_is_there():
