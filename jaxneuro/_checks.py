@@ -129,7 +129,10 @@ def check_count(name: str, value: Any, at_least: int = 0) -> int:
     """`value` as an `int`, or `ValueError` unless it is a whole number >= `at_least`."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or value < at_least:
-        raise ValueError(f"{name} must be a whole number of at least {at_least}; got {value!r}")
+        hint = "; it is traced: name it in static_argnames= of jax.jit" if is_traced(value) else ""
+        raise ValueError(
+            f"{name} must be a whole number of at least {at_least}; got {value!r}{hint}"
+        )
     return int(value)
 
 

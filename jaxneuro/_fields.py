@@ -20,7 +20,7 @@ import numpy as np
 
 from ._arrays import as_array
 from ._checks import check_arguments, check_bounds, is_traced, names_checked, takes_of
-from ._help import DocumentedModule, missing
+from ._help import DocumentedModule, missing, no_hash
 from ._text import shown as text_of
 from ._units import check_model_units, largest, least_of
 
@@ -132,7 +132,7 @@ class Model(eqx.Module, metaclass=DocumentedModule):
     absent: ClassVar[Mapping[str, str]] = {}
 
     if not TYPE_CHECKING:  # every name would be right
-        __getattr__ = missing
+        __getattr__, __hash__ = missing, no_hash
 
     @classmethod
     def _check_arguments(cls, args: tuple, named: Mapping[str, Any]) -> None:

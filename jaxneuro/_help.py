@@ -80,6 +80,19 @@ def no_items(self: Any, key: Any) -> Any:
     raise ValueError(instead_of_item(type(self), key))
 
 
+def no_hash(self: Any) -> int:
+    """`__hash__` of a value that may have arrays: `jax.jit(value.method)` asks for it."""
+    try:
+        return eqx.Module.__hash__(self)
+    except TypeError:
+        name = type(self).__name__
+        raise TypeError(
+            f"a {name} has arrays, and no hash: jax.jit cannot take its methods. Give it as an "
+            "argument, jax.jit(lambda value, state: value.step(state, ...))(value, state), or use "
+            "equinox.filter_jit"
+        ) from None
+
+
 class _Module(types.ModuleType):
     """A module that says what to call instead of it."""
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._arrays import as_array
 from .._checks import names_checked, unknown
-from .._help import DocumentedModule, missing, no_items
+from .._help import DocumentedModule, missing, no_hash, no_items
 from .._text import counted, megabytes
 from ..numerics import seed_of
 from ._connections import Connections, read_connections
@@ -61,7 +61,7 @@ class Network(eqx.Module, metaclass=DocumentedModule):
     layout: Layout | LocalLayout | None = None
 
     if not TYPE_CHECKING:  # every name would be right
-        __getattr__, __getitem__ = missing, no_items
+        __getattr__, __getitem__, __hash__ = missing, no_items, no_hash
 
     @property
     def populations(self) -> dict[str, int]:

@@ -3,6 +3,7 @@
 import copy
 import pickle
 
+import jax
 import pytest
 
 import jaxneuro as jn
@@ -124,6 +125,17 @@ def test_a_name_that_a_part_does_not_have(made, name, said):
     assert caught.value.name == name
     assert not hasattr(value, name)
     assert type(pickle.loads(pickle.dumps(value))) is type(copy.deepcopy(value)) is type(value)
+
+
+def test_a_method_in_jit_says_how():
+    net = values()[1]
+    with pytest.raises(TypeError, match=r"a Network has arrays, .*as an argument, jax\.jit\("):
+        jax.jit(net.step)(net.init(0))
+    with pytest.raises(TypeError, match="a LIF has arrays, and no hash"):
+        hash(jn.neurons.LIF())
+    with pytest.raises(ValueError, match="n_steps .*traced: name it in static_argnames"):
+        jax.jit(jn.scan)(net, net.init(0), 3)
+    assert {jn.integrators.RK4(): 1}
 
 
 def test_nothing_is_loaded_for_what_is_there():
