@@ -133,7 +133,7 @@ def test_a_method_in_jit_says_how():
         jax.jit(net.step)(net.init(0))
     with pytest.raises(TypeError, match="a LIF has arrays, and no hash"):
         hash(jn.neurons.LIF())
-    with pytest.raises(ValueError, match="n_steps .*traced: name it in static_argnames"):
+    with pytest.raises(ValueError, match=r"n_steps .*traced: name it in static_argnames"):
         jax.jit(jn.scan)(net, net.init(0), 3)
     assert {jn.integrators.RK4(): 1}
 
