@@ -307,7 +307,8 @@ def check_arguments(
             error = unknown(f"parameter of {what}", name, listed, owners(name, listed))
             raise ValueError(f"{what}: {absent[name]}; {error}") if name in absent else error
     if len(args) > len(takes.positional) and not takes.many:
-        hint = "".join(f"; {text} ({name})" for name, text in absent.items())
+        # One is what a second number is for; of several none is meant more than the others.
+        hint = "".join(f"; {text} ({name})" for name, text in absent.items() if len(absent) == 1)
         if takes.by_name:
             hint = f". Give the others by name: {', '.join(f'{name}=' for name in takes.by_name)}"
         elif takes.free:
