@@ -165,7 +165,8 @@ _MADE = {
 def check_kind(what: str, value: Any, kind: type) -> None:
     """Raises `ValueError` unless `value` is an instance of `kind`."""
     if not isinstance(value, kind):
-        example = f", such as {_MADE[kind.__name__]}" if kind.__name__ in _MADE else ""
+        made = None if ".assemblies." in kind.__module__ else _MADE.get(kind.__name__)
+        example = "" if made is None else f", such as {made}"
         hint = " (a class was given: call it)" if isinstance(value, type) else ""
         raise ValueError(f"{what} must be {an(kind.__name__)}{example}; got {brief(value)}{hint}")
 

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .._checks import check_count
+from .._checks import check_count, names_checked
 from .._help import DocumentedModule
 from ..kernels import k_cap
 from ..numerics import bits, seed_of, stream_key
@@ -98,6 +98,7 @@ class ProbabilisticAutomaton(eqx.Module, metaclass=DocumentedModule):
         fibres += [Fibre("ARC", "WORD"), Fibre("COIN", "COIN", p=0.5, beta=3.0)]
         self.brain = Brain(areas, [], fibres, p=p, beta=beta, rounds=4 + 2 * arcs)
 
+    @names_checked()
     def train(self, key: Any) -> BrainState:
         """The state in which the coin and all transitions are learned.
 
@@ -105,6 +106,7 @@ class ProbabilisticAutomaton(eqx.Module, metaclass=DocumentedModule):
         """
         return _train(self, self.brain.init(key))
 
+    @names_checked()
     def generate(self, state: BrainState, key: Any, length: int) -> Generated:
         """A sequence of words from the start, with the flips that follow from the key.
 
@@ -116,11 +118,13 @@ class ProbabilisticAutomaton(eqx.Module, metaclass=DocumentedModule):
         length = check_count("generate: length", length, at_least=1)
         return _generate(self, state, jnp.asarray(seed_of(key)), length)
 
+    @names_checked()
     def flips(self, state: BrainState, key: Any, count: int) -> tuple[jax.Array, jax.Array]:
         """How the coin falls: bool (count,) heads, and float32 (count,) the share of its side."""
         count = check_count("flips: count", count, at_least=1)
         return _flips(self, state, jnp.asarray(seed_of(key)), count)
 
+    @names_checked()
     def decode(self, words: Any) -> list[Any]:
         """The words of their numbers, int (..., length), as nested lists."""
         return [

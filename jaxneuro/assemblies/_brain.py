@@ -102,8 +102,9 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
         beta: Any = 0.1,
         rounds: int = 64,
     ) -> None:
-        self.areas, self.stimuli = tuple(areas), tuple(stimuli)
-        self.fibres = tuple(fibres)
+        self.areas = _listed("areas", areas, Area)
+        self.stimuli = _listed("stimuli", stimuli, Stimulus)
+        self.fibres = _listed("fibres", fibres, Fibre)
         _check_names(self)
         check_bounds("a brain: beta", beta, at_least=0.0)
         if np.shape(beta) != ():
@@ -163,6 +164,7 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
         """Words of the history of a neuron."""
         return -(-self.rounds // 32)
 
+    @names_checked()
     def number(self, area: str) -> int:
         """The number of an area, or `ValueError`."""
         check_known("area", area, self.area_names)
@@ -333,10 +335,15 @@ def _check_fibre(brain: Brain, name: Any) -> None:
     check_known("fibre", name, brain.fibre_names)
 
 
+def _listed(what: str, values: Any, kind: type) -> tuple:
+    if isinstance(values, kind | str):
+        raise ValueError(f"a brain: {what} must be a list of {kind.__name__}; got {values!r}")
+    for x in values:
+        check_kind(f"a brain: each of its {what}", x, kind)
+    return tuple(values)
+
+
 def _check_names(brain: Brain) -> None:
-    for what, kind in (("areas", Area), ("stimuli", Stimulus), ("fibres", Fibre)):
-        for x in getattr(brain, what):
-            check_kind(f"a brain: each of its {what}", x, kind)
     names = [x.name for x in (*brain.areas, *brain.stimuli)]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .._checks import check_count, is_traced
+from .._checks import check_count, is_traced, names_checked
 from .._help import DocumentedModule
 from .._text import counted
 from ._blocks import block, check_arcs, fullest, in_order, place_of
@@ -120,6 +120,7 @@ class StateMachine(eqx.Module, metaclass=DocumentedModule):
         fibres = [Fibre("SYMBOL", "ARC"), Fibre("STATE", "ARC"), Fibre("ARC", "STATE")]
         self.brain = Brain(areas, [], fibres, p=p, beta=beta, rounds=2 * arcs * presentations)
 
+    @names_checked()
     def train(self, key: Any) -> BrainState:
         """The state in which all transitions are learned; synapses follow from the key.
 
@@ -127,6 +128,7 @@ class StateMachine(eqx.Module, metaclass=DocumentedModule):
         """
         return _train(self, self.brain.init(key))
 
+    @names_checked()
     def run(self, state: BrainState, word: Any) -> Passed:
         """Goes through a word from the start.
 
@@ -139,6 +141,7 @@ class StateMachine(eqx.Module, metaclass=DocumentedModule):
         """
         return _run(self, state, self._numbers(word))
 
+    @names_checked()
     def encode(self, words: Sequence[Sequence[Hashable]]) -> np.ndarray:
         """The numbers of the symbols of several words: int32 (words, length), filled up with -1.
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import equinox as eqx
 import numpy as np
 
-from .._checks import check_count
+from .._checks import check_count, names_checked
 from ._edges import Edges, read_edges
 from ._pair_order import pair_order
 from ._ranges import row_draws, row_ends
@@ -47,6 +47,7 @@ class Explicit(Rule):
         self.shape = None if shape is None else _sizes(shape)
 
     @classmethod
+    @names_checked()
     def from_sparse(cls, matrix: Any) -> "Explicit":
         """The stored entries of a scipy.sparse matrix or array of shape (n_pre, n_post).
 
@@ -69,6 +70,7 @@ class Explicit(Rule):
         return cls(entries.row, entries.col, shape=entries.shape)
 
     @classmethod
+    @names_checked()
     def from_edges(
         cls,
         edges: Any,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._checks import Named, check_kind, check_known, check_name, unknown
+from .._checks import Named, check_kind, check_known, check_name, names_checked, unknown
 from .._fields import check_lengths
 from .._help import missing, no_items
 from .._text import counted
@@ -101,6 +101,7 @@ class Description(Named):
                     )
                 seen[value.name] = kind
 
+    @names_checked()
     def population(self, name: str) -> Population:
         """The population of that name, or `ValueError` listing the known ones."""
         check_known("population", name, self._by_name)

@@ -3,8 +3,9 @@
 import concurrent.futures
 import logging
 import multiprocessing.pool
+import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -138,16 +139,36 @@ class Remote:
 
     def _replace(self, broken: Any, error: Exception) -> None:
         """A pool of processes that has lost one takes no more work: another takes its place."""
-        is_pool = isinstance(broken, concurrent.futures.ProcessPoolExecutor)
-        if not (is_pool and isinstance(error, concurrent.futures.BrokenExecutor)):
-            return
+        ray = sys.modules.get("ray")
         with self._lock:
             if self._pool is not broken:  # another thread has done it
                 return
-            self._pool = concurrent.futures.ProcessPoolExecutor(
-                getattr(broken, "_max_workers", None),
-                getattr(broken, "_mp_context", None),
-                getattr(broken, "_initializer", None),
-                getattr(broken, "_initargs", ()),
-            )
-            self._own.append(self._pool)
+            if isinstance(error, concurrent.futures.BrokenExecutor):
+                if isinstance(broken, concurrent.futures.ProcessPoolExecutor):
+                    self._pool = _like(broken)
+                    self._own.append(self._pool)
+            elif ray is not None and isinstance(error, ray.exceptions.RayActorError):
+                self._pool = _RayTasks(ray)
+
+
+def _like(broken: Any) -> concurrent.futures.ProcessPoolExecutor:
+    return concurrent.futures.ProcessPoolExecutor(
+        getattr(broken, "_max_workers", None),
+        getattr(broken, "_mp_context", None),
+        getattr(broken, "_initializer", None),
+        getattr(broken, "_initargs", ()),
+    )
+
+
+class _RayTasks:
+    """Tasks of Ray, in place of its pool that has lost an actor, to which it hands out more work.
+
+    They ask for no core: the actors that are left hold those of the pool, and rest.
+    """
+
+    def __init__(self, ray: Any):
+        self._ray = ray
+
+    def submit(self, fn: Callable, *args: Any) -> concurrent.futures.Future:
+        task = self._ray.remote(fn).options(num_cpus=0, max_retries=0)
+        return task.remote(*args).future()
