@@ -34,6 +34,18 @@ def concrete(value: Any) -> np.ndarray | None:
     return None if is_traced(value) else np.asarray(value)
 
 
+def known(value: Any) -> np.ndarray | None:
+    """The numbers that `value` stands for, if they are known: in a plain `vmap` the whole batch.
+
+    None inside `jit`. Their shape is not that of the value.
+    """
+    while is_traced(value):  # a batch in a vmap, or in a grad the number where the slope is taken
+        value = getattr(value, "val", getattr(value, "primal", None))
+        if not isinstance(value, Tracer | jax.Array | np.ndarray | np.generic | float | int):
+            return None
+    return np.asarray(value)
+
+
 class _LeftOut(NamedTuple):
     """Where checks that are left out are noted, and the trace whose checks they are."""
 
@@ -80,7 +92,7 @@ def check_bounds(
     at_most: float | None = None,
 ) -> None:
     """Raises `ValueError` unless every entry is finite and inside the bounds."""
-    x = concrete(value)
+    x = known(value)
     if x is None or x.size == 0:
         return
     if x.dtype.kind not in "biuf":
@@ -113,7 +125,7 @@ _LARGEST = 3.4e38
 
 def check_size(name: str, value: Any) -> None:
     """Raises `ValueError` unless every entry is finite and not too large for float32."""
-    x = concrete(value)
+    x = known(value)
     if x is not None and x.dtype.kind in "biuf" and np.isfinite(x).all():
         largest = max(
             float(x.max(initial=0)), -float(x.min(initial=0))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._checks import concrete
+from ._checks import concrete, known
 
 
 class _Unit(NamedTuple):
@@ -84,7 +84,7 @@ def hint(x: float, unit: str) -> str:
 
 def largest(value: Any) -> float | None:
     """The entry of the largest size; None if there is none, or if it is traced or no number."""
-    x = concrete(value)
+    x = known(value)
     if x is None or x.size == 0 or x.dtype.kind not in "biuf":
         return None
     high, low = float(x.max()), float(x.min())

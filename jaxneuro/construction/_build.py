@@ -87,9 +87,8 @@ def build(
     estimate per projection), and over a mesh for what `shard` refuses, for a partition that needs
     the connections (Metis), and for `deterministic`.
     """
-    if not isinstance(description, Description):
-        raise ValueError(f"build needs a Description; got {description!r}")
-    dt, dtype, seed = check_dt(dt), _check_dtype(dtype), _concrete_seed(key)
+    _check_known(description, dt, key)
+    dt, dtype, seed = check_dt(dt), _check_dtype(dtype), np.asarray(seed_of(key))
     weights = _check_weights(weights, dtype)
     _check_deterministic(description, deterministic)
     _check_models(description, dt, dtype)
@@ -294,8 +293,14 @@ def _check_weights(weights: Any, dtype: np.dtype) -> np.dtype:
     return d
 
 
-def _concrete_seed(key: Any) -> np.ndarray:
-    seed = seed_of(key)
-    if is_traced(seed):
-        raise ValueError("build draws outside jit and vmap: the key must be a known value")
-    return np.asarray(seed)
+def _check_known(description: Any, *values: Any) -> None:
+    """Raises `ValueError` for what is no description, and for values that are traced."""
+    if not isinstance(description, Description):
+        raise ValueError(f"build needs a Description; got {description!r}")
+    models = [p.model for p in description.populations]
+    if any(map(is_traced, jax.tree.leaves((models, values)))):
+        raise ValueError(
+            "build draws connections, outside of jit, vmap and grad: dt, the key and the numbers "
+            "of models must be known. Build once, and vary parameters of the network inside by "
+            "net.set(name, ...)"
+        )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import check_count, check_kind, check_name, check_size
+from .._checks import check_count, check_kind, check_name, check_size, is_traced
 from .._fields import check_lengths, potentials
 from .._types import Neuron
 from .._units import check_start
@@ -16,6 +16,8 @@ from ._kept import KeptMapping, Value, kept_array
 
 # The first and the last quantile that is drawn for a start value.
 _EXTREMES = np.array([2.0**-24, 1.0 - 2.0**-24])
+# What to do for a number that is traced.
+_TRACED = ". Describe and build outside of jit, vmap and grad; vary it inside by net.set(name, ...)"
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -82,6 +84,7 @@ def numbers(what: str, value: Any) -> Any:
     except (TypeError, ValueError):
         raise ValueError(
             f"{what} must be a number, an array of numbers or a distribution; got {value!r}"
+            f"{_TRACED if is_traced(value) else ''}"
         ) from None
     check_size(what, x)
     return float(x) if x.ndim == 0 else kept_array(value, x)

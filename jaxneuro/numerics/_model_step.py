@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import concrete
+from .._checks import known
 from .._fields import parameters
 from ._grid import steps_on_grid
 
@@ -14,7 +14,7 @@ _LONGEST = 65_535  # steps of a duration on the grid: counters have 16 bits
 def check_grid(label: str, model: Any, dt: float) -> None:
     """Raises `ValueError` if a duration of the model is off the grid of dt."""
     for field in parameters(type(model)):
-        value = concrete(getattr(model, field.name))
+        value = known(getattr(model, field.name))
         if not field.metadata["on_grid"] or value is None:
             continue
         steps = steps_on_grid(f"{label}: {field.name}", value, dt)
@@ -28,7 +28,7 @@ def check_grid(label: str, model: Any, dt: float) -> None:
 def check_stable(label: str, model: Any, dt: float) -> None:
     """Raises `ValueError` if dt is above the largest step known to be stable for the model."""
     bound = model.largest_step()
-    largest = None if bound is None else concrete(bound)
+    largest = None if bound is None else known(bound)
     if largest is not None and largest.size and not np.all(dt <= largest):
         raise ValueError(
             f"{label}: {type(model).__name__} needs a time step dt of at most "

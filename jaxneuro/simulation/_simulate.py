@@ -82,7 +82,7 @@ def simulate(
     far) where a network lies on several processes and one is gone.
     """
     given = checked_inputs("simulate", inputs)
-    _check_known(model, duration, given, state, state0, key)
+    _check_known(model, duration, given, state, state0, key, current, dt)
     if isinstance(model, Neuron):
         how = n, dt, state0, dtype, state is not None
         net, duration, given = neuron_alone(model, duration, given, current, how)

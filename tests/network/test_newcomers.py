@@ -73,6 +73,36 @@ REFUSED = {
         lambda: jn.build(described(), 0, 0.1).set("E", tau_mem=9.0),
         "did you mean 'tau_m'",
     ),
+    "build in jit": (
+        lambda: jax.jit(lambda dt: jn.build(described(), 0, dt))(0.1),
+        r"build draws connections, outside of jit.* net\.set\(name",
+    ),
+    "a weight in jit": (
+        lambda: jax.jit(lambda w: jn.Projection("E", "E", ALL, **(DELTA | {"weight": w})))(1.0),
+        r"got JitTracer.*vary it inside by net\.set",
+    ),
+    "a current in grad": (
+        lambda: jax.grad(lambda x: jn.simulate(E.model, 1.0, dt=0.1, current=x).run_s)(1.0),
+        "cannot be traced; inside jit, vmap and grad use jn.scan",
+    ),
+    "a batch": (
+        lambda: jax.vmap(lambda t: jn.neurons.LIF(tau_m=t).tau_m)(np.array([20.0, -10.0])),
+        "tau_m must be finite and above 0.0 ms; got -10.0 at index 1",
+    ),
+    "a batch in s": (
+        lambda: jax.vmap(lambda t: jn.neurons.LIF(tau_m=t).tau_m)(np.array([0.02, 0.01])),
+        r"tau_m must be in ms; .*did you mean 20 \(s -> ms\)",
+    ),
+    "a batch of two": (
+        lambda: jax.vmap(lambda v, th: jn.neurons.LIF(v_reset=v, v_th=th).v_th)(
+            np.array([-60.0, -50.0]), np.array([-50.0, -55.0])
+        ),
+        "v_reset must be below v_th; got -50.0 and -55.0 mV at index 1",
+    ),
+    "a slope": (
+        lambda: jax.grad(lambda t: jn.neurons.LIF(tau_m=t).tau_m)(-10.0),
+        "tau_m must be finite and above 0.0 ms; got -10",
+    ),
     "simulate in jit": (
         lambda: jax.jit(lambda x: jn.simulate(E.model, 1.0).run_s * x)(1.0),
         "cannot be traced; inside jit, vmap and grad use jn.scan",
