@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -52,6 +52,10 @@ class Projection(Value):
     units, or an `axonal` of weights that do not change; from `build`, for delays that are drawn
     below half a time step, or computed so all of them.
     """
+
+    _absent: ClassVar[Mapping[str, str]] = {
+        "receptor_type": "give the receptor: synapse=jn.synapses.Exponential(5.0)"
+    }
 
     source: str | Part
     target: str | Part
