@@ -194,7 +194,8 @@ def nothing_of(kind: type, name: str) -> str:
 
     named = dataclasses.is_dataclass(kind)
     fields = (x.name for x in dataclasses.fields(kind)) if named else getattr(kind, "_fields", ())
-    known = [x for x in (*filter(does, dir(kind)), *fields) if not x.startswith("_")]
+    own = set(dir(kind)) - set(dir(tuple))  # a named tuple is asked for none of a tuple's
+    known = [x for x in (*filter(does, own), *fields) if not x.startswith("_")]
     near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.7)
     near = near or [x for x in known if x.startswith(name.lower())]
     hint = f"did you mean .{near[0]}?" if near else f"It has {', '.join(sorted(set(known)))}"

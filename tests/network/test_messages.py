@@ -70,7 +70,7 @@ SAID = {
     ),
     "set undeclared": (
         lambda: built(jn.Population("E", 5, Undeclared())).set("E", tau=20.0),
-        r"population 'E': 'tau' of Undeclared is not declared",
+        r"population 'E' named 'tau'; 'tau' of Undeclared is not declared",
     ),
     "set a plain field": (
         lambda: built(jn.Population("E", 5, Plain())).set("E", tau=20.0),
