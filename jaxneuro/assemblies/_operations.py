@@ -63,8 +63,8 @@ def project(
     """
     names = [f"{name}->{target}" for name in _names(source)]
     first, again = _first(rounds), _own(brain, [target])
-    _warn_of_nobody("project", brain, state, _names(source))
     plan = schedule(brain, (names, first), ([*names, *again], rounds - first))
+    _warn_of_nobody("project", brain, state, _names(source))
     return run(brain, state, plan, plastic=plastic)[0]
 
 
@@ -148,6 +148,7 @@ def pattern_complete(
 
     **Raises** `ValueError` for a fraction outside [0, 1], and an area without a fibre onto itself.
     """
+    check_fraction("a part of a cap: fraction", fraction)
     _warn_of_nobody("pattern_complete", brain, state, [area])
     state = brain.with_cap(state, area, part_of(brain, state, area, key, fraction))
     plan = schedule(brain, ([f"{area}->{area}"], rounds))

@@ -2,7 +2,8 @@
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -53,9 +54,9 @@ class Projection(Value):
     below half a time step, or computed so all of them.
     """
 
-    _absent: ClassVar[Mapping[str, str]] = {
-        "receptor_type": "give the receptor: synapse=jn.synapses.Exponential(5.0)"
-    }
+    _absent = MappingProxyType(  # no annotation: it would be among the fields
+        {"receptor_type": "give the receptor: synapse=jn.synapses.Exponential(5.0)"}
+    )
 
     source: str | Part
     target: str | Part
