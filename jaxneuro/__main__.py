@@ -191,6 +191,8 @@ def _inputs(given: list[str], steps: int) -> dict[str, np.ndarray]:
         if not (name and equals and value):
             raise ValueError(f"--input must be NAME=VALUE, such as reward=0.1; got {text!r}")
         if value.endswith(".npy"):
+            if not Path(value).is_file():
+                raise ValueError(f"--input {name}: {value}: there is no such file")
             out[name] = np.load(value, allow_pickle=False)
             continue
         try:

@@ -14,14 +14,14 @@ import math
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, cast
 
 import jax
 import numpy as np
 from jax.core import Tracer
 
 from ._help import Documented, missing
-from ._text import an, brief, with_fields
+from ._text import an, brief, plainly, with_fields
 
 
 def is_traced(value: Any) -> bool:
@@ -115,8 +115,9 @@ def check_bounds(
         bad |= x > at_most
     if bad.any():
         where = "" if x.ndim == 0 else f" at index {int(np.flatnonzero(bad)[0])}"
+        got = plainly(x[bad].flat[0])
         must = " and ".join(["finite", *wanted]) + (f" {unit}" if unit not in ("", "1") else "")
-        raise ValueError(f"{name} must be {must}; got {x[bad].flat[0]}{where}")
+        raise ValueError(f"{name} must be {must}; got {got}{where}")
 
 
 # The largest number that float32 holds, rounded down a little.
@@ -308,16 +309,23 @@ def _takes(given: Collection[inspect.Parameter]) -> Takes:
 
 
 def check_arguments(
-    what: str, takes: Takes, args: tuple, named: Mapping[str, Any], absent: Mapping[str, str]
+    what: str,
+    takes: Takes,
+    args: tuple,
+    named: Mapping[str, Any],
+    absent: Mapping[str, str],
+    described: bool = True,
 ) -> None:
     """Raises `ValueError` for arguments that a class does not take, or that are missing.
 
-    `absent` says what to use instead of some that a user may look for.
+    `absent` says what to use instead of some that a user may look for; `described`: what it is may
+    be mistaken for another part of a description, so that the error names the part that takes it.
     """
     listed = [*takes.positional, *sorted(takes.names - set(takes.positional))]
     for name in named:
         if name not in takes.names and not takes.free:
-            error = unknown(f"parameter of {what}", name, listed, owners(name, listed))
+            part = owners(name, listed) if described else ""
+            error = unknown(f"parameter of {what}", name, listed, part)
             raise ValueError(f"{what}: {absent[name]}; {error}") if name in absent else error
     if len(args) > len(takes.positional) and not takes.many:
         # One is what a second number is for; of several none is meant more than the others.
@@ -353,6 +361,8 @@ def owners(parameter: str, known: Iterable[str]) -> str:
     return f"; {found} {'have' if ' ' in found else 'has'} one" if found else ""
 
 
+# The functions that take, or are easily thought to take, what belongs to a description.
+_DESCRIBED = "build", "simulate", "scan", "set"
 F = TypeVar("F", bound=Callable)
 
 
@@ -365,14 +375,14 @@ def names_checked(**absent: str) -> Callable[[F], F]:
 
     def decorated(function: F) -> F:
         given = [*inspect.signature(function).parameters.values()]
-        own, label = int(given[0].name in ("self", "cls")), function.__name__
+        own, label = int(given[0].name in ("self", "cls", "_cls")), function.__name__
         takes = _takes(given[own:])
         first, kind = given[0].name, given[0].annotation
         of_kind = isinstance(kind, Documented)  # a network, a brain, a description
 
         @functools.wraps(function)
         def call(*args: Any, **named: Any) -> Any:
-            check_arguments(label, takes, args[own:], named, absent)
+            check_arguments(label, takes, args[own:], named, absent, label in _DESCRIBED)
             if of_kind:
                 check_kind(f"{label}: {first}", args[0] if args else named[first], kind)
             return function(*args, **named)
@@ -388,12 +398,14 @@ class Named(metaclass=Documented):
     Its text is short: the fields that differ from their defaults, arrays by their size.
     """
 
+    _absent: ClassVar[Mapping[str, str]] = {}
     if not TYPE_CHECKING:  # every name would be right
         __getattr__ = missing
 
     @classmethod
     def _check_arguments(cls, args: tuple, named: Mapping[str, Any]) -> None:
-        check_arguments(cls.__name__.removeprefix("Drawn"), takes_of(cls), args, named, {})
+        name, described = cls.__name__.removeprefix("Drawn"), ".assemblies." not in cls.__module__
+        check_arguments(name, takes_of(cls), args, named, cls._absent, described)
 
     def __repr__(self) -> str:
         return with_fields(self)

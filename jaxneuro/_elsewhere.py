@@ -35,6 +35,44 @@ _INSTEAD = {
     "corrcoef": "use jn.analysis.count_correlation",
     "SpikeMonitor": "use result.events(name), of what jn.simulate returns",
     "StateMonitor": "use jn.Record(variables=...)",
+    **dict.fromkeys(
+        ("SetStatus", "GetStatus"),
+        "use net.set(name, parameter=value), and the fields of a model in the jn.Description",
+    ),
+    "SetKernelStatus": "use dt= of jn.build, threads= of jn.configure_cpu",
+    "ResetKernel": "nothing is global: jn.build makes a network, net.init(key) a new state",
+    "GetConnections": "use net.connections(name), which has .pre, .post, .weight, .delay",
+    **dict.fromkeys(
+        ("seed", "set_seed", "rng_seed"),
+        "use key= of jn.build for the connections, and of jn.simulate for a run: key=1",
+    ),
+    **dict.fromkeys(
+        ("ms", "second", "mV", "volt", "pA", "nA", "pF", "nS", "Hz", "units"),
+        "numbers have no units: times are ms, voltages mV, currents pA, capacitances pF, "
+        "conductances nS, rates Hz",
+    ),
+    "defaultclock": "use dt= of jn.build",
+    **dict.fromkeys(
+        ("run_regularly", "network_operation"),
+        "call jn.simulate in a loop, with state=result.state, and net.set between two runs",
+    ),
+    **dict.fromkeys(
+        ("PoissonGroup", "SpikeGeneratorGroup", "spike_generator", "poisson_generator"),
+        "use a jn.Population of jn.neurons.PoissonSource(rate), or a jn.Stimulation of "
+        "jn.stimuli.Poisson(rate) or jn.stimuli.SpikeTimes(...)",
+    ),
+    "PoissonInput": "use a jn.Stimulation of jn.stimuli.Poisson(rate), rate that of all inputs",
+    **dict.fromkeys(
+        ("DC", "dc_generator", "IClamp"), "use a jn.Stimulation of jn.stimuli.Current(amplitude)"
+    ),
+    **dict.fromkeys(
+        ("spike_recorder", "spike_detector"),
+        "use result.events(name), of what jn.simulate returns",
+    ),
+    **dict.fromkeys(
+        ("voltmeter", "multimeter"), "use jn.Record(variables={'E': 'v'}) and result.traces"
+    ),
+    "read": "use jn.io.read_description(path) for a network, jn.Result.load(path) for a result",
     "np": "import numpy as np",
     "jnp": "import jax.numpy as jnp",
     "jax": "import jax",
@@ -84,6 +122,21 @@ _OF_VALUES = {
         ("result", "results", "output", "data"), "use .values, or result[name] of a dict's name"
     ),
     "Connections": dict.fromkeys(("weights", "w"), "use .weight"),
+    "Recording": {
+        **dict.fromkeys(("events", "dense"), "use recording.spikes.events(population)"),
+        "rates": "use recording.counts, recorded by jn.Record(rates=True)",
+        **dict.fromkeys(
+            ("v", "V_m", "variables"),
+            'use recording.traces[population]["v"], recorded by jn.Record(variables=...)',
+        ),
+    },
+    "SpikeBits": dict.fromkeys(
+        ("times", "neurons", "spike_times"), "use .events(population), times [ms] and neurons"
+    ),
+    "Drive": {
+        **dict.fromkeys(("v", "V_m"), "v is in the state; drive.current_at(v) is the current"),
+        **dict.fromkeys(("spikes", "weight"), "spikes come as a current, conductance or jump"),
+    },
     "Description": {
         **dict.fromkeys(("run", "simulate"), "use jn.build and jn.simulate"),
         **dict.fromkeys(
@@ -102,9 +155,11 @@ _ITEMS = {
     "Network": "use net.connections(name) of a projection, net.read(state, name, variable), "
     "net.populations[name] for a size",
     "Description": "it has .population(name), and the lists .projections and .stimuli",
+    "Connections": "use .pre, .post, .weight, .delay, arrays with an entry per synapse",
     "Brain": "use brain.cap(state, {0}) for who fires, brain.support(state, {0})",
 }
 _FEW = 3
+_NOT_FOR_USERS = "kernels", "tables", "construction"  # modules of which no name is suggested
 # What a user writes: the parts of a description, and the modules whose models they hold.
 _PARTS = "Population", "Projection", "Stimulation", "Coupling", "Modulator", "Record"
 _OF_MODELS = "neurons", "synapses", "stimuli", "connectivity", "release", "plasticity"
@@ -139,7 +194,8 @@ def nothing_of(kind: type, name: str) -> str:
 
     named = dataclasses.is_dataclass(kind)
     fields = (x.name for x in dataclasses.fields(kind)) if named else getattr(kind, "_fields", ())
-    known = [x for x in (*filter(does, dir(kind)), *fields) if not x.startswith("_")]
+    own = set(dir(kind)) - set(dir(tuple))  # a named tuple is asked for none of a tuple's
+    known = [x for x in (*filter(does, own), *fields) if not x.startswith("_")]
     near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.7)
     near = near or [x for x in known if x.startswith(name.lower())]
     hint = f"did you mean .{near[0]}?" if near else f"It has {', '.join(sorted(set(known)))}"
@@ -209,15 +265,18 @@ def _parameters(kind: type) -> Iterable[str]:
 
 
 def _is_own(x: Any, package: str) -> bool:
-    """Whether it is a public module of the package."""
+    """Whether it is a module of the package that is for users."""
     own, _, rest = getattr(x, "__name__", "").partition(".")
-    return isinstance(x, ModuleType) and own == package and rest[:1] not in ("", "_")
+    hidden = rest[:1] in ("", "_") or rest in _NOT_FOR_USERS
+    return isinstance(x, ModuleType) and own == package and not hidden
 
 
 def _places(top: ModuleType, modules: Iterable[ModuleType], later: list[str]) -> dict[str, list]:
     """Where each public name is, that of the package first."""
     places: dict[str, list[str]] = {}
     for name in dict.fromkeys((*vars(top), *later)):
+        if name in _NOT_FOR_USERS:
+            continue
         if name in later or _is_public(name, getattr(top, name)):
             places.setdefault(name, []).append(f"jn.{name}")
     for module in modules:
@@ -239,7 +298,10 @@ def _like(name: str, places: Mapping[str, list[str]]) -> list[str]:
     plain: dict[str, list[str]] = {}
     for own, where in places.items():
         plain.setdefault(own.lower(), []).extend(where)
-    near = difflib.get_close_matches(name.lower(), plain, n=1, cutoff=0.75)
+    # One letter of four makes another word: "seed" is not "seen".
+    near = difflib.get_close_matches(
+        name.lower(), plain, n=1, cutoff=0.8 if len(name) < 6 else 0.75
+    )
     if near:
         return plain[near[0]][:_FEW]
     inside = [own for own in plain if len(name) > 2 and name.lower() in own]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 _LONG = 200  # letters of a value in a message
+_DIGITS = 12  # letters of a number that nobody wrote
 _ITEMS = 8  # of a list or a mapping; more are counted
 
 
@@ -26,6 +27,12 @@ def brief(value: Any) -> str:
     """What was given, for a message: its text, or its class where the text is long."""
     text = repr(value)
     return text if len(text) <= _LONG else an(type(value).__name__)
+
+
+def plainly(x: Any) -> str:
+    """A number without the digits that float32 makes up: -0.009 for -0.008999999612569809."""
+    text = f"{x:.6g}"
+    return text if len(str(x)) > _DIGITS and np.float32(text) == np.float32(x) else str(x)
 
 
 def megabytes(n: float) -> str:

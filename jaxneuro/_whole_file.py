@@ -7,6 +7,18 @@ from pathlib import Path
 from typing import Any
 
 
+class NoSuchFileError(FileNotFoundError, ValueError):
+    """There is no file of that name; a `FileNotFoundError` and a `ValueError`."""
+
+
+def check_file(path: Path) -> None:
+    """Raises `FileNotFoundError` (a `ValueError` too) unless there is a file."""
+    if path.is_dir():
+        raise ValueError(f"{path} must be a file; it is a folder")
+    if not path.exists():
+        raise NoSuchFileError(f"{path}: there is no such file")
+
+
 def write_whole(path: Path, write: Callable[[Any], None]) -> None:
     """Writes a file beside `path` and renames it: there is all of it, or nothing.
 

@@ -37,9 +37,10 @@ def siegert(
         u    = (v - mu) / sigma + (alpha / 2) sqrt(tau_syn / tau_m),  alpha = sqrt(2) |zeta(1/2)|
 
     `mu` [mV] is the mean of the membrane without threshold and `sigma` [mV] the amplitude of the
-    noise: the membrane's sd without threshold is `sigma / sqrt(2)` for `tau_syn` 0. Potentials
-    [mV] are measured from the same zero, times are in ms; all of them may be arrays, and
-    broadcast. `tau_syn` is the time constant of exponential synaptic currents, to first order in
+    noise: the membrane's sd without threshold is `sigma / sqrt(2)` for `tau_syn` 0. `mu`, `v_th`
+    and `v_reset` are measured from the same zero: with a threshold of -50 mV, mu has the rest in
+    it, `mu = e_l + tau_m I / c_m`. Times are in ms; all of these may be arrays, and broadcast.
+    `tau_syn` is the time constant of exponential synaptic currents, to first order in
     `sqrt(tau_syn / tau_m)`. `sigma` 0 gives the rate of the constant drive.
 
     Gauss-Legendre quadrature of `erfcx(-u)`; relative error below 1e-12 for any arguments that

@@ -8,6 +8,7 @@ from typing import Any, TypeVar, cast
 from .._checks import names_checked
 
 F = TypeVar("F", bound=Callable)
+_COUNTED = {"times", "neurons", "n", "start", "stop", "bin_ms"}  # what spike_counts takes
 
 
 def arrays_checked(function: F) -> F:
@@ -15,7 +16,8 @@ def arrays_checked(function: F) -> F:
     a `ValueError`.
     """
     inner, how = names_checked()(function), _how(function)
-    events = not {"counts", "v"} & set(inspect.signature(function).parameters)
+    takes = inspect.signature(function).parameters
+    events = not {"counts", "v"} & set(takes)
 
     @functools.wraps(function)
     def call(*args: Any, **named: Any) -> Any:
@@ -27,6 +29,12 @@ def arrays_checked(function: F) -> F:
                     f"{function.__name__} takes times and neurons as two arguments, or times "
                     f"alone; got both as a pair. {how}"
                 )
+        if "counts" in takes and (len(args) > len(takes) or (_COUNTED & set(named)) - set(takes)):
+            raise ValueError(
+                f"{function.__name__} takes the counts that spike_counts gives, no times: "
+                f"jn.analysis.{function.__name__}(jn.analysis.spike_counts(times, neurons, n, "
+                "stop=..., bin_ms=...))"
+            )
         return inner(*args, **named)
 
     return cast(F, call)

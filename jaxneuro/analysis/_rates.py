@@ -15,7 +15,7 @@ def population_rate(
 
     `rate = spikes in the bin / (n bin)`. Bins are `(t, t + bin_ms]`, so that a spike at the
     end of a time step counts in the bin of that step. Only whole bins from `start` (default 0) to
-    `stop` are returned.
+    `stop` are returned: an incomplete bin before `stop` is left out, with its spikes.
 
     **Raises** `ValueError` for times that are not finite, a bin that is not above 0 or longer than
     the time from `start` to `stop`, or `stop` before `start`.

@@ -2,13 +2,14 @@
 
 import numpy as np
 
-from .._checks import check_bounds
+from .._checks import as_number, check_bounds
 from ._given import arrays_checked
 from ._spikes import array_of
 
 # The main lobe of a Hann window at frequency 0, where the mean is removed, is 2 frequencies wide.
 # With fewer steps than these it covers all frequencies.
 _FEWEST = 4
+_SHORTEST = 0.001  # ms: a shorter step is one in seconds
 
 
 @arrays_checked
@@ -26,14 +27,19 @@ def power_spectrum(
     segment are left out. The density has the shape of the trace with frequencies in place of
     time. A Poisson process of rate r has the density 2 r, in Hz^2 / Hz.
 
-    **Raises** `ValueError` for a trace that is empty or not finite, a `dt` that is not above 0,
-    or a segment or trace of fewer than 4 steps.
+    **Raises** `ValueError` for a trace that is empty or not finite, a `dt` below 0.001 ms, or a
+    segment or trace of fewer than 4 steps.
 
     **Source** Welch (1967), doi:10.1109/TAU.1967.1161901.
     """
     from scipy import signal
 
     check_bounds("dt", dt, "ms", above=0.0)
+    if 0.0 < as_number(dt) < _SHORTEST:
+        raise ValueError(
+            f"dt must be in ms, at least {_SHORTEST} ms; got {dt:g}. If it is in seconds, give "
+            f"dt={1e3 * dt:g}"
+        )
     check_bounds("segment_ms", segment_ms, "ms", above=0.0)
     values = array_of("trace", trace).astype(np.float64)
     if not isinstance(axis, int | np.integer):

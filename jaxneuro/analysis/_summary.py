@@ -9,10 +9,14 @@ import numpy as np
 
 from .._checks import as_number, names_checked
 from .._text import counted, megabytes
+from .._types import StochasticNeuron
 from ..kernels import native_available
+from ..neurons import Relay
 from ..numerics import NEAR_MS, in_window, run_window, to_hz
 from ..stimuli import ScheduledSpikes, first_step
 from ._intervals import interval_cv
+
+_FEW_STEPS = 10  # in so short a part most steps say nothing
 
 
 @names_checked()
@@ -73,7 +77,16 @@ def _activity(result: Any, name: str, window: tuple[np.ndarray, float]) -> str:
         return "no rate: its model never spikes"
     cv = interval_cv(times, neurons, n)
     shown = "-" if math.isnan(cv) else f"{cv:.2f}"
-    return f"{to_hz(times.size, n, ms) if n else 0.0:.2f} Hz, CV {shown}"
+    most = "; spikes in most time steps: does step reset v?" * _always(result, name, times.size, ms)
+    return f"{to_hz(times.size, n, ms) if n else 0.0:.2f} Hz, CV {shown}{most}"
+
+
+def _always(result: Any, name: str, spikes: int, ms: float) -> bool:
+    """Whether neurons that are no sources or relays spike in more than half of all steps."""
+    net, n = result.network, result.populations[name]
+    if net is None or not n or ms < _FEW_STEPS * result.dt or spikes * result.dt <= 0.5 * n * ms:
+        return False
+    return not isinstance(net.groups[net.population(name)[0]].model, Relay | StochasticNeuron)
 
 
 def _nothing_sampled(result: Any) -> list[str]:

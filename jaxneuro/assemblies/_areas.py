@@ -37,7 +37,7 @@ def with_cap(brain: Any, state: BrainState, name: str, neurons: Any) -> BrainSta
             f"whole numbers; got shape {shape}"
         )
     if not is_traced(neurons):
-        neurons = np.asarray(neurons)
+        neurons = np.asarray(neurons) if shape[0] else np.zeros(0, np.int32)  # [] is floating
     if neurons.dtype.kind not in "iu":
         raise ValueError(f"area {name!r}: a cap must be whole numbers; got {neurons.dtype}")
     if not is_traced(neurons):

@@ -12,8 +12,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .._checks import check_count, check_fraction, names_checked
+from .._checks import check_count, check_fraction, is_traced, names_checked
 from .._text import brief
+from .._warn import warn
 from ..kernels import k_cap
 from ..numerics import bits, seed_of, stream_key
 from ._brain import Brain
@@ -63,6 +64,7 @@ def project(
     names = [f"{name}->{target}" for name in _names(source)]
     first, again = _first(rounds), _own(brain, [target])
     plan = schedule(brain, (names, first), ([*names, *again], rounds - first))
+    _warn_of_nobody("project", brain, state, _names(source))
     return run(brain, state, plan, plastic=plastic)[0]
 
 
@@ -146,9 +148,25 @@ def pattern_complete(
 
     **Raises** `ValueError` for a fraction outside [0, 1], and an area without a fibre onto itself.
     """
+    check_fraction("a part of a cap: fraction", fraction)
+    _warn_of_nobody("pattern_complete", brain, state, [area])
     state = brain.with_cap(state, area, part_of(brain, state, area, key, fraction))
     plan = schedule(brain, ([f"{area}->{area}"], rounds))
     return run(brain, state, plan, plastic=plastic)[0]
+
+
+def _warn_of_nobody(what: str, brain: Brain, state: Any, sources: Sequence[str]) -> None:
+    """Warns where all sources are areas without a cap, so that nothing will fire."""
+    if not isinstance(state, BrainState):
+        return
+    areas = {area.name: of.fired for area, of in zip(brain.areas, state.areas)}
+    fired = [areas.get(name, True) for name in sources]
+    if fired and not any(is_traced(x) or np.any(x) for x in fired):
+        names = " and ".join(map(repr, sources))
+        warn(
+            f"{what}: nobody fires in {names}, so that nothing happens. Give a cap first: "
+            "brain.with_cap(state, area, neurons), or project a stimulus into it"
+        )
 
 
 @names_checked()

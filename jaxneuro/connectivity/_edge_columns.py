@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import unknown
+from .._whole_file import NoSuchFileError
 
 # Pairs of columns as programs and data sets call them, without regard to upper case. Where neurons
 # are named, a column of ids comes before one of indices; where they are numbers, after it.
@@ -36,10 +37,6 @@ _INDICES = [
     ("source_index", "target_index"),
 ]
 _WEIGHTS = ["weight", "weights", "excitatory x connectivity", "w", "syn_count", "connectivity"]
-
-
-class NoSuchFileError(FileNotFoundError, ValueError):
-    """There is no file of edges or of ids; a `FileNotFoundError` and a `ValueError`."""
 
 
 class Source:
@@ -77,6 +74,7 @@ class Source:
         raise ValueError(
             "Explicit.from_edges: the columns of sources and targets must have usual names, such "
             f"as pre and post, or be named by pre= and post=; got the columns {self.columns}"
+            f"{'; ' * bool(self._hint())}{self._hint()}"
         )
 
     def weights(self, weight: Any) -> Any:
@@ -88,8 +86,33 @@ class Source:
 
     def _known(self, name: Any) -> Any:
         if name not in self.columns:
-            raise unknown("column of edges", name, map(str, self.columns))
+            hint = "; ".join(("", self._hint())) if self._hint() else ""
+            raise unknown("column of edges", name, map(str, self.columns), hint)
         return name
+
+    def _hint(self) -> str:
+        """What is wrong with the first line of a file, if it is no list of columns."""
+        first = [str(name) for name in self.columns] if self.own else []
+        marks = [mark for mark in ("\t", ";", "|", ",", " ") if any(mark in x for x in first)]
+        if len(first) == 1 and marks:
+            return (
+                f"the first line is one column with {marks[0]!r} in it: columns must be separated "
+                "by commas in a .csv file, by tabs in a .tsv file"
+            )
+        if first and all(_is_number(x) for x in first):
+            return (
+                "the first line has numbers, and must have the names of the columns, such as "
+                "pre,post,weight"
+            )
+        return ""
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def read_first_column(path: Path) -> np.ndarray:

@@ -46,6 +46,13 @@ def _initial(p: Population, index: int, variable: str, value: Any, dtype: Any) -
     )
     known = state_variables(state)
     check_known(f"state variable of population {p.name!r}", variable, known)
+    shape = getattr(getattr(state, variable), "shape", None)
+    if shape != (p.n or 1,):
+        raise ValueError(
+            f"population {p.name!r}: initial {variable} must be that of an array (n,), one number "
+            f"per neuron; it has the shape {shape} for {p.n or 1} neurons. Start it in init of "
+            f"{type(p.model).__name__}, from a parameter"
+        )
     check_whole(f"population {p.name!r}", variable, value, getattr(state, variable).dtype)
     if not isinstance(value, Distribution):
         value = as_array(value, dtype)

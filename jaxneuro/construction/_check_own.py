@@ -33,8 +33,10 @@ def check_draws(label: str, model: Any, first: Any, trace: Callable[[], Any]) ->
     varying = [k >= fixed for k in range(len(first.jaxpr.invars))]
     if not _same([*_constants(first)], [*_constants(second)]):
         raise ValueError(
-            f"{label}: step draws with numpy or random: it is traced once, so that the same "
-            f"numbers would be used in every step. {_OWN_STREAM}"
+            f"{label}: two traces of step gave different numbers: it draws with numpy or random, "
+            "or uses something outside that changes, such as a counter or a list. step is traced "
+            "once, so that the same numbers would be used in every step. What changes from step to "
+            f"step belongs into the state. {_OWN_STREAM}"
         )
     if _draws_alike(first.jaxpr, varying):
         raise ValueError(

@@ -10,7 +10,7 @@ from .._checks import unknown
 from ..network import Start, check_state_value
 from ..numerics import Distribution
 from ._grouping import Grouping, Sender, receptor_key, synapse_of
-from ._states import state_dtypes
+from ._states import state_dtypes, state_shapes
 
 
 def check_whole(label: str, variable: str, value: Any, kind: Any) -> None:
@@ -41,7 +41,7 @@ def receptor_starts(grouping: Grouping, number: int, dtype: Any) -> tuple[tuple[
                     start = _start(p, variable, value, how)
                     mine.append(_once(p, start, mine))
                 elif variable not in release:
-                    raise unknown(f"state variable of {p.label}", variable, [*synapse, *release])
+                    raise _absent(p, variable, [*synapse, *release])
     return tuple(tuple(starts) for starts in found.values())
 
 
@@ -73,6 +73,18 @@ def _variables(p: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     synapse = None if p.synapse is None else synapse_of(p)
     release = getattr(p, "release", None)
     return tuple({} if m is None else state_dtypes(m) for m in (synapse, release))  # type: ignore[return-value]
+
+
+def _absent(p: Any, variable: str, known: list[str]) -> ValueError:
+    """The error for a start value of what is no variable, or no array with one number each."""
+    for model in (None if p.synapse is None else synapse_of(p), getattr(p, "release", None)):
+        shape = None if model is None else state_shapes(model).get(variable)
+        if shape is not None:
+            return ValueError(
+                f"{p.label}: initial {variable} must be that of an array (n,), one number per "
+                f"neuron; it has the shape {shape} for 2 neurons. Start it in init"
+            )
+    return unknown(f"state variable of {p.label}", variable, known)
 
 
 def _start(p: Sender, variable: str, value: Any, how: tuple) -> Start:

@@ -17,6 +17,12 @@ def any_state(model: Any, n: int) -> Any:
     return model.init(n)
 
 
+def state_shapes(model: Any) -> dict[str, Any]:
+    """The shapes of all arrays in the state of a receptor or a release, for two neurons."""
+    state = jax.eval_shape(lambda m: any_state(m, 2), alone(model))
+    return {x: getattr(getattr(state, x), "shape", None) for x in state_variables(state)}
+
+
 def state_dtypes(model: Any) -> dict[str, Any]:
     """The dtypes of the state variables that have one number per neuron."""
     state = jax.eval_shape(lambda m: any_state(m, 2), alone(model))

@@ -53,6 +53,8 @@ class Part(Value):
         where = self.where
         if isinstance(where, np.ndarray):
             where = f"{where.size} neurons"
+        elif isinstance(where, slice):
+            where = f"{where.start}:{'' if where.stop is None else where.stop}"
         return f"Part({self.population!r}{'' if where is None else f', {where}'})"
 
 

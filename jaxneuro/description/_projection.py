@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,10 @@ class Projection(Value):
     units, or an `axonal` of weights that do not change; from `build`, for delays that are drawn
     below half a time step, or computed so all of them.
     """
+
+    _absent = MappingProxyType(  # no annotation: it would be among the fields
+        {"receptor_type": "give the receptor: synapse=jn.synapses.Exponential(5.0)"}
+    )
 
     source: str | Part
     target: str | Part

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._checks import Named, check_count, check_known
 from .._help import DocumentedRole
+from .._text import with_fields
 from ..network import Network
 from ..space import morton_codes
 
@@ -146,6 +147,9 @@ class Given(Partition):
                 "Given: devices must be a mapping, such as {'E': [0, 0, 1]}, from populations to "
                 f"the device of each neuron; got {self.devices!r}"
             )
+
+    def __repr__(self) -> str:
+        return with_fields(self)
 
     def owners(self, net: Network, devices: int) -> Owners:
         for name in self.devices:

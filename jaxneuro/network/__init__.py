@@ -28,6 +28,7 @@ from ._modulator import ModulatorLayer as ModulatorLayer
 from ._modulator import ModulatorSpan as ModulatorSpan
 from ._modulator import Reach as Reach
 from ._modulator_state import ModulatorState as ModulatorState
+from ._named import ByName as ByName
 from ._named import Holder as Holder
 from ._named import Named as Named
 from ._named import holders_at as holders_at
@@ -65,6 +66,7 @@ from ._stimuli import Target as Target
 from ._stimuli import Window as Window
 
 __all__ = [
+    "ByName",
     "Connections",
     "CouplingLayer",
     "CouplingSpan",

@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 from .._checks import check_known
-from .._help import Documented, missing
+from .._help import Documented, missing, no_items
 from .._text import counted
 from ..kernels import read_gather_table, ring_place
 from ..tables import read_bundle
@@ -26,7 +26,8 @@ class Connections(metaclass=Documented):
 
     **Fields** `source`, `target` population names; `shape` their sizes; `pre`, `post` int64
     indices in the populations; `weight` in the unit of the synapse; `delay` [ms]; `coupled`
-    whether they are those of a coupling.
+    whether they are those of a coupling; `places` the numbers of the two populations in the
+    description, by which figures colour them.
     """
 
     source: str
@@ -37,9 +38,10 @@ class Connections(metaclass=Documented):
     weight: np.ndarray
     delay: np.ndarray
     coupled: bool = False
+    places: tuple[int, int] = (0, 1)
 
     if not TYPE_CHECKING:  # every name would be right
-        __getattr__ = missing
+        __getattr__, __getitem__ = missing, no_items
 
     def __len__(self) -> int:
         return self.pre.size
@@ -90,6 +92,7 @@ def read_connections(net: Any, name: str, state: Any = None) -> Connections:
         post[order],
         weight[order],
         (delay[order] + axonal) * net.dt,
+        places=(net.order.index(mine.source), net.order.index(mine.target)),
     )
 
 
@@ -121,7 +124,8 @@ def _of_coupling(net: Any, layer: CouplingLayer) -> Connections:
     shape = net.populations[span.source], net.populations[span.target]
     none = np.zeros(pre.size)
     pre, post, weight = (x[order] for x in (pre, post, weight))
-    return Connections(span.source, span.target, shape, pre, post, weight, none, True)
+    places = net.order.index(span.source), net.order.index(span.target)
+    return Connections(span.source, span.target, shape, pre, post, weight, none, True, places)
 
 
 def _gathered(net: Any, layer: CouplingLayer) -> tuple[np.ndarray, ...]:

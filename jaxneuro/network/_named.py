@@ -11,11 +11,41 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 
 from .._checks import unknown
 from .._types import Numbers, state_variables
 from ._network_state import NetworkState
+
+
+class NoSuchNameError(KeyError, ValueError):
+    """There is nothing of that name; a `KeyError` and a `ValueError`."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class ByName(dict):
+    """A dictionary by the names of populations; the error for another name lists them."""
+
+    def __missing__(self, name: Any) -> Any:
+        raise NoSuchNameError(str(unknown("population", name, self)))
+
+    def __reduce__(self) -> tuple:
+        return ByName, (dict(self),)
+
+
+def _mapped(names: Any, values: Any) -> ByName:
+    return ByName(zip(names, values))
+
+
+# JAX maps over it as over any dictionary.
+jax.tree_util.register_pytree_with_keys(
+    ByName,
+    lambda x: (tuple((jax.tree_util.DictKey(k), x[k]) for k in sorted(x)), tuple(sorted(x))),
+    _mapped,
+)
 
 
 class Holder(NamedTuple):
@@ -158,7 +188,21 @@ def variable_holder(net: Any, state: NetworkState, name: str, variable: str) -> 
     """What holds a state variable of a name; raises `ValueError` if nothing or two do."""
     found = named(net, name)
     known = [holder.variables(state) for holder in found.holders]
+    for holder in found.holders:
+        shape = shape_of(holder.state(state), variable)
+        if shape is not None and not any(variable in names for names in known):
+            raise ValueError(
+                f"{variable!r} of {found.label} has the shape {shape}: by name only arrays (n,), "
+                "one number per neuron, are read and recorded. Keep it as several such arrays, or "
+                "read it by jn.Record(function=lambda state, output: ...)"
+            )
     return found.holders[found.only("state variable", variable, known)]
+
+
+def shape_of(state: Any, variable: Any) -> tuple[int, ...] | None:
+    """The shape of an array of a model's state; None if it has no such array."""
+    known = isinstance(variable, str) and variable in state_variables(state)
+    return getattr(getattr(state, variable), "shape", None) if known else None
 
 
 def holders_at(net: Any, population: str) -> tuple[Holder, ...]:

@@ -24,7 +24,7 @@ from ._lay_network import lay_network
 from ._layout import Layout
 from ._learning import settled, weights_now, with_learning, with_weights
 from ._modulator import ModulatorLayer, needed_signals
-from ._named import named, sharing, span_of, variable_holder
+from ._named import ByName, named, sharing, span_of, variable_holder
 from ._network_state import NetworkState, Output
 from ._pathway import Pathway
 from ._saved_state import state_of
@@ -67,7 +67,7 @@ class Network(eqx.Module, metaclass=DocumentedModule):
     def populations(self) -> dict[str, int]:
         """Sizes by population name, in the order of the description."""
         sizes = {member.name: member.n for g in self.groups for member in g.members}
-        return {name: sizes[name] for name in self.order}
+        return ByName((name, sizes[name]) for name in self.order)
 
     @property
     def projections(self) -> tuple[str, ...]:

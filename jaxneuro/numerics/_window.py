@@ -42,6 +42,9 @@ def run_window(
     check_time("start", first)
     check_time("stop", last)
     slack = NEAR_MS + 1e-9 * abs(end)
+    if start is not None and stop is None and end > begin and first > end + slack:
+        ends = f"the run, which is from {begin:.10g} to {end:.10g} ms"
+        raise ValueError(f"start must be before the end of {ends}; got {first:.10g} ms")
     if first < begin - slack or last > end + slack:
         hint = _in_ms(first, last) if _fits_in_seconds(first, last, begin, end) else ""
         raise ValueError(

@@ -65,6 +65,9 @@ def activity(
     first, last = window(result, start, stop)
     if why := nothing(result, names, first, last):
         return empty_figure(why, size or PAGE)
+    if last - first < 2 * _COUNT_MS and start is None and stop is None:
+        why = f"a run of {last - first:g} ms is too short:\nit needs at least {2 * _COUNT_MS:g} ms"
+        return empty_figure(why, size or PAGE)
     if last - first < 2 * _COUNT_MS:
         raise ValueError(f"stop must be at least {2 * _COUNT_MS:g} ms after start; got {last:g} ms")
     check_bounds("activity: raster_ms", raster_ms, "ms", above=0.0)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import check_count, names_checked
+from .._checks import as_number, check_count, names_checked
 from ..analysis import count_correlation, spike_counts
 from ._panels import empty_figure, nothing, say, widened
 from ._raster import spread
@@ -67,6 +67,11 @@ def correlation_matrix(
     check_count("correlation_matrix: at_least", at_least, at_least=1)
     total = sum(result.populations[name] for name in names)
     if why := nothing(result, names, first, last):
+        return empty_figure(why, size or _SIZE)
+    if start is None and stop is None and last - first < 2 * as_number(bin_ms):
+        why = (
+            f"a run of {last - first:g} ms is too short:\nit needs at least 2 bins of {bin_ms:g} ms"
+        )
         return empty_figure(why, size or _SIZE)
     counts, quiet = [], 0
     for name in names:

@@ -37,21 +37,22 @@ def degrees(
     check_given("connections", connections)
     check_count("degrees: bins", bins, at_least=1)
     figure = new_figure(size)
+    out, into = getattr(connections, "places", (0, 1))
     sides = (
-        ("in-degree", connections.post, connections.shape[1], connections.target, "per target"),
-        ("out-degree", connections.pre, connections.shape[0], connections.source, "per source"),
+        ("in-degree", connections.post, connections.shape[1], connections.target, "target", into),
+        ("out-degree", connections.pre, connections.shape[0], connections.source, "source", out),
     )
     # Two panels side by side in one column have no room for their labels.
     shape = (1, 2) if size[0] >= _BESIDE else (2, 1)
-    for number, (axis, side) in enumerate(zip(figure.subplots(*shape), sides)):
-        what, who, n, name, per = side
+    for axis, side in zip(figure.subplots(*shape), sides):
+        what, who, n, name, per, number = side
         degree = np.bincount(who, minlength=n)
         low, high = (int(degree.min()), int(degree.max())) if n else (0, 0)
         per_bin = -(-(high - low + 1) // bins)
         count = -(-(high - low + 1) // per_bin)
         edges = low - 0.5 + per_bin * np.arange(count + 1)
         draw_histograms(axis, {name: degree}, edges, "", "neurons", first_colour=number)
-        axis.set_xlabel(f"{what} (synapses {per})")
+        axis.set_xlabel(f"{what} (synapses per {per})")
         if not n:
             say(axis, "no neurons")
             axis.set_ylim(0.0, 1.0)

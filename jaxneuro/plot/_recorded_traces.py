@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._checks import check_count, check_known
+from .._checks import check_count
 from ..numerics import NEAR_MS
+from ._select import check_recorded
 
 _LABELS = {
     "v": "membrane potential (mV)",
@@ -44,8 +45,8 @@ def recorded_traces(
     last: float,
 ) -> RecordedTraces:
     """Traces of the wanted neurons between two times, or `ValueError`."""
-    check_known("recorded population or projection", name, result.traces)
-    check_known(f"recorded variable of {name!r}", variable, result.traces[name])
+    check_recorded("recorded population or projection", name, result.traces)
+    check_recorded(f"recorded variable of {name!r}", variable, result.traces[name])
     values = np.asarray(result.traces[name][variable])
     known = np.asarray(result.neurons.get(name, np.arange(values.shape[1])))
     if isinstance(neurons, int | np.integer):

@@ -26,6 +26,14 @@ def chosen(result: Any, populations: Sequence[str] | str | None) -> list[str]:
     return names
 
 
+def check_recorded(kind: str, name: Any, values: Any) -> None:
+    """Raises `ValueError` for a name of which nothing was recorded, saying how to record it."""
+    if isinstance(name, str) and hasattr(values, "how"):
+        values[name]
+    else:
+        check_known(kind, name, values)
+
+
 def window(result: Any, start: float | None, stop: float | None) -> tuple[float, float]:
     """First and last time shown [ms]: those of the run by default, or `ValueError`."""
     check_given("result", result)

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import check_bounds, check_known, names_checked
+from .._checks import check_bounds, names_checked
 from ..numerics import NEAR_MS
 from ._given import check_given, numbers
 from ._panels import empty_figure, say
-from ._select import window
+from ._select import check_recorded, window
 from ._style import (
     COLUMN,
     SEQUENTIAL,
@@ -56,7 +56,7 @@ def weight_history(
     empty or outside the run; `ImportError` without matplotlib.
     """
     check_given("result", result)
-    check_known("projection with recorded histograms", name, result.weight_histograms)
+    check_recorded("projection with recorded histograms", name, result.weight_histograms)
     first, last = window(result, start, stop)
     if not last > first:
         return empty_figure("no time steps were run", size)

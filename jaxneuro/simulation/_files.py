@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import check_path
-from .._whole_file import write_whole
+from .._whole_file import check_file, write_whole
 
 _KIND, _VERSION = "jaxneuro result", 3
 _HEADER = "header"
@@ -71,7 +71,9 @@ def _named(path: str | os.PathLike) -> str:
 
 
 def _read_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
-    with open(check_path("load: path", path), "rb") as file:
+    whole = check_path("load: path", path)
+    check_file(whole)
+    with open(whole, "rb") as file:
         if not zipfile.is_zipfile(file):
             raise ValueError(
                 f"{_named(path)} must be a whole file that Result.save wrote; it is cut off or of "

@@ -258,6 +258,12 @@ def _called(function: Callable, state: NetworkState, output: Output) -> Any:
         leaves = jax.tree.leaves(value)
         for leaf in leaves:
             jnp.asarray(leaf)
+    except (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError) as error:
+        raise ValueError(
+            "Record: function must return values of jax.numpy: it is traced, where no number is "
+            "known, so that float(x), int(x), bool(x), `if x:` and NumPy cannot be used. Return x "
+            f"itself, or use jnp.where ({type(error).__name__})"
+        ) from error
     except Exception as error:  # a function of the user may raise anything
         raise ValueError(
             "Record: function must be a function of (state, output) that JAX can trace and that "

@@ -11,7 +11,7 @@ from .._checks import check_count, check_known, names_checked
 from .._help import Documented, missing, no_items
 from .._text import counted
 from ..construction import never_spikes_at_all
-from ..network import Network, NetworkState, SavedState, first_member
+from ..network import ByName, Network, NetworkState, SavedState, first_member
 from ..numerics import in_window, run_window, to_hz
 from ._files import read_file, write_file
 from ._html import html_of_result
@@ -76,7 +76,7 @@ class Result(metaclass=Documented):
     @property
     def populations(self) -> dict[str, int]:
         """Sizes by population name, in the order of the description."""
-        return {name: stop - start for name, _, start, stop in self.layout}
+        return ByName((name, stop - start) for name, _, start, stop in self.layout)
 
     @property
     def duration(self) -> float:
@@ -99,7 +99,7 @@ class Result(metaclass=Documented):
     @property
     def stop(self) -> float:
         """Biological time at which the run ended [ms]: `start + duration`."""
-        return self.start + self.duration
+        return float(f"{(self.first_step + self.n_steps) * self.dt:.15g}")
 
     @names_checked()
     def events(

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +11,7 @@ from jax import lax
 
 from .._arrays import as_array
 from .._checks import check_count, check_kind, is_traced, names_checked, unknown
+from .._help import missing
 from .._text import brief, shown
 from .._units import check_unit
 from ..construction import check_neuron
@@ -47,6 +48,9 @@ class Recording(NamedTuple):
     lfp: dict[str, jax.Array]
     weights: dict[str, jax.Array]
     weight_histograms: dict[str, jax.Array]
+
+    if not TYPE_CHECKING:  # every name would be right
+        __getattr__ = missing
 
     def __repr__(self) -> str:
         held = [f"{k} {shown(x)}" for k, x in self._asdict().items() if k != "spikes" and _some(x)]

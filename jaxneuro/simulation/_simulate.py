@@ -89,9 +89,10 @@ def simulate(
     elif isinstance(model, Network):
         net = model
         if any(x is not None for x in (n, dt, state0, dtype, current)):
+            other = f". Its dt is {net.dt:g}: for another, jn.build(description, key, dt={dt!r})"
             raise ValueError(
                 "simulate: n, dt, state0, dtype and current belong to a bare neuron; a Network has "
-                "its own (for a current: jn.Stimulation, or inputs=)"
+                f"its own (for a current: jn.Stimulation, or inputs=){'' if dt is None else other}"
             )
     else:
         raise ValueError(

@@ -1,14 +1,15 @@
 """Recorded spikes: packed bits, and the times, neurons and counts read from them."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import unknown
-from .._help import DocumentedModule
+from .._checks import is_traced, unknown
+from .._help import DocumentedModule, missing
+from .._text import counted
 from ..kernels import unpack
 
 
@@ -24,12 +25,27 @@ class SpikeBits(eqx.Module, metaclass=DocumentedModule):
     dt: float = eqx.field(static=True)
     populations: tuple[tuple[str, int, int, int], ...] = eqx.field(static=True)
 
+    if not TYPE_CHECKING:  # every name would be right
+        __getattr__ = missing
+
+    def __repr__(self) -> str:
+        steps = counted(self.bits[0].shape[-2], "step") if self.bits else "no neuron"
+        names = ", ".join(name for name, *_ in self.populations)
+        return f"SpikeBits: {steps} of {self.dt:g} ms, of {names}; see events(name)"
+
     def events(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Spike times [ms] and neuron indices of a population, in order of time.
 
-        A spike of step k has the time (k + 1) dt, the end of its step.
+        A spike of step k has the time (k + 1) dt, the end of its step. Raises `ValueError` for an
+        unknown population, and inside `jit`, where the number of spikes is not known.
         """
         group, start, stop = self._find(name)
+        if is_traced(self.bits[group]) or is_traced(self.first_step):
+            raise ValueError(
+                "events: the spikes must be known, and are traced here. Return the recording, and "
+                "call spikes.events outside of jax.jit; inside, use spikes.dense(name), or "
+                "jn.Record(rates=True) and recording.counts"
+            )
         steps, neurons = unpack(np.asarray(self.bits[group]), start, stop)
         return spike_times(steps, int(self.first_step), self.dt), neurons
 

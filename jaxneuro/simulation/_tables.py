@@ -37,7 +37,7 @@ def spikes_to_pandas(result: Any) -> Any:
 def traces_to_pandas(result: Any, name: str) -> Any:
     """See `Result.traces_to_pandas`."""
     pandas = extra_module("pandas")
-    check_known("population or projection with traces", name, result.traces)
+    _check_recorded("population or projection with traces", name, result.traces)
     index = pandas.Index(result.sample_times, name="time_ms")
     parts = {
         variable: pandas.DataFrame(x, index, _neurons(result, name, x))
@@ -46,10 +46,16 @@ def traces_to_pandas(result: Any, name: str) -> Any:
     return pandas.concat(parts, axis=1, names=["variable", "neuron"])
 
 
+def _check_recorded(kind: str, name: Any, values: Any) -> None:
+    if not isinstance(name, str):
+        check_known(kind, name, values)
+    values[name]  # says how what is missing is recorded
+
+
 def weights_to_pandas(result: Any, name: str) -> Any:
     """See `Result.weights_to_pandas`."""
     pandas = extra_module("pandas")
-    check_known("projection with recorded weights", name, result.weights)
+    _check_recorded("projection with recorded weights", name, result.weights)
     x = result.weights[name]
     index = pandas.Index(result.sample_times, name="time_ms")
     return pandas.DataFrame(x, index, pandas.Index(_synapses(result, name, x), name="synapse"))

@@ -1,5 +1,6 @@
 """Areas that never fired: what is read of them says so."""
 
+import jax
 import numpy as np
 import pytest
 
@@ -10,6 +11,23 @@ FIBRES = [ac.Fibre("S", "A"), ac.Fibre("A", "B")]
 BRAIN = ac.Brain(AREAS, [ac.Stimulus("S", 9)], FIBRES, p=0.1, rounds=8)
 STATE = BRAIN.with_cap(BRAIN.init(0), "A", np.arange(4))
 NOBODY = np.full(4, -1)
+
+
+def test_projecting_nobody_is_warned_of():
+    looped = ac.Brain(AREAS, [], [ac.Fibre("A", "A"), FIBRES[1]], p=0.1, rounds=8)
+    with pytest.warns(UserWarning, match="project: nobody fires in 'A', .*with_cap"):
+        ac.project(looped, looped.init(0), "A", "B", 2)
+    with pytest.warns(UserWarning, match="pattern_complete: nobody fires in 'A'"):
+        ac.pattern_complete(looped, looped.init(0), "A", 0)
+    jax.eval_shape(lambda state: ac.project(looped, state, "A", "B", 2), looped.init(0))
+    ac.project(looped, looped.with_cap(looped.init(0), "A", [3]), "A", "B", 2)
+
+
+def test_a_cap_of_nobody_is_an_empty_list():
+    state = BRAIN.with_cap(STATE, "A", [])
+    assert not (np.asarray(BRAIN.cap(state, "A")) >= 0).any()
+    with pytest.raises(ValueError, match="a cap must be whole numbers; got float64"):
+        BRAIN.with_cap(STATE, "A", [1.5])
 
 
 def test_the_report_and_the_state():

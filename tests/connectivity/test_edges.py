@@ -302,3 +302,22 @@ NAN = float("nan")
 def test_bad_input_is_refused(table, options, message):
     with pytest.raises(ValueError, match=message):
         read(table, **options)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "pre;post;weight\n1;2;3\n",
+            "one column with ';' in it: columns must be separated by commas",
+        ),
+        ("pre\tpost\n1\t2\n", "separated by commas in a .csv file, by tabs in a .tsv"),
+        ("0,1,5\n1,2,3\n", "has numbers, and must have the names of the columns"),
+    ],
+)
+def test_a_file_of_another_form_says_what_it_lacks(tmp_path, text, said):
+    file = tmp_path / "edges.csv"
+    file.write_text(text)
+    for named in ({}, {"pre": "pre", "post": "post"}):
+        with pytest.raises(ValueError, match=said):
+            Explicit.from_edges(file, **named)

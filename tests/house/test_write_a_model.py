@@ -36,6 +36,13 @@ def test_a_receptor_and_a_release_have_fifteen_lines(name):
     assert length(text[text.index(f"class {name}State") : text.index("cells = ")]) <= 15
 
 
+def test_a_stimulus_has_ten_lines_and_grows_in_each_cycle(printed):
+    (text,) = [x for x in blocks(PAGE) if "class Saw" in x]
+    assert length(text[text.index("class Saw") : text.index("one = ")]) <= 10
+    (at,) = numbers(printed, r"v is highest at ([\d.]+) ms")
+    assert at == pytest.approx(100.0, abs=0.3)
+
+
 def test_the_neuron_tires(printed):
     none, some, much = numbers(printed.splitlines()[0], r"\d+")
     assert none > some > much > 0

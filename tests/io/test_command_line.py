@@ -166,7 +166,11 @@ def test_inputs_of_a_run(main, coupled, capsys):
     assert main(*short, "--input", "light=light.npy", "E=0") == 0
     np.testing.assert_array_equal(one, jn.Result.load("r.npz").traces["calm"]["level"])
     assert one[-1] > 5
-    for bad, message in (("light", "NAME=VALUE"), ("light=x", "number or an .npy file; got 'x'")):
+    for bad, message in (
+        ("light", "NAME=VALUE"),
+        ("light=x", "number or an .npy file; got 'x'"),
+        ("light=no.npy", "no such file"),
+    ):
         assert main(*short, "--input", bad) == 2
         assert message in capsys.readouterr().err
 

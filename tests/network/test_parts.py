@@ -356,6 +356,6 @@ def test_what_a_part_prints():
     assert shown == [
         "Part('A')",
         "Part('A', 2 neurons)",
-        "Part('A', slice(0, 3, None))",
+        "Part('A', 0:3)",
         "Part('A', corner)",
     ]

@@ -80,6 +80,12 @@ def test_who_does_not_fire_has_no_box():
     assert drawn["spikes"].get_ylabel() == "neurons"
 
 
+def test_a_run_that_is_too_short_says_so():
+    short = random_result(4, SIZES, duration=5.0)
+    for figure in (plot.activity(short), plot.correlation_matrix(short)):
+        assert "a run of 5 ms is too short" in figure.axes[0].texts[0].get_text()
+
+
 def test_what_is_refused(run):
     with pytest.raises(ValueError, match=r"no population named 'A'.* The known ones: 'E', 'I'"):
         plot.activity(run, reference={"A": 3.0})

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 
 import jaxneuro as jn
 from jaxneuro import plot
+from jaxneuro._html import COLOURS
 from tests.plot.results import bar, connections, random_connections, steps
 
 
@@ -114,6 +116,17 @@ def test_degrees_in_one_column_are_one_over_the_other():
         axis.get_position() for axis in plot.degrees(random_connections(2), size=(3.3, 4.0)).axes
     )
     assert first.y0 > second.y1
+
+
+def test_degrees_have_the_colours_of_the_populations():
+    for source, target in ("EI", "IE", "EE"):
+        made = {"weight": 1.0, "delay": 1.0, "synapse": jn.synapses.Delta()}
+        link = jn.Projection(source, target, jn.connectivity.AllToAll(), **made)
+        two = [jn.Population(name, 3, jn.neurons.LIF()) for name in "EI"]
+        net = jn.build(jn.Description(two, [link]), key=0, dt=0.1)
+        axes = plot.degrees(net.connections(f"{source}->{target}")).axes
+        drawn = [to_hex(axis.lines[0].get_color()).upper() for axis in axes]
+        assert drawn == [COLOURS["EI".index(name)] for name in (target, source)]
 
 
 def test_degrees():

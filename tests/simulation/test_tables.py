@@ -51,7 +51,7 @@ def test_traces_as_a_table(result):
     np.testing.assert_array_equal(table["v"], result.traces["E"]["v"])
     np.testing.assert_array_equal(table["refractory", 30], result.traces["E"]["refractory"][:, 1])
     assert list(result.traces_to_pandas("E->I")["g"].columns) == list(range(10))
-    with pytest.raises(ValueError, match=r"with traces named 'I'.*'E', 'E->I'"):
+    with pytest.raises(ValueError, match=r"named 'I'.*'E', 'E->I'.*variables={'I'"):
         result.traces_to_pandas("I")
 
 

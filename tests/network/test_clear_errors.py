@@ -1,0 +1,178 @@
+"""Errors of a first day: what was asked for in a way that is close, and what to write instead."""
+
+import json
+import pickle
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxneuro as jn
+
+PARTS = [jn.Population("E", 5, jn.neurons.LIF()), jn.Population("I", 3, jn.neurons.LIF())]
+LINK = jn.Projection(
+    "I",
+    "E",
+    jn.connectivity.AllToAll(),
+    weight=1.0,
+    delay=1.0,
+    synapse=jn.synapses.Exponential(5.0),
+)
+
+
+@pytest.fixture(scope="module")
+def net():
+    return jn.build(jn.Description(PARTS, [LINK]), key=0, dt=0.1)
+
+
+@pytest.fixture(scope="module")
+def result(net):
+    return jn.simulate(net, 50.0, progress=False)
+
+
+class WideState(NamedTuple):
+    v: Any
+    x: Any
+    spikes: Any
+
+
+class Wide(jn.Neuron):
+    """It has an array (n, 3), and no reset."""
+
+    def init(self, n):
+        return WideState(jnp.zeros(n), jnp.zeros((n, 3)), jnp.zeros(n, bool))
+
+    def step(self, state, drive, dt):
+        v = state.v + 1.0 + drive.current_at(state.v)
+        return WideState(v, state.x, v > 1.5), v > 1.5
+
+
+calls = []
+
+
+class Counted(Wide):
+    def step(self, state, drive, dt):
+        calls.append(1)
+        v = state.v + len(calls) + drive.current_at(state.v)
+        return WideState(v, state.x, v > 1.5), v > 1.5
+
+
+def built(model, **named):
+    return jn.build(jn.Description([jn.Population("E", 4, model, **named)]), key=0, dt=0.1)
+
+
+def test_traced_spikes_have_no_events(net):
+    def run(key):
+        return jn.scan(net, net.init(key), 5)[1]
+
+    with pytest.raises(ValueError, match=r"outside of jax\.jit; inside, .*Record\(rates=True\)"):
+        jax.eval_shape(lambda key: run(key).spikes.events("E"), 1)
+    recording = jax.eval_shape(run, 1)
+    with pytest.raises(AttributeError, match=r"use recording\.spikes\.events\(population\)"):
+        assert recording.events
+    with pytest.raises(AttributeError, match=r"a SpikeBits has no \.times; use \.events"):
+        assert recording.spikes.times
+    assert repr(recording.spikes) == "SpikeBits: 5 steps of 0.1 ms, of E, I; see events(name)"
+
+
+def test_a_drive_has_names():
+    with pytest.raises(ValueError, match="of Drive named 'curent'; did you mean 'current'"):
+        jn.Drive(curent=1.0)
+    with pytest.raises(AttributeError, match=r"a Drive has no \.v; v is in the state"):
+        assert jn.Drive(1.0).v
+    drive = jn.Drive(np.ones(3), jump=2.0)
+    assert repr(drive) == "Drive(current=[1, 1, 1], jump=2.0)"
+    assert type(pickle.loads(pickle.dumps(drive))) is type(jax.tree.map(jnp.sum, drive)) is jn.Drive
+
+
+def test_an_array_of_another_shape_is_said_to_be_there():
+    with pytest.raises(ValueError, match=r"initial x .*\(n,\).* it has the shape \(4, 3\)"):
+        built(Wide(), initial={"x": 0.5})
+    net = built(Wide())
+    with pytest.raises(ValueError, match=r"'x' of population 'E' has the shape \(4, 3\).*Record\("):
+        jn.simulate(net, 1.0, record=jn.Record(variables={"E": "x"}))
+    with pytest.raises(ValueError, match="no state variable of population 'E' named 'y'"):
+        net.read(net.init(0), "E", "y")
+
+
+def test_a_step_with_a_side_effect():
+    with pytest.raises(ValueError, match=r"two traces of step gave different numbers.* a counter"):
+        built(Counted())
+
+
+def test_who_spikes_in_every_step_is_noted(result):
+    run = jn.simulate(built(Wide()), 5.0, progress=False)
+    assert "spikes in most time steps: does step reset v?" in jn.analysis.summary(run)
+    assert "most time steps" not in jn.analysis.summary(result)
+    source = jn.simulate(built(jn.neurons.PoissonSource(9000.0)), 5.0, progress=False)
+    assert "most time steps" not in jn.analysis.summary(source)
+
+
+@pytest.mark.parametrize("asked", ["raster", "rates", "activity", "events", "rate", "summary"])
+def test_a_window_after_the_run_says_where_it_ends(result, asked):
+    functions = {
+        "events": lambda start: result.events("E", start),
+        "rate": lambda start: result.rate("E", start),
+        "summary": lambda start: jn.analysis.summary(result, start=start),
+    }
+    ask = functions.get(asked) or (lambda start: getattr(jn.plot, asked)(result, start=start))
+    with pytest.raises(
+        ValueError, match=r"start must be before the end .* from 0 to 50 ms; got 60"
+    ):
+        ask(60.0)
+
+
+def test_sizes_by_name_are_a_dict(net, result):
+    for sizes in (net.populations, result.populations):
+        with pytest.raises(KeyError, match=r"no population named 'X'.* The known ones: 'E', 'I'"):
+            sizes["X"]
+        assert sizes == {"E": 5, "I": 3}
+        assert json.loads(json.dumps(sizes)) == sizes
+        assert pickle.loads(pickle.dumps(sizes)) == sizes == jax.tree.map(lambda n: n, sizes)
+    with pytest.raises(ValueError, match=r"no item 'weight'; use \.pre, \.post, \.weight"):
+        net.connections("I->E")["weight"]
+
+
+def test_figures_say_how_to_record(result):
+    with pytest.raises(ValueError, match=r"Record\(weight_histograms={'I->E': 50}\)"):
+        jn.plot.weight_history(result, "I->E")
+    for show in (jn.plot.traces, lambda run, name: run.traces_to_pandas(name)):
+        with pytest.raises(ValueError, match=r"Record\(variables={'I': \.\.\.}\)"):
+            show(result, "I")
+
+
+def test_simulate_with_a_step(net):
+    with pytest.raises(
+        ValueError, match=r"dt is 0\.1: for another, jn\.build\(description, key, dt=0\.05\)"
+    ):
+        jn.simulate(net, 1.0, dt=0.05)
+    with pytest.raises(ValueError, match=r"Record: function .*jax\.numpy.*\(Concretization") as e:
+        jn.simulate(net, 1.0, record=jn.Record(function=lambda s, o: float(s.step)))
+    assert "\n" not in str(e.value)
+    with pytest.raises(FileNotFoundError, match=r"nope\.npz: there is no such file"):
+        jn.Result.load("nope.npz")
+
+
+def test_texts_have_no_noise(net):
+    run = jn.simulate(net, 8569.8, progress=False, record=jn.Record(spikes=False))
+    assert run.stop == 8569.8
+    assert repr(jn.Part("E", slice(0, 3))) == "Part('E', 0:3)"
+    given = jn.parallel.Given({"E": np.zeros(99, int)})
+    assert repr(given) == "Given(devices={'E': 99 values from 0 to 0})"
+    with pytest.raises(ValueError, match=r"got -0\.01$"):
+        jn.stimuli.Poisson(np.float32(-0.01))
+
+
+def test_parts_are_named_only_where_they_are_meant(result):
+    with pytest.raises(ValueError, match="give the receptor: synapse="):
+        jn.Projection("I", "E", jn.connectivity.AllToAll(), receptor_type="exc")
+    with pytest.raises(ValueError, match=r"counts that spike_counts gives.*spike_counts\(times"):
+        jn.analysis.count_correlation(*result.events("E"), 5, stop=50.0, bin_ms=5.0)
+    with pytest.raises(ValueError, match=r"named 'weight'\. The known ones"):
+        jn.plot.raster(result, weight=3)
+    with pytest.raises(ValueError, match=r"named 'weight'; jn\.Projection"):
+        jn.Population("E", 3, jn.neurons.LIF(), weight=3)
+    with pytest.raises(ValueError, match=r"in seconds, give dt=0\.1"):
+        jn.analysis.power_spectrum(np.ones(50), 1e-4)
