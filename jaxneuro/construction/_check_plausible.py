@@ -10,6 +10,7 @@ from .._types import Neuron
 from .._units import check_weight, largest
 from .._warn import warn
 from ..description import ResolvedProjection, Stimulation, is_computed, sizes
+from ..neurons import PoissonSource
 from ..space import ConductionDelay, distance_range
 from ..stimuli import Signal
 from ..synapses import Delta
@@ -20,6 +21,7 @@ _OWN_UNIT = 10.0  # mV: a model whose potentials are all nearer to 0 has a unit 
 _MEMORY = 0.02  # seconds that a membrane remembers
 _LONGEST = 1000.0  # ms: no spike travels for longer
 _FASTEST = 1.2e8  # um/s of the fastest axons; a higher number stands for no delay by distance
+_MOST_PER_STEP = 1e3 * (1 + 1e-6)  # Hz times ms, with the rounding of float32
 _MANY_PAIRS = 10_000  # of which some should be connected
 
 
@@ -83,6 +85,18 @@ def _warn_of_volts(p: Any, neuron: Any, weight: float, each: float, what: str) -
             f"{p.label}: weights of Delta are jumps of v in mV; got at most {x:.4g}, of which "
             f"{what} {each * x:.2g} mV: did you mean {1e3 * weight:.4g} "
             "(V -> mV)?"
+        )
+
+
+def check_source_rate(label: str, model: Neuron, dt: float) -> None:
+    """Raises `ValueError` for a `PoissonSource` of more than one spike per step, which is lost."""
+    rate = largest(model.rate) if isinstance(model, PoissonSource) else None
+    if rate is not None and rate * dt > _MOST_PER_STEP:
+        raise ValueError(
+            f"{label}: a PoissonSource has at most one spike per time step of {dt:g} ms: rate must "
+            f"be at most {1e3 / dt:g} Hz; got {rate:g}. Make several sources of lower rates, take "
+            "a smaller dt, or drive the targets by jn.stimuli.Poisson, which sends several spikes "
+            "in a step"
         )
 
 

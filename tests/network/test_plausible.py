@@ -64,6 +64,16 @@ REFUSED = {
         lambda: built(delay=jn.space.ConductionDelay(speed=0.003)),
         r"at most 65535 steps.*in um/ms: 0\.3 m/s is 300 um/ms",
     ),
+    "rate of a source": (
+        lambda: jn.build(
+            jn.Description([jn.Population("S", 2, jn.neurons.PoissonSource(5e4))]), 1, 0.1
+        ),
+        r"'S': a PoissonSource has at most one spike .* at most 10000 Hz; got 50000",
+    ),
+    "sigma of weights": (
+        lambda: jn.LogNormal(1.0, 200.0),
+        r"mu \+ 6 sigma at most 88\.7; got mu 1, sigma 200",
+    ),
     "mu of delays": (lambda: described(delay=jn.LogNormal(10.0, 1.0)), "a median of 10 ms give mu"),
 }
 WARNED = {
@@ -77,6 +87,14 @@ WARNED = {
         r"\(0\.3 m/s is 300 um/ms\); got 0\.3, with which a spike travels 1402 ms over 420",
     ),
     "um/s": (lambda: built(delay=jn.space.ConductionDelay(3e5)), "distance makes no difference"),
+    "recovery in s": (
+        lambda: jn.release.TsodyksMarkram(tau_rec=0.8),
+        r"tau_rec is in ms; got 0\.8: did you mean 800 \(s -> ms\)",
+    ),
+    "facilitation in s": (
+        lambda: jn.release.TsodyksMarkram(tau_fac=[0.5, 0.4]),
+        r"tau_fac is in ms; got numbers of at most 0\.5 .* mean 500 \(s -> ms\)",
+    ),
     "a range in mm": (
         lambda: built(rule=C.DistanceProbability(jn.space.Gaussian(sigma=0.04))),
         "'E->E' has no synapses: DistanceProbability connects none of the 40,000 pairs",
@@ -88,6 +106,10 @@ FINE = {
     "weights like 1/n": lambda: sent(1e-4, ST.Poisson(1e6)),
     "zeros": lambda: built(lambda i, j: 0.0 * i),
     "a tail": lambda: driven(ST.Current(lambda t: 300.0 * jnp.exp(-(((t - 6e4) / 20.0) ** 2)))),
+    "the fastest source": lambda: jn.build(
+        jn.Description([jn.Population("S", 2, jn.neurons.PoissonSource(1e4))]), 1, 0.1
+    ),
+    "a bounded law": lambda: jn.LogNormal(1.0, 200.0, high=50.0),
     "mu": lambda: described(jn.LogNormal(np.log(87.0), 0.5), S.Exponential()),
     "no delay": lambda: built(delay=jn.space.ConductionDelay(1e9)),
 }
