@@ -51,10 +51,13 @@ def _as_leaf(value: Any) -> jax.Array:
     try:
         x = np.asarray(value)
         # NumPy would turn None into nan, text and dates into numbers, and drop imaginary parts.
+        # A list without entries is a slip; an empty array is for a population of no neurons.
         entries = x.flat if x.dtype == object else ()
-        if x.dtype.kind in "cUSMm" or any(v is None or isinstance(v, str) for v in entries):
+        if x.dtype.kind in "bcUSMm" or any(v is None or isinstance(v, str) for v in entries):
             raise TypeError
         x = x.astype(np.float64)
+        if isinstance(value, list | tuple) and not x.size:
+            raise TypeError
     except (TypeError, ValueError):
         raise ValueError(f"must be a number or an array of numbers; got {value!r}") from None
     return as_array(x, np.float64)

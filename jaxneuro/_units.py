@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._checks import concrete
+from ._warn import warn
 
 
 class _Unit(NamedTuple):
@@ -112,7 +113,9 @@ def check_model_units(model: type, given: Iterable[tuple[str, Any, str, float]])
         elif name in known:
             others = [x for other, x in known.items() if other != name]
             _check_potential(f"{label}: {name}", value, others)
-    _check_membranes(label, {name: (value, unit) for name, value, unit, _ in given})
+    numbers = {name: (value, unit) for name, value, unit, _ in given}
+    _check_membranes(label, numbers)
+    _warn_of_lost_signs(label, numbers)
 
 
 def _check_membranes(model: str, given: dict[str, tuple[Any, str]]) -> None:
@@ -152,6 +155,65 @@ def _near(x: float, potentials: list[float]) -> bool:
     """Whether potentials are far below 0, and a number is among them."""
     low, high = min(potentials, default=0.0), max(potentials, default=0.0)
     return low < -10.0 and low - 50.0 <= x <= high + 50.0
+
+
+# Beyond these [mV] a sign is lost, up to what is a threshold that is never reached.
+_LOST_SIGN = {"v_th": 30.0, "e_l": 20.0}
+_RESTING, _OFF = -10.0, 100.0
+
+
+def _warn_of_lost_signs(model: str, given: dict[str, tuple[Any, str]]) -> None:
+    """Warns of a rest far above 0, and of a threshold that is high above a rest far below 0."""
+    known = {name: x for name in _LOST_SIGN if (x := _millivolts(given, name)) is not None}
+    if len(known) < len(_LOST_SIGN):
+        return
+    rest, threshold = known["e_l"], known["v_th"]
+    name, x = "e_l", rest[(rest > _LOST_SIGN["e_l"]) & (rest < _OFF)]
+    if not x.size and (rest < _RESTING).all():
+        name, x = "v_th", threshold[(threshold > _LOST_SIGN["v_th"]) & (threshold < _OFF)]
+    if x.size:
+        beside = "" if name == "e_l" else f" beside e_l = {rest.flat[0]:g} mV"
+        never = "" if name == "e_l" else " For a threshold that nothing reaches give v_th=1e6"
+        warn(
+            f"{model}: {name} = {x[0]:g} mV{beside} is higher than any neuron has: did you mean "
+            f"{-x[0]:g}?{never}"
+        )
+
+
+def _millivolts(given: dict[str, tuple[Any, str]], name: str) -> np.ndarray | None:
+    value, unit = given.get(name, (None, ""))
+    x = concrete(value) if unit == "mV" else None
+    return x if x is not None and x.size and x.dtype.kind in "iuf" else None
+
+
+_MOST_WEIGHT = 1e6  # pA, nS or mV of one synapse
+
+
+def warn_of_large(label: str, value: Any, unit: str) -> None:
+    """Warns of weights that no synapse has."""
+    x = largest(value)
+    if x is not None and abs(x) > _MOST_WEIGHT:
+        warn(
+            f"{label}: a weight of {x:.4g} {unit} is more than a million times what a synapse has; "
+            f"weights are in {unit}"
+        )
+
+
+_SLOW = 2.0  # ms: a recovery that is faster may be one in seconds
+
+
+def warn_of_seconds(label: str, **given: Any) -> None:
+    """Warns of time constants of slow changes, by name, that are so small that seconds are meant.
+
+    A limit of fast ones may be meant too.
+    """
+    for name, value in given.items():
+        x = largest(value)
+        if x is not None and 0.0 < x < _SLOW:
+            warn(
+                f"{label}: {name} is in ms; got {_got(value, x)}: did you mean {1e3 * x:.4g} "
+                "(s -> ms)?"
+            )
 
 
 def check_start(label: str, potentials: Iterable[float], variable: str, value: Any) -> None:

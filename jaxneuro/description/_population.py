@@ -78,7 +78,7 @@ def numbers(what: str, value: Any) -> Any:
         return value
     try:
         x = np.asarray(value)
-        x = np.asarray("no number" if x.dtype.kind not in "biuf" else x, np.float64)
+        x = np.asarray("no number" if x.dtype.kind not in "iuf" else x, np.float64)
     except (TypeError, ValueError):
         raise ValueError(
             f"{what} must be a number, an array of numbers or a distribution; got {value!r}"

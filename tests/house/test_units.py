@@ -81,8 +81,6 @@ REFUSED = {
     "adaptation": (lambda: N.AdEx(b=80e-12), r"b must be in pA.* 80 \(A"),
     "in nA": (lambda: N.AdEx(b=0.0805), r"b must be in pA; got 0\.0805.* 80\.5 \(nA -> pA\)"),
     "its time": (lambda: N.AdEx(tau_w=0.144), r"tau_w must be in ms.* 144 \(s -> ms\)"),
-    "recovery": (lambda: jn.release.TsodyksMarkram(tau_rec=0.8), r"tau_rec .*ms.* 800 \(s"),
-    "facilitation": (lambda: jn.release.TsodyksMarkram(tau_fac=0.5), r"tau_fac .*ms.* 500 \(s"),
     "modulator": (
         lambda: jn.Modulator("D", 0.2, {"E": {"tau_m": 0.1}}, source="E"),
         r"tau must be in ms.* 200 \(s -> ms\)",
@@ -182,6 +180,48 @@ def test_what_is_meant_passes(make):
     make()
 
 
+WARNED = {
+    "a threshold without its sign": (
+        lambda: LIF(v_th=50.0),
+        r"LIF: v_th = 50 mV beside e_l = -70 mV is higher .* mean -50\? For a",
+    ),
+    "a rest without its sign": (
+        lambda: LIF(e_l=60.0, v_th=50.0, v_reset=40.0),
+        r"LIF: e_l = 60 mV is higher than any neuron has: did you mean -60\?",
+    ),
+    "pF for uF/cm2": (
+        lambda: N.HodgkinHuxley(c_m=100.0),
+        r"c_m is in uF/cm2, where a membrane has about 1; got 100",
+    ),
+    "a weight": (
+        lambda: projection(1e9, S.Exponential()),
+        r"'E->E': a weight of 1e\+09 pA is more than a million times",
+    ),
+    "a jump": (lambda: spikes(1e9, S.Delta()), r"'Poisson->E': a weight of 1e\+09 mV"),
+}
+
+
+@pytest.mark.parametrize(("make", "message"), WARNED.values(), ids=WARNED.keys())
+def test_what_is_hardly_meant_is_told(make, message):
+    with pytest.warns(UserWarning, match=message) as seen:
+        make()
+    assert [w.filename for w in seen] == [__file__]
+
+
+NO_NUMBERS = {
+    "a truth value": (lambda: LIF(tau_m=True), r"LIF: tau_m must be a number .* got True"),
+    "truth values": (lambda: LIF(v_th=[True, False]), r"LIF: v_th must be a number .* got \[True"),
+    "a true weight": (lambda: projection(True, S.Alpha()), r"weight must be a number.* got True"),
+    "a list of none": (lambda: LIF(tau_m=[]), r"LIF: tau_m must be a number .* got \[\]"),
+}
+
+
+@pytest.mark.parametrize(("make", "message"), NO_NUMBERS.values(), ids=NO_NUMBERS.keys())
+def test_no_numbers(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
 def test_an_own_least_size():
     with pytest.raises(ValueError, match=r"Own: slow must be in ms; got 1\.5.* 1500 \(s -> ms\)"):
         Own(slow=1.5)
@@ -236,6 +276,11 @@ LEGAL = {
     "normalised": lambda: LIF(tau_m=20.0, e_l=0.0, v_th=0.1, v_reset=0.0),
     "reversal of a normalised model": lambda: jn.synapses.ExponentialConductance(5.0, e_rev=-0.1),
     "a readout": lambda: jn.neurons.LeakyIntegrator(e_l=0.1),
+    "no threshold": lambda: LIF(v_th=1e3),
+    "Brunel": lambda: LIF(e_l=0.0, v_th=20.0, v_reset=10.0),
+    "a whole cell": lambda: N.HodgkinHuxley(
+        (jn.channels.SquidSodium(g=24_000.0), jn.channels.Leak(g=60.0)), c_m=200.0
+    ),
     "a short pause": lambda: LIF(t_ref=0.005),
 }
 
