@@ -1,10 +1,12 @@
 """Numbers that are in another unit: far below what neurons have, so SI units are meant.
 
-A number is refused only where all of an array are too small, and only towards zero: large numbers,
-zeros and models in units of their own (a threshold of 1) pass.
+A number is refused only towards zero: large numbers, zeros and models in units of their own (a
+threshold of 1) pass. Of an array all must be too small, as a Gaussian in space has tiny entries;
+one alone is refused among times, capacitances and conductances that must be above 0, and among
+potentials that are all beyond 10 mV.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,6 +71,35 @@ def check_unit(
         raise ValueError(f"{name} must be in {unit}; got {_got(value, x)}{hint(x, unit)}{more}")
 
 
+def _check_each(name: str, value: Any, unit: str, least: float, more: str) -> None:
+    """Raises `ValueError` for one entry of an array that is far too small."""
+    x = _entries(value)
+    bad = np.flatnonzero((x > 0.0) & (x < min(least, least_of(unit))))
+    if bad.size:
+        one = float(x[bad[0]])
+        raise ValueError(
+            f"{name} must be in {unit}; got {one:.4g} at index {bad[0]}{hint(one, unit)}{more}"
+        )
+
+
+def check_each_potential(name: str, value: Any) -> None:
+    """Raises `ValueError` for one potential in volts in an array of others in mV."""
+    x = _entries(value)
+    small = (x != 0.0) & (np.abs(x) < UNITS["mV"].least)
+    others = x[~small & (x != 0.0)]
+    if small.any() and others.size > small.sum() and (np.abs(others) > _OWN_UNIT[1]).all():
+        at = int(np.flatnonzero(small)[0])
+        one = float(x[at])
+        if others.min() - 50.0 <= 1e3 * one <= others.max() + 50.0:
+            raise ValueError(f"{name} must be in mV; got {one:.4g} at index {at}{hint(one, 'mV')}")
+
+
+def _entries(value: Any) -> np.ndarray:
+    """The entries of an array of numbers; none for one number, or one that is traced."""
+    x = concrete(value)
+    return x if x is not None and x.ndim == 1 and x.dtype.kind in "iuf" else np.zeros(0)
+
+
 def check_weight(label: str, value: Any, unit: str) -> None:
     """Raises `ValueError` for weights in SI units; `unit` is that of the synapse, "" for any."""
     check_unit(f"{label}: weight", value, unit, min(least_of(unit), _LEAST_WEIGHT))
@@ -96,10 +127,13 @@ def _got(value: Any, x: float) -> str:
     return f"{x:.4g}" if np.ndim(value) == 0 else f"numbers of at most {abs(x):.4g} in size"
 
 
-def check_model_units(model: type, given: Iterable[tuple[str, Any, str, float]]) -> None:
+def check_model_units(
+    model: type, given: Iterable[tuple[str, Any, str, float]], above_zero: Collection[str]
+) -> None:
     """Raises `ValueError` for parameters of a model that are in another unit.
 
-    `given` are names of fields, values, units, and the least sizes.
+    `given` are names of fields, values, units, and the least sizes; `above_zero` the names of those
+    that must be above 0.
     """
     given, label = list(given), model.__name__
     more = "" if model.__module__.startswith("jaxneuro.") else _INSIST
@@ -108,11 +142,14 @@ def check_model_units(model: type, given: Iterable[tuple[str, Any, str, float]])
     for name, value, unit, least in given:
         if unit != "mV":
             check_unit(f"{label}: {name}", value, unit, least, more)
+            if name in above_zero:
+                _check_each(f"{label}: {name}", value, unit, least, more)
         elif least != UNITS["mV"].least:  # a width or a step, no potential
             check_unit(f"{label}: {name}", value, unit, 0.0 if own else least, more)
         elif name in known:
             others = [x for other, x in known.items() if other != name]
             _check_potential(f"{label}: {name}", value, others)
+            check_each_potential(f"{label}: {name}", value)
     numbers = {name: (value, unit) for name, value, unit, _ in given}
     _check_membranes(label, numbers)
     _warn_of_lost_signs(label, numbers)
@@ -186,13 +223,14 @@ def _millivolts(given: dict[str, tuple[Any, str]], name: str) -> np.ndarray | No
     return x if x is not None and x.size and x.dtype.kind in "iuf" else None
 
 
-_MOST_WEIGHT = 1e6  # pA, nS or mV of one synapse
+# pA, nS or mV of one synapse; beyond the second, no unit explains a number, and infinity is meant.
+_MOST_WEIGHT, _NO_UNIT = 1e6, 1e18
 
 
 def warn_of_large(label: str, value: Any, unit: str) -> None:
     """Warns of weights that no synapse has."""
     x = largest(value)
-    if x is not None and abs(x) > _MOST_WEIGHT:
+    if x is not None and _MOST_WEIGHT < abs(x) < _NO_UNIT:
         warn(
             f"{label}: a weight of {x:.4g} {unit} is more than a million times what a synapse has; "
             f"weights are in {unit}"
