@@ -22,6 +22,7 @@ from ..synapses import Delta, Into
 # A neuron feels no jumps [mV] that are this small, if all of them together are.
 _LEAST_JUMP, _LEAST_OF_ALL = 1e-3, 0.1
 _LEAST_PSP = 1e-3  # the same of postsynaptic potentials [mV]
+_LEAST_GIVEN = 3e-4  # nA or uS; smaller weights do nothing on purpose
 _LEAST_SHIFT = 0.04  # nor a current that moves v by less [mV]
 _LEAST_PULL = 20.0  # mV between v and a reversal potential: at rest a shunt pulls nowhere
 _OWN_UNIT = 10.0  # mV: a model whose potentials are all nearer to 0 has a unit of its own
@@ -104,6 +105,8 @@ def _warn_of_nothing(p: Any, neuron: Any, weight: float, each: float, what: str)
     if isinstance(synapse, Delta):
         per, least, meant = 1.0, _LEAST_JUMP, "jumps of v in mV"
         other = "V -> mV"
+    elif abs(weight) < _LEAST_GIVEN:
+        return
     else:
         per, least, unit = _jump_per_weight(synapse, neuron), _LEAST_PSP, synapse.weight_unit
         meant, other = f"in {unit}", f"{'nA' if unit == 'pA' else 'uS'} -> {unit}"

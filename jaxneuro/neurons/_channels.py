@@ -18,8 +18,11 @@ from ..integrators import Gate
 _VOLTAGES = 65  # at which the rates are evaluated
 
 
-def check_channels(channels: Any) -> None:
-    """Raises `ValueError` unless these are channels that fit together."""
+def check_channels(channels: Any, c_m: Any) -> None:
+    """Raises `ValueError` unless these are channels that fit together.
+
+    Warns of a capacitance in pF beside conductances per area.
+    """
     if not isinstance(channels, tuple) or not channels:
         raise ValueError(f"HodgkinHuxley: channels must be a tuple of channels; got {channels!r}")
     owners: dict[str, str] = {}
@@ -49,13 +52,14 @@ def check_channels(channels: Any) -> None:
                     "conductances of equal channels, or name the gates of one otherwise"
                 )
             owners[gate] = name
+    _warn_of_capacitance("HodgkinHuxley", c_m, [(c.g, c.e_rev) for c in channels])
 
 
 _LARGEST_C = 20.0  # uF/cm2
 _SLOWEST = 5.0  # mS/cm2 per uF/cm2 of channels that make spikes
 
 
-def warn_of_capacitance(label: str, c_m: Any, channels: Iterable[tuple[Any, Any]]) -> None:
+def _warn_of_capacitance(label: str, c_m: Any, channels: Iterable[tuple[Any, Any]]) -> None:
     """Warns of a capacitance in pF beside conductances per area; `channels` are g and e_rev.
 
     Where both are those of a whole cell, the channels that depolarise are much larger than c_m.

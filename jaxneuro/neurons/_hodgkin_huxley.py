@@ -17,7 +17,7 @@ from .._types import Drive, Neuron
 from ..channels import Channel, Leak, SquidPotassium, SquidSodium
 from ..integrators import Gate, Integrator, Linear, rk4
 from ..numerics import Surrogate, crossing
-from ._channels import check_channels, fastest_rate, warn_of_capacitance
+from ._channels import check_channels, fastest_rate
 
 
 @functools.cache
@@ -82,9 +82,7 @@ class HodgkinHuxley(Neuron):
         return dataclasses.replace(self, channels=(*kept, channel))
 
     def __check_init__(self) -> None:
-        check_channels(self.channels)
-        currents = [(c.g, c.e_rev) for c in self.channels]  # pyright: ignore
-        warn_of_capacitance("HodgkinHuxley", self.c_m, currents)
+        check_channels(self.channels, self.c_m)
 
     def init(self, n: int) -> Any:
         v = jnp.broadcast_to(self.v_start, (n,))
