@@ -224,7 +224,7 @@ def _millivolts(given: dict[str, tuple[Any, str]], name: str) -> np.ndarray | No
 
 
 # pA, nS or mV of one synapse; beyond the second, no unit explains a number, and infinity is meant.
-_MOST_WEIGHT, _NO_UNIT = 1e6, 1e18
+_MOST_WEIGHT, _NO_UNIT = 1e7, 1e18
 
 
 def warn_of_large(label: str, value: Any, unit: str) -> None:
@@ -232,7 +232,7 @@ def warn_of_large(label: str, value: Any, unit: str) -> None:
     x = largest(value)
     if x is not None and _MOST_WEIGHT < abs(x) < _NO_UNIT:
         warn(
-            f"{label}: a weight of {x:.4g} {unit} is more than a million times what a synapse has; "
+            f"{label}: a weight of {x:.4g} {unit} is more than any synapse has; "
             f"weights are in {unit}"
         )
 

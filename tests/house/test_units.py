@@ -208,7 +208,7 @@ WARNED = {
     ),
     "a weight": (
         lambda: projection(1e9, S.Exponential()),
-        r"'E->E': a weight of 1e\+09 pA is more than a million times",
+        r"'E->E': a weight of 1e\+09 pA is more than any synapse",
     ),
     "a jump": (lambda: spikes(1e9, S.Delta()), r"'Poisson->E': a weight of 1e\+09 mV"),
 }
