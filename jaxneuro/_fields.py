@@ -52,12 +52,19 @@ def _as_leaf(value: Any) -> jax.Array:
         x = np.asarray(value)
         # NumPy would turn None into nan, text and dates into numbers, and drop imaginary parts.
         entries = x.flat if x.dtype == object else ()
-        if x.dtype.kind in "cUSMm" or any(v is None or isinstance(v, str) for v in entries):
+        if x.dtype.kind in "bcUSMm" or any(v is None or isinstance(v, str) for v in entries):
             raise TypeError
         x = x.astype(np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"must be a number or an array of numbers; got {value!r}") from None
     return as_array(x, np.float64)
+
+
+def _as_parameter(value: Any) -> jax.Array:
+    # A list without entries is a slip; an empty array is for a population of no neurons.
+    if isinstance(value, list | tuple) and not value:
+        raise ValueError(f"must be a number or an array of numbers; got {value!r}")
+    return _as_leaf(value)
 
 
 @names_checked()
@@ -85,8 +92,8 @@ def param(
     least = least_of(unit, on_grid) if least is None else least
     metadata = {"checks": checks, "on_grid": on_grid, "least": least}
     if default is dataclasses.MISSING:
-        return eqx.field(converter=_Named(_as_leaf), metadata=metadata)
-    return eqx.field(converter=_Named(_as_leaf), default=default, metadata=metadata)
+        return eqx.field(converter=_Named(_as_parameter), metadata=metadata)
+    return eqx.field(converter=_Named(_as_parameter), default=default, metadata=metadata)
 
 
 def _plain(value: Any) -> Any:
@@ -171,7 +178,8 @@ class Model(eqx.Module, metaclass=DocumentedModule):
                     f"got shape {np.shape(value)}"
                 )
             check_bounds(name, value, **field.metadata["checks"])
-        check_model_units(type(self), _with_units(self))
+        above = [f.name for f in parameters(type(self)) if f.metadata["checks"]["above"] == 0.0]
+        check_model_units(type(self), _with_units(self), above)
 
     def __repr__(self) -> str:
         parts = []

@@ -1,15 +1,18 @@
 """Numbers that are in another unit: far below what neurons have, so SI units are meant.
 
-A number is refused only where all of an array are too small, and only towards zero: large numbers,
-zeros and models in units of their own (a threshold of 1) pass.
+A number is refused only towards zero: large numbers, zeros and models in units of their own (a
+threshold of 1) pass. Of an array all must be too small, as a Gaussian in space has tiny entries;
+one alone is refused among times, capacitances and conductances that must be above 0, and among
+potentials that are all beyond 10 mV.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ._checks import concrete, known
+from ._warn import warn
 
 
 class _Unit(NamedTuple):
@@ -68,6 +71,35 @@ def check_unit(
         raise ValueError(f"{name} must be in {unit}; got {_got(value, x)}{hint(x, unit)}{more}")
 
 
+def _check_each(name: str, value: Any, unit: str, least: float, more: str) -> None:
+    """Raises `ValueError` for one entry of an array that is far too small."""
+    x = _entries(value)
+    bad = np.flatnonzero((x > 0.0) & (x < min(least, least_of(unit))))
+    if bad.size:
+        one = float(x[bad[0]])
+        raise ValueError(
+            f"{name} must be in {unit}; got {one:.4g} at index {bad[0]}{hint(one, unit)}{more}"
+        )
+
+
+def check_each_potential(name: str, value: Any) -> None:
+    """Raises `ValueError` for one potential in volts in an array of others in mV."""
+    x = _entries(value)
+    small = (x != 0.0) & (np.abs(x) < UNITS["mV"].least)
+    others = x[~small & (x != 0.0)]
+    if small.any() and others.size > small.sum() and (np.abs(others) > _OWN_UNIT[1]).all():
+        at = int(np.flatnonzero(small)[0])
+        one = float(x[at])
+        if others.min() - 50.0 <= 1e3 * one <= others.max() + 50.0:
+            raise ValueError(f"{name} must be in mV; got {one:.4g} at index {at}{hint(one, 'mV')}")
+
+
+def _entries(value: Any) -> np.ndarray:
+    """The entries of an array of numbers; none for one number, or one that is traced."""
+    x = concrete(value)
+    return x if x is not None and x.ndim == 1 and x.dtype.kind in "iuf" else np.zeros(0)
+
+
 def check_weight(label: str, value: Any, unit: str) -> None:
     """Raises `ValueError` for weights in SI units; `unit` is that of the synapse, "" for any."""
     check_unit(f"{label}: weight", value, unit, min(least_of(unit), _LEAST_WEIGHT))
@@ -95,10 +127,13 @@ def _got(value: Any, x: float) -> str:
     return f"{x:.4g}" if np.ndim(value) == 0 else f"numbers of at most {abs(x):.4g} in size"
 
 
-def check_model_units(model: type, given: Iterable[tuple[str, Any, str, float]]) -> None:
+def check_model_units(
+    model: type, given: Iterable[tuple[str, Any, str, float]], above_zero: Collection[str]
+) -> None:
     """Raises `ValueError` for parameters of a model that are in another unit.
 
-    `given` are names of fields, values, units, and the least sizes.
+    `given` are names of fields, values, units, and the least sizes; `above_zero` the names of those
+    that must be above 0.
     """
     given, label = list(given), model.__name__
     more = "" if model.__module__.startswith("jaxneuro.") else _INSIST
@@ -107,12 +142,17 @@ def check_model_units(model: type, given: Iterable[tuple[str, Any, str, float]])
     for name, value, unit, least in given:
         if unit != "mV":
             check_unit(f"{label}: {name}", value, unit, least, more)
+            if name in above_zero:
+                _check_each(f"{label}: {name}", value, unit, least, more)
         elif least != UNITS["mV"].least:  # a width or a step, no potential
             check_unit(f"{label}: {name}", value, unit, 0.0 if own else least, more)
         elif name in known:
             others = [x for other, x in known.items() if other != name]
             _check_potential(f"{label}: {name}", value, others)
-    _check_membranes(label, {name: (value, unit) for name, value, unit, _ in given})
+            check_each_potential(f"{label}: {name}", value)
+    numbers = {name: (value, unit) for name, value, unit, _ in given}
+    _check_membranes(label, numbers)
+    _warn_of_lost_signs(label, numbers)
 
 
 def _check_membranes(model: str, given: dict[str, tuple[Any, str]]) -> None:
@@ -152,6 +192,66 @@ def _near(x: float, potentials: list[float]) -> bool:
     """Whether potentials are far below 0, and a number is among them."""
     low, high = min(potentials, default=0.0), max(potentials, default=0.0)
     return low < -10.0 and low - 50.0 <= x <= high + 50.0
+
+
+# Beyond these [mV] a sign is lost, up to what is a threshold that is never reached.
+_LOST_SIGN = {"v_th": 30.0, "e_l": 20.0}
+_RESTING, _OFF = -10.0, 100.0
+
+
+def _warn_of_lost_signs(model: str, given: dict[str, tuple[Any, str]]) -> None:
+    """Warns of a rest far above 0, and of a threshold that is high above a rest far below 0."""
+    known = {name: x for name in _LOST_SIGN if (x := _millivolts(given, name)) is not None}
+    if len(known) < len(_LOST_SIGN):
+        return
+    rest, threshold = known["e_l"], known["v_th"]
+    name, x = "e_l", rest[(rest > _LOST_SIGN["e_l"]) & (rest < _OFF)]
+    if not x.size and (rest < _RESTING).all():
+        name, x = "v_th", threshold[(threshold > _LOST_SIGN["v_th"]) & (threshold < _OFF)]
+    if x.size:
+        beside = "" if name == "e_l" else f" beside e_l = {rest.flat[0]:g} mV"
+        never = "" if name == "e_l" else " For a threshold that nothing reaches give v_th=1e6"
+        warn(
+            f"{model}: {name} = {x[0]:g} mV{beside} is higher than any neuron has: did you mean "
+            f"{-x[0]:g}?{never}"
+        )
+
+
+def _millivolts(given: dict[str, tuple[Any, str]], name: str) -> np.ndarray | None:
+    value, unit = given.get(name, (None, ""))
+    x = concrete(value) if unit == "mV" else None
+    return x if x is not None and x.size and x.dtype.kind in "iuf" else None
+
+
+# pA, nS or mV of one synapse; beyond the second, no unit explains a number, and infinity is meant.
+_MOST_WEIGHT, _NO_UNIT = 1e7, 1e18
+
+
+def warn_of_large(label: str, value: Any, unit: str) -> None:
+    """Warns of weights that no synapse has."""
+    x = largest(value)
+    if x is not None and _MOST_WEIGHT < abs(x) < _NO_UNIT:
+        warn(
+            f"{label}: a weight of {x:.4g} {unit} is more than any synapse has; "
+            f"weights are in {unit}"
+        )
+
+
+_SLOW = 2.0  # ms: a recovery that is faster may be one in seconds
+
+
+def warn_of_seconds(label: str, **given: Any) -> None:
+    """Warns of time constants of slow changes, by name, that are so small that seconds are meant.
+
+    A limit of fast ones may be meant too.
+    """
+    for name, value in given.items():
+        x = largest(value)
+        if x is not None and 0.0 < x < _SLOW:
+            warn(
+                f"{label}: {name} is in ms; got {_got(value, x)}: did you mean {1e3 * x:.4g} "
+                "(s -> ms)?"
+            )
 
 
 def check_start(label: str, potentials: Iterable[float], variable: str, value: Any) -> None:

@@ -33,7 +33,7 @@ from ._build_plastic import check_plastic
 from ._check_apart import check_apart
 from ._check_names import check_names
 from ._check_neuron import check_neuron, gap_coupled
-from ._check_plausible import warn_of_speed
+from ._check_plausible import check_source_rate, warn_of_speed
 from ._check_release import check_releases
 from ._check_role import check_roles
 from ._check_signs import check_signs
@@ -81,10 +81,11 @@ def build(
 
     **Raises** `ValueError`, before anything is drawn, for a key, dt or dtype of the wrong kind, a
     dt above the largest at which a neuron model is known to be stable, a duration or delay that is
-    not a whole number of steps, an unknown state variable among the initial values, or numbers that
-    one of a receptor or a release never has, a neuron model that ignores a part of its drive, a
-    release of spikes from one that never spikes, a network that does not fit in memory (with the
-    estimate per projection), and over a mesh for what `shard` refuses, for a partition that needs
+    not a whole number of steps, a `PoissonSource` of more than one spike per step, an unknown
+    state variable among the initial values, or numbers that one of a receptor or a release never
+    has, a neuron model that ignores a part of its drive, a release of spikes from one that never
+    spikes, a network that does not fit in memory (with the estimate per projection), and over a
+    mesh for what `shard` refuses, for a partition that needs
     the connections (Metis), and for `deterministic`.
     """
     _check_known(description, dt, key)
@@ -205,6 +206,7 @@ def _check_models(description: Description, dt: float, dtype: Any) -> None:
     for p in description.populations:
         check_grid(f"population {p.name!r}", p.model, dt)
         check_stable(f"population {p.name!r}", p.model, dt)
+        check_source_rate(f"population {p.name!r}", p.model, dt)
     both = (*description.projections, *description.couplings)
     known = [p for p in both if p.synapse is not None and p.release is not None]
     for p in known:

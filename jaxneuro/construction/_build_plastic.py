@@ -10,7 +10,14 @@ from .._arrays import as_array
 from ..description import Description, Projection
 from ..kernels import RulePrograms, check_rule
 from ..network import Plastic, check_within
-from ._check_rule import check_acts, check_declared, check_numbers, check_steps, post_numbers
+from ._check_rule import (
+    check_acts,
+    check_declared,
+    check_numbers,
+    check_steps,
+    post_numbers,
+    warn_of_changes,
+)
 from ._delays import axonal_steps, check_axonal
 from ._grouping import Grouping, PathwayKey
 
@@ -82,7 +89,9 @@ def _check(
         )
     check_numbers(rule, what)
     check_declared(rule, what, {x.name for x in description.populations})
-    check_acts(rule, _programs(description, p, dt, dtype), what)
+    programs = _programs(description, p, dt, dtype)
+    check_acts(rule, programs, what)
+    warn_of_changes(rule, programs, what)
     population = description.population(p.post.population)
     check_steps(rule, population.model, what, (population.n, dt, dtype))
     if isinstance(p.weight, float | np.ndarray):

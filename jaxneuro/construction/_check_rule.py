@@ -10,8 +10,11 @@ import numpy as np
 from .._checks import as_number
 from .._text import an
 from .._types import Neuron, Plasticity, Trace
+from .._units import check_unit
+from .._warn import warn
 from ..kernels import RulePrograms
 from ..network import as_floating, initial_state
+from ._check_own import is_own
 from ._check_role import check_state, shapes, traced
 from ._merge import alone
 
@@ -81,6 +84,7 @@ def _check_one(what: str, hook: str, name: str, value: Any) -> None:
             f"{what}: trace {name!r} must be a jn.Trace with tau above 0 ms and a number as its "
             f"jump; got {value!r}"
         )
+    check_unit(f"{what}: the tau of trace {name!r}", as_number(trace.tau), "ms")
 
 
 def _check_bounds(rule: Plasticity, what: str) -> None:
@@ -113,6 +117,21 @@ def check_acts(rule: Plasticity, programs: RulePrograms, what: str) -> None:
             f"{what} changes nothing: define at least one of on_pre, on_post, on_tick, between "
             "and factors"
         )
+
+
+def warn_of_changes(rule: Plasticity, programs: RulePrograms, what: str) -> None:
+    """Warns of a rule of a user whose new weight does not depend on the old one.
+
+    It may depend on a variable of the synapse, which keeps the weight.
+    """
+    for phase in ("pre", "post", "tick"):
+        hook, sets = f"on_{phase}", any(p.kind == "weight" for p in programs.writes[phase])
+        kept = programs.reads[phase] & {"weight", "variable"}
+        if is_own(rule) and hook in programs.acting and sets and not kept:
+            warn(
+                f"{what}: {hook} returns the new weight, which does not depend on the old one; if "
+                'it is a change, return {"weight": synapse.weight + change}'
+            )
 
 
 def post_numbers(

@@ -12,7 +12,7 @@ from .._types import Stimulus
 from ..description import Neurons, Resolver, Stimulation, check_one_per_neuron, count
 from ..network import StimulusGroup, Target, Window
 from ..numerics import Distribution, bits, check_grid, drawn, steps_on_grid, stream_key
-from ._check_plausible import warn_of_volts_sent
+from ._check_plausible import warn_of_nano, warn_of_volts_sent
 from ._grouping import Grouping
 from ._merge import kind_key, merge, own_key, sort_key
 
@@ -41,6 +41,9 @@ def prepare_stimuli(
 ) -> list[PreparedStimulation]:
     """Every stimulation of a description, by name; raises for times off the grid."""
     out = []
+    for p in grouping.description.populations:
+        driving = (s for s in grouping.description.stimuli if s.post.population == p.name)
+        warn_of_nano(driving, p.model)
     for s in sorted(grouping.description.stimuli, key=lambda s: s.name):
         label, neurons = f"stimulation {s.name!r}", resolver.neurons(s.post)
         check_grid(label, s.stimulus, dt)

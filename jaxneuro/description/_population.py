@@ -9,7 +9,7 @@ import numpy as np
 from .._checks import check_count, check_kind, check_name, check_size, is_traced
 from .._fields import check_lengths, potentials
 from .._types import Neuron
-from .._units import check_start
+from .._units import check_each_potential, check_start
 from ..numerics import Distribution
 from ..space import Free, Layout
 from ._kept import KeptMapping, Value, kept_array
@@ -49,6 +49,8 @@ class Population(Value):
         for k, v in initial.items():
             self._check_length(f"{label}: initial {k}", v)
             check_start(f"{label}: initial {k}", potentials(self.model), k, sizes(v))
+            if isinstance(v, np.ndarray) and (k == "v" or k.startswith("v_")):
+                check_each_potential(f"{label}: initial {k}", v)
         object.__setattr__(self, "initial", initial)
         if self.positions is not None:
             given = self.positions
@@ -80,7 +82,7 @@ def numbers(what: str, value: Any) -> Any:
         return value
     try:
         x = np.asarray(value)
-        x = np.asarray("no number" if x.dtype.kind not in "biuf" else x, np.float64)
+        x = np.asarray("no number" if x.dtype.kind not in "iuf" else x, np.float64)
     except (TypeError, ValueError):
         raise ValueError(
             f"{what} must be a number, an array of numbers or a distribution; got {value!r}"

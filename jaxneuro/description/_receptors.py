@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from .._types import Synapse
-from .._units import check_weight
+from .._units import check_weight, warn_of_large
 from ..numerics import LogNormal
 from ..synapses import Delta
 from ._population import sizes
@@ -38,9 +38,14 @@ def check_log_normal(what: str, law: Any, unit: str, gain: float = 1.0) -> None:
 
 
 def check_weight_unit(label: str, synapse: Synapse | None, weight: Any, gain: float = 1.0) -> None:
-    """Raises `ValueError` for weights that are known and in SI units; None: of gap junctions."""
+    """Raises `ValueError` for weights that are known and in SI units; None: of gap junctions.
+
+    Warns of weights that no synapse has.
+    """
     unit = "nS" if synapse is None else synapse.weight_unit
     check_log_normal(f"{label}: weight", weight, "mV" if isinstance(synapse, Delta) else unit, gain)
     values = sizes(weight) if unit and gain else None
     if values is not None:
         check_weight(label, gain * values, unit)
+    if values is not None or isinstance(synapse, Delta):
+        warn_of_large(label, sizes(weight), unit or "mV")

@@ -2,21 +2,27 @@
 
 import functools
 import keyword
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._checks import concrete
+from .._units import largest
+from .._warn import warn
 from ..channels import Channel
 from ..integrators import Gate
 
 _VOLTAGES = 65  # at which the rates are evaluated
 
 
-def check_channels(channels: Any) -> None:
-    """Raises `ValueError` unless these are channels that fit together."""
+def check_channels(channels: Any, c_m: Any) -> None:
+    """Raises `ValueError` unless these are channels that fit together.
+
+    Warns of a capacitance in pF beside conductances per area.
+    """
     if not isinstance(channels, tuple) or not channels:
         raise ValueError(f"HodgkinHuxley: channels must be a tuple of channels; got {channels!r}")
     owners: dict[str, str] = {}
@@ -46,6 +52,26 @@ def check_channels(channels: Any) -> None:
                     "conductances of equal channels, or name the gates of one otherwise"
                 )
             owners[gate] = name
+    _warn_of_capacitance("HodgkinHuxley", c_m, [(c.g, c.e_rev) for c in channels])
+
+
+_LARGEST_C = 20.0  # uF/cm2
+_SLOWEST = 5.0  # mS/cm2 per uF/cm2 of channels that make spikes
+
+
+def _warn_of_capacitance(label: str, c_m: Any, channels: Iterable[tuple[Any, Any]]) -> None:
+    """Warns of a capacitance in pF beside conductances per area; `channels` are g and e_rev.
+
+    Where both are those of a whole cell, the channels that depolarise are much larger than c_m.
+    """
+    known, x = [(concrete(g), largest(e_rev)) for g, e_rev in channels], largest(c_m)
+    pairs = [(g, e) for g, e in known if g is not None and e is not None]
+    inward = [float(g.max(initial=0)) for g, e in pairs if e > 0]
+    if x is not None and x > _LARGEST_C and inward and max(inward) < _SLOWEST * x:
+        warn(
+            f"{label}: c_m is in uF/cm2, where a membrane has about 1; got {x:g}: did you mean 1? "
+            "For a whole cell in pF give the conductances of its channels in nS"
+        )
 
 
 def _can_be_named(gate: Any) -> bool:

@@ -82,7 +82,7 @@ class HodgkinHuxley(Neuron):
         return dataclasses.replace(self, channels=(*kept, channel))
 
     def __check_init__(self) -> None:
-        check_channels(self.channels)
+        check_channels(self.channels, self.c_m)
 
     def init(self, n: int) -> Any:
         v = jnp.broadcast_to(self.v_start, (n,))

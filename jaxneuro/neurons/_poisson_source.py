@@ -34,8 +34,8 @@ class PoissonSource(StochasticNeuron):
 
     **Step** `step(state, drive, dt)` returns `(state, spikes)`; nothing can drive it.
 
-    **Raises** `ValueError` for a rate that is negative or not finite; from `build` for anything
-    that drives it.
+    **Raises** `ValueError` for a rate that is negative or not finite; from `build` for a rate of
+    more than one event per time step, and for anything that drives it.
 
     **Source** as poisson_generator of Gewaltig and Diesmann (2007), NEST,
     doi:10.4249/scholarpedia.1430.

@@ -47,6 +47,7 @@ from ._window import NEAR_MS as NEAR_MS
 from ._window import check_time as check_time
 from ._window import in_window as in_window
 from ._window import run_window as run_window
+from ._window import warn_of_early_times as warn_of_early_times
 from ._window import warn_of_late_spikes as warn_of_late_spikes
 from ._window import warn_of_no_spikes as warn_of_no_spikes
 from ._window import warn_of_seconds as warn_of_seconds
@@ -99,6 +100,7 @@ __all__ = [
     "to_hz",
     "two_decays",
     "unit_interval",
+    "warn_of_early_times",
     "warn_of_late_spikes",
     "warn_of_no_spikes",
     "warn_of_seconds",

@@ -21,6 +21,9 @@ from jax.scipy.special import ndtri
 from .._checks import Named, is_traced
 from .._help import DocumentedModule
 
+_SPREAD = 6.0  # standard deviations within which values are drawn
+_LARGEST_LOG = 88.7  # the logarithm of the largest number of float32
+
 
 def unit_interval(word: Any) -> Any:
     """Random words as float64 (NumPy) or float32 (JAX) in the open interval (0, 1).
@@ -182,8 +185,8 @@ class LogNormal(Distribution):
     **Fields** `mu`, `sigma` of the logarithm; `low` (default 0), `high` (default inf)
     of the value.
 
-    **Raises** `ValueError` for a negative sigma, NaN, `low >= high`, or bounds that leave
-    nothing to draw.
+    **Raises** `ValueError` for a negative sigma, NaN, `low >= high`, bounds that leave
+    nothing to draw, or without `high` a `mu + 6 sigma` above 88.7: values that float32 cannot hold.
     """
 
     mu: float = _constant()
@@ -197,6 +200,15 @@ class LogNormal(Distribution):
             raise ValueError(f"LogNormal: low must be at least 0; got {self.low}")
         middle = math.exp(self.mu) if self.sigma == 0 else 0.0
         _check_inside("LogNormal: with sigma 0 exp(mu)", self.sigma, middle, self.low, self.high)
+        largest = self.mu + _SPREAD * self.sigma
+        if largest > _LARGEST_LOG and self.high == math.inf:
+            raise ValueError(
+                f"LogNormal: exp(mu + {_SPREAD:g} sigma) must be a number of float32, mu + "
+                f"{_SPREAD:g} sigma at most {_LARGEST_LOG}; got mu {self.mu:g}, sigma "
+                f"{self.sigma:g}. Both are those of the logarithm (a sigma of 1 is a wide "
+                "distribution): for a mean m and a standard deviation s give sigma = "
+                "sqrt(log(1 + (s/m)**2)), mu = log(m) - sigma**2/2; or bound it by high="
+            )
         if self.sigma > 0:
             self.quantile(np.float64(0.5))
 

@@ -10,6 +10,7 @@ from .._warn import warn
 # Times are on a grid and rounded; times nearer than this [ms] count as equal.
 NEAR_MS = 1e-6
 _SHORT = 10.0  # ms: a longer window at the start of a long run is looked at on purpose
+_LONG, _EARLY = 100.0, 2.0  # ms: a long run, and its start
 _LATE = 0.1  # share of the spikes that lie after a window before anybody is told
 
 
@@ -106,3 +107,20 @@ def warn_of_seconds(first: float, last: float, begin: float, end: float, what: s
     """Warns of a short window that would fit from `begin` to `end` if it were in seconds."""
     if last - first < _SHORT and _fits_in_seconds(first, last, begin, end):
         warn(f"a window from {first:.10g} to {last:.10g} ms, where {what}{_in_ms(first, last)}")
+
+
+def warn_of_early_times(times: np.ndarray, end: float, what: str) -> None:
+    """Warns of times [ms] that are all at the start of a long run from 0 to `end`, as seconds are.
+
+    One time, or whole ms, are a start that somebody has chosen.
+    """
+    later = np.unique(times[times > 0.0])
+    if later.size < 2 or end < _LONG or later[-1] > _EARLY or 1e3 * later[-1] > end * (1 + 1e-9):
+        return
+    first, last = later[0], later[-1]
+    if (np.abs(later - np.rint(later)) > NEAR_MS).mean() >= 0.5:
+        warn(
+            f"{what}: its times are from {first:.10g} to {last:.10g} ms, where the run is from 0 "
+            f"to {end:.10g} ms. Times are in ms, and these look like seconds: from "
+            f"{1e3 * first:.10g} to {1e3 * last:.10g} would fit"
+        )

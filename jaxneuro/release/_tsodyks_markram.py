@@ -11,6 +11,7 @@ import jax.numpy as jnp
 
 from .._fields import Parameter, param, static
 from .._types import Release
+from .._units import warn_of_seconds
 from ..kernels import ShortTerm, short_term
 from ._at_spikes import decay
 
@@ -53,7 +54,7 @@ class TsodyksMarkram(Release):
     **Step** returns what is released, `u x` for a spike and 0 otherwise, (n,).
 
     **Raises** `ValueError` for U outside [0, 1], `tau_rec <= 0`, `tau_fac < 0` or an unknown
-    convention.
+    convention. Warns of time constants below 2 ms, which look like seconds.
 
     **Source** "tsodyks2": Tsodyks, Pawelzik, Markram (1998), doi:10.1162/089976698300017502, with
     the order of NEST's tsodyks2_synapse, https://nest-simulator.readthedocs.io. "jump first":
@@ -67,8 +68,8 @@ class TsodyksMarkram(Release):
     state_bounds: ClassVar[Mapping[str, tuple]] = {"x": (0.0, 1.0), "u": (0.0, 1.0)}
 
     U: Parameter = param(0.5, at_least=0.0, at_most=1.0)
-    tau_rec: Parameter = param(800.0, unit="ms", above=0.0, least=2.0)
-    tau_fac: Parameter = param(0.0, unit="ms", at_least=0.0, least=2.0)
+    tau_rec: Parameter = param(800.0, unit="ms", above=0.0)
+    tau_fac: Parameter = param(0.0, unit="ms", at_least=0.0)
     convention: str = static("tsodyks2")
 
     def __check_init__(self) -> None:
@@ -77,6 +78,7 @@ class TsodyksMarkram(Release):
                 f"TsodyksMarkram: convention must be {' or '.join(map(repr, CONVENTIONS))}; "
                 f"got {self.convention!r}"
             )
+        warn_of_seconds("TsodyksMarkram", tau_rec=self.tau_rec, tau_fac=self.tau_fac)
 
     @classmethod
     def depressing(cls) -> "TsodyksMarkram":

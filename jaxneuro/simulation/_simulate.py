@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import jax
@@ -15,7 +15,8 @@ from .._text import megabytes
 from .._types import Neuron
 from ..construction import available_memory
 from ..network import Network, NetworkState, SavedState, state_of
-from ..numerics import steps_on_grid, warn_of_seconds
+from ..numerics import steps_on_grid, warn_of_early_times, warn_of_seconds
+from ..stimuli import ScheduledSpikes, Steps
 from ._bad_rates import describe_bad_rate
 from ._chunks import Chunk, Store, collect, joined
 from ._interrupted import Interrupted
@@ -31,6 +32,7 @@ from ._scan import check_given, checked_inputs
 
 _EXCHANGE = 5e-4  # seconds, of a step in which processes exchange something over sockets
 _UNIT = "ms of biological time"
+_MANY_TIMES = 100_000  # nobody writes so many by hand
 _MOST_STEPS = 2**31 - 1  # of a network since its start: they are counted in int32
 
 
@@ -151,7 +153,7 @@ def _one_state(net: Network, given: Any) -> NetworkState:
 
 
 def _first_state(net: Network, key: Any, n_steps: int) -> NetworkState:
-    """The state at t = 0; warns of stimulations whose windows look like seconds."""
+    """The state at t = 0; warns of stimulations whose windows or times look like seconds."""
     end = n_steps * net.dt
     for stimulus in (s for group in net.groups for s in group.stimuli):
         start, stop = stimulus.window.start, stimulus.window.stop
@@ -159,7 +161,20 @@ def _first_state(net: Network, key: Any, n_steps: int) -> NetworkState:
             names = ", ".join(stimulus.names)
             what = f"stimulation {names!r} is on; the run is from 0 to {end:.10g} ms"
             warn_of_seconds(start * net.dt, stop * net.dt, 0.0, end, what)
+        names = ", ".join(map(repr, stimulus.names))
+        for times in _times_of(stimulus.model, net.dt):
+            warn_of_early_times(times, end, f"stimulation {names}")
     return net.init(0 if key is None else key)
+
+
+def _times_of(stimulus: Any, dt: float) -> Iterator[np.ndarray]:
+    """The times [ms] of the spikes, or of the steps of signals, of a stimulus that runs."""
+    if isinstance(stimulus, ScheduledSpikes) and stimulus.steps.size < _MANY_TIMES:
+        steps = np.asarray(stimulus.steps)
+        yield dt * (steps[: steps.size - stimulus.most] + 1.0)
+    for value in vars(stimulus).values():
+        if isinstance(value, Steps):
+            yield dt * np.asarray(value.times, np.float64)
 
 
 def _check_room(record: Record, samples: int, sample_bytes: int) -> None:

@@ -50,6 +50,16 @@ REFUSED = {
     "a rule": (lambda: jn.plasticity.PairSTDP(tau_plus=0.02), r"tau_plus .*mean 20 \(s"),
     "a release": (lambda: jn.release.RateRelease(tau=0.02), r"tau .*mean 20 \(s"),
     "per neuron": (lambda: LIF(tau_m=[0.01, 0.02]), r"at most 0\.02 in size.* 20 \(s"),
+    "one of them": (
+        lambda: LIF(tau_m=[20.0, 20.0, 0.02]),
+        r"LIF: tau_m must be in ms; got 0\.02 at index 2, .* 20 \(s -> ms\)",
+    ),
+    "one capacitance": (lambda: LIF(c_m=[0.2, 200.0]), r"got 0\.2 at index 0, .* 200 \(nF -> pF"),
+    "one potential": (lambda: LIF(v_th=[-50.0, -50.0, -0.05]), r"v_th .* -0\.05 at index 2"),
+    "one start": (
+        lambda: population([-60.0, -60.0, -60.0, -0.06]),
+        r"'E': initial v must be in mV; got -0\.06 at index 3, .* mean -60 \(V -> mV\)",
+    ),
     "set": (lambda: NETWORK.set("E", tau_m=0.02), r"tau_m must be in ms.* 20 \(s"),
     "dt": (lambda: build(1e-4), r"dt must be in ms.*at least 0\.001; got 0\.0001.* mean 0\.1"),
     "dt alone": (lambda: jn.simulate(LIF(), 1.0, dt=1e-4), r"dt must be in ms.* mean 0\.1"),
@@ -81,8 +91,6 @@ REFUSED = {
     "adaptation": (lambda: N.AdEx(b=80e-12), r"b must be in pA.* 80 \(A"),
     "in nA": (lambda: N.AdEx(b=0.0805), r"b must be in pA; got 0\.0805.* 80\.5 \(nA -> pA\)"),
     "its time": (lambda: N.AdEx(tau_w=0.144), r"tau_w must be in ms.* 144 \(s -> ms\)"),
-    "recovery": (lambda: jn.release.TsodyksMarkram(tau_rec=0.8), r"tau_rec .*ms.* 800 \(s"),
-    "facilitation": (lambda: jn.release.TsodyksMarkram(tau_fac=0.5), r"tau_fac .*ms.* 500 \(s"),
     "modulator": (
         lambda: jn.Modulator("D", 0.2, {"E": {"tau_m": 0.1}}, source="E"),
         r"tau must be in ms.* 200 \(s -> ms\)",
@@ -159,7 +167,10 @@ MEANT = {
     "its start": lambda: population(0.05, NORMALISED),
     "a start at rest": lambda: population(0.05, LIF(e_l=0.0, v_th=20.0, v_reset=0.0)),
     "a start above 0": lambda: population(0.05),
-    "one large": lambda: LIF(e_l=[0.01, -70.0, 0.0, -0.07], tau_m=[0.01, 20.0, 20.0, 20.0]),
+    "one large": lambda: LIF(e_l=[0.01, -70.0, 0.0, -0.07]),
+    "around 0": lambda: LIF(e_l=[0.01, -70.0, -5.0, -60.0]),
+    "a start among others": lambda: population(np.array([-70.0, -40.0, -5.0, -0.1])),
+    "drawn up to 0": lambda: population(jn.Uniform(-60.0, 0.0)),
     "large": lambda: LIF(tau_m=1e6, c_m=1e9, v_th=1e30),
     "empty": lambda: LIF(tau_m=np.zeros(0)),
     "least": lambda: Own(tau=1e-9, theta=-1e-3, slow=20.0),
@@ -180,6 +191,48 @@ MEANT = {
 @pytest.mark.parametrize("make", MEANT.values(), ids=MEANT.keys())
 def test_what_is_meant_passes(make):
     make()
+
+
+WARNED = {
+    "a threshold without its sign": (
+        lambda: LIF(v_th=50.0),
+        r"LIF: v_th = 50 mV beside e_l = -70 mV is higher .* mean -50\? For a",
+    ),
+    "a rest without its sign": (
+        lambda: LIF(e_l=60.0, v_th=50.0, v_reset=40.0),
+        r"LIF: e_l = 60 mV is higher than any neuron has: did you mean -60\?",
+    ),
+    "pF for uF/cm2": (
+        lambda: N.HodgkinHuxley(c_m=100.0),
+        r"c_m is in uF/cm2, where a membrane has about 1; got 100",
+    ),
+    "a weight": (
+        lambda: projection(1e9, S.Exponential()),
+        r"'E->E': a weight of 1e\+09 pA is more than any synapse",
+    ),
+    "a jump": (lambda: spikes(1e9, S.Delta()), r"'Poisson->E': a weight of 1e\+09 mV"),
+}
+
+
+@pytest.mark.parametrize(("make", "message"), WARNED.values(), ids=WARNED.keys())
+def test_what_is_hardly_meant_is_told(make, message):
+    with pytest.warns(UserWarning, match=message) as seen:
+        make()
+    assert [w.filename for w in seen] == [__file__]
+
+
+NO_NUMBERS = {
+    "a truth value": (lambda: LIF(tau_m=True), r"LIF: tau_m must be a number .* got True"),
+    "truth values": (lambda: LIF(v_th=[True, False]), r"LIF: v_th must be a number .* got \[True"),
+    "a true weight": (lambda: projection(True, S.Alpha()), r"weight must be a number.* got True"),
+    "a list of none": (lambda: LIF(tau_m=[]), r"LIF: tau_m must be a number .* got \[\]"),
+}
+
+
+@pytest.mark.parametrize(("make", "message"), NO_NUMBERS.values(), ids=NO_NUMBERS.keys())
+def test_no_numbers(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
 
 
 def test_an_own_least_size():
@@ -236,6 +289,11 @@ LEGAL = {
     "normalised": lambda: LIF(tau_m=20.0, e_l=0.0, v_th=0.1, v_reset=0.0),
     "reversal of a normalised model": lambda: jn.synapses.ExponentialConductance(5.0, e_rev=-0.1),
     "a readout": lambda: jn.neurons.LeakyIntegrator(e_l=0.1),
+    "no threshold": lambda: LIF(v_th=1e3),
+    "Brunel": lambda: LIF(e_l=0.0, v_th=20.0, v_reset=10.0),
+    "a whole cell": lambda: N.HodgkinHuxley(
+        (jn.channels.SquidSodium(g=24_000.0), jn.channels.Leak(g=60.0)), c_m=200.0
+    ),
     "a short pause": lambda: LIF(t_ref=0.005),
 }
 

@@ -64,6 +64,16 @@ REFUSED = {
         lambda: built(delay=jn.space.ConductionDelay(speed=0.003)),
         r"at most 65535 steps.*in um/ms: 0\.3 m/s is 300 um/ms",
     ),
+    "rate of a source": (
+        lambda: jn.build(
+            jn.Description([jn.Population("S", 2, jn.neurons.PoissonSource(5e4))]), 1, 0.1
+        ),
+        r"'S': a PoissonSource has at most one spike .* at most 10000 Hz; got 50000",
+    ),
+    "sigma of weights": (
+        lambda: jn.LogNormal(1.0, 200.0),
+        r"mu \+ 6 sigma at most 88\.7; got mu 1, sigma 200",
+    ),
     "mu of delays": (lambda: described(delay=jn.LogNormal(10.0, 1.0)), "a median of 10 ms give mu"),
 }
 WARNED = {
@@ -77,6 +87,34 @@ WARNED = {
         r"\(0\.3 m/s is 300 um/ms\); got 0\.3, with which a spike travels 1402 ms over 420",
     ),
     "um/s": (lambda: built(delay=jn.space.ConductionDelay(3e5)), "distance makes no difference"),
+    "nA": (
+        lambda: driven(ST.Current(0.25)),
+        r"Current is in pA; got at most 0\.25, which moves v by 0\.01 mV.* 250 \(nA -> pA\)",
+    ),
+    "a signal in nA": (
+        lambda: driven(ST.Current(ST.Sinusoid(0.0, 0.3, 5.0))),
+        r"got at most 0\.3, which .* mean 300 \(nA -> pA\)|mean -300 \(nA -> pA\)",
+    ),
+    "weights in nA": (
+        lambda: built(0.016, S.Exponential(5.0)),
+        r"weights of Exponential are in pA; got at most 0\.016.*all 5 syn.* 16 \(nA -> pA\)",
+    ),
+    "weights in uS": (
+        lambda: built(0.001, S.AMPA()),
+        r"weights of AMPA are in nS; .* mV: did you mean 1 \(uS -> nS\)",
+    ),
+    "spikes in nA": (
+        lambda: driven(ST.Poisson(8e3), weight=0.02, synapse=S.Exponential(5.0)),
+        r"got at most 0\.02, of which 160 spikes in 0\.02 s make 0\.064 mV.* mean 20 ",
+    ),
+    "recovery in s": (
+        lambda: jn.release.TsodyksMarkram(tau_rec=0.8),
+        r"tau_rec is in ms; got 0\.8: did you mean 800 \(s -> ms\)",
+    ),
+    "facilitation in s": (
+        lambda: jn.release.TsodyksMarkram(tau_fac=[0.5, 0.4]),
+        r"tau_fac is in ms; got numbers of at most 0\.5 .* mean 500 \(s -> ms\)",
+    ),
     "a range in mm": (
         lambda: built(rule=C.DistanceProbability(jn.space.Gaussian(sigma=0.04))),
         "'E->E' has no synapses: DistanceProbability connects none of the 40,000 pairs",
@@ -86,8 +124,31 @@ FINE = {
     "a function": lambda: built(lambda i, j: 10.0 + 0.0 * i, S.Exponential()),
     "none": lambda: built(rule=C.FixedProbability(0.0)),
     "weights like 1/n": lambda: sent(1e-4, ST.Poisson(1e6)),
+    "many small currents": lambda: driven(ST.Poisson(1e6), weight=0.02, synapse=S.Exponential()),
+    "currents into a normalised model": lambda: jn.build(
+        jn.Description(
+            [jn.Population("E", 3, jn.neurons.LIF(1.0, 1.0, 0.0, 1.0, 0.0))],
+            [],
+            [jn.Stimulation("E", ST.Current(0.02))],
+        ),
+        1,
+        0.1,
+    ),
+    "a probe": lambda: jn.build(
+        jn.Description(
+            [E],
+            [],
+            [jn.Stimulation("E", ST.Current(x), name=f"{x}") for x in (300.0, 0.1)],
+        ),
+        1,
+        0.1,
+    ),
     "zeros": lambda: built(lambda i, j: 0.0 * i),
     "a tail": lambda: driven(ST.Current(lambda t: 300.0 * jnp.exp(-(((t - 6e4) / 20.0) ** 2)))),
+    "the fastest source": lambda: jn.build(
+        jn.Description([jn.Population("S", 2, jn.neurons.PoissonSource(1e4))]), 1, 0.1
+    ),
+    "a bounded law": lambda: jn.LogNormal(1.0, 200.0, high=50.0),
     "mu": lambda: described(jn.LogNormal(np.log(87.0), 0.5), S.Exponential()),
     "no delay": lambda: built(delay=jn.space.ConductionDelay(1e9)),
 }

@@ -52,6 +52,10 @@ REFUSED = {
     "between": (own(between=lambda *a: 1 + "a"), "Own: between raised TypeError: unsupported"),
     "list of traces": (own(pre_traces=lambda self: [jn.Trace(20.0)]), "pre_traces must return a d"),
     "a number": (own(post_traces=lambda self: {"y": 20.0}), "trace 'y' must be a jn.Trace .*20.0"),
+    "seconds": (
+        own(pre_traces=lambda self: {"x": jn.Trace(0.02)}),
+        r"the tau of trace 'x' must be in ms; got 0\.02.* 20 .s -> ms",
+    ),
     "a text": (own(pre_traces=lambda self: {"x": jn.Trace("20")}), "trace 'x' must be a jn.Trace"),
     "variables": (own(variables=lambda self: ["c"]), "variables must return a dict.*got ..c.."),
     "a variable": (own(variables=lambda self: {"c": "0"}), "variable 'c' must start at one fin"),
@@ -128,3 +132,23 @@ def test_hebb_between_rate_units():
     net = jn.build(jn.Description(cells, [p], held), key=1, dt=0.1)
     weights = net.weights(jn.simulate(net, 1.0, progress=False).state, "in->out")
     np.testing.assert_allclose(weights, 0.1 * 2.0 * 3.0 * 0.1 * 9, rtol=1e-5)
+
+
+def test_a_change_for_a_new_weight_is_told():
+    change = own(post_traces=lambda self: {"y": jn.Trace(20.0)}, on_pre=_lower)
+    with pytest.warns(UserWarning, match=r"Own: on_pre returns the new weight, .* depend") as seen:
+        built(change)
+    assert [w.filename for w in seen] == [__file__]
+
+
+def _lower(self, synapse, pre, post):
+    return {"weight": -0.01 * post.y}
+
+
+def test_a_weight_that_is_kept_in_a_variable_is_not_told():
+    built(
+        own(
+            variables=lambda self: {"w": 0.5},
+            on_pre=lambda self, s, *a: {"w": 0.9 * s.w, "weight": jnp.where(s.w > 0.2, 1.0, 0.0)},
+        )
+    )

@@ -7,6 +7,9 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
+from jaxneuro.simulation._simulate import _first_state
+
+SENT = {"weight": 1.0, "synapse": jn.synapses.Delta()}
 
 
 @pytest.mark.parametrize(("start", "stop", "warned"), [(0.1, 0.5, True), (10.0, 50.0, False)])
@@ -21,6 +24,28 @@ def test_a_stimulation_in_seconds_is_told(start, stop, warned):
     told = [str(w.message) for w in seen if "look like seconds" in str(w.message)]
     assert len(told) == warned
     assert not warned or "start=100, stop=500 would fit" in told[0]
+
+
+@pytest.mark.parametrize(
+    ("stimulus", "warned"),
+    [
+        (jn.stimuli.SpikeTimes([0.1, 0.2, 0.3], [0, 0, 0]), "from 100 to 300 would fit"),
+        (jn.stimuli.Current(jn.stimuli.Steps([0.0, 0.1, 0.2], [1.0, 100.0, 2.0])), "to 200 would"),
+        (jn.stimuli.SpikeTimes([0.1]), ""),
+        (jn.stimuli.SpikeTimes([1.0, 2.0]), ""),
+        (jn.stimuli.SpikeTimes([0.1, 0.2, 300.0]), ""),
+        (jn.stimuli.Current(jn.stimuli.Steps([0.0, 1.0], [100.0, 0.0])), ""),
+    ],
+)
+def test_times_in_seconds_are_told(stimulus, warned):
+    how = {} if isinstance(stimulus, jn.stimuli.Current) else SENT
+    drive = jn.Stimulation("E", stimulus, **how)
+    net = jn.build(jn.Description([jn.Population("E", 3, jn.neurons.LIF())], [], [drive]), 0, 0.1)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        _first_state(net, None, 6000)
+        _first_state(net, None, 1500)  # in which seconds would not fit
+    assert [warned in str(w.message) for w in seen] == [True] * bool(warned)
 
 
 @pytest.mark.parametrize("given", [None, "300", [[1.0], [2.0, 3.0]], np.ones(10) * 1j])
