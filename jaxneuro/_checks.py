@@ -7,7 +7,6 @@ values it will be called with keeps the checks that were left out, and makes the
 
 import contextlib
 import contextvars
-import difflib
 import functools
 import inspect
 import math
@@ -22,6 +21,7 @@ from jax.core import Tracer
 
 from ._help import Documented, missing
 from ._text import an, brief, plainly, with_fields
+from ._words import EXAMPLES, MADE, nearest
 
 
 def is_traced(value: Any) -> bool:
@@ -163,22 +163,10 @@ def check_fraction(name: str, value: Any) -> float:
     return p
 
 
-# How a value of a class is made, for messages.
-_MADE = {
-    "Neuron": "jn.neurons.LIF()",
-    "Rule": "jn.connectivity.FixedProbability(0.1)",
-    "Synapse": "jn.synapses.Exponential(5.0)",
-    "Stimulus": "jn.stimuli.Poisson(8000.0)",
-    "Record": "jn.Record(variables={'E': 'v'})",
-    "Description": "jn.Description(populations, projections, stimuli)",
-    "Network": "jn.build(description, key, dt)",
-}
-
-
 def check_kind(what: str, value: Any, kind: type) -> None:
     """Raises `ValueError` unless `value` is an instance of `kind`."""
     if not isinstance(value, kind):
-        made = None if ".assemblies." in kind.__module__ else _MADE.get(kind.__name__)
+        made = None if ".assemblies." in kind.__module__ else MADE.get(kind.__name__)
         example = "" if made is None else f", such as {made}"
         hint = " (a class was given: call it)" if isinstance(value, type) else ""
         raise ValueError(f"{what} must be {an(kind.__name__)}{example}; got {brief(value)}{hint}")
@@ -203,7 +191,7 @@ def unknown(kind: str, name: str, known: Iterable[str], elsewhere: str = "") -> 
     if not isinstance(name, str):
         got = name_given(name)
         return ValueError(f"the name of {an(kind)} must be a text; got {got}. {known_ones}")
-    near = " or ".join(map(repr, _nearest(name, names)))
+    near = " or ".join(map(repr, nearest(name, names)))
     hint = f"{elsewhere}." if elsewhere or not near else f"; did you mean {near}?"
     return ValueError(f"there is no {kind} named {name!r}{hint} {known_ones}")
 
@@ -228,50 +216,6 @@ def name_given(value: Any) -> str:
         return f"{an(type(value).__name__)}: give its name, {own!r}"
     several = isinstance(value, list | tuple | set) and all(isinstance(x, str) for x in value)
     return f"{brief(value)}{': give one name at a time' if several else ''}"
-
-
-# Words for parameters, without capitals and underscores, that are not like their names here.
-_WORDS = {
-    **dict.fromkeys(("refractory", "refractoryperiod", "taurefrac", "taurefr", "trefr"), "t_ref"),
-    **dict.fromkeys(("threshold", "vthresh", "spikethreshold", "vt"), "v_th"),
-    **dict.fromkeys(("reset", "resetpotential", "vr"), "v_reset"),
-    **dict.fromkeys(("rest", "vrest", "restingpotential", "urest", "vleak", "eleak"), "e_l"),
-    **dict.fromkeys(("capacitance", "membranecapacitance", "c", "cap"), "c_m"),
-    **dict.fromkeys(("conductance", "gleak", "leakconductance"), "g_l"),
-    **dict.fromkeys(("reversal", "reversalpotential", "esyn", "vsyn"), "e_rev"),
-}
-
-
-def meant_by(word: str, names: Collection[str]) -> str:
-    """The name that a word stands for, of some names; "" if it stands for none of them."""
-    meant = _WORDS.get(word.lower().replace("_", ""), "")
-    return meant if meant in names else ""
-
-
-def _nearest(name: str, names: list[str]) -> list[str]:
-    """The known names that may be meant: the nearest one, else all that begin or end with it."""
-    if meant := meant_by(name, names):
-        return [meant]
-    plain = {n: n.lower().replace("_", "") for n in reversed(names) if isinstance(n, str)}
-    given = name.lower().replace("_", "")
-    near = difflib.get_close_matches(given, plain.values(), n=1)
-    if near:
-        exact = difflib.get_close_matches(name, plain, n=1)
-        return exact or [next(n for n in names if plain.get(n) == near[0])]
-    ends = [n for n in names if n in plain and given and plain[n].startswith(given)]
-    return ends[:3] if len(given) > 1 else []
-
-
-# What to give for a parameter that is missing.
-_EXAMPLES = {
-    "model": _MADE["Neuron"],
-    "rule": _MADE["Rule"],
-    "synapse": _MADE["Synapse"],
-    "stimulus": _MADE["Stimulus"],
-    "delay": "1.5",
-    "dt": "0.1",
-    "key": "0",
-}
 
 
 class Takes(NamedTuple):
@@ -341,7 +285,7 @@ def check_arguments(
     first = takes.positional[: len(args)]
     missing = [name for name in takes.required if name not in first and name not in named]
     if missing:
-        give = ", ".join(f"{name}={_EXAMPLES.get(name, '...')}" for name in missing)
+        give = ", ".join(f"{name}={EXAMPLES.get(name, '...')}" for name in missing)
         raise ValueError(f"{what} needs {' and '.join(missing)}; give {give}")
     twice = [name for name in first if name in named]
     if twice:
@@ -355,7 +299,7 @@ def owners(parameter: str, known: Iterable[str]) -> str:
     """
     from ._elsewhere import having  # loaded when something is missing
 
-    if "_" not in parameter and _nearest(parameter, list(known)):
+    if "_" not in parameter and nearest(parameter, list(known)):
         return ""
     found = having(parameter, __name__.partition(".")[0])
     return f"; {found} {'have' if ' ' in found else 'has'} one" if found else ""

@@ -7,9 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._arrays import as_array
-from .._checks import check_size, is_traced, leave_out, meant_by
+from .._checks import check_size, is_traced, leave_out
 from .._fields import named_parameters, potentials
 from .._units import check_start
+from .._words import meant_by
 from ._members import member, replaced
 from ._named import named, variable_holder
 from ._network_state import NetworkState

@@ -242,11 +242,16 @@ def test_an_own_least_size():
     assert (least_of("1/ms"), least_of("1")) == (0.0, 0.0)
 
 
-def test_traced_numbers_are_not_checked():
+def test_numbers_are_not_checked_inside_jit_alone():
+    """The tracers of a plain grad or vmap hold their numbers."""
     small = np.float32(0.02)
     assert jax.jit(lambda tau: LIF(tau_m=tau).tau_m)(small) == small
-    assert jax.grad(lambda tau: LIF(tau_m=tau).tau_m)(small) == 1.0
-    assert jax.vmap(lambda v: LIF(v_th=v).v_th)(np.array([-small]))[0] == -small
+    assert jax.jit(jax.grad(lambda tau: LIF(tau_m=tau).tau_m))(small) == 1.0
+    assert jax.jit(jax.vmap(lambda v: LIF(v_th=v).v_th))(np.array([-small]))[0] == -small
+    with pytest.raises(ValueError, match=r"tau_m must be in ms; got 0\.02"):
+        jax.grad(lambda tau: LIF(tau_m=tau).tau_m)(small)
+    with pytest.raises(ValueError, match=r"v_th must be in mV; got -0\.02"):
+        jax.vmap(lambda v: LIF(v_th=v).v_th)(np.array([-small]))
 
 
 @pytest.mark.parametrize("name", CASES)
