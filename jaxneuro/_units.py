@@ -83,11 +83,11 @@ def _check_each(name: str, value: Any, unit: str, least: float, more: str) -> No
 
 
 def check_each_potential(name: str, value: Any) -> None:
-    """Raises `ValueError` for one potential in volts in an array of others in mV."""
+    """Raises `ValueError` for one potential in volts in an array of others far below 0 mV."""
     x = _entries(value)
-    small = (x != 0.0) & (np.abs(x) < UNITS["mV"].least)
+    small = (-UNITS["mV"].least < x) & (x <= -_NEAREST_V)
     others = x[~small & (x != 0.0)]
-    if small.any() and others.size > small.sum() and (np.abs(others) > _OWN_UNIT[1]).all():
+    if small.any() and others.size > small.sum() and (others < -_OWN_UNIT[1]).all():
         at = int(np.flatnonzero(small)[0])
         one = float(x[at])
         if others.min() - 50.0 <= 1e3 * one <= others.max() + 50.0:

@@ -73,7 +73,8 @@ def warn_of_volts(resolved: ResolvedProjection, synapses: int, weight: float | N
     x = largest(sizes(p.weight)) if weight is None else weight
     each = synapses / max(resolved.sizes[1], 1)
     unscaled = isinstance(p.release, Spikes | TsodyksMarkram)
-    if x is not None and (unscaled or isinstance(p.synapse, Delta)):
+    # Of less than a synapse per neuron the largest of drawn weights may be small by chance.
+    if x is not None and each >= 1.0 and (unscaled or isinstance(p.synapse, Delta)):
         what = f"all {each:.4g} synapses of a neuron make"
         _warn_of_nothing(p, resolved.target, p.gain * x, each, what)
 

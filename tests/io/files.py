@@ -199,7 +199,7 @@ def everything() -> jn.Description:
     ]
     positive = jn.stimuli.Poisson(jn.stimuli.Steps([0.5, 3.3], [1e3, 7.7]))
     stimuli.append(
-        jn.Stimulation(parts["area"], positive, weight=0.2, synapse=e, delay=0.5, stop=9.0)
+        jn.Stimulation(parts["area"], positive, weight=20.2, synapse=e, delay=0.5, stop=9.0)
     )
     areas = {"left": jn.space.Area(-1e9, (40, 60.5))}
     return jn.Description(

@@ -107,6 +107,7 @@ def test_every_field_is_written():
 
 
 @both
+@pytest.mark.filterwarnings("ignore::UserWarning")  # its numbers tell parts apart, no more
 def test_a_network_of_everything(format, tmp_path):
     path = tmp_path / f"net.{format}"
     description = files.everything()
@@ -151,10 +152,17 @@ numbers64 = st.floats(-1e38, 1e38)  # in double precision, within the range of f
 
 def plausible(unit):
     """Whether a number, or one of an array, is not refused as one of a larger unit, such as V."""
-    return lambda x: not np.any(x) or np.abs(x).max() >= UNITS[unit].least
+    least = UNITS[unit].least
+
+    def is_plausible(x):
+        x = np.ravel(x)
+        return not np.any(x) or (np.abs(x).max() >= least and not np.any((x < 0) & (x > -least)))
+
+    return is_plausible
 
 
 @both
+@pytest.mark.filterwarnings("ignore::UserWarning")  # numbers that nobody means are written, too
 @given(
     e_l=st.floats(-most, most, width=32).filter(plausible("mV")),
     tau=st.floats(least, most, width=32),

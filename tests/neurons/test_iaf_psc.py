@@ -101,7 +101,7 @@ def test_psp_of_an_alpha_current(tau, x64):
 
 
 NEAR = [sign * 10.0**-k for k in range(1, 8) for sign in (1, -1)]
-TAUS = np.float32([10.0 * (1 + x) for x in (0.0, *NEAR)] + [1e-3, 0.02, 0.3, 3.0, 90.0, 2e3])
+TAUS = np.float32([10.0 * (1 + x) for x in (0.0, *NEAR)] + [0.05, 0.1, 0.3, 3.0, 90.0, 2e3])
 
 
 def propagated(kind, dt):

@@ -72,7 +72,7 @@ def test_pairs_are_replayed(name, x64):
 
 
 def test_a_window_starts_in_the_middle_and_stops_at_the_bounds():
-    ((_, change),) = drawn(plot.stdp_window(P.TraceSTDP(a_plus=9.0, a_minus=9.0), dt=1.0))
+    ((_, change),) = drawn(plot.stdp_window(P.TraceSTDP(a_plus=0.9, a_minus=0.9), dt=1.0))
     assert (change.min(), change.max()) == (-0.5, 0.5)
 
 
