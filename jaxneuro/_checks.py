@@ -1,8 +1,9 @@
 """Checks of what users pass in; errors say what must hold, what was got and what to do.
 
-Only concrete values are checked. Under `jit`, `vmap` and `grad` a value is not known; what was
-valid when the network was built is assumed to stay valid. Who traces a function and knows the
-values it will be called with keeps the checks that were left out, and makes them (`jn.sweep`).
+Only known values are checked: of a plain `vmap` or `grad` the numbers that its tracers hold. Under
+`jit` a value is not known; what was valid when the network was built is assumed to stay valid. Who
+traces a function and knows the values it will be called with keeps the checks that were left out,
+and makes them (`jn.sweep`).
 """
 
 import contextlib

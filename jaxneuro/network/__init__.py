@@ -1,5 +1,8 @@
 """The network that runs: groups, pathways, their states, and the step of a network."""
 
+from ._by_name import ByName as ByName
+from ._by_name import NoSuchNameError as NoSuchNameError
+from ._by_name import register_dictionary as register_dictionary
 from ._connections import Connections as Connections
 from ._coupling import CouplingLayer as CouplingLayer
 from ._coupling import CouplingSpan as CouplingSpan
@@ -28,7 +31,6 @@ from ._modulator import ModulatorLayer as ModulatorLayer
 from ._modulator import ModulatorSpan as ModulatorSpan
 from ._modulator import Reach as Reach
 from ._modulator_state import ModulatorState as ModulatorState
-from ._named import ByName as ByName
 from ._named import Holder as Holder
 from ._named import Named as Named
 from ._named import holders_at as holders_at
@@ -84,6 +86,7 @@ __all__ = [
     "Named",
     "Network",
     "NetworkState",
+    "NoSuchNameError",
     "Output",
     "Pathway",
     "PathwayState",
@@ -121,6 +124,7 @@ __all__ = [
     "named",
     "plastic_pathway",
     "projection",
+    "register_dictionary",
     "release_state",
     "remember_names",
     "rewire",

@@ -11,41 +11,11 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 
 from .._checks import unknown
 from .._types import Numbers, state_variables
 from ._network_state import NetworkState
-
-
-class NoSuchNameError(KeyError, ValueError):
-    """There is nothing of that name; a `KeyError` and a `ValueError`."""
-
-    def __str__(self) -> str:
-        return str(self.args[0])
-
-
-class ByName(dict):
-    """A dictionary by the names of populations; the error for another name lists them."""
-
-    def __missing__(self, name: Any) -> Any:
-        raise NoSuchNameError(str(unknown("population", name, self)))
-
-    def __reduce__(self) -> tuple:
-        return ByName, (dict(self),)
-
-
-def _mapped(names: Any, values: Any) -> ByName:
-    return ByName(zip(names, values))
-
-
-# JAX maps over it as over any dictionary.
-jax.tree_util.register_pytree_with_keys(
-    ByName,
-    lambda x: (tuple((jax.tree_util.DictKey(k), x[k]) for k in sorted(x)), tuple(sorted(x))),
-    _mapped,
-)
 
 
 class Holder(NamedTuple):

@@ -13,6 +13,7 @@ from .._checks import names_checked, unknown
 from .._help import DocumentedModule, missing, no_hash, no_items
 from .._text import counted, megabytes
 from ..numerics import seed_of
+from ._by_name import ByName
 from ._connections import Connections, read_connections
 from ._coupling import CouplingLayer
 from ._exchange import LocalLayout
@@ -24,7 +25,7 @@ from ._lay_network import lay_network
 from ._layout import Layout
 from ._learning import settled, weights_now, with_learning, with_weights
 from ._modulator import ModulatorLayer, needed_signals
-from ._named import ByName, named, sharing, span_of, variable_holder
+from ._named import named, sharing, span_of, variable_holder
 from ._network_state import NetworkState, Output
 from ._pathway import Pathway
 from ._saved_state import state_of
@@ -38,8 +39,7 @@ class Network(eqx.Module, metaclass=DocumentedModule):
     """A network that is ready to run; only `build` makes one.
 
     An immutable pytree: pass it to `jit` as an argument (closed over, its connections would
-    become constants of the program). `init(key)` makes a state, `step(state, inputs)` is a
-    scan body.
+    become constants of the program). `init(key)` makes a state, `step(state, inputs)` is for `lax.scan`.
 
     **Fields** `groups`, `pathways`, `couplings`, `modulators`, `points` positions [um] (n, d) by
     population; `fixed_point` if arrivals are counted in quanta, else None; static `dt` [ms],

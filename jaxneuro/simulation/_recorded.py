@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-import jax
-
 from .._checks import unknown
 from .._text import shown
+from ..network import NoSuchNameError, register_dictionary
 
 # What a field of a `Result` holds by name, and what to write in a `Record` to have it.
 FIELDS = {
@@ -22,11 +21,8 @@ FIELDS = {
 }
 
 
-class NotRecordedError(KeyError, ValueError):
+class NotRecordedError(NoSuchNameError):
     """What was asked for was not recorded; a `KeyError` and a `ValueError`."""
-
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 class Recorded(dict):
@@ -68,13 +64,4 @@ def _variables(field: str, name: str, values: Mapping[str, Any]) -> Recorded:
     return Recorded(values, f"recorded variable of {name!r}", more)
 
 
-def _mapped(names: Any, values: Any) -> Any:
-    return dict(zip(names, values))
-
-
-# JAX maps over them as over any dictionary.
-jax.tree_util.register_pytree_with_keys(
-    Recorded,
-    lambda x: (tuple((jax.tree_util.DictKey(k), x[k]) for k in sorted(x)), tuple(sorted(x))),
-    _mapped,
-)
+register_dictionary(Recorded, dict)
