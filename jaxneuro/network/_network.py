@@ -39,7 +39,7 @@ class Network(eqx.Module, metaclass=DocumentedModule):
     """A network that is ready to run; only `build` makes one.
 
     An immutable pytree: pass it to `jit` as an argument (closed over, its connections would
-    become constants of the program). `init(key)` makes a state, `step(state, inputs)` is for `lax.scan`.
+    become constants of the program). `init(key)` makes a state, `step(state, inputs)` is one step.
 
     **Fields** `groups`, `pathways`, `couplings`, `modulators`, `points` positions [um] (n, d) by
     population; `fixed_point` if arrivals are counted in quanta, else None; static `dt` [ms],
