@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import is_traced
+from .._checks import concrete, is_traced
 from .._text import an
 from .._types import Neuron, Synapse
 from ..synapses import Direct
@@ -51,8 +51,8 @@ def check_rule_sign(label: str, sign: tuple[int, str], rule: Any, gain: Any) -> 
     Its weights lie between its limits. `sign` as of `sign_of`; a gain of 0 allows any.
     """
     wanted, why = sign
-    limits = rule_limits(rule)
-    if not wanted or limits is None or is_traced(gain) or not np.all(gain):
+    limits, gain = rule_limits(rule), concrete(gain)
+    if not wanted or limits is None or gain is None or not gain.all():
         return
     worst = _worst(wanted, gain, limits)
     if worst < 0.0:
