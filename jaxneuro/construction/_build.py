@@ -24,6 +24,7 @@ from ..mesh import (
     with_tables,
 )
 from ..network import Layout, Network, check_gap_junctions, find_quanta, remember_names
+from ..neurons._poisson_source import check_source_rate
 from ..numerics import check_dt, check_grid, check_stable, seed_of
 from ._build_coupling import build_coupling, check_coupling
 from ._build_group import build_group
@@ -33,7 +34,7 @@ from ._build_plastic import check_plastic
 from ._check_apart import check_apart
 from ._check_names import check_names
 from ._check_neuron import check_neuron, gap_coupled
-from ._check_plausible import check_source_rate, warn_of_speed
+from ._check_plausible import warn_of_speed
 from ._check_release import check_releases
 from ._check_role import check_roles
 from ._check_signs import check_signs

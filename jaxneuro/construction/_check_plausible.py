@@ -13,7 +13,6 @@ from .._types import Neuron
 from .._units import check_weight, largest
 from .._warn import warn
 from ..description import ResolvedProjection, Stimulation, is_computed, sizes
-from ..neurons import PoissonSource
 from ..release import Spikes, TsodyksMarkram
 from ..space import ConductionDelay, distance_range
 from ..stimuli import Current, Signal
@@ -35,7 +34,6 @@ _AREAS = {
 }
 _LONGEST = 1000.0  # ms: no spike travels for longer
 _FASTEST = 1.2e8  # um/s of the fastest axons; a higher number stands for no delay by distance
-_MOST_PER_STEP = 1e3 * (1 + 1e-6)  # Hz times ms, with the rounding of float32
 _MANY_PAIRS = 10_000  # of which some should be connected
 
 
@@ -164,18 +162,6 @@ def warn_of_nano(stimulations: Iterable[Stimulation], neuron: Neuron) -> None:
         warn(
             f"{s.label}: a Current is in pA; got at most {abs(x):.4g}, which moves v by "
             f"{abs(x) * resistance:.2g} mV: did you mean {1e3 * x:.4g} (nA -> pA)?"
-        )
-
-
-def check_source_rate(label: str, model: Neuron, dt: float) -> None:
-    """Raises `ValueError` for a `PoissonSource` of more than one spike per step, which is lost."""
-    rate = largest(model.rate) if isinstance(model, PoissonSource) else None
-    if rate is not None and rate * dt > _MOST_PER_STEP:
-        raise ValueError(
-            f"{label}: a PoissonSource has at most one spike per time step of {dt:g} ms: rate must "
-            f"be at most {1e3 / dt:g} Hz; got {rate:g}. Make several sources of lower rates, take "
-            "a smaller dt, or drive the targets by jn.stimuli.Poisson, which sends several spikes "
-            "in a step"
         )
 
 

@@ -1,5 +1,6 @@
 """Relays that hand on what a stimulus sends, and Poisson sources."""
 
+import jax
 import numpy as np
 import pytest
 
@@ -111,10 +112,10 @@ def sources(rate, n, seed=0, n_steps=5000):
 
 
 def test_rate_and_independence():
-    """A Bernoulli process of chance 1 - exp(-rate dt), independent over neurons and steps."""
-    rates = np.repeat([0.0, 20.0, 300.0, 2000.0], 100)
+    """A Bernoulli process of chance rate dt, independent over neurons and steps."""
+    rates = np.repeat([0.0, 20.0, 300.0, 8000.0], 100)
     spikes = sources(rates, 400)
-    p = 1 - np.exp(-rates * DT * 1e-3)
+    p = rates * DT * 1e-3
     for k, chance in enumerate(p[::100]):
         count, of = spikes[:, 100 * k : 100 * (k + 1)].sum(), 500_000
         assert abs(count - chance * of) <= 4 * np.sqrt(chance * (1 - chance) * of)
@@ -124,6 +125,15 @@ def test_rate_and_independence():
     assert between.std() * np.sqrt(5000) == pytest.approx(1.0, abs=0.05)
     after = (x[1:] * x[:-1]).mean()
     assert abs(after) < 4 / np.sqrt(x.size)
+
+
+def test_one_spike_per_step_is_the_most():
+    assert sources(10_000.0, 5, n_steps=50).all()
+    net = jn.build(jn.Description([jn.Population("p", 5, Source(9000.0))]), 0, DT)
+    traced = jax.jit(lambda rate: jn.scan(net.set("p", rate=rate), net.init(0), 50)[1].spikes)
+    assert traced(20_000.0).dense("p").all()
+    with pytest.raises(ValueError, match=r"PoissonSource.*at most 10000 Hz; got 20000"):
+        net.set("p", rate=20_000.0)
 
 
 def test_draws():

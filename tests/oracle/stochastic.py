@@ -112,7 +112,7 @@ def glif(p, drives, n, dt):
 
 
 def poisson_source(p, drives, n, dt, key):
-    chance = 1 - np.exp(-p["rate"] * dt / 1000)
+    chance = p["rate"] * dt / 1000
     steps = range(len(np.asarray(drives[0])))
     return {"spikes": [step_word(key, np.arange(n), k) < U * chance for k in steps]}
 
