@@ -1,6 +1,7 @@
 """What to record: a hashable value, part of the compiled program."""
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -10,7 +11,9 @@ import numpy as np
 
 from .._checks import Named, check_count, check_known
 from .._text import with_fields
+from .._warn import warn
 from ..network import Network, NetworkState, Output, variable_holder
+from ..synapses import Direct
 from ._html import html_of_record
 from ._neuron_choice import Chosen, by_name, chosen
 from ._population_signals import lattice_mean, lfp_proxy
@@ -139,6 +142,19 @@ class Record(Named):
         record = dataclasses.replace(self, variables=every)
         record._check_neurons(net, state)
         return record
+
+    def warn_of_unfed(self, net: Network) -> None:
+        """Warns of a current of a neuron that is named and that only a port without input fills."""
+        for name in self.variables.keys() & net.populations.keys():
+            group = net.groups[net.population(name)[0]]
+            fed = {x.port for x in group.receptors if isinstance(x, Direct)}
+            for port, variable in itertools.product(group.model.ports, self.variables[name]):
+                if variable is not ... and port not in fed and variable.endswith(f"_{port}"):
+                    warn(
+                        f"Record: nothing feeds {variable!r} of {name!r}, which stays as it is: "
+                        f"only jn.synapses.Direct({port!r}) does. The current of another receptor "
+                        "is recorded at its projection"
+                    )
 
     def _check_neurons(self, net: Network, state: NetworkState) -> None:
         """Raises `ValueError` for chosen neurons of a name that means two kinds of neurons."""

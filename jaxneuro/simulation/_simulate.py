@@ -111,6 +111,7 @@ def simulate(
         state = _first_state(net, key, n_steps)
     record = Record() if record is None else record
     check_kind("simulate: record", record, Record)
+    record.warn_of_unfed(net)
     record = record.named(net, state)
     show = sys.stderr.isatty() if progress is None else progress
     return _Run(net, state, given, record).run(n_steps, show)

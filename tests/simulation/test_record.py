@@ -1,5 +1,7 @@
 """Records: which neurons, and what is refused."""
 
+import warnings
+
 import jax
 import numpy as np
 import pytest
@@ -116,3 +118,25 @@ def test_a_function_that_fails(function, cause, said):
     with pytest.raises(ValueError, match=f"Record: function must be a .*{said}") as caught:
         jn.simulate(NET, 1.0, record=jn.Record(function=function))
     assert isinstance(caught.value.__cause__, cause)
+
+
+@pytest.mark.parametrize(("synapse", "warns"), [("Alpha", True), ("Direct", False)])
+def test_a_current_that_nothing_feeds(synapse, warns):
+    """Another receptor has a current of its own; only a variable that is named is warned of."""
+    made = {"Alpha": jn.synapses.Alpha(2.0), "Direct": jn.synapses.Direct("ex")}[synapse]
+    ends = ("A", "B", jn.connectivity.AllToAll())
+    cells = [
+        jn.Population("A", 5, jn.neurons.PoissonSource(200.0)),
+        jn.Population("B", 2, jn.neurons.IafPscAlpha()),
+    ]
+    sent = jn.Projection(*ends, weight=50.0, delay=1.0, synapse=made)
+    net = jn.build(jn.Description(cells, [sent]), 0, 0.1)
+    run = lambda names: jn.simulate(  # noqa: E731
+        net, 20.0, record=jn.Record(variables={"B": names}), progress=False
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        values = run("i_ex").traces["B"]["i_ex"]
+        run(...)
+    assert [("'i_ex' of 'B'" in str(w.message)) for w in caught] == [True] * warns
+    assert values.any() != warns
