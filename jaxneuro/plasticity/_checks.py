@@ -50,11 +50,11 @@ def warn_of_signs(label: str, plus: Mapping[str, Any], minus: Mapping[str, Any])
 
 def _least(given: Mapping[str, Any]) -> tuple[str, float] | None:
     """The name and the value of the lowest number; None while one is traced or an array."""
-    numbers = {name: concrete(x) for name, x in given.items()}
-    if any(x is None or x.ndim for x in numbers.values()):
+    known = {name: concrete(x) for name, x in given.items()}
+    numbers = {name: float(x) for name, x in known.items() if x is not None and x.ndim == 0}
+    if len(numbers) < len(known):
         return None
-    name, x = min(numbers.items(), key=lambda pair: pair[1])
-    return name, float(x)
+    return min(numbers.items(), key=lambda pair: pair[1])
 
 
 def warn_of_size(
