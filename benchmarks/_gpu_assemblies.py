@@ -14,7 +14,14 @@ from jax import lax
 
 from jaxneuro import assemblies as ac
 from jaxneuro.assemblies import _step
-from jaxneuro.kernels import Firing, Hashed, synaptic_input, wide_integers, wide_words
+from jaxneuro.kernels import (
+    UNIT_BITS,
+    Firing,
+    Hashed,
+    synaptic_input,
+    wide_integers,
+    wide_words,
+)
 
 from ._gpu_kernels import all_launches, seconds
 
@@ -190,10 +197,10 @@ def _firing(sources: int, n: int, k: int, words: int, learned: bool) -> Firing:
     rng = np.random.default_rng(1)
     bits = lambda *shape: rng.integers(0, 2**32, shape, np.uint32)  # noqa: E731
     cap = np.sort(rng.choice(sources, k, replace=False)).astype(np.int32)
-    weights = wide_words(np.rint(2.0**20 * 1.05 ** np.arange(32 * words + 1)).astype(np.int64))
+    grown = np.rint(2.0**UNIT_BITS * 1.05 ** np.arange(32 * words + 1)).astype(np.int64)
     before, after = bits(sources, words), bits(n, words)
     mask = bits(words) if learned else np.zeros(words, np.uint32)
-    return Firing(np.array(True), cap, before, after, mask, weights)
+    return Firing(np.array(True), cap, before, after, mask, wide_words(grown))
 
 
 def input_us(n: int, k: int, p: float, steps: int, call: Callable, learned: bool) -> float:

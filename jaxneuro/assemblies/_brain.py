@@ -1,7 +1,7 @@
 """`Brain`: areas, stimuli and fibres as one value that steps in rounds."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
@@ -25,35 +25,14 @@ from .._text import counted
 from ..numerics import seed_of, stream_key
 from ._areas import changed, check, silent, with_cap
 from ._connectome import init_fibres
-from ._description import Area, Fibre, Stimulus
+from ._description import LARGEST_BETA, Area, Fibre, Stimulus
 from ._given import check_of, checked_active
 from ._state import NEVER, AreaState, BrainState, Origin
 from ._step import drivers, input_of, step
 from ._weights import weight_tables
+from ._wires import Wire, wires_of
 
 _SHOWN = 6  # areas, stimuli or fibres that a brain as text lists
-
-
-class Wire(NamedTuple):
-    """A fibre whose ends are found: `source` and `target` as described, `number` of the source
-    among the areas (None: a stimulus), `into` that of the target."""
-
-    name: str
-    source: Any
-    target: Area
-    number: int | None
-    into: int
-    p: float
-
-    @property
-    def firing(self) -> int:
-        """How many neurons of the source fire at a time."""
-        return self.source.size if self.number is None else self.source.k
-
-    @property
-    def places(self) -> int:
-        """How many neurons the source has, or places."""
-        return self.source.size if self.number is None else self.source.places
 
 
 class Brain(eqx.Module, metaclass=DocumentedModule):
@@ -106,7 +85,7 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
         self.stimuli = _listed("stimuli", stimuli, Stimulus)
         self.fibres = _listed("fibres", fibres, Fibre)
         _check_names(self)
-        check_bounds("a brain: beta", beta, at_least=0.0)
+        check_bounds("a brain: beta", beta, at_least=0.0, at_most=LARGEST_BETA)
         if np.shape(beta) != ():
             raise ValueError(
                 f"a brain: beta must be one number; got shape {np.shape(beta)}. Use "
@@ -114,10 +93,7 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
             )
         self.rounds = check_count("a brain: rounds", rounds, at_least=1)
         default = None if p is None else check_fraction("a brain: p", p)
-        self.wires = tuple(_wire(self, fibre, default) for fibre in self.fibres)
-        twice = {w.name for w in self.wires if [v.name for v in self.wires].count(w.name) > 1}
-        if twice:
-            raise ValueError(f"a brain: fibres must differ in their ends; twice: {sorted(twice)}")
+        self.wires = wires_of(self.areas, self.stimuli, self.fibres, default)
         self.origin = _origin(self)
         given = [beta if f.beta is None else f.beta for f in self.fibres]
         traced = any(is_traced(x) for x in given)
@@ -189,7 +165,7 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
     @names_checked()
     def with_beta(self, beta: Any) -> "Brain":
         """The same brain with another beta: one number, or (F,) one per fibre; may be traced."""
-        check_bounds("beta", beta, at_least=0.0)
+        check_bounds("beta", beta, at_least=0.0, at_most=LARGEST_BETA)
         shape = (len(self.fibres),)
         if np.shape(beta) not in ((), shape):
             raise ValueError(
@@ -350,20 +326,6 @@ def _check_names(brain: Brain) -> None:
         raise ValueError(f"a brain: names of areas and stimuli must be unique; twice: {twice}")
     if not brain.areas:
         raise ValueError("a brain must have at least one area; got none")
-
-
-def _wire(brain: Brain, fibre: Fibre, default: float | None) -> Wire:
-    into = brain.number(fibre.target)
-    ends = {x.name: x for x in (*brain.areas, *brain.stimuli)}
-    check_known("area or stimulus", fibre.source, ends)
-    p = default if fibre.p is None else fibre.p
-    if p is None:
-        raise ValueError(
-            f"fibre {fibre.name}: p must be given, by Fibre(..., p=0.01) or by Brain(..., p=0.01)"
-        )
-    source = ends[fibre.source]
-    number = None if isinstance(source, Stimulus) else brain.number(fibre.source)
-    return Wire(fibre.name, source, brain.areas[into], number, into, p)
 
 
 @eqx.filter_jit

@@ -32,6 +32,7 @@ from ..kernels import (
     new_past_inputs,
     wide_equal,
     wide_less,
+    wide_units,
     write_new_sources,
 )
 from ..numerics import binomial_below, bits
@@ -115,7 +116,7 @@ def find(brain: Any, state: BrainState, search: Search, moves: Any) -> Candidate
         words = _words(search, index)
         x, rank, time = _next_inputs(search, words, index, time)
         # What is below k neurons that are kept cannot win, nor can what comes after it.
-        could = (index < search.n) & ~wide_less(input_words(x.astype(jnp.uint32)), search.bar)
+        could = (index < search.n) & ~wide_less(wide_units(x.astype(jnp.uint32)), search.bar)
         parts = jnp.stack(_parts(search, words, x))
         number = jnp.where(could, index, -1)
         new = Candidates(jnp.int32(0), x.astype(jnp.uint32), rank, number, parts)
@@ -205,14 +206,9 @@ def _rounds(active: Any) -> Any:
 
 def _beats(x: Any, rank: Any, limits: Any) -> Any:
     """Whether inputs of so many synapses, of weight 1, beat limits (..., 3)."""
-    mine, limit = input_words(x), limits[..., :2]
+    mine, limit = wide_units(x), limits[..., :2]
     equal = wide_equal(mine, limit) & (rank < limits[..., 2])
     return wide_less(limit, mine) | equal
-
-
-def input_words(x: Any) -> Any:
-    """So many synapses of weight 1 as a 64-bit sum."""
-    return jnp.stack([x << np.uint32(20), x >> np.uint32(12)], axis=-1)
 
 
 def _append(found: Candidates, new: Candidates, chosen: Any) -> Candidates:

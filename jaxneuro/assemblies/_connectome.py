@@ -3,7 +3,6 @@
 from typing import Any
 
 import jax.numpy as jnp
-import numpy as np
 
 from ..kernels import (
     Counts,
@@ -14,6 +13,8 @@ from ..kernels import (
     gap_lists,
     gap_width,
     synaptic_input,
+    wide_to_number,
+    wide_units,
 )
 from ..numerics import stream_keys
 from ._description import Stimulus
@@ -39,7 +40,7 @@ def init_fibre(fibre: Any, key: Any) -> FibreState:
         synapses = jnp.zeros(target.places, jnp.int32)
         if not target.sampled:
             sums = all_weights(drawn, fibre.places)
-            synapses = (sums[:, 0] >> 20 | sums[:, 1] << 12).astype(jnp.int32)
+            synapses = wide_to_number(sums).astype(jnp.int32)
     elif target.sampled:
         synapses = jnp.full((target.places, list_width(fibre)), fibre.places, jnp.int32)
     elif target.connectome == "explicit":
@@ -67,7 +68,7 @@ def all_weights(drawn: Hashed, sources: int) -> Any:
     if drawn.p == 0:
         return sums
     no_word = lambda n: jnp.zeros((n, 1), jnp.uint32)  # noqa: E731
-    one = jnp.asarray(np.array([[1 << 20, 0]] * 33, np.uint32))
+    one = wide_units(jnp.ones(33, jnp.uint32))
     cap, on = jnp.arange(sources, dtype=jnp.int32), jnp.asarray(True)
     firing = Firing(on, cap, no_word(sources), no_word(drawn.n), jnp.zeros(1, jnp.uint32), one)
     return synaptic_input(sums, firing, drawn)

@@ -9,7 +9,8 @@ from .._checks import Named, check_bounds, check_count, check_fraction, check_kn
 
 CONNECTOMES = ("hashed", "explicit", "sampled")
 # Weights above this are kept at it: the largest sums then fit into 63 bits.
-LARGEST_WEIGHT = 2.0**24
+LARGEST_WEIGHT = 2.0**20
+LARGEST_BETA = 1000.0
 
 
 def _check_end(what: str, name: Any) -> None:
@@ -123,7 +124,8 @@ class Fibre(Named):
     none, and drives nothing), `beta` what a weight grows by when both its neurons fire (None: those
     of the brain); `w_max` the ceiling of weights.
 
-    **Raises** `ValueError` for p outside [0, 1], a negative beta, a ceiling outside [1, 2^24].
+    **Raises** `ValueError` for p outside [0, 1], beta outside [0, 1000], a ceiling outside
+    [1, 2^20].
     """
 
     source: str
@@ -136,7 +138,7 @@ class Fibre(Named):
         if self.p is not None:
             object.__setattr__(self, "p", check_fraction(f"fibre {self.name}: p", self.p))
         if self.beta is not None:
-            _check_one(f"fibre {self.name}: beta", self.beta, at_least=0.0)
+            _check_one(f"fibre {self.name}: beta", self.beta, at_least=0.0, at_most=LARGEST_BETA)
         _check_one(f"fibre {self.name}: w_max", self.w_max, at_least=1, at_most=LARGEST_WEIGHT)
         object.__setattr__(self, "w_max", float(self.w_max))
 

@@ -10,7 +10,7 @@ import numpy as np
 from .._checks import concrete, is_traced, names_checked
 from .._text import brief
 from .._warn import warn
-from ..kernels import Counts, Hashed, Lists, gap_lists, gap_width, potentiations
+from ..kernels import Counts, Hashed, Lists, gap_lists, gap_width, potentiations, wide_to_number
 from ._brain import Brain
 from ._connectome import edges_of
 from ._given import check_of
@@ -105,7 +105,7 @@ def _statistics(brain: Brain, state: BrainState, fibre: str) -> FibreStatistics:
     target = state.areas[wire.into]
     count, times = _between(brain, state, number)
     histogram = jnp.zeros(brain.rounds + 1, jnp.int32).at[times].add(count)
-    weights = brain.weights[number].astype(jnp.float32) @ np.array([2.0**-20, 2.0**12], np.float32)
+    weights = wide_to_number(brain.weights[number])
     synapses = jnp.sum(histogram).astype(jnp.float32)
     fires = jnp.sum(target.cap < wire.target.places).astype(jnp.float32)
     pairs = fires * _firing(state, wire)

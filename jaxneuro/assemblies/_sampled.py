@@ -5,8 +5,8 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..kernels import k_cap_wide, wide_equal, wide_less
-from ._candidates import Candidates, find, input_words, search_of, smallest, write_synapses
+from ..kernels import k_cap_wide, wide_equal, wide_less, wide_units
+from ._candidates import Candidates, find, search_of, smallest, write_synapses
 from ._state import AreaState, BrainState
 
 _NOTHING = np.array([0, 0x80000000], np.uint32)  # below every input
@@ -54,7 +54,7 @@ def _winners(described: Any, area: AreaState, sums: Any, new: Candidates) -> tup
     order = jnp.arange(k, dtype=jnp.int32)
     there = order < jnp.minimum(new.found, k)
     room = order < places - area.support
-    x = input_words(new.x)
+    x = wide_units(new.x)
     keys = jnp.concatenate([sums, jnp.where((there & room)[:, None], x, jnp.asarray(_NOTHING))])
     rank = jnp.concatenate([area.rank, new.rank])
     chosen, limit = _k_by_rank(keys, rank, k)

@@ -23,7 +23,7 @@ from ._given import check_state, checked_active, checked_plastic
 from ._room import check_room_of_run
 from ._sampled import sampled_cap
 from ._state import AreaState, BrainState
-from ._weights import fixed_point
+from ._weights import fixed_point, nearly, on_grid
 
 
 class Page(NamedTuple):
@@ -185,21 +185,21 @@ def _with_synapses(state: BrainState, new: list[dict[int, Any]]) -> tuple:
 
 
 def _input_sums(brain: Any, state: BrainState, number: int, driving: tuple) -> Any:
-    """What the neurons of an area receive, less their refraction: 64-bit integers (N, 2)."""
+    """What the neurons of an area receive, less their refraction, on the grid: (N, 2)."""
     sums = jnp.zeros((brain.areas[number].places, 2), jnp.uint32)
     for fibre, (wire, on) in enumerate(zip(brain.wires, driving)):
         if wire.into == number and on is not None:
             sums = synaptic_input(
                 sums, _firing(brain, state, fibre, on), _edges(brain, state, fibre)
             )
-    if not brain.areas[number].refraction:
-        return sums
-    wins = jnp.minimum(state.areas[number].wins, 65_535)
-    return wide_subtract(sums, wide_multiply(fixed_point(brain.refraction[number]), wins))
+    if brain.areas[number].refraction:
+        wins = jnp.minimum(state.areas[number].wins, 65_535)
+        sums = wide_subtract(sums, wide_multiply(fixed_point(brain.refraction[number]), wins))
+    return on_grid(sums)
 
 
 def _balanced_input(brain: Any, state: BrainState, number: int, driving: tuple) -> Any:
-    """The input of an area whose weights are divided by their sums: float32 (n,)."""
+    """The input of an area whose weights are divided by their sums, rounded: float32 (n,)."""
     described = brain.areas[number]
     total = jnp.zeros(described.n, jnp.float32)
     for fibre, (wire, on) in enumerate(zip(brain.wires, driving)):
@@ -210,9 +210,9 @@ def _balanced_input(brain: Any, state: BrainState, number: int, driving: tuple) 
             share = wide_to_float(sums) / jnp.maximum(all_weights, 1)
             balanced = state.areas[number].balanced
             total = total + jnp.where(balanced, share, wide_to_number(sums))
-    if not described.refraction:
-        return total
-    return total - brain.refraction[number] * state.areas[number].wins.astype(jnp.float32)
+    if described.refraction:
+        total = total - brain.refraction[number] * state.areas[number].wins.astype(jnp.float32)
+    return nearly(total)
 
 
 def input_of(brain: Any, state: BrainState, driving: tuple, number: int) -> Any:

@@ -1,4 +1,4 @@
-"""Weights of potentiated synapses, as integers in units of 2^-20."""
+"""Weights of potentiated synapses in fixed point, and the grid on which sums are compared."""
 
 from typing import Any
 
@@ -7,40 +7,115 @@ import numpy as np
 from jax import lax
 
 from .._checks import is_traced
-from ..kernels import wide_add, wide_words
+from ..kernels import UNIT_BITS, wide_add, wide_units
+from ._description import LARGEST_BETA
 
-_ONE = 2.0**20
+# Sums are compared as multiples of 2^-12. Two sums of m weights that are equal in exact arithmetic
+# differ by m 2^-24 at most, so that nearly none of those below 4,096 weights fall apart.
+_GRID_BITS = 12
+_DECIMALS = 10**6
+
+# A growing weight is 16-bit limbs in uint32, lowest first; the first four are its fraction.
+_FRACTION, _WHOLE = 4, 2
+_LIMB, _LOW = np.uint32(16), np.uint32(0xFFFF)
+_BYTE = np.uint32(8)
 
 
 def weight_tables(beta: Any, w_max: np.ndarray, rounds: int) -> Any:
-    """`w_(c+1) = min(w_c (1 + beta), w_max)` in float32, from w_0 = 1: uint32 (F, rounds + 1, 2).
+    """`w_c = min((1 + beta)^c, w_max)` for c from 0 to `rounds`: uint32 (F, rounds + 1, 2).
 
-    One multiplication at a time, so that every device gets the same bits.
+    In units of 2^-24. Beta has six decimals, so that 1.1 is eleven tenths, which no binary number
+    is: ten weights of 1.1 weigh as much as eleven of 1. In integers, the same on every device.
     """
-    if not is_traced(beta):
-        return jnp.asarray(_on_host(np.asarray(beta, np.float32), w_max, rounds))
-    factor, ceiling = 1 + beta.astype(jnp.float32), jnp.asarray(w_max)
+    xp = jnp if is_traced(beta) else np
+    beta = xp.asarray(beta)
+    growth = _growth(xp, beta)
+    ceiling = _ceiling(w_max)
+    start = [xp.full(beta.shape, i == _FRACTION, np.uint32) for i in range(_FRACTION + _WHOLE)]
 
-    def grow(w: Any, _: Any) -> Any:
-        return jnp.minimum(w * factor, ceiling), w
+    def grow(w: list, _: Any = None) -> tuple[list, Any]:
+        more = _product(w, growth)[_FRACTION:]
+        return _at_most(xp, _carried([a + b for a, b in zip(w, more)]), ceiling), _fixed(xp, w)
 
-    _, w = lax.scan(grow, jnp.ones_like(factor), length=rounds + 1)
-    return fixed_point(w.T)
+    if xp is jnp:
+        return jnp.swapaxes(lax.scan(grow, start, length=rounds + 1)[1], 0, 1)
+    tables = []
+    for _ in range(rounds + 1):
+        start, words = grow(start)
+        tables.append(words)
+    return jnp.asarray(np.stack(tables, axis=1))
 
 
 def fixed_point(x: Any) -> Any:
-    """Numbers from 0 to 2^24 as integers in units of 2^-20, rounded half to even: (..., 2)."""
+    """Numbers from 0 to 2^20 in units of 2^-24, rounded half to even: uint32 (..., 2)."""
     x = x.astype(jnp.float32)
     whole = jnp.floor(x)
-    part = jnp.round((x - whole) * np.float32(_ONE)).astype(jnp.uint32)
-    whole = whole.astype(jnp.uint32)
-    words = jnp.stack([whole << np.uint32(20), whole >> np.uint32(12)], axis=-1)
-    return wide_add(words, jnp.stack([part, jnp.zeros_like(part)], axis=-1))
+    part = jnp.round((x - whole) * np.float32(2.0**UNIT_BITS)).astype(jnp.uint32)
+    return wide_add(wide_units(whole.astype(jnp.uint32)), jnp.stack([part, 0 * part], axis=-1))
 
 
-def _on_host(beta: np.ndarray, w_max: np.ndarray, rounds: int) -> np.ndarray:
-    factor = np.float32(1) + beta
-    w = np.ones((rounds + 1, beta.size), np.float32)
-    for c in range(rounds):
-        w[c + 1] = np.minimum(w[c] * factor, w_max)
-    return wide_words(np.rint(w.T.astype(np.float64) * _ONE).astype(np.int64))
+def on_grid(sums: Any) -> Any:
+    """Sums in units of 2^-24 as the nearest multiples of 2^-12: (..., 2)."""
+    half = jnp.asarray(np.array([1 << (_GRID_BITS - 1), 0], np.uint32))
+    near = wide_add(sums, half)
+    low = near[..., 0] & np.uint32(0xFFFFFFFF ^ ((1 << _GRID_BITS) - 1))
+    return jnp.stack([low, near[..., 1]], axis=-1)
+
+
+def nearly(x: Any) -> Any:
+    """Numbers rounded to 16 significant bits: quotients that are equal come out equal."""
+    bits = lax.bitcast_convert_type(x.astype(jnp.float32), jnp.uint32)
+    return lax.bitcast_convert_type((bits + np.uint32(0x80)) & np.uint32(0xFFFFFF00), jnp.float32)
+
+
+def _growth(xp: Any, beta: Any) -> list:
+    """Beta as limbs: the whole part of it last."""
+    beta = xp.minimum(beta, xp.asarray(LARGEST_BETA, beta.dtype))
+    whole = xp.floor(beta)
+    left = xp.round((beta - whole) * _DECIMALS).astype(np.uint32)
+    whole = whole.astype(np.uint32) + left // _DECIMALS
+    left, digits = left % _DECIMALS, []
+    for _ in range(2 * _FRACTION):  # long division, a byte at a time
+        digits.append((left << _BYTE) // _DECIMALS)
+        left = (left << _BYTE) % _DECIMALS
+    fraction = [digits[i] << _BYTE | digits[i + 1] for i in range(0, 2 * _FRACTION, 2)]
+    return [*reversed(fraction), whole]
+
+
+def _ceiling(w_max: np.ndarray) -> list:
+    x = np.asarray(w_max, np.float64)
+    limbs = [x * 2.0 ** (16 * i) // 1 % 2**16 for i in range(_FRACTION, -_WHOLE, -1)]
+    return [limb.astype(np.uint32) for limb in limbs]
+
+
+def _product(a: list, b: list) -> list:
+    columns: list[Any] = [0] * (len(a) + len(b))
+    for i, x in enumerate(a):
+        for j, y in enumerate(b):
+            columns[i + j] = columns[i + j] + (x * y & _LOW)
+            columns[i + j + 1] = columns[i + j + 1] + (x * y >> _LIMB)
+    return _carried(columns)
+
+
+def _carried(columns: list) -> list:
+    out, carry = [], np.uint32(0)
+    for column in columns:
+        out.append((column + carry) & _LOW)
+        carry = (column + carry) >> _LIMB
+    return out
+
+
+def _at_most(xp: Any, w: list, ceiling: list) -> list:
+    less = xp.zeros(w[0].shape, bool)
+    for a, b in zip(w, ceiling):
+        less = (a < b) | ((a == b) & less)
+    return [xp.where(less, a, b) for a, b in zip(w, ceiling)]
+
+
+def _fixed(xp: Any, w: list) -> Any:
+    """A weight as words, rounded half up to 24 bits of its fraction."""
+    *_, third, last, low, high = w
+    whole = low | high << _LIMB
+    bit = third >> np.uint32(7) & np.uint32(1)
+    words = (whole << np.uint32(24) | last << _BYTE | third >> _BYTE) + bit
+    return xp.stack([words, (whole >> _BYTE) + (words < bit).astype(np.uint32)], axis=-1)

@@ -83,6 +83,7 @@ from ._threads import threads as threads
 from ._unpack import unpack as unpack
 from ._walk import UnwalkableError as UnwalkableError
 from ._walk import walk_or_loop as walk_or_loop
+from ._wide import UNIT_BITS as UNIT_BITS
 from ._wide import wide_add as wide_add
 from ._wide import wide_equal as wide_equal
 from ._wide import wide_integers as wide_integers
@@ -91,6 +92,7 @@ from ._wide import wide_multiply as wide_multiply
 from ._wide import wide_subtract as wide_subtract
 from ._wide import wide_to_float as wide_to_float
 from ._wide import wide_to_number as wide_to_number
+from ._wide import wide_units as wide_units
 from ._wide import wide_words as wide_words
 
 __all__ = [
@@ -184,6 +186,7 @@ __all__ = [
     "wide_subtract",
     "wide_to_float",
     "wide_to_number",
+    "wide_units",
     "wide_words",
     "write_new_sources",
 ]

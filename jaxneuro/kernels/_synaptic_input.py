@@ -19,10 +19,8 @@ from ..numerics import bits, gap_table
 from ._call import by_platform, native_call
 from ._gpu import hashed_on_gpu
 from ._redraw import gap_of, gap_words
-from ._wide import limbs, wide_add, wide_multiply, wide_of_limbs, wide_subtract
+from ._wide import limbs, wide_add, wide_multiply, wide_of_limbs, wide_subtract, wide_units
 
-# A weight of 1; sums are multiples of 2^-20.
-UNIT = 1 << 20
 _CHUNK = 128  # counters drawn at a time, two gaps each
 
 
@@ -73,7 +71,7 @@ class Firing(NamedTuple):
 def synaptic_input(sums: jax.Array, firing: Firing, edges: Any) -> jax.Array:
     """`sums` (n, 2) of 64-bit integers plus the weights of all synapses from firing neurons.
 
-    Weights are multiples of 2^-20, so neither order nor device changes a sum.
+    Weights are multiples of 2^-24, so neither order nor device changes a sum.
     """
     kind = type(edges)
     known = edges[1:]  # not arrays: the same for all fibres of equal numbers, which share a trace
@@ -139,8 +137,7 @@ def extra_parts(weights: jax.Array) -> jax.Array:
 
 def sum_of_parts(base: jax.Array, extra: jax.Array) -> jax.Array:
     """So many weights of 1, and the sums (..., 4) of the parts above: (..., 2)."""
-    units = jnp.stack([base << np.uint32(20), base >> np.uint32(12)], axis=-1)
-    return wide_add(units, wide_of_limbs(extra))
+    return wide_add(wide_units(base), wide_of_limbs(extra))
 
 
 def _hashed(firing: Firing, edges: Hashed, n: int) -> jax.Array:

@@ -8,6 +8,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+# Sums of weights are integers in units of 2^-24 (`kUnitBits` of native/assembly.h).
+UNIT_BITS = 24
+
 _HALF = np.uint32(16)
 _LOW = np.uint32(0xFFFF)
 _SIGN = np.uint32(0x80000000)
@@ -24,6 +27,11 @@ def wide_integers(words: np.ndarray) -> np.ndarray:
     """Words on the host as int64."""
     pair = np.asarray(words, np.uint32).astype(np.uint64)
     return (pair[..., 0] | pair[..., 1] << np.uint64(32)).astype(np.int64)
+
+
+def wide_units(count: jax.Array) -> jax.Array:
+    """The sum of so many weights of 1, of uint32 counts below 2^31."""
+    return jnp.stack([count << np.uint32(UNIT_BITS), count >> np.uint32(32 - UNIT_BITS)], axis=-1)
 
 
 def wide_add(a: jax.Array, b: jax.Array) -> jax.Array:
@@ -85,8 +93,8 @@ def wide_to_float(a: jax.Array) -> jax.Array:
 
 
 def wide_to_number(a: jax.Array) -> jax.Array:
-    """The value of a fixed-point sum in units of 2^-20, of either sign: float32."""
+    """The value of a sum of weights, of either sign: float32."""
     negative = (a[..., 1] & _SIGN) != 0
     size = jnp.where(negative[..., None], ~a, a)
     number = wide_to_float(size)
-    return jnp.where(negative, -1 - number, number) * np.float32(2.0**-20)
+    return jnp.where(negative, -1 - number, number) * np.float32(2.0**-UNIT_BITS)

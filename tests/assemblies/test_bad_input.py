@@ -53,10 +53,10 @@ DESCRIPTIONS = {
     "stimulus too large": (lambda: ac.Stimulus("S", 65_536), "at most 65,535; got 65,536. Use an"),
     "p above 1": (lambda: ac.Fibre("S", "A", p=1.1), "S->A: p must be.*from 0 to 1; got 1.1"),
     "p below 0": (lambda: ac.Fibre("S", "A", p=-0.1), "p must be a number from 0 to 1; got -0.1"),
-    "beta below 0": (lambda: ac.Fibre("S", "A", beta=-0.1), "S->A: beta.*at least 0.0; got -0.1"),
+    "beta below 0": (lambda: ac.Fibre("S", "A", beta=-0.1), "S->A: beta.*at most 1000.0; got -0.1"),
     "betas": (lambda: ac.Fibre("S", "A", beta=[0.1, 0.2]), "beta must be one number; got shape"),
     "w_max below 1": (lambda: ac.Fibre("S", "A", w_max=0.5), "w_max must be.*at least 1.*got 0.5"),
-    "w_max above 2^24": (lambda: ac.Fibre("S", "A", w_max=2**25), "at most 16777216.0; got"),
+    "w_max above 2^20": (lambda: ac.Fibre("S", "A", w_max=2**21), "at most 1048576.0; got"),
 }
 BRAINS = {
     "no area": (lambda: brain([]), "at least one area; got none"),
@@ -73,10 +73,10 @@ BRAINS = {
     ),
     "a fibre without p": (lambda: brain(fibres=FIBRES[:1]), "S->A: p must be given.*Brain\\("),
     "p of all": (lambda: brain(p=2), "a brain: p must be a number from 0 to 1; got 2"),
-    "beta of all": (lambda: brain(beta=-1.0), "a brain: beta must be.*at least 0.0; got -1.0"),
+    "beta of all": (lambda: brain(beta=-1.0), "a brain: beta must be.*at most 1000.0; got -1.0"),
     "betas": (lambda: brain(beta=[0.1]), "beta must be one number; got shape \\(1,\\).*with_beta"),
     "no rounds": (lambda: brain(rounds=0), "rounds must be a whole number of at least 1; got 0"),
-    "with_beta": (lambda: BRAIN.with_beta(-1.0), "beta must be.*at least 0.0; got -1.0"),
+    "with_beta": (lambda: BRAIN.with_beta(-1.0), "beta must be.*at most 1000.0; got -1.0"),
     "with_beta of another shape": (lambda: BRAIN.with_beta([0.1] * 2), "\\(3,\\); got \\(2,\\)"),
     "a key below 0": (lambda: BRAIN.init(-1), "at least 0 or a JAX key; got -1"),
 }
@@ -242,7 +242,7 @@ def test_one_name_is_a_part_of_a_schedule():
 
 def test_what_is_at_the_bounds_is_taken():
     areas = [ac.Area("A", 3, 3), ac.Area("B", 9, 3, "sampled", capacity=3)]
-    fibres = [ac.Fibre("A", "A", p=0, beta=0, w_max=1), ac.Fibre("A", "B", p=1.0, w_max=2**24)]
+    fibres = [ac.Fibre("A", "A", p=0, beta=0, w_max=1), ac.Fibre("A", "B", p=1.0, w_max=2**20)]
     assert ac.Brain(areas, [ac.Stimulus("S", 65_535)], fibres, rounds=1).fibre_names == (
         "A->A",
         "A->B",

@@ -73,7 +73,7 @@ def build(layout, seed=0, on=True, nobody=0):
     before, after = bits(sources, words), bits(targets, words)
     before[rng.random(sources) < 0.3] = 0
     after[rng.random(targets) < 0.5] = 0
-    weights = np.cumsum(np.append(2**20, rng.integers(0, 2**38, 32 * words)))
+    weights = np.cumsum(np.append(2**24, rng.integers(0, 2**38, 32 * words)))
     sums = rng.integers(-(2**40), 2**40, targets)
     counts = rng.integers(0, 65_536, targets).astype(np.int32)
     firing = Firing(np.array(on), cap, before, after, bits(words), wide_words(weights))

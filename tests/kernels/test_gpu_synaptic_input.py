@@ -33,7 +33,7 @@ def firing(seed, n, on=True, nobody=2, history=True):
     after[rng.random(n) < 0.5] = 0
     mask = bits(WORDS) if history else np.zeros(WORDS, np.uint32)
     # Above 2^48 all four parts of a weight are added.
-    weights = np.cumsum(np.append(2**20, rng.integers(0, 2**45, 32 * WORDS)))
+    weights = np.cumsum(np.append(2**24, rng.integers(0, 2**45, 32 * WORDS)))
     return Firing(np.array(on), cap, before, after, mask, wide_words(weights))
 
 

@@ -91,7 +91,7 @@ def test_history_that_no_fibre_learned_weighs_nothing():
     case = case._replace(firing=case.firing._replace(mask=np.zeros(1, np.uint32)))
     check(run(*operands(case), LAYOUTS[0].targets, LAYOUTS[0].p), case)
     fires = case.dense[case.firing.cap].sum(axis=0)
-    np.testing.assert_array_equal(expected(case)[0] - case.sums, fires << 20)
+    np.testing.assert_array_equal(expected(case)[0] - case.sums, fires << 24)
 
 
 def members(field):

@@ -69,7 +69,7 @@ def test_floats_are_near_and_exact_where_a_word_is(a):
     a = np.array(a, np.int64)
     none, parts = np.zeros(SIZE, np.int32), np.zeros((SIZE, 4), np.uint32)
     got = everything(wide_words(a), wide_words(a), none, parts)
-    number, nearest = np.asarray(got["number"]), a.astype(np.float64) * 2.0**-20
+    number, nearest = np.asarray(got["number"]), a.astype(np.float64) * 2.0**-24
     # Roundings of the low word and of the sum, 2^-24 each.
     np.testing.assert_allclose(number, nearest, rtol=2.0**-23)
     np.testing.assert_array_equal(number < 0, a < 0)

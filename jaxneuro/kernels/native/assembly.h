@@ -16,7 +16,7 @@
 
 namespace jaxneuro {
 
-constexpr int kUnitBits = 20;  // a weight of 1 is 2^20: UNIT of _synaptic_input.py
+constexpr int kUnitBits = 24;  // a weight of 1 is 2^24: UNIT_BITS of _wide.py
 
 // The bits that are set; not every CPU that this is built for has an instruction for it.
 JAXNEURO_INLINE uint32_t CountOnes(uint32_t x) {
