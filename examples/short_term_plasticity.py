@@ -39,7 +39,7 @@ def network(neurons: int = 10_000, key: int = 1) -> jn.Network:
     how: dict = {"delay": jn.Uniform(1.0, 5.0), "synapse": jn.synapses.Delta()}
     rule, stp = jn.connectivity.FixedProbability, jn.release.TsodyksMarkram.working_memory()
     projections = [
-        jn.Projection(a, b, rule(q), weight=w, release=stp, name=name, **how)
+        jn.Projection(a, b, rule(q), weight=w, release=stp, release_name="stp", name=name, **how)
         for name, a, b, w, q in wires
     ]
     for a, b, w in (("E", "I", 0.135), ("I", "E", -0.25), ("I", "I", -0.2)):  # mV
@@ -51,9 +51,9 @@ def network(neurons: int = 10_000, key: int = 1) -> jn.Network:
 
 # %% A trial. x and u are those of a neuron, for all projections with this release
 def trial(net: jn.Network, background: float, facilitates: bool, key: int = 1) -> jn.Result:
-    net = net.set("WhiteNoise->E", mean=background).set("item 1", tau_fac=1500.0 * facilitates)
+    net = net.set("WhiteNoise->E", mean=background).set("E.stp", tau_fac=1500.0 * facilitates)
     net = net.set("cue", amplitude=0.15 * background).set("read", amplitude=0.05 * background)
-    record = jn.Record(variables={"item 1": ("x", "u")}, every=100)
+    record = jn.Record(variables={"E.stp": ("x", "u")}, every=100)
     return jn.simulate(net, END, key=key, record=record)
 
 
@@ -84,7 +84,7 @@ if __name__ == "__main__":
         look = {"s": 2.0, "lw": 0.0, "c": np.where(item[some] == 0, "#D55E00", "#0072B2")}
         column[0].scatter(times[some], 1 + item[some] + number[some] / 100, **look)
         for variable, colour in (("u", "#009E73"), ("x", "#CC79A7")):
-            means = np.mean(np.split(result.traces["item 1"][variable], 10, axis=1), axis=2)
+            means = np.mean(np.split(result.traces["E.stp"][variable], 10, axis=1), axis=2)
             for k, line in ((0, "-"), (1, ":")):
                 label = f"{variable} of item {k + 1}"
                 column[1].plot(result.sample_times, means[k], line, color=colour, label=label)

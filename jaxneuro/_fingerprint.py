@@ -12,6 +12,8 @@ from ._checks import is_traced
 
 # With what a run begins: a later state does not depend on it. What is stored changes no bit.
 _FREE = ("initial", "stored")
+# Fields that states of version 0.1 did not know: without a value they count for nothing.
+_LATER = ("receptor_name", "release_name")
 _LONG = 2**20  # bytes; of a longer array a part and its sum count
 
 
@@ -43,7 +45,7 @@ def _feed(digest: Any, value: Any) -> None:
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         _name(digest, type(value))
         for field in dataclasses.fields(value):
-            if field.name in _FREE:
+            if field.name in _FREE or (field.name in _LATER and getattr(value, field.name) is None):
                 continue
             digest.update(f"{field.name}=".encode())
             _feed(digest, getattr(value, field.name, None))

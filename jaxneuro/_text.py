@@ -2,13 +2,14 @@
 
 import dataclasses
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 _LONG = 200  # letters of a value in a message
 _DIGITS = 12  # letters of a number that nobody wrote
+_NAMES = 4  # in a sentence
 _ITEMS = 8  # of a list or a mapping; more are counted
 
 
@@ -21,6 +22,12 @@ def counted(n: int, noun: str) -> str:
 def an(name: str) -> str:
     """The name of a class with its article: a LIF, an AMPA."""
     return f"{'an' if name[:1] in tuple('AEIOaeio') else 'a'} {name}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names for a message: 'A->E', 'B->E' and 2 more."""
+    more = len(names) - _NAMES
+    return ", ".join(map(repr, names[:_NAMES])) + (f" and {more} more" if more > 0 else "")
 
 
 def brief(value: Any) -> str:

@@ -42,6 +42,7 @@ from ._delays import longest_delay
 from ._grouping import Grouping, synapse_of
 from ._memory import check_fits, state_bytes
 from ._procedural import check_unstored
+from ._shared import shared_models
 from ._stimuli import prepare_stimuli
 
 _SHOWN = 10_000_000  # synapses from which the progress of a build is shown
@@ -99,6 +100,7 @@ def build(
     resolver = Resolver(description, seed)
     grouping = Grouping(description, {p.name: resolver.resolve(p) for p in description.projections})
     drawn = {c.name: resolver.resolve(c.drawn()) for c in description.couplings}
+    shared = shared_models(grouping)
     longest = {name: longest_delay(r, dt) for name, r in grouping.resolved.items()}
     _check_parts(grouping, dt)
     expected = estimate(
@@ -112,7 +114,7 @@ def build(
     couplings = _build_couplings(grouping, groups, drawn, (seed, dt, dtype))
     points = _points(description, resolver, dtype)
     known = fingerprint(description, seed, dt, str(dtype), str(weights), deterministic)
-    outline = _outline(description, groups, couplings, points, (dt, dtype, known))
+    outline = _outline(description, groups, couplings, points, (dt, dtype, known, shared))
     layout = None if mesh is None else plan(outline, mesh, over, partition, rate)
     pathways, groups, laid = _build_pathways(
         grouping, groups, (seed, dt, dtype, weights), expected.synapses, progress, layout
@@ -128,7 +130,10 @@ def build(
 def _outline(
     description: Description, groups: list, couplings: list, points: dict, how: tuple
 ) -> Network:
-    """The network without its connections and modulators; `how` is dt, dtype and fingerprint."""
+    """The network without its connections and modulators.
+
+    `how` is dt, dtype, fingerprint and the names of what is shared.
+    """
     remember_names(how[2], groups)
     return Network(
         groups=tuple(groups),
@@ -141,6 +146,7 @@ def _outline(
         order=tuple(p.name for p in description.populations),
         dtype=np.dtype(how[1]),
         fingerprint=as_array(how[2]),
+        shared=how[3],
     )
 
 

@@ -136,6 +136,7 @@ def _parameter(net: Network, m: Modulator, found: Named, key: str) -> tuple[Hold
         if any(key in named_parameters(rule) for rule in rules):
             hint = ". A rule of plasticity takes a modulator as its signal, see jn.Modulator"
         raise ValueError(f"{m.label}: {error}{hint}") from None
+    holders[number].check_own(f"{m.label}: {found.label}", key)
     return holders[number], *known[number][key]
 
 
@@ -165,7 +166,6 @@ def _check_once(m: Modulator, reaches: list[Reach]) -> None:
     for reach in reaches:
         if reach in seen:
             raise ValueError(
-                f"{m.label}: {reach.path[-1]} is scaled twice, by two names that share one model "
-                "(projections onto one target with equal synapses share a receptor). Name one"
+                f"{m.label}: {reach.path[-1]} is scaled twice, by two names of one model. Name one"
             )
         seen.add(reach)

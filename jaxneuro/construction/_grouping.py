@@ -33,7 +33,8 @@ class Seat(NamedTuple):
 
 
 class PathwayKey(NamedTuple):
-    """What projections of one pathway share: groups, the release, and where its state starts.
+    """What projections of one pathway share: groups, the release and its chosen name, and where
+    its state starts.
 
     A plastic projection, or one whose release draws or has drawn start values, has a pathway of its
     own: `own` is its name, "" for all others.
@@ -42,6 +43,7 @@ class PathwayKey(NamedTuple):
     source: int
     target: int
     release: Hashable
+    name: str
     starts: tuple = ()
     own: str = ""
 
@@ -126,7 +128,8 @@ class Grouping:
             release = (value_key(p.release), p.pre.population if _has_arrays(p.release) else "")
             starts, drawn = _release_starts(p)
             alone = drawn or p.plasticity is not None or isinstance(p.release, StochasticRelease)
-            key = PathwayKey(source, target, release, starts, p.name if alone else "")
+            named = p.release_name or ""
+            key = PathwayKey(source, target, release, named, starts, p.name if alone else "")
             found.setdefault(key, []).append(p)
         # Sorted by the kind of the source: the sum over pathways must not depend on other names.
         return dict(sorted(found.items(), key=lambda item: self._pathway_order(*item)))
@@ -135,7 +138,7 @@ class Grouping:
         first = projections[0]
         source = self.groups[key.source][0].model
         order = *sort_key(source), *_model_order(first.release), key.source, key.target
-        return *order, key.starts, key.own
+        return *order, key.name, key.starts, key.own
 
 
 def synapse_of(p: Sender) -> Synapse:
@@ -147,7 +150,8 @@ def synapse_of(p: Sender) -> Synapse:
 def receptor_key(p: Sender) -> tuple:
     """Equal for what shares a receptor of its target group."""
     synapse = synapse_of(p)
-    return (*value_key(synapse), p.post.population if _has_arrays(synapse) else "")
+    population = p.post.population if _has_arrays(synapse) else ""
+    return (*value_key(synapse), population, p.receptor_name or "")
 
 
 def _release_starts(p: Projection) -> tuple[tuple, bool]:

@@ -14,7 +14,7 @@ from ._kept import Value
 from ._part import Part, as_part, check_ends
 from ._population import numbers, start_values
 from ._projection import Projection
-from ._receptors import check_receptor, check_weight_unit
+from ._receptors import check_chosen, check_receptor, check_weight_unit
 
 _ONE_STEP = 1.0  # ms; a delay for the drawing of connections, which nothing reads
 
@@ -34,15 +34,16 @@ class Coupling(Value):
     added up at each target, `x_i = sum_j w_ij r_j`, and arrives at the receptor in this step:
     transmitters that are set free by the voltage, or activities of rate units.
 
-    **Fields** `source`, `target` population names, or a `Part` of a population; `rule` who
-    is coupled to whom; `weight` a number, a distribution, an array, a function or a value by
-    position, as for a `Projection` (of gap junctions: conductances [nS], or in the model's own unit
-    of current per mV); `release`, `synapse`; `gain` multiplies all weights; `average` divides
-    by the number of couplings of the target, as lixirnet does; `symmetric` (default: for gap
-    junctions): every pair of neurons is drawn once, and both see each other with one weight;
-    `initial` start values by name of state variables of the synapse and of the release;
-    `name` (default "source~target"). `dataclasses.replace` keeps the `name` and the `symmetric` of
-    the old coupling, also where they were defaults: give them anew with other ends or another kind.
+    **Fields** `source`, `target` population names, or a `Part` of a population; `rule` who is
+    coupled to whom; `weight` a number, a distribution, an array, a function or a value by position,
+    as for a `Projection` (of gap junctions: conductances [nS], or in the model's own unit of
+    current per mV); `release`, `synapse`; `gain` multiplies all weights; `average` divides by the
+    number of couplings of the target, as lixirnet does; `symmetric` (default: for gap junctions):
+    every pair of neurons is drawn once, and both see each other with one weight; `initial` start
+    values by name of state variables of the synapse and of the release; `receptor_name` as that of
+    a projection; `name` (default "source~target"). `dataclasses.replace` keeps the `name` and the
+    `symmetric` of the old coupling, also where they were defaults: give them anew with other ends
+    or another kind.
 
     **Raises** `ValueError` for a conductance that is negative or in SI units, a release without a
     synapse or the reverse; from `Description`, a symmetric coupling by a rule with a fixed number
@@ -63,6 +64,7 @@ class Coupling(Value):
     average: bool = dataclasses.field(default=False, kw_only=True)
     symmetric: bool | None = dataclasses.field(default=None, kw_only=True)
     initial: Mapping[str, Any] = dataclasses.field(default_factory=dict, kw_only=True)
+    receptor_name: str | None = dataclasses.field(default=None, kw_only=True)
     name: str = dataclasses.field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
@@ -104,6 +106,7 @@ class Coupling(Value):
             check_kind(f"{label}: release", self.release, Release)
             check_kind(f"{label}: synapse", self.synapse, Synapse)
             check_receptor(f"{label}: synapse", self.synapse)
+        check_chosen(f"{label}: receptor_name", self.receptor_name, self.synapse)
 
     @property
     def label(self) -> str:

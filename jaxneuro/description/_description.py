@@ -168,7 +168,8 @@ class Description(Named):
         parts = self.populations, self.projections, self.stimuli, self.couplings
         known = [thing.name for things in parts for thing in things]
         for name in m.scales:
-            if name not in known:
+            shared = any(name.startswith(f"{p.name}.") for p in self.populations)
+            if name not in known and not shared:  # `build` knows the names of what is shared
                 what = "population, projection, stimulation or coupling"
                 raise ValueError(f"{m.label}: {unknown(what, name, known)}")
 

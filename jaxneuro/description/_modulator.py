@@ -32,10 +32,10 @@ class Modulator(Named):
     **Fields** `name`; `tau` [ms] time constant; `scales` amounts by what is scaled and its
     parameter, named as in `Network.set`: `{"E->E": {"gain": 0.5}, "E": {"tau_m": -0.1}}`, with
     `"gain"` of a projection or a coupling, `"weight"` of a stimulation of spikes, or parameters of
-    neurons, synapses, releases (of all that share these, `Network.sharing`) and stimuli (no
-    signals); `source` a population or a `Part`, None for no spikes; `signal` name of the input,
-    None for none; `per_spike`; `baseline`; `start` level at t = 0 (default: `baseline`); `lowest`,
-    `highest` bounds of f.
+    neurons, synapses, releases and stimuli (no signals), of those that several share by their own
+    name (`Network.shared`); `source` a population or a `Part`, None for no spikes; `signal` name of
+    the input, None for none; `per_spike`; `baseline`; `start` level at t = 0 (default: `baseline`);
+    `lowest`, `highest` bounds of f.
 
     **Raises** `ValueError` for a `tau` that is not above 0 or in seconds, neither source nor signal
     nor a start of its own, an amount that is no number, a negative `lowest`, or bounds that do not

@@ -41,7 +41,7 @@ class Population(Value):
 
     def __post_init__(self) -> None:
         check_name("a population", self.name)
-        label = f"population {self.name!r}"
+        label = self.label
         object.__setattr__(self, "n", check_count(f"{label}: n", self.n))
         check_kind(f"{label}: model", self.model, Neuron)
         check_lengths(label, self.model, self.n, self.name)
@@ -57,6 +57,11 @@ class Population(Value):
             layout = given if isinstance(given, Layout) else Free(given)
             layout.check(label, self.n)
             object.__setattr__(self, "positions", layout)
+
+    @property
+    def label(self) -> str:
+        """What it is, for messages."""
+        return f"population {self.name!r}"
 
     def _check_length(self, name: str, value: Any) -> None:
         shape = np.shape(value) if hasattr(value, "shape") else ()

@@ -16,29 +16,31 @@ from ..space import ByDistance, Profile, SpatialValue
 from ._kept import Value
 from ._part import Part, as_part, check_ends
 from ._population import numbers, start_values
-from ._receptors import check_log_normal, check_receptor, check_weight_unit
+from ._receptors import check_chosen, check_log_normal, check_receptor, check_weight_unit
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Projection(Value):
     """The connections from one population to another.
 
-    **Fields** `source`, `target` population names, or a `Part` of a population; `rule` who
-    connects to whom; `weight` and `delay` [ms] a number, a distribution, an array `(n_source,
-    n_target)` of the neurons it connects (those of a `Part`), one with an entry per connection
-    (`Explicit`, `OneToOne`), a function `f(i, j)` of arrays of source and target indices in their
-    populations, a `jn.space.Profile` of the distance, or another value by
-    position (`jn.space.ByDistance`, `ByPositions`, `ConductionDelay`); the unit of the weight is
-    that of the synapse; `synapse` the receptor; `release` what a spike releases; `gain`
-    multiplies all weights at delivery; `plasticity` the rule by which weights change
-    (`jn.plasticity`; None: they do not); `axonal` [ms] the part of every delay that a spike needs
-    to the synapse; `initial` start values by name of state variables of the synapse (one number,
-    one per target neuron or a distribution) and of the release (one per source neuron); `name`
-    (default "source->target"; `dataclasses.replace` keeps it, give another one with other ends).
+    **Fields** `source`, `target` population names, or a `Part` of a population; `rule` who connects
+    to whom; `weight` and `delay` [ms] a number, a distribution, an array `(n_source, n_target)` of
+    the neurons it connects (those of a `Part`), one with an entry per connection (`Explicit`,
+    `OneToOne`), a function `f(i, j)` of arrays of source and target indices in their populations, a
+    `jn.space.Profile` of the distance, or another value by position (`jn.space.ByDistance`,
+    `ByPositions`, `ConductionDelay`); the unit of the weight is that of the synapse; `synapse` the
+    receptor; `release` what a spike releases; `gain` multiplies all weights at delivery;
+    `plasticity` the rule by which weights change (`jn.plasticity`; None: they do not); `axonal`
+    [ms] the part of every delay that a spike needs to the synapse; `receptor_name`, `release_name`
+    see below; `initial` start values by name of state variables of the synapse (one number, one per
+    target neuron or a distribution) and of the release (one per source neuron); `name` (default
+    "source->target"; `dataclasses.replace` keeps it, give another one with other ends).
 
     Equal synapses onto a population are one receptor, with the start values that one of them gives.
-    Equal releases of a population with equal start values are one release (`Network.sharing`);
-    one that starts elsewhere, or at drawn values, is the projection's own.
+    Equal releases of a population with equal start values are one release; one that starts
+    elsewhere, or at drawn values, is the projection's own. What several projections share has a
+    name of its own (`Network.shared`), by which it is set and read: `"E.AMPA"`, or `"E.fast"` where
+    all of them say `receptor_name="fast"` (`release_name`). Another name makes another receptor.
 
     A presynaptic spike reaches the synapse `axonal` after it, changes its weight there and takes
     the rest of the delay, at least one time step, to the neuron; a postsynaptic spike takes that
@@ -69,6 +71,8 @@ class Projection(Value):
     plasticity: Plasticity | None = dataclasses.field(default=None, kw_only=True)
     axonal: float = dataclasses.field(default=0.0, kw_only=True)
     initial: Mapping[str, Any] = dataclasses.field(default_factory=dict, kw_only=True)
+    receptor_name: str | None = dataclasses.field(default=None, kw_only=True)
+    release_name: str | None = dataclasses.field(default=None, kw_only=True)
     name: str = dataclasses.field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
@@ -111,6 +115,9 @@ class Projection(Value):
             )
         object.__setattr__(self, "axonal", axonal)
         check_receptor(f"{label}: synapse", self.synapse)
+        check_chosen(f"{label}: receptor_name", self.receptor_name, self.synapse)
+        named = None if self.release.plain else self.release
+        check_chosen(f"{label}: release_name", self.release_name, named)
         object.__setattr__(self, "initial", start_values(label, self.initial))
 
     @property

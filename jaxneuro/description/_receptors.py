@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from .._checks import check_name
 from .._types import Synapse
 from .._units import check_weight, warn_of_large
 from ..numerics import LogNormal
@@ -18,6 +19,15 @@ def check_receptor(label: str, synapse: Synapse) -> None:
             f"{label}: {kind} has several inputs, {', '.join(map(repr, synapse.ports))}: name one "
             f"of them, synapse=jn.synapses.Into({kind}(...), {synapse.ports[0]!r})"
         )
+
+
+def check_chosen(label: str, name: Any, model: Any) -> None:
+    """Raises `ValueError` for a name that is no text, or of no model (None)."""
+    if name is None:
+        return
+    check_name(label, name)
+    if model is None:
+        raise ValueError(f"{label}: there is nothing that could have the name {name!r}")
 
 
 # Medians that no weight and no delay has.

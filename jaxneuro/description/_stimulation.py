@@ -14,7 +14,7 @@ from ..numerics import Distribution
 from ._kept import Value
 from ._part import Part, as_part, check_ends
 from ._population import numbers, start_values
-from ._receptors import check_receptor, check_weight_unit
+from ._receptors import check_chosen, check_receptor, check_weight_unit
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -25,12 +25,13 @@ class Stimulation(Value):
     as a projection does; projections onto the population with an equal synapse share its
     receptor. One that gives a current has neither.
 
-    **Fields** `target` population name or a `Part`; `stimulus` its model; `weight` one number,
-    one per neuron or a distribution, in the unit of the synapse; `synapse` the receptor; `delay`
-    [ms] (default 0) after which everything arrives; `start`, `stop` [ms] when it is on: from the
-    time step that begins at `start` until the one that ends at `stop` (default always), before
-    the delay; `initial` start values by name of state variables of the synapse (one number, one per
-    neuron of the population or a distribution); `name` (default "Model->target").
+    **Fields** `target` population name or a `Part`; `stimulus` its model; `weight` one number, one
+    per neuron or a distribution, in the unit of the synapse; `synapse` the receptor; `delay` [ms]
+    (default 0) after which everything arrives; `start`, `stop` [ms] when it is on: from the time
+    step that begins at `start` until the one that ends at `stop` (default always), before the
+    delay; `initial` start values by name of state variables of the synapse (one number, one per
+    neuron of the population or a distribution); `receptor_name` as that of a projection; `name`
+    (default "Model->target").
 
     **Raises** `ValueError` for a value that is not a stimulus, a weight or synapse that is missing
     or not allowed, a weight in SI units, a negative delay or start, or a stop before the start.
@@ -44,6 +45,7 @@ class Stimulation(Value):
     start: float = dataclasses.field(default=0.0, kw_only=True)
     stop: float = dataclasses.field(default=math.inf, kw_only=True)
     initial: Mapping[str, Any] = dataclasses.field(default_factory=dict, kw_only=True)
+    receptor_name: str | None = dataclasses.field(default=None, kw_only=True)
     name: str = dataclasses.field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
@@ -62,6 +64,7 @@ class Stimulation(Value):
                 f"{label}: {type(self.stimulus).__name__} drives neurons directly: it takes no "
                 "weight and no synapse, nor start values of one"
             )
+        check_chosen(f"{label}: receptor_name", self.receptor_name, self.synapse)
         object.__setattr__(self, "initial", start_values(label, self.initial))
         for key in ("delay", "start", "stop"):
             object.__setattr__(self, key, _time(f"{label}: {key}", getattr(self, key)))

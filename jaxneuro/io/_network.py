@@ -120,6 +120,11 @@ def _population(entry: Entry) -> Population:
     return population
 
 
+def _names(entry: Entry, *keys: str) -> dict[str, str]:
+    """The names that are given."""
+    return {key: _text(entry[key]) for key in keys if entry.value.get(key) is not None}
+
+
 def _initial(entry: Entry) -> dict[str, Any]:
     """Start values, if there are any."""
     if "initial" not in entry:
@@ -217,8 +222,7 @@ def _projection(entry: Entry, populations: dict, areas: dict) -> Projection:
         given["plasticity"] = model(entry["plasticity"], Plasticity, "plasticity rule")
     given |= {key: number(entry[key]) for key in ("gain", "axonal") if key in entry}
     given |= _initial(entry)
-    if "name" in entry:
-        given["name"] = _text(entry["name"])
+    given |= _names(entry, "name", "receptor_name", "release_name")
     return entry.make(Projection, **given)
 
 
@@ -237,8 +241,7 @@ def _coupling(entry: Entry, populations: dict, areas: dict) -> Coupling:
     given |= {key: entry[key].value for key in ("average", "symmetric") if key in entry}
     given |= {key: number(entry[key]) for key in ("gain",) if key in entry}
     given |= _initial(entry)
-    if "name" in entry:
-        given["name"] = _text(entry["name"])
+    given |= _names(entry, "name", "receptor_name")
     return entry.make(Coupling, **given)
 
 
@@ -278,8 +281,7 @@ def _stimulation(entry: Entry, populations: dict, areas: dict) -> Stimulation:
         given["synapse"] = model(entry["synapse"], Synapse, "synapse model")
     given |= {key: number(entry[key]) for key in ("delay", "start", "stop") if key in entry}
     given |= _initial(entry)
-    if "name" in entry:
-        given["name"] = _text(entry["name"])
+    given |= _names(entry, "name", "receptor_name")
     return entry.make(Stimulation, **given)
 
 

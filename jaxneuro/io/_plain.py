@@ -65,7 +65,7 @@ def _projection(p: Projection) -> dict[str, Any]:
         out["plasticity"] = _value(f"{label}: plasticity", p.plasticity)
     if p.plasticity is not None or p.axonal:
         out["axonal"] = p.axonal
-    return out | _initial(label, p)
+    return out | _names(p, "receptor_name", "release_name") | _initial(label, p)
 
 
 def _coupling(c: Coupling) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def _coupling(c: Coupling) -> dict[str, Any]:
         value = getattr(c, key)
         if value is not None:
             out[key] = _value(f"{label}: {key}", value)
-    return out | _initial(label, c)
+    return out | _names(c, "receptor_name") | _initial(label, c)
 
 
 def _modulator(m: Modulator) -> dict[str, Any]:
@@ -96,6 +96,11 @@ def _initial(label: str, thing: Any) -> dict[str, Any]:
     return {"initial": given} if given else {}
 
 
+def _names(thing: Any, *keys: str) -> dict[str, str]:
+    """The names that are chosen for what is shared."""
+    return {key: getattr(thing, key) for key in keys if getattr(thing, key) is not None}
+
+
 def _stimulation(s: Stimulation) -> dict[str, Any]:
     label = _label("stimulation", s.name)
     out: dict[str, Any] = {"name": s.name, "target": _part(s.target)}
@@ -103,7 +108,7 @@ def _stimulation(s: Stimulation) -> dict[str, Any]:
         value = getattr(s, key)
         if value is not None and not (key == "stop" and value == math.inf):
             out[key] = _value(f"{label}: {key}", value)
-    return out | _initial(label, s)
+    return out | _names(s, "receptor_name") | _initial(label, s)
 
 
 def _part(part: str | Part) -> Any:

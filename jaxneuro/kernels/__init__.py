@@ -109,6 +109,7 @@ __all__ = [
     "RUN",
     "SECTION_WORDS",
     "UNIFORM",
+    "UNIT_BITS",
     "Counts",
     "Draw",
     "EventLog",

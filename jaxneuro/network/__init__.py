@@ -47,12 +47,15 @@ from ._pathway import release_state as release_state
 from ._pathway_state import PathwayState as PathwayState
 from ._plastic import Plastic as Plastic
 from ._plastic_state import PlasticState as PlasticState
+from ._read import shared_by as shared_by
+from ._read import value_of as value_of
 from ._rewire import rewire as rewire
 from ._ring import count_fed as count_fed
 from ._ring import input_rows as input_rows
 from ._saved_state import SavedState as SavedState
 from ._saved_state import state_of as state_of
 from ._sharded_network import ShardedNetwork as ShardedNetwork
+from ._shared import Shared as Shared
 from ._signs import check_rule_sign as check_rule_sign
 from ._signs import sign_of as sign_of
 from ._spike_lists import list_length as list_length
@@ -98,6 +101,7 @@ __all__ = [
     "SavedState",
     "Seats",
     "ShardedNetwork",
+    "Shared",
     "Side",
     "SpreadGroup",
     "SpreadNetwork",
@@ -129,9 +133,11 @@ __all__ = [
     "remember_names",
     "rewire",
     "seats",
+    "shared_by",
     "sign_of",
     "state_of",
     "steps_together",
+    "value_of",
     "variable_holder",
     "whole_populations",
 ]

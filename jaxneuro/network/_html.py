@@ -33,11 +33,13 @@ def html_of_network(net: Any) -> str:
         (m.span.name, ", ".join(f"{parameter} of {name}" for name, parameter in m.span.scales))
         for m in net.modulators
     ]
+    shared = [(s.name, s.kind, ", ".join(s.senders)) for s in net.shared]
     tables = [
         table(("population", "neurons", "model"), populations),
         table(("projection", "receptor", "weights", "delay", "synapses"), projections),
         table(("coupling", "kind"), couplings),
         table(("stimulation", "stimulus"), stimuli),
+        table(("shared", "kind", "by"), shared),
         table(("modulator", "scales"), modulators),
     ]
     arrows = [(m.source, m.target) for _, m in wires]

@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from .._checks import unknown
+from .._text import listed
 from .._types import Numbers, state_variables
 from ._network_state import NetworkState
+from ._shared import Shared
 
 
 class Holder(NamedTuple):
@@ -25,7 +27,8 @@ class Holder(NamedTuple):
     `names`, for messages: of itself, or of the projections and stimulations that use it;
     `population` at whose neurons it acts; `path` of its model in a network; `state` takes its state
     from that of a network; `sizes` of the members of the merged model, and `member`, the number of
-    the selected one; `neurons` those of that member in the arrays of the state.
+    the selected one; `neurons` those of that member in the arrays of the state; `shared` its own
+    name and senders, if it was found by one of several senders.
     """
 
     kind: str
@@ -36,6 +39,7 @@ class Holder(NamedTuple):
     sizes: tuple[int, ...]
     member: int
     neurons: slice
+    shared: Shared | None = None
 
     def model(self, net: Any) -> Any:
         """Its model in a network."""
@@ -48,6 +52,16 @@ class Holder(NamedTuple):
         names = ", ".join(map(repr, self.names[:2])) + more
         own = self.kind in ("population", "stimulation", "modulator")
         return f"{self.kind} {names}" if own else f"the {self.kind} of {names}"
+
+    def check_own(self, label: str, what: str) -> None:
+        """Raises `ValueError` if what is to change by the name of one sender is that of several."""
+        if self.shared is not None:
+            name, kind, senders = self.shared
+            raise ValueError(
+                f"{label}: {what} is that of the {kind} {name!r}, which {listed(senders)} share. "
+                f"Change it for all by its name, {name!r}; to part them, describe one with another "
+                f"{kind}_name="
+            )
 
     def at_population(self) -> str:
         """What it is, with its population, for messages."""
@@ -116,6 +130,18 @@ class Named(NamedTuple):
 
 def named(net: Any, name: str) -> Named:
     """What a name refers to; raises `ValueError` for an unknown one, listing the known ones."""
+    for model in net.shared:
+        if name == model.name:
+            found = _by_part(net, model.senders[0]).holders
+            (holder,) = (h for h in found if h.kind == model.kind)
+            return Named(f"{model.kind} {name!r}", (holder._replace(names=(name,)),))
+    label, holders = _by_part(net, name)
+    several = {s.kind: s for s in net.shared if name in s.senders and len(s.senders) > 1}
+    return Named(label, tuple(h._replace(shared=several.get(h.kind)) for h in holders))
+
+
+def _by_part(net: Any, name: str) -> Named:
+    """What the name of a part of the description refers to."""
     for number, group in enumerate(net.groups):
         if name in group.populations:
             holder = _population(net, number, group.populations.index(name))
@@ -134,7 +160,8 @@ def named(net: Any, name: str) -> Named:
     for number, modulator in enumerate(net.modulators):
         if name == modulator.span.name:
             return Named(f"modulator {name!r}", (_modulator(name, number),))
-    raise unknown("population, projection, stimulation, coupling or modulator", name, net.names)
+    what = "population, projection, stimulation, coupling, receptor, release or modulator"
+    raise unknown(what, name, net.names)
 
 
 def projection(net: Any, name: str) -> tuple[int, int]:
@@ -187,23 +214,6 @@ def holders_at(net: Any, population: str) -> tuple[Holder, ...]:
                 holder = holder._replace(names=earlier.names + holder.names)
             found[key] = holder
     return tuple(found.values())
-
-
-def sharing(net: Any, name: str) -> dict[str, tuple[str, ...]]:
-    """Who shares the receptor and the release of a name; see `Network.sharing`."""
-    mine = _shareable(net, name)
-    senders = (*net.projections, *net.stimulations, *net.coupled)
-    others = {other: _shareable(net, other) for other in senders if other != name}
-    return {
-        kind: tuple(other for other, theirs in others.items() if theirs.get(kind) == number)
-        for kind, number in mine.items()
-    }
-
-
-def _shareable(net: Any, name: str) -> dict[str, tuple]:
-    """Where the receptor and the release of a name are: equal for names that share them."""
-    found = (h for h in named(net, name).holders if h.kind in ("receptor", "release"))
-    return {h.kind: (h.path, h.member) for h in found if not getattr(h.model(net), "plain", False)}
 
 
 def _population(net: Any, number: int, index: int) -> Holder:

@@ -25,12 +25,14 @@ from ._lay_network import lay_network
 from ._layout import Layout
 from ._learning import settled, weights_now, with_learning, with_weights
 from ._modulator import ModulatorLayer, needed_signals
-from ._named import named, sharing, span_of, variable_holder
+from ._named import named
 from ._network_state import NetworkState, Output
 from ._pathway import Pathway
+from ._read import value_of, warn_of_sum
 from ._saved_state import state_of
 from ._set import set_values
 from ._sharded_network import ShardedNetwork
+from ._shared import Shared
 from ._spread_network import SpreadNetwork
 from ._with_values import with_values
 
@@ -43,9 +45,11 @@ class Network(eqx.Module, metaclass=DocumentedModule):
 
     **Fields** `groups`, `pathways`, `couplings`, `modulators`, `points` positions [um] (n, d) by
     population; `fixed_point` if arrivals are counted in quanta, else None; static `dt` [ms],
-    `order` population names as described, `dtype` of its numbers; `layout` over the devices of a
-    mesh, None on one device (see `jaxneuro.parallel.shard`); `fingerprint` uint32 (2,) of the
-    description, key, dt, dtype and partition, by which a state of another network is known.
+    `order` population names as described, `dtype` of its numbers, `shared` the receptors and
+    releases that have a name of their own, with those that use them (see `Shared`); `layout` over
+    the devices of a mesh, None on one device (see `jaxneuro.parallel.shard`); `fingerprint` uint32
+    (2,) of the description, key, dt, dtype and partition, by which a state of another network is
+    known.
     """
 
     groups: tuple[Group, ...]
@@ -59,6 +63,7 @@ class Network(eqx.Module, metaclass=DocumentedModule):
     dtype: Any = eqx.field(static=True)
     fingerprint: jax.Array
     layout: Layout | LocalLayout | None = None
+    shared: tuple[Shared, ...] = eqx.field(static=True, default=())
 
     if not TYPE_CHECKING:  # every name would be right
         __getattr__, __getitem__, __hash__ = missing, no_items, no_hash
@@ -82,8 +87,9 @@ class Network(eqx.Module, metaclass=DocumentedModule):
     @property
     def names(self) -> tuple[str, ...]:
         """Names of everything that can be read or set."""
-        modulators = (m.span.name for m in self.modulators)
-        return *self.populations, *self.projections, *self.stimulations, *self.coupled, *modulators
+        modulators, shared = ([m.span.name for m in self.modulators], [s.name for s in self.shared])
+        parts = *self.populations, *self.projections, *self.stimulations, *self.coupled
+        return *parts, *shared, *modulators
 
     @property
     def stimulations(self) -> tuple[str, ...]:
@@ -145,14 +151,14 @@ class Network(eqx.Module, metaclass=DocumentedModule):
         A population has those of its neurons (`"v"`), a projection those of its receptor at the
         targets (`"g"`) and of its release at the sources, a stimulation those of its stimulus and,
         if it sends spikes, of the receptor that they reach, a coupling those of its receptor and
-        its release, and a modulator its `"level"`, (1,).
+        its release, and a modulator its `"level"`, (1,). Those of a receptor that several share
+        have its name (`shared`); by the name of one of them they are read with a warning.
 
         **Raises** `ValueError` for an unknown name, listing the known ones.
         """
         state = state_of(self, state)
-        if isinstance(self.layout, Layout):
-            return _read_laid(self, state, name, variable)
-        return _read(self, state, name, variable)
+        warn_of_sum(self, state, name, variable)
+        return value_of(self, state, name, variable)
 
     @names_checked()
     def variables(self, state: NetworkState, name: str) -> tuple[str, ...]:
@@ -166,20 +172,6 @@ class Network(eqx.Module, metaclass=DocumentedModule):
             for holder in named(self, name).holders
             for variable, _ in holder.numbers(state)
         )
-
-    @names_checked()
-    def sharing(self, name: str) -> dict[str, tuple[str, ...]]:
-        """Which other names share the receptor and the release of a projection, coupling, ...
-
-        `{"receptor": ("I->E",), "release": ()}`: equal synapses onto a population are one receptor,
-        equal releases of a population with equal start values one release, where their targets are
-        of one model. What `set`, `with_values` or a modulator does to one of the names, it does to
-        all. A name has no entry for what it does not have; that of a population is empty. To part
-        two projections, give one another parameter, or another start value, in the description.
-
-        **Raises** `ValueError` for an unknown name, listing the known ones.
-        """
-        return sharing(self, name)
 
     @names_checked()
     def connections(self, name: str, state: NetworkState | None = None) -> Connections:
@@ -239,12 +231,12 @@ class Network(eqx.Module, metaclass=DocumentedModule):
         """A state with other values of state variables; this one does not change.
 
         `name` and the variables as for `read`: `net.with_values(state, "E->E", x=0.5)`. A value is
-        one number, or one per neuron. Those of a receptor or a release change for every name that
-        shares it (`sharing`). Works under `jit`, `vmap` and `grad`.
+        one number, or one per neuron. Those of a receptor or a release that several share are set
+        by its name (`shared`). Works under `jit`, `vmap` and `grad`.
 
-        **Raises** `ValueError` for an unknown name or variable (the known ones are listed), another
-        shape, a value that is not finite, or that a receptor or a release never has (a share
-        above 1), or a variable that is not a number.
+        **Raises** `ValueError` for an unknown name or variable (the known ones are listed), one
+        that the name shares with others, another shape, a value that is not finite, or that a
+        receptor or a release never has (a share above 1), or a variable that is not a number.
         """
         state = with_values(self, self.whole(state), name, values)
         return self.layout.lay(state, self) if isinstance(self.layout, Layout) else state
@@ -302,19 +294,19 @@ class Network(eqx.Module, metaclass=DocumentedModule):
         rule of plasticity; a coupling, likewise; or a modulator: its `tau`, `per_spike` and
         `baseline`. Parameters of a model inside a model have the name of its field, or in a tuple
         that of its class, in front: `kinetics_alpha`, `nmda_mg`, `nmda_share`; a signal is set as a
-        whole. Those of the synapse and of the release hold for every name that shares it
-        (`sharing`). Those of a rule also hold for spikes that its synapses have not seen yet,
-        because their rows wait: go on from `settled(state, name)` where that matters. Works under
-        `jit`, `vmap` and `grad`. A leaf changes its shape only if one of several equal populations
-        becomes different (one retrace).
+        whole. A receptor or a release that several share has a name of its own (`shared`), by which
+        its parameters are set for all of them. Those of a rule also hold for spikes that its
+        synapses have not seen yet, because their rows wait: go on from `settled(state, name)` where
+        that matters. Works under `jit`, `vmap` and `grad`. A leaf changes its shape only if one of
+        several equal populations becomes different (one retrace).
 
         A weight that was described as one number is one number. Individual weights are one for all
         synapses or an array of one per synapse, in the order of `connections(name)`, on a network
         that is not over a mesh nor an argument of `jit`; those of a plastic projection are in the
         state, and set by `with_weights`.
 
-        **Raises** `ValueError` for an unknown name or parameter, a value out of range, or one that
-        modulators could bring out of range.
+        **Raises** `ValueError` for an unknown name or parameter, a parameter that the name shares
+        with others, a value out of range, or one that modulators could bring out of range.
         """
         return set_values(self, name, values)
 
@@ -381,16 +373,6 @@ def _init_groups(
 ) -> tuple[GroupState, ...]:
     """Without the pathways: the program does not depend on who is connected to whom."""
     return tuple(group.init(seed, ring_dtype, dtype, dt) for group in groups)
-
-
-def _read(net: Network, state: NetworkState, name: str, variable: str) -> jax.Array:
-    state = net.whole(state)
-    holder = variable_holder(net, state, name, variable)
-    return span_of(getattr(holder.state(state), variable), holder.neurons)
-
-
-# Over a mesh, one program for what would else be one for each array.
-_read_laid = functools.partial(jax.jit, static_argnums=(2, 3))(_read)
 
 
 @jax.jit

@@ -37,6 +37,7 @@ def set_values(net: Any, name: str, values: dict[str, Any]) -> Any:
         if key not in setters:
             hint = _instead(net, found, key, [*itertools.chain(*known), *setters])
             number = found.only("parameter", key, known, setters, hint)
+            found.holders[number].check_own(found.label, key)
             by_holder.setdefault(number, {})[key] = value
     for number, mine in by_holder.items():
         holder = found.holders[number]

@@ -22,6 +22,7 @@ def with_values(net: Any, state: NetworkState, name: str, values: dict[str, Any]
     label = named(net, name).label
     for variable, value in values.items():
         holder = variable_holder(net, state, name, variable)
+        holder.check_own(label, variable)
         old = getattr(holder.state(state), variable)
         if holder.kind == "plasticity" or not jnp.issubdtype(old.dtype, jnp.floating):
             meant = meant_by(variable, named_parameters(holder.model(net)))

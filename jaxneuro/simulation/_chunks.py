@@ -6,7 +6,7 @@ import jax
 import numpy as np
 
 from ..kernels import unpack
-from ..network import Network, NetworkState
+from ..network import Network, NetworkState, value_of
 from ._plan import Part
 from ._record import Record
 from ._scan import Recording
@@ -109,6 +109,7 @@ def joined(
         "every": every,
         "counts": _join([c.counts for c in chunks]) or {},
         "neurons": _neurons(net, start, record),
+        "shared": record.shared(net, start),
         "synapses": _synapses(net, record),
         "weight_edges": {k: bin_edges(net, k, b) for k, b in record.weight_histograms.items()},
         **sampled,
@@ -128,7 +129,7 @@ def _neurons(net: Network, start: NetworkState, record: Record) -> dict[str, np.
 
 def _read_shape(net: Network, state: NetworkState, name: str, variable: str) -> Any:
     """Shape and dtype of a variable; nothing is computed, and no device is asked."""
-    return jax.eval_shape(lambda net, state: net.read(state, name, variable), net, state)
+    return jax.eval_shape(lambda net, state: value_of(net, state, name, variable), net, state)
 
 
 def _synapses(net: Network, record: Record) -> dict[str, np.ndarray]:

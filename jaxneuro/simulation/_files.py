@@ -11,7 +11,7 @@ import numpy as np
 from .._checks import check_path
 from .._whole_file import check_file, write_whole
 
-_KIND, _VERSION = "jaxneuro result", 3
+_KIND, _VERSION = "jaxneuro result", 4
 _HEADER = "header"
 # Formats that a result is not written in.
 _OTHERS = frozenset((".csv", ".tsv", ".txt", ".json", ".mat", ".h5", ".hdf5", ".nwb", ".parquet"))

@@ -12,7 +12,7 @@ import numpy as np
 from .._checks import Named, check_count, check_known
 from .._text import with_fields
 from .._warn import warn
-from ..network import Network, NetworkState, Output, variable_holder
+from ..network import Network, NetworkState, Output, shared_by, value_of, variable_holder
 from ..synapses import Direct
 from ._html import html_of_record
 from ._neuron_choice import Chosen, by_name, chosen
@@ -31,19 +31,19 @@ from ._weight_samples import (
 class Record(Named):
     """What a run records.
 
-    **Fields** `spikes`: every spike, as bits; `variables`: names of state variables by
-    population (`{"E": "v"}`), projection (of its receptor or release: `{"E->E": "g"}`) or
-    stimulation, or `...` for all that are numbers (`{"E": ...}`); `neurons`: by the same names,
-    which neurons (default all): numbers, a slice, a range, or a mask of booleans; `every`: sample
-    every so many steps, at the end of the last of them; `rates`: spikes per population in every
-    step, floats with a gradient where the neurons have a surrogate; `function`: any function of
-    (state, output), sampled; `means`: like `variables`, but sampled as the mean over the
-    population; `lfp`: populations whose LFP proxy [pA] is sampled, the sum over the receptors of
-    the mean absolute synaptic current. A sampled v at a spike is the value before the reset;
-    currents are those at the start of the next step.
-    A function written anew, such as a lambda in a loop, finds its compiled program if its code and
-    what it uses from outside (numbers, arrays, other such functions) are the same; one that uses
-    lists, dicts or objects compiles again unless it is the same object.
+    **Fields** `spikes`: every spike, as bits; `variables`: names of state variables by population
+    (`{"E": "v"}`), projection (of its receptor or release: `{"E->E": "g"}`), stimulation, or
+    receptor or release that several share (`net.shared`), or `...` for all that are numbers (`{"E":
+    ...}`); `neurons`: by the same names, which neurons (default all): numbers, a slice, a range, or
+    a mask of booleans; `every`: sample every so many steps, at the end of the last of them;
+    `rates`: spikes per population in every step, floats with a gradient where the neurons have a
+    surrogate; `function`: any function of (state, output), sampled; `means`: like `variables`, but
+    sampled as the mean over the population; `lfp`: populations whose LFP proxy [pA] is sampled, the
+    sum over the receptors of the mean absolute synaptic current. A sampled v at a spike is the
+    value before the reset; currents are those at the start of the next step. A function written
+    anew, such as a lambda in a loop, finds its compiled program if its code and what it uses from
+    outside (numbers, arrays, other such functions) are the same; one that uses lists, dicts or
+    objects compiles again unless it is the same object.
 
     Of plastic projections: `weights`, which of `net.weights` are sampled, `{"E->E": ...}` for
     all, or numbers, a slice or a mask as for neurons, in the order of `net.connections(name)`;
@@ -168,6 +168,16 @@ class Record(Named):
                     + ". Record all neurons, or one of the variables in a run of its own"
                 )
 
+    def shared(self, net: Network, state: NetworkState) -> dict[str, dict[str, str]]:
+        """The receptors and releases whose variables are recorded by one of several senders."""
+        out: dict[str, dict[str, str]] = {}
+        for names in (self.variables, self.means):
+            for name, variable in ((name, x) for name, some in names.items() for x in some):
+                shared = shared_by(net, state, name, variable)
+                if shared is not None:
+                    out.setdefault(name, {})[variable] = shared.name
+        return out
+
     def check(self, net: Network, state: NetworkState) -> None:
         """Raises `ValueError` for a name, variable or neuron that the network does not have."""
         for names in (self.variables, self.means):
@@ -175,7 +185,7 @@ class Record(Named):
                 known = net.names
                 check_known("population, projection or stimulation to record", name, known)
                 for variable in variables:
-                    x = net.read(state, name, variable)
+                    x = value_of(net, state, name, variable)
                     if names is self.variables:
                         self.chosen(name, x.shape[-1])
         for name in self.lfp:
@@ -192,7 +202,7 @@ class Record(Named):
         total = weight_bytes(net, self.weights, self.weight_histograms)
         for name, variables in self.variables.items():
             for variable in variables:
-                x = net.read(state, name, variable)
+                x = value_of(net, state, name, variable)
                 index = self.chosen(name, x.shape[-1])
                 total += x.dtype.itemsize * (x.shape[-1] if index is None else index.size)
         return total
@@ -202,13 +212,13 @@ class Record(Named):
         traces, means = {}, {}
         for name, variables in self.variables.items():
             for variable in variables:
-                x = net.read(state, name, variable)
+                x = value_of(net, state, name, variable)
                 index = self.chosen(name, x.shape[-1])
                 x = x if index is None else x[index.astype(np.int32)]
                 traces.setdefault(name, {})[variable] = x
         for name, variables in self.means.items():
             for variable in variables:
-                x = net.read(state, name, variable).astype(net.dtype)
+                x = value_of(net, state, name, variable).astype(net.dtype)
                 means.setdefault(name, {})[variable] = lattice_mean(x)
         lfp = {name: lfp_proxy(net, state, name) for name in self.lfp}
         value = None

@@ -27,17 +27,17 @@ class Result(metaclass=Documented):
 
     **Fields** `network`, None in a loaded result; `state` after the last step: pass it, or the
     result, to `simulate` to go on; in a loaded result a `SavedState`, None if the file has none;
-    `dt` [ms]; `layout` name,
-    group, start and stop of every population; `first_step`, `n_steps` that were run; `spikes`
-    steps (from `first_step`) and neurons per group, see `events`; `traces[name][variable]`
-    `(samples, n)`, `means[name][variable]` and `lfp[name]` [pA] `(samples,)`, and `function`,
-    the samples of the record's function, all at `sample_times` [ms], `every` so many steps;
-    `neurons[name]` whose traces they are, if not all; `weights[name]` `(samples, chosen)` of a
-    plastic projection, `synapses[name]` their numbers in `net.connections(name)`, if not all;
-    `weight_histograms[name]` int32 `(samples, bins)`, how many weights are in each bin between
-    the `weight_edges[name]` `(bins + 1,)`; `counts[name]` spikes per step, if recorded,
-    floats where the neurons have a surrogate; `compile_s`, `run_s` wall seconds; `interrupted`
-    by Ctrl-C.
+    `dt` [ms]; `layout` name, group, start and stop of every population; `first_step`, `n_steps`
+    that were run; `spikes` steps (from `first_step`) and neurons per group, see `events`;
+    `traces[name][variable]` `(samples, n)`, `means[name][variable]` and `lfp[name]` [pA]
+    `(samples,)`, and `function`, the samples of the record's function, all at `sample_times` [ms],
+    `every` so many steps; `neurons[name]` whose traces they are, if not all;
+    `shared[name][variable]` the receptor or release whose variable it is, where others than `name`
+    use it too; `weights[name]` `(samples, chosen)` of a plastic projection, `synapses[name]` their
+    numbers in `net.connections(name)`, if not all; `weight_histograms[name]` int32 `(samples,
+    bins)`, how many weights are in each bin between the `weight_edges[name]` `(bins + 1,)`;
+    `counts[name]` spikes per step, if recorded, floats where the neurons have a surrogate;
+    `compile_s`, `run_s` wall seconds; `interrupted` by Ctrl-C.
 
     **Raises** `ValueError` (which is a `KeyError` too) where a name is asked for that was not
     recorded: it says what was, and how to record it.
@@ -54,6 +54,7 @@ class Result(metaclass=Documented):
     every: int
     traces: dict[str, dict[str, np.ndarray]]
     neurons: dict[str, np.ndarray]
+    shared: dict[str, dict[str, str]]
     means: dict[str, dict[str, np.ndarray]]
     lfp: dict[str, np.ndarray]
     weights: dict[str, np.ndarray]
@@ -300,6 +301,11 @@ class Result(metaclass=Documented):
             populations = counted(len(self.layout), "population")
             of = f"{populations}, {counted(sum(self.populations.values()), 'neuron')}"
         more = f"; {self.nothing_sampled}" if self.nothing_sampled else ""
+        more += "".join(
+            f"; {variable!r} of {name!r} is that of {owner!r}"
+            for name, variables in self.shared.items()
+            for variable, owner in variables.items()
+        )
         more += ", interrupted" if self.interrupted else ""
         return f"Result: {self.duration:g} ms of {of}{more}"
 
@@ -307,4 +313,5 @@ class Result(metaclass=Documented):
 # The fields that a file holds, and those that files have only from a version on.
 _KEPT = tuple(f.name for f in dataclasses.fields(Result) if f.name not in ("network", "state"))
 _STATE = ("arrays", "fingerprint", "step")
-_SINCE = {"state": 3, "weights": 2, "synapses": 2, "weight_histograms": 2, "weight_edges": 2}
+_LEARNED = ("weights", "synapses", "weight_histograms", "weight_edges")
+_SINCE = {"shared": 4, "state": 3} | dict.fromkeys(_LEARNED, 2)

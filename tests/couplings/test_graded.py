@@ -114,7 +114,7 @@ def test_each_port_gets_its_arrivals(coupled, x64):
     net = build([lif("A", 5), lif("B", 3, v_th=1e3)], stimuli=[kicks], dtype=np.float64, **parts)
     assert [len(g.receptors) for g in net.groups] == [2]
     fractions = ("r_ampa", "r_nmda", "r_gaba", "r_d1", "r_d2")
-    record = jn.Record(variables={"gaba": fractions, "A": "v"})
+    record = jn.Record(variables={"B.DopaGluGABA": fractions, "A": "v"})
     traces = RUN(net, net.init(0), 40, None, record)[1].traces
     spikes = np.asarray(traces["A"]["v"]) >= LIF["v_th"]
     assert (spikes.sum(0) == 1).all()
@@ -127,6 +127,6 @@ def test_each_port_gets_its_arrivals(coupled, x64):
         r = np.zeros(3)
         for k in range(40):
             r = moved(kinetics, r, arriving[port, k], DT)
-            np.testing.assert_allclose(np.asarray(traces["gaba"][name])[k], r, rtol=1e-12)
-    changed = net.set("gaba", g_nmda=2.0).groups[0].receptors  # by any of its names
+            np.testing.assert_allclose(np.asarray(traces["B.DopaGluGABA"][name])[k], r, rtol=1e-12)
+    changed = net.set("B.DopaGluGABA", g_nmda=2.0).groups[0].receptors
     assert 2.0 in [float(np.max(r.g_nmda)) for r in changed if hasattr(r, "g_nmda")]

@@ -211,6 +211,7 @@ def _couplings(parts: dict, law: jn.numerics.Distribution) -> list[jn.Coupling]:
     """Gap junctions between two parts, and a graded coupling that starts with a current."""
     rule = jn.connectivity.FixedProbability(0.4)
     how = {"release": jn.release.VoltageRelease(), "synapse": jn.synapses.Exponential(1 / 3)}
+    how["receptor_name"] = "slow"
     return [
         jn.Coupling(parts["slice"], parts["rest"], rule, weight=law, average=True),
         jn.Coupling(

@@ -83,24 +83,15 @@ def test_every_field_is_written():
         jn.Population: ("name", "n", "model", "initial", "positions"),
         jn.Projection: (
             *("source", "target", "rule", "weight", "delay", "synapse", "release", "gain"),
-            *("plasticity", "axonal", "initial", "name"),
+            *("plasticity", "axonal", "initial", "receptor_name", "release_name", "name"),
         ),
         jn.Stimulation: (
-            *(
-                "target",
-                "stimulus",
-                "weight",
-                "synapse",
-                "delay",
-                "start",
-                "stop",
-                "initial",
-                "name",
-            ),
+            *("target", "stimulus", "weight", "synapse", "delay", "start", "stop"),
+            *("initial", "receptor_name", "name"),
         ),
         jn.Coupling: (
             *("source", "target", "rule", "weight", "release", "synapse", "gain", "average"),
-            *("symmetric", "initial", "name"),
+            *("symmetric", "initial", "receptor_name", "name"),
         ),
         jn.Part: ("population", "where"),
     }

@@ -34,12 +34,12 @@ def facilitating(name, U=0.4):
 GAIN = {"E~E": {"gain": 1.0}}
 LEAKY = jn.neurons.LeakyIzhikevich()
 TOGETHER = {
-    "two names of one release": (
+    "one release": (
         lambda: build(
-            [modulator(m, {name: {"U": 1.0}}) for m, name in (("m", "a"), ("k", "b"))],
+            [modulator(m, {"E.TsodyksMarkram": {"U": 1.0}}) for m in "mk"],
             [facilitating("a"), facilitating("b")],
         ),
-        "modulators 'k' and 'm': U of '[ab]' times 4, .*at most 1.*Give highest=",
+        "modulators 'k' and 'm': U of 'E.TsodyksMarkram' times 4, .*at most 1.*Give highest=",
     ),
     "two parameters of one model": (
         lambda: build(

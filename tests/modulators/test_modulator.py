@@ -195,11 +195,9 @@ def simple(scales, **keywords):
 
 
 def small(m):
-    """Two projections that share a receptor, and gap junctions of neurons stepped by Euler."""
-    p, q = (
-        jn.Projection("A", "A", PAIR, weight=1.0, delay=0.1, synapse=CURRENT, name=name)
-        for name in "pq"
-    )
+    """Two projections with named receptors, and gap junctions of neurons stepped by Euler."""
+    how = {"weight": 1.0, "delay": 0.1, "synapse": CURRENT}
+    p, q = (jn.Projection("A", "A", PAIR, **how, receptor_name=x, name=x) for x in "pq")
     gap = jn.Coupling("A", "A", PAIR, weight=0.01, name="gap")
     population = jn.Population("A", 2, jn.neurons.Izhikevich())
     return jn.Description([population], [p, q], couplings=[gap], modulators=[m])
@@ -272,8 +270,8 @@ BAD = {
         "t_ref of population 'A' cannot be scaled, it is a whole number of time steps",
     ),
     "one number twice": (
-        lambda: jn.build(small(simple({"p": {"tau_syn": 1.0}, "q": {"tau_syn": 1.0}})), 1, DT),
-        "tau_syn is scaled twice, by two names that share one model",
+        lambda: jn.build(small(simple({"p": {"tau_syn": 1.0}, "A.p": {"tau_syn": 1.0}})), 1, DT),
+        "tau_syn is scaled twice, by two names of one model",
     ),
     "gap junctions without a bound": (
         lambda: built(simple({"gap": {"gain": 1.0}})),

@@ -256,7 +256,7 @@ REFUSED = {
     # new values
     "unknown name": (
         lambda: NET.set("Poisson", rate=1.0),
-        "no population, projection, stimulation, coupling or modulator named 'Poisson'.*'E', 'I', "
+        "no population, projection, stimulation, coupling, receptor, release or modulator named 'Poisson'.*'E', 'I', "
         "'E->I', 'Curr.*'wave'",
     ),
     "unknown parameter": (

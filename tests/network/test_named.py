@@ -1,5 +1,6 @@
 """What a name stands for: populations, receptors, releases and stimulations are found alike."""
 
+import re
 from typing import NamedTuple
 
 import jax
@@ -87,15 +88,15 @@ def test_the_state_of_a_release_is_read_by_the_name_of_its_projection():
     assert c.shape == (3,)
     assert (np.asarray(c) < 1).all()
     assert NET.variables(state, "A->B") == ("current", "x")
-    assert NET.read(state, "A->B", "current").shape == (4,)
+    assert NET.read(state, "B.Exponential", "current").shape == (4,)
 
 
 def test_it_is_recorded_as_it_is_read():
-    record = jn.Record(variables={"A->B": ("x", "current")}, every=300)
-    state, recording = RUN(NET, NET.init(0), 300, None, record)
-    for name in ("x", "current"):
-        trace = recording.traces["A->B"][name]
-        np.testing.assert_array_equal(trace[-1], NET.read(state, "A->B", name))
+    where = {"A->B": "x", "B.Exponential": "current"}
+    state, recording = RUN(NET, NET.init(0), 300, None, jn.Record(variables=where, every=300))
+    for name, variable in where.items():
+        trace = recording.traces[name][variable]
+        np.testing.assert_array_equal(trace[-1], NET.read(state, name, variable))
 
 
 def test_chosen_neurons_of_a_release_are_its_sources():
@@ -105,7 +106,7 @@ def test_chosen_neurons_of_a_release_are_its_sources():
 
 
 def test_a_parameter_of_a_release_is_set_for_one_source_population():
-    changed = NET.set("A->B", part=0.25).set("A->B", tau_syn=7.0)
+    changed = NET.set("A->B", part=0.25).set("B.Exponential", tau_syn=7.0)
     (pathway,) = changed.pathways
     np.testing.assert_array_equal(pathway.release.part, [0.25, 0.5, 0.5])
     state, before = (RUN(n, n.init(0), 300, None, None)[0] for n in (changed, NET))
@@ -155,46 +156,162 @@ def test_a_release_that_is_not_finite_is_named():
         jn.simulate(NET, 1.0, state=state._replace(pathways=(bad,)), progress=False)
 
 
-def test_sharing_says_what_set_changes():
-    """Whose parameters change with those of a name, of the receptor and of the release."""
-    assert NET.sharing("A->B") == {"receptor": ("C->B",), "release": ()}
-    assert NET.sharing("noise") == NET.sharing("A") == {}
-    rule, one, other = jn.connectivity.AllToAll(), jn.synapses.AMPA(), jn.synapses.AMPA(9.0)
-    cells = [jn.Population(name, 2, jn.neurons.LIF()) for name in "AB"]
-    cells.append(jn.Population("C", 2, jn.neurons.Izhikevich()))
-    how = {"weight": 1.0, "delay": 0.1, "release": Fatigue()}
+CELLS = [jn.Population(name, 2, jn.neurons.LIF()) for name in "AB"]
+CELLS.append(jn.Population("C", 2, jn.neurons.Izhikevich()))
+RULE, ONE, OTHER = jn.connectivity.AllToAll(), jn.synapses.AMPA(), jn.synapses.AMPA(9.0)
+MADE = (
+    ("aa", "A", "A", ONE),
+    ("ab", "A", "B", ONE),
+    ("ab2", "A", "B", OTHER),
+    ("ba", "B", "A", ONE),
+    ("ac", "A", "C", ONE),
+)
+
+
+def sharing(*more, chosen=None, order=1, populations=CELLS, **kw):
+    """Receptors and releases of which some are shared; `chosen` names by projection."""
+    how, chosen = {"weight": 1.0, "delay": 0.1, "release": Fatigue()}, chosen or {}
     made = [
-        jn.Projection(a, b, rule, synapse=s, name=name, **how)
-        for name, a, b, s in (
-            ("aa", "A", "A", one),
-            ("ab", "A", "B", one),
-            ("ab2", "A", "B", other),
-            ("ba", "B", "A", one),
-            ("ac", "A", "C", one),
-        )
+        jn.Projection(a, b, RULE, synapse=s, name=name, **how | chosen.get(name, {}))
+        for name, a, b, s in (*MADE, *more)
     ]
-    made.append(jn.Projection("A", "B", rule, weight=1.0, delay=0.1, synapse=other, name="plain"))
-    poisson = jn.Stimulation("A", jn.stimuli.Poisson(5.0), weight=1.0, synapse=one, name="noise")
-    graded = jn.Coupling("A", "B", rule, weight=1.0, release=Fatigue(), synapse=one, name="c")
-    net = jn.build(jn.Description(cells, made, [poisson], couplings=[graded]), 0, DT)
-    keys = {"receptor": "tau_syn", "release": "part"}
+    made.append(jn.Projection("A", "B", RULE, weight=1.0, delay=0.1, synapse=OTHER, name="plain"))
+    poisson = jn.Stimulation("A", jn.stimuli.Poisson(5.0), weight=1.0, synapse=ONE, name="noise")
+    graded = jn.Coupling("A", "B", RULE, weight=1.0, release=Fatigue(), synapse=ONE, name="c")
+    parts = populations[::order], made[::order], [poisson]
+    return jn.build(jn.Description(*parts, couplings=[graded], **kw), 0, DT)
 
-    def value(net, name, kind):
-        """The parameter that a name has, or None."""
-        for h in named(net, name).holders:
-            if h.kind == kind and hasattr(h.model(net), keys[kind]):
-                return float(getattr(member(h.model(net), h.sizes, h.member), keys[kind]))
-        return None
 
-    names = (*net.projections, *net.stimulations, *net.coupled)
-    for name in names:
-        shared = net.sharing(name)
-        spikes = name in ("plain", "noise")
-        assert list(shared) == (["receptor"] if spikes else ["receptor", "release"])
-        for kind, others in shared.items():
-            new = net.set(name, **{keys[kind]: 0.75})
-            changed = [k for k in names if value(new, k, kind) != value(net, k, kind)]
-            assert {name, *others} == set(changed)
-    assert net.sharing("aa") == {"receptor": ("ba", "noise"), "release": ("ab", "ab2")}
-    with pytest.raises(ValueError, match="named 'x'"):
-        net.sharing("x")
+def shared(net):
+    return {name: (kind, *senders) for name, kind, senders in net.shared}
+
+
+SHARING = sharing()
+
+
+def test_what_is_shared_has_a_name_of_its_own():
+    assert shared(NET) == {"B.Exponential": ("receptor", "A->B", "C->B")}
+    assert shared(SHARING) == {
+        "A.AMPA": ("receptor", "aa", "ba", "noise"),
+        "A.Fatigue(aa)": ("release", "aa", "ab", "ab2"),
+        "B.AMPA(ab)": ("receptor", "ab", "c"),
+        "B.AMPA(ab2)": ("receptor", "ab2", "plain"),
+    }
+    assert set(shared(SHARING)) < set(SHARING.names)
+    assert sharing(order=-1).shared == SHARING.shared
+
+
+def test_its_parameters_are_set_by_its_name_for_all_that_share_it():
+    for name, kind, senders in SHARING.shared:
+        key = "part" if kind == "release" else "tau_syn"
+        new = SHARING.set(name, **{key: 0.75})
+        for sender in SHARING.names:
+            for old, now in zip(named(SHARING, sender).holders, named(new, sender).holders):
+                changed = [
+                    float(getattr(member(h.model(n), h.sizes, h.member), key, 0.0))
+                    for n, h in ((SHARING, old), (new, now))
+                ]
+                mine = old.kind == kind and sender in (name, *senders)
+                assert (changed[0] != changed[1]) == mine, (name, sender)
+        for sender in senders:
+            with pytest.raises(ValueError, match=f"{key} .*{re.escape(repr(name))}"):
+                SHARING.set(sender, **{key: 0.75})
+
+
+def test_weight_gain_and_what_is_its_own_stay_the_projections():
+    new = NET.set("A->B", gain=2.0, weight=3.0, part=0.25)
+    (pathway,) = new.pathways
+    np.testing.assert_array_equal(pathway.gain, [2, 1])
+    np.testing.assert_array_equal(pathway.weight, [3, 10])
+    SHARING.set("noise", rate=7.0, weight=2.0)
+    with pytest.raises(ValueError, match=r"current.*'B.Exponential'"):
+        NET.with_values(NET.init(0), "A->B", current=1.0)
+    state = NET.with_values(NET.init(0), "B.Exponential", current=1.0)
+    np.testing.assert_array_equal(NET.read(state, "B.Exponential", "current"), np.ones(4))
+
+
+def test_a_recording_by_a_projection_says_whose_it_is(tmp_path):
+    record = jn.Record(
+        variables={"A->B": ("x", "current"), "B.Exponential": "current"}, means={"C->B": "current"}
+    )
+    result = jn.simulate(NET, 1.0, record=record, progress=False)
+    assert result.shared == {
+        "A->B": {"current": "B.Exponential"},
+        "C->B": {"current": "B.Exponential"},
+    }
+    assert "B.Exponential" in repr(result)
+    traces = result.traces
+    np.testing.assert_array_equal(traces["A->B"]["current"], traces["B.Exponential"]["current"])
+    result.save(tmp_path / "result.npz")
+    assert jn.Result.load(tmp_path / "result.npz").shared == result.shared
+    with pytest.warns(UserWarning, match="'B.Exponential'"):
+        NET.read(NET.init(0), "A->B", "current")
+
+
+def test_names_can_be_chosen_and_part_what_is_equal():
+    net = sharing(chosen={"aa": {"receptor_name": "fast", "release_name": "stp"}})
+    assert shared(net) == {
+        "A.AMPA": ("receptor", "ba", "noise"),
+        "A.Fatigue(ab)": ("release", "ab", "ab2"),
+        "A.fast": ("receptor", "aa"),
+        "A.stp": ("release", "aa"),
+        "B.AMPA(ab)": ("receptor", "ab", "c"),
+        "B.AMPA(ab2)": ("receptor", "ab2", "plain"),
+    }
+    net = net.set("A.fast", tau_syn=7.0).set("aa", part=0.1)
+    receptors = [named(net, name).holders[0] for name in ("aa", "ba")]
+    fast, other = (member(h.model(net), h.sizes, h.member) for h in receptors)
+    assert (fast.tau_syn, other.tau_syn) == (7, ONE.tau_syn)
+
+
+def test_chosen_names_stand_in_network_files(tmp_path):
+    both = {"receptor_name": "fast", "release_name": "stp"}
+    p = jn.Projection(
+        "A", "B", RULE, weight=1.0, delay=0.1, synapse=ONE, release=jn.release.Graded(), **both
+    )
+    for file in ("net.json", "net.toml"):
+        path = tmp_path / file
+        jn.io.write_description(jn.Description(CELLS, [p]), path)
+        (read,) = jn.io.read_description(path).projections
+        assert (read.receptor_name, read.release_name) == ("fast", "stp")
+
+
+def test_modulators_scale_what_is_shared_by_its_name():
+    def level(name, key="tau_syn"):
+        return jn.Modulator("m", 100.0, {name: {key: 0.5}}, start=1.0, lowest=0.5)
+
+    net = sharing(modulators=[level("A.AMPA")])
+    with pytest.raises(ValueError, match=r"'m'.*'aa'.*'A.AMPA'"):
+        sharing(modulators=[level("aa")])
+    with pytest.raises(ValueError, match=r"'m'.*'A.GABA'.*'A.AMPA'"):
+        sharing(modulators=[level("A.GABA")])
+    assert {r.path[-1] for r in net.modulators[0].reaches} == {"tau_syn"}
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: SHARING.set("x", part=1.0), "named 'x'.*'A.AMPA'"),
+        (
+            lambda: sharing(populations=[*CELLS, jn.Population("A.AMPA", 1, jn.neurons.LIF())]),
+            "'aa'.*'A.AMPA'.*population 'A.AMPA'.*receptor_name=",
+        ),
+        (
+            lambda: sharing(chosen={n: {"receptor_name": "x"} for n in ("ab", "ab2")}),
+            "'ab2'.*'B.x'.*'ab'.*receptor_name=",
+        ),
+        (lambda: network(receptor_name=""), "receptor_name.*at least one letter"),
+        (lambda: network(release=jn.release.Spikes(), release_name="x"), "release_name.*'x'"),
+        (
+            lambda: jn.Stimulation("A", jn.stimuli.Current(1.0), receptor_name="x"),
+            "receptor_name.*'x'",
+        ),
+        (
+            lambda: jn.Coupling("A", "B", RULE, weight=1.0, receptor_name="x"),
+            "receptor_name.*'x'",
+        ),
+    ],
+)
+def test_names_that_are_refused(call, message):
+    with pytest.raises(ValueError, match=f"(?s){message}"):
+        call()

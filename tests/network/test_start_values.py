@@ -6,6 +6,7 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro.io import format_description, parse_description
+from jaxneuro.network import value_of
 
 RULE = jn.connectivity.AllToAll()
 AMPA, SLOW = jn.synapses.AMPA(), jn.synapses.DoubleExponentialConductance()
@@ -49,7 +50,7 @@ def build(*senders, sizes=None, seed=0):
 
 def start(net, name, variable, key=0):
     state = jax.tree.map(np.asarray, net.init(key))
-    return np.asarray(net.read(state, name, variable))
+    return np.asarray(value_of(net, state, name, variable))
 
 
 def test_numbers_arrays_and_distributions():
@@ -133,7 +134,7 @@ def test_start_values_of_a_release_are_those_of_its_projection():
     ]
     net = build(*senders)
     state = net.init(0)
-    read = lambda name, state=state: np.asarray(net.read(state, name, "x"))  # noqa: E731
+    read = lambda name, state=state: np.asarray(value_of(net, state, name, "x"))  # noqa: E731
     for name, x in (
         ("none", 1.0),
         ("given", 0.3),
@@ -144,12 +145,13 @@ def test_start_values_of_a_release_are_those_of_its_projection():
         np.testing.assert_array_equal(read(name), np.float32(x))
     assert not (read("drawn") == read("drawn, too")).any()
     np.testing.assert_array_equal(start(build(senders[-1]), "drawn, too", "x"), read("drawn, too"))
-    both = {"none", "given", "each"}
-    for name in ("none", "given", "of others", "more", "each", "drawn"):
-        assert net.sharing(name)["release"] == ((f"{name}, too",) if name in both else ())
-    new = net.with_values(state, "given", x=0.9)
+    both = {s.name: s.senders for s in net.shared if s.kind == "release"}
+    assert both == {
+        f"A.TsodyksMarkram({name})": (name, f"{name}, too") for name in ("each", "given", "none")
+    }
+    new = net.with_values(state, "A.TsodyksMarkram(given)", x=0.9)
     changed = {s.name for s in senders if (read(s.name, new) != read(s.name)).any()}
-    assert changed == {"given", "given, too"}
+    assert changed == set(both["A.TsodyksMarkram(given)"])
     assert len(net.pathways) == 6
 
 

@@ -190,7 +190,7 @@ FOREIGN = {
     "npz with a header": (lambda p: np.savez(p, header=np.ones(3)), "it is another npz"),
     "pickle": (lambda p: np.savez(p, header=np.array([None])), "cannot be read"),
     "kind": (lambda p: rewritten(p, kind="something else"), "it is another npz"),
-    "newer": (lambda p: rewritten(p, version=9), "version 3 or below; it is of 9.*newer jaxneuro"),
+    "newer": (lambda p: rewritten(p, version=9), "version 4 or below; it is of 9.*newer jaxneuro"),
     "damaged": (lambda p: rewritten(p, values={}), "is damaged"),
     "other values": (lambda p: rewritten(p, values={"dt": {"what": 1}}), "is damaged"),
 }

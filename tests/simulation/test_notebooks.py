@@ -32,7 +32,7 @@ def result(names, spikes=True, steps=1000):
     layout = tuple((name, 0, 20 * k, 20 * k + 20) for k, name in enumerate(names))
     fired = (np.arange(n, dtype=np.int32) % max(steps, 1), np.arange(n, dtype=np.int32))
     few = (np.zeros(0, np.int32),) * 2
-    values = {f: {} for f in ("traces", "neurons", "means", "lfp", "weights", "synapses")}
+    values = {f: {} for f in ("traces", "neurons", "shared", "means", "lfp", "weights", "synapses")}
     values |= {f: {} for f in ("weight_histograms", "weight_edges", "counts")}
     values["traces"] = {names[0]: {"v": np.zeros((100, 20))}}
     times = {"sample_times": np.arange(100.0), "every": 10, "first_step": 0, "n_steps": steps}
