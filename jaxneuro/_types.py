@@ -24,8 +24,10 @@ class Neuron(Model):
     (or float 0/1 with a surrogate gradient). Arrays of the state have shape `(n,)`.
 
     `ports` names what `Direct` synapses may pass to the neuron; `port_signs` says which of them
-    take weights of at least 0 (1) or at most 0 (-1) only. `rate_sign` is None where `voltage` gives
-    mV; a model whose `voltage` gives a rate has 1 if it is never negative, and 0 otherwise.
+    take weights of at least 0 (1) or at most 0 (-1) only. `port_fills` names the variables of the
+    state that a port alone fills, `{"ex": ("i_ex",)}`: recording one warns where nothing leads to
+    the port. `rate_sign` is None where `voltage` gives mV; a model whose `voltage` gives a rate has
+    1 if it is never negative, and 0 otherwise.
     """
 
     absent: ClassVar[Mapping[str, str]] = {
@@ -34,6 +36,7 @@ class Neuron(Model):
     }
     ports: ClassVar[tuple[str, ...]] = ()
     port_signs: ClassVar[Mapping[str, int]] = {}
+    port_fills: ClassVar[Mapping[str, tuple]] = {}
     rate_sign: ClassVar[int | None] = None
 
     @abstractmethod
@@ -77,7 +80,8 @@ class Synapse(Model):
 
     A receptor with several kinds of input names them in `ports`: its `arrivals` are then
     `(ports, n)`, in their order; a projection has `synapses.Into(receptor, port)` as its synapse.
-    `weight_sign` says that weights must be at least 0 (1) or at most 0 (-1); 0 allows both.
+    `port_fills` as of `Neuron`. `weight_sign` says that weights must be at least 0 (1) or at most 0
+    (-1); 0 allows both.
     `weight_unit`, `"pA"` or `"nS"`, has weights in SI units refused; `""` refuses none.
     `state_bounds` says between what start values and other values that are set must lie,
     `{"r": (0.0, 1.0)}`: None for no bound, the name of a field, `"kinetics.highest"`, for its
@@ -85,6 +89,7 @@ class Synapse(Model):
     """
 
     ports: ClassVar[tuple[str, ...]] = ()
+    port_fills: ClassVar[Mapping[str, tuple]] = {}
     weight_sign: ClassVar[int] = 0
     weight_unit: ClassVar[str] = ""
     state_bounds: ClassVar[Mapping[str, tuple]] = {}

@@ -9,6 +9,8 @@ from ._coupling import CouplingSpan as CouplingSpan
 from ._coupling import Side as Side
 from ._coupling_state import CouplingState as CouplingState
 from ._extremes import check_extremes as check_extremes
+from ._fed import arriving as arriving
+from ._fed import unfed as unfed
 from ._fixed_point import FixedPoint as FixedPoint
 from ._fixed_point import find_quanta as find_quanta
 from ._group import Group as Group
@@ -109,6 +111,7 @@ __all__ = [
     "StimulusGroup",
     "Target",
     "Window",
+    "arriving",
     "as_floating",
     "check_extremes",
     "check_gap_junctions",
@@ -137,6 +140,7 @@ __all__ = [
     "sign_of",
     "state_of",
     "steps_together",
+    "unfed",
     "value_of",
     "variable_holder",
     "whole_populations",

@@ -3,6 +3,7 @@
 Shiu et al. (2024), doi:10.1038/s41586-024-07763-9.
 """
 
+from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
 import jax
@@ -64,6 +65,7 @@ class FlyLIF(Neuron):
     """
 
     ports: ClassVar[tuple[str, ...]] = ("g",)
+    port_fills: ClassVar[Mapping[str, tuple]] = {"g": ("g",)}
 
     tau_m: Parameter = param(20.0, unit="ms", above=0.0)
     c_m: Parameter = param(2000.0, unit="pF", above=0.0)

@@ -66,6 +66,7 @@ class IafPscExp(Neuron):
 
     ports: ClassVar[tuple[str, ...]] = ("ex", "in")
     port_signs: ClassVar[Mapping[str, int]] = {"ex": 1, "in": -1}
+    port_fills: ClassVar[Mapping[str, tuple]] = {"ex": ("i_ex",), "in": ("i_in",)}
 
     tau_m: Parameter = param(10.0, unit="ms", above=0.0)
     c_m: Parameter = param(250.0, unit="pF", above=0.0)

@@ -3,6 +3,7 @@
 Lansky and Rodriguez (1999), Physica D 132, 267; Gerstner, Kistler, Naud, Paninski (2014), ch. 3.
 """
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import jax
@@ -60,6 +61,7 @@ class TwoCompartment(Neuron):
     """
 
     ports: ClassVar[tuple[str, ...]] = ("dendrite",)
+    port_fills: ClassVar[Mapping[str, tuple]] = {"dendrite": ("i_d",)}
 
     c_s: Parameter = param(200.0, unit="pF", above=0.0)
     c_d: Parameter = param(100.0, unit="pF", above=0.0)

@@ -1,7 +1,6 @@
 """What to record: a hashable value, part of the compiled program."""
 
 import dataclasses
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -12,7 +11,16 @@ import numpy as np
 from .._checks import Named, check_count, check_known
 from .._text import with_fields
 from .._warn import warn
-from ..network import Network, NetworkState, Output, shared_by, value_of, variable_holder
+from ..network import (
+    Network,
+    NetworkState,
+    Output,
+    arriving,
+    shared_by,
+    unfed,
+    value_of,
+    variable_holder,
+)
 from ..synapses import Direct
 from ._html import html_of_record
 from ._neuron_choice import Chosen, by_name, chosen
@@ -31,19 +39,21 @@ from ._weight_samples import (
 class Record(Named):
     """What a run records.
 
-    **Fields** `spikes`: every spike, as bits; `variables`: names of state variables by population
-    (`{"E": "v"}`), projection (of its receptor or release: `{"E->E": "g"}`), stimulation, or
-    receptor or release that several share (`net.shared`), or `...` for all that are numbers (`{"E":
-    ...}`); `neurons`: by the same names, which neurons (default all): numbers, a slice, a range, or
-    a mask of booleans; `every`: sample every so many steps, at the end of the last of them;
-    `rates`: spikes per population in every step, floats with a gradient where the neurons have a
-    surrogate; `function`: any function of (state, output), sampled; `means`: like `variables`, but
-    sampled as the mean over the population; `lfp`: populations whose LFP proxy [pA] is sampled, the
-    sum over the receptors of the mean absolute synaptic current. A sampled v at a spike is the
-    value before the reset; currents are those at the start of the next step. A function written
-    anew, such as a lambda in a loop, finds its compiled program if its code and what it uses from
-    outside (numbers, arrays, other such functions) are the same; one that uses lists, dicts or
-    objects compiles again unless it is the same object.
+    **Fields** `spikes`: every spike, as bits; `variables`: names of state variables by
+    population (`{"E": "v"}`), projection (of its receptor or release: `{"E->E": "g"}`),
+    stimulation, or receptor or release that several share (`net.shared`), or `...` for all that are
+    numbers (`{"E": ...}`); `neurons`: by the same names, which neurons (default all): numbers, a
+    slice, a range, or a mask of booleans; `every`: sample every so many steps, at the end of the last of them; `rates`: spikes per population in every
+    step, floats with a gradient where the neurons have a surrogate; `function`: any function of
+    (state, output), sampled; `means`: like `variables`, but sampled as the mean over the
+    population; `lfp`: populations whose LFP proxy [pA] is sampled, the sum over the receptors of
+    the mean absolute current that they give, which is none for `Delta` and `Direct`. A sampled v
+    at a spike is the value before the reset; currents are those at the start of the next step. A
+    variable that is named and that nothing feeds is warned of, and so is an LFP where `Direct`
+    feeds currents that are in the neuron.
+    A function written anew, such as a lambda in a loop, finds its compiled program if its code and
+    what it uses from outside (numbers, arrays, other such functions) are the same; one that uses
+    lists, dicts or objects compiles again unless it is the same object.
 
     Of plastic projections: `weights`, which of `net.weights` are sampled, `{"E->E": ...}` for
     all, or numbers, a slice or a mask as for neurons, in the order of `net.connections(name)`;
@@ -144,17 +154,23 @@ class Record(Named):
         return record
 
     def warn_of_unfed(self, net: Network) -> None:
-        """Warns of a current of a neuron that is named and that only a port without input fills."""
-        for name in self.variables.keys() & net.populations.keys():
-            group = net.groups[net.population(name)[0]]
-            fed = {x.port for x in group.receptors if isinstance(x, Direct)}
-            for port, variable in itertools.product(group.model.ports, self.variables[name]):
-                if variable is not ... and port not in fed and variable.endswith(f"_{port}"):
+        """Warns of a named variable that nothing feeds, and of an LFP that leaves currents out."""
+        for name in sorted((self.variables.keys() | self.means.keys()) & set(net.names)):
+            wanted = {*self.variables.get(name, ()), *self.means.get(name, ())}
+            for variable, synapse in unfed(net, name).items():
+                if variable in wanted:
                     warn(
-                        f"Record: nothing feeds {variable!r} of {name!r}, which stays as it is: "
-                        f"only jn.synapses.Direct({port!r}) does. The current of another receptor "
-                        "is recorded at its projection"
+                        f"Record: nothing feeds {variable!r} of {name!r}, which stays at its start "
+                        f"value or decays from it: only {synapse} does. What another receptor "
+                        "holds is recorded at its own projection"
                     )
+        for name in sorted(set(self.lfp) & net.populations.keys()):
+            receptors = net.groups[net.population(name)[0]].receptors
+            if any(isinstance(receptors[k], Direct) for k, _ in arriving(net, name)):
+                warn(
+                    f"Record: the LFP of {name!r} adds up the currents of receptors and leaves out "
+                    "those inside the neuron, which jn.synapses.Direct feeds: record them by name"
+                )
 
     def _check_neurons(self, net: Network, state: NetworkState) -> None:
         """Raises `ValueError` for chosen neurons of a name that means two kinds of neurons."""

@@ -82,7 +82,10 @@ def scan(
     `record.every`, an unknown name, an input of the wrong shape, or a state of another
     network.
     """
-    return scan_turns(net, state, n_steps, inputs, record)
+    out = scan_turns(net, state, n_steps, inputs, record)
+    if record is not None:  # not in `scan_turns`, which `simulate` calls far from the user's line
+        record.warn_of_unfed(net)
+    return out
 
 
 def scan_turns(

@@ -63,6 +63,11 @@ class DopaGluGABA(Synapse):
         "r_d2": (0.0, "d2.highest"),
     }
     ports: ClassVar[tuple[str, ...]] = ("glutamate", "gaba", "dopamine")
+    port_fills: ClassVar[Mapping[str, tuple]] = {
+        "glutamate": ("r_ampa", "r_nmda"),
+        "gaba": ("r_gaba",),
+        "dopamine": ("r_d1", "r_d2"),
+    }
 
     ampa: Kinetics = eqx.field(default_factory=ApproximateKinetics)
     nmda: Kinetics = eqx.field(default_factory=ApproximateKinetics)

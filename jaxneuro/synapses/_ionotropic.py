@@ -55,6 +55,11 @@ class Ionotropic(Synapse):
         "r_gaba": (0.0, "gaba.highest"),
     }
     ports: ClassVar[tuple[str, ...]] = ("ampa", "nmda", "gaba")
+    port_fills: ClassVar[Mapping[str, tuple]] = {
+        "ampa": ("r_ampa",),
+        "nmda": ("r_nmda",),
+        "gaba": ("r_gaba",),
+    }
 
     ampa: Kinetics = eqx.field(default_factory=DestexheKinetics.ampa)
     nmda: Kinetics = eqx.field(default_factory=DestexheKinetics.nmda)

@@ -256,8 +256,7 @@ REFUSED = {
     # new values
     "unknown name": (
         lambda: NET.set("Poisson", rate=1.0),
-        "no population, projection, stimulation, coupling, receptor, release or modulator named 'Poisson'.*'E', 'I', "
-        "'E->I', 'Curr.*'wave'",
+        "no population, .* named 'Poisson'.*'E', 'I', 'E->I', 'Curr.*'wave'",
     ),
     "unknown parameter": (
         lambda: NET.set("Poisson->E", amplitude=1.0),

@@ -120,23 +120,66 @@ def test_a_function_that_fails(function, cause, said):
     assert isinstance(caught.value.__cause__, cause)
 
 
-@pytest.mark.parametrize(("synapse", "warns"), [("Alpha", True), ("Direct", False)])
-def test_a_current_that_nothing_feeds(synapse, warns):
-    """Another receptor has a current of its own; only a variable that is named is warned of."""
-    made = {"Alpha": jn.synapses.Alpha(2.0), "Direct": jn.synapses.Direct("ex")}[synapse]
-    ends = ("A", "B", jn.connectivity.AllToAll())
-    cells = [
-        jn.Population("A", 5, jn.neurons.PoissonSource(200.0)),
-        jn.Population("B", 2, jn.neurons.IafPscAlpha()),
-    ]
-    sent = jn.Projection(*ends, weight=50.0, delay=1.0, synapse=made)
-    net = jn.build(jn.Description(cells, [sent]), 0, 0.1)
-    run = lambda names: jn.simulate(  # noqa: E731
-        net, 20.0, record=jn.Record(variables={"B": names}), progress=False
-    )
+def warned(run):
+    """What a run returns, and the warnings at lines of this file."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        values = run("i_ex").traces["B"]["i_ex"]
-        run(...)
-    assert [("'i_ex' of 'B'" in str(w.message)) for w in caught] == [True] * warns
-    assert values.any() != warns
+        out = run()
+    assert {w.filename for w in caught} <= {__file__}
+    return out, [str(w.message) for w in caught]
+
+
+def onto_two(model, synapse, weight=50.0):
+    """Spikes that arrive at B, and C of the same model, which gets none."""
+    cells = [
+        jn.Population("A", 5, jn.neurons.PoissonSource(200.0)),
+        jn.Population("B", 2, model),
+        jn.Population("C", 2, model),
+    ]
+    ends = ("A", "B", jn.connectivity.AllToAll())
+    sent = jn.Projection(*ends, weight=weight, delay=1.0, synapse=synapse, name="A->B")
+    return jn.build(jn.Description(cells, [sent]), 0, 0.1)
+
+
+ALPHA, FLY = jn.neurons.IafPscAlpha(), jn.neurons.FlyLIF()
+FEEDS = {
+    "Alpha": (ALPHA, jn.synapses.Alpha(2.0), "i_ex", True),
+    "Direct": (ALPHA, jn.synapses.Direct("ex"), "i_ex", False),
+    "fly, Exponential": (FLY, jn.synapses.Exponential(5.0), "g", True),
+    "fly, Direct": (FLY, jn.synapses.Direct("g"), "g", False),
+}
+
+
+@pytest.mark.parametrize(("model", "synapse", "name", "warns"), FEEDS.values(), ids=FEEDS.keys())
+def test_a_variable_that_nothing_feeds(model, synapse, name, warns):
+    """Another receptor has a current of its own; only a variable that is named is warned of."""
+    net = onto_two(model, synapse)
+    record = jn.Record(variables={"B": name, "C": name}, means={"B": name})
+    result, said = warned(lambda: jn.simulate(net, 20.0, record=record, progress=False))
+    unfed = ["B", "C"] if warns else ["C"]
+    assert all(f"{name!r} of {k!r}" in x for k, x in zip(unfed, said, strict=True))
+    assert all(f"jn.synapses.Direct({model.ports[0]!r})" in x for x in said)
+    assert [k for k in "BC" if not result.traces[k][name].any()] == unfed
+    scanned = lambda net: jn.scan(net, net.init(0), 10, record=record)[1].traces  # noqa: E731
+    assert warned(lambda: jax.eval_shape(scanned, net))[1] == said
+    record = jn.Record(variables={"B": ..., "C": ...})
+    assert warned(lambda: jn.simulate(net, 1.0, record=record, progress=False))[1] == []
+
+
+def test_a_port_of_a_receptor_that_nothing_feeds():
+    into = jn.synapses.Into(jn.synapses.Ionotropic(), "ampa")
+    net = onto_two(jn.neurons.LIF(), into, 0.5)
+    record = jn.Record(variables={"A->B": ("r_ampa", "r_gaba")})
+    said = warned(lambda: jn.simulate(net, 1.0, record=record, progress=False))[1]
+    assert len(said) == 1
+    assert all(part in said[0] for part in ("'r_gaba' of 'A->B'", "Into(Ionotropic(...), 'gaba')"))
+
+
+@pytest.mark.parametrize(("synapse", "warns"), [("Exponential", False), ("Direct", True)])
+def test_a_field_potential_without_the_currents_of_neurons(synapse, warns):
+    made = {"Direct": jn.synapses.Direct("ex"), "Exponential": jn.synapses.Exponential(5.0)}
+    net = onto_two(jn.neurons.IafPscExp(), made[synapse])
+    record = jn.Record(lfp=("B", "C"))
+    result, said = warned(lambda: jn.simulate(net, 20.0, record=record, progress=False))
+    assert ["LFP of 'B'" in x for x in said] == [True] * warns
+    assert result.lfp["B"].any() != warns
