@@ -104,6 +104,21 @@ def test_the_level_follows_spikes_and_the_signal(modulated):
     np.testing.assert_allclose(result.traces["dopamine"]["level"][:, 0], expected, rtol=1e-13)
 
 
+def test_the_level_returns_to_its_baseline():
+    """From its start, and from what is set free, in closed form."""
+    cells = [jn.Population("A", 2, jn.neurons.LIF())]
+    given = np.zeros(STEPS)
+    given[30] = 0.7
+    decayed = np.exp(-DT * np.arange(1, STEPS + 1) / 4.0)
+    later = np.where(np.arange(STEPS) < 30, 0.0, 0.7 * np.exp(-DT * (np.arange(STEPS) - 30) / 4.0))
+    for start, away in ((1.5, 1.1), (None, 0.0)):  # without a start it is at its baseline
+        how = {"signal": "given", "baseline": 0.4, "start": start} | BOUNDS
+        m = jn.Modulator("m", 4.0, {"A": {"tau_m": 0.1}}, **how)
+        net = jn.build(jn.Description(cells, modulators=[m]), 0, DT)
+        found = run(net, {"given": given}, jn.Record(variables={"m": "level"})).traces["m"]["level"]
+        np.testing.assert_allclose(found[:, 0], 0.4 + away * decayed + later, rtol=1e-5)
+
+
 def test_everything_is_scaled_as_if_it_were_set(modulated):
     """In every step the network is the one whose parameters are multiplied by 1 + a c."""
     _, _, result = modulated

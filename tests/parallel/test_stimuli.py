@@ -54,16 +54,22 @@ def test_stimuli_with_tables(name):
     np.testing.assert_array_equal(one.traces["E"]["v"], many.traces["E"]["v"])
 
 
-def test_conductances_of_gap_junctions_are_set_and_checked():
-    cells = jn.Population("E", 20, jn.neurons.AdEx())
-    d = jn.Description([cells], couplings=[jn.Coupling("E", "E", RULE, weight=0.1)])
+@pytest.mark.parametrize("before", [(), (9,)], ids=["alone", "after another"])
+def test_conductances_of_gap_junctions_are_set_and_checked(before):
+    """Those of a population, which may come after another one of its group on each device."""
+    cells = [jn.Population("A", n, jn.neurons.AdEx()) for n in before]
+    cells += [jn.Population("E", 20, jn.neurons.AdEx())]
+    d = jn.Description(cells, couplings=[jn.Coupling("E", "E", RULE, weight=0.1)])
     net = jn.build(d, key=1, dt=0.1)
     laid = parallel.shard(net, mesh(4))
     assert repr(laid).split(",")[3] == repr(net).split(",")[3]  # how many neighbours
     assert float(laid.set("E~E", weight=0.2).couplings[0].weight) == np.float32(0.2)
+    refused = []
     for x in (net, laid):
-        with pytest.raises(ValueError, match="must add up to at most"):
+        with pytest.raises(ValueError, match="must add up to at most") as error:
             x.set("E~E", weight=1e6)
+        refused.append(str(error.value))
+    assert refused[0] == refused[1]  # of the same neuron
 
 
 def test_meshes_of_make_mesh_and_runs_of_any_length():

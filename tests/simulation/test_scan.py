@@ -1,10 +1,12 @@
 """`scan`: split runs, batches, recordings, bad input."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import jaxneuro as jn
+from jaxneuro.simulation import SpikeBits
 from tests.network.networks import balanced
 
 MADE = balanced(delay=jn.Uniform(0.5, 8.0), weight=jn.Uniform(3.0, 9.0))
@@ -142,6 +144,14 @@ def test_views_of_the_spikes_agree():
         np.testing.assert_array_equal(recording.spikes.counts(name), dense.sum(axis=1))
     with pytest.raises(ValueError, match=r"no population named 'X'.*'E', 'I'"):
         recording.spikes.events("X")
+
+
+@pytest.mark.parametrize(("start", "stop"), [(0, 5), (3, 21), (8, 16), (9, 15), (16, 40)])
+def test_counts_of_neurons_that_share_bytes_with_others(start, stop):
+    spikes = np.random.default_rng(0).random((30, 40)) < 0.3
+    bits = jnp.asarray(np.packbits(spikes, axis=1, bitorder="little"))
+    found = SpikeBits((bits,), jnp.int32(0), 0.1, (("E", 0, start, stop),)).counts("E")
+    np.testing.assert_array_equal(found, spikes[:, start:stop].sum(axis=1))
 
 
 @pytest.mark.parametrize("shape", ["steps", "steps and neurons"])
