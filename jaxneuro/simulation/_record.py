@@ -39,21 +39,21 @@ from ._weight_samples import (
 class Record(Named):
     """What a run records.
 
-    **Fields** `spikes`: every spike, as bits; `variables`: names of state variables by
-    population (`{"E": "v"}`), projection (of its receptor or release: `{"E->E": "g"}`),
-    stimulation, or receptor or release that several share (`net.shared`), or `...` for all that are
-    numbers (`{"E": ...}`); `neurons`: by the same names, which neurons (default all): numbers, a
-    slice, a range, or a mask of booleans; `every`: sample every so many steps, at the end of the last of them; `rates`: spikes per population in every
-    step, floats with a gradient where the neurons have a surrogate; `function`: any function of
-    (state, output), sampled; `means`: like `variables`, but sampled as the mean over the
-    population; `lfp`: populations whose LFP proxy [pA] is sampled, the sum over the receptors of
-    the mean absolute current that they give, which is none for `Delta` and `Direct`. A sampled v
-    at a spike is the value before the reset; currents are those at the start of the next step. A
-    variable that is named and that nothing feeds is warned of, and so is an LFP where `Direct`
-    feeds currents that are in the neuron.
-    A function written anew, such as a lambda in a loop, finds its compiled program if its code and
-    what it uses from outside (numbers, arrays, other such functions) are the same; one that uses
-    lists, dicts or objects compiles again unless it is the same object.
+    **Fields** `spikes`: every spike, as bits; `variables`: names of state variables by population
+    (`{"E": "v"}`), projection (of its receptor or release: `{"E->E": "g"}`), stimulation, or
+    receptor or release that several share (`net.shared`), or `...` for all that are numbers (`{"E":
+    ...}`); `neurons`: by the same names, which neurons (default all): numbers, a slice, a range, or
+    a mask of booleans; `every`: sample every so many steps, at the end of the last of them;
+    `rates`: spikes per population in every step, floats with a gradient where the neurons have a
+    surrogate; `function`: any function of (state, output), sampled; `means`: like `variables`, but
+    sampled as the mean over the population; `lfp`: populations whose LFP proxy [pA] is sampled, the
+    sum over the receptors of the mean absolute current that they give, which is none for `Delta`
+    and `Direct`. A sampled v at a spike is the value before the reset; currents are those at the
+    start of the next step. A variable that is named and that nothing feeds is warned of, and so is
+    an LFP where `Direct` feeds currents that are in the neuron. A function written anew, such as a
+    lambda in a loop, finds its compiled program if its code and what it uses from outside (numbers,
+    arrays, other such functions) are the same; one that uses lists, dicts or objects compiles again
+    unless it is the same object.
 
     Of plastic projections: `weights`, which of `net.weights` are sampled, `{"E->E": ...}` for
     all, or numbers, a slice or a mask as for neurons, in the order of `net.connections(name)`;
