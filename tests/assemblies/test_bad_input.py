@@ -74,6 +74,10 @@ BRAINS = {
     "a fibre without p": (lambda: brain(fibres=FIBRES[:1]), "S->A: p must be given.*Brain\\("),
     "p of all": (lambda: brain(p=2), "a brain: p must be a number from 0 to 1; got 2"),
     "beta of all": (lambda: brain(beta=-1.0), "a brain: beta must be.*at most 1000.0; got -1.0"),
+    "sums beyond 64 bits": (
+        lambda: ac.Brain([ac.Area("A", 2**20, 2**19)], [], [ac.Fibre("A", "A")], p=0.1),
+        "area 'A'.*w_max must be at most 2\\^38; got 5.5e\\+11",
+    ),
     "betas": (lambda: brain(beta=[0.1]), "beta must be one number; got shape \\(1,\\).*with_beta"),
     "no rounds": (lambda: brain(rounds=0), "rounds must be a whole number of at least 1; got 0"),
     "with_beta": (lambda: BRAIN.with_beta(-1.0), "beta must be.*at most 1000.0; got -1.0"),
