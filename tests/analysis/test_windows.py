@@ -141,7 +141,15 @@ def _run(first, steps, counted=False):
     """A result of a run that went on: spikes in steps 0, 120, 130 and 499 of the run."""
     at = np.array([0, 120, 130, 499])
     counts = {"E": np.bincount(at, minlength=steps)}
-    empty = {"traces": {}, "neurons": {}, "means": {}, "lfp": {}, "weights": {}, "synapses": {}}
+    empty = {
+        "traces": {},
+        "neurons": {},
+        "shared": {},
+        "means": {},
+        "lfp": {},
+        "weights": {},
+        "synapses": {},
+    }
     return jn.Result(
         None,
         None,
