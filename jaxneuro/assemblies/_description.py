@@ -121,8 +121,8 @@ class Fibre(Named):
     """The synapses from an area or a stimulus onto an area, or of an area onto itself.
 
     **Fields** `source`, `target` names; `p` the probability of each synapse (a fibre of p = 0 has
-    none, and drives nothing), `beta` what a weight grows by when both its neurons fire (None: those
-    of the brain); `w_max` the ceiling of weights.
+    none, and drives nothing), `beta` what a weight grows by when both its neurons fire, to six
+    decimals (None: those of the brain); `w_max` the ceiling of weights.
 
     **Raises** `ValueError` for p outside [0, 1], beta outside [0, 1000], a ceiling outside
     [1, 2^20].

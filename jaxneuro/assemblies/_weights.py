@@ -11,7 +11,8 @@ from ..kernels import UNIT_BITS, wide_add, wide_units
 from ._description import LARGEST_BETA
 
 # Sums are compared as multiples of 2^-12. Two sums of m weights that are equal in exact arithmetic
-# differ by m 2^-24 at most, so that nearly none of those below 4,096 weights fall apart.
+# differ by m 2^-24 at most; they fall apart where an edge of the grid is between them. Measured for
+# m synapses of one weight each: never up to 128, 1 in 100 of 400, 3 in 100 of 1,000.
 _GRID_BITS = 12
 _DECIMALS = 10**6
 
@@ -70,7 +71,7 @@ def nearly(x: Any) -> Any:
 
 def _growth(xp: Any, beta: Any) -> list:
     """Beta as limbs: the whole part of it last."""
-    beta = xp.minimum(beta, xp.asarray(LARGEST_BETA, beta.dtype))
+    beta = xp.clip(beta, xp.asarray(0, beta.dtype), xp.asarray(LARGEST_BETA, beta.dtype))
     whole = xp.floor(beta)
     left = xp.round((beta - whole) * _DECIMALS).astype(np.uint32)
     whole = whole.astype(np.uint32) + left // _DECIMALS

@@ -8,6 +8,8 @@ from ..network import Shared
 from ._grouping import Grouping, Sender, receptor_key, synapse_of
 from ._states import state_dtypes
 
+_ALSO = {"receptor": "", "release": " and start values, to targets of one neuron model"}
+
 
 class _Used(NamedTuple):
     """A receptor at a population, or a release of one, and who uses it."""
@@ -32,9 +34,17 @@ class _Used(NamedTuple):
 
     @property
     def has_name(self) -> bool:
-        """Whether senders chose one, or share something that can be set or read."""
-        has_numbers = named_parameters(self.model) or state_dtypes(self.model)
-        return self.chosen is not None or (len(self.senders) > 1 and bool(has_numbers))
+        """Whether senders chose one, or share something that can be set or read.
+
+        **Raises** `ValueError` for a chosen name of what has no numbers.
+        """
+        has_numbers = bool(named_parameters(self.model) or state_dtypes(self.model))
+        if self.chosen is not None and not has_numbers:
+            raise ValueError(
+                f"{self.senders[0].label}: {self.kind}_name must name a {self.kind} with numbers; "
+                f"{type(self.model).__name__} has none. Leave {self.chosen!r} out"
+            )
+        return self.chosen is not None or (len(self.senders) > 1 and has_numbers)
 
 
 def shared_models(grouping: Grouping) -> tuple[Shared, ...]:
@@ -58,7 +68,8 @@ def shared_models(grouping: Grouping) -> tuple[Shared, ...]:
         if name in taken:
             raise ValueError(
                 f"{first.label}: its {x.kind} has the name {name!r}, which is that of "
-                f"{taken[name]} too: give it another one, {x.kind}_name="
+                f"{taken[name]} too: give it another one, {x.kind}_name=. One name is for "
+                f"{x.kind}s that are shared: equal in all numbers{_ALSO[x.kind]}"
             )
         taken[name] = f"the {x.kind} of {first.label}"
         out.append(Shared(name, x.kind, tuple(p.name for p in x.senders)))
@@ -66,11 +77,13 @@ def shared_models(grouping: Grouping) -> tuple[Shared, ...]:
     return tuple(sorted(out))
 
 
-def _check_modulated(grouping: Grouping, known: dict[str, str]) -> None:
+def _check_modulated(grouping: Grouping, taken: dict[str, str]) -> None:
+    modulators = {m.name for m in grouping.description.modulators}
+    known = [name for name in taken if name not in modulators]
     for m in grouping.description.modulators:
         for name in m.scales:
             if name not in known:
-                what = "population, projection, stimulation, coupling, receptor or release"
+                what = "population, projection, stimulation, coupling, shared receptor or release"
                 raise ValueError(f"{m.label}: {unknown(what, name, known)}")
 
 

@@ -37,10 +37,13 @@ class Projection(Value):
     "source->target"; `dataclasses.replace` keeps it, give another one with other ends).
 
     Equal synapses onto a population are one receptor, with the start values that one of them gives.
-    Equal releases of a population with equal start values are one release; one that starts
-    elsewhere, or at drawn values, is the projection's own. What several projections share has a
-    name of its own (`Network.shared`), by which it is set and read: `"E.AMPA"`, or `"E.fast"` where
-    all of them say `receptor_name="fast"` (`release_name`). Another name makes another receptor.
+    Equal releases of a population are one release where they start equally and their targets are of
+    one neuron model; one that draws, starts at drawn values or has a plastic projection is the
+    projection's own. What several share has a name of its own (`Network.shared`), by which it is
+    set and read: `"E.AMPA"`, or `"E.AMPA(A->E)"`, with the first of those that use it, where a
+    population has several of the class. In scripts that grow, choose a name: `"E.fast"` where all
+    say `receptor_name="fast"` (`release_name` likewise). One name is for equal models; another name
+    makes another receptor.
 
     A presynaptic spike reaches the synapse `axonal` after it, changes its weight there and takes
     the rest of the delay, at least one time step, to the neuron; a postsynaptic spike takes that

@@ -51,6 +51,7 @@ from ._plastic import Plastic as Plastic
 from ._plastic_state import PlasticState as PlasticState
 from ._read import shared_by as shared_by
 from ._read import value_of as value_of
+from ._read import warn_of_sum as warn_of_sum
 from ._rewire import rewire as rewire
 from ._ring import count_fed as count_fed
 from ._ring import input_rows as input_rows
@@ -143,5 +144,6 @@ __all__ = [
     "unfed",
     "value_of",
     "variable_holder",
+    "warn_of_sum",
     "whole_populations",
 ]

@@ -59,8 +59,8 @@ class Holder(NamedTuple):
             name, kind, senders = self.shared
             raise ValueError(
                 f"{label}: {what} is that of the {kind} {name!r}, which {listed(senders)} share. "
-                f"Change it for all by its name, {name!r}; to part them, describe one with another "
-                f"{kind}_name="
+                f"Change it for all by its name, {name!r}; to part them, describe one with a "
+                f"{kind}_name= of its own"
             )
 
     def at_population(self) -> str:
@@ -160,7 +160,7 @@ def _by_part(net: Any, name: str) -> Named:
     for number, modulator in enumerate(net.modulators):
         if name == modulator.span.name:
             return Named(f"modulator {name!r}", (_modulator(name, number),))
-    what = "population, projection, stimulation, coupling, receptor, release or modulator"
+    what = "population, projection, stimulation, coupling, modulator, shared receptor or release"
     raise unknown(what, name, net.names)
 
 

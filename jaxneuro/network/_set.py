@@ -63,6 +63,9 @@ def _instead(net: Any, found: Named, parameter: str, known: Iterable[str]) -> st
     hints = (undeclared(type(holder.model(net)), parameter) for holder in found.holders)
     for hint in filter(None, hints):
         return f"; {hint}"
+    senders = [s.senders for s in net.shared if found.label == f"{s.kind} {s.name!r}"]
+    if senders and parameter in ("gain", "weight"):
+        return f"; set it by the name of {' or '.join(map(repr, senders[0]))}"
     where = owners(parameter, known)
     if where:
         return f"{where}: describe it there, and build again"

@@ -20,6 +20,7 @@ from ..network import (
     unfed,
     value_of,
     variable_holder,
+    warn_of_sum,
 )
 from ..synapses import Direct
 from ._html import html_of_record
@@ -137,7 +138,7 @@ class Record(Named):
             return self
         known = net.names
         for name in self.variables:
-            check_known("population, projection or stimulation to record", name, known)
+            check_known("population, projection, stimulation or receptor to record", name, known)
         every = {
             name: net.variables(state, name) if ... in names else names
             for name, names in self.variables.items()
@@ -162,7 +163,7 @@ class Record(Named):
                     warn(
                         f"Record: nothing feeds {variable!r} of {name!r}, which stays at its start "
                         f"value or decays from it: only {synapse} does. What another receptor "
-                        "holds is recorded at its own projection"
+                        "holds is recorded at its projection, or by its name in net.shared"
                     )
         for name in sorted(set(self.lfp) & net.populations.keys()):
             receptors = net.groups[net.population(name)[0]].receptors
@@ -194,12 +195,18 @@ class Record(Named):
                     out.setdefault(name, {})[variable] = shared.name
         return out
 
+    def warn_of_shared(self, net: Network, state: NetworkState) -> None:
+        """Warns of a variable of several senders that is recorded by the name of one."""
+        for name, variables in self.shared(net, state).items():
+            for variable in variables:
+                warn_of_sum(net, state, name, variable)
+
     def check(self, net: Network, state: NetworkState) -> None:
         """Raises `ValueError` for a name, variable or neuron that the network does not have."""
         for names in (self.variables, self.means):
             for name, variables in names.items():
-                known = net.names
-                check_known("population, projection or stimulation to record", name, known)
+                what = "population, projection, stimulation or receptor to record"
+                check_known(what, name, net.names)
                 for variable in variables:
                     x = value_of(net, state, name, variable)
                     if names is self.variables:

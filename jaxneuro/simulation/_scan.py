@@ -75,8 +75,9 @@ def scan(
     Pure: use it inside `jit`, `vmap` and `grad`, with the network as an argument. `inputs`
     are currents [pA] by population name, one number, `(n_steps,)` or `(n_steps, n)`, and signals of
     plasticity rules and modulators by their names, one number or `(n_steps,)`; `record` says what
-    to record (default: spikes), samples counted from the first step here. Two scans of n steps give
-    the same bits as one of 2n.
+    to record (default: spikes), samples counted from the first step here. A variable that is
+    recorded by the name of one projection, and is that of several, is warned of (`net.shared`). Two
+    scans of n steps give the same bits as one of 2n.
 
     **Raises** `ValueError` for a number of steps that is negative or not a multiple of
     `record.every`, an unknown name, an input of the wrong shape, or a state of another
@@ -85,6 +86,8 @@ def scan(
     out = scan_turns(net, state, n_steps, inputs, record)
     if record is not None:  # not in `scan_turns`, which `simulate` calls far from the user's line
         record.warn_of_unfed(net)
+        start = state_of(net, state)
+        record.named(net, start).warn_of_shared(net, start)
     return out
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
+from jaxneuro.network import shared_by
 from tests.laws.test_traced import DELTA, DTS, described, parts_of
 from tests.quickly import quick_jit
 from tests.zoo import CASES, setting
@@ -72,11 +73,16 @@ def network(dt):
     return jn.build(dataclasses.replace(new, couplings=couplings, stimuli=stimuli), 0, dt)
 
 
+def owned(net, state, name):
+    """The variables of a name, without those of what it shares: that has a name of its own."""
+    return [x for x in net.variables(state, name) if shared_by(net, state, name, x) is None]
+
+
 @quick_jit
 def traces_of(net, signals):
     """All that can be recorded, (STEPS, n) by name and variable."""
     state = net.init(0)
-    names = {name: net.variables(state, name) for name in net.names}
+    names = {name: owned(net, state, name) for name in net.names}
     record = jn.Record(variables={name: x for name, x in names.items() if x})
     return jn.scan(net, state, STEPS, signals, record)[1].traces
 

@@ -246,6 +246,8 @@ def test_a_recording_by_a_projection_says_whose_it_is(tmp_path):
     assert jn.Result.load(tmp_path / "result.npz").shared == result.shared
     with pytest.warns(UserWarning, match="'B.Exponential'"):
         NET.read(NET.init(0), "A->B", "current")
+    with pytest.warns(UserWarning, match="'B.Exponential'"):
+        jn.scan(NET, NET.init(0), 2, None, jn.Record(variables={"A->B": "current"}))
 
 
 def test_names_can_be_chosen_and_part_what_is_equal():
@@ -299,6 +301,12 @@ def test_modulators_scale_what_is_shared_by_its_name():
         (
             lambda: sharing(chosen={n: {"receptor_name": "x"} for n in ("ab", "ab2")}),
             "'ab2'.*'B.x'.*'ab'.*receptor_name=",
+        ),
+        (
+            lambda: sharing(
+                ("d", "A", "B", jn.synapses.Delta()), chosen={"d": {"receptor_name": "x"}}
+            ),
+            "'d'.*receptor_name.*Delta.*'x'",
         ),
         (lambda: network(receptor_name=""), "receptor_name.*at least one letter"),
         (lambda: network(release=jn.release.Spikes(), release_name="x"), "release_name.*'x'"),

@@ -220,8 +220,8 @@ def test_receptors_are_shared_with_equal_synapses():
     assert len(net.groups[0].receptors) == 1
     (stimulus,) = net.groups[0].stimuli
     assert stimulus.receptor == net.pathways[0].inputs[0] == 0
-    record = jn.Record(variables={"A->B": "current"})
-    current = RUN(net, net.init(0), 1, None, record)[1].traces["A->B"]["current"]
+    record = jn.Record(variables={"B.Exponential": "current"})
+    current = RUN(net, net.init(0), 1, None, record)[1].traces["B.Exponential"]["current"]
     np.testing.assert_array_equal(current, np.full((1, 3), 3.0))
     more = spikes("B", Train(), 3.0, slow, name="more")
     net = build({"A": 2, "B": 3}, equal, more, projections=[p], model=jn.neurons.LIF())

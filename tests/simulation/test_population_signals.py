@@ -158,7 +158,7 @@ def test_a_gradient_goes_through_a_mean_and_the_lfp():
 BAD = {
     "means": (
         {"means": {"X": "v"}},
-        "population, projection or stimulation to record named 'X'.*'E', 'I'",
+        "to record named 'X'.*'E', 'I'",
     ),
     "variable": ({"means": {"E": "u"}}, "state variable of population 'E' named 'u'.*'v'"),
     "lfp": ({"lfp": "X"}, "population to record the LFP of named 'X'.*'E', 'I'"),
