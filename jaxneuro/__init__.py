@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from .parallel import SweepResult as SweepResult
     from .parallel import sweep as sweep
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Coupling",

@@ -10,10 +10,9 @@ import numpy as np
 
 from ._checks import is_traced
 
+_PACKAGE = __name__.partition(".")[0]
 # With what a run begins: a later state does not depend on it. What is stored changes no bit.
 _FREE = ("initial", "stored")
-# Fields that states of version 0.1 did not know: without a value they count for nothing.
-_LATER = ("receptor_name", "release_name")
 _LONG = 2**20  # bytes; of a longer array a part and its sum count
 
 
@@ -45,7 +44,7 @@ def _feed(digest: Any, value: Any) -> None:
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         _name(digest, type(value))
         for field in dataclasses.fields(value):
-            if field.name in _FREE or (field.name in _LATER and getattr(value, field.name) is None):
+            if field.name in _FREE:
                 continue
             digest.update(f"{field.name}=".encode())
             _feed(digest, getattr(value, field.name, None))
@@ -64,7 +63,10 @@ def _feed(digest: Any, value: Any) -> None:
 
 
 def _name(digest: Any, what: Any) -> None:
-    digest.update(f"{getattr(what, '__module__', '')}.{what.__qualname__};".encode())
+    """By its own name; where a class of this package lives is free to change."""
+    module = getattr(what, "__module__", "")
+    place = _PACKAGE if module.partition(".")[0] == _PACKAGE else module
+    digest.update(f"{place}.{what.__qualname__};".encode())
 
 
 def _is_number(value: Any) -> bool:

@@ -52,36 +52,51 @@ def check_same(net: Any, fingerprint: Any) -> None:
 class SavedState:
     """The state in a file of a result; `simulate(net, ms, state=...)` goes on from it.
 
-    **Fields** `arrays` those of the state, without their names; `fingerprint` uint32 (2,) of its
+    **Fields** `arrays` those of the state by their path in it; `fingerprint` uint32 (2,) of its
     network; `step` how many steps were done.
     """
 
-    arrays: tuple[np.ndarray, ...]
+    arrays: dict[str, np.ndarray]
     fingerprint: np.ndarray
     step: int
 
     @classmethod
     def of(cls, state: NetworkState) -> "SavedState | None":
         """What a file keeps; None of a state on devices of several processes."""
-        leaves = jax.tree.leaves(state)
-        if not all(getattr(x, "is_fully_addressable", True) for x in leaves):
+        leaves = _by_path(state)
+        if not all(getattr(x, "is_fully_addressable", True) for x in leaves.values()):
             return None
-        arrays = tuple(map(np.asarray, leaves))
+        arrays = {path: np.asarray(x) for path, x in leaves.items()}
         return cls(arrays, np.asarray(state.fingerprint), int(state.step))
 
     def on(self, net: Any) -> NetworkState:
         """The state of the network that it belongs to.
 
-        **Raises** `ValueError` for another network.
+        **Raises** `ValueError` for another network, and for a state of version 0.1.
         """
+        if not isinstance(self.arrays, dict):
+            raise ValueError(
+                "the state in this file was written by jaxneuro 0.1, whose states later ones do "
+                "not go on from: run the first part again. What was recorded is there"
+            )
         check_same(net, self.fingerprint)
-        expected, tree = jax.tree.flatten(jax.eval_shape(lambda n: n.init(0), net))
-        shapes = [(x.shape, x.dtype) for x in expected]
-        if shapes != [(x.shape, x.dtype) for x in self.arrays]:
+        like = jax.eval_shape(lambda n: n.init(0), net)
+        expected = _by_path(like)
+        if _shapes(expected) != _shapes(self.arrays):
             raise ValueError(
                 "the state in this file has other arrays than this version of jaxneuro gives the "
                 "network; run the first part again"
             )
-        state: NetworkState = jax.tree.unflatten(tree, map(as_array, self.arrays))
+        leaves = [as_array(self.arrays[path]) for path in expected]
+        state: NetworkState = jax.tree.unflatten(jax.tree.structure(like), leaves)
         layout = net.layout
         return jax.jit(lambda x: layout.placed(x))(state) if isinstance(layout, Layout) else state
+
+
+def _by_path(state: Any) -> dict[str, Any]:
+    """The arrays of a state, by where they are in it: `.groups[0].neurons.v`."""
+    return {jax.tree_util.keystr(k): x for k, x in jax.tree_util.tree_leaves_with_path(state)}
+
+
+def _shapes(arrays: dict[str, Any]) -> dict[str, tuple]:
+    return {path: (x.shape, x.dtype) for path, x in arrays.items()}

@@ -72,6 +72,19 @@ def test_it_is_that_of_the_values():
     assert fingerprint(1).tolist() == [346093977, 3698334634]  # in every process and version
 
 
+def test_where_a_class_lives_does_not_count():
+    """That of the package; a class of a user has the name of its module."""
+    moved = dataclasses.make_dataclass("LIF", ["tau_m"], frozen=True)
+    before = fingerprint(moved(1.0))
+    moved.__module__ = "elsewhere"
+    assert not np.array_equal(fingerprint(moved(1.0)), before)
+    ours = []
+    for module in ("jaxneuro.neurons._lif", "jaxneuro.neurons._exact"):
+        moved.__module__ = module
+        ours.append(fingerprint(moved(1.0)).tolist())
+    assert ours[0] == ours[1]
+
+
 def test_start_values_do_not_count():
     cells = jn.Population("E", 3, jn.neurons.LIF())
     other = dataclasses.replace(cells, initial={"v": -60.0})
