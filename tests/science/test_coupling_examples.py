@@ -69,7 +69,7 @@ def test_population_spikes_hold_a_memory(network, key):
         result = short_term_plasticity.trial(network, short_term_plasticity.HIGH, facilitates, key)
         found.append([population_spikes(result, k, short_term_plasticity.END) for k in range(5)])
         size = result.populations["E"] // 10
-        u = result.traces["item 1"]["u"][-1]
+        u = result.traces["E.stp"]["u"][-1]
         print(f"{facilitates}: {found[-1]}, u at the end {u[:size].mean():.2f}")
     assert found[0][0] >= 3
     assert found[0][1:] == [0] * 4
