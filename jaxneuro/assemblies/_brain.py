@@ -50,8 +50,9 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
     brain that differs in betas, ceilings or refractions alone takes it. Leaves:
     `beta` (F,), `weights` uint32 (F, rounds + 1, 2) the table of weights, `refraction` (A,).
 
-    **Raises** `ValueError` for names that are not unique or not known, p outside [0, 1], a fibre
-    without p, two fibres between the same ends.
+    **Raises** `ValueError` for names that are not unique or not known, p outside [0, 1], beta
+    outside [0, 1000], a fibre without p, two fibres between the same ends, and ceilings of weights
+    with which an input could leave 64 bits.
 
     **Source** Papadimitriou, Vempala, Mitropolsky, Collins, Maass (2020),
     doi:10.1073/pnas.2001893117.

@@ -35,6 +35,7 @@ from ._modulator import Reach as Reach
 from ._modulator_state import ModulatorState as ModulatorState
 from ._named import Holder as Holder
 from ._named import Named as Named
+from ._named import Shared as Shared
 from ._named import holders_at as holders_at
 from ._named import inside as inside
 from ._named import named as named
@@ -58,7 +59,6 @@ from ._ring import input_rows as input_rows
 from ._saved_state import SavedState as SavedState
 from ._saved_state import state_of as state_of
 from ._sharded_network import ShardedNetwork as ShardedNetwork
-from ._shared import Shared as Shared
 from ._signs import check_rule_sign as check_rule_sign
 from ._signs import sign_of as sign_of
 from ._spike_lists import list_length as list_length

@@ -17,7 +17,18 @@ from .._checks import unknown
 from .._text import listed
 from .._types import Numbers, state_variables
 from ._network_state import NetworkState
-from ._shared import Shared
+
+
+class Shared(NamedTuple):
+    """A receptor or a release with a name of its own.
+
+    **Fields** `name`; `kind` ("receptor" or "release"); `senders` names of the projections,
+    stimulations and couplings that use it, in alphabetical order.
+    """
+
+    name: str
+    kind: str
+    senders: tuple[str, ...]
 
 
 class Holder(NamedTuple):

@@ -25,14 +25,13 @@ from ._lay_network import lay_network
 from ._layout import Layout
 from ._learning import settled, weights_now, with_learning, with_weights
 from ._modulator import ModulatorLayer, needed_signals
-from ._named import named
+from ._named import Shared, named
 from ._network_state import NetworkState, Output
 from ._pathway import Pathway
 from ._read import value_of, warn_of_sum
 from ._saved_state import state_of
 from ._set import set_values
 from ._sharded_network import ShardedNetwork
-from ._shared import Shared
 from ._spread_network import SpreadNetwork
 from ._with_values import with_values
 

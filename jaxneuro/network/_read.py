@@ -9,10 +9,9 @@ from .._text import listed
 from .._types import state_variables
 from .._warn import warn
 from ._layout import Layout
-from ._named import named, span_of, variable_holder
+from ._named import Shared, named, span_of, variable_holder
 from ._network_state import NetworkState
 from ._saved_state import state_of
-from ._shared import Shared
 
 
 def value_of(net: Any, state: NetworkState, name: str, variable: str) -> jax.Array:
