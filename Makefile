@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # What Python compiles is kept: a suite that starts a hundred processes would compile it in each.
 export PYTHONDONTWRITEBYTECODE :=
-SOURCES := pyproject.toml setup.py $(wildcard jaxneuro/kernels/native/*)
+SOURCES := pyproject.toml setup.py $(wildcard jaxneuro/_kernels/native/*)
 
 .PHONY: demo small-demo test science lint types wheel-check zoo clean
 
@@ -40,4 +40,4 @@ $(STAMP): $(SOURCES)
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info jaxneuro/kernels/_cpu*.so demo.png
+	rm -rf $(VENV) build dist *.egg-info jaxneuro/_kernels/_cpu*.so demo.png

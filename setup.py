@@ -6,7 +6,7 @@ from pathlib import Path
 
 from setuptools import Extension, setup
 
-NATIVE = "jaxneuro/kernels/native"
+NATIVE = "jaxneuro/_kernels/native"
 SOURCES = (
     *("assembly", "draw", "exchange", "gather", "k_cap", "kernels", "learn", "new_sources"),
     *("poisson", "short_term"),
@@ -32,7 +32,7 @@ def compile_options() -> list[str]:
 setup(
     ext_modules=[
         Extension(
-            "jaxneuro.kernels._cpu",
+            "jaxneuro._kernels._cpu",
             sources=[f"{NATIVE}/{name}.cc" for name in SOURCES],
             depends=sorted(str(path) for path in Path(NATIVE).glob("*.h")),
             include_dirs=jaxlib_headers(),

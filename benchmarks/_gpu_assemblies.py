@@ -13,8 +13,7 @@ import numpy as np
 from jax import lax
 
 from jaxneuro import assemblies as ac
-from jaxneuro.assemblies import _step
-from jaxneuro.kernels import (
+from jaxneuro._kernels import (
     UNIT_BITS,
     Firing,
     Hashed,
@@ -22,6 +21,7 @@ from jaxneuro.kernels import (
     wide_integers,
     wide_words,
 )
+from jaxneuro.assemblies import _step
 
 from ._gpu_kernels import all_launches, seconds
 
@@ -42,8 +42,8 @@ def version_of(interpret: bool, **how: Any) -> Callable:
         return synaptic_input
 
     def call(sums: jax.Array, firing: Firing, edges: Any) -> jax.Array:
-        from jaxneuro.kernels import wide_add
-        from jaxneuro.kernels._gpu_synaptic_input import hashed_pallas
+        from jaxneuro._kernels import wide_add
+        from jaxneuro._kernels._gpu_synaptic_input import hashed_pallas
 
         if not isinstance(edges, Hashed):
             return synaptic_input(sums, firing, edges)
@@ -132,7 +132,7 @@ def _sampled(small: bool) -> Iterator[tuple[str, bool]]:
 
 def _dense(small: bool) -> Iterator[tuple[str, bool]]:
     """Sums equal those over an array of all synapses, in NumPy."""
-    from jaxneuro.kernels import gap_rows
+    from jaxneuro._kernels import gap_rows
 
     sources, n, k, p = (40, 300, 10, 0.2) if small else (500, 20_000, 200, 0.05)
     rng, words = np.random.default_rng(0), 2
@@ -221,7 +221,7 @@ def input_us(n: int, k: int, p: float, steps: int, call: Callable, learned: bool
 
 def by_xla(sums: jax.Array, firing: Firing, edges: Any) -> jax.Array:
     """`synaptic_input` without its kernel: the reference, on the card too."""
-    from jaxneuro.kernels import _synaptic_input, wide_add
+    from jaxneuro._kernels import _synaptic_input, wide_add
 
     return wide_add(sums, _synaptic_input._one_fibre(sums, firing, edges))
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxneuro as jn
-from jaxneuro.kernels import (
+from jaxneuro._kernels import (
     HAS_DELAYS,
     HAS_TAGS,
     HAS_WEIGHTS,
@@ -42,7 +42,7 @@ def eighths(i: np.ndarray, j: np.ndarray) -> np.ndarray:
 def _network(sizes: tuple[int, int], p: float, own_weight: bool, own_delay: bool) -> jn.Network:
     """Three projections from each of two populations onto another group."""
     rng = np.random.default_rng(1)
-    target = jn.neurons.LIF(surrogate=jn.numerics.FastSigmoid())
+    target = jn.neurons.LIF(surrogate=jn.surrogates.FastSigmoid())
     populations = [
         *(jn.Population(name, n, jn.neurons.LIF()) for name, n in zip("AB", (sizes[0], 77))),
         jn.Population("T", sizes[1], target),
@@ -116,7 +116,7 @@ def caller(interpret: bool) -> Callable:
     """`deliver` as the network calls it, or the kernel interpreted on a CPU."""
     if not interpret:
         return deliver
-    from jaxneuro.kernels._gpu_deliver import deliver_pallas
+    from jaxneuro._kernels._gpu_deliver import deliver_pallas
 
     return lambda *args: deliver_pallas(*args, interpret=True)
 
@@ -185,7 +185,7 @@ def _one_projection(sources: int, targets: int, rule: Any, weight: Any) -> jn.Ne
         delay=jn.Normal(1.5, 0.5, low=DT, high=3.0) if own else DT,
         synapse=jn.synapses.Exponential(),
     )
-    target = jn.neurons.LIF(surrogate=jn.numerics.FastSigmoid())
+    target = jn.neurons.LIF(surrogate=jn.surrogates.FastSigmoid())
     populations = [
         jn.Population("A", sources, jn.neurons.LIF()),
         jn.Population("T", targets, target),

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxneuro as jn
-from jaxneuro.kernels import Released, Section
+from jaxneuro._kernels import Released, Section
 
 from ._run import DT
 
@@ -155,7 +155,7 @@ def unconnected(neurons: int, method: Any, n_steps: int) -> tuple[jn.Network, An
 
 def walked_and_looped(n_steps: int, interpret: bool, lanes: int | None = None) -> tuple[Any, Any]:
     """One launch for all steps, and the plain loop: each `(net, state, inputs) -> (bits, v)`."""
-    from jaxneuro.simulation import _one_launch
+    from jaxneuro._run import _one_launch
 
     record = jn.Record(variables={"E": "v"}, every=n_steps // 10)
 

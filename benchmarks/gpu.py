@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> None:
     """Runs the parts; exits with 2 without a GPU and with 1 if a check failed."""
     import jax
 
-    from jaxneuro.kernels import native_available
+    from jaxneuro._kernels import native_available
 
     if jax.default_backend() != "gpu" and not options.interpret:
         found = ", ".join(str(d) for d in jax.devices())
@@ -174,8 +174,8 @@ def _networks(small: bool) -> Iterator[tuple[str, Any]]:
 
 def _deliver(session: Session) -> None:
     """The kernel alone at several sizes: as it is, divided otherwise, ordered adds, plain XLA."""
-    from jaxneuro.kernels import _gpu_deliver
-    from jaxneuro.kernels._reference import deliver_reference
+    from jaxneuro._kernels import _gpu_deliver
+    from jaxneuro._kernels._reference import deliver_reference
 
     from ._gpu_kernels import delivery_us, pathway
 
@@ -208,7 +208,7 @@ def _deliver(session: Session) -> None:
 
 def _learn(session: Session) -> None:
     """Plastic pathways: checks, and times of that of the HPC benchmark, also divided otherwise."""
-    from jaxneuro.kernels import _gpu_learn, native_available
+    from jaxneuro._kernels import _gpu_learn, native_available
 
     from ._gpu_learn import checks, hpc_network, learning_us, version_of
     from ._run import DT
@@ -313,7 +313,7 @@ def _coba(session: Session) -> None:
 
 
 def _microcircuit(session: Session) -> None:
-    from jaxneuro.kernels import native_available
+    from jaxneuro._kernels import native_available
 
     try:
         from examples.cortical_microcircuit import description

@@ -95,7 +95,7 @@ def _drive(model, n) -> jn.Drive:
 
 
 def _start(model, n):
-    return jn.network.initial_state(model, n)
+    return jn._network.initial_state(model, n)
 
 
 def _timed(model, dt, options) -> float:

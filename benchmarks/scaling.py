@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxneuro as jn
-from jaxneuro.kernels import Released, deliver, packed_bytes
+from jaxneuro._kernels import Released, deliver, packed_bytes
 
 from . import _balanced, _sparse
 from ._record import peak_rss_mb, round_floats

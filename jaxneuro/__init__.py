@@ -6,26 +6,44 @@ from typing import TYPE_CHECKING, Any
 from . import analysis as analysis
 from . import channels as channels
 from . import connectivity as connectivity
-from . import construction as construction
-from . import description as description
 from . import integrators as integrators
-from . import kernels as kernels
-from . import mesh as mesh
-from . import network as network
 from . import neurons as neurons
-from . import numerics as numerics
 from . import release as release
-from . import simulation as simulation
 from . import space as space
 from . import stimuli as stimuli
+from . import surrogates as surrogates
 from . import synapses as synapses
-from . import tables as tables
+from ._build import build as build
+from ._describe import Coupling as Coupling
+from ._describe import Description as Description
+from ._describe import Modulator as Modulator
+from ._describe import Part as Part
+from ._describe import Population as Population
+from ._describe import Projection as Projection
+from ._describe import Stimulation as Stimulation
 from ._fields import Model as Model
 from ._fields import Parameter as Parameter
 from ._fields import param as param
 from ._fields import static as static
 from ._fields import table as table
 from ._help import add_hints as _add_hints
+from ._kernels import configure_cpu as configure_cpu
+from ._network import Network as Network
+from ._network import rewire as rewire
+from ._numerics import Distribution as Distribution
+from ._numerics import LogNormal as LogNormal
+from ._numerics import Normal as Normal
+from ._numerics import Stream as Stream
+from ._numerics import Uniform as Uniform
+from ._numerics import threshold as threshold
+from ._run import Interrupted as Interrupted
+from ._run import LostProcessError as LostProcessError
+from ._run import NonFiniteError as NonFiniteError
+from ._run import Record as Record
+from ._run import Recording as Recording
+from ._run import Result as Result
+from ._run import scan as scan
+from ._run import simulate as simulate
 from ._types import Drive as Drive
 from ._types import Neuron as Neuron
 from ._types import Plasticity as Plasticity
@@ -36,28 +54,6 @@ from ._types import StochasticNeuron as StochasticNeuron
 from ._types import StochasticRelease as StochasticRelease
 from ._types import Synapse as Synapse
 from ._types import Trace as Trace
-from .construction import build as build
-from .description import Coupling as Coupling
-from .description import Description as Description
-from .description import Modulator as Modulator
-from .description import Part as Part
-from .description import Population as Population
-from .description import Projection as Projection
-from .description import Stimulation as Stimulation
-from .kernels import configure_cpu as configure_cpu
-from .network import Network as Network
-from .network import rewire as rewire
-from .numerics import LogNormal as LogNormal
-from .numerics import Normal as Normal
-from .numerics import Uniform as Uniform
-from .numerics import threshold as threshold
-from .simulation import Interrupted as Interrupted
-from .simulation import LostProcessError as LostProcessError
-from .simulation import NonFiniteError as NonFiniteError
-from .simulation import Record as Record
-from .simulation import Result as Result
-from .simulation import scan as scan
-from .simulation import simulate as simulate
 
 if TYPE_CHECKING:
     from . import assemblies as assemblies
@@ -73,6 +69,7 @@ __version__ = "0.2.0"
 __all__ = [
     "Coupling",
     "Description",
+    "Distribution",
     "Drive",
     "Interrupted",
     "LogNormal",
@@ -89,6 +86,7 @@ __all__ = [
     "Population",
     "Projection",
     "Record",
+    "Recording",
     "Release",
     "Result",
     "SpikeStimulus",
@@ -96,6 +94,7 @@ __all__ = [
     "Stimulus",
     "StochasticNeuron",
     "StochasticRelease",
+    "Stream",
     "SweepResult",
     "Synapse",
     "Trace",
@@ -107,15 +106,9 @@ __all__ = [
     "channels",
     "configure_cpu",
     "connectivity",
-    "construction",
-    "description",
     "integrators",
     "io",
-    "kernels",
-    "mesh",
-    "network",
     "neurons",
-    "numerics",
     "parallel",
     "param",
     "plasticity",
@@ -124,14 +117,13 @@ __all__ = [
     "rewire",
     "scan",
     "simulate",
-    "simulation",
     "space",
     "static",
     "stimuli",
+    "surrogates",
     "sweep",
     "synapses",
     "table",
-    "tables",
     "threshold",
 ]
 
@@ -158,19 +150,12 @@ for _module in (
     analysis,
     channels,
     connectivity,
-    construction,
-    description,
     integrators,
-    kernels,
-    mesh,
-    network,
     neurons,
-    numerics,
     release,
-    simulation,
     space,
     stimuli,
+    surrogates,
     synapses,
-    tables,
 ):
     _add_hints(_module.__name__)

@@ -140,7 +140,7 @@ def _run(args: argparse.Namespace) -> int:
         result = jn.simulate(net, duration, inputs=inputs, record=record, key=args.seed)
     except jn.Interrupted as stop:
         result = stop.result
-    except jn.simulation.NonFiniteError as error:
+    except jn.NonFiniteError as error:
         _save(error.result, args.out)
         raise
     _save(result, args.out)
@@ -153,14 +153,14 @@ def _run(args: argparse.Namespace) -> int:
 
 def _duration(args: argparse.Namespace) -> float:
     """The time to run [ms], on the grid of dt."""
-    dt = jn.numerics.check_dt(args.dt)
+    dt = jn._numerics.check_dt(args.dt)
     duration = 1e3 * args.seconds
     if not 0 < duration < float("inf"):
         raise ValueError(
             f"--seconds must be a finite number above 0; got {args.seconds}. The command info "
             "reads a file without running it"
         )
-    jn.numerics.steps_on_grid("--seconds, in ms,", duration, dt)
+    jn._numerics.steps_on_grid("--seconds, in ms,", duration, dt)
     return duration
 
 
@@ -276,7 +276,7 @@ def _info(args: argparse.Namespace) -> int:
     rows = [
         (
             m.name,
-            "" if m.source is None else jn.description.as_part(m.source).population,
+            "" if m.source is None else jn._describe.as_part(m.source).population,
             m.signal or "",
             ", ".join(f"{name}: {' '.join(keys)}" for name, keys in m.scales.items()),
         )

@@ -159,7 +159,6 @@ _ITEMS = {
     "Brain": "use brain.cap(state, {0}) for who fires, brain.support(state, {0})",
 }
 _FEW = 3
-_NOT_FOR_USERS = "kernels", "tables", "construction"  # modules of which no name is suggested
 # What a user writes: the parts of a description, and the modules whose models they hold.
 _PARTS = "Population", "Projection", "Stimulation", "Coupling", "Modulator", "Record"
 _OF_MODELS = "neurons", "synapses", "stimuli", "connectivity", "release", "plasticity"
@@ -267,7 +266,7 @@ def _parameters(kind: type) -> Iterable[str]:
 def _is_own(x: Any, package: str) -> bool:
     """Whether it is a module of the package that is for users."""
     own, _, rest = getattr(x, "__name__", "").partition(".")
-    hidden = rest[:1] in ("", "_") or rest in _NOT_FOR_USERS
+    hidden = rest[:1] in ("", "_")
     return isinstance(x, ModuleType) and own == package and not hidden
 
 
@@ -275,8 +274,6 @@ def _places(top: ModuleType, modules: Iterable[ModuleType], later: list[str]) ->
     """Where each public name is, that of the package first."""
     places: dict[str, list[str]] = {}
     for name in dict.fromkeys((*vars(top), *later)):
-        if name in _NOT_FOR_USERS:
-            continue
         if name in later or _is_public(name, getattr(top, name)):
             places.setdefault(name, []).append(f"jn.{name}")
     for module in modules:

@@ -1,4 +1,4 @@
-"""Writes the headers in `jaxneuro/kernels/native/` that C++ shares with Python.
+"""Writes the headers in `jaxneuro/_kernels/native/` that C++ shares with Python.
 
     python -m scripts.native_layout
 
@@ -9,9 +9,9 @@ plasticity rules, from `kernels/_operations.py`. A test holds the headers equal 
 
 from pathlib import Path
 
-from jaxneuro.kernels import _operations, _redraw, _table
+from jaxneuro._kernels import _operations, _redraw, _table
 
-NATIVE = Path(__file__).parents[1] / "jaxneuro" / "kernels" / "native"
+NATIVE = Path(__file__).parents[1] / "jaxneuro" / "_kernels" / "native"
 FLAGS = ("HAS_WEIGHTS", "HAS_DELAYS", "HAS_TAGS", "ONE_PLACE", "REDRAWN")
 
 

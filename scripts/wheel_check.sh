@@ -13,7 +13,7 @@ import sys
 import jaxneuro as jn
 
 wanted = sys.argv[1] == "native"
-assert jn.kernels.native_available() == wanted, "native kernels: wanted " + sys.argv[1]
+assert jn._kernels.native_available() == wanted, "native kernels: wanted " + sys.argv[1]
 neurons = jn.Population("E", 200, jn.neurons.LIF(), initial={"v": jn.Uniform(-70.0, -55.0)})
 rule = jn.connectivity.FixedProbability(0.1)
 synapse = jn.synapses.Exponential(tau_syn=2.0)

@@ -56,7 +56,7 @@ def _limit(cls: Any) -> float | None:
         jn.build(jn.Description(cells, couplings=[gap]), 0, DT)
     except (TypeError, ValueError):
         return None
-    return jn.network.largest_conductance(jax.tree.map(np.asarray, model), DT)
+    return jn._network.largest_conductance(jax.tree.map(np.asarray, model), DT)
 
 
 def page() -> str:
@@ -65,7 +65,7 @@ def page() -> str:
     return (
         f"\nThe largest stable sum of the conductances at a neuron at dt = {DT} ms, for the "
         "default parameters, in the unit of the model "
-        "(`jn.network.largest_conductance(model, dt)`; `build` refuses more). *Any* is stable, "
+        "(`jn.analysis.largest_conductance(model, dt)`; `build` refuses more). *Any* is stable, "
         "not exact: where the sum is above about `c_m / dt`, two "
         "neurons do nothing but swap their voltages in every step.\n\n| model | largest sum |\n"
         f"|---|---|\n{rows}"

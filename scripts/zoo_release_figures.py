@@ -128,8 +128,8 @@ def _tops(axis: Axes) -> list[float]:
 
 def _draw_quantal(model: Any, times: tuple[float, ...], ms: float, axis: Axes) -> None:
     """How many sites release at a first spike; for a train one neuron, and the mean of all."""
-    high, low = jn.numerics.stream_key(np.uint32(1), "zoo", "release")
-    stream = jn.numerics.Stream(high, low, np.arange(N, dtype=np.uint32))
+    high, low = jn._numerics.stream_key(np.uint32(1), "zoo", "release")
+    stream = jn.Stream(high, low, np.arange(N, dtype=np.uint32))
     spikes = np.repeat(spiking(times, ms), N, axis=1)
     values, _ = delivered(model, model.init(N, stream), spikes, np.zeros((len(spikes), 1)))
     values = np.asarray(values)[spikes[:, 0]]

@@ -19,7 +19,7 @@ from pathlib import Path
 import jax
 import pytest
 
-from jaxneuro.kernels._program_store import LARGEST, shrink, store_folder
+from jaxneuro._kernels._program_store import LARGEST, shrink, store_folder
 
 OURS = "JAX_COMPILATION_CACHE_DIR" not in os.environ  # and not a folder of somebody's own
 # A process that holds more than so many MB frees its programs before the next file: not after
@@ -45,7 +45,7 @@ def use_store() -> None:
 
 def free_programs() -> None:
     """Forgets every compiled program: those of a finished file are of no more use."""
-    from jaxneuro.simulation import _program
+    from jaxneuro._run import _program
 
     _program._programs.clear()
     jax.clear_caches()

@@ -10,8 +10,8 @@ import hypothesis.strategies as st
 import numpy as np
 
 import jaxneuro as jn
-from jaxneuro.kernels import Table, packed_bytes, ring_slots
-from jaxneuro.tables import ListedBundle, Placement, lay_out
+from jaxneuro._kernels import Table, packed_bytes, ring_slots
+from jaxneuro._tables import ListedBundle, Placement, lay_out
 
 
 @dataclasses.dataclass
@@ -59,7 +59,7 @@ def starts(sizes):
 
 
 # Two kinds of neuron make two groups: all sources in one, all targets in the other.
-SOURCE, TARGET = jn.neurons.LIF(), jn.neurons.LIF(surrogate=jn.numerics.FastSigmoid())
+SOURCE, TARGET = jn.neurons.LIF(), jn.neurons.LIF(surrogate=jn.surrogates.FastSigmoid())
 
 
 def build_case(sources, targets, n_receptors, wirings, dtype=np.float32) -> Case:

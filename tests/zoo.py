@@ -15,8 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxneuro as jn
+from jaxneuro._numerics import FastSigmoid, Stream, stream_key
 from jaxneuro._types import state_variables
-from jaxneuro.numerics import FastSigmoid, Stream, stream_key
 from tests import zoo_adaptive as adaptive
 from tests import zoo_biophysical as biophysical
 from tests import zoo_channels as channels

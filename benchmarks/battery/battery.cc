@@ -11,7 +11,7 @@
 #include <ctime>
 #include <string>
 
-#include "../../jaxneuro/kernels/native/threefry.h"
+#include "../../jaxneuro/_kernels/native/threefry.h"
 
 extern "C" {
 #include <testu01/bbattery.h>
@@ -29,7 +29,7 @@ constexpr uint32_t kUnits = 77169;  // as in the cortical microcircuit
 constexpr uint32_t kName[2] = {0xfe639ea9, 0xd3685fbe};  // blake2b("battery\0stimulus")
 constexpr size_t kBlock = 1 << 14;
 
-Key KeyOf(uint32_t seed) {  // jaxneuro.numerics.stream_key
+Key KeyOf(uint32_t seed) {  // jaxneuro._numerics.stream_key
   uint32_t x0 = kName[0], x1 = kName[1];
   jaxneuro::Threefry<20>(Key{seed, 0x6A786E65u}, x0, x1);
   return Key{x0, x1};

@@ -5,6 +5,7 @@ Spikes are two arrays of one length, as `result.events(name)` gives them: `times
 a spike at the end of a time step counts in the bin of that step.
 """
 
+from .._network import largest_conductance as largest_conductance
 from ._avalanches import avalanches as avalanches
 from ._balance import excitation_inhibition as excitation_inhibition
 from ._branching import Multistep as Multistep
@@ -57,6 +58,7 @@ __all__ = [
     "interval_cv",
     "interval_cvs",
     "intervals",
+    "largest_conductance",
     "local_variation",
     "membrane_moments",
     "multistep_branching_ratio",

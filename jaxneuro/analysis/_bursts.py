@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._checks import check_bounds, check_count
-from ..numerics import NEAR_MS
+from .._numerics import NEAR_MS
 from ._given import arrays_checked
 from ._spikes import begin_of, binned, by_neuron, events_between, runs, warn_of_fine
 

@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 
 from .._checks import as_number, check_bounds, check_count
-from .._warn import warn
-from ..numerics import (
+from .._numerics import (
     NEAR_MS,
     check_time,
     in_window,
     warn_of_late_spikes,
     warn_of_no_spikes,
 )
+from .._warn import warn
 
 _FINE = 0.1  # ms: a longer bin may be meant, whatever the time step is
 _FEW = 8  # spike times of which the time step is not known

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from .._checks import as_number, names_checked
+from .._kernels import native_available
+from .._numerics import NEAR_MS, in_window, run_window, to_hz
 from .._text import counted, megabytes
 from .._types import StochasticNeuron
-from ..kernels import native_available
 from ..neurons import Relay
-from ..numerics import NEAR_MS, in_window, run_window, to_hz
 from ..stimuli import ScheduledSpikes, first_step
 from ._intervals import interval_cv
 

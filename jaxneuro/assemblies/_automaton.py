@@ -11,8 +11,8 @@ from jax import lax
 
 from .._checks import check_count, names_checked
 from .._help import DocumentedModule
-from ..kernels import k_cap
-from ..numerics import bits, seed_of, stream_key
+from .._kernels import k_cap
+from .._numerics import bits, seed_of, stream_key
 from ._blocks import block, check_arcs, fullest, in_order, place_of
 from ._brain import Brain
 from ._description import Area, Fibre

@@ -21,8 +21,8 @@ from .._checks import (
 from .._fingerprint import fingerprint
 from .._help import DocumentedModule, no_items
 from .._html import page, table
+from .._numerics import seed_of, stream_key
 from .._text import counted
-from ..numerics import seed_of, stream_key
 from ._areas import changed, check, silent, with_cap
 from ._connectome import init_fibres
 from ._description import LARGEST_BETA, Area, Fibre, Stimulus

@@ -25,7 +25,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..kernels import (
+from .._kernels import (
     NewNeurons,
     k_cap_wide,
     materialize,
@@ -35,7 +35,7 @@ from ..kernels import (
     wide_units,
     write_new_sources,
 )
-from ..numerics import binomial_below, bits
+from .._numerics import binomial_below, bits
 from ._connectome import drawn_width, most_chosen
 from ._input_law import InputLaw, divided, input_law, largest
 from ._state import BrainState

@@ -4,7 +4,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ..kernels import (
+from .._kernels import (
     Counts,
     Firing,
     Hashed,
@@ -16,7 +16,7 @@ from ..kernels import (
     wide_to_number,
     wide_units,
 )
-from ..numerics import stream_keys
+from .._numerics import stream_keys
 from ._description import Stimulus
 from ._state import FibreState
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from ..numerics import binomial_law
+from .._numerics import binomial_law
 from ._connectome import most_chosen
 
 

@@ -8,9 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import concrete, is_traced, names_checked
+from .._kernels import Counts, Hashed, Lists, gap_lists, gap_width, potentiations, wide_to_number
 from .._text import brief
 from .._warn import warn
-from ..kernels import Counts, Hashed, Lists, gap_lists, gap_width, potentiations, wide_to_number
 from ._brain import Brain
 from ._connectome import edges_of
 from ._given import check_of

@@ -13,10 +13,10 @@ import numpy as np
 from jax import lax
 
 from .._checks import check_count, check_fraction, is_traced, names_checked
+from .._kernels import k_cap
+from .._numerics import bits, seed_of, stream_key
 from .._text import brief
 from .._warn import warn
-from ..kernels import k_cap
-from ..numerics import bits, seed_of, stream_key
 from ._brain import Brain
 from ._patterns import checked_patterns
 from ._run import run

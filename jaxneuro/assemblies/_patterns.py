@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import check_count, concrete, is_traced, names_checked
+from .._kernels import k_cap
 from .._warn import warn
-from ..kernels import k_cap
 from ._brain import Brain
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..kernels import k_cap_wide, wide_equal, wide_less, wide_units
+from .._kernels import k_cap_wide, wide_equal, wide_less, wide_units
 from ._candidates import Candidates, find, search_of, smallest, write_synapses
 from ._state import AreaState, BrainState
 

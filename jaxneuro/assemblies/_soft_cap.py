@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._checks import check_bounds, concrete, names_checked
-from ..kernels import k_cap
+from .._kernels import k_cap
 
 
 @names_checked()

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import is_traced
-from ..kernels import (
+from .._kernels import (
     Firing,
     k_cap,
     k_cap_wide,

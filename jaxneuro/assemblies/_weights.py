@@ -7,7 +7,7 @@ import numpy as np
 from jax import lax
 
 from .._checks import is_traced
-from ..kernels import UNIT_BITS, wide_add, wide_units
+from .._kernels import UNIT_BITS, wide_add, wide_units
 from ._description import LARGEST_BETA
 
 # Sums are compared as multiples of 2^-12. Two sums of m weights that are equal in exact arithmetic

@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
+from .._numerics import linoid
 from ..integrators import Gate
-from ..numerics import linoid
 from ._channel import Channel
 
 

@@ -10,8 +10,8 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
+from .._numerics import linoid
 from ..integrators import Gate
-from ..numerics import linoid
 from ._channel import Channel
 
 # This far below rest every gate is fully open or shut; faster gates would only need smaller steps.

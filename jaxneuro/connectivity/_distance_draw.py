@@ -8,8 +8,8 @@ import equinox as eqx
 import numpy as np
 
 from .._checks import check_count
-from ..kernels import run_ahead, stable_order
-from ..numerics import bits
+from .._kernels import run_ahead, stable_order
+from .._numerics import bits
 from ..space import Place
 from ._distance_search import Search, ascending, some_rows
 from ._rule import Chunk, Rule

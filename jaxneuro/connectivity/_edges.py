@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._kernels import run_ahead
 from .._text import counted
-from ..kernels import run_ahead
 from ._edge_columns import Source, read_first_column
 from ._pair_order import pair_order
 

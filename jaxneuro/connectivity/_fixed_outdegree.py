@@ -8,7 +8,7 @@ import equinox as eqx
 import numpy as np
 
 from .._checks import check_count
-from ..kernels import distinct_rows, uniform_rows
+from .._kernels import distinct_rows, uniform_rows
 from ._flags import check_flags
 from ._ranges import no_rows, row_draws
 from ._rule import Chunk, RowDraws, RowLaw, Rule, candidates

@@ -9,7 +9,7 @@ import equinox as eqx
 import numpy as np
 
 from .._checks import check_fraction
-from ..kernels import gap_counts, gap_rows, run_ahead
+from .._kernels import gap_counts, gap_rows, run_ahead
 from ._flags import check_flags
 from ._ranges import drawn_rows, no_rows
 from ._rule import CHUNK, Chunk, RowDraws, RowLaw, Rule, candidates, row_chunks

@@ -8,7 +8,7 @@ import equinox as eqx
 import numpy as np
 
 from .._checks import check_count
-from ..kernels import count_draws, draw_pairs, run_ahead, uniform_rows
+from .._kernels import count_draws, draw_pairs, run_ahead, uniform_rows
 from ._flags import check_flags
 from ._ranges import no_rows, ranges, row_draws, row_ends
 from ._rule import CHUNK, Chunk, RowDraws, RowLaw, Rule, candidates, skip_own

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..kernels import stable_order
+from .._kernels import stable_order
 
 _BLOCK = 1 << 14
 

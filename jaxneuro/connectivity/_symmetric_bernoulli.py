@@ -8,7 +8,7 @@ import equinox as eqx
 import numpy as np
 
 from .._checks import check_fraction
-from ..kernels import gap_rows, run_ahead, stable_order
+from .._kernels import gap_rows, run_ahead, stable_order
 from ._flags import check_flags
 from ._rule import Chunk, Rule, row_chunks
 

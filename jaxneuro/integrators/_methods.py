@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 
-from ..kernels import materialize
-from ..numerics import decay_mean
+from .._kernels import materialize
+from .._numerics import decay_mean
 from ._integrator import Flow, Gate, Integrator, Linear, linear, slopes
 
 

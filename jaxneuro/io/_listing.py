@@ -5,11 +5,11 @@ import textwrap
 from typing import Any
 
 from .._fields import Model
+from .._numerics import Distribution, Surrogate
 from .._types import Neuron, Plasticity, Release, Stimulus, Synapse
 from ..channels import Channel
 from ..connectivity import Rule
 from ..integrators import Integrator
-from ..numerics import Distribution, Surrogate
 from ..space import Layout, Profile, SpatialValue
 from ..stimuli import Signal
 from ._models import NO_DEFAULT, Argument, arguments, known

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from .._build import available_memory
+from .._describe import Population, Projection, Stimulation
 from .._text import counted, megabytes
-from ..construction import available_memory
-from ..description import Population, Projection, Stimulation
 from ..space import Free
 from ..stimuli import PulsePackets
 from ._entry import Entry

@@ -15,11 +15,11 @@ from typing import Any
 import equinox as eqx
 
 from .. import (
+    _numerics,
     channels,
     connectivity,
     integrators,
     neurons,
-    numerics,
     plasticity,
     release,
     space,
@@ -29,7 +29,7 @@ from .. import (
 
 _FOLDERS = (
     *(neurons, channels, integrators, synapses, release, plasticity, stimuli),
-    *(connectivity, space, numerics),
+    *(connectivity, space, _numerics),
 )
 NO_DEFAULT = inspect.Parameter.empty
 _PREPARED = "on_grid"  # a field that `prepare` sets, not the user

@@ -7,9 +7,7 @@ from typing import Any
 import jax
 
 from .._checks import unknown
-from .._types import Neuron, Plasticity, Release, Stimulus, Synapse, state_variables
-from ..connectivity import Rule
-from ..description import (
+from .._describe import (
     Coupling,
     Description,
     Modulator,
@@ -18,8 +16,10 @@ from ..description import (
     Projection,
     Stimulation,
 )
-from ..network import initial_state
-from ..numerics import Distribution
+from .._network import initial_state
+from .._numerics import Distribution
+from .._types import Neuron, Plasticity, Release, Stimulus, Synapse, state_variables
+from ..connectivity import Rule
 from ..space import Area, Free, Layout, SpatialValue
 from ._entry import Entry, Source, attempt
 from ._memory import check_packets, check_places

@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 from .._checks import is_traced
-from ..description import (
+from .._describe import (
     Coupling,
     Description,
     Modulator,

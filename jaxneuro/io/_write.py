@@ -7,8 +7,8 @@ import re
 from typing import Any
 
 from .._checks import check_kind, check_path, names_checked
+from .._describe import Description
 from .._whole_file import write_whole
-from ..description import Description
 from ._plain import plain
 from ._read import check_format, format_of
 

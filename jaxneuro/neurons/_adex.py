@@ -6,9 +6,9 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
+from .._numerics import Surrogate, threshold
 from .._types import Drive, Neuron
 from ..integrators import Integrator, Linear, rk4
-from ..numerics import Surrogate, threshold
 from ._adex_state import AdExState
 from ._refractory import countdown
 from ._reset import check_peak

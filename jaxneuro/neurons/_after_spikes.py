@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import concrete
+from .._numerics import decay_mean
 from .._types import Drive
-from ..numerics import decay_mean
 
 
 class GLIFState(NamedTuple):

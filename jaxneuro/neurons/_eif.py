@@ -6,9 +6,9 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
+from .._numerics import Surrogate, threshold
 from .._types import Drive, Neuron
 from ..integrators import Integrator, rk4
-from ..numerics import Surrogate, threshold
 from ._refractory import countdown
 from ._reset import check_peak
 from ._upswing import after_reset, begin, during, motion, since_peak, voltage

@@ -9,8 +9,8 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
+from .._numerics import Stream
 from .._types import Drive, StochasticNeuron
-from ..numerics import Stream
 from ._hazard import escapes
 from ._leak import leaky
 from ._refractory import countdown

@@ -9,8 +9,8 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
+from .._numerics import Surrogate, threshold
 from .._types import Drive, Neuron
-from ..numerics import Surrogate, threshold
 from ._after_spikes import GLIFState, check_falls, moved, reset
 from ._refractory import countdown
 

@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 
-from ..numerics import Stream, chance
+from .._numerics import Stream, chance
 
 
 def escapes(x: jax.Array, rho_0: jax.Array, stream: Stream, step: jax.Array, dt: float):

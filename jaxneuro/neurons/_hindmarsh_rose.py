@@ -9,9 +9,9 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
+from .._numerics import Surrogate, crossing
 from .._types import Drive, Neuron
 from ..integrators import Integrator, Linear, rk4
-from ..numerics import Surrogate, crossing
 
 # Beyond this |v| the cubic continues as its tangent, so that usual steps do not diverge.
 _BEND = 3.0

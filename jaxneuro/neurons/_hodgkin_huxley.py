@@ -13,10 +13,10 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
+from .._numerics import Surrogate, crossing
 from .._types import Drive, Neuron
 from ..channels import Channel, Leak, SquidPotassium, SquidSodium
 from ..integrators import Gate, Integrator, Linear, rk4
-from ..numerics import Surrogate, crossing
 from ._channels import check_channels, fastest_rate
 
 

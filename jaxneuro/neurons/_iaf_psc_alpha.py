@@ -11,8 +11,8 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
+from .._numerics import Surrogate, threshold
 from .._types import Drive, Neuron
-from ..numerics import Surrogate, threshold
 from ._propagators import from_current, from_decaying, from_rising
 from ._refractory import countdown
 from ._reset import check_reset

@@ -9,9 +9,9 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
+from .._numerics import Surrogate, threshold
 from .._types import Drive, Neuron
 from ..integrators import Integrator, Linear
-from ..numerics import Surrogate, threshold
 from ._leak import leaky
 from ._refractory import countdown
 from ._reset import check_reset

@@ -9,9 +9,9 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
+from .._numerics import Surrogate, crossing
 from .._types import Drive, Neuron
 from ..integrators import Integrator, Linear, rk4
-from ..numerics import Surrogate, crossing
 
 # The potassium gate depends on v up to this many 2 v4 from v3, so that cosh does not overflow.
 _FARTHEST = 4.0

@@ -6,9 +6,9 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
+from .._numerics import Stream, chance, per_step
 from .._types import Drive, StochasticNeuron
 from .._units import largest
-from ..numerics import Stream, chance, per_step
 
 _MOST_PER_STEP = 1e3 * (1 + 1e-6)  # Hz times ms, with the rounding of float32
 

@@ -8,7 +8,7 @@ is near `tau_m`, and is the limit where they are equal.
 import jax
 import jax.numpy as jnp
 
-from ..numerics import phi1, phi2
+from .._numerics import phi1, phi2
 
 
 def from_current(tau_m: jax.Array, c_m: jax.Array, dt: float) -> jax.Array:

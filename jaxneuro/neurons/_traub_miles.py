@@ -11,9 +11,9 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
+from .._numerics import Surrogate, crossing, linoid
 from .._types import Drive, Neuron
 from ..integrators import Gate, Integrator, Linear, exponential_euler
-from ..numerics import Surrogate, crossing, linoid
 
 # Outside this range above v_t [mV] the rates are constant, so that no exponential overflows.
 _LOWEST, _HIGHEST = -100.0, 150.0

@@ -10,9 +10,9 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
+from .._numerics import Surrogate, crossing, linoid
 from .._types import Drive, Neuron
 from ..integrators import Gate, Integrator, Linear, rk4
-from ..numerics import Surrogate, crossing, linoid
 
 # Outside this range [mV] the rates are constant; an explicit method could not follow them.
 _LOWEST, _HIGHEST = -150.0, 150.0

@@ -1,14 +1,14 @@
 """Many devices: one network over a mesh, how its neurons are shared out, and sweeps."""
 
 from .._help import add_hints as _add_hints
-from ..mesh import AlongAxis as AlongAxis
-from ..mesh import Contiguous as Contiguous
-from ..mesh import Given as Given
-from ..mesh import KMeans as KMeans
-from ..mesh import Metis as Metis
-from ..mesh import Morton as Morton
-from ..mesh import Partition as Partition
-from ..mesh import RoundRobin as RoundRobin
+from .._mesh import AlongAxis as AlongAxis
+from .._mesh import Contiguous as Contiguous
+from .._mesh import Given as Given
+from .._mesh import KMeans as KMeans
+from .._mesh import Metis as Metis
+from .._mesh import Morton as Morton
+from .._mesh import Partition as Partition
+from .._mesh import RoundRobin as RoundRobin
 from ._connect import connect as connect
 from ._report import PartitionReport as PartitionReport
 from ._report import best_of as best_of

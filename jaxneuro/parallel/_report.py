@@ -8,10 +8,10 @@ from jax.sharding import Mesh
 
 from .._checks import check_count, names_checked
 from .._help import Documented
+from .._kernels import packed_bytes
+from .._mesh import Partition, check_rate, owners_of
+from .._network import Network, Seats, list_length, seats
 from .._text import counted
-from ..kernels import packed_bytes
-from ..mesh import Partition, check_rate, owners_of
-from ..network import Network, Seats, list_length, seats
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

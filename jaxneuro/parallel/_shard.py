@@ -4,9 +4,9 @@ import dataclasses
 
 from jax.sharding import Mesh
 
+from .._build import check_apart
 from .._checks import names_checked
-from ..construction import check_apart
-from ..mesh import (
+from .._mesh import (
     Partition,
     check_mesh,
     check_rate,
@@ -16,7 +16,7 @@ from ..mesh import (
     plan,
     with_tables,
 )
-from ..network import Network
+from .._network import Network
 
 
 @names_checked()

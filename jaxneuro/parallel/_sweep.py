@@ -12,9 +12,9 @@ import numpy as np
 from jax.sharding import Mesh
 
 from .._checks import check_count, names_checked
+from .._kernels import threads as native_threads
 from .._progress import Progress
 from .._text import counted
-from ..kernels import threads as native_threads
 from ._sweep_executor import Remote, check_executor
 from ._sweep_points import Points, check_names, describe, read_points
 from ._sweep_program import SweepProgram

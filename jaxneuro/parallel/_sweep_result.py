@@ -9,8 +9,8 @@ import numpy as np
 from .._checks import unknown
 from .._help import Documented, missing
 from .._html import page, table
+from .._run import extra_module
 from .._text import counted
-from ..simulation import extra_module
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

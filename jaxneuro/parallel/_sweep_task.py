@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import threads as native_threads
+from .._kernels import threads as native_threads
 from ._sweep_points import describe
 from ._sweep_program import SweepProgram
 

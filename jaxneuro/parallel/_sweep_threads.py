@@ -8,7 +8,7 @@ from typing import Any
 
 import jax
 
-from ..kernels import threads as native_threads
+from .._kernels import threads as native_threads
 
 
 def pool_threads() -> int:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._checks import names_checked
+from .._numerics import check_time
 from ..analysis import population_rate
-from ..numerics import check_time
 from ._panels import empty_figure, finish_panels, nothing, population_panels, say
 from ._select import chosen, spikes_between, window
 from ._style import COLUMN, colour, three_digits

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._checks import check_count
-from ..numerics import NEAR_MS
+from .._numerics import NEAR_MS
 from ._select import check_recorded
 
 _LABELS = {

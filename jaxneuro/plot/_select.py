@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import check_known
-from ..numerics import in_window, run_window
+from .._numerics import in_window, run_window
 from ._given import check_given
 
 

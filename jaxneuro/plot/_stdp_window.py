@@ -7,8 +7,8 @@ import jax
 import numpy as np
 
 from .._checks import check_bounds, check_count, check_kind, names_checked, unknown
+from .._network import check_within
 from .._types import Plasticity
-from ..network import check_within
 from ._pair_changes import Pairs, pair_changes
 from ._style import COLUMN, LINE, colour, finish, legend, new_figure, open_box
 

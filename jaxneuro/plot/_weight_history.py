@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._checks import check_bounds, names_checked
-from ..numerics import NEAR_MS
+from .._numerics import NEAR_MS
 from ._given import check_given, numbers
 from ._panels import empty_figure, say
 from ._select import check_recorded, window

@@ -3,8 +3,8 @@
 import jax
 import jax.numpy as jnp
 
-from ..kernels import at_spikes as at_spikes
-from ..kernels import relaxed as relaxed
+from .._kernels import at_spikes as at_spikes
+from .._kernels import relaxed as relaxed
 
 
 def decay(tau: jax.Array, dt: float) -> jax.Array:

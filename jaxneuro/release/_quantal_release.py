@@ -12,8 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._fields import Parameter, param
+from .._numerics import Stream, unit_interval
 from .._types import StochasticRelease
-from ..numerics import Stream, unit_interval
 from ._at_spikes import at_spikes, decay, relaxed
 from ._binomial import binomial
 

@@ -10,9 +10,9 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param, static
+from .._kernels import ShortTerm, short_term
 from .._types import Release
 from .._units import warn_of_seconds
-from ..kernels import ShortTerm, short_term
 from ._at_spikes import decay
 
 CONVENTIONS = ("tsodyks2", "jump first")

@@ -5,7 +5,7 @@ from typing import Any
 import equinox as eqx
 import numpy as np
 
-from ..numerics import bits
+from .._numerics import bits
 from ._axes import axes_of, check_far, flag_per_axis, per_axis, periods
 from ._layout import Layout
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from .._checks import concrete
 from .._fields import Parameter, param
+from .._numerics import Stream, chance, per_step, steps_on_grid
 from .._types import SpikeStimulus
-from ..numerics import Stream, chance, per_step, steps_on_grid
 from ._signal import check_shapes
 
 _SLACK = 1e-6  # allows for rounding in rate dt

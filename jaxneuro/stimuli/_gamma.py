@@ -8,9 +8,9 @@ import numpy as np
 
 from .._checks import check_count
 from .._fields import static
+from .._kernels import poisson
+from .._numerics import Stream, per_step
 from .._types import SpikeStimulus
-from ..kernels import poisson
-from ..numerics import Stream, per_step
 from ._signal_field import check_rate, check_signals, prepare_signals, signal, value_at
 
 

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._fields import Parameter, param
+from .._kernels import poisson
+from .._numerics import Stream, chance, per_step
 from .._types import SpikeStimulus
-from ..kernels import poisson
-from ..numerics import Stream, chance, per_step
 from ._signal_field import check_rate, check_signals, prepare_signals, signal, value_at
 
 

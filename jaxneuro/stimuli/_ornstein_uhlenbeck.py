@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
+from .._numerics import Stream, standard_normal
 from .._types import Drive, Stimulus
-from ..numerics import Stream, standard_normal
 from ._signal import check_shapes
 
 _START = 99  # purpose of the bits that draw the start

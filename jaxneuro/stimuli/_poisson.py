@@ -4,9 +4,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import jax
 
+from .._kernels import poisson
+from .._numerics import Stream, per_step
 from .._types import SpikeStimulus
-from ..kernels import poisson
-from ..numerics import Stream, per_step
 from ._signal_field import check_rate, check_signals, prepare_signals, signal, value_at
 
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from .._checks import check_bounds, check_count
 from .._fields import Parameter, param, static, table
+from .._numerics import Normal, bits, unit_interval
 from .._types import SpikeStimulus
-from ..numerics import Normal, bits, unit_interval
 from ._scheduled_spikes import schedule
 from ._signal import LAST_STEP, as_times, check_shapes
 from ._spike_times import unprepared

@@ -11,7 +11,7 @@ import numpy as np
 from .._arrays import as_array
 from .._checks import is_traced
 from .._fields import Model, parameters
-from ..numerics import steps_on_grid
+from .._numerics import steps_on_grid
 
 LAST_STEP = 2**31 - 2  # steps are counted in int32
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from .._checks import check_bounds, concrete, is_traced
 from .._fields import Model, _as_leaf, _Named, parameters
+from .._kernels import LARGEST_MEAN
+from .._numerics import per_step
 from .._units import check_unit, least_of
-from ..kernels import LARGEST_MEAN
-from ..numerics import per_step
 from ._sampled import check_sampled
 from ._signal import Signal, check_shapes
 from ._time_function import TimeFunction

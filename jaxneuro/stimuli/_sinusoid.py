@@ -8,7 +8,7 @@ import numpy as np
 
 from .._checks import is_traced
 from .._fields import Parameter, param
-from ..numerics import cycles
+from .._numerics import cycles
 from ._signal import Signal
 
 

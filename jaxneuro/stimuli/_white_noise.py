@@ -8,8 +8,8 @@ from jax import lax
 
 from .._checks import concrete
 from .._fields import Parameter, param
+from .._numerics import Stream, standard_normal, steps_on_grid
 from .._types import Drive, Stimulus
-from ..numerics import Stream, standard_normal, steps_on_grid
 from ._signal import check_shapes
 
 

@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 
 from .._checks import concrete
+from .._numerics import log_quotient, mean_over_step, slope_over_step, two_decays
 from .._types import Drive
-from ..numerics import log_quotient, mean_over_step, slope_over_step, two_decays
 
 
 def pulling(mean: jax.Array, slope: jax.Array, e_rev: jax.Array) -> Drive:

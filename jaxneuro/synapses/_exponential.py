@@ -7,8 +7,8 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
+from .._numerics import mean_over_step
 from .._types import Drive, Synapse
-from ..numerics import mean_over_step
 
 
 class ExponentialState(NamedTuple):

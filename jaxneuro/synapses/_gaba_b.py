@@ -7,8 +7,8 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
+from .._numerics import decay_difference
 from .._types import Drive, Synapse
-from ..numerics import decay_difference
 
 
 class GABA_BState(NamedTuple):  # noqa: N801

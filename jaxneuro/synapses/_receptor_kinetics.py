@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Model, Parameter, param
-from ..numerics import decay_mean
+from .._numerics import decay_mean
 
 
 class Kinetics(Model):

@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxneuro.kernels import gap_rows
-from jaxneuro.numerics import seed_of, stream_key
+from jaxneuro._kernels import gap_rows
+from jaxneuro._numerics import seed_of, stream_key
 from tests.oracle import assemblies as oracle
 
 ROUNDS = 36  # more than a word of the history has bits

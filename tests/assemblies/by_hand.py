@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from jaxneuro.kernels import gap_rows
-from jaxneuro.numerics import seed_of, stream_key
+from jaxneuro._kernels import gap_rows
+from jaxneuro._numerics import seed_of, stream_key
 from tests.oracle import assemblies as oracle
 
 

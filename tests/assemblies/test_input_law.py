@@ -11,9 +11,9 @@ import pytest
 from scipy import stats
 
 from jaxneuro import assemblies as ac
+from jaxneuro._kernels._new_sources import _choice
 from jaxneuro.assemblies._candidates import _next_inputs
 from jaxneuro.assemblies._input_law import divided, input_law, largest
-from jaxneuro.kernels._new_sources import _choice
 from tests.quickly import quick_jit
 
 ALARM = 1e-4

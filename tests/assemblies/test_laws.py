@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from jaxneuro import assemblies as ac
-from jaxneuro.kernels import native_available, threads
+from jaxneuro._kernels import native_available, threads
 from tests.quickly import quick_jit
 
 ROUNDS, K = 8, 6

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from jaxneuro import assemblies as ac
+from jaxneuro._kernels import wide_integers, wide_words
 from jaxneuro.assemblies._weights import nearly, on_grid, weight_tables
-from jaxneuro.kernels import wide_integers, wide_words
 from tests.oracle.assemblies import decimal, weights
 
 LOWER, FIRST, HIGHER = 3, 5, 7

@@ -5,9 +5,9 @@ from types import ModuleType
 import numpy as np
 
 from jaxneuro import connectivity
-from jaxneuro.kernels import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS
-from jaxneuro.kernels._table import Section
-from jaxneuro.numerics import seed_of, stream_key
+from jaxneuro._kernels import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS
+from jaxneuro._kernels._table import Section
+from jaxneuro._numerics import seed_of, stream_key
 
 
 def key_of(seed=0, name="p"):

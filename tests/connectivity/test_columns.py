@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
+from jaxneuro._numerics import Normal, Uniform
 from jaxneuro.connectivity import AllToAll, Explicit, FixedIndegree, FixedProbability, OneToOne
-from jaxneuro.numerics import Normal, Uniform
 
 from .drawing import draw, read_table, set_chunk
 

@@ -6,8 +6,8 @@ import itertools
 import numpy as np
 import pytest
 
+from jaxneuro._kernels import counter_words
 from jaxneuro.connectivity import FixedOutdegree, FixedTotal, SymmetricBernoulli
-from jaxneuro.kernels import counter_words
 from tests.oracle.threefry import threefry2x32
 
 from .drawing import draw, key_of

@@ -76,7 +76,7 @@ def test_within_a_population(case, x64):
 @pytest.mark.parametrize("same_model", [True, False])
 def test_between_two_populations(same_model, x64):
     """Both sides see each other, in one group and in two; so they do if each is drawn one way."""
-    other = {} if same_model else {"surrogate": jn.numerics.FastSigmoid()}
+    other = {} if same_model else {"surrogate": jn.surrogates.FastSigmoid()}
     a, b = lif("A", 5), lif("B", 3, **other)
     pre, post = np.array([0, 0, 4, 2, 2]), np.array([2, 0, 1, 1, 2])
     weight = np.array([1.0, 2.0, 3.0, 0.5, 0.25])

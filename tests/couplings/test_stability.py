@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro.network import _stable_coupling
-from jaxneuro.network._stable_coupling import largest_conductance
+from jaxneuro._network import _stable_coupling
+from jaxneuro._network._stable_coupling import largest_conductance
 from scripts.zoo_gap_limits import LIMITS
 from tests.couplings.networks import build, explicit, voltages
 from tests.zoo import NEURONS

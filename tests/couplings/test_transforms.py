@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro.kernels import native_available, threads
+from jaxneuro._kernels import native_available, threads
 from tests.couplings.networks import LIF, USUAL, build, current, explicit, lif, voltages
 from tests.quickly import quick_jit
 

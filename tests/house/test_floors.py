@@ -8,10 +8,10 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "jaxneuro"
 FLOORS = {
-    "numerics": 1,
-    "kernels": 2,
+    "_numerics": 1,
+    "_kernels": 2,
     "space": 2,
-    "tables": 3,
+    "_tables": 3,
     "integrators": 3,
     "channels": 4,
     "neurons": 5,
@@ -20,12 +20,12 @@ FLOORS = {
     "stimuli": 5,
     "connectivity": 5,
     "plasticity": 5,
-    "description": 6,
-    "network": 6,
+    "_describe": 6,
+    "_network": 6,
     "assemblies": 6,
-    "mesh": 6.5,
-    "construction": 7,
-    "simulation": 8,
+    "_mesh": 6.5,
+    "_build": 7,
+    "_run": 8,
     "io": 8,
     "parallel": 8.5,
     "analysis": 9,
@@ -62,7 +62,7 @@ def test_every_folder_has_a_floor():
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_imports_go_downward(path):
-    if path == PACKAGE / "__init__.py":
+    if path in (PACKAGE / "__init__.py", PACKAGE / "surrogates.py"):  # faces
         return
     folder, floor = place(path.relative_to(ROOT).with_suffix("").parts)
     for name in imported(path):
@@ -75,11 +75,11 @@ def test_imports_go_downward(path):
 
 
 def test_the_test_sees_an_upward_import(tmp_path):
-    assert place(("jaxneuro", "simulation", "_scan")) == ("simulation", 8)
+    assert place(("jaxneuro", "_run", "_scan")) == ("_run", 8)
     assert place(("jaxneuro", "_fields")) == ("", 0)
-    found = list(imported(PACKAGE / "construction" / "_build.py"))
-    assert ("jaxneuro", "numerics", "check_dt") in found
-    assert ("jaxneuro", "construction", "_build_group", "build_group") in found
+    found = list(imported(PACKAGE / "_build" / "_build.py"))
+    assert ("jaxneuro", "_numerics", "check_dt") in found
+    assert ("jaxneuro", "_build", "_build_group", "build_group") in found
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def test_no_backend_and_no_extras():
     )
     started, modules = printed.splitlines()
     assert started == "False"
-    assert "jaxneuro.network" in modules.split()
+    assert "jaxneuro._network" in modules.split()
     later = ("jaxneuro.assemblies", "jaxneuro.parallel", "jaxneuro.plot")
     for name in ("matplotlib", "tqdm", "scipy.special", "pandas", *later):
         assert name not in modules.split()

@@ -35,7 +35,7 @@ every_stepped = pytest.mark.parametrize("cls", STEPPED.values(), ids=STEPPED.key
 # every concrete class of these roles, and every function of `analysis`.
 PUBLISHED = (
     *(jn.Neuron, jn.Synapse, jn.channels.Channel, jn.Plasticity),
-    *(jn.integrators.Integrator, jn.numerics.Surrogate),
+    *(jn.integrators.Integrator, jn.surrogates.Surrogate),
 )
 # Except these: `Direct` returns its input unchanged, `summary` prints, `Plasticity` is a role.
 OWN = (jn.synapses.Direct, jn.analysis.summary, jn.Plasticity)

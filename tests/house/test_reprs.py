@@ -6,7 +6,7 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro import assemblies as ac
-from jaxneuro.simulation._recorded import recorded
+from jaxneuro._run._recorded import recorded
 from tests.simulation.test_notebooks import texts
 
 AREAS = [ac.Area("A", 1000, 30), ac.Area("B", 500, 20)]
@@ -38,11 +38,11 @@ def test_recordings_are_sizes():
 
 
 def test_a_recording_names_what_it_holds():
-    none = dict.fromkeys(jn.simulation.Recording._fields) | {"counts": {}, "traces": {}}
-    assert repr(jn.simulation.Recording(**none)) == "Recording: nothing"
+    none = dict.fromkeys(jn.Recording._fields) | {"counts": {}, "traces": {}}
+    assert repr(jn.Recording(**none)) == "Recording: nothing"
     some = none | {"counts": {"E": np.arange(100)}, "function": np.zeros((3, 2))}
     text = "Recording: counts {'E': 100 values from 0 to 99}; function (3, 2) array"
-    assert repr(jn.simulation.Recording(**some)) == text
+    assert repr(jn.Recording(**some)) == text
 
 
 @pytest.mark.parametrize(

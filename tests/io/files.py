@@ -21,8 +21,8 @@ ROLES = {
     "layout": jn.space.Layout,
     "profile": jn.space.Profile,
     "by distance": jn.space.SpatialValue,
-    "distribution": jn.numerics.Distribution,
-    "surrogate": jn.numerics.Surrogate,
+    "distribution": jn.Distribution,
+    "surrogate": jn.surrogates.Surrogate,
     "channel": jn.channels.Channel,
     "integrator": jn.integrators.Integrator,
 }
@@ -86,7 +86,7 @@ def holding(model) -> jn.Description:
     """A description that holds a model of any role, between two populations of 20."""
     neuron, rule, synapse, more = jn.neurons.LIF(), GIVEN["FixedProbability"], DELTA, {}
     positions, weight, initial, stimuli = GRID, 0.1, {}, []
-    if isinstance(model, jn.numerics.Surrogate):
+    if isinstance(model, jn.surrogates.Surrogate):
         model = jn.neurons.LIF(surrogate=model)
     if isinstance(model, jn.channels.Channel):
         model = jn.neurons.HodgkinHuxley((model, jn.channels.Leak()))
@@ -110,7 +110,7 @@ def holding(model) -> jn.Description:
         positions = model
     elif isinstance(model, jn.space.SpatialValue):
         weight = model
-    elif isinstance(model, jn.numerics.Distribution):
+    elif isinstance(model, jn.Distribution):
         initial = {"v": model}
     elif isinstance(model, jn.SpikeStimulus):
         stimuli = [jn.Stimulation("B", model, weight=1.5, synapse=DELTA, delay=0.3)]
@@ -129,7 +129,7 @@ def holding(model) -> jn.Description:
 
 def held(description, like):
     """The model that `holding(like)` put into a description."""
-    if isinstance(like, jn.numerics.Surrogate):
+    if isinstance(like, jn.surrogates.Surrogate):
         return description.populations[0].model.surrogate
     if isinstance(like, jn.channels.Channel):
         return description.populations[0].model.channels[0]
@@ -147,7 +147,7 @@ def held(description, like):
         jn.Plasticity: lambda d: d.projections[0].plasticity,
         jn.space.Layout: lambda d: d.populations[0].positions,
         jn.space.SpatialValue: lambda d: d.projections[0].weight,
-        jn.numerics.Distribution: lambda d: d.populations[0].initial["v"],
+        jn.Distribution: lambda d: d.populations[0].initial["v"],
         jn.Stimulus: lambda d: d.stimuli[0].stimulus,
     }
     if isinstance(like, jn.Synapse) and like.ports:
@@ -207,7 +207,7 @@ def everything() -> jn.Description:
     )
 
 
-def _couplings(parts: dict, law: jn.numerics.Distribution) -> list[jn.Coupling]:
+def _couplings(parts: dict, law: jn.Distribution) -> list[jn.Coupling]:
     """Gap junctions between two parts, and a graded coupling that starts with a current."""
     rule = jn.connectivity.FixedProbability(0.4)
     how = {"release": jn.release.VoltageRelease(), "synapse": jn.synapses.Exponential(1 / 3)}

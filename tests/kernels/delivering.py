@@ -9,7 +9,7 @@ import functools
 import jax.numpy as jnp
 
 from jaxneuro import kernels
-from jaxneuro.kernels import Released, _reference
+from jaxneuro._kernels import Released, _reference
 
 
 def released_of(x):
@@ -29,7 +29,7 @@ deliver_reference = _shaped(_reference.deliver_reference)
 
 
 def deliver_pallas(ring, released, step, scale, weights, table, clear, **options):
-    from jaxneuro.kernels import _gpu_deliver
+    from jaxneuro._kernels import _gpu_deliver
 
     version = functools.partial(_gpu_deliver.deliver_pallas, **options)
     return _shaped(version)(ring, released, step, scale, weights, table, clear)

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxneuro.kernels import Counts, Firing, Hashed, Lists, Stored, gap_rows, gap_width, wide_words
-from jaxneuro.numerics import seed_of, stream_key
+from jaxneuro._kernels import Counts, Firing, Hashed, Lists, Stored, gap_rows, gap_width, wide_words
+from jaxneuro._numerics import seed_of, stream_key
 
 
 class Layout(NamedTuple):

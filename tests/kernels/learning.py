@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxneuro.kernels import (
+from jaxneuro._kernels import (
     Moment,
     PlasticSynapses,
     Released,
@@ -19,7 +19,7 @@ from jaxneuro.kernels import (
     log_events,
     packed_bytes,
 )
-from jaxneuro.tables import ListedBundle, Placement, lay_out
+from jaxneuro._tables import ListedBundle, Placement, lay_out
 
 DT, STEPS, EVERY_ROW = 0.5, 60, 2**31 - 1
 

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxneuro.kernels import HAS_TAGS, native_available
+from jaxneuro._kernels import HAS_TAGS, native_available
 from tests import strategies
 from tests.kernels.delivering import deliver, deliver_reference
 from tests.oracle import deliver as oracle

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxneuro.kernels import HAS_TAGS, native_available, threads
+from jaxneuro._kernels import HAS_TAGS, native_available, threads
 from tests.kernels.delivering import deliver
 from tests.kernels.test_deliver import arguments
 from tests.strategies import Wiring, build_case

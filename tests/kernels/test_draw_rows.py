@@ -7,7 +7,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 
-from jaxneuro.kernels import (
+from jaxneuro._kernels import (
     _draw_rows,
     _draw_values,
     _gap_rows,
@@ -23,7 +23,7 @@ from jaxneuro.kernels import (
     transpose,
     uniform_rows,
 )
-from jaxneuro.numerics import QUANTILES, gap_table
+from jaxneuro._numerics import QUANTILES, gap_table
 from tests.oracle.threefry import threefry2x32
 
 native = pytest.mark.skipif(not native_available(), reason="there is no native kernel here")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from jaxneuro.kernels import Hashed, gap_lists, gap_rows, gap_width, native_available, threads
+from jaxneuro._kernels import Hashed, gap_lists, gap_rows, gap_width, native_available, threads
 from tests.kernels.firing import key_of
 from tests.quickly import quick_jit
 
@@ -27,7 +27,7 @@ ROWS = 7
 def both(key, rows, layout):
     n, p, width = layout
     got = gap_lists(Hashed(key, n, p), rows, width)
-    with unittest.mock.patch("jaxneuro.kernels._call.native_available", return_value=False):
+    with unittest.mock.patch("jaxneuro._kernels._call.native_available", return_value=False):
         return got, gap_lists(Hashed(key, n, p), rows, width)
 
 

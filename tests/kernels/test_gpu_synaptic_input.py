@@ -10,10 +10,10 @@ import pytest
 from jaxlib.triton.dialect import MemSemantic, RMWOp
 
 from jaxneuro import assemblies as ac
-from jaxneuro.kernels import Firing, Hashed, gap_rows, synaptic_input, wide_integers, wide_words
-from jaxneuro.kernels import _gpu_atomic as gpu_atomic
-from jaxneuro.kernels import _gpu_synaptic_input as gpu
-from jaxneuro.kernels import _synaptic_input as reference
+from jaxneuro._kernels import Firing, Hashed, gap_rows, synaptic_input, wide_integers, wide_words
+from jaxneuro._kernels import _gpu_atomic as gpu_atomic
+from jaxneuro._kernels import _gpu_synaptic_input as gpu
+from jaxneuro._kernels import _synaptic_input as reference
 from tests.kernels.test_gpu import KERNEL, assert_reference, for_cuda, moved
 
 KEY = np.array([7, 123_456_789], np.uint32)
@@ -198,8 +198,8 @@ def test_a_card_that_jax_refuses_runs_the_reference_and_says_so(monkeypatch, cap
 def test_what_runs_instead_takes_batches(monkeypatch):
     """The version that is lowered last, called as it is lowered."""
     f, keys = firing(1, FEW[0]), np.stack([KEY, KEY + 1])
-    from jaxneuro.kernels import _gpu
-    from jaxneuro.kernels._call import over_batch
+    from jaxneuro._kernels import _gpu
+    from jaxneuro._kernels._call import over_batch
 
     def one(like, *rest):
         *now, key, _ = rest
@@ -213,7 +213,7 @@ def test_what_runs_instead_takes_batches(monkeypatch):
 
 
 def test_a_cpu_never_meets_the_kernel(monkeypatch):
-    monkeypatch.setitem(sys.modules, "jaxneuro.kernels._gpu_synaptic_input", None)
+    monkeypatch.setitem(sys.modules, "jaxneuro._kernels._gpu_synaptic_input", None)
     f, sums = firing(1, FEW[0]), np.zeros((FEW[0], 2), np.uint32)
     got = jax.jit(lambda sums, f, key: synaptic_input(sums, f, Hashed(key, *FEW)))(sums, f, KEY)
     assert got.dtype == jnp.uint32

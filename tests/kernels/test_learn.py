@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro.kernels import (
+from jaxneuro._kernels import (
     HAS_DELAYS,
     HAS_TAGS,
     Moment,
@@ -23,10 +23,10 @@ from jaxneuro.kernels import (
     native_available,
     pack,
 )
-from jaxneuro.kernels import _event_log as event_log
-from jaxneuro.kernels._learn_reference import learn_reference
-from jaxneuro.kernels._native import native_library
-from jaxneuro.tables import ListedBundle, Placement, lay_out
+from jaxneuro._kernels import _event_log as event_log
+from jaxneuro._kernels._learn_reference import learn_reference
+from jaxneuro._kernels._native import native_library
+from jaxneuro._tables import ListedBundle, Placement, lay_out
 from tests.quickly import quick_jit
 
 pytestmark = pytest.mark.skipif(not native_available(), reason="there is no native kernel here")
@@ -168,7 +168,7 @@ def test_events_are_logged_as_the_reference_does(monkeypatch):
     native = jax.jit(run)()
     with monkeypatch.context() as patch:
         patch.setattr(event_log, "native_available", lambda: False)
-        patch.setattr("jaxneuro.kernels._call.native_available", lambda: False)
+        patch.setattr("jaxneuro._kernels._call.native_available", lambda: False)
         reference = jax.jit(lambda: run())()
     assert native_library() is not None
     for a, b in zip(native, reference):

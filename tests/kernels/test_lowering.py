@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro.kernels import native_available
+from jaxneuro._kernels import native_available
 
 OPTIONS = {"xla_cpu_copy_insertion_use_region_analysis": True}
 SHAPE = 21, 194  # slots, two receptors of 97 neurons: no other array has this shape
@@ -27,7 +27,7 @@ def network():
             source,
             target,
             rule,
-            weight=jn.numerics.Normal(10.0, 1.0) if source == "E" else -40.0,
+            weight=jn.Normal(10.0, 1.0) if source == "E" else -40.0,
             delay=2.0 if source == "E" else 1.0,
             synapse=jn.synapses.Exponential(tau_syn=2.0 if source == "E" else 4.0),
         )

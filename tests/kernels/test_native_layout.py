@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from jaxneuro.kernels import DRAW_WORDS, Draw, Section
-from jaxneuro.kernels._table import SECTION_NARROW, SECTION_WORDS
+from jaxneuro._kernels import DRAW_WORDS, Draw, Section
+from jaxneuro._kernels._table import SECTION_NARROW, SECTION_WORDS
 from scripts import native_layout
 
 

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 import pytest
 
-from jaxneuro.kernels import NewNeurons, gap_rows, gap_width, new_past_inputs, write_new_sources
+from jaxneuro._kernels import NewNeurons, gap_rows, gap_width, new_past_inputs, write_new_sources
 from tests.quickly import quick_jit
 
 # places, k, p, words, neurons
@@ -40,7 +40,7 @@ def both(arrays, past, place, static):
         return write_new_sources(jax.numpy.asarray(lists), place, new), new_past_inputs(new, *past)
 
     got = once()
-    with unittest.mock.patch("jaxneuro.kernels._call.native_available", return_value=False):
+    with unittest.mock.patch("jaxneuro._kernels._call.native_available", return_value=False):
         return got, once()
 
 

@@ -9,10 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxneuro.kernels import LARGEST_MEAN, native_available, poisson
-from jaxneuro.kernels._poisson import _native
-from jaxneuro.kernels._poisson_reference import counts, counts_by_branches, split
-from jaxneuro.numerics import Stream, stream_keys
+from jaxneuro._kernels import LARGEST_MEAN, native_available, poisson
+from jaxneuro._kernels._poisson import _native
+from jaxneuro._kernels._poisson_reference import counts, counts_by_branches, split
+from jaxneuro._numerics import Stream, stream_keys
 from tests.oracle.threefry import step_word
 
 NATIVE = pytest.mark.skipif(not native_available(), reason="there is no native kernel here")

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from jaxneuro.kernels import LARGEST_MEAN, poisson
-from jaxneuro.kernels._poisson_reference import MEANS, TERMS, alias_table
-from jaxneuro.numerics import Stream, seed_of, stream_key
+from jaxneuro._kernels import LARGEST_MEAN, poisson
+from jaxneuro._kernels._poisson_reference import MEANS, TERMS, alias_table
+from jaxneuro._numerics import Stream, seed_of, stream_key
 
 N = 100_000
 

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from jaxneuro.kernels import _run_ahead, run_ahead
+from jaxneuro._kernels import _run_ahead, run_ahead
 
 
 @pytest.fixture(params=[1, 2, 5], ids=["1 thread", "2 threads", "5 threads"])

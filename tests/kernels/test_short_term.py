@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from jaxneuro.kernels import ShortTerm, native_available, short_term
-from jaxneuro.kernels._native import native_library
-from jaxneuro.kernels._short_term_reference import short_term_reference
+from jaxneuro._kernels import ShortTerm, native_available, short_term
+from jaxneuro._kernels._native import native_library
+from jaxneuro._kernels._short_term_reference import short_term_reference
 from tests.kernels.test_lowering import compiled, loop_bodies
 from tests.quickly import quick_jit
 

@@ -5,7 +5,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 
-from jaxneuro.kernels import _native, _unpack, native_available, unpack
+from jaxneuro._kernels import _native, _unpack, native_available, unpack
 from tests.strategies import packed
 
 SIZES = st.one_of(st.sampled_from([0, 1, 63, 64, 65, 128, 129, 5000]), st.integers(0, 300))

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro.kernels import _elementwise as elementwise
-from jaxneuro.kernels import materialize
-from jaxneuro.kernels._elementwise import Elementwise
-from jaxneuro.kernels._materialize import unmaterialized
-from jaxneuro.kernels._walk import UnwalkableError
-from jaxneuro.simulation import _one_launch
-from jaxneuro.simulation._program import _chunk
+from jaxneuro._kernels import _elementwise as elementwise
+from jaxneuro._kernels import materialize
+from jaxneuro._kernels._elementwise import Elementwise
+from jaxneuro._kernels._materialize import unmaterialized
+from jaxneuro._kernels._walk import UnwalkableError
+from jaxneuro._run import _one_launch
+from jaxneuro._run._program import _chunk
 from tests import zoo
 from tests.kernels.test_gpu import KERNEL, for_cuda
 
@@ -28,7 +28,7 @@ FAST = {"xla_backend_optimization_level": 0}
 PA = 600.0  # of a current at which integrate-and-fire neurons spike often
 MODELS = {
     "LIF": (jn.neurons.LIF(t_ref=0.3, tau_m=3.0), 5 * PA),
-    "LIF, surrogate": (jn.neurons.LIF(surrogate=jn.numerics.FastSigmoid()), 20 * PA),
+    "LIF, surrogate": (jn.neurons.LIF(surrogate=jn.surrogates.FastSigmoid()), 20 * PA),
     "Izhikevich": (jn.neurons.Izhikevich(), 20.0),
     "HodgkinHuxley": (jn.neurons.HodgkinHuxley(), 60.0),
     "HodgkinHuxley, exponential Euler": (
@@ -251,7 +251,7 @@ def test_derivatives_are_those_of_the_loop_in_every_bit(monkeypatch):
 
 
 def test_derivatives_lower_for_cuda_as_loops():
-    net = network(jn.neurons.LIF(surrogate=jn.numerics.FastSigmoid()))
+    net = network(jn.neurons.LIF(surrogate=jn.surrogates.FastSigmoid()))
     text = for_cuda(jax.grad(v_sum), jnp.ones(STEPS), net, net.init(0))
     assert (text.count(KERNEL), "stablehlo.while" in text) == (0, True)
 
@@ -263,7 +263,7 @@ def test_on_a_cpu_nothing_changes_and_the_kernel_is_not_met(monkeypatch):
     with monkeypatch.context() as m:
         m.setattr(_one_launch, "walkable", lambda *_: False)
         want = jax.jit(lambda *x: run(x[0], x[1], x[2], record))(*args)
-    monkeypatch.setitem(sys.modules, "jaxneuro.kernels._gpu_walk", None)  # cannot be imported
+    monkeypatch.setitem(sys.modules, "jaxneuro._kernels._gpu_walk", None)  # cannot be imported
     got = jax.jit(lambda *x: run(x[0], x[1], x[2], record))(*args)
     jax.tree.map(np.testing.assert_array_equal, got, want)
 

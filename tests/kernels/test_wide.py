@@ -7,7 +7,7 @@ import hypothesis.strategies as st
 import jax
 import numpy as np
 
-from jaxneuro.kernels import (
+from jaxneuro._kernels import (
     wide_add,
     wide_equal,
     wide_integers,
@@ -18,7 +18,7 @@ from jaxneuro.kernels import (
     wide_to_number,
     wide_words,
 )
-from jaxneuro.kernels._wide import limbs, wide_of_limbs
+from jaxneuro._kernels._wide import limbs, wide_of_limbs
 
 SIZE = 40
 EDGES = [0, 1, -1, 2**16, 2**32 - 1, 2**32, -(2**32), 2**48, 2**63 - 1, -(2**63), 2**31, 0xFFFF]

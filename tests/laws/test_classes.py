@@ -9,8 +9,8 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro._checks import Named
+from jaxneuro._numerics import Distribution, Surrogate
 from jaxneuro.connectivity import Rule
-from jaxneuro.numerics import Distribution, Surrogate
 
 ROLES = (jn.Neuron, jn.Synapse, jn.Release, jn.Stimulus, Rule, Distribution, Surrogate)
 

@@ -9,9 +9,9 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro._fields import named_parameters
-from jaxneuro.network._members import member
-from jaxneuro.network._named import inside, named
-from jaxneuro.network._set import _setters
+from jaxneuro._network._members import member
+from jaxneuro._network._named import inside, named
+from jaxneuro._network._set import _setters
 from tests.zoo import CASES, setting
 
 PAIR = jn.connectivity.OneToOne()

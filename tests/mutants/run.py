@@ -19,7 +19,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-KERNELS = ROOT / "jaxneuro" / "kernels"
+KERNELS = ROOT / "jaxneuro" / "_kernels"
 PIP = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
 PASSED, FAILED = 0, 1  # exit codes of pytest; others say that it did not run the test
 LONGEST_S = 900.0

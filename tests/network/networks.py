@@ -194,7 +194,7 @@ class Train(jn.SpikeStimulus):
 
 
 class NoiseState(NamedTuple):
-    stream: jn.numerics.Stream
+    stream: jn.Stream
 
 
 class Noise(jn.SpikeStimulus):

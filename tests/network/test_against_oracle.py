@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro.numerics import FastSigmoid
+from jaxneuro._numerics import FastSigmoid
 from tests.network.networks import (
     LIF,
     RECEPTORS,
@@ -66,7 +66,7 @@ def test_populations_in_groups_of_their_own(x64):
 
 
 def test_reference_instead_of_native(x64, monkeypatch):
-    from jaxneuro.kernels import _call, _deliver
+    from jaxneuro._kernels import _call, _deliver
 
     monkeypatch.setattr(_deliver, "native_available", lambda: False)
     monkeypatch.setattr(_call, "native_available", lambda: False)

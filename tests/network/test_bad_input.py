@@ -44,7 +44,7 @@ REFUSED = {
     "synapse": (lambda: jn.synapses.Exponential(0.0), "Exponential: tau_syn must be .*above 0"),
     "conductance": (lambda: jn.synapses.ExponentialConductance(np.nan), "tau_syn .* got nan"),
     "stimulus": (lambda: jn.stimuli.Current(np.nan), "amplitude must be finite pA"),
-    "surrogate": (lambda: jn.numerics.FastSigmoid(0.0), "FastSigmoid: beta must be .*above 0"),
+    "surrogate": (lambda: jn.surrogates.FastSigmoid(0.0), "FastSigmoid: beta must be .*above 0"),
     "probability": (lambda: jn.connectivity.FixedProbability(1.2), r"p must be .* 0 to 1; got 1.2"),
     "weight": (lambda: project(weight=np.nan), "projection 'E->I': weight must be finite; got nan"),
     "weights": (lambda: project(weight=[1.0, np.inf]), "weight must be finite; got inf at index 1"),
@@ -165,8 +165,8 @@ def test_refused(make, message):
 
 def test_a_network_that_does_not_fit(monkeypatch):
     """Refused with the estimate per projection, before anything is drawn."""
+    from jaxneuro._build import _memory
     from jaxneuro.connectivity import FixedProbability
-    from jaxneuro.construction import _memory
 
     def never(*args):
         raise AssertionError("connections were drawn")
@@ -182,7 +182,7 @@ def test_a_network_that_does_not_fit(monkeypatch):
 
 @pytest.mark.parametrize("n", [65_536, 1_000_000])
 def test_more_synapses_than_32_bits_count(n, monkeypatch):
-    from jaxneuro.construction import _memory
+    from jaxneuro._build import _memory
 
     monkeypatch.setattr(_memory, "available_memory", lambda: None)
     large = [jn.Population(k, n, LIF()) for k in "EI"]

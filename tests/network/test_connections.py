@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro.kernels import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, ONE_PLACE
+from jaxneuro._kernels import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, ONE_PLACE
 from tests.network.networks import Sum
 
 DT = 0.1
@@ -144,7 +144,7 @@ def test_other_groups_and_release_models():
     """Pathways of their own: other neuron models, other receptors, float64."""
     rng = np.random.default_rng(7)
     made = {f"{a}{b}": arrays(rng, a, b, 50, "each", "each") for a in SIZES for b in SIZES}
-    surrogate = jn.neurons.LIF(surrogate=jn.numerics.FastSigmoid())
+    surrogate = jn.neurons.LIF(surrogate=jn.surrogates.FastSigmoid())
     models = dict(zip(SIZES, (jn.neurons.LIF(), surrogate, jn.neurons.LIF())))
     populations = [jn.Population(k, n, models[k]) for k, n in SIZES.items()]
     projections = [project(k, c, synapse=[DELTA, SLOW][k in "AB"]) for k, c in made.items()]

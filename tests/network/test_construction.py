@@ -10,6 +10,10 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
+from jaxneuro._build import _build, _memory
+from jaxneuro._describe import Resolver, estimate
+from jaxneuro._kernels import _draw_rows, _draw_values, _gap_rows, _run_ahead
+from jaxneuro._tables import _lay_out
 from jaxneuro.connectivity import (
     Explicit,
     FixedIndegree,
@@ -18,10 +22,6 @@ from jaxneuro.connectivity import (
     FixedTotal,
     SymmetricBernoulli,
 )
-from jaxneuro.construction import _build, _memory
-from jaxneuro.description import Resolver, estimate
-from jaxneuro.kernels import _draw_rows, _draw_values, _gap_rows, _run_ahead
-from jaxneuro.tables import _lay_out
 from tests.connectivity.drawing import draw, set_chunk
 from tests.oracle.quantiles import positions_in_rows, probabilities
 
@@ -160,7 +160,7 @@ def test_what_building_needs_counts_in_the_estimate(name, monkeypatch):
     description = within({name: RULES[name]})
     (p,) = estimate(resolved(description), 100).projections
     assert p.building >= 1200
-    enough = p.bytes + p.building + 64 * p.synapses * (jn.kernels.threads() + 2) + 1_000_000
+    enough = p.bytes + p.building + 64 * p.synapses * (jn._kernels.threads() + 2) + 1_000_000
     for free, fits in ((p.bytes + p.building, False), (enough, True)):
         monkeypatch.setattr(_memory, "available_memory", lambda free=free: free)
         if fits:
@@ -171,7 +171,7 @@ def test_what_building_needs_counts_in_the_estimate(name, monkeypatch):
 
 
 def resolved(description):
-    resolver = Resolver(description, jn.numerics.seed_of(0))
+    resolver = Resolver(description, jn._numerics.seed_of(0))
     return [resolver.resolve(p) for p in description.projections]
 
 

@@ -20,7 +20,7 @@ class QIF(jn.Neuron):
 
     tau_m: jax.Array = jn.param(10.0, unit="ms", above=0.0)
     v_th: jax.Array = jn.param(10.0, unit="mV")
-    surrogate: jn.numerics.Surrogate | None = jn.numerics.FastSigmoid()
+    surrogate: jn.surrogates.Surrogate | None = jn.surrogates.FastSigmoid()
 
     def init(self, n):
         return QIFState(jnp.full(n, -2.0, self.tau_m.dtype))
@@ -171,7 +171,7 @@ def test_under_vmap():
 
 
 def test_under_grad():
-    net = network(jn.numerics.FastSigmoid())
+    net = network(jn.surrogates.FastSigmoid())
 
     def loss(mean, gain, tau):
         changed = net.set("Sine->A", mean=mean).set("A->B", gain=gain).set("A", tau_m=tau)

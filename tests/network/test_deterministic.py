@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro.kernels import Released, deliver
+from jaxneuro._kernels import Released, deliver
 from tests.network.networks import SCAN
 
 RULE = jn.connectivity.FixedProbability(0.3)
@@ -111,7 +111,7 @@ def test_a_network_runs_as_without_up_to_rounding():
 
 
 def test_it_has_no_gradient_and_says_so():
-    surrogate = jn.neurons.LIF(surrogate=jn.numerics.FastSigmoid())
+    surrogate = jn.neurons.LIF(surrogate=jn.surrogates.FastSigmoid())
     net = jn.build(description(surrogate), 1, 0.1, deterministic=True)
 
     def loss(gain):

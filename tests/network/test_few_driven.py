@@ -4,7 +4,7 @@ import jax
 import numpy as np
 
 import jaxneuro as jn
-from jaxneuro.network import _stimuli
+from jaxneuro._network import _stimuli
 
 N = 8192
 

@@ -37,7 +37,7 @@ def test_one_model_is_one_group_and_one_pathway():
 
 
 def test_other_static_fields_are_another_group():
-    other = jn.neurons.LIF(**LIF, surrogate=jn.numerics.FastSigmoid())
+    other = jn.neurons.LIF(**LIF, surrogate=jn.surrogates.FastSigmoid())
     net = build([connect(a, b) for a in SIZES for b in SIZES], models={"B": other})
     assert sorted(g.populations for g in net.groups) == [("A", "C"), ("B",)]
     assert len(net.pathways) == 4

@@ -71,7 +71,7 @@ def test_the_order_of_the_description():
 def test_an_unconnected_population(name, same_model):
     """Before, between and after the others; in their group or in one of its own."""
     made = drawn()
-    own = jn.neurons.LIF(**LIF, surrogate=None if same_model else jn.numerics.FastSigmoid())
+    own = jn.neurons.LIF(**LIF, surrogate=None if same_model else jn.surrogates.FastSigmoid())
     added = jn.Population(name, 37, own, initial={"v": jn.Uniform(-60.0, -40.0)})
     drive = jn.Stimulation(name, jn.stimuli.Current(400.0))
     net = jn.build(

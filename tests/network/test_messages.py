@@ -93,7 +93,7 @@ def test_said(case):
 
 def test_options_have_their_own_unit():
     with pytest.raises(ValueError, match="whole number of time steps") as error:
-        jn.numerics.steps_on_grid("--seconds, in ms,", 0.05, 0.1)
+        jn._numerics.steps_on_grid("--seconds, in ms,", 0.05, 0.1)
     assert "did you mean" not in str(error.value)
 
 

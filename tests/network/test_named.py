@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro.network._members import member
-from jaxneuro.network._named import named
+from jaxneuro._network._members import member
+from jaxneuro._network._named import named
 
 DT = 0.1
 

@@ -32,7 +32,7 @@ def public(module):
 MADE = (
     *(jn.Population, jn.Projection, jn.Stimulation, jn.Coupling, jn.Modulator, jn.Description),
     *(jn.Part, jn.Record, jn.Normal, jn.LogNormal, jn.Uniform, jn.neurons.LIF, jn.synapses.Alpha),
-    *(jn.assemblies.Area, jn.assemblies.Fibre, jn.mesh.Morton, jn.integrators.Heun),
+    *(jn.assemblies.Area, jn.assemblies.Fibre, jn.parallel.Morton, jn.integrators.Heun),
     *(x for x in public(jn.connectivity) if issubclass(x, jn.connectivity.Rule)),
     *(x for x in public(jn.space) if x.__module__.startswith("jaxneuro")),
     *(x for x in public(jn.stimuli) + public(jn.release) if issubclass(x, jn.Model)),

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
+from jaxneuro._network import value_of
 from jaxneuro.io import format_description, parse_description
-from jaxneuro.network import value_of
 
 RULE = jn.connectivity.AllToAll()
 AMPA, SLOW = jn.synapses.AMPA(), jn.synapses.DoubleExponentialConductance()

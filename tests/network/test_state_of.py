@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro.simulation import _simulate
+from jaxneuro._run import _simulate
 
 from .networks import balanced
 

@@ -155,7 +155,7 @@ def test_the_gradient_of_a_weight():
 
 def test_the_gradient_through_spikes():
     """Stimulus -> A -> B: a surrogate carries the slope of the weight to v of B."""
-    surrogate = jn.neurons.LIF(**LIF, surrogate=jn.numerics.FastSigmoid())
+    surrogate = jn.neurons.LIF(**LIF, surrogate=jn.surrogates.FastSigmoid())
     synapse = jn.synapses.Exponential(3.0)
     p = jn.Projection("A", "B", jn.connectivity.AllToAll(), weight=9.0, delay=0.3, synapse=synapse)
     s = spikes("A", Noise(), 6.0, synapse, name="s")

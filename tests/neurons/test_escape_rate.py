@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro.numerics import Stream, stream_key
+from jaxneuro._numerics import Stream, stream_key
 from tests.quickly import quick_jit
 
 DT = 0.1

@@ -8,7 +8,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import jaxneuro as jn
-from jaxneuro.numerics import Stream, stream_key
+from jaxneuro._numerics import Stream, stream_key
 from tests.quickly import quick_jit
 
 GIF = jn.neurons.GIF

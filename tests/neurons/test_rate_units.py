@@ -192,7 +192,7 @@ def test_a_readout_is_linear_in_its_weights(x64):
 
 
 def test_a_gradient_through_readout_and_spikes(x64):
-    net = readout_network(jn.numerics.FastSigmoid())
+    net = readout_network(jn.surrogates.FastSigmoid())
 
     def loss(tau):
         changed = net.set("in", tau_m=tau)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from jaxneuro.numerics import LogNormal, Normal, Uniform, unit_interval
+from jaxneuro._numerics import LogNormal, Normal, Uniform, unit_interval
 from tests.quickly import quick_jit
 
 U = np.concatenate([[2.0**-24, 1 - 2.0**-24], np.linspace(0.001, 0.999, 301)])

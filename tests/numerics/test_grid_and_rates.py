@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxneuro.numerics import check_dt, mean_over_step, per_step, steps_on_grid, to_hz
+from jaxneuro._numerics import check_dt, mean_over_step, per_step, steps_on_grid, to_hz
 
 
 @hypothesis.given(n=st.integers(0, 100_000), dt=st.sampled_from([0.1, 0.05, 0.01, 0.025, 1.0]))

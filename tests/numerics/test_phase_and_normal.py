@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from jaxneuro.numerics import bits, chance, cycles, seed_of, standard_normal, stream_key
+from jaxneuro._numerics import bits, chance, cycles, seed_of, standard_normal, stream_key
 
 STEPS = [0, 1, 7, 2**24 + 1, 2**30, 2**31 - 1, -1, -1234567, -(2**31)]
 

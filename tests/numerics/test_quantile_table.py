@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from jaxneuro.numerics import (
+from jaxneuro._numerics import (
     QUANTILES,
     LogNormal,
     Normal,

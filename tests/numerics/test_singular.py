@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxneuro.numerics import decay_mean, linoid, phi1, phi2
-from jaxneuro.numerics._singular import tilt
+from jaxneuro._numerics import decay_mean, linoid, phi1, phi2
+from jaxneuro._numerics._singular import tilt
 
 DT = 0.5  # rate times it is exact
 LIMIT = {jnp.float32: 80.0, jnp.float64: 700.0}

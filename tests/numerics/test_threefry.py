@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from jax.extend.random import threefry_2x32
 
-from jaxneuro.numerics import bits, seed_of, stream_key, threefry2x32
+from jaxneuro._numerics import bits, seed_of, stream_key, threefry2x32
 from tests.oracle import threefry as oracle
 
 WORDS = st.integers(0, 2**32 - 1)

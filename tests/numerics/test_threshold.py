@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxneuro.numerics import FastSigmoid, crossing, threshold
+from jaxneuro._numerics import FastSigmoid, crossing, threshold
 from tests.quickly import quick_jit
 
 V_TH = np.float32(-50.0)

@@ -13,7 +13,7 @@ from jax.sharding import PartitionSpec as P
 
 import jaxneuro as jn
 from jaxneuro import parallel
-from jaxneuro.kernels import Line, _exchange, exchange, line_of
+from jaxneuro._kernels import Line, _exchange, exchange, line_of
 
 from .networks import driven, mesh
 

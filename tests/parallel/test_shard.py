@@ -11,10 +11,10 @@ from jax.sharding import Mesh
 
 import jaxneuro as jn
 from jaxneuro import parallel
-from jaxneuro.kernels import poisson
-from jaxneuro.network import _spike_lists, seats
-from jaxneuro.numerics import Stream
-from jaxneuro.simulation import _plan
+from jaxneuro._kernels import poisson
+from jaxneuro._network import _spike_lists, seats
+from jaxneuro._numerics import Stream
+from jaxneuro._run import _plan
 
 from .networks import STEPS, alone, assert_same, delayed, driven, every_step, mesh
 

@@ -188,12 +188,12 @@ def test_chunks_run_at_once_in_as_many_threads_as_kernels(monkeypatch):
     monkeypatch.setattr(SweepProgram, "run", run)
     monkeypatch.setattr("jaxneuro.parallel._sweep.cores", lambda: 2)
     monkeypatch.setattr("jaxneuro.parallel._sweep.pool_threads", lambda: 2)
-    before = jn.kernels.threads(2)
+    before = jn._kernels.threads(2)
     try:
         result = jn.sweep(lambda x: 2 * x, {"x": np.arange(8.0)}, chunk=1)
-        assert jn.kernels.threads() == before
+        assert jn._kernels.threads() == before
     finally:
-        jn.kernels.threads(1)
+        jn._kernels.threads(1)
     np.testing.assert_array_equal(result.values, 2 * np.arange(8.0))
     assert len(names) == 2
 
@@ -201,12 +201,12 @@ def test_chunks_run_at_once_in_as_many_threads_as_kernels(monkeypatch):
 def test_a_small_pool_of_xla_is_reported(monkeypatch, caplog):
     monkeypatch.setattr("jaxneuro.parallel._sweep.cores", lambda: 4)
     monkeypatch.setenv("NPROC", "1")
-    before = jn.kernels.threads()
+    before = jn._kernels.threads()
     try:
-        jn.kernels.threads(4)
+        jn._kernels.threads(4)
         jn.sweep(lambda x: 2 * x, {"x": np.arange(8.0)})
     finally:
-        jn.kernels.threads(before)
+        jn._kernels.threads(before)
     assert "1 of 4 cores are used" in caplog.text
     assert "configure_cpu(xla_threads=4)" in caplog.text
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro.kernels import native_available, threads
+from jaxneuro._kernels import native_available, threads
 from tests.plasticity.replay import replay
 from tests.plasticity.scheduled import Wiring, network, run, trains
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro.simulation._lookup import Lookup, split_events
+from jaxneuro._run._lookup import Lookup, split_events
 from tests.network.networks import balanced, description
 
 NET = jn.build(balanced(delay=jn.Uniform(0.5, 8.0)), 1, 0.1)

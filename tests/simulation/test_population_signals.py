@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro.simulation._population_signals import lattice_mean
+from jaxneuro._run._population_signals import lattice_mean
 from tests.network.networks import balanced
 
 NET = jn.build(balanced(delay=jn.Uniform(0.5, 8.0)), 1, 0.1)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro.simulation._same_function import meaning
+from jaxneuro._run._same_function import meaning
 from tests.network.networks import balanced
 
 FACTOR, LIST = 2.0, [1.0]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro.simulation import SpikeBits
+from jaxneuro._run import SpikeBits
 from tests.network.networks import balanced
 
 MADE = balanced(delay=jn.Uniform(0.5, 8.0), weight=jn.Uniform(3.0, 9.0))

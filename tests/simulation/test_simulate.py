@@ -18,8 +18,8 @@ import pytest
 import jaxneuro as jn
 from tests.network.networks import balanced
 
-driver = importlib.import_module("jaxneuro.simulation._simulate")
-_plan = importlib.import_module("jaxneuro.simulation._plan")
+driver = importlib.import_module("jaxneuro._run._simulate")
+_plan = importlib.import_module("jaxneuro._run._plan")
 NET = jn.build(balanced(delay=jn.Uniform(0.5, 8.0)), 1, 0.1)
 
 
@@ -210,7 +210,7 @@ def test_not_finite_is_reported_after_the_chunk(nan, until, chunks):
     net = jn.build(jn.Description(populations, (), [drive]), 0, 0.1)
     span = f"between {until / 10 - 5:g} and {until / 10:g} ms"
     message = rf"v of population 'broken' is {'nan' if nan else 'inf'} .*first is neuron 2.*{span}"
-    with pytest.raises(jn.simulation.NonFiniteError, match=message) as caught:
+    with pytest.raises(jn.NonFiniteError, match=message) as caught:
         jn.simulate(net, 30.0)
     result = caught.value.result
     assert isinstance(caught.value, ValueError)
@@ -222,7 +222,7 @@ def test_an_infinite_voltage_of_lif_is_reported():
     """+inf is no spike, so it stays in the state."""
     made = balanced()
     net = jn.build(made, 1, 0.1).set("E->E", weight=3e38)
-    with pytest.raises(jn.simulation.NonFiniteError, match=r"population '[EI]'"):
+    with pytest.raises(jn.NonFiniteError, match=r"population '[EI]'"):
         jn.simulate(net, 50.0)
 
 
@@ -243,7 +243,7 @@ def test_a_receptor_that_is_not_finite_has_the_names_of_its_projections():
     for k, names in ((1, "'first'"), (2, "'first', 'second'"), (3, "'first', 'second', ...")):
         net = jn.build(jn.Description(cells, [*wires[:k], other]), 0, 0.1)
         message = f"current of the receptor of {names} of population 'B' is inf in 2 neuron"
-        with pytest.raises(jn.simulation.NonFiniteError, match="^" + re.escape(message)):
+        with pytest.raises(jn.NonFiniteError, match="^" + re.escape(message)):
             jn.simulate(net, 2.0)
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro.simulation import _plan
-from jaxneuro.simulation._weight_samples import _counted
+from jaxneuro._run import _plan
+from jaxneuro._run._weight_samples import _counted
 
 NAME = "in->out"
 SYNAPSE = jn.synapses.ExponentialConductance(tau_syn=5.0, e_rev=0.0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from jaxneuro.numerics import seed_of, stream_key
+from jaxneuro._numerics import seed_of, stream_key
 from jaxneuro.space import Area, Free, Grid, UniformBox
 
 

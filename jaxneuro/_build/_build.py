@@ -1,0 +1,315 @@
+"""Builds a network from a description: groups, receptors, pathways, drawn connections."""
+
+import dataclasses
+import sys
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._arrays import as_array
+from .._checks import is_traced, names_checked
+from .._fingerprint import fingerprint
+from .._progress import Progress
+from .._describe import Description, Resolver, estimate
+from .._kernels import ring_slots
+from .._mesh import (
+    Partition,
+    check_mesh,
+    check_rate,
+    placed,
+    plan,
+    share_here,
+    with_tables,
+)
+from .._network import Layout, Network, check_gap_junctions, find_quanta, remember_names
+from ..neurons._poisson_source import check_source_rate
+from .._numerics import check_dt, check_grid, check_stable, seed_of
+from ._build_coupling import build_coupling, check_coupling
+from ._build_group import build_group
+from ._build_modulator import check_constant_gains, with_modulators
+from ._build_pathway import build_pathway
+from ._build_plastic import check_plastic
+from ._check_apart import check_apart
+from ._check_names import check_names
+from ._check_neuron import check_neuron, gap_coupled
+from ._check_plausible import warn_of_speed
+from ._check_release import check_releases
+from ._check_role import check_roles
+from ._check_signs import check_signs
+from ._delays import longest_delay
+from ._grouping import Grouping, synapse_of
+from ._memory import check_fits, state_bytes
+from ._procedural import check_unstored
+from ._shared import shared_models
+from ._stimuli import prepare_stimuli
+
+_SHOWN = 10_000_000  # synapses from which the progress of a build is shown
+
+
+@names_checked(seed="give key=, a whole number or a JAX key", rng="give key=")
+def build(
+    description: Description,
+    key: Any,
+    dt: float,
+    dtype: Any = jnp.float32,
+    *,
+    weights: Any = None,
+    deterministic: bool = False,
+    progress: bool | None = None,
+    mesh: Any = None,
+    partition: Partition | None = None,
+    axis: str | tuple[str, ...] | None = None,
+    rate: float | None = None,
+) -> Network:
+    """Builds a network: draws the connections of a description and arranges them for speed.
+
+    `key` an integer or a JAX key (the same key gives the same network, whatever else the
+    description holds and in whatever order); `dt` [ms] the time step; `dtype` float32, or
+    float64 with `jax_enable_x64`. `weights` is how individual weights are stored: as `dtype`
+    (None), or as bfloat16, rounded to the nearest, in half the memory. `deterministic` counts
+    arrivals in whole quanta (see `FixedPoint`): then runs on a GPU repeat bit for bit, which
+    sums of floats do not there, and the network has no gradient. `progress` shows a bar (default:
+    for more than 10 million synapses, if stderr is a terminal).
+
+    `mesh` lays the network over the devices of a JAX mesh, with `partition`, `axis` and `rate` as
+    in `jn.parallel.shard`, and with the same bits as `shard(build(...), mesh)`; but no process ever
+    holds more connections than those onto the neurons of its own devices. Each process draws all of
+    them, some rows at a time, and keeps its part.
+
+    Connections are drawn on all cores that the process may use; their bits do not depend on
+    it. Ctrl-C stops a build and leaves nothing behind.
+
+    **Raises** `ValueError`, before anything is drawn, for a key, dt or dtype of the wrong kind, a
+    dt above the largest at which a neuron model is known to be stable, a duration or delay that is
+    not a whole number of steps, a `PoissonSource` of more than one spike per step, an unknown
+    state variable among the initial values, or numbers that one of a receptor or a release never
+    has, a neuron model that ignores a part of its drive, a release of spikes from one that never
+    spikes, a network that does not fit in memory (with the estimate per projection), and over a
+    mesh for what `shard` refuses, for a partition that needs
+    the connections (Metis), and for `deterministic`.
+    """
+    _check_known(description, dt, key)
+    dt, dtype, seed = check_dt(dt), _check_dtype(dtype), np.asarray(seed_of(key))
+    weights = _check_weights(weights, dtype)
+    _check_deterministic(description, deterministic)
+    _check_models(description, dt, dtype)
+    over = _check_mesh(description, mesh, (axis, partition, rate), deterministic)
+    check_plastic(description, dt, dtype, weights, deterministic)
+    resolver = Resolver(description, seed)
+    grouping = Grouping(description, {p.name: resolver.resolve(p) for p in description.projections})
+    drawn = {c.name: resolver.resolve(c.drawn()) for c in description.couplings}
+    shared = shared_models(grouping)
+    longest = {name: longest_delay(r, dt) for name, r in grouping.resolved.items()}
+    _check_parts(grouping, dt)
+    expected = estimate(
+        grouping.resolved.values(), grouping.neurons, weights.itemsize, drawn.values()
+    )
+    check_fits(expected, state_bytes(grouping, longest, dtype), share_here(mesh))
+    stimulations = prepare_stimuli(grouping, resolver, seed, dt)
+    numbers = range(len(grouping.groups))
+    groups = [build_group(grouping, stimulations, number, dtype) for number in numbers]
+    _check_groups(grouping, groups, dt, dtype, mesh)
+    couplings = _build_couplings(grouping, groups, drawn, (seed, dt, dtype))
+    points = _points(description, resolver, dtype)
+    known = fingerprint(description, seed, dt, str(dtype), str(weights), deterministic)
+    outline = _outline(description, groups, couplings, points, (dt, dtype, known, shared))
+    layout = None if mesh is None else plan(outline, mesh, over, partition, rate)
+    pathways, groups, laid = _build_pathways(
+        grouping, groups, (seed, dt, dtype, weights), expected.synapses, progress, layout
+    )
+    fixed = find_quanta(tuple(groups), tuple(pathways), dtype) if deterministic else None
+    net = dataclasses.replace(
+        outline, groups=tuple(groups), pathways=tuple(pathways), fixed_point=fixed
+    )
+    net = with_modulators(net, description.modulators, resolver)
+    return net if layout is None else placed(net, with_tables(layout, laid))
+
+
+def _outline(
+    description: Description, groups: list, couplings: list, points: dict, how: tuple
+) -> Network:
+    """The network without its connections and modulators.
+
+    `how` is dt, dtype, fingerprint and the names of what is shared.
+    """
+    remember_names(how[2], groups)
+    return Network(
+        groups=tuple(groups),
+        pathways=(),
+        couplings=tuple(couplings),
+        modulators=(),
+        points=points,
+        fixed_point=None,
+        dt=how[0],
+        order=tuple(p.name for p in description.populations),
+        dtype=np.dtype(how[1]),
+        fingerprint=as_array(how[2]),
+        shared=how[3],
+    )
+
+
+def _check_parts(grouping: Grouping, dt: float) -> None:
+    """Raises `ValueError` for projections and couplings that cannot be."""
+    for r in grouping.resolved.values():
+        check_unstored(r)
+        warn_of_speed(r, dt)
+    check_signs(grouping.description)
+    for c in grouping.description.couplings:
+        check_coupling(grouping, c)
+
+
+def _check_groups(grouping: Grouping, groups: list, dt: float, dtype: Any, mesh: Any) -> None:
+    """Raises `ValueError` for neurons and releases that do not do what the network needs."""
+    for group in groups:
+        coupled = gap_coupled(grouping.description, group)
+        check_neuron(group, dt, dtype, coupled=coupled)
+    check_releases(grouping, dt, dtype)
+    if mesh is not None:
+        d = grouping.description
+        releases = [(p.label, p.release) for p in (*d.projections, *d.couplings)]
+        check_apart("build", groups, releases, dt, dtype)
+
+
+def _build_couplings(
+    grouping: Grouping, groups: list, drawn: dict[str, Any], how: tuple[Any, float, Any]
+) -> list:
+    """All couplings, in the order of their names; `how` is seed, dt and dtype."""
+    ordered = sorted(grouping.description.couplings, key=lambda c: c.name)
+    couplings = [build_coupling(grouping, c, drawn[c.name], how) for c in ordered]
+    check_gap_junctions(couplings, groups, how[1])
+    return couplings
+
+
+def _build_pathways(
+    grouping: Grouping,
+    groups: list,
+    how: tuple[Any, float, Any, Any],
+    synapses: float,
+    progress: bool | None,
+    layout: Layout | None,
+) -> tuple[list, list, list]:
+    """All pathways, the groups with the slots that their delays need, and what tables are laid.
+
+    `how` is seed, dt, dtype and the dtype of weights.
+    """
+    pathways, groups, tables = [], list(groups), []
+    show = synapses > _SHOWN and sys.stderr.isatty() if progress is None else progress
+    with Progress("building", synapses / 1e6, "million synapses", show) as bar:
+        for ends in grouping.pathways:
+            pathway, laid = build_pathway(grouping, ends, *how, bar.advance, layout)
+            pathways.append(pathway)
+            tables.append(laid)
+            target = groups[ends.target]
+            slots = max(target.slots, ring_slots(laid.longest))
+            groups[ends.target] = dataclasses.replace(target, slots=slots)
+    return pathways, groups, tables
+
+
+def _check_models(description: Description, dt: float, dtype: Any) -> None:
+    """Raises `ValueError` for models that do not fit their role or the time step."""
+    check_roles(description, dtype)
+    for p in description.populations:
+        check_grid(f"population {p.name!r}", p.model, dt)
+        check_stable(f"population {p.name!r}", p.model, dt)
+        check_source_rate(f"population {p.name!r}", p.model, dt)
+    both = (*description.projections, *description.couplings)
+    known = [p for p in both if p.synapse is not None and p.release is not None]
+    for p in known:
+        check_grid(f"{p.label}: synapse", synapse_of(p), dt)
+        check_grid(f"{p.label}: release", p.release, dt)
+    check_names(known)
+
+
+def _points(description: Description, resolver: Resolver, dtype: Any) -> dict[str, jax.Array]:
+    points = {p.name: resolver.points(p.name) for p in description.populations}
+    return {name: as_array(x, dtype) for name, x in points.items() if x is not None}
+
+
+def _check_mesh(
+    description: Description, mesh: Any, how: tuple[Any, Any, Any], deterministic: bool
+) -> Any:
+    """The axis of the mesh; raises `ValueError` for what cannot be built over it.
+
+    `how` is axis, partition and rate.
+    """
+    axis, partition, rate = how
+    if mesh is None:
+        if any(x is not None for x in (partition, axis, rate)):
+            raise ValueError(
+                "build: partition=, axis= and rate= say how a mesh is used; give mesh= too"
+            )
+        return ""
+    check_rate("build", rate)
+    axis = check_mesh("build", mesh, axis, sum(p.n for p in description.populations))
+    if isinstance(partition, Partition) and partition.reads_connections:
+        raise ValueError(
+            f"build: {type(partition).__name__} looks at the connections, which a network over a "
+            "mesh has in no one place; take another partition, or jn.parallel.shard(build(...))"
+        )
+    if deterministic:
+        raise ValueError(
+            "build: deterministic=True finds its quanta from all connections in one memory; build "
+            "without mesh=, then jn.parallel.shard"
+        )
+    for p in description.projections:
+        if not p.rule.stored:
+            raise ValueError(
+                f"build: connections over a mesh must be stored; projection {p.name!r} has "
+                "stored=False. Store it: each device then has its part alone"
+            )
+    return axis
+
+
+def _check_dtype(dtype: Any) -> Any:
+    try:
+        d = np.dtype(dtype)
+    except TypeError:
+        d = None
+    if d not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise ValueError(f"dtype must be float32 or float64; got {dtype!r}")
+    if jax.dtypes.canonicalize_dtype(d) != d:
+        raise ValueError(
+            "dtype float64 needs 64-bit JAX; call jax.config.update('jax_enable_x64', True) first"
+        )
+    return d
+
+
+def _check_deterministic(description: Description, deterministic: Any) -> None:
+    if not isinstance(deterministic, bool):
+        raise ValueError(f"deterministic must be True or False; got {deterministic!r}")
+    graded = [p for p in description.projections if not p.release.plain]
+    if deterministic and graded:
+        raise ValueError(
+            "deterministic=True needs spikes: what arrives is counted in quanta that are found "
+            f"for releases of 0 and 1; projection {graded[0].name!r} has {graded[0].release!r}"
+        )
+    if deterministic:
+        check_constant_gains(description.modulators)
+
+
+def _check_weights(weights: Any, dtype: np.dtype) -> np.dtype:
+    try:
+        d = dtype if weights is None else np.dtype(weights)
+    except TypeError:
+        d = None
+    if d is None or d not in (dtype, np.dtype(jnp.bfloat16)):
+        raise ValueError(
+            f"weights must be None (individual weights in the network's {dtype}) or bfloat16; "
+            f"got {weights!r}"
+        )
+    return d
+
+
+def _check_known(description: Any, *values: Any) -> None:
+    """Raises `ValueError` for what is no description, and for values that are traced."""
+    if not isinstance(description, Description):
+        raise ValueError(f"build needs a Description; got {description!r}")
+    models = [p.model for p in description.populations]
+    if any(map(is_traced, jax.tree.leaves((models, values)))):
+        raise ValueError(
+            "build draws connections, outside of jit, vmap and grad: dt, the key and the numbers "
+            "of models must be known. Build once, and vary parameters of the network inside by "
+            "net.set(name, ...)"
+        )

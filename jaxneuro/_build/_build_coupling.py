@@ -1,0 +1,174 @@
+"""Builds couplings: draws their connections and arranges them by target."""
+
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from .._arrays import as_array
+from .._checks import unknown
+from .._text import an
+from .._types import Neuron, state_variables
+from .._units import check_weight
+from .._describe import Coupling, ResolvedProjection
+from .._kernels import make_gather_table
+from .._network import (
+    CouplingLayer,
+    CouplingSpan,
+    Side,
+    initial_state,
+)
+from ._check_signs import check_drawn
+from ._drawing import ProjectionBundle, own_weights
+from ._grouping import Grouping
+from ._merge import alone, merge
+from ._starts import release_starts
+
+
+class Pairs(NamedTuple):
+    """Connections one by one: from `pre` to `post`, with `weights`, or None for one of all."""
+
+    pre: np.ndarray
+    post: np.ndarray
+    weights: np.ndarray | None
+
+    def where(self, chosen: np.ndarray) -> "Pairs":
+        """Some of them."""
+        own = None if self.weights is None else self.weights[chosen]
+        return Pairs(self.pre[chosen], self.post[chosen], own)
+
+    def turned(self) -> "Pairs":
+        """The same in the other direction."""
+        return Pairs(self.post, self.pre, self.weights)
+
+    def and_(self, other: "Pairs") -> "Pairs":
+        """These and others."""
+        own = None
+        if self.weights is not None and other.weights is not None:
+            own = np.concatenate([self.weights, other.weights])
+        pre, post = (np.concatenate(pair) for pair in zip(self[:2], other[:2]))
+        return Pairs(pre, post, own)
+
+
+def check_coupling(grouping: Grouping, c: Coupling) -> None:
+    """Raises `ValueError` for gap junctions of neurons that cannot be coupled in this way."""
+    if not c.electrical:
+        return
+    for part in (c.pre, c.post):
+        model = _model(grouping, part.population)
+        state = jax.eval_shape(lambda m: initial_state(m, 2), alone(model))
+        if "v" not in state_variables(state):
+            raise ValueError(
+                f"{c.label}: gap junctions join neurons with a voltage v; {part.population!r} is "
+                f"{an(type(model).__name__)}, which has none. Give release= and synapse= for a "
+                "graded coupling"
+            )
+    if c.initial:
+        raise unknown(f"state variable of {c.label}", next(iter(c.initial)), ())
+
+
+def _model(grouping: Grouping, population: str) -> Neuron:
+    return grouping.description.population(population).model
+
+
+def build_coupling(
+    grouping: Grouping, c: Coupling, resolved: ResolvedProjection, how: tuple
+) -> CouplingLayer:
+    """The coupling of some groups as it runs. `how` is seed, dt and dtype."""
+    seed, dt, dtype = how
+    names = c.pre.population, c.post.population
+    n, n_post = (grouping.description.population(name).n for name in names)
+    pairs = _pairs(c, resolved, ProjectionBundle(resolved, seed, n, n_post, dt), dtype)
+    if pairs.weights is not None:
+        check_drawn(c, pairs.weights, resolved.target)
+        unit = "nS" if c.synapse is None else c.synapse.weight_unit
+        check_weight(c.label, c.gain * pairs.weights, unit)
+    sides = [_side(grouping, names, pairs, dtype)]
+    if c.symmetric and names[0] != names[1]:
+        sides.append(_side(grouping, names[::-1], pairs.turned(), dtype))
+    own = pairs.weights is not None
+    receptor, row = (None, None) if c.synapse is None else grouping.input_of(c)
+    return CouplingLayer(
+        sides=tuple(sides),
+        weight=as_array(1.0 if own else c.weight, dtype),
+        gain=as_array(c.gain, dtype),
+        release=None if c.release is None else merge([c.release], [n], dtype),
+        starts=() if c.release is None else release_starts(grouping, [c], [0], dtype),
+        span=CouplingSpan(c.name, *names, own, c.average, receptor, row),
+    )
+
+
+def _pairs(c: Coupling, resolved: ResolvedProjection, bundle: ProjectionBundle, dtype: Any):
+    """All connections of a coupling, each pair of a symmetric one in both directions."""
+    own = own_weights(resolved.projection)
+    pieces = [make() for make in bundle.pieces(dtype if own else None, None)]
+    empty = np.zeros(0, np.int64)
+    pre = np.concatenate([empty, *(np.repeat(p.rows, p.counts.astype(np.int64)) for p in pieces)])
+    post = np.concatenate([empty, *(p.targets.astype(np.int64) for p in pieces)])
+    weights = np.concatenate([np.zeros(0, dtype), *(p.weights for p in pieces)]) if own else None
+    bundle.forget()
+    pairs = Pairs(pre, post, weights)
+    if c.pre.population != c.post.population:
+        return pairs
+    if c.electrical:  # no current flows from a neuron to itself
+        others = pairs.where(pairs.pre != pairs.post)
+        if pairs.pre.size and not others.pre.size and max(resolved.sizes) > 1:
+            raise ValueError(
+                f"{c.label}: gap junctions join a neuron with another one; {type(c.rule).__name__} "
+                "connects each with itself alone. Give another rule"
+            )
+        pairs = others
+    if not c.symmetric:
+        return pairs
+    if not resolved.same:  # two parts without a neuron in common
+        return _both_ways(pairs)
+    if c.rule.pairs == "drawn":
+        return _both_ways(pairs.where(pairs.pre <= pairs.post))
+    return _both_ways(_listed_once(c, pairs))
+
+
+def _both_ways(pairs: Pairs) -> Pairs:
+    return pairs.and_(pairs.where(pairs.pre != pairs.post).turned())
+
+
+def _listed_once(c: Coupling, pairs: Pairs) -> Pairs:
+    """Every pair of a list once; `ValueError` for one with two weights."""
+    once, times = np.unique(np.stack([pairs.pre, pairs.post]), axis=1, return_counts=True)
+    if (times > 1).any():
+        i, j = once[:, np.argmax(times > 1)]
+        raise ValueError(
+            f"{c.label}: a symmetric coupling has one weight per pair; neurons {i} and {j} are "
+            "listed more than once in one direction. List each pair once, with the sum of the "
+            "weights, or give symmetric=False"
+        )
+    low, high = np.minimum(pairs.pre, pairs.post), np.maximum(pairs.pre, pairs.post)
+    number = low * (int(high.max(initial=0)) + 1) + high
+    _, first, which = np.unique(number, return_index=True, return_inverse=True)
+    if pairs.weights is not None:
+        differ = np.flatnonzero(pairs.weights != pairs.weights[first][which])
+        if differ.size:
+            i, j = low[differ[0]], high[differ[0]]
+            raise ValueError(
+                f"{c.label}: a symmetric coupling has one weight per pair; neurons {i} and {j} are "
+                "listed more than once, with different weights. List each pair once, or give "
+                "symmetric=False"
+            )
+    return Pairs(low, high, pairs.weights).where(first)
+
+
+def _side(grouping: Grouping, names: Any, pairs: Pairs, dtype: Any) -> Side:
+    """What targets of the second population get from sources of the first."""
+    seats = [grouping.seats[name] for name in names]
+    sizes = [grouping.description.population(name).n for name in names]
+    table, weights = make_gather_table(pairs.post, pairs.pre, sizes[1], sizes[0], pairs.weights)
+    spans = [(seat.first, seat.first + n) for seat, n in zip(seats, sizes)]
+    total = np.bincount(pairs.post, weights=pairs.weights, minlength=sizes[1])
+    return Side(
+        table=table,
+        weights=as_array(np.zeros(0), dtype) if weights is None else weights,
+        total=as_array(total, dtype),
+        source=seats[0].group,
+        sources=spans[0],
+        target=seats[1].group,
+        targets=spans[1],
+    )

@@ -1,0 +1,171 @@
+"""Builds modulators: finds what they scale, and the neurons that set them free."""
+
+import dataclasses
+import logging
+from typing import Any
+
+import numpy as np
+
+from .._arrays import as_array
+from .._fields import Path, inner, named_parameters
+from .._describe import Modulator, Resolver, as_part
+from .._network import (
+    Holder,
+    Kinetics,
+    ModulatorLayer,
+    ModulatorSpan,
+    Named,
+    Network,
+    Reach,
+    check_extremes,
+    inside,
+    named,
+    projection,
+)
+from ._merge import merge
+
+_log = logging.getLogger("jaxneuro")
+
+
+def with_modulators(net: Network, modulators: Any, resolver: Resolver) -> Network:
+    """The network with modulators, in the order of their names."""
+    ordered = sorted(modulators, key=lambda m: m.name)
+    read = {name for p in net.pathways if p.plastic is not None for name in p.plastic.rule.signals}
+    for m in ordered:
+        if not m.scales and m.name not in read:
+            _log.warning("%s scales nothing, and no rule of plasticity reads it", m.label)
+    made = tuple(_build(net, m, resolver) for m in ordered)
+    net = dataclasses.replace(net, modulators=made)
+    check_extremes(net)
+    return net
+
+
+def check_constant_gains(modulators: Any) -> None:
+    """Raises `ValueError` for gains that move where arrivals are counted in fixed quanta."""
+    for m in modulators:
+        if any("gain" in amounts for amounts in m.scales.values()):
+            raise ValueError(
+                f"deterministic=True needs constant gains, what arrives is counted in fixed "
+                f"quanta; {m.label} scales one"
+            )
+
+
+def _build(net: Network, m: Modulator, resolver: Resolver) -> ModulatorLayer:
+    reaches, amounts, scales = [], [], []
+    for name, scaled in m.scales.items():
+        for key, amount in scaled.items():
+            found = _reaches(net, m, name, key)
+            reaches += found
+            amounts += [amount] * len(found)
+            scales += [(name, key)] * len(found)
+    _check_once(m, reaches)
+    _check_fits(m, amounts, net.dtype)
+    numbers = {
+        "amounts": amounts,
+        "bounds": [m.lowest, m.highest],
+        "start": m.baseline if m.start is None else m.start,
+    }
+    group, span, index = _sources(net, m, resolver)
+    return ModulatorLayer(
+        model=merge([Kinetics(m.tau, m.per_spike, m.baseline)], [1], net.dtype),
+        **{name: as_array(np.array(x, np.float64), net.dtype) for name, x in numbers.items()},
+        index=index,
+        reaches=tuple(reaches),
+        span=ModulatorSpan(m.name, group, span, m.signal, tuple(scales)),
+    )
+
+
+def _check_fits(m: Modulator, amounts: list[float], dtype: Any) -> None:
+    """Raises `ValueError` for a number that the network cannot hold."""
+    given = {k: getattr(m, k) for k in ("tau", "per_spike", "baseline", "start", "lowest")}
+    given |= {f"amount {k + 1}": x for k, x in enumerate(amounts)}
+    most = float(np.finfo(dtype).max)
+    for what, x in given.items():
+        if x is not None and abs(x) > most:
+            raise ValueError(f"{m.label}: {what} must be at most {most:g} in {dtype}; got {x:g}")
+
+
+def _sources(net: Network, m: Modulator, resolver: Resolver) -> tuple[Any, Any, Any]:
+    """Group and span of the source neurons, and their numbers there if those are not all."""
+    if m.source is None:
+        return None, None, None
+    part = as_part(m.source)
+    group, span = net.population(part.population)
+    neurons = resolver.neurons(part)
+    if isinstance(neurons, slice):
+        return group, (span.start + neurons.start, span.start + neurons.stop), None
+    return group, (span.start, span.stop), as_array(neurons, np.int32)
+
+
+def _reaches(net: Network, m: Modulator, name: str, key: str) -> list[Reach]:
+    """Where one parameter is in a spread network."""
+    found = named(net, name)
+    if key == "gain" and name in net.projections:
+        number, index = projection(net, name)
+        return [Reach(("pathways", number, "scale"), (1,), index, blocks=True)]
+    if key == "gain" and name in net.coupled:
+        return _gain_of_coupling(net, m, net.coupled.index(name))
+    if key == "weight" and _sends_spikes(net, found):
+        own = found.holders[0]
+        path = (*own.path[:-1], "weight")
+        return [Reach(path, own.sizes, own.member)]
+    holder, path, field = _parameter(net, m, found, key)
+    if field.metadata.get("on_grid"):
+        raise ValueError(
+            f"{m.label}: {key} of {found.label} cannot be scaled, it is a whole number of time "
+            "steps"
+        )
+    return [Reach((*holder.path, *path), holder.sizes, holder.member)]
+
+
+def _parameter(net: Network, m: Modulator, found: Named, key: str) -> tuple[Holder, Path, Any]:
+    """The model that has a parameter, where it is there, and its field."""
+    holders = tuple(h for h in found.holders if h.kind != "plasticity")
+    models = [h.model(net) for h in holders]
+    known = [
+        {name: where for name, where in named_parameters(x).items() if name not in inner(x)}
+        for x in models
+    ]
+    also = ["weight"] if _sends_spikes(net, found) else []
+    also += ["gain"] if found.label.split()[0] in ("projection", "coupling") else []
+    try:
+        number = found._replace(holders=holders).only("parameter", key, known, also)
+    except ValueError as error:
+        hint = ""
+        rules = (h.model(net) for h in found.holders if h not in holders)
+        if any(key in named_parameters(rule) for rule in rules):
+            hint = ". A rule of plasticity takes a modulator as its signal, see jn.Modulator"
+        raise ValueError(f"{m.label}: {error}{hint}") from None
+    holders[number].check_own(f"{m.label}: {found.label}", key)
+    return holders[number], *known[number][key]
+
+
+def _sends_spikes(net: Network, found: Named) -> bool:
+    """Whether a name is that of a stimulation of spikes, which have a weight."""
+    own = found.holders[0] if found.holders else None
+    if own is None or own.kind != "stimulation":
+        return False
+    return inside(net, (*own.path[:-1], "weight")) is not None
+
+
+def _gain_of_coupling(net: Network, m: Modulator, number: int) -> list[Reach]:
+    """The gain of a coupling, on each of its sides."""
+    layer = net.couplings[number]
+    if layer.release is None and not np.isfinite(m.highest):
+        raise ValueError(
+            f"{m.label}: the gain of gap junctions ({layer.span.name!r}) needs a largest "
+            "factor, for which it is checked that they are stable; give highest="
+        )
+    sides = range(len(layer.sides))
+    return [Reach(("couplings", number, "scales", side), (1,), 0) for side in sides]
+
+
+def _check_once(m: Modulator, reaches: list[Reach]) -> None:
+    """Raises `ValueError` where two names mean one number."""
+    seen = set()
+    for reach in reaches:
+        if reach in seen:
+            raise ValueError(
+                f"{m.label}: {reach.path[-1]} is scaled twice, by two names of one model. Name one"
+            )
+        seen.add(reach)

@@ -1,0 +1,196 @@
+"""Weights, delays and connections that are hardly meant: in another unit, or none at all."""
+
+import math
+import threading
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from .._checks import concrete
+from .._fields import parameters, potentials
+from .._types import Neuron
+from .._units import check_weight, largest
+from .._warn import warn
+from .._describe import ResolvedProjection, Stimulation, is_computed, sizes
+from ..release import Spikes, TsodyksMarkram
+from ..space import ConductionDelay, distance_range
+from ..stimuli import Current, Signal
+from ..synapses import Delta, Into
+
+# A neuron feels no jumps [mV] that are this small, if all of them together are.
+_LEAST_JUMP, _LEAST_OF_ALL = 1e-3, 0.1
+_LEAST_PSP = 1e-3  # the same of postsynaptic potentials [mV]
+_LEAST_GIVEN = 3e-4  # nA or uS; smaller weights do nothing on purpose
+_LEAST_SHIFT = 0.04  # nor a current that moves v by less [mV]
+_LEAST_PULL = 20.0  # mV between v and a reversal potential: at rest a shunt pulls nowhere
+_OWN_UNIT = 10.0  # mV: a model whose potentials are all nearer to 0 has a unit of its own
+_MEMORY = 0.02  # seconds that a membrane remembers
+# The integral of an arrival of weight 1, in time constants, at most.
+_AREAS = {
+    **dict.fromkeys(("Exponential", "ExponentialConductance", "AMPA", "GABA_A"), 1.0),
+    **dict.fromkeys(("Alpha", "AlphaConductance"), math.e),
+    **dict.fromkeys(("DoubleExponential", "DoubleExponentialConductance"), math.e),
+}
+_LONGEST = 1000.0  # ms: no spike travels for longer
+_FASTEST = 1.2e8  # um/s of the fastest axons; a higher number stands for no delay by distance
+_MANY_PAIRS = 10_000  # of which some should be connected
+
+
+class ComputedWeights:
+    """Looks at the weights of a projection that a function computes, some at a time.
+
+    Several threads may show it weights.
+    """
+
+    def __init__(self, resolved: ResolvedProjection, size: int):
+        self._resolved, self._size, self._left, self._largest = resolved, size, size, 0.0
+        self._lock = threading.Lock()
+
+    def see(self, weights: np.ndarray) -> None:
+        """Raises `ValueError` after the last ones if all of them are in SI units."""
+        with self._lock:
+            self._left -= weights.size
+            self._largest = max(self._largest, float(np.abs(weights).max(initial=0.0)))
+            last = self._left <= 0
+        p = self._resolved.projection
+        if last and p.plasticity is None:
+            check_weight(p.label, p.gain * self._largest, p.synapse.weight_unit)
+            warn_of_volts(self._resolved, self._size, self._largest)
+
+
+def warn_of_volts(resolved: ResolvedProjection, synapses: int, weight: float | None = None) -> None:
+    """Warns of weights so small that all of a neuron's synapses together do nothing: jumps of v in
+    V, currents in nA, conductances in uS.
+
+    `weight` is the largest one that a function has given.
+    """
+    p = resolved.projection
+    if p.plasticity is not None or (weight is None and is_computed(p.weight)):
+        return
+    x = largest(sizes(p.weight)) if weight is None else weight
+    each = synapses / max(resolved.sizes[1], 1)
+    unscaled = isinstance(p.release, Spikes | TsodyksMarkram)
+    # Of less than a synapse per neuron the largest of drawn weights may be small by chance.
+    if x is not None and each >= 1.0 and (unscaled or isinstance(p.synapse, Delta)):
+        what = f"all {each:.4g} synapses of a neuron make"
+        _warn_of_nothing(p, resolved.target, p.gain * x, each, what)
+
+
+def warn_of_volts_sent(s: Stimulation, neuron: Neuron) -> None:
+    """The same for the spikes that a stimulation sends."""
+    x = None if s.weight is None else largest(sizes(s.weight))
+    if x is None:
+        return
+    highest = _highest(getattr(s.stimulus, "rate", 0.0))
+    if highest is not None:
+        each = max(highest * _MEMORY, 1.0)
+        what = "one spike makes" if each == 1.0 else f"{each:.4g} spikes in {_MEMORY} s make"
+        _warn_of_nothing(s, neuron, x, each, what)
+
+
+def _highest(value: Any) -> float | None:
+    """The number of the largest size of a number or a signal; None if it is not known."""
+    bounds = value.bounds() if isinstance(value, Signal) else (value, value)
+    found = [] if bounds is None else [largest(x) for x in bounds]
+    known = [x for x in found if x is not None]
+    return max(known, key=abs) if known and len(known) == len(found) else None
+
+
+def _warn_of_nothing(p: Any, neuron: Any, weight: float, each: float, what: str) -> None:
+    if not _in_mv(neuron):
+        return
+    synapse = p.synapse.receptor if isinstance(p.synapse, Into) else p.synapse
+    if isinstance(synapse, Delta):
+        per, least, meant = 1.0, _LEAST_JUMP, "jumps of v in mV"
+        other = "V -> mV"
+    elif abs(weight) < _LEAST_GIVEN:
+        return
+    else:
+        per, least, unit = _jump_per_weight(synapse, neuron), _LEAST_PSP, synapse.weight_unit
+        meant, other = f"in {unit}", f"{'nA' if unit == 'pA' else 'uS'} -> {unit}"
+    jump = abs(weight) * per
+    if 0 < jump < least and each * jump < _LEAST_OF_ALL:
+        warn(
+            f"{p.label}: weights of {type(synapse).__name__} are {meant}; got at most "
+            f"{abs(weight):.4g}, of which {what} {each * jump:.2g} mV: did you mean "
+            f"{1e3 * weight:.4g} ({other})?"
+        )
+
+
+def _in_mv(neuron: Any) -> bool:
+    return max(map(abs, potentials(neuron)), default=0.0) > _OWN_UNIT
+
+
+def _jump_per_weight(synapse: Any, neuron: Any) -> float:
+    """What an arrival of weight 1 moves v by at most [mV]; 0 where it is not known."""
+    kind = type(synapse).__name__
+    taus = [largest(getattr(synapse, name, None)) for name in ("tau_syn", "tau_decay")]
+    tau, c_m = max((x for x in taus if x is not None), default=0.0), _capacitance(neuron)
+    if kind not in _AREAS or c_m is None:
+        return 0.0
+    pull = 1.0
+    if synapse.weight_unit == "nS":
+        e_rev = largest(synapse.e_rev)
+        known = potentials(neuron)
+        pull = 0.0 if e_rev is None else max(_LEAST_PULL, *(abs(e_rev - v) for v in known))
+    return _AREAS[kind] * tau * pull / c_m
+
+
+def _capacitance(neuron: Any) -> float | None:
+    """The smallest capacitance [pF] of a neuron; None if it is not known, or in another unit."""
+    field = next((f for f in parameters(type(neuron)) if f.name == "c_m"), None)
+    known = None if field is None else concrete(neuron.c_m)
+    if field is None or known is None or field.metadata["checks"]["unit"] != "pF":
+        return None
+    return float(known.min()) if known.size else None
+
+
+def warn_of_nano(stimulations: Iterable[Stimulation], neuron: Neuron) -> None:
+    """Warns of currents so small that v stays where it is, if all into a population are.
+
+    A small current beside a larger one may be a probe.
+    """
+    c_m, found = _capacitance(neuron), list(stimulations)
+    if c_m is None or not _in_mv(neuron) or len(found) != 1:
+        return
+    s = found[0]
+    x = _highest(s.stimulus.amplitude) if isinstance(s.stimulus, Current) else None
+    tau, g_l = (largest(getattr(neuron, name, None)) for name in ("tau_m", "g_l"))
+    resistance = tau / c_m if tau else 1.0 / g_l if g_l else 0.0
+    if x is not None and 0.0 < abs(x) * resistance < _LEAST_SHIFT:
+        warn(
+            f"{s.label}: a Current is in pA; got at most {abs(x):.4g}, which moves v by "
+            f"{abs(x) * resistance:.2g} mV: did you mean {1e3 * x:.4g} (nA -> pA)?"
+        )
+
+
+def warn_of_speed(resolved: ResolvedProjection, dt: float) -> None:
+    """Warns of a speed of conduction that makes all delays the same, or longer than any is."""
+    p, (pre, post) = resolved.projection, resolved.places
+    if not isinstance(p.delay, ConductionDelay) or pre is None or post is None:
+        return
+    farthest, speed = distance_range(pre, post)[1], p.delay.speed
+    travels = farthest / speed
+    means = (
+        f"{p.label}: the speed of a ConductionDelay is in um/ms, where positions are in um "
+        f"(0.3 m/s is 300 um/ms); got {speed:g}, with which"
+    )
+    if travels > _LONGEST:
+        warn(f"{means} a spike travels {travels:.4g} ms over {farthest:.4g} um")
+    elif farthest > 0.0 and travels < 0.5 * dt and speed <= _FASTEST:
+        warn(
+            f"{means} a spike travels {travels:.2g} ms over {farthest:.4g} um, less than half a "
+            f"time step ({dt:g} ms): distance makes no difference. Give one number as the delay "
+            "if this is meant"
+        )
+
+
+def warn_of_none(resolved: ResolvedProjection, synapses: int) -> None:
+    """Warns of a rule by position that connects nobody, of many pairs."""
+    p, (pre, post) = resolved.projection, resolved.sizes
+    if p.rule.spatial and not synapses and pre * post >= _MANY_PAIRS:
+        warn(
+            f"{p.label} has no synapses: {type(p.rule).__name__} connects none of the "
+            f"{pre * post:,} pairs of neurons. Its lengths are in um, as positions are"
+        )

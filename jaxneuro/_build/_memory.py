@@ -1,0 +1,108 @@
+"""Checks that a network fits in memory, before anything is drawn."""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from .._text import megabytes
+from ..connectivity import CHUNK
+from .._describe import Estimate, Projection
+from .._kernels import ring_slots, threads
+from .._network import count_fed, initial_state
+from ._grouping import Grouping, synapse_of
+from ._merge import alone
+
+_CHUNK_BYTES = 64  # per synapse that is being drawn
+
+
+def available_memory() -> int | None:
+    """Bytes of memory that are available, or None if the system does not say."""
+    limits = []
+    try:
+        with open("/proc/meminfo") as f:
+            fields = dict(line.split(":", 1) for line in f)
+        limits.append(int(fields["MemAvailable"].split()[0]) * 1024)
+    except (OSError, KeyError, ValueError):
+        try:
+            limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        except (AttributeError, OSError, ValueError):
+            return None
+    try:
+        with open("/sys/fs/cgroup/memory.max") as f, open("/sys/fs/cgroup/memory.current") as g:
+            limits.append(int(f.read()) - int(g.read()))
+    except (OSError, ValueError):
+        pass  # no limit on this group
+    return min(limits)
+
+
+def check_fits(expected: Estimate, state_bytes: int, share: float = 1.0) -> None:
+    """Raises `ValueError` if the connections and the state exceed the memory.
+
+    Building takes chunks of temporary memory beside the finished columns, for each thread; a
+    run holds a state twice. The state's arrivals in flight grow with the longest delay. `share` is
+    that of the neurons which are on devices of this process.
+    """
+    largest = max((p.synapses for p in expected.projections if p.stored), default=0)
+    chunks = _CHUNK_BYTES * min(largest, CHUNK) * (threads() + 2)
+    building = chunks + sum(p.building for p in expected.projections)
+    needed = share * (expected.bytes + 2 * state_bytes) + building
+    free = available_memory()
+    for p in expected.projections:
+        if p.stored and p.synapses >= 2**31:
+            raise ValueError(
+                f"projection {p.name!r} must have fewer than 2^31 synapses; it would have about "
+                f"{p.synapses:,}. Split its target into several populations, or take a rule with "
+                f"stored=False\n{expected!r}"
+            )
+    if free is not None and needed > free:
+        raise ValueError(
+            f"the network does not fit in memory: it needs about {megabytes(needed)}, "
+            f"{megabytes(free)} are free. Connections take {megabytes(expected.bytes)} (one weight "
+            "and one delay per projection instead of individual ones: 2 bytes per synapse; a rule "
+            f"with stored=False: nothing), the state {megabytes(state_bytes)} (neurons, and "
+            "arrivals in flight: neurons times receptors times the longest delay in steps)\n"
+            f"{expected!r}"
+        )
+
+
+def state_bytes(grouping: Grouping, longest: dict[str, int | None], dtype: Any) -> int:
+    """Bytes of a network's state: neurons, receptors, and the ring of arrivals in flight."""
+    total = 0
+    for number, members in enumerate(grouping.groups):
+        synapses = [synapse_of(p) for p in grouping.receptors[number].values()]
+        n, inputs = grouping.size(number), count_fed(synapses, grouping.fed(number))
+        if n * max(inputs, 1) >= 2**31:
+            raise ValueError(
+                f"populations of one neuron model must have fewer than 2^31 neurons times "
+                f"receptors; {members[0].name!r} and those merged with it have {n:,} neurons and "
+                f"{inputs} inputs of receptors"
+            )
+        names = {p.name for p in members}
+        onto = [p for p in grouping.description.projections if p.post.population in names]
+        # A computed delay is not known yet; it counts as one that fits a byte.
+        steps = [255 if longest[p.name] is None else longest[p.name] for p in onto]
+        most = max((s for s in steps if s is not None), default=0)
+        per_neuron = _per_unit(initial_state, members[0].model)
+        per_neuron += sum(_per_unit(lambda m, k: m.init(k), synapse) for synapse in synapses)
+        size = np.dtype(dtype).itemsize
+        total += n * (per_neuron + inputs * size * ring_slots(most))
+        total += sum(_plastic_bytes(grouping, p, most + 1, size) for p in onto if p.plasticity)
+    return total
+
+
+def _plastic_bytes(grouping: Grouping, p: Projection, slots: int, size: int) -> int:
+    """Bytes of plastic weights, of further variables, and of the events that synapses wait for."""
+    assert p.plasticity is not None
+    targets = grouping.description.population(p.post.population).n
+    per_synapse = size * (1 + len(p.plasticity.variables()))
+    log = 4 * max(slots, 32) * targets * 12
+    return round(grouping.resolved[p.name].expected) * per_synapse + log
+
+
+def _per_unit(init: Callable[[Any, int], Any], model: Any) -> int:
+    """Bytes of the state of a model per unit."""
+    state = jax.eval_shape(lambda m: init(m, 2), alone(model))
+    return sum(x.size * x.dtype.itemsize for x in jax.tree.leaves(state)) // 2

@@ -1,0 +1,85 @@
+"""Which models can be merged, in which order, and their merging."""
+
+import dataclasses
+from collections.abc import Hashable, Sequence
+from typing import Any, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._arrays import as_array
+from .._fields import has_tables, inner
+from .._network import first_member
+
+M = TypeVar("M")
+
+
+def kind_key(model: Any) -> Hashable:
+    """Equal for models that can be merged: one class, equal static fields (compared by ==)."""
+    return type(model), jax.tree.structure(model)
+
+
+def own_key(name: str, model: Any) -> str:
+    """`name` for a model with tables, which is merged with no other; "" for any other."""
+    return name if has_tables(model) else ""
+
+
+def sort_key(model: Any) -> tuple[str, str]:
+    """The key by which kinds of models are sorted: class and static fields, not names."""
+    return type(model).__qualname__, ", ".join(_static_texts(model))
+
+
+def _static_texts(model: Any) -> list[str]:
+    out, inside = [], inner(model)
+    for field in dataclasses.fields(model):
+        value = getattr(model, field.name)
+        if field.name in inside:
+            out += [" ".join(sort_key(m)) for m in inside[field.name]]
+        elif field.metadata.get("static"):
+            # A function's repr holds an address, which differs from run to run.
+            out.append(getattr(value, "__qualname__", repr(value)))
+    return out
+
+
+def value_key(model: Any) -> tuple:
+    """Equal for models that are equal in every field and number."""
+    leaves = (np.asarray(x, np.float64) for x in jax.tree.leaves(model))
+    return (kind_key(model), *((x.shape, x.tobytes()) for x in leaves))
+
+
+def merge(models: Sequence[M], sizes: Sequence[int], dtype: Any) -> M:
+    """One model for members of the given sizes (same kind)."""
+    if len(models) == 1:
+        return jax.tree.map(lambda x: _floating_as(x, dtype), models[0])
+    trees = [jax.tree.flatten(m) for m in models]
+    merged = [
+        as_array(_merge_leaf([np.asarray(x) for x in leaves], sizes), dtype)
+        for leaves in zip(*(t[0] for t in trees))
+    ]
+    return jax.tree.unflatten(trees[0][1], merged)
+
+
+def _floating_as(x: Any, dtype: Any) -> jax.Array:
+    floating = jnp.issubdtype(jnp.result_type(x), jnp.floating)
+    return as_array(x, dtype if floating else None)
+
+
+def _merge_leaf(leaves: list[np.ndarray], sizes: Sequence[int]) -> np.ndarray:
+    scalar = all(x.ndim == 0 for x in leaves)
+    if scalar and all(x == leaves[0] for x in leaves):
+        return leaves[0]
+    if scalar and len(sizes) != sum(sizes):
+        return np.stack(leaves)
+    return np.concatenate([np.broadcast_to(x, (n,)) for x, n in zip(leaves, sizes)])
+
+
+def alone(model: M, dtype: Any = np.float64) -> M:
+    """The model of the first neuron alone, its numbers as arrays."""
+    return first_member(merge([model], [1], dtype))
+
+
+def merge_at(name: str, model: M, names: Sequence[str], sizes: Sequence[int], dtype: Any) -> M:
+    """A model for all members; if it has arrays, only their values at one member are used."""
+    models = [model if n == name else alone(model, dtype) for n in names]
+    return merge(models, sizes, dtype)

@@ -1,0 +1,198 @@
+"""Finds the positions of a description's neurons, and which neurons a projection connects."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from .._checks import unknown
+from .._numerics import stream_key
+from .._types import Neuron
+from ..connectivity import Rule
+from ..space import Area, Place
+from ._part import Part
+
+# Neurons of a population: a slice, or ascending indices.
+Neurons = slice | np.ndarray
+
+
+@dataclasses.dataclass(frozen=True)
+class ResolvedProjection:
+    """A projection whose rule knows its neurons.
+
+    **Fields** `projection`; `rule` bound to positions; `pre`, `post` the neurons of each side;
+    `sizes` how many; `same` whether both sides are the same neurons; `places` of the whole
+    populations, for values by distance; `target` the model of the target neurons.
+    """
+
+    projection: Any
+    rule: Rule
+    pre: Neurons
+    post: Neurons
+    sizes: tuple[int, int]
+    same: bool
+    places: tuple[Place | None, Place | None]
+    target: Neuron
+
+    @property
+    def expected(self) -> float:
+        """The expected number of synapses."""
+        return self.rule.expected(*self.sizes, self.same)
+
+
+class Resolver:
+    """The positions of a description's neurons under one seed, drawn when first needed."""
+
+    def __init__(self, description: Any, seed: Any):
+        self._description, self._seed = description, seed
+        self._points: dict[str, np.ndarray] = {}
+
+    def points(self, name: str) -> np.ndarray | None:
+        """Positions (n, d) of a population, None if it has none."""
+        population = self._description.population(name)
+        if population.positions is None:
+            return None
+        if name not in self._points:
+            key = stream_key(self._seed, name, "positions")
+            self._points[name] = population.positions.draw(key, population.n)
+        return self._points[name]
+
+    def place(self, name: str, neurons: Neurons | None = None) -> Place | None:
+        """Positions of some neurons with the period of their space."""
+        points = self.points(name)
+        if points is None:
+            return None
+        period = self._description.population(name).positions.period
+        return Place(points if neurons is None else points[neurons], period)
+
+    def neurons(self, part: Part) -> Neurons:
+        """The neurons that a part selects."""
+        n, where = self._description.population(part.population).n, part.where
+        if isinstance(where, str):
+            areas = self._description.areas
+            if where not in areas:
+                raise unknown("area", where, areas)
+            where = areas[where]
+        found = self._inside(part, where) if isinstance(where, Area) else _listed(part, where, n)
+        if n and not count(found):
+            raise ValueError(
+                f"part of {part.population!r}: a part must have at least one neuron; it has none "
+                f"of the {n} there are. Leave out what is from or to nobody"
+            )
+        return found
+
+    def _inside(self, part: Part, area: Area) -> Neurons:
+        points = self.points(part.population)
+        if points is None:
+            raise ValueError(
+                f"part of {part.population!r}: an area needs positions; give the population "
+                "positions= (a Grid, a UniformBox or an array)"
+            )
+        try:
+            inside = np.flatnonzero(area.contains(points))
+        except ValueError as error:
+            raise ValueError(f"part of {part.population!r}: {error}") from None
+        if points.size and not inside.size:
+            raise ValueError(
+                f"part of {part.population!r}: an area must contain a neuron; none is in {area}, "
+                f"positions are from {points.min(axis=0)} to {points.max(axis=0)} um"
+            )
+        return _stretch(inside)
+
+    def resolve(self, p: Any) -> ResolvedProjection:
+        """The projection with its neurons; raises `ValueError` if its rule does not fit them."""
+        label = p.label
+        pre, post = self.neurons(p.pre), self.neurons(p.post)
+        sizes = count(pre), count(post)
+        same = self._same(label, p, pre, post)
+        rule = p.rule
+        if rule.spatial:
+            rule = rule.bind(
+                label, self.place(p.pre.population, pre), self.place(p.post.population, post)
+            )
+        try:
+            rule.check(label, *sizes, same)
+        except ValueError as error:
+            raise ValueError(f"{error}{self._parts(p, sizes)}") from None
+        places = self.place(p.pre.population), self.place(p.post.population)
+        target = self._description.population(p.post.population).model
+        resolved = ResolvedProjection(p, rule, pre, post, sizes, same, places, target)
+        for what in ("weight", "delay"):
+            if isinstance(getattr(p, what), np.ndarray):
+                _check_array(label, resolved, what)
+        return resolved
+
+    def _parts(self, p: Any, sizes: tuple[int, int]) -> str:
+        """What the parts of a projection are, for messages; "" if both ends are populations."""
+        told = [
+            f"the {side} is {n} of the {self._description.population(part.population).n} neurons "
+            f"of {part.population!r}"
+            for side, part, n in zip(("source", "target"), (p.pre, p.post), sizes)
+            if part.where is not None
+        ]
+        return f". Indices count within a part: {' and '.join(told)}" if told else ""
+
+    def _same(self, label: str, p: Any, pre: Neurons, post: Neurons) -> bool:
+        if p.pre.population != p.post.population:
+            return False
+        if isinstance(pre, slice) and isinstance(post, slice) and pre == post:
+            return True
+        n = self._description.population(p.pre.population).n
+        a, b = (np.arange(n)[x] for x in (pre, post))
+        if np.array_equal(a, b):
+            return True
+        if not p.rule.autapses and np.intersect1d(a, b).size:
+            raise ValueError(
+                f"{label}: a rule without autapses needs parts of a population that are equal or "
+                "have no neuron in common; these overlap. Split them"
+            )
+        return False
+
+
+def _listed(part: Part, where: Any, n: int) -> Neurons:
+    """The neurons of a part that is all of n neurons, a slice or indices."""
+    if where is None or isinstance(where, slice):
+        start, stop = (0, n) if where is None else (where.start, where.stop)
+        stop = n if stop is None else stop
+        last = max(start, stop)
+    else:
+        start, stop, last = 0, 0, int(where.max(initial=-1)) + 1
+    if last > n:
+        raise ValueError(
+            f"part of {part.population!r}: neurons must be below {n}, its size; got {last - 1}"
+        )
+    return _stretch(where) if isinstance(where, np.ndarray) else slice(start, stop)
+
+
+def _check_array(label: str, resolved: ResolvedProjection, what: str) -> None:
+    """Raises `ValueError` unless weights or delays are one per pair, or one per connection."""
+    shape, (pre, post) = getattr(resolved.projection, what).shape, resolved.sizes
+    if shape == (pre, post):
+        return
+    number = 0 if resolved.rule.spatial else int(resolved.expected)
+    fixed = resolved.rule.arranges
+    if not fixed or shape != (number,):
+        per = f" or ({number},), one per connection" if fixed else ""
+        raise ValueError(
+            f"{label}: {what} must be a number, a distribution, a function or an array of shape "
+            f"({pre}, {post}){per}; got shape {shape}"
+        )
+
+
+def _stretch(index: np.ndarray) -> Neurons:
+    """Ascending indices as a slice, if they are consecutive."""
+    if index.size == 0:
+        return slice(0, 0)
+    whole = index[-1] - index[0] + 1 == index.size
+    return slice(int(index[0]), int(index[-1]) + 1) if whole else index
+
+
+def count(neurons: Neurons) -> int:
+    """How many neurons."""
+    return neurons.stop - neurons.start if isinstance(neurons, slice) else neurons.size
+
+
+def overlap(a: Neurons, b: Neurons) -> bool:
+    """Whether two parts of a population have a neuron in common."""
+    a, b = (np.arange(x.start, x.stop) if isinstance(x, slice) else x for x in (a, b))
+    return bool(np.intersect1d(a, b).size)

@@ -1,0 +1,139 @@
+"""Loops that a GPU may run in one launch: many steps of neurons that nothing connects.
+
+The rest of the package uses only `one_launch_or_loop`.
+"""
+
+import dataclasses
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .._fields import has_tables
+from .._kernels import Released, UnwalkableError, walk_or_loop
+from .._network import Network, NetworkState, Output, SpreadNetwork
+from .._types import Drive, add_drives
+from ._record import Record, Samples
+
+
+def one_launch_or_loop(
+    loop: Callable,
+    net: Network,
+    spread: SpreadNetwork,
+    state: NetworkState,
+    inputs: dict[str, jax.Array],
+    record: Record,
+    n_steps: int,
+) -> Any:
+    """`loop(net, spread, state, inputs)`; on a GPU in one launch, if the run is `walkable`."""
+    if not walkable(net, inputs, record, n_steps):
+        return loop(net, spread, state, inputs)
+    one_launch = functools.partial(walked, record=record, n_steps=n_steps)
+    return walk_or_loop(one_launch, loop, net, spread, state, inputs)
+
+
+def walkable(net: Network, inputs: Mapping[str, Any], record: Record, n_steps: int) -> bool:
+    """Whether a run is one of neurons that nothing connects, recorded as variables and spikes."""
+    if len(net.groups) != 1 or net.pathways or net.couplings or net.modulators:
+        return False
+    if n_steps == 0 or net.n_neurons == 0:
+        return False
+    (group,) = net.groups
+    if group.receptors or (inputs and len(group.populations) > 1):
+        return False
+    models = (group.model, *(s.model for s in group.stimuli))
+    if any(has_tables(model) for model in models) or not all(
+        _onto_all(s, group.n) for s in group.stimuli
+    ):
+        return False
+    sampled = record.means or record.lfp or record.function is not None
+    return not sampled and all(name in net.populations for name in record.variables)
+
+
+def _onto_all(stimulus: Any, n: int) -> bool:
+    """Whether a stimulus is a drive into all neurons of the group."""
+    return stimulus.receptor is None and stimulus.index is None and stimulus.spans == ((0, n),)
+
+
+def walked(
+    net: Network,
+    spread: SpreadNetwork,
+    state: NetworkState,
+    inputs: dict,
+    record: Record,
+    n_steps: int,
+    **options: Any,
+) -> tuple[NetworkState, tuple]:
+    """The state after `n_steps`, and the result of a loop of windows, in one launch on a GPU.
+
+    `net` is `walkable`, `spread` is the same network spread. `options` are those of the kernel.
+    """
+    from .._kernels._gpu_walk import Walk, walk  # Pallas: only where it is needed
+
+    (group,), (mine,) = spread.groups, state.groups
+    every = record.every if record.samples else 1
+    kept, places, names = _samples(net, state, record)
+    spikes = record.spikes or record.rates
+    how = Walk(group.n, n_steps, every, kept, spikes)
+
+    def step(parameters: Any, held: Any, now: Any, k: Any) -> Any:
+        return _step(parameters, held, list(now.values()), k, net.dt)
+
+    parameters, held = (group, state.step), (mine.neurons, mine.stimuli)
+    held, last, fired, samples = walk(step, parameters, held, inputs, places, how, **options)
+    bits = None if fired is None else Released.of_spikes(fired).bits
+    released = Released.of_spikes(last)
+    after = mine._replace(neurons=held[0], stimuli=held[1], released=released)
+    new = state._replace(step=state.step + n_steps, groups=(after,))
+    traces: dict = {}
+    for (name, variable), x in zip(names, samples):
+        traces.setdefault(name, {})[variable] = x
+    counts = {}
+    if fired is not None and bits is not None:
+        counts = record.counts(net, Output(spread.by_name((fired,), axis=1), (bits,)))
+    per_step = ((bits,) if record.spikes else ()), counts
+    return new, (per_step, Samples(traces, {}, {}, None, {}, {}))
+
+
+def _step(parameters: Any, held: Any, now: list, k: Any, dt: float) -> Any:
+    """One step of a block of neurons: what `Network.step` does if nothing is connected."""
+    (group, first), (neurons, stimuli) = parameters, held
+    lanes = max(x.shape[0] for x in jax.tree.leaves((neurons, stimuli)) if x.ndim)
+    drive, moved = Drive(), []
+    for s, before in zip(group.stimuli, stimuli):
+        block = dataclasses.replace(s, targets=(s.targets[0]._replace(n=lanes, span=(0, lanes)),))
+        after, part = block.step(before, first + k, dt, lanes)
+        moved.append(after)
+        drive = add_drives(drive, part)
+    for current in now:
+        drive = add_drives(drive, Drive(current=current))
+    neurons, spikes = group.model.step(neurons, drive, dt)
+    return (neurons, tuple(moved)), spikes
+
+
+def _samples(net: Network, state: NetworkState, record: Record) -> tuple[tuple, tuple, list]:
+    """The leaf and the number of neurons of each sample, their places in it, and its name."""
+    leaves, tree = jax.tree.flatten(state.groups[0].neurons)
+    numbers: Any = jax.tree.unflatten(tree, range(len(leaves)))
+    kept, places, names = [], [], []
+    for name, variables in record.variables.items():
+        _, span = net.population(name)
+        for variable in variables:
+            number = getattr(numbers, variable)
+            if not isinstance(number, int) or leaves[number].ndim != 1:
+                raise UnwalkableError(f"{variable!r} is not one number per neuron")
+            index = record.chosen(name, span.stop - span.start)
+            whole = span == slice(0, net.n_neurons)
+            count, place = None, None
+            if index is not None or not whole:
+                n = span.stop - span.start
+                index = jnp.arange(n) if index is None else jnp.asarray(index)
+                count, place = index.size, jnp.full(net.n_neurons, 2**30, jnp.int32)
+                order = jnp.arange(count, dtype=jnp.int32)
+                place = place.at[span.start + index].set(order)
+            kept.append((number, count))
+            places.append(place)
+            names.append((name, variable))
+    return tuple(kept), tuple(places), names

@@ -1,0 +1,317 @@
+"""The result of a simulation: events, traces and rates by name, on the host."""
+
+import dataclasses
+import functools
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._build import never_spikes_at_all
+from .._checks import check_count, check_known, names_checked
+from .._help import Documented, missing, no_items
+from .._network import ByName, Network, NetworkState, SavedState, first_member
+from .._numerics import in_window, run_window, to_hz
+from .._text import counted
+from ._files import read_file, write_file
+from ._html import html_of_result
+from ._lookup import Lookup, split_events
+from ._recorded import FIELDS, recorded
+from ._spikes import spike_times
+from ._tables import spikes_to_pandas, to_neo, traces_to_pandas, weights_to_pandas
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Result(metaclass=Documented):
+    """What `simulate` recorded, as NumPy arrays by population name.
+
+    **Fields** `network`, None in a loaded result; `state` after the last step: pass it, or the
+    result, to `simulate` to go on; in a loaded result a `SavedState`, None if the file has none;
+    `dt` [ms]; `layout` name, group, start and stop of every population; `first_step`, `n_steps`
+    that were run; `spikes` steps (from `first_step`) and neurons per group, see `events`;
+    `traces[name][variable]` `(samples, n)`, `means[name][variable]` and `lfp[name]` [pA]
+    `(samples,)`, and `function`, the samples of the record's function, all at `sample_times` [ms],
+    `every` so many steps; `neurons[name]` whose traces they are, if not all;
+    `shared[name][variable]` the receptor or release whose variable it is, where others than `name`
+    use it too; `weights[name]` `(samples, chosen)` of a plastic projection, `synapses[name]` their
+    numbers in `net.connections(name)`, if not all; `weight_histograms[name]` int32 `(samples,
+    bins)`, how many weights are in each bin between the `weight_edges[name]` `(bins + 1,)`;
+    `counts[name]` spikes per step, if recorded, floats where the neurons have a surrogate;
+    `compile_s`, `run_s` wall seconds; `interrupted` by Ctrl-C.
+
+    **Raises** `ValueError` (which is a `KeyError` too) where a name is asked for that was not
+    recorded: it says what was, and how to record it.
+    """
+
+    network: Network | None
+    state: NetworkState | SavedState | None
+    dt: float
+    layout: tuple[tuple[str, int, int, int], ...]
+    first_step: int
+    n_steps: int
+    spikes: tuple[tuple[np.ndarray, np.ndarray], ...] | None
+    sample_times: np.ndarray
+    every: int
+    traces: dict[str, dict[str, np.ndarray]]
+    neurons: dict[str, np.ndarray]
+    shared: dict[str, dict[str, str]]
+    means: dict[str, dict[str, np.ndarray]]
+    lfp: dict[str, np.ndarray]
+    weights: dict[str, np.ndarray]
+    synapses: dict[str, np.ndarray]
+    weight_histograms: dict[str, np.ndarray]
+    weight_edges: dict[str, np.ndarray]
+    function: Any
+    counts: dict[str, np.ndarray]
+    compile_s: float
+    run_s: float
+    interrupted: bool
+
+    if not TYPE_CHECKING:  # every name would be right
+        __getattr__, __getitem__ = missing, no_items
+
+    def __post_init__(self) -> None:
+        for field in FIELDS:
+            object.__setattr__(self, field, recorded(field, getattr(self, field)))
+
+    @property
+    def populations(self) -> dict[str, int]:
+        """Sizes by population name, in the order of the description."""
+        return ByName((name, stop - start) for name, _, start, stop in self.layout)
+
+    @property
+    def duration(self) -> float:
+        """Biological time that was run [ms]."""
+        return self.n_steps * self.dt
+
+    @property
+    def nothing_sampled(self) -> str:
+        """Why there is no sample of what was to be sampled; "" where there is one."""
+        named = self.traces, self.means, self.lfp, self.weights, self.weight_histograms
+        if self.sample_times.size or not (any(named) or self.function is not None):
+            return ""
+        return f"no samples: no step of the run is a multiple of every={self.every}"
+
+    @property
+    def start(self) -> float:
+        """Biological time at which the run started [ms]."""
+        return self.first_step * self.dt
+
+    @property
+    def stop(self) -> float:
+        """Biological time at which the run ended [ms]: `start + duration`."""
+        return float(f"{(self.first_step + self.n_steps) * self.dt:.15g}")
+
+    @names_checked()
+    def events(
+        self, name: str, start: float | None = None, stop: float | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Spike times [ms] and neuron indices of a population, in order of time.
+
+        A spike of step k has the time (k + 1) dt, the end of its step. With `start` or `stop` [ms],
+        only those in `(start, stop]`, by the time of the network as all times here. Raises
+        `ValueError` for an unknown population, if spikes were not recorded, or for a part that is
+        not within the run or has no length.
+        """
+        steps, neurons = self._events(name)
+        times = spike_times(steps, self.first_step, self.dt)
+        if start is None and stop is None:
+            return times, neurons
+        inside = in_window(times, *self._window(start, stop))
+        return times[inside], neurons[inside]
+
+    @names_checked()
+    def neurons_at(self, name: str, step: int) -> np.ndarray:
+        """The neurons of a population that spiked in a step, ascending.
+
+        `step` is counted from the network's start: k means the time from k dt to (k + 1) dt.
+        Raises `ValueError` for a step that was not run.
+        """
+        lookup, k = self._lookup(name), check_count("neurons_at: step", step) - self.first_step
+        if not 0 <= k < self.n_steps:
+            last = self.first_step + self.n_steps
+            raise ValueError(
+                f"neurons_at: step must be one of {self.first_step} ... {last} (excluded), those "
+                f"that were run; got {step}"
+            )
+        return lookup.neurons_at(k)
+
+    @names_checked()
+    def times_of(self, name: str, neuron: int) -> np.ndarray:
+        """The spike times [ms] of one neuron of a population, ascending.
+
+        Raises `ValueError` for a neuron that the population has not.
+        """
+        lookup, i = self._lookup(name), check_count("times_of: neuron", neuron)
+        if i >= self.populations[name]:
+            raise ValueError(
+                f"times_of: neuron must be below {self.populations[name]}, the size of {name!r}; "
+                f"got {i}"
+            )
+        return spike_times(lookup.steps_of(i), self.first_step, self.dt)
+
+    @names_checked()
+    def rate(self, name: str, start: float | None = None, stop: float | None = None) -> float:
+        """Mean rate of a population [Hz] over the run, or from `start` to `stop` [ms].
+
+        From the counts per step (`Record(rates=True)`) where spikes were not recorded. nan where
+        there is no answer: without a time step, and of models that never spike, such as rate units,
+        if the result has its network. 0 without a neuron.
+
+        Raises `ValueError` for an unknown population, if neither was recorded, or for a part that
+        is not within the run or has no length.
+        """
+        check_known("population", name, self.populations)
+        n = self.populations[name]
+        first, last = self._window(start, stop)
+        if n == 0 or self.n_steps == 0:
+            return 0.0 if self.n_steps else float("nan")
+        if self.spikes is None and name in self.counts:
+            ends = spike_times(np.arange(self.n_steps), self.first_step, self.dt)
+            spikes = float(self.counts[name][in_window(ends, first, last)].sum())
+        elif start is None and stop is None:
+            spikes = self._events(name)[0].size
+        else:
+            times = spike_times(self._events(name)[0], self.first_step, self.dt)
+            spikes = in_window(times, first, last).sum()
+        if spikes == 0 and self.never_spikes(name):
+            return float("nan")
+        return float(to_hz(spikes, n, last - first))
+
+    @names_checked()
+    def never_spikes(self, name: str) -> bool:
+        """Whether the model of a population has no spikes at all; False without its network."""
+        check_known("population", name, self.populations)
+        if self.network is None:
+            return False
+        net = self.network
+        model = net.groups[net.population(name)[0]].model
+        return never_spikes_at_all(first_member(model), net.dt, net.dtype)
+
+    @names_checked()
+    def history(self, name: str) -> dict[str, np.ndarray]:
+        """All that was sampled of a population or projection, with its times.
+
+        `time` [ms] `(samples,)`, traces `(samples, n)` by variable, means `(samples,)` as
+        `mean v`, `lfp`, `weights` `(samples, chosen)` and `weight histogram` `(samples, bins)`.
+        Raises `ValueError` if nothing was sampled under that name.
+        """
+        learned = {"weights": self.weights, "weight histogram": self.weight_histograms}
+        names = {**self.traces, **self.means, **self.lfp, **self.weights, **self.weight_histograms}
+        check_known("sampled population or projection", name, names)
+        means = {f"mean {k}": x for k, x in self.means.get(name, {}).items()}
+        lfp = {"lfp": self.lfp[name]} if name in self.lfp else {}
+        more = {what: x[name] for what, x in learned.items() if name in x}
+        return {"time": self.sample_times, **self.traces.get(name, {}), **means, **lfp, **more}
+
+    @names_checked()
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes all but the network to a file, which `Result.load` reads.
+
+        An npz file: NumPy arrays, nothing that runs. It gets its name only when it is
+        complete. It holds the last state, unless that lies on devices of several processes.
+
+        Raises `ValueError` for samples of `function` that are not arrays, or dicts, tuples or lists
+        of arrays, `FileNotFoundError` for a missing folder.
+        """
+        state = SavedState.of(self.state) if isinstance(self.state, NetworkState) else self.state
+        kept = None if state is None else {k: getattr(state, k) for k in _STATE}
+        write_file(path, {name: getattr(self, name) for name in _KEPT} | {"state": kept})
+
+    @classmethod
+    @names_checked()
+    def load(cls, path: str | os.PathLike) -> "Result":
+        """A result from a file that `save` wrote, without its network.
+
+        `simulate(net, ms, state=result)` goes on from it, with the network built as it was.
+
+        Raises `ValueError` for a file that is cut off, of another kind, or of a newer version.
+        """
+        found = read_file(path, (*_KEPT, "state"), _SINCE)
+        state = SavedState(**found["state"]) if found["state"] else None
+        return cls(**found | {"network": None, "state": state})
+
+    @names_checked()
+    def to_pandas(self) -> Any:
+        """All spikes as a `pandas.DataFrame`: columns time_ms, population, neuron, by time.
+
+        Raises `ImportError` without pandas, `ValueError` if spikes were not recorded.
+        """
+        return spikes_to_pandas(self)
+
+    @names_checked()
+    def traces_to_pandas(self, name: str) -> Any:
+        """The traces of a population or projection as a `pandas.DataFrame`.
+
+        A row per sample, under its time_ms; a column per variable and neuron. Raises
+        `ImportError` without pandas, `ValueError` for a name of which no variable was recorded.
+        """
+        return traces_to_pandas(self, name)
+
+    @names_checked()
+    def weights_to_pandas(self, name: str) -> Any:
+        """The recorded weights of a plastic projection as a `pandas.DataFrame`.
+
+        A row per sample, under its time_ms; a column per synapse, by its number. Raises
+        `ImportError` without pandas, `ValueError` for a name of which no weight was recorded.
+        """
+        return weights_to_pandas(self, name)
+
+    @names_checked()
+    def to_neo(self) -> Any:
+        """The run as a `neo.Segment`: a spike train per neuron, a signal per sampled variable.
+
+        Annotations name the population, neuron or synapse, and variable; histograms of weights are
+        not in it. Raises `ImportError` without neo.
+        """
+        return to_neo(self)
+
+    def _window(self, start: float | None, stop: float | None) -> tuple[float, float]:
+        return run_window(self.start, self.stop, start, stop)
+
+    def _events(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Steps from `first_step`, and neurons, of the spikes of a population."""
+        check_known("population", name, self.populations)
+        if self.spikes is None:
+            raise ValueError("spikes were not recorded; run with record=Record(spikes=True)")
+        return self._split[name]
+
+    @functools.cached_property
+    def _split(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        return split_events(self.layout, self.spikes or ())
+
+    def _lookup(self, name: str) -> Lookup:
+        """Made on first use, population by population."""
+        events = self._events(name)
+        if name not in self._lookups:
+            self._lookups[name] = Lookup.of(*events, self.n_steps, self.populations[name])
+        return self._lookups[name]
+
+    @functools.cached_property
+    def _lookups(self) -> dict[str, Lookup]:
+        return {}
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return html_of_result(self)
+
+    def __repr__(self) -> str:
+        of = self.network
+        if of is None:
+            populations = counted(len(self.layout), "population")
+            of = f"{populations}, {counted(sum(self.populations.values()), 'neuron')}"
+        more = f"; {self.nothing_sampled}" if self.nothing_sampled else ""
+        more += "".join(
+            f"; {variable!r} of {name!r} is that of {owner!r}"
+            for name, variables in self.shared.items()
+            for variable, owner in variables.items()
+        )
+        more += ", interrupted" if self.interrupted else ""
+        return f"Result: {self.duration:g} ms of {of}{more}"
+
+
+# The fields that a file holds, and those that files have only from a version on.
+_KEPT = tuple(f.name for f in dataclasses.fields(Result) if f.name not in ("network", "state"))
+_STATE = ("arrays", "fingerprint", "step")
+_LEARNED = ("weights", "synapses", "weight_histograms", "weight_edges")
+_SINCE = {"shared": 4, "state": 3} | dict.fromkeys(_LEARNED, 2)

@@ -1,0 +1,323 @@
+"""`scan`: the pure loop over time steps."""
+
+import functools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from .._arrays import as_array
+from .._build import check_neuron
+from .._checks import check_count, check_kind, is_traced, names_checked, unknown
+from .._help import missing
+from .._network import (
+    Network,
+    NetworkState,
+    ShardedNetwork,
+    SpreadNetwork,
+    state_of,
+    steps_together,
+)
+from .._text import brief, shown
+from .._units import check_unit
+from ._one_launch import one_launch_or_loop
+from ._record import Record
+from ._recorded import recorded as recorded_as
+from ._repeat import repeat
+from ._spikes import SpikeBits, layout
+
+
+class Recording(NamedTuple):
+    """What a `scan` recorded.
+
+    **Fields** `spikes` a `SpikeBits` or None; `traces[name][variable]` `(samples, n)`;
+    `counts[population]` `(steps,)`, int32, or floats with a gradient if its neurons have a
+    surrogate; `function` the samples of the record's function; `means[name][variable]` and
+    `lfp[population]` [pA], `(samples,)`; `weights[projection]` `(samples, chosen)`,
+    `weight_histograms[projection]` int32 `(samples, bins)`.
+    """
+
+    spikes: SpikeBits | None
+    traces: dict[str, dict[str, jax.Array]]
+    counts: dict[str, jax.Array]
+    function: Any
+    means: dict[str, dict[str, jax.Array]]
+    lfp: dict[str, jax.Array]
+    weights: dict[str, jax.Array]
+    weight_histograms: dict[str, jax.Array]
+
+    if not TYPE_CHECKING:  # every name would be right
+        __getattr__ = missing
+
+    def __repr__(self) -> str:
+        held = [f"{k} {shown(x)}" for k, x in self._asdict().items() if k != "spikes" and _some(x)]
+        spikes = [] if self.spikes is None else ["spikes, see spikes.events(name)"]
+        return f"Recording: {'; '.join(spikes + held) or 'nothing'}"
+
+
+def _some(value: Any) -> bool:
+    return value is not None and not (isinstance(value, Mapping) and not value)
+
+
+@names_checked(duration="give n_steps, a number of time steps")
+def scan(
+    net: Network,
+    state: NetworkState,
+    n_steps: int,
+    inputs: Mapping[str, jax.Array] | None = None,
+    record: Record | None = None,
+) -> tuple[NetworkState, Recording]:
+    """Advances a network by `n_steps` steps: one `lax.scan`.
+
+    Pure: use it inside `jit`, `vmap` and `grad`, with the network as an argument. `inputs`
+    are currents [pA] by population name, one number, `(n_steps,)` or `(n_steps, n)`, and signals of
+    plasticity rules and modulators by their names, one number or `(n_steps,)`; `record` says what
+    to record (default: spikes), samples counted from the first step here. A variable that is
+    recorded by the name of one projection, and is that of several, is warned of (`net.shared`). Two
+    scans of n steps give the same bits as one of 2n.
+
+    **Raises** `ValueError` for a number of steps that is negative or not a multiple of
+    `record.every`, an unknown name, an input of the wrong shape, or a state of another
+    network.
+    """
+    out = scan_turns(net, state, n_steps, inputs, record)
+    if record is not None:  # not in `scan_turns`, which `simulate` calls far from the user's line
+        record.warn_of_unfed(net)
+        start = state_of(net, state)
+        record.named(net, start).warn_of_shared(net, start)
+    return out
+
+
+def scan_turns(
+    net: Network,
+    state: NetworkState,
+    n_steps: int,
+    inputs: Mapping[str, jax.Array] | None,
+    record: Record | None,
+    done: jax.Array | None = None,
+) -> tuple[NetworkState, Recording]:
+    """See `scan`; of its `n_steps`, `done` int32 () are made if given, a multiple of `every`."""
+    n_steps = check_count("scan: n_steps", n_steps)
+    state, inputs, record = _checked(net, state, n_steps, inputs, record)
+    every = record.every if record.samples else 1
+    spread, together = net.spread(), 1
+    if isinstance(spread, ShardedNetwork):
+        together = spread.steps_together(every if record.samples else n_steps)
+        every = max(every, together)
+    turns = None if done is None else done // every
+
+    def loop(net: Network, spread: SpreadNetwork, state: NetworkState, inputs: Any) -> Any:
+        window = functools.partial(_window, net, spread, record, (every, together))
+        xs = inputs
+        if every > 1:
+            xs = jax.tree.map(lambda x: x.reshape(-1, every, *x.shape[1:]), inputs)
+        state, (per_step, sampled) = repeat(window, state, xs, n_steps // every, turns)
+        if every > 1:
+            per_step = jax.tree.map(lambda x: x.reshape(n_steps, *x.shape[2:]), per_step)
+        return state, (per_step, sampled)
+
+    first_step = state.step
+    if isinstance(spread, ShardedNetwork):
+        out = spread.on_devices(loop, state, inputs)
+    elif done is not None:
+        out = loop(net, spread, state, inputs)
+    else:
+        out = one_launch_or_loop(loop, net, spread, state, inputs, record, n_steps)
+    state, recorded = out
+    return state, _recording(net, first_step, record, recorded)
+
+
+def _checked(
+    net: Network, state: Any, n_steps: int, inputs: Any, record: Any
+) -> tuple[NetworkState, dict[str, Any], Record]:
+    """State, inputs and record of a scan, or `ValueError`."""
+    check_kind("scan: net", net, Network)
+    record = Record() if record is None else record
+    check_kind("scan: record", record, Record)
+    inputs = _over_time(checked_inputs("scan", inputs), n_steps)
+    _check_inputs(net, inputs, n_steps)
+    state = state_of(net, state)
+    _check_state(net, state)
+    record = record.named(net, state)
+    record.check(net, state)
+    if record.samples and n_steps % record.every:
+        raise ValueError(
+            f"scan: n_steps must be a multiple of record.every, {record.every}; got {n_steps}"
+        )
+    return state, inputs, record
+
+
+def _recording(net: Network, first_step: jax.Array, record: Record, recorded: Any) -> Recording:
+    """What a loop recorded, by name."""
+    (bits, counts), sampled = recorded
+    spikes = SpikeBits(bits, first_step, net.dt, layout(net)) if record.spikes else None
+    return Recording(
+        spikes=spikes,
+        traces=recorded_as("traces", sampled.traces),
+        counts=recorded_as("counts", counts),
+        function=sampled.function,
+        means=recorded_as("means", sampled.means),
+        lfp=recorded_as("lfp", sampled.lfp),
+        weights=recorded_as("weights", sampled.weights),
+        weight_histograms=recorded_as("weight_histograms", sampled.weight_histograms),
+    )
+
+
+def _window(
+    net: Network,
+    spread: SpreadNetwork,
+    record: Record,
+    lengths: tuple[int, int],
+    state: NetworkState,
+    now: Any,
+) -> tuple[NetworkState, tuple]:
+    """The steps up to the next sample; `lengths` how many, and how many are taken together."""
+    every, together = lengths
+
+    def step(state: NetworkState, now: Any) -> Any:
+        if together == 1:
+            state, output = spread.step(state, now)
+            last = output
+        else:
+            state, output = steps_together(spread, state, now, together)
+            last = jax.tree.map(lambda x: x[-1], output)
+        bits = output.bits if record.spikes else ()
+        return (state, last), (bits, record.counts(net, output))
+
+    if every == together:
+        (state, output), per_step = step(state, now)
+    else:
+        units = every // together
+        if together > 1:
+            now = jax.tree.map(lambda x: x.reshape(units, together, *x.shape[1:]), now)
+        first = jax.tree.map(lambda x: x[0], now)
+        empty = jax.tree.map(jnp.zeros_like, jax.eval_shape(lambda: step(state, first)[0][1]))
+        (state, output), per_step = lax.scan(
+            lambda carry, x: step(carry[0], x), (state, empty), now, length=units
+        )
+        if together > 1:
+            per_step = jax.tree.map(lambda x: x.reshape(every, *x.shape[2:]), per_step)
+    return state, (per_step, record.sample(net, state, output))
+
+
+def _check_inputs(net: Network, inputs: dict[str, Any], n_steps: int) -> None:
+    check_input_shapes(net, inputs, n_steps)
+    for name, x in inputs.items():
+        if name in net.populations:
+            group = net.groups[net.population(name)[0]]
+            check_neuron(group, net.dt, net.dtype, inputs=True)
+        inputs[name] = as_array(x, net.dtype)
+
+
+def check_input_shapes(net: Network, inputs: Mapping[str, Any], n_steps: int) -> None:
+    """Raises `ValueError` for an unknown input, one of the wrong shape, or a missing signal."""
+    for name in net.signals:
+        if name not in inputs or np.shape(inputs[name]) != (n_steps,):
+            got = f"got shape {np.shape(inputs[name])}" if name in inputs else "it is missing"
+            raise ValueError(
+                f"the signal {name!r} of a plasticity rule or a modulator must be among the "
+                f"inputs, one number per time step, shape ({n_steps},); {got}. "
+                f"Give inputs={{{name!r}: ...}}"
+            )
+    for name, x in inputs.items():
+        if name in net.signals:
+            continue
+        if name not in net.populations:
+            raise unknown("population to drive", name, [*net.populations, *net.signals])
+        n = net.populations[name]
+        if np.shape(x) not in ((n_steps,), (n_steps, n)):
+            turned = np.shape(x) == (n, n_steps)
+            hint = ". A constant current per neuron is a jn.stimuli.Current"
+            hint = ". The time steps come first: transpose it" if turned else hint
+            raise ValueError(
+                f"the input of {name!r} must have shape ({n_steps},) or ({n_steps}, {n}); "
+                f"got {np.shape(x)}{hint if turned or np.shape(x) == (n,) else ''}"
+            )
+
+
+def checked_inputs(what: str, inputs: Any) -> dict[str, Any]:
+    """Inputs by name, or `ValueError` for what has no names or is no array of numbers."""
+    if inputs is not None and not isinstance(inputs, Mapping):
+        raise ValueError(
+            f"{what}: inputs must map names of populations or signals to arrays over the time "
+            f"steps, such as {{'E': current}}; got {type(inputs).__name__}"
+        )
+    for name, x in (inputs or {}).items():
+        if not _is_numeric(x):
+            raise ValueError(
+                f"{what}: the input of {name!r} must be an array of numbers [pA], one for all, one "
+                f"per time step or one per step and neuron; got {brief(x)}"
+            )
+    return dict(inputs or {})
+
+
+def _over_time(inputs: Mapping[str, Any], n_steps: int) -> dict[str, Any]:
+    """Inputs with a value for each time step: one number is the same in all of them."""
+    shape = (n_steps,)
+    return {
+        name: x
+        if np.ndim(x)
+        else (jnp.broadcast_to(x, shape) if is_traced(x) else np.broadcast_to(np.asarray(x), shape))
+        for name, x in inputs.items()
+    }
+
+
+def _is_numeric(x: Any) -> bool:
+    try:
+        dtype = x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype
+    except ValueError:  # rows of different lengths
+        return False
+    return dtype.kind in "biu" or jnp.issubdtype(dtype, jnp.floating)
+
+
+def check_given(net: Network, inputs: Mapping[str, Any], n_steps: int) -> dict[str, Any]:
+    """Inputs of a run over its steps; `ValueError` for names, shapes or values not to be meant."""
+    inputs = _over_time(inputs, n_steps)
+    check_input_shapes(net, inputs, n_steps)
+    _check_finite(inputs)
+    for name in net.populations.keys() & inputs.keys():
+        check_unit(f"the input of {name!r}", inputs[name], "pA")
+    _check_over_time(net, inputs, n_steps)
+    return inputs
+
+
+def _check_over_time(net: Network, inputs: Mapping[str, Any], n_steps: int) -> None:
+    """Raises `ValueError` for an input over time that may as well be one number per neuron."""
+    for name, given in inputs.items():
+        n, x = net.populations.get(name, 0), np.asarray(given)
+        if n_steps > 1 and x.shape == (n,) == (n_steps,) and (x != x[0]).any():
+            raise ValueError(
+                f"the input of {name!r} has {n} numbers for {n} neurons and {n} time steps: it may "
+                f"be one per neuron or one per step. Give the shape ({n}, {n}), steps first: "
+                f"np.tile(x[:, None], {n}) for one per step, np.tile(x, ({n}, 1)) for one per "
+                "neuron; a current that does not change is a jn.Stimulation with a "
+                "jn.stimuli.Current, or current= of a bare neuron"
+            )
+
+
+def _check_finite(inputs: Mapping[str, Any]) -> None:
+    """Raises `ValueError` for an input that is not finite, naming the step."""
+    for name, x in inputs.items():
+        if not is_traced(x):
+            bad = ~np.isfinite(np.asarray(x, np.float64))
+            if bad.any():
+                step = int(np.argwhere(bad)[0][0])
+                raise ValueError(
+                    f"the input of {name!r} must be finite; got nan or inf in step {step}"
+                )
+
+
+def _check_state(net: Network, state: NetworkState) -> None:
+    expected = jax.eval_shape(lambda n: n.init(0), net)
+    if jax.tree.structure(expected) != jax.tree.structure(state):
+        raise ValueError("the state is not one of this network; make one with net.init(key)")
+    for want, got in zip(jax.tree.leaves(expected), jax.tree.leaves(state)):
+        if want.shape != np.shape(got) or want.dtype != got.dtype:
+            raise ValueError(
+                "the state is not one of this network (an array should be "
+                f"{want.dtype}{list(want.shape)}, it is {got.dtype}{list(np.shape(got))}); make "
+                "one with net.init(key). A batch of states goes through vmap"
+            )

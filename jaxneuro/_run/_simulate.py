@@ -1,0 +1,337 @@
+"""`simulate`: runs `scan` in chunks and collects the results on the host."""
+
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import jax
+import numpy as np
+
+from .._arrays import as_array
+from .._build import available_memory
+from .._checks import as_number, check_kind, is_traced, names_checked
+from .._network import Network, NetworkState, SavedState, state_of
+from .._numerics import steps_on_grid, warn_of_early_times, warn_of_seconds
+from .._progress import Progress
+from .._text import megabytes
+from .._types import Neuron
+from ..stimuli import ScheduledSpikes, Steps
+from ._bad_rates import describe_bad_rate
+from ._chunks import Chunk, Store, collect, joined
+from ._interrupted import Interrupted
+from ._lost_process import LostProcessError, over_processes
+from ._neuron_alone import neuron_alone
+from ._non_finite import NonFiniteError, describe_non_finite, explicit_methods
+from ._plan import Part, Sizes, plan
+from ._program import program
+from ._record import Record
+from ._result import Result
+from ._room import with_room
+from ._scan import check_given, checked_inputs
+
+_EXCHANGE = 5e-4  # seconds, of a step in which processes exchange something over sockets
+_UNIT = "ms of biological time"
+_MANY_TIMES = 100_000  # nobody writes so many by hand
+_MOST_STEPS = 2**31 - 1  # of a network since its start: they are counted in int32
+
+
+@names_checked(
+    seed="give key=, a whole number or a JAX key",
+    time="give duration, in ms",
+)
+def simulate(
+    model: Network | Neuron,
+    duration: Any,
+    *,
+    current: Any = None,
+    inputs: Mapping[str, Any] | None = None,
+    record: Record | None = None,
+    key: Any = None,
+    state: NetworkState | Result | SavedState | None = None,
+    n: int | None = None,
+    dt: float | None = None,
+    state0: Any = None,
+    dtype: Any = None,
+    progress: bool | None = None,
+) -> Result:
+    """Runs a network for `duration` [ms] and returns what it recorded.
+
+    `scan` in chunks: while one runs, the spikes of the last become events on the host.
+    `inputs` currents [pA] by population, one number for all neurons and steps, `(steps,)` or
+    `(steps, n)`, and signals of plasticity rules by name, one number or `(steps,)`; `record` what
+    to record (default: spikes), samples when the number of steps since the network's start is a
+    multiple of `every`; `key` seeds a new run (an integer or a JAX key, default 0), or
+    `state` continues an earlier run: its result, also one from a file, or `result.state`;
+    `progress` shows a bar (default: if stderr is a terminal).
+
+    A bare neuron model runs as a population "neurons" of `n` at time step `dt` [ms], in float32
+    or in `dtype`. `current` drives it for the whole duration, in the model's unit: a number, or one
+    per neuron, `(n,)`, which sets `n` (an f-I curve: `simulate(model, 1000.0, dt=0.1,
+    current=currents)`, then `jn.analysis.neuron_rates`); or a function of time or a signal, as in
+    `jn.stimuli.Current`. A current that is given step by step stands in the place of the duration
+    and sets it: `(steps,)` for all neurons, or `(steps, n)`. `state0` are start values by variable
+    (`{"v": -70.0}`: numbers, arrays (n,) or distributions), or a state of the model.
+
+    Ctrl-C ends the run early and raises `jn.Interrupted`, a `KeyboardInterrupt` with the result so
+    far.
+
+    **Raises** `ValueError` for a duration that is negative or off the grid, for more than 2^31 - 1
+    steps since the network's start, for both a key and a state, for the state of another network
+    (`net.set` makes no other) or a batch of states, for what `scan` refuses, and inside `jit`,
+    `vmap` and `grad` (use `scan` there); `NonFiniteError` (a `ValueError` with the result so far)
+    after a chunk in which a state turned NaN or infinite; `LostProcessError` (with the result so
+    far) where a network lies on several processes and one is gone.
+    """
+    given = checked_inputs("simulate", inputs)
+    _check_known(model, duration, given, state, state0, key, current, dt)
+    if isinstance(model, Neuron):
+        how = n, dt, state0, dtype, state is not None
+        net, duration, given = neuron_alone(model, duration, given, current, how)
+    elif isinstance(model, Network):
+        net = model
+        if any(x is not None for x in (n, dt, state0, dtype, current)):
+            other = f". Its dt is {net.dt:g}: for another, jn.build(description, key, dt={dt!r})"
+            raise ValueError(
+                "simulate: n, dt, state0, dtype and current belong to a bare neuron; a Network has "
+                f"its own (for a current: jn.Stimulation, or inputs=){'' if dt is None else other}"
+            )
+    else:
+        raise ValueError(
+            f"simulate needs a Network (jn.build(description, ...)) or a neuron; got {model!r}"
+        )
+    if key is not None and state is not None:
+        raise ValueError(
+            "simulate: key= starts a new run and state= continues an earlier one; give one of them"
+        )
+    state = None if state is None else _one_state(net, state)
+    n_steps = _steps(duration, net.dt, 0 if state is None else int(state.step))
+    given = check_given(net, given, n_steps)
+    if state is None:
+        state = _first_state(net, key, n_steps)
+    record = Record() if record is None else record
+    check_kind("simulate: record", record, Record)
+    record.warn_of_unfed(net)
+    record = record.named(net, state)
+    show = sys.stderr.isatty() if progress is None else progress
+    return _Run(net, state, given, record).run(n_steps, show)
+
+
+def _check_known(*values: Any) -> None:
+    """Raises `ValueError` inside `jit`, `vmap` and `grad`."""
+    here = as_array(0)  # inside any `jit` traced, whether a value depends on it or not
+    if any(map(is_traced, jax.tree.leaves((here, values)))):
+        raise ValueError(
+            "simulate runs on the host, chunk by chunk, and cannot be traced; inside jit, vmap and "
+            "grad use jn.scan(net, state, n_steps)"
+        )
+
+
+def _steps(duration: Any, dt: float, first: int) -> int:
+    ms = as_number(duration)
+    if not (np.isfinite(ms) and ms >= 0):
+        raise ValueError(
+            f"simulate: the duration must be a number of at least 0 ms; got {duration!r}"
+        )
+    if first + ms / dt > _MOST_STEPS + 0.5:
+        raise ValueError(
+            f"simulate: a network counts at most 2^31 - 1 time steps, {_MOST_STEPS * dt:g} ms at "
+            f"dt = {dt:g} ms; got {ms:g} ms after {first:,} steps. Run for less, or start anew "
+            "with net.init(key)"
+        )
+    return int(steps_on_grid("simulate: the duration", ms, dt))
+
+
+def _one_state(net: Network, given: Any) -> NetworkState:
+    """The state that a run goes on from, and `ValueError` for a batch of states."""
+    state = state_of(net, given)
+    if np.ndim(state.step):
+        raise ValueError(
+            "simulate runs one network; got a batch of states. Run a batch by jax.vmap over "
+            "jn.scan(net, state, n_steps), or by jn.sweep"
+        )
+    return state
+
+
+def _first_state(net: Network, key: Any, n_steps: int) -> NetworkState:
+    """The state at t = 0; warns of stimulations whose windows or times look like seconds."""
+    end = n_steps * net.dt
+    for stimulus in (s for group in net.groups for s in group.stimuli):
+        start, stop = stimulus.window.start, stimulus.window.stop
+        if stop is not None and stop > start:
+            names = ", ".join(stimulus.names)
+            what = f"stimulation {names!r} is on; the run is from 0 to {end:.10g} ms"
+            warn_of_seconds(start * net.dt, stop * net.dt, 0.0, end, what)
+        names = ", ".join(map(repr, stimulus.names))
+        for times in _times_of(stimulus.model, net.dt):
+            warn_of_early_times(times, end, f"stimulation {names}")
+    return net.init(0 if key is None else key)
+
+
+def _times_of(stimulus: Any, dt: float) -> Iterator[np.ndarray]:
+    """The times [ms] of the spikes, or of the steps of signals, of a stimulus that runs."""
+    if isinstance(stimulus, ScheduledSpikes) and stimulus.steps.size < _MANY_TIMES:
+        steps = np.asarray(stimulus.steps)
+        yield dt * (steps[: steps.size - stimulus.most] + 1.0)
+    for value in vars(stimulus).values():
+        if isinstance(value, Steps):
+            yield dt * np.asarray(value.times, np.float64)
+
+
+def _check_room(record: Record, samples: int, sample_bytes: int) -> None:
+    """Raises `ValueError` for a recording that does not fit in memory, before anything runs."""
+    free, needed = available_memory(), samples * sample_bytes
+    if free is not None and needed > free:
+        every = record.every * -(-2 * needed // free)
+        raise ValueError(
+            f"simulate: {samples:,} samples of {megabytes(sample_bytes)} must fit in the memory, "
+            f"{megabytes(free)} of which are free; they take {megabytes(needed)}. Sample more "
+            f"seldom (every={every}), fewer neurons (neurons=), or means"
+        )
+
+
+class _Run:
+    """One call of `simulate`: dispatches chunks, and collects the one before.
+
+    A chunk counts as collected by one append, so that Ctrl-C at any moment leaves whole
+    chunks in order.
+    """
+
+    def __init__(self, net: Network, state: NetworkState, inputs: dict, record: Record):
+        self.net, self.inputs, self.record = net, inputs, record
+        self.running = with_room(net) if _on_cpu(state) else net
+        self.start_state, self.first, self.compile_s = state, int(state.step), 0.0
+        self.dispatched: list[Any] = []
+        self.collected: list[Chunk] = []
+        self.store = Store(0)
+
+    @property
+    def done(self) -> int:
+        return sum(chunk.length for chunk in self.collected)
+
+    def run(self, n_steps: int, show: bool) -> Result:
+        start, parts = time.perf_counter(), self._plan(n_steps)
+        samples = sum(x.steps // x.record.every for x in parts if x.record.samples)
+        _check_room(self.record, samples, self.record.sample_bytes(self.net, self.start_state))
+        self.store = Store(samples)
+        with Progress("simulating", n_steps * self.net.dt, _UNIT, show) as progress:
+            try:
+                programs = self._compile(parts, progress)
+                start = time.perf_counter()
+                state, offset = self.start_state, 0
+                for part in parts:
+                    args = self._arguments(state, offset, part)
+                    out = programs[part.room, part.record](*args)
+                    self.dispatched.append((out, part))
+                    state, offset = out[0], offset + part.steps
+                    if len(self.dispatched) > 1:
+                        self._collect(progress)
+                self._collect(progress)
+            except KeyboardInterrupt as stop:
+                while len(self.collected) < len(self.dispatched):
+                    self._collect(progress)
+                raise self._interrupted(time.perf_counter() - start) from stop
+            except jax.errors.JaxRuntimeError as error:
+                if not over_processes(self.net):
+                    raise
+                raise self._lost() from error
+        return self._result(time.perf_counter() - start)
+
+    def _plan(self, n_steps: int) -> list[Part]:
+        layout: Any = self.net.layout
+        together = 1
+        if layout is not None and not self.net.exchanges_every_step:
+            together = layout.shortest
+        sizes = Sizes(
+            neurons=self.net.n_neurons,
+            sample_bytes=self.record.sample_bytes(self.net, self.start_state),
+            input_bytes=sum(np.asarray(x).nbytes for x in self.inputs.values()) // (n_steps or 1),
+            exchange=_EXCHANGE if over_processes(self.net) else 0.0,
+        )
+        return plan(
+            n_steps, self.first, self.record, sizes, together, not _on_cpu(self.start_state)
+        )
+
+    def _compile(self, parts: list[Part], progress: Progress) -> dict[tuple[int, Record], Any]:
+        programs, offset = {}, 0
+        for part in parts:
+            key = part.room, part.record
+            if key not in programs:
+                args = self._arguments(self.start_state, offset, part)
+                with progress.meanwhile("compiling"):
+                    programs[key], seconds = program(args, *key)
+                self.compile_s += seconds
+            offset += part.steps
+        if not any(part.record.samples for part in parts):  # else `scan` has checked it
+            self.record.check(self.net, self.start_state)
+        return programs
+
+    def _arguments(self, state: NetworkState, offset: int, part: Part) -> tuple:
+        """What the program of a chunk takes."""
+        steps = as_array(part.steps, np.int32) if _on_cpu(self.start_state) else None
+        return self.running, state, self._inputs(offset, part), steps
+
+    def _inputs(self, offset: int, part: Part) -> dict[str, Any]:
+        """The inputs of a chunk, with 0 up to the room of its program."""
+        out = {}
+        for name, x in self.inputs.items():
+            cut = np.asarray(x)[offset : offset + part.steps]
+            more = [(0, part.room - part.steps)] + [(0, 0)] * (cut.ndim - 1)
+            out[name] = as_array(np.pad(cut, more), self.net.dtype)
+        return out
+
+    def _collect(self, progress: Progress) -> None:
+        """Waits for the next dispatched chunk and copies what it recorded to the host."""
+        (state, recording, bad), part = self.dispatched[len(self.collected)]
+        bad = int(bad)  # waits
+        chunk = collect(self.net, state, recording, self.collected, part, self.store)
+        self.collected.append(chunk)
+        if len(self.collected) > 1:  # only the last state is asked for: each holds a ring
+            self.collected[-2] = self.collected[-2]._replace(state=None)
+        self.dispatched[len(self.collected) - 1] = None
+        progress.advance(part.steps * self.net.dt)
+        if bad:
+            self._report_non_finite(state, part.steps)
+
+    def _interrupted(self, run_s: float) -> Interrupted:
+        """What Ctrl-C raises."""
+        result = self._result(run_s, interrupted=True)
+        return Interrupted(
+            f"stopped after {result.duration:g} ms of the run. What was recorded until then is "
+            ".result of this exception (in a notebook: sys.last_value.result); "
+            "simulate(net, rest, state=result) goes on from there",
+            result,
+        )
+
+    def _lost(self) -> LostProcessError:
+        """The error for an exchange with another process that failed."""
+        ms = self.done * self.net.dt
+        return LostProcessError(
+            f"an exchange with another process failed after {ms:g} ms: one of them has died or "
+            "stopped with an error of its own (see what the others wrote). .result of this error "
+            "holds what was recorded until then; start all processes again to go on",
+            self._result(float("nan")),
+        )
+
+    def _report_non_finite(self, state: NetworkState, length: int) -> None:
+        last = self.first + self.done
+        start, stop = ((last - x) * self.net.dt for x in (length, 0))
+        cause = describe_bad_rate(self.net, range(last - length, last))
+        advice = "Lower dt or the weights, or check the inputs" if cause is None else cause
+        advice += explicit_methods(self.net, state) if cause is None else ""
+        raise NonFiniteError(
+            f"{describe_non_finite(self.net, state)}: it turned so between {start:g} and "
+            f"{stop:g} ms. {advice}; .result of this error holds what was recorded until then",
+            self._result(float("nan")),
+        )
+
+    def _result(self, run_s: float, interrupted: bool = False) -> Result:
+        run = joined(self.net, self.start_state, self.record, self.collected, self.store)
+        return Result(**run, compile_s=self.compile_s, run_s=run_s, interrupted=interrupted)
+
+
+def _on_cpu(state: NetworkState) -> bool:
+    """Whether a loop may ask for its number of turns: a GPU would wait for the answer each time."""
+    known = isinstance(state.step, jax.Array)  # else of NumPy, as a pickled state may be
+    devices = state.step.devices() if known else jax.devices()[:1]
+    return all(device.platform == "cpu" for device in devices)
