@@ -10,9 +10,11 @@ from . import integrators as integrators
 from . import neurons as neurons
 from . import release as release
 from . import space as space
+from . import spec as spec
 from . import stimuli as stimuli
 from . import surrogates as surrogates
 from . import synapses as synapses
+from . import units as units
 from ._build import build as build
 from ._describe import Coupling as Coupling
 from ._describe import Description as Description
@@ -26,7 +28,6 @@ from ._fields import Parameter as Parameter
 from ._fields import param as param
 from ._fields import static as static
 from ._fields import table as table
-from ._help import add_hints as _add_hints
 from ._kernels import configure_cpu as configure_cpu
 from ._network import Network as Network
 from ._network import rewire as rewire
@@ -54,6 +55,7 @@ from ._types import StochasticNeuron as StochasticNeuron
 from ._types import StochasticRelease as StochasticRelease
 from ._types import Synapse as Synapse
 from ._types import Trace as Trace
+from .spec import InvalidValueError as InvalidValueError
 
 if TYPE_CHECKING:
     from . import assemblies as assemblies
@@ -72,6 +74,7 @@ __all__ = [
     "Distribution",
     "Drive",
     "Interrupted",
+    "InvalidValueError",
     "LogNormal",
     "LostProcessError",
     "Model",
@@ -118,6 +121,7 @@ __all__ = [
     "scan",
     "simulate",
     "space",
+    "spec",
     "static",
     "stimuli",
     "surrogates",
@@ -125,6 +129,7 @@ __all__ = [
     "synapses",
     "table",
     "threshold",
+    "units",
 ]
 
 # Loaded when they are first used: a script that builds and runs a network needs none of them.
@@ -134,9 +139,8 @@ _LATER |= {"SweepResult": "parallel", "sweep": "parallel"}
 
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
-        from ._elsewhere import nothing_named
-
-        raise AttributeError(nothing_named(name, __name__, _LATER), name=name)
+        hint = "" if name.startswith("_") else "; docs/names.md lists the names of other simulators"
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}", name=name)
     module = importlib.import_module(f".{_LATER[name]}", __name__)
     return module if _LATER[name] == name else getattr(module, name)
 
@@ -144,18 +148,3 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     """What `__all__` names: not what this file needs for itself."""
     return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
-
-
-for _module in (
-    analysis,
-    channels,
-    connectivity,
-    integrators,
-    neurons,
-    release,
-    space,
-    stimuli,
-    surrogates,
-    synapses,
-):
-    _add_hints(_module.__name__)

@@ -1,11 +1,15 @@
-"""Known numbers as JAX arrays, without compiling a program."""
+"""Known numbers as JAX arrays, without compiling a program; what is traced."""
 
 from typing import Any
 
 import jax
 import numpy as np
+from jax.core import Tracer
 
-from ._checks import is_traced
+
+def is_traced(value: Any) -> bool:
+    """True where `value` is not known yet (inside `jit`, `vmap` or `grad`)."""
+    return isinstance(value, Tracer)
 
 
 def as_array(x: Any, dtype: Any = None) -> jax.Array:

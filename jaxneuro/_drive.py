@@ -1,13 +1,11 @@
 """What synapses and stimuli do to neurons in one step."""
 
 import operator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from ._checks import names_checked
-from ._help import missing
 from ._text import shown
 
 
@@ -33,9 +31,6 @@ class Drive(NamedTuple):
     arrivals: dict[str, jax.Array] | None = None
     current_slope: jax.Array | None = None
     conductance_slope: jax.Array | None = None
-
-    if not TYPE_CHECKING:  # every name would be right
-        __getattr__ = missing
 
     def __repr__(self) -> str:
         named = zip(self._fields, self)
@@ -70,12 +65,6 @@ class Drive(NamedTuple):
     def jumped(self, v: jax.Array) -> jax.Array:
         """`v + jump` [mV]; v itself if there is no jump."""
         return v if self.jump is None else v + self.jump
-
-
-if not TYPE_CHECKING:  # a wrong name is a `ValueError`, as of all classes here
-    _new = Drive.__new__
-    _new.__name__ = "Drive"
-    Drive.__new__ = names_checked()(_new)
 
 
 def add_drives(a: Drive, b: Drive) -> Drive:

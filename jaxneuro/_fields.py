@@ -6,41 +6,22 @@ whole. Everything else is *static* and part of the compiled program.
 """
 
 import dataclasses
-import difflib
 import inspect
-import types
-import typing
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ._arrays import as_array
-from ._checks import check_arguments, check_bounds, is_traced, names_checked, takes_of
-from ._help import DocumentedModule, missing, no_hash
+from . import _units, spec
+from ._arrays import as_array, is_traced
+from ._potentials import check_potentials, largest, least_of
 from ._text import shown as text_of
-from ._units import check_model_units, largest, least_of
-
-_OWN = "jaxneuro."
 
 # The type of a parameter field: it takes any number or array and holds an array.
 Parameter: TypeAlias = Any
-
-
-class _Named:
-    """A converter that knows the name of its field, so that its errors can give it."""
-
-    def __init__(self, convert: Any) -> None:
-        self.convert, self.name = convert, "a parameter"
-
-    def __call__(self, value: Any) -> Any:
-        try:
-            return self.convert(value)
-        except ValueError as error:
-            raise ValueError(f"{self.name} {error}") from None
 
 
 def _as_leaf(value: Any) -> jax.Array:
@@ -56,18 +37,43 @@ def _as_leaf(value: Any) -> jax.Array:
             raise TypeError
         x = x.astype(np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"must be a number or an array of numbers; got {value!r}") from None
+        raise spec.Unfit("a number or an array of numbers") from None
     return as_array(x, np.float64)
 
 
-def _as_parameter(value: Any) -> jax.Array:
-    # A list without entries is a slip; an empty array is for a population of no neurons.
-    if isinstance(value, list | tuple) and not value:
-        raise ValueError(f"must be a number or an array of numbers; got {value!r}")
-    return _as_leaf(value)
+@dataclasses.dataclass(frozen=True)
+class ParameterKind(spec.Ranged):
+    """One number for all units or one for each, which may be traced; kept as a leaf.
+
+    Attributes:
+        on_grid: whether it is a duration that must be a whole number of time steps.
+    """
+
+    on_grid: bool = False
+
+    def convert(self, value: Any) -> jax.Array:
+        # A list without entries is a slip; an empty array is for a population of no neurons.
+        if isinstance(value, list | tuple) and not value:
+            raise spec.Unfit("a number or an array of numbers")
+        x = _as_leaf(value)
+        if np.ndim(x) > 1:
+            raise spec.Unfit("one number or one per unit, shape () or (n,)", f"shape {np.shape(x)}")
+        if not is_traced(x):
+            self.check_range(np.asarray(x))
+        return x
+
+    def words(self) -> str:
+        return super().words() + (", whole steps" if self.on_grid else "")
 
 
-@names_checked()
+def _Named(convert: Any) -> Any:  # noqa: N802
+    return spec.Converter(spec.Converted(convert))
+
+
+def undeclared(cls: type, name: str) -> str:
+    return ""
+
+
 def param(
     default: Any = dataclasses.MISSING,
     *,
@@ -77,23 +83,27 @@ def param(
     at_most: float | None = None,
     on_grid: bool = False,
     least: float | None = None,
+    doc: str = "",
 ) -> Any:
     """A parameter of a model: a leaf of shape `()` (one number for all) or `(n,)`.
 
-    **Fields** `default` value; `unit` its unit; `above`, `at_least`, `at_most` the range, checked
-    when a model is made; `on_grid` whether it is a duration that must be a whole number of time
-    steps, checked by `build`; `least` the size below which a number other than 0 is in another
-    unit, such as 0.02 for 20 ms (None: that of the unit; 0.0: any size may be meant).
-
-    **Raises** `ValueError` (when a model is made) for a value that is not a finite
-    number inside the range, or is far too small for its unit.
+    Args:
+        default: its value where none is given.
+        unit: its unit.
+        above, at_least, at_most: the range, checked when a model is made.
+        on_grid: whether it is a duration that must be a whole number of time steps, checked by
+            `build`.
+        least: the size below which a number other than 0 is in another unit, such as 0.02 for 20
+            ms (None: that of the unit; 0.0: any size may be meant).
+        doc: what it is, a phrase for `help` and the docs.
     """
+    small = least_of(unit, on_grid) if least is None else least
+    kind = ParameterKind(unit, above, at_least, None, at_most, small, on_grid)
     checks = {"unit": unit, "above": above, "at_least": at_least, "at_most": at_most}
-    least = least_of(unit, on_grid) if least is None else least
-    metadata = {"checks": checks, "on_grid": on_grid, "least": least}
-    if default is dataclasses.MISSING:
-        return eqx.field(converter=_Named(_as_parameter), metadata=metadata)
-    return eqx.field(converter=_Named(_as_parameter), default=default, metadata=metadata)
+    least = _units.least_of(unit, on_grid) if least is None else least
+    return spec.field(
+        kind, default, doc=doc, metadata={"checks": checks, "on_grid": on_grid, "least": least}
+    )
 
 
 def _plain(value: Any) -> Any:
@@ -101,85 +111,56 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def static(default: Any = dataclasses.MISSING) -> Any:
+def static(default: Any = dataclasses.MISSING, *, doc: str = "") -> Any:
     """A field of a model that is not a number: part of the compiled program.
 
-    **Fields** `default` value (hashable).
+    Args:
+        default: its value where none is given (hashable).
+        doc: what it is, a phrase for `help` and the docs.
     """
-    if default is dataclasses.MISSING:
-        return eqx.field(static=True, converter=_plain)
-    return eqx.field(static=True, converter=_plain, default=default)
+    keywords = {} if default is dataclasses.MISSING else {"default": default}
+    return eqx.field(static=True, converter=_plain, metadata={"doc": doc}, **keywords)
 
 
 def _as_table(value: Any) -> Any:
     return value if isinstance(value, jax.Array) else np.asarray(value)
 
 
-def table(default: Any = dataclasses.MISSING, *, converter: Any = _as_table) -> Any:
+def table(default: Any = dataclasses.MISSING, *, converter: Any = _as_table, doc: str = "") -> Any:
     """Numbers that belong to a model as a whole, such as a list of spike times: any shape.
 
     Models with tables are never merged with others of their kind.
 
-    **Fields** `default` value; `converter` turns what is given into the array.
+    Args:
+        default: its value where none is given.
+        converter: turns what is given into the array.
+        doc: what it is, a phrase for `help` and the docs.
     """
     keywords = {} if default is dataclasses.MISSING else {"default": default}
-    return eqx.field(converter=converter, metadata={"table": True}, **keywords)
+    return eqx.field(converter=converter, metadata={"table": True, "doc": doc}, **keywords)
 
 
-class Model(eqx.Module, metaclass=DocumentedModule):
+class Model(spec.Module):
     """An immutable value whose leaves are its parameters; checks its fields when it is made.
 
-    `absent` says what to use instead of a parameter that a class does not have, by its name.
+    `rules` are what must hold between its fields.
 
-    **Raises** `ValueError` for a parameter that is not finite, out of its range, far too small for
-    its unit, or of more than one axis, for one that the class does not have, and for one that is
-    missing.
+    Raises:
+        InvalidValueError: for a parameter that is not finite, out of its range, a thousandth of
+            what its unit asks for, or of more than one axis, and for a rule that does not hold.
     """
 
-    absent: ClassVar[Mapping[str, str]] = {}
-
-    if not TYPE_CHECKING:  # every name would be right
-        __getattr__, __hash__ = missing, no_hash
-
-    @classmethod
-    def _check_arguments(cls, args: tuple, named: Mapping[str, Any]) -> None:
-        lacks = sorted(getattr(cls, "__abstractmethods__", ()))
-        if lacks and cls.__module__.startswith("jaxneuro."):
-            return  # a role itself, which Python refuses
-        if lacks:
-            role = next(c.__name__ for c in reversed(cls.__mro__) if lacks[0] in vars(c))
-            raise ValueError(
-                f"{cls.__name__} must define {' and '.join(lacks)}, as every {role} does"
-            )
-        takes = takes_of(cls)  # pyright: ignore[reportArgumentType]
-        hints = {name: undeclared(cls, name) for name in named if name not in takes.names}
-        absent = {**cls.absent, **{name: text for name, text in hints.items() if text}}
-        check_arguments(cls.__name__, takes, args, named, absent)
-
     def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
         for name, field in vars(cls).items():
-            if isinstance(field, dataclasses.Field):
-                _check_annotated(cls, name, field)
-                convert = field.metadata.get("converter")
-                if isinstance(convert, _Named):
-                    convert.name = f"{cls.__name__}: {name}"
+            if isinstance(field, dataclasses.Field) and name not in inspect.get_annotations(cls):
+                raise ValueError(
+                    f"{cls.__name__}: {name} needs an annotation, such as `{name}: jn.Parameter`: "
+                    "a field is declared with the type of its values"
+                )
 
     def __check_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            _check_kind(self, field)
-        for field in parameters(type(self)):
-            value = getattr(self, field.name)
-            if isinstance(value, Model):  # it has checked itself
-                continue
-            name = f"{type(self).__name__}: {field.name}"
-            if np.ndim(value) > 1:
-                raise ValueError(
-                    f"{name} must be one number or one per unit, shape () or (n,); "
-                    f"got shape {np.shape(value)}"
-                )
-            check_bounds(name, value, **field.metadata["checks"])
-        above = [f.name for f in parameters(type(self)) if f.metadata["checks"]["above"] == 0.0]
-        check_model_units(type(self), _with_units(self), above)
+        check_potentials(self.label, _millivolts(self))
 
     def __repr__(self) -> str:
         parts = []
@@ -194,57 +175,21 @@ class Model(eqx.Module, metaclass=DocumentedModule):
         return f"{type(self).__name__}({', '.join(parts)})"
 
 
-def _check_annotated(cls: type, name: str, field: dataclasses.Field) -> None:
-    """Raises `ValueError` for a field that is declared without the type of its values."""
-    if name not in inspect.get_annotations(cls):
-        given = "str = jn.static(...)" if field.metadata.get("static") else "Any = ..."
-        given = "jn.Parameter = jn.param(...)" if "checks" in field.metadata else given
-        raise ValueError(
-            f"{cls.__name__}: {name} needs an annotation: `{name}: {given}`; a field of a model is "
-            "declared with the type of its values"
-        )
-
-
-def _with_units(model: Model) -> Iterator[tuple[str, Any, str, float]]:
-    """Names, values, units and least sizes of the parameters that are numbers."""
+def _millivolts(model: Model) -> dict[str, tuple[Any, float]]:
+    """The parameters of a model in mV, by name: values, and the size that one has at least."""
+    out = {}
     for field in parameters(type(model)):
         value = getattr(model, field.name)
-        if not isinstance(value, Model):
-            yield field.name, value, field.metadata["checks"]["unit"], field.metadata["least"]
+        kind = field.metadata.get("kind")
+        if kind is not None and kind.unit == "mV" and not isinstance(value, Model):
+            out[field.name] = value, kind.least
+    return out
 
 
 def potentials(model: Model) -> list[float]:
     """The parameters of a model in mV that are known, the largest of each."""
-    found = (largest(value) for _, value, unit, _ in _with_units(model) if unit == "mV")
+    found = (largest(value) for value, _ in _millivolts(model).values())
     return [x for x in found if x is not None]
-
-
-def _check_kind(model: Model, field: dataclasses.Field) -> None:
-    """Raises `ValueError` where a field that holds a model holds something else."""
-    kinds: Any = field.type
-    if typing.get_origin(kinds) in (typing.Union, types.UnionType):
-        kinds = typing.get_args(kinds)
-    kinds = kinds if isinstance(kinds, tuple) else (kinds,)
-    models = [k for k in kinds if isinstance(k, type) and issubclass(k, Model)]
-    rest = [k for k in kinds if k not in models and k is not type(None)]
-    value = getattr(model, field.name)
-    if models and not rest and not isinstance(value, kinds):
-        hint = " (a class was given: call it)" if isinstance(value, type) else ""
-        hint = _named_like(value, models) if isinstance(value, str) else hint
-        wanted = " or ".join(k.__name__ for k in models)
-        raise ValueError(
-            f"{type(model).__name__}: {field.name} must be a value of kind {wanted}; got "
-            f"{value!r}{hint}"
-        )
-
-
-def _named_like(name: str, kinds: list[type]) -> str:
-    """What to give instead of the name of a model: those of the package, the nearest one first."""
-    inside = [c for kind in kinds for c in kind.__subclasses__() if c.__module__.startswith(_OWN)]
-    known = {c.__name__.lower(): f"jn.{c.__module__.split('.')[1]}.{c.__name__}()" for c in inside}
-    near = difflib.get_close_matches(name.lower().replace("_", ""), known, n=1)
-    listed = [known[x] for x in near] or sorted(known.values())
-    return f"; give a model, not its name: {' or '.join(listed)}" if listed else ""
 
 
 def _shown(value: Any, unit: str) -> str:
@@ -261,21 +206,6 @@ def _shown(value: Any, unit: str) -> str:
 def parameters(cls: type) -> list[dataclasses.Field]:
     """The fields of a model class that were declared with `param`."""
     return [f for f in dataclasses.fields(cls) if "checks" in f.metadata]
-
-
-def undeclared(cls: type, name: str) -> str:
-    """What to say of an attribute of a class of a user that is not declared as a parameter."""
-    field = next((f for f in dataclasses.fields(cls) if f.name == name), None)
-    value = getattr(cls, name, None)
-    plain = isinstance(value, int | float | np.ndarray) and not isinstance(value, bool)
-    no_field = field is None and plain
-    if not no_field and (field is None or field.metadata):
-        return ""
-    given = repr(value) if isinstance(value, int | float) else "..."
-    return (
-        f"{name!r} of {cls.__name__} is not declared as a parameter: write `{name}: jn.Parameter = "
-        f"jn.param({given})` in the class"
-    )
 
 
 def tables(cls: type) -> list[dataclasses.Field]:

@@ -30,10 +30,6 @@ class Neuron(Model):
     1 if it is never negative, and 0 otherwise.
     """
 
-    absent: ClassVar[Mapping[str, str]] = {
-        "I_e": "give jn.Stimulation(population, jn.stimuli.Current(amplitude))",
-        "V_m": "give jn.Population(..., initial={'v': ...})",
-    }
     ports: ClassVar[tuple[str, ...]] = ()
     port_signs: ClassVar[Mapping[str, int]] = {}
     port_fills: ClassVar[Mapping[str, tuple]] = {}

@@ -32,23 +32,32 @@ def summary(cls: type) -> str:
     return _doc(cls).split("\n\n")[0]
 
 
+_SECTIONS = r"\n\n(?:\*\*[A-Z]|(?:Attributes|Args|Returns|Raises|Reference|Note):\n)"
+
+
 def equations(cls: type) -> str:
-    """The docstring up to its first block."""
-    return _doc(cls).split("\n\n**", 1)[0]
+    """The docstring up to its first section."""
+    return _doc(cls, re.split(_SECTIONS, inspect.getdoc(cls) or "")[0])
 
 
 def block(cls: type, name: str) -> str:
-    """The text of a block of the docstring, empty if there is none."""
-    start = f"\n\n**{name}**"
-    return _doc(cls).split(start, 1)[1].split("\n\n**", 1)[0].strip() if start in _doc(cls) else ""
+    """The text of a section of the docstring, empty if there is none."""
+    doc = inspect.getdoc(cls) or ""
+    heads = {"Source": "Reference", "Differs": "Note", "Fields": "Attributes"}
+    for start in (f"\n\n**{name}**", f"\n\n{heads.get(name, name)}:\n"):
+        if start in doc:
+            text = re.split(_SECTIONS, doc.split(start, 1)[1])[0]
+            return _doc(cls, inspect.cleandoc("\n" + text)).strip()
+    return ""
 
 
-def _doc(cls: type) -> str:
-    """The docstring as Markdown: a paragraph a line, so that none begins like a list.
+def _doc(cls: type, text: str | None = None) -> str:
+    """A docstring, or a part of one, as Markdown: a paragraph a line, so that none begins a list.
 
     What is a list, with "* " before each of its items, stays one.
     """
-    paragraphs = re.sub(r"::\n", ":\n", inspect.getdoc(cls) or "").split("\n\n")
+    text = (inspect.getdoc(cls) or "") if text is None else text
+    paragraphs = re.sub(r"::\n", ":\n", text).split("\n\n")
     return "\n\n".join(x if x.startswith("    ") else _joined(x) for x in paragraphs)
 
 

@@ -8,9 +8,8 @@ import numpy as np
 
 from .._arrays import as_array
 from .._checks import check_size, is_traced, leave_out
-from .._fields import named_parameters, potentials
+from .._fields import potentials
 from .._units import check_start
-from .._words import meant_by
 from ._members import member, replaced
 from ._named import named, variable_holder
 from ._network_state import NetworkState
@@ -25,10 +24,6 @@ def with_values(net: Any, state: NetworkState, name: str, values: dict[str, Any]
         holder.check_own(label, variable)
         old = getattr(holder.state(state), variable)
         if holder.kind == "plasticity" or not jnp.issubdtype(old.dtype, jnp.floating):
-            meant = meant_by(variable, named_parameters(holder.model(net)))
-            counts = f"{variable!r} cannot be set: it counts or flags, in {old.dtype}"
-            if meant:
-                raise ValueError(f"{label}: {counts}. The parameter is {meant!r}: use net.set")
             raise ValueError(
                 f"{label}: {variable!r} cannot be set, it is no number of a neuron, a receptor, a "
                 "release, a stimulus or a modulator. Weights are set by net.with_weights"

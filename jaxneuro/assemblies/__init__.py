@@ -1,6 +1,5 @@
 """Assemblies of neurons: the assembly calculus as pure functions."""
 
-from .._help import add_hints as _add_hints
 from . import parser as parser
 from ._automaton import Generated as Generated
 from ._automaton import ProbabilisticAutomaton as ProbabilisticAutomaton
@@ -86,5 +85,3 @@ __all__ = [
     "statistics",
     "straight_through_cap",
 ]
-
-_add_hints(__name__)

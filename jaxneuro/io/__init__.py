@@ -1,6 +1,5 @@
 """Reads networks from JSON and TOML files, and writes them."""
 
-from .._help import add_hints as _add_hints
 from ._listing import list_models as list_models
 from ._read import parse_description as parse_description
 from ._read import read_description as read_description
@@ -14,5 +13,3 @@ __all__ = [
     "read_description",
     "write_description",
 ]
-
-_add_hints(__name__)

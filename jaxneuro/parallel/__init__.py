@@ -1,6 +1,5 @@
 """Many devices: one network over a mesh, how its neurons are shared out, and sweeps."""
 
-from .._help import add_hints as _add_hints
 from .._mesh import AlongAxis as AlongAxis
 from .._mesh import Contiguous as Contiguous
 from .._mesh import Given as Given
@@ -34,5 +33,3 @@ __all__ = [
     "shard",
     "sweep",
 ]
-
-_add_hints(__name__)

@@ -1,6 +1,5 @@
 """Plasticity rules: how weights change, one file each."""
 
-from .._help import add_hints as _add_hints
 from ._bcm import BCM as BCM
 from ._clopath import ClopathSTDP as ClopathSTDP
 from ._diehl_cook import DiehlCookSTDP as DiehlCookSTDP
@@ -30,5 +29,3 @@ __all__ = [
     "TripletSTDP",
     "VogelsSTDP",
 ]
-
-_add_hints(__name__)

@@ -3,7 +3,6 @@
 Sizes are in inches: 3.3 is one column of a paper, 7 its whole width.
 """
 
-from .._help import add_hints as _add_hints
 from ._activity import activity as activity
 from ._connectivity import connectivity as connectivity
 from ._correlation_matrix import correlation_matrix as correlation_matrix
@@ -51,5 +50,3 @@ __all__ = [
     "weight_histogram",
     "weight_history",
 ]
-
-_add_hints(__name__)

@@ -1,6 +1,5 @@
 """A parser of sentences by assemblies: grammars as values, and `parse`."""
 
-from ..._help import add_hints as _add_hints
 from . import english as english
 from . import russian as russian
 from ._grammar import Branch as Branch
@@ -32,6 +31,3 @@ __all__ = [
     "parse",
     "russian",
 ]
-
-for _module in (__name__, english.__name__, russian.__name__):
-    _add_hints(_module)

@@ -1,0 +1,814 @@
+"""What a value is: said once, where it is declared.
+
+A *kind* says what a value must be: a number of a unit in a range, a whole number, one of some
+words, a model. A *field* of a value and an *argument* of a function have a kind, a default and a
+line of words; from these follow how a value is converted, the error for a wrong one, the table of
+parameters in `help` and in the docs, and the keys of network files. A *rule* is what must hold
+between fields.
+
+A kind and a rule get known numbers, as NumPy arrays, or are not asked: while a value is traced
+(inside `jit`, `vmap` or `grad`) it is not checked. `jn.sweep` checks the extremes of its grid.
+"""
+
+import contextlib
+import contextvars
+import dataclasses
+import difflib
+import functools
+import inspect
+import math
+import os
+import types
+import typing
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
+
+import equinox as eqx
+import jax
+import numpy as np
+
+from ._arrays import is_traced as is_traced
+from ._text import an, brief, plainly, with_fields
+
+F = TypeVar("F", bound=Callable)
+
+
+class InvalidValueError(ValueError):
+    """A value that is not what it must be.
+
+    Attributes:
+        owner: what the value belongs to, such as `LIF` or `projection 'A->E'`; "" for nothing.
+        field: the name of the field or argument.
+        must: what it must be.
+        got: what was given.
+        hint: what may have been meant; "" for nothing.
+    """
+
+    def __init__(self, owner: str, field: str, must: str, got: str, hint: str = "") -> None:
+        self.owner, self.field, self.must, self.got, self.hint = owner, field, must, got, hint
+        name = f"{owner}: {field}" if owner and field else owner or field
+        super().__init__(f"{name} must be {must}; got {got}{hint}")
+
+    def __reduce__(self) -> tuple:
+        return type(self), (self.owner, self.field, self.must, self.got, self.hint)
+
+
+class Unfit(Exception):  # noqa: N818 - no error leaves this module under this name
+    """What a kind raises for a value that is none of it: what it must be, what was got, a hint."""
+
+    def __init__(self, must: str, got: Any = None, hint: str = "") -> None:
+        super().__init__(must)
+        self.must, self.got, self.hint = must, got, hint
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """What a value must be."""
+
+    def convert(self, value: Any) -> Any:
+        """The value as it is kept; raises `Unfit`."""
+        raise Unfit("of a kind")
+
+    def words(self) -> str:
+        """What it is, for tables: `ms, above 0`."""
+        return ""
+
+
+def check(owner: str, field: str, kind: Kind, value: Any) -> Any:
+    """The value as it is kept.
+
+    Raises:
+        InvalidValueError: if the value is not of the kind.
+    """
+    try:
+        return kind.convert(value)
+    except Unfit as error:
+        got = brief(value) if error.got is None else error.got
+        raise InvalidValueError(owner, field, error.must, got, error.hint) from None
+
+
+# --- numbers ----------------------------------------------------------------------------------
+
+# By unit: the size below which a number other than 0 is in a unit that is 1000 times as large, and
+# the name of that unit.
+_THOUSAND = {
+    "mV": (0.15, "V"),
+    "ms": (0.05, "s"),
+    "pF": (0.5, "nF"),
+    "nS": (1e-4, "uS"),
+    "pA": (1e-8, "nA"),
+    "uF/cm2": (0.05, "F/m2"),
+    "mS/cm2": (5e-4, "S/cm2"),
+}
+_LARGEST = 3.4e38  # float32 holds no more
+
+
+@dataclasses.dataclass(frozen=True)
+class Ranged(Kind):
+    """Numbers of a unit in a range.
+
+    Attributes:
+        unit: the unit; "1" for none.
+        above, at_least, below, at_most: the range; None for no bound.
+        least: the size below which a number is in another unit, 0.02 for 20 ms: None for that of
+            the unit, 0.0 for none.
+    """
+
+    unit: str = "1"
+    above: float | None = None
+    at_least: float | None = None
+    below: float | None = None
+    at_most: float | None = None
+    least: float | None = None
+
+    def range_words(self) -> str:
+        """The range as text: `above 0.0 and at most 1.0`; "" for none."""
+        bounds = ("above", "at_least", "below", "at_most")
+        given = [(name, getattr(self, name)) for name in bounds]
+        return " and ".join(f"{k.replace('_', ' ')} {x}" for k, x in given if x is not None)
+
+    def words(self) -> str:
+        unit = "" if self.unit in ("", "1") else self.unit
+        return ", ".join(x for x in (unit, self.range_words()) if x)
+
+    def check_range(self, x: np.ndarray) -> None:
+        """Raises `Unfit` unless all are finite, inside the range and of the unit."""
+        bad = ~np.isfinite(x)
+        for bound, beyond in (
+            (self.above, np.less_equal),
+            (self.at_least, np.less),
+            (self.below, np.greater_equal),
+            (self.at_most, np.greater),
+        ):
+            if bound is not None:
+                bad |= beyond(x, bound)
+        unit = "" if self.unit in ("", "1") else f" {self.unit}"
+        if bad.any():
+            where = f" at index {int(np.flatnonzero(bad)[0])}" if x.ndim else ""
+            must = " and ".join(y for y in ("finite", self.range_words()) if y)
+            raise Unfit(must + unit, plainly(x[bad].flat[0]) + where)
+        if (size := np.abs(x).max(initial=0.0)) > _LARGEST:
+            raise Unfit(f"at most {_LARGEST:g} in size, which float32 holds", f"{size:g}")
+        if self.unit in _THOUSAND and self.unit != "mV":  # a potential may be near 0
+            check_unit(x, self.unit, self.least, above_zero=self.above == 0.0)
+
+
+def check_unit(
+    x: np.ndarray, unit: str, least: float | None = None, above_zero: bool = False
+) -> None:
+    """Raises `Unfit` where numbers are a thousandth of what they must be: in s, nA, nF or uS.
+
+    Of an array all must be too small, as a Gaussian in space has tiny entries; one alone is refused
+    among numbers that must be above 0.
+    """
+    smallest, larger = _THOUSAND[unit]
+    smallest = smallest if least is None else least
+    sizes = np.abs(x[x != 0.0])
+    if sizes.size and (sizes.max() < smallest or (above_zero and sizes.min() < smallest)):
+        got = float(x[x != 0.0][sizes.argmax() if sizes.max() < smallest else sizes.argmin()])
+        raise Unfit(f"in {unit}", plainly(got), in_other_unit(got, unit, larger))
+
+
+def in_other_unit(x: float, unit: str, larger: str | None = None) -> str:
+    """The hint for a number that is a thousandth of a usual one."""
+    larger = _THOUSAND[unit][1] if larger is None else larger
+    return f": did you mean {x * 1e3:.4g} {unit} ({x:.4g} {larger})?"
+
+
+def as_number(value: Any) -> float:
+    """One real number as a `float`; nan for all else: a text, a truth value, an array, None."""
+    x = None if isinstance(value, str | bytes) or is_traced(value) else np.asarray(value)
+    return float(x) if x is not None and x.ndim == 0 and x.dtype.kind in "iuf" else math.nan
+
+
+@dataclasses.dataclass(frozen=True)
+class Number(Ranged):
+    """One number that is known; kept as a `float`.
+
+    Attributes:
+        finite: False allows infinity.
+    """
+
+    finite: bool = True
+
+    def convert(self, value: Any) -> float:
+        x = as_number(value)
+        if math.isnan(x):
+            unit = "" if self.unit in ("", "1") else f" of {self.unit}"
+            words = self.range_words()
+            raise Unfit(f"one number{unit}{', ' if words else ''}{words}", None, traced_hint(value))
+        if not self.finite and math.isinf(x):
+            return x
+        self.check_range(np.asarray(x))
+        return x
+
+
+FRACTION = Number(at_least=0.0, at_most=1.0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Numbers(Ranged):
+    """An array of numbers that are known, or one number; kept as a read-only array of float64.
+
+    Attributes:
+        ndim: the numbers of axes that it may have; None for any.
+    """
+
+    ndim: tuple[int, ...] | None = None
+
+    def convert(self, value: Any) -> np.ndarray:
+        x = as_numbers(value)
+        if self.ndim is not None and x.ndim not in self.ndim:
+            axes = " or ".join(map(str, self.ndim))
+            raise Unfit(f"an array of {axes} axes", f"one of shape {x.shape}")
+        self.check_range(x)
+        return kept_array(value, x)
+
+
+def as_numbers(value: Any) -> np.ndarray:
+    """Known numbers as an array of float64; raises `Unfit` for anything else."""
+    try:
+        x = None if is_traced(value) else np.asarray(value)
+        if x is None or x.dtype.kind not in "iuf":
+            raise TypeError
+        return np.asarray(x, np.float64)
+    except (TypeError, ValueError):
+        raise Unfit("a number or an array of numbers", None, traced_hint(value)) from None
+
+
+@dataclasses.dataclass(frozen=True)
+class Whole(Kind):
+    """A whole number; kept as an `int`."""
+
+    at_least: int | None = 0
+    at_most: int | None = None
+
+    def convert(self, value: Any) -> int:
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        low = not whole or (self.at_least is not None and value < self.at_least)
+        if low or (self.at_most is not None and value > self.at_most):
+            words = self.words()
+            hint = (
+                "; it is traced: name it in static_argnames= of jax.jit" if is_traced(value) else ""
+            )
+            raise Unfit(f"a whole number{' of ' if words else ''}{words}", None, hint)
+        return int(value)
+
+    def words(self) -> str:
+        bounds = (("at least", self.at_least), ("at most", self.at_most))
+        return " and ".join(f"{k} {x}" for k, x in bounds if x is not None)
+
+
+# --- other kinds ------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Flag(Kind):
+    """True or False."""
+
+    def convert(self, value: Any) -> bool:
+        if not isinstance(value, bool | np.bool_):
+            raise Unfit("True or False")
+        return bool(value)
+
+
+@dataclasses.dataclass(frozen=True)
+class Name(Kind):
+    """A text of at least one letter."""
+
+    def convert(self, value: Any) -> str:
+        if not isinstance(value, str) or not value:
+            raise Unfit("a text of at least one letter", name_given(value))
+        return value
+
+
+@dataclasses.dataclass(frozen=True, init=False)
+class OneOf(Kind):
+    """One of some values: `OneOf("linear", "log")`."""
+
+    options: tuple
+
+    def __init__(self, *options: Any) -> None:
+        object.__setattr__(self, "options", options)
+
+    def convert(self, value: Any) -> Any:
+        for option in self.options:
+            if type(value) is type(option) and value == option:
+                return option
+        raise Unfit(self.words())
+
+    def words(self) -> str:
+        return " or ".join(map(repr, self.options))
+
+
+@dataclasses.dataclass(frozen=True, init=False)
+class Of(Kind):
+    """An instance of one of some classes: `Of(Neuron)`."""
+
+    classes: tuple[type, ...]
+
+    def __init__(self, *classes: type) -> None:
+        object.__setattr__(self, "classes", classes)
+
+    def convert(self, value: Any) -> Any:
+        if not isinstance(value, self.classes):
+            hint = " (a class was given: call it)" if isinstance(value, type) else ""
+            raise Unfit(self.words(), None, hint)
+        return value
+
+    def words(self) -> str:
+        return " or ".join(an(cls.__name__) for cls in self.classes)
+
+
+@dataclasses.dataclass(frozen=True)
+class Maybe(Kind):
+    """None, or a value of a kind."""
+
+    kind: Kind
+
+    def convert(self, value: Any) -> Any:
+        return None if value is None else self.kind.convert(value)
+
+    def words(self) -> str:
+        return self.kind.words()
+
+
+@dataclasses.dataclass(frozen=True)
+class Items(Kind):
+    """A list or a tuple of values of a kind; kept as a tuple."""
+
+    kind: Kind
+    at_least: int = 0
+
+    def convert(self, value: Any) -> tuple:
+        if not isinstance(value, list | tuple) or len(value) < self.at_least:
+            some = f" of at least {self.at_least}" if self.at_least else ""
+            raise Unfit(f"a list{some}")
+        return tuple(_item(self.kind, f"[{k}]", x) for k, x in enumerate(value))
+
+
+@dataclasses.dataclass(frozen=True)
+class Entries(Kind):
+    """A mapping from names to values of a kind; kept as one that cannot be changed."""
+
+    kind: Kind
+
+    def convert(self, value: Any) -> "KeptMapping":
+        if not isinstance(value, Mapping):
+            raise Unfit("a mapping from names to values")
+        for key in value:
+            _item(Name(), " (a key)", key)
+        return KeptMapping({key: _item(self.kind, f"[{key!r}]", x) for key, x in value.items()})
+
+
+def _item(kind: Kind, where: str, value: Any) -> Any:
+    try:
+        return kind.convert(value)
+    except Unfit as error:
+        got = brief(value) if error.got is None else error.got
+        raise Unfit(error.must, f"{got} at {where}", error.hint) from None
+
+
+@dataclasses.dataclass(frozen=True)
+class FilePath(Kind):
+    """The path of a file; kept as a `Path`."""
+
+    def convert(self, value: Any) -> Path:
+        if not isinstance(value, str | os.PathLike) or not os.fspath(value):
+            raise Unfit("the path of a file")
+        return Path(os.fsdecode(value))
+
+
+@dataclasses.dataclass(frozen=True)
+class Converted(Kind):
+    """What a function makes of what is given; it raises `Unfit`."""
+
+    function: Callable[[Any], Any]
+    what: str = ""
+
+    def convert(self, value: Any) -> Any:
+        return self.function(value)
+
+    def words(self) -> str:
+        return self.what
+
+
+@dataclasses.dataclass(frozen=True)
+class Function(Kind):
+    """Anything that can be called."""
+
+    def convert(self, value: Any) -> Any:
+        if not callable(value):
+            raise Unfit("a function")
+        return value
+
+
+def traced_hint(value: Any) -> str:
+    """What to do for a number that is traced where a known one is needed; "" for any other."""
+    if not is_traced(value):
+        return ""
+    return (
+        ": it is traced. Describe and build outside of jit, vmap and grad; vary it inside by "
+        "net.set(name, ...)"
+    )
+
+
+# --- names that exist -------------------------------------------------------------------------
+
+
+def unknown(kind: str, name: Any, known: Iterable[str]) -> InvalidValueError:
+    """The error for a name that does not exist: suggests the nearest, lists the known."""
+    names = list(known)
+    listed = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
+    if not isinstance(name, str):
+        return InvalidValueError("", f"the name of {an(kind)}", "a text", name_given(name))
+    near = difflib.get_close_matches(name.lower(), {n.lower(): n for n in names}, n=1)
+    meant = [n for n in names if near and n.lower() == near[0]]
+    error = InvalidValueError("", kind, f"one of {listed or 'none'}", repr(name))
+    hint = f"; did you mean {meant[0]!r}?" if meant else ""
+    error.args = (f"there is no {kind} named {name!r}{hint} The known ones: {listed or 'none'}",)
+    return error
+
+
+def check_known(kind: str, name: Any, known: Collection[str]) -> None:
+    """Raises `InvalidValueError` unless `name` is a text, and one of the known names."""
+    if not isinstance(name, str) or name not in known:
+        raise unknown(kind, name, known)
+
+
+def name_given(value: Any) -> str:
+    """What was given instead of a name, for messages, and what to give."""
+    own = getattr(value, "name", None)
+    if isinstance(own, str):
+        return f"{an(type(value).__name__)}: give its name, {own!r}"
+    several = isinstance(value, list | tuple | set) and all(isinstance(x, str) for x in value)
+    return f"{brief(value)}{': give one name at a time' if several else ''}"
+
+
+# --- rules between fields ---------------------------------------------------------------------
+
+
+class Rule(NamedTuple):
+    """What must hold between fields of one value.
+
+    Attributes:
+        field: the field that the error names.
+        must: what it must be; `{name}` stands for the value of a field with its unit.
+        holds: a function whose arguments have the names of fields and get their values, numbers as
+            NumPy's; True, or an array of truths, where the rule holds. It is not called while one
+            of them is traced.
+    """
+
+    field: str
+    must: str
+    holds: Callable[..., Any]
+
+    def check(self, owner: str, value: Any) -> None:
+        """Raises `InvalidValueError` where the rule does not hold."""
+        names = _arguments(self.holds)
+        given = {name: getattr(value, name) for name in names}
+        if any(map(is_traced, jax.tree.leaves(list(given.values())))):
+            return
+        given = {k: _plain(x) for k, x in given.items()}
+        good = np.asarray(self.holds(**given))
+        if good.all():
+            return
+        first = tuple(np.argwhere(~good)[0]) if good.ndim else ()
+        shown = {k: _shown(value, k, _entry(x, good.shape, first)) for k, x in given.items()}
+        if self.field not in shown:
+            x = _plain(getattr(value, self.field))
+            shown[self.field] = _shown(value, self.field, _entry(x, good.shape, first))
+        where = f" at index {int(first[0])}" if good.ndim and np.ndim(given[names[0]]) else ""
+        must = self.must.format(**shown)
+        raise InvalidValueError(owner, self.field, must, shown[self.field] + where)
+
+
+def Less(low: str, high: str) -> Rule:  # noqa: N802 - it stands in a list of rules
+    """The rule that one field must be below another."""
+    return _between(high, f"above {low} ({{{low}}})", low, high, np.less)
+
+
+def AtMost(low: str, high: str) -> Rule:  # noqa: N802
+    """The rule that one field must not be above another."""
+    return _between(high, f"at least {low} ({{{low}}})", low, high, np.less_equal)
+
+
+def _between(field: str, must: str, low: str, high: str, compare: Callable) -> Rule:
+    def holds(**given: Any) -> Any:
+        return compare(given[low], given[high])
+
+    holds.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in (low, high)]
+    )
+    return Rule(field, must, holds)
+
+
+@functools.cache
+def _arguments(function: Callable) -> tuple[str, ...]:
+    return tuple(inspect.signature(function).parameters)
+
+
+def _plain(x: Any) -> Any:
+    """An array as NumPy's, any other value as it is."""
+    return np.asarray(x) if isinstance(x, jax.Array | float | int) else x
+
+
+def _entry(x: Any, shape: tuple, first: tuple) -> Any:
+    return (
+        np.broadcast_to(x, shape)[first]
+        if isinstance(x, np.ndarray)
+        and x.shape
+        in (
+            (),
+            shape,
+        )
+        else x
+    )
+
+
+def _shown(value: Any, name: str, x: Any) -> str:
+    kind = kinds_of(type(value)).get(name)
+    unit = getattr(kind, "unit", "1")
+    text = (
+        plainly(x)
+        if isinstance(x, np.ndarray | np.generic | float) and np.ndim(x) == 0
+        else brief(x)
+    )
+    return text if unit in ("", "1") else f"{text} {unit}"
+
+
+# --- fields of values -------------------------------------------------------------------------
+
+
+class Converter:
+    """Converts what is given for a field of a `Module`; its class says whose field it is."""
+
+    def __init__(self, kind: Kind) -> None:
+        self.kind, self.owner, self.field = kind, "", ""
+
+    def __call__(self, value: Any) -> Any:
+        return check(self.owner, self.field, self.kind, value)
+
+
+def field(
+    kind: Kind,
+    default: Any = dataclasses.MISSING,
+    *,
+    doc: str = "",
+    metadata: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Any:
+    """A field of a value: its kind, its default, one line of words.
+
+    Args:
+        kind: what it must be.
+        default: its value where none is given; without one it is required.
+        doc: what it is, a phrase.
+        metadata: further properties of the field.
+        options: further options of `equinox.field`, such as `static` and `kw_only`.
+    """
+    if default is not dataclasses.MISSING:
+        options["default"] = default
+    about = {"kind": kind, "doc": doc, **(metadata or {})}
+    return eqx.field(converter=Converter(kind), metadata=about, **options)
+
+
+@functools.cache
+def kinds_of(cls: type) -> dict[str, Kind]:
+    """The kinds of the declared fields of a class, by name."""
+    return {f.name: f.metadata["kind"] for f in dataclasses.fields(cls) if "kind" in f.metadata}
+
+
+class Module(eqx.Module):
+    """An immutable value that is a pytree, whose fields are declared with `field`.
+
+    A field without a declaration whose annotation is a `Module` must hold one.
+
+    Attributes:
+        rules: what must hold between fields; checked after all of them.
+    """
+
+    rules: ClassVar[tuple[Rule, ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        inherited = {f.name: f for base in cls.__mro__[1:] for f in _fields(base)}
+        own = {k: f for k, f in vars(cls).items() if isinstance(f, dataclasses.Field)}
+        for name, f in own.items():
+            convert = f.metadata.get("converter")
+            if isinstance(convert, Converter):
+                convert.owner, convert.field = cls.__name__, name
+        add_attributes(cls, inherited | own)
+
+    @property
+    def label(self) -> str:
+        """What it is, for messages."""
+        return type(self).__name__
+
+    def __check_init__(self) -> None:
+        for name, kind in _modules_inside(type(self)).items():
+            check(self.label, name, kind, getattr(self, name))
+        for rule in self.rules:
+            rule.check(self.label, self)
+
+    def __repr__(self) -> str:
+        return with_fields(self)
+
+
+def _fields(cls: type) -> tuple[dataclasses.Field, ...]:
+    return dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
+
+
+@functools.cache
+def _modules_inside(cls: type) -> dict[str, Kind]:
+    """The kinds of fields that are declared by their annotation alone: those of modules."""
+    return {
+        f.name: kind
+        for f in dataclasses.fields(cls)
+        if "kind" not in f.metadata and (kind := _annotated(f.type)) is not None
+    }
+
+
+def _annotated(annotation: Any) -> Kind | None:
+    union = typing.get_origin(annotation) in (typing.Union, types.UnionType)
+    kinds = typing.get_args(annotation) if union else (annotation,)
+    modules = [k for k in kinds if isinstance(k, type) and issubclass(k, Module)]
+    if not modules or any(k not in modules and k is not type(None) for k in kinds):
+        return None
+    kind = Of(*modules)
+    return Maybe(kind) if type(None) in kinds else kind
+
+
+@dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(field,))
+class Value:
+    """An immutable value whose fields are declared with `field`; a subclass is a dataclass.
+
+    Attributes:
+        rules: what must hold between fields; checked after all of them.
+    """
+
+    rules: ClassVar[tuple[Rule, ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
+        add_attributes(cls, {f.name: f for f in _fields(cls)})
+
+    @property
+    def label(self) -> str:
+        """What it is, for messages."""
+        return type(self).__name__
+
+    def __post_init__(self) -> None:
+        for name, kind in kinds_of(type(self)).items():
+            object.__setattr__(self, name, check(self.label, name, kind, getattr(self, name)))
+        for rule in self.rules:
+            rule.check(self.label, self)
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """The value after `pickle` or `deepcopy`, its arrays read-only again."""
+        for name, x in state.items():
+            object.__setattr__(self, name, x)
+        _lock(state.values())
+
+    def __repr__(self) -> str:
+        return with_fields(self)
+
+
+def add_attributes(cls: type, fields: Mapping[str, dataclasses.Field]) -> None:
+    """Adds what is declared of the fields of a class to its docstring, for `help`."""
+    lines = [f"    {k}: {_described(f)}." for k, f in fields.items() if f.metadata.get("doc")]
+    if lines and cls.__doc__ and "Attributes:\n" not in cls.__doc__:
+        cls.__doc__ = inspect.cleandoc(cls.__doc__) + "\n\nAttributes:\n" + "\n".join(lines) + "\n"
+
+
+def _described(f: dataclasses.Field) -> str:
+    """The words, unit, range and default of a field: `leak reversal (mV; default -70.0)`."""
+    kind, default = f.metadata.get("kind"), f.default
+    given = "" if default is dataclasses.MISSING else f"default {brief(default)}"
+    both = "; ".join(x for x in (kind.words() if kind else "", given) if x)
+    return f.metadata["doc"] + (f" ({both})" if both else "")
+
+
+# --- arguments of functions -------------------------------------------------------------------
+
+
+def arguments(**kinds: Kind) -> Callable[[F], F]:
+    """Declares arguments of a function: each is converted, and refused if it is not of its kind.
+
+    Unknown and missing arguments are Python's own `TypeError`. Arguments that are not named, and
+    defaults, are left as they are.
+    """
+
+    def decorated(function: F) -> F:
+        signature = inspect.signature(function)
+        positions = {name: k for k, name in enumerate(signature.parameters) if name in kinds}
+        missing = set(kinds) - set(signature.parameters)
+        assert not missing, f"{function.__name__} has no argument {missing}"
+
+        @functools.wraps(function)
+        def call(*args: Any, **named: Any) -> Any:
+            given = list(args)
+            for name, k in positions.items():
+                if k < len(given):
+                    given[k] = check(function.__name__, name, kinds[name], given[k])
+                elif name in named:
+                    named[name] = check(function.__name__, name, kinds[name], named[name])
+            return function(*given, **named)
+
+        return call  # type: ignore[return-value]
+
+    return decorated
+
+
+# --- checks that wait for values --------------------------------------------------------------
+
+
+class _Deferred(NamedTuple):
+    """Where checks that wait for values are noted, and the trace whose checks they are."""
+
+    checks: list[tuple[Callable, tuple]]
+    trace: Any
+
+
+_deferred: contextvars.ContextVar[_Deferred | None] = contextvars.ContextVar(
+    "deferred", default=None
+)
+
+
+@contextlib.contextmanager
+def deferred() -> Iterator[list[tuple[Callable, tuple]]]:
+    """The checks that wait for values while a function is traced in this block; see `defer`.
+
+    Those inside a further `jit`, `vmap`, `scan` or `cond` are none of them: their values are known
+    nowhere outside, and a branch may be one that is not taken.
+    """
+    from jax.extend.core import get_opaque_trace_state
+
+    found = _Deferred([], get_opaque_trace_state())
+    token = _deferred.set(found)
+    try:
+        yield found.checks
+    finally:
+        _deferred.reset(token)
+
+
+def defer(check: Callable, *args: Any) -> None:
+    """Notes that `check(*args)` is due when what is traced in `args` is known."""
+    found = _deferred.get()
+    if found is None or not any(map(is_traced, jax.tree.leaves(args))):
+        return
+    from jax.extend.core import get_opaque_trace_state
+
+    if get_opaque_trace_state() == found.trace:
+        found.checks.append((check, args))
+
+
+# --- what is kept of what is given ------------------------------------------------------------
+
+
+def kept_array(given: Any, x: np.ndarray) -> np.ndarray:
+    """`x`, made of `given`, so that nobody can change it: a copy where memory could be shared."""
+    fresh = isinstance(given, list | tuple)
+    if isinstance(given, np.ndarray):
+        fresh = not np.may_share_memory(given, x)
+    if not fresh and _can_change(x):
+        x = x.copy()
+    if x.flags.writeable:
+        x.flags.writeable = False
+    return x
+
+
+def _can_change(x: Any) -> bool:
+    """Whether somebody could write into the memory of an array, through it or what it is of."""
+    while isinstance(x, np.ndarray):
+        if x.flags.writeable:
+            return True
+        x = x.base
+    return False
+
+
+def _refuse(self: Any, *args: Any, **named: Any) -> Any:
+    raise ValueError(
+        "a description is an immutable value, and so are its mappings; make another one with "
+        "dataclasses.replace, of dict(mapping) with what is changed"
+    )
+
+
+class KeptMapping(dict):
+    """A mapping that cannot be changed, and its arrays neither."""
+
+    def __init__(self, given: Any = ()) -> None:
+        super().__init__(given)
+        _lock(self.values())
+
+    __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = _refuse
+    __ior__ = _refuse  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple:
+        return KeptMapping, (dict(self),)
+
+
+def _lock(values: Iterable[Any]) -> None:
+    for x in values:
+        if isinstance(x, np.ndarray):
+            x.flags.writeable = False
