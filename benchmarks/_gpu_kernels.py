@@ -155,23 +155,23 @@ def unconnected(neurons: int, method: Any, n_steps: int) -> tuple[jn.Network, An
 
 def walked_and_looped(n_steps: int, interpret: bool, lanes: int | None = None) -> tuple[Any, Any]:
     """One launch for all steps, and the plain loop: each `(net, state, inputs) -> (bits, v)`."""
-    from jaxneuro._run import _one_launch
+    from jaxneuro._run import one_launch
 
     record = jn.Record(variables={"E": "v"}, every=n_steps // 10)
 
     def walk(net, state, inputs):
         options = {"lanes": lanes, "interpret": interpret}
-        _, ((bits, _), sampled) = _one_launch.walked(
+        _, ((bits, _), sampled) = one_launch.walked(
             net, net.spread(), state, inputs, record, n_steps, **options
         )
         return bits[0], sampled.traces["E"]["v"]
 
     def loop(net, state, inputs):
-        walkable, _one_launch.walkable = _one_launch.walkable, lambda *_: False
+        walkable, one_launch.walkable = one_launch.walkable, lambda *_: False
         try:
             recorded = jn.scan(net, state, n_steps, inputs, record)[1]
         finally:
-            _one_launch.walkable = walkable
+            one_launch.walkable = walkable
         spikes: Any = recorded.spikes
         return spikes.bits[0], recorded.traces["E"]["v"]
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import jaxneuro as jn
-from jaxneuro._run import _program
+from jaxneuro._run import chunks as _program
 
 from . import _balanced
 from ._run import DT, add_network_options, versions

@@ -146,8 +146,9 @@ class Ranged(Kind):
         unit = "" if self.unit in ("", "1") else f" {self.unit}"
         if bad.any():
             where = f" at index {int(np.flatnonzero(bad)[0])}" if x.ndim else ""
-            must = " and ".join(y for y in ("finite", self.range_words()) if y)
-            raise Unfit(must + unit, plainly(x[bad].flat[0]) + where)
+            words = self.range_words()
+            must = f"finite and {words}{unit}" if words else "finite"
+            raise Unfit(must, plainly(x[bad].flat[0]) + where)
         if (size := np.abs(x).max(initial=0.0)) > _LARGEST:
             raise Unfit(f"at most {_LARGEST:g} in size, which float32 holds", f"{size:g}")
         if self.unit in _THOUSAND and self.unit != "mV":  # a potential may be near 0
@@ -643,14 +644,16 @@ def _annotated(annotation: Any) -> Kind | None:
 class Value:
     """An immutable value whose fields are declared with `field`; a subclass is a dataclass.
 
+    Two values are equal if they are one, or with `class Own(Value, eq=True)` if their fields are.
+
     Attributes:
         rules: what must hold between fields; checked after all of them.
     """
 
     rules: ClassVar[tuple[Rule, ...]] = ()
 
-    def __init_subclass__(cls) -> None:
-        dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
+    def __init_subclass__(cls, eq: bool = False) -> None:
+        dataclasses.dataclass(frozen=True, eq=eq, repr=False)(cls)
         add_attributes(cls, {f.name: f for f in _fields(cls)})
 
     @property
@@ -803,6 +806,9 @@ class KeptMapping(dict):
 
     __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = _refuse
     __ior__ = _refuse  # type: ignore[assignment]
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
 
     def __reduce__(self) -> tuple:
         return KeptMapping, (dict(self),)

@@ -45,7 +45,7 @@ def use_store() -> None:
 
 def free_programs() -> None:
     """Forgets every compiled program: those of a finished file are of no more use."""
-    from jaxneuro._run import _program
+    from jaxneuro._run import chunks as _program
 
     _program._programs.clear()
     jax.clear_caches()

@@ -15,7 +15,7 @@ from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 from .._checks import checks_left_out
-from .._run._program import compiled
+from .._run.chunks import compiled
 from ._sweep_checks import PointChecks
 from ._sweep_points import Points, describe
 

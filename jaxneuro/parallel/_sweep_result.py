@@ -9,7 +9,7 @@ import numpy as np
 from .._checks import unknown
 from .._help import Documented, missing
 from .._html import page, table
-from .._run import extra_module
+from .._run.tables import extra_module
 from .._text import counted
 
 

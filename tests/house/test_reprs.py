@@ -6,7 +6,7 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro import assemblies as ac
-from jaxneuro._run._recorded import recorded
+from jaxneuro._run.result import recorded
 from tests.simulation.test_notebooks import texts
 
 AREAS = [ac.Area("A", 1000, 30), ac.Area("B", 500, 20)]

@@ -289,7 +289,7 @@ def test_what_was_run_before_a_nan_is_saved(main, tmp_path, capsys):
 
 
 def test_ctrl_c_saves_what_was_run(main, net, tmp_path, capsys, monkeypatch):
-    from jaxneuro._run import _simulate
+    from jaxneuro._run import simulate as _simulate
 
     advance, calls = _simulate.Progress.advance, []
 

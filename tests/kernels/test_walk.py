@@ -18,8 +18,8 @@ from jaxneuro._kernels import materialize
 from jaxneuro._kernels._elementwise import Elementwise
 from jaxneuro._kernels._materialize import unmaterialized
 from jaxneuro._kernels._walk import UnwalkableError
-from jaxneuro._run import _one_launch
-from jaxneuro._run._program import _chunk
+from jaxneuro._run import one_launch as _one_launch
+from jaxneuro._run.chunks import _chunk
 from tests import zoo
 from tests.kernels.test_gpu import KERNEL, for_cuda
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._run import _simulate
+from jaxneuro._run import simulate as _simulate
 
 from .networks import balanced
 
@@ -102,12 +102,6 @@ def test_whole_numbers_under_a_trace():
 @pytest.mark.parametrize(
     ("use", "said"),
     [
-        (
-            lambda net: net.set("E", {"tau_m": 10.0}),
-            "Give values by the names of",
-        ),
-        (lambda net: net.with_values({"v": -60.0}), "with_values needs name; give name="),
-        (lambda net: net.population(), "population needs name"),
         (
             lambda net: jn.simulate(net, 0.3, state=jax.vmap(net.init)(np.arange(2))),
             "simulate runs one network; got a batch of states",

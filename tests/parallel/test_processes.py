@@ -17,7 +17,7 @@ import os, signal, sys, time
 import numpy as np
 import jaxneuro as jn
 from jaxneuro import parallel
-from jaxneuro._run._simulate import _Run
+from jaxneuro._run.simulate import _Run
 
 address, processes, process, out = sys.argv[1:]
 process = int(process)

@@ -14,7 +14,7 @@ from jaxneuro import parallel
 from jaxneuro._kernels import poisson
 from jaxneuro._network import _spike_lists, seats
 from jaxneuro._numerics import Stream
-from jaxneuro._run import _plan
+from jaxneuro._run import chunks as _plan
 
 from .networks import STEPS, alone, assert_same, delayed, driven, every_step, mesh
 

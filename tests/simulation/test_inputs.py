@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._run._simulate import _first_state
+from jaxneuro._run.simulate import _first_state
 
 SENT = {"weight": 1.0, "synapse": jn.synapses.Delta()}
 

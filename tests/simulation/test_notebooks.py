@@ -108,11 +108,7 @@ def test_records_and_populations_are_short():
     assert repr(jn.Record()) == "Record()"
 
 
-def test_help_has_no_noise():
-    for value in (jn.neurons.LIF, jn.Network, jn.Result, jn.Record, jn.Population, jn.Normal):
-        text = pydoc.render_doc(value, renderer=pydoc.plaintext)
-        assert "__" not in text, value
-    text = pydoc.render_doc(jn.neurons.LIF, renderer=pydoc.plaintext)
-    joined = re.sub(r"[\s|]", "", text)  # Python 3.13 breaks long lines
-    assert "LIF(tau_m=10.0,c_m=250.0,e_l=-70.0" in joined
-    assert "step(self,state" in joined
+def test_help_says_what_fields_are():
+    text = pydoc.render_doc(jn.Record, renderer=pydoc.plaintext)
+    assert "every: sample every so many steps (at least 1; default 1)." in text
+    assert "LIF(tau_m" in re.sub(r"\s", "", pydoc.render_doc(jn.neurons.LIF))

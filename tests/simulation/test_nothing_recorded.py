@@ -48,7 +48,7 @@ def test_a_record_that_never_samples_is_told(result):
     assert "no samples" not in repr(result) + jn.analysis.summary(result)
 
 
-@pytest.mark.parametrize("returned", [None, {}, ()])
+@pytest.mark.parametrize("returned", [None, {}, ()], ids=str)
 def test_a_function_that_returns_nothing(returned):
     record = jn.Record(function=lambda state, output: returned)
     with pytest.raises(ValueError, match=r"function must return what is to be sampled.*a return\?"):

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import jaxneuro as jn
-from jaxneuro._run import _plan
+from jaxneuro._run import chunks as _plan
 from tests.network.networks import balanced
 
 
@@ -60,3 +60,15 @@ def test_a_rebuilt_network_finds_its_program():
         net = jn.build(balanced(400, p, delay=delay), key, 0.1)
         assert net.n_synapses != first.network.n_synapses
         assert jn.simulate(net, 5.0).compile_s == 0.0
+
+
+def test_a_function_is_known_by_identity():
+    """One function compiles once; one that is written anew compiles each time, and is told of."""
+    net = jn.build(jn.Description([jn.Population("E", 3, jn.neurons.LIF())]), 0, 0.1)
+    functions = [lambda state, output: state.step for _ in range(3)]
+    records = [jn.Record(function=f) for f in functions]
+    assert jn.simulate(net, 1.0, record=records[0]).compile_s > 0
+    assert jn.simulate(net, 1.0, record=jn.Record(function=functions[0])).compile_s == 0
+    assert jn.simulate(net, 1.0, record=records[1]).compile_s > 0
+    with pytest.warns(UserWarning, match="written anew 3 times"):
+        jn.simulate(net, 1.0, record=records[2])

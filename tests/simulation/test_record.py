@@ -52,38 +52,41 @@ def test_records_of_other_neurons_are_different():
     assert longer not in records
 
 
-BAD = {
-    "variables": ({"variables": {"E": 3}}, "Record: variables of 'E' must be names; got 3"),
-    "means": ({"means": {"E": 3.0}}, "Record: means of 'E' must be names; got 3.0"),
-    "lfp": ({"lfp": 1}, "Record: lfp must be names; got 1"),
-    "spikes": ({"spikes": {"E": True}}, "Record: spikes must be True or False; got {'E': True}"),
-    "rates": ({"rates": "E"}, "Record: rates must be True or False; got 'E'"),
-    "function": ({"function": "a"}, r"Record: function must be a function of \(state, output\)"),
-}
+WRONG_NAMES = ({"variables": {"E": 3}}, {"means": {"E": 3.0}}, {"means": "v"}, {"lfp": (1,)})
 WRONG_NEURONS = {
-    "empty": ([], r"neurons of 'E' must be at least one; got \[\]"),
-    "empty range": (range(0), "must be at least one"),
-    "mask of nothing": (np.zeros(N, bool), "must be at least one"),
-    "twice": ([3, 1, 3], "neurons of 'E' must be different; 3 is there 2 times"),
-    "negative": ([3, -1], "a number must be a whole number of at least 0; got -1"),
-    "fraction": ([1.5], r"must be whole numbers, a slice, a range or a mask; got \[1.5\]"),
-    "text": ("all", "must be whole numbers, a slice, a range or a mask; got 'all'"),
-    "matrix": ([[1, 2]], "must be whole numbers"),
-    "ragged": ([[1], [2, 3]], "must be whole numbers"),
-    "true": (True, "a number must be a whole number of at least 0; got True"),
-    "slice of numbers": (slice(0, 1.5), "must be a slice of whole numbers"),
-    "slice without a step": (slice(0, 5, 0), "must be a slice of whole numbers"),
-}
-BAD |= {
-    k: ({"variables": {"E": "v"}, "neurons": {"E": given}}, said)
-    for k, (given, said) in WRONG_NEURONS.items()
+    "empty": [],
+    "empty range": range(0),
+    "mask of nothing": np.zeros(N, bool),
+    "twice": [3, 1, 3],
+    "negative": [3, -1],
+    "fraction": [1.5],
+    "text": "all",
+    "matrix": [[1, 2]],
+    "ragged": [[1], [2, 3]],
+    "true": True,
+    "slice of numbers": slice(0, 1.5),
+    "slice without a step": slice(0, 5, 0),
 }
 
 
-@pytest.mark.parametrize(("values", "said"), BAD.values(), ids=BAD.keys())
-def test_what_is_refused(values, said):
-    with pytest.raises(ValueError, match=said):
+@pytest.mark.parametrize("values", WRONG_NAMES, ids=str)
+def test_what_is_no_name(values):
+    with pytest.raises(jn.InvalidValueError) as caught:
         jn.Record(**values)
+    assert (caught.value.owner, caught.value.field) == ("Record", next(iter(values)))
+
+
+@pytest.mark.parametrize("given", WRONG_NEURONS.values(), ids=WRONG_NEURONS)
+def test_what_are_no_neurons(given):
+    with pytest.raises(jn.InvalidValueError) as caught:
+        jn.Record(variables={"E": "v"}, neurons={"E": given})
+    assert (caught.value.owner, caught.value.field) == ("Record", "neurons")
+    assert "at ['E']" in caught.value.got
+
+
+def test_neurons_without_variables():
+    with pytest.raises(jn.InvalidValueError, match="'E'"):
+        jn.Record(neurons={"E": [0]})
 
 
 UNFIT = {

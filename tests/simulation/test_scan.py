@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._run import SpikeBits
+from jaxneuro._run.spikes import SpikeBits
 from tests.network.networks import balanced
 
 MADE = balanced(delay=jn.Uniform(0.5, 8.0), weight=jn.Uniform(3.0, 9.0))
@@ -216,22 +216,6 @@ BAD = {
 def test_bad_input(n, inputs, record, message):
     with pytest.raises(ValueError, match=message):
         jn.scan(NET, NET.init(0), n, inputs, jn.Record(**record))
-
-
-BAD_RECORDS = {
-    "every": ({"every": 0}, "Record: every must be a whole number of at least 1; got 0"),
-    "no variable": ({"neurons": {"E": [0]}}, "no recorded population or projection named 'E'"),
-    "negative": (
-        {"variables": {"E": "v"}, "neurons": {"E": [-1]}},
-        "neurons of 'E': a number.*got .*-1",
-    ),
-}
-
-
-@pytest.mark.parametrize(("values", "message"), BAD_RECORDS.values(), ids=BAD_RECORDS.keys())
-def test_bad_records(values, message):
-    with pytest.raises(ValueError, match=message):
-        jn.Record(**values)
 
 
 def test_a_state_of_another_network():

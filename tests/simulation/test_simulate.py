@@ -18,8 +18,8 @@ import pytest
 import jaxneuro as jn
 from tests.network.networks import balanced
 
-driver = importlib.import_module("jaxneuro._run._simulate")
-_plan = importlib.import_module("jaxneuro._run._plan")
+driver = importlib.import_module("jaxneuro._run.simulate")
+_plan = importlib.import_module("jaxneuro._run.chunks")
 NET = jn.build(balanced(delay=jn.Uniform(0.5, 8.0)), 1, 0.1)
 
 
@@ -316,15 +316,12 @@ def test_progress(tqdm, chunks, capsys, monkeypatch):
 
 
 BAD = {
-    "model": (lambda: jn.simulate(balanced(), 1.0), "simulate needs a Network"),
-    "duration": (lambda: jn.simulate(NET, -1.0), "duration must be .* at least 0 ms; got -1"),
-    "nan": (lambda: jn.simulate(NET, np.nan), "duration must be .*; got nan"),
-    "text": (lambda: jn.simulate(NET, "1 s"), "duration must be .*; got '1 s'"),
+    "model": (lambda: jn.simulate(balanced(), 1.0), "model must be a Network or a Neuron"),
+    "duration": (lambda: jn.simulate(NET, -1.0), "simulate: duration must be .*; got -1"),
     "too long": (
         lambda: jn.simulate(NET, 1e12),
         r"at most 2\^31 - 1 time steps, 2.14748e\+08 ms at dt = 0.1 ms; got 1e\+12 ms after 0 step",
     ),
-    "much too long": (lambda: jn.simulate(NET, 1e300), "at most 2.*start anew"),
     "too late": (
         lambda: jn.simulate(NET, 1.1, state=NET.init(0)._replace(step=jnp.int32(2**31 - 11))),
         "got 1.1 ms after 2,147,483,637 steps.*start anew with net.init",
@@ -341,7 +338,7 @@ BAD = {
     ),
     "nan input": (
         lambda: jn.simulate(NET, 1.0, inputs={"E": [0.0] * 4 + [np.nan] * 6}),
-        "the input of 'E' must be finite; got nan or inf in step 4",
+        "the input of 'E' must be finite; got nan at index 4",
     ),
     "name": (lambda: jn.simulate(NET, 1.0, inputs={"X": np.ones(10)}), "to drive named 'X'"),
     "variable": (

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import check_path
+from .. import spec
 from .._whole_file import check_file, write_whole
 
 _KIND, _VERSION = "jaxneuro result", 4
@@ -24,7 +24,7 @@ def write_file(path: str | os.PathLike, values: dict[str, Any]) -> None:
     The file is written beside `path` and then renamed. Raises `ValueError` for other values, or a
     path that ends like another format, before anything is written.
     """
-    whole = check_path("save: path", path)
+    whole = spec.check("save", "path", spec.FilePath(), path)
     if whole.suffix in _OTHERS:
         raise ValueError(
             f"save writes an .npz file; got {os.fspath(path)!r}. For other formats use "
@@ -71,7 +71,7 @@ def _named(path: str | os.PathLike) -> str:
 
 
 def _read_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
-    whole = check_path("load: path", path)
+    whole = spec.check("load", "path", spec.FilePath(), path)
     check_file(whole)
     with open(whole, "rb") as file:
         if not zipfile.is_zipfile(file):

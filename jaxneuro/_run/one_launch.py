@@ -15,7 +15,7 @@ from .._fields import has_tables
 from .._kernels import Released, UnwalkableError, walk_or_loop
 from .._network import Network, NetworkState, Output, SpreadNetwork
 from .._types import Drive, add_drives
-from ._record import Record, Samples
+from .record import Record, Samples
 
 
 def one_launch_or_loop(

@@ -1,19 +1,22 @@
 """Recorded spikes: packed bits, and the times, neurons and counts read from them."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import is_traced, unknown
-from .._help import DocumentedModule, missing
+from .. import spec
+from .._arrays import is_traced
 from .._kernels import unpack
 from .._text import counted
 
+# --- Recorded spikes: packed bits, and the times, neurons and counts read from them.
 
-class SpikeBits(eqx.Module, metaclass=DocumentedModule):
+
+class SpikeBits(eqx.Module):
     """Spikes of a `scan` as packed bits: one bit per neuron and step.
 
     **Fields** `bits` per group uint8 `(steps, bytes)`, `first_step` int32 (): the number of
@@ -24,9 +27,6 @@ class SpikeBits(eqx.Module, metaclass=DocumentedModule):
     first_step: jax.Array
     dt: float = eqx.field(static=True)
     populations: tuple[tuple[str, int, int, int], ...] = eqx.field(static=True)
-
-    if not TYPE_CHECKING:  # every name would be right
-        __getattr__ = missing
 
     def __repr__(self) -> str:
         steps = counted(self.bits[0].shape[-2], "step") if self.bits else "no neuron"
@@ -65,7 +65,7 @@ class SpikeBits(eqx.Module, metaclass=DocumentedModule):
         for known, *place in self.populations:
             if known == name:
                 return place[0], place[1], place[2]
-        raise unknown("population", name, [p[0] for p in self.populations])
+        raise spec.unknown("population", name, [p[0] for p in self.populations])
 
 
 def spike_times(steps: np.ndarray, first_step: int, dt: float) -> np.ndarray:
@@ -90,3 +90,56 @@ def layout(net: Any) -> tuple[tuple[str, int, int, int], ...]:
         group, span = net.population(name)
         out.append((name, group, span.start, span.stop))
     return tuple(out)
+
+
+# --- Spikes by population, by step and by neuron.
+
+
+class Rows(NamedTuple):
+    """Values in rows, one after the other: row k is `values[starts[k] : starts[k + 1]]`."""
+
+    starts: np.ndarray
+    values: np.ndarray
+
+    def row(self, k: int) -> np.ndarray:
+        return self.values[self.starts[k] : self.starts[k + 1]]
+
+
+class Lookup(NamedTuple):
+    """The spikes of a population in two orders, so that a look-up does not search."""
+
+    by_step: Rows
+    by_neuron: Rows
+
+    @classmethod
+    def of(cls, steps: np.ndarray, neurons: np.ndarray, n_steps: int, n: int) -> "Lookup":
+        """From events in the order of steps, and of neurons within a step."""
+        order = np.argsort(neurons, kind="stable")
+        return cls(Rows(_starts(steps, n_steps), neurons), Rows(_starts(neurons, n), steps[order]))
+
+    def neurons_at(self, step: int) -> np.ndarray:
+        return self.by_step.row(step)
+
+    def steps_of(self, neuron: int) -> np.ndarray:
+        return self.by_neuron.row(neuron)
+
+
+def _starts(numbers: np.ndarray, rows: int) -> np.ndarray:
+    """Where each row begins among sorted `numbers` of rows, and the end."""
+    return np.concatenate([[0], np.cumsum(np.bincount(numbers, minlength=rows))])
+
+
+def split_events(
+    layout: Sequence[tuple[str, int, int, int]], groups: Sequence[tuple[np.ndarray, np.ndarray]]
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Events of groups as events by population name, neurons counted from its first."""
+    out = {}
+    for number, (steps, neurons) in enumerate(groups):
+        members = sorted((start, stop, name) for name, g, start, stop in layout if g == number)
+        owner = np.searchsorted([stop for _, stop, _ in members], neurons, side="right")
+        order = np.argsort(owner, kind="stable")
+        ends = np.cumsum(np.bincount(owner, minlength=len(members)))
+        for (start, _, name), end, count in zip(members, ends, np.diff(ends, prepend=0)):
+            mine = order[end - count : end]
+            out[name] = steps[mine], neurons[mine] - np.int32(start)
+    return out

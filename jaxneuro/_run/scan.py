@@ -1,18 +1,18 @@
 """`scan`: the pure loop over time steps."""
 
 import functools
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.extend.core import jaxpr_as_fun
 
-from .._arrays import as_array
+from .. import spec
+from .._arrays import as_array, is_traced
 from .._build import check_neuron
-from .._checks import check_count, check_kind, is_traced, names_checked, unknown
-from .._help import missing
 from .._network import (
     Network,
     NetworkState,
@@ -22,12 +22,12 @@ from .._network import (
     steps_together,
 )
 from .._text import brief, shown
-from .._units import check_unit
-from ._one_launch import one_launch_or_loop
-from ._record import Record
-from ._recorded import recorded as recorded_as
-from ._repeat import repeat
-from ._spikes import SpikeBits, layout
+from .one_launch import one_launch_or_loop
+from .record import Record
+from .result import recorded as recorded_as
+from .spikes import SpikeBits, layout
+
+# --- `scan`: the pure loop over time steps.
 
 
 class Recording(NamedTuple):
@@ -49,9 +49,6 @@ class Recording(NamedTuple):
     weights: dict[str, jax.Array]
     weight_histograms: dict[str, jax.Array]
 
-    if not TYPE_CHECKING:  # every name would be right
-        __getattr__ = missing
-
     def __repr__(self) -> str:
         held = [f"{k} {shown(x)}" for k, x in self._asdict().items() if k != "spikes" and _some(x)]
         spikes = [] if self.spikes is None else ["spikes, see spikes.events(name)"]
@@ -62,7 +59,7 @@ def _some(value: Any) -> bool:
     return value is not None and not (isinstance(value, Mapping) and not value)
 
 
-@names_checked(duration="give n_steps, a number of time steps")
+@spec.arguments(net=spec.Of(Network), n_steps=spec.Whole(), record=spec.Maybe(spec.Of(Record)))
 def scan(
     net: Network,
     state: NetworkState,
@@ -100,7 +97,6 @@ def scan_turns(
     done: jax.Array | None = None,
 ) -> tuple[NetworkState, Recording]:
     """See `scan`; of its `n_steps`, `done` int32 () are made if given, a multiple of `every`."""
-    n_steps = check_count("scan: n_steps", n_steps)
     state, inputs, record = _checked(net, state, n_steps, inputs, record)
     every = record.every if record.samples else 1
     spread, together = net.spread(), 1
@@ -134,9 +130,7 @@ def _checked(
     net: Network, state: Any, n_steps: int, inputs: Any, record: Any
 ) -> tuple[NetworkState, dict[str, Any], Record]:
     """State, inputs and record of a scan, or `ValueError`."""
-    check_kind("scan: net", net, Network)
     record = Record() if record is None else record
-    check_kind("scan: record", record, Record)
     inputs = _over_time(checked_inputs("scan", inputs), n_steps)
     _check_inputs(net, inputs, n_steps)
     state = state_of(net, state)
@@ -205,10 +199,10 @@ def _window(
 
 def _check_inputs(net: Network, inputs: dict[str, Any], n_steps: int) -> None:
     check_input_shapes(net, inputs, n_steps)
+    driven = {net.population(name)[0] for name in inputs if name in net.populations}
+    for number in sorted(driven):
+        check_neuron(net.groups[number], net.dt, net.dtype, inputs=True)
     for name, x in inputs.items():
-        if name in net.populations:
-            group = net.groups[net.population(name)[0]]
-            check_neuron(group, net.dt, net.dtype, inputs=True)
         inputs[name] = as_array(x, net.dtype)
 
 
@@ -226,7 +220,7 @@ def check_input_shapes(net: Network, inputs: Mapping[str, Any], n_steps: int) ->
         if name in net.signals:
             continue
         if name not in net.populations:
-            raise unknown("population to drive", name, [*net.populations, *net.signals])
+            raise spec.unknown("population to drive", name, [*net.populations, *net.signals])
         n = net.populations[name]
         if np.shape(x) not in ((n_steps,), (n_steps, n)):
             turned = np.shape(x) == (n, n_steps)
@@ -277,9 +271,9 @@ def check_given(net: Network, inputs: Mapping[str, Any], n_steps: int) -> dict[s
     """Inputs of a run over its steps; `ValueError` for names, shapes or values not to be meant."""
     inputs = _over_time(inputs, n_steps)
     check_input_shapes(net, inputs, n_steps)
-    _check_finite(inputs)
-    for name in net.populations.keys() & inputs.keys():
-        check_unit(f"the input of {name!r}", inputs[name], "pA")
+    for name, x in inputs.items():
+        unit = "pA" if name in net.populations else "1"
+        spec.check("", f"the input of {name!r}", spec.Numbers(unit=unit), np.asarray(x))
     _check_over_time(net, inputs, n_steps)
     return inputs
 
@@ -298,18 +292,6 @@ def _check_over_time(net: Network, inputs: Mapping[str, Any], n_steps: int) -> N
             )
 
 
-def _check_finite(inputs: Mapping[str, Any]) -> None:
-    """Raises `ValueError` for an input that is not finite, naming the step."""
-    for name, x in inputs.items():
-        if not is_traced(x):
-            bad = ~np.isfinite(np.asarray(x, np.float64))
-            if bad.any():
-                step = int(np.argwhere(bad)[0][0])
-                raise ValueError(
-                    f"the input of {name!r} must be finite; got nan or inf in step {step}"
-                )
-
-
 def _check_state(net: Network, state: NetworkState) -> None:
     expected = jax.eval_shape(lambda n: n.init(0), net)
     if jax.tree.structure(expected) != jax.tree.structure(state):
@@ -321,3 +303,28 @@ def _check_state(net: Network, state: NetworkState) -> None:
                 f"{want.dtype}{list(want.shape)}, it is {got.dtype}{list(np.shape(got))}); make "
                 "one with net.init(key). A batch of states goes through vmap"
             )
+
+
+# --- A scan whose number of turns may be data, so that one program runs for any duration.
+
+
+def repeat(body: Callable, carry: Any, xs: Any, length: int, turns: Any = None) -> tuple[Any, Any]:
+    """`lax.scan(body, carry, xs, length)`, or the first `turns` int32 () of it.
+
+    What is beyond them in the second result is 0. Each turn has the same bits as in the scan.
+    """
+    if turns is None:
+        return lax.scan(body, carry, xs, length=length)
+    at = lambda k: jax.tree.map(lambda x: lax.dynamic_index_in_dim(x, k, 0, False), xs)  # noqa: E731
+    # Traced once, for its shapes and for the loop: tracing takes longer than building.
+    traced, (_, one) = jax.make_jaxpr(body, return_shape=True)(carry, at(0))
+    run, tree = jaxpr_as_fun(traced), jax.tree.structure((carry, one))
+    empty = jax.tree.map(lambda y: jnp.zeros((length, *y.shape), y.dtype), one)
+
+    def turn(k: jax.Array, held: tuple) -> tuple:
+        carry, out = held
+        carry, y = jax.tree.unflatten(tree, run(*jax.tree.leaves((carry, at(k)))))
+        put = lambda x, y: lax.dynamic_update_index_in_dim(x, y, k, 0)  # noqa: E731
+        return carry, jax.tree.map(put, out, y)
+
+    return lax.fori_loop(0, turns, turn, (carry, empty))

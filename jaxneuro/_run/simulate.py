@@ -3,42 +3,47 @@
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
-from .._arrays import as_array
-from .._build import available_memory
-from .._checks import as_number, check_kind, is_traced, names_checked
+from .. import spec
+from .._arrays import as_array, is_traced
+from .._build import available_memory, build
+from .._describe import Description, Population, Stimulation
 from .._network import Network, NetworkState, SavedState, state_of
-from .._numerics import steps_on_grid, warn_of_early_times, warn_of_seconds
+from .._numerics import check_dt, steps_on_grid, warn_of_early_times, warn_of_seconds
 from .._progress import Progress
 from .._text import megabytes
-from .._types import Neuron
-from ..stimuli import ScheduledSpikes, Steps
-from ._bad_rates import describe_bad_rate
-from ._chunks import Chunk, Store, collect, joined
-from ._interrupted import Interrupted
-from ._lost_process import LostProcessError, over_processes
-from ._neuron_alone import neuron_alone
-from ._non_finite import NonFiniteError, describe_non_finite, explicit_methods
-from ._plan import Part, Sizes, plan
-from ._program import program
-from ._record import Record
-from ._result import Result
-from ._room import with_room
-from ._scan import check_given, checked_inputs
+from .._types import Neuron, state_variables
+from ..stimuli import Current, ScheduledSpikes, Steps
+from .chunks import Chunk, Part, Sizes, Store, collect, joined, plan, program, with_room
+from .record import Record
+from .result import Result
+from .scan import check_given, checked_inputs
+from .stopped import (
+    Interrupted,
+    LostProcessError,
+    NonFiniteError,
+    describe_bad_rate,
+    describe_non_finite,
+    explicit_methods,
+    over_processes,
+)
 
 _EXCHANGE = 5e-4  # seconds, of a step in which processes exchange something over sockets
 _UNIT = "ms of biological time"
 _MANY_TIMES = 100_000  # nobody writes so many by hand
+_DURATION = spec.Number(unit="ms", at_least=0.0, least=0.0)
 _MOST_STEPS = 2**31 - 1  # of a network since its start: they are counted in int32
 
 
-@names_checked(
-    seed="give key=, a whole number or a JAX key",
-    time="give duration, in ms",
+@spec.arguments(
+    model=spec.Of(Network, Neuron),
+    record=spec.Maybe(spec.Of(Record)),
+    progress=spec.Maybe(spec.Flag()),
 )
 def simulate(
     model: Network | Neuron,
@@ -86,9 +91,9 @@ def simulate(
     given = checked_inputs("simulate", inputs)
     _check_known(model, duration, given, state, state0, key, current, dt)
     if isinstance(model, Neuron):
-        how = n, dt, state0, dtype, state is not None
-        net, duration, given = neuron_alone(model, duration, given, current, how)
-    elif isinstance(model, Network):
+        alone = _Alone(n, dt, state0, dtype, state is not None)
+        net, duration, given = _neuron_alone(model, duration, given, current, alone)
+    else:
         net = model
         if any(x is not None for x in (n, dt, state0, dtype, current)):
             other = f". Its dt is {net.dt:g}: for another, jn.build(description, key, dt={dt!r})"
@@ -96,10 +101,6 @@ def simulate(
                 "simulate: n, dt, state0, dtype and current belong to a bare neuron; a Network has "
                 f"its own (for a current: jn.Stimulation, or inputs=){'' if dt is None else other}"
             )
-    else:
-        raise ValueError(
-            f"simulate needs a Network (jn.build(description, ...)) or a neuron; got {model!r}"
-        )
     if key is not None and state is not None:
         raise ValueError(
             "simulate: key= starts a new run and state= continues an earlier one; give one of them"
@@ -110,7 +111,6 @@ def simulate(
     if state is None:
         state = _first_state(net, key, n_steps)
     record = Record() if record is None else record
-    check_kind("simulate: record", record, Record)
     record.warn_of_unfed(net)
     record = record.named(net, state)
     show = sys.stderr.isatty() if progress is None else progress
@@ -128,11 +128,7 @@ def _check_known(*values: Any) -> None:
 
 
 def _steps(duration: Any, dt: float, first: int) -> int:
-    ms = as_number(duration)
-    if not (np.isfinite(ms) and ms >= 0):
-        raise ValueError(
-            f"simulate: the duration must be a number of at least 0 ms; got {duration!r}"
-        )
+    ms = spec.check("simulate", "duration", _DURATION, duration)
     if first + ms / dt > _MOST_STEPS + 0.5:
         raise ValueError(
             f"simulate: a network counts at most 2^31 - 1 time steps, {_MOST_STEPS * dt:g} ms at "
@@ -335,3 +331,112 @@ def _on_cpu(state: NetworkState) -> bool:
     known = isinstance(state.step, jax.Array)  # else of NumPy, as a pickled state may be
     devices = state.step.devices() if known else jax.devices()[:1]
     return all(device.platform == "cpu" for device in devices)
+
+
+# --- A bare neuron model as a network of one population.
+
+
+class _Alone(NamedTuple):
+    """How a bare neuron runs: the arguments of `simulate`, and whether a state of it is given."""
+
+    n: int | None
+    dt: float | None
+    state0: Any
+    dtype: Any
+    goes_on: bool
+
+
+def _neuron_alone(
+    model: Neuron, duration: Any, inputs: Any, current: Any, alone: _Alone
+) -> tuple[Network, Any, Any]:
+    """The network, duration and inputs that run a bare neuron model; see `simulate`."""
+    n, dt, state0, dtype, goes_on = alone
+    if dt is None:
+        raise ValueError("simulate: a bare neuron needs a time step, dt= [ms]")
+    try:
+        stimulus = np.asarray(duration, None if np.ndim(duration) else object)
+        shape: Any = stimulus.shape
+    except ValueError:
+        stimulus, shape = np.zeros((0, 0, 0)), "(rows of different lengths)"
+    if stimulus.ndim > 2 or (stimulus.ndim and stimulus.dtype.kind not in "iuf"):
+        raise ValueError(
+            "simulate: the stimulus must be numbers of shape (steps,) or (steps, n), or a duration "
+            f"[ms]; got an array of {stimulus.dtype} of shape {shape}"
+        )
+    given = [current is not None, bool(inputs), stimulus.ndim > 0]
+    if sum(given) > 1:
+        raise ValueError(
+            "simulate: give the current once: current=, one number per neuron for the whole "
+            "duration; or, one per time step, instead of the duration or in inputs="
+        )
+    start, driven = _start_values(state0), [] if current is None else [Current(current)]
+    if n is None:
+        leaves = jax.tree.leaves((model, start, driven))
+        sizes = [np.size(x) for x in leaves if np.ndim(x) == 1]
+        if stimulus.ndim == 2 and not sizes and not goes_on:
+            _check_steps_first(stimulus)
+        n = stimulus.shape[1] if stimulus.ndim == 2 else max(sizes, default=1)
+    n = spec.check("simulate", "n", spec.Whole(), n)
+    _check_one_per_neuron(current, n)
+    drive = [Stimulation("neurons", s, name="current") for s in driven]
+    described = Description([Population("neurons", n, model, start)], (), drive)
+    net = build(described, 0, check_dt(dt), jnp.float32 if dtype is None else dtype)
+    if stimulus.ndim == 0:
+        return net, duration, inputs
+    _check_over_time(stimulus, n, net.dt)
+    return net, stimulus.shape[0] * net.dt, {"neurons": stimulus}
+
+
+def _check_steps_first(stimulus: np.ndarray) -> None:
+    """Raises `ValueError` for fewer steps than neurons, where only the stimulus says how many."""
+    steps, n = int(stimulus.shape[0]), int(stimulus.shape[1])
+    if 1 < steps < n:
+        raise ValueError(
+            f"simulate: a stimulus of shape ({steps}, {n}) is {steps} time steps of {n} neurons, "
+            f"steps first. If that is meant, say n={n}; if it has a row per neuron, transpose it: "
+            "stimulus.T"
+        )
+
+
+def _check_one_per_neuron(current: Any, n: int) -> None:
+    """Raises `ValueError` for constant currents that are not one number per neuron."""
+    shape = () if callable(current) else np.shape(current)
+    if shape not in ((), (n,)):
+        raise ValueError(
+            f"simulate: current must be one number, or one per neuron for the whole run, shape "
+            f"({n},); got shape {shape}. A current over time goes instead of the duration: shape "
+            "(steps,) or (steps, n)"
+        )
+
+
+def _check_over_time(stimulus: np.ndarray, n: int, dt: float) -> None:
+    """Raises `ValueError` for numbers over time that look like one per neuron.
+
+    Those of an f-I curve rise or fall from each to the next; so does a ramp.
+    """
+    steps = np.diff(stimulus)
+    ordered = stimulus.ndim == 1 and steps.size > 0 and bool((steps > 0).all() or (steps < 0).all())
+    if n == 1 and ordered:
+        k = stimulus.size
+        raise ValueError(
+            f"simulate: {k} different currents in a row may be one per neuron or one per time step "
+            f"({k * dt:g} ms). For {k} neurons with a constant current each (an f-I curve) give a "
+            f"duration: simulate(model, 1000.0, dt={dt:g}, current=currents). For a ramp over time "
+            "into one neuron give the shape (steps, 1): currents[:, None]"
+        )
+
+
+def _start_values(state0: Any) -> dict[str, Any]:
+    """Start values by variable, from a dictionary or from a state of the model."""
+    if state0 is None:
+        return {}
+    if isinstance(state0, Mapping):
+        return dict(state0)
+    if isinstance(state0, NetworkState) or not hasattr(state0, "_fields"):
+        raise ValueError(
+            "simulate: state0 must be start values by variable, {'v': -70.0}, or a state of the "
+            f"model; got {type(state0).__name__}. To continue an earlier run pass "
+            "state=result.state"
+        )
+    values = {name: getattr(state0, name) for name in state_variables(state0)}
+    return {name: x for name, x in values.items() if np.ndim(x) == 1}

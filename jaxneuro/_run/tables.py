@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import check_known
+from .. import spec
 
 # Units of variables with known names; all others are dimensionless.
 _UNITS = {"v": "mV", "current": "pA", "lfp": "pA", "g": "nS"}
@@ -48,7 +48,7 @@ def traces_to_pandas(result: Any, name: str) -> Any:
 
 def _check_recorded(kind: str, name: Any, values: Any) -> None:
     if not isinstance(name, str):
-        check_known(kind, name, values)
+        spec.check_known(kind, name, values)
     values[name]  # says how what is missing is recorded
 
 

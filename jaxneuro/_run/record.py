@@ -1,14 +1,16 @@
 """What to record: a hashable value, part of the compiled program."""
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
-from .._checks import Named, check_count, check_known
+from .. import spec
 from .._network import (
     Network,
     NetworkState,
@@ -20,100 +22,161 @@ from .._network import (
     variable_holder,
     warn_of_sum,
 )
-from .._text import with_fields
 from .._warn import warn
 from ..synapses import Direct
-from ._html import html_of_record
-from ._neuron_choice import Chosen, by_name, chosen
-from ._population_signals import lattice_mean, lfp_proxy
-from ._spikes import count_bits
-from ._weight_samples import (
+from .chosen import (
+    Choice,
+    Chosen,
+    Histogram,
     check_weights,
-    chosen_weights,
-    histogram_bins,
     sample_weights,
     weight_bytes,
 )
+from .result import html_of_record
+from .spikes import count_bits
+
+# --- Signals of whole populations: the mean of a variable, and the LFP proxy.
 
 
-@dataclasses.dataclass(frozen=True, repr=False)
-class Record(Named):
+@jax.custom_jvp
+def lattice_mean(x: jax.Array) -> jax.Array:
+    """Mean of `(n,)`, of which no bit depends on the order of the sum; NaN of no numbers.
+
+    Every number is rounded to whole multiples of a power of two far below the largest of
+    them, and whole numbers add up exactly: the mean is the same on any number of threads and
+    devices and in any batch, and its error does not grow with n.
+    """
+    if x.size == 0:
+        return jnp.full((), jnp.nan, x.dtype)
+    # The order of floats that are not negative is that of their bits, which vectorises.
+    words = lax.bitcast_convert_type(jnp.abs(x), jnp.dtype(f"int{8 * x.dtype.itemsize}"))
+    largest = lax.bitcast_convert_type(jnp.max(words), x.dtype)
+    exponent = jnp.frexp(largest)[1]
+    # Products only with powers of two and one reciprocal: quotients and FMAs change no bit.
+    # Two powers, because the inverse of the largest exponent is not a normal number.
+    one, half = jnp.ones((), x.dtype), exponent // 2
+    rest = x * jnp.ldexp(one, -half) * jnp.ldexp(one, half - exponent)
+    bits = 30 - math.ceil(math.log2(x.size))  # the sum of n numbers of so many bits fits int32
+    unit, total = 1.0, jnp.zeros((), x.dtype)
+    for _ in range(-(-(jnp.finfo(x.dtype).nmant + 2) // bits)):
+        unit *= 2.0**-bits
+        whole = jnp.round(rest * (1.0 / unit))
+        rest = rest - whole * unit
+        total += jnp.sum(whole.astype(jnp.int32), dtype=jnp.int32).astype(x.dtype) * unit
+    mean = jnp.ldexp(total * (1.0 / x.size), exponent)
+    return jnp.where(jnp.isfinite(largest), mean, jnp.nan)
+
+
+@lattice_mean.defjvp
+def _lattice_mean_jvp(primals: Any, tangents: Any) -> Any:
+    return lattice_mean(*primals), jnp.mean(*tangents)
+
+
+def lfp_proxy(net: Network, state: NetworkState, name: str) -> jax.Array:
+    """The sum over receptors of the population's mean absolute synaptic current [pA], ()."""
+    number, span = net.population(name)
+    state = net.whole(state)
+    group, mine = net.groups[number].spread(), state.groups[number]
+    neurons = mine.neurons
+    v, nothing = group.model.voltage(neurons), jnp.zeros(group.n, net.dtype)
+    v = nothing if v is None else v
+    total = jnp.zeros((), net.dtype)
+    for receptor, synapses in zip(group.receptors, mine.receptors):
+        arrivals = jnp.stack([nothing] * len(receptor.ports)) if receptor.ports else nothing
+        drive = receptor.step(synapses, arrivals, v, net.dt)[1]
+        current = jnp.broadcast_to(drive.current_at(v), nothing.shape)
+        total += lattice_mean(jnp.abs(current[span]))
+    return total
+
+
+# --- What to record: a hashable value, part of the compiled program.
+
+
+_RECORDED = "population, projection, stimulation or receptor to record"
+
+
+@dataclasses.dataclass(frozen=True)
+class Names(spec.Kind):
+    """A name or several, kept as a tuple; with `every`, `...` stands for all there are."""
+
+    every: bool = False
+
+    def convert(self, value: Any) -> tuple:
+        if value is ... and self.every:
+            return (...,)
+        names = (value,) if isinstance(value, str) else value
+        if not isinstance(names, list | tuple | set) or not all(
+            isinstance(x, str) or (x is ... and self.every) for x in names
+        ):
+            raise spec.Unfit("a name or several names")
+        return tuple(names)
+
+
+class Record(spec.Value, eq=True):
     """What a run records.
 
-    **Fields** `spikes`: every spike, as bits; `variables`: names of state variables by population
-    (`{"E": "v"}`), projection (of its receptor or release: `{"E->E": "g"}`), stimulation, or
-    receptor or release that several share (`net.shared`), or `...` for all that are numbers (`{"E":
-    ...}`); `neurons`: by the same names, which neurons (default all): numbers, a slice, a range, or
-    a mask of booleans; `every`: sample every so many steps, at the end of the last of them;
-    `rates`: spikes per population in every step, floats with a gradient where the neurons have a
-    surrogate; `function`: any function of (state, output), sampled; `means`: like `variables`, but
-    sampled as the mean over the population; `lfp`: populations whose LFP proxy [pA] is sampled, the
-    sum over the receptors of the mean absolute current that they give, which is none for `Delta`
-    and `Direct`. A sampled v at a spike is the value before the reset; currents are those at the
-    start of the next step. A variable that is named and that nothing feeds is warned of, and so is
-    an LFP where `Direct` feeds currents that are in the neuron. A function written anew, such as a
-    lambda in a loop, finds its compiled program if its code and what it uses from outside (numbers,
-    arrays, other such functions) are the same; one that uses lists, dicts or objects compiles again
-    unless it is the same object.
+    Variables are named by population (`{"E": "v"}`), projection (those of its receptor or release:
+    `{"E->E": "g"}`), stimulation, or by the name of a receptor or release that several share
+    (`net.shared`); `...` stands for all that are numbers (`{"E": ...}`). `neurons` chooses some of
+    the neurons of these names, by numbers, a slice, a range or a mask of booleans. Samples are
+    taken at the end of every so many steps. `rates` are floats with a gradient where the neurons
+    have a surrogate. `means` are like `variables`, averaged over the population.
 
-    Of plastic projections: `weights`, which of `net.weights` are sampled, `{"E->E": ...}` for
-    all, or numbers, a slice or a mask as for neurons, in the order of `net.connections(name)`;
-    `weight_histograms`, how many weights are in each of so many equal bins, `{"E->E": 50}` between
-    the limits of the rule or `(50, low, high)`; a bin includes its lower edge, and what is outside
-    counts in the outermost. A sample visits a copy of all synapses of the projection, which costs
-    about as much as a spike of each source neuron: choose `every` with it.
+    A sampled v at a spike is the value before the reset; currents are those at the start of the
+    next step. A variable that is named and that nothing feeds is warned of.
 
-    **Raises** `ValueError` for `every` below 1, fields of another kind, neurons without
-    variables, indices that are negative, repeated or none, bins below 1 or low not below high; from
-    `scan` and `simulate`, for an unknown population, variable or neuron, a mask of another length,
-    a `function` that raises or returns nothing, weights of a projection that is not plastic, or a
-    histogram without low and high where the rule has no limits.
+    The LFP proxy [pA] of a population is the sum over its receptors of the mean absolute current
+    that they give, which is none for `Delta` and `Direct`; where `Direct` feeds currents that are
+    in the neuron, it is warned of.
 
-    **Source** LFP proxy: Mazzoni et al. (2015), doi:10.1371/journal.pcbi.1004584.
+    A `function` is part of the compiled program, which finds it again by identity: define it once,
+    outside of a loop. One that is written anew for each run compiles each time.
 
-    **Differs** the currents are averaged over the neurons, not added up, so that networks of
-    other sizes compare.
+    Of plastic projections: `weights` chooses which of `net.weights` are sampled, `{"E->E": ...}`
+    for all, or numbers, a slice or a mask, in the order of `net.connections(name)`;
+    `weight_histograms` counts how many weights are in each of so many equal bins, `{"E->E": 50}`
+    between the limits of the rule or `(50, low, high)`; a bin includes its lower edge, and what is
+    outside counts in the outermost. A sample visits a copy of all synapses of the projection, which
+    costs about as much as a spike of each source neuron: choose `every` with it.
+
+    Raises:
+        InvalidValueError: for neurons without variables; from `scan` and `simulate`, for an unknown
+            population, variable or neuron, a mask of another length, a `function` that raises or
+            returns nothing, weights of a projection that is not plastic, or a histogram without low
+            and high where the rule has no limits.
+
+    Reference:
+        LFP proxy: Mazzoni et al. (2015), doi:10.1371/journal.pcbi.1004584. Here the currents are
+        averaged over the neurons, not added up, so that networks of other sizes compare.
     """
 
-    spikes: bool = True
-    variables: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    neurons: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    every: int = 1
-    rates: bool = False
-    function: Callable[[NetworkState, Output], Any] | None = None
-    means: Mapping[str, str | Sequence[str]] = dataclasses.field(default_factory=dict)
-    lfp: str | Sequence[str] = ()
-    weights: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    weight_histograms: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    spikes: bool = spec.field(spec.Flag(), True, doc="every spike, as bits")
+    variables: Mapping[str, Any] = spec.field(
+        spec.Entries(Names(every=True)), default_factory=dict, doc="state variables, by name"
+    )
+    neurons: Mapping[str, Any] = spec.field(
+        spec.Entries(Choice()), default_factory=dict, doc="which neurons, by name (default: all)"
+    )
+    every: int = spec.field(spec.Whole(1), 1, doc="sample every so many steps")
+    rates: bool = spec.field(spec.Flag(), False, doc="spikes per population in every step")
+    function: Callable[[NetworkState, Output], Any] | None = spec.field(
+        spec.Maybe(spec.Function()), None, doc="a function of (state, output) that is sampled"
+    )
+    means: Mapping[str, str | Sequence[str]] = spec.field(
+        spec.Entries(Names()), default_factory=dict, doc="variables whose mean is sampled"
+    )
+    lfp: str | Sequence[str] = spec.field(Names(), (), doc="populations whose LFP is sampled")
+    weights: Mapping[str, Any] = spec.field(
+        spec.Entries(Choice("synapse")), default_factory=dict, doc="which weights are sampled"
+    )
+    weight_histograms: Mapping[str, Any] = spec.field(
+        spec.Entries(Histogram()), default_factory=dict, doc="bins of histograms of weights"
+    )
 
     def __post_init__(self) -> None:
-        check_count("Record: every", self.every, at_least=1)
-        for field in ("spikes", "rates"):
-            if not isinstance(getattr(self, field), bool):
-                raise ValueError(
-                    f"Record: {field} must be True or False; got {getattr(self, field)!r}"
-                )
-        if self.function is not None and not callable(self.function):
-            raise ValueError(
-                "Record: function must be a function of (state, output), or None; got "
-                f"{self.function!r}"
-            )
-        variables, means = (_names(k, getattr(self, k)) for k in ("variables", "means"))
-        by_name("neurons", self.neurons, "{'E': [0, 1]}")
+        super().__post_init__()
         for name in self.neurons:
-            check_known("recorded population or projection", name, variables)
-        neurons = {k: chosen(f"Record: neurons of {k!r}", v) for k, v in self.neurons.items()}
-        # Frozen and hashable: the record is a static part of the program.
-        object.__setattr__(self, "variables", _FrozenDict(variables))
-        object.__setattr__(self, "neurons", _FrozenDict(neurons))
-        object.__setattr__(self, "means", _FrozenDict(means))
-        object.__setattr__(self, "lfp", _texts("lfp", self.lfp))
-        object.__setattr__(self, "weights", _FrozenDict(chosen_weights(self.weights)))
-        bins = histogram_bins(self.weight_histograms)
-        object.__setattr__(self, "weight_histograms", _FrozenDict(bins))
-
-    def __repr__(self) -> str:
-        return with_fields(self)
+            spec.check_known("recorded population or projection", name, self.variables)
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
@@ -138,7 +201,7 @@ class Record(Named):
             return self
         known = net.names
         for name in self.variables:
-            check_known("population, projection, stimulation or receptor to record", name, known)
+            spec.check_known(_RECORDED, name, known)
         every = {
             name: net.variables(state, name) if ... in names else names
             for name, names in self.variables.items()
@@ -205,14 +268,13 @@ class Record(Named):
         """Raises `ValueError` for a name, variable or neuron that the network does not have."""
         for names in (self.variables, self.means):
             for name, variables in names.items():
-                what = "population, projection, stimulation or receptor to record"
-                check_known(what, name, net.names)
+                spec.check_known(_RECORDED, name, net.names)
                 for variable in variables:
                     x = value_of(net, state, name, variable)
                     if names is self.variables:
                         self.chosen(name, x.shape[-1])
         for name in self.lfp:
-            check_known("population to record the LFP of", name, net.populations)
+            spec.check_known("population to record the LFP of", name, net.populations)
         check_weights(net, self.weights, self.weight_histograms)
 
     def chosen(self, name: str, n: int) -> np.ndarray | None:
@@ -275,30 +337,6 @@ class Samples(NamedTuple):
     function: Any
     weights: dict[str, Any]
     weight_histograms: dict[str, Any]
-
-
-class _FrozenDict(dict):
-    """A dictionary that can be a static argument; nothing changes it after it is made."""
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        return hash(tuple(sorted(self.items())))
-
-
-def _names(field: str, value: Any) -> dict[str, tuple[str, ...]]:
-    by_name(field, value, "{'E': 'v'}")
-    return {name: _texts(f"{field} of {name!r}", texts) for name, texts in value.items()}
-
-
-def _texts(what: str, value: Any) -> tuple[str, ...]:
-    if value is ... and what.startswith("variables"):
-        return (...,)  # type: ignore[return-value]
-    try:
-        names = (value,) if isinstance(value, str) else tuple(value)
-    except TypeError:  # nothing that has items
-        names = (value,)
-    if not all(isinstance(name, str) for name in names):
-        raise ValueError(f"Record: {what} must be names; got {value!r}")
-    return names
 
 
 def _called(function: Callable, state: NetworkState, output: Output) -> Any:

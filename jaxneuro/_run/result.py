@@ -1,28 +1,172 @@
-"""The result of a simulation: events, traces and rates by name, on the host."""
+"""The result of a run."""
 
 import dataclasses
 import functools
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
+from .. import spec
 from .._build import never_spikes_at_all
-from .._checks import check_count, check_known, names_checked
-from .._help import Documented, missing, no_items
-from .._network import ByName, Network, NetworkState, SavedState, first_member
+from .._html import page, raster, table
+from .._network import (
+    ByName,
+    Network,
+    NetworkState,
+    NoSuchNameError,
+    SavedState,
+    first_member,
+    register_dictionary,
+)
 from .._numerics import in_window, run_window, to_hz
-from .._text import counted
-from ._files import read_file, write_file
-from ._html import html_of_result
-from ._lookup import Lookup, split_events
-from ._recorded import FIELDS, recorded
-from ._spikes import spike_times
-from ._tables import spikes_to_pandas, to_neo, traces_to_pandas, weights_to_pandas
+from .._text import counted, shown
+from .files import read_file, write_file
+from .spikes import Lookup, spike_times, split_events
+from .tables import spikes_to_pandas, to_neo, traces_to_pandas, weights_to_pandas
+
+# --- What was recorded, by name: a name that is not there says what is, and how to record it.
+
+
+# What a field of a `Result` holds by name, and what to write in a `Record` to have it.
+FIELDS = {
+    "traces": ("recorded population or projection", "variables={{{name!r}: ...}}"),
+    "means": ("population or projection with recorded means", "means={{{name!r}: 'v'}}"),
+    "lfp": ("population with a recorded LFP", "lfp=({name!r},)"),
+    "counts": ("population with recorded counts", "rates=True"),
+    "weights": ("projection with recorded weights", "weights={{{name!r}: ...}}"),
+    "weight_histograms": ("recorded histogram of weights", "weight_histograms={{{name!r}: 50}}"),
+    "weight_edges": ("recorded histogram of weights", "weight_histograms={{{name!r}: 50}}"),
+    "neurons": ("population of which some neurons were chosen", "neurons={{{name!r}: [0, 1]}}"),
+    "synapses": ("projection of which some weights were chosen", "weights={{{name!r}: [0, 1]}}"),
+}
+
+
+class NotRecordedError(NoSuchNameError):
+    """What was asked for was not recorded; a `KeyError` and a `ValueError`."""
+
+
+class Recorded(dict):
+    """A dictionary of what was recorded; `how` says how what is missing is recorded."""
+
+    def __init__(self, values: Mapping[str, Any], kind: str, how: str):
+        dict.__init__(self, values)
+        self.kind, self.how = kind, how
+
+    def __missing__(self, name: Any) -> Any:
+        error = spec.unknown(self.kind, name, self)
+        inside = [k for k, x in self.items() if isinstance(x, Recorded) and name in x]
+        if inside:
+            raise NotRecordedError(
+                f"{error}. {name!r} is of {inside[0]!r}: [{inside[0]!r}][{name!r}]"
+            )
+        how = self.how.format(name=name)
+        raise NotRecordedError(f"{error}. To have it: simulate(..., record=jn.Record({how}))")
+
+    def __repr__(self) -> str:
+        return shown(dict(self))
+
+    def __reduce__(self) -> tuple:
+        return Recorded, (dict(self), self.kind, self.how)
+
+
+def recorded(field: str, values: Mapping[str, Any]) -> Recorded:
+    """The values of a field of a `Result`; of traces and means, each by variable too."""
+    kind, how = FIELDS[field]
+    if field in ("traces", "means"):
+        values = {name: _variables(field, name, x) for name, x in values.items()}
+    return Recorded(values, kind, how)
+
+
+def _variables(field: str, name: str, values: Mapping[str, Any]) -> Recorded:
+    field = "variables" if field == "traces" else field
+    had = "".join(f"{variable!r}, " for variable in values)
+    more = f"{field}={{{{{name!r}: ({had}{{name!r}})}}}}"
+    return Recorded(values, f"recorded variable of {name!r}", more)
+
+
+register_dictionary(Recorded, dict)
+
+
+# --- Results and records in a notebook.
+
+
+def html_of_record(record: Any) -> str:
+    """What is recorded, as a table of the settings that say so."""
+    about = {
+        "variables": "state variables",
+        "neurons": "of these neurons",
+        "means": "means over populations",
+        "lfp": "field potential of",
+        "weights": "weights of",
+        "weight_histograms": "histograms of weights of",
+        "function": "a function of (state, output)",
+    }
+    rows = [("every spike", "yes" if record.spikes else "no")]
+    if record.rates:
+        rows.append(("spikes per step and population", "yes"))
+    for field, what in about.items():
+        value = getattr(record, field)
+        if value:
+            rows.append((what, shown(value)))
+    if record.samples:
+        every = "every step" if record.every == 1 else f"every {record.every} steps"
+        rows.append(("sampled", every))
+    return page("Record", [table(("what", "which"), rows)])
+
+
+def html_of_result(result: Any) -> str:
+    """Populations with their rates, a small raster, and what else was recorded."""
+    title = f"Result: {counted(len(result.populations), 'population')}, {result.duration:g} ms"
+    title += f" from {result.start:g} to {result.stop:g} ms in {result.run_s:.3g} s"
+    title += f"; {result.nothing_sampled}" if result.nothing_sampled else ""
+    title += ", interrupted" if result.interrupted else ""
+    bands, rows = [], []
+    for name, n in result.populations.items():
+        spikes = rate = "not recorded"
+        if result.spikes is not None:
+            events = result.events(name)
+            bands.append((name, *events, n))
+            spikes = f"{events[0].size:,}"
+        if result.spikes is not None or name in result.counts:
+            hz = result.rate(name)
+            rate = f"{hz:.2f} Hz" if hz == hz else "-"
+            if result.n_steps and hz != hz:
+                spikes = rate = "its model never spikes"
+        rows.append((name, f"{n:,}", spikes, rate))
+    tables = [table(("population", "neurons", "spikes", "mean rate"), rows)]
+    tables.append(table(("recorded", "variable", "samples x numbers"), _sampled(result)))
+    drawing = raster(bands, result.start, result.stop)
+    return page(title if result.n_steps else f"{title}: no time steps", tables, drawing)
+
+
+def _sampled(result: Any) -> list[tuple[str, str, str]]:
+    rows = [
+        (name, variable, _shape(x))
+        for name, variables in result.traces.items()
+        for variable, x in variables.items()
+    ]
+    rows += [
+        (name, f"mean {variable}", _shape(x))
+        for name, variables in result.means.items()
+        for variable, x in variables.items()
+    ]
+    more = {"lfp": result.lfp, "weights": result.weights, "spikes per step": result.counts}
+    more["weight histogram"] = result.weight_histograms
+    rows += [(name, what, _shape(x)) for what, values in more.items() for name, x in values.items()]
+    return rows
+
+
+def _shape(x: Any) -> str:
+    return " x ".join(f"{n:,}" for n in x.shape)
+
+
+# --- The result of a simulation: events, traces and rates by name, on the host.
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Result(metaclass=Documented):
+class Result:
     """What `simulate` recorded, as NumPy arrays by population name.
 
     **Fields** `network`, None in a loaded result; `state` after the last step: pass it, or the
@@ -67,9 +211,6 @@ class Result(metaclass=Documented):
     run_s: float
     interrupted: bool
 
-    if not TYPE_CHECKING:  # every name would be right
-        __getattr__, __getitem__ = missing, no_items
-
     def __post_init__(self) -> None:
         for field in FIELDS:
             object.__setattr__(self, field, recorded(field, getattr(self, field)))
@@ -102,7 +243,6 @@ class Result(metaclass=Documented):
         """Biological time at which the run ended [ms]: `start + duration`."""
         return float(f"{(self.first_step + self.n_steps) * self.dt:.15g}")
 
-    @names_checked()
     def events(
         self, name: str, start: float | None = None, stop: float | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -120,14 +260,14 @@ class Result(metaclass=Documented):
         inside = in_window(times, *self._window(start, stop))
         return times[inside], neurons[inside]
 
-    @names_checked()
+    @spec.arguments(step=spec.Whole())
     def neurons_at(self, name: str, step: int) -> np.ndarray:
         """The neurons of a population that spiked in a step, ascending.
 
         `step` is counted from the network's start: k means the time from k dt to (k + 1) dt.
         Raises `ValueError` for a step that was not run.
         """
-        lookup, k = self._lookup(name), check_count("neurons_at: step", step) - self.first_step
+        lookup, k = self._lookup(name), step - self.first_step
         if not 0 <= k < self.n_steps:
             last = self.first_step + self.n_steps
             raise ValueError(
@@ -136,21 +276,17 @@ class Result(metaclass=Documented):
             )
         return lookup.neurons_at(k)
 
-    @names_checked()
+    @spec.arguments(neuron=spec.Whole())
     def times_of(self, name: str, neuron: int) -> np.ndarray:
         """The spike times [ms] of one neuron of a population, ascending.
 
         Raises `ValueError` for a neuron that the population has not.
         """
-        lookup, i = self._lookup(name), check_count("times_of: neuron", neuron)
-        if i >= self.populations[name]:
-            raise ValueError(
-                f"times_of: neuron must be below {self.populations[name]}, the size of {name!r}; "
-                f"got {i}"
-            )
-        return spike_times(lookup.steps_of(i), self.first_step, self.dt)
+        lookup = self._lookup(name)
+        n = self.populations[name]
+        spec.check("times_of", "neuron", spec.Whole(0, n - 1), neuron)
+        return spike_times(lookup.steps_of(neuron), self.first_step, self.dt)
 
-    @names_checked()
     def rate(self, name: str, start: float | None = None, stop: float | None = None) -> float:
         """Mean rate of a population [Hz] over the run, or from `start` to `stop` [ms].
 
@@ -161,7 +297,7 @@ class Result(metaclass=Documented):
         Raises `ValueError` for an unknown population, if neither was recorded, or for a part that
         is not within the run or has no length.
         """
-        check_known("population", name, self.populations)
+        spec.check_known("population", name, self.populations)
         n = self.populations[name]
         first, last = self._window(start, stop)
         if n == 0 or self.n_steps == 0:
@@ -178,17 +314,15 @@ class Result(metaclass=Documented):
             return float("nan")
         return float(to_hz(spikes, n, last - first))
 
-    @names_checked()
     def never_spikes(self, name: str) -> bool:
         """Whether the model of a population has no spikes at all; False without its network."""
-        check_known("population", name, self.populations)
+        spec.check_known("population", name, self.populations)
         if self.network is None:
             return False
         net = self.network
         model = net.groups[net.population(name)[0]].model
         return never_spikes_at_all(first_member(model), net.dt, net.dtype)
 
-    @names_checked()
     def history(self, name: str) -> dict[str, np.ndarray]:
         """All that was sampled of a population or projection, with its times.
 
@@ -198,13 +332,12 @@ class Result(metaclass=Documented):
         """
         learned = {"weights": self.weights, "weight histogram": self.weight_histograms}
         names = {**self.traces, **self.means, **self.lfp, **self.weights, **self.weight_histograms}
-        check_known("sampled population or projection", name, names)
+        spec.check_known("sampled population or projection", name, names)
         means = {f"mean {k}": x for k, x in self.means.get(name, {}).items()}
         lfp = {"lfp": self.lfp[name]} if name in self.lfp else {}
         more = {what: x[name] for what, x in learned.items() if name in x}
         return {"time": self.sample_times, **self.traces.get(name, {}), **means, **lfp, **more}
 
-    @names_checked()
     def save(self, path: str | os.PathLike) -> None:
         """Writes all but the network to a file, which `Result.load` reads.
 
@@ -219,7 +352,6 @@ class Result(metaclass=Documented):
         write_file(path, {name: getattr(self, name) for name in _KEPT} | {"state": kept})
 
     @classmethod
-    @names_checked()
     def load(cls, path: str | os.PathLike) -> "Result":
         """A result from a file that `save` wrote, without its network.
 
@@ -231,7 +363,6 @@ class Result(metaclass=Documented):
         state = SavedState(**found["state"]) if found["state"] else None
         return cls(**found | {"network": None, "state": state})
 
-    @names_checked()
     def to_pandas(self) -> Any:
         """All spikes as a `pandas.DataFrame`: columns time_ms, population, neuron, by time.
 
@@ -239,7 +370,6 @@ class Result(metaclass=Documented):
         """
         return spikes_to_pandas(self)
 
-    @names_checked()
     def traces_to_pandas(self, name: str) -> Any:
         """The traces of a population or projection as a `pandas.DataFrame`.
 
@@ -248,7 +378,6 @@ class Result(metaclass=Documented):
         """
         return traces_to_pandas(self, name)
 
-    @names_checked()
     def weights_to_pandas(self, name: str) -> Any:
         """The recorded weights of a plastic projection as a `pandas.DataFrame`.
 
@@ -257,7 +386,6 @@ class Result(metaclass=Documented):
         """
         return weights_to_pandas(self, name)
 
-    @names_checked()
     def to_neo(self) -> Any:
         """The run as a `neo.Segment`: a spike train per neuron, a signal per sampled variable.
 
@@ -271,7 +399,7 @@ class Result(metaclass=Documented):
 
     def _events(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Steps from `first_step`, and neurons, of the spikes of a population."""
-        check_known("population", name, self.populations)
+        spec.check_known("population", name, self.populations)
         if self.spikes is None:
             raise ValueError("spikes were not recorded; run with record=Record(spikes=True)")
         return self._split[name]

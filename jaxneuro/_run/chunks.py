@@ -1,0 +1,401 @@
+"""The chunks that a run is made of: which, their compiled programs, what they leave on the host."""
+
+import dataclasses
+import logging
+import time
+from collections import OrderedDict
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._arrays import as_array
+from .._kernels import native_available, unpack
+from .._network import Network, NetworkState, Pathway, value_of
+from .._warn import warn
+from .chosen import bin_edges, chosen_synapses, number_of_weights
+from .record import Record
+from .scan import Recording, scan_turns
+from .spikes import layout
+
+# --- Which chunks a run is made of.
+
+
+_CHUNK_BYTES = 64e6  # spike bits of one chunk
+_CHUNK_S = 0.1  # wall time that a chunk should take at most, at _NEURON_STEP per update
+_NEURON_STEP = 1.5e-9
+_SAMPLE_BYTES = 4e6  # samples of one chunk: they stay in a cache until they are copied
+_INPUT_BYTES = 16e6
+
+
+class Part(NamedTuple):
+    """A chunk of a run.
+
+    **Fields** `steps` that are run; `room` the steps for which its program has room; `record`.
+    The program of a chunk with as much room as steps may know their number when it is compiled.
+    """
+
+    steps: int
+    room: int
+    record: Record
+
+
+class Sizes(NamedTuple):
+    """What a step of a run needs, and so how long a chunk may be.
+
+    **Fields** `neurons`; `sample_bytes` of one sample; `input_bytes` of the inputs of one step;
+    `exchange` seconds that processes wait for each other in a step.
+    """
+
+    neurons: int
+    sample_bytes: int = 0
+    input_bytes: int = 0
+    exchange: float = 0.0
+
+
+def chunk_steps(sizes: Sizes, every: int) -> int:
+    """Steps of a full chunk, a multiple of `every`: bounded in bytes and in wall time.
+
+    They do not depend on the duration of a run, so that all durations have one program.
+    """
+    step = _NEURON_STEP * (sizes.neurons + 1000) + sizes.exchange
+    most = min(_CHUNK_S / step, 8 * _CHUNK_BYTES / (sizes.neurons + 1))
+    most = min(most, every * _SAMPLE_BYTES / (sizes.sample_bytes + 1))
+    most = min(most, _INPUT_BYTES / (sizes.input_bytes + 1))
+    return max(int(most) // every, 1) * every
+
+
+def plan(
+    n_steps: int, first: int, record: Record, sizes: Sizes, together: int, known: bool
+) -> list[Part]:
+    """The chunks of a run of `n_steps` from step `first` on.
+
+    Up to the first sample, full chunks, what is left of them, and a rest without a sample: samples
+    fall on multiples of `record.every` since the network's start. `together` so many steps are
+    taken at a time where nothing is sampled. If `known`, every program knows its number of steps: a
+    GPU would else ask the host before each of them.
+    """
+    bare = record.without_samples()
+    every = record.every if record.samples else together
+    head = -first % every if record.samples else 0
+    if head > n_steps:
+        return [Part(n_steps, n_steps if known or together > 1 else every, bare)]
+    sampled, rest = (n_steps - head) // every * every, (n_steps - head) % every
+    full = chunk_steps(sizes, every)
+    if known:
+        full = _near_divisor(sampled // every, full // every) * every
+    parts = [Part(head, head, dataclasses.replace(record, every=max(head, 1)))]
+    parts += [Part(full, full, record)] * (sampled // full)
+    left = sampled % full
+    parts.append(Part(left, left if known else full, record))
+    parts.append(Part(rest, rest if known or together > 1 else every, bare))
+    return [part for part in parts if part.steps] or [Part(0, 1, bare)]
+
+
+def _near_divisor(windows: int, most: int) -> int:
+    """A divisor of `windows` from a third of `most` on, or `most`: one program instead of two."""
+    if windows <= most:
+        return max(windows, 1)
+    return next((k for k in range(most, most // 3, -1) if windows % k == 0), most)
+
+
+# --- Tables with room for more connections, so that a rebuilt network finds its compiled program.
+
+
+_LARGEST = 4 << 20  # bytes of a column: above, building takes much longer than compiling
+
+
+def with_room(net: Network) -> Network:
+    """The same network, with columns of connections as long as the next power of two.
+
+    Another key or another probability gives other numbers of connections; with room for them the
+    arrays have the same shapes. Kernels never read beyond what row pointers name. Columns of
+    plastic pathways, whose state is as long, and those above 4 MiB stay as they are: so it costs at
+    most a copy of 4 MiB per column.
+    """
+    if net.layout is not None:
+        return net
+    return dataclasses.replace(net, pathways=tuple(map(_with_room, net.pathways)))
+
+
+def _with_room(pathway: Pathway) -> Pathway:
+    table = pathway.table
+    columns = table.targets, table.tags, table.delays, pathway.weights
+    too_large = any(x.nbytes > _LARGEST for x in columns)
+    if pathway.plastic is not None or too_large or not native_available():
+        return pathway
+    targets, tags, delays, weights = map(_grown, columns)
+    longest = targets.shape[0]  # of a row, at most; only the loops in jnp run so far
+    table = dataclasses.replace(
+        table, targets=targets, tags=tags, delays=delays, longest_row=longest
+    )
+    return dataclasses.replace(pathway, table=table, weights=weights)
+
+
+def _grown(x: Any) -> Any:
+    n = x.shape[0]
+    size = 1 << (n - 1).bit_length() if n else 0
+    return x if size == n else as_array(np.pad(np.asarray(x), (0, size - n)))
+
+
+# --- Compiles the loop once per shape and record, and keeps what was compiled.
+
+
+# Fewer copies of a loop carry, and 512-bit vectors where the CPU has them. Both keep
+# every bit; what they gain is in docs/performance.md. Only CPUs know them.
+_OPTIONS = {
+    "xla_cpu_copy_insertion_use_region_analysis": True,
+    "xla_cpu_prefer_vector_width": 512,
+}
+_KEPT = 16
+_log = logging.getLogger("jaxneuro")
+_programs: OrderedDict[Any, Any] = OrderedDict()
+
+
+def _chunk(
+    net: Network, state: NetworkState, inputs: Any, steps: Any, room: int, record: Record
+) -> Any:
+    state, recording = scan_turns(net, state, room, inputs, record, steps)
+    return state, recording, _non_finite(state)
+
+
+def _non_finite(state: NetworkState) -> jax.Array:
+    """How many numbers of neurons, receptors, releases and plastic synapses are not finite."""
+    models = [(group.neurons, group.receptors) for group in state.groups]
+    rules = [
+        (p.synapses.weights, p.synapses.variables, p.targets, p.shared)
+        for p in (pathway.plastic for pathway in state.pathways)
+        if p is not None
+    ]
+    releases = [sender.release for sender in (*state.pathways, *state.couplings)]
+    leaves = jax.tree.leaves((models, rules, releases))
+    floating = [x for x in leaves if jnp.issubdtype(x.dtype, jnp.floating)]
+    bad = [jnp.sum(~jnp.isfinite(x), dtype=jnp.int32) for x in floating]
+    return sum(bad, jnp.zeros((), jnp.int32))
+
+
+def program(args: tuple, room: int, record: Record) -> tuple[Any, float]:
+    """The compiled chunk `(*args) -> (state, recording, bad)` and its compile time.
+
+    `args` are network, state, inputs of `room` steps, and how many of these are run: int32 (), or
+    None for all. The time is 0 if an equal network (same shapes, any values) has run before.
+    """
+    leaves, structure = jax.tree.flatten(args)
+    shapes = tuple(
+        (x.shape, x.dtype, getattr(x, "weak_type", False), getattr(x, "sharding", None))
+        for x in leaves
+    )
+    key = structure, shapes, room, record
+    if key in _programs:
+        _programs.move_to_end(key)
+        return _programs[key], 0.0
+    start = time.perf_counter()
+    jitted = jax.jit(_chunk, static_argnums=(4, 5))
+    lowered = jitted.lower(*args, room, record)
+    done = compiled(lowered)
+    _programs[key] = done
+    _warn_of_new_function(record.function)
+    if len(_programs) > _KEPT:
+        _programs.popitem(last=False)
+    return done, time.perf_counter() - start
+
+
+# The last function of each code that was compiled, and how many there were.
+_functions: dict[Any, tuple[Any, int]] = {}
+_MANY_FUNCTIONS = 3
+
+
+def _warn_of_new_function(function: Any) -> None:
+    """Warns where a record's function is written anew again and again: each compiles."""
+    code = getattr(function, "__code__", None)
+    last, count = _functions.get(code, (None, 0))
+    if code is None or last is function:
+        return
+    _functions[code] = function, count + 1
+    if count + 1 == _MANY_FUNCTIONS:
+        warn(
+            f"the function of the Record was written anew {count + 1} times, each was compiled: "
+            "define it once, outside of the loop, and give the same one"
+        )
+
+
+def compiled(lowered: Any) -> Any:
+    """A lowered program, compiled with the options that suit a loop over steps."""
+    if jax.default_backend() != "cpu":
+        return lowered.compile()
+    try:
+        return lowered.compile(compiler_options=_OPTIONS)
+    except Exception as error:  # an XLA that does not know the options; a real one comes again
+        done = lowered.compile()
+        _log.warning("XLA refused the compile options, compiled without them: %s", error)
+        return done
+
+
+# --- The results of finished chunks on the host, and their concatenation over a run.
+
+
+Events = tuple[np.ndarray, np.ndarray]
+
+
+SAMPLED = ("traces", "means", "lfp", "function", "weights", "weight_histograms")
+
+
+class Chunk(NamedTuple):
+    """The results of one finished chunk; steps of spikes count from the first of the run.
+
+    `samples` is the number of its samples, which are in the `Store`. `state` is None once a later
+    chunk is collected.
+    """
+
+    length: int
+    samples: int
+    state: NetworkState | None
+    events: tuple[Events, ...]
+    counts: dict[str, np.ndarray]
+
+
+class Store:
+    """The samples of a run: arrays of their final length, filled chunk by chunk.
+
+    Nothing is held twice, and NumPy asks the system for large pages: fresh memory in small ones
+    costs as much time as a neuron update does.
+    """
+
+    def __init__(self, rows: int):
+        self.rows = rows
+        self.arrays: dict[str, Any] | None = None
+
+    def put(self, first: int, sampled: dict[str, Any]) -> None:
+        """Writes the samples of a chunk from row `first` on."""
+        if self.arrays is None:
+            new = lambda x: np.empty((self.rows, *x.shape[1:]), x.dtype)  # noqa: E731
+            self.arrays = jax.tree.map(new, sampled)
+        for array, x in zip(jax.tree.leaves(self.arrays), jax.tree.leaves(sampled)):
+            array[first : first + len(x)] = x
+
+    def taken(self, rows: int) -> dict[str, Any] | None:
+        """The first `rows` samples, or None if none was written."""
+        if self.arrays is None:
+            return None
+        return jax.tree.map(lambda x: x[:rows], self.arrays)
+
+
+def collect(
+    net: Network,
+    state: NetworkState,
+    recording: Recording,
+    before: list[Chunk],
+    part: Part,
+    store: Store,
+) -> Chunk:
+    """Copies what a chunk recorded to the host, its samples into `store`.
+
+    `before` are the chunks before it. Its arrays have room for more than the steps that were run.
+    """
+    length, record = part.steps, part.record
+    done, rows = sum(c.length for c in before), sum(c.samples for c in before)
+    bits = () if recording.spikes is None else recording.spikes.bits
+    events = tuple(unpack(np.asarray(b)[:length], 0, g.n, done) for b, g in zip(bits, net.groups))
+    counts = jax.tree.map(lambda x: np.asarray(x)[:length].copy(), recording.counts)
+    samples = length // record.every if record.samples else 0
+    if samples:
+        sampled = {name: getattr(recording, name) for name in SAMPLED}
+        store.put(rows, jax.tree.map(lambda x: np.asarray(x)[:samples], sampled))
+    return Chunk(length, samples, state, events, counts)
+
+
+def joined(
+    net: Network, start: NetworkState, record: Record, chunks: list[Chunk], store: Store
+) -> dict[str, Any]:
+    """The fields of a `Result` from the chunks of a run."""
+    first, done = int(start.step), sum(c.length for c in chunks)
+    every = record.every
+    samples = range(first // every + 1, (first + done) // every + 1) if record.samples else ()
+    sampled = store.taken(sum(c.samples for c in chunks))
+    if sampled is None:
+        sampled = {"function": None, **_no_samples(net, start, record)}
+    spikes = None
+    if record.spikes:
+        groups = range(len(net.groups))
+        spikes = tuple(_join_events([c.events[g] for c in chunks]) for g in groups)
+    return {
+        "network": net,
+        "state": chunks[-1].state if chunks else start,
+        "dt": net.dt,
+        "layout": layout(net),
+        "first_step": first,
+        "n_steps": done,
+        "spikes": spikes,
+        "sample_times": every * np.asarray(samples, np.int64) * net.dt,
+        "every": every,
+        "counts": _join([c.counts for c in chunks]) or {},
+        "neurons": _neurons(net, start, record),
+        "shared": record.shared(net, start),
+        "synapses": _synapses(net, record),
+        "weight_edges": {k: bin_edges(net, k, b) for k, b in record.weight_histograms.items()},
+        **sampled,
+    }
+
+
+def _neurons(net: Network, start: NetworkState, record: Record) -> dict[str, np.ndarray]:
+    """The numbers of the recorded neurons, if not all are."""
+    out = {}
+    for name in record.neurons:
+        for variable in record.variables[name][:1]:
+            index = record.chosen(name, _read_shape(net, start, name, variable).shape[-1])
+            if index is not None:
+                out[name] = index
+    return out
+
+
+def _read_shape(net: Network, state: NetworkState, name: str, variable: str) -> Any:
+    """Shape and dtype of a variable; nothing is computed, and no device is asked."""
+    return jax.eval_shape(lambda net, state: value_of(net, state, name, variable), net, state)
+
+
+def _synapses(net: Network, record: Record) -> dict[str, np.ndarray]:
+    """The numbers of the synapses whose weights are recorded, if not all are."""
+    numbers = {name: chosen_synapses(net, name, x) for name, x in record.weights.items()}
+    return {name: x for name, x in numbers.items() if x is not None}
+
+
+def _no_samples(net: Network, start: NetworkState, record: Record) -> dict[str, Any]:
+    """The samples of a run that was too short for one: arrays of no rows."""
+    traces: dict[str, dict[str, np.ndarray]] = {}
+    for name, variables in record.variables.items():
+        for variable in variables:
+            x = _read_shape(net, start, name, variable)
+            index = record.chosen(name, x.shape[-1])
+            n = x.shape[-1] if index is None else len(index)
+            traces.setdefault(name, {})[variable] = np.zeros((0, n), x.dtype)
+    nothing = np.zeros(0, net.dtype)
+    means = {name: dict.fromkeys(variables, nothing) for name, variables in record.means.items()}
+    weights = {
+        name: np.zeros((0, number_of_weights(net, name, which)), net.dtype)
+        for name, which in record.weights.items()
+    }
+    bins = record.weight_histograms
+    return {
+        "traces": traces,
+        "means": means,
+        "lfp": dict.fromkeys(record.lfp, nothing),
+        "weights": weights,
+        "weight_histograms": {k: np.zeros((0, b.count), np.int32) for k, b in bins.items()},
+    }
+
+
+def _join_events(chunks: list[Events]) -> Events:
+    if not chunks:
+        return np.zeros(0, np.int32), np.zeros(0, np.int32)
+    steps, neurons = zip(*chunks)
+    return _concatenate(*steps), _concatenate(*neurons)
+
+
+def _join(chunks: list[Any]) -> Any:
+    """Chunks of one structure, concatenated along their first axis."""
+    return jax.tree.map(_concatenate, *chunks) if chunks else None
+
+
+def _concatenate(*parts: np.ndarray) -> np.ndarray:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
