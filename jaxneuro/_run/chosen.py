@@ -146,7 +146,8 @@ def chosen_synapses(net: Network, name: str, which: Any) -> np.ndarray | None:
 def bin_edges(net: Network, name: str, bins: Bins) -> Any:
     """The edges of a histogram, (bins + 1,): an array of NumPy, or of JAX while a limit is traced.
 
-    **Raises** `ValueError` for a limit that neither the user nor the rule gives.
+    Raises:
+        ValueError: for a limit that neither the user nor the rule gives.
     """
     plastic = net.pathways[plastic_pathway(net, name)].plastic
     assert plastic is not None

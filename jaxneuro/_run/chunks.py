@@ -32,8 +32,11 @@ _INPUT_BYTES = 16e6
 class Part(NamedTuple):
     """A chunk of a run.
 
-    **Fields** `steps` that are run; `room` the steps for which its program has room; `record`.
-    The program of a chunk with as much room as steps may know their number when it is compiled.
+    Attributes:
+        steps: how many are run.
+        room: for how many its program has room. One that has as much room as steps may know their
+            number when it is compiled.
+        record: what is recorded.
     """
 
     steps: int
@@ -44,8 +47,11 @@ class Part(NamedTuple):
 class Sizes(NamedTuple):
     """What a step of a run needs, and so how long a chunk may be.
 
-    **Fields** `neurons`; `sample_bytes` of one sample; `input_bytes` of the inputs of one step;
-    `exchange` seconds that processes wait for each other in a step.
+    Attributes:
+        neurons: their number.
+        sample_bytes: of one sample.
+        input_bytes: of the inputs of one step.
+        exchange: seconds that processes wait for each other in a step.
     """
 
     neurons: int

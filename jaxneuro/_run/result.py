@@ -169,22 +169,38 @@ def _shape(x: Any) -> str:
 class Result:
     """What `simulate` recorded, as NumPy arrays by population name.
 
-    **Fields** `network`, None in a loaded result; `state` after the last step: pass it, or the
-    result, to `simulate` to go on; in a loaded result a `SavedState`, None if the file has none;
-    `dt` [ms]; `layout` name, group, start and stop of every population; `first_step`, `n_steps`
-    that were run; `spikes` steps (from `first_step`) and neurons per group, see `events`;
-    `traces[name][variable]` `(samples, n)`, `means[name][variable]` and `lfp[name]` [pA]
-    `(samples,)`, and `function`, the samples of the record's function, all at `sample_times` [ms],
-    `every` so many steps; `neurons[name]` whose traces they are, if not all;
-    `shared[name][variable]` the receptor or release whose variable it is, where others than `name`
-    use it too; `weights[name]` `(samples, chosen)` of a plastic projection, `synapses[name]` their
-    numbers in `net.connections(name)`, if not all; `weight_histograms[name]` int32 `(samples,
-    bins)`, how many weights are in each bin between the `weight_edges[name]` `(bins + 1,)`;
-    `counts[name]` spikes per step, if recorded, floats where the neurons have a surrogate;
-    `compile_s`, `run_s` wall seconds; `interrupted` by Ctrl-C.
+    Where a name is asked for that was not recorded, the error says what was, and how to record it.
 
-    **Raises** `ValueError` (which is a `KeyError` too) where a name is asked for that was not
-    recorded: it says what was, and how to record it.
+    Attributes:
+        network: the network; None in a loaded result.
+        state: the state after the last step; pass it, or the result, to `simulate` to go on. In a
+            loaded result a `SavedState`, None if the file has none.
+        dt: the time step [ms].
+        layout: name, group, start and stop of every population.
+        first_step: the number of the first step.
+        n_steps: how many were run.
+        spikes: steps (from `first_step`) and neurons per group, see `events`.
+        sample_times: when samples were taken [ms], `every` so many steps.
+        every: the number of steps between two samples.
+        traces: by name and variable, (samples, n).
+        neurons: by name, whose traces they are, if not all.
+        shared: by name and variable, the receptor or release whose variable it is, where others
+            than `name` use it too.
+        means: by name and variable, (samples,).
+        lfp: by name [pA], (samples,).
+        weights: of plastic projections by name, (samples, chosen).
+        synapses: by name, their numbers in `net.connections(name)`, if not all.
+        weight_histograms: by name, int32 (samples, bins).
+        weight_edges: by name, the edges of the bins, (bins + 1,).
+        function: the samples of the record's function.
+        counts: by population, spikes per step, if recorded; floats where the neurons have a
+            surrogate.
+        compile_s: wall seconds of compiling.
+        run_s: wall seconds of the run.
+        interrupted: whether Ctrl-C ended it.
+
+    Raises:
+        NotRecordedError: for what was not recorded; a `KeyError` and a `ValueError`.
     """
 
     network: Network | None

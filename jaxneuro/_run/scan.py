@@ -33,11 +33,16 @@ from .spikes import SpikeBits, layout
 class Recording(NamedTuple):
     """What a `scan` recorded.
 
-    **Fields** `spikes` a `SpikeBits` or None; `traces[name][variable]` `(samples, n)`;
-    `counts[population]` `(steps,)`, int32, or floats with a gradient if its neurons have a
-    surrogate; `function` the samples of the record's function; `means[name][variable]` and
-    `lfp[population]` [pA], `(samples,)`; `weights[projection]` `(samples, chosen)`,
-    `weight_histograms[projection]` int32 `(samples, bins)`.
+    Attributes:
+        spikes: a `SpikeBits`, or None.
+        traces: by name and variable, (samples, n).
+        counts: spikes per step by population, (steps,): int32, or floats with a gradient if its
+            neurons have a surrogate.
+        function: the samples of the record's function.
+        means: by name and variable, (samples,).
+        lfp: by population [pA], (samples,).
+        weights: by projection, (samples, chosen).
+        weight_histograms: by projection, int32 (samples, bins).
     """
 
     spikes: SpikeBits | None
@@ -69,16 +74,23 @@ def scan(
 ) -> tuple[NetworkState, Recording]:
     """Advances a network by `n_steps` steps: one `lax.scan`.
 
-    Pure: use it inside `jit`, `vmap` and `grad`, with the network as an argument. `inputs`
-    are currents [pA] by population name, one number, `(n_steps,)` or `(n_steps, n)`, and signals of
-    plasticity rules and modulators by their names, one number or `(n_steps,)`; `record` says what
-    to record (default: spikes), samples counted from the first step here. A variable that is
-    recorded by the name of one projection, and is that of several, is warned of (`net.shared`). Two
-    scans of n steps give the same bits as one of 2n.
+    Pure: use it inside `jit`, `vmap` and `grad`, with the network as an argument. Two scans of n
+    steps give the same bits as one of 2n. A variable that is recorded by the name of one
+    projection, and is that of several, is warned of (`net.shared`).
 
-    **Raises** `ValueError` for a number of steps that is negative or not a multiple of
-    `record.every`, an unknown name, an input of the wrong shape, or a state of another
-    network.
+    Args:
+        net: the network.
+        state: its state, from `net.init` or an earlier run.
+        n_steps: how many time steps; a multiple of `record.every`.
+        inputs: currents [pA] by population, one number, (n_steps,) or (n_steps, n); signals of
+            plasticity rules and modulators by their names, one number or (n_steps,).
+        record: what to record (default: spikes); samples count from the first step here.
+
+    Returns:
+        The state after the last step, and the `Recording`.
+
+    Raises:
+        ValueError: for an unknown name, an input of the wrong shape, or a state of another network.
     """
     out = scan_turns(net, state, n_steps, inputs, record)
     if record is not None:  # not in `scan_turns`, which `simulate` calls far from the user's line

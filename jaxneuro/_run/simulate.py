@@ -62,31 +62,44 @@ def simulate(
 ) -> Result:
     """Runs a network for `duration` [ms] and returns what it recorded.
 
-    `scan` in chunks: while one runs, the spikes of the last become events on the host.
-    `inputs` currents [pA] by population, one number for all neurons and steps, `(steps,)` or
-    `(steps, n)`, and signals of plasticity rules by name, one number or `(steps,)`; `record` what
-    to record (default: spikes), samples when the number of steps since the network's start is a
-    multiple of `every`; `key` seeds a new run (an integer or a JAX key, default 0), or
-    `state` continues an earlier run: its result, also one from a file, or `result.state`;
-    `progress` shows a bar (default: if stderr is a terminal).
+    `scan` in chunks: while one runs, the spikes of the last become events on the host. Ctrl-C ends
+    the run early and raises `jn.Interrupted`, a `KeyboardInterrupt` with the result so far.
 
-    A bare neuron model runs as a population "neurons" of `n` at time step `dt` [ms], in float32
-    or in `dtype`. `current` drives it for the whole duration, in the model's unit: a number, or one
-    per neuron, `(n,)`, which sets `n` (an f-I curve: `simulate(model, 1000.0, dt=0.1,
-    current=currents)`, then `jn.analysis.neuron_rates`); or a function of time or a signal, as in
-    `jn.stimuli.Current`. A current that is given step by step stands in the place of the duration
-    and sets it: `(steps,)` for all neurons, or `(steps, n)`. `state0` are start values by variable
-    (`{"v": -70.0}`: numbers, arrays (n,) or distributions), or a state of the model.
+    A bare neuron model runs as a population "neurons" of `n` at time step `dt`, in float32 or in
+    `dtype`. An f-I curve: `simulate(model, 1000.0, dt=0.1, current=currents)`, then
+    `jn.analysis.neuron_rates`. A current that is given step by step stands in the place of the
+    duration and sets it: (steps,) for all neurons, or (steps, n).
 
-    Ctrl-C ends the run early and raises `jn.Interrupted`, a `KeyboardInterrupt` with the result so
-    far.
+    Args:
+        model: a network, or a neuron model.
+        duration: how long [ms].
+        current: of a bare neuron for the whole duration, in the model's unit: a number, one per
+            neuron, (n,), which sets `n`, or a function of time or a signal as in
+            `jn.stimuli.Current`.
+        inputs: currents [pA] by population, one number for all neurons and steps, (steps,) or
+            (steps, n); signals of plasticity rules by name, one number or (steps,).
+        record: what to record (default: spikes); samples are taken when the number of steps since
+            the network's start is a multiple of `every`.
+        key: seeds a new run, an integer or a JAX key (default 0).
+        state: continues an earlier run: its result, also one from a file, or `result.state`.
+        n: how many neurons, of a bare neuron.
+        dt: the time step [ms], of a bare neuron.
+        state0: start values of a bare neuron by variable (`{"v": -70.0}`: numbers, arrays (n,) or
+            distributions), or a state of the model.
+        dtype: of the numbers of a bare neuron.
+        progress: whether to show a bar (default: if stderr is a terminal).
 
-    **Raises** `ValueError` for a duration that is negative or off the grid, for more than 2^31 - 1
-    steps since the network's start, for both a key and a state, for the state of another network
-    (`net.set` makes no other) or a batch of states, for what `scan` refuses, and inside `jit`,
-    `vmap` and `grad` (use `scan` there); `NonFiniteError` (a `ValueError` with the result so far)
-    after a chunk in which a state turned NaN or infinite; `LostProcessError` (with the result so
-    far) where a network lies on several processes and one is gone.
+    Returns:
+        What was recorded, a `Result`.
+
+    Raises:
+        ValueError: for a duration off the grid, more than 2^31 - 1 steps since the network's start,
+            both a key and a state, the state of another network (`net.set` makes no other) or a
+            batch of states, what `scan` refuses, and inside `jit`, `vmap` and `grad` (use `scan`).
+        NonFiniteError: after a chunk in which a state turned NaN or infinite; it is a `ValueError`
+            with the result so far.
+        LostProcessError: where a network lies on several processes and one is gone; with the result
+            so far.
     """
     given = checked_inputs("simulate", inputs)
     _check_known(model, duration, given, state, state0, key, current, dt)

@@ -19,8 +19,11 @@ from .._text import counted
 class SpikeBits(eqx.Module):
     """Spikes of a `scan` as packed bits: one bit per neuron and step.
 
-    **Fields** `bits` per group uint8 `(steps, bytes)`, `first_step` int32 (): the number of
-    the first step; static `dt` [ms] and `populations`: name, group and slice.
+    Attributes:
+        bits: per group, uint8 (steps, bytes).
+        first_step: the number of the first step, int32 ().
+        dt: the time step [ms], static.
+        populations: name, group, first and last neuron of each, static.
     """
 
     bits: tuple[jax.Array, ...]

@@ -25,8 +25,9 @@ class Interrupted(KeyboardInterrupt):
     `except jn.Interrupted as stop: result = stop.result`; in a notebook, after the cell has ended,
     `sys.last_value.result`.
 
-    **Fields** `result`: the `Result` up to the last chunk that was finished. A run goes on from it:
-    `simulate(net, rest, state=result)`.
+    Attributes:
+        result: the `Result` up to the last chunk that was finished. A run goes on from it:
+            `simulate(net, rest, state=result)`.
     """
 
     result: Result
@@ -44,7 +45,8 @@ class LostProcessError(RuntimeError):
 
     Its state lies on devices that cannot be reached: a run cannot go on from it.
 
-    **Fields** `result`: the `Result` up to the last chunk that this process has.
+    Attributes:
+        result: the `Result` up to the last chunk that this process has.
     """
 
     result: Result
@@ -68,7 +70,8 @@ def over_processes(net: Network) -> bool:
 class NonFiniteError(ValueError):
     """A state turned NaN or infinite; `result` holds what was recorded until then.
 
-    **Fields** `result`: the `Result` up to the end of the chunk in which it happened.
+    Attributes:
+        result: the `Result` up to the end of the chunk in which it happened.
     """
 
     result: Result
