@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._checks import is_traced
+from ._arrays import is_traced
 
 _PACKAGE = __name__.partition(".")[0]
 # With what a run begins: a later state does not depend on it. What is stored changes no bit.

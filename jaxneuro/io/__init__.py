@@ -1,6 +1,6 @@
 """Reads networks from JSON and TOML files, and writes them."""
 
-from ._listing import list_models as list_models
+from ._models import list_models as list_models
 from ._read import parse_description as parse_description
 from ._read import read_description as read_description
 from ._write import format_description as format_description

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import unknown
+from ..spec import unknown
 
 _LONGEST = 600  # characters of a message, which may quote a value of any size
 

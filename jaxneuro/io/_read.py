@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from .._checks import check_path, names_checked
+from .. import spec
 from .._describe import Description
 from ._entry import located
 from ._json import read_json
@@ -13,38 +13,37 @@ from ._toml import read_toml
 READERS = {"json": read_json, "toml": read_toml}
 
 
-@names_checked()
+@spec.arguments(path=spec.FilePath(), max_mb=spec.Number(above=0.0))
 def read_description(path: str | os.PathLike, *, max_mb: float = 64.0) -> Description:
     """The network in a file: JSON (`.json`) or TOML (`.toml`); see docs/network_files.md.
 
-    `max_mb` the largest file that is read, in MB. A file can only name models of the package and
-    give them numbers; reading it runs no code.
+    A file can only name models of the package and give them numbers; reading it runs no code.
 
-    **Raises** `FileNotFoundError` for a missing file, `ValueError` for anything else; the message
-    begins with the name of the file and, for what is in it, the line.
+    Args:
+        path: the file.
+        max_mb: the largest file that is read, in MB.
+
+    Raises:
+        FileNotFoundError: for a missing file.
+        ValueError: for anything else; the message begins with the name of the file and, for what is
+            in it, the line.
     """
-    path = check_path("read_description: path", path)
+    path = Path(path)
     kind = format_of(path)
     text = _decoded(path.name, _content(path, max_mb))
     return description(READERS[kind](path.name, text))
 
 
-@names_checked()
+@spec.arguments(format=spec.OneOf(*READERS))
 def parse_description(text: str, format: str = "json") -> Description:
     """The network in a text with the format "json" or "toml"; see `read_description`.
 
-    **Raises** `ValueError`; the message begins with "text" and the line.
+    Raises:
+        ValueError: the message begins with "text" and the line.
     """
     if not isinstance(text, str):
         raise ValueError(f"parse_description: the text must be a str; got {type(text).__name__}")
-    return description(READERS[check_format(format)]("text", text))
-
-
-def check_format(format: str) -> str:
-    """The format, or `ValueError` for one that does not exist."""
-    if format not in READERS:
-        raise ValueError(f"the format of a network file must be 'json' or 'toml'; got {format!r}")
-    return format
+    return description(READERS[format]("text", text))
 
 
 def format_of(path: Path) -> str:

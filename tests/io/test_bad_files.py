@@ -90,7 +90,7 @@ def test_a_device_without_end_is_not_read(tmp_path):
 
 def test_nothing_is_placed_for_which_there_is_no_memory(monkeypatch):
     """Positions, and the numbers of neurons, are made when a description is."""
-    monkeypatch.setattr("jaxneuro.io._memory.available_memory", lambda: 10_000_000)
+    monkeypatch.setattr("jaxneuro.io._network.available_memory", lambda: 10_000_000)
     positions = '{"type": "Grid", "shape": [4, 5], "spacing": 20.0}'
     box = '{"type": "UniformBox", "low": 0, "high": 1}'
     big = JSON.replace('"area": "left"', '"stop": 3').replace(positions, box)
@@ -107,7 +107,7 @@ DRIVEN = '"target": "I", "stimulus": {"type": "Current", "amplitude": 200.0}'
 
 @pytest.mark.parametrize("target", ['"I"', '{"population": "I", "indices": [0, 2]}', "slice"])
 def test_packets_for_which_there_is_no_memory(target, monkeypatch):
-    monkeypatch.setattr("jaxneuro.io._memory.available_memory", lambda: 10_000_000)
+    monkeypatch.setattr("jaxneuro.io._network.available_memory", lambda: 10_000_000)
     part = '{"population": "I", "start": 1, "stop": 4}' if target == "slice" else target
     neurons = {'"I"': 5, "slice": 3}.get(target, 2)
     new = f'"target": {part}, "weight": 1, "synapse": "Delta", "stimulus": {PACKETS}'
