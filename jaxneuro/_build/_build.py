@@ -10,9 +10,8 @@ import numpy as np
 
 from .._arrays import as_array
 from .._checks import is_traced, names_checked
-from .._fingerprint import fingerprint
-from .._progress import Progress
 from .._describe import Description, Resolver, estimate
+from .._fingerprint import fingerprint
 from .._kernels import ring_slots
 from .._mesh import (
     Partition,
@@ -24,8 +23,9 @@ from .._mesh import (
     with_tables,
 )
 from .._network import Layout, Network, check_gap_junctions, find_quanta, remember_names
-from ..neurons._poisson_source import check_source_rate
 from .._numerics import check_dt, check_grid, check_stable, seed_of
+from .._progress import Progress
+from ..neurons._sources import check_source_rate
 from ._build_coupling import build_coupling, check_coupling
 from ._build_group import build_group
 from ._build_modulator import check_constant_gains, with_modulators

@@ -14,7 +14,7 @@ from jax import lax
 from jax.experimental import pallas as pl
 
 from .._numerics import QUANTILES, bits
-from .._numerics._quantile_table import _BITS
+from .._numerics.draws import _BITS
 from ._redraw import GAPS, UNIFORM, Draw, multiply_high, placed
 from ._table import HAS_DELAYS, HAS_WEIGHTS
 

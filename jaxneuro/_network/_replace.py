@@ -8,7 +8,7 @@ import numpy as np
 from .._fields import check_lengths, inner, named_parameters, with_numbers
 from .._numerics import check_grid, check_stable, stream_key
 from .._types import Neuron, Plasticity, Stimulus
-from ..neurons._poisson_source import check_source_rate
+from ..neurons._sources import check_source_rate
 from ..stimuli import Signal
 from ._members import member, replace_member
 from ._named import Holder

@@ -1,4 +1,4 @@
-"""Leaky integrate-and-fire neuron, driven by currents and conductances.
+"""Leaky integrate-and-fire neuron, driven by currents and conductances, and its bare membrane.
 
 Lapicque (1907); Gerstner, Kistler, Naud, Paninski (2014), Neuronal Dynamics, ch. 1.
 """
@@ -9,12 +9,10 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
-from .._numerics import Surrogate, threshold
 from .._types import Drive, Neuron
 from ..integrators import Integrator, Linear
-from ._leak import leaky
-from ._refractory import countdown
-from ._reset import check_reset
+from ..surrogates import Surrogate, threshold
+from ._membrane import check_reset, countdown, leaky
 
 
 class LIFState(NamedTuple):
@@ -100,3 +98,48 @@ class LIF(Neuron):
     def largest_step(self) -> Any:
         reach = None if self.method is None else self.method.reach
         return None if reach is None else reach * self.tau_m
+
+
+class LeakyIntegratorState(NamedTuple):
+    """State of n leaky integrators.
+
+    **Fields** `v` [mV] (n,): membrane potential.
+    """
+
+    v: jax.Array
+
+
+class LeakyIntegrator(Neuron):
+    """Leaky integrator: the membrane of `LIF` without threshold and reset.
+
+    Equations: `tau_m dv/dt = -(v - e_l) + r_m (current - conductance v)`, `r_m = tau_m / c_m`.
+
+    Update: exact for a drive that is constant over the step; then `jump` is added. Gradients
+    of v flow to all that drives it.
+
+    **Fields** each () or (n,): `tau_m` [ms] time constant; `c_m` [pF] capacitance; `e_l` [mV]
+    resting potential.
+
+    **Step** `init(n)` starts at `e_l`. `step(state, drive, dt)` returns `(state, spikes)`, no
+    spikes.
+
+    **Raises** `ValueError` for a value that is not finite, `tau_m <= 0` or `c_m <= 0`.
+
+    **Source** Gerstner et al. (2014), eq. 1.5, doi:10.1017/CBO9781107447615; as a readout Bellec
+    et al. (2020), doi:10.1038/s41467-020-17236-y.
+
+    **Differs** Bellec's readout is in steps of 1 ms and without units.
+    """
+
+    tau_m: Parameter = param(20.0, unit="ms", above=0.0)
+    c_m: Parameter = param(250.0, unit="pF", above=0.0)
+    e_l: Parameter = param(0.0, unit="mV")
+
+    def init(self, n: int) -> LeakyIntegratorState:
+        return LeakyIntegratorState(jnp.full(n, self.e_l))
+
+    def step(
+        self, state: LeakyIntegratorState, drive: Drive, dt: float
+    ) -> tuple[LeakyIntegratorState, jax.Array]:
+        v = drive.jumped(leaky(state.v, drive, self.e_l, self.tau_m, self.c_m, dt))
+        return LeakyIntegratorState(v), jnp.zeros(v.shape, bool)

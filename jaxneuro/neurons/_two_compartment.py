@@ -10,11 +10,10 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
-from .._numerics import Surrogate, threshold
 from .._types import Drive, Neuron
 from ..integrators import Integrator, Linear, rk4
-from ._refractory import countdown
-from ._reset import check_reset
+from ..surrogates import Surrogate, threshold
+from ._membrane import check_reset, countdown
 
 
 class TwoCompartmentState(NamedTuple):

@@ -7,7 +7,6 @@ import pytest
 import jaxneuro as jn
 from jaxneuro.integrators import exponential_euler
 from jaxneuro.neurons import WangBuzsaki
-from jaxneuro.neurons._wang_buzsaki import _rates
 from tests.neurons.driving import exact, orders, run
 from tests.oracle import biophysical as oracle
 from tests.quickly import quick_jit
@@ -28,7 +27,7 @@ def test_rates_with_few_exponentials(dtype, close, x64):
     """To a few ulp, also where the formulas of the paper are 0/0."""
     v = np.concatenate([np.linspace(-150, 150, 60_001), [-35.0, -34.0]]).astype(dtype)
     exact_rates = oracle.wang_buzsaki_rates(v.astype(np.float64)).values()
-    for got, expected in zip(jax.jit(_rates)(v), exact_rates):
+    for got, expected in zip(jax.jit(WangBuzsaki._rates)(v), exact_rates):
         assert got[0].dtype == dtype
         np.testing.assert_allclose(got[0], expected[0], rtol=close)
         np.testing.assert_allclose(got[1], expected[1], rtol=close)

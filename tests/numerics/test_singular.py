@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from jaxneuro._numerics import decay_mean, linoid, phi1, phi2
-from jaxneuro._numerics._singular import tilt
+from jaxneuro._numerics.maths import tilt
 
 DT = 0.5  # rate times it is exact
 LIMIT = {jnp.float32: 80.0, jnp.float64: 700.0}

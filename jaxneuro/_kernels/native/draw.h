@@ -33,7 +33,7 @@ JAXNEURO_VECTORS inline void Below(uint32_t* words, size_t count, uint32_t n) {
   for (size_t i = 0; i < count; ++i) words[i] = uint32_t(uint64_t(words[i]) * n >> 32);
 }
 
-// The place of a word in a table of quantiles (jaxneuro/_numerics/_quantile_table.py): a
+// The place of a word in a table of quantiles (jaxneuro/_numerics/draws.py): a
 // number with 11 bits after the leading one, mirrored in the upper half.
 constexpr uint32_t kQuantiles = 2 * 21 << 11;
 
@@ -170,7 +170,7 @@ inline size_t DistinctRow(Key key, uint32_t row, size_t k, uint32_t n, uint64_t*
 
 // Integer thresholds of a geometric law: the gap is the number of them at or below a word,
 // and `guide` how many there are below each multiple of 2^shift
-// (jaxneuro/_numerics/_gap_table.py).
+// (jaxneuro/_numerics/draws.py).
 struct Gaps {
   const uint64_t* thresholds;
   uint32_t size;

@@ -1,4 +1,4 @@
-// Threefry-2x32: the same words as jaxneuro/_numerics/_threefry.py.
+// Threefry-2x32: the same words as jaxneuro/_numerics/streams.py.
 // Salmon, Moraes, Dror, Shaw (2011), doi:10.1145/2063384.2063405.
 #pragma once
 
@@ -61,7 +61,7 @@ JAXNEURO_INLINE void Threefry(Key key, uint32_t& x0, uint32_t& x1) {
 }
 
 // Units draw one word each, 32 units from 16 draws: unit i the first word (the second where bit 4
-// of i is set) of the counter (PairOf(i), step).  See Stream.word in jaxneuro/_numerics/_streams.py.
+// of i is set) of the counter (PairOf(i), step).  See Stream.word in jaxneuro/_numerics/streams.py.
 constexpr uint32_t kGroup = 32;
 
 JAXNEURO_INLINE uint32_t PairOf(uint32_t unit) { return unit >> 5 << 4 | (unit & 15); }

@@ -1,0 +1,217 @@
+"""Streams of random bits: every draw is `bits(seed, stream, index, counter)`.
+
+A stream is identified by the name and the purpose of what draws, an index by one of its units (a
+neuron, a row of connections), a counter by the step or the position. A draw depends on nothing
+else: not on batch, order, device or what else exists.
+
+The bits are those of Threefry-2x32, by default with 20 rounds: Salmon, Moraes, Dror, Shaw (2011),
+"Parallel random numbers: as easy as 1, 2, 3", doi:10.1145/2063384.2063405. NumPy and JAX give the
+same bits: `threefry2x32` only adds, rotates and xors unsigned 32-bit words.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._checks import is_traced, leave_out
+
+_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+_PARITY = 0x1BD11BDA
+
+
+def threefry2x32(
+    key: tuple[Any, Any], counter: tuple[Any, Any], rounds: int = 20
+) -> tuple[Any, Any]:
+    """Two words of random bits for a key of two words and a counter of two words.
+
+    All words are uint32 arrays (NumPy or JAX) of shapes that broadcast.
+    """
+    one = np.uint32
+    keys = (key[0], key[1], key[0] ^ key[1] ^ one(_PARITY))
+    x0, x1 = counter[0] + keys[0], counter[1] + keys[1]
+    for number in range(rounds):
+        r = _ROTATIONS[number // 4 % 2][number % 4]
+        x0 = x0 + x1
+        x1 = (x1 << one(r)) | (x1 >> one(32 - r))
+        x1 = x1 ^ x0
+        if number % 4 == 3:
+            block = number // 4 + 1
+            x0 = x0 + keys[block % 3]
+            x1 = x1 + (keys[(block + 1) % 3] + one(block))
+    return x0, x1
+
+
+def as_words(*values: Any) -> Any:
+    """Integers as uint32 words: NumPy where known, JAX where traced."""
+    out = []
+    for v in values:
+        if isinstance(v, int | np.integer | np.ndarray):
+            out.append(np.asarray(v).astype(np.uint32))
+        else:
+            out.append(jnp.asarray(v).astype(jnp.uint32))
+    return out
+
+
+def seed_of(key: Any) -> Any:
+    """The seed word (uint32) of an integer or of a `jax.random` key."""
+    if isinstance(key, int | np.integer) and not isinstance(key, bool):
+        if key < 0:
+            raise ValueError(f"a key must be an integer of at least 0 or a JAX key; got {key}")
+        return _fold(int(key))
+    if isinstance(key, jax.Array) and key.shape == () and jnp.issubdtype(key.dtype, jnp.integer):
+        leave_out(seed_of, key)
+        return key.astype(jnp.uint32) if is_traced(key) else seed_of(int(key))
+    if isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
+        key = jax.random.key_data(key)
+    dtype = getattr(key, "dtype", None) if is_traced(key) else None
+    if dtype is not None and jnp.issubdtype(dtype, jnp.floating):
+        raise ValueError(
+            f"a key must be an integer of at least 0 or a JAX key; got {dtype} numbers. Give "
+            "seeds as whole numbers, np.arange(10)"
+        )
+    if not isinstance(key, jax.Array) or key.shape != (2,) or key.dtype != jnp.uint32:
+        raise ValueError(
+            f"a key must be an integer of at least 0 or one JAX key (jax.random.key(0)); "
+            f"got {key!r}"
+        )
+    if not is_traced(key):
+        key = np.asarray(key)
+    zero = np.uint32(0)
+    with np.errstate(over="ignore"):
+        return threefry2x32((key[0], key[1]), (zero, zero))[0]
+
+
+def _fold(key: int) -> np.ndarray:
+    """An integer of any size as one word; below 2^32 it is that word."""
+    word, rest = as_words(key & 0xFFFFFFFF)[0], key >> 32
+    while rest:
+        with np.errstate(over="ignore"):
+            word = threefry2x32((word, np.uint32(0)), as_words(rest & 0xFFFFFFFF, 1))[0]
+        rest >>= 32
+    return np.asarray(word)
+
+
+def stream_key(seed: Any, name: str, purpose: str) -> tuple[Any, Any]:
+    """The two key words of the stream `name`/`purpose` under a seed."""
+    high, low = stream_keys(seed, [name], purpose)
+    return high[0], low[0]
+
+
+def stream_keys(seed: Any, names: Sequence[str], purpose: str) -> tuple[Any, Any]:
+    """The key words of several streams of one purpose: two arrays (names,)."""
+    digests = b"".join(
+        hashlib.blake2b(f"{name}\0{purpose}".encode(), digest_size=8).digest() for name in names
+    )
+    words = np.frombuffer(digests, dtype="<u4").astype(np.uint32).reshape(-1, 2)
+    with np.errstate(over="ignore"):
+        return threefry2x32((seed, np.uint32(0x6A786E65)), (words[:, 0], words[:, 1]))
+
+
+def bits(key: tuple[Any, Any], index: Any, counter: Any) -> tuple[Any, Any]:
+    """Two words of random bits of a stream at (index, counter)."""
+    word: Any = as_words(index, counter)
+    with np.errstate(over="ignore"):
+        return threefry2x32(key, (word[0], word[1]))
+
+
+# Rounds of the draws within a step: the fewest that are Crush-resistant, according to the authors'
+# own benchmark (Salmon et al. 2011; docs/random_numbers.md).
+_STEP_ROUNDS = 13
+
+
+class Stream(eqx.Module):
+    """The random bits of n units: the key of each unit's stream and its number in that stream.
+
+    Units of several populations draw in one operation, each as it would alone. Units may form
+    runs: consecutive units with one key and ascending numbers. What is given once per run then
+    needs no array as long as all units.
+
+    **Fields** `high`, `low` uint32 (), (runs,) or (n,): key words from `stream_keys`; `index`
+    uint32: (runs,) the number of the first unit of each run, or (n,) of each unit; static
+    `sizes` of the runs, None where `index` has n numbers and nothing is given per run.
+    """
+
+    high: Any
+    low: Any
+    index: Any
+    sizes: tuple[int, ...] | None = eqx.field(static=True, default=None)
+
+    @property
+    def n(self) -> int:
+        """The number of units."""
+        return self.index.shape[0] if self.sizes is None else sum(self.sizes)
+
+    def spread(self) -> "Stream":
+        """The same stream with nothing given per run."""
+        if self.sizes is None:
+            return self
+        counted = self.index.shape[0] == len(self.sizes)
+        index = count_runs(self.index, self.sizes) if counted else self.index
+        return Stream(self.each(self.high), self.each(self.low), index)
+
+    def each(self, x: Any) -> Any:
+        """A value given once, per run or per unit, as () or (n,)."""
+        if self.sizes is None or x.shape != (len(self.sizes),):
+            return x
+        return x[0] if len(self.sizes) == 1 else spread_rows(x, self.sizes)
+
+    def bits(self, counter: Any, purpose: Any = 0) -> tuple[Any, Any]:
+        """Two words of random bits per unit at a counter (a step).
+
+        Draws of different `purpose` (a small whole number) at one counter are independent.
+        """
+        each = self.spread()
+        return _draw(each.high, each.low, each.index, counter, purpose)
+
+    def word(self, counter: Any, purpose: Any = 0) -> Any:
+        """One word of random bits per unit at a counter, with half the work if numbers ascend.
+
+        Of 32 units in a row, the first 16 get the first words of 16 draws, the others the second
+        words. `bits` and `word` are not independent of each other at one counter and purpose.
+        """
+        each = self.spread()
+        index: Any = each.index
+        one = np.uint32
+        pair = (index >> one(5) << one(4)) | (index & one(15))
+        first, second = _draw(each.high, each.low, pair, counter, purpose)
+        with np.errstate(over="ignore"):
+            return first ^ ((first ^ second) & (one(0) - (index >> one(4) & one(1))))
+
+    def common(self) -> "Stream":
+        """The stream that all units of a population share: the same bits for each of them."""
+        each = self.spread()
+        return Stream(each.high, each.low, jnp.full_like(each.index, np.uint32(0xFFFFFFFF)))
+
+
+def _draw(high: Any, low: Any, index: Any, counter: Any, purpose: Any) -> tuple[Any, Any]:
+    word, number = as_words(counter, purpose)
+    with np.errstate(over="ignore"):
+        low = low ^ (number * np.uint32(0x9E3779B9))
+        return threefry2x32((high, low), (index, word), rounds=_STEP_ROUNDS)
+
+
+_PIECES = 64
+
+
+def spread_rows(x: jax.Array, sizes: Sequence[int]) -> jax.Array:
+    """One number per run, repeated for each of its units.
+
+    Concatenates broadcasts: the indices of a `repeat` are a constant as long as all units, on which
+    XLA would spend seconds while it compiles. Many runs use one gather instead.
+    """
+    if len(sizes) == 1:
+        return jnp.broadcast_to(x[0], sizes[0])
+    if len(sizes) > _PIECES:
+        return x[np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)]
+    return jnp.concatenate([jnp.broadcast_to(x[k], n) for k, n in enumerate(sizes)])
+
+
+def count_runs(first: jax.Array, sizes: Sequence[int]) -> jax.Array:
+    """The numbers of all units, from the number of the first unit of each run; uint32."""
+    pieces = [jnp.arange(n, dtype=jnp.uint32) for n in sizes]
+    return jnp.concatenate(pieces) + spread_rows(first, sizes)

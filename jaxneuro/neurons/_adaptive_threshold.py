@@ -1,0 +1,176 @@
+"""Leaky integrate-and-fire neurons whose threshold moves: up with each spike, or to hold a rate.
+
+Bellec, Salaj, Subramoney, Legenstein, Maass (2018); Lazar, Pipa, Triesch (2009).
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from .._checks import concrete
+from .._fields import Parameter, param
+from .._numerics.maths import decay_mean
+from .._types import Drive, Neuron
+from ..surrogates import Surrogate, threshold
+from ._membrane import check_reset, countdown
+
+
+class ALIFState(NamedTuple):
+    """State of n ALIF neurons.
+
+    **Fields** `v` [mV] and `theta` [mV] (n,): membrane potential and what is added to the
+    threshold; after a spike their values *before* reset and jump; `spikes` bool (n,): which
+    spiked in the last step; `refractory` uint16 (n,): steps left before the membrane moves again.
+    """
+
+    v: jax.Array
+    theta: jax.Array
+    spikes: jax.Array
+    refractory: jax.Array
+
+
+class ALIF(Neuron):
+    """Leaky integrate-and-fire neuron whose threshold rises with each spike.
+
+    Equations: `c_m dv/dt = -(c_m/tau_m) (v - e_l) + current - conductance v` and
+    `dtheta/dt = -theta / tau_theta`; a spike when `v >= v_th + theta`, then `v = v_reset`,
+    held for `t_ref`, and `theta = theta + beta`.
+
+    Update: exact in both for a drive that is constant over the step; then `jump` is added and v
+    compared with the threshold at the end of the step. theta decays while v is held.
+
+    **Fields** each () or (n,): `tau_m` [ms] membrane time constant; `c_m` [pF] capacitance;
+    `e_l` [mV] leak reversal; `v_th` [mV] threshold at rest; `v_reset` [mV] reset; `t_ref` [ms]
+    refractory time, a whole number of steps; `tau_theta` [ms] time constant of theta; `beta` [mV]
+    what a spike adds to it. `surrogate`: None, or the slope that stands in for that of a spike.
+
+    **Step** `init(n)` starts at `e_l`, theta = 0. `step` returns `(state, spikes)`.
+
+    **Raises** `ValueError` for a value that is not finite, `tau_m`, `c_m` or `tau_theta` not
+    above 0, `t_ref < 0`, `beta < 0`, or `v_reset >= v_th`.
+
+    **Source** Bellec et al. (2018), Long short-term memory and learning-to-learn in networks of
+    spiking neurons, NeurIPS 31, sec. 2; arXiv:1803.09574.
+
+    **Differs** in units of mV (the paper has none, and subtracts the threshold instead of a
+    reset); the reset is applied at the start of the next step.
+    """
+
+    tau_m: Parameter = param(10.0, unit="ms", above=0.0)
+    c_m: Parameter = param(250.0, unit="pF", above=0.0)
+    e_l: Parameter = param(-70.0, unit="mV")
+    v_th: Parameter = param(-55.0, unit="mV")
+    v_reset: Parameter = param(-70.0, unit="mV")
+    t_ref: Parameter = param(2.0, unit="ms", at_least=0.0, on_grid=True)
+    tau_theta: Parameter = param(200.0, unit="ms", above=0.0)
+    beta: Parameter = param(2.0, unit="mV", at_least=0.0, least=0.0)
+    surrogate: Surrogate | None = None
+
+    def __check_init__(self) -> None:
+        check_reset("ALIF", self.v_reset, self.v_th)
+
+    def init(self, n: int) -> ALIFState:
+        v = jnp.full(n, self.e_l)
+        return ALIFState(v, jnp.zeros_like(v), jnp.zeros(n, bool), jnp.zeros(n, jnp.uint16))
+
+    def voltage(self, state: ALIFState) -> jax.Array:
+        return jnp.where(state.spikes, self.v_reset, state.v)
+
+    def step(self, state: ALIFState, drive: Drive, dt: float) -> tuple[ALIFState, jax.Array]:
+        v = self.voltage(state)
+        raised = jnp.where(state.spikes, state.theta + self.beta, state.theta)
+        theta = raised * jnp.exp(-dt / self.tau_theta)
+        free, left = countdown(state.spikes, state.refractory, self.t_ref, dt)
+        current, conductance = drive.linear()
+        rate = 1.0 / self.tau_m + conductance / self.c_m
+        slope = self.e_l / self.tau_m + current / self.c_m - rate * v
+        v = jnp.where(free, drive.jumped(v + slope * decay_mean(rate, dt)), v)
+        spikes = threshold(v, self.v_th + theta, self.surrogate, self.voltage(state))
+        fired = spikes if self.surrogate is None else spikes > 0
+        return ALIFState(v, theta, fired, left), spikes
+
+
+class HomeostaticLIFState(NamedTuple):
+    """State of n homeostatic neurons.
+
+    **Fields** `v` [mV] and `theta` [mV] (n,): membrane potential and what is added to the
+    threshold; after a spike their values *before* reset and rise; `spikes` bool (n,): which
+    spiked in the last step; `refractory` uint16 (n,): steps left before the membrane moves again.
+    """
+
+    v: jax.Array
+    theta: jax.Array
+    spikes: jax.Array
+    refractory: jax.Array
+
+
+class HomeostaticLIF(Neuron):
+    """Leaky integrate-and-fire neuron whose threshold moves until it fires at a given rate.
+
+    Equations: `c_m dv/dt = -(c_m/tau_m) (v - e_l) + current - conductance v` and
+    `dtheta/dt = -eta target`, theta at least `theta_min`; a spike when `v >= v_th + theta`, then
+    `v = v_reset`, held for `t_ref`, and `theta = theta + eta`. While theta stays above its bound
+    the mean rate over a time T is the target, but for (theta(T) - theta(0)) / (eta T).
+
+    Update: exact in both for a drive that is constant over the step; then `jump` is added and v
+    compared with the threshold at the end of the step.
+
+    **Fields** each () or (n,): `tau_m` [ms] membrane time constant; `c_m` [pF] capacitance;
+    `e_l` [mV] leak reversal; `v_th` [mV] threshold at the start; `v_reset` [mV] reset; `t_ref` [ms]
+    refractory time, a whole number of steps; `eta` [mV] what a spike adds to theta; `target` [Hz]
+    rate; `theta_min` [mV] lowest theta. `surrogate`: None, or the slope that stands in for that of
+    a spike.
+
+    **Step** `init(n)` starts at `e_l`, theta = 0. `step` returns `(state, spikes)`.
+
+    **Raises** `ValueError` for a value that is not finite, `tau_m` or `c_m` not above 0,
+    `t_ref`, `eta` or `target` below 0, `theta_min` above 0, or `v_reset` not below
+    `v_th + theta_min`.
+
+    **Source** Lazar, Pipa, Triesch (2009), SORN: a self-organizing recurrent neural network,
+    Front. Comput. Neurosci. 3, 23, doi:10.3389/neuro.10.023.2009.
+
+    **Differs** a membrane with time in ms in place of binary units; the threshold has a lower
+    bound, since that of a neuron without input would fall for ever.
+    """
+
+    tau_m: Parameter = param(10.0, unit="ms", above=0.0)
+    c_m: Parameter = param(250.0, unit="pF", above=0.0)
+    e_l: Parameter = param(-70.0, unit="mV")
+    v_th: Parameter = param(-55.0, unit="mV")
+    v_reset: Parameter = param(-70.0, unit="mV")
+    t_ref: Parameter = param(2.0, unit="ms", at_least=0.0, on_grid=True)
+    eta: Parameter = param(0.05, unit="mV", at_least=0.0, least=0.0)
+    target: Parameter = param(5.0, unit="Hz", at_least=0.0)
+    theta_min: Parameter = param(-10.0, unit="mV", at_most=0.0, least=0.0)
+    surrogate: Surrogate | None = None
+
+    def __check_init__(self) -> None:
+        v_th, lowest = concrete(self.v_th), concrete(self.theta_min)
+        if v_th is not None and lowest is not None:
+            names = ("v_reset", "v_th + theta_min")
+            check_reset("HomeostaticLIF", self.v_reset, v_th + lowest, names)
+
+    def init(self, n: int) -> HomeostaticLIFState:
+        v = jnp.full(n, self.e_l)
+        none = jnp.zeros(n, bool), jnp.zeros(n, jnp.uint16)
+        return HomeostaticLIFState(v, jnp.zeros_like(v), *none)
+
+    def voltage(self, state: HomeostaticLIFState) -> jax.Array:
+        return jnp.where(state.spikes, self.v_reset, state.v)
+
+    def step(
+        self, state: HomeostaticLIFState, drive: Drive, dt: float
+    ) -> tuple[HomeostaticLIFState, jax.Array]:
+        v = self.voltage(state)
+        raised = jnp.where(state.spikes, state.theta + self.eta, state.theta)
+        theta = jnp.maximum(raised - self.eta * self.target * (dt * 1e-3), self.theta_min)
+        free, left = countdown(state.spikes, state.refractory, self.t_ref, dt)
+        current, conductance = drive.linear()
+        rate = 1.0 / self.tau_m + conductance / self.c_m
+        slope = self.e_l / self.tau_m + current / self.c_m - rate * v
+        v = jnp.where(free, drive.jumped(v + slope * decay_mean(rate, dt)), v)
+        spikes = threshold(v, self.v_th + theta, self.surrogate, self.voltage(state))
+        fired = spikes if self.surrogate is None else spikes > 0
+        return HomeostaticLIFState(v, theta, fired, left), spikes

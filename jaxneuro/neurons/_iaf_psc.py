@@ -1,0 +1,401 @@
+"""Leaky integrate-and-fire neurons with synaptic currents of their own, solved exactly.
+
+Rotter and Diesmann (1999), doi:10.1007/s004220050570. The propagators are those of a membrane that
+exponential and alpha currents drive. With `a = dt/tau_syn`, `b = dt/tau_m` and `x = a - b` they are
+`exp(-a) phi(x)`. This has no difference of nearly equal terms where `tau_syn` is near `tau_m`, and
+is the limit where they are equal.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from .._fields import Parameter, param
+from .._numerics.maths import phi1, phi2
+from .._types import Drive, Neuron
+from ..surrogates import Surrogate, threshold
+from ._membrane import check_reset, countdown
+
+
+def _from_current(tau_m: jax.Array, c_m: jax.Array, dt: float) -> jax.Array:
+    """v [mV] at the end of a step per pA of a constant current: `tau_m/c_m (1 - exp(-b))`."""
+    return -jnp.expm1(-dt / tau_m) * (tau_m / c_m)
+
+
+def _from_decaying(tau_m: jax.Array, c_m: jax.Array, tau_syn: jax.Array, dt: float) -> jax.Array:
+    """v [mV] at the end of a step per pA of a current `exp(-t/tau_syn)`.
+
+    `dt/c_m exp(-a) phi1(x)`, which is the same with a and b exchanged.
+    """
+    a, b = dt / tau_syn, dt / tau_m
+    x = a - b
+    # Of the two forms the one that cannot overflow; at 0 both have the same derivatives.
+    slow, negative = jnp.where(x > 0, b, a), jnp.where(x > 0, -x, x)
+    return (dt / c_m) * jnp.exp(-slow) * phi1(negative)
+
+
+def _from_rising(tau_m: jax.Array, c_m: jax.Array, tau_syn: jax.Array, dt: float) -> jax.Array:
+    """v [mV] at the end of a step per pA/ms of a current `t exp(-t/tau_syn)`.
+
+    `dt^2/c_m exp(-a) phi2(x) = dt^2/c_m exp(-b) (1 - (1 + x) exp(-x)) / x^2`.
+    """
+    a, b = dt / tau_syn, dt / tau_m
+    x = a - b
+    far = x > 1.0
+    one = jnp.ones_like(x)
+    # Two `where`: phi2 overflows on the far side, the other form loses its digits near 0.
+    near = jnp.exp(-a) * phi2(jnp.where(far, one, x))
+    y = jnp.where(far, x, one)
+    beyond = jnp.exp(-b) * (1.0 - (1.0 + y) * jnp.exp(-y)) / jnp.square(y)
+    return (dt * dt / c_m) * jnp.where(far, beyond, near)
+
+
+class IafPscDeltaState(NamedTuple):
+    """State of n neurons whose v jumps at arriving spikes.
+
+    **Fields** `v` [mV] (n,): membrane potential; after a spike its value *before* the reset;
+    `spikes` bool (n,): which spiked in the last step; `refractory` uint16 (n,): steps left
+    before the membrane moves again.
+    """
+
+    v: jax.Array
+    spikes: jax.Array
+    refractory: jax.Array
+
+
+class IafPscDelta(Neuron):
+    """Leaky integrate-and-fire neuron for `Delta` synapses: NEST's iaf_psc_delta.
+
+    Equations: `c_m dv/dt = -(c_m/tau_m) (v - e_l) + current`, `v += w` when a spike arrives; a
+    spike when `v >= v_th`, then `v = v_reset`, held for `t_ref`.
+
+    Update: exact for a current that is constant over the step; then `jump` is added and the
+    threshold tested. What arrives while v is held is lost. It takes no conductances: `build`
+    refuses them.
+
+    **Fields** each () or (n,): `tau_m` [ms] membrane time constant; `c_m` [pF] capacitance;
+    `e_l` [mV] leak reversal; `v_th` [mV] threshold; `v_reset` [mV] reset; `t_ref` [ms]
+    refractory time, a whole number of steps. `surrogate`: None for boolean spikes, or the
+    slope that stands in for their derivative.
+
+    **Step** `init(n)` starts at `e_l`. `step(state, drive, dt)` returns `(state, spikes)`.
+
+    **Raises** `ValueError` for a value that is not finite, `tau_m <= 0`, `c_m <= 0`,
+    `t_ref < 0`, or `v_reset >= v_th`.
+
+    **Source** Rotter and Diesmann (1999), doi:10.1007/s004220050570.
+
+    **Differs** there is no `refractory_input` (what arrives while v is held is always lost) and no
+    `V_min`.
+    """
+
+    tau_m: Parameter = param(10.0, unit="ms", above=0.0)
+    c_m: Parameter = param(250.0, unit="pF", above=0.0)
+    e_l: Parameter = param(-70.0, unit="mV")
+    v_th: Parameter = param(-55.0, unit="mV")
+    v_reset: Parameter = param(-70.0, unit="mV")
+    t_ref: Parameter = param(2.0, unit="ms", at_least=0.0, on_grid=True)
+    surrogate: Surrogate | None = None
+
+    def __check_init__(self) -> None:
+        check_reset("IafPscDelta", self.v_reset, self.v_th)
+
+    def init(self, n: int) -> IafPscDeltaState:
+        v = jnp.full(n, self.e_l)
+        return IafPscDeltaState(v, jnp.zeros(n, bool), jnp.zeros(n, jnp.uint16))
+
+    def voltage(self, state: IafPscDeltaState) -> jax.Array:
+        return jnp.where(state.spikes, self.v_reset, state.v)
+
+    def step(
+        self, state: IafPscDeltaState, drive: Drive, dt: float
+    ) -> tuple[IafPscDeltaState, jax.Array]:
+        v = self.voltage(state)
+        free, left = countdown(state.spikes, state.refractory, self.t_ref, dt)
+        moved = self.e_l + (v - self.e_l) * jnp.exp(-dt / self.tau_m)
+        if drive.current is not None:
+            moved = moved + drive.current * _from_current(self.tau_m, self.c_m, dt)
+        v = jnp.where(free, drive.jumped(moved), v)
+        spikes = threshold(v, self.v_th, self.surrogate, self.voltage(state))
+        fired = spikes if self.surrogate is None else spikes > 0
+        return IafPscDeltaState(v, fired, left), spikes
+
+
+class IafPscExpState(NamedTuple):
+    """State of n neurons with exponential currents.
+
+    **Fields** `v` [mV] (n,): membrane potential; after a spike its value *before* the reset;
+    `i_ex`, `i_in` [pA] (n,): synaptic currents; `spikes` bool (n,): which spiked in the last
+    step; `refractory` uint16 (n,): steps left before the membrane moves again.
+    """
+
+    v: jax.Array
+    i_ex: jax.Array
+    i_in: jax.Array
+    spikes: jax.Array
+    refractory: jax.Array
+
+
+class IafPscExp(Neuron):
+    """Leaky integrate-and-fire neuron with exponential currents: NEST's iaf_psc_exp.
+
+    Equations: `c_m dv/dt = -(c_m/tau_m) (v - e_l) + i_ex + i_in + current`,
+    `tau_syn_ex di_ex/dt = -i_ex`, the same for `i_in`; `i += w` when a spike arrives; a spike when
+    `v >= v_th`, then `v = v_reset`, held for `t_ref`, while the currents go on.
+
+    Update: exact, by the propagators of the linear system, for a drive that is constant over
+    the step, `tau_syn = tau_m` included. v moves with the currents as they stand at the start of
+    the step; then they decay and take what arrives; then `jump` is added and the threshold tested.
+
+    Its synapses are `Direct("ex")` and `Direct("in")`, with weights in pA; those of `in` are
+    negative. It takes no conductances: `build` refuses them.
+
+    **Fields** each () or (n,): `tau_m` [ms] membrane time constant; `c_m` [pF] capacitance;
+    `e_l` [mV] leak reversal; `v_th` [mV] threshold; `v_reset` [mV] reset; `t_ref` [ms]
+    refractory time, a whole number of steps; `tau_syn_ex` [ms] and `tau_syn_in` [ms] time constants
+    of the currents. `surrogate`: None for boolean spikes, or the slope that stands in for their
+    derivative.
+
+    **Step** `init(n)` starts at `e_l` without currents. `step(state, drive, dt)` returns
+    `(state, spikes)`; it takes `drive.arrivals` of the ports `ex` and `in` [pA].
+
+    **Raises** `ValueError` for a value that is not finite, a time constant or `c_m` that is not
+    above 0, `t_ref < 0`, or `v_reset >= v_th`.
+
+    **Source** Rotter and Diesmann (1999), doi:10.1007/s004220050570; Diesmann, Gewaltig, Rotter,
+    Aertsen (2001), doi:10.1016/S0925-2312(01)00409-X.
+
+    **Differs** the port and not the sign of a weight selects the current; there is no escape noise.
+    """
+
+    ports: ClassVar[tuple[str, ...]] = ("ex", "in")
+    port_signs: ClassVar[Mapping[str, int]] = {"ex": 1, "in": -1}
+    port_fills: ClassVar[Mapping[str, tuple]] = {"ex": ("i_ex",), "in": ("i_in",)}
+
+    tau_m: Parameter = param(10.0, unit="ms", above=0.0)
+    c_m: Parameter = param(250.0, unit="pF", above=0.0)
+    e_l: Parameter = param(-70.0, unit="mV")
+    v_th: Parameter = param(-55.0, unit="mV")
+    v_reset: Parameter = param(-70.0, unit="mV")
+    t_ref: Parameter = param(2.0, unit="ms", at_least=0.0, on_grid=True)
+    tau_syn_ex: Parameter = param(2.0, unit="ms", above=0.0)
+    tau_syn_in: Parameter = param(2.0, unit="ms", above=0.0)
+    surrogate: Surrogate | None = None
+
+    def __check_init__(self) -> None:
+        check_reset("IafPscExp", self.v_reset, self.v_th)
+
+    def init(self, n: int) -> IafPscExpState:
+        v = jnp.full(n, self.e_l)
+        nothing = jnp.zeros_like(v)
+        return IafPscExpState(v, nothing, nothing, jnp.zeros(n, bool), jnp.zeros(n, jnp.uint16))
+
+    def voltage(self, state: IafPscExpState) -> jax.Array:
+        return jnp.where(state.spikes, self.v_reset, state.v)
+
+    def step(
+        self, state: IafPscExpState, drive: Drive, dt: float
+    ) -> tuple[IafPscExpState, jax.Array]:
+        v = self.voltage(state)
+        free, left = countdown(state.spikes, state.refractory, self.t_ref, dt)
+        moved = drive.jumped(self._membrane(v, state, drive, dt))
+        i_ex = state.i_ex * jnp.exp(-dt / self.tau_syn_ex) + drive.arriving("ex")
+        i_in = state.i_in * jnp.exp(-dt / self.tau_syn_in) + drive.arriving("in")
+        v = jnp.where(free, moved, v)
+        spikes = threshold(v, self.v_th, self.surrogate, self.voltage(state))
+        fired = spikes if self.surrogate is None else spikes > 0
+        return IafPscExpState(v, i_ex, i_in, fired, left), spikes
+
+    def _membrane(self, v: jax.Array, state: IafPscExpState, drive: Drive, dt: float) -> jax.Array:
+        by_ex = _from_decaying(self.tau_m, self.c_m, self.tau_syn_ex, dt)
+        by_in = _from_decaying(self.tau_m, self.c_m, self.tau_syn_in, dt)
+        moved = self.e_l + (v - self.e_l) * jnp.exp(-dt / self.tau_m)
+        moved = moved + (state.i_ex * by_ex + state.i_in * by_in)
+        if drive.current is None:
+            return moved
+        return moved + drive.current * _from_current(self.tau_m, self.c_m, dt)
+
+
+class IafPscAlphaState(NamedTuple):
+    """State of n neurons with alpha-shaped currents.
+
+    **Fields** `v` [mV] (n,): membrane potential; after a spike its value *before* the reset;
+    `di_ex`, `di_in` [pA/ms] and `i_ex`, `i_in` [pA] (n,): synaptic currents and their rising
+    parts; `spikes` bool (n,): which spiked in the last step; `refractory` uint16 (n,): steps left
+    before the membrane moves again.
+    """
+
+    v: jax.Array
+    di_ex: jax.Array
+    i_ex: jax.Array
+    di_in: jax.Array
+    i_in: jax.Array
+    spikes: jax.Array
+    refractory: jax.Array
+
+
+class IafPscAlpha(Neuron):
+    """Leaky integrate-and-fire neuron with alpha-shaped currents: NEST's iaf_psc_alpha.
+
+    Equations: `c_m dv/dt = -(c_m/tau_m) (v - e_l) + i_ex + i_in + current`; for both currents
+    `di/dt = di - i/tau_syn` with `d(di)/dt = -di/tau_syn`, and `di += w e/tau_syn` when a spike
+    arrives, so that the current peaks at w, `tau_syn` later; a spike when `v >= v_th`, then
+    `v = v_reset`, held for `t_ref`, while the currents go on.
+
+    Update: exact, by the propagators of the linear system, for a drive that is constant over
+    the step, `tau_syn = tau_m` included; in the order of `IafPscExp`. Its synapses are
+    `Direct("ex")` and `Direct("in")`, with weights in pA; those of `in` are negative. It takes
+    no conductances: `build` refuses them.
+
+    **Fields** each () or (n,): `tau_m` [ms] membrane time constant; `c_m` [pF] capacitance;
+    `e_l` [mV] leak reversal; `v_th` [mV] threshold; `v_reset` [mV] reset; `t_ref` [ms] refractory
+    time, whole steps; `tau_syn_ex` [ms] and `tau_syn_in` [ms] times to the peak of the currents;
+    `surrogate`: None for boolean spikes, or the slope that stands in for their derivative.
+
+    **Step** `init(n)` starts at `e_l` without currents. `step(state, drive, dt)` returns
+    `(state, spikes)`; it takes `drive.arrivals` of the ports `ex` and `in` [pA].
+
+    **Raises** `ValueError` for a value that is not finite, a time constant or `c_m` that is not
+    above 0, `t_ref < 0`, or `v_reset >= v_th`.
+
+    **Source** Rotter and Diesmann (1999), doi:10.1007/s004220050570.
+
+    **Differs** the port and not the sign of a weight selects the current; there is no `V_min`.
+    """
+
+    ports: ClassVar[tuple[str, ...]] = ("ex", "in")
+    port_signs: ClassVar[Mapping[str, int]] = {"ex": 1, "in": -1}
+    port_fills: ClassVar[Mapping[str, tuple]] = {"ex": ("di_ex", "i_ex"), "in": ("di_in", "i_in")}
+
+    tau_m: Parameter = param(10.0, unit="ms", above=0.0)
+    c_m: Parameter = param(250.0, unit="pF", above=0.0)
+    e_l: Parameter = param(-70.0, unit="mV")
+    v_th: Parameter = param(-55.0, unit="mV")
+    v_reset: Parameter = param(-70.0, unit="mV")
+    t_ref: Parameter = param(2.0, unit="ms", at_least=0.0, on_grid=True)
+    tau_syn_ex: Parameter = param(2.0, unit="ms", above=0.0)
+    tau_syn_in: Parameter = param(2.0, unit="ms", above=0.0)
+    surrogate: Surrogate | None = None
+
+    def __check_init__(self) -> None:
+        check_reset("IafPscAlpha", self.v_reset, self.v_th)
+
+    def init(self, n: int) -> IafPscAlphaState:
+        v = jnp.full(n, self.e_l)
+        o = jnp.zeros_like(v)
+        return IafPscAlphaState(v, o, o, o, o, jnp.zeros(n, bool), jnp.zeros(n, jnp.uint16))
+
+    def voltage(self, state: IafPscAlphaState) -> jax.Array:
+        return jnp.where(state.spikes, self.v_reset, state.v)
+
+    def step(self, state: IafPscAlphaState, drive: Drive, dt: float) -> Any:
+        v = self.voltage(state)
+        free, left = countdown(state.spikes, state.refractory, self.t_ref, dt)
+        moved = self.e_l + (v - self.e_l) * jnp.exp(-dt / self.tau_m)
+        if drive.current is not None:
+            moved = moved + drive.current * _from_current(self.tau_m, self.c_m, dt)
+        ex = self._current(state.di_ex, state.i_ex, self.tau_syn_ex, drive.arriving("ex"), dt)
+        inh = self._current(state.di_in, state.i_in, self.tau_syn_in, drive.arriving("in"), dt)
+        v = jnp.where(free, drive.jumped(moved + (ex[2] + inh[2])), v)
+        spikes = threshold(v, self.v_th, self.surrogate, self.voltage(state))
+        fired = spikes if self.surrogate is None else spikes > 0
+        return IafPscAlphaState(v, *ex[:2], *inh[:2], fired, left), spikes
+
+    def _current(
+        self, di: jax.Array, i: jax.Array, tau: jax.Array, arriving: Any, dt: float
+    ) -> tuple[jax.Array, jax.Array, jax.Array]:
+        """`di` and `i` at the end of the step, and what they add to v [mV]."""
+        rising = _from_rising(self.tau_m, self.c_m, tau, dt)
+        decaying = _from_decaying(self.tau_m, self.c_m, tau, dt)
+        decay = jnp.exp(-dt / tau)
+        return (
+            di * decay + arriving * (math.e / tau),
+            (i + dt * di) * decay,
+            (di * rising + i * decaying),
+        )
+
+
+class FlyLIFState(NamedTuple):
+    """State of n neurons of the fly's brain.
+
+    **Fields** `v` [mV] (n,): membrane potential; after a spike its value *before* the reset;
+    `g` [mV] (n,): synaptic input, likewise; `spikes` bool (n,): which spiked in the last step;
+    `refractory` uint16 (n,): steps left before the neuron moves again.
+    """
+
+    v: jax.Array
+    g: jax.Array
+    spikes: jax.Array
+    refractory: jax.Array
+
+
+class FlyLIF(Neuron):
+    """Leaky integrate-and-fire neuron whose synaptic input is reset and held with v.
+
+    Equations: `tau_m dv/dt = e_l - v + g + current tau_m/c_m`, `tau_syn dg/dt = -g`; `g += w` when
+    a spike arrives; a spike when `v >= v_th`, then `v = v_reset` and `g = 0`, both held for
+    `t_ref`. What arrives in that time is lost, for g and for v (`jump`).
+
+    Update: exact, by the propagators of the linear system, for a current that is constant over the
+    step, `tau_syn = tau_m` included. v moves with g as it stands at the start of the step; then g
+    decays and takes what arrives; then `jump` is added and the threshold tested. Its synapse is
+    `Direct("g")`, with weights of both signs in mV. It takes no conductances: `build` refuses them.
+
+    **Fields** each () or (n,): `tau_m` [ms] membrane time constant; `c_m` [pF] capacitance, of
+    which only an injected current depends; `e_l` [mV] resting potential; `v_th` [mV] threshold;
+    `v_reset` [mV] reset; `t_ref` [ms] refractory time, a whole number of steps, 0 in the paper for
+    neurons that it drives; `tau_syn` [ms] time constant of g. `surrogate`: None for boolean
+    spikes, or the slope that stands in for their derivative.
+
+    **Step** `init(n)` starts at `e_l` with g = 0. `step(state, drive, dt)` returns
+    `(state, spikes)`; it takes `drive.arrivals` of the port `g` [mV].
+
+    **Raises** `ValueError` for a value that is not finite, a time constant or `c_m` that is not
+    above 0, `t_ref < 0`, or `v_reset >= v_th`.
+
+    **Source** Shiu et al. (2024), doi:10.1038/s41586-024-07763-9, with the parameters of Kakaria
+    and de Bivort (2017), doi:10.3389/fnbeh.2017.00008, and their program for Brian2: there
+    `(unless refractory)` also makes every `g += w` and `v += w` of a refractory neuron void.
+
+    **Differs** `v >= v_th` is `v > v_th` there. t_ref/dt steps are held after that of the spike, as
+    everywhere in this package; Brian2 holds one less, so that `t_ref = 2.1` is its 2.2 at
+    `dt = 0.1`. A `jump` comes before the threshold and not after it: it fires a step earlier.
+    """
+
+    ports: ClassVar[tuple[str, ...]] = ("g",)
+    port_fills: ClassVar[Mapping[str, tuple]] = {"g": ("g",)}
+
+    tau_m: Parameter = param(20.0, unit="ms", above=0.0)
+    c_m: Parameter = param(2000.0, unit="pF", above=0.0)
+    e_l: Parameter = param(-52.0, unit="mV")
+    v_th: Parameter = param(-45.0, unit="mV")
+    v_reset: Parameter = param(-52.0, unit="mV")
+    t_ref: Parameter = param(2.2, unit="ms", at_least=0.0, on_grid=True)
+    tau_syn: Parameter = param(5.0, unit="ms", above=0.0)
+    surrogate: Surrogate | None = None
+
+    def __check_init__(self) -> None:
+        check_reset("FlyLIF", self.v_reset, self.v_th)
+
+    def init(self, n: int) -> FlyLIFState:
+        v = jnp.full(n, self.e_l)
+        return FlyLIFState(v, jnp.zeros_like(v), jnp.zeros(n, bool), jnp.zeros(n, jnp.uint16))
+
+    def voltage(self, state: FlyLIFState) -> jax.Array:
+        return jnp.where(state.spikes, self.v_reset, state.v)
+
+    def step(self, state: FlyLIFState, drive: Drive, dt: float) -> tuple[FlyLIFState, jax.Array]:
+        v, g = self.voltage(state), jnp.where(state.spikes, 0.0, state.g)
+        free, left = countdown(state.spikes, state.refractory, self.t_ref, dt)
+        by_g = _from_decaying(self.tau_m, self.tau_m, self.tau_syn, dt)
+        moved = self.e_l + (v - self.e_l) * jnp.exp(-dt / self.tau_m) + g * by_g
+        if drive.current is not None:
+            moved = moved + drive.current * _from_current(self.tau_m, self.c_m, dt)
+        taken = g * jnp.exp(-dt / self.tau_syn) + drive.arriving("g")
+        v, g = jnp.where(free, drive.jumped(moved), v), jnp.where(free, taken, g)
+        spikes = threshold(v, self.v_th, self.surrogate, self.voltage(state))
+        fired = spikes if self.surrogate is None else spikes > 0
+        return FlyLIFState(v, g, fired, left), spikes

@@ -1,0 +1,88 @@
+"""What neurons with a leaky membrane share: its exact step, refractoriness, checks of a reset."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._checks import known
+from .._types import Drive
+
+
+def leaky(v: jax.Array, drive: Drive, e_l: Any, tau_m: Any, c_m: Any, dt: float) -> jax.Array:
+    """v [mV] after a step of `c_m dv/dt = -(c_m/tau_m) (v - e_l) + current - conductance v`.
+
+    `v + (v_inf - v) (1 - exp(-dt g / c_m))`, with `g = c_m/tau_m + conductance` and
+    `v_inf = (c_m/tau_m e_l + current) / g`: exact for a drive that is constant over the step. For a
+    drive with slopes, v_inf is that of the drive `dt^2 g / (12 c_m)` after the middle of the step,
+    which is the Magnus expansion of fourth order. This time is at most dt/6: up to there the line
+    nearest to a conductance is never negative, so that v_inf stays bounded for any g. Jumps are
+    not added.
+
+    Blanes et al. (2009), doi:10.1016/j.physrep.2008.11.001.
+    """
+    g_l = c_m / tau_m
+    if drive.conductance is None:
+        moved = e_l + (v - e_l) * jnp.exp(-dt / tau_m)
+        if drive.current is None:
+            return moved
+        return moved + drive.current * (-jnp.expm1(-dt / tau_m) / g_l)
+    g = g_l + drive.conductance
+    inward = g_l * e_l if drive.current is None else g_l * e_l + drive.current
+    share = 1.0 - jnp.exp(g * (-dt / c_m))
+    if drive.conductance_slope is not None:
+        # Each sum has one product: of two, a compiler may fuse either, and bits depend on which.
+        late = jnp.minimum(g * (dt * dt / (12.0 * c_m)), dt / 6.0)
+        g = g + late * drive.conductance_slope
+        inward = inward if drive.current_slope is None else inward + late * drive.current_slope
+    # v_inf is read once: XLA makes a loop of its own for a quotient that is read twice.
+    return v + (inward / g - v) * share
+
+
+def countdown(
+    spikes: jax.Array, refractory: jax.Array, t_ref: jax.Array, dt: float
+) -> tuple[jax.Array, jax.Array]:
+    """Which neurons are not refractory in this step, and how many steps are left after it.
+
+    `spikes` of the step before, bool (n,); `refractory` uint16 (n,) steps left before this one,
+    not counting those spikes; `t_ref` [ms]. A spike in step k holds a neuron through the steps
+    k+1 ... k+t_ref/dt.
+    """
+    hold = jnp.rint(t_ref / dt).astype(jnp.uint16)
+    left = jnp.where(spikes, hold, refractory)
+    free = left == 0
+    return free, left - (~free).astype(jnp.uint16)
+
+
+def check_reset(
+    name: str, v_reset: Any, v_th: Any, fields: tuple[str, str] = ("v_reset", "v_th")
+) -> None:
+    """Raises `ValueError` unless `v_reset` is below `v_th` [mV], where both are known."""
+    low, high = _together(v_reset, v_th)
+    if np.all(low < high):
+        return
+    at = np.argmax(low >= high)
+    reset, th = (np.ravel(x)[at] for x in np.broadcast_arrays(low, high))
+    where = f" at index {at}" if np.ndim(low) or np.ndim(high) else ""
+    raise ValueError(
+        f"{name}: {fields[0]} must be below {fields[1]}; got {reset} and {th} mV{where}"
+    )
+
+
+def check_peak(name: str, v_reset: Any, v_th: Any, v_peak: Any) -> None:
+    """Raises `ValueError` unless the peak is above the reset and not below `v_th` [mV]."""
+    check_reset(name, v_reset, v_peak, ("v_reset", "v_peak"))
+    th, peak = _together(v_th, v_peak)
+    if np.any(peak < th):
+        at = np.argmax(peak < th)
+        th, peak = (np.ravel(x)[at] for x in np.broadcast_arrays(th, peak))
+        raise ValueError(f"{name}: v_peak must be at least v_th; got {peak} and {th} mV")
+
+
+def _together(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Both as arrays; empty ones where one is not known, or they are batches of two kinds."""
+    x, y = known(a), known(b)
+    if x is None or y is None or (x.ndim and y.ndim and x.shape != y.shape):
+        return np.zeros(0), np.zeros(0)
+    return x, y

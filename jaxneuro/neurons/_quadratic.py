@@ -1,0 +1,281 @@
+"""Neurons with a quadratic voltage: QIF, and Izhikevich's with a recovery variable.
+
+Ermentrout and Kopell (1986); Izhikevich (2003).
+"""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from .._fields import Parameter, param
+from .._types import Drive, Neuron
+from ..integrators import Integrator, Linear, forward_euler, rk4
+from ..surrogates import Surrogate, threshold
+from ._membrane import check_reset
+
+# Where 0.04 v^2 + 5 v is least [mV]: what passes it goes up by itself.
+_SLOWEST = -62.5
+
+
+class QIFState(NamedTuple):
+    """State of n QIF neurons.
+
+    **Fields** `v` [mV] (n,): membrane potential; after a spike its value *before* the reset;
+    `spikes` bool (n,): which spiked in the last step.
+    """
+
+    v: jax.Array
+    spikes: jax.Array
+
+
+class QIF(Neuron):
+    """Quadratic integrate-and-fire neuron: the dynamics of a membrane near the onset of firing.
+
+    Equations: `c_m dv/dt = k (v - v_r) (v - v_t) + current - conductance v`; a spike when
+    `v >= v_peak`, then `v = v_reset`.
+
+    Update: `method`, by default RK4, of fourth order; then `jump` is added and the peak tested.
+
+    **Fields** each () or (n,): `c_m` [pF] capacitance; `k` [nS/mV] curvature; `v_r` [mV] rest;
+    `v_t` [mV] threshold without a current: constant currents above
+    `k (v_t - v_r)^2 / 4` bring v there; `v_reset` [mV] reset; `v_peak` [mV] end of the upswing;
+    `method` the integrator; `surrogate` None, or the slope that stands in for that of a spike.
+
+    **Step** `init(n)` starts at `v_r`. `step(state, drive, dt)` returns `(state, spikes)`.
+
+    **Raises** `ValueError` for a value that is not finite, `c_m <= 0`, `k <= 0`, `v_t <= v_r` or
+    `v_reset >= v_peak`.
+
+    **Source** Ermentrout and Kopell (1986), doi:10.1137/0146017; the numbers are those of
+    Izhikevich (2007), Dynamical Systems in Neuroscience, sec. 8.2.1, without recovery.
+
+    **Differs** the reset is applied at the start of the next step.
+    """
+
+    c_m: Parameter = param(100.0, unit="pF", above=0.0)
+    k: Parameter = param(0.7, unit="nS/mV", above=0.0)
+    v_r: Parameter = param(-60.0, unit="mV")
+    v_t: Parameter = param(-40.0, unit="mV")
+    v_reset: Parameter = param(-50.0, unit="mV")
+    v_peak: Parameter = param(35.0, unit="mV")
+    method: Integrator = rk4
+    surrogate: Surrogate | None = None
+
+    def __check_init__(self) -> None:
+        check_reset("QIF", self.v_reset, self.v_peak, ("v_reset", "v_peak"))
+        check_reset("QIF", self.v_r, self.v_t, ("v_r", "v_t"))
+
+    def init(self, n: int) -> QIFState:
+        return QIFState(jnp.full(n, self.v_r), jnp.zeros(n, bool))
+
+    def voltage(self, state: QIFState) -> jax.Array:
+        return jnp.where(state.spikes, self.v_reset, state.v)
+
+    def largest_step(self) -> Any:
+        reach = self.method.reach
+        return None if reach is None else reach * self.c_m / (self.k * (self.v_t - self.v_r))
+
+    def step(self, state: QIFState, drive: Drive, dt: float) -> tuple[QIFState, jax.Array]:
+        (v,) = self.method(lambda y, t: self._flow(y, drive.at(t, dt)), (self.voltage(state),), dt)
+        v = drive.jumped(v)
+        spikes = threshold(v, self.v_peak, self.surrogate, self.voltage(state), self.v_t)
+        fired = spikes if self.surrogate is None else spikes > 0
+        return QIFState(v, fired), spikes
+
+    def _flow(self, y: tuple, drive: Drive) -> tuple:
+        current, conductance = drive.linear()
+        v = jnp.minimum(y[0], self.v_peak)
+        own = self.k * (v - self.v_r) * (v - self.v_t)
+        return (Linear((own + current) / self.c_m, conductance / self.c_m),)
+
+
+class IzhikevichState(NamedTuple):
+    """State of n Izhikevich neurons, plain or leaky.
+
+    **Fields** `v` [mV] and `u` [1] (n,): voltage and recovery; after a spike their values
+    *before* the reset; `spikes` bool (n,): which spiked in the last step.
+
+    **Source** Izhikevich (2003), doi:10.1109/TNN.2003.820440.
+    """
+
+    v: jax.Array
+    u: jax.Array
+    spikes: jax.Array
+
+
+class Izhikevich(Neuron):
+    """Izhikevich's neuron of 2003; its defaults are those of a regular spiking cell.
+
+    Equations: `c_m dv/dt = 0.04 v^2 + 5 v + 140 - u + current - conductance v` and
+    `tau_m du/dt = a (b v - u)`; a spike when `v >= v_th`, then `v = c`, `u = u + d`.
+    Current is in the model's own units, mV/ms at `c_m = 1`: it fires at 10, not at 300 as for pA.
+
+    Update: `method`, by default forward Euler of both from the same state, of first order,
+    which is as much part of the model as its numbers. Then `jump` is added to v.
+
+    **Fields** each () or (n,): `a` [1] rate of u; `b` [1] effect of v on it; `c` [mV] reset of v;
+    `d` [1] jump of u; `c_m` [1] capacitance; `tau_m` [ms] time of u at a = 1; `v_th` [mV] peak;
+    `method` the integrator; `surrogate` None, or the slope that stands in for that of a spike.
+
+    **Step** `init(n)` starts at v = -65 mV, u = b v. `step` returns `(state, spikes)`.
+
+    **Raises** `ValueError` for a value that is not finite, `c_m <= 0` or `tau_m <= 0`.
+
+    **Source** Izhikevich (2003), doi:10.1109/TNN.2003.820440, which names the presets.
+
+    **Differs** from the paper's script, which halves the step of v and gives u the new v: both
+    move at once, as in NEST with `consistent_integration`. The reset is at the next step's start.
+    """
+
+    a: Parameter = param(0.02)
+    b: Parameter = param(0.2)
+    c: Parameter = param(-65.0, unit="mV")
+    d: Parameter = param(8.0)
+    c_m: Parameter = param(1.0, above=0.0)
+    tau_m: Parameter = param(1.0, unit="ms", above=0.0, least=0.0)
+    v_th: Parameter = param(30.0, unit="mV")
+    method: Integrator = forward_euler
+    surrogate: Surrogate | None = None
+
+    @classmethod
+    def regular_spiking(cls) -> "Izhikevich":
+        """RS: cortical excitatory cells, which adapt."""
+        return cls(0.02, 0.2, -65.0, 8.0)
+
+    @classmethod
+    def intrinsically_bursting(cls) -> "Izhikevich":
+        """IB: a burst, then single spikes."""
+        return cls(0.02, 0.2, -55.0, 4.0)
+
+    @classmethod
+    def chattering(cls) -> "Izhikevich":
+        """CH: burst after burst."""
+        return cls(0.02, 0.2, -50.0, 2.0)
+
+    @classmethod
+    def fast_spiking(cls) -> "Izhikevich":
+        """FS: inhibitory cells, fast and without adaptation."""
+        return cls(0.1, 0.2, -65.0, 2.0)
+
+    @classmethod
+    def low_threshold_spiking(cls) -> "Izhikevich":
+        """LTS: inhibitory cells that adapt and fire on little current."""
+        return cls(0.02, 0.25, -65.0, 2.0)
+
+    @classmethod
+    def thalamo_cortical(cls) -> "Izhikevich":
+        """TC: tonic at rest, a burst on release from hyperpolarization."""
+        return cls(0.02, 0.25, -65.0, 0.05)
+
+    @classmethod
+    def resonator(cls) -> "Izhikevich":
+        """RZ: damped oscillations below threshold."""
+        return cls(0.1, 0.26, -65.0, 2.0)
+
+    @classmethod
+    def lixirnet(cls) -> "Izhikevich":
+        """The defaults of the package lixirnet, which starts it at v = -65, u = 30."""
+        return cls(0.02, 0.2, -55.0, 8.0, c_m=100.0)
+
+    def init(self, n: int) -> IzhikevichState:
+        v = jnp.full(n, -65.0, jnp.result_type(self.v_th))
+        return IzhikevichState(v, self.b * v, jnp.zeros(n, bool))
+
+    def voltage(self, state: IzhikevichState) -> jax.Array:
+        return jnp.where(state.spikes, self.c, state.v)
+
+    def largest_step(self) -> Any:
+        reach = self.method.reach
+        rate = jnp.maximum(self.a, 0.0) / self.tau_m
+        return None if reach is None else reach / rate
+
+    def step(self, state: IzhikevichState, drive: Drive, dt: float) -> tuple[Any, jax.Array]:
+        u = jnp.where(state.spikes, state.u + self.d, state.u)
+        v, u = self.method(
+            lambda y, t: self._flow(y, drive.at(t, dt)), (self.voltage(state), u), dt
+        )
+        v = drive.jumped(v)
+        spikes = threshold(v, self.v_th, self.surrogate, self.voltage(state), _SLOWEST)
+        fired = spikes if self.surrogate is None else spikes > 0
+        return IzhikevichState(v, u, fired), spikes
+
+    def _flow(self, y: tuple, drive: Drive) -> tuple:
+        v, u = y
+        current, conductance = drive.linear()
+        own = (0.04 * v + 5.0) * v + 140.0 - u
+        rate = self.a / self.tau_m
+        return Linear((own + current) / self.c_m, conductance / self.c_m), Linear(
+            rate * self.b * v, rate
+        )
+
+
+class LeakyIzhikevich(Neuron):
+    """The leaky Izhikevich neuron of lixirnet, with its defaults.
+
+    Equations: `c_m dv/dt = 0.04 v^2 + 5 v + 140 - u (v - e_l) + current - conductance v` and
+    `tau_m du/dt = a (b v - u)`; a spike when `v >= v_th`, then `v = c`, `u = u + d`.
+    Current is in the model's own units, mV/ms at `c_m = 1`, as in `Izhikevich`.
+
+    Update: `method`, by default forward Euler of both from the same state, of first order.
+    Then `jump` is added to v.
+
+    **Fields** each () or (n,): `a` [1] rate of u; `b` [1] effect of v on it; `c` [mV] reset of v;
+    `d` [1] jump of u; `e_l` [mV] voltage to which u drives v; `c_m` [1] capacitance; `tau_m` [ms]
+    time of u at a = 1; `v_th` [mV] peak; `method` the integrator; `surrogate` None, or the slope
+    that stands in for that of a spike.
+
+    **Step** `init(n)` starts at v = -65 mV, u = 30. `step` returns `(state, spikes)`.
+
+    **Raises** `ValueError` for a value that is not finite, `c_m <= 0` or `tau_m <= 0`.
+
+    **Source** `LeakyIzhikevichNeuron` of the crate `spiking_neural_networks` (lixirnet in
+    Python), https://docs.rs/spiking_neural_networks; there is no paper. u tends to b v, which is
+    below 0 at rest, and a negative u drives v away from `e_l`: with the defaults and a lasting
+    current below 16, v diverges downwards, and large steps turn this into false spikes.
+
+    **Differs** the reset is applied at the start of the next step.
+    """
+
+    a: Parameter = param(0.02)
+    b: Parameter = param(0.2)
+    c: Parameter = param(-55.0, unit="mV")
+    d: Parameter = param(8.0)
+    e_l: Parameter = param(-65.0, unit="mV")
+    c_m: Parameter = param(100.0, above=0.0)
+    tau_m: Parameter = param(10.0, unit="ms", above=0.0, least=0.0)
+    v_th: Parameter = param(30.0, unit="mV")
+    method: Integrator = forward_euler
+    surrogate: Surrogate | None = None
+
+    def init(self, n: int) -> IzhikevichState:
+        dtype = jnp.result_type(self.v_th)
+        return IzhikevichState(
+            jnp.full(n, -65.0, dtype), jnp.full(n, 30.0, dtype), jnp.zeros(n, bool)
+        )
+
+    def voltage(self, state: IzhikevichState) -> jax.Array:
+        return jnp.where(state.spikes, self.c, state.v)
+
+    def largest_step(self) -> Any:
+        reach = self.method.reach
+        rate = jnp.maximum(self.a, 0.0) / self.tau_m
+        return None if reach is None else reach / rate
+
+    def step(self, state: IzhikevichState, drive: Drive, dt: float) -> tuple[Any, jax.Array]:
+        u = jnp.where(state.spikes, state.u + self.d, state.u)
+        v, u = self.method(
+            lambda y, t: self._flow(y, drive.at(t, dt)), (self.voltage(state), u), dt
+        )
+        v = drive.jumped(v)
+        spikes = threshold(v, self.v_th, self.surrogate, self.voltage(state), _SLOWEST)
+        fired = spikes if self.surrogate is None else spikes > 0
+        return IzhikevichState(v, u, fired), spikes
+
+    def _flow(self, y: tuple, drive: Drive) -> tuple:
+        v, u = y
+        current, conductance = drive.linear()
+        own = (0.04 * v + 5.0) * v + 140.0 + u * self.e_l
+        leak = (u + conductance) / self.c_m
+        rate = self.a / self.tau_m
+        return Linear((own + current) / self.c_m, leak), Linear(rate * self.b * v, rate)
