@@ -472,6 +472,8 @@ class Rule(NamedTuple):
         if any(map(is_traced, jax.tree.leaves(list(given.values())))):
             return
         given = {k: _plain(x) for k, x in given.items()}
+        if len({np.shape(x) for x in given.values() if np.ndim(x)}) > 1:
+            return  # of several lengths: refused where the value is used, which knows the right one
         good = np.asarray(self.holds(**given))
         if good.all():
             return
