@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from . import spec
 from ._fields import Model, Parameter, param
 
 __all__ = ["FastSigmoid", "Surrogate", "crossing", "threshold"]
@@ -22,10 +23,11 @@ __all__ = ["FastSigmoid", "Surrogate", "crossing", "threshold"]
 class Surrogate(Model):
     """The role of a surrogate for a spike: the slope of a smooth step with respect to v - v_th.
 
-    **Step** `slope(x)`: the slope at x = v - v_th [mV], same shape. Its area is 1, the height of
+    `slope(x)` is the slope at x = v - v_th [mV], of the same shape. Its area is 1, the height of
     the step, or else every spike on the way of a gradient makes it larger or smaller.
 
-    **Source** Neftci, Mostafa, Zenke (2019), doi:10.1109/MSP.2019.2931595.
+    Reference:
+        Neftci, Mostafa, Zenke (2019), doi:10.1109/MSP.2019.2931595.
     """
 
     @abstractmethod
@@ -38,20 +40,30 @@ class FastSigmoid(Surrogate):
     Gradients have about the size of differences at `beta = 2 / (v_th - v_reset)`. They are
     smaller with a smaller beta and larger with a larger one, by a factor for each spike on the way.
 
-    **Fields** `beta` [1/mV] shape (): how narrow the slope is; half of its area is within
-    1/beta of the threshold. The default is for neurons that a spike resets by about 15 mV.
+    The default is for neurons that a spike resets by about 15 mV.
 
-    **Raises** `ValueError` unless beta is above 0.
+    Reference:
+        Zenke and Ganguli (2018), SuperSpike, doi:10.1162/neco_a_01086.
 
-    **Source** Zenke and Ganguli (2018), SuperSpike, doi:10.1162/neco_a_01086.
-
-    **Differs** the area is 1; there the height is.
+    Note:
+        The area is 1; there the height is.
     """
 
-    beta: Parameter = param(0.15, unit="1/mV", above=0.0)
+    beta: Parameter = param(
+        0.15,
+        unit="1/mV",
+        above=0.0,
+        doc="how narrow the slope is; half of its area is within 1/beta of the threshold",
+    )
 
     def slope(self, x: jax.Array) -> jax.Array:
         return 0.5 * self.beta / jnp.square(1.0 + self.beta * jnp.abs(x))
+
+
+def surrogate_field() -> Any:
+    """The field of a neuron that says whether its spikes have a derivative."""
+    words = "the slope that stands in for the derivative of a spike; None for boolean spikes"
+    return spec.field(spec.Maybe(spec.Of(Surrogate)), None, doc=words)
 
 
 @jax.custom_jvp
@@ -78,15 +90,21 @@ def threshold(
     `spikes = (v >= v_th)`. Without a surrogate the result is boolean and has no gradient. With one
     it is float 0/1, and its derivative is that of the rise of a smooth step in this time step:
     `slope(v - v_th)` with respect to v and `-slope(before - v_th)` with respect to before, where
-    v does not fall, else 0. `before` is v at the start of the step, after a reset. In a model
-    whose v goes up by itself, the smooth step is at the `onset` [mV] of that, and what follows
-    counts no more.
+    v does not fall, else 0.
 
-    **Step** `v`, `v_th`, `before`, `onset` [mV] broadcast to `(n,)`; returns `(n,)`.
+    Args:
+        v: voltage at the end of the step [mV]; it and the others broadcast to (n,).
+        v_th: threshold [mV].
+        surrogate: the slope; None for boolean spikes.
+        before: v at the start of the step, after a reset; needed with a surrogate.
+        onset: where v goes up by itself [mV], in a model where it does: there the smooth step is,
+            and what follows counts no more.
 
-    **Raises** `ValueError` for a surrogate without `before`.
+    Returns:
+        The spikes, (n,).
 
-    **Source** Neftci, Mostafa, Zenke (2019), doi:10.1109/MSP.2019.2931595.
+    Reference:
+        Neftci, Mostafa, Zenke (2019), doi:10.1109/MSP.2019.2931595.
     """
     # A voltage of +inf is an error, not a spike. It stays in the state, where the check after the
     # chunk finds it.
@@ -94,10 +112,8 @@ def threshold(
     if surrogate is None:
         return spikes
     if before is None:
-        raise ValueError(
-            "threshold: a surrogate needs `before`, v at the start of the step after the reset; "
-            "got none. Give threshold(v, v_th, surrogate, before)"
-        )
+        must = "v at the start of the step, after the reset, where there is a surrogate"
+        raise spec.InvalidValueError("threshold", "before", must, "None")
     middle = v_th if onset is None else onset
     counted = (v >= before) & (before < middle)
     return _spike(spikes, before - middle, v - middle, counted, surrogate)
@@ -111,9 +127,17 @@ def crossing(
     `spikes = (before < v_th) and (v >= v_th)`: for models whose v stays above the threshold for
     several steps. The derivative with a surrogate is that of `threshold`, above v_th too.
 
-    **Step** `before`, `v` and `v_th` [mV] broadcast to `(n,)`; returns `(n,)`.
+    Args:
+        before: voltage at the start of the step [mV]; it and the others broadcast to (n,).
+        v: voltage at its end [mV].
+        v_th: threshold [mV].
+        surrogate: the slope; None for boolean spikes.
 
-    **Source** Brette et al. (2007), doi:10.1007/s10827-007-0038-6.
+    Returns:
+        The spikes, (n,).
+
+    Reference:
+        Brette et al. (2007), doi:10.1007/s10827-007-0038-6.
     """
     spikes = threshold(v, v_th) & (before < v_th)
     if surrogate is None:

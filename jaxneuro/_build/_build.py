@@ -25,7 +25,6 @@ from .._mesh import (
 from .._network import Layout, Network, check_gap_junctions, find_quanta, remember_names
 from .._numerics import check_dt, check_grid, check_stable, seed_of
 from .._progress import Progress
-from ..neurons._sources import check_source_rate
 from ._build_coupling import build_coupling, check_coupling
 from ._build_group import build_group
 from ._build_modulator import check_constant_gains, with_modulators
@@ -213,7 +212,6 @@ def _check_models(description: Description, dt: float, dtype: Any) -> None:
     for p in description.populations:
         check_grid(f"population {p.name!r}", p.model, dt)
         check_stable(f"population {p.name!r}", p.model, dt)
-        check_source_rate(f"population {p.name!r}", p.model, dt)
     both = (*description.projections, *description.couplings)
     known = [p for p in both if p.synapse is not None and p.release is not None]
     for p in known:

@@ -8,7 +8,6 @@ import numpy as np
 from .._fields import check_lengths, inner, named_parameters, with_numbers
 from .._numerics import check_grid, check_stable, stream_key
 from .._types import Neuron, Plasticity, Stimulus
-from ..neurons._sources import check_source_rate
 from ..stimuli import Signal
 from ._members import member, replace_member
 from ._named import Holder
@@ -51,7 +50,6 @@ def with_parameters(label: str, holder: Holder, net: Any, values: dict[str, Any]
     check_grid(label, new, net.dt)
     if isinstance(new, Neuron):
         check_stable(label, new, net.dt)
-        check_source_rate(label, new, net.dt)
     if isinstance(new, Stimulus):  # what build checks is checked for new values too
         new.prepare(label, sizes[index], net.dt, key)
     return replace_member(model, sizes, index, new)

@@ -8,18 +8,18 @@ Weights and delays of connections and stimulations are drawn from a table of 86,
 (`draws.py`), start values from the quantile function itself.
 """
 
+import dataclasses
 import math
 from abc import abstractmethod
-from typing import Any
+from typing import Any, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.special import ndtri
 
-from .._checks import Named, is_traced
-from .._help import DocumentedModule
+from .. import spec
+from ..spec import AtMost, Less, Number, Rule
 
 _SPREAD = 6.0  # standard deviations within which values are drawn
 _LARGEST_LOG = 88.7  # the logarithm of the largest number of float32
@@ -44,7 +44,7 @@ def _special(u: Any) -> Any:
     return jnp, ndtri
 
 
-class Distribution(Named, eqx.Module, metaclass=DocumentedModule):
+class Distribution(spec.Module):
     """The role of a distribution: it gives the value at a quantile.
 
     Drawn weights and delays take one of 86,016 values, the same on every backend: a probability
@@ -52,7 +52,7 @@ class Distribution(Named, eqx.Module, metaclass=DocumentedModule):
     these are steps of 4e-4 sd or less within 4.9 sd of the mean, and tails up to 6.3 sd. Start
     values have 2^23 steps of probability.
 
-    **Step** `quantile(u)` maps numbers in (0, 1) to values, NumPy or JAX in and out.
+    `quantile(u)` maps numbers in (0, 1) to values, NumPy or JAX in and out.
     """
 
     @abstractmethod
@@ -62,42 +62,22 @@ class Distribution(Named, eqx.Module, metaclass=DocumentedModule):
     def support(self) -> tuple[float, float]: ...
 
 
-def _plain(value: Any) -> Any:
-    """NumPy scalars as Python numbers, which take the dtype of the other operand."""
-    return value.item() if isinstance(value, np.number) else value
+def _constant(kind: Number, default: Any = dataclasses.MISSING, *, doc: str) -> Any:
+    """A number of a distribution, in the unit of what is drawn: part of the compiled program."""
+    return spec.field(kind, default, doc=doc, static=True)
 
 
-def _constant(**keywords: Any) -> Any:
-    return eqx.field(static=True, converter=_plain, **keywords)
-
-
-def _check(name: str, **values: float) -> None:
-    for key, value in values.items():
-        if is_traced(value):
-            raise ValueError(f"{name}: {key} must be a plain number, not a traced value")
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ValueError(f"{name}: {key} must be a number; got {value!r}")
-        if math.isnan(value):
-            raise ValueError(f"{name}: {key} must be a number; got nan")
+_ANY = Number()
+_SIZE = Number(at_least=0.0)
+_BOUND = Number(finite=False)
 
 
 class Uniform(Distribution):
-    """Uniform between two bounds: `low + (high - low) u`.
+    """Uniform between two bounds: `low + (high - low) u`."""
 
-    **Fields** `low`, `high`, in the unit of what is drawn.
-
-    **Raises** `ValueError` unless both are finite and `low <= high`.
-    """
-
-    low: float = _constant()
-    high: float = _constant()
-
-    def __check_init__(self) -> None:
-        _check("Uniform", low=self.low, high=self.high)
-        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low <= self.high):
-            raise ValueError(
-                f"Uniform: low must be finite and at most high; got {self.low} and {self.high}"
-            )
+    low: float = _constant(_ANY, doc="lower bound")
+    high: float = _constant(_ANY, doc="upper bound")
+    rules = (AtMost("low", "high"),)
 
     def quantile(self, u: Any) -> Any:
         return self.low + (self.high - self.low) * u
@@ -106,71 +86,74 @@ class Uniform(Distribution):
         return self.low, self.high
 
 
-def _check_normal(name: str, low: float, high: float, **law: float) -> None:
-    _check(name, **law, low=low, high=high)
-    (centre, mean), (spread, sd) = law.items()
-    if not (math.isfinite(mean) and math.isfinite(sd) and sd >= 0):
-        raise ValueError(
-            f"{name}: {spread} must be at least 0, {centre} finite; got {spread} {sd}, "
-            f"{centre} {mean}"
-        )
-    if not low < high:
-        raise ValueError(f"{name}: low must be below high; got {low} and {high}")
+class _Tail(NamedTuple):
+    """A normal distribution between two bounds, seen from the nearer tail.
+
+    Attributes:
+        sign: -1 where it is mirrored: above the mean, the lower tail of the mirrored distribution
+            keeps the digits.
+        low, high: the bounds in standard deviations from the mean.
+        low_p, high_p: the probabilities below them.
+    """
+
+    sign: float
+    low: float
+    high: float
+    low_p: float
+    high_p: float
 
 
-def _check_inside(name: str, sd: float, value: float, low: float, high: float) -> None:
-    """Without spread the only value must lie between the bounds."""
-    if sd == 0 and not low <= value <= high:
-        raise ValueError(
-            f"{name} must lie between low and high; got {value} outside [{low}, {high}]"
-        )
+def _tail(mean: float, sd: float, low: float, high: float) -> _Tail:
+    a, b = (low - mean) / sd, (high - mean) / sd
+    sign = -1.0 if a > 0 else 1.0
+    if sign < 0:
+        a, b = -b, -a
+    low_p, high_p = (float(0.5 * math.erfc(-x / math.sqrt(2))) for x in (a, b))
+    return _Tail(sign, a, b, low_p, high_p)
 
 
-def _truncated_normal(u, mean, sd, low, high):
+def _has_values(mean: float, sd: float, low: float, high: float) -> bool:
+    """Whether there is anything to draw between the bounds."""
+    if sd == 0:
+        return low <= mean <= high
+    tail = _tail(float(mean), float(sd), float(low), float(high))
+    return tail.high_p - tail.low_p >= 1e-12
+
+
+def _truncated_normal(u: Any, mean: float, sd: float, low: float, high: float) -> Any:
     """The quantile of a normal distribution truncated to [low, high], from the nearer tail."""
     xp, inverse = _special(u)
     if sd == 0:
         return xp.full_like(u, mean)
     if low == -math.inf and high == math.inf:
         return mean + sd * inverse(u)
-    a, b = (low - mean) / sd, (high - mean) / sd
-    # Above the mean, the lower tail of the mirrored distribution keeps the digits.
-    sign = -1.0 if a > 0 else 1.0
-    if sign < 0:
-        a, b, u = -b, -a, 1 - u
-    low_p, high_p = (float(0.5 * math.erfc(-x / math.sqrt(2))) for x in (a, b))
-    if high_p - low_p < 1e-12:
-        raise ValueError(
-            f"a normal distribution with mean {mean} and sd {sd} must have values between low and "
-            f"high; it has (nearly) nothing between {low} and {high}. Widen the bounds"
-        )
-    z = xp.clip(inverse(low_p + (high_p - low_p) * u), max(a, -40.0), min(b, 40.0))
-    return mean + sd * (sign * z)
+    tail = _tail(mean, sd, low, high)
+    if tail.sign < 0:
+        u = 1 - u
+    z = inverse(tail.low_p + (tail.high_p - tail.low_p) * u)
+    z = xp.clip(z, max(tail.low, -40.0), min(tail.high, 40.0))
+    return mean + sd * (tail.sign * z)
 
 
 class Normal(Distribution):
     """Normal distribution, truncated to [low, high] as by redrawing.
 
-    **Fields** `mean`, `sd`, `low` (default -inf), `high` (default inf), in the unit of
-    what is drawn.
-
-    **Raises** `ValueError` for a negative sd, NaN, `low >= high`, or bounds that leave
-    nothing to draw.
-
-    **Source** truncation as by redrawing: Potjans and Diesmann (2014),
-    doi:10.1093/cercor/bhs358.
+    Reference:
+        Truncation as by redrawing: Potjans and Diesmann (2014), doi:10.1093/cercor/bhs358.
     """
 
-    mean: float = _constant()
-    sd: float = _constant()
-    low: float = _constant(default=-math.inf)
-    high: float = _constant(default=math.inf)
-
-    def __check_init__(self) -> None:
-        _check_normal("Normal", self.low, self.high, mean=self.mean, sd=self.sd)
-        _check_inside("Normal: with sd 0 the mean", self.sd, self.mean, self.low, self.high)
-        if self.sd > 0:
-            self.quantile(np.float64(0.5))
+    mean: float = _constant(_ANY, doc="mean")
+    sd: float = _constant(_SIZE, doc="standard deviation")
+    low: float = _constant(_BOUND, -math.inf, doc="lower bound")
+    high: float = _constant(_BOUND, math.inf, doc="upper bound")
+    rules = (
+        Less("low", "high"),
+        Rule(
+            "mean",
+            "such that with sd {sd} there are values between low ({low}) and high ({high})",
+            lambda mean, sd, low, high: _has_values(mean, sd, low, high),
+        ),
+    )
 
     def quantile(self, u: Any) -> Any:
         return _truncated_normal(u, self.mean, self.sd, self.low, self.high)
@@ -182,40 +165,37 @@ class Normal(Distribution):
 class LogNormal(Distribution):
     """Log-normal distribution: exp(Normal(mu, sigma)), truncated to [low, high] as by redrawing.
 
-    **Fields** `mu`, `sigma` of the logarithm; `low` (default 0), `high` (default inf)
-    of the value.
-
-    **Raises** `ValueError` for a negative sigma, NaN, `low >= high`, bounds that leave
-    nothing to draw, or without `high` a `mu + 6 sigma` above 88.7: values that float32 cannot hold.
+    For a mean m and a standard deviation s give `sigma = sqrt(log(1 + (s/m)**2))` and
+    `mu = log(m) - sigma**2/2`. A sigma of 1 is a wide distribution.
     """
 
-    mu: float = _constant()
-    sigma: float = _constant()
-    low: float = _constant(default=0.0)
-    high: float = _constant(default=math.inf)
-
-    def __check_init__(self) -> None:
-        _check_normal("LogNormal", self.low, self.high, mu=self.mu, sigma=self.sigma)
-        if self.low < 0:
-            raise ValueError(f"LogNormal: low must be at least 0; got {self.low}")
-        middle = math.exp(self.mu) if self.sigma == 0 else 0.0
-        _check_inside("LogNormal: with sigma 0 exp(mu)", self.sigma, middle, self.low, self.high)
-        largest = self.mu + _SPREAD * self.sigma
-        if largest > _LARGEST_LOG and self.high == math.inf:
-            raise ValueError(
-                f"LogNormal: exp(mu + {_SPREAD:g} sigma) must be a number of float32, mu + "
-                f"{_SPREAD:g} sigma at most {_LARGEST_LOG}; got mu {self.mu:g}, sigma "
-                f"{self.sigma:g}. Both are those of the logarithm (a sigma of 1 is a wide "
-                "distribution): for a mean m and a standard deviation s give sigma = "
-                "sqrt(log(1 + (s/m)**2)), mu = log(m) - sigma**2/2; or bound it by high="
-            )
-        if self.sigma > 0:
-            self.quantile(np.float64(0.5))
+    mu: float = _constant(_ANY, doc="mean of the logarithm")
+    sigma: float = _constant(_SIZE, doc="standard deviation of the logarithm")
+    low: float = _constant(Number(at_least=0.0, finite=False), 0.0, doc="lower bound of the value")
+    high: float = _constant(_BOUND, math.inf, doc="upper bound of the value")
+    rules = (
+        Less("low", "high"),
+        Rule(
+            "sigma",
+            f"such that mu + {_SPREAD:g} sigma, with mu {{mu}}, is at most {_LARGEST_LOG}, beyond "
+            "which float32 does not hold the value, or there is a bound high",
+            lambda mu, sigma, high: mu + _SPREAD * sigma <= _LARGEST_LOG or high < math.inf,
+        ),
+        Rule(
+            "mu",
+            "such that with sigma {sigma} there are values between low ({low}) and high ({high})",
+            lambda mu, sigma, low, high: _has_values(mu, sigma, _log(low), _log(high)),
+        ),
+    )
 
     def quantile(self, u: Any) -> Any:
-        low = math.log(self.low) if self.low > 0 else -math.inf
         xp = _special(u)[0]
-        return xp.exp(_truncated_normal(u, self.mu, self.sigma, low, math.log(self.high)))
+        low, high = _log(self.low), _log(self.high)
+        return xp.exp(_truncated_normal(u, self.mu, self.sigma, low, high))
 
     def support(self) -> tuple[float, float]:
         return self.low, self.high
+
+
+def _log(x: float) -> float:
+    return math.log(x) if x > 0 else -math.inf

@@ -22,7 +22,11 @@ def chance(word: Any, p: jax.Array) -> jax.Array:
 
 
 def standard_normal(words: tuple[Any, Any], dtype: Any) -> jax.Array:
-    """A standard normal number from two words; the tails reach 6.7 standard deviations."""
+    """A standard normal number from two words; the tails reach 6.7 standard deviations.
+
+    Reference:
+        Box and Muller (1958), doi:10.1214/aoms/1177706645.
+    """
     # u is small in the tail, where floats are dense, so that the tail keeps all 32 bits.
     u = (words[0].astype(dtype) + np.asarray(0.5, dtype)) * np.asarray(2.0**-32, dtype)
     radius = jnp.sqrt(np.asarray(-2.0, dtype) * jnp.log(u))
@@ -41,13 +45,25 @@ def _cosine(angle: jax.Array) -> jax.Array:
     return quarter * series
 
 
+# Of a table of quantiles, see `quantile_index`.
 _BITS = 11
 _HALF = 21 << _BITS
 QUANTILES = 2 * _HALF
 
 
 def quantile_index(word: Any) -> Any:
-    """The cells of random words (uint32): int32 from 0 to 86,015, NumPy or JAX in and out."""
+    """The cells of random words (uint32): int32 from 0 to 86,015, NumPy or JAX in and out.
+
+    A word of 32 random bits stands for a probability. Its distance r from the nearer end,
+    `r = word` or `2^32 - 1 - word`, is rounded to 11 bits after the leading one:
+
+        s = max(bits(r) - 12, 0),    cell = 2^11 s + floor(r / 2^s),
+
+    counted from the other end for the upper half. A cell has at most 2^-11 of the probability
+    between it and the nearer end, and below 2^-20 each word has its own cell. There are
+    2 x 21 x 2^11 cells in all. The value of a cell is the quantile at its middle. NumPy, JAX, C++
+    and Pallas select the same cell, and have the same value if the table is the same.
+    """
     one = np.uint32
     if isinstance(word, jax.Array):
         upper = word >= one(1 << 31)
@@ -95,7 +111,7 @@ def drawn(law: Distribution, word: np.ndarray) -> np.ndarray:
     return quantile_table(law)[index]
 
 
-_LONGEST = 1 << 16
+_LONGEST = 1 << 16  # thresholds of a table of gaps
 
 
 class GapTable(NamedTuple):
@@ -105,10 +121,13 @@ class GapTable(NamedTuple):
     2^-32. If all thresholds are, the gap is longer: these candidates are skipped, none of them is
     chosen, and the next word continues.
 
-    **Fields** `thresholds` uint64 (size,), ascending, at most 2^32; `guide` uint32: how many
-    thresholds are at or below each multiple of `2^shift`, up to 2^32.
+    Attributes:
+        thresholds: ascending, at most 2^32; uint64 (size,).
+        guide: how many thresholds are at or below each multiple of `2^shift`, up to 2^32; uint32.
+        shift: see `guide`.
 
-    **Source** Batagelj and Brandes (2005), doi:10.1103/PhysRevE.71.036113.
+    Reference:
+        Batagelj and Brandes (2005), doi:10.1103/PhysRevE.71.036113.
     """
 
     thresholds: np.ndarray

@@ -18,7 +18,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import is_traced, leave_out
+from .. import spec
+from .._arrays import is_traced
+from .._text import brief
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = 0x1BD11BDA
@@ -58,27 +60,23 @@ def as_words(*values: Any) -> Any:
 
 
 def seed_of(key: Any) -> Any:
-    """The seed word (uint32) of an integer or of a `jax.random` key."""
-    if isinstance(key, int | np.integer) and not isinstance(key, bool):
-        if key < 0:
-            raise ValueError(f"a key must be an integer of at least 0 or a JAX key; got {key}")
+    """The seed word (uint32) of an integer or of a `jax.random` key.
+
+    Raises:
+        InvalidValueError: for anything else, an integer below 0 included.
+    """
+    if isinstance(key, int | np.integer) and not isinstance(key, bool) and key >= 0:
         return _fold(int(key))
     if isinstance(key, jax.Array) and key.shape == () and jnp.issubdtype(key.dtype, jnp.integer):
-        leave_out(seed_of, key)
-        return key.astype(jnp.uint32) if is_traced(key) else seed_of(int(key))
+        if not is_traced(key):
+            return seed_of(int(key))
+        spec.defer(seed_of, key)
+        return key.astype(jnp.uint32)
     if isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
         key = jax.random.key_data(key)
-    dtype = getattr(key, "dtype", None) if is_traced(key) else None
-    if dtype is not None and jnp.issubdtype(dtype, jnp.floating):
-        raise ValueError(
-            f"a key must be an integer of at least 0 or a JAX key; got {dtype} numbers. Give "
-            "seeds as whole numbers, np.arange(10)"
-        )
     if not isinstance(key, jax.Array) or key.shape != (2,) or key.dtype != jnp.uint32:
-        raise ValueError(
-            f"a key must be an integer of at least 0 or one JAX key (jax.random.key(0)); "
-            f"got {key!r}"
-        )
+        must = "an integer of at least 0 or one JAX key (jax.random.key(0))"
+        raise spec.InvalidValueError("", "key", must, brief(key))
     if not is_traced(key):
         key = np.asarray(key)
     zero = np.uint32(0)
@@ -131,9 +129,10 @@ class Stream(eqx.Module):
     runs: consecutive units with one key and ascending numbers. What is given once per run then
     needs no array as long as all units.
 
-    **Fields** `high`, `low` uint32 (), (runs,) or (n,): key words from `stream_keys`; `index`
-    uint32: (runs,) the number of the first unit of each run, or (n,) of each unit; static
-    `sizes` of the runs, None where `index` has n numbers and nothing is given per run.
+    Attributes:
+        high, low: key words from `stream_keys`, uint32 (), (runs,) or (n,).
+        index: the number of the first unit of each run, (runs,), or of each unit, (n,); uint32.
+        sizes: sizes of the runs; None where `index` has n numbers and nothing is given per run.
     """
 
     high: Any

@@ -4,8 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import as_number, check_bounds, concrete
+from .. import spec
 from .._warn import warn
+
+# A time of any size, 0 included.
+TIME = spec.Number(unit="ms", least=0.0)
 
 # Times are on a grid and rounded; times nearer than this [ms] count as equal.
 NEAR_MS = 1e-6
@@ -14,49 +17,36 @@ _LONG, _EARLY = 100.0, 2.0  # ms: a long run, and its start
 _LATE = 0.1  # share of the spikes that lie after a window before anybody is told
 
 
-def check_time(name: str, value: Any) -> None:
-    """Raises `ValueError` unless `value` is one finite time [ms]."""
-    if isinstance(value, list | tuple) and len(value) == 2:
-        raise ValueError(
-            f"{name} must be one time in ms; got {value!r}. Give the two ends by name: "
-            f"start={value[0]!r}, stop={value[1]!r}"
-        )
-    if np.isnan(as_number(value)) and not _is_nan(value):
-        got = f"an array of shape {np.shape(value)}" if np.ndim(value) else repr(value)
-        raise ValueError(f"{name} must be one number, a time in ms; got {got}")
-    check_bounds(name, value, "ms")
-
-
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, float | np.floating) or concrete(value) is None
+def check_time(name: str, value: Any) -> float:
+    """The time [ms]; raises `InvalidValueError` unless `value` is one finite number."""
+    return spec.check("", name, TIME, value)
 
 
 def run_window(
     begin: float, end: float, start: float | None, stop: float | None
 ) -> tuple[float, float]:
-    """First and last time [ms] of a part of the run from `begin` to `end`, by default all of it.
+    """First and last time of a part of the run from `begin` to `end` [ms].
 
-    **Raises** `ValueError` for times that are not finite, not within the run, or a `stop` that is
-    not after `start`. Warns of a window that looks like seconds.
+    Args:
+        begin: start of the run.
+        end: its end.
+        start: start of the part; None for that of the run.
+        stop: end of the part; None for that of the run.
+
+    Raises:
+        InvalidValueError: for times that are not finite, not within the run, or a `stop` that is
+            not after `start`.
     """
-    first, last = begin if start is None else start, end if stop is None else stop
-    check_time("start", first)
-    check_time("stop", last)
+    first = begin if start is None else check_time("start", start)
+    last = end if stop is None else check_time("stop", stop)
     slack = NEAR_MS + 1e-9 * abs(end)
-    if start is not None and stop is None and end > begin and first > end + slack:
-        ends = f"the run, which is from {begin:.10g} to {end:.10g} ms"
-        raise ValueError(f"start must be before the end of {ends}; got {first:.10g} ms")
-    if first < begin - slack or last > end + slack:
-        hint = _in_ms(first, last) if _fits_in_seconds(first, last, begin, end) else ""
-        raise ValueError(
-            f"start and stop must be within the run, from {begin:.10g} to {end:.10g} ms; got "
-            f"{first:.10g} and {last:.10g} ms{hint}"
-        )
-    whole = start is None and stop is None
-    if not (last > first or whole):
-        raise ValueError(f"stop must be after start; got {last:.10g} and {first:.10g} ms")
-    if not whole:
-        warn_of_seconds(first, last, begin, end, f"the run is from {begin:.10g} to {end:.10g} ms")
+    within = f"within the run, from {begin:.10g} to {end:.10g} ms"
+    for name, x in (("start", first), ("stop", last)):
+        if not begin - slack <= x <= end + slack:
+            raise spec.InvalidValueError("", name, within, f"{x:.10g} ms")
+    if not last > first and not (start is None and stop is None):
+        must = f"after start ({first:.10g} ms)"
+        raise spec.InvalidValueError("", "stop", must, f"{last:.10g} ms")
     return float(first), float(last)
 
 

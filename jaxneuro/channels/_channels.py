@@ -3,6 +3,7 @@
 Hodgkin and Huxley (1952), doi:10.1113/jphysiol.1952.sp004764.
 """
 
+import keyword
 import math
 from abc import abstractmethod
 from typing import Any, ClassVar
@@ -10,6 +11,7 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 
+from .. import spec
 from .._fields import Model, Parameter, param
 from .._numerics.maths import linoid
 from ..integrators import Gate
@@ -22,10 +24,11 @@ class Channel(Model):
     `g` and `e_rev`, names its `gates` (each name a state variable of the neuron) and the
     temperature `celsius` at which its rates hold.
 
-    **Step** `rates(v)` returns a `Gate(a, b)` [1/ms] for each gate; `open(v, *gates)` the open
-    fraction; v [mV] and gates (n,).
+    `rates(v)` returns a `Gate(a, b)` [1/ms] for each gate; `open(v, *gates)` the open fraction; v
+    [mV] and gates (n,).
 
-    **Source** Hodgkin and Huxley (1952), doi:10.1113/jphysiol.1952.sp004764.
+    Reference:
+        Hodgkin and Huxley (1952), doi:10.1113/jphysiol.1952.sp004764.
     """
 
     gates: ClassVar[tuple[str, ...]] = ()
@@ -38,10 +41,57 @@ class Channel(Model):
     def open(self, v: jax.Array, *gates: jax.Array) -> Any: ...
 
 
+class Channels(spec.Kind):
+    """The channels of a neuron: at least one, with gates of different names and their rates."""
+
+    def convert(self, value: Any) -> tuple:
+        channels = spec.Items(spec.Of(Channel), at_least=1).convert(value)
+        names = ["v"]
+        for channel in channels:
+            self._check(channel)
+            names += channel.gates
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            must = "a list of channels whose gates have different names, none of them 'v'"
+            raise spec.Unfit(must, f"several named {twice[0]!r}")
+        return channels
+
+    def _check(self, channel: Any) -> None:
+        """Raises `Unfit` for a channel that lacks what `Channel` says."""
+        name, gates = type(channel).__name__, channel.gates
+        if not (hasattr(channel, "g") and hasattr(channel, "e_rev")):
+            raise spec.Unfit(
+                "a list of channels with the parameters g and e_rev", f"{name} without"
+            )
+        if not isinstance(gates, tuple) or not all(map(_can_be_named, gates)):
+            must = "a list of channels whose gates are a tuple of names that Python takes"
+            raise spec.Unfit(must, f"{gates!r} of {name}")
+        v = jax.ShapeDtypeStruct((), jnp.result_type(channel.g))
+        try:
+            rates = jax.eval_shape(lambda v: channel.rates(v), v)
+            jax.eval_shape(lambda v, *x: channel.open(v, *x), v, *(v for _ in gates))
+        except Exception as error:  # a method of the user may raise anything
+            given = ", ".join(("v", *gates))
+            must = f"a list of channels with rates(v) and open({given}) that JAX can trace"
+            raise spec.Unfit(must, f"{type(error).__name__} of {name}: {error}") from error
+        fits = isinstance(rates, tuple) and all(type(r) is Gate for r in rates)
+        if not fits or len(rates) != len(gates):
+            must = (
+                "a list of channels whose rates(v) are a tuple, a Gate(opening, closing) per gate"
+            )
+            raise spec.Unfit(must, f"{rates!r} of {name} for the gates {gates}")
+
+
+def _can_be_named(gate: Any) -> bool:
+    known = isinstance(gate, str) and gate.isidentifier() and not keyword.iskeyword(gate)
+    return known and not gate.startswith("_")
+
+
 def relaxing(steady: Any, tau: Any) -> Gate:
     """The rates of a gate that relaxes to `steady` with the time constant `tau` [ms].
 
-    **Source** Hodgkin and Huxley (1952), eqs. 8 to 11, doi:10.1113/jphysiol.1952.sp004764.
+    Reference:
+        Hodgkin and Huxley (1952), eqs. 8 to 11, doi:10.1113/jphysiol.1952.sp004764.
     """
     return Gate(steady / tau, (1.0 - steady) / tau)
 
@@ -49,15 +99,12 @@ def relaxing(steady: Any, tau: Any) -> Gate:
 class Leak(Channel):
     """Leak: `I = g (v - e_rev)`.
 
-    **Fields** each () or (n,): `g` [mS/cm2] conductance; `e_rev` [mV] reversal potential.
-
-    **Raises** `ValueError` unless `g` is at least 0.
-
-    **Source** Hodgkin and Huxley (1952), doi:10.1113/jphysiol.1952.sp004764.
+    Reference:
+        Hodgkin and Huxley (1952), doi:10.1113/jphysiol.1952.sp004764.
     """
 
-    g: Parameter = param(0.3, unit="mS/cm2", at_least=0.0)
-    e_rev: Parameter = param(-54.387, unit="mV")
+    g: Parameter = param(0.3, unit="mS/cm2", at_least=0.0, doc="conductance")
+    e_rev: Parameter = param(-54.387, unit="mV", doc="reversal potential")
 
     def rates(self, v: jax.Array) -> tuple[Gate, ...]:
         return ()
@@ -82,23 +129,20 @@ class SquidSodium(Channel):
     `a_h = 0.07 exp(-u/20)`, `b_h = 1 / (1 + exp(-(u - 30)/10))`. Two exponentials serve all
     four.
 
-    **Fields** each () or (n,): `g` [mS/cm2] conductance; `e_rev` [mV] reversal potential;
-    `v_rest` [mV] the voltage at which u is 0.
+    Reference:
+        Hodgkin and Huxley (1952), eqs. 20 to 24, doi:10.1113/jphysiol.1952.sp004764.
 
-    **Raises** `ValueError` unless `g` is at least 0.
-
-    **Source** Hodgkin and Huxley (1952), eqs. 20 to 24, doi:10.1113/jphysiol.1952.sp004764.
-
-    **Differs** farther than 50 mV below rest `b_m` keeps its value at 50 mV (64 per ms), farther
-    than 100 mV the other rates keep theirs: m is shut there, and explicit methods stay stable
-    under any hyperpolarisation.
+    Note:
+        Farther than 50 mV below rest `b_m` keeps its value at 50 mV (64 per ms), farther than 100
+        mV the other rates keep theirs: m is shut there, and explicit methods stay stable under any
+        hyperpolarisation.
     """
 
     gates: ClassVar[tuple[str, ...]] = ("m", "h")
 
-    g: Parameter = param(120.0, unit="mS/cm2", at_least=0.0)
-    e_rev: Parameter = param(50.0, unit="mV")
-    v_rest: Parameter = param(-65.0, unit="mV")
+    g: Parameter = param(120.0, unit="mS/cm2", at_least=0.0, doc="conductance")
+    e_rev: Parameter = param(50.0, unit="mV", doc="reversal potential")
+    v_rest: Parameter = param(-65.0, unit="mV", doc="voltage at which u is 0")
 
     def rates(self, v: jax.Array) -> tuple[Gate, ...]:
         u = _above_rest(v, self.v_rest)
@@ -120,21 +164,18 @@ class SquidPotassium(Channel):
     With u = v - v_rest: `a_n = 0.01 (u - 10) / (1 - exp(-(u - 10)/10))`,
     `b_n = 0.125 exp(-u/80)`. One exponential serves both.
 
-    **Fields** each () or (n,): `g` [mS/cm2] conductance; `e_rev` [mV] reversal potential;
-    `v_rest` [mV] the voltage at which u is 0.
+    Reference:
+        Hodgkin and Huxley (1952), eqs. 12 and 13, doi:10.1113/jphysiol.1952.sp004764.
 
-    **Raises** `ValueError` unless `g` is at least 0.
-
-    **Source** Hodgkin and Huxley (1952), eqs. 12 and 13, doi:10.1113/jphysiol.1952.sp004764.
-
-    **Differs** farther than 100 mV below rest the rates keep their values at 100 mV.
+    Note:
+        Farther than 100 mV below rest the rates keep their values at 100 mV.
     """
 
     gates: ClassVar[tuple[str, ...]] = ("n",)
 
-    g: Parameter = param(36.0, unit="mS/cm2", at_least=0.0)
-    e_rev: Parameter = param(-77.0, unit="mV")
-    v_rest: Parameter = param(-65.0, unit="mV")
+    g: Parameter = param(36.0, unit="mS/cm2", at_least=0.0, doc="conductance")
+    e_rev: Parameter = param(-77.0, unit="mV", doc="reversal potential")
+    v_rest: Parameter = param(-65.0, unit="mV", doc="voltage at which u is 0")
 
     def rates(self, v: jax.Array) -> tuple[Gate, ...]:
         u = _above_rest(v, self.v_rest)
@@ -155,20 +196,18 @@ class PotassiumA(Channel):
     `b_inf = (1 + exp((v + 53.3)/14.54))^-4`,
     `tau_b = 1.24 + 2.678 / (1 + exp((v + 50)/16.027))` [ms].
 
-    **Fields** each () or (n,): `g` [mS/cm2] conductance; `e_rev` [mV] reversal potential.
+    Reference:
+        Connor, Walter, McKown (1977), doi:10.1016/S0006-3495(77)85598-7, as in Dayan and Abbott
+        (2001), sec. 6.6, ISBN 9780262041997.
 
-    **Raises** `ValueError` unless `g` is at least 0.
-
-    **Source** Connor, Walter, McKown (1977), doi:10.1016/S0006-3495(77)85598-7, as in Dayan and
-    Abbott (2001), sec. 6.6, ISBN 9780262041997.
-
-    **Differs** the rates are taken to hold at 6.3 C as printed; q10 scales them elsewhere.
+    Note:
+        The rates are taken to hold at 6.3 C as printed; q10 scales them elsewhere.
     """
 
     gates: ClassVar[tuple[str, ...]] = ("a", "b")
 
-    g: Parameter = param(47.7, unit="mS/cm2", at_least=0.0)
-    e_rev: Parameter = param(-75.0, unit="mV")
+    g: Parameter = param(47.7, unit="mS/cm2", at_least=0.0, doc="conductance")
+    e_rev: Parameter = param(-75.0, unit="mV", doc="reversal potential")
 
     def rates(self, v: jax.Array) -> tuple[Gate, ...]:
         v = jnp.clip(v, -250.0, 250.0)  # the fourth power of exp() is finite in float32
@@ -191,21 +230,16 @@ class PotassiumM(Channel):
     `p_inf = 1 / (1 + exp(-(v + 35)/10))`,
     `tau_p = tau_max / (3.3 exp((v + 35)/20) + exp(-(v + 35)/20))`.
 
-    **Fields** each () or (n,): `g` [mS/cm2] conductance; `e_rev` [mV] reversal potential;
-    `tau_max` [ms] scale of the time constant.
-
-    **Raises** `ValueError` unless `g` is at least 0 and `tau_max` above 0.
-
-    **Source** Yamada, Koch, Adams (1989), as in Pospischil et al. (2008),
-    doi:10.1007/s00422-008-0263-8.
+    Reference:
+        Yamada, Koch, Adams (1989), as in Pospischil et al. (2008), doi:10.1007/s00422-008-0263-8.
     """
 
     gates: ClassVar[tuple[str, ...]] = ("p",)
     celsius: ClassVar[float] = 36.0
 
-    g: Parameter = param(0.07, unit="mS/cm2", at_least=0.0)
-    e_rev: Parameter = param(-90.0, unit="mV")
-    tau_max: Parameter = param(608.0, unit="ms", above=0.0)
+    g: Parameter = param(0.07, unit="mS/cm2", at_least=0.0, doc="conductance")
+    e_rev: Parameter = param(-90.0, unit="mV", doc="reversal potential")
+    tau_max: Parameter = param(608.0, unit="ms", above=0.0, doc="scale of the time constant")
 
     def rates(self, v: jax.Array) -> tuple[Gate, ...]:
         rise = jnp.exp((jnp.clip(v, -250.0, 250.0) + 35.0) * (1 / 20))
@@ -222,19 +256,16 @@ class CalciumL(Channel):
     `a_q = 0.055 (v + 27) / (1 - exp(-(v + 27)/3.8))`, `b_q = 0.94 exp(-(v + 75)/17)`,
     `a_r = 0.000457 exp(-(v + 13)/50)`, `b_r = 0.0065 / (1 + exp(-(v + 15)/28))`.
 
-    **Fields** each () or (n,): `g` [mS/cm2] conductance; `e_rev` [mV] reversal potential.
-
-    **Raises** `ValueError` unless `g` is at least 0.
-
-    **Source** Reuveni et al. (1993), doi:10.1523/JNEUROSCI.13-11-04609.1993, as in Pospischil et
-    al. (2008), doi:10.1007/s00422-008-0263-8.
+    Reference:
+        Reuveni et al. (1993), doi:10.1523/JNEUROSCI.13-11-04609.1993, as in Pospischil et al.
+        (2008), doi:10.1007/s00422-008-0263-8.
     """
 
     gates: ClassVar[tuple[str, ...]] = ("q", "r")
     celsius: ClassVar[float] = 36.0
 
-    g: Parameter = param(0.1, unit="mS/cm2", at_least=0.0)
-    e_rev: Parameter = param(120.0, unit="mV")
+    g: Parameter = param(0.1, unit="mS/cm2", at_least=0.0, doc="conductance")
+    e_rev: Parameter = param(120.0, unit="mV", doc="reversal potential")
 
     def rates(self, v: jax.Array) -> tuple[Gate, ...]:
         v = jnp.clip(v, -250.0, 250.0)  # exp() is finite in float32

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import jax
 import jax.numpy as jnp
 
+from .. import spec
 from .._fields import Model
 from .._kernels import materialize
 from .._numerics.maths import decay_mean
@@ -21,9 +22,12 @@ class Linear(NamedTuple):
     Neither may depend on y itself, but both may depend on the other variables; exponential Euler
     is then exact in y. A derivative without a linear part is given as an array.
 
-    **Fields** `source` [of y per ms]; `rate` [1/ms]; each () or (n,).
+    Attributes:
+        source: the part that does not depend on y [of y per ms], () or (n,).
+        rate: the rate of decay [1/ms], () or (n,).
 
-    **Source** Rush and Larsen (1978), doi:10.1109/TBME.1978.326270.
+    Reference:
+        Rush and Larsen (1978), doi:10.1109/TBME.1978.326270.
     """
 
     source: Any
@@ -33,9 +37,11 @@ class Linear(NamedTuple):
 class Gate(NamedTuple):
     """The derivative of a gate x: `dx/dt = opening (1 - x) - closing x`.
 
-    **Fields** `opening`, `closing` [1/ms], each () or (n,).
+    Attributes:
+        opening, closing: rates [1/ms], each () or (n,).
 
-    **Source** Hodgkin and Huxley (1952), eq. 7, doi:10.1113/jphysiol.1952.sp004764.
+    Reference:
+        Hodgkin and Huxley (1952), eq. 7, doi:10.1113/jphysiol.1952.sp004764.
     """
 
     opening: Any
@@ -45,6 +51,11 @@ class Gate(NamedTuple):
 # The equations of a model: from the variables (n,) and the time [ms] within the step to one
 # derivative for each variable.
 Flow: TypeAlias = Callable[[tuple, float], Sequence[Any]]
+
+
+def method_field(default: Any) -> Any:
+    """The field of a model that holds the integrator which moves its variables."""
+    return spec.field(spec.Of(Integrator), default, doc="the integrator")
 
 
 def linear(derivative: Linear | Gate) -> Linear:
@@ -73,12 +84,13 @@ class Integrator(Model):
     `flow(y, t)` gives the derivatives at y, a tuple of arrays (n,), and at the time t [ms] after
     the start of the step: for each variable an array, a `Linear` or a `Gate`.
 
-    **Step** `integrator(flow, y, dt)` returns the variables after the step, like y.
+    `integrator(flow, y, dt)` returns the variables after the step, like y.
 
     `order` is the order of its error in dt; `reach` the largest dt times rate for which
     `dy/dt = -rate y` does not grow, None where it never does.
 
-    **Source** Hairer, Norsett, Wanner (1993), doi:10.1007/978-3-540-78862-1.
+    Reference:
+        Hairer, Norsett, Wanner (1993), doi:10.1007/978-3-540-78862-1.
     """
 
     order: ClassVar[int]
@@ -97,7 +109,8 @@ class ForwardEuler(Integrator):
 
     It uses the mean of the input over the step.
 
-    **Source** Hairer, Norsett, Wanner (1993), sec. I.7, doi:10.1007/978-3-540-78862-1.
+    Reference:
+        Hairer, Norsett, Wanner (1993), sec. I.7, doi:10.1007/978-3-540-78862-1.
     """
 
     order: ClassVar[int] = 1
@@ -114,8 +127,9 @@ class ExponentialEuler(Integrator):
     the mean of the input over the step. This is the method of Rush and Larsen for gates, applied
     to v as well. A variable whose derivative is a plain array moves by forward Euler.
 
-    **Source** Rush and Larsen (1978), doi:10.1109/TBME.1978.326270; Brette et al. (2007),
-    doi:10.1007/s10827-007-0038-6.
+    Reference:
+        Rush and Larsen (1978), doi:10.1109/TBME.1978.326270; Brette et al. (2007),
+        doi:10.1007/s10827-007-0038-6.
     """
 
     order: ClassVar[int] = 1
@@ -138,7 +152,8 @@ def _relaxed(derivative: Any, y: jax.Array, dt: float) -> jax.Array:
 class Heun(Integrator):
     """Heun's method: the mean of the slopes at both ends of an Euler step; of second order.
 
-    **Source** Hairer, Norsett, Wanner (1993), sec. II.1, doi:10.1007/978-3-540-78862-1.
+    Reference:
+        Hairer, Norsett, Wanner (1993), sec. II.1, doi:10.1007/978-3-540-78862-1.
     """
 
     order: ClassVar[int] = 2
@@ -153,7 +168,8 @@ class Heun(Integrator):
 class RK4(Integrator):
     """The classical Runge-Kutta method of four stages, of fourth order.
 
-    **Source** Hairer, Norsett, Wanner (1993), sec. II.1, doi:10.1007/978-3-540-78862-1.
+    Reference:
+        Hairer, Norsett, Wanner (1993), sec. II.1, doi:10.1007/978-3-540-78862-1.
     """
 
     order: ClassVar[int] = 4

@@ -8,20 +8,22 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from .._checks import concrete
 from .._fields import Parameter, param
 from .._numerics.maths import decay_mean
 from .._types import Drive, Neuron
-from ..surrogates import Surrogate, threshold
-from ._membrane import check_reset, countdown
+from ..spec import Less, Rule
+from ..surrogates import Surrogate, surrogate_field, threshold
+from ._membrane import countdown
 
 
 class ALIFState(NamedTuple):
     """State of n ALIF neurons.
 
-    **Fields** `v` [mV] and `theta` [mV] (n,): membrane potential and what is added to the
-    threshold; after a spike their values *before* reset and jump; `spikes` bool (n,): which
-    spiked in the last step; `refractory` uint16 (n,): steps left before the membrane moves again.
+    Attributes:
+        v: membrane potential [mV]; after a spike its value *before* the reset.
+        theta: what is added to the threshold [mV]; after a spike its value *before* the jump.
+        spikes: which spiked in the last step, bool.
+        refractory: steps left before the membrane moves again, uint16.
     """
 
     v: jax.Array
@@ -40,35 +42,27 @@ class ALIF(Neuron):
     Update: exact in both for a drive that is constant over the step; then `jump` is added and v
     compared with the threshold at the end of the step. theta decays while v is held.
 
-    **Fields** each () or (n,): `tau_m` [ms] membrane time constant; `c_m` [pF] capacitance;
-    `e_l` [mV] leak reversal; `v_th` [mV] threshold at rest; `v_reset` [mV] reset; `t_ref` [ms]
-    refractory time, a whole number of steps; `tau_theta` [ms] time constant of theta; `beta` [mV]
-    what a spike adds to it. `surrogate`: None, or the slope that stands in for that of a spike.
+    Start: at `e_l`, theta = 0.
 
-    **Step** `init(n)` starts at `e_l`, theta = 0. `step` returns `(state, spikes)`.
+    Reference:
+        Bellec et al. (2018), Long short-term memory and learning-to-learn in networks of spiking
+        neurons, NeurIPS 31, sec. 2; arXiv:1803.09574.
 
-    **Raises** `ValueError` for a value that is not finite, `tau_m`, `c_m` or `tau_theta` not
-    above 0, `t_ref < 0`, `beta < 0`, or `v_reset >= v_th`.
-
-    **Source** Bellec et al. (2018), Long short-term memory and learning-to-learn in networks of
-    spiking neurons, NeurIPS 31, sec. 2; arXiv:1803.09574.
-
-    **Differs** in units of mV (the paper has none, and subtracts the threshold instead of a
-    reset); the reset is applied at the start of the next step.
+    Note:
+        In units of mV (the paper has none, and subtracts the threshold instead of a reset); the
+        reset is applied at the start of the next step.
     """
 
-    tau_m: Parameter = param(10.0, unit="ms", above=0.0)
-    c_m: Parameter = param(250.0, unit="pF", above=0.0)
-    e_l: Parameter = param(-70.0, unit="mV")
-    v_th: Parameter = param(-55.0, unit="mV")
-    v_reset: Parameter = param(-70.0, unit="mV")
-    t_ref: Parameter = param(2.0, unit="ms", at_least=0.0, on_grid=True)
-    tau_theta: Parameter = param(200.0, unit="ms", above=0.0)
-    beta: Parameter = param(2.0, unit="mV", at_least=0.0, least=0.0)
-    surrogate: Surrogate | None = None
-
-    def __check_init__(self) -> None:
-        check_reset("ALIF", self.v_reset, self.v_th)
+    tau_m: Parameter = param(10.0, unit="ms", above=0.0, doc="membrane time constant")
+    c_m: Parameter = param(250.0, unit="pF", above=0.0, doc="capacitance")
+    e_l: Parameter = param(-70.0, unit="mV", doc="leak reversal")
+    v_th: Parameter = param(-55.0, unit="mV", doc="threshold at rest")
+    v_reset: Parameter = param(-70.0, unit="mV", doc="reset")
+    t_ref: Parameter = param(2.0, unit="ms", at_least=0.0, on_grid=True, doc="refractory time")
+    tau_theta: Parameter = param(200.0, unit="ms", above=0.0, doc="time constant of theta")
+    beta: Parameter = param(2.0, unit="mV", at_least=0.0, least=0.0, doc="jump of theta at a spike")
+    surrogate: Surrogate | None = surrogate_field()
+    rules = (Less("v_reset", "v_th"),)
 
     def init(self, n: int) -> ALIFState:
         v = jnp.full(n, self.e_l)
@@ -94,9 +88,11 @@ class ALIF(Neuron):
 class HomeostaticLIFState(NamedTuple):
     """State of n homeostatic neurons.
 
-    **Fields** `v` [mV] and `theta` [mV] (n,): membrane potential and what is added to the
-    threshold; after a spike their values *before* reset and rise; `spikes` bool (n,): which
-    spiked in the last step; `refractory` uint16 (n,): steps left before the membrane moves again.
+    Attributes:
+        v: membrane potential [mV]; after a spike its value *before* the reset.
+        theta: what is added to the threshold [mV]; after a spike its value *before* the rise.
+        spikes: which spiked in the last step, bool.
+        refractory: steps left before the membrane moves again, uint16.
     """
 
     v: jax.Array
@@ -116,41 +112,34 @@ class HomeostaticLIF(Neuron):
     Update: exact in both for a drive that is constant over the step; then `jump` is added and v
     compared with the threshold at the end of the step.
 
-    **Fields** each () or (n,): `tau_m` [ms] membrane time constant; `c_m` [pF] capacitance;
-    `e_l` [mV] leak reversal; `v_th` [mV] threshold at the start; `v_reset` [mV] reset; `t_ref` [ms]
-    refractory time, a whole number of steps; `eta` [mV] what a spike adds to theta; `target` [Hz]
-    rate; `theta_min` [mV] lowest theta. `surrogate`: None, or the slope that stands in for that of
-    a spike.
+    Start: at `e_l`, theta = 0.
 
-    **Step** `init(n)` starts at `e_l`, theta = 0. `step` returns `(state, spikes)`.
+    Reference:
+        Lazar, Pipa, Triesch (2009), SORN: a self-organizing recurrent neural network, Front.
+        Comput. Neurosci. 3, 23, doi:10.3389/neuro.10.023.2009.
 
-    **Raises** `ValueError` for a value that is not finite, `tau_m` or `c_m` not above 0,
-    `t_ref`, `eta` or `target` below 0, `theta_min` above 0, or `v_reset` not below
-    `v_th + theta_min`.
-
-    **Source** Lazar, Pipa, Triesch (2009), SORN: a self-organizing recurrent neural network,
-    Front. Comput. Neurosci. 3, 23, doi:10.3389/neuro.10.023.2009.
-
-    **Differs** a membrane with time in ms in place of binary units; the threshold has a lower
-    bound, since that of a neuron without input would fall for ever.
+    Note:
+        A membrane with time in ms in place of binary units; the threshold has a lower bound, since
+        that of a neuron without input would fall for ever.
     """
 
-    tau_m: Parameter = param(10.0, unit="ms", above=0.0)
-    c_m: Parameter = param(250.0, unit="pF", above=0.0)
-    e_l: Parameter = param(-70.0, unit="mV")
-    v_th: Parameter = param(-55.0, unit="mV")
-    v_reset: Parameter = param(-70.0, unit="mV")
-    t_ref: Parameter = param(2.0, unit="ms", at_least=0.0, on_grid=True)
-    eta: Parameter = param(0.05, unit="mV", at_least=0.0, least=0.0)
-    target: Parameter = param(5.0, unit="Hz", at_least=0.0)
-    theta_min: Parameter = param(-10.0, unit="mV", at_most=0.0, least=0.0)
-    surrogate: Surrogate | None = None
-
-    def __check_init__(self) -> None:
-        v_th, lowest = concrete(self.v_th), concrete(self.theta_min)
-        if v_th is not None and lowest is not None:
-            names = ("v_reset", "v_th + theta_min")
-            check_reset("HomeostaticLIF", self.v_reset, v_th + lowest, names)
+    tau_m: Parameter = param(10.0, unit="ms", above=0.0, doc="membrane time constant")
+    c_m: Parameter = param(250.0, unit="pF", above=0.0, doc="capacitance")
+    e_l: Parameter = param(-70.0, unit="mV", doc="leak reversal")
+    v_th: Parameter = param(-55.0, unit="mV", doc="threshold at the start")
+    v_reset: Parameter = param(-70.0, unit="mV", doc="reset")
+    t_ref: Parameter = param(2.0, unit="ms", at_least=0.0, on_grid=True, doc="refractory time")
+    eta: Parameter = param(0.05, unit="mV", at_least=0.0, least=0.0, doc="jump of theta at a spike")
+    target: Parameter = param(5.0, unit="Hz", at_least=0.0, doc="rate that the threshold seeks")
+    theta_min: Parameter = param(-10.0, unit="mV", at_most=0.0, least=0.0, doc="lowest theta")
+    surrogate: Surrogate | None = surrogate_field()
+    rules = (
+        Rule(
+            "v_reset",
+            "below v_th + theta_min ({v_th} and {theta_min})",
+            lambda v_reset, v_th, theta_min: v_reset < v_th + theta_min,
+        ),
+    )
 
     def init(self, n: int) -> HomeostaticLIFState:
         v = jnp.full(n, self.e_l)

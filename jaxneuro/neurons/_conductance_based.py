@@ -15,14 +15,16 @@ from .._fields import Parameter, param
 from .._numerics.maths import linoid
 from .._types import Drive, Neuron
 from ..integrators import Gate, Integrator, Linear, exponential_euler, rk4
-from ..surrogates import Surrogate, crossing
+from ..integrators._integrators import method_field
+from ..surrogates import Surrogate, crossing, surrogate_field
 
 
 class TraubMilesState(NamedTuple):
     """State of n Traub-Miles neurons.
 
-    **Fields** `v` [mV] (n,): membrane potential; `m`, `h`, `n` (n,): activation and
-    inactivation of sodium, activation of potassium, each from 0 to 1.
+    Attributes:
+        v: membrane potential [mV].
+        m, h, n: activation and inactivation of sodium, activation of potassium, each from 0 to 1.
     """
 
     v: jax.Array
@@ -43,36 +45,32 @@ class TraubMiles(Neuron):
     Update: by `method`; exponential Euler, of first order, is stable for any conductance. Then
     `jump` is added and the crossing tested.
 
-    **Fields** each () or (n,): `c_m` [pF] capacitance; `g_l`, `g_na`, `g_k` [nS] conductances of
-    leak, sodium, potassium; `e_l`, `e_na`, `e_k` [mV] their reversals (`g_l` [nS], `g_na` [nS],
-    `g_k` [nS], `e_l` [mV], `e_na` [mV], `e_k` [mV]); `v_t` [mV] where the gates open; `v_th` [mV]
-    the level of a spike. `method` an integrator; `surrogate` as in `LIF`.
+    Start: at `e_l`, the gates at their steady state there.
 
-    **Step** `init(n)` starts at `e_l`, the gates at their steady state there. `step(state, drive,
-    dt)` returns `(state, spikes)`.
+    Raises:
+        InvalidValueError: from `build` for a dt at which `method` makes the leak grow.
 
-    **Raises** `ValueError` for a value that is not finite, `c_m <= 0`, `g_l <= 0`, `g_na < 0` or
-    `g_k < 0`; from `build` for a dt at which `method` makes the leak grow.
+    Reference:
+        Traub and Miles (1991), doi:10.1017/CBO9780511895401; Brette et al. (2007), appendix B,
+        doi:10.1007/s10827-007-0038-6.
 
-    **Source** Traub and Miles (1991), doi:10.1017/CBO9780511895401; Brette et al. (2007),
-    appendix B, doi:10.1007/s10827-007-0038-6.
-
-    **Differs** it fires at 14 Hz without a current, as the original does. Brian2 counts v above
-    -20 mV at most once in 3 ms; here a spike is the crossing, so that a v that stays above counts
-    once. Below `v_t - 100` and above `v_t + 150` mV the rates are constant.
+    Note:
+        It fires at 14 Hz without a current, as the original does. Brian2 counts v above -20 mV at
+        most once in 3 ms; here a spike is the crossing, so that a v that stays above counts once.
+        Below `v_t - 100` and above `v_t + 150` mV the rates are constant.
     """
 
-    c_m: Parameter = param(200.0, unit="pF", above=0.0)
-    g_l: Parameter = param(10.0, unit="nS", above=0.0)
-    g_na: Parameter = param(20_000.0, unit="nS", at_least=0.0)
-    g_k: Parameter = param(6_000.0, unit="nS", at_least=0.0)
-    e_l: Parameter = param(-60.0, unit="mV")
-    e_na: Parameter = param(50.0, unit="mV")
-    e_k: Parameter = param(-90.0, unit="mV")
-    v_t: Parameter = param(-63.0, unit="mV")
-    v_th: Parameter = param(-20.0, unit="mV")
-    method: Integrator = exponential_euler
-    surrogate: Surrogate | None = None
+    c_m: Parameter = param(200.0, unit="pF", above=0.0, doc="capacitance")
+    g_l: Parameter = param(10.0, unit="nS", above=0.0, doc="leak conductance")
+    g_na: Parameter = param(20_000.0, unit="nS", at_least=0.0, doc="sodium conductance")
+    g_k: Parameter = param(6_000.0, unit="nS", at_least=0.0, doc="potassium conductance")
+    e_l: Parameter = param(-60.0, unit="mV", doc="leak reversal")
+    e_na: Parameter = param(50.0, unit="mV", doc="sodium reversal")
+    e_k: Parameter = param(-90.0, unit="mV", doc="potassium reversal")
+    v_t: Parameter = param(-63.0, unit="mV", doc="where the gates open")
+    v_th: Parameter = param(-20.0, unit="mV", doc="level of a spike")
+    method: Integrator = method_field(exponential_euler)
+    surrogate: Surrogate | None = surrogate_field()
 
     def init(self, n: int) -> TraubMilesState:
         v = jnp.full(n, self.e_l)
@@ -117,8 +115,9 @@ class TraubMiles(Neuron):
 class WangBuzsakiState(NamedTuple):
     """State of n Wang-Buzsaki neurons.
 
-    **Fields** `v` [mV] (n,): membrane potential; `h`, `n` (n,): inactivation of sodium and
-    activation of potassium, each from 0 to 1.
+    Attributes:
+        v: membrane potential [mV].
+        h, n: inactivation of sodium and activation of potassium, each from 0 to 1.
     """
 
     v: jax.Array
@@ -138,33 +137,31 @@ class WangBuzsaki(Neuron):
 
     Update: by `method` (RK4, of fourth order); then `jump` is added and the crossing tested.
 
-    **Fields** each () or (n,): `c_m` [uF/cm2] capacitance; conductances `g_l` [mS/cm2] of the leak,
-    `g_na` [mS/cm2] of sodium, `g_k` [mS/cm2] of potassium; their reversals `e_l` [mV], `e_na` [mV],
-    `e_k` [mV]; `phi` speed of the gates; `v_th` [mV] the level of a spike. `method` an integrator;
-    `surrogate` as in `LIF`. Currents are in uA/cm2, conductances in mS/cm2.
+    Currents are in uA/cm2, conductances in mS/cm2.
 
-    **Step** `init(n)` starts at `e_l`, the gates at their steady state there. `step(state, drive,
-    dt)` returns `(state, spikes)`.
+    Start: at `e_l`, the gates at their steady state there.
 
-    **Raises** `ValueError` for a value that is not finite, `c_m <= 0`, `g_l <= 0`, `phi <= 0`,
-    `g_na < 0` or `g_k < 0`; from `build` for a dt at which `method` makes the leak grow.
+    Raises:
+        InvalidValueError: from `build` for a dt at which `method` makes the leak grow.
 
-    **Source** Wang and Buzsaki (1996), p. 6403, doi:10.1523/JNEUROSCI.16-20-06402.1996.
+    Reference:
+        Wang and Buzsaki (1996), p. 6403, doi:10.1523/JNEUROSCI.16-20-06402.1996.
 
-    **Differs** below -150 and above 150 mV the rates are constant.
+    Note:
+        Below -150 and above 150 mV the rates are constant.
     """
 
-    c_m: Parameter = param(1.0, unit="uF/cm2", above=0.0)
-    g_l: Parameter = param(0.1, unit="mS/cm2", above=0.0)
-    g_na: Parameter = param(35.0, unit="mS/cm2", at_least=0.0)
-    g_k: Parameter = param(9.0, unit="mS/cm2", at_least=0.0)
-    e_l: Parameter = param(-65.0, unit="mV")
-    e_na: Parameter = param(55.0, unit="mV")
-    e_k: Parameter = param(-90.0, unit="mV")
-    phi: Parameter = param(5.0, above=0.0)
-    v_th: Parameter = param(0.0, unit="mV")
-    method: Integrator = rk4
-    surrogate: Surrogate | None = None
+    c_m: Parameter = param(1.0, unit="uF/cm2", above=0.0, doc="capacitance")
+    g_l: Parameter = param(0.1, unit="mS/cm2", above=0.0, doc="leak conductance")
+    g_na: Parameter = param(35.0, unit="mS/cm2", at_least=0.0, doc="sodium conductance")
+    g_k: Parameter = param(9.0, unit="mS/cm2", at_least=0.0, doc="potassium conductance")
+    e_l: Parameter = param(-65.0, unit="mV", doc="leak reversal")
+    e_na: Parameter = param(55.0, unit="mV", doc="sodium reversal")
+    e_k: Parameter = param(-90.0, unit="mV", doc="potassium reversal")
+    phi: Parameter = param(5.0, above=0.0, doc="speed of the gates")
+    v_th: Parameter = param(0.0, unit="mV", doc="level of a spike")
+    method: Integrator = method_field(rk4)
+    surrogate: Surrogate | None = surrogate_field()
 
     def init(self, n: int) -> WangBuzsakiState:
         v = jnp.full(n, self.e_l)
@@ -212,7 +209,9 @@ class WangBuzsaki(Neuron):
 class MorrisLecarState(NamedTuple):
     """State of n Morris-Lecar neurons.
 
-    **Fields** `v` [mV] (n,): membrane potential; `w` (n,): open fraction of the potassium channels.
+    Attributes:
+        v: membrane potential [mV].
+        w: open fraction of the potassium channels.
     """
 
     v: jax.Array
@@ -229,39 +228,36 @@ class MorrisLecar(Neuron):
 
     Update: by `method` (RK4, of fourth order); then `jump` is added and the crossing tested.
 
-    **Fields** each () or (n,): `c_m` [uF/cm2] capacitance; conductances `g_l` [mS/cm2] of leak,
-    `g_ca` [mS/cm2] of calcium, `g_k` [mS/cm2] of potassium; reversals `e_l` [mV], `e_ca` [mV],
-    `e_k` [mV]; `v1` [mV], `v2` [mV] middle and width of the calcium gate, `v3` [mV], `v4` [mV] of
-    the potassium gate; `phi` [1/ms] its speed; `v_th` [mV] the level of a spike. `method` an
-    integrator; `surrogate` as in `LIF`. Currents are in uA/cm2, conductances in mS/cm2.
+    Currents are in uA/cm2, conductances in mS/cm2.
 
-    **Step** `init(n)` starts at `e_l`, w at its steady state there. `step(state, drive, dt)`
-    returns `(state, spikes)`.
+    Start: at `e_l`, w at its steady state there.
 
-    **Raises** `ValueError` for a value that is not finite, `c_m`, `g_l`, `v2`, `v4` or `phi` not
-    above 0, `g_ca < 0` or `g_k < 0`; from `build` for a dt at which `method` makes the leak grow.
+    Raises:
+        InvalidValueError: from `build` for a dt at which `method` makes the leak grow.
 
-    **Source** Morris and Lecar (1981), doi:10.1016/S0006-3495(81)84782-0; the presets are those of
-    Rinzel and Ermentrout (1998), Methods in Neuronal Modeling, ch. 7.
+    Reference:
+        Morris and Lecar (1981), doi:10.1016/S0006-3495(81)84782-0; the presets are those of Rinzel
+        and Ermentrout (1998), Methods in Neuronal Modeling, ch. 7.
 
-    **Differs** farther than `8 v4` from `v3` the potassium gate keeps its value there.
+    Note:
+        Farther than `8 v4` from `v3` the potassium gate keeps its value there.
     """
 
-    c_m: Parameter = param(20.0, unit="uF/cm2", above=0.0)
-    g_l: Parameter = param(2.0, unit="mS/cm2", above=0.0)
-    g_ca: Parameter = param(4.4, unit="mS/cm2", at_least=0.0)
-    g_k: Parameter = param(8.0, unit="mS/cm2", at_least=0.0)
-    e_l: Parameter = param(-60.0, unit="mV")
-    e_ca: Parameter = param(120.0, unit="mV")
-    e_k: Parameter = param(-84.0, unit="mV")
-    v1: Parameter = param(-1.2, unit="mV", least=0.0)
-    v2: Parameter = param(18.0, unit="mV", above=0.0)
-    v3: Parameter = param(2.0, unit="mV", least=0.0)
-    v4: Parameter = param(30.0, unit="mV", above=0.0)
-    phi: Parameter = param(0.04, unit="1/ms", above=0.0)
-    v_th: Parameter = param(0.0, unit="mV")
-    method: Integrator = rk4
-    surrogate: Surrogate | None = None
+    c_m: Parameter = param(20.0, unit="uF/cm2", above=0.0, doc="capacitance")
+    g_l: Parameter = param(2.0, unit="mS/cm2", above=0.0, doc="leak conductance")
+    g_ca: Parameter = param(4.4, unit="mS/cm2", at_least=0.0, doc="calcium conductance")
+    g_k: Parameter = param(8.0, unit="mS/cm2", at_least=0.0, doc="potassium conductance")
+    e_l: Parameter = param(-60.0, unit="mV", doc="leak reversal")
+    e_ca: Parameter = param(120.0, unit="mV", doc="calcium reversal")
+    e_k: Parameter = param(-84.0, unit="mV", doc="potassium reversal")
+    v1: Parameter = param(-1.2, unit="mV", least=0.0, doc="middle of the calcium gate")
+    v2: Parameter = param(18.0, unit="mV", above=0.0, doc="width of the calcium gate")
+    v3: Parameter = param(2.0, unit="mV", least=0.0, doc="middle of the potassium gate")
+    v4: Parameter = param(30.0, unit="mV", above=0.0, doc="width of the potassium gate")
+    phi: Parameter = param(0.04, unit="1/ms", above=0.0, doc="speed of the potassium gate")
+    v_th: Parameter = param(0.0, unit="mV", doc="level of a spike")
+    method: Integrator = method_field(rk4)
+    surrogate: Surrogate | None = surrogate_field()
 
     @classmethod
     def hopf(cls, **parameters: Any) -> "MorrisLecar":

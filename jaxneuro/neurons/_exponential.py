@@ -20,15 +20,19 @@ import jax.numpy as jnp
 from .._fields import Parameter, param
 from .._types import Drive, Neuron
 from ..integrators import Integrator, Linear, rk4
-from ..surrogates import Surrogate, threshold
-from ._membrane import check_peak, countdown
+from ..integrators._integrators import method_field
+from ..spec import AtMost, Less
+from ..surrogates import Surrogate, surrogate_field, threshold
+from ._membrane import countdown
 
 
 class EIFState(NamedTuple):
     """State of n EIF neurons.
 
-    **Fields** `v` [mV] (n,): membrane potential, after the reset; `spikes` bool (n,): which spiked
-    in the last step; `refractory` uint16 (n,): steps left.
+    Attributes:
+        v: membrane potential [mV], after the reset.
+        spikes: which spiked in the last step, bool.
+        refractory: steps left before the membrane moves again, uint16.
     """
 
     v: jax.Array
@@ -47,35 +51,28 @@ class EIF(Neuron):
     peak tested. The reset is at the interpolated time of the spike *within* the step; if `t_ref`
     is 0, a Taylor series of second order gives the rest of the step.
 
-    **Fields** each () or (n,): `c_m` [pF] capacitance; `g_l` [nS] leak; `e_l` [mV] its reversal;
-    `v_th` [mV] where the exponential current is `g_l delta_t`: a constant current brings v there
-    at rheobase, `g_l (v_th - e_l - delta_t)`; `delta_t` [mV] its width; `v_reset` [mV] reset;
-    `v_peak` [mV] end of the upswing; `t_ref` [ms] refractory time, whole steps; `method` the
-    integrator; `surrogate` None, or the slope that stands in for that of a spike.
+    A constant current brings v to `v_th` at rheobase, `g_l (v_th - e_l - delta_t)`.
 
-    **Step** `init(n)` starts at `e_l`. `step(state, drive, dt)` returns `(state, spikes)`.
+    Start: at `e_l`.
 
-    **Raises** `ValueError` for a value that is not finite, `c_m`, `g_l` or `delta_t` not above 0,
-    `t_ref < 0`, `v_reset >= v_peak` or `v_peak < v_th`.
+    Reference:
+        Fourcaud-Trocme et al. (2003), doi:10.1523/JNEUROSCI.23-37-11628.2003.
 
-    **Source** Fourcaud-Trocme et al. (2003), doi:10.1523/JNEUROSCI.23-37-11628.2003.
-
-    **Differs** at most one spike per step; v is recorded after the reset.
+    Note:
+        At most one spike per step; v is recorded after the reset.
     """
 
-    c_m: Parameter = param(100.0, unit="pF", above=0.0)
-    g_l: Parameter = param(10.0, unit="nS", above=0.0)
-    e_l: Parameter = param(-65.0, unit="mV")
-    v_th: Parameter = param(-59.9, unit="mV")
-    delta_t: Parameter = param(3.48, unit="mV", above=0.0, least=0.005)
-    v_reset: Parameter = param(-68.0, unit="mV")
-    v_peak: Parameter = param(0.0, unit="mV")
-    t_ref: Parameter = param(1.7, unit="ms", at_least=0.0, on_grid=True)
-    method: Integrator = rk4
-    surrogate: Surrogate | None = None
-
-    def __check_init__(self) -> None:
-        check_peak("EIF", self.v_reset, self.v_th, self.v_peak)
+    c_m: Parameter = param(100.0, unit="pF", above=0.0, doc="capacitance")
+    g_l: Parameter = param(10.0, unit="nS", above=0.0, doc="leak conductance")
+    e_l: Parameter = param(-65.0, unit="mV", doc="leak reversal")
+    v_th: Parameter = param(-59.9, unit="mV", doc="where the exponential current is g_l delta_t")
+    delta_t: Parameter = param(3.48, unit="mV", above=0.0, least=0.005, doc="width of that current")
+    v_reset: Parameter = param(-68.0, unit="mV", doc="reset")
+    v_peak: Parameter = param(0.0, unit="mV", doc="end of the upswing")
+    t_ref: Parameter = param(1.7, unit="ms", at_least=0.0, on_grid=True, doc="refractory time")
+    method: Integrator = method_field(rk4)
+    surrogate: Surrogate | None = surrogate_field()
+    rules = (Less("v_reset", "v_peak"), AtMost("v_th", "v_peak"))
 
     def init(self, n: int) -> EIFState:
         v = jnp.full(n, self.e_l)
@@ -106,10 +103,14 @@ class EIF(Neuron):
 class AdExState(NamedTuple):
     """State of n AdEx neurons.
 
-    **Fields** `v` [mV], `w` [pA] (n,): membrane potential and adaptation, after the reset;
-    `spikes` bool (n,): which spiked in the last step; `refractory` uint16 (n,): steps left.
+    Attributes:
+        v: membrane potential [mV], after the reset.
+        w: adaptation [pA], after the reset.
+        spikes: which spiked in the last step, bool.
+        refractory: steps left before the membrane moves again, uint16.
 
-    **Source** Brette and Gerstner (2005), doi:10.1152/jn.00686.2005.
+    Reference:
+        Brette and Gerstner (2005), doi:10.1152/jn.00686.2005.
     """
 
     v: jax.Array
@@ -130,36 +131,30 @@ class AdEx(Neuron):
     peak tested. The reset is at the interpolated time of the spike *within* the step; if `t_ref`
     is 0, a Taylor series of second order gives the rest of the step. So spikes are not delayed.
 
-    **Fields** each () or (n,): `c_m` [pF] capacitance; `g_l` [nS] leak; `e_l` [mV] its reversal;
-    `v_th` [mV] where the exponential current is `g_l delta_t`; `delta_t` [mV] its width; `a` [nS]
-    effect of v on w; `b` [pA] jump of w; `tau_w` [ms] time of w; `v_reset` [mV] reset;
-    `v_peak` [mV] end of the upswing; `t_ref` [ms] refractory time, whole steps; `method` the
-    integrator; `surrogate` None, or the slope that stands in for that of a spike.
+    Start: at `e_l`, w = 0.
 
-    **Step** `init(n)` starts at `e_l`, w = 0. `step(state, drive, dt)` returns `(state, spikes)`.
+    Reference:
+        Brette and Gerstner (2005), doi:10.1152/jn.00686.2005; the presets, with their currents and
+        a start at rest, are those of Naud et al. (2008), doi:10.1007/s00422-008-0264-7.
 
-    **Raises** `ValueError` for a value that is not finite, `c_m`, `g_l`, `delta_t` or `tau_w` not
-    above 0, `t_ref < 0`, `v_reset >= v_peak` or `v_peak < v_th`.
-
-    **Source** Brette and Gerstner (2005), doi:10.1152/jn.00686.2005; the presets, with their
-    currents and a start at rest, are those of Naud et al. (2008), doi:10.1007/s00422-008-0264-7.
-
-    **Differs** at most one spike per step; v is recorded after the reset, as in NEST.
+    Note:
+        At most one spike per step; v is recorded after the reset, as in NEST.
     """
 
-    c_m: Parameter = param(281.0, unit="pF", above=0.0)
-    g_l: Parameter = param(30.0, unit="nS", above=0.0)
-    e_l: Parameter = param(-70.6, unit="mV")
-    v_th: Parameter = param(-50.4, unit="mV")
-    delta_t: Parameter = param(2.0, unit="mV", above=0.0, least=0.005)
-    a: Parameter = param(4.0, unit="nS", least=1e-7)
-    b: Parameter = param(80.5, unit="pA", least=0.5)
-    tau_w: Parameter = param(144.0, unit="ms", above=0.0, least=1.0)
-    v_reset: Parameter = param(-60.0, unit="mV")
-    v_peak: Parameter = param(0.0, unit="mV")
-    t_ref: Parameter = param(0.0, unit="ms", at_least=0.0, on_grid=True)
-    method: Integrator = rk4
-    surrogate: Surrogate | None = None
+    c_m: Parameter = param(281.0, unit="pF", above=0.0, doc="capacitance")
+    g_l: Parameter = param(30.0, unit="nS", above=0.0, doc="leak conductance")
+    e_l: Parameter = param(-70.6, unit="mV", doc="leak reversal")
+    v_th: Parameter = param(-50.4, unit="mV", doc="where the exponential current is g_l delta_t")
+    delta_t: Parameter = param(2.0, unit="mV", above=0.0, least=0.005, doc="width of that current")
+    a: Parameter = param(4.0, unit="nS", least=1e-7, doc="effect of v on w")
+    b: Parameter = param(80.5, unit="pA", least=0.5, doc="what a spike adds to w")
+    tau_w: Parameter = param(144.0, unit="ms", above=0.0, least=1.0, doc="time constant of w")
+    v_reset: Parameter = param(-60.0, unit="mV", doc="reset")
+    v_peak: Parameter = param(0.0, unit="mV", doc="end of the upswing")
+    t_ref: Parameter = param(0.0, unit="ms", at_least=0.0, on_grid=True, doc="refractory time")
+    method: Integrator = method_field(rk4)
+    surrogate: Surrogate | None = surrogate_field()
+    rules = (Less("v_reset", "v_peak"), AtMost("v_th", "v_peak"))
 
     @classmethod
     def tonic(cls) -> "AdEx":
@@ -180,9 +175,6 @@ class AdEx(Neuron):
     def regular_bursting(cls) -> "AdEx":
         """Burst after burst, at 210 pA (fig. 4d)."""
         return cls(200.0, 10.0, -58.0, -50.0, 2.0, 2.0, 100.0, 120.0, -46.0)
-
-    def __check_init__(self) -> None:
-        check_peak("AdEx", self.v_reset, self.v_th, self.v_peak)
 
     def init(self, n: int) -> AdExState:
         v = jnp.full(n, self.e_l)
@@ -223,8 +215,10 @@ class AdEx(Neuron):
 class _Course(NamedTuple):
     """What determines the motion of the coordinate in a step.
 
-    **Fields** `inward` [pA]: the current at v = 0 without w; `g` [nS]: the conductance;
-    `up` bool (n,): which neurons take the step in z.
+    Attributes:
+        inward: the current at v = 0 without w [pA].
+        g: the conductance [nS].
+        up: which neurons take the step in z, bool (n,).
     """
 
     inward: Any

@@ -8,16 +8,15 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
-from .._checks import concrete
 from .._fields import Parameter, param
 from .._numerics.draws import chance
 from .._numerics.grid import per_step
 from .._numerics.maths import decay_mean, phi1
 from .._numerics.streams import Stream
 from .._types import Drive, Neuron, StochasticNeuron, add_drives
-from ..surrogates import Surrogate, threshold
+from ..spec import Rule
+from ..surrogates import Surrogate, surrogate_field, threshold
 from ._membrane import countdown, leaky
 
 
@@ -34,9 +33,12 @@ def _escapes(x: jax.Array, rho_0: jax.Array, stream: Stream, step: jax.Array, dt
 class EscapeRateLIFState(NamedTuple):
     """State of n escape-rate LIF neurons.
 
-    **Fields** `v` [mV] (n,): membrane potential, at a spike its value *before* the reset;
-    `spikes` bool (n,): which spiked in the last step; `refractory` uint16 (n,): steps left
-    before the membrane moves again; `stream` of their bits; `step` int32 (): steps done.
+    Attributes:
+        v: membrane potential [mV]; after a spike its value *before* the reset.
+        spikes: which spiked in the last step, bool.
+        refractory: steps left before the membrane moves again, uint16.
+        stream: the stream of their bits.
+        step: steps done, int32 ().
     """
 
     v: jax.Array
@@ -56,31 +58,25 @@ class EscapeRateLIF(StochasticNeuron):
     `jump` is added and a spike drawn with probability `1 - exp(-rho dt)`, rho that of v at the
     end of the step: the rate is of first order in dt. As `delta_u` tends to 0 it becomes `LIF`.
 
-    **Fields** each () or (n,): `tau_m` [ms] membrane time constant; `c_m` [pF] capacitance;
-    `e_l` [mV] leak reversal; `v_th` [mV] where the hazard is `rho_0`; `v_reset` [mV] reset;
-    `t_ref` [ms] refractory time, a whole number of steps; `rho_0` [1/ms] hazard at `v_th`;
-    `delta_u` [mV] width of the threshold, over which the hazard grows by the factor e.
+    Start: at `e_l`.
 
-    **Step** `init(n, stream)` starts at `e_l`. `step(state, drive, dt)` returns `(state, spikes)`.
+    Reference:
+        Gerstner et al. (2014), sec. 9.1, doi:10.1017/CBO9781107447615. The defaults of the hazard
+        are ascribed to Jolivet et al. (2006), doi:10.1007/s10827-006-7074-5, but have not been
+        compared with the paper.
 
-    **Raises** `ValueError` for a value that is not finite, `tau_m`, `c_m`, `rho_0` or `delta_u`
-    not above 0, or `t_ref < 0`.
-
-    **Source** Gerstner et al. (2014), sec. 9.1, doi:10.1017/CBO9781107447615. The defaults of the
-    hazard are ascribed to Jolivet et al. (2006), doi:10.1007/s10827-006-7074-5, but have not been
-    compared with the paper.
-
-    **Differs** spikes are drawn, so they have no gradient and there is no `surrogate`.
+    Note:
+        Spikes are drawn, so they have no gradient and there is no `surrogate`.
     """
 
-    tau_m: Parameter = param(10.0, unit="ms", above=0.0)
-    c_m: Parameter = param(250.0, unit="pF", above=0.0)
-    e_l: Parameter = param(-70.0, unit="mV")
-    v_th: Parameter = param(-55.0, unit="mV")
-    v_reset: Parameter = param(-70.0, unit="mV")
-    t_ref: Parameter = param(2.0, unit="ms", at_least=0.0, on_grid=True)
-    rho_0: Parameter = param(1 / 19, unit="1/ms", above=0.0)
-    delta_u: Parameter = param(4.0, unit="mV", above=0.0, least=0.0)
+    tau_m: Parameter = param(10.0, unit="ms", above=0.0, doc="membrane time constant")
+    c_m: Parameter = param(250.0, unit="pF", above=0.0, doc="capacitance")
+    e_l: Parameter = param(-70.0, unit="mV", doc="leak reversal")
+    v_th: Parameter = param(-55.0, unit="mV", doc="where the hazard is rho_0")
+    v_reset: Parameter = param(-70.0, unit="mV", doc="reset")
+    t_ref: Parameter = param(2.0, unit="ms", at_least=0.0, on_grid=True, doc="refractory time")
+    rho_0: Parameter = param(1 / 19, unit="1/ms", above=0.0, doc="hazard at v_th")
+    delta_u: Parameter = param(4.0, unit="mV", above=0.0, least=0.0, doc="width of the threshold")
 
     def init(self, n: int, stream: Stream) -> EscapeRateLIFState:
         v, step = jnp.full(n, self.e_l), jnp.zeros((), jnp.int32)
@@ -104,10 +100,14 @@ class EscapeRateLIF(StochasticNeuron):
 class GIFState(NamedTuple):
     """State of n GIF neurons.
 
-    **Fields** (n,) each: `v` [mV] membrane potential, `stc_1`, `stc_2` [pA] spike-triggered
-    currents, `sfa_1`, `sfa_2` [mV] parts of the threshold; after a spike all *before* they jump;
-    `spikes` bool; `refractory` uint16: steps left before the membrane moves again; `stream`
-    of their bits; `step` int32 (): steps done.
+    Attributes:
+        v: membrane potential [mV]; after a spike it and the four below as *before* the jump.
+        stc_1, stc_2: spike-triggered currents [pA].
+        sfa_1, sfa_2: parts of the threshold [mV].
+        spikes: which spiked in the last step, bool.
+        refractory: steps left before the membrane moves again, uint16.
+        stream: the stream of their bits.
+        step: steps done, int32 ().
     """
 
     v: jax.Array
@@ -131,39 +131,34 @@ class GIF(StochasticNeuron):
     Update: v is exact for a drive that is constant over the step and the mean of `stc` over it,
     the parts are exact; a spike is drawn with the hazard at the end of the step: first order.
 
-    **Fields** each () or (n,): `c_m` [pF]; `g_l` [nS]; `e_l` [mV]; `v_reset` [mV]; `t_ref` [ms],
-    whole steps; `v_t_star` [mV] threshold at rest; `delta_v` [mV] its width; `lambda_0` [Hz]
-    hazard there; `tau_stc_1` [ms], `q_stc_1` [pA], `tau_stc_2` [ms], `q_stc_2` [pA] of the
-    currents; `tau_sfa_1` [ms], `q_sfa_1` [mV], `tau_sfa_2` [ms], `q_sfa_2` [mV] of the threshold.
+    Start: at `e_l`.
 
-    **Step** `init(n, stream)` starts at `e_l`. `step(state, drive, dt)` returns `(state, spikes)`.
+    Reference:
+        Mensi et al. (2012), doi:10.1152/jn.00408.2011; Pozzorini et al. (2015),
+        doi:10.1371/journal.pcbi.1004275; defaults of NEST's gif_psc_exp, whose defaults do not
+        adapt.
 
-    **Raises** `ValueError` for a value that is not finite, a negative `t_ref`, or a capacitance,
-    conductance, time constant, `delta_v` or `lambda_0` that is not above 0.
-
-    **Source** Mensi et al. (2012), doi:10.1152/jn.00408.2011; Pozzorini et al. (2015),
-    doi:10.1371/journal.pcbi.1004275; defaults of NEST's gif_psc_exp, whose defaults do not adapt.
-
-    **Differs** from NEST: `stc` acts by its mean over the step and `sfa` by its value at the end,
-    NEST takes both from its start. Drawn spikes have no gradient: there is no `surrogate`.
+    Note:
+        Differs from NEST: `stc` acts by its mean over the step and `sfa` by its value at the end,
+        NEST takes both from its start. Drawn spikes have no gradient: there is no `surrogate`.
     """
 
-    c_m: Parameter = param(80.0, unit="pF", above=0.0)
-    g_l: Parameter = param(4.0, unit="nS", above=0.0)
-    e_l: Parameter = param(-70.0, unit="mV")
-    v_reset: Parameter = param(-55.0, unit="mV")
-    t_ref: Parameter = param(4.0, unit="ms", at_least=0.0, on_grid=True)
-    v_t_star: Parameter = param(-35.0, unit="mV")
-    delta_v: Parameter = param(0.5, unit="mV", above=0.0, least=0.0)
-    lambda_0: Parameter = param(1.0, unit="Hz", above=0.0)
-    tau_stc_1: Parameter = param(57.8, unit="ms", above=0.0)
-    q_stc_1: Parameter = param(0.0, unit="pA")
-    tau_stc_2: Parameter = param(218.2, unit="ms", above=0.0)
-    q_stc_2: Parameter = param(0.0, unit="pA")
-    tau_sfa_1: Parameter = param(53.8, unit="ms", above=0.0)
-    q_sfa_1: Parameter = param(0.0, unit="mV", least=0.0)
-    tau_sfa_2: Parameter = param(640.0, unit="ms", above=0.0)
-    q_sfa_2: Parameter = param(0.0, unit="mV", least=0.0)
+    c_m: Parameter = param(80.0, unit="pF", above=0.0, doc="capacitance")
+    g_l: Parameter = param(4.0, unit="nS", above=0.0, doc="leak conductance")
+    e_l: Parameter = param(-70.0, unit="mV", doc="leak reversal")
+    v_reset: Parameter = param(-55.0, unit="mV", doc="reset")
+    t_ref: Parameter = param(4.0, unit="ms", at_least=0.0, on_grid=True, doc="refractory time")
+    v_t_star: Parameter = param(-35.0, unit="mV", doc="threshold at rest")
+    delta_v: Parameter = param(0.5, unit="mV", above=0.0, least=0.0, doc="width of the threshold")
+    lambda_0: Parameter = param(1.0, unit="Hz", above=0.0, doc="hazard at the threshold")
+    tau_stc_1: Parameter = param(57.8, unit="ms", above=0.0, doc="time constant of stc_1")
+    q_stc_1: Parameter = param(0.0, unit="pA", doc="what a spike adds to stc_1")
+    tau_stc_2: Parameter = param(218.2, unit="ms", above=0.0, doc="time constant of stc_2")
+    q_stc_2: Parameter = param(0.0, unit="pA", doc="what a spike adds to stc_2")
+    tau_sfa_1: Parameter = param(53.8, unit="ms", above=0.0, doc="time constant of sfa_1")
+    q_sfa_1: Parameter = param(0.0, unit="mV", least=0.0, doc="what a spike adds to sfa_1")
+    tau_sfa_2: Parameter = param(640.0, unit="ms", above=0.0, doc="time constant of sfa_2")
+    q_sfa_2: Parameter = param(0.0, unit="mV", least=0.0, doc="what a spike adds to sfa_2")
 
     @classmethod
     def cortical(cls) -> "GIF":
@@ -201,9 +196,12 @@ class GIF(StochasticNeuron):
 class GLIFState(NamedTuple):
     """State of n GLIF neurons.
 
-    **Fields** (n,) each: `v` [mV] membrane potential, `asc_1`, `asc_2` [pA] after-spike currents,
-    `theta_s`, `theta_v` [mV] what spikes and voltage add to the threshold; after a spike all of
-    them as *before* the reset; `spikes` bool; `refractory` uint16: steps left before they move.
+    Attributes:
+        v: membrane potential [mV]; after a spike it and the four below as *before* the reset.
+        asc_1, asc_2: after-spike currents [pA].
+        theta_s, theta_v: what spikes and voltage add to the threshold [mV].
+        spikes: which spiked in the last step, bool.
+        refractory: steps left before all of them move again, uint16.
     """
 
     v: jax.Array
@@ -234,53 +232,44 @@ class GLIF(Neuron):
     Update: exact for a drive that is constant over the step and the mean of `asc` over it
     (second order); `jump` is added and the threshold tested at its end.
 
-    **Fields** each () or (n,): `c_m` [pF]; `g_l` [nS]; `e_l` [mV]; `v_th` [mV]; `t_ref` [ms],
-    whole steps; `f_v`, `delta_v` [mV] of the reset; `k_1` [1/ms], `f_1`, `delta_i_1` [pA],
-    `k_2` [1/ms], `f_2`, `delta_i_2` [pA] of the after-spike currents; `b_s` [1/ms],
-    `delta_theta_s` [mV] of the threshold that spikes lift; `a_v` [1/ms], `b_v` [1/ms] of the one
-    that the voltage lifts. `surrogate`: None for boolean spikes, or what stands in for their slope.
+    Start: at `e_l`.
 
-    **Step** `init(n)` starts at `e_l`. `step(state, drive, dt)` returns `(state, spikes)`.
+    Reference:
+        Teeter et al. (2018), doi:10.1038/s41467-017-02717-4; defaults of NEST's glif_psc.
 
-    **Raises** `ValueError` for a value that is not finite, `c_m`, `g_l` or a rate `k_1`, `k_2`,
-    `b_s`, `b_v` not above 0, a fraction outside 0 to 1, `t_ref < 0`, or a reset from the
-    threshold to above it.
-
-    **Source** Teeter et al. (2018), doi:10.1038/s41467-017-02717-4; defaults of NEST's glif_psc.
-
-    **Differs** from NEST: f_v acts on the v that crossed the threshold, not on the v before it;
-    `t_ref` is 3.8 ms, because 3.75 ms is off the usual grid.
+    Note:
+        Differs from NEST: f_v acts on the v that crossed the threshold, not on the v before it;
+        `t_ref` is 3.8 ms, because 3.75 ms is off the usual grid.
     """
 
-    c_m: Parameter = param(58.72, unit="pF", above=0.0)
-    g_l: Parameter = param(9.43, unit="nS", above=0.0)
-    e_l: Parameter = param(-78.85, unit="mV")
-    v_th: Parameter = param(-51.68, unit="mV")
-    t_ref: Parameter = param(3.8, unit="ms", at_least=0.0, on_grid=True)
-    f_v: Parameter = param(0.2, at_least=0.0, at_most=1.0)
-    delta_v: Parameter = param(18.51, unit="mV", least=0.0)
-    k_1: Parameter = param(0.003, unit="1/ms", above=0.0)
-    f_1: Parameter = param(1.0, at_least=0.0, at_most=1.0)
-    delta_i_1: Parameter = param(-9.18, unit="pA")
-    k_2: Parameter = param(0.1, unit="1/ms", above=0.0)
-    f_2: Parameter = param(1.0, at_least=0.0, at_most=1.0)
-    delta_i_2: Parameter = param(-198.94, unit="pA")
-    b_s: Parameter = param(0.009, unit="1/ms", above=0.0)
-    delta_theta_s: Parameter = param(0.37, unit="mV", least=0.0)
-    a_v: Parameter = param(0.005, unit="1/ms")
-    b_v: Parameter = param(0.09, unit="1/ms", above=0.0)
-    surrogate: Surrogate | None = None
-
-    def __check_init__(self) -> None:
-        # The sum is traced if any of its terms is.
-        reset = self.e_l + self.f_v * (self.v_th - self.e_l) + self.delta_v
-        above = concrete(reset - self.v_th - self.delta_theta_s)
-        if above is not None and np.any(above >= 0):
-            raise ValueError(
-                "GLIF: f_v and delta_v must reset v from the threshold to below v_th + "
-                "delta_theta_s, the threshold after a spike; got "
-                f"{above.max():g} mV above it. Lower f_v or delta_v"
-            )
+    c_m: Parameter = param(58.72, unit="pF", above=0.0, doc="capacitance")
+    g_l: Parameter = param(9.43, unit="nS", above=0.0, doc="leak conductance")
+    e_l: Parameter = param(-78.85, unit="mV", doc="leak reversal")
+    v_th: Parameter = param(-51.68, unit="mV", doc="threshold")
+    t_ref: Parameter = param(3.8, unit="ms", at_least=0.0, on_grid=True, doc="refractory time")
+    f_v: Parameter = param(0.2, at_least=0.0, at_most=1.0, doc="part of v - e_l that a reset keeps")
+    delta_v: Parameter = param(18.51, unit="mV", least=0.0, doc="what a reset adds to v")
+    k_1: Parameter = param(0.003, unit="1/ms", above=0.0, doc="rate of decay of asc_1")
+    f_1: Parameter = param(1.0, at_least=0.0, at_most=1.0, doc="part of asc_1 that a spike keeps")
+    delta_i_1: Parameter = param(-9.18, unit="pA", doc="what a spike adds to asc_1")
+    k_2: Parameter = param(0.1, unit="1/ms", above=0.0, doc="rate of decay of asc_2")
+    f_2: Parameter = param(1.0, at_least=0.0, at_most=1.0, doc="part of asc_2 that a spike keeps")
+    delta_i_2: Parameter = param(-198.94, unit="pA", doc="what a spike adds to asc_2")
+    b_s: Parameter = param(0.009, unit="1/ms", above=0.0, doc="rate of decay of theta_s")
+    delta_theta_s: Parameter = param(0.37, unit="mV", least=0.0, doc="what a spike adds to theta_s")
+    a_v: Parameter = param(0.005, unit="1/ms", doc="effect of v on theta_v")
+    b_v: Parameter = param(0.09, unit="1/ms", above=0.0, doc="rate of decay of theta_v")
+    surrogate: Surrogate | None = surrogate_field()
+    rules = (
+        Rule(
+            "delta_v",
+            "such that, with f_v {f_v}, a spike resets v from the threshold to below the one that "
+            "follows, v_th + delta_theta_s",
+            lambda e_l, f_v, delta_v, v_th, delta_theta_s: (
+                e_l + f_v * (v_th - e_l) + delta_v < v_th + delta_theta_s
+            ),
+        ),
+    )
 
     @classmethod
     def glif1(cls, **given: Any) -> "GLIF":

@@ -6,23 +6,21 @@ Hodgkin and Huxley (1952), doi:10.1113/jphysiol.1952.sp004764.
 import collections
 import dataclasses
 import functools
-import keyword
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import concrete
 from .._fields import Parameter, param
 from .._types import Drive, Neuron
-from .._units import largest
-from .._warn import warn
 from ..channels import Channel, Leak, SquidPotassium, SquidSodium
+from ..channels._channels import Channels
 from ..integrators import Gate, Integrator, Linear, rk4
-from ..surrogates import Surrogate, crossing
+from ..integrators._integrators import method_field
+from ..spec import field
+from ..surrogates import Surrogate, crossing, surrogate_field
 
 
 @functools.cache
@@ -45,31 +43,30 @@ class HodgkinHuxley(Neuron):
     Update: by `method` (RK4: fourth order; `exponential_euler`: first, stable at any dt). Units
     are those of densities (uA/cm2, uF/cm2, mS/cm2), or of whole cells (pA, pF, nS).
 
-    **Fields** each () or (n,): `c_m` [uF/cm2] capacitance; `v_th` [mV] the level of a spike;
-    `v_start` [mV] start of v, where the gates start at their steady states; `celsius` [C]
-    temperature; `q10` [1] factor on the rates for 10 C more. `channels`: a tuple of
-    channels (`jn.channels`); `method` an integrator; `surrogate` as in `LIF`.
+    Start: v at `v_start`. The state has `v` and one array (n,) for each gate, by its name (`m`,
+    `h`, `n`).
 
-    **Step** `init(n)` makes a state with `v` and one array (n,) per gate, by name (`m`, `h`, `n`).
-    `step(state, drive, dt)` returns `(state, spikes)`.
+    Raises:
+        InvalidValueError: from `build` for a dt above the largest at which gates are stable between
+            the lowest and the highest reversal potential.
 
-    **Raises** `ValueError` for `c_m` or `q10` not above 0, no channel or what is not one, a
-    channel without `g` or `e_rev`, two gates of one name; from `build` for a dt above the largest
-    at which gates are stable between the lowest and the highest reversal potential.
+    Reference:
+        Hodgkin and Huxley (1952), doi:10.1113/jphysiol.1952.sp004764.
 
-    **Source** Hodgkin and Huxley (1952), doi:10.1113/jphysiol.1952.sp004764.
-
-    **Differs** depolarisation is positive, as today.
+    Note:
+        Depolarisation is positive, as today.
     """
 
-    channels: tuple[Channel, ...] = eqx.field(default_factory=_squid)
-    c_m: Parameter = param(1.0, unit="uF/cm2", above=0.0)
-    v_th: Parameter = param(0.0, unit="mV")
-    v_start: Parameter = param(-65.0, unit="mV")
-    celsius: Parameter = param(6.3, unit="C")
-    q10: Parameter = param(3.0, unit="1", above=0.0)
-    method: Integrator = rk4
-    surrogate: Surrogate | None = None
+    channels: tuple[Channel, ...] = field(
+        Channels(), default_factory=_squid, doc="ion channels (`jn.channels`)"
+    )
+    c_m: Parameter = param(1.0, unit="uF/cm2", above=0.0, doc="capacitance")
+    v_th: Parameter = param(0.0, unit="mV", doc="level of a spike")
+    v_start: Parameter = param(-65.0, unit="mV", doc="start of v, with gates steady there")
+    celsius: Parameter = param(6.3, unit="C", doc="temperature")
+    q10: Parameter = param(3.0, unit="1", above=0.0, doc="factor on the rates for 10 C more")
+    method: Integrator = method_field(rk4)
+    surrogate: Surrogate | None = surrogate_field()
 
     @classmethod
     def squid_1952(cls, **parameters: Any) -> "HodgkinHuxley":
@@ -85,9 +82,6 @@ class HodgkinHuxley(Neuron):
         """The same neuron with a channel added; it replaces one of the same class."""
         kept = (c for c in self.channels if type(c) is not type(channel))
         return dataclasses.replace(self, channels=(*kept, channel))
-
-    def __check_init__(self) -> None:
-        _check_channels(self.channels, self.c_m)
 
     def init(self, n: int) -> Any:
         v = jnp.broadcast_to(self.v_start, (n,))
@@ -124,88 +118,6 @@ class HodgkinHuxley(Neuron):
         return None if reach is None or fastest is None else reach / fastest
 
 
-_VOLTAGES = 65  # at which the rates are evaluated
-
-
-def _check_channels(channels: Any, c_m: Any) -> None:
-    """Raises `ValueError` unless these are channels that fit together.
-
-    Warns of a capacitance in pF beside conductances per area.
-    """
-    if not isinstance(channels, tuple) or not channels:
-        raise ValueError(f"HodgkinHuxley: channels must be a tuple of channels; got {channels!r}")
-    owners: dict[str, str] = {}
-    for c in channels:
-        name = type(c).__name__
-        if not isinstance(c, Channel):
-            hint = " (a class was given: call it)" if isinstance(c, type) else ""
-            raise ValueError(f"HodgkinHuxley: channels must be channels; got {c!r}{hint}")
-        for field in ("g", "e_rev"):
-            if not hasattr(c, field):
-                what = {"g": "a conductance g", "e_rev": "a reversal potential e_rev"}[field]
-                raise ValueError(
-                    f"HodgkinHuxley: every channel must have {what}; {name} has none. Give it "
-                    f"the field {field}: jn.Parameter = jn.param(...)"
-                )
-        if not isinstance(c.gates, tuple) or not all(map(_can_be_named, c.gates)):
-            raise ValueError(
-                f"HodgkinHuxley: the gates of a channel must be a tuple of names that Python "
-                f"takes; {name} has {c.gates!r}"
-            )
-        _check_methods(name, c)
-        for gate in c.gates:
-            if gate in owners or gate == "v":
-                raise ValueError(
-                    f"HodgkinHuxley: gates must have different names, none of them 'v'; {gate!r} "
-                    f"is in {owners.get(gate, 'the membrane')} and in {name}. Add up the "
-                    "conductances of equal channels, or name the gates of one otherwise"
-                )
-            owners[gate] = name
-    _warn_of_capacitance("HodgkinHuxley", c_m, [(c.g, c.e_rev) for c in channels])
-
-
-_LARGEST_C = 20.0  # uF/cm2
-_SLOWEST = 5.0  # mS/cm2 per uF/cm2 of channels that make spikes
-
-
-def _warn_of_capacitance(label: str, c_m: Any, channels: Iterable[tuple[Any, Any]]) -> None:
-    """Warns of a capacitance in pF beside conductances per area; `channels` are g and e_rev.
-
-    Where both are those of a whole cell, the channels that depolarise are much larger than c_m.
-    """
-    known, x = [(concrete(g), largest(e_rev)) for g, e_rev in channels], largest(c_m)
-    pairs = [(g, e) for g, e in known if g is not None and e is not None]
-    inward = [float(g.max(initial=0)) for g, e in pairs if e > 0]
-    if x is not None and x > _LARGEST_C and inward and max(inward) < _SLOWEST * x:
-        warn(
-            f"{label}: c_m is in uF/cm2, where a membrane has about 1; got {x:g}: did you mean 1? "
-            "For a whole cell in pF give the conductances of its channels in nS"
-        )
-
-
-def _can_be_named(gate: Any) -> bool:
-    known = isinstance(gate, str) and gate.isidentifier() and not keyword.iskeyword(gate)
-    return known and not gate.startswith("_")
-
-
-def _check_methods(name: str, channel: Any) -> None:
-    v = jax.ShapeDtypeStruct((), jnp.result_type(channel.g))
-    try:
-        rates = jax.eval_shape(lambda v: channel.rates(v), v)
-        jax.eval_shape(lambda v, *gates: channel.open(v, *gates), v, *(v for _ in channel.gates))
-    except Exception as error:  # a method of the user may raise anything
-        raise ValueError(
-            f"HodgkinHuxley: a channel must have rates(v) and open(v, {', '.join(channel.gates)}) "
-            f"that JAX can trace; those of {name} raise {type(error).__name__}: {error}"
-        ) from error
-    fits = isinstance(rates, tuple) and all(type(r) is Gate for r in rates)
-    if not fits or len(rates) != len(channel.gates):
-        raise ValueError(
-            f"HodgkinHuxley: rates(v) of {name} must return a tuple with one Gate(opening, "
-            f"closing) for each of its gates {channel.gates}; got {rates!r}"
-        )
-
-
 def _fastest_rate(channels: tuple[Channel, ...], speed: Callable[[Channel], Any]) -> Any:
     """The largest rate [1/ms] of a gate between the lowest and highest reversal potential.
 
@@ -213,7 +125,7 @@ def _fastest_rate(channels: tuple[Channel, ...], speed: Callable[[Channel], Any]
     """
     ends = [jnp.asarray(c.e_rev) for c in channels]  # type: ignore[attr-defined]
     low, high = (functools.reduce(f, ends) for f in (jnp.minimum, jnp.maximum))
-    places = np.linspace(0.0, 1.0, _VOLTAGES).reshape(-1, 1).astype(low.dtype)
+    places = np.linspace(0.0, 1.0, 65).reshape(-1, 1).astype(low.dtype)
     v: jax.Array = low + (high - low) * places
     rates = [speed(c) * (a + b) for c in channels for a, b in c.rates(v)]
     return functools.reduce(jnp.maximum, rates).max(axis=0) if rates else None

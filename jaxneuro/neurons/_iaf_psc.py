@@ -16,8 +16,9 @@ import jax.numpy as jnp
 from .._fields import Parameter, param
 from .._numerics.maths import phi1, phi2
 from .._types import Drive, Neuron
-from ..surrogates import Surrogate, threshold
-from ._membrane import check_reset, countdown
+from ..spec import Less
+from ..surrogates import Surrogate, surrogate_field, threshold
+from ._membrane import countdown
 
 
 def _from_current(tau_m: jax.Array, c_m: jax.Array, dt: float) -> jax.Array:
@@ -56,9 +57,10 @@ def _from_rising(tau_m: jax.Array, c_m: jax.Array, tau_syn: jax.Array, dt: float
 class IafPscDeltaState(NamedTuple):
     """State of n neurons whose v jumps at arriving spikes.
 
-    **Fields** `v` [mV] (n,): membrane potential; after a spike its value *before* the reset;
-    `spikes` bool (n,): which spiked in the last step; `refractory` uint16 (n,): steps left
-    before the membrane moves again.
+    Attributes:
+        v: membrane potential [mV]; after a spike its value *before* the reset.
+        spikes: which spiked in the last step, bool.
+        refractory: steps left before the membrane moves again, uint16.
     """
 
     v: jax.Array
@@ -76,32 +78,23 @@ class IafPscDelta(Neuron):
     threshold tested. What arrives while v is held is lost. It takes no conductances: `build`
     refuses them.
 
-    **Fields** each () or (n,): `tau_m` [ms] membrane time constant; `c_m` [pF] capacitance;
-    `e_l` [mV] leak reversal; `v_th` [mV] threshold; `v_reset` [mV] reset; `t_ref` [ms]
-    refractory time, a whole number of steps. `surrogate`: None for boolean spikes, or the
-    slope that stands in for their derivative.
+    Start: at `e_l`.
 
-    **Step** `init(n)` starts at `e_l`. `step(state, drive, dt)` returns `(state, spikes)`.
+    Reference:
+        Rotter and Diesmann (1999), doi:10.1007/s004220050570.
 
-    **Raises** `ValueError` for a value that is not finite, `tau_m <= 0`, `c_m <= 0`,
-    `t_ref < 0`, or `v_reset >= v_th`.
-
-    **Source** Rotter and Diesmann (1999), doi:10.1007/s004220050570.
-
-    **Differs** there is no `refractory_input` (what arrives while v is held is always lost) and no
-    `V_min`.
+    Note:
+        There is no `refractory_input` (what arrives while v is held is always lost) and no `V_min`.
     """
 
-    tau_m: Parameter = param(10.0, unit="ms", above=0.0)
-    c_m: Parameter = param(250.0, unit="pF", above=0.0)
-    e_l: Parameter = param(-70.0, unit="mV")
-    v_th: Parameter = param(-55.0, unit="mV")
-    v_reset: Parameter = param(-70.0, unit="mV")
-    t_ref: Parameter = param(2.0, unit="ms", at_least=0.0, on_grid=True)
-    surrogate: Surrogate | None = None
-
-    def __check_init__(self) -> None:
-        check_reset("IafPscDelta", self.v_reset, self.v_th)
+    tau_m: Parameter = param(10.0, unit="ms", above=0.0, doc="membrane time constant")
+    c_m: Parameter = param(250.0, unit="pF", above=0.0, doc="capacitance")
+    e_l: Parameter = param(-70.0, unit="mV", doc="leak reversal")
+    v_th: Parameter = param(-55.0, unit="mV", doc="threshold")
+    v_reset: Parameter = param(-70.0, unit="mV", doc="reset")
+    t_ref: Parameter = param(2.0, unit="ms", at_least=0.0, on_grid=True, doc="refractory time")
+    surrogate: Surrogate | None = surrogate_field()
+    rules = (Less("v_reset", "v_th"),)
 
     def init(self, n: int) -> IafPscDeltaState:
         v = jnp.full(n, self.e_l)
@@ -127,9 +120,11 @@ class IafPscDelta(Neuron):
 class IafPscExpState(NamedTuple):
     """State of n neurons with exponential currents.
 
-    **Fields** `v` [mV] (n,): membrane potential; after a spike its value *before* the reset;
-    `i_ex`, `i_in` [pA] (n,): synaptic currents; `spikes` bool (n,): which spiked in the last
-    step; `refractory` uint16 (n,): steps left before the membrane moves again.
+    Attributes:
+        v: membrane potential [mV]; after a spike its value *before* the reset.
+        i_ex, i_in: synaptic currents [pA].
+        spikes: which spiked in the last step, bool.
+        refractory: steps left before the membrane moves again, uint16.
     """
 
     v: jax.Array
@@ -153,40 +148,30 @@ class IafPscExp(Neuron):
     Its synapses are `Direct("ex")` and `Direct("in")`, with weights in pA; those of `in` are
     negative. It takes no conductances: `build` refuses them.
 
-    **Fields** each () or (n,): `tau_m` [ms] membrane time constant; `c_m` [pF] capacitance;
-    `e_l` [mV] leak reversal; `v_th` [mV] threshold; `v_reset` [mV] reset; `t_ref` [ms]
-    refractory time, a whole number of steps; `tau_syn_ex` [ms] and `tau_syn_in` [ms] time constants
-    of the currents. `surrogate`: None for boolean spikes, or the slope that stands in for their
-    derivative.
+    Start: at `e_l` without currents.
 
-    **Step** `init(n)` starts at `e_l` without currents. `step(state, drive, dt)` returns
-    `(state, spikes)`; it takes `drive.arrivals` of the ports `ex` and `in` [pA].
+    Reference:
+        Rotter and Diesmann (1999), doi:10.1007/s004220050570; Diesmann, Gewaltig, Rotter, Aertsen
+        (2001), doi:10.1016/S0925-2312(01)00409-X.
 
-    **Raises** `ValueError` for a value that is not finite, a time constant or `c_m` that is not
-    above 0, `t_ref < 0`, or `v_reset >= v_th`.
-
-    **Source** Rotter and Diesmann (1999), doi:10.1007/s004220050570; Diesmann, Gewaltig, Rotter,
-    Aertsen (2001), doi:10.1016/S0925-2312(01)00409-X.
-
-    **Differs** the port and not the sign of a weight selects the current; there is no escape noise.
+    Note:
+        The port and not the sign of a weight selects the current; there is no escape noise.
     """
 
     ports: ClassVar[tuple[str, ...]] = ("ex", "in")
     port_signs: ClassVar[Mapping[str, int]] = {"ex": 1, "in": -1}
     port_fills: ClassVar[Mapping[str, tuple]] = {"ex": ("i_ex",), "in": ("i_in",)}
 
-    tau_m: Parameter = param(10.0, unit="ms", above=0.0)
-    c_m: Parameter = param(250.0, unit="pF", above=0.0)
-    e_l: Parameter = param(-70.0, unit="mV")
-    v_th: Parameter = param(-55.0, unit="mV")
-    v_reset: Parameter = param(-70.0, unit="mV")
-    t_ref: Parameter = param(2.0, unit="ms", at_least=0.0, on_grid=True)
-    tau_syn_ex: Parameter = param(2.0, unit="ms", above=0.0)
-    tau_syn_in: Parameter = param(2.0, unit="ms", above=0.0)
-    surrogate: Surrogate | None = None
-
-    def __check_init__(self) -> None:
-        check_reset("IafPscExp", self.v_reset, self.v_th)
+    tau_m: Parameter = param(10.0, unit="ms", above=0.0, doc="membrane time constant")
+    c_m: Parameter = param(250.0, unit="pF", above=0.0, doc="capacitance")
+    e_l: Parameter = param(-70.0, unit="mV", doc="leak reversal")
+    v_th: Parameter = param(-55.0, unit="mV", doc="threshold")
+    v_reset: Parameter = param(-70.0, unit="mV", doc="reset")
+    t_ref: Parameter = param(2.0, unit="ms", at_least=0.0, on_grid=True, doc="refractory time")
+    tau_syn_ex: Parameter = param(2.0, unit="ms", above=0.0, doc="time constant of i_ex")
+    tau_syn_in: Parameter = param(2.0, unit="ms", above=0.0, doc="time constant of i_in")
+    surrogate: Surrogate | None = surrogate_field()
+    rules = (Less("v_reset", "v_th"),)
 
     def init(self, n: int) -> IafPscExpState:
         v = jnp.full(n, self.e_l)
@@ -222,10 +207,12 @@ class IafPscExp(Neuron):
 class IafPscAlphaState(NamedTuple):
     """State of n neurons with alpha-shaped currents.
 
-    **Fields** `v` [mV] (n,): membrane potential; after a spike its value *before* the reset;
-    `di_ex`, `di_in` [pA/ms] and `i_ex`, `i_in` [pA] (n,): synaptic currents and their rising
-    parts; `spikes` bool (n,): which spiked in the last step; `refractory` uint16 (n,): steps left
-    before the membrane moves again.
+    Attributes:
+        v: membrane potential [mV]; after a spike its value *before* the reset.
+        di_ex, di_in: rising parts of the synaptic currents [pA/ms].
+        i_ex, i_in: synaptic currents [pA].
+        spikes: which spiked in the last step, bool.
+        refractory: steps left before the membrane moves again, uint16.
     """
 
     v: jax.Array
@@ -250,38 +237,29 @@ class IafPscAlpha(Neuron):
     `Direct("ex")` and `Direct("in")`, with weights in pA; those of `in` are negative. It takes
     no conductances: `build` refuses them.
 
-    **Fields** each () or (n,): `tau_m` [ms] membrane time constant; `c_m` [pF] capacitance;
-    `e_l` [mV] leak reversal; `v_th` [mV] threshold; `v_reset` [mV] reset; `t_ref` [ms] refractory
-    time, whole steps; `tau_syn_ex` [ms] and `tau_syn_in` [ms] times to the peak of the currents;
-    `surrogate`: None for boolean spikes, or the slope that stands in for their derivative.
+    Start: at `e_l` without currents.
 
-    **Step** `init(n)` starts at `e_l` without currents. `step(state, drive, dt)` returns
-    `(state, spikes)`; it takes `drive.arrivals` of the ports `ex` and `in` [pA].
+    Reference:
+        Rotter and Diesmann (1999), doi:10.1007/s004220050570.
 
-    **Raises** `ValueError` for a value that is not finite, a time constant or `c_m` that is not
-    above 0, `t_ref < 0`, or `v_reset >= v_th`.
-
-    **Source** Rotter and Diesmann (1999), doi:10.1007/s004220050570.
-
-    **Differs** the port and not the sign of a weight selects the current; there is no `V_min`.
+    Note:
+        The port and not the sign of a weight selects the current; there is no `V_min`.
     """
 
     ports: ClassVar[tuple[str, ...]] = ("ex", "in")
     port_signs: ClassVar[Mapping[str, int]] = {"ex": 1, "in": -1}
     port_fills: ClassVar[Mapping[str, tuple]] = {"ex": ("di_ex", "i_ex"), "in": ("di_in", "i_in")}
 
-    tau_m: Parameter = param(10.0, unit="ms", above=0.0)
-    c_m: Parameter = param(250.0, unit="pF", above=0.0)
-    e_l: Parameter = param(-70.0, unit="mV")
-    v_th: Parameter = param(-55.0, unit="mV")
-    v_reset: Parameter = param(-70.0, unit="mV")
-    t_ref: Parameter = param(2.0, unit="ms", at_least=0.0, on_grid=True)
-    tau_syn_ex: Parameter = param(2.0, unit="ms", above=0.0)
-    tau_syn_in: Parameter = param(2.0, unit="ms", above=0.0)
-    surrogate: Surrogate | None = None
-
-    def __check_init__(self) -> None:
-        check_reset("IafPscAlpha", self.v_reset, self.v_th)
+    tau_m: Parameter = param(10.0, unit="ms", above=0.0, doc="membrane time constant")
+    c_m: Parameter = param(250.0, unit="pF", above=0.0, doc="capacitance")
+    e_l: Parameter = param(-70.0, unit="mV", doc="leak reversal")
+    v_th: Parameter = param(-55.0, unit="mV", doc="threshold")
+    v_reset: Parameter = param(-70.0, unit="mV", doc="reset")
+    t_ref: Parameter = param(2.0, unit="ms", at_least=0.0, on_grid=True, doc="refractory time")
+    tau_syn_ex: Parameter = param(2.0, unit="ms", above=0.0, doc="time to the peak of i_ex")
+    tau_syn_in: Parameter = param(2.0, unit="ms", above=0.0, doc="time to the peak of i_in")
+    surrogate: Surrogate | None = surrogate_field()
+    rules = (Less("v_reset", "v_th"),)
 
     def init(self, n: int) -> IafPscAlphaState:
         v = jnp.full(n, self.e_l)
@@ -321,9 +299,11 @@ class IafPscAlpha(Neuron):
 class FlyLIFState(NamedTuple):
     """State of n neurons of the fly's brain.
 
-    **Fields** `v` [mV] (n,): membrane potential; after a spike its value *before* the reset;
-    `g` [mV] (n,): synaptic input, likewise; `spikes` bool (n,): which spiked in the last step;
-    `refractory` uint16 (n,): steps left before the neuron moves again.
+    Attributes:
+        v: membrane potential [mV]; after a spike its value *before* the reset.
+        g: synaptic input [mV], likewise.
+        spikes: which spiked in the last step, bool.
+        refractory: steps left before the neuron moves again, uint16.
     """
 
     v: jax.Array
@@ -344,41 +324,31 @@ class FlyLIF(Neuron):
     decays and takes what arrives; then `jump` is added and the threshold tested. Its synapse is
     `Direct("g")`, with weights of both signs in mV. It takes no conductances: `build` refuses them.
 
-    **Fields** each () or (n,): `tau_m` [ms] membrane time constant; `c_m` [pF] capacitance, of
-    which only an injected current depends; `e_l` [mV] resting potential; `v_th` [mV] threshold;
-    `v_reset` [mV] reset; `t_ref` [ms] refractory time, a whole number of steps, 0 in the paper for
-    neurons that it drives; `tau_syn` [ms] time constant of g. `surrogate`: None for boolean
-    spikes, or the slope that stands in for their derivative.
+    Start: at `e_l` with g = 0. In the paper `t_ref` is 0 for neurons that it drives.
 
-    **Step** `init(n)` starts at `e_l` with g = 0. `step(state, drive, dt)` returns
-    `(state, spikes)`; it takes `drive.arrivals` of the port `g` [mV].
+    Reference:
+        Shiu et al. (2024), doi:10.1038/s41586-024-07763-9, with the parameters of Kakaria and de
+        Bivort (2017), doi:10.3389/fnbeh.2017.00008, and their program for Brian2: there `(unless
+        refractory)` also makes every `g += w` and `v += w` of a refractory neuron void.
 
-    **Raises** `ValueError` for a value that is not finite, a time constant or `c_m` that is not
-    above 0, `t_ref < 0`, or `v_reset >= v_th`.
-
-    **Source** Shiu et al. (2024), doi:10.1038/s41586-024-07763-9, with the parameters of Kakaria
-    and de Bivort (2017), doi:10.3389/fnbeh.2017.00008, and their program for Brian2: there
-    `(unless refractory)` also makes every `g += w` and `v += w` of a refractory neuron void.
-
-    **Differs** `v >= v_th` is `v > v_th` there. t_ref/dt steps are held after that of the spike, as
-    everywhere in this package; Brian2 holds one less, so that `t_ref = 2.1` is its 2.2 at
-    `dt = 0.1`. A `jump` comes before the threshold and not after it: it fires a step earlier.
+    Note:
+        `v >= v_th` is `v > v_th` there. t_ref/dt steps are held after that of the spike, as
+        everywhere in this package; Brian2 holds one less, so that `t_ref = 2.1` is its 2.2 at `dt =
+        0.1`. A `jump` comes before the threshold and not after it: it fires a step earlier.
     """
 
     ports: ClassVar[tuple[str, ...]] = ("g",)
     port_fills: ClassVar[Mapping[str, tuple]] = {"g": ("g",)}
 
-    tau_m: Parameter = param(20.0, unit="ms", above=0.0)
-    c_m: Parameter = param(2000.0, unit="pF", above=0.0)
-    e_l: Parameter = param(-52.0, unit="mV")
-    v_th: Parameter = param(-45.0, unit="mV")
-    v_reset: Parameter = param(-52.0, unit="mV")
-    t_ref: Parameter = param(2.2, unit="ms", at_least=0.0, on_grid=True)
-    tau_syn: Parameter = param(5.0, unit="ms", above=0.0)
-    surrogate: Surrogate | None = None
-
-    def __check_init__(self) -> None:
-        check_reset("FlyLIF", self.v_reset, self.v_th)
+    tau_m: Parameter = param(20.0, unit="ms", above=0.0, doc="membrane time constant")
+    c_m: Parameter = param(2000.0, unit="pF", above=0.0, doc="capacitance, for injected current")
+    e_l: Parameter = param(-52.0, unit="mV", doc="resting potential")
+    v_th: Parameter = param(-45.0, unit="mV", doc="threshold")
+    v_reset: Parameter = param(-52.0, unit="mV", doc="reset")
+    t_ref: Parameter = param(2.2, unit="ms", at_least=0.0, on_grid=True, doc="refractory time")
+    tau_syn: Parameter = param(5.0, unit="ms", above=0.0, doc="time constant of g")
+    surrogate: Surrogate | None = surrogate_field()
+    rules = (Less("v_reset", "v_th"),)
 
     def init(self, n: int) -> FlyLIFState:
         v = jnp.full(n, self.e_l)

@@ -11,16 +11,18 @@ import jax.numpy as jnp
 from .._fields import Parameter, param
 from .._types import Drive, Neuron
 from ..integrators import Integrator, Linear
-from ..surrogates import Surrogate, threshold
-from ._membrane import check_reset, countdown, leaky
+from ..spec import Less, Maybe, Of, field
+from ..surrogates import Surrogate, surrogate_field, threshold
+from ._membrane import countdown, leaky
 
 
 class LIFState(NamedTuple):
     """State of n LIF neurons.
 
-    **Fields** `v` [mV] (n,): membrane potential; after a spike its value *before* the reset;
-    `spikes` bool (n,): which spiked in the last step; `refractory` uint16 (n,): steps left
-    before the membrane moves again.
+    Attributes:
+        v: membrane potential [mV]; after a spike its value *before* the reset.
+        spikes: which spiked in the last step, bool.
+        refractory: steps left before the membrane moves again, uint16.
     """
 
     v: jax.Array
@@ -41,33 +43,27 @@ class LIF(Neuron):
     `v_reset` through steps k+1 ... k+t_ref/dt. A `method` moves the membrane instead, if
     given; many courses use `forward_euler`.
 
-    **Fields** each () or (n,): `tau_m` [ms] membrane time constant; `c_m` [pF] capacitance;
-    `e_l` [mV] leak reversal; `v_th` [mV] threshold; `v_reset` [mV] reset; `t_ref` [ms]
-    refractory time, a whole number of steps. `method`: None for the exact step, or an integrator.
-    `surrogate`: None for boolean spikes, or the slope that stands in for their derivative.
+    Start: at `e_l`.
 
-    **Step** `init(n)` starts at `e_l`. `step(state, drive, dt)` returns `(state, spikes)`.
+    Reference:
+        Gerstner et al. (2014), eqs. 1.5 and 1.6, doi:10.1017/CBO9781107447615.
 
-    **Raises** `ValueError` for a value that is not finite, `tau_m <= 0`, `c_m <= 0`,
-    `t_ref < 0`, or `v_reset >= v_th`.
-
-    **Source** Gerstner et al. (2014), eqs. 1.5 and 1.6, doi:10.1017/CBO9781107447615.
-
-    **Differs** the reset is applied at the start of the next step, so that the recorded v
-    shows the value that crossed.
+    Note:
+        The reset is applied at the start of the next step, so that the recorded v shows the value
+        that crossed.
     """
 
-    tau_m: Parameter = param(10.0, unit="ms", above=0.0)
-    c_m: Parameter = param(250.0, unit="pF", above=0.0)
-    e_l: Parameter = param(-70.0, unit="mV")
-    v_th: Parameter = param(-55.0, unit="mV")
-    v_reset: Parameter = param(-70.0, unit="mV")
-    t_ref: Parameter = param(2.0, unit="ms", at_least=0.0, on_grid=True)
-    method: Integrator | None = None
-    surrogate: Surrogate | None = None
-
-    def __check_init__(self) -> None:
-        check_reset("LIF", self.v_reset, self.v_th)
+    tau_m: Parameter = param(10.0, unit="ms", above=0.0, doc="membrane time constant")
+    c_m: Parameter = param(250.0, unit="pF", above=0.0, doc="capacitance")
+    e_l: Parameter = param(-70.0, unit="mV", doc="leak reversal")
+    v_th: Parameter = param(-55.0, unit="mV", doc="threshold")
+    v_reset: Parameter = param(-70.0, unit="mV", doc="reset")
+    t_ref: Parameter = param(2.0, unit="ms", at_least=0.0, on_grid=True, doc="refractory time")
+    method: Integrator | None = field(
+        Maybe(Of(Integrator)), None, doc="an integrator; None for the exact step"
+    )
+    surrogate: Surrogate | None = surrogate_field()
+    rules = (Less("v_reset", "v_th"),)
 
     def init(self, n: int) -> LIFState:
         v = jnp.full(n, self.e_l)
@@ -103,7 +99,8 @@ class LIF(Neuron):
 class LeakyIntegratorState(NamedTuple):
     """State of n leaky integrators.
 
-    **Fields** `v` [mV] (n,): membrane potential.
+    Attributes:
+        v: membrane potential [mV].
     """
 
     v: jax.Array
@@ -117,23 +114,19 @@ class LeakyIntegrator(Neuron):
     Update: exact for a drive that is constant over the step; then `jump` is added. Gradients
     of v flow to all that drives it.
 
-    **Fields** each () or (n,): `tau_m` [ms] time constant; `c_m` [pF] capacitance; `e_l` [mV]
-    resting potential.
+    Start: at `e_l`. It never spikes.
 
-    **Step** `init(n)` starts at `e_l`. `step(state, drive, dt)` returns `(state, spikes)`, no
-    spikes.
+    Reference:
+        Gerstner et al. (2014), eq. 1.5, doi:10.1017/CBO9781107447615; as a readout Bellec et al.
+        (2020), doi:10.1038/s41467-020-17236-y.
 
-    **Raises** `ValueError` for a value that is not finite, `tau_m <= 0` or `c_m <= 0`.
-
-    **Source** Gerstner et al. (2014), eq. 1.5, doi:10.1017/CBO9781107447615; as a readout Bellec
-    et al. (2020), doi:10.1038/s41467-020-17236-y.
-
-    **Differs** Bellec's readout is in steps of 1 ms and without units.
+    Note:
+        Bellec's readout is in steps of 1 ms and without units.
     """
 
-    tau_m: Parameter = param(20.0, unit="ms", above=0.0)
-    c_m: Parameter = param(250.0, unit="pF", above=0.0)
-    e_l: Parameter = param(0.0, unit="mV")
+    tau_m: Parameter = param(20.0, unit="ms", above=0.0, doc="time constant")
+    c_m: Parameter = param(250.0, unit="pF", above=0.0, doc="capacitance")
+    e_l: Parameter = param(0.0, unit="mV", doc="resting potential")
 
     def init(self, n: int) -> LeakyIntegratorState:
         return LeakyIntegratorState(jnp.full(n, self.e_l))

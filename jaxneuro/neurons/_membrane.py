@@ -1,12 +1,10 @@
-"""What neurons with a leaky membrane share: its exact step, refractoriness, checks of a reset."""
+"""What neurons with a leaky membrane share: its exact step, and refractoriness in steps."""
 
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
-from .._checks import known
 from .._types import Drive
 
 
@@ -20,7 +18,8 @@ def leaky(v: jax.Array, drive: Drive, e_l: Any, tau_m: Any, c_m: Any, dt: float)
     nearest to a conductance is never negative, so that v_inf stays bounded for any g. Jumps are
     not added.
 
-    Blanes et al. (2009), doi:10.1016/j.physrep.2008.11.001.
+    Reference:
+        Blanes et al. (2009), doi:10.1016/j.physrep.2008.11.001.
     """
     g_l = c_m / tau_m
     if drive.conductance is None:
@@ -45,44 +44,15 @@ def countdown(
 ) -> tuple[jax.Array, jax.Array]:
     """Which neurons are not refractory in this step, and how many steps are left after it.
 
-    `spikes` of the step before, bool (n,); `refractory` uint16 (n,) steps left before this one,
-    not counting those spikes; `t_ref` [ms]. A spike in step k holds a neuron through the steps
-    k+1 ... k+t_ref/dt.
+    A spike in step k holds a neuron through the steps k+1 ... k+t_ref/dt.
+
+    Args:
+        spikes: those of the step before, bool (n,).
+        refractory: steps left before this one, not counting those spikes, uint16 (n,).
+        t_ref: refractory time [ms], () or (n,).
+        dt: time step [ms].
     """
     hold = jnp.rint(t_ref / dt).astype(jnp.uint16)
     left = jnp.where(spikes, hold, refractory)
     free = left == 0
     return free, left - (~free).astype(jnp.uint16)
-
-
-def check_reset(
-    name: str, v_reset: Any, v_th: Any, fields: tuple[str, str] = ("v_reset", "v_th")
-) -> None:
-    """Raises `ValueError` unless `v_reset` is below `v_th` [mV], where both are known."""
-    low, high = _together(v_reset, v_th)
-    if np.all(low < high):
-        return
-    at = np.argmax(low >= high)
-    reset, th = (np.ravel(x)[at] for x in np.broadcast_arrays(low, high))
-    where = f" at index {at}" if np.ndim(low) or np.ndim(high) else ""
-    raise ValueError(
-        f"{name}: {fields[0]} must be below {fields[1]}; got {reset} and {th} mV{where}"
-    )
-
-
-def check_peak(name: str, v_reset: Any, v_th: Any, v_peak: Any) -> None:
-    """Raises `ValueError` unless the peak is above the reset and not below `v_th` [mV]."""
-    check_reset(name, v_reset, v_peak, ("v_reset", "v_peak"))
-    th, peak = _together(v_th, v_peak)
-    if np.any(peak < th):
-        at = np.argmax(peak < th)
-        th, peak = (np.ravel(x)[at] for x in np.broadcast_arrays(th, peak))
-        raise ValueError(f"{name}: v_peak must be at least v_th; got {peak} and {th} mV")
-
-
-def _together(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Both as arrays; empty ones where one is not known, or they are batches of two kinds."""
-    x, y = known(a), known(b)
-    if x is None or y is None or (x.ndim and y.ndim and x.shape != y.shape):
-        return np.zeros(0), np.zeros(0)
-    return x, y

@@ -12,7 +12,8 @@ import jax.numpy as jnp
 from .._fields import Parameter, param
 from .._types import Drive, Neuron
 from ..integrators import Integrator, Linear, rk4
-from ..surrogates import Surrogate, crossing
+from ..integrators._integrators import method_field
+from ..surrogates import Surrogate, crossing, surrogate_field
 
 # Beyond this |v| the cubic continues as its tangent, so that usual steps do not diverge.
 _BEND = 3.0
@@ -21,7 +22,8 @@ _BEND = 3.0
 class FitzHughNagumoState(NamedTuple):
     """State of n FitzHugh-Nagumo oscillators.
 
-    **Fields** `v`, `w` (n,): the fast variable and its recovery, both without a unit.
+    Attributes:
+        v, w: the fast variable and its recovery, without a unit.
     """
 
     v: jax.Array
@@ -37,29 +39,27 @@ class FitzHughNagumo(Neuron):
     Update: by `method` (RK4, of fourth order); then `jump` is added and the crossing tested.
     Exponential Euler takes the slope of the cubic at v as the rate of v.
 
-    **Fields** each () or (n,): `a`, `b` place and slope of the nullcline of w; `tau` [ms] time of
-    w; `v_th` the level of a spike. `method` an integrator; `surrogate` as in `LIF`. v and
-    currents have no unit.
+    v and currents have no unit.
 
-    **Step** `init(n)` starts at v = -1.2, near rest, with w on its nullcline. `step(state, drive,
-    dt)` returns `(state, spikes)`.
+    Start: v = -1.2, near rest, with w on its nullcline.
 
-    **Raises** `ValueError` for a value that is not finite, `b <= 0` or `tau <= 0`; from `build`
-    for a dt at which `method` makes w grow.
+    Raises:
+        InvalidValueError: from `build` for a dt at which `method` makes w grow.
 
-    **Source** FitzHugh (1961), doi:10.1016/S0006-3495(61)86902-6; Nagumo, Arimoto and Yoshizawa
-    (1962), doi:10.1109/JRPROC.1962.288235.
+    Reference:
+        FitzHugh (1961), doi:10.1016/S0006-3495(61)86902-6; Nagumo, Arimoto and Yoshizawa (1962),
+        doi:10.1109/JRPROC.1962.288235.
 
-    **Differs** depolarisation is positive, as today. Beyond |v| = 3 the cubic continues
-    as its tangent.
+    Note:
+        Depolarisation is positive, as today. Beyond |v| = 3 the cubic continues as its tangent.
     """
 
-    a: Parameter = param(0.7)
-    b: Parameter = param(0.8, above=0.0)
-    tau: Parameter = param(12.5, unit="ms", above=0.0, least=0.0)
-    v_th: Parameter = param(1.0)
-    method: Integrator = rk4
-    surrogate: Surrogate | None = None
+    a: Parameter = param(0.7, doc="place of the nullcline of w")
+    b: Parameter = param(0.8, above=0.0, doc="slope of the nullcline of w")
+    tau: Parameter = param(12.5, unit="ms", above=0.0, least=0.0, doc="time constant of w")
+    v_th: Parameter = param(1.0, doc="level of a spike")
+    method: Integrator = method_field(rk4)
+    surrogate: Surrogate | None = surrogate_field()
 
     def init(self, n: int) -> FitzHughNagumoState:
         v = jnp.full(n, -1.2, self.a.dtype)
@@ -91,8 +91,8 @@ class FitzHughNagumo(Neuron):
 class HindmarshRoseState(NamedTuple):
     """State of n Hindmarsh-Rose neurons.
 
-    **Fields** `v`, `y`, `z` (n,): membrane (x in the paper), recovery and slow adaptation, all
-    without a unit.
+    Attributes:
+        v, y, z: membrane (x in the paper), recovery and slow adaptation, without a unit.
     """
 
     v: jax.Array
@@ -109,31 +109,30 @@ class HindmarshRose(Neuron):
     Update: by `method` (RK4, of fourth order); then `jump` is added and the crossing tested.
     Exponential Euler takes the slope of the cubic at v as the rate of v.
 
-    **Fields** each () or (n,): `a`, `b` of the cubic; `c`, `d` of the recovery; `r` speed and `s`
-    strength of the adaptation; `x_r` rest; `v_th` the level of a spike. `method` an
-    integrator; `surrogate` as in `LIF`. Nothing has a unit: one ms is one unit of time.
+    Nothing has a unit: one ms is one unit of time.
 
-    **Step** `init(n)` starts at rest without a current: v at `x_r`, y on its nullcline, z at 0.
-    `step(state, drive, dt)` returns `(state, spikes)`.
+    Start: at rest without a current: v at `x_r`, y on its nullcline, z at 0.
 
-    **Raises** `ValueError` for a value that is not finite, `a <= 0` or `r <= 0`; from `build` for
-    a dt at which `method` makes y grow.
+    Raises:
+        InvalidValueError: from `build` for a dt at which `method` makes y grow.
 
-    **Source** Hindmarsh and Rose (1984), doi:10.1098/rspb.1984.0024.
+    Reference:
+        Hindmarsh and Rose (1984), doi:10.1098/rspb.1984.0024.
 
-    **Differs** beyond |v| = 3 the cubic continues as its tangent, and the square is constant.
+    Note:
+        Beyond |v| = 3 the cubic continues as its tangent, and the square is constant.
     """
 
-    a: Parameter = param(1.0, above=0.0)
-    b: Parameter = param(3.0)
-    c: Parameter = param(1.0)
-    d: Parameter = param(5.0)
-    r: Parameter = param(0.006, above=0.0)
-    s: Parameter = param(4.0)
-    x_r: Parameter = param(-1.6)
-    v_th: Parameter = param(1.0)
-    method: Integrator = rk4
-    surrogate: Surrogate | None = None
+    a: Parameter = param(1.0, above=0.0, doc="cubic term of v")
+    b: Parameter = param(3.0, doc="square term of v")
+    c: Parameter = param(1.0, doc="constant of y")
+    d: Parameter = param(5.0, doc="square term of y")
+    r: Parameter = param(0.006, above=0.0, doc="speed of the adaptation")
+    s: Parameter = param(4.0, doc="strength of the adaptation")
+    x_r: Parameter = param(-1.6, doc="rest")
+    v_th: Parameter = param(1.0, doc="level of a spike")
+    method: Integrator = method_field(rk4)
+    surrogate: Surrogate | None = surrogate_field()
 
     def init(self, n: int) -> HindmarshRoseState:
         v = jnp.full(n, self.x_r)

@@ -11,8 +11,9 @@ import jax.numpy as jnp
 from .._fields import Parameter, param
 from .._types import Drive, Neuron
 from ..integrators import Integrator, Linear, forward_euler, rk4
-from ..surrogates import Surrogate, threshold
-from ._membrane import check_reset
+from ..integrators._integrators import method_field
+from ..spec import Less
+from ..surrogates import Surrogate, surrogate_field, threshold
 
 # Where 0.04 v^2 + 5 v is least [mV]: what passes it goes up by itself.
 _SLOWEST = -62.5
@@ -21,8 +22,9 @@ _SLOWEST = -62.5
 class QIFState(NamedTuple):
     """State of n QIF neurons.
 
-    **Fields** `v` [mV] (n,): membrane potential; after a spike its value *before* the reset;
-    `spikes` bool (n,): which spiked in the last step.
+    Attributes:
+        v: membrane potential [mV]; after a spike its value *before* the reset.
+        spikes: which spiked in the last step, bool.
     """
 
     v: jax.Array
@@ -37,34 +39,27 @@ class QIF(Neuron):
 
     Update: `method`, by default RK4, of fourth order; then `jump` is added and the peak tested.
 
-    **Fields** each () or (n,): `c_m` [pF] capacitance; `k` [nS/mV] curvature; `v_r` [mV] rest;
-    `v_t` [mV] threshold without a current: constant currents above
-    `k (v_t - v_r)^2 / 4` bring v there; `v_reset` [mV] reset; `v_peak` [mV] end of the upswing;
-    `method` the integrator; `surrogate` None, or the slope that stands in for that of a spike.
+    Constant currents above `k (v_t - v_r)^2 / 4` bring v to `v_t`.
 
-    **Step** `init(n)` starts at `v_r`. `step(state, drive, dt)` returns `(state, spikes)`.
+    Start: at `v_r`.
 
-    **Raises** `ValueError` for a value that is not finite, `c_m <= 0`, `k <= 0`, `v_t <= v_r` or
-    `v_reset >= v_peak`.
+    Reference:
+        Ermentrout and Kopell (1986), doi:10.1137/0146017; the numbers are those of Izhikevich
+        (2007), Dynamical Systems in Neuroscience, sec. 8.2.1, without recovery.
 
-    **Source** Ermentrout and Kopell (1986), doi:10.1137/0146017; the numbers are those of
-    Izhikevich (2007), Dynamical Systems in Neuroscience, sec. 8.2.1, without recovery.
-
-    **Differs** the reset is applied at the start of the next step.
+    Note:
+        The reset is applied at the start of the next step.
     """
 
-    c_m: Parameter = param(100.0, unit="pF", above=0.0)
-    k: Parameter = param(0.7, unit="nS/mV", above=0.0)
-    v_r: Parameter = param(-60.0, unit="mV")
-    v_t: Parameter = param(-40.0, unit="mV")
-    v_reset: Parameter = param(-50.0, unit="mV")
-    v_peak: Parameter = param(35.0, unit="mV")
-    method: Integrator = rk4
-    surrogate: Surrogate | None = None
-
-    def __check_init__(self) -> None:
-        check_reset("QIF", self.v_reset, self.v_peak, ("v_reset", "v_peak"))
-        check_reset("QIF", self.v_r, self.v_t, ("v_r", "v_t"))
+    c_m: Parameter = param(100.0, unit="pF", above=0.0, doc="capacitance")
+    k: Parameter = param(0.7, unit="nS/mV", above=0.0, doc="curvature")
+    v_r: Parameter = param(-60.0, unit="mV", doc="rest")
+    v_t: Parameter = param(-40.0, unit="mV", doc="threshold without a current")
+    v_reset: Parameter = param(-50.0, unit="mV", doc="reset")
+    v_peak: Parameter = param(35.0, unit="mV", doc="end of the upswing")
+    method: Integrator = method_field(rk4)
+    surrogate: Surrogate | None = surrogate_field()
+    rules = (Less("v_reset", "v_peak"), Less("v_r", "v_t"))
 
     def init(self, n: int) -> QIFState:
         return QIFState(jnp.full(n, self.v_r), jnp.zeros(n, bool))
@@ -93,10 +88,13 @@ class QIF(Neuron):
 class IzhikevichState(NamedTuple):
     """State of n Izhikevich neurons, plain or leaky.
 
-    **Fields** `v` [mV] and `u` [1] (n,): voltage and recovery; after a spike their values
-    *before* the reset; `spikes` bool (n,): which spiked in the last step.
+    Attributes:
+        v: voltage [mV]; after a spike its value *before* the reset.
+        u: recovery, likewise.
+        spikes: which spiked in the last step, bool.
 
-    **Source** Izhikevich (2003), doi:10.1109/TNN.2003.820440.
+    Reference:
+        Izhikevich (2003), doi:10.1109/TNN.2003.820440.
     """
 
     v: jax.Array
@@ -114,29 +112,25 @@ class Izhikevich(Neuron):
     Update: `method`, by default forward Euler of both from the same state, of first order,
     which is as much part of the model as its numbers. Then `jump` is added to v.
 
-    **Fields** each () or (n,): `a` [1] rate of u; `b` [1] effect of v on it; `c` [mV] reset of v;
-    `d` [1] jump of u; `c_m` [1] capacitance; `tau_m` [ms] time of u at a = 1; `v_th` [mV] peak;
-    `method` the integrator; `surrogate` None, or the slope that stands in for that of a spike.
+    Start: v = -65 mV, u = b v.
 
-    **Step** `init(n)` starts at v = -65 mV, u = b v. `step` returns `(state, spikes)`.
+    Reference:
+        Izhikevich (2003), doi:10.1109/TNN.2003.820440, which names the presets.
 
-    **Raises** `ValueError` for a value that is not finite, `c_m <= 0` or `tau_m <= 0`.
-
-    **Source** Izhikevich (2003), doi:10.1109/TNN.2003.820440, which names the presets.
-
-    **Differs** from the paper's script, which halves the step of v and gives u the new v: both
-    move at once, as in NEST with `consistent_integration`. The reset is at the next step's start.
+    Note:
+        Differs from the paper's script, which halves the step of v and gives u the new v: both move
+        at once, as in NEST with `consistent_integration`. The reset is at the next step's start.
     """
 
-    a: Parameter = param(0.02)
-    b: Parameter = param(0.2)
-    c: Parameter = param(-65.0, unit="mV")
-    d: Parameter = param(8.0)
-    c_m: Parameter = param(1.0, above=0.0)
-    tau_m: Parameter = param(1.0, unit="ms", above=0.0, least=0.0)
-    v_th: Parameter = param(30.0, unit="mV")
-    method: Integrator = forward_euler
-    surrogate: Surrogate | None = None
+    a: Parameter = param(0.02, doc="rate of u")
+    b: Parameter = param(0.2, doc="effect of v on u")
+    c: Parameter = param(-65.0, unit="mV", doc="reset of v")
+    d: Parameter = param(8.0, doc="what a spike adds to u")
+    c_m: Parameter = param(1.0, above=0.0, doc="capacitance")
+    tau_m: Parameter = param(1.0, unit="ms", above=0.0, least=0.0, doc="time of u at a = 1")
+    v_th: Parameter = param(30.0, unit="mV", doc="peak")
+    method: Integrator = method_field(forward_euler)
+    surrogate: Surrogate | None = surrogate_field()
 
     @classmethod
     def regular_spiking(cls) -> "Izhikevich":
@@ -220,33 +214,28 @@ class LeakyIzhikevich(Neuron):
     Update: `method`, by default forward Euler of both from the same state, of first order.
     Then `jump` is added to v.
 
-    **Fields** each () or (n,): `a` [1] rate of u; `b` [1] effect of v on it; `c` [mV] reset of v;
-    `d` [1] jump of u; `e_l` [mV] voltage to which u drives v; `c_m` [1] capacitance; `tau_m` [ms]
-    time of u at a = 1; `v_th` [mV] peak; `method` the integrator; `surrogate` None, or the slope
-    that stands in for that of a spike.
+    Start: v = -65 mV, u = 30.
 
-    **Step** `init(n)` starts at v = -65 mV, u = 30. `step` returns `(state, spikes)`.
+    Reference:
+        `LeakyIzhikevichNeuron` of the crate `spiking_neural_networks` (lixirnet in Python),
+        https://docs.rs/spiking_neural_networks; there is no paper. u tends to b v, which is below 0
+        at rest, and a negative u drives v away from `e_l`: with the defaults and a lasting current
+        below 16, v diverges downwards, and large steps turn this into false spikes.
 
-    **Raises** `ValueError` for a value that is not finite, `c_m <= 0` or `tau_m <= 0`.
-
-    **Source** `LeakyIzhikevichNeuron` of the crate `spiking_neural_networks` (lixirnet in
-    Python), https://docs.rs/spiking_neural_networks; there is no paper. u tends to b v, which is
-    below 0 at rest, and a negative u drives v away from `e_l`: with the defaults and a lasting
-    current below 16, v diverges downwards, and large steps turn this into false spikes.
-
-    **Differs** the reset is applied at the start of the next step.
+    Note:
+        The reset is applied at the start of the next step.
     """
 
-    a: Parameter = param(0.02)
-    b: Parameter = param(0.2)
-    c: Parameter = param(-55.0, unit="mV")
-    d: Parameter = param(8.0)
-    e_l: Parameter = param(-65.0, unit="mV")
-    c_m: Parameter = param(100.0, above=0.0)
-    tau_m: Parameter = param(10.0, unit="ms", above=0.0, least=0.0)
-    v_th: Parameter = param(30.0, unit="mV")
-    method: Integrator = forward_euler
-    surrogate: Surrogate | None = None
+    a: Parameter = param(0.02, doc="rate of u")
+    b: Parameter = param(0.2, doc="effect of v on u")
+    c: Parameter = param(-55.0, unit="mV", doc="reset of v")
+    d: Parameter = param(8.0, doc="what a spike adds to u")
+    e_l: Parameter = param(-65.0, unit="mV", doc="voltage to which u drives v")
+    c_m: Parameter = param(100.0, above=0.0, doc="capacitance")
+    tau_m: Parameter = param(10.0, unit="ms", above=0.0, least=0.0, doc="time of u at a = 1")
+    v_th: Parameter = param(30.0, unit="mV", doc="peak")
+    method: Integrator = method_field(forward_euler)
+    surrogate: Surrogate | None = surrogate_field()
 
     def init(self, n: int) -> IzhikevichState:
         dtype = jnp.result_type(self.v_th)

@@ -16,9 +16,11 @@ from .._types import Drive, Neuron
 class RateState(NamedTuple):
     """State of n rate units.
 
-    **Fields** `r` (n,): the rate, in the unit that follows from the weights.
+    Attributes:
+        r: the rate, in the unit that follows from the weights.
 
-    **Source** Dayan and Abbott (2001), Theoretical Neuroscience, ch. 7, ISBN 9780262041997.
+    Reference:
+        Dayan and Abbott (2001), Theoretical Neuroscience, ch. 7, ISBN 9780262041997.
     """
 
     r: jax.Array
@@ -47,23 +49,21 @@ class LinearRate(Neuron):
     It never spikes: connect units with `synapse=Direct("input")` and `release=Graded()`, which
     delivers r in every step. `Current` stimuli give a background input.
 
-    **Fields** each () or (n,): `tau` [ms] time constant; `g` gain.
+    Start: at 0.
 
-    **Step** `init(n)` starts at 0. `step(state, drive, dt)` returns `(state, spikes)`, no spikes.
+    Reference:
+        Dayan and Abbott (2001), secs. 7.2 and 7.4, ISBN 9780262041997; as lin_rate_ipn of Hahne et
+        al. (2017), doi:10.3389/fninf.2017.00034.
 
-    **Raises** `ValueError` for a value that is not finite, or `tau <= 0`.
-
-    **Source** Dayan and Abbott (2001), secs. 7.2 and 7.4, ISBN 9780262041997; as
-    lin_rate_ipn of Hahne et al. (2017), doi:10.3389/fninf.2017.00034.
-
-    **Differs** there is no noise and no rectification.
+    Note:
+        There is no noise and no rectification.
     """
 
     ports: ClassVar[tuple[str, ...]] = ("input",)
     rate_sign: ClassVar[int | None] = 0
 
-    tau: Parameter = param(10.0, unit="ms", above=0.0)
-    g: Parameter = param(1.0)
+    tau: Parameter = param(10.0, unit="ms", above=0.0, doc="time constant")
+    g: Parameter = param(1.0, doc="gain")
 
     def init(self, n: int) -> RateState:
         return RateState(jnp.zeros(n, self.tau.dtype))
@@ -85,25 +85,22 @@ class ThresholdLinearRate(Neuron):
     acts over this step, as in `LinearRate`, and units are connected in the same way: with
     `synapse=Direct("input")` and `release=Graded()`. It never spikes.
 
-    **Fields** each () or (n,): `tau` [ms] time constant; `g` gain; `theta` the input
-    at which it begins.
+    Start: at 0.
 
-    **Step** `init(n)` starts at 0. `step(state, drive, dt)` returns `(state, spikes)`, no spikes.
+    Reference:
+        Dayan and Abbott (2001), sec. 7.2, ISBN 9780262041997; as threshold_lin_rate_ipn of Hahne et
+        al. (2017), doi:10.3389/fninf.2017.00034.
 
-    **Raises** `ValueError` for a value that is not finite, or `tau <= 0`.
-
-    **Source** Dayan and Abbott (2001), sec. 7.2, ISBN 9780262041997; as threshold_lin_rate_ipn of
-    Hahne et al. (2017), doi:10.3389/fninf.2017.00034.
-
-    **Differs** there is no noise.
+    Note:
+        There is no noise.
     """
 
     ports: ClassVar[tuple[str, ...]] = ("input",)
     rate_sign: ClassVar[int | None] = 1
 
-    tau: Parameter = param(10.0, unit="ms", above=0.0)
-    g: Parameter = param(1.0)
-    theta: Parameter = param(0.0)
+    tau: Parameter = param(10.0, unit="ms", above=0.0, doc="time constant")
+    g: Parameter = param(1.0, doc="gain")
+    theta: Parameter = param(0.0, doc="input at which the rate begins")
 
     def init(self, n: int) -> RateState:
         return RateState(jnp.zeros(n, self.tau.dtype))
@@ -128,25 +125,22 @@ class TanhRate(Neuron):
     acts over this step, as in `LinearRate`, and units are connected in the same way: with
     `synapse=Direct("input")` and `release=Graded()`. It never spikes.
 
-    **Fields** each () or (n,): `tau` [ms] time constant; `g` gain; `theta` the input
-    at which it changes sign.
+    Start: at 0.
 
-    **Step** `init(n)` starts at 0. `step(state, drive, dt)` returns `(state, spikes)`, no spikes.
+    Reference:
+        Dayan and Abbott (2001), sec. 7.2, ISBN 9780262041997; as tanh_rate_ipn of Hahne et al.
+        (2017), doi:10.3389/fninf.2017.00034.
 
-    **Raises** `ValueError` for a value that is not finite, or `tau <= 0`.
-
-    **Source** Dayan and Abbott (2001), sec. 7.2, ISBN 9780262041997; as tanh_rate_ipn of
-    Hahne et al. (2017), doi:10.3389/fninf.2017.00034.
-
-    **Differs** there is no noise.
+    Note:
+        There is no noise.
     """
 
     ports: ClassVar[tuple[str, ...]] = ("input",)
     rate_sign: ClassVar[int | None] = 0
 
-    tau: Parameter = param(10.0, unit="ms", above=0.0)
-    g: Parameter = param(1.0)
-    theta: Parameter = param(0.0)
+    tau: Parameter = param(10.0, unit="ms", above=0.0, doc="time constant")
+    g: Parameter = param(1.0, doc="gain")
+    theta: Parameter = param(0.0, doc="input at which the rate changes sign")
 
     def init(self, n: int) -> RateState:
         return RateState(jnp.zeros(n, self.tau.dtype))

@@ -10,13 +10,13 @@ from .._numerics.draws import chance
 from .._numerics.grid import per_step
 from .._numerics.streams import Stream
 from .._types import Drive, Neuron, StochasticNeuron
-from .._units import largest
 
 
 class RelayState(NamedTuple):
     """State of n relays.
 
-    **Fields** `spikes` bool (n,): which spiked in the last step.
+    Attributes:
+        spikes: which spiked in the last step, bool.
     """
 
     spikes: jax.Array
@@ -36,14 +36,14 @@ class Relay(Neuron):
 
     A spike given for time t is the relay's spike at t. Several in one step give one spike.
 
-    **Step** `step(state, drive, dt)` returns `(state, spikes)`.
+    Raises:
+        InvalidValueError: from `build` for a drive that is not a jump.
 
-    **Raises** `ValueError` from `build` for a drive that is not a jump.
+    Reference:
+        As parrot_neuron of Gewaltig and Diesmann (2007), NEST, doi:10.4249/scholarpedia.1430.
 
-    **Source** as parrot_neuron of Gewaltig and Diesmann (2007), NEST,
-    doi:10.4249/scholarpedia.1430.
-
-    **Differs** from NEST: at most one spike per step.
+    Note:
+        Differs from NEST: at most one spike per step.
     """
 
     def init(self, n: int) -> RelayState:
@@ -57,14 +57,13 @@ class Relay(Neuron):
         return RelayState(spikes), spikes
 
 
-_MOST_PER_STEP = 1e3 * (1 + 1e-6)  # Hz times ms, with the rounding of float32
-
-
 class PoissonSourceState(NamedTuple):
     """State of n sources.
 
-    **Fields** `spikes` bool (n,): which spiked in the last step; `stream` of their bits; `step`
-    int32 (): steps done.
+    Attributes:
+        spikes: which spiked in the last step, bool.
+        stream: the stream of their bits.
+        step: steps done, int32 ().
     """
 
     spikes: jax.Array
@@ -82,21 +81,23 @@ class PoissonSource(StochasticNeuron):
     processes, let `Poisson` drive the targets, which costs less. A traced rate of more than one
     spike per step gives one spike in every step.
 
-    **Fields** `rate` [Hz] () or (n,).
+    Raises:
+        InvalidValueError: from `build` for a rate of more than one spike per time step, and for
+            anything that drives it.
 
-    **Step** `step(state, drive, dt)` returns `(state, spikes)`; nothing can drive it.
+    Reference:
+        As PoissonGroup of Brian 2: Stimberg, Brette, Goodman (2019), doi:10.7554/eLife.47314.
 
-    **Raises** `ValueError` for a rate that is negative or not finite; from `build` for a rate of
-    more than one spike per time step, and for anything that drives it.
-
-    **Source** as PoissonGroup of Brian 2: Stimberg, Brette, Goodman (2019),
-    doi:10.7554/eLife.47314.
-
-    **Differs** from poisson_generator of NEST: at most one spike per step, and the same spikes for
-    all targets.
+    Note:
+        Differs from poisson_generator of NEST: at most one spike per step, and the same spikes for
+        all targets.
     """
 
-    rate: Parameter = param(unit="Hz", at_least=0.0)
+    rate: Parameter = param(unit="Hz", at_least=0.0, doc="mean rate")
+
+    def largest_step(self) -> Any:
+        # One spike per step, and the rounding of float32.
+        return 1e3 * (1 + 1e-6) / self.rate
 
     def init(self, n: int, stream: Stream) -> PoissonSourceState:
         return PoissonSourceState(jnp.zeros(n, bool), stream, jnp.zeros((), jnp.int32))
@@ -106,15 +107,3 @@ class PoissonSource(StochasticNeuron):
     ) -> tuple[PoissonSourceState, jax.Array]:
         spikes = chance(state.stream.word(state.step), per_step(self.rate, dt))
         return PoissonSourceState(spikes, state.stream, state.step + 1), spikes
-
-
-def check_source_rate(label: str, model: Any, dt: float) -> None:
-    """Raises `ValueError` for a `PoissonSource` of more than one spike per step, which is lost."""
-    rate = largest(model.rate) if isinstance(model, PoissonSource) else None
-    if rate is not None and rate * dt > _MOST_PER_STEP:
-        raise ValueError(
-            f"{label}: a PoissonSource has at most one spike per time step of {dt:g} ms: rate must "
-            f"be at most {1e3 / dt:g} Hz; got {rate:g}. Make several sources of lower rates, take "
-            "a smaller dt, or drive the targets by jn.stimuli.Poisson, which sends several spikes "
-            "in a step"
-        )

@@ -12,16 +12,21 @@ import jax.numpy as jnp
 from .._fields import Parameter, param
 from .._types import Drive, Neuron
 from ..integrators import Integrator, Linear, rk4
-from ..surrogates import Surrogate, threshold
-from ._membrane import check_reset, countdown
+from ..integrators._integrators import method_field
+from ..spec import Less
+from ..surrogates import Surrogate, surrogate_field, threshold
+from ._membrane import countdown
 
 
 class TwoCompartmentState(NamedTuple):
     """State of n two-compartment neurons.
 
-    **Fields** `v` [mV] (n,): soma; after a spike its value *before* the reset; `v_d` [mV] (n,):
-    dendrite; `i_d` [pA] (n,): current into the dendrite; `spikes` bool (n,): which spiked in the
-    last step; `refractory` uint16 (n,): steps left before the soma moves again.
+    Attributes:
+        v: potential of the soma [mV]; after a spike its value *before* the reset.
+        v_d: potential of the dendrite [mV].
+        i_d: current into the dendrite [pA].
+        spikes: which spiked in the last step, bool.
+        refractory: steps left before the soma moves again, uint16.
     """
 
     v: jax.Array
@@ -42,41 +47,35 @@ class TwoCompartment(Neuron):
     Update: by `method` (RK4, of fourth order); then `jump` is added to v and the threshold
     tested, and `i_d` takes the arrivals.
 
-    **Fields** each () or (n,): capacitances `c_s` [pF] of soma, `c_d` [pF] of dendrite; their leaks
-    `g_ls` [nS], `g_ld` [nS]; `g_c` [nS] coupling; `e_l` [mV] leak reversal of both; `tau_d` [ms]
-    decay of the dendritic current; `v_th` [mV] threshold; `v_reset` [mV] reset; `t_ref` [ms]
-    refractory time, a whole number of steps. `method` an integrator; `surrogate` as in `LIF`.
+    Start: at `e_l`.
 
-    **Step** `init(n)` starts at `e_l`. `step(state, drive, dt)` returns `(state, spikes)`.
+    Raises:
+        InvalidValueError: from `build` for a dt above the largest at which `method` is stable.
 
-    **Raises** `ValueError` for a value that is not finite, `c_s`, `c_d`, `g_ls`, `g_ld` or `tau_d`
-    not above 0, `g_c < 0`, `t_ref < 0`, or `v_reset >= v_th`; from `build` for a dt above the
-    largest at which `method` is stable.
+    Reference:
+        Lansky and Rodriguez (1999), Physica D 132, 267; Gerstner et al. (2014), sec. 3.2,
+        doi:10.1017/CBO9781107447615.
 
-    **Source** Lansky and Rodriguez (1999), Physica D 132, 267; Gerstner et al. (2014), sec. 3.2,
-    doi:10.1017/CBO9781107447615.
-
-    **Differs** the source has white noise in the dendrite; here it is an exponential current.
+    Note:
+        The source has white noise in the dendrite; here it is an exponential current.
     """
 
     ports: ClassVar[tuple[str, ...]] = ("dendrite",)
     port_fills: ClassVar[Mapping[str, tuple]] = {"dendrite": ("i_d",)}
 
-    c_s: Parameter = param(200.0, unit="pF", above=0.0)
-    c_d: Parameter = param(100.0, unit="pF", above=0.0)
-    g_ls: Parameter = param(10.0, unit="nS", above=0.0)
-    g_ld: Parameter = param(5.0, unit="nS", above=0.0)
-    g_c: Parameter = param(10.0, unit="nS", at_least=0.0)
-    e_l: Parameter = param(-70.0, unit="mV")
-    tau_d: Parameter = param(5.0, unit="ms", above=0.0)
-    v_th: Parameter = param(-50.0, unit="mV")
-    v_reset: Parameter = param(-60.0, unit="mV")
-    t_ref: Parameter = param(2.0, unit="ms", at_least=0.0, on_grid=True)
-    method: Integrator = rk4
-    surrogate: Surrogate | None = None
-
-    def __check_init__(self) -> None:
-        check_reset("TwoCompartment", self.v_reset, self.v_th)
+    c_s: Parameter = param(200.0, unit="pF", above=0.0, doc="capacitance of the soma")
+    c_d: Parameter = param(100.0, unit="pF", above=0.0, doc="capacitance of the dendrite")
+    g_ls: Parameter = param(10.0, unit="nS", above=0.0, doc="leak conductance of the soma")
+    g_ld: Parameter = param(5.0, unit="nS", above=0.0, doc="leak conductance of the dendrite")
+    g_c: Parameter = param(10.0, unit="nS", at_least=0.0, doc="coupling conductance")
+    e_l: Parameter = param(-70.0, unit="mV", doc="leak reversal of both")
+    tau_d: Parameter = param(5.0, unit="ms", above=0.0, doc="time constant of i_d")
+    v_th: Parameter = param(-50.0, unit="mV", doc="threshold")
+    v_reset: Parameter = param(-60.0, unit="mV", doc="reset")
+    t_ref: Parameter = param(2.0, unit="ms", at_least=0.0, on_grid=True, doc="refractory time")
+    method: Integrator = method_field(rk4)
+    surrogate: Surrogate | None = surrogate_field()
+    rules = (Less("v_reset", "v_th"),)
 
     def init(self, n: int) -> TwoCompartmentState:
         v = jnp.full(n, self.e_l)

@@ -133,24 +133,6 @@ def test_no_drive_too_large_is_lost(x64):
     assert np.isfinite(states.w).all()
 
 
-@pytest.mark.parametrize(
-    ("bad", "says"),
-    [
-        ({"c_m": 0.0}, "c_m must be"),
-        ({"g_l": -1.0}, "g_l must be"),
-        ({"delta_t": 0.0}, "delta_t must be"),
-        ({"tau_w": 0.0}, "tau_w must be"),
-        ({"t_ref": -0.1}, "t_ref must be"),
-        ({"b": np.nan}, "b must be"),
-        ({"v_reset": 0.0}, "v_reset must be below v_peak; got 0.0 and 0.0"),
-        ({"v_peak": -51.0}, "v_peak must be at least v_th; got -51.0 and -50.4"),
-    ],
-)
-def test_bad_values_are_refused(bad, says):
-    with pytest.raises(ValueError, match=f"AdEx: {says}"):
-        AdEx(**bad)
-
-
 def test_the_largest_step():
     assert AdEx().largest_step() == pytest.approx(2.785 * 281 / 30)
     assert AdEx(method=forward_euler, tau_w=3.0).largest_step() == pytest.approx(6.0)

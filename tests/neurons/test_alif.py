@@ -54,19 +54,3 @@ def test_without_jumps_it_is_the_leaky_neuron(x64):
     plain, leaky = run(LIF(), currents, 3000, DT)
     np.testing.assert_array_equal(spikes, plain)
     np.testing.assert_allclose(states.v, leaky.v, rtol=1e-11)
-
-
-@pytest.mark.parametrize(
-    ("bad", "says"),
-    [
-        ({"tau_m": 0.0}, "tau_m must be"),
-        ({"c_m": 0.0}, "c_m must be"),
-        ({"tau_theta": 0.0}, "tau_theta must be"),
-        ({"beta": -1.0}, "beta must be"),
-        ({"t_ref": -1.0}, "t_ref must be"),
-        ({"v_reset": -55.0}, "v_reset must be below v_th"),
-    ],
-)
-def test_bad_values_are_refused(bad, says):
-    with pytest.raises(ValueError, match=f"ALIF: {says}"):
-        ALIF(**bad)

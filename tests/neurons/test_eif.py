@@ -57,21 +57,5 @@ def test_order_between_spikes(method, order, top, x64):
     np.testing.assert_allclose(got, order, atol=0.45)
 
 
-@pytest.mark.parametrize(
-    ("bad", "says"),
-    [
-        ({"c_m": 0.0}, "c_m must be"),
-        ({"g_l": 0.0}, "g_l must be"),
-        ({"delta_t": -1.0}, "delta_t must be"),
-        ({"t_ref": -1.0}, "t_ref must be"),
-        ({"v_reset": 1.0}, "v_reset must be below v_peak"),
-        ({"v_peak": -60.0}, "v_peak must be at least v_th"),
-    ],
-)
-def test_bad_values_are_refused(bad, says):
-    with pytest.raises(ValueError, match=f"EIF: {says}"):
-        EIF(**bad)
-
-
 def test_the_largest_step():
     assert EIF(method=forward_euler).largest_step() == pytest.approx(20.0)

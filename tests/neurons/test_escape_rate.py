@@ -1,13 +1,11 @@
 """The escape-rate LIF against its hazard, and how neurons draw in a network."""
 
-import dataclasses
-
 import jax
 import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._numerics import Stream, stream_key
+from jaxneuro._numerics.streams import Stream, stream_key
 from tests.quickly import quick_jit
 
 DT = 0.1
@@ -150,25 +148,3 @@ def test_a_bare_neuron_draws_by_the_key():
     ]
     np.testing.assert_array_equal(spikes[0], spikes[1])
     assert not np.array_equal(spikes[0][0], spikes[2][0])
-
-
-BAD = {
-    "tau_m": [0.0, -1.0],
-    "c_m": [0.0],
-    "e_l": [np.nan],
-    "v_th": [np.inf],
-    "v_reset": [np.nan],
-    "t_ref": [-0.1],
-    "rho_0": [0.0, -1.0],
-    "delta_u": [0.0, -2.0],
-}
-
-
-@pytest.mark.parametrize(("name", "value"), [(k, x) for k, xs in BAD.items() for x in xs])
-def test_what_is_refused(name, value):
-    with pytest.raises(ValueError, match=f"EscapeRateLIF: {name} must be"):
-        Escape(**{name: value})
-
-
-def test_every_parameter_is_checked():
-    assert set(BAD) == {f.name for f in dataclasses.fields(Escape)}

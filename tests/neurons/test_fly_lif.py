@@ -72,16 +72,3 @@ def test_a_network_spikes_as_in_brian2(x64):
     times, neurons = result.events("N")
     ours = [np.rint(times[neurons == i] / 0.1 - 1).astype(int).tolist() for i in range(n)]
     assert ours == BRIAN2
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"tau_syn": 0.0}, "FlyLIF: tau_syn must be"),
-        ({"t_ref": -1.0}, "FlyLIF: t_ref must be"),
-        ({"v_reset": -40.0}, "FlyLIF: v_reset must be below v_th"),
-    ],
-)
-def test_bad_values_are_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        FlyLIF(**options)

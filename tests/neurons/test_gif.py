@@ -8,7 +8,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import jaxneuro as jn
-from jaxneuro._numerics import Stream, stream_key
+from jaxneuro._numerics.streams import Stream, stream_key
 from tests.quickly import quick_jit
 
 GIF = jn.neurons.GIF
@@ -138,13 +138,3 @@ def test_it_runs_in_a_network():
     assert result.events("E")[0].size > 100
     assert result.events("L")[0].size > 10
     assert result.traces["E"]["stc_1"].max() >= np.float32(56.7 * np.exp(-0.1 / 57.8))
-
-
-POSITIVE = ("c_m", "g_l", "delta_v", "lambda_0", *(k for k in KERNELS if k.startswith("tau")))
-
-
-@pytest.mark.parametrize("name", [f.name for f in dataclasses.fields(GIF)])
-def test_what_is_refused(name):
-    bad = 0.0 if name in POSITIVE else -0.1 if name == "t_ref" else np.inf
-    with pytest.raises(ValueError, match=f"GIF: {name} must be"):
-        GIF(**{name: bad})

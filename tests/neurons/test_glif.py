@@ -164,25 +164,3 @@ def test_levels_share_a_group():
         alone = jn.simulate(p.model, np.full((1000, 5), 400.0), dt=0.1)
         np.testing.assert_array_equal(result.events(p.name), alone.events("neurons"))
     assert result.traces["5"]["theta_v"].max() > 0.5
-
-
-ABOVE = ("c_m", "g_l", "k_1", "k_2", "b_s", "b_v")
-FRACTION = ("f_v", "f_1", "f_2")
-NUMBERS = [f.name for f in dataclasses.fields(GLIF) if f.name != "surrogate"]
-
-
-@pytest.mark.parametrize("name", NUMBERS)
-def test_what_is_refused(name):
-    bad = 0.0 if name in ABOVE else 1.1 if name in FRACTION else np.nan
-    for value in (bad, -0.1 if name in (*FRACTION, "t_ref") else bad):
-        with pytest.raises(ValueError, match=f"GLIF: {name} must be"):
-            GLIF(**{"delta_v": -20.0, name: value})
-
-
-def test_a_reset_above_the_threshold_is_refused():
-    message = r"f_v and delta_v must reset v .* got 7\.9 mV"
-    with pytest.raises(ValueError, match=message):
-        GLIF(f_v=0.8, delta_v=13.7, delta_theta_s=0.366)
-    with pytest.raises(ValueError, match="f_v and delta_v"):
-        GLIF(delta_v=np.array([1.0, 30.0], np.float32))
-    jax.jit(lambda x: dataclasses.replace(GLIF(), delta_v=x))(jnp.float32(1.0))

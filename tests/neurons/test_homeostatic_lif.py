@@ -35,20 +35,3 @@ def test_without_eta_it_is_the_leaky_neuron(x64):
     assert len(steps_of(plain[:, 2:])) > 0
     np.testing.assert_array_equal(spikes, plain)
     np.testing.assert_allclose(states.v, leaky.v, rtol=1e-11)
-
-
-@pytest.mark.parametrize(
-    ("bad", "says"),
-    [
-        ({"tau_m": 0.0}, "tau_m must be"),
-        ({"c_m": 0.0}, "c_m must be"),
-        ({"eta": -1.0}, "eta must be"),
-        ({"target": -1.0}, "target must be"),
-        ({"theta_min": 1.0}, "theta_min must be"),
-        ({"t_ref": -1.0}, "t_ref must be"),
-        ({"theta_min": -15.0}, "v_reset must be below v_th . theta_min"),
-    ],
-)
-def test_bad_values_are_refused(bad, says):
-    with pytest.raises(ValueError, match=f"HomeostaticLIF: {says}"):
-        HomeostaticLIF(**bad)

@@ -275,20 +275,3 @@ def test_a_network_feeds_them(synapse, weight, mean):
     assert (spikes > 20) == isinstance(synapse, jn.synapses.Delta)
     if not spikes:
         assert np.asarray(result.traces["N"]["v"])[500:].mean() == pytest.approx(mean, abs=0.2)
-
-
-POSITIVE = ("tau_m", "c_m", "tau_syn_ex", "tau_syn_in")
-BAD = dict.fromkeys(POSITIVE, (0.0, -1.0, np.nan, np.inf))
-BAD |= {"t_ref": (-0.1, np.nan), "e_l": (np.nan,), "v_th": (np.inf,), "v_reset": (np.nan, -55.0)}
-
-
-@every_kind
-def test_bad_values_are_refused(model):
-    for name, values in BAD.items():
-        if hasattr(model, "__dataclass_fields__") and name not in model.__dataclass_fields__:
-            continue
-        for value in values:
-            with pytest.raises(ValueError, match=f"{model.__name__}: {name} must be"):
-                model(**{name: value})
-    with pytest.raises(ValueError, match=r"v_reset must be below v_th.* at index 1"):
-        model(v_reset=[-60.0, -50.0])

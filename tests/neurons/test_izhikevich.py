@@ -102,15 +102,6 @@ def test_leaky_runs_away_where_the_current_is_weak(x64):
 
 
 @pytest.mark.parametrize("cls", [Izhikevich, LeakyIzhikevich])
-@pytest.mark.parametrize(
-    "bad", [{"c_m": 0.0}, {"tau_m": -1.0}, {"a": np.nan}, {"v_th": np.inf}, {"d": [[1.0]]}]
-)
-def test_bad_values_are_refused(cls, bad):
-    with pytest.raises(ValueError, match=f"{cls.__name__}: {next(iter(bad))} must be"):
-        cls(**bad)
-
-
-@pytest.mark.parametrize("cls", [Izhikevich, LeakyIzhikevich])
 def test_a_step_at_which_u_grows_is_refused(cls):
     slow = jn.Description([jn.Population("a", 1, cls(tau_m=0.001))])
     with pytest.raises(ValueError, match=r"at most 0\.1 ms"):

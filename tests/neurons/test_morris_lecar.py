@@ -73,13 +73,6 @@ def test_gates_at_the_middle_are_half_open(x64):
     np.testing.assert_allclose([w_inf[0], rate[0]], [0.5, 0.04], rtol=1e-15)
 
 
-@pytest.mark.parametrize("name", ["c_m", "g_l", "v2", "v4", "phi", "g_ca", "g_k", "e_l", "v_th"])
-def test_what_is_refused(name):
-    bad = np.nan if name in ("e_l", "v_th") else -1.0 if name in ("g_ca", "g_k") else 0.0
-    with pytest.raises(ValueError, match=f"MorrisLecar: {name} "):
-        MorrisLecar(**{name: bad})
-
-
 def test_build_refuses_a_step_at_which_the_leak_grows():
     bound = 2.785 * 20.0 / 2.0
     assert float(MorrisLecar().largest_step()) == pytest.approx(bound)

@@ -76,18 +76,6 @@ def test_it_comes_back_from_far_away(cls, x64):
     assert np.abs(states.v[-1]).max() < 3
 
 
-@pytest.mark.parametrize(("name", "value"), [("b", 0.0), ("tau", 0.0), ("a", np.nan)])
-def test_what_fitzhugh_nagumo_refuses(name, value):
-    with pytest.raises(ValueError, match=f"FitzHughNagumo: {name} "):
-        FitzHughNagumo(**{name: value})
-
-
-@pytest.mark.parametrize(("name", "value"), [("a", 0.0), ("r", -1.0), ("x_r", np.inf)])
-def test_what_hindmarsh_rose_refuses(name, value):
-    with pytest.raises(ValueError, match=f"HindmarshRose: {name} "):
-        HindmarshRose(**{name: value})
-
-
 def test_largest_steps():
     assert float(FitzHughNagumo().largest_step()) == pytest.approx(2.785 * 12.5 / 0.8)
     assert HindmarshRose().largest_step() == 2.785

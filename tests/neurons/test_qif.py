@@ -59,20 +59,5 @@ def test_order_below_the_peak(method, order, x64):
     np.testing.assert_allclose(got, order, atol=0.35)
 
 
-@pytest.mark.parametrize(
-    ("bad", "says"),
-    [
-        ({"c_m": 0.0}, "c_m must be"),
-        ({"k": 0.0}, "k must be"),
-        ({"v_t": -60.0}, "v_r must be below v_t"),
-        ({"v_reset": 35.0}, "v_reset must be below v_peak"),
-        ({"c_m": np.nan}, "c_m must be"),
-    ],
-)
-def test_bad_values_are_refused(bad, says):
-    with pytest.raises(ValueError, match=f"QIF: {says}"):
-        QIF(**bad)
-
-
 def test_the_largest_step():
     assert QIF(method=forward_euler).largest_step() == pytest.approx(2 * 100 / (0.7 * 20))

@@ -103,13 +103,6 @@ def test_a_small_cobahh_network():
     assert late > 400
 
 
-@pytest.mark.parametrize("name", ["c_m", "g_l", "g_na", "g_k", "e_k", "v_t"])
-def test_what_is_refused(name):
-    bad = np.nan if name in ("e_k", "v_t") else -1.0
-    with pytest.raises(ValueError, match=f"TraubMiles: {name} "):
-        TraubMiles(**{name: bad})
-
-
 def test_build_refuses_a_step_at_which_the_leak_grows():
     assert TraubMiles().largest_step() is None
     assert float(TraubMiles(method=rk4).largest_step()) == pytest.approx(2.785 * 20)

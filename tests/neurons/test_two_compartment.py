@@ -128,15 +128,3 @@ def test_largest_step_is_that_of_the_fastest_mode():
     with pytest.raises(ValueError, match=r"0\.2"):
         jn.simulate(quick, 5.0, n=1, dt=0.5)
     assert TwoCompartment(method=exponential_euler).largest_step() is None
-
-
-@pytest.mark.parametrize("name", ["c_s", "c_d", "g_ls", "g_ld", "g_c", "tau_d", "t_ref", "e_l"])
-def test_what_is_refused(name):
-    bad = np.nan if name == "e_l" else -1.0
-    with pytest.raises(ValueError, match=f"TwoCompartment: {name} "):
-        TwoCompartment(**{name: bad})
-
-
-def test_a_reset_above_the_threshold_is_refused():
-    with pytest.raises(ValueError, match="v_reset must be below v_th"):
-        TwoCompartment(v_reset=-50.0)

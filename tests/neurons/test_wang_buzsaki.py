@@ -81,10 +81,3 @@ def test_a_voltage_that_stays_up_is_no_new_spike():
     state, spikes = quick_jit(lambda s: WangBuzsaki().step(s, jn.Drive(), 0.01))(state)
     assert state.v[0] > 0
     assert not spikes.any()
-
-
-@pytest.mark.parametrize("name", ["c_m", "g_l", "phi", "g_na", "g_k", "e_na", "v_th"])
-def test_what_is_refused(name):
-    bad = np.inf if name in ("e_na", "v_th") else -1.0
-    with pytest.raises(ValueError, match=f"WangBuzsaki: {name} "):
-        WangBuzsaki(**{name: bad})

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from jaxneuro._numerics import LogNormal, Normal, Uniform, unit_interval
+import jaxneuro as jn
+from jaxneuro._numerics.distributions import LogNormal, Normal, Uniform, unit_interval
 from tests.quickly import quick_jit
 
 U = np.concatenate([[2.0**-24, 1 - 2.0**-24], np.linspace(0.001, 0.999, 301)])
@@ -145,33 +146,36 @@ def test_the_unit_interval_is_open_and_the_same_in_numpy_and_jax():
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("make", "owner", "field"),
     [
-        (lambda: Normal(0.0, -1.0), "sd must be at least 0.*got sd -1.0"),
-        (lambda: Normal(math.nan, 1.0), "mean must be a number; got nan"),
-        (lambda: Normal(0.0, math.nan), "sd must be a number; got nan"),
-        (lambda: Normal(INF, 1.0), "mean finite.*got sd 1.0, mean inf"),
-        (lambda: Normal(0.0, INF), "got sd inf"),
-        (lambda: Normal(0.0, 1.0, low=2.0, high=1.0), "low must be below high; got 2.0 and 1.0"),
-        (lambda: Normal(0.0, 1.0, low=1.0, high=1.0), "low must be below high"),
-        (lambda: Normal(0.0, 1.0, low=30.0), "nothing between 30.0 and inf"),
-        (lambda: Normal(0.0, 1.0, high=-30.0), "nothing between -inf and -30.0"),
-        (lambda: Normal(0.0, 0.0, low=1.0), "must lie between low and high; got 0.0"),
-        (lambda: Normal("1", 1.0), "mean must be a number; got '1'"),
-        (lambda: Normal(True, 1.0), "mean must be a number; got True"),
-        (lambda: LogNormal(0.0, -1.0), "LogNormal: sigma must be .*got sigma -1.0, mu 0.0"),
-        (lambda: LogNormal("1", 1.0), "LogNormal: mu must be a number; got '1'"),
-        (lambda: LogNormal(0.0, 1.0, low=-1.0), "low must be at least 0; got -1.0"),
-        (lambda: LogNormal(0.0, 0.0, low=2.0), "must lie between low and high; got 1.0"),
-        (lambda: LogNormal(0.0, 1.0, low=1e30), "nothing between"),
-        (lambda: Uniform(2.0, 1.0), "at most high; got 2.0 and 1.0"),
-        (lambda: Uniform(0.0, INF), "must be finite.*got 0.0 and inf"),
-        (lambda: Uniform(math.nan, 1.0), "low must be a number; got nan"),
-        (lambda: Uniform([1.0], 2.0), r"low must be a number; got \[1.0\]"),
-        (lambda: jax.jit(lambda x: Uniform(x, 2.0))(1.0), "not a traced value"),
+        (lambda: Normal(0.0, -1.0), "Normal", "sd"),
+        (lambda: Normal(math.nan, 1.0), "Normal", "mean"),
+        (lambda: Normal(0.0, INF), "Normal", "sd"),
+        (lambda: Normal(0.0, 1.0, low=math.nan), "Normal", "low"),
+        (lambda: Normal(0.0, 1.0, low=2.0, high=1.0), "Normal", "high"),
+        (lambda: Normal(0.0, 1.0, low=1.0, high=1.0), "Normal", "high"),
+        (lambda: Normal(0.0, 1.0, low=30.0), "Normal", "mean"),
+        (lambda: Normal(0.0, 1.0, high=-30.0), "Normal", "mean"),
+        (lambda: Normal(0.0, 0.0, low=1.0), "Normal", "mean"),
+        (lambda: LogNormal(0.0, -1.0), "LogNormal", "sigma"),
+        (lambda: LogNormal(0.0, 15.0), "LogNormal", "sigma"),
+        (lambda: LogNormal(0.0, 1.0, low=-1.0), "LogNormal", "low"),
+        (lambda: LogNormal(0.0, 0.0, low=2.0), "LogNormal", "mu"),
+        (lambda: LogNormal(0.0, 1.0, low=1e30), "LogNormal", "mu"),
+        (lambda: LogNormal(0.0, 1.0, low=2.0, high=1.0), "LogNormal", "high"),
+        (lambda: Uniform(2.0, 1.0), "Uniform", "high"),
+        (lambda: Uniform(0.0, INF), "Uniform", "high"),
+        (lambda: Uniform([1.0], 2.0), "Uniform", "low"),
+        (lambda: jax.jit(lambda x: Uniform(x, 2.0))(1.0), "Uniform", "low"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:A JAX array is being set as static")
-def test_bad_parameters_are_refused(make, message):
-    with pytest.raises(ValueError, match=message):
+def test_bad_parameters_are_refused(make, owner, field):
+    with pytest.raises(jn.InvalidValueError) as caught:
         make()
+    assert (caught.value.owner, caught.value.field) == (owner, field)
+
+
+def test_a_bound_may_be_far_away():
+    assert LogNormal(0.0, 15.0, high=1e6).support() == (0.0, 1e6)
+    assert Normal(0.0, 1.0, low=-INF).support() == (-INF, INF)

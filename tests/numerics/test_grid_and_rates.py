@@ -6,7 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxneuro._numerics import check_dt, mean_over_step, per_step, steps_on_grid, to_hz
+import jaxneuro as jn
+from jaxneuro._numerics.grid import check_dt, per_step, steps_on_grid, to_hz
+from jaxneuro._numerics.maths import mean_over_step
 
 
 @hypothesis.given(n=st.integers(0, 100_000), dt=st.sampled_from([0.1, 0.05, 0.01, 0.025, 1.0]))
@@ -69,14 +71,24 @@ def test_what_is_not_finite_is_refused(value):
         steps_on_grid("t", value, 0.1)
 
 
+def test_an_error_says_whose_duration_it_is():
+    with pytest.raises(jn.InvalidValueError) as caught:
+        steps_on_grid("projection 'A->B': delay", 0.15, 0.1)
+    assert (caught.value.owner, caught.value.field) == ("projection 'A->B'", "delay")
+    with pytest.raises(jn.InvalidValueError) as caught:
+        steps_on_grid("t_ref", 0.002, 0.1)
+    assert "2 ms" in caught.value.hint  # seconds
+
+
 def test_no_durations_are_no_steps():
     assert steps_on_grid("t", np.zeros(0), 0.1).shape == (0,)
 
 
-@pytest.mark.parametrize("dt", [0, -0.1, np.nan, np.inf, "x", None])
+@pytest.mark.parametrize("dt", [0, -0.1, np.nan, np.inf, "x", None, 1e-4])
 def test_a_bad_dt_is_refused(dt):
-    with pytest.raises(ValueError, match="dt must be a finite number above 0 ms; got"):
+    with pytest.raises(jn.InvalidValueError) as caught:
         check_dt(dt)
+    assert caught.value.field == "dt"
 
 
 def test_a_good_dt_is_a_float():

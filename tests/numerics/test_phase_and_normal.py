@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from jaxneuro._numerics import bits, chance, cycles, seed_of, standard_normal, stream_key
+from jaxneuro._numerics.draws import chance, standard_normal
+from jaxneuro._numerics.phase import cycles
+from jaxneuro._numerics.streams import bits, seed_of, stream_key
 
 STEPS = [0, 1, 7, 2**24 + 1, 2**30, 2**31 - 1, -1, -1234567, -(2**31)]
 

@@ -10,15 +10,8 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from jaxneuro._numerics import (
-    QUANTILES,
-    LogNormal,
-    Normal,
-    Uniform,
-    drawn,
-    quantile_index,
-    quantile_table,
-)
+from jaxneuro._numerics.distributions import LogNormal, Normal, Uniform
+from jaxneuro._numerics.draws import QUANTILES, drawn, quantile_index, quantile_table
 from tests.oracle.quantiles import WORDS, cell, probability
 
 EDGES = [0, 1, 2, WORDS // 2 - 1, WORDS // 2, WORDS - 2, WORDS - 1]

@@ -8,8 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxneuro._numerics import decay_mean, linoid, phi1, phi2
-from jaxneuro._numerics.maths import tilt
+from jaxneuro._numerics.maths import decay_mean, linoid, phi1, phi2, tilt
 
 DT = 0.5  # rate times it is exact
 LIMIT = {jnp.float32: 80.0, jnp.float64: 700.0}

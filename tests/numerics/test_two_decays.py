@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxneuro._numerics import log_quotient, two_decays
+from jaxneuro._numerics.maths import log_quotient, two_decays
 
 every_dtype = pytest.mark.parametrize("dtype", [jnp.float32, jnp.float64], ids=["32", "64"])
 
