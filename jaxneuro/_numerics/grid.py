@@ -49,7 +49,8 @@ def steps_on_grid(name: str, duration: Any, dt: float, at_least: int = 0) -> np.
         k, one = np.floor(x[off].flat[0]), float(raw[off].flat[0])
         must = f"a whole number of time steps of {dt:.10g} ms"
         got = f"{_shown(raw[off])} ms, between {k * dt:.10g} and {(k + 1) * dt:.10g} ms"
-        seconds = (np.abs(x) < 1.0).all() and abs(one) < 0.1
+        option = field.startswith("--")  # of the command line, which says its own unit
+        seconds = (np.abs(x) < 1.0).all() and abs(one) < 0.1 and not option
         hint = spec.in_other_unit(one, "ms") if seconds else ""
         raise spec.InvalidValueError(owner, field, must, got, hint)
     if (n < at_least).any():

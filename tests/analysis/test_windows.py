@@ -51,17 +51,17 @@ def test_a_window_of_a_run():
     assert run_window(0.0, 0.0, None, None) == (0.0, 0.0)
     assert run_window(0.0, 3 * 0.1, None, 0.3) == (0.0, 0.3)
     assert run_window(0.0, 60_000.0, 0.0, 50.0) == (0.0, 50.0)  # no warning
-    for given, message in (
-        ((50.0, 200.0), r"within the run, from 100 to 400 ms; got 50 and 200 ms$"),
-        ((100.0, 400.1), r"within the run, from 100 to 400 ms; got 100 and 400\.1 ms$"),
-        ((0.1, 0.4), r"got 0\.1 and 0\.4 ms\. Times are in ms.* start=100, stop=400 would fit"),
-        ((300.0, 300.0), "stop must be after start; got 300 and 300 ms"),
-        ((float("nan"), None), "start must be finite ms"),
+    for given, field in (
+        ((50.0, 200.0), "start"),
+        ((100.0, 400.1), "stop"),
+        ((500.0, None), "start"),
+        ((300.0, 300.0), "stop"),
+        ((float("nan"), None), "start"),
+        ((None, (110, 120)), "stop"),
     ):
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(jn.InvalidValueError) as caught:
             run_window(100.0, 400.0, *given)
-    with pytest.warns(UserWarning, match=r"from 0\.2 to 1 ms, where the run is from 0 to 1000 ms"):
-        run_window(0.0, 1000.0, 0.2, 1.0)
+        assert caught.value.field == field
 
 
 FROM_ZERO = [k for k, f in vars(analysis).items() if "stop" in getattr(f, "__annotations__", {})]
@@ -125,7 +125,7 @@ def test_the_end_of_a_run():
         == analysis.neuron_rates(*more.events("E"), 2, start=more.start, stop=more.stop).mean()
         == 40.0
     )
-    with pytest.raises(ValueError, match=r"got \(110, 120\).*start=110, stop=120"):
+    with pytest.raises(ValueError, match=r"start must be one number of ms; got \(110, 120\)"):
         more.events("E", (110, 120))
 
 

@@ -202,10 +202,6 @@ WARNED = {
         lambda: LIF(e_l=60.0, v_th=50.0, v_reset=40.0),
         r"LIF: e_l = 60 mV is higher than any neuron has: did you mean -60\?",
     ),
-    "pF for uF/cm2": (
-        lambda: N.HodgkinHuxley(c_m=100.0),
-        r"c_m is in uF/cm2, where a membrane has about 1; got 100",
-    ),
     "a weight": (
         lambda: projection(1e9, S.Exponential()),
         r"'E->E': a weight of 1e\+09 pA is more than any synapse",

@@ -168,7 +168,7 @@ BAD = {
             '"low": -60,',
             '"low": -40,',
             "-40",
-            "low must be finite and at most high",
+            "high must be at least low",
         ),
         "distribution for a delay": (
             '"delay": 1.5',
@@ -180,7 +180,7 @@ BAD = {
             '"delay": 1.5',
             '"delay": {"type": "LogNormal", "mu": 1000, "sigma": 0}',
             '"mu": 1000',
-            "LogNormal: math range error",
+            r"LogNormal: sigma must be .* at most 88\.7",
         ),
         "plasticity": (
             '"delay": 1.5',

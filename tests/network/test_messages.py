@@ -62,8 +62,7 @@ SAID = {
         lambda: N.AdEx(method="exponential_euler"),
         r"not its name: jn\.integrators\.ExponentialEuler\(\)",
     ),
-    "dt of 10": (lambda: built(dt=10.0), "did you mean a dt of 0.1 ms, not 10"),
-    "seconds": (lambda: jn.simulate(NET, 0.05), "in ms, not in s: did you mean 50"),
+    "seconds": (lambda: jn.simulate(NET, 0.05), "did you mean 50 ms"),
     "undeclared": (
         lambda: Undeclared(**{"tau": 20.0}),
         r"'tau' of Undeclared is not declared.* `tau: jn\.Parameter = jn\.param\(10\.0\)`",

@@ -97,7 +97,7 @@ REFUSED = {
         lambda: jax.vmap(lambda v, th: jn.neurons.LIF(v_reset=v, v_th=th).v_th)(
             np.array([-60.0, -50.0]), np.array([-50.0, -55.0])
         ),
-        "v_reset must be below v_th; got -50.0 and -55.0 mV at index 1",
+        "v_th must be above v_reset .*; got -55.0 mV at index 1",
     ),
     "a slope": (
         lambda: jax.grad(lambda t: jn.neurons.LIF(tau_m=t).tau_m)(-10.0),

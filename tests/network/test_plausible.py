@@ -68,11 +68,11 @@ REFUSED = {
         lambda: jn.build(
             jn.Description([jn.Population("S", 2, jn.neurons.PoissonSource(5e4))]), 1, 0.1
         ),
-        r"'S': a PoissonSource has at most one spike .* at most 10000 Hz; got 50000",
+        r"'S': dt must be at most 0\.02 ms, the largest step of this PoissonSource; got 0\.1",
     ),
     "sigma of weights": (
         lambda: jn.LogNormal(1.0, 200.0),
-        r"mu \+ 6 sigma at most 88\.7; got mu 1, sigma 200",
+        r"sigma must be .*mu \+ 6 sigma.* at most 88\.7.*; got 200",
     ),
     "mu of delays": (lambda: described(delay=jn.LogNormal(10.0, 1.0)), "a median of 10 ms give mu"),
 }

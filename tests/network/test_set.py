@@ -77,7 +77,7 @@ def test_unknown_names_list_the_known(name, values, known):
     ("name", "values", "message"),
     [
         ("E", {"tau_m": -1.0}, r"population 'E': LIF: tau_m must be finite and above 0.*got -1"),
-        ("E", {"v_reset": -40.0}, r"population 'E'.*v_reset must be below v_th"),
+        ("E", {"v_reset": -40.0}, r"population 'E'.*v_th must be above v_reset"),
         ("E", {"t_ref": 0.25}, r"population 'E': t_ref must be a whole number.*0.2 and 0.3 ms"),
         ("E", {"tau_m": np.ones(3)}, r"population 'E': tau_m.*\(160,\).*got shape \(3,\)"),
         ("E->I", {"gain": np.ones(2)}, r"projection 'E->I': gain must be one number"),
