@@ -107,7 +107,7 @@ class TraubMiles(Neuron):
         a_n = 0.16 * linoid((u - 15.0) * 0.2, math.exp(3.0) * by_5)
         return (a_m, b_m), (a_h, 4.0 / (1.0 + closed)), (a_n, 0.5 * math.exp(0.25) * by_40)
 
-    def largest_step(self) -> Any:
+    def largest_step(self) -> jax.Array | float | None:
         reach = self.method.reach
         return None if reach is None else reach * self.c_m / self.g_l
 
@@ -201,7 +201,7 @@ class WangBuzsaki(Neuron):
         a_n = 0.1 * linoid((v + 34.0) * 0.1, math.exp(-3.4) * by_10)
         return (a_m, b_m), (a_h, b_h), (a_n, (0.125 * math.exp(-0.55)) * by_80)
 
-    def largest_step(self) -> Any:
+    def largest_step(self) -> jax.Array | float | None:
         reach = self.method.reach
         return None if reach is None else reach * self.c_m / self.g_l
 
@@ -297,6 +297,6 @@ class MorrisLecar(Neuron):
         w_inf = 1.0 / (1.0 + jnp.square(jnp.square(decay)))
         return w_inf, (0.5 * self.phi) * (decay + 1.0 / decay)
 
-    def largest_step(self) -> Any:
+    def largest_step(self) -> jax.Array | float | None:
         reach = self.method.reach
         return None if reach is None else reach * self.c_m / self.g_l

@@ -12,7 +12,7 @@ with `rest` [pA] the current without the exponential one. The time of the spike 
 small part of the step, and the neuron continues from its reset within the same step.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -78,7 +78,7 @@ class EIF(Neuron):
         v = jnp.full(n, self.e_l)
         return EIFState(v, jnp.zeros(n, bool), jnp.zeros(n, jnp.uint16))
 
-    def largest_step(self) -> Any:
+    def largest_step(self) -> jax.Array | float | None:
         reach = self.method.reach
         return None if reach is None else reach * self.c_m / self.g_l
 
@@ -180,7 +180,7 @@ class AdEx(Neuron):
         v = jnp.full(n, self.e_l)
         return AdExState(v, jnp.zeros_like(v), jnp.zeros(n, bool), jnp.zeros(n, jnp.uint16))
 
-    def largest_step(self) -> Any:
+    def largest_step(self) -> jax.Array | float | None:
         reach = self.method.reach
         return None if reach is None else reach * jnp.minimum(self.c_m / self.g_l, self.tau_w)
 
@@ -221,12 +221,14 @@ class _Course(NamedTuple):
         up: which neurons take the step in z, bool (n,).
     """
 
-    inward: Any
-    g: Any
+    inward: jax.Array
+    g: jax.Array
     up: jax.Array
 
 
-def _begin(model: Any, v: jax.Array, w: Any, drive: Drive, dt: float) -> tuple[_Course, jax.Array]:
+def _begin(
+    model: EIF | AdEx, v: jax.Array, w: jax.Array | float, drive: Drive, dt: float
+) -> tuple[_Course, jax.Array]:
     """The course of the step, and the coordinate at its start: z or v."""
     current, conductance = drive.linear()
     inward, g = model.g_l * model.e_l + current, model.g_l + conductance
@@ -239,18 +241,18 @@ def _begin(model: Any, v: jax.Array, w: Any, drive: Drive, dt: float) -> tuple[_
     return _Course(inward, g, up), jnp.where(up, z, v)
 
 
-def _during(model: Any, course: _Course, drive: Drive) -> _Course:
+def _during(model: EIF | AdEx, course: _Course, drive: Drive) -> _Course:
     """The course under the drive at one moment of the step."""
     current, conductance = drive.linear()
     return _Course(model.g_l * model.e_l + current, model.g_l + conductance, course.up)
 
 
-def _peak(model: Any) -> jax.Array:
+def _peak(model: EIF | AdEx) -> jax.Array:
     """z at v_peak; the bound keeps its logarithm finite."""
     return jnp.maximum(jnp.exp((model.v_th - model.v_peak) / model.delta_t), 1e-30)
 
 
-def _voltage(model: Any, course: _Course, y: jax.Array) -> jax.Array:
+def _voltage(model: EIF | AdEx, course: _Course, y: jax.Array) -> jax.Array:
     """v [mV] at the coordinate y; above `v_peak` it is linear in z."""
     peak = _peak(model)
     z = jnp.where(course.up, y, jnp.ones_like(y))
@@ -259,7 +261,7 @@ def _voltage(model: Any, course: _Course, y: jax.Array) -> jax.Array:
     return jnp.where(course.up, v, y)
 
 
-def _motion(model: Any, course: _Course, v: jax.Array, w: Any) -> Linear:
+def _motion(model: EIF | AdEx, course: _Course, v: jax.Array, w: jax.Array | float) -> Linear:
     """The derivative of the coordinate at the voltage v."""
     x = jnp.where(course.up, model.v_th, v)
     steep = jnp.exp(jnp.minimum((x - model.v_th) / model.delta_t, 20.0))
@@ -272,12 +274,12 @@ def _motion(model: Any, course: _Course, v: jax.Array, w: Any) -> Linear:
 
 
 def _since_peak(
-    model: Any,
+    model: EIF | AdEx,
     course: _Course,
     start: jax.Array,
     end: jax.Array,
     v: jax.Array,
-    w: Any,
+    w: jax.Array | float,
     dt: float,
 ) -> tuple[jax.Array, jax.Array]:
     """Time [ms] since z fell below its value at `v_peak` in this step, else 0; and the mean v.
@@ -289,7 +291,7 @@ def _since_peak(
     over = course.up & (end <= peak)
     span = jnp.where(over, start - end, jnp.ones_like(end))
 
-    def pace(z: jax.Array, at: Any) -> jax.Array:
+    def pace(z: jax.Array, at: jax.Array) -> jax.Array:
         rest = (course.inward - w - course.g * at) / model.delta_t
         slope = jnp.minimum(-(model.g_l + z * rest) / model.c_m, -1e-6)
         return span / (dt * jnp.where(over, slope, -jnp.ones_like(z)))
@@ -303,7 +305,13 @@ def _since_peak(
 
 
 def _after_reset(
-    model: Any, course: _Course, drive: Drive, w: Any, dw: Any, late: jax.Array, dt: float
+    model: EIF | AdEx,
+    course: _Course,
+    drive: Drive,
+    w: jax.Array | float,
+    dw: jax.Array | float,
+    late: jax.Array,
+    dt: float,
 ) -> jax.Array:
     """v [mV] `late` [ms] after the reset to `v_reset`, with w of slope dw, by a Taylor series."""
     # The drive in the middle of the rest of the step is its mean over that rest.

@@ -113,12 +113,14 @@ class HodgkinHuxley(Neuron):
     def _speed(self, channel: Channel) -> jax.Array:
         return self.q10 ** ((self.celsius - channel.celsius) * 0.1)
 
-    def largest_step(self) -> Any:
+    def largest_step(self) -> jax.Array | float | None:
         reach, fastest = self.method.reach, _fastest_rate(self.channels, self._speed)
         return None if reach is None or fastest is None else reach / fastest
 
 
-def _fastest_rate(channels: tuple[Channel, ...], speed: Callable[[Channel], Any]) -> Any:
+def _fastest_rate(
+    channels: tuple[Channel, ...], speed: Callable[[Channel], jax.Array]
+) -> jax.Array | None:
     """The largest rate [1/ms] of a gate between the lowest and highest reversal potential.
 
     () or (n,), or None without gates; `speed` gives the temperature factor of a channel.

@@ -269,7 +269,9 @@ class IafPscAlpha(Neuron):
     def voltage(self, state: IafPscAlphaState) -> jax.Array:
         return jnp.where(state.spikes, self.v_reset, state.v)
 
-    def step(self, state: IafPscAlphaState, drive: Drive, dt: float) -> Any:
+    def step(
+        self, state: IafPscAlphaState, drive: Drive, dt: float
+    ) -> tuple[IafPscAlphaState, jax.Array]:
         v = self.voltage(state)
         free, left = countdown(state.spikes, state.refractory, self.t_ref, dt)
         moved = self.e_l + (v - self.e_l) * jnp.exp(-dt / self.tau_m)

@@ -3,7 +3,7 @@
 Lapicque (1907); Gerstner, Kistler, Naud, Paninski (2014), Neuronal Dynamics, ch. 1.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -91,7 +91,7 @@ class LIF(Neuron):
 
         return self.method(flow, (v,), dt)[0]
 
-    def largest_step(self) -> Any:
+    def largest_step(self) -> jax.Array | float | None:
         reach = None if self.method is None else self.method.reach
         return None if reach is None else reach * self.tau_m
 

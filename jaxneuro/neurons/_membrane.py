@@ -1,14 +1,14 @@
 """What neurons with a leaky membrane share: its exact step, and refractoriness in steps."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 
 from .._types import Drive
 
 
-def leaky(v: jax.Array, drive: Drive, e_l: Any, tau_m: Any, c_m: Any, dt: float) -> jax.Array:
+def leaky(
+    v: jax.Array, drive: Drive, e_l: jax.Array, tau_m: jax.Array, c_m: jax.Array, dt: float
+) -> jax.Array:
     """v [mV] after a step of `c_m dv/dt = -(c_m/tau_m) (v - e_l) + current - conductance v`.
 
     `v + (v_inf - v) (1 - exp(-dt g / c_m))`, with `g = c_m/tau_m + conductance` and

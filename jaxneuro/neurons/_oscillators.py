@@ -4,7 +4,7 @@ FitzHugh (1961), doi:10.1016/S0006-3495(61)86902-6; Hindmarsh and Rose (1984),
 doi:10.1098/rspb.1984.0024.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -83,7 +83,7 @@ class FitzHughNagumo(Neuron):
             Linear((v + self.a) / self.tau, self.b / self.tau),
         )
 
-    def largest_step(self) -> Any:
+    def largest_step(self) -> jax.Array | float | None:
         reach = self.method.reach
         return None if reach is None else reach * self.tau / self.b
 

@@ -3,7 +3,7 @@
 Ermentrout and Kopell (1986); Izhikevich (2003).
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -67,7 +67,7 @@ class QIF(Neuron):
     def voltage(self, state: QIFState) -> jax.Array:
         return jnp.where(state.spikes, self.v_reset, state.v)
 
-    def largest_step(self) -> Any:
+    def largest_step(self) -> jax.Array | float | None:
         reach = self.method.reach
         return None if reach is None else reach * self.c_m / (self.k * (self.v_t - self.v_r))
 
@@ -179,12 +179,14 @@ class Izhikevich(Neuron):
     def voltage(self, state: IzhikevichState) -> jax.Array:
         return jnp.where(state.spikes, self.c, state.v)
 
-    def largest_step(self) -> Any:
+    def largest_step(self) -> jax.Array | float | None:
         reach = self.method.reach
         rate = jnp.maximum(self.a, 0.0) / self.tau_m
         return None if reach is None else reach / rate
 
-    def step(self, state: IzhikevichState, drive: Drive, dt: float) -> tuple[Any, jax.Array]:
+    def step(
+        self, state: IzhikevichState, drive: Drive, dt: float
+    ) -> tuple[IzhikevichState, jax.Array]:
         u = jnp.where(state.spikes, state.u + self.d, state.u)
         v, u = self.method(
             lambda y, t: self._flow(y, drive.at(t, dt)), (self.voltage(state), u), dt
@@ -246,12 +248,14 @@ class LeakyIzhikevich(Neuron):
     def voltage(self, state: IzhikevichState) -> jax.Array:
         return jnp.where(state.spikes, self.c, state.v)
 
-    def largest_step(self) -> Any:
+    def largest_step(self) -> jax.Array | float | None:
         reach = self.method.reach
         rate = jnp.maximum(self.a, 0.0) / self.tau_m
         return None if reach is None else reach / rate
 
-    def step(self, state: IzhikevichState, drive: Drive, dt: float) -> tuple[Any, jax.Array]:
+    def step(
+        self, state: IzhikevichState, drive: Drive, dt: float
+    ) -> tuple[IzhikevichState, jax.Array]:
         u = jnp.where(state.spikes, state.u + self.d, state.u)
         v, u = self.method(
             lambda y, t: self._flow(y, drive.at(t, dt)), (self.voltage(state), u), dt

@@ -1,6 +1,6 @@
 """Sources: neurons without a membrane that spike at random, or repeat what reaches them."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -95,7 +95,7 @@ class PoissonSource(StochasticNeuron):
 
     rate: Parameter = param(unit="Hz", at_least=0.0, doc="mean rate")
 
-    def largest_step(self) -> Any:
+    def largest_step(self) -> jax.Array | float | None:
         # One spike per step, and the rounding of float32.
         return 1e3 * (1 + 1e-6) / self.rate
 

@@ -4,7 +4,7 @@ Lansky and Rodriguez (1999), Physica D 132, 267; Gerstner, Kistler, Naud, Panins
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -110,7 +110,7 @@ class TwoCompartment(Neuron):
             Linear(jnp.zeros_like(i_d), 1.0 / self.tau_d),
         )
 
-    def largest_step(self) -> Any:
+    def largest_step(self) -> jax.Array | float | None:
         p, q = (self.g_ls + self.g_c) / self.c_s, (self.g_ld + self.g_c) / self.c_d
         apart = jnp.sqrt(jnp.square(p - q) + 4.0 * jnp.square(self.g_c) / (self.c_s * self.c_d))
         rate = jnp.maximum(0.5 * (p + q + apart), 1.0 / self.tau_d)
