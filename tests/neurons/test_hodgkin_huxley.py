@@ -222,7 +222,7 @@ def test_hyperpolarisation_is_borne(current):
         (lambda: jn.simulate(HH(), np.zeros((10, 2)), n=3, dt=0.01), r"\(10,\) or \(10, 3\)"),
         (lambda: jn.simulate(HH(), np.zeros((4, 3, 2)), dt=0.01), r"shape \(4, 3, 2\)"),
         (lambda: jn.simulate(HH(), [[1.0], [1.0, 2.0]], dt=0.01), "rows of different lengths"),
-        (lambda: jn.simulate(HH(), [0.0, np.nan], dt=0.01), "nan or inf in step 1"),
+        (lambda: jn.simulate(HH(), [0.0, np.nan], dt=0.01), "must be finite; got nan at index 1"),
         (lambda: jn.simulate(HH(), 1.0, dt=0.01, state0={"q": 1.0}), "named 'q'"),
         (lambda: jn.simulate(HH(), np.full(4000, 3e4), dt=0.05), "it turned so between"),
     ],
