@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxneuro as jn
-from jaxneuro._numerics import Stream, stream_key, stream_keys
+from jaxneuro._numerics.streams import Stream, stream_key, stream_keys
 
 from ._record import cpu_device
 from ._run import DT, versions

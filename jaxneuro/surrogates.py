@@ -20,6 +20,10 @@ from ._fields import Model, Parameter, param
 __all__ = ["FastSigmoid", "Surrogate", "crossing", "threshold"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 class Surrogate(Model):
     """The role of a surrogate for a spike: the slope of a smooth step with respect to v - v_th.
 

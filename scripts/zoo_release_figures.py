@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 import jaxneuro as jn
+from jaxneuro._numerics.streams import stream_key
 from scripts.zoo_figures import BLUE, COLOURS, GREY, RED, panels
 from scripts.zoo_receptor_figures import DT, FIRST, TRAIN, WIDTHS, label, spiking, ticks
 
@@ -128,7 +129,7 @@ def _tops(axis: Axes) -> list[float]:
 
 def _draw_quantal(model: Any, times: tuple[float, ...], ms: float, axis: Axes) -> None:
     """How many sites release at a first spike; for a train one neuron, and the mean of all."""
-    high, low = jn._numerics.stream_key(np.uint32(1), "zoo", "release")
+    high, low = stream_key(np.uint32(1), "zoo", "release")
     stream = jn.Stream(high, low, np.arange(N, dtype=np.uint32))
     spikes = np.repeat(spiking(times, ms), N, axis=1)
     values, _ = delivered(model, model.init(N, stream), spikes, np.zeros((len(spikes), 1)))

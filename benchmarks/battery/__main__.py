@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from jaxneuro._numerics import Stream, stream_key
+from jaxneuro._numerics.streams import Stream, stream_key
 
 HERE = Path(__file__).parent
 UNITS = 77_169
@@ -38,7 +38,7 @@ def build(folder: str) -> str:
             got = np.frombuffer(run.stdout.read(4 * want.size), np.uint32)
             run.kill()
         if (got != want).any():
-            raise SystemExit(f"{direction}: these are not the words of jaxneuro._numerics.Stream")
+            raise SystemExit(f"{direction}: these are not the words of jaxneuro.Stream")
     return program
 
 
