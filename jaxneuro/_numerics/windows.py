@@ -35,18 +35,22 @@ def run_window(
 
     Raises:
         InvalidValueError: for times that are not finite, not within the run, or a `stop` that is
-            not after `start`.
+            not after `start`. Warns of a window that looks like seconds.
     """
     first = begin if start is None else check_time("start", start)
     last = end if stop is None else check_time("stop", stop)
     slack = NEAR_MS + 1e-9 * abs(end)
-    within = f"within the run, from {begin:.10g} to {end:.10g} ms"
+    run = f"from {begin:.10g} to {end:.10g} ms"
     for name, x in (("start", first), ("stop", last)):
         if not begin - slack <= x <= end + slack:
-            raise spec.InvalidValueError("", name, within, f"{x:.10g} ms")
-    if not last > first and not (start is None and stop is None):
+            hint = _in_ms(first, last) if _fits_in_seconds(first, last, begin, end) else ""
+            raise spec.InvalidValueError("", name, f"within the run, {run}", f"{x:.10g} ms", hint)
+    if start is None and stop is None:
+        return float(first), float(last)
+    if not last > first:
         must = f"after start ({first:.10g} ms)"
         raise spec.InvalidValueError("", "stop", must, f"{last:.10g} ms")
+    warn_of_seconds(first, last, begin, end, f"the run is {run}")
     return float(first), float(last)
 
 

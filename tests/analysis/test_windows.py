@@ -62,6 +62,10 @@ def test_a_window_of_a_run():
         with pytest.raises(jn.InvalidValueError) as caught:
             run_window(100.0, 400.0, *given)
         assert caught.value.field == field
+    with pytest.raises(jn.InvalidValueError, match=r"start=100, stop=400 would fit"):
+        run_window(100.0, 400.0, 0.1, 0.4)
+    with pytest.warns(UserWarning, match=r"from 0\.2 to 1 ms, where the run is from 0 to 1000 ms"):
+        run_window(0.0, 1000.0, 0.2, 1.0)
 
 
 FROM_ZERO = [k for k, f in vars(analysis).items() if "stop" in getattr(f, "__annotations__", {})]
