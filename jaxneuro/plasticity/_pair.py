@@ -1,13 +1,13 @@
-"""Pair-based STDP with any dependence on the weight: Guetig et al. (2003)."""
+"""STDP of pairs of spikes, with any dependence on the weight."""
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param, static
 from .._types import Plasticity, Trace
-from ._checks import check_choice, warn_of_size
-from ._power import power
+from ._checks import IN_WEIGHTS, check_choice, check_order, warn_of_signs, warn_of_size
 
 PAIRINGS = ("all", "nearest_symmetric", "nearest_restricted", "presynaptic_centred")
 
@@ -118,3 +118,111 @@ class PairSTDP(Plasticity):
     def _depressed(self, w: Any, y: Any) -> Any:
         there = power(w / self.w_max, self.mu_minus)
         return w - self.w_max * self.alpha * self.rate * there * y
+
+
+class PowerLawSTDP(Plasticity):
+    """Pair-based STDP with potentiation by a power of the weight and proportional depression.
+
+    Equations: a postsynaptic spike gives `w += rate w^mu x`, a presynaptic one
+    `w -= rate alpha w y`; x and y are traces of the presynaptic and the postsynaptic spikes, all
+    pairs count, and w stays at or above 0. Nothing bounds it above: it settles where both are
+    equal. The weight counts in a unit w0, 1 pA in the paper: with another unit of w the rate is
+    that of the paper times `w0^(1 - mu)`. A weight of 0 stays 0 where mu > 0.
+
+    **Fields** `rate` size of a change; `alpha` depression over potentiation; `mu` exponent;
+    `tau_plus` [ms], `tau_minus` [ms] time constants of x and y.
+
+    **Raises** `ValueError` for a time constant not above 0, or another number below 0.
+
+    **Source** Morrison, Aertsen, Diesmann (2007), Spike-timing-dependent plasticity in balanced
+    random networks, Neural Comput. 19, 1437-1467, doi:10.1162/neco.2007.19.6.1437; as
+    stdp_pl_synapse_hom of NEST.
+    """
+
+    rate: Parameter = param(0.1, at_least=0.0)
+    alpha: Parameter = param(0.0513, at_least=0.0)
+    mu: Parameter = param(0.4, at_least=0.0)
+    tau_plus: Parameter = param(15.0, unit="ms", above=0.0)
+    tau_minus: Parameter = param(30.0, unit="ms", above=0.0)
+
+    def pre_traces(self) -> dict[str, Trace]:
+        return {"x": Trace(self.tau_plus)}
+
+    def post_traces(self) -> dict[str, Trace]:
+        return {"y": Trace(self.tau_minus)}
+
+    def on_post(self, synapse: Any, pre: Any, post: Any) -> dict[str, Any]:
+        return {"weight": synapse.weight + self.rate * power(synapse.weight, self.mu) * pre.x}
+
+    def on_pre(self, synapse: Any, pre: Any, post: Any) -> dict[str, Any]:
+        return {"weight": synapse.weight - self.rate * self.alpha * synapse.weight * post.y}
+
+
+class TraceSTDP(Plasticity):
+    """Additive STDP: changes in the unit of the weight, whatever the weight is.
+
+    Equations: a postsynaptic spike gives `w += a_plus x`, a presynaptic one `w -= a_minus y`; x and
+    y are traces of the presynaptic and the postsynaptic spikes, and all pairs count. Where both
+    reach the synapse in one step, potentiation comes first, then depression, and w is brought
+    into [w_min, w_max] once, after both.
+
+    With g the largest weight, `a_plus = 0.005 g` and `a_minus = 1.05 a_plus` it is the rule of
+    Song et al.
+
+    **Fields** `a_plus`, `a_minus` what a trace of 1 adds or takes; `tau_plus` [ms],
+    `tau_minus` [ms] time constants of x and y; `w_max`, `w_min` largest and smallest weight.
+
+    **Raises** `ValueError` for a time constant not above 0, a value that is not finite, or
+    `w_min >= w_max`.
+
+    **Source** Song, Miller, Abbott (2000), Competitive Hebbian learning through
+    spike-timing-dependent synaptic plasticity, Nat. Neurosci. 3, 919-926, doi:10.1038/78829.
+    """
+
+    a_plus: Parameter = param(0.01)
+    a_minus: Parameter = param(0.012)
+    tau_plus: Parameter = param(20.0, unit="ms", above=0.0)
+    tau_minus: Parameter = param(20.0, unit="ms", above=0.0)
+    w_max: Parameter = param(1.0)
+    w_min: Parameter = param(0.0)
+
+    def __check_init__(self) -> None:
+        check_order("TraceSTDP", self.w_min, self.w_max)
+        plus, minus = {"a_plus": self.a_plus}, {"a_minus": self.a_minus}
+        warn_of_signs("TraceSTDP", plus, minus)
+        warn_of_size("TraceSTDP", self.limits(), plus | minus, IN_WEIGHTS)
+
+    def pre_traces(self) -> dict[str, Trace]:
+        return {"x": Trace(self.tau_plus)}
+
+    def post_traces(self) -> dict[str, Trace]:
+        return {"y": Trace(self.tau_minus)}
+
+    def bounds(self) -> tuple[Any, Any]:
+        return None, None  # it clips by itself, once a step
+
+    def limits(self) -> tuple[Any, Any]:
+        return self.w_min, self.w_max
+
+    def on_post(self, synapse: Any, pre: Any, post: Any) -> dict[str, Any]:
+        w = synapse.weight + self.a_plus * pre.x
+        return {"weight": jnp.where(pre.arriving > 0, w, self._clipped(w))}
+
+    def on_pre(self, synapse: Any, pre: Any, post: Any) -> dict[str, Any]:
+        return {"weight": self._clipped(synapse.weight - self.a_minus * post.y)}
+
+    def _clipped(self, w: Any) -> Any:
+        return jnp.minimum(jnp.maximum(w, self.w_min), self.w_max)
+
+
+def power(x: Any, exponent: Any) -> jax.Array:
+    """`x ** exponent` for x >= 0 and exponent >= 0, with 0 ** 0 = 1; below 0, x counts as 0.
+
+    The derivative at x = 0 is exact for an exponent of 0 or at least 1; between, where it is
+    infinite, it is taken as 0.
+    """
+    # Only a base whose derivative is finite reaches the power: a NaN would come through `where`.
+    known = (x > 0) | ((x == 0) & (exponent >= 1.0))
+    return jnp.where(
+        known, jnp.where(known, x, 1.0) ** exponent, jnp.where(exponent == 0.0, 1.0, 0.0)
+    )

@@ -12,8 +12,9 @@ import numpy as np
 
 from .._checks import concrete
 from .._fields import Parameter, param
+from .._kernels import at_spikes
 from .._types import Release
-from ._at_spikes import at_spikes, decay
+from ._short_term import decay
 
 # Of the series; up to alpha tau_rise = FAR they give all digits of float64.
 TERMS, FAR = 40, 8.0

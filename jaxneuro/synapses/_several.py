@@ -1,5 +1,7 @@
 """Several receptors that one arrival reaches."""
 
+import collections
+import functools
 from typing import Any
 
 import equinox as eqx
@@ -10,8 +12,7 @@ from .._arrays import as_array
 from .._checks import check_bounds, is_traced
 from .._fields import part_names
 from .._types import Drive, Synapse, add_drives, state_variables
-from ._into import Into
-from ._several_state import state_class
+from ._ports import Into
 
 
 def _as_shares(values: Any) -> tuple:
@@ -107,3 +108,20 @@ class Several(Synapse):
             for variable in state_variables(state)
         ]
         return state_class(tuple(names))(*jax.tree.leaves(states))
+
+
+@functools.cache
+def state_class(names: tuple[str, ...]) -> Any:
+    """The type of a state with these variables: one for equal names, which can be pickled."""
+    base = collections.namedtuple("SeveralState", names)
+    made = type("SeveralState", (base,), {"__slots__": (), "__reduce__": _reduced})
+    made.__module__ = __name__
+    return made
+
+
+def _reduced(state: Any) -> tuple:
+    return _state_of, (state._fields, tuple(state))
+
+
+def _state_of(names: tuple[str, ...], values: tuple) -> Any:
+    return state_class(names)(*values)

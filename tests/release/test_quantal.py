@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import jaxneuro as jn
-from jaxneuro.release._binomial import binomial
+from jaxneuro.release._short_term import binomial
 from tests.quickly import quick_jit
 from tests.release.alone import released
 from tests.zoo import stream

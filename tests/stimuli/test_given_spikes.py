@@ -133,7 +133,7 @@ def test_pulse_packets_have_their_spikes_and_spread():
 def test_pulse_packets_are_the_same_drawn_in_pieces(monkeypatch):
     packets = PulsePackets([2.0, 3.0], 5, np.linspace(0.0, 2.0, 7))
     whole = prepare(packets, 7)
-    monkeypatch.setattr("jaxneuro.stimuli._pulse_packets._CHUNK", 9)
+    monkeypatch.setattr("jaxneuro.stimuli._given_spikes._CHUNK", 9)
     pieces = prepare(packets, 7)
     for a, b in zip(jax.tree.leaves(whole), jax.tree.leaves(pieces), strict=True):
         np.testing.assert_array_equal(a, b)

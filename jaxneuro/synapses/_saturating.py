@@ -1,7 +1,7 @@
-"""GABA_B receptor: slow inhibition through a G protein."""
+"""Receptors that pulses of transmitter open: conductances that saturate."""
 
 from collections.abc import Mapping
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -9,6 +9,74 @@ import jax.numpy as jnp
 from .._fields import Parameter, param
 from .._numerics import decay_difference
 from .._types import Drive, Synapse
+from ._decaying import decayed, pulling
+
+
+class TwoStateConductanceState(NamedTuple):
+    """State of the receptors of n neurons.
+
+    **Fields** `r` (n,): share of receptors that are open.
+    """
+
+    r: jax.Array
+
+
+class TwoStateConductance(Synapse):
+    """Receptors with an open and a closed state: transmitter opens what is still closed.
+
+    Equations: `dr/dt = alpha T (1 - r) - beta r`, `current = g_max r (e_rev - v)`. The transmitter
+    T comes in pulses that are short against the kinetics: an arrival is its integral over time a
+    [mM ms], and multiplies `1 - r` by `exp(-alpha a)`. So r saturates, and arrivals of one step add
+    up in any order; 1 mM for 1 ms, the pulse of the source, is 1. All sources of a neuron share its
+    receptors.
+
+    Update: exact in r; the neuron gets the mean of the conductance over the step and its slope, as
+    of `ExponentialConductance`. `ampa()` and `gaba_a()` have published rates; the default is the
+    former.
+
+    **Fields** each () or (n,): `alpha` [1/(mM ms)] opening, `beta` [1/ms] closing; `g_max` [nS]
+    conductance with all receptors of a neuron open; `e_rev` [mV] reversal potential.
+
+    **Step** `arrivals` [mM ms] (n,), at least 0, are taken at the end of the step. Weights are
+    doses, not conductances; a negative one would close receptors, which is meaningless.
+
+    **Raises** `ValueError` unless `alpha` and `beta` are above 0 and `g_max` at least 0.
+
+    **Source** Destexhe, Mainen and Sejnowski (1994), doi:10.1162/neco.1994.6.1.14; the same (1998),
+    Kinetic models of synaptic transmission, in Methods in Neuronal Modeling, for the rates.
+
+    **Differs** the source has a pulse of a length, in which r also decays; here it has none.
+    """
+
+    weight_sign: ClassVar[int] = 1
+    state_bounds: ClassVar[Mapping[str, tuple]] = {"r": (0.0, 1.0)}
+
+    alpha: Parameter = param(1.1, unit="1/(mM ms)", above=0.0)
+    beta: Parameter = param(0.19, unit="1/ms", above=0.0)
+    g_max: Parameter = param(1.0, unit="nS", at_least=0.0)
+    e_rev: Parameter = param(0.0, unit="mV")
+
+    @classmethod
+    def ampa(cls, **parameters: Any) -> "TwoStateConductance":
+        """AMPA receptors of Destexhe et al. (1998): 1.1 /(mM ms), 0.19 /ms, 0 mV."""
+        return cls(**{"alpha": 1.1, "beta": 0.19, "e_rev": 0.0, **parameters})
+
+    @classmethod
+    def gaba_a(cls, **parameters: Any) -> "TwoStateConductance":
+        """GABA_A receptors of Destexhe et al. (1998): 5 /(mM ms), 0.18 /ms, -80 mV."""
+        return cls(**{"alpha": 5.0, "beta": 0.18, "e_rev": -80.0, **parameters})
+
+    def init(self, n: int) -> TwoStateConductanceState:
+        return TwoStateConductanceState(jnp.zeros(n, self.alpha.dtype))
+
+    def step(
+        self, state: TwoStateConductanceState, arrivals: jax.Array, v: jax.Array, dt: float
+    ) -> tuple[TwoStateConductanceState, Drive]:
+        r, mean, slope = decayed(state.r, jnp.zeros_like(state.r), 1.0 / self.beta, dt)
+        r = r - (1.0 - r) * jnp.expm1(-self.alpha * arrivals)
+        return TwoStateConductanceState(r), pulling(
+            self.g_max * mean, self.g_max * slope, self.e_rev
+        )
 
 
 class GABA_BState(NamedTuple):  # noqa: N801
