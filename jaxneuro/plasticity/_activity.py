@@ -7,20 +7,17 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from .._checks import check_count
-from .._fields import Parameter, param, static
+from .._fields import Parameter, param
 from .._types import Plasticity, Trace
-from ._checks import check_choice, check_order
+from ..spec import Maybe, Number, OneOf, Rule, Whole, field
 
 
 class ActivityRule(Plasticity):
     """A rule `dw/dt = pre gain - loss w`; gain and loss are functions of the target alone.
 
-    **Fields** `activity` "spikes" or "rate"; `tau_rate` [ms] of the low-passed spikes; `every` so
-    many steps the rule acts on spikes; `w_min`, `w_max` bounds or None.
-
-    **Step** `init_target(n)` and `step_target(state, rate, dt)` are those of what else a target
-    has; `step_target` returns `(gain, loss, state)`, gain and loss per ms.
+    A subclass declares these fields: `activity` "spikes" or "rate"; `tau_rate` [ms] of the
+    low-passed spikes; `every` so many steps the rule acts on spikes; `w_min`, `w_max` bounds or
+    None. `init_target(n)` and `step_target(state, rate, dt)` are those of what else a target has.
     """
 
     activity: eqx.AbstractVar[str]
@@ -28,12 +25,13 @@ class ActivityRule(Plasticity):
     every: eqx.AbstractVar[int]
     w_min: eqx.AbstractVar[Any]
     w_max: eqx.AbstractVar[Any]
-
-    def __check_init__(self) -> None:
-        name = type(self).__name__
-        check_choice(f"{name}: activity", self.activity, ("spikes", "rate"))
-        check_count(f"{name}: every", self.every, 1)
-        check_order(name, self.w_min, self.w_max)
+    rules = (
+        Rule(
+            "w_min",
+            "below w_max ({w_max})",
+            lambda w_min, w_max: w_min is None or w_max is None or w_min < w_max,
+        ),
+    )
 
     @property
     def reads_rates(self) -> bool:
@@ -102,25 +100,28 @@ class Hebb(ActivityRule):
     of the target, and weights change in every step. A source that releases exactly 0 is not
     read, so in that step its weights stay.
 
-    **Fields** `eta` size of a change per ms; `decay` [1/ms] rate of the decay, at least 0;
-    `activity` "spikes" or "rate"; `tau_rate` [ms] of the low-passed spikes;
-    `every` so many steps weights change, with spikes; `w_min`, `w_max` smallest and largest
-    weight, None for none.
-
-    **Raises** `ValueError` for a time constant not above 0, a value that is not finite, an unknown
-    `activity`, `every` below 1, or `w_min >= w_max`.
-
-    **Source** Hebb (1949), The organization of behavior; as in Gerstner et al. (2014), Neuronal
-    Dynamics, sec. 19.2, doi:10.1017/CBO9781107447615.
+    Reference:
+        Hebb (1949), The organization of behavior; as in Gerstner et al. (2014), Neuronal Dynamics,
+        sec. 19.2, doi:10.1017/CBO9781107447615.
     """
 
-    eta: Parameter = param()
-    decay: Parameter = param(0.0, unit="1/ms", at_least=0.0)
-    activity: str = static("spikes")
-    tau_rate: Parameter = param(100.0, unit="ms", above=0.0)
-    every: int = static(10)
-    w_min: float | None = static(0.0)
-    w_max: float | None = static(None)
+    eta: Parameter = param(doc="size of a change per ms")
+    decay: Parameter = param(0.0, unit="1/ms", at_least=0.0, doc="rate of the decay")
+    activity: str = field(
+        OneOf("spikes", "rate"), "spikes", static=True, doc="what pre and post are"
+    )
+    tau_rate: Parameter = param(
+        100.0, unit="ms", above=0.0, doc="time constant of the low-passed spikes"
+    )
+    every: int = field(
+        Whole(1), 10, static=True, doc="steps from one change to the next, with spikes"
+    )
+    w_min: float | None = field(
+        Maybe(Number()), 0.0, static=True, doc="smallest weight, None for none"
+    )
+    w_max: float | None = field(
+        Maybe(Number()), None, static=True, doc="largest weight, None for none"
+    )
 
     def init_target(self, n: int) -> dict[str, Any]:
         return {}
@@ -142,24 +143,27 @@ class Oja(ActivityRule):
     of the target, and weights change in every step. A source that releases exactly 0 is not
     read, so in that step its weights stay.
 
-    **Fields** `eta` size of a change per ms;
-    `activity` "spikes" or "rate"; `tau_rate` [ms] of the low-passed spikes;
-    `every` so many steps weights change, with spikes; `w_min`, `w_max` smallest and largest
-    weight, None for none.
-
-    **Raises** `ValueError` for a time constant not above 0, a value that is not finite, an unknown
-    `activity`, `every` below 1, or `w_min >= w_max`.
-
-    **Source** Oja (1982), A simplified neuron model as a principal component analyzer, J. Math.
-    Biol. 15, 267-273, doi:10.1007/BF00275687.
+    Reference:
+        Oja (1982), A simplified neuron model as a principal component analyzer, J. Math. Biol. 15,
+        267-273, doi:10.1007/BF00275687.
     """
 
-    eta: Parameter = param()
-    activity: str = static("spikes")
-    tau_rate: Parameter = param(100.0, unit="ms", above=0.0)
-    every: int = static(10)
-    w_min: float | None = static(0.0)
-    w_max: float | None = static(None)
+    eta: Parameter = param(doc="size of a change per ms")
+    activity: str = field(
+        OneOf("spikes", "rate"), "spikes", static=True, doc="what pre and post are"
+    )
+    tau_rate: Parameter = param(
+        100.0, unit="ms", above=0.0, doc="time constant of the low-passed spikes"
+    )
+    every: int = field(
+        Whole(1), 10, static=True, doc="steps from one change to the next, with spikes"
+    )
+    w_min: float | None = field(
+        Maybe(Number()), 0.0, static=True, doc="smallest weight, None for none"
+    )
+    w_max: float | None = field(
+        Maybe(Number()), None, static=True, doc="largest weight, None for none"
+    )
 
     def init_target(self, n: int) -> dict[str, Any]:
         return {}
@@ -182,27 +186,31 @@ class BCM(ActivityRule):
     of the target, and weights change in every step. A source that releases exactly 0 is not
     read, so in that step its weights stay.
 
-    **Fields** `eta` size of a change per ms; `target` activity, [Hz] with spikes; `tau` [ms] time
-    constant of theta, which starts at `target`;
-    `activity` "spikes" or "rate"; `tau_rate` [ms] of the low-passed spikes;
-    `every` so many steps weights change, with spikes; `w_min`, `w_max` smallest and largest
-    weight, None for none.
-
-    **Raises** `ValueError` for a time constant not above 0, a value that is not finite, an unknown
-    `activity`, `every` below 1, or `w_min >= w_max`.
-
-    **Source** Bienenstock, Cooper, Munro (1982), Theory for the development of neuron selectivity,
-    J. Neurosci. 2, 32-48; the threshold of Intrator and Cooper (1992), Neural Netw. 5, 3-17.
+    Reference:
+        Bienenstock, Cooper, Munro (1982), Theory for the development of neuron selectivity, J.
+        Neurosci. 2, 32-48; the threshold of Intrator and Cooper (1992), Neural Netw. 5, 3-17.
     """
 
-    eta: Parameter = param()
-    target: Parameter = param(above=0.0)
-    tau: Parameter = param(1000.0, unit="ms", above=0.0)
-    activity: str = static("spikes")
-    tau_rate: Parameter = param(100.0, unit="ms", above=0.0)
-    every: int = static(10)
-    w_min: float | None = static(0.0)
-    w_max: float | None = static(None)
+    eta: Parameter = param(doc="size of a change per ms")
+    target: Parameter = param(above=0.0, doc="activity that a target settles at, [Hz] with spikes")
+    tau: Parameter = param(
+        1000.0, unit="ms", above=0.0, doc="time constant of theta, which starts at `target`"
+    )
+    activity: str = field(
+        OneOf("spikes", "rate"), "spikes", static=True, doc="what pre and post are"
+    )
+    tau_rate: Parameter = param(
+        100.0, unit="ms", above=0.0, doc="time constant of the low-passed spikes"
+    )
+    every: int = field(
+        Whole(1), 10, static=True, doc="steps from one change to the next, with spikes"
+    )
+    w_min: float | None = field(
+        Maybe(Number()), 0.0, static=True, doc="smallest weight, None for none"
+    )
+    w_max: float | None = field(
+        Maybe(Number()), None, static=True, doc="largest weight, None for none"
+    )
 
     def init_target(self, n: int) -> dict[str, Any]:
         return {"theta": jnp.full(n, self.target)}

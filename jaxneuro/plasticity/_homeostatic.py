@@ -7,9 +7,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from .._checks import check_count
-from .._fields import Parameter, param, static
+from .._fields import Parameter, param
 from .._types import Plasticity, Trace
+from ..spec import Maybe, Of, Rule, Whole, field
 
 
 class NoRule(Plasticity):
@@ -19,21 +19,19 @@ class NoRule(Plasticity):
 class WrappedRule(Plasticity):
     """A rule that does what another one does, and multiplies all weights of a target.
 
-    **Fields** `rule` the other one, or None; `every` so many steps weights are multiplied.
+    A subclass declares the fields `rule`, the other one or None, and `every`, the steps from one
+    multiplication to the next.
     """
 
     rule: eqx.AbstractVar[Plasticity | None]
     every: eqx.AbstractVar[int]
-
-    def __check_init__(self) -> None:
-        name = type(self).__name__
-        check_count(f"{name}: every", self.every, 1)
-        # What is no rule at all is refused by `Model`, whose check comes after this one.
-        if isinstance(self.rule, Plasticity) and self.rule.schedule()[1]:
-            raise ValueError(
-                f"{name}: rule must be one that does not itself multiply all weights of a "
-                f"target; got {self.rule!r}"
-            )
+    rules = (
+        Rule(
+            "rule",
+            "one that does not itself multiply all weights of a target",
+            lambda rule: rule is None or not rule.schedule()[1],
+        ),
+    )
 
     @property
     def inner(self) -> Plasticity:
@@ -119,20 +117,17 @@ class Normalized(WrappedRule):
     the sum of its weights. What counts is one projection: synapses of others are not in the sum. A
     sum that is not above 0 is left alone. In between, the sum moves as the rule moves it.
 
-    **Fields** `rule` the other rule, or None for weights that only this changes; `total` the sum,
-    in the unit of the weights; `every` how many steps.
-
-    **Raises** `ValueError` for a `total` not above 0, `every` below 1, or a `rule` that
-    multiplies all weights of a target itself.
-
-    **Source** Diehl and Cook (2015), doi:10.3389/fncom.2015.00099, sec. 2, and its program,
-    https://github.com/peter-u-diehl/stdp-mnist, where it is done once per image; Miller and
-    MacKay (1994), The role of constraints in Hebbian learning, Neural Comput. 6, 100-126.
+    Reference:
+        Diehl and Cook (2015), doi:10.3389/fncom.2015.00099, sec. 2, and its program,
+        https://github.com/peter-u-diehl/stdp-mnist, where it is done once per image; Miller and
+        MacKay (1994), The role of constraints in Hebbian learning, Neural Comput. 6, 100-126.
     """
 
-    rule: Plasticity | None
-    total: Parameter = param(above=0.0)
-    every: int = static(1000)
+    rule: Plasticity | None = field(
+        Maybe(Of(Plasticity)), doc="other rule, or None for weights that only this changes"
+    )
+    total: Parameter = param(above=0.0, doc="sum of the weights, in their unit")
+    every: int = field(Whole(1), 1000, static=True, doc="steps from one scaling to the next")
 
     def factors(self, total: jax.Array, synapses: jax.Array, state: Any) -> jax.Array:
         there = total > 0.0
@@ -146,28 +141,25 @@ class HomeostaticScaling(WrappedRule):
     `(target_rate / r)^alpha`, but by no more than `limit` and no less than 1 / limit;
     `tau dr/dt = -r +` the spikes of the target. r starts at `target_rate`.
 
-    **Fields** `rule` the other rule, or None for weights that only this changes;
-    `target_rate` [Hz]; `tau` [ms] time constant of r; `alpha` exponent, by which the rate is
-    approached; `limit` largest factor; `every` how many steps.
+    Reference:
+        Turrigiano, Leslie, Desai, Rutherford, Nelson (1998), Activity-dependent scaling of quantal
+        amplitude in neocortical neurons, Nature 391, 892-896, doi:10.1038/36103; van Rossum, Bi,
+        Turrigiano (2000), Stable Hebbian learning from spike timing-dependent plasticity, J.
+        Neurosci. 20, 8812-8821.
 
-    **Raises** `ValueError` for a `target_rate` or `tau` not above 0, `alpha` below 0, `limit` below
-    1, `every` below 1, or a `rule` that multiplies all weights of a target itself.
-
-    **Source** Turrigiano, Leslie, Desai, Rutherford, Nelson (1998), Activity-dependent scaling of
-    quantal amplitude in neocortical neurons, Nature 391, 892-896, doi:10.1038/36103; van Rossum,
-    Bi, Turrigiano (2000), Stable Hebbian learning from spike timing-dependent plasticity,
-    J. Neurosci. 20, 8812-8821.
-
-    **Differs** van Rossum et al. change weights at a speed proportional to `w (target - r)`; this
-    is a power of the ratio, which near the target is the same: `alpha / every dt` is the speed.
+    Note:
+        van Rossum et al. change weights at a speed proportional to `w (target - r)`; this is a
+        power of the ratio, which near the target is the same: `alpha / every dt` is the speed.
     """
 
-    rule: Plasticity | None
-    target_rate: Parameter = param(unit="Hz", above=0.0)
-    tau: Parameter = param(10000.0, unit="ms", above=0.0)
-    alpha: Parameter = param(0.1, at_least=0.0)
-    every: int = static(1000)
-    limit: Parameter = param(1.1, at_least=1.0)
+    rule: Plasticity | None = field(
+        Maybe(Of(Plasticity)), doc="other rule, or None for weights that only this changes"
+    )
+    target_rate: Parameter = param(unit="Hz", above=0.0, doc="rate that is held")
+    tau: Parameter = param(10000.0, unit="ms", above=0.0, doc="time constant of r")
+    alpha: Parameter = param(0.1, at_least=0.0, doc="exponent, by which the rate is approached")
+    every: int = field(Whole(1), 1000, static=True, doc="steps from one scaling to the next")
+    limit: Parameter = param(1.1, at_least=1.0, doc="largest factor")
 
     def init_own(self, n: int) -> dict[str, Any]:
         return {"own_rate": jnp.full(n, self.target_rate)}

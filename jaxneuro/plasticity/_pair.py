@@ -5,9 +5,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .._fields import Parameter, param, static
+from .._fields import Parameter, param
 from .._types import Plasticity, Trace
-from ._checks import IN_WEIGHTS, check_choice, check_order, warn_of_signs, warn_of_size
+from ..spec import Less, OneOf, field
 
 PAIRINGS = ("all", "nearest_symmetric", "nearest_restricted", "presynaptic_centred")
 
@@ -31,35 +31,26 @@ class PairSTDP(Plasticity):
 
     Spikes that reach the synapse in one step make no pair.
 
-    **Fields** `rate` size of a change, as a fraction of w_max; `alpha` depression over
-    potentiation; `mu_plus`, `mu_minus` exponents; `tau_plus` [ms], `tau_minus` [ms] time constants
-    of x and y; `w_max` largest weight; `pairing` as above.
+    Reference:
+        Guetig, Aharonov, Rotter, Sompolinsky (2003), Learning input correlations through nonlinear
+        temporally asymmetric Hebbian plasticity, J. Neurosci. 23, 3697-3714; Morrison, Diesmann,
+        Gerstner (2008), doi:10.1007/s00422-008-0233-1; as stdp_synapse, stdp_nn_symm_synapse,
+        stdp_nn_restr_synapse and stdp_nn_pre_centered_synapse of NEST.
 
-    **Raises** `ValueError` for a time constant or `w_max` not above 0, another number below 0, or
-    an unknown `pairing`.
-
-    **Source** Guetig, Aharonov, Rotter, Sompolinsky (2003), Learning input correlations through
-    nonlinear temporally asymmetric Hebbian plasticity, J. Neurosci. 23, 3697-3714; Morrison,
-    Diesmann, Gerstner (2008), doi:10.1007/s00422-008-0233-1; as stdp_synapse, stdp_nn_symm_synapse,
-    stdp_nn_restr_synapse and stdp_nn_pre_centered_synapse of NEST.
-
-    **Differs** from NEST, where the first two nearest rules take time 0 for a presynaptic spike;
-    here there is none. As there, a postsynaptic spike in the step of a presynaptic one lies between
-    that and the one before.
+    Note:
+        In NEST the first two nearest rules take time 0 for a presynaptic spike; here there is none.
+        As there, a postsynaptic spike in the step of a presynaptic one lies between that and the
+        one before.
     """
 
-    rate: Parameter = param(0.01, at_least=0.0)
-    alpha: Parameter = param(1.0, at_least=0.0)
-    mu_plus: Parameter = param(1.0, at_least=0.0)
-    mu_minus: Parameter = param(1.0, at_least=0.0)
-    tau_plus: Parameter = param(20.0, unit="ms", above=0.0)
-    tau_minus: Parameter = param(20.0, unit="ms", above=0.0)
-    w_max: Parameter = param(100.0, above=0.0)
-    pairing: str = static("all")
-
-    def __check_init__(self) -> None:
-        check_choice("PairSTDP: pairing", self.pairing, PAIRINGS)
-        warn_of_size("PairSTDP", (0.0, 1.0), {"rate": self.rate}, "a fraction of w_max")
+    rate: Parameter = param(0.01, at_least=0.0, doc="size of a change, as a fraction of w_max")
+    alpha: Parameter = param(1.0, at_least=0.0, doc="depression over potentiation")
+    mu_plus: Parameter = param(1.0, at_least=0.0, doc="exponent of potentiation")
+    mu_minus: Parameter = param(1.0, at_least=0.0, doc="exponent of depression")
+    tau_plus: Parameter = param(20.0, unit="ms", above=0.0, doc="time constant of x")
+    tau_minus: Parameter = param(20.0, unit="ms", above=0.0, doc="time constant of y")
+    w_max: Parameter = param(100.0, above=0.0, doc="largest weight")
+    pairing: str = field(OneOf(*PAIRINGS), "all", static=True, doc="which pairs count")
 
     @classmethod
     def additive(cls, **fields: Any) -> "PairSTDP":
@@ -129,21 +120,17 @@ class PowerLawSTDP(Plasticity):
     equal. The weight counts in a unit w0, 1 pA in the paper: with another unit of w the rate is
     that of the paper times `w0^(1 - mu)`. A weight of 0 stays 0 where mu > 0.
 
-    **Fields** `rate` size of a change; `alpha` depression over potentiation; `mu` exponent;
-    `tau_plus` [ms], `tau_minus` [ms] time constants of x and y.
-
-    **Raises** `ValueError` for a time constant not above 0, or another number below 0.
-
-    **Source** Morrison, Aertsen, Diesmann (2007), Spike-timing-dependent plasticity in balanced
-    random networks, Neural Comput. 19, 1437-1467, doi:10.1162/neco.2007.19.6.1437; as
-    stdp_pl_synapse_hom of NEST.
+    Reference:
+        Morrison, Aertsen, Diesmann (2007), Spike-timing-dependent plasticity in balanced random
+        networks, Neural Comput. 19, 1437-1467, doi:10.1162/neco.2007.19.6.1437; as
+        stdp_pl_synapse_hom of NEST.
     """
 
-    rate: Parameter = param(0.1, at_least=0.0)
-    alpha: Parameter = param(0.0513, at_least=0.0)
-    mu: Parameter = param(0.4, at_least=0.0)
-    tau_plus: Parameter = param(15.0, unit="ms", above=0.0)
-    tau_minus: Parameter = param(30.0, unit="ms", above=0.0)
+    rate: Parameter = param(0.1, at_least=0.0, doc="size of a change")
+    alpha: Parameter = param(0.0513, at_least=0.0, doc="depression over potentiation")
+    mu: Parameter = param(0.4, at_least=0.0, doc="exponent of potentiation")
+    tau_plus: Parameter = param(15.0, unit="ms", above=0.0, doc="time constant of x")
+    tau_minus: Parameter = param(30.0, unit="ms", above=0.0, doc="time constant of y")
 
     def pre_traces(self) -> dict[str, Trace]:
         return {"x": Trace(self.tau_plus)}
@@ -169,28 +156,18 @@ class TraceSTDP(Plasticity):
     With g the largest weight, `a_plus = 0.005 g` and `a_minus = 1.05 a_plus` it is the rule of
     Song et al.
 
-    **Fields** `a_plus`, `a_minus` what a trace of 1 adds or takes; `tau_plus` [ms],
-    `tau_minus` [ms] time constants of x and y; `w_max`, `w_min` largest and smallest weight.
-
-    **Raises** `ValueError` for a time constant not above 0, a value that is not finite, or
-    `w_min >= w_max`.
-
-    **Source** Song, Miller, Abbott (2000), Competitive Hebbian learning through
-    spike-timing-dependent synaptic plasticity, Nat. Neurosci. 3, 919-926, doi:10.1038/78829.
+    Reference:
+        Song, Miller, Abbott (2000), Competitive Hebbian learning through spike-timing-dependent
+        synaptic plasticity, Nat. Neurosci. 3, 919-926, doi:10.1038/78829.
     """
 
-    a_plus: Parameter = param(0.01)
-    a_minus: Parameter = param(0.012)
-    tau_plus: Parameter = param(20.0, unit="ms", above=0.0)
-    tau_minus: Parameter = param(20.0, unit="ms", above=0.0)
-    w_max: Parameter = param(1.0)
-    w_min: Parameter = param(0.0)
-
-    def __check_init__(self) -> None:
-        check_order("TraceSTDP", self.w_min, self.w_max)
-        plus, minus = {"a_plus": self.a_plus}, {"a_minus": self.a_minus}
-        warn_of_signs("TraceSTDP", plus, minus)
-        warn_of_size("TraceSTDP", self.limits(), plus | minus, IN_WEIGHTS)
+    a_plus: Parameter = param(0.01, doc="what a trace of 1 adds")
+    a_minus: Parameter = param(0.012, doc="what a trace of 1 takes")
+    tau_plus: Parameter = param(20.0, unit="ms", above=0.0, doc="time constant of x")
+    tau_minus: Parameter = param(20.0, unit="ms", above=0.0, doc="time constant of y")
+    w_max: Parameter = param(1.0, doc="largest weight")
+    w_min: Parameter = param(0.0, doc="smallest weight")
+    rules = (Less("w_min", "w_max"),)
 
     def pre_traces(self) -> dict[str, Trace]:
         return {"x": Trace(self.tau_plus)}

@@ -4,9 +4,9 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from .._fields import Parameter, param, static
+from .._fields import Parameter, param
 from .._types import Plasticity, Trace
-from ._checks import check_order, warn_of_signs
+from ..spec import Less, Name, field
 
 
 class RewardModulatedSTDP(Plasticity):
@@ -25,41 +25,27 @@ class RewardModulatedSTDP(Plasticity):
     A synapse must be brought up to date at least every 4096 steps, which the kernels see to. In
     float32 tau_c should be at least 300 steps: for a shorter one, the integral loses digits.
 
-    **Fields** `a_plus`, `a_minus` what a trace of 1 adds to c or takes; `tau_plus` [ms],
-    `tau_minus` [ms] time constants of x and y; `tau_c` [ms] of c; `tau_n` [ms] of n; `baseline`
-    the n at which weights rest; `w_max`, `w_min` largest and smallest weight; `reward` name of
-    the input.
+    Reference:
+        Izhikevich (2007), Solving the distal reward problem through linkage of STDP and dopamine
+        signaling, Cereb. Cortex 17, 2443-2452, doi:10.1093/cercor/bhl152; Potjans, Morrison,
+        Diesmann (2010), doi:10.3389/fncom.2010.00141; as stdp_dopamine_synapse of NEST.
 
-    **Raises** `ValueError` for a time constant not above 0, a value that is not finite, a `reward`
-    that is no name, or `w_min >= w_max`.
-
-    **Source** Izhikevich (2007), Solving the distal reward problem through linkage of STDP and
-    dopamine signaling, Cereb. Cortex 17, 2443-2452, doi:10.1093/cercor/bhl152; Potjans, Morrison,
-    Diesmann (2010), doi:10.3389/fncom.2010.00141; as stdp_dopamine_synapse of NEST.
-
-    **Differs** from NEST: a spike of its dopamine neurons adds 1 / tau_n to n, so that it is an
-    input of 1 / tau_n here; NEST also clips w at each of these spikes.
+    Note:
+        In NEST a spike of its dopamine neurons adds 1 / tau_n to n, so that it is an input of
+        1 / tau_n here; NEST also clips w at each of these spikes.
     """
 
-    a_plus: Parameter = param(1.0)
-    a_minus: Parameter = param(1.5)
-    tau_plus: Parameter = param(20.0, unit="ms", above=0.0)
-    tau_minus: Parameter = param(20.0, unit="ms", above=0.0)
-    tau_c: Parameter = param(1000.0, unit="ms", above=0.0)
-    tau_n: Parameter = param(200.0, unit="ms", above=0.0)
-    baseline: Parameter = param(0.0)
-    w_max: Parameter = param(200.0)
-    w_min: Parameter = param(0.0)
-    reward: str = static("reward")
-
-    def __check_init__(self) -> None:
-        check_order("RewardModulatedSTDP", self.w_min, self.w_max)
-        plus, minus = {"a_plus": self.a_plus}, {"a_minus": self.a_minus}
-        warn_of_signs("RewardModulatedSTDP", plus, minus)
-        if not isinstance(self.reward, str) or not self.reward:
-            raise ValueError(
-                f"RewardModulatedSTDP: reward must be the name of an input; got {self.reward!r}"
-            )
+    a_plus: Parameter = param(1.0, doc="what a trace of 1 adds to c")
+    a_minus: Parameter = param(1.5, doc="what a trace of 1 takes from c")
+    tau_plus: Parameter = param(20.0, unit="ms", above=0.0, doc="time constant of x")
+    tau_minus: Parameter = param(20.0, unit="ms", above=0.0, doc="time constant of y")
+    tau_c: Parameter = param(1000.0, unit="ms", above=0.0, doc="time constant of c")
+    tau_n: Parameter = param(200.0, unit="ms", above=0.0, doc="time constant of n")
+    baseline: Parameter = param(0.0, doc="n at which weights rest")
+    w_max: Parameter = param(200.0, doc="largest weight")
+    w_min: Parameter = param(0.0, doc="smallest weight")
+    reward: str = field(Name(), "reward", static=True, doc="name of the input that is added to n")
+    rules = (Less("w_min", "w_max"),)
 
     @property
     def signals(self) -> tuple[str, ...]:  # type: ignore[override]

@@ -19,8 +19,7 @@ class SpikesState(NamedTuple):
 class Spikes(Release):
     """Plain spikes: the release value is 1 in a step with a spike and 0 otherwise.
 
-    **Step** returns the spikes unchanged. The network has them as bits already, so this release
-    costs nothing.
+    The network has spikes as bits already, so this release costs nothing.
     """
 
     plain: ClassVar[bool] = True
@@ -37,7 +36,8 @@ class Spikes(Release):
 class RateReleaseState(NamedTuple):
     """State of the rates of n source neurons.
 
-    **Fields** `r` [Hz] (n,).
+    Attributes:
+        r: rate (n,) [Hz].
     """
 
     r: jax.Array
@@ -50,18 +50,15 @@ class RateRelease(Release):
     `1000 / tau` for short steps: spikes of the rate q [Hz] give r the mean q, whatever dt. Every
     step reads every row of the connections.
 
-    **Fields** `tau` [ms], () or (n,): length of the window.
+    What is released in a step is r [Hz] at its end, its spike included.
 
-    **Step** returns r [Hz] at the end of the step, its spike included, (n,).
-
-    **Raises** `ValueError` unless `tau` is above 0.
-
-    **Source** Dayan and Abbott (2001), Theoretical Neuroscience, sec. 1.2, ISBN 9780262041997.
+    Reference:
+        Dayan and Abbott (2001), Theoretical Neuroscience, sec. 1.2, ISBN 9780262041997.
     """
 
     state_bounds: ClassVar[Mapping[str, tuple]] = {"r": (0.0, None)}
 
-    tau: Parameter = param(20.0, unit="ms", above=0.0)
+    tau: Parameter = param(20.0, unit="ms", above=0.0, doc="length of the window")
 
     def init(self, n: int) -> RateReleaseState:
         return RateReleaseState(jnp.zeros(n, self.tau.dtype))
@@ -86,12 +83,11 @@ class Graded(Release):
     voltage is negative at rest: it, and rates that may be negative, reach no receptor whose
     channels arrivals open. `VoltageRelease` makes a transmitter of a voltage.
 
-    **Step** returns the activity at the end of the step, (n,).
+    What is released in a step is the activity at its end. `build` refuses neurons without a voltage
+    or a rate, and a receptor whose weights must have one sign unless the rate is never negative.
 
-    **Raises** `ValueError` from `build` for neurons without a voltage or a rate, and for a receptor
-    whose weights must have one sign unless the rate is never negative.
-
-    **Source** Dayan and Abbott (2001), Theoretical Neuroscience, sec. 7.2, ISBN 9780262041997.
+    Reference:
+        Dayan and Abbott (2001), Theoretical Neuroscience, sec. 7.2, ISBN 9780262041997.
     """
 
     reads: ClassVar[str] = "activity"

@@ -3,16 +3,14 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 
-from .._fields import Parameter, param, static
+from .._fields import Parameter, param
 from .._kernels import ShortTerm, at_spikes, relaxed, short_term
 from .._numerics import Stream, unit_interval
 from .._types import Release, StochasticRelease
-from .._units import warn_of_seconds
+from ..spec import OneOf, Whole, field
 
 CONVENTIONS = ("tsodyks2", "jump first")
 MOST_SITES = 64
@@ -21,8 +19,11 @@ MOST_SITES = 64
 class TsodyksMarkramState(NamedTuple):
     """State of the short-term plasticity of n source neurons.
 
-    **Fields** `x` (n,): fraction of the resources that is there; `u` (n,): fraction of these that
-    a spike uses; both after the spike if there was one. `x_low`, `u_low` (n,): digits below theirs.
+    Attributes:
+        x: fraction of the resources that is there (n,), after the spike if there was one.
+        u: fraction of these that a spike uses (n,), after the spike if there was one.
+        x_low: digits below those of x (n,).
+        u_low: digits below those of u (n,).
     """
 
     x: jax.Array
@@ -48,37 +49,31 @@ class TsodyksMarkram(Release):
     `tau_fac = 0`: u is U again one step after a spike, so that tsodyks2 only depresses. Update:
     exact between spikes, whatever the interval, to all digits of the dtype.
 
-    **Fields** each () or (n,): `U` fraction that the first spike adds to u; `tau_rec` [ms] recovery
-    of the resources; `tau_fac` [ms] facilitation, 0 for none. `convention` as above.
+    Reference:
+        "tsodyks2": Tsodyks, Pawelzik, Markram (1998), doi:10.1162/089976698300017502, with the
+        order of NEST's tsodyks2_synapse, https://nest-simulator.readthedocs.io. "jump first":
+        Mongillo, Barak, Tsodyks (2008), doi:10.1126/science.1150769.
 
-    **Step** returns what is released, `u x` for a spike and 0 otherwise, (n,).
-
-    **Raises** `ValueError` for U outside [0, 1], `tau_rec <= 0`, `tau_fac < 0` or an unknown
-    convention. Warns of time constants below 2 ms, which look like seconds.
-
-    **Source** "tsodyks2": Tsodyks, Pawelzik, Markram (1998), doi:10.1162/089976698300017502, with
-    the order of NEST's tsodyks2_synapse, https://nest-simulator.readthedocs.io. "jump first":
-    Mongillo, Barak, Tsodyks (2008), doi:10.1126/science.1150769.
-
-    **Differs** from NEST's tsodyks_synapse, whose released resources pass through an active state
-    before they recover.
+    Note:
+        It differs from NEST's tsodyks_synapse, whose released resources pass through an active
+        state before they recover.
     """
 
     with_spikes: ClassVar[bool] = True
     state_bounds: ClassVar[Mapping[str, tuple]] = {"x": (0.0, 1.0), "u": (0.0, 1.0)}
 
-    U: Parameter = param(0.5, at_least=0.0, at_most=1.0)
-    tau_rec: Parameter = param(800.0, unit="ms", above=0.0)
-    tau_fac: Parameter = param(0.0, unit="ms", at_least=0.0)
-    convention: str = static("tsodyks2")
-
-    def __check_init__(self) -> None:
-        if self.convention not in CONVENTIONS:
-            raise ValueError(
-                f"TsodyksMarkram: convention must be {' or '.join(map(repr, CONVENTIONS))}; "
-                f"got {self.convention!r}"
-            )
-        warn_of_seconds("TsodyksMarkram", tau_rec=self.tau_rec, tau_fac=self.tau_fac)
+    U: Parameter = param(
+        0.5, at_least=0.0, at_most=1.0, doc="fraction that the first spike adds to u"
+    )
+    tau_rec: Parameter = param(
+        800.0, unit="ms", above=0.0, least=2.0, doc="recovery of the resources"
+    )
+    tau_fac: Parameter = param(
+        0.0, unit="ms", at_least=0.0, least=2.0, doc="facilitation, 0 for none"
+    )
+    convention: str = field(
+        OneOf(*CONVENTIONS), "tsodyks2", static=True, doc="order of what happens at a spike"
+    )
 
     @classmethod
     def depressing(cls) -> "TsodyksMarkram":
@@ -111,10 +106,13 @@ class TsodyksMarkram(Release):
 class QuantalReleaseState(NamedTuple):
     """State of the release sites of n source neurons.
 
-    **Fields** `empty` (n,): number of sites without a vesicle just after the last spike; `waiting`
-    (n,): probability that one of these is still empty; `u` (n,): probability that a vesicle is
-    released by a spike; `u_low` (n,): digits below those of u; `stream` of the random bits; `step`
-    int32 (): steps done.
+    Attributes:
+        empty: number of sites without a vesicle just after the last spike (n,).
+        waiting: probability that one of these is still empty (n,).
+        u: probability that a vesicle is released by a spike (n,).
+        u_low: digits below those of u (n,).
+        stream: stream of the random bits.
+        step: steps done, int32 ().
     """
 
     empty: jax.Array
@@ -123,17 +121,6 @@ class QuantalReleaseState(NamedTuple):
     u_low: jax.Array
     stream: Stream
     step: jax.Array
-
-
-def _as_sites(value: Any) -> int:
-    # A converter: it sees an array before equinox warns of one in a static field.
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not (whole and 1 <= value <= MOST_SITES):
-        raise ValueError(
-            f"QuantalRelease: sites must be a whole number from 1 to {MOST_SITES}, one for all "
-            f"neurons; got {value!r}"
-        )
-    return int(value)
 
 
 class QuantalRelease(StochasticRelease):
@@ -151,20 +138,15 @@ class QuantalRelease(StochasticRelease):
     one projection get the same. For contacts that release independently use several projections.
     The bits depend on the seed, the neuron and the step alone. The work grows with `sites`.
 
-    **Fields** each () or (n,): `U` probability of release at the first spike; `tau_rec` [ms] mean
-    time until a site has a vesicle again; `tau_fac` [ms] facilitation, 0 for none. `sites`: number
-    of release sites, 1 to 64.
+    It starts with a vesicle at each site. What a spike releases is the fraction of the sites that
+    release.
 
-    **Step** `init(n, stream)` starts with a vesicle at each site. `step` returns the fraction of
-    the sites that release, (n,).
+    Reference:
+        Fuhrmann, Segev, Markram, Tsodyks (2002), doi:10.1152/jn.00258.2001.
 
-    **Raises** `ValueError` for U outside [0, 1], `tau_rec <= 0`, `tau_fac < 0`, or `sites` that is
-    no whole number from 1 to 64.
-
-    **Source** Fuhrmann, Segev, Markram, Tsodyks (2002), doi:10.1152/jn.00258.2001.
-
-    **Differs** u may facilitate. Releases are drawn, so they have no gradient with respect to the
-    fields; one with respect to spikes goes through the drawn fraction.
+    Note:
+        Unlike in the source, u may facilitate. Releases are drawn, so they have no gradient with
+        respect to the fields; one with respect to spikes goes through the drawn fraction.
     """
 
     state_bounds: ClassVar[Mapping[str, tuple]] = {
@@ -173,10 +155,16 @@ class QuantalRelease(StochasticRelease):
         "u": (0.0, 1.0),
     }
 
-    U: Parameter = param(0.5, at_least=0.0, at_most=1.0)
-    tau_rec: Parameter = param(800.0, unit="ms", above=0.0, least=2.0)
-    tau_fac: Parameter = param(0.0, unit="ms", at_least=0.0, least=2.0)
-    sites: int = eqx.field(static=True, default=1, converter=_as_sites)
+    U: Parameter = param(
+        0.5, at_least=0.0, at_most=1.0, doc="probability of release at the first spike"
+    )
+    tau_rec: Parameter = param(
+        800.0, unit="ms", above=0.0, least=2.0, doc="mean time until a site has a vesicle again"
+    )
+    tau_fac: Parameter = param(
+        0.0, unit="ms", at_least=0.0, least=2.0, doc="facilitation, 0 for none"
+    )
+    sites: int = field(Whole(1, MOST_SITES), 1, static=True, doc="release sites")
 
     def init(self, n: int, stream: Stream) -> QuantalReleaseState:
         zero = jnp.zeros(n, jnp.result_type(self.U, self.tau_rec, self.tau_fac))

@@ -6,12 +6,11 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .._checks import concrete
 from .._fields import Parameter, param
 from .._numerics import Stream, standard_normal, steps_on_grid
 from .._types import Drive, Stimulus
-from ._signal_field import check_signals, prepare_signals, signal, value_at
-from ._time_grid import check_shapes
+from ._signal_field import prepare_signals, signal, value_at
+from ._time_grid import all_known, check_shapes
 
 _START = 99  # purpose of the bits that draw the start of a process
 
@@ -26,21 +25,11 @@ class Current(Stimulus):
     A function of time gets t as float32: from step 2^23 on, neighbouring steps get the same time.
     For longer runs use a signal, which is exact at any step.
 
-    **Fields** `amplitude` [pA] () or (n,), a function of t [ms], or a signal (`Sinusoid`,
-    `Steps`, `Ramp`, `Pulses`).
-
-    **Step** returns the amplitude as `drive.current`.
-
-    **Raises** `ValueError` unless the amplitude is finite; from `prepare` for a wrong shape, or a
-    signal with times off the grid.
-
-    **Source** Brette et al. (2007), doi:10.1007/s10827-007-0038-6.
+    Reference:
+        Brette et al. (2007), doi:10.1007/s10827-007-0038-6.
     """
 
-    amplitude: Any = signal(unit="pA")
-
-    def __check_init__(self) -> None:
-        check_signals(self)
+    amplitude: Any = signal(unit="pA", doc="a number, a function of t [ms], or a signal")
 
     def init(self, n: int, stream: Any) -> CurrentState:
         return CurrentState()
@@ -55,8 +44,9 @@ class Current(Stimulus):
 class WhiteNoiseState(NamedTuple):
     """State of the noise of n neurons.
 
-    **Fields** `stream` of their random bits; `noise` (n,): the current number, of mean 0 and
-    standard deviation 1.
+    Attributes:
+        stream: stream of the random bits of n neurons.
+        noise: current number (n,), of mean 0 and standard deviation 1.
     """
 
     stream: Stream
@@ -69,20 +59,22 @@ class WhiteNoise(Stimulus):
     Its effect on a membrane depends on the interval: the spectrum is that of white noise of
     intensity `sd^2 interval` up to frequencies of about `1 / interval`.
 
-    **Fields** each () or (n,): `mean` [pA]; `sd` [pA]; `interval` [ms], whole time steps.
+    The current is independent between neurons.
 
-    **Step** returns `drive.current` (n,), independent between neurons.
-
-    **Raises** `ValueError` for a value that is not finite, a negative sd, or an interval that is
-    not above 0; from `prepare` for an interval off the grid or a wrong shape.
-
-    **Source** as noise_generator of Gewaltig and Diesmann (2007), NEST,
-    doi:10.4249/scholarpedia.1430.
+    Reference:
+        As noise_generator of Gewaltig and Diesmann (2007), NEST, doi:10.4249/scholarpedia.1430.
     """
 
-    mean: Parameter = param(unit="pA")
-    sd: Parameter = param(unit="pA", at_least=0.0)
-    interval: Parameter = param(1.0, unit="ms", above=0.0, on_grid=True, least=0.0)
+    mean: Parameter = param(unit="pA", doc="mean current")
+    sd: Parameter = param(unit="pA", at_least=0.0, doc="standard deviation of the current")
+    interval: Parameter = param(
+        1.0,
+        unit="ms",
+        above=0.0,
+        on_grid=True,
+        least=0.0,
+        doc="time after which there is a new number",
+    )
 
     def init(self, n: int, stream: Stream) -> WhiteNoiseState:
         noise = standard_normal(stream.bits(0), self.mean.dtype)
@@ -90,9 +82,8 @@ class WhiteNoise(Stimulus):
 
     def prepare(self, label: str, n: int, dt: float, key: Any) -> Stimulus:
         check_shapes(label, self, n)
-        interval = concrete(self.interval)
-        if interval is not None:
-            steps_on_grid(f"{label}: interval", interval, dt, at_least=1)
+        if all_known(self.interval):
+            steps_on_grid(f"{label}: interval", self.interval, dt, at_least=1)
         return self
 
     def step(
@@ -113,8 +104,9 @@ class WhiteNoise(Stimulus):
 class OrnsteinUhlenbeckState(NamedTuple):
     """State of n processes.
 
-    **Fields** `stream` of their random bits; `noise` (n,): the process with mean 0 and standard
-    deviation 1.
+    Attributes:
+        stream: stream of the random bits of n neurons.
+        noise: process (n,) with mean 0 and standard deviation 1.
     """
 
     stream: Stream
@@ -127,22 +119,18 @@ class OrnsteinUhlenbeck(Stimulus):
     Equations: `dx = -x / tau dt + sqrt(2 / tau) dW`, current `mean + sd x`. Update: exact,
     `x(t+dt) = x(t) exp(-dt/tau) + sqrt(1 - exp(-2 dt/tau)) N`. x starts stationary.
 
-    **Fields** each () or (n,): `mean` [pA]; `sd` [pA] of the stationary process; `tau` [ms]
-    correlation time.
+    The current of a step is the value at its start, held over it; independent between neurons.
 
-    **Step** returns `drive.current` (n,): the value at the start of the step, held over it;
-    independent between neurons.
-
-    **Raises** `ValueError` for a value that is not finite, a negative sd, or a tau that is not
-    above 0; from `prepare` for a wrong shape.
-
-    **Source** Uhlenbeck and Ornstein (1930), doi:10.1103/PhysRev.36.823; Gillespie (1996),
-    doi:10.1103/PhysRevE.54.2084.
+    Reference:
+        Uhlenbeck and Ornstein (1930), doi:10.1103/PhysRev.36.823; Gillespie (1996),
+        doi:10.1103/PhysRevE.54.2084.
     """
 
-    mean: Parameter = param(unit="pA")
-    sd: Parameter = param(unit="pA", at_least=0.0)
-    tau: Parameter = param(unit="ms", above=0.0)
+    mean: Parameter = param(unit="pA", doc="mean current")
+    sd: Parameter = param(
+        unit="pA", at_least=0.0, doc="standard deviation of the stationary process"
+    )
+    tau: Parameter = param(unit="ms", above=0.0, doc="correlation time")
 
     def init(self, n: int, stream: Stream) -> OrnsteinUhlenbeckState:
         noise = standard_normal(stream.bits(0, purpose=_START), self.mean.dtype)

@@ -7,13 +7,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .._checks import check_count, concrete
-from .._fields import Parameter, param, static
+from .._fields import Parameter, param
 from .._kernels import poisson
 from .._numerics import Stream, chance, per_step, steps_on_grid
 from .._types import SpikeStimulus
-from ._signal_field import check_rate, check_signals, prepare_signals, signal, value_at
-from ._time_grid import check_shapes
+from ..spec import InvalidValueError, Whole, field
+from ._signal_field import check_rate, prepare_signals, signal, value_at
+from ._time_grid import all_known, check_shapes
 
 _SLACK = 1e-6  # allows for rounding in rate dt
 _START = 99  # purpose of the bits that draw the start of a process
@@ -22,7 +22,8 @@ _START = 99  # purpose of the bits that draw the start of a process
 class PoissonState(NamedTuple):
     """State of Poisson trains.
 
-    **Fields** `stream` of the random bits of the n neurons.
+    Attributes:
+        stream: stream of the random bits of n neurons.
     """
 
     stream: Stream
@@ -40,22 +41,16 @@ class Poisson(SpikeStimulus):
     2^23 on, neighbouring steps get the same time. For longer runs use a signal, which is exact at
     any step.
 
-    **Fields** `rate` [Hz] () or (n,), a function of t [ms], or a signal; at least 0.
+    Counts are nan where a function gives a rate below 0 or nan. There may be at most 16383 spikes
+    per time step.
 
-    **Step** returns the counts, (n,); NaN where a function gives a rate below 0 or NaN.
-
-    **Raises** `ValueError` for a rate that is negative or not finite; from `prepare` for a
-    wrong shape, or more than 16383 spikes per time step.
-
-    **Source** Amit and Brunel (1997), doi:10.1093/cercor/7.3.237.
+    Reference:
+        Amit and Brunel (1997), doi:10.1093/cercor/7.3.237.
     """
 
     takes_runs: ClassVar[bool] = True
 
-    rate: Any = signal(unit="Hz", at_least=0.0)
-
-    def __check_init__(self) -> None:
-        check_signals(self)
+    rate: Any = signal(unit="Hz", at_least=0.0, doc="a number, a function of t [ms], or a signal")
 
     def init(self, n: int, stream: Stream) -> PoissonState:
         return PoissonState(stream)
@@ -72,8 +67,9 @@ class Poisson(SpikeStimulus):
 class DeadTimePoissonState(NamedTuple):
     """State of n processes.
 
-    **Fields** `stream` of their random bits; `left` int32 (n,): steps of dead time left, -1 before
-    the first step.
+    Attributes:
+        stream: stream of the random bits of n neurons.
+        left: steps of dead time left, int32 (n,); -1 before the first step.
     """
 
     stream: Stream
@@ -87,40 +83,38 @@ class DeadTimePoisson(SpikeStimulus):
     has a spike with probability `p = 1 / (1 / (rate dt) - D)`, so that the mean rate is `rate`.
     There is at most one spike per step. The processes start in equilibrium.
 
-    **Fields** `rate` [Hz] () or (n,), the mean rate; `dead_time` [ms] () or (n,), whole steps.
+    Counts are 0 or 1, and nan where the rate is negative or too high for the dead time.
 
-    **Step** returns the counts 0 or 1, (n,); NaN where the rate is negative or too high.
+    Reference:
+        Deger, Helias, Boucsein, Rotter (2012), doi:10.1007/s10827-011-0362-8.
 
-    **Raises** `ValueError` for a value that is negative or not finite; from `prepare` for a dead
-    time off the grid, a wrong shape, or a rate too high for the dead time.
-
-    **Source** Deger, Helias, Boucsein, Rotter (2012), doi:10.1007/s10827-011-0362-8.
-
-    **Differs** the rate is constant; the process is exact in discrete time.
+    Note:
+        The rate is constant here; the process is exact in discrete time.
     """
 
-    rate: Parameter = param(unit="Hz", at_least=0.0)
-    dead_time: Parameter = param(unit="ms", at_least=0.0, on_grid=True)
+    rate: Parameter = param(unit="Hz", at_least=0.0, doc="mean rate")
+    dead_time: Parameter = param(
+        unit="ms", at_least=0.0, on_grid=True, doc="time without a spike after each"
+    )
 
     def init(self, n: int, stream: Stream) -> DeadTimePoissonState:
         return DeadTimePoissonState(stream, jnp.full(n, -1, jnp.int32))
 
     def prepare(self, label: str, n: int, dt: float, key: Any) -> SpikeStimulus:
         check_shapes(label, self, n)
-        rate, dead = concrete(self.rate), concrete(self.dead_time)
-        if rate is None or dead is None:
-            return self
-        steps = steps_on_grid(f"{label}: dead_time", dead, dt)
+        if all_known(self.rate, self.dead_time):
+            self._check_rate(label, dt)
+        return self
+
+    def _check_rate(self, label: str, dt: float) -> None:
+        rate = np.asarray(self.rate)
+        steps = steps_on_grid(f"{label}: dead_time", self.dead_time, dt)
         fastest = 1e3 / ((steps + 1) * dt)
         high = rate > fastest * (1 + _SLACK)
         if high.any():
-            pairs = np.broadcast_arrays(rate, fastest)
-            got, limit = (x[np.broadcast_to(high, x.shape)].flat[0] for x in pairs)
-            raise ValueError(
-                f"{label}: rate must be at most 1 / (dead_time + dt), {limit:g} Hz; got {got:g}. "
-                "Lower the rate or the dead time"
-            )
-        return self
+            got, limit = (np.broadcast_to(x, high.shape)[high].flat[0] for x in (rate, fastest))
+            must = f"at most 1 / (dead_time + dt), {limit:g} Hz"
+            raise InvalidValueError(label, "rate", must, f"{got:g} Hz")
 
     def step(
         self, state: DeadTimePoissonState, step: jax.Array, dt: float
@@ -139,7 +133,9 @@ class DeadTimePoisson(SpikeStimulus):
 class GammaState(NamedTuple):
     """State of n gamma processes.
 
-    **Fields** `stream` of their random bits; `stage` int32 (n,): stages since the last spike.
+    Attributes:
+        stream: stream of the random bits of n neurons.
+        stage: stages since the last spike, int32 (n,).
     """
 
     stream: Stream
@@ -153,26 +149,18 @@ class Gamma(SpikeStimulus):
     `1 / sqrt(order)`. The process follows a rate that changes with time exactly. The processes
     start in equilibrium.
 
-    **Fields** `rate` [Hz] () or (n,), a function of t [ms], or a signal; at least 0; `order` a
-    whole number of at least 1.
+    Counts are nan where a function gives a rate below 0 or nan. There may be at most 16383 events
+    per time step.
 
-    **Step** returns the counts, (n,); NaN where a function gives a rate below 0 or NaN.
-
-    **Raises** `ValueError` for a rate that is negative or not finite, or another order; from
-    `prepare` for a rate of a wrong shape, or of more than 16383 events per time step.
-
-    **Source** Cox (1962), Renewal Theory, chapter 2; Kuffler, Fitzhugh, Barlow (1957), Journal of
-    General Physiology 40, 683.
+    Reference:
+        Cox (1962), Renewal Theory, chapter 2; Kuffler, Fitzhugh, Barlow (1957), Journal of General
+        Physiology 40, 683.
     """
 
     takes_runs: ClassVar[bool] = True
 
-    rate: Any = signal(unit="Hz", at_least=0.0)
-    order: int = static()
-
-    def __check_init__(self) -> None:
-        check_count("Gamma: order", self.order, at_least=1)
-        check_signals(self)
+    rate: Any = signal(unit="Hz", at_least=0.0, doc="a number, a function of t [ms], or a signal")
+    order: int = field(Whole(1), static=True, doc="events per spike")
 
     def init(self, n: int, stream: Stream) -> GammaState:
         word = jnp.broadcast_to(stream.bits(0, purpose=_START)[0], (n,))
@@ -198,7 +186,8 @@ class Gamma(SpikeStimulus):
 class MultipleInteractionState(NamedTuple):
     """State of the process.
 
-    **Fields** `stream` of the random bits of the n neurons.
+    Attributes:
+        stream: stream of the random bits of n neurons.
     """
 
     stream: Stream
@@ -211,25 +200,24 @@ class MultipleInteraction(SpikeStimulus):
     its spikes with the probability `correlation`. Every spike train is a Poisson process of the
     rate `rate`; the counts of two neurons have the correlation coefficient `correlation`.
 
-    **Fields** `rate` [Hz] () or (n,), a function of t [ms], or a signal; at least 0;
-    `correlation` () or (n,), above 0, at most 1. Both should be the same for all neurons: if
-    `rate / correlation` differs between neurons, so does the mother process.
+    Rate and correlation should be the same for all neurons: if `rate / correlation` differs between
+    neurons, so does the mother process.
 
-    **Step** returns the counts, (n,); NaN where a function gives a rate below 0 or NaN. The time
-    is proportional to the spikes of the mother process in the step.
+    Counts are nan where a function gives a rate below 0 or nan. The time of a step is proportional
+    to the spikes of the mother process in it, of which there may be at most 16383.
 
-    **Raises** `ValueError` for a rate that is negative or not finite, or another correlation
-    (for 0 use `Poisson`); from `prepare` for a wrong shape, or a mother process of more than 16383
-    spikes per time step.
-
-    **Source** Kuhn, Aertsen, Rotter (2003), doi:10.1162/089976603321043702.
+    Reference:
+        Kuhn, Aertsen, Rotter (2003), doi:10.1162/089976603321043702.
     """
 
-    rate: Any = signal(unit="Hz", at_least=0.0)
-    correlation: Parameter = param(above=0.0, at_most=1.0)
-
-    def __check_init__(self) -> None:
-        check_signals(self)
+    rate: Any = signal(
+        unit="Hz",
+        at_least=0.0,
+        doc="rate of each neuron: a number, a function of t [ms], or a signal",
+    )
+    correlation: Parameter = param(
+        above=0.0, at_most=1.0, doc="probability with which a neuron gets a common spike"
+    )
 
     def init(self, n: int, stream: Stream) -> MultipleInteractionState:
         return MultipleInteractionState(stream)

@@ -1,7 +1,6 @@
 """Signals: functions of time in the place of an amplitude or a rate."""
 
 import dataclasses
-import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,20 +9,49 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._arrays import as_array
-from .._checks import check_bounds, concrete, is_traced
-from .._fields import Model, Parameter, _as_leaf, _Named, param, static, table
+from .._arrays import as_array, is_traced
+from .._fields import Model, Parameter, ParameterKind, param, table
 from .._numerics import cycles
-from ._time_grid import as_times, check_shapes, whole_steps
+from ..spec import (
+    AtMost,
+    Flag,
+    Function,
+    InvalidValueError,
+    Less,
+    Ranged,
+    Rule,
+    Unfit,
+    as_numbers,
+    field,
+)
+from ._time_grid import Times, check_shapes, whole_steps
+
+ON_GRID = "whether times are in steps (set by `prepare`)"
+
+
+@dataclasses.dataclass(frozen=True)
+class StepValues(Ranged):
+    """One number per step, or one per step and neuron; kept as a leaf."""
+
+    def convert(self, value: Any) -> jax.Array:
+        x = value if is_traced(value) else as_numbers(value)
+        if x.ndim not in (1, 2):
+            raise Unfit("of shape (m,) or (m, n)", f"shape {x.shape}")
+        if is_traced(value):
+            return value
+        self.check_range(x)
+        is_leaf = isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jnp.floating)
+        return value if is_leaf else as_array(x)
 
 
 class Signal(Model):
     """The role of a signal: a function of time in place of a number.
 
-    **Step** `at(step, dt)` returns the value in the time step with the integer number `step`,
-    () or (n,). `bounds()` returns the lowest and the highest possible value, or None if they are
-    not known. `prepare(label, n, dt, key)` is called once by `build`, on the
-    host: it checks what needs dt and n, and returns the signal that runs.
+    `at(step, dt)` returns the value in the time step with the integer number `step`. `bounds()`
+    returns the lowest and the highest possible value, or None if the signal does not know them; it
+    is called where the numbers of the signal are known, not while one is traced.
+    `prepare(label, n, dt, key)` is called once by `build`, on the host: it checks what needs dt and
+    n, and returns the signal that runs.
     """
 
     @abstractmethod
@@ -45,28 +73,20 @@ class Sinusoid(Signal):
 
     The phase is computed in whole numbers, so that it is as exact after hours as at the start.
 
-    **Fields** each () or (n,): `mean` and `amplitude` in the unit of the field they are used for;
-    `frequency` [Hz] of at least 0; `phase` [rad] at t = 0 (default 0).
-
-    **Step** `at(step, dt)` returns the value, () or (n,).
-
-    **Raises** `ValueError` for a value that is not finite or a negative frequency.
-
-    **Source** as the sinusoidal generators of Gewaltig and Diesmann (2007), NEST,
-    doi:10.4249/scholarpedia.1430.
+    Reference:
+        As the sinusoidal generators of Gewaltig and Diesmann (2007), NEST,
+        doi:10.4249/scholarpedia.1430.
     """
 
-    mean: Parameter = param()
-    amplitude: Parameter = param()
-    frequency: Parameter = param(unit="Hz", at_least=0.0)
-    phase: Parameter = param(0.0, unit="rad")
+    mean: Parameter = param(doc="value around which it swings")
+    amplitude: Parameter = param(doc="largest distance from the mean")
+    frequency: Parameter = param(unit="Hz", at_least=0.0, doc="swings per second")
+    phase: Parameter = param(0.0, unit="rad", doc="phase at t = 0")
 
-    def bounds(self) -> tuple[Any, Any] | None:
-        """The lowest and the highest value, or None where they are not known."""
-        if is_traced(self.mean) or is_traced(self.amplitude):
-            return None
-        size = np.abs(self.amplitude)
-        return np.asarray(self.mean - size), np.asarray(self.mean + size)
+    def bounds(self) -> tuple[Any, Any]:
+        """The lowest and the highest value."""
+        mean, size = np.asarray(self.mean), np.abs(self.amplitude)
+        return mean - size, mean + size
 
     def at(self, step: Any, dt: float) -> jax.Array:
         """The value in a time step, () or (n,)."""
@@ -79,51 +99,33 @@ class Sinusoid(Signal):
 class Steps(Signal):
     """Piecewise constant: `values[k]` from `times[k]` on, 0 before `times[0]`.
 
-    **Fields** `times` [ms] (m,) ascending, whole time steps; `values` (m,), or (m, n) for one
-    value per neuron; `on_grid` whether the times are in steps (set by `prepare`).
+    A value holds from the step that starts at its time.
 
-    **Step** `at(step, dt)` returns the value, () or (n,); a value holds from the step that starts
-    at its time.
-
-    **Raises** `ValueError` for times that are negative, not finite or not ascending, or values
-    that are not finite or not as many; from `prepare` for a time off the grid or a wrong n.
-
-    **Source** as step_current_generator of Gewaltig and Diesmann (2007), NEST,
-    doi:10.4249/scholarpedia.1430.
+    Reference:
+        As step_current_generator of Gewaltig and Diesmann (2007), NEST,
+        doi:10.4249/scholarpedia.1430.
     """
 
-    times: Any = table(converter=as_times)
-    values: Any = table(converter=_Named(_as_leaf))
-    on_grid: bool = static(False)
+    times: Any = table(converter=Times(at_least=0.0), doc="times (m,) of the jumps, whole steps")
+    values: Any = table(converter=StepValues(), doc="values (m,), or (m, n) for each neuron")
+    on_grid: bool = field(Flag(), False, static=True, doc=ON_GRID)
+    rules = (
+        Rule("times", "at least one", lambda times: len(times) > 0),
+        Rule("times", "ascending", lambda times: np.diff(times) > 0),
+        Rule("values", "one for each time", lambda times, values: len(times) == len(values)),
+    )
 
-    def __check_init__(self) -> None:
-        times, m = np.asarray(self.times), np.shape(self.times)
-        if len(m) != 1 or not m[0] or np.shape(self.values)[:1] != m or np.ndim(self.values) > 2:
-            raise ValueError(
-                "Steps: values must have shape (m,) or (m, n) for m times, at least one; got "
-                f"times of shape {m}, values of shape {np.shape(self.values)}"
-            )
-        check_bounds("Steps: times", times, "ms", at_least=0.0)
-        check_bounds("Steps: values", self.values)
-        late = np.flatnonzero(np.diff(times) <= 0)
-        if late.size:
-            k = int(late[0])
-            raise ValueError(
-                f"Steps: times must ascend; got {times[k]!s} ms before {times[k + 1]!s} ms"
-            )
-
-    def bounds(self) -> tuple[Any, Any] | None:
-        """The lowest and the highest value, or None where they are not known."""
-        values = concrete(self.values)
-        return None if values is None else (values.min(initial=0), values.max(initial=0))
+    def bounds(self) -> tuple[Any, Any]:
+        """The lowest and the highest value."""
+        values = np.asarray(self.values)
+        return values.min(initial=0), values.max(initial=0)
 
     def prepare(self, label: str, n: int, dt: float, key: Any) -> Signal:
         """The signal on the time grid, or `ValueError`."""
         if np.shape(self.values)[1:] not in ((), (n,)):
-            raise ValueError(
-                f"{label}: values must have shape (m,) or (m, {n}); got {np.shape(self.values)}"
-            )
-        times = self.times if self.on_grid else whole_steps(f"{label}: times", self.times, dt)
+            got = f"shape {np.shape(self.values)}"
+            raise InvalidValueError(label, "values", f"of shape (m,) or (m, {n})", got)
+        times = self.times if self.on_grid else whole_steps(label, "times", self.times, dt)
         return dataclasses.replace(self, times=as_array(times), on_grid=True)
 
     def at(self, step: Any, dt: float) -> jax.Array:
@@ -138,34 +140,18 @@ class Steps(Signal):
 class Ramp(Signal):
     """Ramp: `start_value` until `t_start`, `stop_value` from `t_stop` on, and linear between them.
 
-    **Fields** `start_value`, `stop_value` () or (n,); `t_start`, `t_stop` [ms] (), whole time
-    steps; `on_grid` whether they are in steps (set by `prepare`).
-
-    **Step** `at(step, dt)` returns the value at the start of the step, () or (n,).
-
-    **Raises** `ValueError` for a value that is not finite, a negative time, or `t_stop` that is
-    not after `t_start`; from `prepare` for a time off the grid.
+    The value of a step is that at its start.
     """
 
-    start_value: Parameter = param()
-    stop_value: Parameter = param()
-    t_start: Any = table(converter=as_times)
-    t_stop: Any = table(converter=as_times)
-    on_grid: bool = static(False)
+    start_value: Parameter = param(doc="value before")
+    stop_value: Parameter = param(doc="value after")
+    t_start: Any = table(converter=Times(at_least=0.0, ndim=0), doc="start, whole steps")
+    t_stop: Any = table(converter=Times(at_least=0.0, ndim=0), doc="end, whole steps")
+    on_grid: bool = field(Flag(), False, static=True, doc=ON_GRID)
+    rules = (Less("t_start", "t_stop"),)
 
-    def __check_init__(self) -> None:
-        for name in ("t_start", "t_stop"):
-            value = getattr(self, name)
-            if np.shape(value):
-                raise ValueError(f"Ramp: {name} must be one number; got shape {np.shape(value)}")
-            check_bounds(f"Ramp: {name}", value, "ms", at_least=0.0)
-        if self.t_stop <= self.t_start:
-            raise ValueError(
-                f"Ramp: t_stop must be after t_start; got {self.t_stop!s} and {self.t_start!s} ms"
-            )
-
-    def bounds(self) -> tuple[Any, Any] | None:
-        """The lowest and the highest value, or None where they are not known."""
+    def bounds(self) -> tuple[Any, Any]:
+        """The lowest and the highest value."""
         return between(self.start_value, self.stop_value)
 
     def prepare(self, label: str, n: int, dt: float, key: Any) -> Signal:
@@ -184,41 +170,22 @@ class Ramp(Signal):
 
 
 class Pulses(Signal):
-    """Pulse train: from `t_first` on, `amplitude` for `width` in every `period`, else `baseline`.
+    """Pulses: from `t_first` on, `amplitude` for `width` in every `period`, else `baseline`."""
 
-    **Fields** `amplitude` () or (n,): the value in a pulse; `width`, `period` [ms] (), above 0;
-    `t_first` [ms] (): start of the first pulse (default 0); `baseline` () or (n,): the value
-    between pulses (default 0); `on_grid` whether times are in steps (set by `prepare`).
+    amplitude: Parameter = param(doc="value in a pulse")
+    width: Any = table(converter=Times(above=0.0, ndim=0), doc="length of a pulse, whole steps")
+    period: Any = table(
+        converter=Times(above=0.0, ndim=0), doc="time from pulse to pulse, whole steps"
+    )
+    t_first: Any = table(
+        0.0, converter=Times(at_least=0.0, ndim=0), doc="start of the first pulse, whole steps"
+    )
+    baseline: Parameter = param(0.0, doc="value between pulses")
+    on_grid: bool = field(Flag(), False, static=True, doc=ON_GRID)
+    rules = (AtMost("width", "period"),)
 
-    **Step** `at(step, dt)` returns the value, () or (n,).
-
-    **Raises** `ValueError` for a value that is not finite, a width or period that is not above
-    0, a width longer than the period, or a negative `t_first`; from `prepare` for a time off
-    the grid.
-    """
-
-    amplitude: Parameter = param()
-    width: Any = table(converter=as_times)
-    period: Any = table(converter=as_times)
-    t_first: Any = table(0.0, converter=as_times)
-    baseline: Parameter = param(0.0)
-    on_grid: bool = static(False)
-
-    def __check_init__(self) -> None:
-        for name in ("width", "period", "t_first"):
-            value, first = getattr(self, name), name == "t_first"
-            if np.shape(value):
-                raise ValueError(f"Pulses: {name} must be one number; got shape {np.shape(value)}")
-            bound = {"at_least": 0.0} if first else {"above": 0.0}
-            check_bounds(f"Pulses: {name}", value, "ms", **bound)
-        if self.width > self.period:
-            raise ValueError(
-                f"Pulses: width must be at most the period; got {self.width!s} and "
-                f"{self.period!s} ms"
-            )
-
-    def bounds(self) -> tuple[Any, Any] | None:
-        """The lowest and the highest value, or None where they are not known."""
+    def bounds(self) -> tuple[Any, Any]:
+        """The lowest and the highest value."""
         return between(self.amplitude, self.baseline)
 
     def prepare(self, label: str, n: int, dt: float, key: Any) -> Signal:
@@ -233,11 +200,11 @@ class Pulses(Signal):
         return jnp.where(on, self.amplitude, self.baseline)
 
 
-def _one_number(value: Any) -> Any:
-    x = concrete(value)
-    if x is not None and (x.shape != () or not math.isfinite(x)):
-        raise ValueError(f"TimeFunction: gain must be one finite number; got {value!r}")
-    return jnp.asarray(value, jnp.result_type(float)) if x is not None else value
+def _as_gain(value: Any) -> jax.Array:
+    x = ParameterKind().convert(value)
+    if np.ndim(x):
+        raise Unfit("one number", f"shape {np.shape(x)}")
+    return x
 
 
 class TimeFunction(Signal):
@@ -246,48 +213,31 @@ class TimeFunction(Signal):
     JAX traces the function: it may use `jax.numpy` and plain arithmetic, but no `if` on t. t has
     the float dtype of the network: in float32, neighbouring steps get the same time from step
     2^23 on (839 s at 0.1 ms). The other signals are exact at any step.
-
-    **Fields** `function` f(t) -> () or (n,), t of shape (); `gain` () multiplies its value.
-
-    **Step** `at(step, dt)` returns the value, () or (n,).
-
-    **Raises** `ValueError` for a value that cannot be called; from `prepare` for a function that
-    JAX cannot trace, or whose value is not real or has another shape.
     """
 
-    function: Callable[[jax.Array], Any] = static()
-    gain: Parameter = table(1.0, converter=_one_number)
-
-    def __check_init__(self) -> None:
-        if not callable(self.function):
-            raise ValueError(f"TimeFunction: function must be callable; got {self.function!r}")
+    function: Callable[[jax.Array], Any] = field(
+        Function(), static=True, doc="f(t) -> () or (n,), t of shape ()"
+    )
+    gain: Parameter = table(1.0, converter=_as_gain, doc="factor of its value")
 
     def bounds(self) -> None:
         """None: they are not known."""
         return None
 
     def prepare(self, label: str, n: int, dt: float, key: Any) -> Signal:
-        """The signal, or `ValueError` for a function that cannot run, or of another shape."""
-        shape = self._shape(label)
-        if shape not in ((), (n,)):
-            raise ValueError(
-                f"{label}: the function of time must give one number or one per neuron, shape () "
-                f"or ({n},); got shape {shape}"
-            )
-        return self
-
-    def _shape(self, label: str) -> tuple[int, ...]:
-        """The shape of the function's value, from a trial that computes nothing."""
-        must = f"{label}: the function of time must take one number t [ms] and give numbers"
-        hint = "Use jax.numpy functions, and jax.numpy.where in place of if"
+        """The signal; `InvalidValueError` for a function that cannot run, or of another shape."""
+        must = "a function of one number t [ms] that gives numbers by jax.numpy, without `if` on t"
         try:
             out = jax.eval_shape(self._value, jax.ShapeDtypeStruct((), self.gain.dtype))
         except Exception as error:
             got = f"{type(error).__name__}: {error}".splitlines()[0].rstrip(".")
-            raise ValueError(f"{must}; got {got}. {hint}") from error
+            raise InvalidValueError(label, "function", must, got) from error
         if jnp.issubdtype(out.dtype, jnp.complexfloating):
-            raise ValueError(f"{must} that are real; got {out.dtype}")
-        return out.shape
+            raise InvalidValueError(label, "function", "one of real values", str(out.dtype))
+        if out.shape not in ((), (n,)):
+            must = f"a function of time that gives one number or one per neuron, () or ({n},)"
+            raise InvalidValueError(label, "function", must, f"shape {out.shape}")
+        return self
 
     def _value(self, t: jax.Array) -> jax.Array:
         value = self.function(t)
@@ -302,13 +252,11 @@ class TimeFunction(Signal):
         return self.gain * self._value(t).astype(dtype)
 
 
-def need_grid(model: Any) -> None:
-    """Raises `ValueError` for a signal whose times are still in ms."""
-    if not model.on_grid:
-        raise ValueError(
-            f"{type(model).__name__}: its times must be whole time steps before it runs; call "
-            "prepare(label, n, dt, key) first, as build does"
-        )
+def need_grid(signal: Any) -> None:
+    """Raises `InvalidValueError` for a signal whose times are still in ms."""
+    if not signal.on_grid:
+        must = "whole time steps before it runs: call prepare(label, n, dt, key), as build does"
+        raise InvalidValueError(type(signal).__name__, "its times", must, "times in ms")
 
 
 def times_on_grid(label: str, signal: Any, n: int, dt: float, names: Sequence[str]) -> Any:
@@ -316,12 +264,10 @@ def times_on_grid(label: str, signal: Any, n: int, dt: float, names: Sequence[st
     check_shapes(label, signal, n)
     if signal.on_grid:
         return signal
-    times = {k: whole_steps(f"{label}: {k}", getattr(signal, k), dt) for k in names}
+    times = {k: whole_steps(label, k, getattr(signal, k), dt) for k in names}
     return dataclasses.replace(signal, **times, on_grid=True)
 
 
-def between(a: Any, b: Any) -> tuple[Any, Any] | None:
-    """The lower and the higher of two values, or None where they are not known."""
-    if is_traced(a) or is_traced(b):
-        return None
+def between(a: Any, b: Any) -> tuple[Any, Any]:
+    """The lower and the higher of two values."""
     return np.minimum(a, b), np.maximum(a, b)

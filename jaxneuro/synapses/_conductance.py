@@ -8,13 +8,15 @@ import jax.numpy as jnp
 
 from .._fields import Parameter, param
 from .._types import Drive, Synapse
-from ._decaying import check_taus, decayed, pulling, risen, unit_peak
+from ..spec import Less
+from ._decaying import decayed, pulling, risen, unit_peak
 
 
 class ExponentialConductanceState(NamedTuple):
     """State of the exponential conductance of n neurons.
 
-    **Fields** `g` [nS] (n,).
+    Attributes:
+        g: conductance (n,) [nS].
     """
 
     g: jax.Array
@@ -27,21 +29,18 @@ class ExponentialConductance(Synapse):
     the neuron gets the mean of g over the step and its slope. The coupling is of fourth order in
     dt if the neuron uses both (`LIF`), and stable for any g.
 
-    **Fields** each () or (n,): `tau_syn` [ms] time constant; `e_rev` [mV] reversal potential.
+    Arrivals [nS] are added at the end of a step. Weights are conductances: an inhibitory synapse
+    has a positive weight and a low `e_rev`.
 
-    **Step** `arrivals` [nS] (n,) are added at the end of the step. Weights are conductances: an
-    inhibitory synapse has a positive weight and a low `e_rev`.
-
-    **Raises** `ValueError` unless `tau_syn` is above 0.
-
-    **Source** Brette et al. (2007), benchmark 1, doi:10.1007/s10827-007-0038-6.
+    Reference:
+        Brette et al. (2007), benchmark 1, doi:10.1007/s10827-007-0038-6.
     """
 
     weight_sign: ClassVar[int] = 1
     weight_unit: ClassVar[str] = "nS"
 
-    tau_syn: Parameter = param(5.0, unit="ms", above=0.0)
-    e_rev: Parameter = param(0.0, unit="mV")
+    tau_syn: Parameter = param(5.0, unit="ms", above=0.0, doc="time constant of the decay")
+    e_rev: Parameter = param(0.0, unit="mV", doc="reversal potential")
 
     def init(self, n: int) -> ExponentialConductanceState:
         return ExponentialConductanceState(jnp.zeros(n, self.tau_syn.dtype))
@@ -56,7 +55,8 @@ class ExponentialConductance(Synapse):
 class AMPAState(NamedTuple):
     """State of the AMPA conductance of n neurons.
 
-    **Fields** `g` [nS] (n,).
+    Attributes:
+        g: conductance (n,) [nS].
     """
 
     g: jax.Array
@@ -68,20 +68,17 @@ class AMPA(Synapse):
     Equations and update are those of `ExponentialConductance`, with the kinetics of Brunel and Wang
     (2001): `current = g (e_rev - v)`, `tau_syn dg/dt = -g`, `g += w`.
 
-    **Fields** each () or (n,): `tau_syn` [ms] time constant; `e_rev` [mV] reversal potential.
+    Arrivals [nS] are added at the end of a step.
 
-    **Step** `arrivals` [nS] (n,) are added at the end of the step.
-
-    **Raises** `ValueError` unless `tau_syn` is above 0.
-
-    **Source** Brunel and Wang (2001), doi:10.1023/A:1011204814320.
+    Reference:
+        Brunel and Wang (2001), doi:10.1023/A:1011204814320.
     """
 
     weight_sign: ClassVar[int] = 1
     weight_unit: ClassVar[str] = "nS"
 
-    tau_syn: Parameter = param(2.0, unit="ms", above=0.0)
-    e_rev: Parameter = param(0.0, unit="mV")
+    tau_syn: Parameter = param(2.0, unit="ms", above=0.0, doc="time constant of the decay")
+    e_rev: Parameter = param(0.0, unit="mV", doc="reversal potential")
 
     def init(self, n: int) -> AMPAState:
         return AMPAState(jnp.zeros(n, self.tau_syn.dtype))
@@ -96,7 +93,8 @@ class AMPA(Synapse):
 class GABA_AState(NamedTuple):  # noqa: N801
     """State of the GABA_A conductance of n neurons.
 
-    **Fields** `g` [nS] (n,).
+    Attributes:
+        g: conductance (n,) [nS].
     """
 
     g: jax.Array
@@ -108,21 +106,18 @@ class GABA_A(Synapse):  # noqa: N801
     Equations and update are those of `ExponentialConductance`, with the kinetics of Brunel and Wang
     (2001): `current = g (e_rev - v)`, `tau_syn dg/dt = -g`, `g += w`.
 
-    **Fields** each () or (n,): `tau_syn` [ms] time constant; `e_rev` [mV] reversal potential.
+    Arrivals [nS] are added at the end of a step. Weights are conductances and positive: the low
+    `e_rev` inhibits.
 
-    **Step** `arrivals` [nS] (n,) are added at the end of the step. Weights are
-    conductances and positive: the low `e_rev` inhibits.
-
-    **Raises** `ValueError` unless `tau_syn` is above 0.
-
-    **Source** Brunel and Wang (2001), doi:10.1023/A:1011204814320.
+    Reference:
+        Brunel and Wang (2001), doi:10.1023/A:1011204814320.
     """
 
     weight_sign: ClassVar[int] = 1
     weight_unit: ClassVar[str] = "nS"
 
-    tau_syn: Parameter = param(5.0, unit="ms", above=0.0)
-    e_rev: Parameter = param(-70.0, unit="mV")
+    tau_syn: Parameter = param(5.0, unit="ms", above=0.0, doc="time constant of the decay")
+    e_rev: Parameter = param(-70.0, unit="mV", doc="reversal potential")
 
     def init(self, n: int) -> GABA_AState:
         return GABA_AState(jnp.zeros(n, self.tau_syn.dtype))
@@ -137,7 +132,9 @@ class GABA_A(Synapse):  # noqa: N801
 class AlphaConductanceState(NamedTuple):
     """State of the alpha conductance of n neurons.
 
-    **Fields** `g` [nS] (n,); `rise` [nS] (n,): what it still grows by.
+    Attributes:
+        g: conductance (n,) [nS].
+        rise: what it still grows by (n,) [nS].
     """
 
     g: jax.Array
@@ -151,21 +148,18 @@ class AlphaConductance(Synapse):
     `x += e w`. Update: exact in g; the neuron gets the mean of g over the step and its slope, as
     of `ExponentialConductance`.
 
-    **Fields** each () or (n,): `tau_syn` [ms] time of the peak; `e_rev` [mV] reversal potential.
+    Arrivals [nS] are added to the rise at the end of a step.
 
-    **Step** `arrivals` [nS] (n,) are added to the rise at the end of the step.
-
-    **Raises** `ValueError` unless `tau_syn` is above 0.
-
-    **Source** Rall (1967), doi:10.1152/jn.1967.30.5.1138; the peak as weight is that of NEST's
-    `iaf_cond_alpha`, https://nest-simulator.readthedocs.io.
+    Reference:
+        Rall (1967), doi:10.1152/jn.1967.30.5.1138; the peak as weight is that of NEST's
+        `iaf_cond_alpha`, https://nest-simulator.readthedocs.io.
     """
 
     weight_sign: ClassVar[int] = 1
     weight_unit: ClassVar[str] = "nS"
 
-    tau_syn: Parameter = param(2.0, unit="ms", above=0.0)
-    e_rev: Parameter = param(0.0, unit="mV")
+    tau_syn: Parameter = param(2.0, unit="ms", above=0.0, doc="time of the peak")
+    e_rev: Parameter = param(0.0, unit="mV", doc="reversal potential")
 
     def init(self, n: int) -> AlphaConductanceState:
         zero = jnp.zeros(n, self.tau_syn.dtype)
@@ -182,7 +176,9 @@ class AlphaConductance(Synapse):
 class DoubleExponentialConductanceState(NamedTuple):
     """State of the conductance of n neurons.
 
-    **Fields** `g` [nS] (n,); `rise` [nS] (n,): what it still grows by.
+    Attributes:
+        g: conductance (n,) [nS].
+        rise: what it still grows by (n,) [nS].
     """
 
     g: jax.Array
@@ -195,26 +191,20 @@ class DoubleExponentialConductance(Synapse):
     Equations: `current = g (e_rev - v)`; g as the current of `DoubleExponential`. Update: exact in
     g; the neuron gets the mean of g over the step and its slope, as of `ExponentialConductance`.
 
-    **Fields** each () or (n,): `tau_rise` [ms] and `tau_decay` [ms] time constants; `e_rev` [mV]
-    reversal potential.
+    Arrivals [nS] are added to the rise at the end of a step.
 
-    **Step** `arrivals` [nS] (n,) are added to the rise at the end of the step.
-
-    **Raises** `ValueError` unless `0 < tau_rise < tau_decay`.
-
-    **Source** Dayan and Abbott (2001), Theoretical Neuroscience, sec. 5.8, ISBN 9780262041997; the
-    peak as weight is that of NEST's `iaf_cond_beta`, https://nest-simulator.readthedocs.io.
+    Reference:
+        Dayan and Abbott (2001), Theoretical Neuroscience, sec. 5.8, ISBN 9780262041997; the peak as
+        weight is that of NEST's `iaf_cond_beta`, https://nest-simulator.readthedocs.io.
     """
 
     weight_sign: ClassVar[int] = 1
     weight_unit: ClassVar[str] = "nS"
 
-    tau_rise: Parameter = param(0.5, unit="ms", above=0.0)
-    tau_decay: Parameter = param(5.0, unit="ms", above=0.0)
-    e_rev: Parameter = param(0.0, unit="mV")
-
-    def __check_init__(self) -> None:
-        check_taus("DoubleExponentialConductance", self.tau_rise, self.tau_decay)
+    tau_rise: Parameter = param(0.5, unit="ms", above=0.0, doc="time constant of the rise")
+    tau_decay: Parameter = param(5.0, unit="ms", above=0.0, doc="time constant of the decay")
+    e_rev: Parameter = param(0.0, unit="mV", doc="reversal potential")
+    rules = (Less("tau_rise", "tau_decay"),)
 
     def init(self, n: int) -> DoubleExponentialConductanceState:
         zero = jnp.zeros(n, self.tau_rise.dtype)

@@ -1,7 +1,6 @@
 """Currents that decay after an arrival: exponential, alpha, double exponential."""
 
 import math
-from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
 import jax
@@ -10,13 +9,15 @@ import jax.numpy as jnp
 from .._fields import Parameter, param
 from .._numerics import mean_over_step
 from .._types import Drive, Synapse
-from ._decaying import check_taus, risen, unit_peak
+from ..spec import Less
+from ._decaying import risen, unit_peak
 
 
 class ExponentialState(NamedTuple):
     """State of the exponential current of n neurons.
 
-    **Fields** `current` [pA] (n,).
+    Attributes:
+        current: current (n,) [pA].
     """
 
     current: jax.Array
@@ -28,21 +29,15 @@ class Exponential(Synapse):
     Equations: `tau_syn di/dt = -i`, `i += w`. Update: exact; the drive is the mean of i over
     the step, `i tau_syn/dt (1 - exp(-dt/tau_syn))`.
 
-    **Fields** `tau_syn` [ms] () or (n,): time constant.
+    Arrivals [pA] are added at the end of a step.
 
-    **Step** `arrivals` [pA] (n,) are added at the end of the step.
-
-    **Raises** `ValueError` unless `tau_syn` is above 0.
-
-    **Source** Rotter and Diesmann (1999), doi:10.1007/s004220050570.
+    Reference:
+        Rotter and Diesmann (1999), doi:10.1007/s004220050570.
     """
 
     weight_unit: ClassVar[str] = "pA"
-    absent: ClassVar[Mapping[str, str]] = {
-        "e_rev": "a current has no reversal potential, ExponentialConductance has one"
-    }
 
-    tau_syn: Parameter = param(2.0, unit="ms", above=0.0)
+    tau_syn: Parameter = param(2.0, unit="ms", above=0.0, doc="time constant of the decay")
 
     def init(self, n: int) -> ExponentialState:
         return ExponentialState(jnp.zeros(n, self.tau_syn.dtype))
@@ -58,7 +53,9 @@ class Exponential(Synapse):
 class AlphaState(NamedTuple):
     """State of the alpha current of n neurons.
 
-    **Fields** `current` [pA] (n,); `rise` [pA] (n,): what it still grows by.
+    Attributes:
+        current: current (n,) [pA].
+        rise: what it still grows by (n,) [pA].
     """
 
     current: jax.Array
@@ -71,22 +68,16 @@ class Alpha(Synapse):
     Equations: `tau_syn dx/dt = -x`, `tau_syn di/dt = x - i`, `x += e w`. Update: exact; the drive
     is the mean of i over the step.
 
-    **Fields** `tau_syn` [ms] () or (n,): time of the peak.
+    Arrivals [pA] are added to the rise at the end of a step.
 
-    **Step** `arrivals` [pA] (n,) are added to the rise at the end of the step.
-
-    **Raises** `ValueError` unless `tau_syn` is above 0.
-
-    **Source** Rall (1967), doi:10.1152/jn.1967.30.5.1138, eq. of the transient; Rotter and Diesmann
-    (1999), doi:10.1007/s004220050570, for the update.
+    Reference:
+        Rall (1967), doi:10.1152/jn.1967.30.5.1138, eq. of the transient; Rotter and Diesmann
+        (1999), doi:10.1007/s004220050570, for the update.
     """
 
     weight_unit: ClassVar[str] = "pA"
-    absent: ClassVar[Mapping[str, str]] = {
-        "e_rev": "a current has no reversal potential, AlphaConductance has one"
-    }
 
-    tau_syn: Parameter = param(2.0, unit="ms", above=0.0)
+    tau_syn: Parameter = param(2.0, unit="ms", above=0.0, doc="time of the peak")
 
     def init(self, n: int) -> AlphaState:
         zero = jnp.zeros(n, self.tau_syn.dtype)
@@ -103,7 +94,9 @@ class Alpha(Synapse):
 class DoubleExponentialState(NamedTuple):
     """State of the current of n neurons.
 
-    **Fields** `current` [pA] (n,); `rise` [pA] (n,): what it still grows by.
+    Attributes:
+        current: current (n,) [pA].
+        rise: what it still grows by (n,) [pA].
     """
 
     current: jax.Array
@@ -119,25 +112,17 @@ class DoubleExponential(Synapse):
     `q = (tau_decay/tau_rise)^(tau_rise/(tau_decay - tau_rise))`. Update: exact, also for time
     constants that are nearly equal; the drive is the mean of i over the step.
 
-    **Fields** each () or (n,): `tau_rise` [ms] and `tau_decay` [ms] time constants.
+    Arrivals [pA] are added to the rise at the end of a step.
 
-    **Step** `arrivals` [pA] (n,) are added to the rise at the end of the step.
-
-    **Raises** `ValueError` unless `0 < tau_rise < tau_decay`.
-
-    **Source** Dayan and Abbott (2001), Theoretical Neuroscience, sec. 5.8, ISBN 9780262041997.
+    Reference:
+        Dayan and Abbott (2001), Theoretical Neuroscience, sec. 5.8, ISBN 9780262041997.
     """
 
     weight_unit: ClassVar[str] = "pA"
-    absent: ClassVar[Mapping[str, str]] = {
-        "e_rev": "a current has no reversal potential, DoubleExponentialConductance has one"
-    }
 
-    tau_rise: Parameter = param(0.5, unit="ms", above=0.0)
-    tau_decay: Parameter = param(5.0, unit="ms", above=0.0)
-
-    def __check_init__(self) -> None:
-        check_taus("DoubleExponential", self.tau_rise, self.tau_decay)
+    tau_rise: Parameter = param(0.5, unit="ms", above=0.0, doc="time constant of the rise")
+    tau_decay: Parameter = param(5.0, unit="ms", above=0.0, doc="time constant of the decay")
+    rules = (Less("tau_rise", "tau_decay"),)
 
     def init(self, n: int) -> DoubleExponentialState:
         zero = jnp.zeros(n, self.tau_rise.dtype)

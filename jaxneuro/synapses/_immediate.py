@@ -1,12 +1,11 @@
 """Synapses without a state: what arrives goes to the neuron in the same step."""
 
-from collections.abc import Mapping
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import jax
 
-from .._fields import static
 from .._types import Drive, Synapse
+from ..spec import Name, field
 
 
 class DeltaState(NamedTuple):
@@ -20,14 +19,11 @@ class Delta(Synapse):
     added after the membrane has moved and before the threshold is tested, and are lost
     while the neuron is refractory.
 
-    **Step** `arrivals` [mV] (n,) become `drive.jump`.
+    Arrivals [mV] become `drive.jump`.
 
-    **Source** Brunel (2000), eq. 2, doi:10.1023/A:1008925309027.
+    Reference:
+        Brunel (2000), eq. 2, doi:10.1023/A:1008925309027.
     """
-
-    absent: ClassVar[Mapping[str, str]] = {
-        "e_rev": "a jump of v has no reversal potential, ExponentialConductance has one"
-    }
 
     def init(self, n: int) -> DeltaState:
         return DeltaState()
@@ -48,14 +44,13 @@ class Direct(Synapse):
     For neurons whose synaptic currents are part of their own state (`IafPscExp`, `IafPscAlpha`)
     and for rate units. The neuron determines the meaning and the unit of the numbers.
 
-    **Fields** `port` one of the neuron's ports (`type(neuron).ports`).
-
-    **Step** `arrivals` (n,) become `drive.arrivals[port]`.
-
-    **Raises** `ValueError` from `build` for a port that the target does not have.
+    What arrives becomes `drive.arrivals[port]`; `build` refuses a port that the target does not
+    have.
     """
 
-    port: str = static("input")
+    port: str = field(
+        Name(), "input", static=True, doc="one of the ports of the neuron (`type(neuron).ports`)"
+    )
 
     def init(self, n: int) -> DirectState:
         return DirectState()

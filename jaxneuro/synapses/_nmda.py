@@ -7,14 +7,16 @@ import jax.numpy as jnp
 
 from .._fields import Parameter, param
 from .._types import Drive, Synapse
-from ._decaying import check_taus, decayed, pulling, risen, unit_peak
+from ..spec import InvalidValueError, Less
+from ._decaying import decayed, pulling, risen, unit_peak
 
 
 class NMDAState(NamedTuple):
     """State of the NMDA conductance of n neurons.
 
-    **Fields** `g` [nS] (n,): conductance without the block; `v` [mV] (n,): voltage at the start of
-    the last step, 0 before the first.
+    Attributes:
+        g: conductance without the block (n,) [nS].
+        v: voltage at the start of the last step (n,) [mV], 0 before the first.
     """
 
     g: jax.Array
@@ -35,24 +37,19 @@ class NMDA(Synapse):
     that B is too small there; a neuron that is refractory does not move in this step, any other
     gets an error of first order, once for a spike.
 
-    **Fields** each () or (n,): `tau_syn` [ms] time constant; `e_rev` [mV] reversal potential;
-    `mg` [mM] magnesium outside, 0 for no block.
+    Arrivals [nS] are added at the end of a step.
 
-    **Step** `arrivals` [nS] (n,) are added at the end of the step.
-
-    **Raises** `ValueError` unless `tau_syn` is above 0 and `mg` at least 0, and (when traced) for
-    neurons without a voltage.
-
-    **Source** Jahr and Stevens (1990), doi:10.1523/JNEUROSCI.10-09-03178.1990, for B; Brunel and
-    Wang (2001), doi:10.1023/A:1011204814320, for the kinetics.
+    Reference:
+        Jahr and Stevens (1990), doi:10.1523/JNEUROSCI.10-09-03178.1990, for B; Brunel and Wang
+        (2001), doi:10.1023/A:1011204814320, for the kinetics.
     """
 
     weight_sign: ClassVar[int] = 1
     weight_unit: ClassVar[str] = "nS"
 
-    tau_syn: Parameter = param(100.0, unit="ms", above=0.0)
-    e_rev: Parameter = param(0.0, unit="mV")
-    mg: Parameter = param(1.0, unit="mM", at_least=0.0)
+    tau_syn: Parameter = param(100.0, unit="ms", above=0.0, doc="time constant of the decay")
+    e_rev: Parameter = param(0.0, unit="mV", doc="reversal potential")
+    mg: Parameter = param(1.0, unit="mM", at_least=0.0, doc="magnesium outside, 0 for no block")
 
     def init(self, n: int) -> NMDAState:
         zero = jnp.zeros(n, self.tau_syn.dtype)
@@ -70,8 +67,10 @@ class NMDA(Synapse):
 class DoubleExponentialNMDAState(NamedTuple):
     """State of the NMDA conductance of n neurons.
 
-    **Fields** `g` [nS] (n,): conductance without the block; `rise` [nS] (n,): what it still grows
-    by; `v` [mV] (n,): voltage at the start of the last step, 0 before the first.
+    Attributes:
+        g: conductance without the block (n,) [nS].
+        rise: what it still grows by (n,) [nS].
+        v: voltage at the start of the last step (n,) [mV], 0 before the first.
     """
 
     g: jax.Array
@@ -87,28 +86,21 @@ class DoubleExponentialNMDA(Synapse):
     the voltage predicted for the middle of the step, with the order, and in the step after a reset
     the error, of `NMDA`.
 
-    **Fields** each () or (n,): `tau_rise` [ms] and `tau_decay` [ms] time constants; `e_rev` [mV]
-    reversal potential; `mg` [mM] magnesium outside, 0 for no block.
+    Arrivals [nS] are added to the rise at the end of a step.
 
-    **Step** `arrivals` [nS] (n,) are added to the rise at the end of the step.
-
-    **Raises** `ValueError` unless `0 < tau_rise < tau_decay` and `mg` is at least 0, and (when
-    traced) for neurons without a voltage.
-
-    **Source** Jahr and Stevens (1990), doi:10.1523/JNEUROSCI.10-09-03178.1990, for B; Dayan and
-    Abbott (2001), Theoretical Neuroscience, sec. 5.8, ISBN 9780262041997, for g.
+    Reference:
+        Jahr and Stevens (1990), doi:10.1523/JNEUROSCI.10-09-03178.1990, for B; Dayan and Abbott
+        (2001), Theoretical Neuroscience, sec. 5.8, ISBN 9780262041997, for g.
     """
 
     weight_sign: ClassVar[int] = 1
     weight_unit: ClassVar[str] = "nS"
 
-    tau_rise: Parameter = param(2.0, unit="ms", above=0.0)
-    tau_decay: Parameter = param(100.0, unit="ms", above=0.0)
-    e_rev: Parameter = param(0.0, unit="mV")
-    mg: Parameter = param(1.0, unit="mM", at_least=0.0)
-
-    def __check_init__(self) -> None:
-        check_taus("DoubleExponentialNMDA", self.tau_rise, self.tau_decay)
+    tau_rise: Parameter = param(2.0, unit="ms", above=0.0, doc="time constant of the rise")
+    tau_decay: Parameter = param(100.0, unit="ms", above=0.0, doc="time constant of the decay")
+    e_rev: Parameter = param(0.0, unit="mV", doc="reversal potential")
+    mg: Parameter = param(1.0, unit="mM", at_least=0.0, doc="magnesium outside, 0 for no block")
+    rules = (Less("tau_rise", "tau_decay"),)
 
     def init(self, n: int) -> DoubleExponentialNMDAState:
         zero = jnp.zeros(n, self.tau_rise.dtype)
@@ -142,11 +134,8 @@ def predicted_middle(v: jax.Array, before: jax.Array) -> jax.Array:
     return v + jnp.where(before == 0.0, jnp.zeros_like(v), 0.5 * (v - before))
 
 
-def check_voltage(name: str, v: Any) -> None:
-    """Raises `ValueError` where the target has no voltage."""
+def check_voltage(owner: str, v: Any) -> None:
+    """Raises `InvalidValueError` where the target has no voltage."""
     if v is None:
-        raise ValueError(
-            f"{name}: the target neurons must have a voltage, on which the magnesium block "
-            f"depends; this neuron has none (its `voltage` is None). Use AMPA or another receptor "
-            f"without a block, or another neuron"
-        )
+        must = "neurons with a voltage, on which the magnesium block depends"
+        raise InvalidValueError(owner, "target", must, "neurons without one")

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from .._fields import Parameter, param, static
+from .._fields import Parameter, param
 from .._types import Drive, Synapse
+from ..spec import Name, Of, check_known, field
 from ._ligand_gated import ApproximateKinetics, DestexheKinetics, Kinetics
 from ._nmda import block, check_voltage
 
@@ -19,25 +19,17 @@ class Into(Synapse):
     All projections onto a population `Into` equal receptors share one receptor, each with its own
     sum of arrivals: `Into(receptor, "dopamine")`.
 
-    **Fields** `receptor` a synapse model with ports; `port` one of them.
+    It has no step of its own: the network steps the receptor, with the arrivals of all its ports.
 
-    **Step** none of its own: the network steps the receptor, with the arrivals of all its ports.
-
-    **Raises** `ValueError` for a port that the receptor does not have.
-
-    **Source** Gewaltig and Diesmann (2007), doi:10.4249/scholarpedia.1430, on receptor ports.
+    Reference:
+        Gewaltig and Diesmann (2007), doi:10.4249/scholarpedia.1430, on receptor ports.
     """
 
-    receptor: Synapse
-    port: str = static()
+    receptor: Synapse = field(Of(Synapse), doc="synapse model with ports")
+    port: str = field(Name(), static=True, doc="one of its ports")
 
     def __check_init__(self) -> None:
-        ports = getattr(self.receptor, "ports", ())
-        if self.port not in ports:
-            has = ", ".join(map(repr, ports)) or "none: give it as the synapse itself"
-            raise ValueError(
-                f"Into: {type(self.receptor).__name__} has no port {self.port!r}; it has {has}"
-            )
+        check_known(f"port of {type(self.receptor).__name__}", self.port, self.receptor.ports)
 
     @property
     def weight_unit(self) -> str:  # type: ignore[override]
@@ -54,7 +46,10 @@ class Into(Synapse):
 class IonotropicState(NamedTuple):
     """State of the receptors of n neurons.
 
-    **Fields** `r_ampa`, `r_nmda`, `r_gaba` (n,): fractions of the receptors that are open.
+    Attributes:
+        r_ampa: fraction of AMPA receptors that is open (n,).
+        r_nmda: fraction of NMDA receptors that is open (n,).
+        r_gaba: fraction of GABA receptors that is open (n,).
     """
 
     r_ampa: jax.Array
@@ -70,20 +65,16 @@ class Ionotropic(Synapse):
     how r_x follows the concentration that arrives at its port. The drive of a step has r of its
     start; r then moves with what arrives in that step.
 
-    **Fields** `ampa`, `nmda`, `gaba`: kinetics of r. Each () or (n,): `g_ampa` [nS], `g_nmda` [nS],
-    `g_gaba` [nS] conductances; `mg` [mM] magnesium outside; `e_ampa` [mV], `e_nmda` [mV],
-    `e_gaba` [mV] reversal potentials.
+    Arrivals (3, n) are the concentrations [mM] at the ports `"ampa"`, `"nmda"`, `"gaba"`. The
+    target neurons need a voltage.
 
-    **Step** `arrivals` (3, n): the concentrations [mM] at the ports `"ampa"`, `"nmda"`, `"gaba"`.
+    Reference:
+        https://github.com/NikhilMukraj/spiking-neural-networks, Ionotropic; Destexhe, Mainen,
+        Sejnowski (1994), doi:10.1007/BF00961734.
 
-    **Raises** `ValueError` unless conductances and `mg` are at least 0, and for neurons without a
-    voltage.
-
-    **Source** https://github.com/NikhilMukraj/spiking-neural-networks, Ionotropic; Destexhe,
-    Mainen, Sejnowski (1994), doi:10.1007/BF00961734.
-
-    **Differs** lixirnet moves r before it uses it: its current is that of the next step here. It
-    has 3.75 for 3.57 (Jahr and Stevens 1990) in its newer sources.
+    Note:
+        lixirnet moves r before it uses it: its current is that of the next step here. It has 3.75
+        for 3.57 (Jahr and Stevens 1990) in its newer sources.
     """
 
     weight_sign: ClassVar[int] = 1
@@ -99,16 +90,22 @@ class Ionotropic(Synapse):
         "gaba": ("r_gaba",),
     }
 
-    ampa: Kinetics = eqx.field(default_factory=DestexheKinetics.ampa)
-    nmda: Kinetics = eqx.field(default_factory=DestexheKinetics.nmda)
-    gaba: Kinetics = eqx.field(default_factory=DestexheKinetics.gaba_a)
-    g_ampa: Parameter = param(1.0, unit="nS", at_least=0.0)
-    g_nmda: Parameter = param(0.6, unit="nS", at_least=0.0)
-    g_gaba: Parameter = param(1.2, unit="nS", at_least=0.0)
-    mg: Parameter = param(0.3, unit="mM", at_least=0.0)
-    e_ampa: Parameter = param(0.0, unit="mV")
-    e_nmda: Parameter = param(0.0, unit="mV")
-    e_gaba: Parameter = param(-80.0, unit="mV")
+    ampa: Kinetics = field(
+        Of(Kinetics), default_factory=DestexheKinetics.ampa, doc="kinetics of AMPA receptors"
+    )
+    nmda: Kinetics = field(
+        Of(Kinetics), default_factory=DestexheKinetics.nmda, doc="kinetics of NMDA receptors"
+    )
+    gaba: Kinetics = field(
+        Of(Kinetics), default_factory=DestexheKinetics.gaba_a, doc="kinetics of GABA receptors"
+    )
+    g_ampa: Parameter = param(1.0, unit="nS", at_least=0.0, doc="conductance of AMPA receptors")
+    g_nmda: Parameter = param(0.6, unit="nS", at_least=0.0, doc="conductance of NMDA receptors")
+    g_gaba: Parameter = param(1.2, unit="nS", at_least=0.0, doc="conductance of GABA receptors")
+    mg: Parameter = param(0.3, unit="mM", at_least=0.0, doc="magnesium outside")
+    e_ampa: Parameter = param(0.0, unit="mV", doc="reversal potential of AMPA receptors")
+    e_nmda: Parameter = param(0.0, unit="mV", doc="reversal potential of NMDA receptors")
+    e_gaba: Parameter = param(-80.0, unit="mV", doc="reversal potential of GABA receptors")
 
     def init(self, n: int) -> IonotropicState:
         zero = jnp.zeros(n, self.g_ampa.dtype)
@@ -131,8 +128,12 @@ class Ionotropic(Synapse):
 class DopaGluGABAState(NamedTuple):
     """State of the receptors of n neurons.
 
-    **Fields** `r_ampa`, `r_nmda`, `r_gaba`, `r_d1`, `r_d2` (n,): fractions of the receptors that
-    are open.
+    Attributes:
+        r_ampa: fraction of AMPA receptors that is open (n,).
+        r_nmda: fraction of NMDA receptors that is open (n,).
+        r_gaba: fraction of GABA receptors that is open (n,).
+        r_d1: fraction of D1 receptors that is open (n,).
+        r_d2: fraction of D2 receptors that is open (n,).
     """
 
     r_ampa: jax.Array
@@ -152,21 +153,15 @@ class DopaGluGABA(Synapse):
     by its kinetics with the concentration that arrives: glutamate for `ampa` and `nmda`, GABA for
     `gaba`, dopamine for `d1` and `d2`.
 
-    **Fields** `ampa`, `nmda`, `gaba`, `d1`, `d2`: kinetics of r. Each () or (n,): `g_ampa` [nS],
-    `g_nmda` [nS], `g_gaba` [nS] conductances; `mg` [mM] magnesium outside; `e_ampa` [mV],
-    `e_nmda` [mV], `e_gaba` [mV] reversal potentials; `s_d1`, `s_d2` strength of dopamine at D1 and
-    D2, 0 for none, 0 to 1.
+    Arrivals (3, n) are the concentrations [mM] at the ports `"glutamate"`, `"gaba"`, `"dopamine"`.
+    The target neurons need a voltage.
 
-    **Step** `arrivals` (3, n): the concentrations [mM] at the ports `"glutamate"`, `"gaba"`,
-    `"dopamine"`.
+    Reference:
+        https://github.com/NikhilMukraj/spiking-neural-networks, DopaGluGABA.
 
-    **Raises** `ValueError` unless conductances and `mg` are at least 0 and `s_d1`, `s_d2` in
-    [0, 1], and for neurons without a voltage.
-
-    **Source** https://github.com/NikhilMukraj/spiking-neural-networks, DopaGluGABA.
-
-    **Differs** lixirnet moves r before it uses it: its current is that of the next step here.
-    Without glutamate there is no NMDA current; lixirnet's 0^0 is 1 at m_1 = 0.
+    Note:
+        lixirnet moves r before it uses it: its current is that of the next step here. Without
+        glutamate there is no NMDA current; lixirnet's 0^0 is 1 at m_1 = 0.
     """
 
     weight_sign: ClassVar[int] = 1
@@ -184,20 +179,34 @@ class DopaGluGABA(Synapse):
         "dopamine": ("r_d1", "r_d2"),
     }
 
-    ampa: Kinetics = eqx.field(default_factory=ApproximateKinetics)
-    nmda: Kinetics = eqx.field(default_factory=ApproximateKinetics)
-    gaba: Kinetics = eqx.field(default_factory=ApproximateKinetics)
-    d1: Kinetics = eqx.field(default_factory=ApproximateKinetics)
-    d2: Kinetics = eqx.field(default_factory=ApproximateKinetics)
-    g_ampa: Parameter = param(1.0, unit="nS", at_least=0.0)
-    g_nmda: Parameter = param(0.6, unit="nS", at_least=0.0)
-    g_gaba: Parameter = param(1.2, unit="nS", at_least=0.0)
-    mg: Parameter = param(0.3, unit="mM", at_least=0.0)
-    e_ampa: Parameter = param(0.0, unit="mV")
-    e_nmda: Parameter = param(0.0, unit="mV")
-    e_gaba: Parameter = param(-80.0, unit="mV")
-    s_d1: Parameter = param(1.0, at_least=0.0, at_most=1.0)
-    s_d2: Parameter = param(0.05, at_least=0.0, at_most=1.0)
+    ampa: Kinetics = field(
+        Of(Kinetics), default_factory=ApproximateKinetics, doc="kinetics of AMPA receptors"
+    )
+    nmda: Kinetics = field(
+        Of(Kinetics), default_factory=ApproximateKinetics, doc="kinetics of NMDA receptors"
+    )
+    gaba: Kinetics = field(
+        Of(Kinetics), default_factory=ApproximateKinetics, doc="kinetics of GABA receptors"
+    )
+    d1: Kinetics = field(
+        Of(Kinetics), default_factory=ApproximateKinetics, doc="kinetics of D1 receptors"
+    )
+    d2: Kinetics = field(
+        Of(Kinetics), default_factory=ApproximateKinetics, doc="kinetics of D2 receptors"
+    )
+    g_ampa: Parameter = param(1.0, unit="nS", at_least=0.0, doc="conductance of AMPA receptors")
+    g_nmda: Parameter = param(0.6, unit="nS", at_least=0.0, doc="conductance of NMDA receptors")
+    g_gaba: Parameter = param(1.2, unit="nS", at_least=0.0, doc="conductance of GABA receptors")
+    mg: Parameter = param(0.3, unit="mM", at_least=0.0, doc="magnesium outside")
+    e_ampa: Parameter = param(0.0, unit="mV", doc="reversal potential of AMPA receptors")
+    e_nmda: Parameter = param(0.0, unit="mV", doc="reversal potential of NMDA receptors")
+    e_gaba: Parameter = param(-80.0, unit="mV", doc="reversal potential of GABA receptors")
+    s_d1: Parameter = param(
+        1.0, at_least=0.0, at_most=1.0, doc="strength of dopamine at D1, 0 for none"
+    )
+    s_d2: Parameter = param(
+        0.05, at_least=0.0, at_most=1.0, doc="strength of dopamine at D2, 0 for none"
+    )
 
     def init(self, n: int) -> DopaGluGABAState:
         return DopaGluGABAState(*(jnp.zeros(n, self.g_ampa.dtype),) * 5)

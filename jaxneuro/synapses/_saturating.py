@@ -15,7 +15,8 @@ from ._decaying import decayed, pulling
 class TwoStateConductanceState(NamedTuple):
     """State of the receptors of n neurons.
 
-    **Fields** `r` (n,): share of receptors that are open.
+    Attributes:
+        r: share of receptors that are open (n,).
     """
 
     r: jax.Array
@@ -34,27 +35,26 @@ class TwoStateConductance(Synapse):
     of `ExponentialConductance`. `ampa()` and `gaba_a()` have published rates; the default is the
     former.
 
-    **Fields** each () or (n,): `alpha` [1/(mM ms)] opening, `beta` [1/ms] closing; `g_max` [nS]
-    conductance with all receptors of a neuron open; `e_rev` [mV] reversal potential.
+    Arrivals [mM ms], at least 0, are taken at the end of a step. Weights are doses, not
+    conductances; a negative one would close receptors, which is meaningless.
 
-    **Step** `arrivals` [mM ms] (n,), at least 0, are taken at the end of the step. Weights are
-    doses, not conductances; a negative one would close receptors, which is meaningless.
+    Reference:
+        Destexhe, Mainen and Sejnowski (1994), doi:10.1162/neco.1994.6.1.14; the same (1998),
+        Kinetic models of synaptic transmission, in Methods in Neuronal Modeling, for the rates.
 
-    **Raises** `ValueError` unless `alpha` and `beta` are above 0 and `g_max` at least 0.
-
-    **Source** Destexhe, Mainen and Sejnowski (1994), doi:10.1162/neco.1994.6.1.14; the same (1998),
-    Kinetic models of synaptic transmission, in Methods in Neuronal Modeling, for the rates.
-
-    **Differs** the source has a pulse of a length, in which r also decays; here it has none.
+    Note:
+        The source has a pulse of a length, in which r also decays; here it has none.
     """
 
     weight_sign: ClassVar[int] = 1
     state_bounds: ClassVar[Mapping[str, tuple]] = {"r": (0.0, 1.0)}
 
-    alpha: Parameter = param(1.1, unit="1/(mM ms)", above=0.0)
-    beta: Parameter = param(0.19, unit="1/ms", above=0.0)
-    g_max: Parameter = param(1.0, unit="nS", at_least=0.0)
-    e_rev: Parameter = param(0.0, unit="mV")
+    alpha: Parameter = param(1.1, unit="1/(mM ms)", above=0.0, doc="rate of opening")
+    beta: Parameter = param(0.19, unit="1/ms", above=0.0, doc="rate of closing")
+    g_max: Parameter = param(
+        1.0, unit="nS", at_least=0.0, doc="conductance with all receptors of a neuron open"
+    )
+    e_rev: Parameter = param(0.0, unit="mV", doc="reversal potential")
 
     @classmethod
     def ampa(cls, **parameters: Any) -> "TwoStateConductance":
@@ -82,7 +82,9 @@ class TwoStateConductance(Synapse):
 class GABA_BState(NamedTuple):  # noqa: N801
     """State of the GABA_B receptors of n neurons.
 
-    **Fields** `r` (n,): share of receptors that are activated; `s` [uM] (n,): G protein.
+    Attributes:
+        r: share of receptors that are activated (n,).
+        s: G protein (n,) [uM].
     """
 
     r: jax.Array
@@ -101,32 +103,32 @@ class GABA_B(Synapse):  # noqa: N801
     Update: exact in r and s; the neuron gets g in the middle of the step. The coupling is of second
     order in dt, and stable for any `g_max`.
 
-    **Fields** each () or (n,): `k1` [1/(mM ms)] activation, `k2` [1/ms] its end; `k3` [uM/ms]
-    production of G protein, `k4` [1/ms] its decay; `k_d` [uM^4] dissociation of four G proteins;
-    `g_max` [nS] conductance with all channels of a neuron open; `e_rev` [mV] reversal potential.
+    Arrivals [mM ms], at least 0, are taken at the end of a step. Weights are doses, not
+    conductances; a negative one would deactivate receptors, which is meaningless.
 
-    **Step** `arrivals` [mM ms] (n,), at least 0, are taken at the end of the step. Weights are
-    doses, not conductances; a negative one would deactivate receptors, which is meaningless.
+    Reference:
+        Destexhe and Sejnowski (1995), doi:10.1073/pnas.92.21.9515; Destexhe, Mainen and Sejnowski
+        (1998), Kinetic models of synaptic transmission, in Methods in Neuronal Modeling, for the
+        rates.
 
-    **Raises** `ValueError` unless all but `g_max` and `e_rev` are above 0, `g_max` at least 0.
-
-    **Source** Destexhe and Sejnowski (1995), doi:10.1073/pnas.92.21.9515; Destexhe, Mainen and
-    Sejnowski (1998), Kinetic models of synaptic transmission, in Methods in Neuronal Modeling, for
-    the rates.
-
-    **Differs** the source has a pulse of a length, in which r also decays; here it has none.
+    Note:
+        The source has a pulse of a length, in which r also decays; here it has none.
     """
 
     weight_sign: ClassVar[int] = 1
     state_bounds: ClassVar[Mapping[str, tuple]] = {"r": (0.0, 1.0), "s": (0.0, None)}
 
-    k1: Parameter = param(0.09, unit="1/(mM ms)", above=0.0)
-    k2: Parameter = param(0.0012, unit="1/ms", above=0.0)
-    k3: Parameter = param(0.18, unit="uM/ms", above=0.0)
-    k4: Parameter = param(0.034, unit="1/ms", above=0.0)
-    k_d: Parameter = param(100.0, unit="uM^4", above=0.0)
-    g_max: Parameter = param(1.0, unit="nS", at_least=0.0)
-    e_rev: Parameter = param(-95.0, unit="mV")
+    k1: Parameter = param(0.09, unit="1/(mM ms)", above=0.0, doc="rate of activation")
+    k2: Parameter = param(0.0012, unit="1/ms", above=0.0, doc="rate at which activation ends")
+    k3: Parameter = param(0.18, unit="uM/ms", above=0.0, doc="production of G protein")
+    k4: Parameter = param(0.034, unit="1/ms", above=0.0, doc="rate at which G protein decays")
+    k_d: Parameter = param(
+        100.0, unit="uM^4", above=0.0, doc="dissociation constant of four G proteins"
+    )
+    g_max: Parameter = param(
+        1.0, unit="nS", at_least=0.0, doc="conductance with all channels of a neuron open"
+    )
+    e_rev: Parameter = param(-95.0, unit="mV", doc="reversal potential")
 
     def init(self, n: int) -> GABA_BState:
         zero = jnp.zeros(n, self.k1.dtype)
