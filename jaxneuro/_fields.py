@@ -133,11 +133,11 @@ def table(default: Any = dataclasses.MISSING, *, converter: Any = _as_table, doc
 
     Args:
         default: its value where none is given.
-        converter: turns what is given into the array.
+        converter: a kind, or a function that turns what is given into the array.
         doc: what it is, a phrase for `help` and the docs.
     """
-    keywords = {} if default is dataclasses.MISSING else {"default": default}
-    return eqx.field(converter=converter, metadata={"table": True, "doc": doc}, **keywords)
+    kind = converter if isinstance(converter, spec.Kind) else spec.Converted(converter)
+    return spec.field(kind, default, doc=doc, metadata={"table": True})
 
 
 class Model(spec.Module):

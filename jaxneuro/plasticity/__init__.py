@@ -1,16 +1,16 @@
-"""Plasticity rules: how weights change, one file each."""
+"""Plasticity rules: how weights change."""
 
-from ._bcm import BCM as BCM
+from ._activity import BCM as BCM
+from ._activity import Hebb as Hebb
+from ._activity import Oja as Oja
 from ._clopath import ClopathSTDP as ClopathSTDP
-from ._diehl_cook import DiehlCookSTDP as DiehlCookSTDP
-from ._hebb import Hebb as Hebb
-from ._normalized import Normalized as Normalized
-from ._oja import Oja as Oja
+from ._homeostatic import HomeostaticScaling as HomeostaticScaling
+from ._homeostatic import Normalized as Normalized
 from ._pair import PairSTDP as PairSTDP
-from ._power_law import PowerLawSTDP as PowerLawSTDP
+from ._pair import PowerLawSTDP as PowerLawSTDP
+from ._pair import TraceSTDP as TraceSTDP
 from ._reward import RewardModulatedSTDP as RewardModulatedSTDP
-from ._scaling import HomeostaticScaling as HomeostaticScaling
-from ._trace import TraceSTDP as TraceSTDP
+from ._triplet import DiehlCookSTDP as DiehlCookSTDP
 from ._triplet import TripletSTDP as TripletSTDP
 from ._vogels import VogelsSTDP as VogelsSTDP
 

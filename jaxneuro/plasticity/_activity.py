@@ -1,4 +1,4 @@
-"""What the rules of activities share: the activity of source and target, and when they act."""
+"""Rules of activities: `dw/dt = pre gain - loss w`, on rate units or on low-passed spikes."""
 
 from abc import abstractmethod
 from typing import Any
@@ -7,19 +7,17 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from .._checks import check_count
+from .._fields import Parameter, param
 from .._types import Plasticity, Trace
-from ._checks import check_choice, check_order
+from ..spec import Maybe, Number, OneOf, Rule, Whole, field
 
 
 class ActivityRule(Plasticity):
     """A rule `dw/dt = pre gain - loss w`; gain and loss are functions of the target alone.
 
-    **Fields** `activity` "spikes" or "rate"; `tau_rate` [ms] of the low-passed spikes; `every` so
-    many steps the rule acts on spikes; `w_min`, `w_max` bounds or None.
-
-    **Step** `init_target(n)` and `step_target(state, rate, dt)` are those of what else a target
-    has; `step_target` returns `(gain, loss, state)`, gain and loss per ms.
+    A subclass declares these fields: `activity` "spikes" or "rate"; `tau_rate` [ms] of the
+    low-passed spikes; `every` so many steps the rule acts on spikes; `w_min`, `w_max` bounds or
+    None. `init_target(n)` and `step_target(state, rate, dt)` are those of what else a target has.
     """
 
     activity: eqx.AbstractVar[str]
@@ -27,12 +25,13 @@ class ActivityRule(Plasticity):
     every: eqx.AbstractVar[int]
     w_min: eqx.AbstractVar[Any]
     w_max: eqx.AbstractVar[Any]
-
-    def __check_init__(self) -> None:
-        name = type(self).__name__
-        check_choice(f"{name}: activity", self.activity, ("spikes", "rate"))
-        check_count(f"{name}: every", self.every, 1)
-        check_order(name, self.w_min, self.w_max)
+    rules = (
+        Rule(
+            "w_min",
+            "below w_max ({w_max})",
+            lambda w_min, w_max: w_min is None or w_max is None or w_min < w_max,
+        ),
+    )
 
     @property
     def reads_rates(self) -> bool:
@@ -87,3 +86,137 @@ class ActivityRule(Plasticity):
 
     def _low_pass(self) -> Trace:
         return Trace(self.tau_rate, 1000.0 / self.tau_rate)  # its mean is the rate in Hz
+
+
+class Hebb(ActivityRule):
+    """Hebb's rule: weights grow with the product of the activities, and decay.
+
+    Equations: `dw/dt = eta pre post - decay w`; w stays in its bounds.
+
+    `activity` "spikes" takes as pre and post the spikes low-passed with tau_rate [Hz], and changes
+    all weights every `every` steps, by `every` dt times the right side: the time of a step
+    falls with `every`, and changes are of first order in it. "rate" is for units whose activity
+    is their voltage, with `release=Graded()`: pre is what the source releases, post the rate
+    of the target, and weights change in every step. A source that releases exactly 0 is not
+    read, so in that step its weights stay.
+
+    Reference:
+        Hebb (1949), The organization of behavior; as in Gerstner et al. (2014), Neuronal Dynamics,
+        sec. 19.2, doi:10.1017/CBO9781107447615.
+    """
+
+    eta: Parameter = param(doc="size of a change per ms")
+    decay: Parameter = param(0.0, unit="1/ms", at_least=0.0, doc="rate of the decay")
+    activity: str = field(
+        OneOf("spikes", "rate"), "spikes", static=True, doc="what pre and post are"
+    )
+    tau_rate: Parameter = param(
+        100.0, unit="ms", above=0.0, doc="time constant of the low-passed spikes"
+    )
+    every: int = field(
+        Whole(1), 10, static=True, doc="steps from one change to the next, with spikes"
+    )
+    w_min: float | None = field(
+        Maybe(Number()), 0.0, static=True, doc="smallest weight, None for none"
+    )
+    w_max: float | None = field(
+        Maybe(Number()), None, static=True, doc="largest weight, None for none"
+    )
+
+    def init_target(self, n: int) -> dict[str, Any]:
+        return {}
+
+    def step_target(self, state: Any, rate: jax.Array, dt: float) -> tuple[Any, Any, Any]:
+        return self.eta * rate, jnp.broadcast_to(self.decay, rate.shape), state
+
+
+class Oja(ActivityRule):
+    """Hebbian rule with a loss that keeps the length of the weight vector of a target at 1.
+
+    Equations: `dw/dt = eta (pre post - post^2 w)`; w stays in its bounds. For a linear unit,
+    `w_min = None` and weights of both signs, w goes to the first principal component of the input.
+
+    `activity` "spikes" takes as pre and post the spikes low-passed with tau_rate [Hz], and changes
+    all weights every `every` steps, by `every` dt times the right side: the time of a step
+    falls with `every`, and changes are of first order in it. "rate" is for units whose activity
+    is their voltage, with `release=Graded()`: pre is what the source releases, post the rate
+    of the target, and weights change in every step. A source that releases exactly 0 is not
+    read, so in that step its weights stay.
+
+    Reference:
+        Oja (1982), A simplified neuron model as a principal component analyzer, J. Math. Biol. 15,
+        267-273, doi:10.1007/BF00275687.
+    """
+
+    eta: Parameter = param(doc="size of a change per ms")
+    activity: str = field(
+        OneOf("spikes", "rate"), "spikes", static=True, doc="what pre and post are"
+    )
+    tau_rate: Parameter = param(
+        100.0, unit="ms", above=0.0, doc="time constant of the low-passed spikes"
+    )
+    every: int = field(
+        Whole(1), 10, static=True, doc="steps from one change to the next, with spikes"
+    )
+    w_min: float | None = field(
+        Maybe(Number()), 0.0, static=True, doc="smallest weight, None for none"
+    )
+    w_max: float | None = field(
+        Maybe(Number()), None, static=True, doc="largest weight, None for none"
+    )
+
+    def init_target(self, n: int) -> dict[str, Any]:
+        return {}
+
+    def step_target(self, state: Any, rate: jax.Array, dt: float) -> tuple[Any, Any, Any]:
+        return self.eta * rate, self.eta * rate * rate, state
+
+
+class BCM(ActivityRule):
+    """Hebbian rule that depresses below and potentiates above a threshold, which slides.
+
+    Equations: `dw/dt = eta pre post (post - theta)`, `tau dtheta/dt = post^2 / target - theta`;
+    w stays in its bounds. theta rises faster than post, so that the activity settles: at a
+    constant post, where both are `target`.
+
+    `activity` "spikes" takes as pre and post the spikes low-passed with tau_rate [Hz], and changes
+    all weights every `every` steps, by `every` dt times the right side: the time of a step
+    falls with `every`, and changes are of first order in it. "rate" is for units whose activity
+    is their voltage, with `release=Graded()`: pre is what the source releases, post the rate
+    of the target, and weights change in every step. A source that releases exactly 0 is not
+    read, so in that step its weights stay.
+
+    Reference:
+        Bienenstock, Cooper, Munro (1982), Theory for the development of neuron selectivity, J.
+        Neurosci. 2, 32-48; the threshold of Intrator and Cooper (1992), Neural Netw. 5, 3-17.
+    """
+
+    eta: Parameter = param(doc="size of a change per ms")
+    target: Parameter = param(above=0.0, doc="activity that a target settles at, [Hz] with spikes")
+    tau: Parameter = param(
+        1000.0, unit="ms", above=0.0, doc="time constant of theta, which starts at `target`"
+    )
+    activity: str = field(
+        OneOf("spikes", "rate"), "spikes", static=True, doc="what pre and post are"
+    )
+    tau_rate: Parameter = param(
+        100.0, unit="ms", above=0.0, doc="time constant of the low-passed spikes"
+    )
+    every: int = field(
+        Whole(1), 10, static=True, doc="steps from one change to the next, with spikes"
+    )
+    w_min: float | None = field(
+        Maybe(Number()), 0.0, static=True, doc="smallest weight, None for none"
+    )
+    w_max: float | None = field(
+        Maybe(Number()), None, static=True, doc="largest weight, None for none"
+    )
+
+    def init_target(self, n: int) -> dict[str, Any]:
+        return {"theta": jnp.full(n, self.target)}
+
+    def step_target(self, state: Any, rate: jax.Array, dt: float) -> tuple[Any, Any, Any]:
+        theta, settled = state["theta"], rate * rate / self.target
+        gain = self.eta * rate * (rate - theta)
+        theta = settled + (theta - settled) * jnp.exp(-dt / self.tau)
+        return gain, jnp.zeros_like(rate), {"theta": theta}

@@ -5,10 +5,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .._checks import check_count
-from .._fields import Parameter, param, static
+from .._fields import Parameter, param
 from .._types import Plasticity, Trace
-from ._checks import check_order, warn_of_size
+from ..spec import Flag, Less, Whole, field
 
 
 class ClopathSTDP(Plasticity):
@@ -24,50 +23,40 @@ class ClopathSTDP(Plasticity):
 
     Update: the filters are exact for a v that is constant over the step, the v at its end. A
     step with potentiation is an event of the target, so that rows are read only in the steps in
-    which v is above theta_plus.
+    which v is above theta_plus. The filters start at `e_l`. In the paper `delay_steps` is 0, in its
+    program and in NEST it is that of 5 ms.
 
-    **Fields** `a_ltd`, `a_ltp` amplitudes, in the unit of the weight per mV and per mV2;
-    `theta_minus` [mV], `theta_plus` [mV] thresholds of the low-passed v and of v; `tau_x` [ms],
-    `tau_u_minus` [ms], `tau_u_plus` [ms], `tau_u_bar` [ms] time constants; `e_l` [mV] where the
-    filters start; `u_ref_squared` [mV2]; `w_max`, `w_min` largest and smallest weight;
-    `homeostatic` as above; `delay_steps` by how many steps the low-passed v is late, a
-    whole number: 0 in the paper, 5 ms in its program and in NEST.
+    Reference:
+        Clopath, Buesing, Vasilaki, Gerstner (2010), Connectivity reflects coding, Nat. Neurosci.
+        13, 344-352, doi:10.1038/nn.2479; as clopath_synapse of NEST.
 
-    **Step** `init_post(n)` starts at `e_l`. `step_post` returns the two amounts as numbers of
-    the target.
-
-    **Raises** `ValueError` for a time constant or `u_ref_squared` not above 0, a value that is not
-    finite, `delay_steps` that is no whole number, or `w_min >= w_max`.
-
-    **Source** Clopath, Buesing, Vasilaki, Gerstner (2010), Connectivity reflects coding, Nat.
-    Neurosci. 13, 344-352, doi:10.1038/nn.2479; as clopath_synapse of NEST.
-
-    **Differs** from NEST: NEST integrates the filters with its neuron, which holds v at 33 mV for
-    2 ms after a spike; here any neuron will do, with the v that it has. u_bar is a depolarisation,
-    as in the paper; NEST squares a low-passed voltage.
+    Note:
+        NEST integrates the filters with its neuron, which holds v at 33 mV for 2 ms after a spike;
+        here any neuron will do, with the v that it has. u_bar is a depolarisation, as in the paper;
+        NEST squares a low-passed voltage.
     """
 
-    a_ltd: Parameter = param(14e-5, at_least=0.0)
-    a_ltp: Parameter = param(8e-5, at_least=0.0)
-    theta_minus: Parameter = param(-70.6, unit="mV")
-    theta_plus: Parameter = param(-45.3, unit="mV")
-    tau_x: Parameter = param(15.0, unit="ms", above=0.0)
-    tau_u_minus: Parameter = param(10.0, unit="ms", above=0.0)
-    tau_u_plus: Parameter = param(7.0, unit="ms", above=0.0)
-    tau_u_bar: Parameter = param(500.0, unit="ms", above=0.0)
-    e_l: Parameter = param(-70.6, unit="mV")
-    u_ref_squared: Parameter = param(60.0, unit="mV2", above=0.0)
-    w_max: Parameter = param(100.0)
-    w_min: Parameter = param(0.0)
-    homeostatic: bool = static(False)
-    delay_steps: int = static(0)
-
-    def __check_init__(self) -> None:
-        check_order("ClopathSTDP", self.w_min, self.w_max)
-        check_count("ClopathSTDP: delay_steps", self.delay_steps)
-        changes = {"a_ltd": self.a_ltd, "a_ltp": self.a_ltp}
-        unit = "in the unit of the weight per mV (a_ltd) and per mV2 (a_ltp)"
-        warn_of_size("ClopathSTDP", self.limits(), changes, unit)
+    a_ltd: Parameter = param(
+        14e-5, at_least=0.0, doc="depression, in the unit of the weight per mV"
+    )
+    a_ltp: Parameter = param(
+        8e-5, at_least=0.0, doc="potentiation, in the unit of the weight per mV2"
+    )
+    theta_minus: Parameter = param(-70.6, unit="mV", doc="threshold of the low-passed v")
+    theta_plus: Parameter = param(-45.3, unit="mV", doc="threshold of v")
+    tau_x: Parameter = param(15.0, unit="ms", above=0.0, doc="time constant of x")
+    tau_u_minus: Parameter = param(10.0, unit="ms", above=0.0, doc="time constant of u_minus")
+    tau_u_plus: Parameter = param(7.0, unit="ms", above=0.0, doc="time constant of u_plus")
+    tau_u_bar: Parameter = param(500.0, unit="ms", above=0.0, doc="time constant of u_bar")
+    e_l: Parameter = param(-70.6, unit="mV", doc="where the filters start")
+    u_ref_squared: Parameter = param(
+        60.0, unit="mV2", above=0.0, doc="u_bar^2 at which a_ltd is as given"
+    )
+    w_max: Parameter = param(100.0, doc="largest weight")
+    w_min: Parameter = param(0.0, doc="smallest weight")
+    homeostatic: bool = field(Flag(), False, static=True, doc="whether a_ltd follows u_bar")
+    delay_steps: int = field(Whole(), 0, static=True, doc="steps by which the low-passed v is late")
+    rules = (Less("w_min", "w_max"),)
 
     def pre_traces(self) -> dict[str, Trace]:
         return {"x": Trace(self.tau_x, 1.0 / self.tau_x)}

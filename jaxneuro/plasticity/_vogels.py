@@ -4,7 +4,6 @@ from typing import Any
 
 from .._fields import Parameter, param
 from .._types import Plasticity, Trace
-from ._checks import IN_WEIGHTS, warn_of_size
 
 
 class VogelsSTDP(Plasticity):
@@ -17,26 +16,20 @@ class VogelsSTDP(Plasticity):
 
     The rate that it holds is `alpha / (2 tau)`; `with_target` takes the rate instead of alpha.
 
-    **Fields** `tau` [ms] time constant of the traces; `alpha` depression by a presynaptic spike;
-    `eta` size of a change, in the unit of the weight; `w_max` largest weight.
+    Reference:
+        Vogels, Sprekeler, Zenke, Clopath, Gerstner (2011), Inhibitory plasticity balances
+        excitation and inhibition in sensory pathways and memory networks, Science 334, 1569-1573,
+        doi:10.1126/science.1211095; as vogels_sprekeler_synapse of NEST.
 
-    **Raises** `ValueError` for `tau` or `w_max` not above 0, or another number below 0.
-
-    **Source** Vogels, Sprekeler, Zenke, Clopath, Gerstner (2011), Inhibitory plasticity balances
-    excitation and inhibition in sensory pathways and memory networks, Science 334, 1569-1573,
-    doi:10.1126/science.1211095; as vogels_sprekeler_synapse of NEST.
-
-    **Differs** from NEST at the upper bound: there `eta y` is added and the weight clipped before
-    `eta alpha` is taken; here it is clipped once.
+    Note:
+        NEST differs at the upper bound: there `eta y` is added and the weight clipped before
+        `eta alpha` is taken; here it is clipped once.
     """
 
-    tau: Parameter = param(20.0, unit="ms", above=0.0)
-    alpha: Parameter = param(0.12, at_least=0.0)
-    eta: Parameter = param(0.001, at_least=0.0)
-    w_max: Parameter = param(1.0, above=0.0)
-
-    def __check_init__(self) -> None:
-        warn_of_size("VogelsSTDP", self.limits(), {"eta": self.eta}, IN_WEIGHTS)
+    tau: Parameter = param(20.0, unit="ms", above=0.0, doc="time constant of the traces")
+    alpha: Parameter = param(0.12, at_least=0.0, doc="depression by a presynaptic spike")
+    eta: Parameter = param(0.001, at_least=0.0, doc="size of a change, in the unit of the weight")
+    w_max: Parameter = param(1.0, above=0.0, doc="largest weight")
 
     @classmethod
     def with_target(cls, rate_hz: float, tau: float = 20.0, **fields: Any) -> "VogelsSTDP":

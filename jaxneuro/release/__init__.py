@@ -1,23 +1,23 @@
 """Release models: what a source neuron passes to its synapses in a step."""
 
-from ._graded import Graded as Graded
-from ._graded import GradedState as GradedState
+from ._activity import Graded as Graded
+from ._activity import GradedState as GradedState
+from ._activity import RateRelease as RateRelease
+from ._activity import RateReleaseState as RateReleaseState
+from ._activity import Spikes as Spikes
+from ._activity import SpikesState as SpikesState
 from ._nmda_gate import NMDAGate as NMDAGate
 from ._nmda_gate import NMDAGateState as NMDAGateState
-from ._quantal_release import QuantalRelease as QuantalRelease
-from ._quantal_release import QuantalReleaseState as QuantalReleaseState
-from ._rate_release import RateRelease as RateRelease
-from ._rate_release import RateReleaseState as RateReleaseState
-from ._spikes import Spikes as Spikes
-from ._spikes import SpikesState as SpikesState
+from ._short_term import QuantalRelease as QuantalRelease
+from ._short_term import QuantalReleaseState as QuantalReleaseState
+from ._short_term import TsodyksMarkram as TsodyksMarkram
+from ._short_term import TsodyksMarkramState as TsodyksMarkramState
 from ._transmitter import ClearedTransmitter as ClearedTransmitter
 from ._transmitter import DecayingTransmitter as DecayingTransmitter
 from ._transmitter import PulsedTransmitter as PulsedTransmitter
 from ._transmitter import TransmitterState as TransmitterState
-from ._tsodyks_markram import TsodyksMarkram as TsodyksMarkram
-from ._tsodyks_markram import TsodyksMarkramState as TsodyksMarkramState
-from ._voltage_release import VoltageRelease as VoltageRelease
-from ._voltage_release import VoltageReleaseState as VoltageReleaseState
+from ._transmitter import VoltageRelease as VoltageRelease
+from ._transmitter import VoltageReleaseState as VoltageReleaseState
 
 __all__ = [
     "ClearedTransmitter",

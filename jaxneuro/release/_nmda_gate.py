@@ -8,12 +8,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
-from .._checks import concrete
 from .._fields import Parameter, param
+from .._kernels import at_spikes
 from .._types import Release
-from ._at_spikes import at_spikes, decay
+from ..spec import Less, Rule
+from ._short_term import decay
 
 # Of the series; up to alpha tau_rise = FAR they give all digits of float64.
 TERMS, FAR = 40, 8.0
@@ -22,7 +22,8 @@ TERMS, FAR = 40, 8.0
 class NMDAGateState(NamedTuple):
     """State of the gates of n source neurons.
 
-    **Fields** `s` (n,): the gate, after the spike if there was one.
+    Attributes:
+        s: gate, after the spike if there was one (n,).
     """
 
     s: jax.Array
@@ -44,38 +45,28 @@ class NMDAGate(Release):
     Pair it with a receptor that decays with `tau_decay`: what its targets sum is then the sum of
     the gates.
 
-    **Fields** each () or (n,): `tau_rise` [ms] time constant of y; `tau_decay` [ms] time constant
-    of s; `alpha` [1/ms] rate of opening.
+    What a spike releases is the increment `k_0 + k_1 s`.
 
-    **Step** returns the increment `k_0 + k_1 s` for a spike and 0 otherwise, (n,).
-
-    **Raises** `ValueError` unless all are above 0, `tau_rise < tau_decay` and
-    `alpha tau_rise <= 8`.
-
-    **Source** Wang (1999), doi:10.1523/JNEUROSCI.19-21-09587.1999; Brunel and Wang (2001),
-    doi:10.1023/A:1011204814320; k_0 and k_1 as NEST's iaf_bw_2001,
-    https://nest-simulator.readthedocs.io, and derived above.
+    Reference:
+        Wang (1999), doi:10.1523/JNEUROSCI.19-21-09587.1999; Brunel and Wang (2001),
+        doi:10.1023/A:1011204814320; k_0 and k_1 as NEST's iaf_bw_2001,
+        https://nest-simulator.readthedocs.io, and derived above.
     """
 
     with_spikes: ClassVar[bool] = True
     state_bounds: ClassVar[Mapping[str, tuple]] = {"s": (0.0, "highest")}
 
-    tau_rise: Parameter = param(2.0, unit="ms", above=0.0)
-    tau_decay: Parameter = param(100.0, unit="ms", above=0.0)
-    alpha: Parameter = param(0.5, unit="1/ms", above=0.0)
-
-    def __check_init__(self) -> None:
-        rise, fall, alpha = map(concrete, (self.tau_rise, self.tau_decay, self.alpha))
-        if rise is not None and fall is not None and np.any(rise >= fall):
-            raise ValueError(
-                f"NMDAGate: tau_rise must be below tau_decay; got {self.tau_rise} and "
-                f"{self.tau_decay} ms"
-            )
-        if rise is not None and alpha is not None and np.any(alpha * rise > FAR):
-            raise ValueError(
-                f"NMDAGate: alpha tau_rise must be at most {FAR:g}, where a spike opens the gate "
-                f"entirely; got {self.alpha} 1/ms and {self.tau_rise} ms"
-            )
+    tau_rise: Parameter = param(2.0, unit="ms", above=0.0, doc="time constant of y")
+    tau_decay: Parameter = param(100.0, unit="ms", above=0.0, doc="time constant of s")
+    alpha: Parameter = param(0.5, unit="1/ms", above=0.0, doc="rate of opening")
+    rules = (
+        Less("tau_rise", "tau_decay"),
+        Rule(
+            "alpha",
+            f"at most {FAR:g} / tau_rise ({{tau_rise}}), where a spike opens the gate entirely",
+            lambda alpha, tau_rise: alpha * tau_rise <= FAR,
+        ),
+    )
 
     @property
     def highest(self) -> Any:

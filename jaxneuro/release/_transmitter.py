@@ -1,4 +1,4 @@
-"""Transmitter concentrations that spikes set: the kinetics of lixirnet."""
+"""Concentrations of transmitter that spikes or the voltage set: the kinetics of lixirnet."""
 
 from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
@@ -7,14 +7,16 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
+from .._kernels import at_spikes
 from .._types import Release
-from ._at_spikes import at_spikes
+from ..spec import InvalidValueError
 
 
 class TransmitterState(NamedTuple):
     """State of the transmitter of n source neurons.
 
-    **Fields** `t` [mM] (n,): its concentration.
+    Attributes:
+        t: concentration (n,) [mM].
     """
 
     t: jax.Array
@@ -27,20 +29,16 @@ class ClearedTransmitter(Release):
     forward Euler, as in lixirnet, where it is ApproximateNeurotransmitter:
     `T + dt (-clearance T) + t_max spike`.
 
-    **Fields** each () or (n,): `t_max` [mM] the largest concentration; `clearance` [1/ms] rate at
-    which it goes.
+    What is released, in every step, is T at its end.
 
-    **Step** returns T at the end of the step, (n,), in every step.
-
-    **Raises** `ValueError` unless both are at least 0.
-
-    **Source** https://github.com/NikhilMukraj/spiking-neural-networks.
+    Reference:
+        https://github.com/NikhilMukraj/spiking-neural-networks.
     """
 
     state_bounds: ClassVar[Mapping[str, tuple]] = {"t": (0.0, "t_max")}
 
-    t_max: Parameter = param(1.0, unit="mM", at_least=0.0)
-    clearance: Parameter = param(0.01, unit="1/ms", at_least=0.0)
+    t_max: Parameter = param(1.0, unit="mM", at_least=0.0, doc="largest concentration")
+    clearance: Parameter = param(0.01, unit="1/ms", at_least=0.0, doc="rate at which it goes")
 
     def init(self, n: int) -> TransmitterState:
         return TransmitterState(jnp.zeros(n, jnp.result_type(self.t_max, self.clearance)))
@@ -60,19 +58,16 @@ class DecayingTransmitter(Release):
     ExponentialDecayNeurotransmitter. A step leaves the fraction `1 - exp(-dt/tau)`, the less the
     shorter it is: this is no differential equation. `ClearedTransmitter` is one.
 
-    **Fields** each () or (n,): `t_max` [mM] the largest concentration; `tau` [ms] as above.
+    What is released, in every step, is T at its end.
 
-    **Step** returns T at the end of the step, (n,), in every step.
-
-    **Raises** `ValueError` unless `t_max >= 0` and `tau > 0`.
-
-    **Source** https://github.com/NikhilMukraj/spiking-neural-networks.
+    Reference:
+        https://github.com/NikhilMukraj/spiking-neural-networks.
     """
 
     state_bounds: ClassVar[Mapping[str, tuple]] = {"t": (0.0, "t_max")}
 
-    t_max: Parameter = param(1.0, unit="mM", at_least=0.0)
-    tau: Parameter = param(2.0, unit="ms", above=0.0)
+    t_max: Parameter = param(1.0, unit="mM", at_least=0.0, doc="largest concentration")
+    tau: Parameter = param(2.0, unit="ms", above=0.0, doc="time constant of the loss, as above")
 
     def init(self, n: int) -> TransmitterState:
         return TransmitterState(jnp.zeros(n, jnp.result_type(self.t_max, self.tau)))
@@ -90,18 +85,15 @@ class PulsedTransmitter(Release):
 
     Update: `T = t_max spike`, lixirnet's DiscreteSpikeNeurotransmitter.
 
-    **Fields** `t_max` [mM], () or (n,): concentration at a spike.
+    What is released is T.
 
-    **Step** returns T, (n,).
-
-    **Raises** `ValueError` unless `t_max` is at least 0.
-
-    **Source** https://github.com/NikhilMukraj/spiking-neural-networks.
+    Reference:
+        https://github.com/NikhilMukraj/spiking-neural-networks.
     """
 
     state_bounds: ClassVar[Mapping[str, tuple]] = {"t": (0.0, "t_max")}
 
-    t_max: Parameter = param(1.0, unit="mM", at_least=0.0)
+    t_max: Parameter = param(1.0, unit="mM", at_least=0.0, doc="concentration at a spike")
 
     def init(self, n: int) -> TransmitterState:
         return TransmitterState(jnp.zeros(n, self.t_max.dtype))
@@ -111,3 +103,46 @@ class PulsedTransmitter(Release):
     ) -> tuple[TransmitterState, jax.Array]:
         t = at_spikes(spikes, self.t_max)
         return TransmitterState(t), t
+
+
+class VoltageReleaseState(NamedTuple):
+    """Empty: release from the voltage has no state."""
+
+
+class VoltageRelease(Release):
+    """Release from the voltage: a transmitter concentration that v sets in every step.
+
+    Equation: `t_max / (1 + exp(-(v - v_half) / slope))`. It is that of lixirnet's
+    DestexheNeurotransmitter, with its constants. Every step reads every row of the connections.
+
+    What is released in a step is the concentration of the voltage v at its end; it needs neurons
+    with a voltage in mV.
+
+    Reference:
+        Destexhe, Mainen, Sejnowski (1994), doi:10.1007/BF00961734;
+        https://github.com/NikhilMukraj/spiking-neural-networks.
+    """
+
+    reads: ClassVar[str] = "voltage"
+
+    t_max: Parameter = param(1.0, unit="mM", at_least=0.0, doc="largest concentration")
+    v_half: Parameter = param(2.0, unit="mV", least=0.0, doc="voltage at which it is half of that")
+    slope: Parameter = param(
+        5.0, unit="mV", above=0.0, least=0.005, doc="range of voltage over which it rises"
+    )
+
+    @classmethod
+    def gaba_b(cls) -> "VoltageRelease":
+        """With lixirnet's concentration for GABA-B receptors, 0.5 mM."""
+        return cls(t_max=0.5)
+
+    def init(self, n: int) -> VoltageReleaseState:
+        return VoltageReleaseState()
+
+    def step(
+        self, state: VoltageReleaseState, spikes: jax.Array, v: jax.Array, dt: float
+    ) -> tuple[VoltageReleaseState, jax.Array]:
+        if v is None:
+            must = "neurons with a voltage"
+            raise InvalidValueError("VoltageRelease", "source", must, "neurons without one")
+        return state, self.t_max * jax.nn.sigmoid((v - self.v_half) / self.slope)

@@ -2,30 +2,30 @@
 
 from ._current import Current as Current
 from ._current import CurrentState as CurrentState
-from ._dead_time_poisson import DeadTimePoisson as DeadTimePoisson
-from ._dead_time_poisson import DeadTimePoissonState as DeadTimePoissonState
+from ._current import OrnsteinUhlenbeck as OrnsteinUhlenbeck
+from ._current import OrnsteinUhlenbeckState as OrnsteinUhlenbeckState
+from ._current import WhiteNoise as WhiteNoise
+from ._current import WhiteNoiseState as WhiteNoiseState
 from ._first_step import first_step as first_step
-from ._gamma import Gamma as Gamma
-from ._gamma import GammaState as GammaState
-from ._multiple_interaction import MultipleInteraction as MultipleInteraction
-from ._multiple_interaction import MultipleInteractionState as MultipleInteractionState
-from ._ornstein_uhlenbeck import OrnsteinUhlenbeck as OrnsteinUhlenbeck
-from ._ornstein_uhlenbeck import OrnsteinUhlenbeckState as OrnsteinUhlenbeckState
-from ._poisson import Poisson as Poisson
-from ._poisson import PoissonState as PoissonState
-from ._pulse_packets import PulsePackets as PulsePackets
-from ._pulses import Pulses as Pulses
-from ._ramp import Ramp as Ramp
-from ._scheduled_spikes import ScheduledSpikes as ScheduledSpikes
-from ._scheduled_spikes import ScheduledSpikesState as ScheduledSpikesState
+from ._given_spikes import PulsePackets as PulsePackets
+from ._given_spikes import ScheduledSpikes as ScheduledSpikes
+from ._given_spikes import ScheduledSpikesState as ScheduledSpikesState
+from ._given_spikes import SpikeTimes as SpikeTimes
+from ._random_spikes import DeadTimePoisson as DeadTimePoisson
+from ._random_spikes import DeadTimePoissonState as DeadTimePoissonState
+from ._random_spikes import Gamma as Gamma
+from ._random_spikes import GammaState as GammaState
+from ._random_spikes import MultipleInteraction as MultipleInteraction
+from ._random_spikes import MultipleInteractionState as MultipleInteractionState
+from ._random_spikes import Poisson as Poisson
+from ._random_spikes import PoissonState as PoissonState
+from ._signal import Pulses as Pulses
+from ._signal import Ramp as Ramp
 from ._signal import Signal as Signal
+from ._signal import Sinusoid as Sinusoid
+from ._signal import Steps as Steps
+from ._signal import TimeFunction as TimeFunction
 from ._signal_field import signal as signal
-from ._sinusoid import Sinusoid as Sinusoid
-from ._spike_times import SpikeTimes as SpikeTimes
-from ._steps import Steps as Steps
-from ._time_function import TimeFunction as TimeFunction
-from ._white_noise import WhiteNoise as WhiteNoise
-from ._white_noise import WhiteNoiseState as WhiteNoiseState
 
 __all__ = [
     "Current",

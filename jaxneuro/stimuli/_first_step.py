@@ -6,11 +6,8 @@ import numpy as np
 
 from .._fields import parameters
 from .._types import Stimulus
-from ._pulses import Pulses
-from ._ramp import Ramp
-from ._scheduled_spikes import ScheduledSpikes
-from ._signal import Signal
-from ._steps import Steps
+from ._given_spikes import ScheduledSpikes
+from ._signal import Pulses, Ramp, Signal, Steps
 
 
 def first_step(stimulus: Stimulus) -> int:

@@ -3,66 +3,69 @@
 import dataclasses
 from typing import Any, TypeVar
 
-import equinox as eqx
 import jax
 import numpy as np
 
-from .._checks import check_bounds, concrete, is_traced
-from .._fields import Model, _as_leaf, _Named, parameters
+from .._fields import Model, ParameterKind, parameters
 from .._kernels import LARGEST_MEAN
 from .._numerics import per_step
-from .._units import check_unit, least_of
-from ._sampled import check_sampled
-from ._signal import Signal, check_shapes
-from ._time_function import TimeFunction
+from ..spec import InvalidValueError, Unfit, field
+from ._signal import Signal, TimeFunction
+from ._time_grid import all_known, check_shapes
 
 M = TypeVar("M", bound=Model)
 
 
-def _as_signal(value: Any) -> Any:
-    if isinstance(value, Signal):
+@dataclasses.dataclass(frozen=True)
+class SignalKind(ParameterKind):
+    """A parameter, a function of t [ms], or a `Signal` whose values are in the range."""
+
+    def convert(self, value: Any) -> Any:
+        if isinstance(value, type):
+            raise Unfit("a number, a function or a signal", hint=" (a class was given: call it)")
+        if not isinstance(value, Signal):
+            return TimeFunction(value) if callable(value) else super().convert(value)
+        bounds = known_bounds(value)
+        if bounds is not None:
+            numbers = np.concatenate([np.ravel(x) for x in bounds])
+            try:
+                self.check_range(numbers)
+            except Unfit as error:
+                span = f"{numbers.min(initial=0.0):g} to {numbers.max(initial=0.0):g}"
+                got = f"a {type(value).__name__} of {span}"
+                raise Unfit(error.must, got, error.hint) from None
         return value
-    return TimeFunction(value) if callable(value) else _as_leaf(value)
 
 
 def signal(
-    default: Any = dataclasses.MISSING, *, unit: str = "1", at_least: float | None = None
+    default: Any = dataclasses.MISSING,
+    *,
+    unit: str = "1",
+    at_least: float | None = None,
+    doc: str = "",
 ) -> Any:
     """A parameter that may change with time: a number, (n,), a function of t [ms], a `Signal`.
 
-    **Fields** `default` value; `unit` its unit; `at_least` the lowest value allowed, checked when
-    the model is made, if the value is known then.
+    Args:
+        default: its value where none is given.
+        unit: its unit.
+        at_least: the lowest value allowed.
+        doc: what it is, a phrase for `help` and the docs.
     """
     checks = {"unit": unit, "above": None, "at_least": at_least, "at_most": None}
-    metadata = {"checks": checks, "on_grid": False, "least": least_of(unit)}
-    if default is dataclasses.MISSING:
-        return eqx.field(converter=_Named(_as_signal), metadata=metadata)
-    return eqx.field(converter=_Named(_as_signal), default=default, metadata=metadata)
-
-
-def check_signals(model: Model) -> None:
-    """Raises `ValueError` for a signal that leaves the bounds of its field."""
-    for field in parameters(type(model)):
-        value = getattr(model, field.name)
-        bounds = value.bounds() if isinstance(value, Signal) else None
-        if bounds is not None:
-            name = f"{type(model).__name__}: {field.name}: the {type(value).__name__}"
-            for bound in bounds:
-                check_bounds(name, bound, **field.metadata["checks"])
-            sizes = [np.max(np.abs(bound), initial=0.0) for bound in bounds]
-            check_unit(name, max(sizes), field.metadata["checks"]["unit"], field.metadata["least"])
+    metadata = {"checks": checks, "on_grid": False, "least": None}
+    return field(SignalKind(unit, at_least=at_least), default, doc=doc, metadata=metadata)
 
 
 def prepare_signals(label: str, model: M, n: int, dt: float, key: Any) -> M:
     """The model with its signals prepared; checks the shapes of all its parameters."""
     check_shapes(label, model, n)
-    names = [f.name for f in parameters(type(model))]
-    signals = {k: v for k in names if isinstance(v := getattr(model, k), Signal)}
-    ready = {k: s.prepare(f"{label}: {k}", n, dt, key) for k, s in signals.items()}
-    for name, s in ready.items():
-        metadata = next(f.metadata for f in parameters(type(model)) if f.name == name)
-        if s.bounds() is None and metadata["least"]:
-            check_sampled(f"{label}: {name}", s, metadata, dt)
+    values = {f.name: getattr(model, f.name) for f in parameters(type(model))}
+    ready = {
+        name: value.prepare(f"{label}: {name}", n, dt, key)
+        for name, value in values.items()
+        if isinstance(value, Signal)
+    }
     return dataclasses.replace(model, **ready) if ready else model  # type: ignore[type-var]
 
 
@@ -71,14 +74,26 @@ def value_at(value: Any, step: Any, dt: float) -> jax.Array:
     return value.at(step, dt) if isinstance(value, Signal) else value
 
 
-def check_rate(label: str, rate: Any, dt: float, factor: Any = 1.0) -> None:
-    """Raises `ValueError` where `factor` times a rate [Hz] is more than can be drawn per step."""
-    bounds = rate.bounds() if isinstance(rate, Signal) else (rate, rate)
-    if bounds is None or is_traced(bounds[1]) or is_traced(factor):
+def known_bounds(value: Any) -> tuple[Any, Any] | None:
+    """The lowest and the highest value of a number or a signal; None where they are not known."""
+    if not all_known(value):
+        return None
+    return value.bounds() if isinstance(value, Signal) else (np.asarray(value), np.asarray(value))
+
+
+def check_rate(owner: str, rate: Any, dt: float, factor: Any = 1.0) -> None:
+    """Raises `InvalidValueError` where a rate gives more events than can be drawn in a step.
+
+    Args:
+        owner: what the rate belongs to.
+        rate: the rate [Hz], or a signal.
+        dt: the time step [ms].
+        factor: events for each that the rate asks for.
+    """
+    bounds = known_bounds(rate)
+    if bounds is None or not all_known(factor):
         return
-    highest = np.max(per_step(concrete(bounds[1]), dt) * concrete(factor), initial=0.0)
+    highest = np.max(per_step(bounds[1], dt) * np.asarray(factor), initial=0.0)
     if highest > LARGEST_MEAN:
-        raise ValueError(
-            f"{label}: rate must give at most {LARGEST_MEAN:g} events per neuron and time step of "
-            f"{dt} ms; it gives {highest:g}. Lower the rate or the time step"
-        )
+        must = f"of at most {LARGEST_MEAN:g} events per neuron and time step of {dt} ms"
+        raise InvalidValueError(owner, "rate", must, f"{highest:g} events")

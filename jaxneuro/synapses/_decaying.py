@@ -5,7 +5,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .._checks import concrete
 from .._numerics import log_quotient, mean_over_step, slope_over_step, two_decays
 from .._types import Drive
 
@@ -43,17 +42,3 @@ def risen(
 def unit_peak(tau_rise: jax.Array, tau_decay: jax.Array) -> jax.Array:
     """By what an arrival in `rise` is multiplied so that x has a peak of 1."""
     return jnp.exp(log_quotient((tau_decay - tau_rise) / tau_rise))
-
-
-def check_taus(name: str, tau_rise: Any, tau_decay: Any) -> None:
-    """Raises `ValueError` unless `tau_rise` is below `tau_decay` [ms], where both are known."""
-    rise, decay = concrete(tau_rise), concrete(tau_decay)
-    if rise is None or decay is None or (rise < decay).all():
-        return
-    at = (rise >= decay).argmax()
-    where = f" at index {at}" if rise.ndim or decay.ndim else ""
-    rise, decay = (x.flat[at if x.ndim else 0] for x in (rise, decay))
-    raise ValueError(
-        f"{name}: tau_rise must be below tau_decay (for equal ones take Alpha or "
-        f"AlphaConductance); got {rise:g} and {decay:g} ms{where}"
-    )

@@ -1,28 +1,36 @@
 """Several receptors that one arrival reaches."""
 
+import collections
+import functools
 from typing import Any
 
-import equinox as eqx
 import jax
 import numpy as np
 
-from .._arrays import as_array
-from .._checks import check_bounds, is_traced
-from .._fields import part_names
+from .._fields import ParameterKind, part_names
 from .._types import Drive, Synapse, add_drives, state_variables
-from ._into import Into
-from ._several_state import state_class
+from ..spec import Converted, Items, Of, Rule, Unfit, field
+from ._ports import Into
 
 
-def _as_shares(values: Any) -> tuple:
-    """Each share as a leaf of its own, so that it can be set, scaled and differentiated."""
-    try:
-        known = (x if isinstance(x, jax.Array) else float(x) for x in tuple(values))
-        return tuple(x if isinstance(x, jax.Array) else as_array(x, np.float64) for x in known)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"Several: shares must be one number per part, such as (1.0, 0.3); got {values!r}"
-        ) from None
+def _as_part(value: Any) -> Synapse:
+    part = Of(Synapse).convert(value)
+    if part.ports or isinstance(part, Into | Several):
+        raise Unfit("a synapse without ports that is not `Several` itself")
+    return part
+
+
+def _as_share(value: Any) -> jax.Array:
+    """The share of a part: a leaf of its own, so that it can be set, scaled and differentiated."""
+    x = ParameterKind().convert(value)
+    if np.ndim(x):
+        raise Unfit("one number")
+    return x
+
+
+def _opening(parts: tuple[Synapse, ...], shares: tuple[Any, ...]) -> bool:
+    """Whether the share is at least 0 of each part whose channels arrivals open."""
+    return all(np.asarray(x) * part.weight_sign >= 0 for part, x in zip(parts, shares))
 
 
 class Several(Synapse):
@@ -33,53 +41,26 @@ class Several(Synapse):
     the parts add. The state has the variables of all parts, by the lower-case name of the class:
     `ampa_g`, `nmda_g`, `nmda_v`; of a class that occurs more than once with a number, `nmda1_g`.
 
-    **Fields** `parts`: a tuple of synapses without ports, none of them `Several`; `shares`: a tuple
-    of numbers, one per part. `Network.set` and modulators know them by the same names:
-    `nmda_share`, and parameters of the parts, `nmda_mg`.
+    `Network.set` and modulators know the numbers of the parts by the same names: `nmda_share`, and
+    parameters of the parts, `nmda_mg`.
 
-    **Step** `arrivals` (n,) times its share are the arrivals of each part.
-
-    **Raises** `ValueError` for no parts, for a part that is no synapse, has ports or is `Several`
-    itself, for shares that are not one finite number per part, and for a negative share of a
-    conductance.
-
-    **Source** Brunel and Wang (2001), doi:10.1023/A:1011204814320, where one spike opens both AMPA
-    and NMDA receptors.
+    Reference:
+        Brunel and Wang (2001), doi:10.1023/A:1011204814320, where one spike opens both AMPA and
+        NMDA receptors.
     """
 
-    parts: tuple[Synapse, ...]
-    shares: tuple[float, ...] = eqx.field(
-        converter=_as_shares, metadata={"each_of": ("parts", "share")}
+    parts: tuple[Synapse, ...] = field(
+        Items(Converted(_as_part), at_least=1), doc="synapses without ports, none of them `Several`"
     )
-
-    def __check_init__(self) -> None:
-        if not isinstance(self.parts, tuple) or not self.parts:
-            raise ValueError(f"Several: parts must be a tuple of synapses; got {self.parts!r}")
-        for part in self.parts:
-            if not isinstance(part, Synapse):
-                hint = " (a class was given: call it)" if isinstance(part, type) else ""
-                raise ValueError(f"Several: each part must be a synapse; got {part!r}{hint}")
-            if isinstance(part, Several):
-                raise ValueError("Several: a part must not be Several; list its parts instead")
-            if part.ports or isinstance(part, Into):
-                raise ValueError(
-                    f"Several: {type(part).__name__} has ports and cannot be a part; give it a "
-                    f"projection of its own"
-                )
-        if len(self.shares) != len(self.parts):
-            raise ValueError(
-                f"Several: shares must be one number per part, {len(self.parts)}; got "
-                f"{len(self.shares)}"
-            )
-        for name, part, share in zip(part_names(self.parts), self.parts, self.shares):
-            if np.ndim(share):
-                raise ValueError(f"Several: {name}_share must be one number; got {share!r}")
-            check_bounds(f"Several: shares: {name}_share", share)
-            if not is_traced(share) and np.asarray(share) * part.weight_sign < 0:
-                raise ValueError(
-                    f"Several: the share of {type(part).__name__}, whose channels arrivals open, "
-                    f"must be at least 0; got {share:g}"
-                )
+    shares: tuple[float, ...] = field(
+        Items(Converted(_as_share)),
+        doc="one number per part",
+        metadata={"each_of": ("parts", "share")},
+    )
+    rules = (
+        Rule("shares", "one number per part", lambda parts, shares: len(parts) == len(shares)),
+        Rule("shares", "at least 0 for parts whose channels arrivals open", _opening),
+    )
 
     @property
     def weight_sign(self) -> int:  # type: ignore[override]
@@ -107,3 +88,20 @@ class Several(Synapse):
             for variable in state_variables(state)
         ]
         return state_class(tuple(names))(*jax.tree.leaves(states))
+
+
+@functools.cache
+def state_class(names: tuple[str, ...]) -> Any:
+    """The type of a state with these variables: one for equal names, which can be pickled."""
+    base = collections.namedtuple("SeveralState", names)
+    made = type("SeveralState", (base,), {"__slots__": (), "__reduce__": _reduced})
+    made.__module__ = __name__
+    return made
+
+
+def _reduced(state: Any) -> tuple:
+    return _state_of, (state._fields, tuple(state))
+
+
+def _state_of(names: tuple[str, ...], values: tuple) -> Any:
+    return state_class(names)(*values)

@@ -193,7 +193,7 @@ REFUSED = {
     "much too late": (lambda: build(stimulate(stop=1e12)), r"stop must be below 2\^31 steps"),
     "rate": (
         lambda: build(stimulate(jn.stimuli.Poisson(1e10))),
-        "stimulation 'Poisson->E': rate must give at most 16383 events .* it gives 1e.06",
+        "stimulation 'Poisson->E': rate must be of at most 16383 events .* got 1e.06",
     ),
     # a stimulus that does not fit its role
     "no drive": (
@@ -309,7 +309,7 @@ def test_refused(make, message):
 
 
 def test_a_rate_that_cannot_be_drawn_is_not_set():
-    with pytest.raises(ValueError, match="rate must give at most"):
+    with pytest.raises(ValueError, match="rate must be of at most"):
         NET.set("Poisson->E", rate=1e10)
 
 

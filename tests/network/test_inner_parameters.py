@@ -53,7 +53,7 @@ def test_what_is_set_is_as_if_it_were_described(x64):
     assert (np.abs(v - voltages(usual)).max(axis=0) > 1e-3).all()
     for name, values, message in (
         ("both", {"nmda_mg": -1.0}, "NMDA: mg must be .*at least 0"),
-        ("both", {"nmda_share": -1.0}, "the share of NMDA.* must be at least 0; got -1"),
+        ("both", {"nmda_share": -1.0}, "shares must be at least 0 .*-1"),
         ("both", {"nmda_e": 1.0}, "named 'nmda_e'; did you mean .*'nmda_e_rev'"),
         ("gate", {"kinetics_beta": -1.0}, "DestexheKinetics: beta must be .*at least 0"),
     ):

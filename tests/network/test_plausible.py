@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -50,10 +49,6 @@ REFUSED = {
     "a coupling": (
         lambda: coupled(lambda i, j: 1e-9 + 0.0 * i),
         r"coupling 'E~E': weight must be in nS.* mean 1 \(S -> nS\)",
-    ),
-    "a current": (
-        lambda: driven(ST.Current(lambda t: 3e-10 * jnp.sin(t))),
-        r"amplitude must be in pA; got 3e-10.* mean 300 \(A -> pA\)",
     ),
     "mu of weights": (
         lambda: described(jn.LogNormal(87.0, 0.1), S.Exponential()),
@@ -107,14 +102,6 @@ WARNED = {
         lambda: driven(ST.Poisson(8e3), weight=0.02, synapse=S.Exponential(5.0)),
         r"got at most 0\.02, of which 160 spikes in 0\.02 s make 0\.064 mV.* mean 20 ",
     ),
-    "recovery in s": (
-        lambda: jn.release.TsodyksMarkram(tau_rec=0.8),
-        r"tau_rec is in ms; got 0\.8: did you mean 800 \(s -> ms\)",
-    ),
-    "facilitation in s": (
-        lambda: jn.release.TsodyksMarkram(tau_fac=[0.5, 0.4]),
-        r"tau_fac is in ms; got numbers of at most 0\.5 .* mean 500 \(s -> ms\)",
-    ),
     "a range in mm": (
         lambda: built(rule=C.DistanceProbability(jn.space.Gaussian(sigma=0.04))),
         "'E->E' has no synapses: DistanceProbability connects none of the 40,000 pairs",
@@ -144,7 +131,6 @@ FINE = {
         0.1,
     ),
     "zeros": lambda: built(lambda i, j: 0.0 * i),
-    "a tail": lambda: driven(ST.Current(lambda t: 300.0 * jnp.exp(-(((t - 6e4) / 20.0) ** 2)))),
     "the fastest source": lambda: jn.build(
         jn.Description([jn.Population("S", 2, jn.neurons.PoissonSource(1e4))]), 1, 0.1
     ),

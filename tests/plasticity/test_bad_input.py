@@ -115,8 +115,6 @@ PAIR = P.PairSTDP(w_max=1.0)
         (lambda: built(Own(often=(10.5, 0))), "two whole numbers"),
         (lambda: built(Own(acts="on_tick")), "on_tick is never called"),
         (lambda: built(Own(acts="nothing")), "changes nothing"),
-        (lambda: P.PairSTDP(tau_plus=0.0), "tau_plus"),
-        (lambda: P.VogelsSTDP(tau=-1.0), "tau"),
     ],
 )
 def test_refused(make, message):

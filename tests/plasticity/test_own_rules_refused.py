@@ -64,7 +64,7 @@ REFUSED = {
     "backwards": (own(bounds=lambda self: (1.0, 0.0)), "bounds must return .*got .1.0, 0.0."),
     "raises": (
         own(bounds=lambda self: self.low),
-        "bounds raised .*an Own has no .low; It has",
+        "bounds raised .*'Own' object has no attribute 'low'",
     ),
     "step_post": (own(step_post=lambda *a: a[1]), r"step_post must return .numbers, events, state"),
     "numbers": (

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
+import jaxneuro as jn
 from jaxneuro.plasticity import Normalized, RewardModulatedSTDP
 from tests.plasticity.replay import replay
 
@@ -104,7 +105,9 @@ def test_a_baseline_turns_the_sign(x64):
 def test_the_input_has_a_name():
     assert RewardModulatedSTDP(reward="dopamine").signals == ("dopamine",)
     assert Normalized(RewardModulatedSTDP(reward="dopamine"), 1.0).signals == ("dopamine",)
-    with pytest.raises(ValueError, match="reward must be the name of an input"):
+    with pytest.raises(jn.InvalidValueError) as error:
         RewardModulatedSTDP(reward="")
-    with pytest.raises(ValueError, match="w_min must be below w_max"):
+    assert error.value.field == "reward"
+    with pytest.raises(jn.InvalidValueError) as error:
         RewardModulatedSTDP(w_max=-1.0)
+    assert error.value.field == "w_max"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
+import jaxneuro as jn
 from jaxneuro.stimuli import PulsePackets, ScheduledSpikes, SpikeTimes
 from tests.oracle import stimuli as oracle
 from tests.quickly import quick_jit
@@ -133,7 +134,7 @@ def test_pulse_packets_have_their_spikes_and_spread():
 def test_pulse_packets_are_the_same_drawn_in_pieces(monkeypatch):
     packets = PulsePackets([2.0, 3.0], 5, np.linspace(0.0, 2.0, 7))
     whole = prepare(packets, 7)
-    monkeypatch.setattr("jaxneuro.stimuli._pulse_packets._CHUNK", 9)
+    monkeypatch.setattr("jaxneuro.stimuli._given_spikes._CHUNK", 9)
     pieces = prepare(packets, 7)
     for a, b in zip(jax.tree.leaves(whole), jax.tree.leaves(pieces), strict=True):
         np.testing.assert_array_equal(a, b)
@@ -142,7 +143,7 @@ def test_pulse_packets_are_the_same_drawn_in_pieces(monkeypatch):
 
 def test_packets_that_never_come():
     assert run(PulsePackets([], 5, 1.0), 3, 50).sum() == 0
-    assert run(PulsePackets([1e300, 2.0], 5, 0.0), 3, 50).sum() == 15
+    assert run(PulsePackets([1e38, 2.0], 5, 0.0), 3, 50).sum() == 15
 
 
 def test_pulse_packets_of_each_neuron_and_without_spread():
@@ -161,47 +162,44 @@ def test_packet_spikes_before_the_start_are_dropped():
 
 NAN = float("nan")
 REFUSED = {
-    "at 0": (lambda: SpikeTimes([1.0, 0.0]), "times must be .*above 0.0 ms; got 0.0 at index 1"),
-    "before 0": (lambda: SpikeTimes([-1.0]), "times must be .*above 0.0 ms"),
-    "nan": (lambda: SpikeTimes([NAN]), "times must be finite"),
-    "one number": (lambda: SpikeTimes(1.0), r"times must have shape \(m,\)"),
-    "text": (lambda: SpikeTimes(["a"]), "times must be numbers"),
-    "none": (lambda: SpikeTimes([None]), r"times must be numbers \[ms\]; got \[None\]"),
-    "nan in a list": (lambda: SpikeTimes([[2.0], [NAN, 1.0]]), "neuron 1 must be finite .*index 0"),
-    "at 0 in a list": (lambda: SpikeTimes([[1.0, 0.0]]), "neuron 0 must be .*above 0.0 ms; got"),
-    "text in a list": (lambda: SpikeTimes([[1.0], ["a"]]), "times must be numbers"),
-    "lists and numbers": (lambda: SpikeTimes([[1.0, 2.0], 3.0]), "times must be numbers"),
-    "lists of lists": (lambda: SpikeTimes([[1.0], [[2.0]]]), "neuron 1 must be a list of numbers"),
-    "lists and neurons": (lambda: SpikeTimes([[1.0]], [0]), "left out for one list per neuron"),
-    "at 0 in an array": (lambda: SpikeTimes(np.zeros((2, 2))), "times must be .*above 0.0 ms"),
-    "other neurons": (
-        lambda: SpikeTimes([1.0, 2.0], [1]),
-        "one neuron per time, .*; got 1 neurons",
-    ),
-    "half neurons": (lambda: SpikeTimes([1.0], [0.5]), "neurons must be whole numbers"),
+    "at 0": (lambda: SpikeTimes([1.0, 0.0]), "times", "0.0 at index 1"),
+    "one number": (lambda: SpikeTimes(1.0), "times", "shape ()"),
+    "text": (lambda: SpikeTimes(["a"]), "times", "'a'"),
+    "none": (lambda: SpikeTimes([None]), "times", "[None]"),
+    "nan in a list": (lambda: SpikeTimes([[2.0], [NAN, 1.0]]), "times", "index 0 for neuron 1"),
+    "at 0 in a list": (lambda: SpikeTimes([[1.0, 0.0]]), "times", "0.0 at index 1 for neuron 0"),
+    "text in a list": (lambda: SpikeTimes([[1.0], ["a"]]), "times", "'a'"),
+    "lists and numbers": (lambda: SpikeTimes([[1.0, 2.0], 3.0]), "times", "3.0"),
+    "lists of lists": (lambda: SpikeTimes([[1.0], [[2.0]]]), "times", "for neuron 1"),
+    "at 0 in an array": (lambda: SpikeTimes(np.zeros((2, 2))), "times", "0.0 at index 0"),
+    "lists and neurons": (lambda: SpikeTimes([[1.0]], [0]), "neurons", "[0]"),
+    "other neurons": (lambda: SpikeTimes([1.0, 2.0], [1]), "neurons", "[1]"),
+    "half neurons": (lambda: SpikeTimes([1.0], [0.5]), "neurons", "[0.5]"),
     "events of a result": (
         lambda: SpikeTimes((np.array([1.0, 2.0]), np.array([0, 1]))),
-        r"unpack what .*SpikeTimes\(\*result.events",
+        "times",
+        "times and neurons",
     ),
-    "no activity": (lambda: PulsePackets([1.0], 0, 1.0), "activity must be .* at least 1"),
-    "sd below 0": (lambda: PulsePackets([1.0], 1, -1.0), "sd must be .* at least 0.0 ms"),
-    "packet before 0": (lambda: PulsePackets([-1.0], 1, 1.0), "times must be .*at least 0.0 ms"),
-    "one packet": (lambda: PulsePackets(1.0, 1, 1.0), r"times must have shape \(packets,\)"),
+    "packet before 0": (lambda: PulsePackets([-1.0], 1, 1.0), "times", "-1.0 at index 0"),
+    "one packet": (lambda: PulsePackets(1.0, 1, 1.0), "times", "shape ()"),
 }
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_refused(name):
-    make, message = REFUSED[name]
-    with pytest.raises(ValueError, match=message):
+    make, field, got = REFUSED[name]
+    with pytest.raises(jn.InvalidValueError) as error:
         make()
+    assert error.value.owner in ("SpikeTimes", "PulsePackets")
+    assert error.value.field == field
+    assert got in error.value.got
 
 
 OFF = {
     "off the grid": (SpikeTimes([1.0, 1.25]), "x: times .*got 1.25 ms, between 1.2 and 1.3 ms"),
     "no such neuron": (SpikeTimes([1.0, 1.0], [0, 3]), "from 0 to 2; got 3 at index 1"),
     "neuron below 0": (SpikeTimes([1.0], [-1]), "from 0 to 2; got -1 at index 0"),
-    "too few lists": (SpikeTimes([[1.0], [2.0]]), "x: times must be .*, 3; got 2 lists"),
+    "too few lists": (SpikeTimes([[1.0], [2.0]]), "x: times must be .* 3 neurons; got 2 lists"),
     "off the grid in a list": (SpikeTimes([[1.0], [], [0.15]]), "x: times .*got 0.15 ms"),
     "no memory": (
         PulsePackets([1.0, 2.0], 10**9, 1.0),

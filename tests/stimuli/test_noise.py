@@ -128,22 +128,6 @@ def test_gradients_of_the_noise():
     np.testing.assert_allclose(by_sd, (float(value) - 30.0) / 2.0, rtol=1e-4)
 
 
-REFUSED = {
-    "sd": (lambda: WhiteNoise(0.0, -1.0), "sd must be .* at least 0.0 pA"),
-    "mean": (lambda: WhiteNoise(np.nan, 1.0), "mean must be finite"),
-    "interval": (lambda: WhiteNoise(0.0, 1.0, 0.0), "interval must be .*above 0.0 ms"),
-    "tau": (lambda: OrnsteinUhlenbeck(0.0, 1.0, 0.0), "tau must be .*above 0.0 ms"),
-    "sd of the process": (lambda: OrnsteinUhlenbeck(0.0, -1.0, 1.0), "sd must be .*at least 0.0"),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused(name):
-    make, message = REFUSED[name]
-    with pytest.raises(ValueError, match=message):
-        make()
-
-
 OFF = {
     "off the grid": (WhiteNoise(0.0, 1.0, 0.25), "x: interval .*between 0.2 and 0.3 ms"),
     "short": (WhiteNoise(0.0, 1.0, 1e-9), "interval must be at least 1 time step"),

@@ -253,29 +253,10 @@ def test_a_batch_of_seeds_draws_as_each_alone(model):
     np.testing.assert_array_equal(quick_jit(jax.vmap(go, (None, 0)))(ready, batch), alone)
 
 
-REFUSED = {
-    "order 0": (lambda: Gamma(1.0, 0), "order must be a whole number of at least 1"),
-    "order 1.5": (lambda: Gamma(1.0, 1.5), "order must be a whole number"),
-    "nan rate": (lambda: Gamma(np.nan, 2), "rate must be finite"),
-    "rate below 0": (lambda: DeadTimePoisson(-1.0, 1.0), "rate must be .* at least 0.0 Hz"),
-    "dead time below 0": (lambda: DeadTimePoisson(1.0, -1.0), "dead_time must be .* at least"),
-    "correlation 0": (lambda: MultipleInteraction(1.0, 0.0), "correlation must be .*above 0.0"),
-    "correlation 2": (lambda: MultipleInteraction(1.0, 2.0), "correlation must be .*at most 1.0"),
-    "falling rate": (lambda: MultipleInteraction(Sinusoid(1, 2, 3), 0.1), "Sinusoid.*at least 0"),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused(name):
-    make, message = REFUSED[name]
-    with pytest.raises(ValueError, match=message):
-        make()
-
-
 OFF = {
-    "too fast": (Poisson(2e8), "x: rate must give at most 16383 events.*it gives 20000"),
+    "too fast": (Poisson(2e8), "x: rate must be of at most 16383 events.*got 20000 events"),
     "too fast at times": (Poisson(Steps([1.0], [2e8])), "at most 16383 events"),
-    "too many stages": (Gamma(1e8, 2), "at most 16383 events.*it gives 20000"),
+    "too many stages": (Gamma(1e8, 2), "at most 16383 events.*got 20000"),
     "too fast a mother": (MultipleInteraction(1e8, 0.5), "at most 16383 events"),
     "length": (Poisson(np.ones(4)), r"x: rate must be one number .*\(3,\); got shape \(4,\)"),
     "length of correlation": (MultipleInteraction(1.0, np.ones(4)), r"correlation must be one"),

@@ -4,6 +4,7 @@ import jax
 import numpy as np
 import pytest
 
+import jaxneuro as jn
 from jaxneuro.synapses import AMPA, NMDA, DoubleExponentialNMDA
 from tests.synapses.driving import alone, coupled
 from tests.synapses.test_closed_forms import one_step
@@ -74,5 +75,6 @@ def test_without_magnesium_it_is_a_conductance(x64):
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 def test_a_target_without_a_voltage(model):
-    with pytest.raises(ValueError, match="the target neurons must have a voltage"):
+    with pytest.raises(jn.InvalidValueError) as error:
         jax.eval_shape(lambda: model.step(model.init(2), np.zeros(2, np.float32), None, 0.1))
+    assert (error.value.owner, error.value.field) == (type(model).__name__, "target")

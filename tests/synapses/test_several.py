@@ -84,25 +84,33 @@ class Ported(jn.Synapse):
 
 
 BAD = {
-    "no parts": (((), ()), "parts must be a tuple of synapses"),
-    "no tuple": (([AMPA()], (1.0,)), "parts must be a tuple of synapses"),
-    "a class": (((AMPA,), (1.0,)), "a class was given: call it"),
-    "a neuron": (((jn.neurons.LIF(),), (1.0,)), "each part must be a synapse"),
-    "nested": (((AMPA(), BOTH), (1.0, 1.0)), "must not be Several"),
-    "ports": (((Ported(),), (1.0,)), "Ported has ports"),
-    "into": (((Into(Ported(), "a"),), (1.0,)), "Into has ports"),
-    "too few": (((AMPA(), NMDA()), (1.0,)), "one number per part, 2; got 1"),
-    "a number": (((AMPA(),), 1.0), "one number per part"),
-    "text": (((AMPA(),), ("a",)), "one number per part"),
-    "not finite": (((AMPA(),), (np.nan,)), "shares: ampa_share must be finite"),
-    "an array": (((AMPA(),), (jnp.ones(2),)), "ampa_share must be one number"),
+    "no parts": (((), ()), "parts", "()"),
+    "a class": (((AMPA,), (1.0,)), "parts", "[0]"),
+    "a neuron": (((jn.neurons.LIF(),), (1.0,)), "parts", "LIF"),
+    "nested": (((AMPA(), BOTH), (1.0, 1.0)), "parts", "[1]"),
+    "ports": (((Ported(),), (1.0,)), "parts", "Ported"),
+    "into": (((Into(Ported(), "a"),), (1.0,)), "parts", "Into"),
+    "too few": (((AMPA(), NMDA()), (1.0,)), "shares", "1."),
+    "a number": (((AMPA(),), 1.0), "shares", "1.0"),
+    "not finite": (((AMPA(),), (np.nan,)), "shares", "nan at [0]"),
+    "an array": (((AMPA(),), (jnp.ones(2),)), "shares", "[0]"),
+    "negative": (((AMPA(),), (-1.0,)), "shares", "-1."),
 }
 
 
-@pytest.mark.parametrize(("given", "says"), BAD.values(), ids=BAD)
-def test_bad_input(given, says):
-    with pytest.raises(ValueError, match=says):
+@pytest.mark.parametrize(("given", "field", "got"), BAD.values(), ids=BAD)
+def test_bad_input(given, field, got):
+    with pytest.raises(jn.InvalidValueError) as error:
         Several(*given)
+    assert (error.value.owner, error.value.field) == ("Several", field)
+    assert got in error.value.got
+
+
+def test_into_a_port_that_is_not_there():
+    assert Into(Ported(), "b").port == "b"
+    with pytest.raises(jn.InvalidValueError, match="'c'") as error:
+        Into(Ported(), "c")
+    assert error.value.field == "port of Ported"
 
 
 def test_arrivals_for_a_port_of_the_neuron(x64):
