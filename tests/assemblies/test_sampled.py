@@ -45,6 +45,7 @@ def lived(name):
     return runner(name)[1](*protocol(ROUNDS))
 
 
+@pytest.mark.slow(but=["sampled"])
 @pytest.mark.parametrize("name", SAMPLED)
 def test_supports_are_those_of_the_listed_brain(name):
     (state, seen), (_, listed) = lived(name), lived("listed")

@@ -48,6 +48,7 @@ def test_every_rule_with_own_weights_and_delays(rule):
     check(d)
 
 
+@pytest.mark.slow
 def test_a_large_population():
     d = jn.Description(
         [jn.Population("E", 150_000, LIF)],
