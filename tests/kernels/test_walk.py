@@ -80,6 +80,7 @@ def check(got, want, bound=2e-5):
             np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.slow
 @hypothesis.given(
     name=st.sampled_from(sorted(MODELS)),
     n=st.sampled_from([1, 127, 128, 300]),

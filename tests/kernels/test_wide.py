@@ -41,6 +41,7 @@ def everything(a, b, count, parts):
     }
 
 
+@pytest.mark.slow
 @hypothesis.given(
     a=many(WHOLE),
     b=many(WHOLE),

@@ -17,6 +17,7 @@ from .networks import (
 )
 
 
+@pytest.mark.slow
 def test_a_network_with_everything():
     """Arrays are equal to the last bit, with the same statics: it runs the same program."""
     for whole, described in ((delayed, delayed_description), (every_step, every_step_description)):
