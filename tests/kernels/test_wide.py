@@ -6,6 +6,7 @@ import hypothesis
 import hypothesis.strategies as st
 import jax
 import numpy as np
+import pytest
 
 from jaxneuro._kernels import (
     wide_add,

@@ -1,5 +1,7 @@
 """Figures of many, large, silent and hardly active populations can be read."""
 
+import pytest
+
 from jaxneuro import plot
 from jaxneuro.plot._raster import rows_of
 from tests.plot.results import random_result, result
