@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 export PYTHONDONTWRITEBYTECODE :=
 SOURCES := pyproject.toml setup.py $(wildcard jaxneuro/_kernels/native/*)
 
-.PHONY: demo small-demo test science lint types wheel-check zoo clean
+.PHONY: demo small-demo test test-all science lint types wheel-check zoo clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/balanced_network.py --out demo.png
@@ -16,7 +16,11 @@ small-demo: $(STAMP)
 	$(BIN)/python examples/balanced_network.py --neurons 400 --seconds 0.2 --out $(VENV)/demo.png
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -m "not slow and not science" -n 2 --dist loadgroup
+
+# What `make test` leaves out.
+test-all: $(STAMP)
+	$(BIN)/python -m pytest -m "slow and not science" -n 2 --dist loadgroup
 
 science: $(STAMP)
 	$(BIN)/python -m pytest -m science -n 2 --dist loadgroup
@@ -24,6 +28,7 @@ science: $(STAMP)
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo --no-cache
 
 types: $(STAMP)
 	$(BIN)/pyright --pythonpath $(BIN)/python

@@ -54,7 +54,7 @@ def round_floats(value: Any, digits: int = 4) -> Any:
     return float(f"{value:.{digits}g}") if math.isfinite(value) else None
 
 
-def make_record(
+def make_record(  # noqa: PLR0913
     *,
     bench: str,
     impl: str,

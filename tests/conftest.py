@@ -79,6 +79,21 @@ class ByGroup(xdist.scheduler.LoadScopeScheduling):
         super()._assign_work_unit(node)
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest selects by marks
+def pytest_collection_modifyitems(config, items):
+    """Takes `slow(but=[...])` from the cases that it names: `make test` runs these."""
+    found, whole = {}, not any("::" in arg for arg in config.args)
+    for item in items:
+        for mark in [mark for mark in item.own_markers if "but" in mark.kwargs]:
+            kept = item.callspec.id in mark.kwargs["but"]
+            name = item.nodeid.split("[")[0]
+            found[name] = found.get(name, False) or kept
+            if kept:
+                item.own_markers.remove(mark)
+    if whole and (gone := [name for name, kept in found.items() if not kept]):
+        raise pytest.UsageError(f"slow(but=...) names no case of {', '.join(gone)}")
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     return ByGroup(config, log) if config.getoption("dist") == "loadgroup" else None

@@ -13,6 +13,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import jaxneuro as jn
 from jaxneuro._numerics import FastSigmoid, Stream, stream_key
@@ -103,6 +104,13 @@ CASES = {
     **{name: Case(*parts) for name, parts in STIMULI.items()},
 }
 NEURONS = {name: case for name, case in CASES.items() if isinstance(case.model, jn.Neuron)}
+# Some of each kind. The laws that cost most run on these in `make test`, on all in `make test-all`.
+REPRESENTATIVES = (
+    *("LIF", "LIF, surrogate", "HodgkinHuxley", "EscapeRateLIF", "IafPscExp", "TwoCompartment"),
+    *("Exponential", "NMDA", "TsodyksMarkram", "QuantalRelease"),
+    *("Current, Sinusoid", "Gamma", "OrnsteinUhlenbeck"),
+)
+costly = pytest.mark.slow(but=REPRESENTATIVES)
 
 
 def numbers(model: Any, factors: Any = 1.0) -> dict[str, Any]:

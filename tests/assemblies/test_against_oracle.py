@@ -54,6 +54,7 @@ def run(brain, seed, beta, events):
     return state.remembered, state.forgotten, seen
 
 
+@pytest.mark.slow(but=["recurrent"])
 @pytest.mark.parametrize("name", BRAINS)
 @hypothesis.given(
     seed=st.integers(0, 2**32 - 1),

@@ -244,6 +244,7 @@ def test_one_name_is_a_part_of_a_schedule():
     assert ac.schedule(BRAIN, ("S->A", 2)).tolist() == ac.schedule(BRAIN, (["S->A"], 2)).tolist()
 
 
+@pytest.mark.slow
 def test_what_is_at_the_bounds_is_taken():
     areas = [ac.Area("A", 3, 3), ac.Area("B", 9, 3, "sampled", capacity=3)]
     fibres = [ac.Fibre("A", "A", p=0, beta=0, w_max=1), ac.Fibre("A", "B", p=1.0, w_max=2**20)]

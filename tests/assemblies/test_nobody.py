@@ -13,6 +13,7 @@ STATE = BRAIN.with_cap(BRAIN.init(0), "A", np.arange(4))
 NOBODY = np.full(4, -1)
 
 
+@pytest.mark.slow
 def test_projecting_nobody_is_warned_of():
     looped = ac.Brain(AREAS, [], [ac.Fibre("A", "A"), FIBRES[1]], p=0.1, rounds=8)
     with pytest.warns(UserWarning, match="project: nobody fires in 'A', .*with_cap"):

@@ -26,6 +26,12 @@ def listed(text):
     return sorted((*words.split("-"), relation) for words, relation in pairs)
 
 
+@pytest.mark.slow(
+    but=[
+        "dogs are big people-are-dogs SUBJ, are-people OBJ, people-big ADJ",
+        "the dogs chase the cats.-chase-cats OBJ, cats-the DET, chase-dogs SUBJ, dogs-the DET",
+    ]
+)
 @pytest.mark.parametrize(
     ("sentence", "expected"),
     [

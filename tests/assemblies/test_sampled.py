@@ -45,6 +45,7 @@ def lived(name):
     return runner(name)[1](*protocol(ROUNDS))
 
 
+@pytest.mark.slow(but=["sampled"])
 @pytest.mark.parametrize("name", SAMPLED)
 def test_supports_are_those_of_the_listed_brain(name):
     (state, seen), (_, listed) = lived(name), lived("listed")
@@ -56,6 +57,7 @@ def test_supports_are_those_of_the_listed_brain(name):
     assert values.min() > ALARM / HOW_MANY
 
 
+@pytest.mark.slow(but=["sampled"])
 @pytest.mark.parametrize("name", SAMPLED)
 def test_new_winners_have_the_synapses_of_the_listed_brain(name):
     """Those that fire in the second round first: what they lost the first with is known."""

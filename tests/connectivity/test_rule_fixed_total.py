@@ -110,6 +110,7 @@ SUBSETS = [
 ]
 
 
+@pytest.mark.slow(but=["3-3-2-True-15"])
 @pytest.mark.parametrize(("n_pre", "n_post", "total", "same", "subsets"), SUBSETS)
 def test_without_multapses_every_subset_is_as_likely(n_pre, n_post, total, same, subsets):
     rule = FixedTotal(total, autapses=not same, multapses=False)

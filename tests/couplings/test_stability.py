@@ -38,6 +38,7 @@ def ring(model, total, gain=1.0):
     return build([cells], [jn.Coupling("E", "E", RING, weight=0.5 * total, gain=gain)])
 
 
+@pytest.mark.slow(but=["LIF, Euler"])
 @pytest.mark.parametrize("name", FINITE)
 def test_the_largest_is_stated_and_is_the_largest(name, monkeypatch):
     model, derived, near = FINITE[name]

@@ -49,6 +49,7 @@ def same_states(a, b):
         np.testing.assert_array_equal(x, y)
 
 
+@pytest.mark.slow
 def test_parts_of_a_run_are_the_run():
     """From the state in between, through `simulate` in chunks, and from a state read back."""
     last, all_of_it = whole()

@@ -21,29 +21,34 @@ def printed(folder):
     return run(PAGE, folder)
 
 
+@pytest.mark.slow
 def test_assemblies_recall(printed):
     back, half = (int(x) for x in re.findall(r"brings back (\d+)% of A", printed))
     assert back > 20
     assert half > 90
 
 
+@pytest.mark.slow
 def test_an_assembly_is_denser_than_chance(printed):
     (density,) = re.findall(r"with a synapse: ([\d.]+)", printed)
     assert float(density) > 0.06
 
 
+@pytest.mark.slow
 def test_a_large_area_is_small(printed):
     ((support, size),) = re.findall(r"([\d,]+) of 10,000,000 neurons fired, (\d+) MB", printed)
     assert 3_000 < int(support.replace(",", "")) < 6_000
     assert int(size) < 100
 
 
+@pytest.mark.slow
 def test_recall_grows_with_beta(printed):
     means = [float(x) for x in re.findall(r"beta [\d.]+: ([\d.]+)", printed)]
     assert means == sorted(means)
     assert means[-1] > 0.9
 
 
+@pytest.mark.slow
 def test_figures_are_drawn(printed, folder):
     assert printed
     assert (folder / "support.png").stat().st_size > 1000

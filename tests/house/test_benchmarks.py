@@ -34,6 +34,7 @@ def differing(a, b):
     return set().union(names - {"projections"}, *(differing(x, y) for x, y in pairs))
 
 
+@pytest.mark.slow(but=["stp"])
 @pytest.mark.parametrize("name", sorted(DIFFERENT))
 def test_variants_differ_only_in_the_feature(name):
     describe, allowed = DIFFERENT[name]

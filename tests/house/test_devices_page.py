@@ -11,6 +11,7 @@ PAGE = "docs/devices.md"
 TEXT = (Path(__file__).resolve().parents[2] / PAGE).read_text()
 
 
+@pytest.mark.slow
 def test_the_page_runs(tmp_path):
     run(PAGE, tmp_path)  # its assert says that both runs have the same spikes
 

@@ -76,6 +76,7 @@ def check(root: Path, processes: list[subprocess.Popen], installed: int) -> None
     assert left == [".gitignore", "nest", "nest.lock"]
 
 
+@pytest.mark.slow
 def test_of_two_processes_one_makes_it_and_the_other_waits(tmp_path, start):
     processes = [start(), start()]
     for process in processes:

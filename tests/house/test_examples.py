@@ -71,6 +71,7 @@ def test_every_example_is_here():
     assert sorted(p.stem for p in (ROOT / "examples").glob("*.py")) == sorted(SMALL)
 
 
+@pytest.mark.slow(but=["balanced_network"])
 @pytest.mark.parametrize("name", SMALL)
 def test_it_runs(name, tmp_path):
     (tmp_path / "small.json").write_text(small_network())

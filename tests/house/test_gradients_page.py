@@ -3,12 +3,15 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.house.test_readme import run
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = "docs/gradients.md"
 
 
+@pytest.mark.slow
 def test_the_network_learns_its_rates(tmp_path):
     printed = run(PAGE, tmp_path)
     found = re.findall(r"loss ([\d.]+): E (\d+) Hz, I (\d+) Hz", printed)

@@ -48,6 +48,7 @@ def test_what_is_loaded_later_is_there():
         jn.swep  # noqa: B018
 
 
+@pytest.mark.slow
 def test_the_environment_is_left_alone():
     printed = python(
         "-c",
@@ -56,6 +57,7 @@ def test_the_environment_is_left_alone():
     assert printed == "True\n"
 
 
+@pytest.mark.slow
 def test_configure_cpu_comes_in_time():
     printed = python(
         "-c",

@@ -27,32 +27,38 @@ def numbers(text, pattern):
     return [float(x) for x in re.findall(pattern, text)]
 
 
+@pytest.mark.slow
 def test_weights_spread(printed):
     start, end = numbers(printed, r"([\d.]+) mV at the")
     assert start < end
 
 
+@pytest.mark.slow
 def test_frozen_weights_rest_and_recorded_ones_have_their_shapes(printed):
     assert "frozen: True" in printed
     assert "(50, 2) (50, 20)" in printed
 
 
+@pytest.mark.slow
 def test_figures_are_drawn(printed, folder):
     assert printed
     for name in ("weights.png", "stdp_windows.png"):
         assert (folder / name).stat().st_size > 1000
 
 
+@pytest.mark.slow
 def test_the_reward_moves_weights(printed):
     (share,) = numbers(printed, r"moved (\d+)% of the weights")
     assert share > 50
 
 
+@pytest.mark.slow
 def test_sums_are_held(printed):
     (sums,) = re.findall(r"sums: \[(.*)\]", printed)
     assert [float(x) for x in sums.split()] == pytest.approx([50.0] * 3, abs=1.5)
 
 
+@pytest.mark.slow
 def test_some_synapses_move(printed):
     ((all_before, moved, all_after),) = re.findall(
         r"(\d+) synapses, (\d+) of .* (\d+) aft", printed
@@ -61,6 +67,7 @@ def test_some_synapses_move(printed):
     assert 0 < int(moved) < int(all_before)
 
 
+@pytest.mark.slow
 def test_the_window_of_the_new_rule(printed):
     found = [
         (float(x), float(y)) for x, y in re.findall(r"ms: (\S+), by hand (\S+) at once", printed)
@@ -70,6 +77,7 @@ def test_the_window_of_the_new_rule(printed):
         assert change == pytest.approx(0.9 * at_once, rel=0.02)
 
 
+@pytest.mark.slow
 def test_the_slope_is_that_of_the_sweep(printed):
     (means,) = re.findall(r"mean weights: \[(.*)\]", printed)
     none, some, much = (float(x) for x in means.split())

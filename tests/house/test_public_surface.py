@@ -27,10 +27,28 @@ ROLES = (jn.Neuron, jn.Synapse, jn.Release, jn.Stimulus, jn.Plasticity)
 MODELS = {k: v for k, v in CLASSES.items() if issubclass(v, ROLES)}
 # A rule says what a synapse does at an event; its docstring needs no block for that.
 STEPPED = {k: v for k, v in MODELS.items() if not issubclass(v, jn.Plasticity)}
-every_name = pytest.mark.parametrize("value", PUBLIC.values(), ids=PUBLIC.keys())
-every_class = pytest.mark.parametrize("cls", CLASSES.values(), ids=CLASSES.keys())
-every_model = pytest.mark.parametrize("cls", MODELS.values(), ids=MODELS.keys())
-every_stepped = pytest.mark.parametrize("cls", STEPPED.values(), ids=STEPPED.keys())
+
+
+def holds_for(values):
+    """One test of all values of a mapping; those that fail are named, each with its error."""
+
+    def decorate(check):
+        def test():
+            assert values
+            failed = {}
+            for name, value in values.items():
+                try:
+                    check(value)
+                except Exception as error:
+                    failed[name] = f"{type(error).__name__}: {error}"
+            assert not failed, "\n".join(f"{name}: {said}" for name, said in failed.items())
+
+        test.__name__, test.__doc__ = check.__name__, check.__doc__
+        return test
+
+    return decorate
+
+
 # These are written from a publication or after another program, and their docstrings say which:
 # every concrete class of these roles, and every function of `analysis`.
 PUBLISHED = (
@@ -89,7 +107,7 @@ def test_names_are_found():
     assert {"jaxneuro.build", "jaxneuro.neurons.LIF", "jaxneuro.plot.raster"} <= set(NAMES)
 
 
-@every_name
+@holds_for(PUBLIC)
 def test_a_summary(value):
     first = doc_of(value).split("\n\n")[0]
     assert first
@@ -113,7 +131,7 @@ def test_sources_are_due():
     assert len(DUE) > 50
 
 
-@pytest.mark.parametrize("value", DUE.values(), ids=DUE.keys())
+@holds_for(DUE)
 def test_its_source(value):
     assert CITATION.search(block(doc_of(value), "Source"))
 
@@ -124,13 +142,13 @@ def fields(cls):
     return [f for f in dataclasses.fields(cls) if f.init]
 
 
-@every_name
+@holds_for(PUBLIC)
 def test_a_source_is_a_citation(value):
     source = block(doc_of(value), "Source")
     assert not source.strip() or CITATION.search(source)
 
 
-@every_class
+@holds_for(CLASSES)
 def test_its_fields(cls):
     """Every field is named in the block, models and values alike."""
     names = [f.name for f in fields(cls)] + list(getattr(cls, "_fields", ()))
@@ -141,7 +159,7 @@ def test_its_fields(cls):
         assert "**Fields**" in doc or "Attributes:\n" in doc
 
 
-@every_model
+@holds_for(MODELS)
 def test_the_units_of_a_model(cls):
     if not inspect.isabstract(cls):
         for f in fields(cls):
@@ -152,7 +170,7 @@ def test_the_units_of_a_model(cls):
                 assert unit == "1" or said, (f.name, unit)
 
 
-@every_stepped
+@holds_for(STEPPED)
 def test_init_and_step(cls):
     for name in ("init", "step"):
         assert callable(getattr(cls, name))
@@ -163,7 +181,7 @@ def test_init_and_step(cls):
     assert last == "dt"
 
 
-@every_class
+@holds_for(CLASSES)
 def test_public_methods_have_a_sentence(cls):
     inherited = {"init", "step", "quantile", "support", "slope", "draw", "check", "expected"}
     inherited |= {"rates", "open", "largest_step"}
@@ -176,7 +194,7 @@ def test_public_methods_have_a_sentence(cls):
         assert inspect.getdoc(member), f"{cls.__name__}.{name}"
 
 
-@every_class
+@holds_for(CLASSES)
 def test_values_are_frozen(cls):
     if dataclasses.is_dataclass(cls) and not issubclass(cls, eqx.Module):
         assert cls.__dataclass_params__.frozen

@@ -36,6 +36,7 @@ def test_the_readme_runs(tmp_path):
     assert "Network: 2 populations, 1,000 neurons" in run("README.md", tmp_path)
 
 
+@pytest.mark.slow
 def test_the_guide_runs(tmp_path):
     printed = run("docs/guide.md", tmp_path)
     assert "Connections: E to I, 30 synapses" in printed

@@ -19,6 +19,7 @@ def options(**changes):
     return argparse.Namespace(**known | changes)
 
 
+@pytest.mark.slow
 def test_cases_grow_with_the_devices_only_if_they_should():
     strong = devices.cases_of(options(), "cpu", 2)
     assert [(c.neurons, c.devices, c.threads, c.copies) for c in strong] == [
@@ -67,6 +68,7 @@ def test_ratios_are_taken_within_a_turn():
     assert "NO" in _devices.table([one, two])[2]
 
 
+@pytest.mark.slow
 def test_two_virtual_devices_spike_as_one():
     laid = [_devices.Laid(_devices.Case("", "coba", 200, 20.0, d)) for d in (1, 2)]
     assert laid[0].facts["spikes"] == laid[1].facts["spikes"]

@@ -6,6 +6,8 @@ import sys
 import textwrap
 from pathlib import Path
 
+import pytest
+
 from tests import store
 
 ROOT = Path(__file__).parents[2]
@@ -34,6 +36,7 @@ def run(folder):
     return compiled, loaded, done.stderr
 
 
+@pytest.mark.slow
 def test_a_second_process_loads_what_the_first_compiled(tmp_path):
     compiled, loaded, _ = run(tmp_path)
     assert compiled > 0
@@ -46,6 +49,7 @@ def test_a_second_process_loads_what_the_first_compiled(tmp_path):
     assert "Error reading persistent compilation cache entry" in errors
 
 
+@pytest.mark.slow
 def test_what_was_not_used_for_longest_goes_first(tmp_path):
     for age in range(5):
         path = tmp_path / f"{age}-cache"

@@ -18,6 +18,7 @@ def printed(tmp_path_factory):
     return run(PAGE, tmp_path_factory.mktemp("page"))
 
 
+@pytest.mark.slow
 def test_the_grid_and_the_list(printed):
     assert "SweepResult: 40 points (grid: gain 4, seed 10)" in printed
     means = [float(x) for x in re.search(r"^\[(.*)\]$", printed, re.MULTILINE)[1].split()]

@@ -36,6 +36,7 @@ def test_a_receptor_and_a_release_have_fifteen_lines(name):
     assert length(text[text.index(f"class {name}State") : text.index("cells = ")]) <= 15
 
 
+@pytest.mark.slow
 def test_a_stimulus_has_ten_lines_and_grows_in_each_cycle(printed):
     (text,) = [x for x in blocks(PAGE) if "class Saw" in x]
     assert length(text[text.index("class Saw") : text.index("one = ")]) <= 10

@@ -31,6 +31,7 @@ def section(name):
     )
 
 
+@pytest.mark.slow
 def test_the_text_is_up_to_date():
     assert zoo.page() == WRITTEN, "run `make zoo` (`python -m scripts.zoo_page --text`)"
 

@@ -108,6 +108,7 @@ def test_a_population_without_intervals_has_no_cv(main, net, capsys):
     assert "E: 20 neurons, 0.00 Hz, CV -\n" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_info_builds_nothing(tmp_path):
     path = tmp_path / "net.json"
     path.write_text(JSON.replace('"n": 5', '"n": 2000000000'))  # more than can be built
@@ -180,6 +181,7 @@ def test_models(main, capsys):
     assert "\n  LIF: tau_m = 10.0 ms, c_m" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_reader_that_ends_early_is_no_error():
     started = subprocess.Popen(
         command("models"), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -271,6 +273,7 @@ def test_an_unknown_option_shows_the_usage_of_its_command(main, capsys):
     assert "unrecognized arguments: --ms 50" in err
 
 
+@pytest.mark.slow
 def test_no_traceback(tmp_path):
     done = run("run", "nothing.json", folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")

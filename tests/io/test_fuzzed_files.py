@@ -57,6 +57,7 @@ def check(text, format):
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", TEXTS)
 @settings(max_examples=400)
 @given(which=st.integers(0, 1), changes=st.lists(edits, min_size=1, max_size=3))
@@ -130,6 +131,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=500)
 @given(data=st.data())
 def test_any_value_anywhere(data):

@@ -63,6 +63,18 @@ def one(*args):
 ONE = jax.jit(one)
 
 
+@pytest.mark.slow(
+    but=[
+        "batched13-True",
+        "batched14-True",
+        "batched18-False",
+        "batched23-False",
+        "batched25-True",
+        "batched29-True",
+        "batched3-False",
+        "batched7-True",
+    ]
+)
 @pytest.mark.parametrize("bits", [False, True])
 @pytest.mark.parametrize("batched", [b for b in itertools.product([0, 1], repeat=5) if any(b)])
 def test_vmap_equals_the_loop_bit_for_bit(batched, bits):

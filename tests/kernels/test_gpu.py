@@ -159,6 +159,7 @@ def test_the_slot_handed_out_is_cleared_or_stays(synapses):
 OPERANDS = ("ring", "released", "step", "scale", "weights")
 
 
+@pytest.mark.slow(but=["step weights"])
 @pytest.mark.parametrize(
     "batched", ["", "released scale", "step weights", "released step scale weights"]
 )

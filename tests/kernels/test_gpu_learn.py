@@ -92,6 +92,7 @@ def setting(name):
     return case, inputs_of(case, **given)
 
 
+@pytest.mark.slow(but=["every phase"])
 @pytest.mark.parametrize("name", CASES)
 def test_a_run_equals_the_reference(name):
     # Rows wait for up to 25 steps with several events of each target; then weights are frozen.
@@ -255,6 +256,7 @@ SOME_RULES = [
 ]
 
 
+@pytest.mark.slow(but=["BCM"])
 @pytest.mark.parametrize("rule", SOME_RULES, ids=lambda rule: type(rule).__name__)
 def test_a_rule_lowers_for_cuda_to_one_kernel(rule, caplog):
     numbers = post_numbers(rule, LIF(), "a rule", DT, np.float32)

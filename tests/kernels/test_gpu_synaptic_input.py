@@ -95,6 +95,7 @@ def test_a_fibre_that_does_not_drive_adds_nothing():
     assert not np.asarray(kernel(f, KEY, *FEW)).any()
 
 
+@pytest.mark.slow(but=["cap"])
 @pytest.mark.parametrize("batched", ["cap", "on before key", "after mask weights"])
 def test_a_batch_is_its_members_one_by_one(batched):
     names, members = batched.split(), [firing(s, FEW[0], on=s != 5) for s in (3, 4, 5)]

@@ -134,6 +134,7 @@ class Setting:
         return carry[0], carry[1], arrived
 
 
+@pytest.mark.slow(but=["one delay"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_native_equals_the_reference(layout):
     setting = Setting(layout, "pair")

@@ -83,6 +83,7 @@ RUNS = {
 }
 
 
+@pytest.mark.slow(but=["one"])
 @pytest.mark.skipif(not native_available(), reason="XLA copies the ring for the reference's loop")
 @pytest.mark.parametrize("batch", RUNS)
 def test_the_ring_is_not_copied_in_the_loop(batch):
@@ -110,6 +111,7 @@ def test_a_copied_ring_would_be_found():
     assert not makers_of_rings(compiled(bad, np.zeros(SHAPE, np.float32))) <= IN_PLACE
 
 
+@pytest.mark.slow(but=["values"])
 @pytest.mark.parametrize("way", ["values", "gradients"])
 def test_a_nested_batch_is_the_flat_one_bit_for_bit(way):
     net = network()
@@ -129,6 +131,7 @@ def test_a_nested_batch_is_the_flat_one_bit_for_bit(way):
     assert len(np.unique(flat)) >= 3  # a gain acts linearly as long as nothing comes back
 
 
+@pytest.mark.slow(but=["scan"])
 @pytest.mark.parametrize("what", ["scan", "gradient", "batch"])
 def test_the_loop_lowers_for_cuda_on_this_machine(what):
     net = network()

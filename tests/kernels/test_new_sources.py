@@ -47,6 +47,7 @@ def both(arrays, past, place, static):
 run = quick_jit(both, static_argnums=3)
 
 
+@pytest.mark.slow(but=["layout1"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 @hypothesis.settings(max_examples=10)
 @hypothesis.given(seed=st.integers(0, 2**20), on=st.booleans())

@@ -49,6 +49,7 @@ def agree(stream, step, mean):
     return np.asarray(got[0])
 
 
+@pytest.mark.slow
 @NATIVE
 @hypothesis.given(data=st.data(), sizes=SIZES, step=STEPS)
 def test_equals_the_reference_for_runs(data, sizes, step):

@@ -76,6 +76,7 @@ def test_the_layouts_hold_what_they_say():
     assert len(np.unique(weighs)) > 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [2, 3])
 def test_rows_that_are_nearly_empty(seed):
     case = build(FAR, seed)
@@ -106,6 +107,7 @@ def members(field):
     return cases
 
 
+@pytest.mark.slow(but=["all"])
 @pytest.mark.parametrize("field", ["all", "who fires", "synapses"])
 def test_a_batch_is_its_members(field):
     cases = members(field)

@@ -80,6 +80,7 @@ def check(got, want, bound=2e-5):
             np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.slow
 @hypothesis.given(
     name=st.sampled_from(sorted(MODELS)),
     n=st.sampled_from([1, 127, 128, 300]),
@@ -122,6 +123,7 @@ def test_float64_equals_the_loop(x64):
     check(launch(net, state, inputs, record), loop(net, state, inputs, record), 1e-12)
 
 
+@pytest.mark.slow(but=["LIF"])
 @pytest.mark.parametrize("name", ["LIF", "EscapeRateLIF"])
 def test_two_walks_are_one_of_their_length(name):
     model, size = MODELS[name]
@@ -192,6 +194,7 @@ def lowered(net, inputs=None, record=None):
     return for_cuda(lambda *x: run(x[0], x[1], x[2], record), net, state, inputs or {})
 
 
+@pytest.mark.slow(but=["LIF", "HodgkinHuxley"])
 @pytest.mark.parametrize(
     "name",
     [pytest.param(k, marks=[pytest.mark.science] * ("," in k)) for k in sorted(zoo.NEURONS)],

@@ -6,6 +6,7 @@ import hypothesis
 import hypothesis.strategies as st
 import jax
 import numpy as np
+import pytest
 
 from jaxneuro._kernels import (
     wide_add,
@@ -41,6 +42,7 @@ def everything(a, b, count, parts):
     }
 
 
+@pytest.mark.slow
 @hypothesis.given(
     a=many(WHOLE),
     b=many(WHOLE),

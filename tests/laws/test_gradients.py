@@ -11,7 +11,7 @@ import pytest
 
 import jaxneuro as jn
 from tests.quickly import quick_jit
-from tests.zoo import CASES, NEURONS, cast, init, inputs, ready, run
+from tests.zoo import CASES, NEURONS, cast, costly, init, inputs, ready, run
 
 N, STEPS = 16, 100
 # Not what only spikes: counts have a law of their own, a drawn spike has no gradient.
@@ -78,6 +78,7 @@ loss_and_slopes = quick_jit(jax.value_and_grad(smooth_loss, has_aux=True))
 batched_slopes = quick_jit(jax.vmap(jax.grad(smooth_loss, has_aux=True), in_axes=(0, None, None)))
 
 
+@pytest.mark.slow(but=["LIF, surrogate", "IafPscExp, surrogate"])
 @every_surrogate
 def test_through_spikes_with_a_surrogate(case):
     xs = inputs(case.model, 300, n=N)
@@ -102,6 +103,7 @@ def of_case(case, dtype):
     return *split(cast(case.model, dtype), case.calm), xs
 
 
+@costly
 @every_case
 def test_equal_central_differences_where_nothing_spikes(case, x64):
     numbers, rest, xs = of_case(case, jnp.float64)
@@ -129,6 +131,7 @@ def test_equal_central_differences_where_nothing_spikes(case, x64):
         assert (slope != 0).all(), label
 
 
+@costly
 @every_case
 def test_by_vmap_as_well(case):
     """Of float32: each of a batch is what float64 gives alone."""
@@ -145,6 +148,7 @@ def test_by_vmap_as_well(case):
                 np.testing.assert_allclose(x[k], y, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow(but=["Gamma"])
 @every_drawn
 def test_the_number_of_spikes_has_no_slope(case):
     """0, and never NaN: a count jumps where a probability passes a word."""

@@ -15,6 +15,7 @@ from tests.zoo import (
     STEPS,
     N,
     cast,
+    costly,
     fast_run,
     init,
     inputs,
@@ -107,6 +108,7 @@ def test_init_of_no_neurons(case):
     assert all(x.size == 0 or x.shape == () for x in jax.tree.leaves(output))
 
 
+@costly
 @every_case
 def test_jit_equals_eager(case):
     """A few steps from the state after many: some neurons have just spiked, some are held."""
@@ -120,6 +122,7 @@ def test_jit_equals_eager(case):
             same(outputs(model, state, output), row(jitted, k), FEW_ULP * case.amplifies)
 
 
+@costly
 @every_case
 def test_vmap_equals_loop(case):
     model = ready(case.model, N)
@@ -132,6 +135,7 @@ def test_vmap_equals_loop(case):
         same(row(together, number), alone, FEW_ULP * case.amplifies)
 
 
+@costly
 @every_case
 def test_a_number_equals_an_equal_array(case, x64):
     """To a thousandth of what float32 may be off: no spike is disputed in float64."""

@@ -12,7 +12,7 @@ from jaxneuro._fields import named_parameters
 from jaxneuro._network._members import member
 from jaxneuro._network._named import inside, named
 from jaxneuro._network._set import _setters
-from tests.zoo import CASES, setting
+from tests.zoo import CASES, REPRESENTATIVES, setting
 
 PAIR = jn.connectivity.OneToOne()
 LIF = jn.neurons.LIF()
@@ -24,6 +24,7 @@ GIVEN = {
     "Normalized": {"rule": jn.plasticity.PairSTDP(w_max=2.0), "total": 1.0},
     "HomeostaticScaling": {"rule": jn.plasticity.PairSTDP(w_max=2.0), "target_rate": 5.0},
 }
+FEW_RULES = ("PairSTDP", "Normalized", "Hebb")
 CELLS = ", cells"  # what a model needs around it
 DTS = sorted({setting(case.model).dt for case in CASES.values()})
 
@@ -53,11 +54,11 @@ def parts_of(k, model):
     return [cell], [jn.Projection(*ends, synapse=into, **delayed)], [], []
 
 
-def described(dt):
-    """All models of the zoo that are run with this time step; at 0.1 ms also what it lacks."""
-    models = {k: case.model for k, case in CASES.items() if setting(case.model).dt == dt}
+def described(dt, names=CASES, rules=jn.plasticity.__all__):
+    """The models of the zoo that are run with this time step; at 0.1 ms also what it lacks."""
+    models = {k: CASES[k].model for k in names if setting(CASES[k].model).dt == dt}
     if dt == 0.1:
-        rules = {k: getattr(jn.plasticity, k) for k in jn.plasticity.__all__}
+        rules = {k: getattr(jn.plasticity, k) for k in rules}
         models |= {k: cls(**GIVEN.get(k, {})) for k, cls in rules.items()}
     found = [parts_of(k, model) for k, model in models.items()]
     populations, projections, couplings, stimuli = (list(itertools.chain(*x)) for x in zip(*found))
@@ -93,9 +94,12 @@ def scalars(net):
     return {name: mine for name, mine in found.items() if mine}
 
 
-@pytest.fixture(scope="module", params=DTS)
+@pytest.fixture(scope="module", params=[*DTS, "few"])
 def case(request):
-    net = jn.build(described(request.param), 0, request.param)
+    if request.param == "few":
+        net = jn.build(described(0.1, REPRESENTATIVES, FEW_RULES), 0, 0.1)
+    else:
+        net = jn.build(described(request.param), 0, request.param)
     return net, scalars(net)
 
 
@@ -117,6 +121,16 @@ def set_each(net, name, values):
     return found
 
 
+@pytest.mark.slow(
+    but=[
+        "few-closed over",
+        "few-argument",
+        "0.005-closed over",
+        "0.005-argument",
+        "0.01-closed over",
+        "0.01-argument",
+    ]
+)
 @pytest.mark.parametrize("way", ["closed over", "argument"])
 def test_every_parameter_can_be_traced(case, way):
     """Under jit, vmap and grad at once, so that all is traced once."""
@@ -131,6 +145,7 @@ def test_every_parameter_can_be_traced(case, way):
     assert all(x.shape == (2,) for x in jax.tree.leaves(slopes))
 
 
+@pytest.mark.slow(but=["0.005", "0.01", "few"])
 def test_every_parameter_can_be_swept(case):
     """One program sets all of them."""
     net, values = case

@@ -160,6 +160,7 @@ def test_chunks_and_files_change_nothing(modulated):
         np.testing.assert_array_equal(joined, result.traces[name][variable])
 
 
+@pytest.mark.slow
 def test_batches_and_gradients():
     """Over per_spike: a batch is its members, a gradient the quotient of differences."""
     with jax.enable_x64(True):

@@ -35,6 +35,7 @@ def draw(seed, longest=9):
     return out
 
 
+@pytest.mark.slow(but=["0", "1"])
 @pytest.mark.parametrize("seed", range(5))
 def test_spike_for_spike(seed, x64):
     connections = draw(seed)
@@ -85,6 +86,7 @@ def test_float32_up_to_disputes():
         assert abs(len(spikes) - len(expected[name])) <= 0.05 * len(expected[name]) + 2
 
 
+@pytest.mark.slow(but=["2"])
 @pytest.mark.parametrize("parts", [2, 20, 100])
 def test_the_same_neurons_as_many_populations(parts, x64):
     """2, 20 and 100 populations of the same neurons and connections: the same spikes."""

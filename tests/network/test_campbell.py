@@ -39,6 +39,7 @@ def check(v, mean, variance):
     assert (variance_error < 0.05 * variance).all()  # so that the test says something
 
 
+@pytest.mark.slow
 def test_delta_synapse():
     jump, decay, count = 0.3, np.exp(-DT / TAU), RATE[:: N // 3] * DT * 1e-3
     v = membranes(jump, jn.synapses.Delta())

@@ -21,6 +21,7 @@ def agreement():
     return found
 
 
+@pytest.mark.slow
 def test_gap_junctions_make_neighbours_agree(agreement):
     c = agreement["electrical"]
     assert c[1] > 0.3

@@ -2,6 +2,7 @@
 
 import jax
 import numpy as np
+import pytest
 
 import jaxneuro as jn
 from jaxneuro._network import _stimuli
@@ -27,6 +28,7 @@ def final(net, states, batched=False):
     return jax.jit(jax.vmap(run) if batched else run)(states)
 
 
+@pytest.mark.slow
 def test_it_has_the_bits_of_one_loop(monkeypatch):
     net = network()
     states = [net.init(1), net.init(2)]

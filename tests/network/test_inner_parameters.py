@@ -44,6 +44,7 @@ def voltages(net):
     return np.concatenate([np.asarray(traces[name]["v"]) for name in "BH"], axis=1)
 
 
+@pytest.mark.slow
 def test_what_is_set_is_as_if_it_were_described(x64):
     usual = built()
     changed = usual.set("both", nmda_mg=0.2, nmda_share=0.9).set("gate", kinetics_alpha=2.0)
@@ -61,6 +62,7 @@ def test_what_is_set_is_as_if_it_were_described(x64):
             usual.set(name, **values)
 
 
+@pytest.mark.slow
 def test_a_gradient_reaches_a_share(x64):
     net, state = built(), built().init(0)
 
@@ -74,6 +76,7 @@ def test_a_gradient_reaches_a_share(x64):
     assert float(slopes[0]) == pytest.approx(float(values[1] - values[0]) / 2e-5, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_modulators_scale_them(x64):
     """A level that does not move is the network with other parameters; a range is a range."""
     scales = {

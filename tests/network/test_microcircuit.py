@@ -35,6 +35,7 @@ def poisson():
     return ours, theirs
 
 
+@pytest.mark.slow
 def test_rates_at_a_tenth_are_those_of_the_oracle(poisson):
     """Within 10 %, 15 % in 23E and 6E; and within four standard errors of the difference."""
     ours, theirs = poisson

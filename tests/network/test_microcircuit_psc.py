@@ -8,6 +8,7 @@ import dataclasses
 
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import jaxneuro as jn
 from examples.cortical_microcircuit import NAMES, TAU, description
@@ -38,6 +39,7 @@ def with_kept_currents(given):
     )
 
 
+@pytest.mark.slow
 def test_it_makes_nearly_the_spikes_of_the_other_form(x64):
     """The same connections; the same spikes but for the few that a mean current shifts by a step.
 
@@ -75,6 +77,7 @@ def test_it_makes_nearly_the_spikes_of_the_other_form(x64):
     assert (np.abs(counts[1] - counts[0]) < 5.0 * np.sqrt(counts[0] + 1.0)).all()
 
 
+@pytest.mark.slow
 def test_nothing_inhibits_at_the_exciting_port(x64):
     """Every projection goes to the port of its sign; without background nothing else enters."""
     made = with_kept_currents(description(SCALE))

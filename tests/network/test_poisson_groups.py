@@ -48,6 +48,7 @@ def as_it_is():
     return voltages(build())
 
 
+@pytest.mark.slow(but=["Gamma"])
 @pytest.mark.parametrize(
     "stimulus",
     [jn.stimuli.Poisson, lambda r: jn.stimuli.Gamma(r, order=2)],

@@ -61,6 +61,7 @@ def everything(names, model=None):
     return jn.Description(populations, [p], stimuli)
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_others_or_on_the_order():
     """Bit for bit, with draws of every kind; other populations around it, in its group or not."""
     alone = voltages(jn.build(everything("M"), 1, DT), 100, key=3)["M"]
@@ -186,6 +187,7 @@ def test_the_key_of_the_run_draws_and_the_key_of_build_does_not():
     assert (v[0][-1] != v[3][-1]).mean() > 0.7
 
 
+@pytest.mark.slow
 def test_two_runs_are_one_and_recording_does_not_matter():
     """Also where delays, windows and lists of spike times go on into the second run."""
     times = jn.stimuli.SpikeTimes(DT * np.array([1, 14, 15, 16, 40]))

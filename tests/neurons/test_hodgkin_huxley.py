@@ -163,6 +163,7 @@ def test_channels_can_be_set():
         net.set("c", channels=(ch.SquidSodium(g=[1.0, 2.0, 3.0]), *channels[1:]))
 
 
+@pytest.mark.slow
 def test_gradient_of_a_voltage(x64):
     """Of v before the spike with respect to conductances: equal to central differences."""
 

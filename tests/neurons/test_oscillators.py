@@ -38,6 +38,7 @@ def test_hindmarsh_rose_rests_without_a_current(x64):
     assert 1.0 - 5.0 * v**2 - v**3 + 3.0 * v**2 - 4.0 * (v + 1.6) == pytest.approx(0, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_hindmarsh_rose_bursts(x64):
     """At I = 2: groups of spikes with silence between them, in the steps of the exact solution."""
     dt, n_steps = 0.05, 12_500

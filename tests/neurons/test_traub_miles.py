@@ -30,6 +30,7 @@ def test_rates_with_two_exponentials(dtype, close, x64):
         np.testing.assert_allclose(a[1], b[1], rtol=close)
 
 
+@pytest.mark.slow
 def test_it_rests_and_fires(x64):
     """Quiet at -100 pA (it paces at 0); with 500 pA the spikes of the exact solution."""
     dt, n_steps = 0.005, 20_000

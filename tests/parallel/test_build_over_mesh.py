@@ -17,6 +17,7 @@ from .networks import (
 )
 
 
+@pytest.mark.slow
 def test_a_network_with_everything():
     """Arrays are equal to the last bit, with the same statics: it runs the same program."""
     for whole, described in ((delayed, delayed_description), (every_step, every_step_description)):
@@ -48,6 +49,7 @@ def test_every_rule_with_own_weights_and_delays(rule):
     check(d)
 
 
+@pytest.mark.slow
 def test_a_large_population():
     d = jn.Description(
         [jn.Population("E", 150_000, LIF)],

@@ -109,6 +109,7 @@ def test_a_network_exchanges_by_xla_where_it_must(monkeypatch):
     jax.tree.map(np.testing.assert_array_equal, one, run(laid))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hold_us", [2000, 0])
 def test_programs_of_several_threads_at_once(waiting, hold_us):
     """Each dispatches two runs at a time; with 0, a device gives its thread back at every wait."""

@@ -64,6 +64,7 @@ def loss(values, net):
     return recording.function.sum() + recording.counts["B"].sum() + 0.01 * v.sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gaps", [False, pytest.param(True, marks=pytest.mark.science)])
 def test_through_spikes_releases_and_gap_junctions(x64, gaps):
     net = network(gaps)

@@ -21,6 +21,7 @@ from .networks import STEPS, alone, assert_same, delayed, driven, every_step, me
 TWO_AXES = Mesh(np.array(jax.devices()[:4]).reshape(2, 2), ("hosts", "devices"))
 
 
+@pytest.mark.slow(but=["devices"])
 @pytest.mark.parametrize(
     ("make", "mesh", "axis"),
     [(delayed, mesh(8), None), (every_step, TWO_AXES, ("hosts", "devices"))],
@@ -40,6 +41,7 @@ def random_owners(devices):
     return {"E": rng.integers(0, devices, 93), "I": np.full(30, 1)}  # device 1 has all of I
 
 
+@pytest.mark.slow
 def test_same_bits_with_any_partition():
     """Neurons anywhere, and devices without a neuron of a population, or without any."""
     one, record = alone(delayed)
@@ -48,6 +50,7 @@ def test_same_bits_with_any_partition():
     assert_same(one, many)
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_and_its_state_is_read_and_set():
     net = every_step()
     laid = parallel.shard(net, mesh(4))
@@ -71,6 +74,7 @@ def test_a_run_goes_on_and_its_state_is_read_and_set():
     assert_same(goes_on, jn.simulate(laid, one.duration, state=state, record=record))
 
 
+@pytest.mark.slow
 def test_a_run_in_several_chunks_and_no_device_has_the_rings_of_all(monkeypatch):
     """One program takes the state of the start and that of the chunk before."""
     net = parallel.shard(delayed(), mesh(4))
@@ -110,6 +114,7 @@ def exchanged(text):
     return re.findall(rf"= (\S+) (?:all-gather(?:-start)?\(|{native})", text)
 
 
+@pytest.mark.slow
 def test_one_exchange_per_shortest_delay_and_no_connections_in_it():
     """Collectives of the compiled loop, by name: spikes of both groups and values of releases."""
     for make, together in ((delayed, 5), (every_step, 1)):
@@ -186,6 +191,7 @@ def test_more_devices_than_neurons():
     assert parallel.shard(net, mesh(3)).populations == {"E": 3}
 
 
+@pytest.mark.slow
 def test_lists_of_spikes_instead_of_bits(monkeypatch):
     """Lists where all are short enough, bits in the windows in which one is not: the same bits."""
     monkeypatch.setattr(_spike_lists, "_LEAST", 3)

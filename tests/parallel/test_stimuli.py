@@ -41,6 +41,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow(but=["of some"])
 @pytest.mark.parametrize("name", CASES)
 def test_stimuli_with_tables(name):
     net = jn.build(CASES[name], key=1, dt=0.1)

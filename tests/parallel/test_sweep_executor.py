@@ -75,6 +75,7 @@ def test_a_worker_keeps_its_programs():
     assert _sweep_task._program(task) is _sweep_task._program(bytes(task))
 
 
+@pytest.mark.slow
 @cloudpickle
 def test_processes_and_one_that_dies(pool, tmp_path, caplog):
     """A closure goes to spawned processes; one is killed, and its chunk runs again."""
@@ -88,6 +89,7 @@ def test_processes_and_one_that_dies(pool, tmp_path, caplog):
     assert again.found == 8
 
 
+@pytest.mark.slow
 def test_a_chunk_that_kills_every_worker(pool):
     with pytest.raises(RuntimeError, match=r"were lost 1 times; the last error was Broken"):
         jn.sweep(executors.kills_always, {"x": [1.0]}, executor=pool, retries=0)

@@ -85,6 +85,7 @@ def killed(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_what_was_finished_before_a_kill_is_not_run_again(killed, ran):
     saved = len(chunks_in(killed))
     assert saved >= 7  # one worker: at most the chunk in flight is lost
@@ -97,6 +98,7 @@ def test_what_was_finished_before_a_kill_is_not_run_again(killed, ran):
     assert (again.found, again.chunk) == (40, 0)
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_is_finished(tmp_path):
     process = start(tmp_path, 0.1)
     for _ in range(3):

@@ -95,6 +95,7 @@ def test_a_batch_of_rates_and_seeds_equals_single_runs():
     assert len(np.unique(np.asarray(both[0])[0].std(axis=1))) == 3
 
 
+@pytest.mark.slow
 def test_the_gradient_equals_finite_differences(x64):
     rng = np.random.default_rng(4)
     rule = P.PairSTDP(0.05, mu_plus=0.5, mu_minus=0.7, w_max=2.0)
@@ -182,6 +183,7 @@ with open(sys.argv[2], "wb") as file:
 """
 
 
+@pytest.mark.slow
 def test_a_new_process_goes_on_with_the_same_bits(reward, tmp_path):
     net, (pre, post), signals = reward
     half = STEPS // 2

@@ -29,6 +29,7 @@ def precise(x64):
     return RewardModulatedSTDP(baseline=0.01, w_max=1e4)
 
 
+@pytest.mark.slow(but=["4096"])
 @pytest.mark.parametrize("spacing", [37, 1100, 4096])
 def test_seldom_is_as_often_to_the_last_digit(spacing, precise):
     given = {"pre": touched(STEPS, spacing), "post": [103, 108, 4000, 7000]}
@@ -38,6 +39,7 @@ def test_seldom_is_as_often_to_the_last_digit(spacing, precise):
     assert lazy == pytest.approx(eager, rel=1e-11)
 
 
+@pytest.mark.slow(but=["1000.0-200.0-1100-1e-06-0.1", "300.0-40.0-37-2e-06-1.0"])
 @pytest.mark.parametrize("dt", [0.1, 1.0])
 @pytest.mark.parametrize(("spacing", "close"), [(37, 2e-6), (1100, 1e-6), (4096, 1e-6)])
 @pytest.mark.parametrize(("tau_c", "tau_n"), [(1000.0, 200.0), (300.0, 40.0)])

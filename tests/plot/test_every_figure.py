@@ -93,6 +93,16 @@ def tick_labels(figure):
     return [t for a in panels(figure) for t in (*a.get_xticklabels(), *a.get_yticklabels())]
 
 
+@pytest.mark.slow(
+    but=[
+        "raster-spikes",
+        "traces-no spikes",
+        "connectivity-many",
+        "rates-many",
+        "lattice-spikes",
+        "rates-nobody",
+    ]
+)
 @pytest.mark.parametrize(
     "case",
     [
@@ -128,6 +138,7 @@ def test_every_axis_has_a_unit(draw):
         assert counted or re.search(r"\(.+\)$", label), label
 
 
+@pytest.mark.slow(but=["spikes-raster", "no spikes-rates"])
 @every_figure
 @pytest.mark.parametrize("case", ["spikes", "no spikes"])
 def test_nothing_is_cut_off(draw, case):
@@ -139,6 +150,7 @@ def test_nothing_is_cut_off(draw, case):
             assert -1.0 < low < high < end + 1.0, text
 
 
+@pytest.mark.slow(but=["raster", "connectivity"])
 @every_figure
 def test_spines_are_thin(draw):
     for axis in panels(draw(*CASES["spikes"])):

@@ -73,6 +73,7 @@ def test_four_axes_are_columns_and_rows_of_slices():
     np.testing.assert_array_equal(one, values[2, 1])
 
 
+@pytest.mark.slow
 def test_values_that_are_not_there():
     values = np.array([np.nan, 1.0, 2.0, np.inf])
     drawn = plot.lattice(values, (2, 2)).axes[0].images[0]

@@ -1,10 +1,13 @@
 """Figures of many, large, silent and hardly active populations can be read."""
 
+import pytest
+
 from jaxneuro import plot
 from jaxneuro.plot._raster import rows_of
 from tests.plot.results import random_result, result
 
 
+@pytest.mark.slow
 def test_many_populations_have_a_spectrum_each():
     names = [f"P{k}" for k in range(6)]
     run = random_result(sizes=dict.fromkeys(names, 20))

@@ -26,6 +26,7 @@ def solved(rise, fall, alpha, times, end):
     return state[0]
 
 
+@pytest.mark.slow(but=["case2"])
 @pytest.mark.parametrize("case", CASES)
 def test_long_after_a_spike(case, x64):
     """One spike, then a train with intervals of 20 rise times: s is that of the equations."""

@@ -33,6 +33,7 @@ def in_steps(at, steps=121):
     return spikes
 
 
+@pytest.mark.slow(but=["1"])
 @pytest.mark.parametrize("sites", [1, 7, 64])
 def test_the_mean_is_that_of_tsodyks_markram(sites):
     """And the first spike is binomial; later ones have depressed and facilitated."""

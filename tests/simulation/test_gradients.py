@@ -166,6 +166,7 @@ def coba():
     return jn.build(description, 0, 0.1)
 
 
+@pytest.mark.slow
 def test_the_gradient_of_a_recurrent_network_has_the_size_of_a_difference():
     """Over 100 ms and eight starts. Measured: 1.5 and 1.0 times the difference of 168 and -141 Hz.
 

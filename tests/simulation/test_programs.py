@@ -9,6 +9,7 @@ from jaxneuro._run import chunks as _plan
 from tests.network.networks import balanced
 
 
+@pytest.mark.slow
 def test_chunks_are_bounded():
     for n, every, sample, inputs in ((4000, 1, 0, 0), (77_169, 10, 1e6, 0), (10**7, 1, 0, 4e7)):
         size = _plan.chunk_steps(_plan.Sizes(n, sample, inputs), every)

@@ -278,6 +278,7 @@ def test_ctrl_c_keeps_what_was_recorded(chunks, monkeypatch):
     same(rest.state, whole.state)
 
 
+@pytest.mark.slow
 def test_a_real_signal():
     script = """
         import jaxneuro as jn, signal

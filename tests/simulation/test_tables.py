@@ -24,6 +24,7 @@ def result():
     return jn.simulate(NET, 30.0, record=RECORD, state=first.state)
 
 
+@pytest.mark.slow
 def test_spikes_as_a_table(result):
     import pandas
 

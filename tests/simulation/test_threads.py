@@ -6,6 +6,8 @@ import sys
 import textwrap
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 SCRIPT = """
     import hashlib, sys
@@ -37,6 +39,7 @@ def run(threads):
     return done.stdout.split()
 
 
+@pytest.mark.slow
 def test_threads_change_no_bit():
     one, two = run(1), run(2)
     assert one == two

@@ -103,6 +103,7 @@ def test_a_rate_that_is_none_gives_nan(make, bad):
     assert np.isnan(counts[10:]).all()
 
 
+@pytest.mark.slow(but=["1", "5"])
 @pytest.mark.parametrize("order", [1, 2, 5, 10])
 def test_gamma_intervals(order):
     rate = 200.0
@@ -123,6 +124,7 @@ def test_gamma_of_order_one_is_poisson():
     np.testing.assert_array_equal(run(Gamma(300.0, 1), N, 200), run(Poisson(300.0), N, 200))
 
 
+@pytest.mark.slow(but=["50.0-5.0"])
 @pytest.mark.parametrize(("rate", "dead"), [(50.0, 0.0), (50.0, 5.0), (150.0, 5.0), (196.0, 5.0)])
 def test_dead_time_intervals(rate, dead):
     counts = run(DeadTimePoisson(rate, dead), N, 4 * STEPS)
@@ -150,6 +152,7 @@ def test_dead_time_starts_in_equilibrium():
     assert (np.abs(counts.mean(axis=1) - mean) < 5 * error).all()
 
 
+@pytest.mark.slow
 def test_dead_times_and_rates_of_each_neuron():
     rates, dead = np.resize([0.0, 20.0, 100.0], N), np.resize([2.0, 4.0], N)
     counts = run(DeadTimePoisson(rates, dead), N, 5 * STEPS)
