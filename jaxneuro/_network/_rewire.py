@@ -7,7 +7,8 @@ import equinox as eqx
 import numpy as np
 
 from .._arrays import as_array
-from .._checks import check_bounds, names_checked
+from .. import spec
+from .._checks import check_bounds
 from .._fingerprint import fingerprint
 from .._kernels import ring_place
 from .._numerics import bits, seed_of, stream_key
@@ -28,7 +29,7 @@ class _Listed(NamedTuple):
     variables: np.ndarray
 
 
-@names_checked()
+@spec.arguments(net=spec.Of(Network), name=spec.Name(), autapses=spec.Flag())
 def rewire(
     net: Network,
     state: NetworkState,
