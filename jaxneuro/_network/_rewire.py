@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import numpy as np
 
-from .._arrays import as_array
 from .. import spec
+from .._arrays import as_array
 from .._checks import check_bounds
 from .._fingerprint import fingerprint
 from .._kernels import ring_place
