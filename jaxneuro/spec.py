@@ -185,15 +185,19 @@ def as_number(value: Any) -> float:
 
 @dataclasses.dataclass(frozen=True)
 class Number(Ranged):
-    """One number that is known; kept as a `float`.
+    """One number; kept as a `float`.
 
     Attributes:
         finite: False allows infinity.
+        traceable: whether it may be traced, and then stays as it is.
     """
 
     finite: bool = True
+    traceable: bool = False
 
-    def convert(self, value: Any) -> float:
+    def convert(self, value: Any) -> Any:
+        if self.traceable and is_traced(value) and np.shape(value) == ():
+            return value
         x = as_number(value)
         if math.isnan(x):
             unit = "" if self.unit in ("", "1") else f" of {self.unit}"
@@ -428,7 +432,8 @@ def unknown(kind: str, name: Any, known: Iterable[str]) -> InvalidValueError:
     meant = [n for n in names if near and n.lower() == near[0]]
     error = InvalidValueError("", kind, f"one of {listed or 'none'}", repr(name))
     hint = f"; did you mean {meant[0]!r}?" if meant else ""
-    error.args = (f"there is no {kind} named {name!r}{hint} The known ones: {listed or 'none'}",)
+    end = hint or "."
+    error.args = (f"there is no {kind} named {name!r}{end} The known ones: {listed or 'none'}",)
     return error
 
 
@@ -706,6 +711,9 @@ def arguments(**kinds: Kind) -> Callable[[F], F]:
 
     def decorated(function: F) -> F:
         signature = inspect.signature(function)
+        owner = function.__name__
+        if owner == "__init__":  # the class
+            owner = function.__qualname__.split(".")[-2]
         positions = {name: k for k, name in enumerate(signature.parameters) if name in kinds}
         missing = set(kinds) - set(signature.parameters)
         assert not missing, f"{function.__name__} has no argument {missing}"
@@ -715,9 +723,9 @@ def arguments(**kinds: Kind) -> Callable[[F], F]:
             given = list(args)
             for name, k in positions.items():
                 if k < len(given):
-                    given[k] = check(function.__name__, name, kinds[name], given[k])
+                    given[k] = check(owner, name, kinds[name], given[k])
                 elif name in named:
-                    named[name] = check(function.__name__, name, kinds[name], named[name])
+                    named[name] = check(owner, name, kinds[name], named[name])
             return function(*given, **named)
 
         return call  # type: ignore[return-value]

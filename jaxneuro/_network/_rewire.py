@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import numpy as np
 
+from .. import spec
 from .._arrays import as_array
-from .._checks import check_bounds, names_checked
+from .._checks import check_bounds
 from .._fingerprint import fingerprint
 from .._kernels import ring_place
 from .._numerics import bits, seed_of, stream_key
@@ -28,7 +29,7 @@ class _Listed(NamedTuple):
     variables: np.ndarray
 
 
-@names_checked()
+@spec.arguments(net=spec.Of(Network), name=spec.Name(), autapses=spec.Flag())
 def rewire(
     net: Network,
     state: NetworkState,

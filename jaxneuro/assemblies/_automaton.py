@@ -9,13 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .._checks import check_count, names_checked
-from .._help import DocumentedModule
+from .. import spec
 from .._kernels import k_cap
 from .._numerics import bits, seed_of, stream_key
-from ._blocks import block, check_arcs, fullest, in_order, place_of
 from ._brain import Brain
 from ._description import Area, Fibre
+from ._machine import block, check_arcs, fullest, in_order, place_of
 from ._state import BrainState
 
 _ONCE = 1000.0  # as in _machine.py
@@ -36,7 +35,7 @@ class Generated(NamedTuple):
     share: Any
 
 
-class ProbabilisticAutomaton(eqx.Module, metaclass=DocumentedModule):
+class ProbabilisticAutomaton(eqx.Module):
     """An automaton that flips a coin before each transition, and says a word in each.
 
     The coin is an area with two assemblies, heads and tails. k random neurons of it fire; its
@@ -69,6 +68,10 @@ class ProbabilisticAutomaton(eqx.Module, metaclass=DocumentedModule):
     start: int = eqx.field(static=True)
     k: int = eqx.field(static=True)
 
+    @spec.arguments(
+        k=spec.Whole(1),
+        n=spec.Maybe(spec.Whole()),
+    )
     def __init__(
         self,
         transitions: Iterable[tuple[Hashable, Hashable, Hashable]],
@@ -84,9 +87,9 @@ class ProbabilisticAutomaton(eqx.Module, metaclass=DocumentedModule):
         self.words = in_order(word for _, word, _ in named)
         self.transitions = _with_sides(named, self.states, self.words)
         self.start = place_of("state (start)", start, self.states)
-        self.k = check_count("an automaton: k", k, at_least=1)
+        self.k = k
         arcs = len(self.transitions)
-        room = max(1000, 5 * arcs * k // 2) if n is None else check_count("an automaton: n", n)
+        room = max(1000, 5 * arcs * k // 2) if n is None else n
         check_arcs("an automaton", arcs, k, room)
         areas = [
             Area("STATE", len(self.states) * k, k),
@@ -98,7 +101,6 @@ class ProbabilisticAutomaton(eqx.Module, metaclass=DocumentedModule):
         fibres += [Fibre("ARC", "WORD"), Fibre("COIN", "COIN", p=0.5, beta=3.0)]
         self.brain = Brain(areas, [], fibres, p=p, beta=beta, rounds=4 + 2 * arcs)
 
-    @names_checked()
     def train(self, key: Any) -> BrainState:
         """The state in which the coin and all transitions are learned.
 
@@ -106,7 +108,7 @@ class ProbabilisticAutomaton(eqx.Module, metaclass=DocumentedModule):
         """
         return _train(self, self.brain.init(key))
 
-    @names_checked()
+    @spec.arguments(length=spec.Whole(1))
     def generate(self, state: BrainState, key: Any, length: int) -> Generated:
         """A sequence of words from the start, with the flips that follow from the key.
 
@@ -115,16 +117,13 @@ class ProbabilisticAutomaton(eqx.Module, metaclass=DocumentedModule):
 
         **Raises** `ValueError` for a length below 1.
         """
-        length = check_count("generate: length", length, at_least=1)
         return _generate(self, state, jnp.asarray(seed_of(key)), length)
 
-    @names_checked()
+    @spec.arguments(count=spec.Whole(1))
     def flips(self, state: BrainState, key: Any, count: int) -> tuple[jax.Array, jax.Array]:
         """How the coin falls: bool (count,) heads, and float32 (count,) the share of its side."""
-        count = check_count("flips: count", count, at_least=1)
         return _flips(self, state, jnp.asarray(seed_of(key)), count)
 
-    @names_checked()
     def decode(self, words: Any) -> list[Any]:
         """The words of their numbers, int (..., length), as nested lists."""
         return [

@@ -8,34 +8,32 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._arrays import as_array
-from .._checks import (
-    check_bounds,
-    check_count,
-    check_fraction,
-    check_kind,
-    check_known,
-    is_traced,
-    names_checked,
-)
+from .. import spec
+from .._arrays import as_array, is_traced
 from .._fingerprint import fingerprint
-from .._help import DocumentedModule, no_items
 from .._html import page, table
 from .._numerics import seed_of, stream_key
 from .._text import counted
-from ._areas import changed, check, silent, with_cap
-from ._connectome import init_fibres
-from ._description import LARGEST_BETA, Area, Fibre, Stimulus
-from ._given import check_of, checked_active
-from ._state import NEVER, AreaState, BrainState, Origin
+from ._description import BETA, LARGEST_BETA, Area, Fibre, Stimulus
+from ._state import (
+    NEVER,
+    AreaState,
+    BrainState,
+    Origin,
+    changed,
+    check,
+    check_of,
+    checked_active,
+    silent,
+    with_cap,
+)
 from ._step import drivers, input_of, step
-from ._weights import weight_tables
-from ._wires import Wire, wires_of
+from ._weights import Wire, init_fibres, weight_tables, wires_of
 
 _SHOWN = 6  # areas, stimuli or fibres that a brain as text lists
 
 
-class Brain(eqx.Module, metaclass=DocumentedModule):
+class Brain(eqx.Module):
     """Areas of neurons that fire in rounds: the assembly calculus.
 
     In a round every area with an active fibre from something that fires gets a new *cap*: of its n
@@ -69,9 +67,16 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
     origin: Origin = eqx.field(static=True)
 
     if not TYPE_CHECKING:  # every name would be right
-        __getitem__ = no_items
         __getattribute__ = object.__getattribute__  # methods that `jax.jit` takes
 
+    @spec.arguments(
+        areas=spec.Items(spec.Of(Area)),
+        stimuli=spec.Items(spec.Of(Stimulus)),
+        fibres=spec.Items(spec.Of(Fibre)),
+        p=spec.Maybe(spec.FRACTION),
+        beta=BETA,
+        rounds=spec.Whole(1),
+    )
     def __init__(
         self,
         areas: Sequence[Area],
@@ -82,19 +87,12 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
         beta: Any = 0.1,
         rounds: int = 64,
     ) -> None:
-        self.areas = _listed("areas", areas, Area)
-        self.stimuli = _listed("stimuli", stimuli, Stimulus)
-        self.fibres = _listed("fibres", fibres, Fibre)
+        self.areas = tuple(areas)
+        self.stimuli = tuple(stimuli)
+        self.fibres = tuple(fibres)
         _check_names(self)
-        check_bounds("a brain: beta", beta, at_least=0.0, at_most=LARGEST_BETA)
-        if np.shape(beta) != ():
-            raise ValueError(
-                f"a brain: beta must be one number; got shape {np.shape(beta)}. Use "
-                "Fibre(..., beta=0.1) for one fibre, brain.with_beta for all"
-            )
-        self.rounds = check_count("a brain: rounds", rounds, at_least=1)
-        default = None if p is None else check_fraction("a brain: p", p)
-        self.wires = wires_of(self.areas, self.stimuli, self.fibres, default)
+        self.rounds = rounds
+        self.wires = wires_of(self.areas, self.stimuli, self.fibres, p)
         self.origin = _origin(self)
         given = [beta if f.beta is None else f.beta for f in self.fibres]
         traced = any(is_traced(x) for x in given)
@@ -141,10 +139,9 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
         """Words of the history of a neuron."""
         return -(-self.rounds // 32)
 
-    @names_checked()
     def number(self, area: str) -> int:
         """The number of an area, or `ValueError`."""
-        check_known("area", area, self.area_names)
+        spec.check_known("area", area, self.area_names)
         return self.area_names.index(area)
 
     def active(self, *fibres: str) -> np.ndarray:
@@ -163,11 +160,11 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
         open_ = np.array([w.number not in numbers and w.into not in numbers for w in self.wires])
         return active & open_
 
-    @names_checked()
     def with_beta(self, beta: Any) -> "Brain":
         """The same brain with another beta: one number, or (F,) one per fibre; may be traced."""
-        check_bounds("beta", beta, at_least=0.0, at_most=LARGEST_BETA)
         shape = (len(self.fibres),)
+        if not is_traced(beta):
+            spec.check("with_beta", "beta", spec.Numbers(at_least=0.0, at_most=LARGEST_BETA), beta)
         if np.shape(beta) not in ((), shape):
             raise ValueError(
                 f"beta must be one number or one per fibre, {shape}; got {np.shape(beta)}"
@@ -176,7 +173,6 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
         tables = weight_tables(new, self._ceilings, self.rounds)
         return eqx.tree_at(lambda b: (b.beta, b.weights), self, (new, tables))
 
-    @names_checked(seed="give key=, a whole number or a JAX key")
     def init(self, key: Any) -> BrainState:
         """The state before the first round; all synapses follow from the key.
 
@@ -184,7 +180,6 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
         """
         return _init(self, jnp.asarray(seed_of(key)))
 
-    @names_checked()
     def step(self, state: BrainState, active: Any, plastic: Any = True) -> BrainState:
         """One round. `active` bool (F,) the active fibres, `plastic` whether synapses learn.
 
@@ -194,7 +189,6 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
         """
         return step(self, state, active, plastic)
 
-    @names_checked()
     def cap(self, state: BrainState, area: str) -> Any:
         """The neurons of an area that fired last, ascending: int32 (k,); see `fired`.
 
@@ -206,19 +200,16 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
         cap = state.areas[number].cap
         return jnp.where(cap < self.areas[number].places, cap, -1)
 
-    @names_checked()
     def fired(self, state: BrainState, area: str) -> Any:
         """Whether an area has a cap: bool ()."""
         check_of("fired", self, state)
         return state.areas[self.number(area)].fired
 
-    @names_checked()
     def support(self, state: BrainState, area: str) -> Any:
         """How many neurons of an area ever fired: int32 ()."""
         check_of("support", self, state)
         return state.areas[self.number(area)].support
 
-    @names_checked()
     def input(self, state: BrainState, active: Any, area: str) -> Any:
         """What the neurons of an area would receive in the next round: float32 (n,).
 
@@ -228,7 +219,6 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
         number = self.number(area)
         return input_of(self, state, drivers(self, state, active), number)
 
-    @names_checked()
     def with_cap(self, state: BrainState, area: str, neurons: Any) -> BrainState:
         """The state in which the given neurons, int (m,), are the cap of an area.
 
@@ -240,7 +230,6 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
         check_of("with_cap", self, state)
         return with_cap(self, state, area, neurons)
 
-    @names_checked()
     def fix(self, state: BrainState, area: str, fixed: Any = True) -> BrainState:
         """The state in which an area keeps its cap, whatever it receives, or not any more.
 
@@ -249,12 +238,10 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
         check_of("fix", self, state)
         return changed(state, self.number(area), fixed=jnp.asarray(fixed, bool))
 
-    @names_checked()
     def release(self, state: BrainState, area: str) -> BrainState:
         """The state in which an area is not fixed."""
         return self.fix(state, area, False)
 
-    @names_checked()
     def balance(self, state: BrainState, area: str, balanced: Any = True) -> BrainState:
         """The state in which homeostasis acts on an area, or rests.
 
@@ -268,20 +255,17 @@ class Brain(eqx.Module, metaclass=DocumentedModule):
             raise ValueError(f"area {area!r} must have homeostasis: Area(..., homeostasis=True)")
         return changed(state, number, balanced=jnp.asarray(balanced, bool))
 
-    @names_checked()
     def clear(self, state: BrainState, area: str) -> BrainState:
         """The state in which an area has no cap: it fires nothing until it is driven again."""
         check_of("clear", self, state)
         return silent(self, state, (area,), True)
 
-    @names_checked()
     def rest(self, state: BrainState, area: str) -> BrainState:
         """The state in which no neuron of an area is refracted."""
         check_of("rest", self, state)
         number = self.number(area)
         return changed(state, number, wins=jnp.zeros_like(state.areas[number].wins))
 
-    @names_checked()
     def check(self, state: BrainState) -> None:
         """Raises `ValueError` if a capacity was exceeded, with the one to ask for."""
         check_of("check", self, state)
@@ -309,15 +293,7 @@ def _check_fibre(brain: Brain, name: Any) -> None:
             f"fibres=[..., ac.Fibre({source!r}, {target!r})]. It has: "
             f"{', '.join(map(repr, brain.fibre_names)) or 'none'}"
         )
-    check_known("fibre", name, brain.fibre_names)
-
-
-def _listed(what: str, values: Any, kind: type) -> tuple:
-    if isinstance(values, kind | str):
-        raise ValueError(f"a brain: {what} must be a list of {kind.__name__}; got {values!r}")
-    for x in values:
-        check_kind(f"a brain: each of its {what}", x, kind)
-    return tuple(values)
+    spec.check_known("fibre", name, brain.fibre_names)
 
 
 def _check_names(brain: Brain) -> None:

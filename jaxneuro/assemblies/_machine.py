@@ -1,4 +1,4 @@
-"""Finite-state machines: an area whose assemblies are the transitions."""
+"""A state machine of assemblies, and areas whose assemblies are given blocks."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -9,13 +9,55 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .._checks import check_count, is_traced, names_checked
-from .._help import DocumentedModule
+from .. import spec
+from .._arrays import is_traced
 from .._text import counted
-from ._blocks import block, check_arcs, fullest, in_order, place_of
 from ._brain import Brain
 from ._description import Area, Fibre
 from ._state import BrainState
+
+# --- Areas whose assemblies are given: one block of k neurons for each of some things.
+
+
+def block(i: Any, k: int) -> Any:
+    """The neurons of a block, int32 (k,); -1, nobody, for -1."""
+    i = jnp.asarray(i, jnp.int32)
+    return jnp.where(i < 0, -1, i * k + jnp.arange(k, dtype=jnp.int32))
+
+
+def fullest(cap: Any, k: int, blocks: int) -> tuple[Any, Any]:
+    """The block with most neurons of a cap, int32 (), and the share of it that fires, float32 ().
+
+    Of equal ones the first.
+    """
+    block = jnp.where(cap < 0, blocks, cap // k)
+    count = jnp.zeros(blocks, jnp.int32).at[block].add(1, mode="drop")
+    return jnp.argmax(count).astype(jnp.int32), jnp.max(count).astype(jnp.float32) / k
+
+
+def in_order(things: Iterable[Hashable]) -> tuple[Hashable, ...]:
+    """Each thing once, in the order in which they come first."""
+    return tuple(dict.fromkeys(things))
+
+
+def place_of(kind: str, thing: Hashable, known: Sequence[Hashable]) -> int:
+    """The number of a thing, or `ValueError` listing the known ones."""
+    if thing not in known:
+        raise spec.unknown(kind, str(thing), [str(one) for one in known])
+    return known.index(thing)
+
+
+def check_arcs(what: str, arcs: int, k: int, n: int) -> None:
+    """Raises `ValueError` unless every transition can have k neurons of its own."""
+    if arcs * k > n:
+        raise ValueError(
+            f"{what}: {arcs} transitions of k = {k} neurons need {arcs * k:,} neurons in the arc "
+            f"area; got n = {n:,}. Ask for n={2 * arcs * k} or more, or a smaller k"
+        )
+
+
+# --- Finite-state machines: an area whose assemblies are the transitions.
+
 
 # Far more than any neuron receives: no neuron wins twice.
 _ONCE = 1000.0
@@ -34,7 +76,7 @@ class Passed(NamedTuple):
     accepted: Any
 
 
-class StateMachine(eqx.Module, metaclass=DocumentedModule):
+class StateMachine(eqx.Module):
     """A deterministic finite-state machine in three areas.
 
     Each symbol and each state is an assembly of k neurons, in areas SYMBOL and STATE. Both drive
@@ -83,6 +125,12 @@ class StateMachine(eqx.Module, metaclass=DocumentedModule):
         )
         return f"StateMachine: {', '.join(parts)}, assemblies of {counted(self.k, 'neuron')}"
 
+    @spec.arguments(
+        k=spec.Whole(1),
+        n=spec.Maybe(spec.Whole()),
+        presentations=spec.Whole(1),
+        rested=spec.Flag(),
+    )
     def __init__(
         self,
         transitions: Iterable[tuple[Hashable, Hashable, Hashable]],
@@ -106,11 +154,13 @@ class StateMachine(eqx.Module, metaclass=DocumentedModule):
         )
         self.start = place_of("state (start)", start, self.states)
         self.accepting = tuple(place_of("state (accepting)", x, self.states) for x in accepting)
-        self.k = check_count("a machine: k", k, at_least=1)
-        self.presentations = check_count("a machine: presentations", presentations, at_least=1)
-        self.rested = bool(rested)
+        self.k = k
+        self.presentations = spec.check(
+            "StateMachine", "presentations", spec.Whole(1), presentations
+        )
+        self.rested = rested
         arcs = len(named)
-        room = max(1000, 5 * arcs * k // 2) if n is None else check_count("a machine: n", n)
+        room = max(1000, 5 * arcs * k // 2) if n is None else n
         check_arcs("a machine", arcs, k, room)
         areas = [
             Area("SYMBOL", len(self.symbols) * k, k),
@@ -120,7 +170,6 @@ class StateMachine(eqx.Module, metaclass=DocumentedModule):
         fibres = [Fibre("SYMBOL", "ARC"), Fibre("STATE", "ARC"), Fibre("ARC", "STATE")]
         self.brain = Brain(areas, [], fibres, p=p, beta=beta, rounds=2 * arcs * presentations)
 
-    @names_checked()
     def train(self, key: Any) -> BrainState:
         """The state in which all transitions are learned; synapses follow from the key.
 
@@ -128,7 +177,6 @@ class StateMachine(eqx.Module, metaclass=DocumentedModule):
         """
         return _train(self, self.brain.init(key))
 
-    @names_checked()
     def run(self, state: BrainState, word: Any) -> Passed:
         """Goes through a word from the start.
 
@@ -141,7 +189,6 @@ class StateMachine(eqx.Module, metaclass=DocumentedModule):
         """
         return _run(self, state, self._numbers(word))
 
-    @names_checked()
     def encode(self, words: Sequence[Sequence[Hashable]]) -> np.ndarray:
         """The numbers of the symbols of several words: int32 (words, length), filled up with -1.
 

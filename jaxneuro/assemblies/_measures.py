@@ -1,4 +1,4 @@
-"""What can be measured of caps and synapses."""
+"""What can be measured of assemblies, and reports of a brain."""
 
 from typing import Any, NamedTuple
 
@@ -7,18 +7,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import concrete, is_traced, names_checked
+from .. import spec
+from .._arrays import is_traced
 from .._kernels import Counts, Hashed, Lists, gap_lists, gap_width, potentiations, wide_to_number
 from .._text import brief
 from .._warn import warn
 from ._brain import Brain
-from ._connectome import edges_of
-from ._given import check_of
 from ._run import shared_neurons
-from ._state import BrainState
+from ._state import BrainState, check_of, shortages
+from ._weights import edges_of
+
+# --- What can be measured of caps and synapses.
 
 
-@names_checked()
 def overlap(a: jax.Array, b: jax.Array) -> jax.Array:
     """The fraction of a cap that is in another one: float32 ().
 
@@ -49,7 +50,7 @@ def overlap(a: jax.Array, b: jax.Array) -> jax.Array:
 
 def warn_of_nobody(what: str, *caps: Any) -> None:
     """Warns of a cap, as far as it is known, in which nobody fires."""
-    known = [x for x in map(concrete, caps) if x is not None]
+    known = [np.asarray(x) for x in caps if not is_traced(x)]
     if any((x < 0).all() for x in known if x.size):
         warn(
             f"{what}: a cap is nobody (all -1), so that it shares 0 with any other. Its area never "
@@ -72,7 +73,7 @@ class FibreStatistics(NamedTuple):
     largest: Any
 
 
-@names_checked()
+@spec.arguments(brain=spec.Of(Brain))
 def statistics(brain: Brain, state: BrainState, fibre: str) -> FibreStatistics:
     """The synapses of a fibre between the neurons that fired last; see `FibreStatistics`.
 
@@ -115,7 +116,7 @@ def _statistics(brain: Brain, state: BrainState, fibre: str) -> FibreStatistics:
     return FibreStatistics(histogram, synapses / jnp.maximum(pairs, 1), mean, largest)
 
 
-@names_checked()
+@spec.arguments(brain=spec.Of(Brain))
 def density(brain: Brain, state: BrainState, area: str) -> jax.Array:
     """The fraction of the pairs of an assembly that have a synapse, the last cap: float32 ().
 
@@ -162,3 +163,54 @@ def _rows(edges: Any, cap: Any, wire: Any) -> Any:
             return jnp.full((*cap.shape, 1), wire.target.n, jnp.int32)
         return gap_lists(edges, cap, gap_width(edges.n, edges.p))
     return edges.targets.at[cap].get(mode="fill", fill_value=wire.target.n).astype(jnp.int32)
+
+
+# --- `report`: what a brain has become, as text.
+
+
+@spec.arguments(brain=spec.Of(Brain))
+def memory(brain: Brain) -> int:
+    """The bytes of a state of this brain; nothing is allocated to find out."""
+    leaves = jax.tree.leaves(jax.eval_shape(brain.init, jax.ShapeDtypeStruct((), np.uint32)))
+    return sum(x.size * x.dtype.itemsize for x in leaves)
+
+
+@spec.arguments(brain=spec.Of(Brain))
+def report(brain: Brain, state: BrainState) -> str:
+    """The areas and fibres of a brain in a table: supports, caps, synapses and weights.
+
+    **Raises** `ValueError` inside `jit` and `vmap`, for a batch of states, and for a state of
+    another brain.
+    """
+    check_of("report", brain, state)
+    if any(is_traced(x) for x in jax.tree.leaves(state)) or np.ndim(state.round):
+        raise ValueError("report: the state must be that of one brain, outside of jit and vmap")
+    lines = [
+        f"{int(state.round)} rounds, {int(state.remembered)} of {brain.rounds} remembered, "
+        f"{memory(brain) / 1e6:.1f} MB",
+        f"{'area':12} {'n':>11} {'k':>7} {'support':>8}  connectome",
+    ]
+    for described, area in zip(brain.areas, state.areas):
+        support = int(area.support)
+        kept = f" ({support} of {described.capacity} places)" if described.sampled else ""
+        fixed = ", fixed" if bool(area.fixed) else ""
+        silent = "" if bool(area.fired) else ", no cap" if support else ", never fired"
+        lines.append(
+            f"{described.name:12} {described.n:11,} {described.k:7,} {support:8,}  "
+            f"{described.connectome}{kept}{fixed}{silent}"
+        )
+    lines.append(f"{'fibre':12} {'p':>11} {'beta':>7} {'density':>8} {'weight':>8} {'largest':>8}")
+    for number, wire in enumerate(brain.wires):
+        lines.append(_fibre_line(brain, state, number, wire))
+    lines += [f"short: {text}" for text in shortages(brain, state)]
+    return "\n".join(lines)
+
+
+def _fibre_line(brain: Brain, state: BrainState, number: int, wire: Any) -> str:
+    start = f"{wire.name:12} {wire.p:11g} {float(brain.beta[number]):7g}"
+    silent = capless(brain, state, number)
+    if silent:
+        return f"{start}        -        -        -  nobody fires in {' and '.join(silent)}"
+    seen = statistics(brain, state, wire.name)
+    numbers = float(seen.density), float(seen.weight), float(seen.largest)
+    return f"{start} {numbers[0]:8.4f} {numbers[1]:8.3f} {numbers[2]:8.3f}"

@@ -12,18 +12,21 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .._checks import check_count, check_fraction, is_traced, names_checked
+from .. import spec
+from .._arrays import is_traced
 from .._kernels import k_cap
 from .._numerics import bits, seed_of, stream_key
 from .._text import brief
 from .._warn import warn
 from ._brain import Brain
-from ._patterns import checked_patterns
+from ._learning import checked_patterns
 from ._run import run
 from ._state import BrainState
 
+_ROUNDS = spec.Whole()
 
-@names_checked()
+
+@spec.arguments(brain=spec.Of(Brain))
 def schedule(brain: Brain, *parts: tuple[str | Sequence[str], int]) -> np.ndarray:
     """Active fibres round by round, bool (rounds, F), from names of fibres and numbers of rounds.
 
@@ -41,13 +44,16 @@ def schedule(brain: Brain, *parts: tuple[str | Sequence[str], int]) -> np.ndarra
                 f'schedule(brain, (["S->A"], 5)); got {brief(part)}'
             )
     rows = [
-        np.tile(brain.active(*_names(names)), (check_count("a schedule: rounds", rounds), 1))
+        np.tile(
+            brain.active(*_names(names)),
+            (spec.check("schedule", "rounds", _ROUNDS, rounds), 1),
+        )
         for names, rounds in parts
     ]
     return np.concatenate(rows) if rows else np.zeros((0, len(brain.fibres)), bool)
 
 
-@names_checked()
+@spec.arguments(brain=spec.Of(Brain), rounds=spec.Whole())
 def project(
     brain: Brain,
     state: BrainState,
@@ -68,7 +74,7 @@ def project(
     return run(brain, state, plan, plastic=plastic)[0]
 
 
-@names_checked()
+@spec.arguments(brain=spec.Of(Brain), rounds=spec.Whole())
 def reciprocal_project(
     brain: Brain, state: BrainState, source: str, target: str, rounds: int
 ) -> BrainState:
@@ -85,7 +91,7 @@ def reciprocal_project(
     return brain.release(run(brain, state, plan)[0], source)
 
 
-@names_checked()
+@spec.arguments(brain=spec.Of(Brain), rounds=spec.Whole())
 def associate(
     brain: Brain,
     state: BrainState,
@@ -101,7 +107,7 @@ def associate(
     return run(brain, state, _together(brain, areas, target, rounds, stimuli, back=False))[0]
 
 
-@names_checked()
+@spec.arguments(brain=spec.Of(Brain), rounds=spec.Whole())
 def merge(
     brain: Brain,
     state: BrainState,
@@ -132,7 +138,7 @@ def _together(
     return schedule(brain, (forth, first), (later, rounds - first))
 
 
-@names_checked()
+@spec.arguments(brain=spec.Of(Brain), fraction=spec.FRACTION, rounds=spec.Whole())
 def pattern_complete(
     brain: Brain,
     state: BrainState,
@@ -148,7 +154,6 @@ def pattern_complete(
 
     **Raises** `ValueError` for a fraction outside [0, 1], and an area without a fibre onto itself.
     """
-    check_fraction("a part of a cap: fraction", fraction)
     _warn_of_nobody("pattern_complete", brain, state, [area])
     state = brain.with_cap(state, area, part_of(brain, state, area, key, fraction))
     plan = schedule(brain, ([f"{area}->{area}"], rounds))
@@ -169,13 +174,13 @@ def _warn_of_nobody(what: str, brain: Brain, state: Any, sources: Sequence[str])
         )
 
 
-@names_checked()
+@spec.arguments(brain=spec.Of(Brain), fraction=spec.FRACTION)
 def part_of(brain: Brain, state: BrainState, area: str, key: Any, fraction: float) -> jax.Array:
     """A random part of the cap of an area: int32 (round(fraction k),), ascending.
 
     Where fewer neurons fire than that, the rest is -1, nobody."""
     k = brain.areas[brain.number(area)].k
-    size = round(check_fraction("a part of a cap: fraction", fraction) * k)
+    size = round(fraction * k)
     if size == 0:
         return jnp.zeros(0, jnp.int32)
     seed = jnp.asarray(seed_of(key))
@@ -184,7 +189,7 @@ def part_of(brain: Brain, state: BrainState, area: str, key: Any, fraction: floa
     return cap[k_cap(jnp.where(cap < 0, 0, word), size)]
 
 
-@names_checked()
+@spec.arguments(brain=spec.Of(Brain), rounds=spec.Whole())
 def separate(
     brain: Brain, state: BrainState, source: str, target: str, caps: Any, rounds: int
 ) -> tuple[BrainState, jax.Array]:
@@ -212,7 +217,7 @@ def _names(source: str | Sequence[str]) -> list[str]:
 
 def _first(rounds: int) -> int:
     """The rounds in which a target does not hear itself."""
-    return min(1, check_count("rounds", rounds))
+    return min(1, spec.check("", "rounds", spec.Whole(), rounds))
 
 
 def _own(brain: Brain, areas: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""`run`: many rounds, and what is seen of them."""
+"""Many rounds in one loop, and whether the history has room for them."""
 
 from typing import Any, NamedTuple
 
@@ -8,11 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .._checks import check_count, is_traced, names_checked
+from .. import spec
+from .._arrays import is_traced
 from ._brain import Brain
-from ._given import check_state, checked_active, checked_plastic
-from ._room import check_room_of_run
-from ._state import BrainState
+from ._state import BrainState, check_room_of_run, check_state, checked_active, checked_plastic
 
 
 class Seen(NamedTuple):
@@ -34,7 +33,7 @@ class Seen(NamedTuple):
         return f"Seen: support and kept {shape}, (rounds, areas){last}"
 
 
-@names_checked()
+@spec.arguments(brain=spec.Of(Brain))
 def run(
     brain: Brain, state: BrainState, active: Any, rounds: int | None = None, plastic: Any = True
 ) -> tuple[BrainState, Seen]:
@@ -67,7 +66,7 @@ def _plan(brain: Brain, active: Any, rounds: Any, plastic: Any) -> tuple[Any, ..
     plastic = plastic if is_traced(plastic) else np.asarray(plastic)
     lengths = {x.shape[0] for x, rank in ((active, 2), (plastic, 1)) if x.ndim == rank}
     if rounds is not None:
-        lengths.add(check_count("run: rounds", rounds))
+        lengths.add(spec.check("run", "rounds", spec.Whole(), rounds))
     if len(lengths) != 1:
         raise ValueError(
             "run: rounds must be given once, or agree with the first axis of active and plastic; "

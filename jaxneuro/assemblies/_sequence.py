@@ -8,15 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .._checks import check_count, names_checked
-from ._areas import silent
+from .. import spec
 from ._brain import Brain
-from ._patterns import checked_patterns
-from ._room import check_room
-from ._state import BrainState
+from ._learning import checked_patterns
+from ._state import BrainState, check_room, silent
 
 
-@names_checked()
+@spec.arguments(brain=spec.Of(Brain), presentations=spec.Whole(1))
 def memorise(
     brain: Brain,
     state: BrainState,
@@ -49,12 +47,12 @@ def memorise(
     """
     areas = _areas(brain, source, target, scaffold)
     items = checked_patterns("memorise: items", brain, source, items, "length, m")
-    times = check_count("memorise: presentations", presentations, at_least=1)
+    times = presentations
     check_room("memorise", brain, state, times * items.shape[0])
     return _memorise(brain, state, items, areas, times)
 
 
-@names_checked()
+@spec.arguments(brain=spec.Of(Brain), length=spec.Whole(1))
 def recall(
     brain: Brain,
     state: BrainState,
@@ -79,7 +77,7 @@ def recall(
     """
     areas = _areas(brain, source, target, scaffold)
     first = checked_patterns("recall: first", brain, source, first, "m")
-    return _recall(brain, state, first, areas, check_count("recall: length", length, at_least=1))
+    return _recall(brain, state, first, areas, length)
 
 
 def _areas(brain: Brain, source: str, target: str, scaffold: str | None) -> tuple[str, ...]:

@@ -11,13 +11,14 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
-from .._checks import check_bounds, concrete, names_checked
+from .. import spec
+from .._arrays import is_traced
 from .._kernels import k_cap
 
 
-@names_checked()
 def soft_cap(x: jax.Array, k: int, temperature: Any = 1.0) -> jax.Array:
     """How much each of n neurons takes part in a cap of k: numbers from 0 to 1 with the sum k.
 
@@ -39,7 +40,6 @@ def soft_cap(x: jax.Array, k: int, temperature: Any = 1.0) -> jax.Array:
     return jax.nn.sigmoid((x - _level(x, k, temperature)) / temperature)
 
 
-@names_checked()
 def straight_through_cap(x: jax.Array, k: int, temperature: Any = 1.0) -> jax.Array:
     """The cap as a mask with the gradient of the soft cap.
 
@@ -58,7 +58,6 @@ def straight_through_cap(x: jax.Array, k: int, temperature: Any = 1.0) -> jax.Ar
     return _straight(x, k, _checked(x, k, temperature))
 
 
-@names_checked()
 def assembly_loss(mask: jax.Array, targets: Any) -> jax.Array:
     """The share of the target neurons that a cap lacks: 0 if it is the target, 1 if it has none.
 
@@ -71,7 +70,7 @@ def assembly_loss(mask: jax.Array, targets: Any) -> jax.Array:
 
     **Raises** `ValueError` for targets that are not such indices.
     """
-    known = concrete(targets)
+    known = None if is_traced(targets) else np.asarray(targets)
     kind = jnp.asarray(targets).dtype
     if not jnp.issubdtype(kind, jnp.integer) or jnp.ndim(targets) < 1:
         raise ValueError(
@@ -99,7 +98,7 @@ def _checked(x: jax.Array, k: int, temperature: Any) -> jax.Array:
         raise ValueError(
             f"k must be an int from 1 to {x.shape[0]}, how many inputs there are; got {k!r}"
         )
-    check_bounds("temperature", temperature, above=0.0)
+    spec.check("", "temperature", spec.Number(above=0.0, traceable=True), temperature)
     return jnp.asarray(temperature, x.dtype)
 
 

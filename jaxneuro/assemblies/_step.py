@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import is_traced
+from .._arrays import is_traced
 from .._kernels import (
     Firing,
     k_cap,
@@ -18,12 +18,16 @@ from .._kernels import (
     wide_to_float,
     wide_to_number,
 )
-from ._connectome import edges_of
-from ._given import check_state, checked_active, checked_plastic
-from ._room import check_room_of_run
 from ._sampled import sampled_cap
-from ._state import AreaState, BrainState
-from ._weights import fixed_point, nearly, on_grid
+from ._state import (
+    AreaState,
+    BrainState,
+    check_room_of_run,
+    check_state,
+    checked_active,
+    checked_plastic,
+)
+from ._weights import edges_of, fixed_point, nearly, on_grid
 
 
 class Page(NamedTuple):

@@ -1,14 +1,101 @@
-"""Weights of potentiated synapses in fixed point, and the grid on which sums are compared."""
+"""The synapses of fibres: their ends, how they are kept, and the weights that they learn."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .._checks import is_traced
-from .._kernels import UNIT_BITS, wide_add, wide_units
-from ._description import LARGEST_BETA
+from .. import spec
+from .._arrays import is_traced
+from .._kernels import (
+    UNIT_BITS,
+    Counts,
+    Firing,
+    Hashed,
+    Lists,
+    Stored,
+    gap_lists,
+    gap_width,
+    synaptic_input,
+    wide_add,
+    wide_to_number,
+    wide_units,
+)
+from .._numerics import stream_keys
+from ._description import LARGEST_BETA, Area, Fibre, Stimulus
+from ._state import FibreState
+
+# --- `Wire`: a fibre whose ends are found.
+
+
+_LARGEST_SUM = 2.0**38  # in units of 2^-24 a sum and its sign then have 64 bits
+
+
+class Wire(NamedTuple):
+    """A fibre whose ends are found: `source` and `target` as described, `number` of the source
+    among the areas (None: a stimulus), `into` that of the target."""
+
+    name: str
+    source: Any
+    target: Area
+    number: int | None
+    into: int
+    p: float
+
+    @property
+    def firing(self) -> int:
+        """How many neurons of the source fire at a time."""
+        return self.source.size if self.number is None else self.source.k
+
+    @property
+    def places(self) -> int:
+        """How many neurons the source has, or places."""
+        return self.source.size if self.number is None else self.source.places
+
+
+def wires_of(
+    areas: Sequence[Area], stimuli: Sequence[Stimulus], fibres: Sequence[Fibre], p: float | None
+) -> tuple[Wire, ...]:
+    """The fibres with their ends; `p` is that of fibres that have none.
+
+    **Raises** `ValueError` for unknown ends, no p, equal ends, and sums beyond 64 bits.
+    """
+    wires = tuple(_wire(areas, stimuli, fibre, p) for fibre in fibres)
+    names = [wire.name for wire in wires]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"a brain: fibres must differ in their ends; twice: {twice}")
+    for number, area in enumerate(areas):
+        into = [(w, f) for w, f in zip(wires, fibres) if w.into == number and w.p > 0]
+        most = sum(w.firing * f.w_max for w, f in into)
+        if most > _LARGEST_SUM:
+            raise ValueError(
+                f"area {area.name!r}: the neurons that fire into it times their w_max must be at "
+                f"most 2^38; got {most:.3g}. Give its fibres a smaller w_max"
+            )
+    return wires
+
+
+def _wire(
+    areas: Sequence[Area], stimuli: Sequence[Stimulus], fibre: Fibre, default: float | None
+) -> Wire:
+    numbers = {area.name: number for number, area in enumerate(areas)}
+    ends = {x.name: x for x in (*areas, *stimuli)}
+    spec.check_known("area", fibre.target, numbers)
+    spec.check_known("area or stimulus", fibre.source, ends)
+    p = default if fibre.p is None else fibre.p
+    if p is None:
+        raise ValueError(
+            f"fibre {fibre.name}: p must be given, by Fibre(..., p=0.01) or by Brain(..., p=0.01)"
+        )
+    into = numbers[fibre.target]
+    return Wire(fibre.name, ends[fibre.source], areas[into], numbers.get(fibre.source), into, p)
+
+
+# --- Weights of potentiated synapses in fixed point, and the grid on which sums are compared.
+
 
 # Sums are compared as multiples of 2^-12. Two sums of m weights that are equal in exact arithmetic
 # differ by m 2^-24 at most; they fall apart where an edge of the grid is between them. Measured for
@@ -120,3 +207,88 @@ def _fixed(xp: Any, w: list) -> Any:
     bit = third >> np.uint32(7) & np.uint32(1)
     words = (whole << np.uint32(24) | last << _BYTE | third >> _BYTE) + bit
     return xp.stack([words, (whole >> _BYTE) + (words < bit).astype(np.uint32)], axis=-1)
+
+
+# --- The synapses of a fibre in the form that its target area asks for.
+
+
+_NARROW = 65_535  # more targets than this need 32 bits
+
+
+def init_fibres(fibres: tuple, seed: Any) -> tuple[FibreState, ...]:
+    """The synapses of all fibres under a seed."""
+    if not fibres:
+        return ()
+    words = stream_keys(seed, [fibre.name for fibre in fibres], "synapses")
+    keys = jnp.stack([jnp.asarray(w) for w in words], axis=-1)
+    return tuple(init_fibre(fibre, keys[number]) for number, fibre in enumerate(fibres))
+
+
+def init_fibre(fibre: Any, key: Any) -> FibreState:
+    """The synapses of a fibre with the key of its draws."""
+    target, drawn = fibre.target, Hashed(key, fibre.target.n, fibre.p)
+    synapses = jnp.zeros(0, jnp.int32)
+    if isinstance(fibre.source, Stimulus):
+        synapses = jnp.zeros(target.places, jnp.int32)
+        if not target.sampled:
+            sums = all_weights(drawn, fibre.places)
+            synapses = wide_to_number(sums).astype(jnp.int32)
+    elif target.sampled:
+        synapses = jnp.full((target.places, list_width(fibre)), fibre.places, jnp.int32)
+    elif target.connectome == "explicit":
+        synapses = _stored(drawn, fibre.places)
+    sums = jnp.zeros((0, 2), jnp.uint32)
+    if target.homeostasis:
+        sums = all_weights(drawn, fibre.places)
+    return FibreState(key, synapses, sums)
+
+
+def edges_of(fibre: Any, state: FibreState) -> Any:
+    """The synapses of a fibre as the kernels take them."""
+    if isinstance(fibre.source, Stimulus):
+        return Counts(state.synapses)
+    if fibre.target.sampled:
+        return Lists(state.synapses)
+    if fibre.target.connectome == "explicit":
+        return Stored(state.synapses)
+    return Hashed(state.key, fibre.target.n, fibre.p)
+
+
+def all_weights(drawn: Hashed, sources: int) -> Any:
+    """The sum of the weights of each target's synapses before any learning: (n, 2)."""
+    sums = jnp.zeros((drawn.n, 2), jnp.uint32)
+    if drawn.p == 0:
+        return sums
+    no_word = lambda n: jnp.zeros((n, 1), jnp.uint32)  # noqa: E731
+    one = wide_units(jnp.ones(33, jnp.uint32))
+    cap, on = jnp.arange(sources, dtype=jnp.int32), jnp.asarray(True)
+    firing = Firing(on, cap, no_word(sources), no_word(drawn.n), jnp.zeros(1, jnp.uint32), one)
+    return synaptic_input(sums, firing, drawn)
+
+
+def _stored(drawn: Hashed, sources: int) -> Any:
+    dtype = jnp.uint16 if drawn.n <= _NARROW else jnp.int32
+    if drawn.p == 0:
+        return jnp.full((sources, 1), drawn.n, dtype)
+    width = gap_width(drawn.n, drawn.p)
+    rows = jnp.arange(sources, dtype=jnp.int32)
+    return gap_lists(drawn, rows, width).astype(dtype)
+
+
+def list_width(fibre: Any) -> int:
+    """Places for the sources of a neuron of a sampled area: drawn ones, then chosen ones.
+
+    See `_candidates.py`: the chosen ones are among those that fire in the round in which the neuron
+    fires for the first time.
+    """
+    return drawn_width(fibre) + most_chosen(fibre)
+
+
+def drawn_width(fibre: Any) -> int:
+    """Places for drawn sources."""
+    return gap_width(fibre.places, fibre.p) if fibre.p > 0 else 1
+
+
+def most_chosen(fibre: Any) -> int:
+    """More of the firing sources than a neuron has synapses from, but once in 10^18."""
+    return max(1, gap_width(fibre.firing, fibre.p)) if fibre.p > 0 else 1

@@ -9,9 +9,9 @@ from .._mesh import Morton as Morton
 from .._mesh import Partition as Partition
 from .._mesh import RoundRobin as RoundRobin
 from ._connect import connect as connect
-from ._report import PartitionReport as PartitionReport
-from ._report import best_of as best_of
-from ._report import report as report
+from ._shard import PartitionReport as PartitionReport
+from ._shard import best_of as best_of
+from ._shard import report as report
 from ._shard import shard as shard
 from ._sweep import sweep as sweep
 from ._sweep_result import SweepResult as SweepResult

@@ -7,10 +7,15 @@ import jax
 import numpy as np
 from jax.sharding import Mesh
 
-from .._checks import check_bounds, check_count, names_checked
+from .. import spec
 
 
-@names_checked()
+@spec.arguments(
+    processes=spec.Maybe(spec.Whole(1)),
+    process=spec.Maybe(spec.Whole()),
+    lost_after=spec.Number(unit="s", above=0.0),
+    wait=spec.Number(unit="s", above=0.0),
+)
 def connect(
     coordinator: str | None = None,
     processes: int | None = None,
@@ -51,15 +56,7 @@ def connect(
             f"'10.0.0.1:12345'; got {coordinator!r}"
         )
     if processes is not None:
-        processes = check_count("connect: processes", processes, at_least=1)
-        process = check_count("connect: process", process)
-        if process >= processes:
-            raise ValueError(
-                f"connect: process must be from 0 to {processes - 1}, the number of this one among "
-                f"all; got {process}"
-            )
-    check_bounds("connect: wait", wait, "s", above=0)
-    check_bounds("connect: lost_after", lost_after, "s", above=0)
+        spec.check("connect", "process", spec.Whole(0, processes - 1), process)
     lost = max(round(lost_after), 1)
     times: dict[str, Any] = {
         "initialization_timeout": max(round(wait), 1),

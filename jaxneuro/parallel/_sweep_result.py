@@ -1,20 +1,19 @@
 """The results of a sweep as named arrays."""
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import numpy as np
 
-from .._checks import unknown
-from .._help import Documented, missing
+from .. import spec
 from .._html import page, table
 from .._run.tables import extra_module
 from .._text import counted
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class SweepResult(metaclass=Documented):
+class SweepResult:
     """What `sweep` computed, as NumPy arrays: `result["rate"]` where the function returned a dict.
 
     **Fields** `axes[name]` the values of each parameter; `values` what the function returned, each
@@ -32,9 +31,6 @@ class SweepResult(metaclass=Documented):
     compile_s: float
     run_s: float
     found: int
-
-    if not TYPE_CHECKING:  # every name would be right
-        __getattr__ = missing
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -60,7 +56,7 @@ class SweepResult(metaclass=Documented):
         if name in fields:
             return getattr(self.values, name)
         known = self.values if isinstance(self.values, dict) else fields
-        raise unknown("result", name, known)
+        raise spec.unknown("result", name, known)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         """The results of a function that returned one array."""

@@ -12,8 +12,7 @@ from scipy import stats
 
 from jaxneuro import assemblies as ac
 from jaxneuro._kernels._new_sources import _choice
-from jaxneuro.assemblies._candidates import _next_inputs
-from jaxneuro.assemblies._input_law import divided, input_law, largest
+from jaxneuro.assemblies._sampled import _next_inputs, divided, input_law, largest
 from tests.quickly import quick_jit
 
 ALARM = 1e-4

@@ -154,7 +154,7 @@ def test_flips_end_on_a_side(generated):
         ({"n": 300, "k": 10}, "33 transitions of k = 10 neurons need 330 neurons"),
         ({"k": 0}, "at least 1"),
         ({"presentations": 0}, "at least 1"),
-        ({"p": 1.5}, "from 0 to 1"),
+        ({"p": 1.5}, "p must be"),
     ],
 )
 def test_a_bad_machine(change, says):

@@ -8,8 +8,7 @@ import pytest
 import jaxneuro as jn
 from jaxneuro.assemblies import parser
 from jaxneuro.assemblies.parser import Branch, Grammar, Phase, Rule, Word, closes, opens
-from jaxneuro.assemblies.parser._control import tasks_of
-from jaxneuro.assemblies.parser._readout import Readout
+from jaxneuro.assemblies.parser._parse import Readout, tasks_of
 from tests.assemblies.sentences import English, Russian
 
 ENGLISH, RUSSIAN = parser.english.grammar(), parser.russian.grammar()

@@ -108,20 +108,20 @@ def test_whole_numbers_under_a_trace():
         ),
         (
             lambda net: jn.parallel.best_of(net, jn.parallel.Contiguous(), 2),
-            "best_of needs a list of partitions; got one",
+            "best_of: partitions must be a list",
         ),
         (
             lambda net: jn.parallel.best_of([], net, 2),
-            r"best_of: net must be a Network, such as .*; got \[\]",
+            "best_of: net must be a Network",
         ),
         (
             lambda net: jn.parallel.report("x", net, 2),
-            "report: net must be a Network, such as .*; got 'x'",
+            "report: net must be a Network",
         ),
-        (lambda net: jn.parallel.shard(3, net), "shard: net must be a Network, such as .*; got 3"),
+        (lambda net: jn.parallel.shard(3, net), "shard: net must be a Network"),
         (
             lambda net: jn.rewire(net.init(0), net, 1, "E->I", below=1.0, weight=1.0),
-            "rewire: net must be a Network, such as .*; got NetworkState",
+            "rewire: net must be a Network",
         ),
     ],
 )

@@ -131,7 +131,7 @@ def test_best_of_takes_the_balanced_one_and_then_that_which_cuts_least():
     net = delayed()
     all_on_one = parallel.Given({name: np.zeros(n, int) for name, n in net.populations.items()})
     assert parallel.best_of(net, [all_on_one, parallel.RoundRobin()], 3) == parallel.RoundRobin()
-    with pytest.raises(ValueError, match="at least one partition"):
+    with pytest.raises(ValueError, match="best_of: partitions must be a list"):
         parallel.best_of(net, [], 3)
 
 

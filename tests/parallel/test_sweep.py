@@ -220,7 +220,7 @@ def test_sizes_that_were_measured_are_results(monkeypatch):
         return original(self, size, batch)
 
     monkeypatch.setattr(SweepProgram, "run", run)
-    monkeypatch.setattr("jaxneuro.parallel._sweep_sizes._WORTH", 0.0)
+    monkeypatch.setattr("jaxneuro.parallel._sweep._WORTH", 0.0)
     result = jn.sweep(lambda x: 3 * x, {"x": np.arange(1100)})
     np.testing.assert_array_equal(result.values, 3 * np.arange(1100))
     assert set(result.tried) == {16, 64, 256}

@@ -9,7 +9,7 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro import _numerics as numerics
-from jaxneuro.parallel import _sweep_checks
+from jaxneuro.parallel import _sweep_program as _sweep_checks
 from jaxneuro.parallel._sweep_points import Points, read_points
 from jaxneuro.parallel._sweep_program import SweepProgram
 

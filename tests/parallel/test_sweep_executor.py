@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro.parallel import _sweep_task
+from jaxneuro.parallel import _sweep_workers as _sweep_task
 from tests.parallel import executors
 
 cloudpickle = pytest.mark.skipif(

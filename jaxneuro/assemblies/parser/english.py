@@ -8,8 +8,7 @@ how locks guide words to them. Mitropolsky, Ejaz, Shi, Yannakakis and Papadimitr
 arXiv:2206.13217: the area of dependent clauses.
 """
 
-from ._grammar import LEX, Branch, Grammar
-from ._rules import Phase, Rule, Word, closes, forgets, opens
+from ._grammar import LEX, Branch, Grammar, Phase, Rule, Word, closes, forgets, opens
 
 NOUNS = ("SUBJ", "OBJ", "PREP_P")  # areas of nouns
 MODIFIERS = ("DET", "ADJ", "PREP")  # what waits for a noun

@@ -7,8 +7,7 @@ a genitive follows its noun. All forms of a noun fire the same assembly of the l
 ACC and DAT and their rules.
 """
 
-from ._grammar import LEX, Branch, Grammar
-from ._rules import Phase, Word, closes, opens
+from ._grammar import LEX, Branch, Grammar, Phase, Word, closes, opens
 
 CASES = ("NOM", "ACC", "DAT", "INS")  # of the arguments of a verb
 AREAS = ("VERB", *CASES, "GEN")
