@@ -8,7 +8,7 @@ import functools
 
 import jax.numpy as jnp
 
-from jaxneuro import kernels
+from jaxneuro import _kernels as kernels
 from jaxneuro._kernels import Released, _reference
 
 
