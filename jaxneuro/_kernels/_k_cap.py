@@ -84,7 +84,8 @@ def _cap(x: jax.Array, k: int, wide: bool) -> jax.Array:
     def native(x: jax.Array) -> jax.Array:
         own = x.ndim - (2 if wide else 1)
         shape, how = (*x.shape[:own], k), "broadcast_all"
-        return native_call("jaxneuro_k_cap", (x,), shape, jnp.int32, vmap_method=how, wide=wide)
+        target = "jaxneuro_k_cap_wide" if wide else "jaxneuro_k_cap"
+        return native_call(target, (x,), shape, jnp.int32, vmap_method=how)
 
     def on_gpu(x: jax.Array) -> jax.Array:
         keys = words(x)

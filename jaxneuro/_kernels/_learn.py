@@ -181,7 +181,6 @@ def _native(programs: RulePrograms, clear: bool) -> Any:
             "jaxneuro_learn",
             (*floating, jnp.asarray(programs.words, jnp.int32), *columns),
             _CHANGED,
-            n_targets=arrays[12].shape[-1],
             parameters=programs.n_parameters,
             dt=programs.dt,
             clear=clear,

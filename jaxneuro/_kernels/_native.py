@@ -10,27 +10,12 @@ from typing import Any
 import jax
 
 _log = logging.getLogger("jaxneuro")
-_TARGETS = {
-    "jaxneuro_counted_input": "JaxneuroCountedInput",
-    "jaxneuro_deliver": "JaxneuroDeliver",
-    "jaxneuro_draw_gap_rows": "JaxneuroGapRows",
-    "jaxneuro_gather": "JaxneuroGather",
-    "jaxneuro_hashed_input": "JaxneuroHashedInput",
-    "jaxneuro_k_cap": "JaxneuroKCap",
-    "jaxneuro_learn": "JaxneuroLearn",
-    "jaxneuro_listed_input": "JaxneuroListedInput",
-    "jaxneuro_log_events": "JaxneuroLogEvents",
-    "jaxneuro_materialize": "JaxneuroMaterialize",
-    "jaxneuro_merge_bits": "JaxneuroMergeBits",
-    "jaxneuro_new_past_inputs": "JaxneuroNewPastInputs",
-    "jaxneuro_new_sources": "JaxneuroNewSources",
-    "jaxneuro_pack": "JaxneuroPack",
-    "jaxneuro_poisson": "JaxneuroPoisson",
-    "jaxneuro_rescale": "JaxneuroRescale",
-    "jaxneuro_short_term": "JaxneuroShortTerm",
-    "jaxneuro_stored_input": "JaxneuroStoredInput",
-    "jaxneuro_target_sums": "JaxneuroTargetSums",
-}
+# What XLA calls: `jaxneuro_new_sources` is the handler `JaxneuroNewSources` in the library.
+_KERNELS = (
+    *("counted_input", "deliver", "draw_gap_rows", "gather", "hashed_input", "k_cap", "k_cap_wide"),
+    *("learn", "listed_input", "log_events", "materialize", "merge_bits", "new_past_inputs"),
+    *("new_sources", "pack", "poisson", "rescale", "short_term", "stored_input", "target_sums"),
+)
 _POINTER, _SIZE = ctypes.c_void_p, ctypes.c_int64
 _BITS = (_POINTER, _SIZE, _SIZE, _SIZE, _SIZE)
 _ROWS = (_SIZE, _SIZE, _SIZE, _SIZE)  # key, first row, rows
@@ -59,7 +44,14 @@ _FUNCTIONS = {
 }
 
 
+def _symbol(kernel: str) -> str:
+    return "Jaxneuro" + "".join(word.capitalize() for word in kernel.split("_"))
+
+
 def _library() -> Path:
+    """The library: what `JAXNEURO_NATIVE` names, or what was built with the package."""
+    if given := os.environ.get("JAXNEURO_NATIVE"):
+        return Path(given)
     found = sorted(Path(__file__).parent.glob("_cpu*.so")) + sorted(
         Path(__file__).parent.glob("_cpu*.pyd")
     )
@@ -72,7 +64,8 @@ def _library() -> Path:
 def native_library() -> ctypes.CDLL | None:
     """The native CPU kernels, or None; tries to load them once, logs one line if it cannot.
 
-    `JAXNEURO_NATIVE=off` in the environment switches them off, for comparisons.
+    `JAXNEURO_NATIVE=off` in the environment switches them off, for comparisons; another value is
+    the path of another library, such as that of `make native-debug`.
     """
     if os.environ.get("JAXNEURO_NATIVE", "") == "off":
         _log.warning("native kernels are switched off (JAXNEURO_NATIVE=off): using the reference")
@@ -82,9 +75,9 @@ def native_library() -> ctypes.CDLL | None:
         for name, arguments in _FUNCTIONS.items():
             function = getattr(library, name)
             function.argtypes, function.restype = arguments, _SIZE
-        for target, symbol in _TARGETS.items():
-            handler = jax.ffi.pycapsule(getattr(library, symbol))
-            jax.ffi.register_ffi_target(target, handler, platform="cpu")
+        for kernel in _KERNELS:
+            handler = jax.ffi.pycapsule(getattr(library, _symbol(kernel)))
+            jax.ffi.register_ffi_target(f"jaxneuro_{kernel}", handler, platform="cpu")
     except Exception as error:  # an old jaxlib refuses a newer header in its own way
         _log.warning("native kernels not loaded, the slower reference runs instead: %s", error)
         return None
@@ -109,8 +102,8 @@ def exchange_available() -> bool:
             function.restype = _POINTER
             kind[f"type_{name}"] = jax.ffi.pycapsule(function())
         jax.ffi.register_ffi_type("jaxneuro_exchange", kind, platform="cpu")
-        stages = {"instantiate": "JaxneuroMakeExchange", "execute": "JaxneuroExchange"}
-        handlers = {k: jax.ffi.pycapsule(getattr(library, v)) for k, v in stages.items()}
+        stages = {"instantiate": "make_exchange", "execute": "exchange"}
+        handlers = {k: jax.ffi.pycapsule(getattr(library, _symbol(v))) for k, v in stages.items()}
         jax.ffi.register_ffi_target("jaxneuro_exchange", handlers, platform="cpu")
     except Exception as error:  # missing in the library, or a jaxlib that wants it otherwise
         _log.warning("devices of a mesh exchange by XLA, which takes longer: %s", error)

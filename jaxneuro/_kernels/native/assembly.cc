@@ -1,171 +1,159 @@
-// `synaptic_input` as XLA FFI handlers, one for each form of the synapses.  The axes of an operand
-// before its own are those of a batch, of length 1 where it is shared.
+// `synaptic_input` as XLA FFI handlers, one for each form of the synapses, and the rows that are
+// drawn as lists.  What every operand is: jaxneuro/_kernels/_synaptic_input.py and _gap_lists.py.
 #include "assembly.h"
 
 #include <cstring>
 
-#include "batch.h"
+#include "gap_law.h"
+#include "operands.h"
 
 namespace jaxneuro {
 namespace {
 
-namespace ffi = xla::ffi;
-using ffi::DataType;
-using ffi::Error;
-
-struct Operands {
-  AnyBuffer sums, on, cap, before, after, mask, weights;
+// What the forms have in common comes first, then what each has of its own.
+enum : size_t {
+  kSums, kOn, kCap, kBefore, kAfter, kMask, kWeights, kEdges,
+  kKey = kEdges, kGapWords
 };
 
-// Copies `sums` to `out` and calls `add(member, firing, sums)` for each member whose fibre is on.
+#define JAXNEURO_FIRING                                          \
+  {"sums", kU32, {"targets", 2}},                                \
+      {"on", kS32, {}},                                          \
+      {"cap", kS32, {"cap"}},                                    \
+      {"before", kU32, {"sources", "words"}},                    \
+      {"after", kU32, {"targets", "words"}},                     \
+      {"mask", kU32, {"words"}},                                 \
+      {"weights", kU32, {"potentiations", 2}}
+
+#define JAXNEURO_SUMS {"new sums", kU32, {"targets", 2}}
+
+constexpr Kernel kHashedInput("hashed_input", 0, 1, {
+    JAXNEURO_FIRING,
+    {"key", kU32, {2}},
+    kGapTable,
+    JAXNEURO_SUMS,
+});
+
+constexpr Kernel kStoredInput("stored_input", 0, 1, {
+    JAXNEURO_FIRING,
+    {"targets", kU16 | kS32, {"sources", "width"}},
+    JAXNEURO_SUMS,
+});
+
+constexpr Kernel kListedInput("listed_input", 0, 1, {
+    JAXNEURO_FIRING,
+    {"sources", kS32, {"targets", "width"}},
+    JAXNEURO_SUMS,
+});
+
+constexpr Kernel kCountedInput("counted_input", 0, 1, {
+    JAXNEURO_FIRING,
+    {"counts", kS32, {"targets"}},
+    JAXNEURO_SUMS,
+});
+
+// Copies `sums` to result `out` and calls `add(member, firing, sums)` for each member whose fibre
+// is on.
 template <class Add>
-Error ForEach(const Operands& o, ffi::Result<AnyBuffer> out, Add&& add) {
-  const auto d = out->dimensions();
-  const size_t n = size_t(d[d.size() - 2]);
-  Member member{{d.begin(), d.end() - 2}, 0};
-  auto* data = reinterpret_cast<int64_t*>(out->untyped_data());
-  for (size_t size = member.size(); member.number < size; ++member.number) {
-    int64_t* sums = data + member.number * n;
-    const auto* words = member.Of<uint32_t>(o.sums, 2);
-    if (static_cast<const void*>(words) != static_cast<void*>(sums))
-      std::memcpy(sums, words, n * sizeof(int64_t));
-    if (*member.Of<int32_t>(o.on, 0) == 0) continue;
+Error ForEach(const Call& call, size_t out, Add&& add) {
+  const size_t n = call.Length(kSums);
+  if (call.Length(kWeights) < 32 * call.Length(kMask) + 1)
+    return call.Wrong(kWeights, "must be one after each number of potentiations");
+  ForEachMember(call, [&](const Member& m) {
+    auto* sums = reinterpret_cast<int64_t*>(m.To<uint32_t>(out));
+    std::memcpy(sums, m.Of<uint32_t>(kSums), n * sizeof(int64_t));
+    if (*m.Of<int32_t>(kOn) == 0) return;
     Firing f;
-    f.cap = member.Of<int32_t>(o.cap, 1);
-    f.k = size_t(o.cap.dimensions().back());
-    f.before = member.Of<uint32_t>(o.before, 2);
-    f.after = member.Of<uint32_t>(o.after, 2);
-    f.mask = member.Of<uint32_t>(o.mask, 1);
-    f.words = size_t(o.mask.dimensions().back());
-    f.sources = size_t(o.before.dimensions()[o.before.dimensions().size() - 2]);
+    f.cap = m.Of<int32_t>(kCap);
+    f.k = call.Length(kCap);
+    f.before = m.Of<uint32_t>(kBefore);
+    f.after = m.Of<uint32_t>(kAfter);
+    f.mask = m.Of<uint32_t>(kMask);
+    f.words = call.Length(kMask);
+    f.sources = call.Length(kBefore);
     f.targets = n;
-    f.weights = reinterpret_cast<const int64_t*>(member.Of<uint32_t>(o.weights, 2));
-    add(member, f, sums);
-  }
+    f.weights = reinterpret_cast<const int64_t*>(m.Of<uint32_t>(kWeights));
+    add(m, f, sums);
+  });
   return Error::Success();
 }
 
-Error HashedImpl(AnyBuffer sums, AnyBuffer on, AnyBuffer cap, AnyBuffer before, AnyBuffer after,
-                 AnyBuffer mask, AnyBuffer weights, AnyBuffer key, AnyBuffer table,
-                 ffi::Result<AnyBuffer> out, int64_t gaps, int64_t shift, double mean) {
-  const Operands o{sums, on, cap, before, after, mask, weights};
-  return ForEach(o, out, [&](const Member& member, const Firing& f, int64_t* into) {
-    const auto* k = member.Of<uint32_t>(key, 1);
-    const auto* words = member.Of<uint32_t>(table, 1);
-    const Gaps law{reinterpret_cast<const uint64_t*>(words), uint32_t(gaps),
-                   words + 2 * size_t(gaps), int(shift)};
-    const HashedRows rows(Key{k[0], k[1]}, uint32_t(f.targets), law, mean);
+Error HashedInput(const Call& call, int64_t gaps, int64_t shift, double mean) {
+  const GapLaw law{gaps, shift};
+  if (Error e = law.Check(call, kGapWords); e.failure()) return e;
+  return ForEach(call, kGapWords + 1, [&](const Member& m, const Firing& f, int64_t* into) {
+    const auto* k = m.Of<uint32_t>(kKey);
+    const HashedRows rows(Key{k[0], k[1]}, uint32_t(f.targets), law.Of(m, kGapWords), mean);
     RowSums<HashedRows>(f, rows).AddTo(into);
   });
 }
 
-template <class T>
-Error Stored(const Operands& o, AnyBuffer targets, ffi::Result<AnyBuffer> out) {
-  const size_t width = size_t(targets.dimensions().back());
-  return ForEach(o, out, [&](const Member& member, const Firing& f, int64_t* into) {
-    const StoredRows<T> rows(member.Of<T>(targets, 2), width, f.targets);
-    RowSums<StoredRows<T>>(f, rows).AddTo(into);
+Error StoredInput(const Call& call) {
+  const size_t width = call.Length(kEdges, 1);
+  Error error = Error::Success();
+  ByType<uint16_t, int32_t>(call.type(kEdges), [&](auto number) {
+    using T = decltype(number);
+    error = ForEach(call, kEdges + 1, [&](const Member& m, const Firing& f, int64_t* into) {
+      const StoredRows<T> rows(m.Of<T>(kEdges), width, f.targets);
+      RowSums<StoredRows<T>>(f, rows).AddTo(into);
+    });
+  });
+  return error;
+}
+
+Error ListedInput(const Call& call) {
+  const size_t width = call.Length(kEdges, 1);
+  return ForEach(call, kEdges + 1, [&](const Member& m, const Firing& f, int64_t* into) {
+    AddListed(f, m.Of<int32_t>(kEdges), width, into);
   });
 }
 
-Error StoredImpl(AnyBuffer sums, AnyBuffer on, AnyBuffer cap, AnyBuffer before, AnyBuffer after,
-                 AnyBuffer mask, AnyBuffer weights, AnyBuffer targets,
-                 ffi::Result<AnyBuffer> out) {
-  const Operands o{sums, on, cap, before, after, mask, weights};
-  if (targets.element_type() == DataType::U16) return Stored<uint16_t>(o, targets, out);
-  return Stored<int32_t>(o, targets, out);
-}
-
-Error ListedImpl(AnyBuffer sums, AnyBuffer on, AnyBuffer cap, AnyBuffer before, AnyBuffer after,
-                 AnyBuffer mask, AnyBuffer weights, AnyBuffer sources,
-                 ffi::Result<AnyBuffer> out) {
-  const Operands o{sums, on, cap, before, after, mask, weights};
-  const size_t width = size_t(sources.dimensions().back());
-  return ForEach(o, out, [&](const Member& member, const Firing& f, int64_t* into) {
-    AddListed(f, member.Of<int32_t>(sources, 2), width, into);
+Error CountedInput(const Call& call) {
+  return ForEach(call, kEdges + 1, [&](const Member& m, const Firing& f, int64_t* into) {
+    AddCounted(f, m.Of<int32_t>(kEdges), into);
   });
 }
 
-Error CountedImpl(AnyBuffer sums, AnyBuffer on, AnyBuffer cap, AnyBuffer before, AnyBuffer after,
-                  AnyBuffer mask, AnyBuffer weights, AnyBuffer counts,
-                  ffi::Result<AnyBuffer> out) {
-  const Operands o{sums, on, cap, before, after, mask, weights};
-  return ForEach(o, out, [&](const Member& member, const Firing& f, int64_t* into) {
-    AddCounted(f, member.Of<int32_t>(counts, 1), into);
-  });
-}
+enum : size_t { kRowKey, kRows, kRowGaps, kLists };
 
-// The rows of `rows` sources, `width` places each; the rest of a row is n.
-Error GapRowsImpl(AnyBuffer key, AnyBuffer rows, AnyBuffer table, ffi::Result<AnyBuffer> out,
-                  int64_t gaps, int64_t shift, int64_t n, double mean) {
-  const auto d = out->dimensions();
-  const size_t many = size_t(d[d.size() - 2]), width = size_t(d[d.size() - 1]);
-  Member member{{d.begin(), d.end() - 2}, 0};
-  auto* data = reinterpret_cast<int32_t*>(out->untyped_data());
-  for (size_t size = member.size(); member.number < size; ++member.number) {
-    const auto* k = member.Of<uint32_t>(key, 1);
-    const auto* words = member.Of<uint32_t>(table, 1);
-    const auto* numbers = member.Of<uint32_t>(rows, 1);
-    const Gaps law{reinterpret_cast<const uint64_t*>(words), uint32_t(gaps),
-                   words + 2 * size_t(gaps), int(shift)};
-    int32_t* member_out = data + member.number * many * width;
-    Pool::Get().Run(many * width < 100000 ? 1 : Pool::Get().threads() * 4, [&](size_t piece) {
-      const size_t pieces = many * width < 100000 ? 1 : Pool::Get().threads() * 4;
-      HashedRows source(Key{k[0], k[1]}, uint32_t(n), law, mean);
+constexpr Kernel kDrawGapRows("draw_gap_rows", 0, 1, {
+    {"key", kU32, {2}},
+    {"rows", kU32, {"rows"}},
+    kGapTable,
+    {"lists", kS32, {"rows", "width"}},
+});
+
+// The rows of some sources, `width` places each; the rest of a row is n.
+Error DrawGapRows(const Call& call, int64_t gaps, int64_t shift, int64_t n, double mean) {
+  const GapLaw law{gaps, shift};
+  if (Error e = law.Check(call, kRowGaps); e.failure()) return e;
+  const size_t many = call.Length(kRows), width = call.Length(kLists, 1);
+  const size_t pieces = many * width < 100000 ? 1 : Pool::Get().threads() * 4;
+  ForEachMember(call, [&](const Member& m) {
+    const auto* k = m.Of<uint32_t>(kRowKey);
+    const auto* numbers = m.Of<uint32_t>(kRows);
+    int32_t* lists = m.To<int32_t>(kLists);
+    Pool::Get().Run(pieces, [&](size_t piece) {
+      HashedRows source(Key{k[0], k[1]}, uint32_t(n), law.Of(m, kRowGaps), mean);
       for (size_t i = many * piece / pieces; i < many * (piece + 1) / pieces; ++i) {
         const auto row = source.Get(numbers[i]);
-        int32_t* to = member_out + i * width;
+        int32_t* to = lists + i * width;
         for (size_t s = 0; s < width; ++s)
           to[s] = s < row.count ? int32_t(row.targets[s]) : int32_t(n);
       }
     });
-  }
+  });
   return Error::Success();
 }
 
 }  // namespace
+
+JAXNEURO_HANDLER(JaxneuroHashedInput, kHashedInput, HashedInput,
+                 JAXNEURO_GAP_LAW.Attr<double>("mean"));
+JAXNEURO_HANDLER(JaxneuroStoredInput, kStoredInput, StoredInput);
+JAXNEURO_HANDLER(JaxneuroListedInput, kListedInput, ListedInput);
+JAXNEURO_HANDLER(JaxneuroCountedInput, kCountedInput, CountedInput);
+JAXNEURO_HANDLER(JaxneuroDrawGapRows, kDrawGapRows, DrawGapRows,
+                 JAXNEURO_GAP_LAW.Attr<int64_t>("n").Attr<double>("mean"));
+
 }  // namespace jaxneuro
-
-#define JAXNEURO_FIRING                                                          \
-  Arg<xla::ffi::AnyBuffer>()                                                     \
-      .Arg<xla::ffi::AnyBuffer>()                                                \
-      .Arg<xla::ffi::AnyBuffer>()                                                \
-      .Arg<xla::ffi::AnyBuffer>()                                                \
-      .Arg<xla::ffi::AnyBuffer>()                                                \
-      .Arg<xla::ffi::AnyBuffer>()                                                \
-      .Arg<xla::ffi::AnyBuffer>()
-
-XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroHashedInput, jaxneuro::HashedImpl,
-                              xla::ffi::Ffi::Bind()
-                                  .JAXNEURO_FIRING.Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Ret<xla::ffi::AnyBuffer>()
-                                  .Attr<int64_t>("gaps")
-                                  .Attr<int64_t>("shift")
-                                  .Attr<double>("mean"));
-
-XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroStoredInput, jaxneuro::StoredImpl,
-                              xla::ffi::Ffi::Bind()
-                                  .JAXNEURO_FIRING.Arg<xla::ffi::AnyBuffer>()
-                                  .Ret<xla::ffi::AnyBuffer>());
-
-XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroListedInput, jaxneuro::ListedImpl,
-                              xla::ffi::Ffi::Bind()
-                                  .JAXNEURO_FIRING.Arg<xla::ffi::AnyBuffer>()
-                                  .Ret<xla::ffi::AnyBuffer>());
-
-XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroCountedInput, jaxneuro::CountedImpl,
-                              xla::ffi::Ffi::Bind()
-                                  .JAXNEURO_FIRING.Arg<xla::ffi::AnyBuffer>()
-                                  .Ret<xla::ffi::AnyBuffer>());
-
-XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroGapRows, jaxneuro::GapRowsImpl,
-                              xla::ffi::Ffi::Bind()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Ret<xla::ffi::AnyBuffer>()
-                                  .Attr<int64_t>("gaps")
-                                  .Attr<int64_t>("shift")
-                                  .Attr<int64_t>("n")
-                                  .Attr<double>("mean"));

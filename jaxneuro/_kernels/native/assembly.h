@@ -260,7 +260,7 @@ inline void AddCounted(const Firing& f, const int32_t* counts, int64_t* sums) {
   for (size_t j = 0; j < f.targets; ++j) sums[j] += int64_t(counts[j]) << kUnitBits;
   for (size_t i = 0; i < marks.size(); ++i)
     for (uint64_t rest = marks[i]; rest != 0; rest &= rest - 1) {
-      const size_t j = 64 * i + size_t(__builtin_ctzll(rest));
+      const size_t j = 64 * i + LowestBit(rest);
       const uint32_t times = f.Times(f.mask, f.after + j * f.words);
       sums[j] += (f.weights[times] - f.weights[0]) * int64_t(counts[j]);
     }

@@ -9,9 +9,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "compiler.h"
 #include "table.h"
 
 namespace jaxneuro {
@@ -31,7 +34,7 @@ struct BinRule {
 
   // log2 of the places in a part of a ring with so many.
   int Shift(size_t places) const {
-    int shift = __builtin_ctzll(uint64_t(part.load(std::memory_order_relaxed)));
+    int shift = int(LowestBit(uint64_t(part.load(std::memory_order_relaxed))));
     while (((places - 1) >> shift) >= kParts) ++shift;
     return shift;
   }
@@ -63,14 +66,14 @@ class Bins {
     if (next == b.end) next = Grow(b);
     *next = {uint32_t(at & mask_), value};
     b.next = next + 1;
-    __builtin_prefetch(next + kWrite, 1);
+    FetchToWrite(next + kWrite);
   }
 
   // Adds the events of part k, which begins at `out`.
   void Add(size_t k, Acc* out) const {
     const Event *e = bins_[k].first, *end = bins_[k].next;
     for (; end - e > kRead; ++e) {
-      __builtin_prefetch(out + e[kRead].place, 1);
+      FetchToWrite(out + e[kRead].place);
       out[e->place] += e->value;
     }
     for (; e != end; ++e) out[e->place] += e->value;
@@ -89,7 +92,7 @@ class Bins {
 
   // Makes room for as many events again; returns where the next one goes.  Bins fill at the same
   // pace: each starts elsewhere in its page, so that they do not share the sets of a cache.
-  __attribute__((noinline)) Event* Grow(Bin& b) {
+  JAXNEURO_APART Event* Grow(Bin& b) {
     const size_t used = size_t(b.next - b.first), room = used == 0 ? kRoom : 2 * used;
     const size_t skip = size_t(&b - bins_.data()) % kSteps * kStep;
     std::unique_ptr<Event[]> memory(new Event[skip + room]);

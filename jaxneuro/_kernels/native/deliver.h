@@ -262,7 +262,7 @@ class Deliverer {
         const uint32_t first = uint32_t(t_.block_span[2 * block]);
         if (first >= range_.end || uint32_t(t_.block_span[2 * block + 1]) <= range_.begin) continue;
         const Acc* out = ring_.Slot(t_.block_delay[block]) + size_t(t_.block_offset[block]);
-        for (uint32_t i = p[j]; i < p[j + 1]; ++i) __builtin_prefetch(out + target[i], 1);
+        for (uint32_t i = p[j]; i < p[j + 1]; ++i) FetchToWrite(out + target[i]);
       }
     }
   }
@@ -274,13 +274,13 @@ class Deliverer {
       if (r.row < s.first_row) return;
       if (r.row >= s.end_row() || s.flags & kRedrawn) continue;
       const size_t entries = s.flags & kHasTags ? 1 : s.blocks;
-      __builtin_prefetch(t_.pointers + s.pointers + (r.row - s.first_row) * entries);
+      Fetch(t_.pointers + s.pointers + (r.row - s.first_row) * entries);
     }
   }
 
   template <class T>
   static void Lines(const T* column, uint32_t n) {
-    for (uint32_t i = 0; i < n; i += uint32_t(64 / sizeof(T))) __builtin_prefetch(column + i);
+    for (uint32_t i = 0; i < n; i += uint32_t(64 / sizeof(T))) Fetch(column + i);
   }
 
   // Prefetches the first cache lines of a row that will be delivered soon.

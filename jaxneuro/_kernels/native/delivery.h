@@ -29,7 +29,7 @@ class Delivery {
       uint64_t word;
       std::memcpy(&word, bits + i, 8);
       for (; word != 0; word &= word - 1) {
-        const uint32_t source = uint32_t(i * 8 + size_t(__builtin_ctzll(word)));
+        const uint32_t source = uint32_t(i * 8 + LowestBit(word));
         Add(source, values == nullptr ? Real(1) : values[source]);
       }
     }

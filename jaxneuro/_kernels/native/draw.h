@@ -91,7 +91,11 @@ inline uint32_t* RadixSort(uint32_t* a, uint32_t* b, size_t n, int bits) {
 }
 
 // How many bits the numbers below n have.
-inline int BitLength(uint32_t n) { return n < 2 ? 0 : 32 - __builtin_clz(n - 1); }
+inline int BitLength(uint32_t n) {
+  int bits = 0;
+  for (uint32_t most = n < 2 ? 0 : n - 1; most != 0; most >>= 1) ++bits;
+  return bits;
+}
 
 // Room for `count` draws of a row, in words.
 constexpr size_t DrawRoom(size_t count) { return 2 * Padded((count + 1) / 2) + count; }

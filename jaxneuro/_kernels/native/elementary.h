@@ -8,7 +8,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "threefry.h"
+#include "compiler.h"
 
 namespace jaxneuro {
 
@@ -57,7 +57,7 @@ JAXNEURO_INLINE double Series(double r) {
   constexpr double kFactorials[] = {6227020800.0, 479001600.0, 39916800.0, 3628800.0, 362880.0,
                                     40320.0,      5040.0,      720.0,      120.0,     24.0,
                                     6.0,          2.0};
-#pragma GCC unroll 16
+  JAXNEURO_UNROLL(16)
   for (double factorial : kFactorials) sum = sum * r + 1.0 / factorial;
   return (sum * r + 1.0) * r + 1.0;
 }
@@ -88,7 +88,7 @@ JAXNEURO_INLINE T Log(T x) {
   const T m = Bits<T>(Word(bits - (Word(above) << F::kMantissa))), n = T(above);
   const T s = (m - T(1)) / (m + T(1)), z = s * s;
   T sum = T(1) / T(2 * F::kLogTerms - 1);
-#pragma GCC unroll 16
+  JAXNEURO_UNROLL(16)
   for (int k = F::kLogTerms - 1; k > 0; --k) sum = sum * z + T(1) / T(2 * k - 1);
   const T y = n * F::kLn2High + (n * F::kLn2Low + T(2) * s * sum);
   const T least = std::numeric_limits<T>::min(), inf = std::numeric_limits<T>::infinity();

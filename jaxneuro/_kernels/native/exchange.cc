@@ -4,12 +4,10 @@
 
 #include <system_error>
 
-#include "batch.h"
+#include "operands.h"
 
 namespace jaxneuro {
 namespace {
-
-namespace ffi = xla::ffi;
 
 struct ExchangeState {
   static ffi::TypeId id;
@@ -23,7 +21,7 @@ ffi::ErrorOr<std::unique_ptr<ExchangeState>> MakeExchange() {
   return std::make_unique<ExchangeState>();
 }
 
-ffi::Future Failed(ffi::Error error) {
+ffi::Future Failed(Error error) {
   ffi::Promise promise;
   ffi::Future future(promise);
   promise.SetError(std::move(error));
@@ -50,7 +48,7 @@ struct Later {
     }
     state->meetings.Drop(meeting);
     meeting->Fail();
-    promise.SetError(ffi::Error(ffi::ErrorCode::kDeadlineExceeded,
+    promise.SetError(Error(ffi::ErrorCode::kDeadlineExceeded,
                                 "exchange: a device of the mesh did not come; it has failed, or "
                                 "it stands still"));
   }
@@ -58,10 +56,15 @@ struct Later {
 
 ffi::Future ExchangeImpl(ExchangeState* state, ffi::RunId run, AnyBuffer x, AnyBuffer seat,
                          ffi::Result<AnyBuffer> out) {
-  const size_t bytes = x.size_bytes(), devices = size_t(out->dimensions()[0]);
-  const int32_t* at = Data<int32_t>(seat);
-  if (seat.element_count() != 2 || at[0] < 0 || size_t(at[0]) >= devices)
-    return Failed(ffi::Error::InvalidArgument("exchange: a seat is (rank, line)"));
+  const size_t bytes = x.size_bytes();
+  const auto axes = out->dimensions();
+  const size_t devices = axes.size() == 0 ? 0 : size_t(axes[0]);
+  if (out->element_type() != x.element_type() || out->size_bytes() != devices * bytes)
+    return Failed(Error::InvalidArgument("exchange: the result must be what each device has"));
+  const auto* at = static_cast<const int32_t*>(seat.untyped_data());
+  if (seat.element_type() != DataType::S32 || seat.element_count() != 2 || at[0] < 0 ||
+      size_t(at[0]) >= devices)
+    return Failed(Error::InvalidArgument("exchange: seat must be int32 (rank, line)"));
   const size_t rank = size_t(at[0]);
   ffi::Promise promise;
   ffi::Future future(promise);

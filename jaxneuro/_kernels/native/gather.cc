@@ -1,16 +1,14 @@
-// `gather` as an XLA FFI handler.  Values and weights have the axes of a batch before their own, or
-// none; the table is shared.
+// `gather` as an XLA FFI handler.
 #include "gather.h"
 
-#include "batch.h"
+#include <string>
+
+#include "check_table.h"
+#include "operands.h"
 #include "pool.h"
 
 namespace jaxneuro {
 namespace {
-
-namespace ffi = xla::ffi;
-using ffi::DataType;
-using ffi::Error;
 
 constexpr size_t kParallel = 200000;  // entries that are worth a second thread
 
@@ -45,51 +43,77 @@ void GatherOne(const GatherSlices<Source>& slices, const Real* values, const Rea
   });
 }
 
-struct Operands {
-  AnyBuffer values, weights, starts, sources, runs, counts;
-};
+enum : size_t { kValues, kWeights, kStarts, kSources, kRuns, kCounts, kSums };
+
+// What every operand is: jaxneuro/_kernels/_gather_table.py.
+constexpr Kernel kGather("gather", 0, 1, {
+    {"values", kReal, {"values"}},
+    {"weights", kReal, {"entries?"}},
+    Shared("starts", kS32, {"starts"}),
+    Shared("sources", kU16 | kS32, {"entries"}),
+    Shared("runs", kS32, {"runs"}),
+    Shared("counts", kS32, {"rows"}),
+    {"sums", kReal, {"rows"}},
+});
 
 template <class Real, class Source>
-Error GatherBatch(const Operands& o, Real* out) {
-  const auto d = o.values.dimensions();
-  const size_t rows = size_t(o.counts.dimensions()[0]);
-  const GatherSlices<Source> slices{Data<int32_t>(o.starts), Data<Source>(o.sources),
-                                    Data<int32_t>(o.runs), Data<int32_t>(o.counts), rows};
-  const bool plain = o.weights.dimensions().back() == 0;
-  Member member{{d.begin(), d.end() - 1}, 0};
-  for (size_t size = member.size(); member.number < size; ++member.number)
-    GatherOne(slices, member.Of<Real>(o.values, 1),
-              plain ? nullptr : member.Of<Real>(o.weights, 1), out + member.number * rows);
+void GatherBatch(const Call& call) {
+  const GatherSlices<Source> slices{call.Of<int32_t>(kStarts), call.Of<Source>(kSources),
+                                    call.Of<int32_t>(kRuns), call.Of<int32_t>(kCounts),
+                                    call.Length(kCounts)};
+  const bool plain = call.Length(kWeights) == 0;
+  ForEachMember(call, [&](const Member& m) {
+    GatherOne(slices, m.Of<Real>(kValues), plain ? nullptr : m.Of<Real>(kWeights),
+              m.To<Real>(kSums));
+  });
+}
+
+// The first entry of a table that asks for what is not there, or their number.
+template <class Source>
+size_t FirstUnknown(const Call& call) {
+  const auto* sources = call.Of<Source>(kSources);
+  const auto* runs = call.Of<int32_t>(kRuns);
+  const size_t n = call.Length(kValues), entries = call.Length(kSources);
+  for (size_t i = 0; i < entries; ++i) {
+    const int64_t run = runs[i / kGatherRun];
+    if (sources[i] < 0 || size_t(sources[i]) >= n || run + int64_t(kGatherRun) > int64_t(n))
+      return i;
+  }
+  return entries;
+}
+
+Error Gather(const Call& call) {
+  const size_t slices = (call.Length(kCounts) + kGatherLanes - 1) / kGatherLanes;
+  const size_t entries = call.Length(kSources);
+  if (call.Length(kStarts) != slices + 1)
+    return call.Wrong(kStarts, "must be one of each slice, and the end");
+  if (call.Length(kRuns) * kGatherRun != entries)
+    return call.Wrong(kRuns, "must be one of every 8 entries");
+  const auto* starts = call.Of<int32_t>(kStarts);
+  if (starts[0] != 0 || size_t(starts[slices]) * kGatherLanes != entries)
+    return call.Wrong(kStarts, "must begin with 0 and end with the last entry");
+  size_t unknown = entries;
+  if constexpr (kCheckTables) {
+    for (size_t i = 0; i < slices; ++i)
+      if (starts[i] > starts[i + 1]) return call.Wrong(kStarts, "must ascend");
+    unknown = call.type(kSources) == DataType::U16 ? FirstUnknown<uint16_t>(call)
+                                                   : FirstUnknown<int32_t>(call);
+  }
+  if (unknown < entries)
+    return call.Wrong(kSources, "ask for a value that is not there, in " + std::to_string(unknown));
+  ByType<uint16_t, int32_t>(call.type(kSources), [&](auto source) {
+    using Source = decltype(source);
+    ByType<float, double>(call.type(kValues),
+                          [&](auto real) { GatherBatch<decltype(real), Source>(call); });
+  });
   return Error::Success();
 }
 
-template <class Real>
-Error GatherSources(const Operands& o, void* out) {
-  if (o.sources.element_type() == DataType::U16)
-    return GatherBatch<Real, uint16_t>(o, static_cast<Real*>(out));
-  return GatherBatch<Real, int32_t>(o, static_cast<Real*>(out));
-}
-
-Error GatherImpl(AnyBuffer values, AnyBuffer weights, AnyBuffer starts, AnyBuffer sources,
-                 AnyBuffer runs, AnyBuffer counts, ffi::Result<AnyBuffer> out) {
-  const Operands o{values, weights, starts, sources, runs, counts};
-  if (values.element_type() == DataType::F32) return GatherSources<float>(o, out->untyped_data());
-  if (values.element_type() == DataType::F64) return GatherSources<double>(o, out->untyped_data());
-  return Error::InvalidArgument("gather: the values must be float32 or float64");
-}
-
 }  // namespace
-}  // namespace jaxneuro
 
-XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroGather, jaxneuro::GatherImpl,
-                              xla::ffi::Ffi::Bind()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Ret<xla::ffi::AnyBuffer>());
+JAXNEURO_HANDLER(JaxneuroGather, kGather, Gather);
+
+}  // namespace jaxneuro
 
 // How wide the vectors of a kernel may be, in bytes; returns how wide they are.  0 leaves it as it
 // is.  For tests: bits do not depend on it.

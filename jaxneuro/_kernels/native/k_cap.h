@@ -111,7 +111,7 @@ class KCap {
       if (mask == 0) continue;
       list.Reserve(first);
       for (; mask != 0; mask &= mask - 1) {
-        const size_t at = i + size_t(__builtin_ctzll(mask));
+        const size_t at = i + LowestBit(mask);
         const Key key = O::KeyOf(x_[at]);
         equal += key == least_;
         list.data[list.size] = {key, uint32_t(at)};

@@ -1,166 +1,150 @@
-// The native CPU kernels, as XLA FFI handlers.  The axes of an operand before its own are
-// those of a batch; without them it is shared by the batch.  The tables are always shared.
-// The functions that the host calls itself, on its own arrays, are plain C at the end.
+// `deliver` and what packs and merges spikes, as XLA FFI handlers.  The functions that the host calls
+// itself, on its own arrays, are plain C at the end.
 #include <cstring>
 
-#include "batch.h"
+#include "check_table.h"
 #include "clear.h"
 #include "delivery.h"
+#include "operands.h"
 #include "pack.h"
 #include "unpack.h"
 
 namespace jaxneuro {
 namespace {
 
-namespace ffi = xla::ffi;
-using ffi::DataType;
-using ffi::Error;
-
-struct Operands {
-  AnyBuffer ring, bits, values, step, scale, weights, sections, pointers, targets, tags, delays,
-      block_offset, block_delay, block_span, draws, draw_tables;
+enum : size_t {
+  kRing, kBits, kValues, kStep, kScale, kWeights, kSections, kPointers, kTargets, kTags, kDelays,
+  kBlockOffset, kBlockDelay, kBlockSpan, kDraws, kDrawTables
 };
 
+// What every operand is: jaxneuro/_kernels/_deliver.py.
+constexpr Kernel kDeliver("deliver", 1, 0, {
+    {"ring", kF32 | kF64 | kS32, {"slots", "places"}},
+    {"bits", kU8, {"bytes"}},
+    {"values", kReal, {"sources?"}},
+    {"step", kS32, {}},
+    {"scale", kReal, {"blocks"}},
+    {"weights", kBF16 | kF32 | kF64, {"weights"}},
+    Shared("sections", kU32, {"sections", Section::kWords}),
+    Shared("pointers", kU32, {"pointers"}),
+    Shared("targets", kU16, {"synapses"}),
+    Shared("tags", kU16, {"tags"}),
+    Shared("delays", kU8 | kU16, {"delays"}),
+    Shared("block_offset", kS32, {"blocks"}),
+    Shared("block_delay", kS32, {"blocks"}),
+    Shared("block_span", kS32, {"blocks", 2}),
+    Shared("draws", kU32, {"blocks?", Draw::kWords}),
+    Shared("draw_tables", kU32, {"draw words"}),
+});
+
 template <class Acc, class Delay, class Weight>
-void DeliverBatch(const Operands& o, void* out, int64_t n_targets, bool clear) {
+void DeliverBatch(const Call& call, size_t n_targets, bool clear) {
   using Real = RealOf<Acc>;
-  const auto d = o.ring.dimensions();
-  Member member{{d.begin(), d.end() - 2}, 0};
-  const size_t slots = size_t(d[d.size() - 2]), stride = size_t(d[d.size() - 1]);
-  const size_t bytes = size_t(o.bits.dimensions().back());
-  const bool plain = o.values.dimensions().back() == 0;
-  for (size_t size = member.size(); member.number < size; ++member.number) {
+  const size_t slots = call.Length(kRing, 0), places = call.Length(kRing, 1);
+  const size_t bytes = call.Length(kBits);
+  const bool plain = call.Length(kValues) == 0;
+  ForEachMember(call, [&](const Member& m) {
     const Table<Acc, Delay, Weight> table{
-        Data<uint32_t>(o.sections),    size_t(o.sections.dimensions()[0]),
-        Data<uint32_t>(o.pointers),    Data<uint16_t>(o.targets),
-        Data<uint16_t>(o.tags),        Data<Delay>(o.delays),
-        Data<int32_t>(o.block_offset), Data<int32_t>(o.block_delay),
-        Data<int32_t>(o.block_span),   Data<uint32_t>(o.draws),
-        Data<uint32_t>(o.draw_tables), member.Of<Weight>(o.weights, 1),
-        member.Of<Real>(o.scale, 1)};
-    const int64_t step = *member.Of<int32_t>(o.step, 0), n = int64_t(slots);
-    Acc* data = static_cast<Acc*>(out) + member.number * slots * stride;
-    const Ring<Acc> ring(data, slots, stride, size_t(n_targets), size_t((step % n + n) % n));
-    if (clear) ClearReached(ring.Slot(0), stride * sizeof(Acc));
-    if (n_targets == 0) continue;
+        call.Of<uint32_t>(kSections),    call.Length(kSections),
+        call.Of<uint32_t>(kPointers),    call.Of<uint16_t>(kTargets),
+        call.Of<uint16_t>(kTags),        call.Of<Delay>(kDelays),
+        call.Of<int32_t>(kBlockOffset),  call.Of<int32_t>(kBlockDelay),
+        call.Of<int32_t>(kBlockSpan),    call.Of<uint32_t>(kDraws),
+        call.Of<uint32_t>(kDrawTables),  m.Of<Weight>(kWeights),
+        m.Of<Real>(kScale)};
+    const int64_t step = *m.Of<int32_t>(kStep), n = int64_t(slots);
+    const Ring<Acc> ring(m.To<Acc>(kRing), slots, places, n_targets, size_t((step % n + n) % n));
+    if (clear) ClearReached(ring.Slot(0), places * sizeof(Acc));
+    if (n_targets == 0) return;
     Delivery<Acc, Delay, Weight>(table, ring)
-        .Run(member.Of<uint8_t>(o.bits, 1), bytes,
-             plain ? nullptr : member.Of<Real>(o.values, 1));
+        .Run(m.Of<uint8_t>(kBits), bytes, plain ? nullptr : m.Of<Real>(kValues));
+  });
+}
+
+Error Deliver(const Call& call, int64_t n_targets, bool clear) {
+  const bool wide = call.type(kRing) == DataType::F64;
+  if (wide != (call.type(kScale) == DataType::F64))
+    return call.Wrong(kScale, "must be float64 if the ring is, else float32");
+  if (call.Length(kBits) % 8 != 0) return call.Wrong(kBits, "must be whole words of 8 bytes");
+  if (call.Length(kValues) != 0 && (call.Length(kValues) + 63) / 64 * 8 != call.Length(kBits))
+    return call.Wrong(kValues, "must have a number for each source that has a bit");
+  if (call.Length(kRing, 0) == 0) return call.Wrong(kRing, "must have a slot");
+  if constexpr (kCheckTables) {
+    const size_t slots = call.Length(kRing, 0);
+    TableCheck check(call, kSections, kPointers, kTargets, kTags);
+    check.Spans(kBlockSpan, size_t(n_targets));
+    check.Offsets(kBlockOffset, call.Length(kRing, 1));
+    check.Delays(kDelays, kBlockDelay, slots == 1 ? 1 : slots - 1);
+    check.Weights(kWeights);
+    check.Draws(kDraws, kDrawTables);
+    const std::string wrong = check.Wrong();
+    if (!wrong.empty()) return call.Wrong(kSections, wrong);
   }
-}
-
-template <class Acc, class Weight>
-void DeliverDelays(const Operands& o, void* out, int64_t n_targets, bool clear) {
-  if (o.delays.element_type() == DataType::U16)
-    DeliverBatch<Acc, uint16_t, Weight>(o, out, n_targets, clear);
-  else
-    DeliverBatch<Acc, uint8_t, Weight>(o, out, n_targets, clear);
-}
-
-template <class Acc>
-Error DeliverWeights(const Operands& o, void* out, int64_t n_targets, bool clear) {
-  switch (o.weights.element_type()) {
-    case DataType::BF16:
-      DeliverDelays<Acc, BFloat16>(o, out, n_targets, clear);
-      return Error::Success();
-    case DataType::F32:
-      DeliverDelays<Acc, float>(o, out, n_targets, clear);
-      return Error::Success();
-    case DataType::F64:
-      DeliverDelays<Acc, double>(o, out, n_targets, clear);
-      return Error::Success();
-    default:
-      return Error::InvalidArgument("deliver: weights must be bfloat16, float32 or float64");
-  }
-}
-
-Error DeliverImpl(AnyBuffer ring, AnyBuffer bits, AnyBuffer values, AnyBuffer step,
-                  AnyBuffer scale, AnyBuffer weights, AnyBuffer sections, AnyBuffer pointers,
-                  AnyBuffer targets, AnyBuffer tags, AnyBuffer delays, AnyBuffer block_offset,
-                  AnyBuffer block_delay, AnyBuffer block_span, AnyBuffer draws,
-                  AnyBuffer draw_tables, ffi::Result<AnyBuffer> out, int64_t n_targets,
-                  bool clear) {
-  const Operands o{ring,     bits,    values, step,   scale,        weights,     sections,
-                   pointers, targets, tags,   delays, block_offset, block_delay, block_span,
-                   draws,    draw_tables};
-  if (out->untyped_data() != ring.untyped_data())
-    std::memcpy(out->untyped_data(), ring.untyped_data(), ring.size_bytes());
-  switch (ring.element_type()) {
-    case DataType::F32:
-      return DeliverWeights<float>(o, out->untyped_data(), n_targets, clear);
-    case DataType::F64:
-      return DeliverWeights<double>(o, out->untyped_data(), n_targets, clear);
-    case DataType::S32:
-      return DeliverWeights<int32_t>(o, out->untyped_data(), n_targets, clear);
-    default:
-      return Error::InvalidArgument("deliver: the ring must be float32, float64 or int32");
-  }
-}
-
-Error PackImpl(AnyBuffer spikes, ffi::Result<AnyBuffer> out) {
-  const auto d = spikes.dimensions();
-  const auto e = out->dimensions();
-  const size_t n = size_t(d[d.size() - 1]), bytes = size_t(e[e.size() - 1]);
-  if (bytes == 0) return Error::Success();
-  const size_t rows = out->element_count() / bytes;
-  const auto* in = Data<uint8_t>(spikes);
-  auto* bits = reinterpret_cast<uint8_t*>(out->untyped_data());
-  for (size_t r = 0; r < rows; ++r) PackRow(in + r * n, n, bits + r * bytes, bytes);
+  ByType<float, double, int32_t>(call.type(kRing), [&](auto acc) {
+    ByType<uint8_t, uint16_t>(call.type(kDelays), [&](auto delay) {
+      ByType<BFloat16, float, double>(call.type(kWeights), [&](auto weight) {
+        DeliverBatch<decltype(acc), decltype(delay), decltype(weight)>(call, size_t(n_targets),
+                                                                       clear);
+      });
+    });
+  });
   return Error::Success();
 }
 
-Error MergeBitsImpl(AnyBuffer bits, AnyBuffer neurons, ffi::Result<AnyBuffer> out) {
-  const auto d = bits.dimensions();
-  const size_t devices = size_t(d[0]), steps = size_t(d[1]), bytes = size_t(d[2]);
-  const size_t n = size_t(neurons.dimensions()[1]), whole = size_t(out->dimensions()[1]);
-  auto* merged = reinterpret_cast<uint8_t*>(out->untyped_data());
-  std::memset(merged, 0, out->size_bytes());
+enum : size_t { kSpikes, kPacked };
+
+constexpr Kernel kPack("pack", 0, 1, {
+    {"spikes", kBool, {"neurons"}},
+    {"bits", kU8, {"bytes"}},
+});
+
+Error Pack(const Call& call) {
+  const size_t n = call.Length(kSpikes), bytes = call.Length(kPacked);
+  if (bytes != (n + 63) / 64 * 8) return call.Wrong(kPacked, "must have a bit for each neuron");
+  ForEachMember(call, [&](const Member& m) {
+    PackRow(m.Of<uint8_t>(kSpikes), n, m.To<uint8_t>(kPacked), bytes);
+  });
+  return Error::Success();
+}
+
+enum : size_t { kOfDevices, kNeurons, kMerged };
+
+constexpr Kernel kMergeBits("merge_bits", 0, 1, {
+    {"bits", kU8, {"devices", "steps", "bytes"}, false},
+    {"neurons", kS32, {"devices", "places"}, false},
+    {"merged", kU8, {"steps", "merged bytes"}, false},
+});
+
+Error MergeBits(const Call& call) {
+  const size_t devices = call.Length(kOfDevices, 0), steps = call.Length(kOfDevices, 1);
+  const size_t bytes = call.Length(kOfDevices, 2), n = call.Length(kNeurons, 1);
+  const size_t whole = call.Length(kMerged, 1);
+  if (bytes % 8 != 0) return call.Wrong(kOfDevices, "must be whole words of 8 bytes");
+  const auto* neurons = call.Of<int32_t>(kNeurons);
+  if constexpr (kCheckTables)
+    for (size_t i = 0; i < devices * n; ++i)
+      if (neurons[i] >= int64_t(whole * 8)) return call.Wrong(kNeurons, "name one without a bit");
+  auto* merged = Member{call, 0}.To<uint8_t>(kMerged);
+  std::memset(merged, 0, steps * whole);
   for (size_t k = 0; k < devices * steps; ++k)
-    MergeRow(Data<uint8_t>(bits) + k * bytes, bytes, Data<int32_t>(neurons) + k / steps * n, n,
+    MergeRow(call.Of<uint8_t>(kOfDevices) + k * bytes, bytes, neurons + k / steps * n, n,
              merged + k % steps * whole);
   return Error::Success();
 }
 
 // Does nothing: results are the operands.  XLA cannot look inside, and so writes them.
-Error MaterializeImpl(ffi::RemainingArgs, ffi::RemainingRets) { return Error::Success(); }
+Error Materialize(ffi::RemainingArgs, ffi::RemainingRets) { return Error::Success(); }
 
 }  // namespace
+
+JAXNEURO_HANDLER(JaxneuroDeliver, kDeliver, Deliver,
+                 .Attr<int64_t>("n_targets").Attr<bool>("clear"));
+JAXNEURO_HANDLER(JaxneuroPack, kPack, Pack);
+JAXNEURO_HANDLER(JaxneuroMergeBits, kMergeBits, MergeBits);
+XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroMaterialize, Materialize,
+                              ffi::Ffi::Bind().RemainingArgs().RemainingRets());
+
 }  // namespace jaxneuro
-
-XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroDeliver, jaxneuro::DeliverImpl,
-                              xla::ffi::Ffi::Bind()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Ret<xla::ffi::AnyBuffer>()
-                                  .Attr<int64_t>("n_targets")
-                                  .Attr<bool>("clear"));
-
-XLA_FFI_DEFINE_HANDLER_SYMBOL(
-    JaxneuroPack, jaxneuro::PackImpl,
-    xla::ffi::Ffi::Bind().Arg<xla::ffi::AnyBuffer>().Ret<xla::ffi::AnyBuffer>());
-
-XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroMergeBits, jaxneuro::MergeBitsImpl,
-                              xla::ffi::Ffi::Bind()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Ret<xla::ffi::AnyBuffer>());
-
-XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroMaterialize, jaxneuro::MaterializeImpl,
-                              xla::ffi::Ffi::Bind().RemainingArgs().RemainingRets());
 
 // How many threads a call may use; returns how many it may. 0 leaves it as it is.
 extern "C" int64_t jaxneuro_threads(int64_t n) {

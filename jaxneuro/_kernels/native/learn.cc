@@ -1,152 +1,215 @@
-// `learn` and `log_events` as XLA FFI handlers.  What every operand is: _kernels/_learn.py.
+// `learn`, `log_events`, `target_sums` and `rescale` as XLA FFI handlers.
+#include <array>
 #include <cstring>
 
-#include "batch.h"
+#include "check_table.h"
 #include "lesson.h"
-#include "table.h"
+#include "operands.h"
 
 namespace jaxneuro {
 namespace {
 
-namespace ffi = xla::ffi;
-using ffi::DataType;
-using ffi::Error;
-
-// The order is that of the call in _kernels/_learn.py; the first five are changed in place.
-enum Operand {
-  kRingIn, kWeightsIn, kVariablesIn, kRowTimeIn, kRowTracesIn, kBits, kValues, kStep, kLimit,
-  kFlags, kScale, kNumbers, kPostRing, kHead, kLog, kLogNumbers, kSharedRing, kWords, kSections,
-  kPointers, kTargets, kTags, kDelays, kBlockOffset, kBlockDelay, kBlockSpan, kOperands
+enum Learn : size_t {
+  kRing, kWeights, kVariables, kRowTime, kRowTraces, kBits, kValues, kStep, kLimit, kFlags, kScale,
+  kNumbers, kPostRing, kHead, kLog, kLogNumbers, kSharedRing, kWords, kSections, kPointers,
+  kTargets, kTags, kDelays, kBlockOffset, kBlockDelay, kBlockSpan
 };
-constexpr int kInPlace = 5;
-constexpr size_t kRanks[kInPlace] = {2, 1, 2, 1, 2};
 
-struct Call {
-  std::vector<AnyBuffer> in;
-  std::vector<void*> out;
-  int64_t n_targets, parameters;
-  double dt;
-  bool clear;
-};
+// What every operand is: jaxneuro/_kernels/_learn.py.
+constexpr Kernel kLearn("learn", 5, 0, {
+    {"ring", kReal, {"slots", "places"}},
+    {"weights", kReal, {"synapses"}},
+    {"variables", kReal, {"variables", "synapses"}},
+    {"row_time", kS32, {"rows"}},
+    {"row_traces", kReal, {"traces", "rows"}},
+    {"bits", kU8, {"bytes"}},
+    {"values", kReal, {"sources?"}},
+    {"step", kS32, {}},
+    {"limit", kS32, {}},
+    {"flags", kS32, {2}},
+    {"scale", kReal, {"blocks"}},
+    {"numbers", kReal, {"numbers"}},
+    {"post", kReal, {"post slots", "post rows", "targets"}},
+    {"head", kS32, {"targets", 2}},
+    {"log", kS32, {"capacity", 3}},
+    {"numbers of the log", kReal, {"log rows", "capacity"}},
+    {"shared", kReal, {"shared slots", "shared rows"}},
+    Shared("words of the rule", kS32, {"words"}),
+    Shared("sections", kU32, {"sections", Section::kWords}),
+    Shared("pointers", kU32, {"pointers"}),
+    Shared("targets", kU16, {"synapses"}),
+    Shared("tags", kU16, {"synapses?"}),
+    Shared("delays", kU8 | kU16, {"synapses?"}),
+    Shared("block_offset", kS32, {"blocks"}),
+    Shared("block_delay", kS32, {"blocks"}),
+    Shared("block_span", kS32, {"blocks", 2}),
+});
+
+using Programs = std::array<Program, kPhases>;
+
+// The section of a projection's table: one, or none where it has no synapses.
+Section SectionOf(const Call& call, size_t k) {
+  return call.Length(k) == 0 ? Section{} : Section::Read(call.Of<uint32_t>(k));
+}
 
 template <class T>
-T* Mine(const Call& call, int which, size_t number) {
-  const auto d = call.in[size_t(which)].dimensions();
-  size_t one = 1;
-  for (size_t k = d.size() - kRanks[which]; k < d.size(); ++k) one *= size_t(d[k]);
-  return static_cast<T*>(call.out[size_t(which)]) + number * one;
-}
-
-size_t Last(const AnyBuffer& b, size_t from_end = 0) {
-  const auto d = b.dimensions();
-  return size_t(d[d.size() - 1 - from_end]);
-}
-
-template <class T, class Delay>
-Learning<T, Delay> Of(const Call& call, const Member& m) {
-  const auto& in = call.in;
-  const size_t number = m.number;
-  const Section s = Section::Read(Data<uint32_t>(in[kSections]));
-  const int32_t* flags = m.Of<int32_t>(in[kFlags], 1);
-  Learning<T, Delay> l{};
-  l.ring = Mine<T>(call, kRingIn, number);
-  l.weights = Mine<T>(call, kWeightsIn, number);
-  l.variables = Mine<T>(call, kVariablesIn, number);
-  l.row_time = Mine<int32_t>(call, kRowTimeIn, number);
-  l.row_traces = Mine<T>(call, kRowTracesIn, number);
-  l.slots = Last(in[kRingIn], 1);
-  l.places = Last(in[kRingIn]);
-  l.synapses = Last(in[kWeightsIn]);
-  l.rows = Last(in[kRowTimeIn]);
-  l.variable_rows = Last(in[kVariablesIn], 1);
-  l.trace_rows = Last(in[kRowTracesIn], 1);
-  l.step = *m.Of<int32_t>(in[kStep], 0);
-  l.limit = *m.Of<int32_t>(in[kLimit], 0);
+Learning<T> LearningOf(const Call& call, const Member& m, double dt) {
+  const Section s = SectionOf(call, kSections);
+  const int32_t* flags = m.Of<int32_t>(kFlags);
+  Learning<T> l{};
+  l.ring = m.To<T>(kRing);
+  l.weights = m.To<T>(kWeights);
+  l.variables = m.To<T>(kVariables);
+  l.row_time = m.To<int32_t>(kRowTime);
+  l.row_traces = m.To<T>(kRowTraces);
+  l.slots = call.Length(kRing, 0);
+  l.places = call.Length(kRing, 1);
+  l.synapses = call.Length(kWeights);
+  l.rows = call.Length(kRowTime);
+  l.trace_rows = call.Length(kRowTraces, 0);
+  l.step = *m.Of<int32_t>(kStep);
+  l.limit = *m.Of<int32_t>(kLimit);
   l.tick = flags[0] != 0;
   l.learning = flags[1] != 0;
-  l.bits = m.Of<uint8_t>(in[kBits], 1);
-  l.bytes = Last(in[kBits]);
-  l.values = Last(in[kValues]) == 0 ? nullptr : m.Of<T>(in[kValues], 1);
-  l.scale = m.Of<T>(in[kScale], 1);
-  l.post = m.Of<T>(in[kPostRing], 3);
-  l.post_slots = Last(in[kPostRing], 2);
-  l.post_rows = Last(in[kPostRing], 1);
-  l.n_targets = size_t(call.n_targets);
-  l.head = reinterpret_cast<const Event*>(m.Of<int32_t>(in[kHead], 2));
-  l.log = reinterpret_cast<const Entry*>(m.Of<int32_t>(in[kLog], 2));
-  l.capacity = Last(in[kLog], 1);
-  l.log_numbers = m.Of<T>(in[kLogNumbers], 2);
-  l.log_rows = Last(in[kLogNumbers], 1);
-  l.shared = m.Of<T>(in[kSharedRing], 2);
-  l.shared_slots = Last(in[kSharedRing], 1);
-  l.shared_rows = Last(in[kSharedRing]);
-  l.dt = call.dt;
+  l.bits = m.Of<uint8_t>(kBits);
+  l.bytes = call.Length(kBits);
+  l.values = call.Length(kValues) == 0 ? nullptr : m.Of<T>(kValues);
+  l.scale = m.Of<T>(kScale);
+  l.post = m.Of<T>(kPostRing);
+  l.post_slots = call.Length(kPostRing, 0);
+  l.post_rows = call.Length(kPostRing, 1);
+  l.n_targets = call.Length(kPostRing, 2);
+  l.events = {reinterpret_cast<const Event*>(m.Of<int32_t>(kHead)),
+              reinterpret_cast<const Entry*>(m.Of<int32_t>(kLog)), call.Length(kLog, 0)};
+  l.log_numbers = m.Of<T>(kLogNumbers);
+  l.shared = m.Of<T>(kSharedRing);
+  l.shared_slots = call.Length(kSharedRing, 0);
+  l.shared_rows = call.Length(kSharedRing, 1);
+  l.dt = dt;
   l.first_row = s.first_row;
   l.blocks = s.blocks;
-  l.own_delays = (s.flags & kHasDelays) != 0;
-  l.tags = (s.flags & kHasTags) != 0;
-  l.pointers = Data<uint32_t>(in[kPointers]);
-  l.targets = Data<uint16_t>(in[kTargets]);
-  l.tag = Data<uint16_t>(in[kTags]);
-  l.delays = Data<Delay>(in[kDelays]);
-  l.block_offset = Data<int32_t>(in[kBlockOffset]);
-  l.block_delay = Data<int32_t>(in[kBlockDelay]);
-  l.block_span = Data<int32_t>(in[kBlockSpan]);
+  l.pointers = call.Of<uint32_t>(kPointers);
+  l.targets = call.Of<uint16_t>(kTargets);
+  l.tags = call.Of<uint16_t>(kTags);
+  l.delays = call.Of<void>(kDelays);
+  l.block_offset = call.Of<int32_t>(kBlockOffset);
+  l.block_delay = call.Of<int32_t>(kBlockDelay);
+  l.block_span = call.Of<int32_t>(kBlockSpan);
   return l;
 }
 
-template <class T, class Delay>
-void LearnBatch(const Call& call) {
-  const auto d = call.in[kRingIn].dimensions();
-  Member member{{d.begin(), d.end() - 2}, 0};
-  std::array<Program, kPhases> programs;
-  const int32_t* word = Data<int32_t>(call.in[kWords]);
-  for (Program& p : programs) word = p.Read(word);
-  for (size_t size = member.size(); member.number < size; ++member.number) {
-    const Learning<T, Delay> l = Of<T, Delay>(call, member);
-    if (call.clear) {
-      const int64_t n = int64_t(l.slots), now = (l.step % n + n) % n;
-      std::memset(l.ring + size_t(now) * l.places, 0, l.places * sizeof(T));
-    }
-    if (l.synapses == 0) continue;
-    Lesson<T, Delay>(l, programs, member.Of<T>(call.in[kNumbers], 1), size_t(call.parameters))
-        .Run();
-  }
+template <class T, class Layout>
+void LearnBatch(const Call& call, const Programs& programs, size_t parameters, double dt,
+                bool clear) {
+  ForEachMember(call, [&](const Member& m) {
+    const Learning<T> l = LearningOf<T>(call, m, dt);
+    if (clear) std::memset(l.ring + SlotOf(l.step, l.slots) * l.places, 0, l.places * sizeof(T));
+    if (l.synapses == 0) return;
+    Lesson<T, Layout>(l, programs, m.Of<T>(kNumbers), parameters).Run();
+  });
 }
 
-Error LearnImpl(ffi::RemainingArgs args, ffi::RemainingRets rets, int64_t n_targets,
-                int64_t parameters, double dt, bool clear) {
-  if (args.size() != kOperands || rets.size() != kInPlace)
-    return Error::InvalidArgument("learn: wrong number of operands");
-  Call call{{}, {}, n_targets, parameters, dt, clear};
-  for (size_t k = 0; k < args.size(); ++k) call.in.push_back(*args.get<AnyBuffer>(k));
-  for (size_t k = 0; k < rets.size(); ++k) {
-    ffi::Result<AnyBuffer> out = *rets.get<AnyBuffer>(k);
-    if (out->untyped_data() != call.in[k].untyped_data())
-      std::memcpy(out->untyped_data(), call.in[k].untyped_data(), call.in[k].size_bytes());
-    call.out.push_back(out->untyped_data());
+// Calls `f(layout)` with the layout of the rows.
+template <class F>
+void ByLayout(const Call& call, F&& f) {
+  const Section s = SectionOf(call, kSections);
+  const auto with = [&](auto delays) {
+    using Delays = decltype(delays);
+    s.flags & kHasTags ? f(Type<ByTag<Delays>>()) : f(Type<ByBlock<Delays>>());
+  };
+  if ((s.flags & kHasDelays) == 0) return with(OneDelay());
+  ByType<uint8_t, uint16_t>(call.type(kDelays),
+                            [&](auto delay) { with(OwnDelays<decltype(delay)>()); });
+}
+
+// Whether programs read and write only what there is.
+bool Known(const Call& call, const Programs& programs) {
+  const auto most = [&](int32_t kind) -> size_t {
+    switch (kind) {
+      case kVariable: return call.Length(kVariables, 0);
+      case kTrace: return call.Length(kRowTraces, 0);
+      case kPost: return call.Length(kPostRing, 1) + call.Length(kLogNumbers, 0);
+      case kStart:
+      case kStop: return call.Length(kSharedRing, 1);
+      default: return kind >= 0 && kind <= kStop ? 1 : 0;
+    }
+  };
+  bool known = true;
+  for (const Program& p : programs) {
+    const auto slot = [&](int32_t k) { return k >= 0 && k < p.slots; };
+    for (const Port* port = p.inputs; port != p.outputs + p.n_outputs; ++port)
+      known &= slot(port->slot) && port->index >= 0 && size_t(port->index) < most(port->kind);
+    for (int32_t k = 0; k < p.counts[0] + p.counts[1] + p.counts[2]; ++k) {
+      const Instruction& i = p.code[k];
+      known &= slot(i.out) && slot(i.a) && slot(i.b) && slot(i.c);
+    }
   }
-  const bool wide = call.in[kRingIn].element_type() == DataType::F64;
-  const bool far = call.in[kDelays].element_type() == DataType::U16;
-  if (wide)
-    far ? LearnBatch<double, uint16_t>(call) : LearnBatch<double, uint8_t>(call);
-  else
-    far ? LearnBatch<float, uint16_t>(call) : LearnBatch<float, uint8_t>(call);
+  return known;
+}
+
+Error RunLearn(const Call& call, int64_t parameters, double dt, bool clear) {
+  if (call.Length(kRing, 0) == 0) return call.Wrong(kRing, "must have a slot");
+  if (call.Length(kBits) % 8 != 0) return call.Wrong(kBits, "must be whole words of 8 bytes");
+  if ((call.Length(kLog) & (call.Length(kLog) - 1)) != 0)
+    return call.Wrong(kLog, "must have room for a power of two of events");
+  if (call.Length(kSections) > 1 || (call.Length(kSections) == 0 && call.Length(kWeights) != 0))
+    return call.Wrong(kSections, "must be one, that of the projection");
+  Programs programs;
+  const int32_t *word = call.Of<int32_t>(kWords), *end = word + call.Length(kWords);
+  size_t numbers = 0;
+  for (Program& p : programs) {
+    if (!p.Inside(word, end)) return call.Wrong(kWords, "must be a program for each phase");
+    word = p.Read(word);
+    numbers += size_t(p.constants) + size_t(parameters);
+  }
+  if (numbers != call.Length(kNumbers))
+    return call.Wrong(kNumbers, "must be the constants and parameters of each phase");
+  if constexpr (kCheckTables) {
+    const size_t slots = call.Length(kRing, 0);
+    TableCheck check(call, kSections, kPointers, kTargets, kTags);
+    check.SpansOfOne(kBlockSpan, call.Length(kPostRing, 2));
+    check.Offsets(kBlockOffset, call.Length(kRing, 1));
+    check.Delays(kDelays, kBlockDelay, slots == 1 ? 1 : slots - 1);
+    check.Weights(kWeights);
+    const std::string wrong = check.Wrong();
+    if (!wrong.empty()) return call.Wrong(kSections, wrong);
+    if (!Known(call, programs)) return call.Wrong(kWords, "ask for what is not there");
+  }
+  ByType<float, double>(call.type(kRing), [&](auto x) {
+    ByLayout(call, [&](auto layout) {
+      LearnBatch<decltype(x), typename decltype(layout)::Is>(call, programs, size_t(parameters),
+                                                             dt, clear);
+    });
+  });
   return Error::Success();
 }
 
+enum Log : size_t { kLogCount, kLogHead, kLogEvents, kLogKept, kLogNow, kLogValues, kLogStep };
+
+// What every operand is: jaxneuro/_kernels/_event_log.py.
+constexpr Kernel kLogKernel("log_events", 4, 0, {
+    {"count", kS32, {}},
+    {"head", kS32, {"targets", 2}},
+    {"events of the log", kS32, {"capacity", 3}},
+    {"numbers of the log", kReal, {"rows", "capacity"}},
+    {"events", kBool, {"targets"}},
+    {"numbers", kReal, {"rows", "targets"}},
+    {"step", kS32, {}},
+});
+
 // Appends the events of a step to a log: for each target that has one its time, and when and where
-// its previous one is.  In place: head (targets, 2), log (capacity, 3), numbers (rows, capacity).
+// its previous one is.
 template <class T>
-void LogMember(const Member& m, const std::vector<AnyBuffer>& in, const std::vector<void*>& out) {
-  const size_t n = Last(in[1], 1), capacity = Last(in[2], 1), rows = Last(in[3], 1);
-  int32_t& count = static_cast<int32_t*>(out[0])[m.number];
-  Event* head = static_cast<Event*>(out[1]) + m.number * n;
-  Entry* log = static_cast<Entry*>(out[2]) + m.number * capacity;
-  T* numbers = static_cast<T*>(out[3]) + m.number * rows * capacity;
-  const uint8_t* events = m.Of<uint8_t>(in[4], 1);
-  const T* values = m.Of<T>(in[5], 2);
-  const int32_t step = *m.Of<int32_t>(in[6], 0);
+void LogMember(const Call& call, const Member& m) {
+  const size_t n = call.Length(kLogHead), capacity = call.Length(kLogEvents);
+  const size_t rows = call.Length(kLogKept);
+  int32_t& count = *m.To<int32_t>(kLogCount);
+  Event* head = reinterpret_cast<Event*>(m.To<int32_t>(kLogHead));
+  Entry* log = reinterpret_cast<Entry*>(m.To<int32_t>(kLogEvents));
+  T* numbers = m.To<T>(kLogKept);
+  const uint8_t* events = m.Of<uint8_t>(kLogNow);
+  const T* values = m.Of<T>(kLogValues);
+  const int32_t step = *m.Of<int32_t>(kLogStep);
   for (size_t j = 0; j < n; ++j) {
     if (j % 8 == 0 && j + 8 <= n) {
       uint64_t eight;
@@ -165,113 +228,124 @@ void LogMember(const Member& m, const std::vector<AnyBuffer>& in, const std::vec
   }
 }
 
-Error LogImpl(ffi::RemainingArgs args, ffi::RemainingRets rets) {
-  std::vector<AnyBuffer> in;
-  std::vector<void*> out;
-  for (size_t k = 0; k < args.size(); ++k) in.push_back(*args.get<AnyBuffer>(k));
-  for (size_t k = 0; k < rets.size(); ++k) {
-    ffi::Result<AnyBuffer> result = *rets.get<AnyBuffer>(k);
-    if (result->untyped_data() != in[k].untyped_data())
-      std::memcpy(result->untyped_data(), in[k].untyped_data(), in[k].size_bytes());
-    out.push_back(result->untyped_data());
-  }
-  const auto d = in[1].dimensions();
-  Member member{{d.begin(), d.end() - 2}, 0};
-  for (size_t size = member.size(); member.number < size; ++member.number)
-    if (in[3].element_type() == DataType::F64)
-      LogMember<double>(member, in, out);
-    else
-      LogMember<float>(member, in, out);
+Error LogEvents(const Call& call) {
+  const size_t capacity = call.Length(kLogEvents);
+  if (capacity == 0 || (capacity & (capacity - 1)) != 0)
+    return call.Wrong(kLogEvents, "must have room for a power of two of events");
+  ByType<float, double>(call.type(kLogKept), [&](auto x) {
+    ForEachMember(call, [&](const Member& m) { LogMember<decltype(x)>(call, m); });
+  });
   return Error::Success();
 }
 
-// All synapses of a table, by ascending source: f(synapse, target from the first of the projection).
-template <class F>
-void EverySynapse(const std::vector<AnyBuffer>& in, size_t columns, F&& f) {
-  const Section s = Section::Read(Data<uint32_t>(in[columns]));
-  const auto* pointers = Data<uint32_t>(in[columns + 1]);
-  const auto* targets = Data<uint16_t>(in[columns + 2]);
-  const auto* tags = Data<uint16_t>(in[columns + 3]);
-  const auto* span = Data<int32_t>(in[columns + 4]);
-  const bool tagged = (s.flags & kHasTags) != 0;
-  const size_t per_row = tagged ? 1 : s.blocks;
-  for (size_t entry = 0; entry < size_t(s.rows) * per_row; ++entry)
-    for (uint32_t i = pointers[entry]; i < pointers[entry + 1]; ++i) {
-      const size_t block = tagged ? tags[i] : entry % per_row;
-      f(i, size_t(span[2 * block] - span[0]) + targets[i]);
+// The columns of a table that say which synapse has which target, from operand `first` on.
+struct TargetColumns {
+  explicit TargetColumns(size_t first)
+      : sections(first), pointers(first + 1), targets(first + 2), tags(first + 3), span(first + 4) {}
+
+  Error Check(const Call& call, size_t n_targets) const {
+    if (call.Length(sections) > 1) return call.Wrong(sections, "must be those of one projection");
+    if constexpr (kCheckTables) {
+      TableCheck check(call, sections, pointers, targets, tags);
+      check.SpansOfOne(span, n_targets);
+      const std::string wrong = check.Wrong();
+      if (!wrong.empty()) return call.Wrong(sections, wrong);
     }
-}
+    return Error::Success();
+  }
 
-// The sum of the weights of each target, and their number: out (2, targets), weights, due.
-template <class T>
-void SumMember(const Member& m, const std::vector<AnyBuffer>& in, void* out) {
-  if (*m.Of<uint8_t>(in[2], 0) == 0) return;
-  const size_t n = Last(in[0]);
-  T *sum = static_cast<T*>(out) + m.number * 2 * n, *count = sum + n;
-  const T* weights = m.Of<T>(in[1], 1);
-  EverySynapse(in, 3, [&](size_t i, size_t j) {
-    sum[j] += weights[i];
-    count[j] += T(1);
+  // All synapses, by ascending source: f(synapse, target from the first of the projection).
+  template <class F>
+  void EverySynapse(const Call& call, F&& f) const {
+    const Section s = SectionOf(call, sections);
+    const auto *at = call.Of<uint32_t>(pointers);
+    const auto *target = call.Of<uint16_t>(targets), *tag = call.Of<uint16_t>(tags);
+    const auto* spans = call.Of<int32_t>(span);
+    const bool tagged = (s.flags & kHasTags) != 0;
+    const size_t per_row = tagged ? 1 : s.blocks;
+    for (size_t entry = 0; entry < size_t(s.rows) * per_row; ++entry)
+      for (uint32_t i = at[entry]; i < at[entry + 1]; ++i) {
+        const size_t block = tagged ? tag[i] : entry % per_row;
+        f(i, size_t(spans[2 * block] - spans[0]) + target[i]);
+      }
+  }
+
+  size_t sections, pointers, targets, tags, span;
+};
+
+#define JAXNEURO_TARGET_COLUMNS                                 \
+  Shared("sections", kU32, {"sections", Section::kWords}),      \
+      Shared("pointers", kU32, {"pointers"}),                   \
+      Shared("targets", kU16, {"synapses"}),                    \
+      Shared("tags", kU16, {"synapses?"}),                      \
+      Shared("block_span", kS32, {"blocks", 2})
+
+enum Sums : size_t { kSums, kSumWeights, kSumDue, kSumColumns };
+
+constexpr Kernel kTargetSums("target_sums", 1, 0, {
+    {"sums", kReal, {2, "target neurons"}},
+    {"weights", kReal, {"synapses"}},
+    {"due", kBool, {}},
+    JAXNEURO_TARGET_COLUMNS,
+});
+
+// The sum of the weights of each target, and their number.
+Error TargetSums(const Call& call) {
+  const TargetColumns columns(kSumColumns);
+  const size_t n = call.Length(kSums, 1);
+  if (n == 0) return Error::Success();
+  if (Error e = columns.Check(call, n); e.failure()) return e;
+  ByType<float, double>(call.type(kSums), [&](auto x) {
+    using T = decltype(x);
+    ForEachMember(call, [&](const Member& m) {
+      if (*m.Of<uint8_t>(kSumDue) == 0) return;
+      T *sum = m.To<T>(kSums), *count = sum + n;
+      const T* weights = m.Of<T>(kSumWeights);
+      columns.EverySynapse(call, [&](size_t i, size_t j) {
+        sum[j] += weights[i];
+        count[j] += T(1);
+      });
+    });
   });
-}
-
-// Multiplies the weights of each target: weights, factors (targets,), bounds (2,), due.
-template <class T>
-void RescaleMember(const Member& m, const std::vector<AnyBuffer>& in, void* out) {
-  if (*m.Of<uint8_t>(in[3], 0) == 0) return;
-  T* weights = static_cast<T*>(out) + m.number * Last(in[0]);
-  const T *factors = m.Of<T>(in[1], 1), *bounds = m.Of<T>(in[2], 1);
-  EverySynapse(in, 4, [&](size_t i, size_t j) {
-    const T x = weights[i] * factors[j], y = x < bounds[0] ? bounds[0] : x;
-    weights[i] = y > bounds[1] ? bounds[1] : y;
-  });
-}
-
-// One array changed in place, whose own rank is `rank`.
-template <class F>
-Error InPlace(ffi::RemainingArgs& args, ffi::RemainingRets& rets, size_t rank, F&& f) {
-  std::vector<AnyBuffer> in;
-  for (size_t k = 0; k < args.size(); ++k) in.push_back(*args.get<AnyBuffer>(k));
-  ffi::Result<AnyBuffer> out = *rets.get<AnyBuffer>(0);
-  if (out->untyped_data() != in[0].untyped_data())
-    std::memcpy(out->untyped_data(), in[0].untyped_data(), in[0].size_bytes());
-  const auto d = in[0].dimensions();
-  Member member{{d.begin(), d.end() - int64_t(rank)}, 0};
-  if (in[0].element_count() == 0) return Error::Success();
-  for (size_t size = member.size(); member.number < size; ++member.number)
-    f(member, in, out->untyped_data(), in[0].element_type() == DataType::F64);
   return Error::Success();
 }
 
-Error SumImpl(ffi::RemainingArgs args, ffi::RemainingRets rets) {
-  return InPlace(args, rets, 2, [](const Member& m, auto& in, void* out, bool wide) {
-    wide ? SumMember<double>(m, in, out) : SumMember<float>(m, in, out);
-  });
-}
+enum Scales : size_t { kScaled, kFactors, kBounds, kScaleDue, kScaleColumns };
 
-Error RescaleImpl(ffi::RemainingArgs args, ffi::RemainingRets rets) {
-  return InPlace(args, rets, 1, [](const Member& m, auto& in, void* out, bool wide) {
-    wide ? RescaleMember<double>(m, in, out) : RescaleMember<float>(m, in, out);
+constexpr Kernel kRescale("rescale", 1, 0, {
+    {"weights", kReal, {"synapses"}},
+    {"factors", kReal, {"target neurons"}},
+    {"bounds", kReal, {2}},
+    {"due", kBool, {}},
+    JAXNEURO_TARGET_COLUMNS,
+});
+
+// Multiplies the weights of each target.
+Error Rescale(const Call& call) {
+  const TargetColumns columns(kScaleColumns);
+  if (call.Length(kScaled) == 0) return Error::Success();
+  if (Error e = columns.Check(call, call.Length(kFactors)); e.failure()) return e;
+  ByType<float, double>(call.type(kScaled), [&](auto number) {
+    using T = decltype(number);
+    ForEachMember(call, [&](const Member& m) {
+      if (*m.Of<uint8_t>(kScaleDue) == 0) return;
+      T* weights = m.To<T>(kScaled);
+      const T *factors = m.Of<T>(kFactors), *bounds = m.Of<T>(kBounds);
+      columns.EverySynapse(call, [&](size_t i, size_t j) {
+        const T x = weights[i] * factors[j], y = x < bounds[0] ? bounds[0] : x;
+        weights[i] = y > bounds[1] ? bounds[1] : y;
+      });
+    });
   });
+  return Error::Success();
 }
 
 }  // namespace
+
+JAXNEURO_HANDLER(JaxneuroLearn, kLearn, RunLearn,
+                 .Attr<int64_t>("parameters").Attr<double>("dt").Attr<bool>("clear"));
+JAXNEURO_HANDLER(JaxneuroLogEvents, kLogKernel, LogEvents);
+JAXNEURO_HANDLER(JaxneuroTargetSums, kTargetSums, TargetSums);
+JAXNEURO_HANDLER(JaxneuroRescale, kRescale, Rescale);
+
 }  // namespace jaxneuro
-
-XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroTargetSums, jaxneuro::SumImpl,
-                              xla::ffi::Ffi::Bind().RemainingArgs().RemainingRets());
-
-XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroRescale, jaxneuro::RescaleImpl,
-                              xla::ffi::Ffi::Bind().RemainingArgs().RemainingRets());
-
-XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroLearn, jaxneuro::LearnImpl,
-                              xla::ffi::Ffi::Bind()
-                                  .RemainingArgs()
-                                  .RemainingRets()
-                                  .Attr<int64_t>("n_targets")
-                                  .Attr<int64_t>("parameters")
-                                  .Attr<double>("dt")
-                                  .Attr<bool>("clear"));
-
-XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroLogEvents, jaxneuro::LogImpl,
-                              xla::ffi::Ffi::Bind().RemainingArgs().RemainingRets());

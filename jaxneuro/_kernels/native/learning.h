@@ -27,8 +27,26 @@ struct Entry {
   Event previous;
 };
 
+// The events of all targets: the newest of each, and before it those of the log.
+struct EventLog {
+  const Event* head;   // (targets,)
+  const Entry* log;    // (capacity,)
+  size_t capacity;     // a power of two
+
+  // Where an event is in the log.
+  size_t Place(int32_t number) const { return size_t(uint32_t(number)) & (capacity - 1); }
+  // The one before it of the same target.
+  const Event& Before(const Event& event) const { return log[Place(event.number)].previous; }
+};
+
+// A ring of numbers of the last steps: (slots, ...).
+inline size_t SlotOf(int64_t step, size_t slots) {
+  const int64_t n = int64_t(slots), k = step % n;
+  return size_t(k < 0 ? k + n : k);
+}
+
 // What one call of `learn` works on, for one network.
-template <class T, class Delay>
+template <class T>
 struct Learning {
   // Changed in place.
   T* ring;
@@ -36,50 +54,34 @@ struct Learning {
   int32_t* row_time;       // (rows,) when the row was visited last
   T* row_traces;           // (traces, rows)
   // Read only.
-  size_t slots, places, synapses, rows, variable_rows, trace_rows;
+  size_t slots, places, synapses, rows, trace_rows;
   int64_t step, limit;
   bool tick, learning;
   const uint8_t* bits;
   size_t bytes;
   const T *values, *scale;
-  const T* post;  // (slots, post_rows, targets): numbers of the targets in the last steps
+  const T* post;  // (post_slots, post_rows, targets): numbers of the targets in the last steps
   size_t post_slots, post_rows, n_targets;
-  const Event* head;  // (targets,) the newest event of each target
-  const Entry* log;   // (capacity,)
-  const T* log_numbers;  // (log_rows, capacity)
-  size_t capacity, log_rows;
-  const T* shared;  // (shared_slots, shared_rows)
+  EventLog events;
+  const T* log_numbers;  // (rows, capacity)
+  const T* shared;       // (shared_slots, shared_rows)
   size_t shared_slots, shared_rows;
   double dt;
   // The table: one section.
   uint32_t first_row, blocks;
-  bool own_delays, tags;
   const uint32_t* pointers;
-  const uint16_t *targets, *tag;
-  const Delay* delays;
+  const uint16_t *targets, *tags;
+  const void* delays;  // uint8 or uint16, where each synapse has its own
   const int32_t *block_offset, *block_delay, *block_span;
+
+  uint32_t first_target() const { return uint32_t(block_span[0]); }
+  const T* Shared(int64_t at) const { return shared + SlotOf(at, shared_slots) * shared_rows; }
 };
 
 struct Visit {
   uint32_t row;
   int32_t before;  // when it was visited last
   bool event;
-};
-
-// Postsynaptic events, at most one per synapse of a block: which lane, and the event; when the
-// synapse was touched before it, for rules that ask.
-struct Level {
-  size_t n;
-  uint32_t lane[kBlockLanes];
-  Event event[kBlockLanes];
-  int32_t since[kBlockLanes];
-};
-
-// The targets of a block: `first` + at[i].
-template <class Index>
-struct Span {
-  const Index* at;
-  uint32_t first;
 };
 
 }  // namespace jaxneuro

@@ -12,10 +12,10 @@ namespace jaxneuro {
 
 // Which rows are visited, and their visit, on several threads by ranges of targets: each weight and
 // each sum of arrivals is the work of one thread, so the bits do not depend on their number.
-template <class T, class Delay>
+template <class T, class Layout>
 class Lesson {
  public:
-  Lesson(const Learning<T, Delay>& l, const std::array<Program, kPhases>& programs, const T* numbers,
+  Lesson(const Learning<T>& l, const std::array<Program, kPhases>& programs, const T* numbers,
          size_t parameters)
       : l_(l), programs_(programs), numbers_(numbers), parameters_(parameters) {}
 
@@ -45,8 +45,8 @@ class Lesson {
   }
 
   // The learner of this thread, with what this call works on.
-  Learner<T, Delay>& Mine() const {
-    static thread_local Learner<T, Delay> mine;
+  Learner<T, Layout>& Mine() const {
+    static thread_local Learner<T, Layout> mine;
     mine.Load(l_, programs_, numbers_, parameters_);
     return mine;
   }
@@ -75,7 +75,7 @@ class Lesson {
       uint64_t word;
       std::memcpy(&word, l_.bits + i, 8);
       for (; word != 0; word &= word - 1) {
-        const size_t source = i * 8 + size_t(__builtin_ctzll(word));
+        const size_t source = i * 8 + LowestBit(word);
         if (source < l_.first_row || source >= end) continue;
         const size_t row = source - l_.first_row;
         visits.push_back({uint32_t(row), l_.row_time[row], true});
@@ -84,7 +84,7 @@ class Lesson {
     return visits;
   }
 
-  const Learning<T, Delay>& l_;
+  const Learning<T>& l_;
   const std::array<Program, kPhases>& programs_;
   const T* numbers_;
   size_t parameters_;

@@ -1,50 +1,52 @@
-// `new_sources` and `new_past_inputs` as XLA FFI handlers.  The axes of an operand before its own
-// are those of a batch, of length 1 where it is shared.
+// `new_sources` and `new_past_inputs` as XLA FFI handlers.  What every operand is:
+// jaxneuro/_kernels/_new_sources.py.
 #include "new_sources.h"
 
 #include <cstring>
 
-#include "batch.h"
+#include "gap_law.h"
+#include "operands.h"
 
 namespace jaxneuro {
 namespace {
 
-namespace ffi = xla::ffi;
-using ffi::Error;
-
-struct Operands {
-  AnyBuffer number, part, on, cap, keys, table;
+// The new neurons are operands from number `first` on; `table` is that of the gaps.
+struct NewNeurons {
+  size_t number, part, on, cap, keys, table;
 };
 
+#define JAXNEURO_NEW_NEURONS                    \
+  {"number", kS32, {"neurons"}},                \
+      {"part", kS32, {"neurons"}},              \
+      {"on", kS32, {}},                         \
+      {"cap", kS32, {"cap"}},                   \
+      {"keys", kU32, {2, 2}}
+
 struct Law {
-  int64_t gaps, shift, places, drawn, chosen;
+  GapLaw gaps;
+  int64_t places, drawn, chosen;
   double mean;
 };
 
 // Calls `one(member, sources, first, end)` for the neurons of each member, some at a time.
 template <class One>
-void ForEach(const Operands& o, const Law& law, Member member, One&& one) {
-  const size_t many = size_t(o.number.dimensions().back());
-  const size_t members = member.size();
+Error ForEach(const Call& call, const NewNeurons& o, const Law& law, One&& one) {
+  if (Error e = law.gaps.Check(call, o.table); e.failure()) return e;
+  const size_t many = call.Length(o.number), members = call.members();
   const bool few = double(many * members) * (law.mean + 20.0) < 20000.0;
-  const size_t pieces = few ? 1 : members > 1 ? members : 2 * Pool::Get().threads();
-  const size_t shares = members > 1 ? 1 : pieces;
-  const auto work = [&](size_t m, size_t share) {
-    Member mine = member;
-    mine.number = m;
-    const auto* words = mine.Of<uint32_t>(o.table, 1);
-    const auto* keys = mine.Of<uint32_t>(o.keys, 2);
-    const Gaps gaps{reinterpret_cast<const uint64_t*>(words), uint32_t(law.gaps),
-                    words + 2 * size_t(law.gaps), int(law.shift)};
-    const HashedRows rows(Key{keys[0], keys[1]}, uint32_t(law.places), gaps, law.mean);
-    NewSources sources(rows, Key{keys[2], keys[3]}, mine.Of<int32_t>(o.cap, 1),
-                       size_t(o.cap.dimensions().back()), *mine.Of<int32_t>(o.on, 0) != 0,
-                       size_t(law.places), size_t(law.chosen));
-    one(mine, sources, many * share / shares, many * (share + 1) / shares);
+  const size_t shares = few || members > 1 ? 1 : 2 * Pool::Get().threads();
+  const auto work = [&](size_t number, size_t share) {
+    const Member m{call, number};
+    const auto* keys = m.Of<uint32_t>(o.keys);
+    const HashedRows rows(Key{keys[0], keys[1]}, uint32_t(law.places), law.gaps.Of(m, o.table),
+                          law.mean);
+    NewSources sources(rows, Key{keys[2], keys[3]}, m.Of<int32_t>(o.cap), call.Length(o.cap),
+                       *m.Of<int32_t>(o.on) != 0, size_t(law.places), size_t(law.chosen));
+    one(m, sources, many * share / shares, many * (share + 1) / shares);
   };
   if (members > 1 && !few) {
     Pool::Get().Run(members, [&](size_t m) { work(m, 0); });
-    return;
+    return Error::Success();
   }
   for (size_t m = 0; m < members; ++m) {
     if (shares == 1)
@@ -52,28 +54,34 @@ void ForEach(const Operands& o, const Law& law, Member member, One&& one) {
     else
       Pool::Get().Run(shares, [&](size_t share) { work(m, share); });
   }
+  return Error::Success();
 }
 
+enum Sources : size_t { kLists, kPlace, kNewNumber, kNewPart, kNewOn, kNewCap, kNewKeys, kNewGaps };
+
+constexpr Kernel kNewSources("new_sources", 1, 0, {
+    {"lists", kS32, {"rows", "width"}},
+    {"place", kS32, {"neurons"}},
+    JAXNEURO_NEW_NEURONS,
+    kGapTable,
+});
+
 // Writes the sources of neurons into their rows of `lists`, which are empty.
-Error SourcesImpl(AnyBuffer lists, AnyBuffer place, AnyBuffer number, AnyBuffer part, AnyBuffer on,
-                  AnyBuffer cap, AnyBuffer keys, AnyBuffer table, ffi::Result<AnyBuffer> out,
-                  int64_t gaps, int64_t shift, int64_t places, int64_t drawn, int64_t chosen,
-                  double mean) {
-  const Operands o{number, part, on, cap, keys, table};
-  const Law law{gaps, shift, places, drawn, chosen, mean};
-  const auto d = out->dimensions();
-  const size_t rows = size_t(d[d.size() - 2]), width = size_t(d[d.size() - 1]);
-  auto* data = reinterpret_cast<int32_t*>(out->untyped_data());
-  if (out->untyped_data() != lists.untyped_data())
-    std::memcpy(data, lists.untyped_data(), lists.size_bytes());
-  const Member all{{d.begin(), d.end() - 2}, 0};
-  ForEach(o, law, all, [&](const Member& m, NewSources& sources, size_t first, size_t end) {
-    const auto* numbers = m.Of<int32_t>(o.number, 1);
-    const auto* parts = m.Of<int32_t>(o.part, 1);
-    const auto* into = m.Of<int32_t>(place, 1);
+Error WriteSources(const Call& call, int64_t gaps, int64_t shift, int64_t places, int64_t drawn,
+                   int64_t chosen, double mean) {
+  const NewNeurons o{kNewNumber, kNewPart, kNewOn, kNewCap, kNewKeys, kNewGaps};
+  const Law law{{gaps, shift}, places, drawn, chosen, mean};
+  const size_t rows = call.Length(kLists, 0), width = call.Length(kLists, 1);
+  if (width < size_t(drawn) + size_t(chosen))
+    return call.Wrong(kLists, "must have room for all that is drawn and chosen");
+  return ForEach(call, o, law, [&](const Member& m, NewSources& sources, size_t first, size_t end) {
+    const auto* numbers = m.Of<int32_t>(kNewNumber);
+    const auto* parts = m.Of<int32_t>(kNewPart);
+    const auto* into = m.Of<int32_t>(kPlace);
+    int32_t* lists = m.To<int32_t>(kLists);
     for (size_t i = first; i < end; ++i) {
       if (into[i] < 0 || size_t(into[i]) >= rows) continue;
-      int32_t* list = data + (m.number * rows + size_t(into[i])) * width;
+      int32_t* list = lists + size_t(into[i]) * width;
       size_t seen = 0, at = 0;
       sources.Visit(
           uint32_t(numbers[i]), parts[i],
@@ -85,35 +93,45 @@ Error SourcesImpl(AnyBuffer lists, AnyBuffer place, AnyBuffer number, AnyBuffer 
           });
     }
   });
-  return Error::Success();
 }
 
-Error PastImpl(AnyBuffer number, AnyBuffer part, AnyBuffer on, AnyBuffer cap, AnyBuffer keys,
-               AnyBuffer before, AnyBuffer mask, AnyBuffer table, ffi::Result<AnyBuffer> out,
-               int64_t gaps, int64_t shift, int64_t places, int64_t drawn, int64_t chosen,
-               double mean) {
-  const Operands o{number, part, on, cap, keys, table};
-  const Law law{gaps, shift, places, drawn, chosen, mean};
-  const auto d = out->dimensions();
-  const size_t many = size_t(d[d.size() - 2]), rounds = size_t(d[d.size() - 1]);
-  const size_t words = rounds / 32;
-  auto* data = reinterpret_cast<int32_t*>(out->untyped_data());
-  std::memset(data, 0, out->size_bytes());
-  const Member all{{d.begin(), d.end() - 2}, 0};
-  ForEach(o, law, all, [&](const Member& m, NewSources& sources, size_t first, size_t end) {
-    const auto* numbers = m.Of<int32_t>(o.number, 1);
-    const auto* parts = m.Of<int32_t>(o.part, 1);
-    const auto* fired = m.Of<uint32_t>(before, 2);
-    const auto* counted = m.Of<uint32_t>(mask, 1);
+enum Past : size_t {
+  kNumber, kPart, kOn, kCap, kKeys, kBefore, kMask, kGapWords, kCounts
+};
+
+constexpr Kernel kNewPastInputs("new_past_inputs", 0, 1, {
+    JAXNEURO_NEW_NEURONS,
+    {"before", kU32, {"places", "words"}},
+    {"mask", kU32, {"words"}},
+    kGapTable,
+    {"counts", kS32, {"neurons", "rounds"}},
+});
+
+Error PastInputs(const Call& call, int64_t gaps, int64_t shift, int64_t places, int64_t drawn,
+                 int64_t chosen, double mean) {
+  const NewNeurons o{kNumber, kPart, kOn, kCap, kKeys, kGapWords};
+  const Law law{{gaps, shift}, places, drawn, chosen, mean};
+  const size_t rounds = call.Length(kCounts, 1), words = call.Length(kMask);
+  if (call.Length(kBefore) != size_t(places))
+    return call.Wrong(kBefore, "must be the history of each place");
+  if (rounds != 32 * words) return call.Wrong(kCounts, "must have a number for each round");
+  ForEachMember(call, [&](const Member& m) {
+    std::memset(m.To<int32_t>(kCounts), 0, call.Size(kCounts) * sizeof(int32_t));
+  });
+  return ForEach(call, o, law, [&](const Member& m, NewSources& sources, size_t first, size_t end) {
+    const auto* numbers = m.Of<int32_t>(kNumber);
+    const auto* parts = m.Of<int32_t>(kPart);
+    const auto* fired = m.Of<uint32_t>(kBefore);
+    const auto* counted = m.Of<uint32_t>(kMask);
     for (size_t i = first; i < end; ++i) {
       if (numbers[i] < 0) continue;
-      int32_t* counts = data + (m.number * many + i) * rounds;
+      int32_t* counts = m.To<int32_t>(kCounts) + i * rounds;
       size_t d = 0;
       const auto add = [&](uint32_t source) {
         if (source >= uint32_t(places)) return;
         for (size_t w = 0; w < words; ++w)
           for (uint32_t b = fired[size_t(source) * words + w] & counted[w]; b != 0; b &= b - 1)
-            ++counts[w * 32 + size_t(__builtin_ctz(b))];
+            ++counts[w * 32 + LowestBit(b)];
       };
       sources.Visit(
           uint32_t(numbers[i]), parts[i],
@@ -123,42 +141,18 @@ Error PastImpl(AnyBuffer number, AnyBuffer part, AnyBuffer on, AnyBuffer cap, An
           add);
     }
   });
-  return Error::Success();
 }
 
 }  // namespace
-}  // namespace jaxneuro
 
 #define JAXNEURO_LAW             \
-  Attr<int64_t>("gaps")          \
-      .Attr<int64_t>("shift")    \
+  JAXNEURO_GAP_LAW               \
       .Attr<int64_t>("places")   \
       .Attr<int64_t>("drawn")    \
       .Attr<int64_t>("chosen")   \
       .Attr<double>("mean")
 
-XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroNewSources, jaxneuro::SourcesImpl,
-                              xla::ffi::Ffi::Bind()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Ret<xla::ffi::AnyBuffer>()
-                                  .JAXNEURO_LAW);
+JAXNEURO_HANDLER(JaxneuroNewSources, kNewSources, WriteSources, JAXNEURO_LAW);
+JAXNEURO_HANDLER(JaxneuroNewPastInputs, kNewPastInputs, PastInputs, JAXNEURO_LAW);
 
-XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroNewPastInputs, jaxneuro::PastImpl,
-                              xla::ffi::Ffi::Bind()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Ret<xla::ffi::AnyBuffer>()
-                                  .JAXNEURO_LAW);
+}  // namespace jaxneuro

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "compiler.h"
+
 namespace jaxneuro {
 
 // Gathers the low bit of each of eight bytes into one byte (one multiply).
@@ -45,10 +47,10 @@ inline void MergeRow(const uint8_t* bits, size_t bytes, const int32_t* neurons, 
     uint64_t word = 0;
     std::memcpy(&word, bits + at, 8);
     for (; word != 0; word &= word - 1) {
-      const size_t place = 8 * at + size_t(__builtin_ctzll(word));
+      const size_t place = 8 * at + LowestBit(word);
       if (place >= n) break;
       asked[count++] = neurons + place;
-      __builtin_prefetch(neurons + place);
+      Fetch(neurons + place);
     }
     if (count >= kBatch) set();
   }

@@ -1,19 +1,13 @@
-// `poisson` as an XLA FFI handler.  Every operand has one axis, and before it those of a batch,
-// where an axis of 1 is shared.
+// `poisson` as an XLA FFI handler.
 #include "poisson.h"
 
 #include <algorithm>
 
+#include "operands.h"
 #include "pool.h"
-#include "xla/ffi/api/ffi.h"
 
 namespace jaxneuro {
 namespace {
-
-namespace ffi = xla::ffi;
-using ffi::AnyBuffer;
-using ffi::DataType;
-using ffi::Error;
 
 JAXNEURO_VECTORS void Groups(Key key, uint32_t group, uint32_t step, size_t groups,
                              uint32_t* __restrict words) {
@@ -175,64 +169,62 @@ class Poisson {
 constexpr size_t kParallel = 20000;  // units that are worth a second thread
 constexpr size_t kLine = 32;         // counts in a cache line: nobody shares one
 
-// Where in an operand batch member number `batch` begins.
-size_t Offset(const AnyBuffer& operand, ffi::Span<const int64_t> out, size_t batch) {
-  const auto d = operand.dimensions();
-  size_t offset = 0, stride = size_t(d.back());
-  for (size_t axis = d.size() - 1; axis-- > 0;) {
-    if (d[axis] != 1) offset += batch % size_t(out[axis]) * stride;
-    batch /= size_t(out[axis]);
-    stride *= size_t(d[axis]);
-  }
-  return offset;
-}
-
-struct Operands {
-  AnyBuffer high, low, unit, step, mean, zero, whole, tables;
-  ffi::Span<const int32_t> sizes, columns;
+enum : size_t {
+  kHigh, kLow, kUnit, kStep, kMean, kZero, kWhole, kTables, kDrawn
 };
 
-AliasTables TablesOf(const Operands& o) {
+// What every operand is: jaxneuro/_kernels/_poisson.py.  Numbers are one for all units, one for
+// each run of them, or one for each unit.
+constexpr Kernel kPoisson("poisson", 0, 1, {
+    {"high words of keys", kU32, {"high words"}},
+    {"low words of keys", kU32, {"low words"}},
+    {"units", kU32, {"units"}},
+    {"step", kU32, {1}},
+    {"means", kReal, {"means"}},
+    {"chances of 0", kReal, {"chances"}},
+    {"digits", kS32, {"digits"}},
+    {"tables", kU32, {2, "columns"}},
+    {"counts", kU16, {"counts"}},
+});
+
+using Sizes = ffi::Span<const int32_t>;
+
+AliasTables TablesOf(const Call& call, const Member& m, Sizes columns) {
   AliasTables tables{};
-  const size_t size = o.tables.element_count() / 2;
-  tables.threshold = reinterpret_cast<const uint32_t*>(o.tables.untyped_data());
-  tables.outcomes = tables.threshold + size;
+  tables.threshold = m.Of<uint32_t>(kTables);
+  tables.outcomes = tables.threshold + call.Length(kTables, 1);
   uint32_t start = 0;
   for (uint32_t place = 0; place < kPlaces; ++place) {
     tables.start[place] = start;
-    tables.columns[place] = uint32_t(o.columns[place]);
+    tables.columns[place] = uint32_t(columns[place]);
     start += 4u << tables.columns[place];
   }
   return tables;
 }
 
 template <class Real>
-void PoissonBatch(const Operands& o, AnyBuffer& out) {
-  const auto d = out.dimensions();
-  const size_t n = size_t(d.back()), runs = o.sizes.size();
-  if (out.element_count() == 0) return;
-  auto* counts = reinterpret_cast<uint16_t*>(out.untyped_data());
-  for (size_t b = 0; b < out.element_count() / n; ++b) {
-    const auto given = [&](const AnyBuffer& x, auto type) {
+void PoissonBatch(const Call& call, Sizes sizes, Sizes columns) {
+  const size_t n = call.Length(kDrawn), runs = sizes.size();
+  ForEachMember(call, [&](const Member& m) {
+    const auto given = [&](size_t k, auto type) {
       using T = decltype(type);
-      const T* data = reinterpret_cast<const T*>(x.untyped_data()) + Offset(x, d, b);
-      return Given<T>{data, size_t(x.dimensions().back()), runs, n};
+      return Given<T>{m.Of<T>(k), call.Length(k), runs, n};
     };
     const auto share = [&](size_t start, size_t stop) {
       Poisson<Real> draw;
-      draw.high = given(o.high, uint32_t());
-      draw.low = given(o.low, uint32_t());
-      draw.unit = given(o.unit, uint32_t());
-      draw.mean = given(o.mean, Real());
-      draw.zero = given(o.zero, Real());
-      draw.whole = given(o.whole, int32_t());
-      draw.tables = TablesOf(o);
-      draw.step = *given(o.step, uint32_t()).data;
+      draw.high = given(kHigh, uint32_t());
+      draw.low = given(kLow, uint32_t());
+      draw.unit = given(kUnit, uint32_t());
+      draw.mean = given(kMean, Real());
+      draw.zero = given(kZero, Real());
+      draw.whole = given(kWhole, int32_t());
+      draw.tables = TablesOf(call, m, columns);
+      draw.step = *m.Of<uint32_t>(kStep);
       size_t begin = 0;
       for (size_t run = 0; run < runs; ++run) {
-        const size_t end = begin + size_t(o.sizes[run]);
+        const size_t end = begin + size_t(sizes[run]);
         const size_t from = std::max(begin, start), to = std::min(end, stop);
-        if (from < to) draw.Run(run, begin, from, to, counts + b * n);
+        if (from < to) draw.Run(run, begin, from, to, m.To<uint16_t>(kDrawn));
         begin = end;
       }
     };
@@ -242,37 +234,31 @@ void PoissonBatch(const Operands& o, AnyBuffer& out) {
       share(n * i / pieces / kLine * kLine,
             i + 1 == pieces ? n : n * (i + 1) / pieces / kLine * kLine);
     });
-  }
+  });
 }
 
-Error PoissonImpl(AnyBuffer high, AnyBuffer low, AnyBuffer unit, AnyBuffer step, AnyBuffer mean,
-                  AnyBuffer zero, AnyBuffer whole, AnyBuffer tables, ffi::Result<AnyBuffer> out,
-                  ffi::Span<const int32_t> sizes, ffi::Span<const int32_t> columns) {
-  const Operands o{high, low, unit, step, mean, zero, whole, tables, sizes, columns};
-  if (columns.size() != kPlaces)
-    return Error::InvalidArgument("poisson: there must be a table for each place");
-  if (mean.element_type() == DataType::F32)
-    PoissonBatch<float>(o, *out);
-  else if (mean.element_type() == DataType::F64)
-    PoissonBatch<double>(o, *out);
-  else
-    return Error::InvalidArgument("poisson: the mean must be float32 or float64");
+Error PoissonCounts(const Call& call, Sizes sizes, Sizes columns) {
+  const size_t n = call.Length(kDrawn);
+  size_t units = 0, all = 0;
+  for (int32_t size : sizes) units += size_t(size);
+  if (units != n) return call.Wrong(kDrawn, "must be as many as the units of all runs");
+  for (size_t k : {kHigh, kLow, kUnit, kMean, kZero, kWhole}) {
+    const size_t length = call.Length(k);
+    if (length != 1 && length != sizes.size() && length != n)
+      return call.Wrong(k, "must be one for all, for each run or for each unit");
+  }
+  for (int32_t column : columns) all += size_t(4) << column;
+  if (columns.size() != kPlaces || all != call.Length(kTables, 1))
+    return call.Wrong(kTables, "must be one for each place");
+  if (n == 0) return Error::Success();
+  ByType<float, double>(call.type(kMean),
+                        [&](auto mean) { PoissonBatch<decltype(mean)>(call, sizes, columns); });
   return Error::Success();
 }
 
 }  // namespace
-}  // namespace jaxneuro
 
-XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxneuroPoisson, jaxneuro::PoissonImpl,
-                              xla::ffi::Ffi::Bind()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Arg<xla::ffi::AnyBuffer>()
-                                  .Ret<xla::ffi::AnyBuffer>()
-                                  .Attr<xla::ffi::Span<const int32_t>>("sizes")
-                                  .Attr<xla::ffi::Span<const int32_t>>("columns"));
+JAXNEURO_HANDLER(JaxneuroPoisson, kPoisson, PoissonCounts,
+                 .Attr<jaxneuro::Sizes>("sizes").Attr<jaxneuro::Sizes>("columns"));
+
+}  // namespace jaxneuro

@@ -64,9 +64,7 @@ JAXNEURO_INLINE void CountGroups(const uint32_t* __restrict words, size_t groups
   for (size_t i = 0; i < groups * kGroup; ++i) {
     const uint32_t word = words[i];
     uint32_t count = 0;
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC unroll 16
-#endif
+    JAXNEURO_UNROLL(16)
     for (size_t k = 0; k < head; ++k) count = word < first[k] ? count + 1 : count;
     found[i] = count;
   }
@@ -104,16 +102,12 @@ JAXNEURO_INLINE void CountEach(const uint32_t* __restrict words, const Real* __r
     const Real word = RoundedDown(words[i], Real());
     Real p = valid ? zero[i] : Real(0), above = 0, part[terms];
     uint32_t count = 0;
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC unroll 22
-#endif
+    JAXNEURO_UNROLL(22)
     for (size_t k = 0; k < terms; ++k) {
       p = p * (m * Real(1.0 / double(k + 1)));
       part[k] = std::rint(p);
     }
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC unroll 22
-#endif
+    JAXNEURO_UNROLL(22)
     for (size_t k = 0; k < terms; ++k) {  // from the small end, which keeps the tail's digits
       above = above + part[terms - 1 - k];
       count = word < above ? count + 1 : count;

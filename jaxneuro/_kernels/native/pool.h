@@ -23,8 +23,8 @@
 namespace jaxneuro {
 
 inline void Pause() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
+#if defined(__x86_64__)
+  _mm_pause();
 #endif
 }
 

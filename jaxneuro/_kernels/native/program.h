@@ -24,8 +24,8 @@ struct Port {
 };
 
 // A function in instructions.  Slots 0 ... scalars - 1 hold one number (in the room of a vector),
-// those from `scalars` on a number for each lane.  Instructions are in three groups: of constants and parameters alone, which
-// run once per call; of numbers of a row; of numbers of a synapse.
+// those from `scalars` on a number for each lane.  Instructions are in three groups: of constants
+// and parameters alone, which run once per call; of numbers of a row; of numbers of a synapse.
 struct Program {
   int32_t scalars = 0, slots = 0;
   const Port *inputs = nullptr, *outputs = nullptr;
@@ -36,6 +36,17 @@ struct Program {
   bool empty() const { return n_outputs == 0; }
 
   static constexpr int kHead = 8;
+
+  // Whether there is a program from `word` on that ends before `end`.
+  static bool Inside(const int32_t* word, const int32_t* end) {
+    if (end - word < kHead) return false;
+    int64_t size = kHead;
+    for (int k = 0; k < kHead; ++k)
+      if (word[k] < 0) return false;
+    size += 3 * (int64_t(word[2]) + word[3]);
+    size += 5 * (int64_t(word[4]) + word[5] + word[6]);
+    return end - word >= size;
+  }
 
   // Reads a program, returns where the next one starts.
   const int32_t* Read(const int32_t* word) {
@@ -85,7 +96,8 @@ JAXNEURO_INLINE void Select(T* out, const T* a, const T* b, const T* c, size_t v
   for (size_t i = 0; i < vectors * kVector; ++i) out[i] = a[i] != T(0) ? b[i] : c[i];
 }
 
-// One instruction over so many vectors of lanes; `one` says which operands are the same for all lanes.
+// One instruction over so many vectors of lanes; `one` says which operands are the same for all
+// lanes.
 template <class T>
 JAXNEURO_INLINE void Execute(int32_t operation, T* out, const T* a, bool one_a, const T* b,
                              bool one_b, const T* c, bool one_c, size_t vectors) {

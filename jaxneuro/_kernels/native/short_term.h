@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "threefry.h"
+#include "compiler.h"
 #include "vectors.h"
 
 namespace jaxneuro {

@@ -5,30 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#if defined(__GNUC__)
-#define JAXNEURO_INLINED __attribute__((always_inline))
-#define JAXNEURO_INLINE inline JAXNEURO_INLINED
-#else
-#define JAXNEURO_INLINED
-#define JAXNEURO_INLINE inline
-#endif
-
-// Before a loop whose rounds do not depend on each other, which a compiler cannot always see.
-#if defined(__GNUC__) && !defined(__clang__)
-#define JAXNEURO_INDEPENDENT _Pragma("GCC ivdep")
-#elif defined(__clang__)
-#define JAXNEURO_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define JAXNEURO_INDEPENDENT
-#endif
-
-// The loops over words are plain C++: the compiler makes vectors of them, as wide as the CPU's.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && \
-    !defined(__clang__)
-#define JAXNEURO_VECTORS __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define JAXNEURO_VECTORS
-#endif
+#include "compiler.h"
 
 namespace jaxneuro {
 
@@ -45,9 +22,7 @@ JAXNEURO_INLINE void Threefry(Key key, uint32_t& x0, uint32_t& x1) {
   const uint32_t keys[3] = {key.high, key.low, key.high ^ key.low ^ 0x1BD11BDAu};
   x0 += keys[0];
   x1 += keys[1];
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC unroll 20
-#endif
+  JAXNEURO_UNROLL(20)
   for (int round = 0; round < rounds; ++round) {
     const int r = kRotations[round % 8];
     x0 += x1;

@@ -5,13 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-// Counting bits is one instruction on every x86-64 CPU but the oldest.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && \
-    !defined(__clang__)
-#define JAXNEURO_POPCNT __attribute__((target_clones("popcnt", "default")))
-#else
-#define JAXNEURO_POPCNT
-#endif
+#include "compiler.h"
 
 namespace jaxneuro {
 
@@ -44,10 +38,10 @@ JAXNEURO_POPCNT inline size_t CountBits(const Bits& b) {
   if (b.start >= b.stop) return count;
   const size_t first = b.first_word(), end = b.end_word();
   for (size_t r = 0; r < b.rows; ++r) {
-    count += size_t(__builtin_popcountll(b.Inside(r, first)));
+    count += SetBits(b.Inside(r, first));
     for (size_t i = first + 1; i + 1 < end; ++i)
-      count += size_t(__builtin_popcountll(b.Word(r, i)));
-    if (end > first + 1) count += size_t(__builtin_popcountll(b.Inside(r, end - 1)));
+      count += SetBits(b.Word(r, i));
+    if (end > first + 1) count += SetBits(b.Inside(r, end - 1));
   }
   return count;
 }
@@ -74,7 +68,7 @@ inline size_t ListBits(const Bits& b, int32_t first_row, size_t capacity, int32_
         for (uint64_t word = b.Inside(r, found[w]); word != 0; word &= word - 1) {
           if (count == capacity) return count;
           rows[count] = row;
-          neurons[count++] = base + int32_t(__builtin_ctzll(word));
+          neurons[count++] = base + int32_t(LowestBit(word));
         }
       }
     }

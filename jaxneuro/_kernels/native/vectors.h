@@ -4,12 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-// Builds for wider vectors than every CPU has, one of which is taken when the library is loaded.
-#if defined(__x86_64__) && defined(__GNUC__)
-#define JAXNEURO_LEVELS 1
-#else
-#define JAXNEURO_LEVELS 0
-#endif
+#include "compiler.h"
 
 namespace jaxneuro {
 
