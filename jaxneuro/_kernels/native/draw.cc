@@ -89,6 +89,7 @@ extern "C" int64_t jaxneuro_draw_pairs(int64_t high, int64_t low, int64_t first_
 extern "C" int64_t jaxneuro_distinct_rows(int64_t high, int64_t low, int64_t first_row,
                                           int64_t rows, int64_t k, int64_t n, int64_t skip_own,
                                           uint32_t* targets) {
+  if (k == 0) return 0;
   std::vector<uint32_t> room(size_t(2 * k));
   std::vector<uint64_t> seen(size_t(n) / 64 + 1);
   for (int64_t r = 0; r < rows; ++r) {

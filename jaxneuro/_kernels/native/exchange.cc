@@ -64,7 +64,7 @@ ffi::Future ExchangeImpl(ExchangeState* state, ffi::RunId run, AnyBuffer x, AnyB
   const auto* at = static_cast<const int32_t*>(seat.untyped_data());
   if (seat.element_type() != DataType::S32 || seat.element_count() != 2 || at[0] < 0 ||
       size_t(at[0]) >= devices)
-    return Failed(Error::InvalidArgument("exchange: seat must be int32 (rank, line)"));
+    return Failed(Error::InvalidArgument("exchange: a seat is int32 (rank, line)"));
   const size_t rank = size_t(at[0]);
   ffi::Promise promise;
   ffi::Future future(promise);

@@ -76,8 +76,8 @@ size_t FirstUnknown(const Call& call) {
   const size_t n = call.Length(kValues), entries = call.Length(kSources);
   for (size_t i = 0; i < entries; ++i) {
     const int64_t run = runs[i / kGatherRun];
-    if (sources[i] < 0 || size_t(sources[i]) >= n || run + int64_t(kGatherRun) > int64_t(n))
-      return i;
+    const bool beyond = run >= 0 && size_t(run) + kGatherRun > n;
+    if (sources[i] < 0 || size_t(sources[i]) >= n || beyond) return i;
   }
   return entries;
 }
