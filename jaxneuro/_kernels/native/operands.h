@@ -3,12 +3,14 @@
 // follows from the same words.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
+#include <iterator>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "compiler.h"
@@ -138,41 +140,33 @@ void ByType(DataType type, F&& f) {
 // The operands and results of one call.
 class Call {
  public:
-  static constexpr size_t kMost = 32;
-
-  // What XLA gives, if it is what the kernel wants.
-  template <size_t n>
-  Error Read(const Kernel<n>& kernel, ffi::RemainingArgs args, ffi::RemainingRets rets) {
-    static_assert(n <= kMost, "more operands than a call has room for");
+  // What XLA gives, if it is what the kernel wants: `arrays` are the operands and the results that
+  // are made, `out` the results that operands become.  What the kernel wants is known when this is
+  // compiled, so that a check is a few comparisons.
+  template <const auto& kernel, size_t... k>
+  Error Read(AnyBuffer* arrays, const AnyBuffer* out, std::index_sequence<k...>) {
+    constexpr size_t n = sizeof...(k), operands = n - kernel.made, changed = kernel.changed;
+    constexpr size_t first = changed == 0 ? operands : 0;
+    static_assert(kernel.names <= kNames, "more names of axes than there is room for");
     name_ = kernel.name;
     all_ = kernel.all;
-    changed_ = kernel.changed;
-    const size_t operands = n - kernel.made, results = changed_ + kernel.made;
-    if (args.size() != operands || rets.size() != results)
-      return Error::InvalidArgument(name_ + (" has " + std::to_string(operands)) +
-                                    " operands and " + std::to_string(results) + " results");
-    for (size_t k = 0; k < operands; ++k) {
-      const auto given = args.template get<AnyBuffer>(k);
-      if (!given.has_value()) return given.error();
-      arrays_[k] = Array(*given);
-    }
-    Array out[kMost];
-    for (size_t k = 0; k < results; ++k) {
-      auto given = rets.template get<AnyBuffer>(k);
-      if (!given.has_value()) return given.error();
-      (k < changed_ ? out[k] : arrays_[operands + k - changed_]) = Array(**given);
-    }
-    const size_t first = results == kernel.made ? operands : 0;
-    Batch(first, kernel.names);
-    for (size_t k = 0; k < n; ++k)
-      if (!Fits(k, k < changed_ || k >= operands)) return Unfit(k);
-    for (size_t k = 0; k < changed_; ++k)
-      if (!arrays_[k].Like(out[k])) return Wrong(k, "must be like what it becomes");
-    for (size_t k = 0; k < changed_; ++k) {
+    arrays_ = arrays;
+    // The axes of the batch are those of the first result before its own.
+    const auto axes = arrays[first].dimensions();
+    axes_ = axes.begin();
+    batch_ = axes.size() < all_[first].rank ? 0 : axes.size() - all_[first].rank;
+    for (size_t name = 0; name < kernel.names; ++name) lengths_[name] = -1;
+    size_t wrong = n;
+    (void)((Fits(kernel.all[k], arrays[k], k < changed || k >= operands) || (wrong = k, false)) &&
+           ...);
+    if (wrong != n) return Unfit(wrong);
+    for (size_t i = 0; i < changed; ++i)
+      if (!Alike(arrays[i], out[i])) return Wrong(i, "must be like the result that it becomes");
+    for (size_t i = 0; i < changed; ++i) {
       // Its memory is the result's; where XLA gave another, it gets the numbers.
-      if (arrays_[k].data != out[k].data)
-        std::memcpy(out[k].data, arrays_[k].data, arrays_[k].Elements() * arrays_[k].bytes());
-      arrays_[k].data = out[k].data;
+      if (arrays[i].untyped_data() != out[i].untyped_data())
+        std::memcpy(out[i].untyped_data(), arrays[i].untyped_data(), arrays[i].size_bytes());
+      arrays[i] = out[i];
     }
     return Error::Success();
   }
@@ -182,13 +176,10 @@ class Call {
     return Error::InvalidArgument(std::string(name_) + ": " + all_[k].name + " " + what);
   }
 
-  DataType type(size_t k) const { return arrays_[k].type; }
+  DataType type(size_t k) const { return arrays_[k].element_type(); }
 
   // How long an axis of one network is.
-  size_t Length(size_t k, size_t axis = 0) const {
-    const Array& a = arrays_[k];
-    return size_t(a.lengths[a.rank - all_[k].rank + axis]);
-  }
+  size_t Length(size_t k, size_t axis = 0) const { return size_t(Own(k)[axis]); }
 
   // How many elements an operand has in one network.
   size_t Size(size_t k) const {
@@ -197,7 +188,7 @@ class Call {
     return size;
   }
 
-  // How many networks the batch has; 0 if one of its axes is empty.
+  // How many networks the batch has.
   size_t members() const {
     size_t size = 1;
     for (size_t axis = 0; axis < batch_; ++axis) size *= size_t(axes_[axis]);
@@ -207,80 +198,63 @@ class Call {
   // What all members share.
   template <class T>
   const T* Of(size_t k) const {
-    return static_cast<const T*>(arrays_[k].data);
+    return static_cast<const T*>(arrays_[k].untyped_data());
   }
 
  private:
   friend struct Member;
 
-  struct Array {
-    Array() = default;
-    explicit Array(const AnyBuffer& b)
-        : data(b.untyped_data()),
-          lengths(b.dimensions().begin()),
-          rank(b.dimensions().size()),
-          type(b.element_type()) {}
+  // The axes of an operand in one network.
+  const int64_t* Own(size_t k) const {
+    const auto lengths = arrays_[k].dimensions();
+    return lengths.begin() + (lengths.size() - all_[k].rank);
+  }
 
-    size_t bytes() const { return ffi::ByteWidth(type); }
-    size_t Elements() const {
-      size_t size = 1;
-      for (size_t axis = 0; axis < rank; ++axis) size *= size_t(lengths[axis]);
-      return size;
-    }
-    bool Like(const Array& other) const {
-      bool like = rank == other.rank && type == other.type;
-      for (size_t axis = 0; like && axis < rank; ++axis)
-        like = lengths[axis] == other.lengths[axis];
-      return like;
-    }
-
-    void* data;
-    const int64_t* lengths;
-    size_t rank;
-    DataType type;
-  };
-
-  // The axes of the batch are those of the first result before its own.
-  void Batch(size_t first, size_t names) {
-    const size_t own = all_[first].rank, rank = arrays_[first].rank;
-    axes_ = arrays_[first].lengths;
-    batch_ = rank < own ? 0 : rank - own;
-    alike_ = DataType::INVALID;
-    for (size_t k = 0; k < names; ++k) lengths_[k] = -1;
+  static bool Alike(const AnyBuffer& a, const AnyBuffer& b) {
+    const auto x = a.dimensions(), y = b.dimensions();
+    return a.element_type() == b.element_type() && x.size() == y.size() &&
+           std::equal(x.begin(), x.end(), y.begin());
   }
 
   // Whether an operand is what the kernel says; `whole`: with all axes of the batch in full.
   // Else it has none of them, or all, of length 1 where it does not vary.
-  bool Fits(size_t k, bool whole) {
-    const Operand& o = all_[k];
-    const Array& a = arrays_[k];
-    if ((o.types & OneOf(a.type)) == 0) return false;
+  JAXNEURO_INLINE bool Fits(const Operand& o, const AnyBuffer& a, bool whole) {
+    const DataType type = a.element_type();
+    if ((o.types & OneOf(type)) == 0) return false;
     if ((o.types & kAlike) != 0) {
-      if (alike_ == DataType::INVALID) alike_ = a.type;
-      if (alike_ != a.type) return false;
+      if (alike_ == DataType::INVALID) alike_ = type;
+      if (alike_ != type) return false;
     }
-    if (a.rank != o.rank) {
-      if (!o.batched || a.rank != o.rank + batch_) return false;
-      for (size_t axis = 0; axis < batch_; ++axis)
-        if (a.lengths[axis] != axes_[axis] && (whole || a.lengths[axis] != 1)) return false;
-    } else if (whole && batch_ != 0) {
-      return false;
-    }
-    const int64_t* own = a.lengths + (a.rank - o.rank);
+    const auto lengths = a.dimensions();
+    if (Rarely(lengths.size() != o.rank || (whole && batch_ != 0)))
+      if (!InBatch(o, lengths, whole)) return false;
+    const int64_t* own = lengths.begin() + (lengths.size() - o.rank);
     for (size_t j = 0; j < o.rank; ++j) {
       const Axis& axis = o.axes[j];
       if (axis.or_none && own[j] == 0) continue;
-      int64_t& known = axis.name == nullptr ? fixed_ = axis.length : lengths_[axis.number];
+      if (axis.name == nullptr) {
+        if (own[j] != axis.length) return false;
+        continue;
+      }
+      int64_t& known = lengths_[axis.number];
       if (known < 0) known = own[j];
       if (known != own[j]) return false;
     }
     return true;
   }
 
+  // Whether the axes before an operand's own are those of the batch.
+  JAXNEURO_APART bool InBatch(const Operand& o, AnyBuffer::Dimensions lengths, bool whole) const {
+    if (!o.batched || lengths.size() != o.rank + batch_) return false;
+    for (size_t axis = 0; axis < batch_; ++axis)
+      if (lengths.begin()[axis] != axes_[axis] && (whole || lengths.begin()[axis] != 1))
+        return false;
+    return true;
+  }
+
   // Says what an operand must be, and what it is.
   JAXNEURO_APART Error Unfit(size_t k) const {
     const Operand& o = all_[k];
-    const Array& a = arrays_[k];
     std::string wanted, axes, given;
     for (int type = 0; type < 63; ++type) {
       if ((o.types >> type & 1) == 0) continue;
@@ -290,22 +264,22 @@ class Call {
     }
     for (size_t j = 0; j < o.rank; ++j) {
       const Axis& axis = o.axes[j];
-      const int64_t known = axis.name == nullptr ? axis.length : lengths_[axis.number];
-      const std::string number = known < 0 ? "" : std::to_string(known);
       axes += j == 0 ? "" : ", ";
       if (axis.name == nullptr) {
-        axes += number;
+        axes += std::to_string(axis.length);
         continue;
       }
+      const int64_t known = lengths_[axis.number];
+      const std::string number = known < 0 ? "" : std::to_string(known);
       axes += std::string(axis.name, axis.letters);
       axes += (number.empty() ? "" : " = " + number) + (axis.or_none ? " or 0" : "");
     }
-    for (size_t j = 0; j < a.rank; ++j)
-      given += (j == 0 ? "" : ", ") + std::to_string(a.lengths[j]);
+    for (int64_t length : arrays_[k].dimensions())
+      given += (given.empty() ? "" : ", ") + std::to_string(length);
     std::string batch;
     for (size_t j = 0; j < batch_; ++j) batch += (j == 0 ? "" : ", ") + std::to_string(axes_[j]);
     if (!batch.empty()) batch = o.batched ? " after the batch's (" + batch + ")" : " and no batch";
-    return Wrong(k, "must be " + wanted + " (" + axes + ")" + batch + "; got " + NameOf(a.type) +
+    return Wrong(k, "must be " + wanted + " (" + axes + ")" + batch + "; got " + NameOf(type(k)) +
                         " (" + given + ")");
   }
 
@@ -325,13 +299,15 @@ class Call {
     }
   }
 
+  static constexpr size_t kNames = 32;
+
   const char* name_;
   const Operand* all_;
-  size_t changed_, batch_;
+  AnyBuffer* arrays_;
   const int64_t* axes_;
-  DataType alike_;
-  int64_t lengths_[kMost * Operand::kMost], fixed_;
-  Array arrays_[kMost];
+  size_t batch_;
+  DataType alike_ = DataType::INVALID;
+  int64_t lengths_[kNames];  // of the axes that have a name
 };
 
 // One member of the batch.
@@ -339,22 +315,24 @@ struct Member {
   // Its part of an operand.
   template <class T>
   const T* Of(size_t k) const {
-    const Call::Array& a = call.arrays_[k];
-    const size_t own = call.all_[k].rank;
-    if (a.rank == own) return static_cast<const T*>(a.data);
-    size_t one = 1, at = 0, stride = 1, rest = number;
-    for (size_t axis = a.rank - own; axis < a.rank; ++axis) one *= size_t(a.lengths[axis]);
-    for (size_t axis = a.rank - own; axis-- > 0; rest /= size_t(call.axes_[axis])) {
-      if (a.lengths[axis] != 1) at += rest % size_t(call.axes_[axis]) * stride;
-      stride *= size_t(a.lengths[axis]);
+    const auto lengths = call.arrays_[k].dimensions();
+    const size_t rank = call.all_[k].rank;
+    const T* data = call.Of<T>(k);
+    if (lengths.size() == rank) return data;
+    size_t at = 0, stride = 1, rest = number;
+    for (size_t axis = lengths.size() - rank; axis-- > 0; rest /= size_t(call.axes_[axis])) {
+      const size_t length = size_t(lengths.begin()[axis]);
+      if (length != 1) at += rest % size_t(call.axes_[axis]) * stride;
+      stride *= length;
     }
-    return static_cast<const T*>(a.data) + at * one;
+    return data + at * call.Size(k);
   }
 
   // Its part of a result, or of an operand that is changed in place.
   template <class T>
   T* To(size_t k) const {
-    return static_cast<T*>(call.arrays_[k].data) + number * call.Size(k);
+    T* data = static_cast<T*>(call.arrays_[k].untyped_data());
+    return number == 0 ? data : data + number * call.Size(k);
   }
 
   const Call& call;
@@ -367,19 +345,55 @@ void ForEachMember(const Call& call, F&& f) {
   for (size_t number = 0, size = call.members(); number < size; ++number) f(Member{call, number});
 }
 
+// What XLA hands over, first operands, then results, then attributes, as a call of `f`.
+template <const auto& kernel, class F, class All, size_t... operand, size_t... changed,
+          size_t... made, size_t... attribute>
+Error CallWith(F f, All& all, std::index_sequence<operand...>, std::index_sequence<changed...>,
+               std::index_sequence<made...>, std::index_sequence<attribute...>) {
+  constexpr size_t operands = sizeof...(operand), changes = sizeof...(changed);
+  constexpr size_t before = operands + changes + sizeof...(made);
+  AnyBuffer arrays[] = {std::get<operand>(all)..., *std::get<operands + changes + made>(all)...};
+  const AnyBuffer out[] = {*std::get<operands + changed>(all)..., arrays[0]};
+  Call call;
+  Error error = call.Read<kernel>(arrays, out,
+                                  std::make_index_sequence<operands + sizeof...(made)>());
+  return error.failure() ? error : f(call, std::get<before + attribute>(all)...);
+}
+
 // `f(call, attributes...)` as what XLA calls.
-template <size_t n, class F>
-auto Checked(const Kernel<n>& kernel, F f) {
-  return [&kernel, f](ffi::RemainingArgs args, ffi::RemainingRets rets, auto... attributes) {
-    Call call;
-    Error error = call.Read(kernel, args, rets);
-    return error.failure() ? error : f(call, attributes...);
+template <const auto& kernel, class F>
+auto Checked(F f) {
+  return [f](auto... given) {
+    constexpr size_t operands = std::size(kernel.all) - kernel.made;
+    constexpr size_t results = kernel.changed + kernel.made;
+    std::tuple<decltype(given)...> all(given...);
+    return CallWith<kernel>(f, all, std::make_index_sequence<operands>(),
+                            std::make_index_sequence<kernel.changed>(),
+                            std::make_index_sequence<kernel.made>(),
+                            std::make_index_sequence<sizeof...(given) - operands - results>());
   };
+}
+
+// A binding of so many more operands and results, of which there is one at least.
+template <size_t operands, size_t results, class Binding>
+auto Bound(Binding&& binding) {
+  if constexpr (operands != 0)
+    return Bound<operands - 1, results>(std::move(binding).template Arg<AnyBuffer>());
+  else if constexpr (results != 1)
+    return Bound<0, results - 1>(std::move(binding).template Ret<AnyBuffer>());
+  else
+    return std::move(binding).template Ret<AnyBuffer>();
+}
+
+template <const auto& kernel>
+auto BoundTo() {
+  return Bound<std::size(kernel.all) - kernel.made, kernel.changed + kernel.made>(
+      ffi::Ffi::Bind());
 }
 
 }  // namespace jaxneuro
 
 // Makes `symbol` the handler of a kernel; the rest are its attributes, as `.Attr<bool>("clear")`.
-#define JAXNEURO_HANDLER(symbol, kernel, function, ...)                            \
-  XLA_FFI_DEFINE_HANDLER_SYMBOL(symbol, jaxneuro::Checked(kernel, function),       \
-                                xla::ffi::Ffi::Bind().RemainingArgs().RemainingRets() __VA_ARGS__)
+#define JAXNEURO_HANDLER(symbol, kernel, function, ...)                      \
+  XLA_FFI_DEFINE_HANDLER_SYMBOL(symbol, jaxneuro::Checked<kernel>(function), \
+                                jaxneuro::BoundTo<kernel>() __VA_ARGS__)
