@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 export PYTHONDONTWRITEBYTECODE :=
 SOURCES := pyproject.toml setup.py $(wildcard jaxneuro/_kernels/native/*)
 
-.PHONY: demo small-demo test test-all science lint types wheel-check zoo clean
+.PHONY: demo small-demo test test-all science lint types native-debug wheel-check zoo clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/balanced_network.py --out demo.png
@@ -32,6 +32,10 @@ lint: $(STAMP)
 
 types: $(STAMP)
 	$(BIN)/pyright --pythonpath $(BIN)/python
+
+# Sanitizers: of addresses, undefined behaviour and threads.
+native-debug: $(STAMP)
+	scripts/native_debug.sh $(CURDIR)/$(BIN)/python
 
 wheel-check: $(STAMP)
 	scripts/wheel_check.sh $(CURDIR)/$(BIN)/python

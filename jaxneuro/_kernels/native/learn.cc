@@ -123,7 +123,7 @@ void ByLayout(const Call& call, F&& f) {
 }
 
 // Whether programs read and write only what there is.
-bool Known(const Call& call, const Programs& programs) {
+[[maybe_unused]] bool Known(const Call& call, const Programs& programs) {
   const auto most = [&](int32_t kind) -> size_t {
     switch (kind) {
       case kVariable: return call.Length(kVariables, 0);
