@@ -3,8 +3,9 @@
     python -m scripts.native_layout
 
 `layout.h` has the words of sections and draws: their one source is `Section` and its flags in
-`kernels/_table.py`, and `Draw` in `kernels/_redraw.py`. `operations.h` has the operations of
-plasticity rules, from `kernels/_operations.py`. A test holds the headers equal to what this writes.
+`_kernels/_table.py`, and `Draw` in `_kernels/_redraw.py`. `operations.h` has the operations of
+plasticity rules, from `_kernels/_operations.py`. A test holds the headers equal to what this
+writes.
 """
 
 from pathlib import Path
@@ -26,8 +27,8 @@ def layout() -> str:
     wide = [f"wide({narrow + 2 * k})" for k in range(len(section) - narrow)]
     draw = _redraw.Draw._fields
     lines = [
-        "// Made by `python -m scripts.native_layout` from kernels/_table.py and",
-        "// kernels/_redraw.py, which say what every field means.  Do not edit.",
+        "// Made by `python -m scripts.native_layout` from _kernels/_table.py and",
+        "// _kernels/_redraw.py, which say what every field means.  Do not edit.",
         "#pragma once",
         "",
         "#include <cstdint>",
@@ -77,7 +78,7 @@ def operations() -> str:
     cases = [f"  {k}({x.name}, {x.expression})" for k, x in zip(kinds, known)]
     return "\n".join(
         [
-            "// Made by `python -m scripts.native_layout` from kernels/_operations.py.  "
+            "// Made by `python -m scripts.native_layout` from _kernels/_operations.py.  "
             "Do not edit.",
             "#pragma once",
             "",
