@@ -128,8 +128,9 @@ def _loop(version, programs, shape, rule, table, weights, inputs):
         post = post.at[k % slots].set(now.ring)
         before, log = log, log_events(log, now.events, now.log, k)
         limit = jnp.maximum(now.limit, flush_limit(before, log, n_targets, slots - 1))
+        scale = jnp.full(table.block_offset.shape, 0.5)
         moment = Moment(
-            *(Released(now.bits, now.values), k, limit, now.flags, jnp.full(2, 0.5)),
+            *(Released(now.bits, now.values), k, limit, now.flags, scale),
             *(programs.numbers(rule), post, log, sums),
         )
         arrived = ring[k % slots]
