@@ -57,8 +57,7 @@ constexpr Kernel kCountedInput("counted_input", 0, 1, {
 template <class Add>
 Error ForEach(const Call& call, size_t out, Add&& add) {
   const size_t n = call.Length(kSums);
-  if (call.Length(kWeights) < 32 * call.Length(kMask) + 1)
-    return call.Wrong(kWeights, "must be one after each number of potentiations");
+  bool known = true;
   ForEachMember(call, [&](const Member& m) {
     auto* sums = reinterpret_cast<int64_t*>(m.To<uint32_t>(out));
     std::memcpy(sums, m.Of<uint32_t>(kSums), n * sizeof(int64_t));
@@ -73,9 +72,14 @@ Error ForEach(const Call& call, size_t out, Add&& add) {
     f.sources = call.Length(kBefore);
     f.targets = n;
     f.weights = reinterpret_cast<const int64_t*>(m.Of<uint32_t>(kWeights));
+    if (f.Times(f.mask, f.mask) >= call.Length(kWeights)) {
+      known = false;
+      return;
+    }
     add(m, f, sums);
   });
-  return Error::Success();
+  return known ? Error::Success()
+               : call.Wrong(kWeights, "must be one after each number of potentiations");
 }
 
 Error HashedInput(const Call& call, int64_t gaps, int64_t shift, double mean) {

@@ -47,7 +47,8 @@ constexpr Kernel kLearn("learn", 5, 0, {
 
 using Programs = std::array<Program, kPhases>;
 
-// The section of a projection's table: one, or none where it has no synapses.
+// The section of a projection's table, or none where it has no synapses.  Others after it are
+// padding, on a mesh whose devices have not as many.
 Section SectionOf(const Call& call, size_t k) {
   return call.Length(k) == 0 ? Section{} : Section::Read(call.Of<uint32_t>(k));
 }
@@ -152,8 +153,8 @@ Error RunLearn(const Call& call, int64_t parameters, double dt, bool clear) {
   if (call.Length(kBits) % 8 != 0) return call.Wrong(kBits, "must be whole words of 8 bytes");
   if ((call.Length(kLog) & (call.Length(kLog) - 1)) != 0)
     return call.Wrong(kLog, "must have room for a power of two of events");
-  if (call.Length(kSections) > 1 || (call.Length(kSections) == 0 && call.Length(kWeights) != 0))
-    return call.Wrong(kSections, "must be one, that of the projection");
+  if (call.Length(kSections) == 0 && call.Length(kWeights) != 0)
+    return call.Wrong(kSections, "must have that of the projection");
   Programs programs;
   const int32_t *word = call.Of<int32_t>(kWords), *end = word + call.Length(kWords);
   size_t numbers = 0;
@@ -244,7 +245,6 @@ struct TargetColumns {
       : sections(first), pointers(first + 1), targets(first + 2), tags(first + 3), span(first + 4) {}
 
   Error Check(const Call& call, size_t n_targets) const {
-    if (call.Length(sections) > 1) return call.Wrong(sections, "must be those of one projection");
     if constexpr (kCheckTables) {
       TableCheck check(call, sections, pointers, targets, tags);
       check.SpansOfOne(span, n_targets);
