@@ -70,10 +70,10 @@ void GatherBatch(const Call& call) {
 
 // The first entry of a table that asks for what is not there, or their number.
 template <class Source>
-size_t FirstUnknown(const Call& call) {
+size_t FirstUnknown(const Call& call, size_t entries) {
   const auto* sources = call.Of<Source>(kSources);
   const auto* runs = call.Of<int32_t>(kRuns);
-  const size_t n = call.Length(kValues), entries = call.Length(kSources);
+  const size_t n = call.Length(kValues);
   for (size_t i = 0; i < entries; ++i) {
     const int64_t run = runs[i / kGatherRun];
     const bool beyond = run >= 0 && size_t(run) + kGatherRun > n;
@@ -84,20 +84,22 @@ size_t FirstUnknown(const Call& call) {
 
 Error Gather(const Call& call) {
   const size_t slices = (call.Length(kCounts) + kGatherLanes - 1) / kGatherLanes;
-  const size_t entries = call.Length(kSources);
+  // On a mesh columns are padded to one length.
+  const size_t room = call.Length(kSources);
   if (call.Length(kStarts) != slices + 1)
     return call.Wrong(kStarts, "must be one of each slice, and the end");
-  if (call.Length(kRuns) * kGatherRun != entries)
+  if (call.Length(kRuns) * kGatherRun < room)
     return call.Wrong(kRuns, "must be one of every 8 entries");
   const auto* starts = call.Of<int32_t>(kStarts);
-  if (starts[0] != 0 || size_t(starts[slices]) * kGatherLanes != entries)
+  const size_t entries = size_t(starts[slices]) * kGatherLanes;
+  if (starts[0] != 0 || starts[slices] < 0 || entries > room)
     return call.Wrong(kStarts, "must begin with 0 and end with the last entry");
   size_t unknown = entries;
   if constexpr (kCheckTables) {
     for (size_t i = 0; i < slices; ++i)
       if (starts[i] > starts[i + 1]) return call.Wrong(kStarts, "must ascend");
-    unknown = call.type(kSources) == DataType::U16 ? FirstUnknown<uint16_t>(call)
-                                                   : FirstUnknown<int32_t>(call);
+    unknown = call.type(kSources) == DataType::U16 ? FirstUnknown<uint16_t>(call, entries)
+                                                   : FirstUnknown<int32_t>(call, entries);
   }
   if (unknown < entries)
     return call.Wrong(kSources, "ask for a value that is not there, in " + std::to_string(unknown));
