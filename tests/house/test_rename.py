@@ -1,0 +1,22 @@
+"""The script that rewrites names of 0.1 gives names that exist."""
+
+import jaxneuro as jn
+from scripts.rename_0_1 import MOVED, renamed
+
+
+def test_names_exist():
+    for module, names in MOVED.items():
+        for name in names:
+            text, gone = renamed(f"x = jn.{module}.{name}(1)")
+            assert not gone
+            found = jn
+            for part in text.removeprefix("x = jn.").removesuffix("(1)").split("."):
+                found = getattr(found, part)
+
+
+def test_what_is_gone_is_told():
+    assert renamed("jaxneuro.kernels.deliver(x)") == (
+        "jaxneuro.kernels.deliver(x)",
+        ["jaxneuro.kernels.deliver"],
+    )
+    assert renamed("jn.neurons.LIF()") == ("jn.neurons.LIF()", [])
