@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._kernels import run_ahead
+from .._kernels import run_ahead, stable_order
 from .._text import counted
 from ._edge_columns import Source, read_first_column
-from ._pair_order import pair_order
 
 _BLOCK, _PART = 1 << 14, 1 << 19  # what a cache holds, and what is worth a thread
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio
@@ -349,3 +348,29 @@ def _refuse_repeats(pairs: np.ndarray, ids: np.ndarray) -> None:
         f"is again in row {second} (the first is 0), and {again} rows repeat a pair. Give "
         "duplicates='sum' to add their weights, or 'keep' for a synapse each"
     )
+
+
+def pair_order(i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """Stable order of pairs of indices, by i and then by j.
+
+    Where both indices and the number of the pair fit into 63 bits, one sort of such words does it:
+    for 15 million pairs several times faster than two of indices.
+    """
+    if i.size == 0:
+        return np.zeros(0, np.int64)
+    n_i, n_j = int(i.max()) + 1, int(j.max()) + 1
+    bits = (i.size - 1).bit_length()
+    if (n_i * n_j - 1).bit_length() + bits <= 63:
+        # In place, block by block: new memory is what costs most.
+        words = np.empty(i.size, np.int64)
+        for first in range(0, i.size, _BLOCK):
+            part = words[first : first + _BLOCK]
+            np.multiply(i[first : first + _BLOCK], n_j, out=part, dtype=np.int64)
+            part += j[first : first + _BLOCK]
+            part <<= bits
+            part |= np.arange(first, first + part.size)
+        words.sort()
+        words &= (1 << bits) - 1
+        return words
+    by_j = stable_order(j, n_j)
+    return by_j[stable_order(i[by_j], n_i)]

@@ -137,3 +137,58 @@ def candidates(n: int, same: bool, autapses: bool) -> int:
 def skip_own(targets: np.ndarray, own: np.ndarray) -> np.ndarray:
     """Targets drawn among all but `own`: those from `own` on move up by one."""
     return targets + (targets >= own)
+
+
+def ranges(counts: np.ndarray) -> Iterator[tuple[int, int, int, int]]:
+    """Ranges of rows with at most `CHUNK` connections, or of one row.
+
+    Each is (first row, stop row, first connection, stop connection).
+    """
+    ends = row_ends(counts)
+    first = 0
+    while first < counts.size:
+        stop = int(np.searchsorted(ends, ends[first] + CHUNK, side="right")) - 1
+        stop = max(stop, first + 1)
+        yield first, stop, int(ends[first]), int(ends[stop])
+        first = stop
+
+
+def row_ends(counts: np.ndarray) -> np.ndarray:
+    """Begins of rows that are stored one after the other, and the end of the last: (rows + 1,)."""
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+
+
+def row_draws(draws: RowDraws) -> Iterator[Chunk]:
+    """The connections of a rule that can draw each row alone, in chunks."""
+    for first, stop, begin, end in ranges(draws.counts):
+        if end > begin:
+            yield Chunk(first, draws.counts[first:stop], draws.targets(first, stop))
+
+
+def no_rows(n_pre: int) -> RowDraws:
+    """No connections."""
+    return RowDraws(np.zeros(n_pre, np.uint32), lambda first, stop: np.zeros(0, np.int32))
+
+
+def drawn_rows(counts: np.ndarray, targets: np.ndarray) -> RowDraws:
+    """Connections that are all drawn already."""
+    ends = row_ends(counts)
+    return RowDraws(counts, lambda first, stop: targets[ends[first] : ends[stop]])
+
+
+def check_flags(rule: Any, *names: str) -> None:
+    """Raises `ValueError` unless these fields of a rule are True or False."""
+    for name in names:
+        value = getattr(rule, name)
+        if not isinstance(value, bool):
+            raise ValueError(f"{type(rule).__name__}: {name} must be True or False; got {value!r}")
+
+
+def check_stored(rule: Any) -> None:
+    """Raises `ValueError` for `stored=False` in a rule that searches in space."""
+    check_flags(rule, "stored")
+    if not rule.stored:
+        raise ValueError(
+            f"{type(rule).__name__}: stored=False is not possible: drawing a row again needs a "
+            "search in space. Store it, or take FixedProbability, FixedOutdegree or FixedTotal"
+        )

@@ -10,7 +10,8 @@ from jaxneuro import analysis
 
 RUN = SimpleNamespace(events=None, populations={})
 AT, WHO = np.array([0.55, 1.05, 2.55]), np.array([0, 1, 0])
-FUNCTIONS = {k: f for k in analysis.__all__ if inspect.isfunction(f := getattr(analysis, k))}
+ALL = [getattr(analysis, name) for name in analysis.__all__]
+FUNCTIONS = {f.__name__: f for f in filter(inspect.isfunction, ALL) if "analysis" in f.__module__}
 WRONG = [
     (lambda: analysis.neuron_rates(AT, WHO, 2, (10.0, 20.0)), r"start=10\.0, stop=20\.0"),
     (lambda: analysis.neuron_rates(AT, WHO, 2, "a"), "stop must be one number, a time in ms"),

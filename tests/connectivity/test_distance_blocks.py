@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from jaxneuro.connectivity import BlockProbability, _distance_search
+from jaxneuro.connectivity import BlockProbability, _distance
 from jaxneuro.space import Grid, Place
 
 from .drawing import draw
@@ -119,7 +119,7 @@ def test_caps_and_chunks(monkeypatch, which):
     side = 0 if which == "max_outdegree" else 1
     assert (np.bincount(whole[side], minlength=144) == 6).all()
     for size in (1, 999):
-        monkeypatch.setattr(_distance_search, "CHUNK", size)
+        monkeypatch.setattr(_distance, "CHUNK", size)
         np.testing.assert_array_equal(whole, np.stack(drawn(rule, place, place, same=True)))
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from jaxneuro.connectivity import DistanceProbability, _distance_search
-from jaxneuro.connectivity._distance_search import AllPairs, Near
+from jaxneuro.connectivity import DistanceProbability, _distance
+from jaxneuro.connectivity._distance import AllPairs, Near
 from jaxneuro.space import Disc, Exponential, Gaussian, Grid, Linear, Place, UniformBox
 
 from .drawing import draw, key_of
@@ -146,12 +146,12 @@ def test_chunks_do_not_matter_and_draws_repeat(monkeypatch, cap):
     other = np.stack(drawn(rule, place, place, same=True, seed=1))
     assert len(set(zip(*whole)) & set(zip(*other))) < 0.5 * whole.shape[1]
     for size in (1, 700):
-        monkeypatch.setattr(_distance_search, "CHUNK", size)
+        monkeypatch.setattr(_distance, "CHUNK", size)
         np.testing.assert_array_equal(whole, np.stack(drawn(rule, place, place, same=True)))
 
 
 def test_chunks_are_bounded(monkeypatch):
-    monkeypatch.setattr(_distance_search, "CHUNK", 500)
+    monkeypatch.setattr(_distance, "CHUNK", 500)
     place = lattice(30, 30)
     bound = DistanceProbability(Disc(3.0)).bind("p", place, place)
     sizes = [c.targets.size for c in bound.draw(key_of(), 900, 900, True)]

@@ -9,7 +9,7 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro.connectivity import Explicit, _edge_columns, _edges
-from jaxneuro.connectivity._pair_order import pair_order
+from jaxneuro.connectivity._edges import pair_order
 
 from .drawing import draw
 from .test_columns import columns
