@@ -4,13 +4,13 @@ import itertools
 import math
 from typing import Any
 
-import equinox as eqx
 import numpy as np
 
-from .._checks import check_fraction
+from .. import spec
 from ..space import Place, common_period
-from ._distance import BoundRule, Cap, Search, Spatial, sides
-from ._rule import Rule, check_flags, check_stored
+from ..space._layouts import PerAxis
+from ._distance import BoundRule, Search, Spatial, limit, one_limit, sides
+from ._rule import Rule
 
 _EDGE = 1e-9  # blocks: a position this near to an edge is taken to be on it
 _MOST_BLOCKS = 2**62
@@ -25,10 +25,8 @@ def block_counts(label: str, size: np.ndarray, period: np.ndarray | None) -> np.
     if (np.abs(share - whole) > _EDGE * np.maximum(share, 1)).any() or (
         (whole == 0) & np.isfinite(period)
     ).any():
-        raise ValueError(
-            f"{label}: where space repeats its period must be a whole number of block sizes; got "
-            f"the period {period} um and blocks of {size} um"
-        )
+        must = f"a whole part of the period where space repeats, {period} um"
+        raise spec.InvalidValueError(label, "size", must, f"{size} um")
     return whole.astype(np.int64)
 
 
@@ -42,10 +40,14 @@ def blocks_of(
     """
     at = (points - origin) / size
     if np.abs(at).max(initial=0.0) >= _MOST_BLOCKS:
-        raise ValueError(f"{label}: there are too many blocks of {size} um; make them larger")
+        raise _too_small(label, f"{size} um")
     whole = np.rint(at)
     block = np.where(np.abs(at - whole) <= _EDGE, whole, np.floor(at)).astype(np.int64)
     return np.where(counts > 0, block % np.maximum(counts, 1), block)
+
+
+def _too_small(label: str, got: str) -> spec.InvalidValueError:
+    return spec.InvalidValueError(label, "size", "large enough for fewer than 2**62 blocks", got)
 
 
 class Blocks(Search):
@@ -60,9 +62,7 @@ class Blocks(Search):
         self._low = np.where(counts > 0, 0, both.min(0) - 1)
         extent = np.where(counts > 0, counts, both.max(0) + 2 - self._low)
         if math.prod(int(n) for n in extent) >= _MOST_BLOCKS:
-            raise ValueError(
-                f"{label}: there are too many blocks, {extent} along the axes; make them larger"
-            )
+            raise _too_small(label, f"{extent} blocks along the axes")
         self._strides = np.append(np.cumprod(extent[:0:-1])[::-1], 1)
         self._row_blocks, self._row_number = np.unique(self._numbers(rows), return_inverse=True)
         number = self._numbers(others)
@@ -107,12 +107,6 @@ class Blocks(Search):
         return row, self._order[at]
 
 
-def _hashable(value: Any) -> Any:
-    """Lists and arrays as tuples of plain numbers."""
-    plain = np.asarray(value).tolist()
-    return tuple(plain) if isinstance(plain, list) else plain
-
-
 class BlockProbability(Spatial):
     """A pair is connected with probability p where both neurons are in one block of space.
 
@@ -121,54 +115,38 @@ class BlockProbability(Spatial):
     `max |block_i - block_j| <= 1` over the axes, along the shorter way where space repeats. Limits
     of the degree are as in `DistanceProbability`.
 
-    **Fields** `size` [um] of a block and `origin` [um] of block 0, one number or one per axis;
-    `p` from 0 to 1; `adjacent`; `autapses`: whether a neuron may connect to itself;
-    `max_outdegree` the most targets of a source or `max_indegree` the most sources of a target,
-    None for no limit; `stored` must be True, because drawing a row needs a search in space.
-
-    **Raises** `ValueError` for a size that is not above 0, p outside [0, 1], a flag that is
-    not True or False, or both limits; from `build`, if positions are missing or not in one space,
-    or a period is not a whole number of blocks.
     """
 
-    size: tuple[float, ...] | float = eqx.field(static=True, converter=_hashable)
-    p: float = eqx.field(static=True, default=1.0)
-    adjacent: bool = eqx.field(static=True, default=False)
-    autapses: bool = eqx.field(static=True, default=False)
-    max_outdegree: int | None = eqx.field(static=True, default=None)
-    max_indegree: int | None = eqx.field(static=True, default=None)
-    origin: tuple[float, ...] | float = eqx.field(static=True, converter=_hashable, default=0.0)
-    stored: bool = eqx.field(static=True, default=True)
-
-    @property
-    def pairs(self) -> str | None:  # type: ignore[override]
-        """A limit on the connections of a neuron is one in one direction."""
-        limited = self.max_outdegree is not None or self.max_indegree is not None
-        return None if limited else "drawn"
-
-    def __check_init__(self) -> None:
-        check_stored(self)
-        check_fraction("BlockProbability: p", self.p)
-        if not (_numbers("size", self.size) > 0).all():
-            raise ValueError(f"BlockProbability: size must be above 0 um; got {self.size!r}")
-        _numbers("origin", self.origin)
-        check_flags(self, "adjacent", "autapses")
-        self._cap.check("BlockProbability")
-
-    @property
-    def _cap(self) -> Cap:
-        return Cap(self.max_outdegree, self.max_indegree)
+    size: tuple[float, ...] | float = spec.field(
+        PerAxis(unit="um", above=0.0),
+        static=True,
+        doc="size of a block, of all axes or of each; a whole part of a period",
+    )
+    p: float = spec.field(spec.FRACTION, 1.0, static=True, doc="probability of each pair")
+    adjacent: bool = spec.field(
+        spec.Flag(), False, static=True, doc="whether pairs in blocks that touch are connected too"
+    )
+    autapses: bool = spec.field(
+        spec.Flag(), False, static=True, doc="whether a neuron may connect to itself"
+    )
+    max_outdegree: int | None = limit("targets of a source")
+    max_indegree: int | None = limit("sources of a target")
+    origin: tuple[float, ...] | float = spec.field(
+        PerAxis(unit="um"), 0.0, static=True, doc="corner of block 0, of all axes or of each"
+    )
+    stored: bool = spec.field(
+        spec.OneOf(True), True, static=True, doc="that connections are stored"
+    )
+    rules = (one_limit(),)
 
     def _axes(self, label: str, dims: int) -> tuple[np.ndarray, np.ndarray]:
         """Size and origin per axis."""
         values = []
         for name in ("size", "origin"):
-            x = _numbers(name, getattr(self, name))
+            x = np.asarray(getattr(self, name))
             if x.ndim and x.size != dims:
-                raise ValueError(
-                    f"{label}: {name} of a block must be one number, or one per axis for {dims} "
-                    f"axes; got {x}"
-                )
+                must = f"one number, or one per axis for {dims} axes"
+                raise spec.InvalidValueError(label, name, must, str(x))
             values.append(np.broadcast_to(x, (dims,)))
         return values[0], values[1]
 
@@ -189,24 +167,14 @@ class BlockProbability(Spatial):
         counts = block_counts(label, size, period)
         rows, others = (
             blocks_of(label, x.points, size, origin, counts)
-            for x in sides(pre, post, self._cap.by_target)
+            for x in sides(pre, post, self.cap.by_target)
         )
         search = Blocks(label, rows, others, counts, self.adjacent)
         p = float(self.p)
         return BoundRule(
-            label,
             (len(pre.points), len(post.points)),
             search,
             lambda i, j: (i, j, p),
             self.autapses,
-            self._cap,
+            self.cap,
         )
-
-
-def _numbers(name: str, value: Any) -> np.ndarray:
-    x = np.asarray(value)
-    if x.dtype.kind not in "fiu" or x.ndim > 1 or not np.isfinite(x).all() or not x.size:
-        raise ValueError(
-            f"BlockProbability: {name} must be a finite number, or one per axis; got {value!r}"
-        )
-    return x.astype(np.float64)

@@ -1,21 +1,20 @@
 """Rules with a fixed number of sources or targets."""
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any, ClassVar
 
-import equinox as eqx
 import numpy as np
 
-from .._checks import check_count
+from .. import spec
 from .._kernels import distinct_rows, run_ahead, transpose, uniform_rows
 from ._rule import (
+    ONE_PASS,
     Chunk,
     RowDraws,
     RowLaw,
     Rule,
     candidates,
-    check_flags,
+    check_drawable,
     no_rows,
     row_chunks,
     row_draws,
@@ -29,45 +28,31 @@ class FixedIndegree(Rule):
     the same sequence of draws. Index of a draw: the target; counter: its number in the sequence. A
     draw is `(word * n) >> 32`, uniform to n / 2^32.
 
-    **Fields** `k` sources per target; `autapses`: whether a neuron may connect to itself;
-    `multapses`: whether a pair may connect more than once; `stored` must be True: targets draw
-    their sources, so that a row cannot be drawn alone.
+    Connections are stored: targets draw their sources, so that the targets of one source are known
+    only when all have drawn. Without multapses `k` is at most the number of sources. A population
+    without neurons has no connections.
 
-    **Raises** `ValueError` unless k is a whole number >= 0 and the flags are True or False;
-    from `build`, if k is above the number of sources and multapses are off, or the only source
-    is the target itself and autapses are off. A population without neurons has no connections.
-
-    **Source** Senk et al. (2022), "random, fixed in-degree",
-    doi:10.1371/journal.pcbi.1010086.
+    Reference:
+        Senk et al. (2022), "random, fixed in-degree", doi:10.1371/journal.pcbi.1010086.
     """
 
     pairs: ClassVar[str | None] = None
 
-    k: int = eqx.field(static=True, converter=partial(check_count, "FixedIndegree: k"))
-    autapses: bool = eqx.field(static=True, default=True)
-    multapses: bool = eqx.field(static=True, default=True)
-    stored: bool = eqx.field(static=True, default=True)
-
-    def __check_init__(self) -> None:
-        check_flags(self, "autapses", "multapses", "stored")
-        if not self.stored:
-            raise ValueError(
-                "FixedIndegree: stored=False is not possible: targets draw their sources, so the "
-                "targets of one source are known only when all have drawn. Store it, or take "
-                "FixedOutdegree or FixedTotal with stored=False"
-            )
+    k: int = spec.field(spec.Whole(), static=True, doc="sources per target")
+    autapses: bool = spec.field(
+        spec.Flag(), True, static=True, doc="whether a neuron may connect to itself"
+    )
+    multapses: bool = spec.field(
+        spec.Flag(), True, static=True, doc="whether a pair may connect more than once"
+    )
+    stored: bool = spec.field(
+        spec.OneOf(True), True, static=True, doc="that connections are stored"
+    )
 
     def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None:
-        n = candidates(n_pre, same, self.autapses)
-        if n_post == 0 or n_pre == 0:
-            return
-        if self.k > 0 and n <= 0:
-            raise ValueError(f"{name}: an in-degree of {self.k} needs a source; there is none")
-        if self.k > n and not self.multapses:
-            raise ValueError(
-                f"{name}: an in-degree must be at most the number of sources, {n}, without "
-                f"multapses; got {self.k}. Lower it or allow multapses"
-            )
+        if n_post and n_pre:
+            sources = candidates(n_pre, same, self.autapses)
+            check_drawable(name, "k", self.k, sources, "sources", self.multapses)
 
     def expected(self, n_pre: int, n_post: int, same: bool) -> float:
         return float(self.k * n_post) if candidates(n_pre, same, self.autapses) > 0 else 0.0
@@ -98,45 +83,30 @@ class FixedOutdegree(Rule):
     the same sequence of draws. Index of a draw: the source; counter: its number in the sequence. A
     draw is `(word * n) >> 32`, uniform to n / 2^32.
 
-    **Fields** `k` targets per source; `autapses`: whether a neuron may connect to itself;
-    `multapses`: whether a pair may connect more than once; `stored`: False stores no
-    connections and draws a row again, with the same bits, whenever its source spikes; multapses
-    must then be allowed, and weight and delay be one number each.
+    `stored=False` stores no connections and draws a row again, with the same bits, whenever its
+    source spikes; multapses must then be allowed, and weight and delay be one number each. Without
+    multapses `k` is at most the number of targets. A population without neurons has no connections.
 
-    **Raises** `ValueError` unless k is a whole number >= 0 and the flags are True or False;
-    from `build`, if k is above the number of targets and multapses are off, or the only target
-    is the source itself and autapses are off. A population without neurons has no connections.
-
-    **Source** Senk et al. (2022), "random, fixed out-degree",
-    doi:10.1371/journal.pcbi.1010086.
+    Reference:
+        Senk et al. (2022), "random, fixed out-degree", doi:10.1371/journal.pcbi.1010086.
     """
 
     pairs: ClassVar[str | None] = None
 
-    k: int = eqx.field(static=True, converter=partial(check_count, "FixedOutdegree: k"))
-    autapses: bool = eqx.field(static=True, default=True)
-    multapses: bool = eqx.field(static=True, default=True)
-    stored: bool = eqx.field(static=True, default=True)
-
-    def __check_init__(self) -> None:
-        check_flags(self, "autapses", "multapses", "stored")
-        if not self.stored and not self.multapses:
-            raise ValueError(
-                "FixedOutdegree: stored=False needs multapses=True: a row without multapses is not "
-                "drawn in one pass. Store it, or allow multapses"
-            )
+    k: int = spec.field(spec.Whole(), static=True, doc="targets per source")
+    autapses: bool = spec.field(
+        spec.Flag(), True, static=True, doc="whether a neuron may connect to itself"
+    )
+    multapses: bool = spec.field(
+        spec.Flag(), True, static=True, doc="whether a pair may connect more than once"
+    )
+    stored: bool = spec.field(spec.Flag(), True, static=True, doc="whether connections are stored")
+    rules = (ONE_PASS,)
 
     def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None:
-        n = candidates(n_post, same, self.autapses)
-        if n_post == 0 or n_pre == 0:
-            return
-        if self.k > 0 and n <= 0:
-            raise ValueError(f"{name}: an out-degree of {self.k} needs a target; there is none")
-        if self.k > n and not self.multapses:
-            raise ValueError(
-                f"{name}: an out-degree must be at most the number of targets, {n}, without "
-                f"multapses; got {self.k}. Lower it or allow multapses"
-            )
+        if n_post and n_pre:
+            targets = candidates(n_post, same, self.autapses)
+            check_drawable(name, "k", self.k, targets, "targets", self.multapses)
 
     def expected(self, n_pre: int, n_post: int, same: bool) -> float:
         return float(self.k * n_pre) if candidates(n_post, same, self.autapses) > 0 else 0.0

@@ -4,23 +4,23 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import equinox as eqx
 import numpy as np
 
-from .._checks import check_count, check_fraction
+from .. import spec
 from .._kernels import run_ahead, stable_order
 from .._numerics import bits
 from ..space import Place, Profile, common_period, distance, distance_range, placed
-from ._rule import CHUNK, Chunk, Rule, check_flags, check_stored
+from ._rule import CHUNK, Chunk, Rule
 
 
 class Search(ABC):
     """The candidates of each neuron of one side (a row) among the neurons of the other side.
 
-    **Step** `counts()` returns the approximate number of candidates of each row, `pairs(first,
-    stop)` the candidates of some rows as `(row, other)`, in any order.
+    `counts()` returns the approximate number of candidates of each row, `pairs(first, stop)` the
+    candidates of some rows as `(row, other)`, in any order.
     """
 
     n_rows: int
@@ -138,22 +138,11 @@ Chance: TypeAlias = Callable[
 ]
 
 
-class Cap(eqx.Module):
+class Cap(NamedTuple):
     """The most connections of a source, or of a target; None for no limit."""
 
-    max_outdegree: int | None = eqx.field(static=True)
-    max_indegree: int | None = eqx.field(static=True)
-
-    def check(self, name: str) -> None:
-        """Raises `ValueError` unless each is a whole number and only one is given."""
-        for which in ("max_outdegree", "max_indegree"):
-            if getattr(self, which) is not None:
-                check_count(f"{name}: {which}", getattr(self, which))
-        if None not in (self.max_outdegree, self.max_indegree):
-            raise ValueError(
-                f"{name}: give one of max_outdegree and max_indegree; got "
-                f"{self.max_outdegree} and {self.max_indegree}"
-            )
+    max_outdegree: int | None
+    max_indegree: int | None
 
     @property
     def by_target(self) -> bool:
@@ -176,7 +165,6 @@ class BoundRule(Rule):
     With a limit on the sources of a target, the rows of the search and of a chunk are targets.
     """
 
-    label: str = eqx.field(static=True)
     sizes: tuple[int, int] = eqx.field(static=True)
     search: Search
     chance: Chance
@@ -185,10 +173,8 @@ class BoundRule(Rule):
 
     def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None:
         if (n_pre, n_post) != self.sizes:
-            raise ValueError(
-                f"{name}: sources and targets must be as many as the positions, {self.sizes[0]} "
-                f"and {self.sizes[1]}; got {n_pre} and {n_post}"
-            )
+            must = f"between as many neurons as positions, {self.sizes[0]} and {self.sizes[1]}"
+            raise spec.InvalidValueError(name, "rule", must, f"{n_pre} and {n_post}")
 
     def expected(self, n_pre: int, n_post: int, same: bool) -> float:
         if 0 in self.sizes:
@@ -255,30 +241,55 @@ def _smallest(row: np.ndarray, rank: np.ndarray, most: int) -> np.ndarray:
     return kept
 
 
-def needs_positions(name: str, rule: Rule) -> ValueError:
-    """The error for a rule that is used before it has the positions of its neurons."""
-    return ValueError(
-        f"{name}: {type(rule).__name__} needs the positions of its neurons; give the populations "
-        "positions= (a Grid, a UniformBox or Free points), or call bind(label, pre, post) first"
-    )
-
-
 class Spatial(Rule):
-    """A rule that needs positions: it draws after it is bound to them."""
+    """A rule that needs positions: it draws after it is bound to them.
+
+    Drawing a row needs a search in space, so that its connections are stored.
+    """
 
     spatial = True
+    max_outdegree: eqx.AbstractVar[int | None]
+    max_indegree: eqx.AbstractVar[int | None]
+
+    @property
+    def cap(self) -> Cap:
+        """The limit of the connections of a neuron."""
+        return Cap(self.max_outdegree, self.max_indegree)
+
+    @property
+    def pairs(self) -> str | None:  # type: ignore[override]
+        """A limit on the connections of a neuron is one in one direction."""
+        return "drawn" if self.cap.most is None else None
 
     @abstractmethod
     def bind(self, label: str, pre: Place | None, post: Place | None) -> Rule: ...
 
     def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None:
-        raise needs_positions(name, self)
+        raise self._unbound(name)
 
     def expected(self, n_pre: int, n_post: int, same: bool) -> float:
-        raise needs_positions("a connection rule", self)
+        raise self._unbound()
 
     def draw(self, key: Any, n_pre: int, n_post: int, same: bool) -> Iterator[Chunk]:
-        raise needs_positions("a connection rule", self)
+        raise self._unbound()
+
+    def _unbound(self, name: str = "") -> spec.InvalidValueError:
+        must = f"bound to positions: {type(self).__name__} needs those of source and target"
+        return spec.InvalidValueError(name, "rule", must, "none")
+
+
+def one_limit() -> spec.Rule:
+    """The rule that at most one of both limits is given."""
+    return spec.Rule(
+        "max_indegree",
+        "None where max_outdegree is given ({max_outdegree})",
+        lambda max_outdegree, max_indegree: max_outdegree is None or max_indegree is None,
+    )
+
+
+def limit(of: str) -> Any:
+    """The field of a limit."""
+    return spec.field(spec.Maybe(spec.Whole()), None, static=True, doc=f"most {of}, None for any")
 
 
 def sides(pre: Place, post: Place, by_target: bool) -> tuple[Place, Place]:
@@ -303,54 +314,42 @@ class DistanceProbability(Spatial):
 
     A limit of the degree is exact: a neuron with more connections keeps a uniformly random subset.
 
-    **Fields** `profile` a `space.Profile` or a function of both positions; `radius` [um] above
-    0; `autapses`: whether a neuron may connect to itself; `max_outdegree` the most targets of a
-    source or `max_indegree` the most sources of a target, None for no limit; `stored` must be
-    True, because drawing a row needs a search in space.
+    Reference:
+        Senk et al. (2022), "distance-dependent connectivity", doi:10.1371/journal.pcbi.1010086.
 
-    **Raises** `ValueError` for a profile with a peak outside [0, 1], a radius that is not above
-    0, a flag that is not True or False, or both limits; from `build`, if positions are missing or
-    a distance is needed and they are not in one space, for a probability outside [0, 1] and a
-    function that returns another shape.
-
-    **Source** Senk et al. (2022), "distance-dependent connectivity",
-    doi:10.1371/journal.pcbi.1010086.
-
-    **Differs** to keep a limit, connections are removed at random, not all drawn again.
+    Note:
+        To keep a limit, connections are removed at random, not all drawn again.
     """
 
-    profile: Callable = eqx.field(static=True)
-    radius: float = eqx.field(static=True, default=math.inf)
-    autapses: bool = eqx.field(static=True, default=False)
-    max_outdegree: int | None = eqx.field(static=True, default=None)
-    max_indegree: int | None = eqx.field(static=True, default=None)
-    stored: bool = eqx.field(static=True, default=True)
-
-    @property
-    def pairs(self) -> str | None:  # type: ignore[override]
-        """A limit on the connections of a neuron is one in one direction."""
-        limited = self.max_outdegree is not None or self.max_indegree is not None
-        return None if limited else "drawn"
-
-    def __check_init__(self) -> None:
-        check_stored(self)
-        if not callable(self.profile):
-            raise ValueError(
-                "DistanceProbability: profile must be a Profile or a function of both positions; "
-                f"got {self.profile!r}"
-            )
-        if isinstance(self.profile, Profile):
-            peak = getattr(self.profile, "peak", 1.0)
-            check_fraction("DistanceProbability: the peak of the profile", peak)
-        number = isinstance(self.radius, int | float | np.number)
-        if not number or isinstance(self.radius, bool) or not self.radius > 0:
-            raise ValueError(f"DistanceProbability: radius must be above 0 um; got {self.radius!r}")
-        check_flags(self, "autapses")
-        self._cap.check("DistanceProbability")
-
-    @property
-    def _cap(self) -> Cap:
-        return Cap(self.max_outdegree, self.max_indegree)
+    profile: Callable = spec.field(
+        spec.Function(),
+        static=True,
+        doc="a `space.Profile`, of which the peak is from 0 to 1, or a function of both positions",
+    )
+    radius: float = spec.field(
+        spec.Number(unit="um", above=0.0, finite=False),
+        math.inf,
+        static=True,
+        doc="distance beyond which there are no connections",
+    )
+    autapses: bool = spec.field(
+        spec.Flag(), False, static=True, doc="whether a neuron may connect to itself"
+    )
+    max_outdegree: int | None = limit("targets of a source")
+    max_indegree: int | None = limit("sources of a target")
+    stored: bool = spec.field(
+        spec.OneOf(True), True, static=True, doc="that connections are stored"
+    )
+    rules = (
+        one_limit(),
+        spec.Rule(
+            "profile",
+            "of a peak from 0 to 1",
+            lambda profile: (
+                not isinstance(profile, Profile) or 0.0 <= getattr(profile, "peak", 1.0) <= 1.0
+            ),
+        ),
+    )
 
     def bind(self, label: str, pre: Place | None, post: Place | None) -> Rule:
         """The rule with the positions of its neurons; raises where they do not fit."""
@@ -364,11 +363,11 @@ class DistanceProbability(Spatial):
         reach = float(self.radius)
         if isinstance(self.profile, Profile):
             reach = min(reach, self.profile.reach(_LEVEL))
-        rows, others = sides(pre, post, self._cap.by_target)
+        rows, others = sides(pre, post, self.cap.by_target)
         search = near_or_all(rows, others, period, reach)
         chance = _chance(label, self.profile, reach, pre, post, period)
         sizes = len(pre.points), len(post.points)
-        return BoundRule(label, sizes, search, chance, self.autapses, self._cap)
+        return BoundRule(sizes, search, chance, self.autapses, self.cap)
 
 
 def _chance(label: str, profile: Any, reach: float, pre: Place, post: Place, period: Any) -> Chance:
@@ -388,10 +387,8 @@ def _chance(label: str, profile: Any, reach: float, pre: Place, post: Place, per
         bad = np.flatnonzero(~((p >= 0.0) & (p <= 1.0)))
         if bad.size:
             k = bad[0]
-            raise ValueError(
-                f"{label}: a probability must be from 0 to 1; got {p[k]} for {i[k]} -> {j[k]}, "
-                f"from {a[:, i[k]]} to {b[:, j[k]]} um"
-            )
+            got = f"{p[k]} for {i[k]} -> {j[k]}, from {a[:, i[k]]} to {b[:, j[k]]} um"
+            raise spec.InvalidValueError(label, "profile", "probabilities from 0 to 1", got)
         return i, j, p.astype(np.float64)
 
     return chance
@@ -401,17 +398,17 @@ def _call(label: str, function: Any, x: np.ndarray, y: np.ndarray) -> Any:
     try:
         return function(x, y)
     except Exception as error:
-        raise ValueError(
-            f"{label}: the function for a probability raised {type(error).__name__}: {error}. It "
-            "takes the positions of sources and targets, two arrays (m, dims), and must return m "
-            "probabilities; for a function of the distance subclass jn.space.Profile"
+        raise spec.InvalidValueError(
+            label,
+            "profile",
+            "a space.Profile, or a function of the positions of sources and targets, two arrays "
+            "(m, dims), that returns m probabilities",
+            f"{type(error).__name__}: {error}",
         ) from error
 
 
 def _check_shape(label: str, p: np.ndarray, n: int) -> None:
     real = p.dtype.kind in "bfiu"
     if p.shape != (n,) or not real:
-        raise ValueError(
-            f"{label}: a function for a probability must return one number per pair, shape "
-            f"({n},); got shape {p.shape}, {p.dtype}"
-        )
+        must = f"a function that returns one number per pair, shape ({n},)"
+        raise spec.InvalidValueError(label, "profile", must, f"shape {p.shape}, {p.dtype}")

@@ -3,28 +3,23 @@
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-import equinox as eqx
 import numpy as np
 
-from .._checks import check_count, names_checked
+from .. import spec
 from ._edges import Edges, pair_order, read_edges
-from ._rule import CHUNK, Chunk, RowDraws, Rule, check_flags, no_rows, row_draws, row_ends, skip_own
+from ._rule import CHUNK, Chunk, RowDraws, Rule, no_rows, row_draws, row_ends, skip_own
 
 
 class AllToAll(Rule):
     """All to all: every source connects once to every target.
 
-    **Fields** `autapses`: whether a neuron connects to itself.
-
-    **Raises** `ValueError` unless the flag is True or False.
-
-    **Source** Senk et al. (2022), "all-to-all", doi:10.1371/journal.pcbi.1010086.
+    Reference:
+        Senk et al. (2022), "all-to-all", doi:10.1371/journal.pcbi.1010086.
     """
 
-    autapses: bool = eqx.field(static=True, default=True)
-
-    def __check_init__(self) -> None:
-        check_flags(self, "autapses")
+    autapses: bool = spec.field(
+        spec.Flag(), True, static=True, doc="whether a neuron connects to itself"
+    )
 
     def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None:
         """Every size fits."""
@@ -53,20 +48,18 @@ class AllToAll(Rule):
 
 
 class OneToOne(Rule):
-    """One to one: source i connects to target i.
+    """One to one: source i connects to target i. Both populations have one size.
 
-    **Raises** `ValueError` from `build` unless both populations are of one size.
-
-    **Source** Senk et al. (2022), "one-to-one", doi:10.1371/journal.pcbi.1010086.
+    Reference:
+        Senk et al. (2022), "one-to-one", doi:10.1371/journal.pcbi.1010086.
     """
 
     pairs: ClassVar[str | None] = "given"
 
     def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None:
         if n_pre != n_post:
-            raise ValueError(
-                f"{name}: OneToOne needs as many sources as targets; got {n_pre} and {n_post}"
-            )
+            must = "between as many sources as targets for OneToOne"
+            raise spec.InvalidValueError(name, "rule", must, f"{n_pre} and {n_post}")
 
     def expected(self, n_pre: int, n_post: int, same: bool) -> float:
         return float(n_pre)
@@ -81,65 +74,73 @@ class OneToOne(Rule):
         return values
 
 
-_MATRIX = "For a matrix of connections use Explicit.from_sparse(scipy.sparse.coo_array(matrix))"
+class _Indices(spec.Kind):
+    """One axis of whole numbers of at least 0; kept as they are, if nobody can change them."""
+
+    def convert(self, value: Any) -> np.ndarray:
+        x = np.asarray(value)
+        if x.size == 0 and x.ndim == 1:
+            x = x.astype(np.int64)
+        if x.ndim != 1 or x.dtype.kind not in "iu":
+            raise spec.Unfit("one axis of whole numbers", f"shape {x.shape}, {x.dtype}")
+        if x.size and x.min() < 0:
+            raise spec.Unfit("at least 0", f"{x.min()} at index {x.argmin()}")
+        # What nobody can change is not copied: new memory is what costs most in a list of edges.
+        return x.astype(x.dtype if x.dtype == np.int32 else np.int64, copy=x.flags.writeable)
+
+    def words(self) -> str:
+        return "whole numbers of at least 0"
+
+
+class _Sizes(spec.Kind):
+    """Two sizes, (n_pre, n_post)."""
+
+    def convert(self, value: Any) -> tuple[int, int]:
+        if not isinstance(value, tuple) or len(value) != 2:
+            raise spec.Unfit("two sizes (n_pre, n_post)")
+        n_pre, n_post = spec.Items(spec.Whole()).convert(value)
+        return n_pre, n_post
 
 
 class Explicit(Rule):
     """Connections given as arrays: source `pre[c]` connects to target `post[c]`.
 
     Weights and delays of the projection may be arrays with one entry per connection, in
-    the same order. A pair may be given more than once (a multapse).
-
-    **Fields** `pre`, `post` integer arrays of one length: indices in their populations, or among
-    the neurons of a `Part`, from 0; `shape` the sizes (n_pre, n_post) that the populations, or
-    parts, must have, None for any that hold the indices.
-
-    **Raises** `ValueError` for arrays that are not whole numbers of one length, negative
-    indices; from `build`, for an index outside its population or populations of another shape.
+    the same order. A pair may be given more than once (a multapse). Indices are those in their
+    populations, or among the neurons of a `Part`.
     """
 
     pairs: ClassVar[str | None] = "given"
 
-    pre: np.ndarray
-    post: np.ndarray
-    shape: tuple[int, int] | None = eqx.field(static=True)
-
-    def __init__(self, pre: Any, post: Any = None, shape: Any = None):
-        if post is None:
-            raise ValueError(f"Explicit must have pre and post; got no post. {_MATRIX}")
-        self.pre, self.post = _indices("pre", pre), _indices("post", post)
-        if self.pre.size != self.post.size:
-            raise ValueError(
-                "Explicit: pre and post must have one length; "
-                f"got {self.pre.size} and {self.post.size}"
-            )
-        self.shape = None if shape is None else _sizes(shape)
+    pre: np.ndarray = spec.field(_Indices(), doc="indices of the sources")
+    post: np.ndarray = spec.field(_Indices(), doc="indices of the targets")
+    shape: tuple[int, int] | None = spec.field(
+        spec.Maybe(_Sizes()),
+        None,
+        static=True,
+        doc="sizes that the populations, or parts, must have; None for any that hold the indices",
+    )
+    rules = (spec.Rule("post", "as many as pre", lambda pre, post: pre.size == post.size),)
 
     @classmethod
-    @names_checked()
     def from_sparse(cls, matrix: Any) -> "Explicit":
         """The stored entries of a scipy.sparse matrix or array of shape (n_pre, n_post).
 
         Rows are sources, columns are targets. Connections are in the order of `matrix.tocoo()`,
         including explicit zeros and repeated entries, so that `weight=matrix.tocoo().data` fits.
 
-        **Raises** `ValueError` for a value that is not sparse or does not have two axes.
         """
-        if not hasattr(matrix, "tocoo"):
-            raise ValueError(
-                "Explicit.from_sparse: matrix must be a matrix or array of scipy.sparse; got "
-                f"{type(matrix).__name__}. A dense array becomes one by scipy.sparse.coo_array"
-            )
-        if len(matrix.shape) != 2:
-            raise ValueError(
-                "Explicit.from_sparse: matrix must have two axes (n_pre, n_post); got shape "
-                f"{matrix.shape}"
+        if not hasattr(matrix, "tocoo") or len(matrix.shape) != 2:
+            raise spec.InvalidValueError(
+                "Explicit.from_sparse",
+                "matrix",
+                "a matrix or array (n_pre, n_post) of scipy.sparse",
+                f"{type(matrix).__name__} of shape {np.shape(matrix)}",
             )
         entries = matrix.tocoo()
         return cls(entries.row, entries.col, shape=entries.shape)
 
     @classmethod
-    @names_checked()
     def from_edges(
         cls,
         edges: Any,
@@ -150,27 +151,33 @@ class Explicit(Rule):
         neurons: Any = None,
         duplicates: str = "refuse",
     ) -> Edges:
-        """Connections of a population with itself from a list of edges, as `Edges`.
-
-        `edges` is a pandas DataFrame, a mapping of arrays, or the path of a file: CSV (.csv, .tsv,
-        .csv.gz) or parquet, which needs the extra `frames`. `pre`, `post`, `weight` are names of
-        columns; without them the first usual ones are taken, such as pre and post, source and
-        target, those of FlyWire; edges without weights are edges all the same.
-
-        `neurons` are the ids, numbers or names, in the order of the population, or the path of a
-        file with these in its first column; edges name them. Without `neurons`, numbers are
-        indices, and names are sorted. `duplicates`: a pair that is given again is refused
-        ("refuse"), its weights are added ("sum", which also sorts by source and target), or it is
-        a multapse ("keep").
+        """Connections of a population with itself from a list of edges.
 
         `Projection("brain", "brain", edges.rule, weight=0.275 * edges.weight)`.
 
         Blanks around names in a file of text do not count.
 
-        **Raises** `FileNotFoundError` (a `ValueError` too) for a missing file, `ValueError` for a
-        missing column, columns of several lengths, an id that
-        is missing or not known, a negative index, a weight that is not finite (all with the row), a
-        repeated pair with `duplicates="refuse"`; `ImportError` for parquet without pyarrow.
+        Args:
+            edges: a pandas DataFrame, a mapping of arrays, or the path of a file: CSV (.csv, .tsv,
+                .csv.gz) or parquet, which needs the extra `frames`.
+            pre, post, weight: names of columns; without them the first usual ones are taken, such
+                as pre and post, source and target, those of FlyWire; edges without weights are
+                edges all the same.
+            neurons: the ids, numbers or names, in the order of the population, or the path of a
+                file with these in its first column; edges name them. Without them, numbers are
+                indices, and names are sorted.
+            duplicates: a pair that is given again is refused ("refuse"), its weights are added
+                ("sum", which also sorts by source and target), or it is a multapse ("keep").
+
+        Returns:
+            An `Edges`: the rule, the weights and the ids.
+
+        Raises:
+            FileNotFoundError: for a missing file (a `ValueError` too).
+            InvalidValueError: for a missing column, columns of several lengths, an id that is
+                missing or not known, a negative index, a weight that is not finite (all with the
+                row), or a repeated pair with `duplicates="refuse"`.
+            ImportError: for parquet without pyarrow.
         """
         i, j, w, ids = read_edges(edges, pre, post, weight, neurons, duplicates)
         indices = neurons is None and ids.dtype.kind == "i"  # of a population that may be larger
@@ -179,35 +186,21 @@ class Explicit(Rule):
 
     def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None:
         if self.shape is not None and self.shape != (n_pre, n_post):
-            n = self.shape[0]
-            hint = "Rows are sources: transpose a matrix that has them as columns"
-            if n == self.shape[1]:
-                hint = (
-                    f"Give the population n={n} (edges.n of Explicit.from_edges); or name all "
-                    "neurons that it has: neurons= of from_edges, or a larger matrix"
-                )
-            raise ValueError(
-                f"{name}: a matrix of connections must have the shape (n_pre, n_post) of its "
-                f"populations, ({n_pre}, {n_post}); got {self.shape}. {hint}"
-            )
+            must = f"({n_pre}, {n_post}), the sizes of source and target"
+            raise spec.InvalidValueError(name, "shape", must, f"{self.shape}")
         for side, neurons, index, n in (
             ("pre", "source", self.pre, n_pre),
             ("post", "target", self.post, n_post),
         ):
             if index.size and index.max() >= n:
-                raise ValueError(
-                    f"{name}: {side} must be indices below {n}, the number of {neurons} neurons; "
-                    f"{self._too_large(index, n)}; got {index.max()}"
+                bad = index >= n
+                first = int(bad.argmax())
+                raise spec.InvalidValueError(
+                    name,
+                    side,
+                    f"indices below {n}, the number of {neurons} neurons, counted from 0",
+                    f"{index[first]} at index {first} ({bad.sum():,} of {index.size:,} are not)",
                 )
-
-    def _too_large(self, index: np.ndarray, n: int) -> str:
-        """Which indices are too large, and what may be done about it."""
-        bad, most = index >= n, int(index.max())
-        hint = f"let there be at least {most + 1} neurons, or leave these out"
-        if most == n and min(self.pre.min(), self.post.min()) == 1:
-            hint = "indices count from 0: subtract 1 from all, if these count from 1"
-        count = f"{int(bad.sum()):,} of {index.size:,} are not, the first that of connection"
-        return f"{count} {int(bad.argmax())}: {hint}"
 
     def expected(self, n_pre: int, n_post: int, same: bool) -> float:
         return float(self.pre.size)
@@ -230,26 +223,3 @@ class Explicit(Rule):
 
     def arrange(self, values: np.ndarray) -> np.ndarray:
         return values[pair_order(self.pre, self.post)]
-
-
-def _indices(name: str, value: Any) -> np.ndarray:
-    x = np.asarray(value)
-    hint = f". {_MATRIX}" if x.ndim == 2 or hasattr(value, "tocoo") else ""
-    if x.size == 0 and x.ndim == 1:
-        x = x.astype(np.int64)
-    if x.ndim != 1 or not np.issubdtype(x.dtype, np.integer):
-        raise ValueError(
-            f"Explicit: {name} must be one axis of whole numbers; got shape {x.shape}, "
-            f"{x.dtype}{hint}"
-        )
-    if x.size and x.min() < 0:
-        raise ValueError(f"Explicit: {name} must not be negative; got {x.min()}")
-    # What nobody can change is not copied: new memory is what costs most in a list of edges.
-    return x.astype(x.dtype if x.dtype == np.int32 else np.int64, copy=x.flags.writeable)
-
-
-def _sizes(shape: Any) -> tuple[int, int]:
-    if not isinstance(shape, tuple) or len(shape) != 2:
-        raise ValueError(f"Explicit: shape must be two sizes (n_pre, n_post); got {shape!r}")
-    n_pre, n_post = (check_count("Explicit: shape", n) for n in shape)
-    return n_pre, n_post

@@ -2,13 +2,11 @@
 
 import math
 from collections.abc import Iterator
-from functools import partial
 from typing import Any, ClassVar
 
-import equinox as eqx
 import numpy as np
 
-from .._checks import check_count, check_fraction
+from .. import spec
 from .._kernels import (
     count_draws,
     draw_pairs,
@@ -20,12 +18,13 @@ from .._kernels import (
 )
 from ._rule import (
     CHUNK,
+    ONE_PASS,
     Chunk,
     RowDraws,
     RowLaw,
     Rule,
     candidates,
-    check_flags,
+    check_drawable,
     drawn_rows,
     no_rows,
     ranges,
@@ -44,25 +43,21 @@ class FixedProbability(Rule):
     exact to 2^-32, and no transcendental function is computed between bits and target. Index of a
     draw: the source; counter: the number of the gap in its row.
 
-    **Fields** `p` from 0 to 1; `autapses`: whether a neuron may connect to itself; `stored`:
-    False stores no connections and draws a row again, with the same bits, whenever its source
-    spikes; weights and delays are then one number each, or drawn from a distribution.
+    `stored=False` stores no connections and draws a row again, with the same bits, whenever its
+    source spikes; weights and delays are then one number each, or drawn from a distribution.
 
-    **Raises** `ValueError` for p outside [0, 1] or a flag that is not True or False.
-
-    **Source** Senk et al. (2022), "pairwise Bernoulli",
-    doi:10.1371/journal.pcbi.1010086; skipping: Batagelj and Brandes (2005),
-    doi:10.1103/PhysRevE.71.036113.
+    Reference:
+        Senk et al. (2022), "pairwise Bernoulli", doi:10.1371/journal.pcbi.1010086; skipping:
+        Batagelj and Brandes (2005), doi:10.1103/PhysRevE.71.036113.
     """
 
     redraws_in_order: ClassVar[bool] = True
 
-    p: float = eqx.field(static=True, converter=partial(check_fraction, "FixedProbability: p"))
-    autapses: bool = eqx.field(static=True, default=True)
-    stored: bool = eqx.field(static=True, default=True)
-
-    def __check_init__(self) -> None:
-        check_flags(self, "autapses", "stored")
+    p: float = spec.field(spec.FRACTION, static=True, doc="probability of each pair")
+    autapses: bool = spec.field(
+        spec.Flag(), True, static=True, doc="whether a neuron may connect to itself"
+    )
+    stored: bool = spec.field(spec.Flag(), True, static=True, doc="whether connections are stored")
 
     def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None:
         """Every size fits."""
@@ -102,30 +97,28 @@ class SymmetricBernoulli(Rule):
 
     Each unordered pair of one population is drawn once, independently, by the gaps in the row of
     its smaller index, as in `FixedProbability`. Drawn weights and delays are drawn for each
-    direction. Index of a draw: the smaller neuron; counter: the number of
-    the gap in its row.
+    direction. Index of a draw: the smaller neuron; counter: the number of the gap in its row.
+    Source and target must be the same population.
 
-    **Fields** `p` from 0 to 1; `autapses`: whether a neuron may connect to itself (once, with
-    probability p).
-
-    **Raises** `ValueError` for p outside [0, 1] or a flag that is not True or False; from
-    `build`, unless source and target are the same population.
-
-    **Source** Senk et al. (2022), "symmetric pairwise Bernoulli",
-    doi:10.1371/journal.pcbi.1010086.
+    Reference:
+        Senk et al. (2022), "symmetric pairwise Bernoulli", doi:10.1371/journal.pcbi.1010086.
     """
 
-    p: float = eqx.field(static=True, converter=partial(check_fraction, "SymmetricBernoulli: p"))
-    autapses: bool = eqx.field(static=True, default=False)
-
-    def __check_init__(self) -> None:
-        check_flags(self, "autapses")
+    p: float = spec.field(spec.FRACTION, static=True, doc="probability of each pair")
+    autapses: bool = spec.field(
+        spec.Flag(),
+        False,
+        static=True,
+        doc="whether a neuron may connect to itself, once, with probability p",
+    )
 
     def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None:
         if not same:
-            raise ValueError(
-                f"{name}: SymmetricBernoulli must have the same neurons as sources and targets; "
-                "got others. Use FixedProbability between populations"
+            raise spec.InvalidValueError(
+                name,
+                "rule",
+                "between the same neurons for SymmetricBernoulli (FixedProbability takes others)",
+                "other sources than targets",
             )
 
     def expected(self, n_pre: int, n_post: int, same: bool) -> float:
@@ -179,47 +172,33 @@ class FixedTotal(Rule):
 
     A draw is `(word * n) >> 32`, uniform to n / 2^32.
 
-    **Fields** `total` connections; `autapses`: whether a neuron may connect to itself;
-    `multapses`: whether a pair may connect more than once; `stored`: False stores no
-    connections and draws a row again, with the same bits, whenever its source spikes; multapses
-    must then be allowed, and weight and delay be one number each.
+    `stored=False` stores no connections and draws a row again, with the same bits, whenever its
+    source spikes; multapses must then be allowed, and weight and delay be one number each. Without
+    multapses `total` is at most the number of pairs. A population without neurons has no
+    connections.
 
-    **Raises** `ValueError` unless total is a whole number >= 0 and the flags are True or False;
-    from `build`, if total is above the number of pairs and multapses are off, or the only pair is
-    an autapse and autapses are off. A population without neurons has no connections.
-
-    **Source** Senk et al. (2022), "random, fixed total number",
-    doi:10.1371/journal.pcbi.1010086; with multapses: Potjans and Diesmann (2014),
-    doi:10.1093/cercor/bhs358.
+    Reference:
+        Senk et al. (2022), "random, fixed total number", doi:10.1371/journal.pcbi.1010086; with
+        multapses: Potjans and Diesmann (2014), doi:10.1093/cercor/bhs358.
     """
 
     redraws_from_counts: ClassVar[bool] = True
     pairs: ClassVar[str | None] = None
 
-    total: int = eqx.field(static=True, converter=partial(check_count, "FixedTotal: total"))
-    autapses: bool = eqx.field(static=True, default=True)
-    multapses: bool = eqx.field(static=True, default=True)
-    stored: bool = eqx.field(static=True, default=True)
-
-    def __check_init__(self) -> None:
-        check_flags(self, "autapses", "multapses", "stored")
-        if not self.stored and not self.multapses:
-            raise ValueError(
-                "FixedTotal: stored=False needs multapses=True: a row without multapses is not "
-                "drawn in one pass. Store it, or allow multapses"
-            )
+    total: int = spec.field(spec.Whole(), static=True, doc="number of connections")
+    autapses: bool = spec.field(
+        spec.Flag(), True, static=True, doc="whether a neuron may connect to itself"
+    )
+    multapses: bool = spec.field(
+        spec.Flag(), True, static=True, doc="whether a pair may connect more than once"
+    )
+    stored: bool = spec.field(spec.Flag(), True, static=True, doc="whether connections are stored")
+    rules = (ONE_PASS,)
 
     def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None:
-        pairs = n_pre * candidates(n_post, same, self.autapses)
-        if n_post == 0 or n_pre == 0:
-            return
-        if self.total > 0 and pairs == 0:
-            raise ValueError(f"{name}: {self.total} connections need a pair; there is none")
-        if self.total > pairs and not self.multapses:
-            raise ValueError(
-                f"{name}: total must be at most the number of pairs, {pairs}, without multapses; "
-                f"got {self.total}. Lower it or allow multapses"
-            )
+        if n_post and n_pre:
+            pairs = n_pre * candidates(n_post, same, self.autapses)
+            check_drawable(name, "total", self.total, pairs, "pairs", self.multapses)
 
     def expected(self, n_pre: int, n_post: int, same: bool) -> float:
         return float(self.total) if n_pre * candidates(n_post, same, self.autapses) > 0 else 0.0

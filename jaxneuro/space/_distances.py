@@ -4,19 +4,17 @@ import math
 from abc import abstractmethod
 from typing import Any, ClassVar, NamedTuple
 
-import equinox as eqx
 import numpy as np
 
-from .._checks import Named, check_bounds
-from .._help import DocumentedModule
-from ._layouts import per_axis
+from .. import spec
 
 
 class Place(NamedTuple):
     """The positions of the neurons of one side of a projection.
 
-    **Fields** `points` [um] (n, dims) positions; `period` [um] (dims,) of their space, inf for
-    an open axis, or None where all are open.
+    Attributes:
+        points: positions [um], (n, dims).
+        period: of their space [um], (dims,), inf for an open axis, or None where all are open.
     """
 
     points: np.ndarray
@@ -27,19 +25,20 @@ def distance(a: Any, b: Any, period: Any = None) -> np.ndarray:
     """Euclidean distance [um] between positions `(..., dims)`, with the minimal image.
 
     On an axis of period P the gap `|a - b|` is taken modulo P and along the shorter way:
-    `min(gap, P - gap)`. `period` is (dims,), 0 or inf for an open axis, or None.
+    `min(gap, P - gap)`.
 
-    **Raises** `ValueError` unless both have the same number of axes.
+    Args:
+        a, b: positions [um] of equally many axes.
+        period: (dims,), 0 or inf for an open axis, or None.
 
-    **Source** minimum image convention: Allen and Tildesley (1987), "Computer Simulation of
-    Liquids", section 1.5.2.
+    Reference:
+        Minimum image convention: Allen and Tildesley (1987), "Computer Simulation of Liquids",
+        section 1.5.2.
     """
     a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
     if not a.ndim or not b.ndim or a.shape[-1] != b.shape[-1]:
-        raise ValueError(
-            f"distance: both positions must have one number per axis; got shapes {a.shape} and "
-            f"{b.shape}"
-        )
+        must = f"of as many axes as a, shape {a.shape}"
+        raise spec.InvalidValueError("distance", "b", must, f"shape {b.shape}")
     total: Any = 0.0
     for axis in range(a.shape[-1]):
         gap = np.abs(a[..., axis] - b[..., axis])
@@ -55,54 +54,52 @@ def distance(a: Any, b: Any, period: Any = None) -> np.ndarray:
 def placed(label: str, pre: Place | None, post: Place | None) -> list[tuple]:
     """Positions and period of both sides, which may be in two spaces of different dimensions.
 
-    **Raises** `ValueError`, naming `label`, where positions are missing or not finite.
+    Raises:
+        InvalidValueError: where positions are missing or not finite; its owner is `label`.
     """
     sides = []
     for side, place in (("source", pre), ("target", post)):
         if place is None:
-            raise ValueError(
-                f"{label}: what depends on space needs positions; the {side} has none. Give its "
-                "population positions= (a Grid, a UniformBox or Free points)"
-            )
-        sides.append(_checked(f"{label}: the {side}", place))
+            must = "a population with positions, for what depends on space"
+            raise spec.InvalidValueError(label, side, must, "one without")
+        sides.append(_checked(label, side, place))
     return sides
 
 
 def common_period(label: str, pre: Place | None, post: Place | None) -> np.ndarray | None:
     """The period of the space of both sides, inf for open axes; None where all are open.
 
-    **Raises** `ValueError`, naming `label`, where positions are missing, not finite, or of
-    different dimension or period.
+    Raises:
+        InvalidValueError: where positions are missing, not finite, or of different dimension or
+            period; its owner is `label`.
     """
     (a, period), (b, other) = placed(label, pre, post)
     if a.shape[1] != b.shape[1]:
-        raise ValueError(
-            f"{label}: source and target must be in one space; got {a.shape[1]} and {b.shape[1]} "
-            "dimensions. A function of both positions, f(x, y), may join two spaces"
-        )
+        must = "in the space of the source (a function of both positions may join two spaces)"
+        dimensions = f"{a.shape[1]} and {b.shape[1]} dimensions"
+        raise spec.InvalidValueError(label, "target", must, dimensions)
     equal = np.isclose(period, other, rtol=1e-9, atol=0) | (np.isinf(period) & np.isinf(other))
     if not equal.all():
-        raise ValueError(
-            f"{label}: source and target must be in one space; got the periods {period} and "
-            f"{other} um"
-        )
+        must = "in the space of the source"
+        raise spec.InvalidValueError(label, "target", must, f"the periods {period} and {other} um")
     return None if np.isinf(period).all() else period
 
 
-def _checked(name: str, place: Place) -> tuple[np.ndarray, np.ndarray]:
+def _checked(label: str, side: str, place: Place) -> tuple[np.ndarray, np.ndarray]:
     """Positions and the period of every axis, inf for an open one."""
     points = np.asarray(place.points, np.float64)
     if points.ndim != 2:
-        raise ValueError(f"{name} must have positions (n, dims); got shape {points.shape}")
+        must = "a population with positions (n, dims)"
+        raise spec.InvalidValueError(label, side, must, f"shape {points.shape}")
     bad = np.flatnonzero(~np.isfinite(points).all(axis=1))
     if bad.size:
-        raise ValueError(f"{name} must have finite positions; neuron {bad[0]} has {points[bad[0]]}")
+        got = f"{points[bad[0]]} of neuron {bad[0]}"
+        raise spec.InvalidValueError(label, side, "a population with finite positions", got)
     dims = points.shape[1]
     period = np.full(dims, np.inf) if place.period is None else np.array(place.period, np.float64)
     if period.shape != (dims,) or not (period >= 0).all():
-        raise ValueError(
-            f"{name} must have one period per axis, at least 0, for {dims} axes; got {place.period}"
-        )
+        must = f"in a space with a period of at least 0 for each of {dims} axes"
+        raise spec.InvalidValueError(label, side, must, str(place.period))
     period[period == 0] = np.inf
     return points, period
 
@@ -122,22 +119,19 @@ def distance_range(pre: Place, post: Place) -> tuple[float, float]:
     return float(distance(near, zero)), float(distance(far, zero))
 
 
-def _constant(name: str, **keywords: Any) -> Any:
-    def number(value: Any) -> float:
-        return per_axis(name, value, 1)[0]
-
-    return eqx.field(static=True, converter=number, **keywords)
+_LENGTH = spec.Number(unit="um", above=0.0)
 
 
-class Profile(Named, eqx.Module, metaclass=DocumentedModule):
+class Profile(spec.Module):
     """A function of distance, for probabilities, weights or delays.
 
-    **Step** `profile(d)` maps distances [um] to values, NumPy in and out, any shape.
-    `reach(level)` is the distance beyond which the absolute value stays below `level`, or inf.
-    `monotonic` says that the value only falls or only rises, so that its extremes over a range of
-    distances are at the ends of the range.
+    `profile(d)` maps distances [um] to values, NumPy in and out, any shape. `reach(level)` is the
+    distance beyond which the absolute value stays below `level`, or inf. `monotonic` says that the
+    value only falls or only rises, so that its extremes over a range of distances are at the ends
+    of the range.
 
-    **Source** Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
+    Reference:
+        Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
     """
 
     monotonic: ClassVar[bool] = False
@@ -153,19 +147,13 @@ class Profile(Named, eqx.Module, metaclass=DocumentedModule):
 class Gaussian(Profile):
     """`peak exp(-d^2 / (2 sigma^2))`.
 
-    **Fields** `sigma` [um] above 0; `peak` the value at distance 0.
-
-    **Raises** `ValueError` unless both are finite and sigma above 0.
-
-    **Source** Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
+    Reference:
+        Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
     """
 
-    sigma: float = _constant("Gaussian: sigma")
-    peak: float = _constant("Gaussian: peak", default=1.0)
+    sigma: float = spec.field(_LENGTH, static=True, doc="standard deviation")
+    peak: float = spec.field(spec.Number(), 1.0, static=True, doc="value at distance 0")
     monotonic = True
-
-    def __check_init__(self) -> None:
-        check_bounds("Gaussian: sigma", self.sigma, "um", above=0.0)
 
     def __call__(self, d: Any) -> np.ndarray:
         x = np.asarray(d, np.float64) / self.sigma
@@ -179,19 +167,13 @@ class Gaussian(Profile):
 class Exponential(Profile):
     """`peak exp(-d / length)`.
 
-    **Fields** `length` [um] above 0; `peak` the value at distance 0.
-
-    **Raises** `ValueError` unless both are finite and length above 0.
-
-    **Source** Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
+    Reference:
+        Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
     """
 
-    length: float = _constant("Exponential: length")
-    peak: float = _constant("Exponential: peak", default=1.0)
+    length: float = spec.field(_LENGTH, static=True, doc="distance in which it falls to 1/e")
+    peak: float = spec.field(spec.Number(), 1.0, static=True, doc="value at distance 0")
     monotonic = True
-
-    def __check_init__(self) -> None:
-        check_bounds("Exponential: length", self.length, "um", above=0.0)
 
     def __call__(self, d: Any) -> np.ndarray:
         return self.peak * np.exp(-np.asarray(d, np.float64) / self.length)
@@ -204,19 +186,13 @@ class Exponential(Profile):
 class Linear(Profile):
     """`peak max(0, 1 - d / radius)`: falls in a straight line and is 0 from the radius on.
 
-    **Fields** `radius` [um] above 0; `peak` the value at distance 0.
-
-    **Raises** `ValueError` unless both are finite and radius above 0.
-
-    **Source** Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
+    Reference:
+        Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
     """
 
-    radius: float = _constant("Linear: radius")
-    peak: float = _constant("Linear: peak", default=1.0)
+    radius: float = spec.field(_LENGTH, static=True, doc="distance from which on it is 0")
+    peak: float = spec.field(spec.Number(), 1.0, static=True, doc="value at distance 0")
     monotonic = True
-
-    def __check_init__(self) -> None:
-        check_bounds("Linear: radius", self.radius, "um", above=0.0)
 
     def __call__(self, d: Any) -> np.ndarray:
         return self.peak * np.maximum(0.0, 1.0 - np.asarray(d, np.float64) / self.radius)
@@ -231,19 +207,13 @@ class Linear(Profile):
 class Disc(Profile):
     """`peak` up to the radius and on it, 0 beyond.
 
-    **Fields** `radius` [um] above 0; `peak` the value inside.
-
-    **Raises** `ValueError` unless both are finite and radius above 0.
-
-    **Source** Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
+    Reference:
+        Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
     """
 
-    radius: float = _constant("Disc: radius")
-    peak: float = _constant("Disc: peak", default=1.0)
+    radius: float = spec.field(_LENGTH, static=True, doc="distance up to which it is the peak")
+    peak: float = spec.field(spec.Number(), 1.0, static=True, doc="value inside")
     monotonic = True
-
-    def __check_init__(self) -> None:
-        check_bounds("Disc: radius", self.radius, "um", above=0.0)
 
     def __call__(self, d: Any) -> np.ndarray:
         return np.where(np.asarray(d, np.float64) <= self.radius, self.peak, 0.0)

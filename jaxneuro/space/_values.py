@@ -3,33 +3,34 @@
 import math
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-import equinox as eqx
 import numpy as np
 
-from .._checks import Named, check_bounds
-from .._help import DocumentedModule
+from .. import spec
 from ._distances import Place, Profile, common_period, distance, distance_range, placed
-from ._layouts import per_axis
+
+_FINITE = "one that returns finite values"
 
 # Values of the connections from neurons i to neurons j (indices), float64.
 Bound: TypeAlias = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-class SpatialValue(Named, eqx.Module, metaclass=DocumentedModule):
+class SpatialValue(spec.Module):
     """A weight or delay that is computed from the positions of both neurons.
 
-    **Step** `bind(label, pre, post)` returns a function of index arrays (i, j) that gives one
-    float64 value per connection from source i to target j. `longest(pre, post)` is an upper
-    bound of the values, from the bounding boxes and the period of the space; inf if none is known.
+    `bind(label, pre, post)` returns a function of index arrays (i, j) that gives one float64 value
+    per connection from source i to target j; `label` names the value in errors. `longest(pre,
+    post)` is an upper bound of the values, from the bounding boxes and the period of the space; inf
+    if none is known.
 
-    **Source** Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
+    Reference:
+        Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
     """
 
     @abstractmethod
     def bind(self, label: str, pre: Place | None, post: Place | None) -> Bound:
-        """The values by neuron; raises `ValueError`, naming `label`, if positions do not fit."""
+        """The values by neuron; raises `InvalidValueError` if positions do not fit."""
 
     @abstractmethod
     def longest(self, pre: Place, post: Place) -> float:
@@ -49,28 +50,19 @@ def distances(label: str, pre: Place | None, post: Place | None) -> Bound:
 class ByDistance(SpatialValue):
     """A function of the distance between the two neurons.
 
-    An upper bound is known only for a monotonic profile.
+    The function takes an array of distances [um] and returns values of the same shape: weights in
+    the unit of the synapse, delays in ms. An upper bound is known only for a monotonic profile.
 
-    **Fields** `function` a `Profile`, or any function of an array of distances [um] that
-    returns values of the same shape (weights in the unit of the synapse, delays in ms).
-
-    **Raises** `ValueError` for a value that is not a function; when values are drawn, for a result
-    of another shape or one that is not finite.
-
-    **Source** Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
+    Reference:
+        Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
     """
 
-    function: Callable = eqx.field(static=True)
-
-    def __check_init__(self) -> None:
-        if not callable(self.function):
-            raise ValueError(
-                f"ByDistance: function must be a Profile or a function of distance; got "
-                f"{self.function!r}"
-            )
+    function: Callable = spec.field(
+        spec.Function(), static=True, doc="a `Profile`, or any function of distances"
+    )
 
     def bind(self, label: str, pre: Place | None, post: Place | None) -> Bound:
-        """The values by neuron; raises `ValueError`, naming `label`, if positions do not fit."""
+        """The values by neuron; raises `InvalidValueError` if positions do not fit."""
         apart = distances(label, pre, post)
 
         def values(i: np.ndarray, j: np.ndarray) -> np.ndarray:
@@ -79,10 +71,8 @@ class ByDistance(SpatialValue):
             bad = np.flatnonzero(~np.isfinite(x))
             if bad.size:
                 k = bad[0]
-                raise ValueError(
-                    f"{label}: a value by distance must be finite; got {x[k]} for {i[k]} -> {j[k]} "
-                    f"at distance {d[k]:g} um"
-                )
+                got = f"{x[k]} for {i[k]} -> {j[k]} at distance {d[k]:g} um"
+                raise spec.InvalidValueError(label, "function", _FINITE, got)
             return x
 
         return values
@@ -96,37 +86,34 @@ class ByDistance(SpatialValue):
     def _of(self, label: str, d: np.ndarray) -> np.ndarray:
         x = np.asarray(self.function(d))
         if x.shape != d.shape or x.dtype.kind not in "fiu":
-            raise ValueError(
-                f"{label}: a function of distance must return one number per distance, shape "
-                f"{d.shape}; got shape {x.shape}, {x.dtype}"
-            )
+            must = f"one that returns a number per distance, shape {d.shape}"
+            raise spec.InvalidValueError(label, "function", must, f"shape {x.shape}, {x.dtype}")
         return x.astype(np.float64)
 
 
 class ByPositions(SpatialValue):
     """A function of the positions of both neurons, which may be in two spaces.
 
-    **Fields** `function` of positions x of sources and y of targets [um], both (m, dims), that
-    returns m values (weights in the unit of the synapse, delays in ms). The function itself
-    must handle periodic axes.
+    The function takes the positions x of sources and y of targets [um], both (m, dims), and returns
+    m values: weights in the unit of the synapse, delays in ms. It must handle periodic axes itself.
 
-    **Raises** `ValueError` for a value that is not a function; when values are drawn, for a result
-    of another shape or one that is not finite.
-
-    **Source** Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
+    Reference:
+        Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
     """
 
-    function: Callable = eqx.field(static=True)
-
-    def __check_init__(self) -> None:
-        if not callable(self.function) or isinstance(self.function, Profile):
-            raise ValueError(
-                "ByPositions: function must be a function of both positions (a Profile, of their "
-                f"distance, goes into ByDistance); got {self.function!r}"
-            )
+    function: Callable = spec.field(
+        spec.Function(), static=True, doc="a function of both positions"
+    )
+    rules = (
+        spec.Rule(
+            "function",
+            "of both positions (a Profile goes into ByDistance)",
+            lambda function: not isinstance(function, Profile),
+        ),
+    )
 
     def bind(self, label: str, pre: Place | None, post: Place | None) -> Bound:
-        """The values by neuron; raises `ValueError`, naming `label`, if positions do not fit."""
+        """The values by neuron; raises `InvalidValueError` if positions do not fit."""
         placed(label, pre, post)
         assert pre is not None
         assert post is not None
@@ -135,17 +122,14 @@ class ByPositions(SpatialValue):
         def values(i: np.ndarray, j: np.ndarray) -> np.ndarray:
             out = np.asarray(self.function(x[i], y[j]))
             if out.shape != i.shape or out.dtype.kind not in "fiu":
-                raise ValueError(
-                    f"{label}: a function of both positions must return one number per pair, shape "
-                    f"{i.shape}; got shape {out.shape}, {out.dtype}"
-                )
+                must = f"one that returns a number per pair, shape {i.shape}"
+                got = f"shape {out.shape}, {out.dtype}"
+                raise spec.InvalidValueError(label, "function", must, got)
             bad = np.flatnonzero(~np.isfinite(out))
             if bad.size:
                 k = bad[0]
-                raise ValueError(
-                    f"{label}: a value by positions must be finite; got {out[k]} for {i[k]} -> "
-                    f"{j[k]}"
-                )
+                got = f"{out[k]} for {i[k]} -> {j[k]}"
+                raise spec.InvalidValueError(label, "function", _FINITE, got)
             return out.astype(np.float64)
 
         return values
@@ -155,32 +139,24 @@ class ByPositions(SpatialValue):
         return math.inf
 
 
-def _number(value: Any) -> float:
-    return per_axis("ConductionDelay: speed and offset", value, 1)[0]
-
-
 class ConductionDelay(SpatialValue):
-    """`offset + distance / speed` [ms].
+    """`offset + distance / speed` [ms]: 0.3 m/s is 300 um/ms.
 
     `build` rounds delays to the time grid, to one step at least.
 
-    **Fields** `speed` [um/ms] above 0 (0.3 m/s is 300 um/ms); `offset` [ms] at least 0.
-
-    **Raises** `ValueError` unless both are finite, speed above 0 and offset at least 0.
-
-    **Source** Senk et al. (2022), "distance-dependent delay",
-    doi:10.1371/journal.pcbi.1010086.
+    Reference:
+        Senk et al. (2022), "distance-dependent delay", doi:10.1371/journal.pcbi.1010086.
     """
 
-    speed: float = eqx.field(static=True, converter=_number)
-    offset: float = eqx.field(static=True, converter=_number, default=0.0)
-
-    def __check_init__(self) -> None:
-        check_bounds("ConductionDelay: speed", self.speed, "um/ms", above=0.0)
-        check_bounds("ConductionDelay: offset", self.offset, "ms", at_least=0.0)
+    speed: float = spec.field(
+        spec.Number(unit="um/ms", above=0.0), static=True, doc="speed along the axon"
+    )
+    offset: float = spec.field(
+        spec.Number(unit="ms", at_least=0.0, least=0.0), 0.0, static=True, doc="delay at distance 0"
+    )
 
     def bind(self, label: str, pre: Place | None, post: Place | None) -> Bound:
-        """The values by neuron; raises `ValueError`, naming `label`, if positions do not fit."""
+        """The values by neuron; raises `InvalidValueError` if positions do not fit."""
         apart = distances(label, pre, post)
 
         def values(i: np.ndarray, j: np.ndarray) -> np.ndarray:
