@@ -7,7 +7,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from .._checks import as_number, check_bounds, check_count, names_checked
+from .._checks import as_number, check_bounds, check_count
 from .._numerics import NEAR_MS, check_time, in_window, warn_of_late_spikes, warn_of_no_spikes
 from .._warn import warn
 
@@ -16,10 +16,8 @@ _COUNTED = {"times", "neurons", "n", "start", "stop", "bin_ms"}  # what spike_co
 
 
 def arrays_checked(function: F) -> F:
-    """Makes a result or a pair in place of arrays, and unknown or missing arguments,
-    a `ValueError`.
-    """
-    inner, how = names_checked()(function), _how(function)
+    """Makes a result or a pair in place of arrays a `ValueError`."""
+    how = _how(function)
     takes = inspect.signature(function).parameters
     events = not {"counts", "v"} & set(takes)
 
@@ -39,7 +37,7 @@ def arrays_checked(function: F) -> F:
                 f"jn.analysis.{function.__name__}(jn.analysis.spike_counts(times, neurons, n, "
                 "stop=..., bin_ms=...))"
             )
-        return inner(*args, **named)
+        return function(*args, **named)
 
     return cast(F, call)
 

@@ -120,7 +120,12 @@ class Explicit(Rule):
         static=True,
         doc="sizes that the populations, or parts, must have; None for any that hold the indices",
     )
-    rules = (spec.Rule("post", "as many as pre", lambda pre, post: pre.size == post.size),)
+
+    def __check_init__(self) -> None:
+        # Not a rule: those between arrays of several lengths are not asked.
+        if self.pre.size != self.post.size:
+            must = f"as many as pre, {self.pre.size}"
+            raise spec.InvalidValueError("Explicit", "post", must, str(self.post.size))
 
     @classmethod
     def from_sparse(cls, matrix: Any) -> "Explicit":

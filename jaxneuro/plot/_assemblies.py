@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import names_checked
 from .._text import brief
 from ._style import (
     COLUMN,
@@ -31,7 +30,6 @@ _BAND = (0.05, 0.95)  # quantiles over seeds
 _FEW = 40  # rounds that get a dot each
 
 
-@names_checked()
 def support(
     seen: Any,
     names: Sequence[str] | None = None,
@@ -119,7 +117,6 @@ _DARK = 0.55  # overlaps below are on a dark colour
 _WIDE = 2.2  # a number of two decimals needs so many times the size of its letters
 
 
-@names_checked()
 def overlap_matrix(
     caps: Any,
     labels: Sequence[str] | None = None,
@@ -204,7 +201,6 @@ _CORNER = 9.0  # points: radius of the corners
 _LETTER = 0.62  # of the font size: the width of a letter
 
 
-@names_checked()
 def parse_tree(parse: Any, *, size: Sequence[float] | None = None) -> "Figure":
     """The words of a sentence in a line, and above it an arc from each word to its dependents.
 

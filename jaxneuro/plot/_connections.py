@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._checks import check_count, check_known, names_checked
+from .._checks import check_count, check_known
 from ._histograms import draw_histograms
 from ._style import (
     ABSENT,
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 _VALUES = ("synapses", "weight", "delay")
 
 
-@names_checked()
 def connectivity(
     connections: Any,
     values: str = "synapses",
@@ -144,7 +143,6 @@ def _label(values: str, unit: str, single: bool) -> str:
 _BESIDE = 5.0  # inches of width needed for two panels side by side
 
 
-@names_checked()
 def degrees(
     connections: Any, *, bins: int = 40, size: Sequence[float] = (PAGE[0], 2.4)
 ) -> "Figure":
@@ -185,7 +183,6 @@ def degrees(
     return finish(figure)
 
 
-@names_checked()
 def weight_histogram(
     connections: Any, *, unit: str = "", bins: int = 40, size: Sequence[float] = COLUMN
 ) -> "Figure":
@@ -206,7 +203,6 @@ def weight_histogram(
     return _synapses(connections, weights, label, unit, bins, size)
 
 
-@names_checked()
 def delay_histogram(
     connections: Any, *, bins: int = 40, size: Sequence[float] = COLUMN
 ) -> "Figure":
@@ -261,7 +257,6 @@ _NODE = 0.17  # radius of an area; the ring of areas has radius 1
 _IDLE = "#CFCFCF"
 
 
-@names_checked()
 def fibres(brain: Any, active: Any = None, *, size: Sequence[float] = (4.2, 4.2)) -> "Figure":
     """Areas as discs, stimuli as squares, and fibres as arrows between them.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import analysis
-from .._checks import as_number, check_bounds, check_count, check_known, names_checked
+from .._checks import as_number, check_bounds, check_count, check_known
 from ..analysis import autocorrelogram, count_correlation, cross_correlogram, spike_counts
 from ._style import (
     ABSENT,
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 _LONG = 18  # letters of two names that a legend has in one line
 
 
-@names_checked()
 def correlogram(
     result: Any,
     source: str,
@@ -123,7 +122,6 @@ _SIZE = (COLUMN[0], 2.9)
 _SHOWN = 0.99  # share of the pairs inside the default scale of the colours
 
 
-@names_checked()
 def correlation_matrix(
     result: Any,
     populations: Sequence[str] | str | None = None,
@@ -223,7 +221,6 @@ def _draw(
     return finish(figure)
 
 
-@names_checked()
 def power_spectrum(
     result: Any,
     populations: Sequence[str] | str | None = None,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import check_bounds, check_count, names_checked
+from .._checks import check_bounds, check_count
 from .._text import counted
 from ..analysis import interval_cvs, intervals, neuron_rates
 from ._style import (
@@ -112,7 +112,6 @@ def _draw(
     return label
 
 
-@names_checked()
 def rate_histogram(
     result: Any,
     populations: Sequence[str] | str | None = None,
@@ -157,7 +156,6 @@ def _edges(values: dict[str, np.ndarray], seconds: float, bins: int) -> np.ndarr
     return np.maximum(per_bin * np.arange(count + 1) - 0.5, 0.0) / seconds
 
 
-@names_checked()
 def interval_histogram(
     result: Any,
     populations: Sequence[str] | str | None = None,
@@ -205,7 +203,6 @@ _ROUNDED = 1e-6  # a CV below is rounding of times
 _WIDTH = 0.1  # the least that the axis of a CV shows
 
 
-@names_checked()
 def cv_histogram(
     result: Any,
     populations: Sequence[str] | str | None = None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._checks import check_bounds, check_count, names_checked
+from .._checks import check_bounds, check_count
 from ._style import (
     ABSENT,
     COLUMN,
@@ -143,7 +143,6 @@ def label_axes(axis: "Axes", tiles: Tiles) -> None:
     axis.set_ylabel(f"slices along axis {outer[0]}")
 
 
-@names_checked()
 def lattice(
     values: Any,
     shape: Sequence[int],
@@ -231,7 +230,6 @@ def draw_lattice(
     return finish(figure), image
 
 
-@names_checked()
 def lattice_movie(
     values: Any,
     shape: Sequence[int],

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .._checks import check_bounds, check_count, check_kind, names_checked, unknown
+from .._checks import check_bounds, check_count, check_kind, unknown
 from .._network import check_within
 from .._numerics import NEAR_MS
 from .._types import Numbers, Plasticity
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 _POINTS = 100  # on each side
 
 
-@names_checked()
 def stdp_window(
     rules: Plasticity | Mapping[str, Plasticity],
     *,
@@ -290,7 +289,6 @@ def _where(condition: Any, x: Any, other: Any) -> Any:
     return jax.tree.map(lambda a, b: jnp.where(condition, a, b), x, other)
 
 
-@names_checked()
 def weight_history(
     result: Any,
     name: str,

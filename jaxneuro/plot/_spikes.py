@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import check_bounds, check_count, check_known, names_checked
+from .._checks import check_bounds, check_count, check_known
 from .._numerics import check_time
 from ..analysis import (
     count_correlation,
@@ -51,7 +51,6 @@ _FEW = 3000  # spikes of a raster below which their marks grow
 _DOTS = 600  # rows of a raster from which spikes are dots instead of ticks
 
 
-@names_checked()
 def raster(
     result: Any,
     populations: Sequence[str] | str | None = None,
@@ -217,7 +216,6 @@ def _name_rows(
         label.set_color(colour(number))
 
 
-@names_checked()
 def rates(
     result: Any,
     populations: Sequence[str] | str | None = None,
@@ -290,7 +288,6 @@ _TOGETHER = 1000  # neurons of a population whose spikes are counted together
 _COUNT_MS, _TOGETHER_MS = 5.0, 3.0  # bins of the two
 
 
-@names_checked()
 def activity(
     result: Any,
     populations: Sequence[str] | str | None = None,

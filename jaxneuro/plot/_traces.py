@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._checks import check_bounds, check_count, names_checked
+from .._checks import check_bounds, check_count
 from .._numerics import NEAR_MS
 from ._style import (
     COLUMN,
@@ -97,7 +97,6 @@ def recorded_traces(
 _ABOVE = 0.6  # height of a spike's tick above the highest value, relative to the range
 
 
-@names_checked()
 def traces(
     result: Any,
     name: str,

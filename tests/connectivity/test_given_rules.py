@@ -147,7 +147,7 @@ def test_a_row_longer_than_a_chunk(monkeypatch, rule):
 
 
 REFUSED = [
-    (lambda: Explicit([0, 1], [0]), "Explicit", "post", "[0]"),
+    (lambda: Explicit([0, 1], [0]), "Explicit", "post", "1"),
     (lambda: Explicit([0.5], [0]), "Explicit", "pre", "float64"),
     (lambda: Explicit([[0]], [[0]]), "Explicit", "pre", "(1, 1)"),
     (lambda: Explicit([True], [0]), "Explicit", "pre", "bool"),
