@@ -6,37 +6,37 @@ a spike at the end of a time step counts in the bin of that step.
 """
 
 from .._network import largest_conductance as largest_conductance
+from ._avalanches import Bursts as Bursts
+from ._avalanches import Multistep as Multistep
 from ._avalanches import avalanches as avalanches
-from ._balance import excitation_inhibition as excitation_inhibition
-from ._branching import Multistep as Multistep
-from ._branching import branching_ratio as branching_ratio
-from ._branching import multistep_branching_ratio as multistep_branching_ratio
-from ._bursts import Bursts as Bursts
-from ._bursts import bursts as bursts
-from ._bursts import population_bursts as population_bursts
-from ._correlation import count_correlation as count_correlation
-from ._correlation import count_covariance as count_covariance
-from ._correlogram import autocorrelogram as autocorrelogram
-from ._correlogram import cross_correlogram as cross_correlogram
+from ._avalanches import branching_ratio as branching_ratio
+from ._avalanches import bursts as bursts
+from ._avalanches import multistep_branching_ratio as multistep_branching_ratio
+from ._avalanches import population_bursts as population_bursts
+from ._correlations import autocorrelogram as autocorrelogram
+from ._correlations import count_correlation as count_correlation
+from ._correlations import count_covariance as count_covariance
+from ._correlations import count_synchrony as count_synchrony
+from ._correlations import cross_correlogram as cross_correlogram
+from ._correlations import excitation_inhibition as excitation_inhibition
+from ._correlations import power_spectrum as power_spectrum
+from ._correlations import voltage_synchrony as voltage_synchrony
+from ._counts import crossing_times as crossing_times
 from ._counts import fano_factor as fano_factor
+from ._counts import neuron_rates as neuron_rates
+from ._counts import population_rate as population_rate
 from ._counts import spike_counts as spike_counts
-from ._crossings import crossing_times as crossing_times
-from ._diffusion import cv_diffusion as cv_diffusion
-from ._diffusion import siegert as siegert
 from ._intervals import cv2 as cv2
 from ._intervals import interval_cv as interval_cv
 from ._intervals import interval_cvs as interval_cvs
 from ._intervals import intervals as intervals
 from ._intervals import local_variation as local_variation
+from ._mean_field import cv_diffusion as cv_diffusion
 from ._mean_field import input_moments as input_moments
+from ._mean_field import membrane_moments as membrane_moments
 from ._mean_field import self_consistent_rates as self_consistent_rates
-from ._moments import membrane_moments as membrane_moments
-from ._rates import neuron_rates as neuron_rates
-from ._rates import population_rate as population_rate
-from ._spectrum import power_spectrum as power_spectrum
+from ._mean_field import siegert as siegert
 from ._summary import summary as summary
-from ._synchrony import count_synchrony as count_synchrony
-from ._synchrony import voltage_synchrony as voltage_synchrony
 
 __all__ = [
     "Bursts",

@@ -1,9 +1,126 @@
-"""Neuronal avalanches."""
+"""Bursts, avalanches and branching."""
+
+from typing import NamedTuple
 
 import numpy as np
 
-from ._given import arrays_checked
-from ._spikes import checked_counts, runs
+from .._checks import check_bounds, check_count
+from .._numerics import NEAR_MS
+from ._correlations import lag_products
+from ._spikes import (
+    arrays_checked,
+    begin_of,
+    binned,
+    by_neuron,
+    checked_counts,
+    events_between,
+    runs,
+    warn_of_fine,
+)
+
+
+class Bursts(NamedTuple):
+    """Bursts of single neurons, in the order of the neurons, then of time.
+
+    **Fields** all `(bursts,)`: `start` [ms] time of the first spike; `stop` [ms] time of the
+    last spike; `spikes` number of spikes; `owner` the neuron.
+
+    **Source** Cotterill et al. (2016), doi:10.1152/jn.00093.2016.
+    """
+
+    start: np.ndarray
+    stop: np.ndarray
+    spikes: np.ndarray
+    owner: np.ndarray
+
+
+@arrays_checked
+def bursts(
+    times: np.ndarray,
+    neurons: np.ndarray,
+    n: int,
+    max_begin: float = 170.0,
+    max_end: float = 300.0,
+    min_gap: float = 200.0,
+    min_duration: float = 10.0,
+    min_spikes: int = 3,
+    *,
+    start: float | None = None,
+    stop: float | None = None,
+) -> Bursts:
+    """Bursts of each neuron by the max-interval method.
+
+    A burst begins with an interval of at most `max_begin` and continues while intervals are at
+    most `max_end`. Bursts of a neuron that are less than `min_gap` apart (last spike to first
+    spike) are merged, with the spikes between them. The result contains those with at least
+    `min_duration` and `min_spikes`. Times are in ms; the defaults are those of the source.
+    `times` [ms], `neurons` indices below `n`; of the spikes in `(start, stop]` [ms], if given.
+
+    **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, times
+    that are not finite, a limit below 0, a `max_end` below `max_begin`, `min_spikes` below 2, or
+    `stop` before `start`.
+
+    **Source** Cotterill et al. (2016), "max interval", doi:10.1152/jn.00093.2016.
+    """
+    for name, value in (("max_begin", max_begin), ("min_gap", min_gap)):
+        check_bounds(name, value, "ms", at_least=0.0)
+    check_bounds("min_duration", min_duration, "ms", at_least=0.0)
+    check_bounds("max_end", max_end, "ms", at_least=max_begin)
+    check_count("min_spikes", min_spikes, at_least=2)
+    times, neurons = events_between(times, neurons, n, start, stop)
+    warn_of_fine("max_begin", max_begin, times)
+    owner, at = by_neuron(times, neurons)
+    gap = np.where(owner[1:] == owner[:-1], np.diff(at), np.inf)
+    first, last = runs(gap <= max_end + NEAR_MS)
+    begins = np.flatnonzero(gap <= max_begin + NEAR_MS)
+    # The first interval of each run that is short enough to begin a burst, if there is one.
+    place = np.searchsorted(begins, first)
+    begin = np.append(begins, gap.size)[place]
+    begun = begin <= last
+    first, last = begin[begun], last[begun] + 1
+    apart = at[first[1:]] - at[last[:-1]] >= min_gap - NEAR_MS
+    apart |= owner[first[1:]] != owner[last[:-1]]
+    ends = np.ones(min(first.size, 1), bool)
+    first, last = first[np.append(ends, apart)], last[np.append(apart, ends)]
+    spikes = last - first + 1
+    counts = (spikes >= min_spikes) & (at[last] - at[first] >= min_duration - NEAR_MS)
+    first, last = first[counts], last[counts]
+    return Bursts(at[first], at[last], spikes[counts], owner[first])
+
+
+@arrays_checked
+def population_bursts(
+    times: np.ndarray,
+    n: int,
+    stop: float,
+    threshold: float,
+    bin_ms: float = 10.0,
+    start: float | None = None,
+    min_duration: float = 0.0,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Bursts of a population by a threshold of its rate: (start [ms], stop [ms], spikes).
+
+    A burst is a sequence of bins `(t, t + bin_ms]` whose rate, `spikes / (n bin)`, is at least
+    `threshold` [Hz], and which lasts at least `min_duration` [ms]. `start` and `stop` are the
+    edges of its first and last bin (bins from `start`, default 0, to `stop`), `spikes` its
+    number of spikes, all `(bursts,)`.
+
+    **Raises** `ValueError` for times that are not finite, an `n` below 1, a bin or threshold that
+    is not above 0, `stop` before `start`, or a `min_duration` below 0.
+
+    **Source** van Pelt et al. (2004), IEEE Transactions on Biomedical Engineering 51, 2051.
+    """
+    check_count("n", n, at_least=1)
+    check_bounds("threshold", threshold, "Hz", above=0.0)
+    check_bounds("min_duration", min_duration, "ms", at_least=0.0)
+    start = begin_of(start, stop, times)
+    counts = binned(times, stop, bin_ms, start)
+    # In spikes per bin, with room for the rounding of the threshold.
+    first, last = runs(counts >= threshold * n * bin_ms * 1e-3 * (1.0 - 1e-9))
+    long = (last + 1 - first) * bin_ms >= min_duration - NEAR_MS
+    first, last = first[long], last[long]
+    total = np.append(0, np.cumsum(counts))
+    return start + bin_ms * first, start + bin_ms * (last + 1), total[last + 1] - total[first]
 
 
 @arrays_checked
@@ -26,3 +143,97 @@ def avalanches(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     first, last = first[whole], last[whole]
     total = np.append(0.0, np.cumsum(activity))
     return total[last + 1] - total[first], last + 1 - first
+
+
+class Multistep(NamedTuple):
+    """A branching ratio by multistep regression.
+
+    **Fields** `ratio` m, 1 at the critical point; the activity decays with the time constant
+    `-bin / ln m`; `offset` b of the fit, below 1 if only a part is observed; `slopes`
+    `(max_lag,)` the slopes r_k.
+
+    **Source** Wilting and Priesemann (2018), doi:10.1038/s41467-018-04725-4.
+    """
+
+    ratio: float
+    offset: float
+    slopes: np.ndarray
+
+
+@arrays_checked
+def branching_ratio(counts: np.ndarray) -> float:
+    """Branching ratio by regression of the activity on that of the bin before.
+
+    `m = Cov(A_t, A_(t+1)) / Var(A_t)`, the slope of a straight line by least squares: 0 for a
+    Poisson process, 1 at the critical point. It is too small if only some of the neurons are
+    observed; use `multistep_branching_ratio` then. nan if the activity is constant. `counts`
+    `(bins,)`, spikes of all neurons per bin.
+
+    **Raises** `ValueError` for counts that are not one row of at least 3 finite numbers of at
+    least 0.
+
+    **Source** Wilting and Priesemann (2018), doi:10.1038/s41467-018-04725-4.
+    """
+    return float(_slopes(checked_counts(counts, at_least=3), 1)[0])
+
+
+@arrays_checked
+def multistep_branching_ratio(counts: np.ndarray, max_lag: int) -> Multistep:
+    """Branching ratio that does not depend on how many of the neurons are observed.
+
+    The slopes `r_k` of the regression of `A_(t+k)` on `A_t` for `k = 1 ... max_lag` bins follow
+    `r_k = b m^k`; returns `m`, `b` and the slopes. The fit minimises the sum of squared
+    differences. An `offset` that is not well above 0 means that there is no exponential decay to
+    fit. The slopes should decay within `max_lag`. nan if the activity is constant.
+    `counts` `(bins,)`, spikes of all recorded neurons per bin, of a stationary time.
+
+    **Raises** `ValueError` for counts that are not one row of finite numbers of at least 0, a
+    `max_lag` below 2, or fewer than `max_lag + 2` bins.
+
+    **Source** Wilting and Priesemann (2018), doi:10.1038/s41467-018-04725-4.
+    """
+    check_count("max_lag", max_lag, at_least=2)
+    slopes = _slopes(checked_counts(counts, at_least=max_lag + 2), max_lag)
+    if np.isnan(slopes).any():
+        return Multistep(float("nan"), float("nan"), slopes)
+    log_m = _decay(slopes)
+    return Multistep(float(np.exp(log_m)), _fit(log_m, slopes)[0], slopes)
+
+
+def _slopes(a: np.ndarray, max_lag: int) -> np.ndarray:
+    """Slopes of the straight lines from `a[t]` to `a[t + k]`, k = 1 ... max_lag."""
+    a = a - a.mean()
+    lag = np.arange(1, max_lag + 1)
+    m = a.size - lag
+    sums, squares = (np.append(0.0, np.cumsum(x)) for x in (a, a * a))
+    early, late = sums[m] / m, (sums[-1] - sums[lag]) / m
+    # There is no slope if all values that the line starts from are equal.
+    varies = np.append(np.flatnonzero(a != a[0]), a.size)[0] < m
+    variance = np.where(varies, squares[m] / m - early**2, np.nan)
+    return (lag_products(a, a, max_lag)[max_lag + 1 :] / m - early * late) / variance
+
+
+def _fit(log_m: float, slopes: np.ndarray) -> tuple[float, float]:
+    """The best offset b for a decay, and the remaining sum of squares."""
+    power = np.exp(log_m * np.arange(1, slopes.size + 1))
+    # Scaled, so that a fast decay does not divide by 0.
+    scaled = power / power[np.argmax(power)]
+    height = np.dot(scaled, slopes) / np.dot(scaled, scaled)
+    return float(height / power.max()), float(np.sum((slopes - height * scaled) ** 2))
+
+
+def _decay(slopes: np.ndarray) -> float:
+    """ln m of the best fit: the best point of a grid, then the minimum between its neighbours."""
+    from scipy.optimize import minimize_scalar
+
+    k = slopes.size
+    grid = np.concatenate([-np.geomspace(20.0, 1e-4 / k, 200), np.geomspace(1e-4 / k, 2.0 / k, 50)])
+    best = int(np.argmin([_fit(x, slopes)[1] for x in grid]))
+    low, high = grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)]
+    found = minimize_scalar(
+        lambda x: _fit(x, slopes)[1],
+        bounds=(low, high),
+        method="bounded",
+        options={"xatol": 1e-10 / k},
+    )
+    return float(found.x)  # pyright: ignore[reportAttributeAccessIssue]

@@ -3,8 +3,7 @@
 import numpy as np
 
 from .._checks import check_bounds, check_count
-from ._given import arrays_checked
-from ._spikes import by_neuron, events_between
+from ._spikes import arrays_checked, by_neuron, events_between
 
 
 @arrays_checked

@@ -1,12 +1,266 @@
-"""Self-consistent rates of networks of LIF neurons in the diffusion approximation."""
+"""Mean-field theory: moments of the membrane, rates of neurons and of networks."""
+
+import functools
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._checks import check_bounds
 from .._units import check_unit
-from ._diffusion import siegert
-from ._given import arrays_checked
+from ._spikes import arrays_checked
+
+
+@arrays_checked
+def membrane_moments(
+    rate: ArrayLike,
+    weight: ArrayLike,
+    tau_m: ArrayLike,
+    tau_syn: ArrayLike = 0.0,
+    c_m: ArrayLike | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean [mV] and variance [mV^2] of a leaky membrane without threshold under Poisson input.
+
+        mean = rate int psp dt = J rate tau_m
+        variance = rate int psp^2 dt = J^2 rate tau_m^2 / (2 (tau_m + tau_syn))
+
+    exactly, for one Poisson process of `rate` [Hz] through instantaneous synapses (`tau_syn` 0)
+    or exponential currents of time constant `tau_syn` [ms]. `weight` is J [mV], the jump from
+    the whole charge of a spike; with a capacitance `c_m` [pF] it is the peak of the exponential
+    current, w [pA], and `J = w tau_syn / c_m`. The mean is measured from the
+    potential without input. All broadcast. Moments of independent inputs add; the `sigma` of
+    `siegert` is `sqrt(2 variance)` for `tau_syn` 0.
+
+    **Raises** `ValueError` for values that are not finite, a rate or `tau_syn` below 0, a `tau_m`
+    or `c_m` that is not above 0, or a `c_m` with a `tau_syn` of 0.
+
+    **Source** Rice (1944), part I (Campbell's theorem),
+    doi:10.1002/j.1538-7305.1944.tb00874.x.
+    """
+    check_bounds("rate", rate, "Hz", at_least=0.0)
+    check_bounds("weight", weight, "mV" if c_m is None else "pA")
+    check_bounds("tau_m", tau_m, "ms", above=0.0)
+    check_bounds("tau_syn", tau_syn, "ms", at_least=0.0)
+    per_ms, jump, tau, slow = (
+        np.asarray(x, np.float64) for x in (np.asarray(rate) * 1e-3, weight, tau_m, tau_syn)
+    )
+    if c_m is not None:
+        check_bounds("c_m", c_m, "pF", above=0.0)
+        if not (slow > 0).all():
+            raise ValueError(
+                "with c_m the weight is the peak of an exponential current, and tau_syn must be "
+                f"above 0 ms; got {tau_syn}. Leave c_m out for a weight in mV"
+            )
+        jump = jump * slow / np.asarray(c_m, np.float64)
+    mean = jump * per_ms * tau
+    return (mean + 0.0 * slow)[()], (jump**2 * per_ms * tau**2 / (2.0 * (tau + slow)))[()]
+
+
+# alpha = sqrt(2) |zeta(1/2)|, which shifts threshold and reset under coloured noise.
+_ALPHA = np.sqrt(2.0) * 1.4603545088095868
+# An integrand that has fallen by exp(-40) from its value at the threshold counts as 0.
+_FOLDS = 40.0
+
+
+@arrays_checked
+def siegert(
+    mu: ArrayLike,
+    sigma: ArrayLike,
+    tau_m: ArrayLike,
+    v_th: ArrayLike,
+    v_reset: ArrayLike,
+    t_ref: ArrayLike = 0.0,
+    tau_syn: ArrayLike = 0.0,
+) -> np.ndarray:
+    """Stationary rate of the LIF neuron in the diffusion approximation [Hz].
+
+        rate = 1 / (t_ref + tau_m sqrt(pi) int_{u_reset}^{u_th} exp(u^2) (1 + erf(u)) du)
+        u    = (v - mu) / sigma + (alpha / 2) sqrt(tau_syn / tau_m),  alpha = sqrt(2) |zeta(1/2)|
+
+    `mu` [mV] is the mean of the membrane without threshold and `sigma` [mV] the amplitude of the
+    noise: the membrane's sd without threshold is `sigma / sqrt(2)` for `tau_syn` 0. `mu`, `v_th`
+    and `v_reset` are measured from the same zero: with a threshold of -50 mV, mu has the rest in
+    it, `mu = e_l + tau_m I / c_m`. Times are in ms; all of these may be arrays, and broadcast.
+    `tau_syn` is the time constant of exponential synaptic currents, to first order in
+    `sqrt(tau_syn / tau_m)`. `sigma` 0 gives the rate of the constant drive.
+
+    Gauss-Legendre quadrature of `erfcx(-u)`; relative error below 1e-12 for any arguments that
+    give a rate above 1e-300 Hz.
+
+    **Raises** `ValueError` for values that are not finite, a `sigma`, `t_ref` or `tau_syn` below
+    0, a `tau_m` that is not above 0, a reset that is not below the threshold, or times in s and
+    potentials in V.
+
+    **Source** Siegert (1951), doi:10.1103/PhysRev.81.617; Brunel (2000),
+    doi:10.1023/A:1008925309027; `tau_syn`: Fourcaud and Brunel (2002),
+    doi:10.1162/089976602320264015.
+    """
+    from scipy.special import erfcx
+
+    high, span, noisy, tau_m, t_ref = _arguments(mu, sigma, tau_m, v_th, v_reset, t_ref, tau_syn)
+    scale = np.exp(-(np.maximum(high, 0.0) ** 2))
+    u, weight = _nodes(high, span)
+    # exp(u^2) (1 + erf(u)) = erfcx(-u), which overflows above 0: scaled before it is formed.
+    top = np.maximum(high, 0.0)[..., None]
+    rise = np.maximum(u, 0.0)
+    tail = scale[..., None] * erfcx(np.abs(u))
+    value = np.where(u > 0, 2.0 * np.exp((rise - top) * (rise + top)) - tail, tail)
+    passage = tau_m * np.sqrt(np.pi) * np.sum(weight * value, axis=-1)
+    period = scale * t_ref + passage
+    rate = np.divide(scale, period, out=np.zeros_like(scale), where=scale > 0)
+    silent = _constant_drive(mu, v_th, v_reset, tau_m, t_ref)
+    return (1e3 * np.where(noisy, rate, silent))[()]
+
+
+@arrays_checked
+def cv_diffusion(
+    mu: ArrayLike,
+    sigma: ArrayLike,
+    tau_m: ArrayLike,
+    v_th: ArrayLike,
+    v_reset: ArrayLike,
+    t_ref: ArrayLike = 0.0,
+) -> np.ndarray:
+    """CV of the intervals of the LIF neuron in the diffusion approximation.
+
+        CV^2 = 2 pi (rate tau_m)^2 int_{u_reset}^{u_th} exp(x^2)
+               int_{-inf}^{x} exp(z^2) (1 + erf(z))^2 dz dx
+
+    with `u` and the arguments as in `siegert`. It tends to 1 if the threshold is far above the
+    mean, where rare spikes are a Poisson process; the result is 1 if the rate is below 1e-300 Hz.
+    It tends to 0 if noise is weak and the drive strong. For `sigma` 0 it is 0 with a drive above
+    threshold, and nan below it, where there are no spikes.
+
+    **Raises** `ValueError` for values that are not finite, a `sigma` or `t_ref` below 0, a
+    `tau_m` that is not above 0, a reset that is not below the threshold, or times in s and
+    potentials in V.
+
+    **Source** Brunel (2000), appendix, doi:10.1023/A:1008925309027.
+    """
+    high, span, noisy, tau_m, _ = _arguments(mu, sigma, tau_m, v_th, v_reset, t_ref, 0.0)
+    rate = siegert(mu, sigma, tau_m, v_th, v_reset, t_ref) * 1e-3
+    top = np.maximum(high, 0.0)
+    scale = np.exp(-(top**2))
+    x, weight = _nodes(high, span)
+    rise = np.maximum(x, 0.0)
+    # exp(x^2) times the inner integral grows as exp(2 x^2): scaled by the square of the rate.
+    grown = np.exp(2.0 * (rise - top[..., None]) * (rise + top[..., None]))
+    integral = np.sum(weight * grown * _inner(x), axis=-1)
+    some = scale > 0
+    per_scale = np.divide(rate * tau_m, scale, out=np.zeros_like(scale), where=some)
+    cv = np.where(some, np.sqrt(2.0 * np.pi * integral) * per_scale, 1.0)
+    return np.where(noisy, cv, np.where(rate > 0, 0.0, np.nan))[()]
+
+
+def _arguments(
+    mu: ArrayLike,
+    sigma: ArrayLike,
+    tau_m: ArrayLike,
+    v_th: ArrayLike,
+    v_reset: ArrayLike,
+    t_ref: ArrayLike,
+    tau_syn: ArrayLike,
+) -> tuple[np.ndarray, ...]:
+    """Checked and broadcast: u at threshold, its distance from reset, sigma > 0, tau_m, t_ref."""
+    check_bounds("mu", mu, "mV")
+    check_bounds("sigma", sigma, "mV", at_least=0.0)
+    check_bounds("tau_m", tau_m, "ms", above=0.0)
+    check_bounds("v_th", v_th, "mV")
+    check_bounds("v_reset", v_reset, "mV")
+    check_bounds("t_ref", t_ref, "ms", at_least=0.0)
+    check_bounds("tau_syn", tau_syn, "ms", at_least=0.0)
+    for name, value in (("tau_m", tau_m), ("t_ref", t_ref), ("tau_syn", tau_syn)):
+        check_unit(name, value, "ms", 0.006 if name != "tau_m" else None)
+    _check_volts(v_th, v_reset)
+    given = (mu, sigma, tau_m, v_th, v_reset, t_ref, tau_syn)
+    try:
+        mu, sigma, tau_m, v_th, v_reset, t_ref, tau_syn = np.broadcast_arrays(
+            *(np.asarray(x, np.float64) for x in given)
+        )
+    except ValueError:
+        raise ValueError(
+            f"all arguments must broadcast; got the shapes {[np.shape(x) for x in given]}"
+        ) from None
+    if not (v_reset < v_th).all():
+        raise ValueError(f"v_reset must be below v_th; got {given[4]} and {given[3]} mV")
+    noisy = sigma > 0
+    spread, shift = np.where(noisy, sigma, 1.0), 0.5 * _ALPHA * np.sqrt(tau_syn / tau_m)
+    return (v_th - mu) / spread + shift, (v_th - v_reset) / spread, noisy, tau_m, t_ref
+
+
+def _check_volts(v_th: ArrayLike, v_reset: ArrayLike) -> None:
+    """Raises `ValueError` for a threshold and a reset that are both in volts."""
+    if np.size(v_th) and np.size(v_reset):
+        check_unit("v_th and v_reset", np.array([np.max(v_th), np.min(v_reset)]), "mV")
+
+
+def _constant_drive(
+    mu: ArrayLike,
+    v_th: ArrayLike,
+    v_reset: ArrayLike,
+    tau_m: np.ndarray,
+    t_ref: np.ndarray,
+) -> np.ndarray:
+    """Rate [1/ms] without noise: 1 / (t_ref + tau_m ln((mu - v_reset) / (mu - v_th)))."""
+    gap = np.subtract(mu, v_th)
+    fires = gap > 0
+    way = np.log1p(np.where(fires, np.subtract(v_th, v_reset) / np.where(fires, gap, 1.0), 1.0))
+    return np.where(fires, 1.0 / (t_ref + tau_m * way), 0.0)
+
+
+@functools.cache
+def _legendre(order: int) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights of Gauss-Legendre quadrature from 0 to 1."""
+    x, w = np.polynomial.legendre.leggauss(order)
+    return 0.5 * (1.0 + x), 0.5 * w
+
+
+def _nodes(high: np.ndarray, span: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights, on a new last axis, for `exp(u^2)`-like functions up to `high`.
+
+    Below 0 these functions are smooth in `s = log(1 - u)`. Above 0 they are concentrated at the
+    upper end, and the part that has fallen by `exp(-_FOLDS)` from there is left out. The lengths
+    are computed from `span` and not from the ends, which may be close to each other and far from 0.
+    """
+    x, w = _legendre(80)
+    below, top = np.minimum(high, 0.0), np.maximum(high, 0.0)
+    first = np.log1p(-below)[..., None]
+    length = np.log1p(np.maximum(span - top, 0.0) / (1.0 - below))[..., None]
+    s = first + length * x
+    reach = np.minimum(top - np.sqrt(np.maximum(top**2 - _FOLDS, 0.0)), span)[..., None]
+    u = np.concatenate([-np.expm1(s), top[..., None] - reach * x], axis=-1)
+    return u, np.concatenate([length * w * np.exp(s), reach * w], axis=-1)
+
+
+def _inner(x: np.ndarray) -> np.ndarray:
+    """`exp(x^2) int_{-inf}^x exp(z^2) (1 + erf(z))^2 dz`, divided by `exp(2 x^2)` where x > 0."""
+    below = _tail(np.minimum(x, 0.0))
+    above = np.maximum(x, 0.0)
+    return np.where(x > 0, np.exp(-(above**2)) * below + _rise(above), below)
+
+
+def _tail(x: np.ndarray) -> np.ndarray:
+    """`int_0^inf exp(x^2 - z^2) erfcx(-z)^2 dt` with z = x - t, for x <= 0."""
+    from scipy.special import erfcx
+
+    out = np.zeros_like(x)
+    for p, weight in zip(*_legendre(60)):
+        # In units of the length of the exponential at x, up to 20 of them.
+        t = 20.0 * p / (1.0 - x)
+        out += weight * np.exp(t * (2.0 * x - t)) * erfcx(t - x) ** 2
+    return 20.0 * out / (1.0 - x)
+
+
+def _rise(x: np.ndarray) -> np.ndarray:
+    """`int_0^x exp(z^2 - x^2) (1 + erf(z))^2 dz`, for x >= 0."""
+    from scipy.special import erfc
+
+    foot = np.sqrt(np.maximum(x**2 - _FOLDS, 0.0))
+    out = np.zeros_like(x)
+    for p, weight in zip(*_legendre(60)):
+        z = foot + (x - foot) * p
+        out += weight * np.exp((z - x) * (z + x)) * erfc(-z) ** 2
+    return out * (x - foot)
+
 
 # No neuron is as fast [Hz]: rates that reach this have diverged.
 _FASTEST = 1e6

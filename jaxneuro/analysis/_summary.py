@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import as_number, names_checked
+from .._checks import as_number
 from .._kernels import native_available
 from .._numerics import NEAR_MS, in_window, run_window, to_hz
 from .._text import counted, megabytes
@@ -19,7 +19,6 @@ from ._intervals import interval_cv
 _FEW_STEPS = 10  # in so short a part most steps say nothing
 
 
-@names_checked()
 def summary(
     result: Any,
     build_s: float | None = None,

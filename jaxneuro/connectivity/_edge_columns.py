@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import unknown
+from .. import spec
 from .._whole_file import NoSuchFileError
 
+OWNER = "Explicit.from_edges"
 # Pairs of columns as programs and data sets call them, without regard to upper case. Where neurons
 # are named, a column of ids comes before one of indices; where they are numbers, after it.
 _IDS = [
@@ -53,28 +54,26 @@ class Source:
             self.columns = list(edges if isinstance(edges, Mapping) else edges.columns)
             self.read = lambda names: [_one_axis(name, edges[name]) for name in names]
         else:
-            raise ValueError(
-                "Explicit.from_edges: edges must be a pandas DataFrame, a mapping of arrays, or "
-                f"the path of a CSV or parquet file; got {type(edges).__name__}"
-            )
+            must = "a pandas DataFrame, a mapping of arrays, or the path of a CSV or parquet file"
+            raise spec.InvalidValueError(OWNER, "edges", must, type(edges).__name__)
 
     def sides(self, pre: Any, post: Any, named: bool) -> tuple[Any, Any]:
         """The columns of sources and of targets: those given, or the first of the usual pairs."""
         if (pre is None) != (post is None):
-            raise ValueError(
-                "Explicit.from_edges: pre and post must both name a column, or neither; got "
-                f"pre={pre!r}, post={post!r}"
-            )
+            must = "names of columns, both or neither"
+            raise spec.InvalidValueError(OWNER, "pre and post", must, f"{pre!r} and {post!r}")
         if pre is not None:
             return self._known(pre), self._known(post)
         known = {str(name).lower(): name for name in reversed(self.columns)}
         for a, b in _IDS + _PLAIN + _INDICES if named else _INDICES + _PLAIN + _IDS:
             if a in known and b in known:
                 return known[a], known[b]
-        raise ValueError(
-            "Explicit.from_edges: the columns of sources and targets must have usual names, such "
-            f"as pre and post, or be named by pre= and post=; got the columns {self.columns}"
-            f"{'; ' * bool(self._hint())}{self._hint()}"
+        raise spec.InvalidValueError(
+            OWNER,
+            "edges",
+            "with usual names of columns, such as pre and post, or names by pre= and post="
+            f"{self._separators()}",
+            f"the columns {self.columns}",
         )
 
     def weights(self, weight: Any) -> Any:
@@ -86,33 +85,14 @@ class Source:
 
     def _known(self, name: Any) -> Any:
         if name not in self.columns:
-            hint = "; ".join(("", self._hint())) if self._hint() else ""
-            raise unknown("column of edges", name, map(str, self.columns), hint)
+            raise spec.unknown("column of edges", name, map(str, self.columns))
         return name
 
-    def _hint(self) -> str:
-        """What is wrong with the first line of a file, if it is no list of columns."""
-        first = [str(name) for name in self.columns] if self.own else []
-        marks = [mark for mark in ("\t", ";", "|", ",", " ") if any(mark in x for x in first)]
-        if len(first) == 1 and marks:
-            return (
-                f"the first line is one column with {marks[0]!r} in it: columns must be separated "
-                "by commas in a .csv file, by tabs in a .tsv file"
-            )
-        if first and all(_is_number(x) for x in first):
-            return (
-                "the first line has numbers, and must have the names of the columns, such as "
-                "pre,post,weight"
-            )
-        return ""
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    def _separators(self) -> str:
+        """What the first line of a file must be."""
+        if not self.own:
+            return ""
+        return " (the first line of a file; separated by commas in .csv, by tabs in .tsv)"
 
 
 def read_first_column(path: Path) -> np.ndarray:
@@ -124,9 +104,7 @@ def read_first_column(path: Path) -> np.ndarray:
 def _one_axis(name: Any, values: Any) -> np.ndarray:
     x = np.asarray(values)
     if x.ndim != 1:
-        raise ValueError(
-            f"Explicit.from_edges: the column {name!r} must have one axis; got shape {x.shape}"
-        )
+        raise spec.InvalidValueError(OWNER, f"column {name!r}", "one axis", f"shape {x.shape}")
     return x
 
 
@@ -139,10 +117,8 @@ def _of_file(path: Path) -> tuple[list[Any], Any]:
         return _of_parquet(path)
     if kind.endswith((".csv", ".tsv")):
         return _of_text(path, "\t" if kind.endswith(".tsv") else ",")
-    raise ValueError(
-        "Explicit.from_edges: a file of edges must end in .csv, .tsv, .csv.gz, .parquet or .pq; "
-        f"got {path.name}. Read another one first, and give its columns"
-    )
+    must = "a file that ends in .csv, .tsv, .csv.gz, .parquet or .pq"
+    raise spec.InvalidValueError(OWNER, "edges", must, path.name)
 
 
 def _of_parquet(path: Path) -> tuple[list[Any], Any]:
@@ -191,9 +167,8 @@ def _of_text(path: Path, mark: str) -> tuple[list[Any], Any]:
     with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8-sig") as file:
         header = file.readline().rstrip("\r\n")
     if not header:
-        raise ValueError(
-            f"Explicit.from_edges: a file must begin with the names of its columns; {path} does not"
-        )
+        must = "a file that begins with the names of its columns"
+        raise spec.InvalidValueError(OWNER, "edges", must, f"{path}, which does not")
     columns = [name.strip() for name in next(csv.reader([header], **_reading(mark)))]
     pandas = _optional("pandas")
 

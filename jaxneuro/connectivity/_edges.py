@@ -9,16 +9,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._kernels import run_ahead
+from .. import spec
+from .._kernels import run_ahead, stable_order
 from .._text import counted
-from ._edge_columns import Source, read_first_column
-from ._pair_order import pair_order
+from ._edge_columns import OWNER, Source, read_first_column
 
 _BLOCK, _PART = 1 << 14, 1 << 19  # what a cache holds, and what is worth a thread
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio
 _LARGEST_INDEX = 2**31 - 1
-_NEURONS = "Explicit.from_edges: neurons"
-DUPLICATES = ("refuse", "sum", "keep")
+_DUPLICATES = spec.OneOf("refuse", "sum", "keep")
 
 
 class Edges(NamedTuple):
@@ -27,10 +26,10 @@ class Edges(NamedTuple):
     The rule does not hold the weights, since those of a projection are its own: they are often
     scaled, and one place for them is enough.
 
-    **Fields** `rule`, the connections, an `Explicit`; `weight` one number per connection in the
-    order of `rule`, None if the list has none; `neurons` the ids in the order of the population.
-
-    **Raises** `ValueError` from `find`, for an id that is not there.
+    Attributes:
+        rule: the connections, an `Explicit`.
+        weight: one number per connection in the order of `rule`, None if the list has none.
+        neurons: the ids in the order of the population.
     """
 
     rule: Any
@@ -43,26 +42,26 @@ class Edges(NamedTuple):
         return self.neurons.size
 
     def find(self, ids: Any) -> np.ndarray:
-        """Indices in the population of neurons by their ids."""
-        return _Ids(self.neurons).indices("Edges.find: ids", np.atleast_1d(np.asarray(ids)))
+        """Indices in the population of neurons by their ids.
+
+        Raises:
+            InvalidValueError: for an id that is not there.
+        """
+        return _Ids(self.neurons).indices("Edges.find", "ids", np.atleast_1d(np.asarray(ids)))
 
 
 def read_edges(
     edges: Any, pre: Any, post: Any, weight: Any, neurons: Any, duplicates: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray]:
     """Indices of sources and targets, weights, and ids: see `Explicit.from_edges`."""
-    if duplicates not in DUPLICATES:
-        raise ValueError(
-            f"Explicit.from_edges: duplicates must be one of {', '.join(map(repr, DUPLICATES))}; "
-            f"got {duplicates!r}"
-        )
+    spec.check(OWNER, "duplicates", _DUPLICATES, duplicates)
     source = Source(edges)
     sides = source.sides(pre, post, neurons is not None)
     by = source.weights(weight)
     i, j, *rest = source.read([*sides, *([] if by is None else [by])])
     sizes = {name: x.size for name, x in zip((*sides, by), (i, j, *rest))}
     if len(set(sizes.values())) > 1:
-        raise ValueError(f"Explicit.from_edges: columns must have one length; got {sizes}")
+        raise spec.InvalidValueError(OWNER, "columns", "of one length", str(sizes))
     w = _weights(by, rest[0]) if rest else None
     i, j = _plain(sides[0], i), _plain(sides[1], j)
     if neurons is None and i.dtype.kind == j.dtype.kind == "i":
@@ -72,7 +71,7 @@ def read_edges(
         ids = _sorted_names(sides, i, j) if neurons is None else _given(neurons)
         known = _Ids(ids)
         i, j = (
-            known.indices(_label(side), x, source.own)
+            known.indices(OWNER, _column(side), x, source.own)
             for side, x in zip(sides, (i, j), strict=True)
         )
     i, j, w = _without_repeats(i, j, w, ids, duplicates)
@@ -80,12 +79,12 @@ def read_edges(
     return i, j, w, ids
 
 
-def _label(name: Any, what: str = "neurons") -> str:
-    return f"Explicit.from_edges: {what} (column {name!r})"
+def _column(name: Any, what: str = "neurons") -> str:
+    return f"{what} (column {name!r})"
 
 
-def _bad_row(what: str, must: str, got: Any, row: int, then: str) -> ValueError:
-    return ValueError(f"{what} {must}; got {got} in row {row} (the first is 0). {then}")
+def _bad_row(field: str, must: str, got: Any, row: int, owner: str = OWNER) -> ValueError:
+    return spec.InvalidValueError(owner, field, must, f"{got} in row {row} (the first is 0)")
 
 
 def _weights(name: Any, x: np.ndarray) -> np.ndarray:
@@ -95,21 +94,13 @@ def _weights(name: Any, x: np.ndarray) -> np.ndarray:
             x = x.astype(np.float64)
         except (TypeError, ValueError):
             row, got = next((k, v) for k, v in enumerate(x.tolist()) if not _is_number(v))
-            raise _bad_row(
-                _label(name, "weights"), "must be numbers", repr(got), row, "Mend the row"
-            ) from None
+            raise _bad_row(_column(name, "weights"), "numbers", repr(got), row) from None
     if x.dtype not in (np.int32, np.int64, np.float32):
         x = x.astype(np.float64, copy=False)
     bad = ~np.isfinite(x)
     if bad.any():
         row = int(bad.argmax())
-        raise _bad_row(
-            _label(name, "weights"),
-            "must be finite",
-            x[row],
-            row,
-            f"{int(bad.sum())} rows are not: give them weights or leave them out",
-        )
+        raise _bad_row(_column(name, "weights"), "finite", x[row], row)
     return x
 
 
@@ -133,28 +124,23 @@ def _plain(name: Any, x: np.ndarray) -> np.ndarray:
         bad = ~np.isfinite(x) | (x != np.floor(x)) | (np.abs(x) > 2.0**53)
         if bad.any():
             row = int(bad.argmax())
-            raise _bad_row(
-                _label(name),
-                "must be whole numbers (below 2**53 where they are floating) or names",
-                x[row],
-                row,
-                f"{int(bad.sum())} rows are not: mend them or leave them out",
-            )
+            must = "whole numbers (below 2**53 where they are floating) or names"
+            raise _bad_row(_column(name), must, x[row], row)
         return x.astype(np.int64)
     if x.dtype.kind == "O" and all(isinstance(v, int | np.integer) for v in x[:100]):
         missing = np.fromiter(map(_is_missing, x), bool, x.size)
         if not missing.any():
             return x.astype(np.int64)
-        raise _missing(_label(name), int(missing.argmax()))
+        raise _missing(_column(name), int(missing.argmax()))
     if x.dtype.kind == "u":
         return _numbers(name, x, 2**63 - 1)
     if x.dtype.kind not in "iUO":
-        raise ValueError(f"{_label(name)} must be whole numbers or names; got {x.dtype}")
+        raise spec.InvalidValueError(OWNER, _column(name), "whole numbers or names", str(x.dtype))
     return x
 
 
-def _missing(what: str, row: int) -> ValueError:
-    return _bad_row(what, "must all be given", "none", row, "Mend the row or leave it out")
+def _missing(field: str, row: int, owner: str = OWNER) -> ValueError:
+    return _bad_row(field, "all given", "none", row, owner)
 
 
 def _numbers(name: Any, x: np.ndarray, largest: int = _LARGEST_INDEX) -> np.ndarray:
@@ -162,14 +148,8 @@ def _numbers(name: Any, x: np.ndarray, largest: int = _LARGEST_INDEX) -> np.ndar
     low, high = int(x.min(initial=0)), int(x.max(initial=0))
     if low < 0 or high > largest:
         row = int(x.argmin() if low < 0 else x.argmax())
-        then = (
-            "Indices count from 0"
-            if low < 0
-            else "Numbers as large are ids: give neurons= the ids in the order of the population, "
-            "such as np.unique of both columns"
-        )
-        must = f"must be indices from 0 to {largest}"
-        raise _bad_row(_label(name), must, x[row], row, then)
+        must = f"indices from 0 to {largest} (ids need neurons=)"
+        raise _bad_row(_column(name), must, x[row], row)
     return x.astype(np.int32 if largest == _LARGEST_INDEX else np.int64)
 
 
@@ -182,7 +162,7 @@ def _sorted_names(names: tuple[Any, Any], *sides: np.ndarray) -> np.ndarray:
             unique = set(block)
             if any(map(_is_missing, unique)):
                 row = next(k for k, v in enumerate(block) if _is_missing(v))
-                raise _missing(_label(name), first + row)
+                raise _missing(_column(name), first + row)
             found |= unique
     return _of_one_kind(list(found), sort=True)
 
@@ -190,9 +170,8 @@ def _sorted_names(names: tuple[Any, Any], *sides: np.ndarray) -> np.ndarray:
 def _of_one_kind(values: list[Any], sort: bool = False) -> np.ndarray:
     kinds = sorted({type(v).__name__ for v in values})
     if len(kinds) > 1:
-        raise ValueError(
-            f"{_NEURONS} must all be numbers or all be names; got {' and '.join(kinds)}"
-        )
+        must = "all numbers or all names"
+        raise spec.InvalidValueError(OWNER, "neurons", must, " and ".join(kinds))
     return np.array(sorted(values) if sort else values)
 
 
@@ -202,25 +181,21 @@ def _given(neurons: Any) -> np.ndarray:
         neurons = read_first_column(Path(neurons))
     x = np.asarray(neurons)
     if x.ndim != 1:
-        raise ValueError(
-            f"{_NEURONS} must be the ids in the order of the population, one axis (a column of a "
-            f"frame, too), or the path of a file; got shape {x.shape}"
-        )
+        must = "one axis of ids in the order of the population, or the path of a file"
+        raise spec.InvalidValueError(OWNER, "neurons", must, f"shape {x.shape}")
     x = _plain("neurons", x)
     if x.dtype.kind == "i":
         x = x.astype(np.int64)
     else:
         missing = np.fromiter(map(_is_missing, x), bool, x.size)
         if missing.any():
-            raise _missing(_NEURONS, int(missing.argmax()))
+            raise _missing("neurons", int(missing.argmax()))
         x = _of_one_kind(x.tolist())
     unique, first, counts = np.unique(x, return_index=True, return_counts=True)
     if unique.size < x.size:
         again = int(counts.argmax())
-        raise ValueError(
-            f"{_NEURONS} must have each id once; got {unique[again]!s} {counts[again]} times, "
-            f"first in row {first[again]}"
-        )
+        got = f"{unique[again]!s} {counts[again]} times, first in row {first[again]}"
+        raise spec.InvalidValueError(OWNER, "neurons", "ids, each once", got)
     return x
 
 
@@ -254,17 +229,17 @@ class _Ids:
     def _place(self, x: np.ndarray) -> np.ndarray:
         return ((x.view(np.uint64) * _ODD) >> self.shift).view(np.int64)
 
-    def indices(self, what: str, x: np.ndarray, own: bool = False) -> np.ndarray:
-        """The index of each of x; raises for one that is not an id. `what` names x in errors.
+    def indices(self, owner: str, field: str, x: np.ndarray, own: bool = False) -> np.ndarray:
+        """The index of each of x; raises for one that is not an id.
 
-        Where x is `own`, nobody else's, it may be returned itself.
+        Args:
+            owner, field: what x is, for the error.
+            x: ids.
+            own: whether x is nobody else's, so that it may be returned itself.
         """
         if x.size and (x.dtype.kind == "i") != self.numbers:
             has, ids = ("numbers", "names") if x.dtype.kind == "i" else ("names", "numbers")
-            raise ValueError(
-                f"{what} must be ids of neurons, which are {ids}; got {has}. Name the column of "
-                "ids by pre= and post=, or give neurons= the ids that the edges have"
-            )
+            raise spec.InvalidValueError(owner, field, f"ids of neurons, which are {ids}", has)
         same = own and self.consecutive and x.dtype == np.int32 and not self.ids[:1].any()
         if same and x.min(initial=0) >= 0 and x.max(initial=-1) < self.ids.size:
             return x
@@ -272,7 +247,7 @@ class _Ids:
         parts = [slice(at, min(at + _PART, x.size)) for at in range(0, x.size, _PART)]
         for part, bad in run_ahead(lambda part: self._fill(x[part], out[part]), parts):
             if bad is not None:
-                self._refuse(what, x, part.start + bad)
+                self._refuse(owner, field, x, part.start + bad)
         return out
 
     def _fill(self, x: np.ndarray, out: np.ndarray) -> int | None:
@@ -306,14 +281,13 @@ class _Ids:
     def _names(self, block: np.ndarray) -> np.ndarray:
         return np.fromiter((self.at.get(v, -1) for v in block.tolist()), np.int64, block.size)
 
-    def _refuse(self, what: str, x: np.ndarray, row: int) -> None:
+    def _refuse(self, owner: str, field: str, x: np.ndarray, row: int) -> None:
         value = x[row].item() if isinstance(x[row], np.generic) else x[row]
         if _is_missing(value):
-            raise _missing(what, row)
+            raise _missing(field, row, owner)
         unknown = len(set(x.tolist()) - set(self.ids.tolist()))
-        then = f"{unknown} ids are not: add them to neurons= or leave their rows out"
-        must = f"must be ids of the {counted(self.ids.size, 'neuron')}"
-        raise _bad_row(what, must, repr(value), row, then)
+        must = f"ids of the {counted(self.ids.size, 'neuron')} ({counted(unknown, 'id')} not)"
+        raise _bad_row(field, must, repr(value), row, owner)
 
 
 def _without_repeats(
@@ -344,8 +318,36 @@ def _refuse_repeats(pairs: np.ndarray, ids: np.ndarray) -> None:
     k = repeats[order[repeats + 1].argmin()]
     row, second = order[k], order[k + 1]
     i, j = divmod(int(pairs[row]), ids.size)
-    raise ValueError(
-        f"Explicit.from_edges: each pair must be given once; {ids[i]!s} -> {ids[j]!s} of row {row} "
-        f"is again in row {second} (the first is 0), and {again} rows repeat a pair. Give "
-        "duplicates='sum' to add their weights, or 'keep' for a synapse each"
+    raise spec.InvalidValueError(
+        OWNER,
+        "edges",
+        "pairs, each given once (or take duplicates='sum' or 'keep')",
+        f"{ids[i]!s} -> {ids[j]!s} in rows {row} and {second} (the first is 0), and {again} rows "
+        "that repeat a pair",
     )
+
+
+def pair_order(i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """Stable order of pairs of indices, by i and then by j.
+
+    Where both indices and the number of the pair fit into 63 bits, one sort of such words does it:
+    for 15 million pairs several times faster than two of indices.
+    """
+    if i.size == 0:
+        return np.zeros(0, np.int64)
+    n_i, n_j = int(i.max()) + 1, int(j.max()) + 1
+    bits = (i.size - 1).bit_length()
+    if (n_i * n_j - 1).bit_length() + bits <= 63:
+        # In place, block by block: new memory is what costs most.
+        words = np.empty(i.size, np.int64)
+        for first in range(0, i.size, _BLOCK):
+            part = words[first : first + _BLOCK]
+            np.multiply(i[first : first + _BLOCK], n_j, out=part, dtype=np.int64)
+            part += j[first : first + _BLOCK]
+            part <<= bits
+            part |= np.arange(first, first + part.size)
+        words.sort()
+        words &= (1 << bits) - 1
+        return words
+    by_j = stable_order(j, n_j)
+    return by_j[stable_order(i[by_j], n_i)]

@@ -4,11 +4,9 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, NamedTuple
 
-import equinox as eqx
 import numpy as np
 
-from .._checks import Named
-from .._help import DocumentedModule
+from .. import spec
 from ..space import Place
 
 CHUNK = 1 << 17  # synapses drawn at a time, which limits the memory of a build
@@ -17,8 +15,10 @@ CHUNK = 1 << 17  # synapses drawn at a time, which limits the memory of a build
 class Chunk(NamedTuple):
     """Some connections of a rule, row by row.
 
-    **Fields** `first_row` the first source; `counts` connections per source from there on;
-    `targets` of one source after the other, ascending within a source and from chunk to chunk.
+    Attributes:
+        first_row: the first source.
+        counts: connections per source from there on.
+        targets: of one source after the other, ascending within a source and from chunk to chunk.
     """
 
     first_row: int
@@ -29,10 +29,12 @@ class Chunk(NamedTuple):
 class RowDraws(NamedTuple):
     """The connections of a rule that can draw each of its rows alone, in any order.
 
-    **Fields** `counts` connections per source; `targets(first, stop)` returns those of some
-    sources, one source after the other, ascending within a source; it may run in several threads.
-    `order`, of a rule that has an order of its own (`arrange`), the number that each connection has
-    in that order: `arrange(x)` is `x[order]`.
+    Attributes:
+        counts: connections per source.
+        targets: `targets(first, stop)` returns the targets of some sources, one source after the
+            other, ascending within a source; it may run in several threads.
+        order: of a rule that has an order of its own (`arrange`), the number that each connection
+            has in that order: `arrange(x)` is `x[order]`.
     """
 
     counts: np.ndarray
@@ -43,10 +45,14 @@ class RowDraws(NamedTuple):
 class RowLaw(NamedTuple):
     """How a kernel draws any row of a rule again, so that no connections are stored.
 
-    **Fields** `key` of the draws; `n` candidates, `skip_own` whether these exclude the row's own
-    number; `mean` synapses of a row; `counts` those of each row, None if all have `mean`;
-    `p` the probability of each candidate, None for draws with replacement; `size` (expected)
-    synapses in all.
+    Attributes:
+        key: of the draws.
+        n: candidates.
+        skip_own: whether these exclude the row's own number.
+        mean: synapses of a row.
+        counts: synapses of each row, None if all have `mean`.
+        p: the probability of each candidate, None for draws with replacement.
+        size: (expected) synapses in all.
     """
 
     key: Any
@@ -58,25 +64,30 @@ class RowLaw(NamedTuple):
     size: int
 
 
-class Rule(Named, eqx.Module, metaclass=DocumentedModule):
+class Rule(spec.Module):
     """A connection rule: who connects to whom. Draws on the host, outside jit.
 
-    **Step** `check(name, n_pre, n_post, same)` raises for sizes that do not fit.
-    `expected(n_pre, n_post, same)` is the (expected) number of synapses. `draw(key, n_pre,
+    `check(name, n_pre, n_post, same)` raises for sizes that do not fit, and names the projection
+    `name`. `expected(n_pre, n_post, same)` is the (expected) number of synapses. `draw(key, n_pre,
     n_post, same)` yields chunks. `rows` is for rules that can draw each row alone: `build` draws
     them once, and other rules twice. `law` is for rules with `stored=False`, whose rows are drawn
     again whenever their source spikes. `same` says that source and target are one population, so
     that i -> i is an autapse. `arrange(values)` puts an array with one entry per connection into
     the order in which the rule draws.
 
-    A rule says what it has: `spatial` whether it needs positions, `stored` whether its connections
-    are kept, `autapses` whether a neuron may connect to itself, `redraws_in_order` whether rows
-    that are drawn again come with ascending targets (individual weights and delays need that),
-    `redraws_from_counts` whether drawing them again needs the number of targets of each source;
-    `pairs` how a symmetric coupling within a population takes its pairs: "drawn", those i -> j with
-    i < j, since each is drawn by itself; "given", all that are listed; None, not at all.
+    Attributes:
+        spatial: whether the rule needs positions.
+        stored: whether its connections are kept.
+        autapses: whether a neuron may connect to itself.
+        redraws_in_order: whether rows that are drawn again come with ascending targets (individual
+            weights and delays need that).
+        redraws_from_counts: whether drawing rows again needs the number of targets of each source.
+        pairs: how a symmetric coupling within a population takes its pairs: "drawn", those i -> j
+            with i < j, since each is drawn by itself; "given", all that are listed; None, not at
+            all.
 
-    **Source** Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
+    Reference:
+        Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
     """
 
     spatial: ClassVar[bool] = False
@@ -134,6 +145,64 @@ def candidates(n: int, same: bool, autapses: bool) -> int:
     return max(n - (same and not autapses), 0)
 
 
+# A row without multapses is not drawn in one pass, so that it cannot be drawn again at each spike.
+ONE_PASS = spec.Rule(
+    "stored", "True without multapses", lambda stored, multapses: stored or multapses
+)
+
+
+def check_drawable(name: str, field: str, wanted: int, n: int, of: str, multapses: bool) -> None:
+    """Raises `InvalidValueError` if so many connections cannot be drawn from n candidates.
+
+    Args:
+        name: the projection.
+        field: the field of the rule with the wanted number.
+        wanted: how many.
+        n: the number of sources, targets or pairs, as `of` says.
+        multapses: whether one may be drawn more than once.
+    """
+    if wanted > n and (n == 0 or not multapses):
+        must = f"at most {n}, the number of {of}" + (", without multapses" if n else "")
+        raise spec.InvalidValueError(name, field, must, str(wanted))
+
+
 def skip_own(targets: np.ndarray, own: np.ndarray) -> np.ndarray:
     """Targets drawn among all but `own`: those from `own` on move up by one."""
     return targets + (targets >= own)
+
+
+def ranges(counts: np.ndarray) -> Iterator[tuple[int, int, int, int]]:
+    """Ranges of rows with at most `CHUNK` connections, or of one row.
+
+    Each is (first row, stop row, first connection, stop connection).
+    """
+    ends = row_ends(counts)
+    first = 0
+    while first < counts.size:
+        stop = int(np.searchsorted(ends, ends[first] + CHUNK, side="right")) - 1
+        stop = max(stop, first + 1)
+        yield first, stop, int(ends[first]), int(ends[stop])
+        first = stop
+
+
+def row_ends(counts: np.ndarray) -> np.ndarray:
+    """Begins of rows that are stored one after the other, and the end of the last: (rows + 1,)."""
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+
+
+def row_draws(draws: RowDraws) -> Iterator[Chunk]:
+    """The connections of a rule that can draw each row alone, in chunks."""
+    for first, stop, begin, end in ranges(draws.counts):
+        if end > begin:
+            yield Chunk(first, draws.counts[first:stop], draws.targets(first, stop))
+
+
+def no_rows(n_pre: int) -> RowDraws:
+    """No connections."""
+    return RowDraws(np.zeros(n_pre, np.uint32), lambda first, stop: np.zeros(0, np.int32))
+
+
+def drawn_rows(counts: np.ndarray, targets: np.ndarray) -> RowDraws:
+    """Connections that are all drawn already."""
+    ends = row_ends(counts)
+    return RowDraws(counts, lambda first, stop: targets[ends[first] : ends[stop]])

@@ -81,7 +81,8 @@ def arguments(cls: type) -> tuple[Argument, ...]:
         field = fields.get(p.name)
         hint = p.annotation if field is None else field.type
         checked = field is not None and ("checks" in field.metadata or "table" in field.metadata)
-        hint = Any if hint is inspect.Parameter.empty or isinstance(hint, str) else hint
+        anything = hint in (inspect.Parameter.empty, np.ndarray) or isinstance(hint, str)
+        hint = Any if anything else hint
         if p.name != _PREPARED:
             default = p.default
             if field is not None and field.default_factory is not dataclasses.MISSING:

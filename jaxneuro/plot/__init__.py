@@ -3,28 +3,28 @@
 Sizes are in inches: 3.3 is one column of a paper, 7 its whole width.
 """
 
-from ._activity import activity as activity
-from ._connectivity import connectivity as connectivity
-from ._correlation_matrix import correlation_matrix as correlation_matrix
-from ._correlogram import correlogram as correlogram
-from ._cv_histogram import cv_histogram as cv_histogram
-from ._degrees import degrees as degrees
-from ._fibres import fibres as fibres
-from ._interval_histogram import interval_histogram as interval_histogram
-from ._lattice import lattice as lattice
-from ._lattice_movie import lattice_movie as lattice_movie
-from ._overlap_matrix import overlap_matrix as overlap_matrix
-from ._parse_tree import parse_tree as parse_tree
-from ._power_spectrum import power_spectrum as power_spectrum
-from ._raster import raster as raster
-from ._rate_histogram import rate_histogram as rate_histogram
-from ._rates import rates as rates
-from ._stdp_window import stdp_window as stdp_window
-from ._support import support as support
+from ._assemblies import overlap_matrix as overlap_matrix
+from ._assemblies import parse_tree as parse_tree
+from ._assemblies import support as support
+from ._connections import connectivity as connectivity
+from ._connections import degrees as degrees
+from ._connections import delay_histogram as delay_histogram
+from ._connections import fibres as fibres
+from ._connections import weight_histogram as weight_histogram
+from ._correlations import correlation_matrix as correlation_matrix
+from ._correlations import correlogram as correlogram
+from ._correlations import power_spectrum as power_spectrum
+from ._histograms import cv_histogram as cv_histogram
+from ._histograms import interval_histogram as interval_histogram
+from ._histograms import rate_histogram as rate_histogram
+from ._lattices import lattice as lattice
+from ._lattices import lattice_movie as lattice_movie
+from ._plasticity import stdp_window as stdp_window
+from ._plasticity import weight_history as weight_history
+from ._spikes import activity as activity
+from ._spikes import raster as raster
+from ._spikes import rates as rates
 from ._traces import traces as traces
-from ._weight_history import weight_history as weight_history
-from ._weights import delay_histogram as delay_histogram
-from ._weights import weight_histogram as weight_histogram
 
 __all__ = [
     "activity",

@@ -1,17 +1,18 @@
-"""The style of all figures: legible in a paper column, with colours for the colour-blind."""
+"""Colours, sizes, axes and panels that the figures share, and checks of what is drawn."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from .._checks import check_bounds
+from .._checks import check_bounds, check_known
 from .._html import COLOURS
-from ._given import numbers
+from .._numerics import in_window, run_window
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
 
 SEQUENTIAL = "viridis"
 DIVERGING = "RdBu_r"
@@ -152,3 +153,174 @@ def limits(values: np.ndarray, given: Sequence[float] | None, signed: bool = Fal
     if low == high:
         low, high = (low, low + 1.0) if low == 0 and not signed else (low - 1.0, low + 1.0)
     return low, high
+
+
+MOST = 4  # populations in one panel; more hide each other
+_ROW = 0.62  # inches: height of a panel of its own
+_LETTERS = 10  # of a name that a figure has room for
+_LONG = 20  # letters of a name that are shown beside a panel
+_LETTER = 0.055  # inches
+
+
+def widened(size: Sequence[float] | None, usual: Sequence[float], names: Sequence[str], times=1):
+    """The size given, or the usual one with room for long names, which stand `times` abreast."""
+    if size is not None:
+        return size
+    longest = max((len(short_name(name)) for name in names), default=0)
+    return usual[0] + times * _LETTER * max(longest - _LETTERS, 0), usual[1]
+
+
+def short_name(name: str) -> str:
+    """A name beside a panel: the begin and the end of a long one."""
+    return name if len(name) <= _LONG else f"{name[:11]}\N{HORIZONTAL ELLIPSIS}{name[-8:]}"
+
+
+def spread(at: np.ndarray, gap: float, top: float) -> np.ndarray:
+    """Ascending positions, moved to be at least a gap apart and not above `top - gap / 2`."""
+    moved = at.astype(np.float64)
+    for k in range(1, moved.size):
+        moved[k] = max(moved[k], moved[k - 1] + gap)
+    limit = top - gap / 2
+    for k in range(moved.size - 1, -1, -1):
+        moved[k] = min(moved[k], limit)
+        limit = moved[k] - gap
+    return moved
+
+
+def population_panels(
+    names: Sequence[str], size: Sequence[float] | None
+) -> tuple["Figure", list["Axes"]]:
+    """A figure and the panel of each population: all in one, or below each other if they are many.
+
+    The first population is on top.
+    """
+    if len(names) <= MOST:
+        figure = new_figure(COLUMN if size is None else size)
+        return figure, [figure.subplots()] * len(names)
+    figure = new_figure((COLUMN[0], 0.6 + _ROW * len(names)) if size is None else size)
+    axes = figure.subplots(len(names), 1, sharex=True, sharey=True, squeeze=False)
+    return figure, list(axes[:, 0])
+
+
+def finish_panels(
+    figure: "Figure", axes: list["Axes"], labels: Sequence[str], xlabel: str, ylabel: str
+) -> "Figure":
+    """Names and labels: a legend above one panel, or the name of its population above each."""
+    together = len(axes) <= MOST
+    for axis, label in zip(axes, labels):
+        open_box(axis)
+        if not together:
+            axis.set_title(label, loc="right", fontsize=SMALL, pad=1.5)
+    axes[-1].set_xlabel(xlabel)
+    if together:
+        axes[0].set_ylabel(ylabel)
+        legend(axes[0])
+    else:
+        figure.supylabel(ylabel, fontsize=TEXT)
+    return finish(figure)
+
+
+def nothing(result: Any, names: Sequence[str], first: float, last: float) -> str:
+    """Why a figure of a run has nothing to show, "" if it may have something."""
+    if not last > first:
+        return "no time steps were run"
+    if not any(result.populations[name] for name in names):
+        return "no neurons"
+    return ""
+
+
+def empty_figure(why: str, size: Sequence[float]) -> "Figure":
+    """A figure that only says why it is empty."""
+    figure = new_figure(size)
+    axis = figure.subplots()
+    axis.set(xticks=[], yticks=[])
+    say(axis, why)
+    return finish(figure)
+
+
+def say(axis: "Axes", text: str) -> None:
+    """A text in the middle of a panel that is empty."""
+    middle = {"ha": "center", "va": "center", "transform": axis.transAxes}
+    axis.text(0.5, 0.5, text, fontsize=TEXT, **middle)
+
+
+def chosen(result: Any, populations: Sequence[str] | str | None) -> list[str]:
+    """The names of the populations shown, all by default, or `ValueError`."""
+    check_given("result", result)
+    known = result.populations
+    names: list[Any] = list(known)
+    if populations is not None:
+        several = isinstance(populations, Iterable) and not isinstance(populations, str)
+        names = list(populations) if several else [populations]
+    for name in names:
+        check_known("population", name, known)
+    if not names:
+        listed = ", ".join(repr(n) for n in known) or "none"
+        raise ValueError(f"populations must name at least one; the known ones: {listed}")
+    return names
+
+
+def check_recorded(kind: str, name: Any, values: Any) -> None:
+    """Raises `ValueError` for a name of which nothing was recorded, saying how to record it."""
+    if isinstance(name, str) and hasattr(values, "how"):
+        values[name]
+    else:
+        check_known(kind, name, values)
+
+
+def window(result: Any, start: float | None, stop: float | None) -> tuple[float, float]:
+    """First and last time shown [ms]: those of the run by default, or `ValueError`."""
+    check_given("result", result)
+    return run_window(result.start, result.stop, start, stop)
+
+
+def spikes_between(
+    result: Any, name: str, first: float, last: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Times and neurons of the spikes of a population in `(first, last]`."""
+    times, neurons = (np.asarray(x) for x in result.events(name))
+    inside = in_window(times, first, last)
+    return times[inside], neurons[inside]
+
+
+_KINDS = {
+    "result": (("events", "populations"), "the result of a run, jn.simulate(net, duration)"),
+    "connections": (
+        ("source", "target", "shape", "pre", "post", "weight", "delay"),
+        "the connections of one projection, net.connections(name)",
+    ),
+    "brain": (("areas", "stimuli", "fibres"), "a jn.assemblies.Brain"),
+    "parse": (("words", "arcs"), "what jn.assemblies.parser.parse(sentence, ...) returns"),
+}
+
+
+def check_given(kind: str, value: Any) -> None:
+    """Raises `ValueError` unless `value` is what a figure is drawn from."""
+    attributes, what = _KINDS[kind]
+    if not all(hasattr(value, name) for name in attributes):
+        raise ValueError(f"a figure needs {what}; got {_short(value)}")
+
+
+def numbers(name: str, value: Any, shape: str) -> np.ndarray:
+    """`value` as float64, or `ValueError` unless it is numbers; `shape` says which."""
+    try:
+        return np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be {shape}; got {_short(value)}") from None
+
+
+def lengths(shape: Sequence[int]) -> tuple[int, ...]:
+    """The lengths of a lattice, or `ValueError` for one number or none."""
+    if np.ndim(shape) != 1 or isinstance(shape, str):
+        raise ValueError(
+            "shape must be the neurons along each axis of the lattice, such as (20, 20), in the "
+            f"order of its coordinates; got {_short(shape)}"
+        )
+    return tuple(shape)
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:200]}..."

@@ -5,31 +5,32 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import TypeAlias
 
-import equinox as eqx
 import numpy as np
 
-from .._checks import Named
-from .._help import DocumentedModule
-from ._distance import Place, common_period, distance, distance_range
-from ._profile import Profile
+from .. import spec
+from ._distances import Place, Profile, common_period, distance, distance_range, placed
+
+_FINITE = "one that returns finite values"
 
 # Values of the connections from neurons i to neurons j (indices), float64.
 Bound: TypeAlias = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-class SpatialValue(Named, eqx.Module, metaclass=DocumentedModule):
+class SpatialValue(spec.Module):
     """A weight or delay that is computed from the positions of both neurons.
 
-    **Step** `bind(label, pre, post)` returns a function of index arrays (i, j) that gives one
-    float64 value per connection from source i to target j. `longest(pre, post)` is an upper
-    bound of the values, from the bounding boxes and the period of the space; inf if none is known.
+    `bind(label, pre, post)` returns a function of index arrays (i, j) that gives one float64 value
+    per connection from source i to target j; `label` names the value in errors. `longest(pre,
+    post)` is an upper bound of the values, from the bounding boxes and the period of the space; inf
+    if none is known.
 
-    **Source** Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
+    Reference:
+        Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
     """
 
     @abstractmethod
     def bind(self, label: str, pre: Place | None, post: Place | None) -> Bound:
-        """The values by neuron; raises `ValueError`, naming `label`, if positions do not fit."""
+        """The values by neuron; raises `InvalidValueError` if positions do not fit."""
 
     @abstractmethod
     def longest(self, pre: Place, post: Place) -> float:
@@ -49,28 +50,19 @@ def distances(label: str, pre: Place | None, post: Place | None) -> Bound:
 class ByDistance(SpatialValue):
     """A function of the distance between the two neurons.
 
-    An upper bound is known only for a monotonic profile.
+    The function takes an array of distances [um] and returns values of the same shape: weights in
+    the unit of the synapse, delays in ms. An upper bound is known only for a monotonic profile.
 
-    **Fields** `function` a `Profile`, or any function of an array of distances [um] that
-    returns values of the same shape (weights in the unit of the synapse, delays in ms).
-
-    **Raises** `ValueError` for a value that is not a function; when values are drawn, for a result
-    of another shape or one that is not finite.
-
-    **Source** Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
+    Reference:
+        Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
     """
 
-    function: Callable = eqx.field(static=True)
-
-    def __check_init__(self) -> None:
-        if not callable(self.function):
-            raise ValueError(
-                f"ByDistance: function must be a Profile or a function of distance; got "
-                f"{self.function!r}"
-            )
+    function: Callable = spec.field(
+        spec.Function(), static=True, doc="a `Profile`, or any function of distances"
+    )
 
     def bind(self, label: str, pre: Place | None, post: Place | None) -> Bound:
-        """The values by neuron; raises `ValueError`, naming `label`, if positions do not fit."""
+        """The values by neuron; raises `InvalidValueError` if positions do not fit."""
         apart = distances(label, pre, post)
 
         def values(i: np.ndarray, j: np.ndarray) -> np.ndarray:
@@ -79,10 +71,8 @@ class ByDistance(SpatialValue):
             bad = np.flatnonzero(~np.isfinite(x))
             if bad.size:
                 k = bad[0]
-                raise ValueError(
-                    f"{label}: a value by distance must be finite; got {x[k]} for {i[k]} -> {j[k]} "
-                    f"at distance {d[k]:g} um"
-                )
+                got = f"{x[k]} for {i[k]} -> {j[k]} at distance {d[k]:g} um"
+                raise spec.InvalidValueError(label, "function", _FINITE, got)
             return x
 
         return values
@@ -96,8 +86,84 @@ class ByDistance(SpatialValue):
     def _of(self, label: str, d: np.ndarray) -> np.ndarray:
         x = np.asarray(self.function(d))
         if x.shape != d.shape or x.dtype.kind not in "fiu":
-            raise ValueError(
-                f"{label}: a function of distance must return one number per distance, shape "
-                f"{d.shape}; got shape {x.shape}, {x.dtype}"
-            )
+            must = f"one that returns a number per distance, shape {d.shape}"
+            raise spec.InvalidValueError(label, "function", must, f"shape {x.shape}, {x.dtype}")
         return x.astype(np.float64)
+
+
+class ByPositions(SpatialValue):
+    """A function of the positions of both neurons, which may be in two spaces.
+
+    The function takes the positions x of sources and y of targets [um], both (m, dims), and returns
+    m values: weights in the unit of the synapse, delays in ms. It must handle periodic axes itself.
+
+    Reference:
+        Senk et al. (2022), doi:10.1371/journal.pcbi.1010086.
+    """
+
+    function: Callable = spec.field(
+        spec.Function(), static=True, doc="a function of both positions"
+    )
+    rules = (
+        spec.Rule(
+            "function",
+            "of both positions (a Profile goes into ByDistance)",
+            lambda function: not isinstance(function, Profile),
+        ),
+    )
+
+    def bind(self, label: str, pre: Place | None, post: Place | None) -> Bound:
+        """The values by neuron; raises `InvalidValueError` if positions do not fit."""
+        placed(label, pre, post)
+        assert pre is not None
+        assert post is not None
+        x, y = (np.asarray(p.points, np.float64) for p in (pre, post))
+
+        def values(i: np.ndarray, j: np.ndarray) -> np.ndarray:
+            out = np.asarray(self.function(x[i], y[j]))
+            if out.shape != i.shape or out.dtype.kind not in "fiu":
+                must = f"one that returns a number per pair, shape {i.shape}"
+                got = f"shape {out.shape}, {out.dtype}"
+                raise spec.InvalidValueError(label, "function", must, got)
+            bad = np.flatnonzero(~np.isfinite(out))
+            if bad.size:
+                k = bad[0]
+                got = f"{out[k]} for {i[k]} -> {j[k]}"
+                raise spec.InvalidValueError(label, "function", _FINITE, got)
+            return out.astype(np.float64)
+
+        return values
+
+    def longest(self, pre: Place, post: Place) -> float:
+        """inf: no bound is known of a function."""
+        return math.inf
+
+
+class ConductionDelay(SpatialValue):
+    """`offset + distance / speed` [ms]: 0.3 m/s is 300 um/ms.
+
+    `build` rounds delays to the time grid, to one step at least.
+
+    Reference:
+        Senk et al. (2022), "distance-dependent delay", doi:10.1371/journal.pcbi.1010086.
+    """
+
+    speed: float = spec.field(
+        spec.Number(unit="um/ms", above=0.0), static=True, doc="speed along the axon"
+    )
+    offset: float = spec.field(
+        spec.Number(unit="ms", at_least=0.0, least=0.0), 0.0, static=True, doc="delay at distance 0"
+    )
+
+    def bind(self, label: str, pre: Place | None, post: Place | None) -> Bound:
+        """The values by neuron; raises `InvalidValueError` if positions do not fit."""
+        apart = distances(label, pre, post)
+
+        def values(i: np.ndarray, j: np.ndarray) -> np.ndarray:
+            return self.offset + apart(i, j) / self.speed
+
+        return values
+
+    def longest(self, pre: Place, post: Place) -> float:
+        """An upper bound of the values."""
+        return self.offset + distance_range(pre, post)[1] / self.speed

@@ -42,7 +42,7 @@ def test_rates_of_nobody_and_of_nothing():
         (([1.0], [0], 2.0, 5.0), "n must be a whole number of at least 0; got 2.0"),
         (([1.0], [0], 2, 5.0, 5.0), "stop must be after start; got 5.0 and 5.0"),
         (([1.0], [0], 2, 5.0, 6.0), "stop must not be before start; got 5.0 < 6.0"),
-        (([1.0], [0], 2, np.inf), "stop must be finite ms; got inf"),
+        (([1.0], [0], 2, np.inf), "stop must be finite; got inf"),
     ],
 )
 def test_rates_refuse(arguments, message):
@@ -56,7 +56,7 @@ def test_rates_refuse(arguments, message):
         (([np.nan], 1, 5.0), "times must be finite ms; got nan"),
         (([[1.0]], 1, 5.0), r"one dimension; got shape \(1, 1\)"),
         (([1.0], -1, 5.0), "n must be a whole number of at least 0; got -1"),
-        (([1.0], 1, np.nan), "stop must be finite ms; got nan"),
+        (([1.0], 1, np.nan), "stop must be one number of ms; got nan"),
     ],
 )
 def test_the_population_rate_refuses(arguments, message):

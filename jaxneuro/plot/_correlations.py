@@ -1,0 +1,273 @@
+"""Correlograms, correlations of pairs, and power spectra."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import analysis
+from .._checks import as_number, check_bounds, check_count, check_known
+from ..analysis import autocorrelogram, count_correlation, cross_correlogram, spike_counts
+from ._style import (
+    ABSENT,
+    COLUMN,
+    DIVERGING,
+    LINE,
+    SMALL,
+    chosen,
+    colour,
+    colour_bar,
+    empty_figure,
+    few_ticks,
+    finish,
+    finish_panels,
+    legend,
+    limits,
+    new_figure,
+    nothing,
+    open_box,
+    population_panels,
+    say,
+    spikes_between,
+    spread,
+    three_digits,
+    widened,
+    window,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+_LONG = 18  # letters of two names that a legend has in one line
+
+
+def correlogram(
+    result: Any,
+    source: str,
+    target: str | None = None,
+    *,
+    bin_ms: float = 1.0,
+    max_lag: float = 100.0,
+    start: float | None = None,
+    stop: float | None = None,
+    size: Sequence[float] = COLUMN,
+) -> "Figure":
+    """The rate of a target neuron before and after a spike of the source.
+
+    With a `target`, it shows the mean rate of a neuron of `target` at some lag from a spike of
+    `source`; the same name twice gives the population with itself. Without `target`, it shows the
+    rate of a neuron around its own spikes, over all spikes of `source`. Pairs of a spike with
+    itself are left out. The dashed line is the rate expected if spike times were independent.
+    `result` of `simulate`; `bin_ms`, `max_lag` [ms]; `start`, `stop` [ms] the part counted;
+    `size` (width, height) [inches].
+
+    `rate(k) = pairs(k) / (spikes of the source * neurons * bin_ms * (1 - |k| / bins))` with the
+    pairs of `jn.analysis.cross_correlogram` or `autocorrelogram`; the last factor corrects for
+    spikes outside the part counted.
+
+    **Returns** a matplotlib `Figure`; it is not shown.
+
+    **Raises** `ValueError` for an unknown population, a part empty or outside the run, a bin
+    that is not above 0, lags as long as the part counted, or spikes that were not recorded;
+    `ImportError` without matplotlib.
+
+    **Source** Perkel, Gerstein and Moore (1967), doi:10.1016/S0006-3495(67)86597-4.
+    """
+    first, last = window(result, start, stop)
+    name, other = source, source if target is None else target
+    check_known("population", name, result.populations)
+    check_known("population", other, result.populations)
+    check_bounds("max_lag", max_lag, "ms", at_least=0.0)
+    if why := nothing(result, [name, other], first, last):
+        return empty_figure(why, size)
+    if not max_lag < (length := last - first):
+        raise ValueError(f"max_lag must be below the {length:g} ms that are counted; got {max_lag}")
+    times, neurons = spikes_between(result, name, first, last)
+    (others, _), n = spikes_between(result, other, first, last), result.populations[other]
+    if target is None:
+        lags, pairs = autocorrelogram(times, neurons, n, last, bin_ms, max_lag, first)
+        own = np.bincount(neurons, minlength=n)
+        pieces, label = times.size, f"{name}, a neuron with itself"
+        level = (own * (own - 1)).sum() / max(times.size, 1) / (last - first) * 1e3
+    else:
+        lags, pairs = cross_correlogram(times, others, last, bin_ms, max_lag, first)
+        pairs[lags.size // 2] -= times.size if name == other else 0
+        label = f"{other}{_between(name, other)}around spikes of {name}"
+        pieces = times.size * n
+        level = others.size / max(n, 1) / (last - first) * 1e3
+    seen = 1e-3 * bin_ms * (1.0 - np.abs(lags) / (last - first))
+    rate = pairs / np.maximum(pieces * seen, 1e-12)
+    axis = (figure := new_figure(size)).subplots()
+    edges = np.append(lags, lags[-1] + bin_ms) - bin_ms / 2
+    axis.stairs(rate, edges, baseline=None, color=colour(0), lw=0.9, label=label)
+    look = {"color": "black", "lw": LINE, "ls": (0, (4, 2))}
+    axis.axhline(level, label=f"by chance, {three_digits(level)} Hz", **look)
+    axis.set(xlabel="lag (ms)", ylabel="rate (Hz)", xlim=(edges[0], edges[-1]))
+    axis.set_ylim(bottom=None if rate.min(initial=np.inf) > 0.5 * rate.max(initial=0.0) > 0 else 0)
+    if not (times.size and others.size):
+        say(axis, "no spikes")
+        axis.set_ylim(0.0, 1.0)
+    open_box(axis)
+    legend(axis)
+    return finish(figure)
+
+
+def _between(name: str, other: str) -> str:
+    """A new line between the names of a legend, if they are long."""
+    return "\n" if len(name) + len(other) > _LONG else " "
+
+
+_SIZE = (COLUMN[0], 2.9)
+_SHOWN = 0.99  # share of the pairs inside the default scale of the colours
+
+
+def correlation_matrix(
+    result: Any,
+    populations: Sequence[str] | str | None = None,
+    *,
+    neurons: int = 100,
+    at_least: int = 5,
+    bin_ms: float = 10.0,
+    start: float | None = None,
+    stop: float | None = None,
+    scale: Sequence[float] | None = None,
+    size: Sequence[float] | None = None,
+) -> "Figure":
+    """Correlation of the spike counts of all pairs of some neurons, with its mean above.
+
+    `result` of `simulate`; `populations` names (default all); at most `neurons` in all, divided
+    among the populations by size: the first ones with at least `at_least` spikes (the title says
+    how many have fewer and are left out); `bin_ms` the bin of the counts; `start`, `stop` [ms] the
+    part counted; `scale` (low, high) of the colours, by default symmetric about 0 with 99 % of the
+    pairs inside; `size` (width, height) [inches]. Lines separate the populations. The diagonal and
+    pairs without a correlation are grey.
+
+    **Returns** a matplotlib `Figure`; it is not shown.
+
+    **Raises** `ValueError` for an unknown population or none, a part empty or outside the run,
+    fewer than 2 bins between them, `neurons` below 2, `at_least` below 1, or spikes that
+    were not recorded; `ImportError` without matplotlib.
+
+    **Source** Cohen and Kohn (2011), doi:10.1038/nn.2842.
+    """
+    names = chosen(result, populations)
+    first, last = window(result, start, stop)
+    check_count("correlation_matrix: neurons", neurons, at_least=2)
+    check_count("correlation_matrix: at_least", at_least, at_least=1)
+    total = sum(result.populations[name] for name in names)
+    if why := nothing(result, names, first, last):
+        return empty_figure(why, size or _SIZE)
+    if start is None and stop is None and last - first < 2 * as_number(bin_ms):
+        why = (
+            f"a run of {last - first:g} ms is too short:\nit needs at least 2 bins of {bin_ms:g} ms"
+        )
+        return empty_figure(why, size or _SIZE)
+    counts, quiet = [], 0
+    for name in names:
+        n = result.populations[name]
+        times, who = spikes_between(result, name, first, last)
+        active = np.bincount(who, minlength=n) >= at_least
+        quiet += int(n - active.sum())
+        few = min(int(active.sum()), max(1, round(n * neurons / max(total, 1))))
+        place = np.where(active, np.cumsum(active) - 1, few)[who]
+        mine = place < few
+        counts.append(spike_counts(times[mine], place[mine], few, last, bin_ms, first))
+    mean, matrix = count_correlation(np.concatenate(counts))
+    np.fill_diagonal(matrix, np.nan)
+    found = "no pair" if np.isnan(mean) else f"mean {three_digits(mean)}"
+    title = f"{bin_ms:g} ms bins, {found}"
+    if quiet:
+        title += f"\nleft out: {quiet:,} of {total:,} neurons, below {at_least} spikes"
+    size = widened(size, _SIZE, names)
+    return _draw(matrix, title, names, [c.shape[0] for c in counts], scale, size)
+
+
+def _draw(
+    matrix: np.ndarray,
+    title: str,
+    names: list[str],
+    sizes: list[int],
+    scale: Sequence[float] | None,
+    size: Sequence[float],
+) -> "Figure":
+    import matplotlib
+
+    figure = new_figure(size)
+    axis = figure.subplots()
+    known = np.abs(matrix[np.isfinite(matrix)])
+    most = float(np.quantile(known, _SHOWN)) if known.size else 0.0
+    low, high = (-most, most) if scale is None and most > 0 else limits(matrix, scale, signed=True)
+    colour_map = matplotlib.colormaps[DIVERGING].with_extremes(bad=ABSENT)
+    shown = matrix if matrix.size else np.full((1, 1), np.nan)
+    image = axis.imshow(shown, colour_map, vmin=low, vmax=high, interpolation="nearest")
+    borders = np.cumsum([0, *sizes])
+    for border in borders[1:-1] - 0.5:
+        axis.axhline(border, color="black", lw=LINE)
+        axis.axvline(border, color="black", lw=LINE)
+    some = [k for k, n in enumerate(sizes) if n]
+    middle = [(borders[k] + borders[k + 1] - 1) / 2 for k in some]
+    labels = [f"{names[k]} ({sizes[k]})" for k in some]
+    room = 1.3 * SMALL * max(sum(sizes), 1) / (0.6 * 72 * min(size))
+    # Both axes are the same: the names stand once.
+    axis.set_yticks(spread(np.array(middle), room, float(borders[-1])), labels)
+    axis.set_xticks([])
+    if not known.size:
+        say(axis, "no pair")
+    axis.set(xlabel="neuron", ylabel="neuron")
+    axis.set_title(title)
+    axis.tick_params(axis="y", length=0)
+    colour_bar(figure, image, axis, "count correlation", known.size > 0 and known.max() > high)
+    return finish(figure)
+
+
+def power_spectrum(
+    result: Any,
+    populations: Sequence[str] | str | None = None,
+    *,
+    bin_ms: float = 1.0,
+    segment_ms: float = 1000.0,
+    start: float | None = None,
+    stop: float | None = None,
+    size: Sequence[float] | None = None,
+) -> "Figure":
+    """Power spectral density of the populations' rates, on logarithmic axes.
+
+    `result` of `simulate`; `populations` names (default all); `bin_ms` the bin of the rates, so
+    that frequencies go up to `500 / bin_ms` Hz; `segment_ms` the length of the segments whose
+    spectra are averaged, so that they are `1000 / segment_ms` Hz apart; `start`, `stop` [ms] the
+    part counted, without the last bins that do not fill a segment; `size` (width, height)
+    [inches]; by default more than 4 populations have a panel each in a higher figure. Frequency 0
+    is not shown.
+
+    **Returns** a matplotlib `Figure`; it is not shown.
+
+    **Raises** `ValueError` for an unknown population or none, a part empty or outside the run,
+    a bin that is not above 0, fewer than 4 bins in a segment or in all, or spikes that were
+    not recorded; `ImportError` without matplotlib.
+
+    **Source** Welch (1967), doi:10.1109/TAU.1967.1161901.
+    """
+    names = chosen(result, populations)
+    first, last = window(result, start, stop)
+    if why := nothing(result, names, first, last):
+        return empty_figure(why, size or COLUMN)
+    figure, axes = population_panels(names, size)
+    found = np.zeros(len(names), bool)
+    for number, (axis, name) in enumerate(zip(axes, names)):
+        times, _ = spikes_between(result, name, first, last)
+        n = result.populations[name]
+        _, rate = analysis.population_rate(times, n, last, bin_ms, first)
+        at, density = analysis.power_spectrum(rate, bin_ms, segment_ms)
+        axis.plot(at[1:], density[1:], color=colour(number), lw=0.9, label=name)
+        axis.set_xlim(at[1], max(at[-1], 2 * at[1]))
+        found[number] = (density[1:] > 0).any()
+    for axis in dict.fromkeys(axes):
+        axis.set(xscale="log", yscale="log" if found.any() else "linear")
+        few_ticks(axis.xaxis)
+        if not any(seen for mine, seen in zip(axes, found) if mine is axis):
+            say(axis, "no spikes")
+        if not found.any():
+            axis.set_ylim(0.0, 1.0)
+    power = "power of the rate (Hz\u00b2/Hz)"
+    return finish_panels(figure, axes, names, "frequency (Hz)", power)

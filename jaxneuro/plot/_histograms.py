@@ -1,0 +1,250 @@
+"""Distributions over the neurons of populations: rates, intervals, CVs of intervals."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._checks import check_bounds, check_count
+from .._text import counted
+from ..analysis import interval_cvs, intervals, neuron_rates
+from ._style import (
+    COLUMN,
+    LINE,
+    chosen,
+    colour,
+    empty_figure,
+    finish_panels,
+    legend,
+    nothing,
+    open_box,
+    population_panels,
+    say,
+    spikes_between,
+    three_digits,
+    window,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def edges_from_zero(
+    values: dict[str, np.ndarray], bins: int, end: float | None, least: float = 0.0
+) -> np.ndarray:
+    """Equal bins from 0 to `end`, by default the highest value of all, or 1 where that is 0.
+
+    It is at least `least`.
+    """
+    most = max((float(x.max()) for x in values.values() if x.size), default=0.0)
+    return np.linspace(0.0, (max(most, least) or 1.0) if end is None else end, bins + 1)
+
+
+def draw_histograms(
+    axis: "Axes",
+    values: dict[str, np.ndarray],
+    edges: np.ndarray,
+    unit: str,
+    of: str,
+    first_colour: int = 0,
+) -> None:
+    """The share of each population's values per bin [%], with a dashed line at its mean.
+
+    `of` what is counted, for the label of the axis; `unit` that of the mean in the legend.
+    """
+    for number, (name, x) in enumerate(values.items(), start=first_colour):
+        _draw(axis, name, x, edges, unit, number, len(values) <= 3)
+    axis.set(ylabel=f"share of {of} (%)")
+    axis.set_ylim(bottom=0)
+    open_box(axis)
+    legend(axis)
+
+
+def population_histograms(
+    values: dict[str, np.ndarray],
+    edges: np.ndarray,
+    labels: tuple[str, str, str],
+    size: Sequence[float] | None,
+    empty: str,
+    logarithmic: bool = False,
+) -> "Figure":
+    """The distributions of populations in one panel, or below each other if they are many.
+
+    `labels` the unit of the mean, what is counted, and the label of the axis; `empty` what an empty
+    panel says; `logarithmic`: shares are.
+    """
+    unit, of, xlabel = labels
+    figure, axes = population_panels(list(values), size)
+    few = len(values) <= 3 or axes[0] is not axes[-1]
+    names = [
+        _draw(axis, name, x, edges, unit, number, few)
+        for number, (axis, (name, x)) in enumerate(zip(axes, values.items()))
+    ]
+    shares = [np.histogram(x, edges)[0] * 100.0 / max(x.size, 1) for x in values.values()]
+    drawn = np.concatenate(shares)
+    # All at once: panels that share an axis would keep the range of the first.
+    ends = (0.0, 1.05 * drawn.max() if drawn.any() else 1.0)
+    if logarithmic and drawn.any():
+        ends = drawn[drawn > 0].min() / 2, drawn.max() * 2
+        axes[0].set_yscale("log")
+    for axis in dict.fromkeys(axes):
+        axis.set_ylim(*ends)
+        if not any(x.size for a, x in zip(axes, values.values()) if a is axis):
+            say(axis, empty)
+    return finish_panels(figure, axes, names, xlabel, f"share of {of} (%)")
+
+
+def _draw(
+    axis: "Axes", name: str, x: np.ndarray, edges: np.ndarray, unit: str, number: int, filled: bool
+) -> str:
+    """One distribution with a dashed line at its mean; returns its label."""
+    count = np.histogram(x, edges)[0]
+    share = 100.0 * count / max(x.size, 1)
+    if filled:
+        axis.stairs(share, edges, fill=True, color=colour(number), alpha=0.2, lw=0)
+    mean = three_digits(float(x.mean())) if x.size else "none"
+    label = f"{name}, mean {mean}{f' {unit}' if unit and x.size else ''}"
+    axis.stairs(share, edges, color=colour(number), lw=1.0, label=label)
+    if x.size:
+        axis.axvline(float(x.mean()), color=colour(number), lw=LINE + 0.2, ls=(0, (4, 2)))
+    axis.set_xlim(edges[0], edges[-1])
+    return label
+
+
+def rate_histogram(
+    result: Any,
+    populations: Sequence[str] | str | None = None,
+    *,
+    start: float | None = None,
+    stop: float | None = None,
+    bins: int = 30,
+    size: Sequence[float] | None = None,
+) -> "Figure":
+    """Distribution of the mean rates of the neurons of each population, with their mean.
+
+    `result` of `simulate`; `populations` names (default all); `start`, `stop` [ms] the part
+    counted; at most `bins` bins; `size` (width, height) [inches]; by default more than 4
+    populations have a panel each in a higher figure. A rate is a whole number of spikes over the
+    time, so each bin contains equally many such numbers. The first starts at 0 Hz.
+
+    **Returns** a matplotlib `Figure`; it is not shown.
+
+    **Raises** `ValueError` for an unknown population or none, a part empty or outside the run,
+    `bins` below 1, or spikes that were not recorded; `ImportError` without matplotlib.
+    """
+    names = chosen(result, populations)
+    first, last = window(result, start, stop)
+    check_count("rate_histogram: bins", bins, at_least=1)
+    if why := nothing(result, names, first, last):
+        return empty_figure(why, size or COLUMN)
+    values = {}
+    for name in names:
+        times, neurons = spikes_between(result, name, first, last)
+        values[name] = neuron_rates(times, neurons, result.populations[name], last, first)
+    edges = _edges(values, (last - first) * 1e-3, bins)
+    labels = "Hz", "neurons", "rate of a neuron (Hz)"
+    return population_histograms(values, edges, labels, size, "no neurons")
+
+
+def _edges(values: dict[str, np.ndarray], seconds: float, bins: int) -> np.ndarray:
+    """Edges between whole numbers of spikes, the same number of them in every bin."""
+    # The axis of a silent network reaches one spike too, else its only bin would fill the figure.
+    most = max((round(x.max() * seconds) for x in values.values() if x.size), default=0) or 1
+    per_bin = -(-(most + 1) // bins)
+    count = -(-(most + 1) // per_bin)
+    return np.maximum(per_bin * np.arange(count + 1) - 0.5, 0.0) / seconds
+
+
+def interval_histogram(
+    result: Any,
+    populations: Sequence[str] | str | None = None,
+    *,
+    start: float | None = None,
+    stop: float | None = None,
+    longest: float | None = None,
+    bins: int = 50,
+    size: Sequence[float] | None = None,
+) -> "Figure":
+    """Distribution of the inter-spike intervals of all neurons, on a logarithmic axis.
+
+    `result` of `simulate`; `populations` names (default all); `start`, `stop` [ms] the part
+    counted; `longest` [ms] end of the axis (default: the longest interval); `bins` number of bins;
+    `size` (width, height) [inches]; by default more than 4 populations have a panel each in a
+    higher figure. The dashed line is the mean. Intervals longer than `longest` still count for the
+    mean and for the total of the shares.
+
+    **Returns** a matplotlib `Figure`; it is not shown.
+
+    **Raises** `ValueError` for an unknown population or none, a part empty or outside the run,
+    `longest` that is not above 0, `bins` below 1, or spikes that were not recorded;
+    `ImportError` without matplotlib.
+
+    **Source** Perkel, Gerstein and Moore (1967), doi:10.1016/S0006-3495(67)86596-2.
+    """
+    names = chosen(result, populations)
+    first, last = window(result, start, stop)
+    check_count("interval_histogram: bins", bins, at_least=1)
+    if longest is not None:
+        check_bounds("longest", longest, "ms", above=0.0)
+    if why := nothing(result, names, first, last):
+        return empty_figure(why, size or COLUMN)
+    values = {}
+    for name in names:
+        times, neurons = spikes_between(result, name, first, last)
+        values[name] = intervals(times, neurons, result.populations[name])[0]
+    edges = edges_from_zero(values, bins, longest)
+    labels = "ms", "intervals", "inter-spike interval (ms)"
+    # On a logarithmic axis an exponential distribution is a straight line.
+    return population_histograms(values, edges, labels, size, "no intervals", logarithmic=True)
+
+
+_ROUNDED = 1e-6  # a CV below is rounding of times
+_WIDTH = 0.1  # the least that the axis of a CV shows
+
+
+def cv_histogram(
+    result: Any,
+    populations: Sequence[str] | str | None = None,
+    *,
+    start: float | None = None,
+    stop: float | None = None,
+    at_least: int = 3,
+    bins: int = 30,
+    size: Sequence[float] | None = None,
+) -> "Figure":
+    """Distribution of the CVs of the neurons' inter-spike intervals, with their mean.
+
+    `result` of `simulate`; `populations` names (default all); `start`, `stop` [ms] the part
+    counted; neurons with fewer than `at_least` spikes are left out; `bins` number of bins; `size`
+    (width, height) [inches]; by default more than 4 populations have a panel each in a higher
+    figure. 0 for a clock, 1 for a Poisson process.
+
+    **Returns** a matplotlib `Figure`; it is not shown.
+
+    **Raises** `ValueError` for an unknown population or none, a part empty or outside the run,
+    `at_least` below 2, `bins` below 1, or spikes that were not recorded; `ImportError` without
+    matplotlib.
+
+    **Source** Softky and Koch (1993), doi:10.1523/JNEUROSCI.13-01-00334.1993.
+    """
+    names = chosen(result, populations)
+    first, last = window(result, start, stop)
+    check_count("cv_histogram: bins", bins, at_least=1)
+    if why := nothing(result, names, first, last):
+        return empty_figure(why, size or COLUMN)
+    values = {}
+    for name in names:
+        times, neurons = spikes_between(result, name, first, last)
+        cvs = shown_cvs(times, neurons, result.populations[name], at_least)
+        values[name] = cvs[~np.isnan(cvs)]
+    labels = "", "neurons", "CV of inter-spike intervals"
+    empty = f"no neuron with {counted(at_least, 'spike')}"
+    edges = edges_from_zero(values, bins, None, _WIDTH)
+    return population_histograms(values, edges, labels, size, empty)
+
+
+def shown_cvs(times: np.ndarray, neurons: np.ndarray, n: int, at_least: int = 3) -> np.ndarray:
+    """CVs of the intervals, 0 where they come from the rounding of times only."""
+    cvs = interval_cvs(times, neurons, n, at_least)
+    return np.where(cvs < _ROUNDED, 0.0, cvs)

@@ -1,0 +1,352 @@
+"""Values of the neurons of a lattice: a picture, or a movie."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .._checks import check_bounds, check_count
+from ._style import (
+    ABSENT,
+    COLUMN,
+    SEQUENTIAL,
+    colour_bar,
+    finish,
+    lengths,
+    limits,
+    new_figure,
+    numbers,
+    say,
+    settle,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+_WHOLE = {"steps": [1, 2, 5, 10], "integer": True, "min_n_ticks": 1}  # ticks that are neurons
+
+
+class Tiles(NamedTuple):
+    """Which neuron each cell of a picture shows.
+
+    **Fields** `places` (rows, columns): the neuron, or -1 between two slices; `axes` of the
+    lattice that were not fixed: the last two make the plane; `counts` slices from top to bottom
+    and from left to right; `lengths` of the free axes; `step` cells from one slice to the next,
+    down and across.
+    """
+
+    places: np.ndarray
+    axes: tuple[int, ...]
+    counts: tuple[int, int]
+    lengths: tuple[int, ...]
+    step: tuple[int, int]
+
+    def picture(self, values: np.ndarray) -> np.ndarray:
+        """The values of the neurons (n,) as (rows, columns), nan between two slices."""
+        return np.where(self.places < 0, np.nan, values[self.places])
+
+
+def lay_out(shape: Sequence[int], index: Sequence[int | None] | None) -> Tiles:
+    """The picture of a lattice of 2 to 4 free axes, or `ValueError`."""
+    sizes = tuple(check_count("shape", n, at_least=1) for n in lengths(shape))
+    fixed = (
+        (None,) * len(sizes) if index is None else tuple(np.atleast_1d(np.asarray(index, object)))
+    )
+    if len(fixed) != len(sizes):
+        raise ValueError(
+            f"index must have an entry (a coordinate or None) for each of {len(sizes)} axes of "
+            f"the lattice; got {index!r}"
+        )
+    for axis, (at, n) in enumerate(zip(fixed, sizes)):
+        if at is not None and check_count(f"index of axis {axis}", at) >= n:
+            raise ValueError(f"index of axis {axis} must be from 0 to {n - 1}; got {at}")
+    free = tuple(axis for axis, at in enumerate(fixed) if at is None)
+    if not 2 <= len(free) <= 4:
+        raise ValueError(
+            "a lattice must be drawn along 2 to 4 axes; got "
+            f"{len(free)} of shape {sizes} and index {index!r}. Fix more or fewer of them "
+            "(a single axis is a line: plot(values) of matplotlib)"
+        )
+    where = tuple(slice(None) if at is None else at for at in fixed)
+    slices = np.arange(math.prod(sizes)).reshape(sizes)[where]
+    return _tiled(slices, free)
+
+
+def _tiled(slices: np.ndarray, free: tuple[int, ...]) -> Tiles:
+    *outer, height, width = slices.shape
+    if len(outer) == 2:
+        down, across = outer
+    else:
+        # Row by row, with about as many rows as columns.
+        total = math.prod(outer)
+        across = math.ceil(math.sqrt(total))
+        down = math.ceil(total / across)
+    gap = 0 if not outer else max(1, round(0.06 * max(height, width)))
+    step = height + gap, width + gap
+    places = np.full((down * step[0] - gap, across * step[1] - gap), -1)
+    for number, plane in enumerate(slices.reshape(-1, height, width)):
+        row, column = divmod(number, across)
+        # Rows are drawn upwards. Two tiled axes go upwards too; a list of slices starts at the top.
+        row = row if len(outer) == 2 else down - 1 - row
+        top, left = row * step[0], column * step[1]
+        places[top : top + height, left : left + width] = plane
+    return Tiles(places, free, (down, across), tuple(slices.shape), step)
+
+
+def cover_gaps(axis: "Axes", tiles: Tiles) -> None:
+    """Draws white between the slices, which would else be grey like values that are not finite."""
+    (down, across), (height, width) = tiles.counts, tiles.lengths[-2:]
+    look = {"color": "white", "lw": 0, "zorder": 2}
+    for edge in tiles.step[0] * np.arange(1, down) - 0.5:
+        axis.axhspan(edge - (tiles.step[0] - height), edge, **look)
+    for edge in tiles.step[1] * np.arange(1, across) - 0.5:
+        axis.axvspan(edge - (tiles.step[1] - width), edge, **look)
+    # The last row of a list of slices, which is the lowest, may have fewer.
+    last = math.prod(tiles.lengths[:-2]) - (down - 1) * across
+    if last < across:
+        first = last * tiles.step[1] / tiles.places.shape[1]
+        axis.axhspan(-0.5, height - 0.5, xmin=first, **look)
+
+
+def label_axes(axis: "Axes", tiles: Tiles) -> None:
+    """Labels: coordinates along the axes of a plane, or the numbers of slices."""
+    *outer, y, x = tiles.axes
+    if not outer:
+        axis.set(xlabel=f"axis {x} (neurons)", ylabel=f"axis {y} (neurons)")
+        from matplotlib.ticker import MaxNLocator
+
+        for side in (axis.xaxis, axis.yaxis):
+            side.set_major_locator(MaxNLocator("auto", **_WHOLE))
+        return
+    (down, across), (height, width) = tiles.counts, tiles.lengths[-2:]
+    rows = np.arange(0, down, max(1, math.ceil(down / 10)))
+    columns = np.arange(0, across, max(1, math.ceil(across / 10)))
+    at_rows = rows * tiles.step[0] + (height - 1) / 2
+    at_columns = columns * tiles.step[1] + (width - 1) / 2
+    if len(outer) == 2:
+        axis.set_xticks(at_columns, [str(c) for c in columns])
+        axis.set_yticks(at_rows, [str(r) for r in rows])
+        axis.set_xlabel(f"axis {outer[1]} from slice to slice,\naxis {x} in each slice")
+        axis.set_ylabel(f"axis {outer[0]} from slice to slice,\naxis {y} in each slice")
+        return
+    total = tiles.lengths[0]
+    starts = (down - 1 - rows) * across
+    ends = np.minimum(starts + across, total) - 1
+    named = [f"{a}" if a == b else f"{a} to {b}" for a, b in zip(starts, ends)]
+    axis.set_yticks(at_rows, named)
+    axis.set_xticks([])
+    axis.set_xlabel(f"in each slice: axis {x} to the right, axis {y} up")
+    axis.set_ylabel(f"slices along axis {outer[0]}")
+
+
+def lattice(
+    values: Any,
+    shape: Sequence[int],
+    *,
+    index: Sequence[int | None] | None = None,
+    label: str = "value",
+    scale: Sequence[float] | None = None,
+    colours: str = SEQUENTIAL,
+    title: str = "",
+    size: Sequence[float] | None = None,
+) -> "Figure":
+    """One value per neuron of a lattice as a heat map.
+
+    `values` (n,) in the order of the neurons, the last coordinate fastest (that of
+    `jn.space.Grid`), or in the shape of the lattice; `shape` neurons along each of 2 to 4 axes.
+    `index` a coordinate or None for each axis: (None, None, 3, 0) shows axes 0 and 1 at the
+    coordinates 3 and 0 of the others. `label` says what is shown, with its unit: "rate (Hz)";
+    `scale` (low, high) of the colours, by default the range of the values; `colours` a colour map
+    of matplotlib; `size` (width, height) [inches], by default one column wide and as high as
+    needed. Values that are not finite are grey.
+
+    Axes are numbered as the entries of `shape`: 0 is x, 1 is y, 2 is z, 3 is w. Of the axes that
+    are not fixed, the last goes from left to right and the last but one upwards, with coordinate
+    (0, 0) at the lower left. With three axes, slices along the first one are in reading order, with
+    slice 0 at the upper left. With four axes, slices along the second go from left to right and
+    those along the first upwards, with slice (0, 0) at the lower left.
+
+    **Returns** a matplotlib `Figure`; it is not shown.
+
+    **Raises** `ValueError` for a lattice that does not have as many neurons as values, an index
+    outside of it, fewer than 2 or more than 4 free axes, or a scale that is not (low, high);
+    `ImportError` without matplotlib.
+    """
+    tiles = lay_out(shape, index)
+    shown = tiles.picture(per_neuron("values", np.asarray(values), shape)[0])
+    figure, _ = draw_lattice(shown, tiles, limits(shown, scale), label, colours, title, size)
+    return figure
+
+
+def per_neuron(name: str, values: np.ndarray, shape: Sequence[int], frames: int = 0) -> np.ndarray:
+    """`values` as (frames, n), or `ValueError`; `frames` counts the axes before the neurons."""
+    n = int(np.prod(shape))
+    inner = values.shape[frames:]
+    if values.ndim < frames + 1 or inner not in ((n,), tuple(shape)):
+        before = "frames, " * frames
+        raise ValueError(
+            f"{name} must be an array ({before}{n}{'' if frames else ','}), a value per neuron of "
+            f"the lattice {' x '.join(str(x) for x in shape)}; got shape {values.shape}"
+        )
+    if values.dtype.kind not in "fiub":
+        raise ValueError(f"{name} must be real numbers; got dtype {values.dtype}")
+    return values.reshape(-1, n)
+
+
+def draw_lattice(
+    shown: np.ndarray,
+    tiles: Tiles,
+    ends: tuple[float, float],
+    label: str,
+    colours: str,
+    title: str,
+    size: Sequence[float] | None,
+) -> tuple["Figure", Any]:
+    """A figure with one heat map, and its image."""
+    import matplotlib
+
+    if colours not in matplotlib.colormaps:
+        raise ValueError(f"colours must be a colour map of matplotlib; got {colours!r}")
+    rows, columns = shown.shape
+    # As high as the picture needs, with a colour bar and labels.
+    fitting = (COLUMN[0], float(np.clip(0.7 + (COLUMN[0] - 1.2) * rows / columns, 1.5, 7.0)))
+    figure = new_figure(fitting if size is None else size)
+    axis = figure.subplots()
+    colour_map = matplotlib.colormaps[colours].with_extremes(bad=ABSENT)
+    image = axis.imshow(shown, colour_map, origin="lower", vmin=ends[0], vmax=ends[1])
+    label_axes(axis, tiles)
+    if len(tiles.axes) > 2:
+        cover_gaps(axis, tiles)
+        axis.spines[:].set_visible(False)
+    axis.set_title(title)
+    if np.isfinite(shown).any():
+        colour_bar(figure, image, axis, label)
+    else:
+        say(axis, "no finite value")
+    return finish(figure), image
+
+
+def lattice_movie(
+    values: Any,
+    shape: Sequence[int],
+    times: Any,
+    path: str | Path,
+    *,
+    index: Sequence[int | None] | None = None,
+    label: str = "value",
+    scale: Sequence[float] | None = None,
+    colours: str = SEQUENTIAL,
+    fps: float = 20.0,
+    dpi: float = 150.0,
+    size: Sequence[float] | None = None,
+) -> Path:
+    """Writes a movie of one value per neuron of a lattice, one frame per time.
+
+    `values` (frames, n), or (frames, *shape); `times` [ms] of the frames, shown above them;
+    `path` of the movie, ending in .gif, or in .mp4 if the program ffmpeg is installed; `fps`
+    frames per second of the movie, `dpi` pixels per inch. `shape`, `index`, `label`, `colours`
+    and `size` as for `lattice`; `scale` (low, high) of the colours holds for all frames, by
+    default the range of all values. For rates [Hz] in
+    windows of 10 ms of a run of 1,000 ms, pass
+    `jn.analysis.spike_counts(*result.events(name), n, 1000.0, 10.0).T / 10e-3`.
+
+    **Returns** the path.
+
+    **Raises** `ValueError` for what `lattice` refuses, no frame, times that are not one per frame,
+    another ending of the path, a folder that does not exist, or .mp4 without ffmpeg;
+    `ImportError` without matplotlib.
+    """
+    tiles = lay_out(shape, index)
+    frames = per_neuron("values", np.asarray(values), shape, frames=1)
+    stamps = _stamps(times, frames.shape[0])
+    check_bounds("fps", fps, "frames per second", above=0.0, at_most=100.0)
+    check_bounds("dpi", dpi, "pixels per inch", above=0.0)
+    out = Path(path)
+    # The scale depends only on what is shown.
+    ends = limits(frames[:, tiles.places[tiles.places >= 0]], scale)
+    figure, image = draw_lattice(
+        tiles.picture(frames[0]), tiles, ends, label, colours, stamps[0], size
+    )
+    writer = _writer(out, fps)
+    stage = _Stage(figure, image, dpi)
+    with writer.saving(figure, str(out), dpi):
+        for frame, stamp in zip(frames, stamps):
+            stage.show(tiles.picture(frame), stamp)
+            writer.grab_frame()
+    return out
+
+
+class _Stage:
+    """Draws everything except the image and the time once; a frame then draws only these two.
+
+    The writers of matplotlib save the whole figure for each frame, which takes ten times as long.
+    """
+
+    def __init__(self, figure: Any, image: Any, dpi: float):
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+        # An even number of pixels, which movie formats need.
+        figure.set_size_inches(
+            [(2 * round(x * dpi / 2) + 1e-3) / dpi for x in figure.bbox_inches.max]
+        )
+        figure.set_dpi(dpi)
+        self._canvas = FigureCanvasAgg(figure)
+        self._axis, self._image = figure.axes[0], image
+        settle(figure)
+        figure.set_layout_engine("none")
+        moving = (image, *self._axis.patches, *self._axis.spines.values(), self._axis.title)
+        for artist in moving:
+            artist.set_animated(True)
+        self._canvas.draw()
+        self._empty = self._canvas.copy_from_bbox(figure.bbox)
+        self._moving = moving
+        figure.savefig = self._save
+
+    def show(self, picture: np.ndarray, stamp: str) -> None:
+        """Draws a frame."""
+        self._image.set_data(picture)
+        self._axis.title.set_text(stamp)
+        self._canvas.restore_region(self._empty)
+        for artist in self._moving:
+            self._axis.draw_artist(artist)
+
+    def _save(self, out: Any, **_: Any) -> None:
+        """Called by the writers: writes the drawn frame as bytes of red, green, blue, alpha."""
+        out.write(self._canvas.buffer_rgba())
+
+
+def _stamps(times: Any, frames: int) -> list[str]:
+    """The times as text, with as many digits as they need."""
+    at = numbers("times", times, "one time in ms per frame")
+    if at.shape != (frames,) or frames == 0:
+        raise ValueError(
+            f"times must be one per frame, and there must be a frame; got shape {at.shape} for "
+            f"{frames} frames"
+        )
+    check_bounds("times", at, "ms")
+    for digits in range(6):
+        if np.allclose(np.round(at, digits), at, rtol=0.0, atol=1e-6):
+            break
+    return [f"{t:.{digits}f} ms" for t in at]
+
+
+def _writer(path: Path, fps: float) -> Any:
+    """The writer for the kind of movie that the path names, or `ValueError`."""
+    from matplotlib.animation import FFMpegWriter, PillowWriter
+
+    if path.suffix.lower() not in (".gif", ".mp4"):
+        raise ValueError(f"the path of a movie must end in .gif or .mp4; got {str(path)!r}")
+    if not path.parent.is_dir():
+        raise ValueError(f"the folder of a movie must exist; got {str(path)!r}")
+    if path.suffix.lower() == ".gif":
+        return PillowWriter(fps=fps)  # type: ignore[arg-type]
+    if not FFMpegWriter.isAvailable():
+        raise ValueError(
+            "an .mp4 needs the program ffmpeg, which was not found; install it, or write a .gif; "
+            f"got {str(path)!r}"
+        )
+    return FFMpegWriter(fps=fps)  # type: ignore[arg-type]
