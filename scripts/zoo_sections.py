@@ -9,7 +9,7 @@ from typing import Any
 import equinox as eqx
 
 import jaxneuro as jn
-from jaxneuro._fields import parameters
+from jaxneuro._fields import ParameterKind, parameters
 from scripts.zoo_checks import OF_NEURONS, cases, checks
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -67,27 +67,22 @@ def _joined(paragraph: str) -> str:
 
 
 def fields(cls: type) -> str:
-    """What the fields mean, and their units, defaults and ranges."""
-    if not dataclasses.fields(cls):
-        return ""
-    checked = {f.name for f in parameters(cls)}
+    """What the fields are, with units, defaults and ranges, as they are declared."""
     rows = []
     for field in dataclasses.fields(cls):
-        if field.name in checked:
-            limits: dict[str, Any] = dict(field.metadata["checks"])
-            unit = limits.pop("unit")
-            steps = ["whole steps"] if field.metadata["on_grid"] else []
-            words = [f"{_WORDS[k]} {x:g}" for k, x in limits.items() if x is not None] + steps
+        kind, words = field.metadata.get("kind"), field.metadata.get("doc", "")
+        if isinstance(kind, ParameterKind):
+            limits = [x for x in (kind.range_words(), _steps(kind)) if x]
             has = field.default is not dataclasses.MISSING
             default = f"{field.default:.6g}" if has else "needed"
-            rows.append((f"`{field.name}`", unit, default, ", ".join(words)))
+            rows.append((f"`{field.name}`", words, kind.unit, default, ", ".join(limits)))
         else:
-            rows.append((f"`{field.name}`", "", _default(field), ""))
-    rendered = table(("field", "unit", "default", "range"), rows)
-    return f"\nFields: {block(cls, 'Fields')}\n\n{rendered}"
+            rows.append((f"`{field.name}`", words, "", _default(field), ""))
+    return "\n" + table(("field", "what it is", "unit", "default", "range"), rows) if rows else ""
 
 
-_WORDS = {"above": "above", "at_least": "at least", "at_most": "at most"}
+def _steps(kind: Any) -> str:
+    return "whole steps" if getattr(kind, "on_grid", False) else ""
 
 
 def _default(field: dataclasses.Field) -> str:

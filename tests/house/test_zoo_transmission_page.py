@@ -54,7 +54,7 @@ def test_an_entry_has_its_parts(name):
     assert figure.read_bytes().startswith(b"\x89PNG")
     assert 4_000 < figure.stat().st_size < 60_000
     if name in zoo.models():
-        assert "\nFields: " in text or not dataclasses.fields(zoo.models()[name])
+        assert "| field | what it is |" in text or not dataclasses.fields(zoo.models()[name])
         tests = text.split("\nChecks:\n\n", 1)[1]
         assert tests.startswith("- "), "no test names it"
 
