@@ -90,16 +90,29 @@ def check(owner: str, field: str, kind: Kind, value: Any) -> Any:
 
 # --- numbers ----------------------------------------------------------------------------------
 
-# By unit: the size below which a number other than 0 is in a unit that is 1000 times as large, and
-# the name of that unit.
-_THOUSAND = {
-    "mV": (0.15, "V"),
-    "ms": (0.05, "s"),
-    "pF": (0.5, "nF"),
-    "nS": (1e-4, "uS"),
-    "pA": (1e-8, "nA"),
-    "uF/cm2": (0.05, "F/m2"),
-    "mS/cm2": (5e-4, "S/cm2"),
+
+class _Unit(NamedTuple):
+    """What numbers of a unit are taken for that are far too small for it.
+
+    Attributes:
+        least: the size below which a number other than 0 is in a larger unit.
+        usual: a size that numbers have, by which the larger unit is chosen.
+        larger: larger units, and how many of the unit each is.
+    """
+
+    least: float
+    usual: float
+    larger: tuple[tuple[str, float], ...]
+
+
+_UNITS = {
+    "mV": _Unit(0.15, 0.0, (("V", 1e3),)),
+    "ms": _Unit(0.05, 0.0, (("s", 1e3),)),
+    "pF": _Unit(0.5, 0.5, (("nF", 1e3), ("uF", 1e6), ("F", 1e12))),
+    "nS": _Unit(1e-4, 5e-3, (("uS", 1e3), ("S", 1e9))),
+    "pA": _Unit(1e-8, 0.1, (("nA", 1e3), ("A", 1e12))),
+    "uF/cm2": _Unit(0.05, 0.05, (("F/m2", 1e2), ("F/cm2", 1e6))),
+    "mS/cm2": _Unit(5e-4, 0.0, (("S/cm2", 1e3),)),
 }
 _LARGEST = 3.4e38  # float32 holds no more
 
@@ -151,7 +164,7 @@ class Ranged(Kind):
             raise Unfit(must, plainly(x[bad].flat[0]) + where)
         if (size := np.abs(x).max(initial=0.0)) > _LARGEST:
             raise Unfit(f"at most {_LARGEST:g} in size, which float32 holds", f"{size:g}")
-        if self.unit in _THOUSAND and self.unit != "mV":  # a potential may be near 0
+        if self.unit in _UNITS and self.unit != "mV":  # a potential may be near 0
             check_unit(x, self.unit, self.least, above_zero=self.above == 0.0)
 
 
@@ -163,18 +176,21 @@ def check_unit(
     Of an array all must be too small, as a Gaussian in space has tiny entries; one alone is refused
     among numbers that must be above 0.
     """
-    smallest, larger = _THOUSAND[unit]
-    smallest = smallest if least is None else least
-    sizes = np.abs(x[x != 0.0])
-    if sizes.size and (sizes.max() < smallest or (above_zero and sizes.min() < smallest)):
-        got = float(x[x != 0.0][sizes.argmax() if sizes.max() < smallest else sizes.argmin()])
-        raise Unfit(f"in {unit}", plainly(got), in_other_unit(got, unit, larger))
+    smallest = _UNITS[unit].least if least is None else least
+    sizes = np.abs(x)
+    small = (sizes > 0.0) & (sizes < smallest)
+    if small.any() and (above_zero or sizes.max() < smallest):
+        at = int(np.flatnonzero(small)[0])
+        got, where = float(x.flat[at]), f" at index {at}" if x.ndim else ""
+        raise Unfit(f"in {unit}", plainly(got) + where, in_other_unit(got, unit))
 
 
-def in_other_unit(x: float, unit: str, larger: str | None = None) -> str:
-    """The hint for a number that is a thousandth of a usual one."""
-    larger = _THOUSAND[unit][1] if larger is None else larger
-    return f": did you mean {x * 1e3:.4g} {unit} ({x:.4g} {larger})?"
+def in_other_unit(x: float, unit: str) -> str:
+    """The hint for a number that is far too small for its unit: did you mean 20 (s -> ms)?"""
+    given = _UNITS[unit]
+    fit = (pair for pair in given.larger if abs(x) * pair[1] >= given.usual)
+    larger, factor = next(fit, given.larger[-1])
+    return f", far too small: did you mean {x * factor:.4g} ({larger} -> {unit})?"
 
 
 def as_number(value: Any) -> float:
@@ -477,9 +493,12 @@ class Rule(NamedTuple):
         if any(map(is_traced, jax.tree.leaves(list(given.values())))):
             return
         given = {k: _plain(x) for k, x in given.items()}
-        if len({np.shape(x) for x in given.values() if np.ndim(x)}) > 1:
-            return  # of several lengths: refused where the value is used, which knows the right one
-        good = np.asarray(self.holds(**given))
+        try:
+            good = np.asarray(self.holds(**given))
+        except ValueError:
+            if len({np.shape(x) for x in given.values() if np.ndim(x)}) > 1:
+                return  # of several lengths: who uses the value knows the right one, and refuses
+            raise
         if good.all():
             return
         first = tuple(np.argwhere(~good)[0]) if good.ndim else ()
@@ -504,7 +523,9 @@ def AtMost(low: str, high: str) -> Rule:  # noqa: N802
 
 def _between(field: str, must: str, low: str, high: str, compare: Callable) -> Rule:
     def holds(**given: Any) -> Any:
-        return compare(given[low], given[high])
+        a, b = given[low], given[high]
+        # Arrays of several lengths are refused where the value is used, which knows the right one.
+        return (np.ndim(a) and np.ndim(b) and np.shape(a) != np.shape(b)) or compare(a, b)
 
     holds.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in (low, high)]

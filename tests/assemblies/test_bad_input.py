@@ -82,7 +82,7 @@ BRAINS = {
     "no rounds": (lambda: brain(rounds=0), "rounds must be a whole number of at least 1; got 0"),
     "with_beta": (lambda: BRAIN.with_beta(-1.0), "beta must be.*at most 1000.0; got -1.0"),
     "with_beta of another shape": (lambda: BRAIN.with_beta([0.1] * 2), "\\(3,\\); got \\(2,\\)"),
-    "a key below 0": (lambda: BRAIN.init(-1), "at least 0 or a JAX key; got -1"),
+    "a key below 0": (lambda: BRAIN.init(-1), "key must be .*; got -1"),
 }
 STATES = {
     "unknown area": (lambda: BRAIN.cap(STATE, "C"), "area named 'C'. The known ones: 'A', 'B'"),

@@ -115,7 +115,7 @@ def test_a_traced_number_is_refused_where_it_must_be_known():
 def test_hints():
     """Of a thousandth of a unit, and of a class."""
     for kind, value, hint in (
-        (spec.Number(unit="ms"), 0.02, "20 ms"),
+        (spec.Number(unit="ms"), 0.02, "20 (s -> ms)"),
         (spec.Of(jn.Neuron), jn.neurons.LIF, "call it"),
     ):
         with pytest.raises(InvalidValueError) as caught:

@@ -49,7 +49,7 @@ REFUSED = {
     "tau_syn": (lambda: S.Exponential(0.005), r"Exponential: tau_syn .*mean 5 \(s"),
     "a rule": (lambda: jn.plasticity.PairSTDP(tau_plus=0.02), r"tau_plus .*mean 20 \(s"),
     "a release": (lambda: jn.release.RateRelease(tau=0.02), r"tau .*mean 20 \(s"),
-    "per neuron": (lambda: LIF(tau_m=[0.01, 0.02]), r"at most 0\.02 in size.* 20 \(s"),
+    "per neuron": (lambda: LIF(tau_m=[0.01, 0.02]), r"got 0\.01 at index 0, .* 10 \(s"),
     "one of them": (
         lambda: LIF(tau_m=[20.0, 20.0, 0.02]),
         r"LIF: tau_m must be in ms; got 0\.02 at index 2, .* 20 \(s -> ms\)",
@@ -61,9 +61,9 @@ REFUSED = {
         r"'E': initial v must be in mV; got -0\.06 at index 3, .* mean -60 \(V -> mV\)",
     ),
     "set": (lambda: NETWORK.set("E", tau_m=0.02), r"tau_m must be in ms.* 20 \(s"),
-    "dt": (lambda: build(1e-4), r"dt must be in ms.*at least 0\.001; got 0\.0001.* mean 0\.1"),
+    "dt": (lambda: build(1e-4), r"dt must be in ms; got 0\.0001.* mean 0\.1"),
     "dt alone": (lambda: jn.simulate(LIF(), 1.0, dt=1e-4), r"dt must be in ms.* mean 0\.1"),
-    "delay": (lambda: build(delay=0.0015), r"got 0\.0015 ms.*in ms, not in s: did you mean 1\.5\?"),
+    "delay": (lambda: build(delay=0.0015), r"got 0\.0015 ms.* mean 1\.5 \(s -> ms\)"),
     # volts
     "potentials": (lambda: LIF(v_th=-0.05, v_reset=-0.065, e_l=-0.07), r"mean -70 \(V -> mV\)"),
     "threshold": (lambda: LIF(v_th=-0.05), r"v_th must be in mV; got -0\.05.* mean -50 \(V"),
@@ -80,13 +80,14 @@ REFUSED = {
     "c_m in F": (lambda: LIF(c_m=250e-12), r"c_m must be in pF.* 250 \(F -> pF\)"),
     "g_l": (lambda: N.AdEx(g_l=30e-9), r"g_l must be in nS.* 30 \(S -> nS\)"),
     "g_l in uS": (lambda: N.AdEx(c_m=281.0, g_l=3e-5), r"g_l must be in nS.* 0\.03 \(uS -> nS\)"),
-    "membrane": (lambda: N.EIF(c_m=1.0), r"c_m .*in pF and g_l in nS.*0\.1 ms.*c_m = 1000 \(nF"),
-    "dendrite": (lambda: N.TwoCompartment(c_d=0.7), r"c_d .*in pF and g_ld in nS.*c_d = 700"),
     "area": (lambda: N.HodgkinHuxley(c_m=0.01), r"c_m must be in uF/cm2.* 1 \(F/m2"),
     "density": (lambda: jn.channels.Leak(g=3e-4), r"g must be in mS/cm2.* 0\.3 \(S/cm2"),
     # currents and weights
     "current": (lambda: ST.Current(2e-10), r"amplitude must be in pA.* 200 \(A -> pA\)"),
-    "a signal": (lambda: ST.Current(ST.Sinusoid(0.0, 1e-10, 5.0)), r"Sinusoid .*pA.* 100 \(A"),
+    "a signal": (
+        lambda: ST.Current(ST.Sinusoid(0.0, 1e-10, 5.0)),
+        r"amplitude must be in pA; got a Sinusoid .*-100 \(A",
+    ),
     "noise": (lambda: ST.WhiteNoise(0.0, 2e-10), r"WhiteNoise: sd must be in pA.* 200 \(A"),
     "adaptation": (lambda: N.AdEx(b=80e-12), r"b must be in pA.* 80 \(A"),
     "in nA": (lambda: N.AdEx(b=0.0805), r"b must be in pA; got 0\.0805.* 80\.5 \(nA -> pA\)"),
@@ -194,14 +195,6 @@ def test_what_is_meant_passes(make):
 
 
 WARNED = {
-    "a threshold without its sign": (
-        lambda: LIF(v_th=50.0),
-        r"LIF: v_th = 50 mV beside e_l = -70 mV is higher .* mean -50\? For a",
-    ),
-    "a rest without its sign": (
-        lambda: LIF(e_l=60.0, v_th=50.0, v_reset=40.0),
-        r"LIF: e_l = 60 mV is higher than any neuron has: did you mean -60\?",
-    ),
     "a weight": (
         lambda: projection(1e9, S.Exponential()),
         r"'E->E': a weight of 1e\+09 pA is more than any synapse",
@@ -238,16 +231,13 @@ def test_an_own_least_size():
     assert (least_of("1/ms"), least_of("1")) == (0.0, 0.0)
 
 
-def test_numbers_are_not_checked_inside_jit_alone():
-    """The tracers of a plain grad or vmap hold their numbers."""
+def test_numbers_are_not_checked_while_they_are_traced():
     small = np.float32(0.02)
     assert jax.jit(lambda tau: LIF(tau_m=tau).tau_m)(small) == small
     assert jax.jit(jax.grad(lambda tau: LIF(tau_m=tau).tau_m))(small) == 1.0
     assert jax.jit(jax.vmap(lambda v: LIF(v_th=v).v_th))(np.array([-small]))[0] == -small
-    with pytest.raises(ValueError, match=r"tau_m must be in ms; got 0\.02"):
-        jax.grad(lambda tau: LIF(tau_m=tau).tau_m)(small)
-    with pytest.raises(ValueError, match="v_th must be in mV; got "):
-        jax.vmap(lambda v: LIF(v_th=v).v_th)(np.array([-0.05, -0.04], np.float32))
+    assert jax.grad(lambda tau: LIF(tau_m=tau).tau_m)(small) == 1.0
+    assert jax.vmap(lambda v: LIF(v_th=v).v_th)(np.array([-small]))[0] == -small
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -259,7 +249,7 @@ def test_every_model_may_be_in_its_usual_numbers(name):
         checks = field.metadata.get("checks", {})
         value = getattr(model, field.name)
         if checks.get("unit") in UNITS and not isinstance(value, jn.Model):
-            least = field.metadata["least"]
+            least = field.metadata["least"] or UNITS[checks["unit"]].least
             size = np.max(np.abs(value), initial=0.0)
             assert size == 0.0 or size >= 2.0 * least, field.name
 
@@ -302,14 +292,3 @@ LEGAL = {
 @pytest.mark.parametrize("make", LEGAL.values(), ids=LEGAL.keys())
 def test_what_may_be_meant_passes(make):
     make()
-
-
-class OwnModel(LIF):
-    """A neuron of a user."""
-
-    jump: jn.Parameter = jn.param(0.05, unit="ms")
-
-
-def test_the_author_of_a_model_reads_how_to_insist():
-    with pytest.raises(ValueError, match=r"jn.param\(..., least=0.0\)"):
-        OwnModel(jump=0.01)

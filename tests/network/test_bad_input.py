@@ -33,7 +33,7 @@ REFUSED = {
     # a parameter that is negative or NaN
     "negative": (lambda: LIF(tau_m=-1.0), "LIF: tau_m must be finite and above 0.0 ms; got -1"),
     "nan": (lambda: LIF(c_m=np.nan), "LIF: c_m must be finite and above 0.0 pF; got nan"),
-    "inf": (lambda: LIF(e_l=np.inf), "LIF: e_l must be finite mV; got inf"),
+    "inf": (lambda: LIF(e_l=np.inf), "LIF: e_l must be finite; got inf"),
     "one of many": (lambda: LIF(tau_m=[1.0, 2.0, 0.0]), "tau_m must be .* got 0.0 at index 2"),
     "text": (lambda: LIF(tau_m="ten"), "must be a number or an array of numbers; got 'ten'"),
     "a number as text": (lambda: LIF(tau_m="10"), "tau_m must be a number .* got '10'"),
@@ -43,7 +43,7 @@ REFUSED = {
     "t_ref": (lambda: LIF(t_ref=-0.1), "LIF: t_ref must be finite and at least 0.0 ms"),
     "synapse": (lambda: jn.synapses.Exponential(0.0), "Exponential: tau_syn must be .*above 0"),
     "conductance": (lambda: jn.synapses.ExponentialConductance(np.nan), "tau_syn .* got nan"),
-    "stimulus": (lambda: jn.stimuli.Current(np.nan), "amplitude must be finite pA"),
+    "stimulus": (lambda: jn.stimuli.Current(np.nan), "amplitude must be finite"),
     "surrogate": (lambda: jn.surrogates.FastSigmoid(0.0), "FastSigmoid: beta must be .*above 0"),
     "probability": (lambda: jn.connectivity.FixedProbability(1.2), "at most 1.0; got 1.2"),
     "weight": (lambda: project(weight=np.nan), "projection 'E->I': weight must be finite; got nan"),
@@ -143,7 +143,7 @@ REFUSED = {
     "a class": (lambda: jn.Population("E", 1, LIF), "'E': model must be a Neuron.*call it"),
     "a rule": (
         lambda: project(rule="all"),
-        "projection 'E->I': rule must be a Rule, .*; got 'all'",
+        "projection 'E->I': rule must be a Rule; got 'all'",
     ),
     "a synapse": (lambda: project(synapse="exp"), "'E->I': synapse must be a Synapse"),
     "unknown start": (

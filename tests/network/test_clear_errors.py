@@ -70,18 +70,10 @@ def test_traced_spikes_have_no_events(net):
     with pytest.raises(ValueError, match=r"outside of jax\.jit; inside, .*Record\(rates=True\)"):
         jax.eval_shape(lambda key: run(key).spikes.events("E"), 1)
     recording = jax.eval_shape(run, 1)
-    with pytest.raises(AttributeError, match=r"use recording\.spikes\.events\(population\)"):
-        assert recording.events
-    with pytest.raises(AttributeError, match=r"a SpikeBits has no \.times; use \.events"):
-        assert recording.spikes.times
     assert repr(recording.spikes) == "SpikeBits: 5 steps of 0.1 ms, of E, I; see events(name)"
 
 
-def test_a_drive_has_names():
-    with pytest.raises(ValueError, match="of Drive named 'curent'; did you mean 'current'"):
-        jn.Drive(curent=1.0)
-    with pytest.raises(AttributeError, match=r"a Drive has no \.v; v is in the state"):
-        assert jn.Drive(1.0).v
+def test_a_drive_as_text():
     drive = jn.Drive(np.ones(3), jump=2.0)
     assert repr(drive) == "Drive(current=[1, 1, 1], jump=2.0)"
     assert type(pickle.loads(pickle.dumps(drive))) is type(jax.tree.map(jnp.sum, drive)) is jn.Drive
@@ -118,9 +110,7 @@ def test_a_window_after_the_run_says_where_it_ends(result, asked):
         "summary": lambda start: jn.analysis.summary(result, start=start),
     }
     ask = functions.get(asked) or (lambda start: getattr(jn.plot, asked)(result, start=start))
-    with pytest.raises(
-        ValueError, match=r"start must be before the end .* from 0 to 50 ms; got 60"
-    ):
+    with pytest.raises(ValueError, match=r"start must be within the run, from 0 to 50 ms; got 60"):
         ask(60.0)
 
 
@@ -131,8 +121,6 @@ def test_sizes_by_name_are_a_dict(net, result):
         assert sizes == {"E": 5, "I": 3}
         assert json.loads(json.dumps(sizes)) == sizes
         assert pickle.loads(pickle.dumps(sizes)) == sizes == jax.tree.map(lambda n: n, sizes)
-    with pytest.raises(ValueError, match=r"no item 'weight'; use \.pre, \.post, \.weight"):
-        net.connections("I->E")["weight"]
 
 
 def test_figures_say_how_to_record(result):
@@ -165,14 +153,8 @@ def test_texts_have_no_noise(net):
         jn.stimuli.Poisson(np.float32(-0.01))
 
 
-def test_parts_are_named_only_where_they_are_meant(result):
-    with pytest.raises(ValueError, match="give the receptor: synapse="):
-        jn.Projection("I", "E", jn.connectivity.AllToAll(), receptor_type="exc")
+def test_what_analysis_is_given_by_mistake(result):
     with pytest.raises(ValueError, match=r"counts that spike_counts gives.*spike_counts\(times"):
         jn.analysis.count_correlation(*result.events("E"), 5, stop=50.0, bin_ms=5.0)
-    with pytest.raises(ValueError, match=r"named 'weight'\. The known ones"):
-        jn.plot.raster(result, weight=3)
-    with pytest.raises(ValueError, match=r"named 'weight'; jn\.Projection"):
-        jn.Population("E", 3, jn.neurons.LIF(), weight=3)
     with pytest.raises(ValueError, match=r"in seconds, give dt=0\.1"):
         jn.analysis.power_spectrum(np.ones(50), 1e-4)

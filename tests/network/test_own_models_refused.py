@@ -171,11 +171,11 @@ REFUSED = {
     ),
     "drive.I": (
         {"neuron": changed(Neuron, step=lambda self, s, drive, dt: (s + drive.I, s > 1))},
-        r"OwnNeuron .*step raised .*a Drive has no \.I; It has arrivals, .*It gets ",
+        r"OwnNeuron .*step raised .*no attribute 'I'.* It gets .*the parts current, conductance",
     ),
     "Drive(I)": (
         {"synapse": changed(Synapse, step=lambda *a: (a[1], jn.Drive(I=a[1])))},
-        "OwnSynapse: there is no parameter of Drive named 'I'.* The known ones: 'current'",
+        "OwnSynapse: step raised TypeError: .*'I'.*the parts current, conductance",
     ),
     "field": (
         {"neuron": changed(Neuron, **counting(jnp.zeros) | {"step": lambda *a: a[1].counts})},
@@ -218,16 +218,14 @@ def test_numbers_of_the_models_that_do_fit():
 
 def test_a_class_that_lacks_what_its_role_needs():
     lacks = type("Lacks", (jn.Neuron,), {"init": Neuron.init})
-    with pytest.raises(ValueError, match="Lacks must define step, as every Neuron does"):
+    with pytest.raises(TypeError, match="step"):
         lacks()
-    with pytest.raises(ValueError, match="param named 'units'; did you mean 'unit'"):
-        jn.param(20.0, units="ms")
 
 
 def test_a_parameter_without_an_annotation():
-    with pytest.raises(ValueError, match=r"Own: tau needs an annotation: `tau: jn.Parameter = "):
+    with pytest.raises(ValueError, match="Own: tau needs an annotation"):
         type("Own", (Neuron,), {"tau": jn.param(20.0)})
-    with pytest.raises(ValueError, match=r"Own: kind needs an annotation: `kind: str = jn.static"):
+    with pytest.raises(ValueError, match="Own: kind needs an annotation"):
         type("Own", (Neuron,), {"kind": jn.static("a")})
 
 

@@ -122,7 +122,7 @@ def test_two_processes_give_the_bits_of_one_and_end_when_one_dies(tmp_path):
 def test_bad_input():
     for given, what in (
         ({"processes": 2}, "belong together"),
-        ({"coordinator": "127.0.0.1:1", "processes": 2, "process": 2}, "from 0 to 1"),
+        ({"coordinator": "127.0.0.1:1", "processes": 2, "process": 2}, "connect: process must be"),
         ({"coordinator": "127.0.0.1:1", "processes": 0, "process": 0}, "processes"),
         ({"lost_after": 0.0}, "lost_after"),
         ({"wait": -1.0}, "wait"),

@@ -104,7 +104,9 @@ def test_a_part_of_the_run(result, dense):
     assert rate == pytest.approx(times.size / (NET.populations["E"] * 0.01))
     assert f"E: 160 neurons, {rate:.2f} Hz" in jn.analysis.summary(result, start=15.0, stop=25.0)
     for call in (result.rate, result.events):
-        with pytest.raises(ValueError, match=r"the run, from 10 to 40 ms; got 0\.02 and 0"):
+        with pytest.raises(
+            ValueError, match=r"the run, from 10 to 40 ms; got 0\.02 ms.*start=20, stop=30"
+        ):
             call("E", 0.02, 0.03)
 
 

@@ -346,7 +346,7 @@ BAD = {
         lambda: jn.simulate(NET, 1.0, record=jn.Record(variables={"E": "u"})),
         "named 'u'",
     ),
-    "key": (lambda: jn.simulate(NET, 1.0, key=-1), "a key must be"),
+    "key": (lambda: jn.simulate(NET, 1.0, key=-1), "key must be"),
     "key and state": (
         lambda: jn.simulate(NET, 1.0, key=0, state=NET.init(0)),
         "key= starts a new run and state= continues.*give one",
