@@ -50,11 +50,11 @@ def _network(sizes: tuple[int, int], p: float, own_weight: bool, own_delay: bool
 
     def projection(source: str, number: int) -> jn.Projection:
         n = dict(zip("AB", (sizes[0], 77)))[source]
-        pairs = np.nonzero(rng.random((n, sizes[1])) < p)
+        pre, post = np.nonzero(rng.random((n, sizes[1])) < p)
         return jn.Projection(
             source,
             "T",
-            jn.connectivity.Explicit(*(np.concatenate([x, x[:5]]) for x in pairs)),  # some twice
+            jn.connectivity.Explicit(np.r_[pre, pre[:5]], np.r_[post, post[:5]]),  # some twice
             weight=eighths if own_weight else (number + 1) / 4,
             delay=(lambda i, j: DT * (1 + (i + 5 * j) % 23)) if own_delay else DT * (number + 1),
             synapse=jn.synapses.Exponential(tau_syn=1.0 + number % 2),

@@ -102,7 +102,10 @@ def param(
     checks = {"unit": unit, "above": above, "at_least": at_least, "at_most": at_most}
     least = _units.least_of(unit, on_grid) if least is None else least
     return spec.field(
-        kind, default, doc=doc, metadata={"checks": checks, "on_grid": on_grid, "least": least}
+        kind,
+        default=default,
+        doc=doc,
+        metadata={"checks": checks, "on_grid": on_grid, "least": least},
     )
 
 
@@ -137,7 +140,7 @@ def table(default: Any = dataclasses.MISSING, *, converter: Any = _as_table, doc
         doc: what it is, a phrase for `help` and the docs.
     """
     kind = converter if isinstance(converter, spec.Kind) else spec.Converted(converter)
-    return spec.field(kind, default, doc=doc, metadata={"table": True})
+    return spec.field(kind, default=default, doc=doc, metadata={"table": True})
 
 
 class Model(spec.Module):

@@ -501,7 +501,7 @@ class Rule(NamedTuple):
             raise
         if good.all():
             return
-        first = tuple(np.argwhere(~good)[0]) if good.ndim else ()
+        first: tuple = tuple(np.argwhere(~good)[0]) if good.ndim else ()
         shown = {k: _shown(value, k, _entry(x, good.shape, first)) for k, x in given.items()}
         if self.field not in shown:
             x = _plain(getattr(value, self.field))
@@ -582,8 +582,8 @@ class Converter:
 
 def field(
     kind: Kind,
-    default: Any = dataclasses.MISSING,
     *,
+    default: Any = dataclasses.MISSING,
     doc: str = "",
     metadata: Mapping[str, Any] | None = None,
     **options: Any,
@@ -609,6 +609,7 @@ def kinds_of(cls: type) -> dict[str, Kind]:
     return {f.name: f.metadata["kind"] for f in dataclasses.fields(cls) if "kind" in f.metadata}
 
 
+@dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(field, eqx.field))
 class Module(eqx.Module):
     """An immutable value that is a pytree, whose fields are declared with `field`.
 

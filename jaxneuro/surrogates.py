@@ -67,7 +67,7 @@ class FastSigmoid(Surrogate):
 def surrogate_field() -> Any:
     """The field of a neuron that says whether its spikes have a derivative."""
     words = "the slope that stands in for the derivative of a spike; None for boolean spikes"
-    return spec.field(spec.Maybe(spec.Of(Surrogate)), None, doc=words)
+    return spec.field(spec.Maybe(spec.Of(Surrogate)), default=None, doc=words)
 
 
 @jax.custom_jvp

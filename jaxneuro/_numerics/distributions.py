@@ -64,7 +64,7 @@ class Distribution(spec.Module):
 
 def _constant(kind: Number, default: Any = dataclasses.MISSING, *, doc: str) -> Any:
     """A number of a distribution, in the unit of what is drawn: part of the compiled program."""
-    return spec.field(kind, default, doc=doc, static=True)
+    return spec.field(kind, default=default, doc=doc, static=True)
 
 
 _ANY = Number()

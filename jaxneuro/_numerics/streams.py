@@ -76,10 +76,9 @@ def seed_of(key: Any) -> Any:
         key = jax.random.key_data(key)
     if not isinstance(key, jax.Array) or key.shape != (2,) or key.dtype != jnp.uint32:
         must = "an integer of at least 0 or one JAX key (jax.random.key(0))"
-        numbers = is_traced(key) and not jnp.issubdtype(key.dtype, jax.dtypes.prng_key)
-        raise spec.InvalidValueError(
-            "", "key", must, f"{key.dtype} numbers" if numbers else brief(key)
-        )
+        dtype = key.dtype if isinstance(key, jax.Array) and is_traced(key) else None
+        got = brief(key) if dtype is None else f"{dtype} numbers"
+        raise spec.InvalidValueError("", "key", must, got)
     if not is_traced(key):
         key = np.asarray(key)
     zero = np.uint32(0)

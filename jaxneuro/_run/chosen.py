@@ -83,7 +83,7 @@ def chosen(value: Any, of: str = "neuron") -> Chosen:
     found, counts = np.unique(x, return_counts=True)
     if counts.max() > 1:
         raise spec.Unfit("different numbers", f"{found[counts.argmax()]} more than once")
-    return Chosen(tuple(np.ravel(x).tolist()), of=of)
+    return Chosen(tuple(int(k) for k in np.ravel(x)), of=of)
 
 
 def _whole(x: Any) -> bool:

@@ -150,22 +150,26 @@ class Record(spec.Value, eq=True):
         averaged over the neurons, not added up, so that networks of other sizes compare.
     """
 
-    spikes: bool = spec.field(spec.Flag(), True, doc="every spike, as bits")
+    spikes: bool = spec.field(spec.Flag(), default=True, doc="every spike, as bits")
     variables: Mapping[str, Any] = spec.field(
         spec.Entries(Names(every=True)), default_factory=dict, doc="state variables, by name"
     )
     neurons: Mapping[str, Any] = spec.field(
         spec.Entries(Choice()), default_factory=dict, doc="which neurons, by name (default: all)"
     )
-    every: int = spec.field(spec.Whole(1), 1, doc="sample every so many steps")
-    rates: bool = spec.field(spec.Flag(), False, doc="spikes per population in every step")
+    every: int = spec.field(spec.Whole(1), default=1, doc="sample every so many steps")
+    rates: bool = spec.field(spec.Flag(), default=False, doc="spikes per population in every step")
     function: Callable[[NetworkState, Output], Any] | None = spec.field(
-        spec.Maybe(spec.Function()), None, doc="a function of (state, output) that is sampled"
+        spec.Maybe(spec.Function()),
+        default=None,
+        doc="a function of (state, output) that is sampled",
     )
     means: Mapping[str, str | Sequence[str]] = spec.field(
         spec.Entries(Names()), default_factory=dict, doc="variables whose mean is sampled"
     )
-    lfp: str | Sequence[str] = spec.field(Names(), (), doc="populations whose LFP is sampled")
+    lfp: str | Sequence[str] = spec.field(
+        Names(), default=(), doc="populations whose LFP is sampled"
+    )
     weights: Mapping[str, Any] = spec.field(
         spec.Entries(Choice("synapse")), default_factory=dict, doc="which weights are sampled"
     )

@@ -34,21 +34,21 @@ class Area(spec.Value, eq=True):
     n: int = spec.field(spec.Whole(1, 2**30), doc="neurons")
     k: int = spec.field(spec.Whole(1), doc="the size of the cap")
     connectome: str = spec.field(
-        spec.OneOf(*CONNECTOMES), "hashed", doc="how the synapses onto it are kept"
+        spec.OneOf(*CONNECTOMES), default="hashed", doc="how the synapses onto it are kept"
     )
     capacity: int | None = spec.field(
         spec.Maybe(spec.Whole(1)),
-        None,
+        default=None,
         doc="neurons that a sampled area has room for, by default 8 k",
     )
     refraction: float = spec.field(
         spec.Number(at_least=0.0, at_most=2.0**20),
-        0.0,
+        default=0.0,
         doc="what the input of a neuron is lowered by for each time that it has fired",
     )
     homeostasis: bool = spec.field(
         spec.Flag(),
-        False,
+        default=False,
         doc="whether the weights that a neuron receives from one source are divided by their sum "
         "in every round; not of a sampled area, whose sums are not known",
     )
@@ -115,16 +115,16 @@ class Fibre(spec.Value, eq=True):
     source: str = spec.field(spec.Name(), doc="the name of an area or a stimulus")
     target: str = spec.field(spec.Name(), doc="the name of an area")
     p: float | None = spec.field(
-        spec.Maybe(spec.FRACTION), None, doc="the probability of each synapse"
+        spec.Maybe(spec.FRACTION), default=None, doc="the probability of each synapse"
     )
     beta: Any = spec.field(
         spec.Maybe(BETA),
-        None,
+        default=None,
         doc="what a weight grows by when both its neurons fire, to six decimals",
     )
     w_max: float = spec.field(
         spec.Number(at_least=1.0, at_most=LARGEST_WEIGHT),
-        LARGEST_WEIGHT,
+        default=LARGEST_WEIGHT,
         doc="the ceiling of weights",
     )
 

@@ -9,7 +9,7 @@ import numpy as np
 from .. import spec
 from ..space import Place, common_period
 from ..space._layouts import PerAxis
-from ._distance import BoundRule, Search, Spatial, limit, one_limit, sides
+from ._distance import BoundRule, Cap, Search, Spatial, limit, one_limit, sides
 from ._rule import Rule
 
 _EDGE = 1e-9  # blocks: a position this near to an edge is taken to be on it
@@ -122,20 +122,26 @@ class BlockProbability(Spatial):
         static=True,
         doc="size of a block, of all axes or of each; a whole part of a period",
     )
-    p: float = spec.field(spec.FRACTION, 1.0, static=True, doc="probability of each pair")
+    p: float = spec.field(spec.FRACTION, default=1.0, static=True, doc="probability of each pair")
     adjacent: bool = spec.field(
-        spec.Flag(), False, static=True, doc="whether pairs in blocks that touch are connected too"
+        spec.Flag(),
+        default=False,
+        static=True,
+        doc="whether pairs in blocks that touch are connected too",
     )
     autapses: bool = spec.field(
-        spec.Flag(), False, static=True, doc="whether a neuron may connect to itself"
+        spec.Flag(), default=False, static=True, doc="whether a neuron may connect to itself"
     )
     max_outdegree: int | None = limit("targets of a source")
     max_indegree: int | None = limit("sources of a target")
     origin: tuple[float, ...] | float = spec.field(
-        PerAxis(unit="um"), 0.0, static=True, doc="corner of block 0, of all axes or of each"
+        PerAxis(unit="um"),
+        default=0.0,
+        static=True,
+        doc="corner of block 0, of all axes or of each",
     )
     stored: bool = spec.field(
-        spec.OneOf(True), True, static=True, doc="that connections are stored"
+        spec.OneOf(True), default=True, static=True, doc="that connections are stored"
     )
     rules = (one_limit(),)
 
@@ -157,6 +163,11 @@ class BlockProbability(Spatial):
         period = common_period(label, place, place)
         size, origin = self._axes(label, place.points.shape[1])
         return blocks_of(label, place.points, size, origin, block_counts(label, size, period))
+
+    @property
+    def cap(self) -> Cap:
+        """The limit of the connections of a neuron."""
+        return Cap(self.max_outdegree, self.max_indegree)
 
     def bind(self, label: str, pre: Place | None, post: Place | None) -> Rule:
         """The rule with the positions of its neurons; raises where they do not fit."""

@@ -40,13 +40,13 @@ class FixedIndegree(Rule):
 
     k: int = spec.field(spec.Whole(), static=True, doc="sources per target")
     autapses: bool = spec.field(
-        spec.Flag(), True, static=True, doc="whether a neuron may connect to itself"
+        spec.Flag(), default=True, static=True, doc="whether a neuron may connect to itself"
     )
     multapses: bool = spec.field(
-        spec.Flag(), True, static=True, doc="whether a pair may connect more than once"
+        spec.Flag(), default=True, static=True, doc="whether a pair may connect more than once"
     )
     stored: bool = spec.field(
-        spec.OneOf(True), True, static=True, doc="that connections are stored"
+        spec.OneOf(True), default=True, static=True, doc="that connections are stored"
     )
 
     def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None:
@@ -95,12 +95,14 @@ class FixedOutdegree(Rule):
 
     k: int = spec.field(spec.Whole(), static=True, doc="targets per source")
     autapses: bool = spec.field(
-        spec.Flag(), True, static=True, doc="whether a neuron may connect to itself"
+        spec.Flag(), default=True, static=True, doc="whether a neuron may connect to itself"
     )
     multapses: bool = spec.field(
-        spec.Flag(), True, static=True, doc="whether a pair may connect more than once"
+        spec.Flag(), default=True, static=True, doc="whether a pair may connect more than once"
     )
-    stored: bool = spec.field(spec.Flag(), True, static=True, doc="whether connections are stored")
+    stored: bool = spec.field(
+        spec.Flag(), default=True, static=True, doc="whether connections are stored"
+    )
     rules = (ONE_PASS,)
 
     def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None:

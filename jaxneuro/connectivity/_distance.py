@@ -248,13 +248,11 @@ class Spatial(Rule):
     """
 
     spatial = True
-    max_outdegree: eqx.AbstractVar[int | None]
-    max_indegree: eqx.AbstractVar[int | None]
 
     @property
+    @abstractmethod
     def cap(self) -> Cap:
         """The limit of the connections of a neuron."""
-        return Cap(self.max_outdegree, self.max_indegree)
 
     @property
     def pairs(self) -> str | None:  # type: ignore[override]
@@ -289,7 +287,9 @@ def one_limit() -> spec.Rule:
 
 def limit(of: str) -> Any:
     """The field of a limit."""
-    return spec.field(spec.Maybe(spec.Whole()), None, static=True, doc=f"most {of}, None for any")
+    return spec.field(
+        spec.Maybe(spec.Whole()), default=None, static=True, doc=f"most {of}, None for any"
+    )
 
 
 def sides(pre: Place, post: Place, by_target: bool) -> tuple[Place, Place]:
@@ -328,17 +328,17 @@ class DistanceProbability(Spatial):
     )
     radius: float = spec.field(
         spec.Number(unit="um", above=0.0, finite=False),
-        math.inf,
+        default=math.inf,
         static=True,
         doc="distance beyond which there are no connections",
     )
     autapses: bool = spec.field(
-        spec.Flag(), False, static=True, doc="whether a neuron may connect to itself"
+        spec.Flag(), default=False, static=True, doc="whether a neuron may connect to itself"
     )
     max_outdegree: int | None = limit("targets of a source")
     max_indegree: int | None = limit("sources of a target")
     stored: bool = spec.field(
-        spec.OneOf(True), True, static=True, doc="that connections are stored"
+        spec.OneOf(True), default=True, static=True, doc="that connections are stored"
     )
     rules = (
         one_limit(),
@@ -350,6 +350,11 @@ class DistanceProbability(Spatial):
             ),
         ),
     )
+
+    @property
+    def cap(self) -> Cap:
+        """The limit of the connections of a neuron."""
+        return Cap(self.max_outdegree, self.max_indegree)
 
     def bind(self, label: str, pre: Place | None, post: Place | None) -> Rule:
         """The rule with the positions of its neurons; raises where they do not fit."""

@@ -18,7 +18,7 @@ class AllToAll(Rule):
     """
 
     autapses: bool = spec.field(
-        spec.Flag(), True, static=True, doc="whether a neuron connects to itself"
+        spec.Flag(), default=True, static=True, doc="whether a neuron connects to itself"
     )
 
     def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None:
@@ -116,7 +116,7 @@ class Explicit(Rule):
     post: np.ndarray = spec.field(_Indices(), doc="indices of the targets")
     shape: tuple[int, int] | None = spec.field(
         spec.Maybe(_Sizes()),
-        None,
+        default=None,
         static=True,
         doc="sizes that the populations, or parts, must have; None for any that hold the indices",
     )

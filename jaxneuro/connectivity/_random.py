@@ -55,9 +55,11 @@ class FixedProbability(Rule):
 
     p: float = spec.field(spec.FRACTION, static=True, doc="probability of each pair")
     autapses: bool = spec.field(
-        spec.Flag(), True, static=True, doc="whether a neuron may connect to itself"
+        spec.Flag(), default=True, static=True, doc="whether a neuron may connect to itself"
     )
-    stored: bool = spec.field(spec.Flag(), True, static=True, doc="whether connections are stored")
+    stored: bool = spec.field(
+        spec.Flag(), default=True, static=True, doc="whether connections are stored"
+    )
 
     def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None:
         """Every size fits."""
@@ -107,7 +109,7 @@ class SymmetricBernoulli(Rule):
     p: float = spec.field(spec.FRACTION, static=True, doc="probability of each pair")
     autapses: bool = spec.field(
         spec.Flag(),
-        False,
+        default=False,
         static=True,
         doc="whether a neuron may connect to itself, once, with probability p",
     )
@@ -187,12 +189,14 @@ class FixedTotal(Rule):
 
     total: int = spec.field(spec.Whole(), static=True, doc="number of connections")
     autapses: bool = spec.field(
-        spec.Flag(), True, static=True, doc="whether a neuron may connect to itself"
+        spec.Flag(), default=True, static=True, doc="whether a neuron may connect to itself"
     )
     multapses: bool = spec.field(
-        spec.Flag(), True, static=True, doc="whether a pair may connect more than once"
+        spec.Flag(), default=True, static=True, doc="whether a pair may connect more than once"
     )
-    stored: bool = spec.field(spec.Flag(), True, static=True, doc="whether connections are stored")
+    stored: bool = spec.field(
+        spec.Flag(), default=True, static=True, doc="whether connections are stored"
+    )
     rules = (ONE_PASS,)
 
     def check(self, name: str, n_pre: int, n_post: int, same: bool) -> None:

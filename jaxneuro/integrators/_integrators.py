@@ -55,7 +55,7 @@ Flow: TypeAlias = Callable[[tuple, float], Sequence[Any]]
 
 def method_field(default: Any) -> Any:
     """The field of a model that holds the integrator which moves its variables."""
-    return spec.field(spec.Of(Integrator), default, doc="the integrator")
+    return spec.field(spec.Of(Integrator), default=default, doc="the integrator")
 
 
 def linear(derivative: Linear | Gate) -> Linear:

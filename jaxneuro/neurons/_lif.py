@@ -60,7 +60,7 @@ class LIF(Neuron):
     v_reset: Parameter = param(-70.0, unit="mV", doc="reset")
     t_ref: Parameter = param(2.0, unit="ms", at_least=0.0, on_grid=True, doc="refractory time")
     method: Integrator | None = field(
-        Maybe(Of(Integrator)), None, doc="an integrator; None for the exact step"
+        Maybe(Of(Integrator)), default=None, doc="an integrator; None for the exact step"
     )
     surrogate: Surrogate | None = surrogate_field()
     rules = (Less("v_reset", "v_th"),)

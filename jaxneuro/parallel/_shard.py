@@ -155,8 +155,8 @@ def report(
     if net.layout is not None:
         raise ValueError("report needs the network on one device; this one is over a mesh already")
     check_rate("report", rate)
-    devices = devices.size if isinstance(devices, Mesh) else devices
-    devices = spec.check("report", "devices", spec.Whole(1), devices)
+    given = devices.size if isinstance(devices, Mesh) else devices
+    devices = int(spec.check("report", "devices", spec.Whole(1), given))
     owners = owners_of(partition, net, devices)
     neurons = sum((np.bincount(x, minlength=devices) for x in owners.values()), np.zeros(devices))
     synapses, cut, delays = np.zeros(devices, np.int64), 0, []

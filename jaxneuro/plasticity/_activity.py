@@ -108,19 +108,19 @@ class Hebb(ActivityRule):
     eta: Parameter = param(doc="size of a change per ms")
     decay: Parameter = param(0.0, unit="1/ms", at_least=0.0, doc="rate of the decay")
     activity: str = field(
-        OneOf("spikes", "rate"), "spikes", static=True, doc="what pre and post are"
+        OneOf("spikes", "rate"), default="spikes", static=True, doc="what pre and post are"
     )
     tau_rate: Parameter = param(
         100.0, unit="ms", above=0.0, doc="time constant of the low-passed spikes"
     )
     every: int = field(
-        Whole(1), 10, static=True, doc="steps from one change to the next, with spikes"
+        Whole(1), default=10, static=True, doc="steps from one change to the next, with spikes"
     )
     w_min: float | None = field(
-        Maybe(Number()), 0.0, static=True, doc="smallest weight, None for none"
+        Maybe(Number()), default=0.0, static=True, doc="smallest weight, None for none"
     )
     w_max: float | None = field(
-        Maybe(Number()), None, static=True, doc="largest weight, None for none"
+        Maybe(Number()), default=None, static=True, doc="largest weight, None for none"
     )
 
     def init_target(self, n: int) -> dict[str, Any]:
@@ -150,19 +150,19 @@ class Oja(ActivityRule):
 
     eta: Parameter = param(doc="size of a change per ms")
     activity: str = field(
-        OneOf("spikes", "rate"), "spikes", static=True, doc="what pre and post are"
+        OneOf("spikes", "rate"), default="spikes", static=True, doc="what pre and post are"
     )
     tau_rate: Parameter = param(
         100.0, unit="ms", above=0.0, doc="time constant of the low-passed spikes"
     )
     every: int = field(
-        Whole(1), 10, static=True, doc="steps from one change to the next, with spikes"
+        Whole(1), default=10, static=True, doc="steps from one change to the next, with spikes"
     )
     w_min: float | None = field(
-        Maybe(Number()), 0.0, static=True, doc="smallest weight, None for none"
+        Maybe(Number()), default=0.0, static=True, doc="smallest weight, None for none"
     )
     w_max: float | None = field(
-        Maybe(Number()), None, static=True, doc="largest weight, None for none"
+        Maybe(Number()), default=None, static=True, doc="largest weight, None for none"
     )
 
     def init_target(self, n: int) -> dict[str, Any]:
@@ -197,19 +197,19 @@ class BCM(ActivityRule):
         1000.0, unit="ms", above=0.0, doc="time constant of theta, which starts at `target`"
     )
     activity: str = field(
-        OneOf("spikes", "rate"), "spikes", static=True, doc="what pre and post are"
+        OneOf("spikes", "rate"), default="spikes", static=True, doc="what pre and post are"
     )
     tau_rate: Parameter = param(
         100.0, unit="ms", above=0.0, doc="time constant of the low-passed spikes"
     )
     every: int = field(
-        Whole(1), 10, static=True, doc="steps from one change to the next, with spikes"
+        Whole(1), default=10, static=True, doc="steps from one change to the next, with spikes"
     )
     w_min: float | None = field(
-        Maybe(Number()), 0.0, static=True, doc="smallest weight, None for none"
+        Maybe(Number()), default=0.0, static=True, doc="smallest weight, None for none"
     )
     w_max: float | None = field(
-        Maybe(Number()), None, static=True, doc="largest weight, None for none"
+        Maybe(Number()), default=None, static=True, doc="largest weight, None for none"
     )
 
     def init_target(self, n: int) -> dict[str, Any]:

@@ -54,8 +54,10 @@ class ClopathSTDP(Plasticity):
     )
     w_max: Parameter = param(100.0, doc="largest weight")
     w_min: Parameter = param(0.0, doc="smallest weight")
-    homeostatic: bool = field(Flag(), False, static=True, doc="whether a_ltd follows u_bar")
-    delay_steps: int = field(Whole(), 0, static=True, doc="steps by which the low-passed v is late")
+    homeostatic: bool = field(Flag(), default=False, static=True, doc="whether a_ltd follows u_bar")
+    delay_steps: int = field(
+        Whole(), default=0, static=True, doc="steps by which the low-passed v is late"
+    )
     rules = (Less("w_min", "w_max"),)
 
     def pre_traces(self) -> dict[str, Trace]:

@@ -127,7 +127,9 @@ class Normalized(WrappedRule):
         Maybe(Of(Plasticity)), doc="other rule, or None for weights that only this changes"
     )
     total: Parameter = param(above=0.0, doc="sum of the weights, in their unit")
-    every: int = field(Whole(1), 1000, static=True, doc="steps from one scaling to the next")
+    every: int = field(
+        Whole(1), default=1000, static=True, doc="steps from one scaling to the next"
+    )
 
     def factors(self, total: jax.Array, synapses: jax.Array, state: Any) -> jax.Array:
         there = total > 0.0
@@ -158,7 +160,9 @@ class HomeostaticScaling(WrappedRule):
     target_rate: Parameter = param(unit="Hz", above=0.0, doc="rate that is held")
     tau: Parameter = param(10000.0, unit="ms", above=0.0, doc="time constant of r")
     alpha: Parameter = param(0.1, at_least=0.0, doc="exponent, by which the rate is approached")
-    every: int = field(Whole(1), 1000, static=True, doc="steps from one scaling to the next")
+    every: int = field(
+        Whole(1), default=1000, static=True, doc="steps from one scaling to the next"
+    )
     limit: Parameter = param(1.1, at_least=1.0, doc="largest factor")
 
     def init_own(self, n: int) -> dict[str, Any]:

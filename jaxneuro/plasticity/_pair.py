@@ -50,7 +50,7 @@ class PairSTDP(Plasticity):
     tau_plus: Parameter = param(20.0, unit="ms", above=0.0, doc="time constant of x")
     tau_minus: Parameter = param(20.0, unit="ms", above=0.0, doc="time constant of y")
     w_max: Parameter = param(100.0, above=0.0, doc="largest weight")
-    pairing: str = field(OneOf(*PAIRINGS), "all", static=True, doc="which pairs count")
+    pairing: str = field(OneOf(*PAIRINGS), default="all", static=True, doc="which pairs count")
 
     @classmethod
     def additive(cls, **fields: Any) -> "PairSTDP":

@@ -44,7 +44,9 @@ class RewardModulatedSTDP(Plasticity):
     baseline: Parameter = param(0.0, doc="n at which weights rest")
     w_max: Parameter = param(200.0, doc="largest weight")
     w_min: Parameter = param(0.0, doc="smallest weight")
-    reward: str = field(Name(), "reward", static=True, doc="name of the input that is added to n")
+    reward: str = field(
+        Name(), default="reward", static=True, doc="name of the input that is added to n"
+    )
     rules = (Less("w_min", "w_max"),)
 
     @property

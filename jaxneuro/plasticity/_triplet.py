@@ -37,7 +37,9 @@ class TripletSTDP(Plasticity):
         110.0, unit="ms", above=0.0, doc="time constant of o2 (tau_y in the paper)"
     )
     w_max: Parameter = param(100.0, above=0.0, doc="largest weight")
-    pairing: str = field(OneOf("all", "nearest"), "all", static=True, doc="which pairs count")
+    pairing: str = field(
+        OneOf("all", "nearest"), default="all", static=True, doc="which pairs count"
+    )
 
     def pre_traces(self) -> dict[str, Trace]:
         nearest = self.pairing == "nearest"

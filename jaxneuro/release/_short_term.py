@@ -72,7 +72,7 @@ class TsodyksMarkram(Release):
         0.0, unit="ms", at_least=0.0, least=2.0, doc="facilitation, 0 for none"
     )
     convention: str = field(
-        OneOf(*CONVENTIONS), "tsodyks2", static=True, doc="order of what happens at a spike"
+        OneOf(*CONVENTIONS), default="tsodyks2", static=True, doc="order of what happens at a spike"
     )
 
     @classmethod
@@ -164,7 +164,7 @@ class QuantalRelease(StochasticRelease):
     tau_fac: Parameter = param(
         0.0, unit="ms", at_least=0.0, least=2.0, doc="facilitation, 0 for none"
     )
-    sites: int = field(Whole(1, MOST_SITES), 1, static=True, doc="release sites")
+    sites: int = field(Whole(1, MOST_SITES), default=1, static=True, doc="release sites")
 
     def init(self, n: int, stream: Stream) -> QuantalReleaseState:
         zero = jnp.zeros(n, jnp.result_type(self.U, self.tau_rec, self.tau_fac))

@@ -152,7 +152,7 @@ class Gaussian(Profile):
     """
 
     sigma: float = spec.field(_LENGTH, static=True, doc="standard deviation")
-    peak: float = spec.field(spec.Number(), 1.0, static=True, doc="value at distance 0")
+    peak: float = spec.field(spec.Number(), default=1.0, static=True, doc="value at distance 0")
     monotonic = True
 
     def __call__(self, d: Any) -> np.ndarray:
@@ -172,7 +172,7 @@ class Exponential(Profile):
     """
 
     length: float = spec.field(_LENGTH, static=True, doc="distance in which it falls to 1/e")
-    peak: float = spec.field(spec.Number(), 1.0, static=True, doc="value at distance 0")
+    peak: float = spec.field(spec.Number(), default=1.0, static=True, doc="value at distance 0")
     monotonic = True
 
     def __call__(self, d: Any) -> np.ndarray:
@@ -191,7 +191,7 @@ class Linear(Profile):
     """
 
     radius: float = spec.field(_LENGTH, static=True, doc="distance from which on it is 0")
-    peak: float = spec.field(spec.Number(), 1.0, static=True, doc="value at distance 0")
+    peak: float = spec.field(spec.Number(), default=1.0, static=True, doc="value at distance 0")
     monotonic = True
 
     def __call__(self, d: Any) -> np.ndarray:
@@ -212,7 +212,7 @@ class Disc(Profile):
     """
 
     radius: float = spec.field(_LENGTH, static=True, doc="distance up to which it is the peak")
-    peak: float = spec.field(spec.Number(), 1.0, static=True, doc="value inside")
+    peak: float = spec.field(spec.Number(), default=1.0, static=True, doc="value inside")
     monotonic = True
 
     def __call__(self, d: Any) -> np.ndarray:

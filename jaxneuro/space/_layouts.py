@@ -134,11 +134,16 @@ class Grid(Layout):
 
     shape: tuple[int, ...] = spec.field(_Lengths(), static=True, doc="neurons along each axis")
     spacing: tuple[float, ...] = spec.field(
-        PerAxis(unit="um", above=0.0, reach=_FAR), 1.0, static=True, doc="between neighbours"
+        PerAxis(unit="um", above=0.0, reach=_FAR),
+        default=1.0,
+        static=True,
+        doc="between neighbours",
     )
-    origin: tuple[float, ...] = spec.field(_CORNER, 0.0, static=True, doc="position of neuron 0")
+    origin: tuple[float, ...] = spec.field(
+        _CORNER, default=0.0, static=True, doc="position of neuron 0"
+    )
     periodic: tuple[bool, ...] = spec.field(
-        _FlagPerAxis(), False, static=True, doc="whether an axis repeats"
+        _FlagPerAxis(), default=False, static=True, doc="whether an axis repeats"
     )
     rules = (
         spec.Rule(
@@ -226,7 +231,7 @@ class UniformBox(Layout):
     low: tuple[float, ...] = spec.field(_CORNER, static=True, doc="lower corner")
     high: tuple[float, ...] = spec.field(_CORNER, static=True, doc="upper corner")
     periodic: tuple[bool, ...] = spec.field(
-        _FlagPerAxis(), False, static=True, doc="whether an axis repeats after `high - low`"
+        _FlagPerAxis(), default=False, static=True, doc="whether an axis repeats after `high - low`"
     )
     rules = (_BELOW,)
 
@@ -283,7 +288,7 @@ class Free(Layout):
     points: np.ndarray = spec.field(_Points(), doc="where neurons are, (n, dims) or (n,)")
     extent: tuple[float, ...] | None = spec.field(
         spec.Maybe(PerAxis(unit="um", at_least=0.0, finite=False, reach=_FAR)),
-        None,
+        default=None,
         static=True,
         doc="period of each axis, inf for an open one; None where all are open",
     )

@@ -108,7 +108,7 @@ class Steps(Signal):
 
     times: Any = table(converter=Times(at_least=0.0), doc="times (m,) of the jumps, whole steps")
     values: Any = table(converter=StepValues(), doc="values (m,), or (m, n) for each neuron")
-    on_grid: bool = field(Flag(), False, static=True, doc=ON_GRID)
+    on_grid: bool = field(Flag(), default=False, static=True, doc=ON_GRID)
     rules = (
         Rule("times", "at least one", lambda times: len(times) > 0),
         Rule("times", "ascending", lambda times: np.diff(times) > 0),
@@ -147,7 +147,7 @@ class Ramp(Signal):
     stop_value: Parameter = param(doc="value after")
     t_start: Any = table(converter=Times(at_least=0.0, ndim=0), doc="start, whole steps")
     t_stop: Any = table(converter=Times(at_least=0.0, ndim=0), doc="end, whole steps")
-    on_grid: bool = field(Flag(), False, static=True, doc=ON_GRID)
+    on_grid: bool = field(Flag(), default=False, static=True, doc=ON_GRID)
     rules = (Less("t_start", "t_stop"),)
 
     def bounds(self) -> tuple[Any, Any]:
@@ -181,7 +181,7 @@ class Pulses(Signal):
         0.0, converter=Times(at_least=0.0, ndim=0), doc="start of the first pulse, whole steps"
     )
     baseline: Parameter = param(0.0, doc="value between pulses")
-    on_grid: bool = field(Flag(), False, static=True, doc=ON_GRID)
+    on_grid: bool = field(Flag(), default=False, static=True, doc=ON_GRID)
     rules = (AtMost("width", "period"),)
 
     def bounds(self) -> tuple[Any, Any]:

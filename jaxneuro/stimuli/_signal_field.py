@@ -54,7 +54,7 @@ def signal(
     """
     checks = {"unit": unit, "above": None, "at_least": at_least, "at_most": None}
     metadata = {"checks": checks, "on_grid": False, "least": None}
-    return field(SignalKind(unit, at_least=at_least), default, doc=doc, metadata=metadata)
+    return field(SignalKind(unit, at_least=at_least), default=default, doc=doc, metadata=metadata)
 
 
 def prepare_signals(label: str, model: M, n: int, dt: float, key: Any) -> M:

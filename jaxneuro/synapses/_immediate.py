@@ -49,7 +49,10 @@ class Direct(Synapse):
     """
 
     port: str = field(
-        Name(), "input", static=True, doc="one of the ports of the neuron (`type(neuron).ports`)"
+        Name(),
+        default="input",
+        static=True,
+        doc="one of the ports of the neuron (`type(neuron).ports`)",
     )
 
     def init(self, n: int) -> DirectState:

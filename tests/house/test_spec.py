@@ -19,9 +19,9 @@ class Thing(spec.Value):
     """A thing."""
 
     name: str = spec.field(spec.Name(), doc="its name")
-    low: float = spec.field(spec.Number(unit="ms", at_least=0.0), 1.0, doc="start")
-    high: float = spec.field(spec.Number(unit="ms", above=0.0), 2.0, doc="stop")
-    weights: Any = spec.field(spec.Numbers(), (1.0, 2.0))
+    low: float = spec.field(spec.Number(unit="ms", at_least=0.0), default=1.0, doc="start")
+    high: float = spec.field(spec.Number(unit="ms", above=0.0), default=2.0, doc="stop")
+    weights: Any = spec.field(spec.Numbers(), default=(1.0, 2.0))
     more: Any = spec.field(spec.Entries(spec.Whole()), default_factory=dict, kw_only=True)
     rules = (spec.Less("low", "high"),)
 
