@@ -77,7 +77,7 @@ def test_an_error_says_whose_duration_it_is():
     assert (caught.value.owner, caught.value.field) == ("projection 'A->B'", "delay")
     with pytest.raises(jn.InvalidValueError) as caught:
         steps_on_grid("t_ref", 0.002, 0.1)
-    assert "2 ms" in caught.value.hint  # seconds
+    assert "2 (s -> ms)" in caught.value.hint
 
 
 def test_no_durations_are_no_steps():
