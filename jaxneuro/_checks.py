@@ -1,45 +1,23 @@
-"""Checks of what users pass in; errors say what must hold, what was got and what to do.
+"""Checks by hand of what users pass in, where it is not declared yet; see `spec`.
 
-Only known values are checked: of a plain `vmap` or `grad` the numbers that its tracers hold. Under
-`jit` a value is not known; what was valid when the network was built is assumed to stay valid. Who
-traces a function and knows the values it will be called with keeps the checks that were left out,
-and makes them (`jn.sweep`).
+Only known values are checked: while a value is traced, none is.
 """
 
-import math
 import os
-from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-import jax
 import numpy as np
-from jax.core import Tracer
 
 from . import spec
 from ._arrays import is_traced as is_traced
-from ._text import an, brief, plainly, with_fields
-from .spec import defer, deferred
+from ._text import brief, plainly, with_fields
+from .spec import as_number, name_given
 
 
 def concrete(value: Any) -> np.ndarray | None:
     """`value` as a NumPy array, or None while it is traced."""
     return None if is_traced(value) else np.asarray(value)
-
-
-def known(value: Any) -> np.ndarray | None:
-    """The numbers that `value` stands for, if they are known: in a plain `vmap` the whole batch.
-
-    None inside `jit`. Their shape is not that of the value.
-    """
-    while is_traced(value):  # a batch in a vmap, or in a grad the number where the slope is taken
-        value = getattr(value, "val", getattr(value, "primal", None))
-        if not isinstance(value, Tracer | jax.Array | np.ndarray | np.generic | float | int):
-            return None
-    return np.asarray(value)
-
-
-checks_left_out, leave_out = deferred, defer
 
 
 def check_bounds(
@@ -51,7 +29,7 @@ def check_bounds(
     at_most: float | None = None,
 ) -> None:
     """Raises `ValueError` unless every entry is finite and inside the bounds."""
-    x = known(value)
+    x = concrete(value)
     if x is None or x.size == 0:
         return
     if x.dtype.kind not in "biuf":
@@ -85,7 +63,7 @@ _LARGEST = 3.4e38
 
 def check_size(name: str, value: Any) -> None:
     """Raises `ValueError` unless every entry is finite and not too large for float32."""
-    x = known(value)
+    x = concrete(value)
     if x is not None and x.dtype.kind in "biuf" and np.isfinite(x).all():
         largest = max(
             float(x.max(initial=0)), -float(x.min(initial=0))
@@ -106,12 +84,6 @@ def check_count(name: str, value: Any, at_least: int = 0) -> int:
             f"{name} must be a whole number of at least {at_least}; got {value!r}{hint}"
         )
     return int(value)
-
-
-def as_number(value: Any) -> float:
-    """One real number as a `float`; nan for all else: a text, a truth value, an array, None."""
-    x = None if isinstance(value, str | bytes) or is_traced(value) else np.asarray(value)
-    return float(x) if x is not None and x.ndim == 0 and x.dtype.kind in "iuf" else math.nan
 
 
 def check_fraction(name: str, value: Any) -> float:
@@ -135,42 +107,11 @@ def check_name(what: str, name: Any) -> None:
         )
 
 
-def unknown(kind: str, name: Any, known: Iterable[str], elsewhere: str = "") -> ValueError:
-    """As `spec.unknown`."""
-    return spec.unknown(kind, name, known)
-
-
-def check_known(kind: str, name: Any, known: Collection[str]) -> None:
-    """Raises `ValueError` unless `name` is a text, and one of the known names."""
-    if not isinstance(name, str) or name not in known:
-        raise unknown(kind, name, known)
-
-
 def check_path(what: str, value: Any) -> Path:
     """`value` as a path; raises `ValueError` for what is none."""
     if not isinstance(value, str | os.PathLike) or not os.fspath(value):
         raise ValueError(f"{what} must be the path of a file; got {brief(value)}")
     return Path(os.fsdecode(value))
-
-
-def name_given(value: Any) -> str:
-    """What was given instead of a name, for messages, and what to give."""
-    own = getattr(value, "name", None)
-    if isinstance(own, str):
-        return f"{an(type(value).__name__)}: give its name, {own!r}"
-    several = isinstance(value, list | tuple | set) and all(isinstance(x, str) for x in value)
-    return f"{brief(value)}{': give one name at a time' if several else ''}"
-
-
-def owners(parameter: str, known: Iterable[str]) -> str:
-    return ""
-
-
-F = TypeVar("F", bound=Callable)
-
-
-def names_checked(**absent: str) -> Callable[[F], F]:
-    return lambda function: function
 
 
 class Named:

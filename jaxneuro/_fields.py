@@ -15,10 +15,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from . import _units, spec
+from . import spec
 from ._arrays import as_array, is_traced
-from ._potentials import check_potentials, largest, least_of
 from ._text import shown as text_of
+from ._units import check_potentials, largest, least_of
 
 # The type of a parameter field: it takes any number or array and holds an array.
 Parameter: TypeAlias = Any
@@ -70,10 +70,6 @@ def _Named(convert: Any) -> Any:  # noqa: N802
     return spec.Converter(spec.Converted(convert))
 
 
-def undeclared(cls: type, name: str) -> str:
-    return ""
-
-
 def param(
     default: Any = dataclasses.MISSING,
     *,
@@ -99,14 +95,7 @@ def param(
     """
     small = least_of(unit, on_grid) if least is None else least
     kind = ParameterKind(unit, above, at_least, None, at_most, small, on_grid)
-    checks = {"unit": unit, "above": above, "at_least": at_least, "at_most": at_most}
-    least = _units.least_of(unit, on_grid) if least is None else least
-    return spec.field(
-        kind,
-        default=default,
-        doc=doc,
-        metadata={"checks": checks, "on_grid": on_grid, "least": least},
-    )
+    return spec.field(kind, default=default, doc=doc)
 
 
 def _plain(value: Any) -> Any:
@@ -168,8 +157,9 @@ class Model(spec.Module):
     def __repr__(self) -> str:
         parts = []
         for field in dataclasses.fields(self):
-            value, checks = getattr(self, field.name), field.metadata.get("checks")
-            shown = text_of(value) if checks is None else _shown(value, checks["unit"])
+            value, kind = getattr(self, field.name), field.metadata.get("kind")
+            own = isinstance(kind, ParameterKind)
+            shown = _shown(value, kind.unit) if own else text_of(value)
             if field.metadata.get("table"):
                 traced = is_traced(value)
                 shown = f"{np.shape(value)} array" if traced else text_of(np.asarray(value))
@@ -208,7 +198,7 @@ def _shown(value: Any, unit: str) -> str:
 
 def parameters(cls: type) -> list[dataclasses.Field]:
     """The fields of a model class that were declared with `param`."""
-    return [f for f in dataclasses.fields(cls) if "checks" in f.metadata]
+    return [f for f in dataclasses.fields(cls) if isinstance(f.metadata.get("kind"), ParameterKind)]
 
 
 def tables(cls: type) -> list[dataclasses.Field]:

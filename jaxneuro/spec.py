@@ -29,6 +29,9 @@ import jax
 import numpy as np
 
 from ._arrays import is_traced as is_traced
+from ._kept import KeptMapping as KeptMapping
+from ._kept import kept_array as kept_array
+from ._kept import lock
 from ._text import an, brief, plainly, with_fields
 
 F = TypeVar("F", bound=Callable)
@@ -91,7 +94,7 @@ def check(owner: str, field: str, kind: Kind, value: Any) -> Any:
 # --- numbers ----------------------------------------------------------------------------------
 
 
-class _Unit(NamedTuple):
+class Unit(NamedTuple):
     """What numbers of a unit are taken for that are far too small for it.
 
     Attributes:
@@ -105,14 +108,14 @@ class _Unit(NamedTuple):
     larger: tuple[tuple[str, float], ...]
 
 
-_UNITS = {
-    "mV": _Unit(0.15, 0.0, (("V", 1e3),)),
-    "ms": _Unit(0.05, 0.0, (("s", 1e3),)),
-    "pF": _Unit(0.5, 0.5, (("nF", 1e3), ("uF", 1e6), ("F", 1e12))),
-    "nS": _Unit(1e-4, 5e-3, (("uS", 1e3), ("S", 1e9))),
-    "pA": _Unit(1e-8, 0.1, (("nA", 1e3), ("A", 1e12))),
-    "uF/cm2": _Unit(0.05, 0.05, (("F/m2", 1e2), ("F/cm2", 1e6))),
-    "mS/cm2": _Unit(5e-4, 0.0, (("S/cm2", 1e3),)),
+UNITS = {
+    "mV": Unit(0.15, 0.0, (("V", 1e3),)),
+    "ms": Unit(0.05, 0.0, (("s", 1e3),)),
+    "pF": Unit(0.5, 0.5, (("nF", 1e3), ("uF", 1e6), ("F", 1e12))),
+    "nS": Unit(1e-4, 5e-3, (("uS", 1e3), ("S", 1e9))),
+    "pA": Unit(1e-8, 0.1, (("nA", 1e3), ("A", 1e12))),
+    "uF/cm2": Unit(0.05, 0.05, (("F/m2", 1e2), ("F/cm2", 1e6))),
+    "mS/cm2": Unit(5e-4, 0.0, (("S/cm2", 1e3),)),
 }
 _LARGEST = 3.4e38  # float32 holds no more
 
@@ -164,7 +167,7 @@ class Ranged(Kind):
             raise Unfit(must, plainly(x[bad].flat[0]) + where)
         if (size := np.abs(x).max(initial=0.0)) > _LARGEST:
             raise Unfit(f"at most {_LARGEST:g} in size, which float32 holds", f"{size:g}")
-        if self.unit in _UNITS and self.unit != "mV":  # a potential may be near 0
+        if self.unit in UNITS and self.unit != "mV":  # a potential may be near 0
             check_unit(x, self.unit, self.least, above_zero=self.above == 0.0)
 
 
@@ -176,7 +179,7 @@ def check_unit(
     Of an array all must be too small, as a Gaussian in space has tiny entries; one alone is refused
     among numbers that must be above 0.
     """
-    smallest = _UNITS[unit].least if least is None else least
+    smallest = UNITS[unit].least if least is None else least
     sizes = np.abs(x)
     small = (sizes > 0.0) & (sizes < smallest)
     if small.any() and (above_zero or sizes.max() < smallest):
@@ -187,7 +190,7 @@ def check_unit(
 
 def in_other_unit(x: float, unit: str) -> str:
     """The hint for a number that is far too small for its unit: did you mean 20 (s -> ms)?"""
-    given = _UNITS[unit]
+    given = UNITS[unit]
     fit = (pair for pair in given.larger if abs(x) * pair[1] >= given.usual)
     larger, factor = next(fit, given.larger[-1])
     return f", far too small: did you mean {x * factor:.4g} ({larger} -> {unit})?"
@@ -700,7 +703,7 @@ class Value:
         """The value after `pickle` or `deepcopy`, its arrays read-only again."""
         for name, x in state.items():
             object.__setattr__(self, name, x)
-        _lock(state.values())
+        lock(state.values())
 
     def __repr__(self) -> str:
         return with_fields(self)
@@ -796,57 +799,3 @@ def defer(check: Callable, *args: Any) -> None:
 
     if get_opaque_trace_state() == found.trace:
         found.checks.append((check, args))
-
-
-# --- what is kept of what is given ------------------------------------------------------------
-
-
-def kept_array(given: Any, x: np.ndarray) -> np.ndarray:
-    """`x`, made of `given`, so that nobody can change it: a copy where memory could be shared."""
-    fresh = isinstance(given, list | tuple)
-    if isinstance(given, np.ndarray):
-        fresh = not np.may_share_memory(given, x)
-    if not fresh and _can_change(x):
-        x = x.copy()
-    if x.flags.writeable:
-        x.flags.writeable = False
-    return x
-
-
-def _can_change(x: Any) -> bool:
-    """Whether somebody could write into the memory of an array, through it or what it is of."""
-    while isinstance(x, np.ndarray):
-        if x.flags.writeable:
-            return True
-        x = x.base
-    return False
-
-
-def _refuse(self: Any, *args: Any, **named: Any) -> Any:
-    raise ValueError(
-        "a description is an immutable value, and so are its mappings; make another one with "
-        "dataclasses.replace, of dict(mapping) with what is changed"
-    )
-
-
-class KeptMapping(dict):
-    """A mapping that cannot be changed, and its arrays neither."""
-
-    def __init__(self, given: Any = ()) -> None:
-        super().__init__(given)
-        _lock(self.values())
-
-    __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = _refuse
-    __ior__ = _refuse  # type: ignore[assignment]
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        return hash(frozenset(self.items()))
-
-    def __reduce__(self) -> tuple:
-        return KeptMapping, (dict(self),)
-
-
-def _lock(values: Iterable[Any]) -> None:
-    for x in values:
-        if isinstance(x, np.ndarray):
-            x.flags.writeable = False

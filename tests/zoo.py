@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
+from jaxneuro._fields import ParameterKind
 from jaxneuro._numerics import FastSigmoid, Stream, stream_key
 from jaxneuro._types import state_variables
 from tests import zoo_adaptive as adaptive
@@ -129,10 +130,10 @@ def numbers(model: Any, factors: Any = 1.0) -> dict[str, Any]:
             x = tuple(numbers(part, factors) for part in x)
         elif "each_of" in field.metadata:
             x = tuple(np.asarray(part, np.float64) for part in x)
-        elif field.metadata.get("on_grid"):
+        elif getattr(field.metadata.get("kind"), "on_grid", False):
             x = np.asarray(x, np.float64) + setting(model).dt * np.rint(100 * (factors - 1))
             x = np.maximum(x, 0.0)
-        elif "checks" in field.metadata:
+        elif isinstance(field.metadata.get("kind"), ParameterKind):
             x = np.asarray(x, np.float64) * factors
         elif isinstance(model, jn.stimuli.Steps) and field.name == "values":
             x = np.multiply.outer(np.asarray(x, np.float64), factors)  # the table (m, n)

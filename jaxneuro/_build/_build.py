@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._arrays import as_array
-from .._checks import is_traced, names_checked
+from .._arrays import is_traced
 from .._describe import Description, Resolver, estimate
 from .._fingerprint import fingerprint
 from .._kernels import ring_slots
@@ -47,7 +47,6 @@ from ._stimuli import prepare_stimuli
 _SHOWN = 10_000_000  # synapses from which the progress of a build is shown
 
 
-@names_checked(seed="give key=, a whole number or a JAX key", rng="give key=")
 def build(
     description: Description,
     key: Any,

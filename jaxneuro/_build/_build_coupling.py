@@ -6,7 +6,7 @@ import jax
 import numpy as np
 
 from .._arrays import as_array
-from .._checks import unknown
+from ..spec import unknown
 from .._text import an
 from .._types import Neuron, state_variables
 from .._units import check_weight

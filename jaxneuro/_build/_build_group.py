@@ -5,7 +5,7 @@ from typing import Any
 import jax
 
 from .._arrays import as_array
-from .._checks import check_known
+from ..spec import check_known
 from .._types import state_variables
 from .._describe import Population
 from .._network import Group, Initial, PopulationSpan, initial_state

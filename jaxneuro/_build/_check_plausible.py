@@ -141,7 +141,7 @@ def _capacitance(neuron: Any) -> float | None:
     """The smallest capacitance [pF] of a neuron; None if it is not known, or in another unit."""
     field = next((f for f in parameters(type(neuron)) if f.name == "c_m"), None)
     known = None if field is None else concrete(neuron.c_m)
-    if field is None or known is None or field.metadata["checks"]["unit"] != "pF":
+    if field is None or known is None or field.metadata["kind"].unit != "pF":
         return None
     return float(known.min()) if known.size else None
 

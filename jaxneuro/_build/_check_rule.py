@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import as_number
+from ..spec import as_number
 from .._text import an
 from .._types import Neuron, Plasticity, Trace
 from .._units import check_unit

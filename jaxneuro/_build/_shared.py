@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from .._checks import unknown
+from ..spec import unknown
 from .._fields import named_parameters
 from .._network import Shared
 from ._grouping import Grouping, Sender, receptor_key, synapse_of

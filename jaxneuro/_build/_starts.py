@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._arrays import as_array
-from .._checks import unknown
+from ..spec import unknown
 from .._network import Start, check_state_value
 from .._numerics import Distribution
 from ._grouping import Grouping, Sender, receptor_key, synapse_of

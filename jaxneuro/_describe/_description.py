@@ -3,15 +3,14 @@
 import dataclasses
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._checks import Named, check_kind, check_known, check_name, names_checked, unknown
+from .._checks import Named, check_kind, check_name
 from .._fields import check_lengths
-from .._help import missing, no_items
 from .._text import counted
 from ..space import Area
+from ..spec import check_known, unknown
 from ._coupling import Coupling, check_pairs
 from ._estimate import Estimate, estimate
 from ._html import html_of_description
@@ -42,9 +41,6 @@ class Description(Named):
     areas: Mapping[str, Area] = dataclasses.field(default_factory=dict)
     couplings: Sequence[Coupling] = dataclasses.field(default=(), kw_only=True)
     modulators: Sequence[Modulator] = dataclasses.field(default=(), kw_only=True)
-
-    if not TYPE_CHECKING:  # every name would be right
-        __getattr__, __getitem__ = missing, no_items
 
     def __post_init__(self) -> None:
         for field, kind in (
@@ -101,7 +97,6 @@ class Description(Named):
                     )
                 seen[value.name] = kind
 
-    @names_checked()
     def population(self, name: str) -> Population:
         """The population of that name, or `ValueError` listing the known ones."""
         check_known("population", name, self._by_name)

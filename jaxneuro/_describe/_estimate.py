@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from .._help import Documented
 from .._html import page, table
 from .._kernels import BLOCK_TARGETS, LANES, RUN
 from .._numerics import QUANTILES
@@ -21,7 +20,7 @@ _GAP_BYTES = 12 * 2**16  # of a table of gaps, at most
 
 
 @dataclasses.dataclass(frozen=True)
-class ProjectionEstimate(metaclass=Documented):
+class ProjectionEstimate:
     """Expected size of one projection.
 
     **Fields** `name`; `synapses` expected number; `bytes` of its columns and row pointers;
@@ -39,7 +38,7 @@ class ProjectionEstimate(metaclass=Documented):
 
 
 @dataclasses.dataclass(frozen=True)
-class Estimate(metaclass=Documented):
+class Estimate:
     """Expected sizes of all projections of a description.
 
     **Fields** `projections` a tuple of `ProjectionEstimate`, couplings at the end; `neurons` their

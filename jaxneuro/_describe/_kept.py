@@ -1,53 +1,12 @@
-"""What a description keeps of what it is given: copies that nobody can change."""
+"""The base of the parts of a description."""
 
 from collections.abc import Mapping
-from typing import Any, NoReturn
-
-import numpy as np
+from typing import Any
 
 from .._checks import Named
-
-
-def kept_array(given: Any, x: np.ndarray) -> np.ndarray:
-    """`x`, made of `given`, so that nobody can change it: a copy where memory could be shared."""
-    fresh = isinstance(given, list | tuple)
-    if isinstance(given, np.ndarray):
-        fresh = not np.may_share_memory(given, x)
-    if not fresh and _can_change(x):
-        x = x.copy()
-    if x.flags.writeable:
-        x.flags.writeable = False
-    return x
-
-
-def _can_change(x: Any) -> bool:
-    """Whether somebody could write into the memory of an array, through it or what it is of."""
-    while isinstance(x, np.ndarray):
-        if x.flags.writeable:
-            return True
-        x = x.base
-    return False
-
-
-def _refuse(self: Any, *args: Any, **named: Any) -> NoReturn:
-    raise ValueError(
-        "a description is an immutable value, and so are its mappings; make another one with "
-        "dataclasses.replace, of dict(mapping) with what is changed"
-    )
-
-
-class KeptMapping(dict):
-    """A mapping that cannot be changed, and its arrays neither."""
-
-    def __init__(self, given: Any = ()) -> None:
-        super().__init__(given)
-        _lock(self.values())
-
-    __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = _refuse
-    __ior__ = _refuse  # type: ignore[assignment]
-
-    def __reduce__(self) -> tuple:
-        return KeptMapping, (dict(self),)
+from .._kept import KeptMapping as KeptMapping
+from .._kept import kept_array as kept_array
+from .._kept import lock
 
 
 class Value(Named):
@@ -56,10 +15,4 @@ class Value(Named):
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         for name, x in state.items():
             object.__setattr__(self, name, x)
-        _lock(state.values())
-
-
-def _lock(values: Any) -> None:
-    for x in values:
-        if isinstance(x, np.ndarray):
-            x.flags.writeable = False
+        lock(state.values())

@@ -5,8 +5,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from .._checks import Named, as_number, check_name
+from .._checks import Named, check_name
 from .._units import check_unit
+from ..spec import as_number
 from ._kept import KeptMapping
 from ._part import Part, check_ends
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import name_given
 from ..space import Area
+from ..spec import name_given
 from ._kept import Value, kept_array
 
 

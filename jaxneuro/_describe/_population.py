@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import check_count, check_kind, check_name, check_size, is_traced
+from .._arrays import is_traced
+from .._checks import check_count, check_kind, check_name, check_size
 from .._fields import check_lengths, potentials
 from .._numerics import Distribution
 from .._types import Neuron
@@ -48,9 +49,9 @@ class Population(Value):
         initial = start_values(label, self.initial)
         for k, v in initial.items():
             self._check_length(f"{label}: initial {k}", v)
-            check_start(f"{label}: initial {k}", potentials(self.model), k, sizes(v))
+            check_start(label, f"initial {k}", potentials(self.model), k, sizes(v))
             if isinstance(v, np.ndarray) and (k == "v" or k.startswith("v_")):
-                check_each_potential(f"{label}: initial {k}", v)
+                check_each_potential(label, f"initial {k}", v)
         object.__setattr__(self, "initial", initial)
         if self.positions is not None:
             given = self.positions

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import unknown
 from .._numerics import stream_key
 from .._types import Neuron
 from ..connectivity import Rule
 from ..space import Area, Place
+from ..spec import unknown
 from ._part import Part
 
 # Neurons of a population: a slice, or ascending indices.

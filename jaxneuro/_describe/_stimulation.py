@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import as_number, check_kind, check_name
+from .._checks import check_kind, check_name
 from .._fields import check_lengths
 from .._numerics import Distribution
 from .._types import SpikeStimulus, Stimulus, Synapse
+from ..spec import as_number
 from ._kept import Value
 from ._part import Part, as_part, check_ends
 from ._population import numbers, start_values

@@ -4,7 +4,7 @@ import os
 import warnings
 from pathlib import Path
 
-from .._checks import check_count, names_checked
+from .._checks import check_count
 from ._program_store import keep_programs
 from ._threads import threads as native_threads
 
@@ -18,7 +18,6 @@ def _backend_started() -> bool:
         return False
 
 
-@names_checked()
 def configure_cpu(
     threads: int | None = None, *, xla_threads: int = 1, cache: bool | str | os.PathLike = False
 ) -> bool:

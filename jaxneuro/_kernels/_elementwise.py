@@ -12,7 +12,7 @@ import numpy as np
 from jax import lax
 from jax.extend.core import Literal
 
-from .._checks import is_traced
+from .._arrays import is_traced
 from ._walk import UnwalkableError
 
 # Operations whose element i depends on elements i of their operands alone.

@@ -1,22 +1,22 @@
 """Which device gets which neurons: partitions as values."""
 
 import dataclasses
-from abc import abstractmethod
+from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
-from .._checks import Named, check_count, check_known
-from .._help import DocumentedRole
+from .._checks import Named, check_count
 from .._network import Network
 from .._text import with_fields
 from ..space import morton_codes
+from ..spec import check_known
 
 Owners = dict[str, np.ndarray]  # the device of every neuron, by population
 
 
-class Partition(Named, metaclass=DocumentedRole):
+class Partition(Named, metaclass=ABCMeta):
     """Which device of a mesh gets which neurons.
 
     Results do not depend on it, only balance and what is exchanged. Every device has as many places

@@ -5,7 +5,7 @@ from typing import Any
 
 import jax
 
-from .._checks import unknown
+from ..spec import unknown
 
 
 class NoSuchNameError(KeyError, ValueError):

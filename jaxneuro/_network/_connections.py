@@ -1,16 +1,15 @@
 """The connections of a projection, as a user reads them."""
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import numpy as np
 
-from .._checks import check_known
-from .._help import Documented, missing, no_items
 from .._kernels import read_gather_table, ring_place
 from .._tables import read_bundle
 from .._text import counted
+from ..spec import check_known
 from ._coupling import CouplingLayer
 from ._html import html_of_connections
 from ._learning import weights_now
@@ -18,7 +17,7 @@ from ._named import projection
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Connections(metaclass=Documented):
+class Connections:
     """The connections of a projection or a coupling as NumPy arrays, one entry each.
 
     Ordered by source, then target. The weight is the projection's own; its `gain`, which
@@ -39,9 +38,6 @@ class Connections(metaclass=Documented):
     delay: np.ndarray
     coupled: bool = False
     places: tuple[int, int] = (0, 1)
-
-    if not TYPE_CHECKING:  # every name would be right
-        __getattr__, __getitem__ = missing, no_items
 
     def __len__(self) -> int:
         return self.pre.size

@@ -14,7 +14,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from .._checks import is_traced
+from .._arrays import is_traced
 from .._fields import named_parameters
 from ._members import member
 from ._modulator import Reach

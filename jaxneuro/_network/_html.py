@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import is_traced
+from .._arrays import is_traced
 from .._html import ROWS, bars, diagram, page, table
 
 _READ = 300_000  # synapses of a pathway that are read for a page

@@ -7,8 +7,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._arrays import as_array
-from .._checks import check_known, check_size, is_traced, leave_out
+from .. import spec
+from .._arrays import as_array, is_traced
+from .._checks import check_size
+from ..spec import check_known
 from ._named import projection
 from ._network_state import NetworkState
 from ._plastic_state import SYNAPTIC, PlasticState
@@ -82,7 +84,7 @@ def with_weights(net: Any, state: NetworkState, name: str, values: Any) -> Netwo
         )
     check_size(f"projection {name!r}: weights", values)
     rule = net.pathways[number].plastic.rule
-    leave_out(check_within, f"projection {name!r}: weights", rule, values)
+    spec.defer(check_within, f"projection {name!r}: weights", rule, values)
     check_within(f"projection {name!r}: weights", rule, values)
     new = _within(net, number, jnp.broadcast_to(jnp.asarray(values, old.dtype), shape))
     if net.layout is not None:

@@ -11,8 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._arrays import as_array
-from .._checks import is_traced
+from .._arrays import as_array, is_traced
 from .._numerics import spread_rows
 
 M = TypeVar("M")

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from .._checks import unknown
 from .._text import listed
 from .._types import Numbers, state_variables
+from ..spec import unknown
 from ._network_state import NetworkState
 
 
@@ -119,17 +119,16 @@ class Named(NamedTuple):
         wanted: str,
         known: Sequence[Iterable[str]],
         also: Iterable[str] = (),
-        elsewhere: str = "",
     ):
         """The number of the one holder that has `wanted`; `known` lists what each of them has.
 
-        **Raises** `ValueError` if none has it, listing all that they have and `also`, with
-        `elsewhere`, what to do instead; and if two have it.
+        **Raises** `ValueError` if none has it, listing all that they have and `also`, and if two
+        have it.
         """
         found = [k for k, names in enumerate(known) if wanted in names]
         if not found:
             every = dict.fromkeys(name for names in known for name in names)
-            raise unknown(f"{kind} of {self.label}", wanted, [*every, *also], elsewhere)
+            raise unknown(f"{kind} of {self.label}", wanted, [*every, *also])
         if len(found) > 1:
             whats = " and ".join(self.holders[k].what for k in found)
             raise ValueError(

@@ -2,17 +2,16 @@
 
 import functools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import equinox as eqx
 import jax
 import numpy as np
 
 from .._arrays import as_array
-from .._checks import names_checked, unknown
-from .._help import DocumentedModule, missing, no_hash, no_items
 from .._numerics import seed_of
 from .._text import counted, megabytes
+from ..spec import unknown
 from ._by_name import ByName
 from ._connections import Connections, read_connections
 from ._coupling import CouplingLayer
@@ -36,7 +35,7 @@ from ._spread_network import SpreadNetwork
 from ._with_values import with_values
 
 
-class Network(eqx.Module, metaclass=DocumentedModule):
+class Network(eqx.Module):
     """A network that is ready to run; only `build` makes one.
 
     An immutable pytree: pass it to `jit` as an argument (closed over, its connections would
@@ -63,9 +62,6 @@ class Network(eqx.Module, metaclass=DocumentedModule):
     fingerprint: jax.Array
     layout: Layout | LocalLayout | None = None
     shared: tuple[Shared, ...] = eqx.field(static=True, default=())
-
-    if not TYPE_CHECKING:  # every name would be right
-        __getattr__, __getitem__, __hash__ = missing, no_items, no_hash
 
     @property
     def populations(self) -> dict[str, int]:
@@ -115,7 +111,6 @@ class Network(eqx.Module, metaclass=DocumentedModule):
         plastic = any(p.plastic is not None for p in self.pathways)
         return bool(self.couplings or self.modulators or plastic)
 
-    @names_checked()
     def synapses_of(self, pathway: int) -> int:
         """The synapses of a pathway, by its number; over a mesh, those of all devices."""
         if self.layout is not None:
@@ -134,7 +129,6 @@ class Network(eqx.Module, metaclass=DocumentedModule):
         leaves = jax.tree.leaves([(x.table, x.weights) for x in (*self.pathways, *sides)])
         return sum(x.nbytes for x in leaves)
 
-    @names_checked()
     def population(self, name: str) -> tuple[int, slice]:
         """The group number of a population and its slice in the group's arrays."""
         for number, group in enumerate(self.groups):
@@ -143,7 +137,6 @@ class Network(eqx.Module, metaclass=DocumentedModule):
                 return number, group.span(index)
         raise unknown("population", name, self.populations)
 
-    @names_checked()
     def read(self, state: NetworkState, name: str, variable: str) -> jax.Array:
         """A state variable of a population, projection, ... by name, one number per neuron.
 
@@ -159,7 +152,6 @@ class Network(eqx.Module, metaclass=DocumentedModule):
         warn_of_sum(self, state, name, variable)
         return value_of(self, state, name, variable)
 
-    @names_checked()
     def variables(self, state: NetworkState, name: str) -> tuple[str, ...]:
         """The state variables of a name that are numbers: those that can be recorded.
 
@@ -172,7 +164,6 @@ class Network(eqx.Module, metaclass=DocumentedModule):
             for variable, _ in holder.numbers(state)
         )
 
-    @names_checked()
     def connections(self, name: str, state: NetworkState | None = None) -> Connections:
         """The connections of a projection or a coupling as NumPy arrays.
 
@@ -186,7 +177,6 @@ class Network(eqx.Module, metaclass=DocumentedModule):
         """
         return read_connections(self, name, None if state is None else state_of(self, state))
 
-    @names_checked()
     def weights(self, state: NetworkState, name: str, variable: str = "weight") -> jax.Array:
         """The weights of a plastic projection as they are now: (synapses,).
 
@@ -202,7 +192,6 @@ class Network(eqx.Module, metaclass=DocumentedModule):
         """
         return weights_now(self, state, name, variable)
 
-    @names_checked()
     def settled(self, state: NetworkState, name: str) -> NetworkState:
         """The state with all rows of a plastic projection brought up to date.
 
@@ -213,7 +202,6 @@ class Network(eqx.Module, metaclass=DocumentedModule):
         """
         return settled(self, state, name)
 
-    @names_checked()
     def with_weights(self, state: NetworkState, name: str, values: Any) -> NetworkState:
         """A state with other weights of a plastic projection; this one does not change.
 
@@ -225,7 +213,6 @@ class Network(eqx.Module, metaclass=DocumentedModule):
         """
         return with_weights(self, state, name, values)
 
-    @names_checked()
     def with_values(self, state: NetworkState, name: str, **values: Any) -> NetworkState:
         """A state with other values of state variables; this one does not change.
 
@@ -240,7 +227,6 @@ class Network(eqx.Module, metaclass=DocumentedModule):
         state = with_values(self, self.whole(state), name, values)
         return self.layout.lay(state, self) if isinstance(self.layout, Layout) else state
 
-    @names_checked()
     def whole(self, state: NetworkState) -> NetworkState:
         """The state with neurons in the order of the network, wherever they are.
 
@@ -250,7 +236,6 @@ class Network(eqx.Module, metaclass=DocumentedModule):
         state = state_of(self, state)
         return state if self.layout is None else self.layout.whole(state, self)
 
-    @names_checked()
     def freeze(self, state: NetworkState, name: str) -> NetworkState:
         """A state in which the weights of a plastic projection rest; see `resume`.
 
@@ -262,7 +247,6 @@ class Network(eqx.Module, metaclass=DocumentedModule):
         """
         return with_learning(self, state, name, False)
 
-    @names_checked()
     def resume(self, state: NetworkState, name: str) -> NetworkState:
         """A state in which the weights of a plastic projection change again; see `freeze`.
 
@@ -270,7 +254,6 @@ class Network(eqx.Module, metaclass=DocumentedModule):
         """
         return with_learning(self, state, name, True)
 
-    @names_checked()
     def positions(self, name: str) -> np.ndarray:
         """Positions [um] (n, d) of the neurons of a population.
 
@@ -284,7 +267,6 @@ class Network(eqx.Module, metaclass=DocumentedModule):
             )
         return np.asarray(self.points[name])
 
-    @names_checked()
     def set(self, name: str, **values: Any) -> "Network":
         """A new network with other parameter values; this one does not change.
 
@@ -309,7 +291,6 @@ class Network(eqx.Module, metaclass=DocumentedModule):
         """
         return set_values(self, name, values)
 
-    @names_checked()
     def init(self, key: Any) -> NetworkState:
         """The state at t = 0; `key` is an integer or a JAX key, and the run's only seed."""
         seed = as_array(seed_of(key))
@@ -344,7 +325,6 @@ class Network(eqx.Module, metaclass=DocumentedModule):
             dtype=self.dtype,
         )
 
-    @names_checked()
     def step(
         self, state: NetworkState, inputs: Mapping[str, jax.Array] | None = None
     ) -> tuple[NetworkState, Output]:

@@ -1,12 +1,11 @@
 """What changes in a network from step to step, and what a step returns."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
 
-from .._checks import is_traced
-from .._help import missing
+from .._arrays import is_traced
 from .._text import megabytes
 from ._coupling_state import CouplingState
 from ._group_state import GroupState
@@ -30,9 +29,6 @@ class NetworkState(NamedTuple):
     couplings: tuple[CouplingState, ...]
     modulators: tuple[ModulatorState, ...]
     fingerprint: jax.Array
-
-    if not TYPE_CHECKING:  # every name would be right
-        __getattr__ = missing
 
     def _repr_html_(self) -> str:
         """What notebooks show."""

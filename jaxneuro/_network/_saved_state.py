@@ -6,8 +6,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from .._arrays import as_array
-from .._checks import is_traced
+from .._arrays import as_array, is_traced
 from ._layout import Layout
 from ._network_state import NetworkState
 

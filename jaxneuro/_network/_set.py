@@ -2,22 +2,22 @@
 
 import dataclasses
 import functools
-import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
 import numpy as np
 
-from .._arrays import as_array
-from .._checks import check_size, is_traced, leave_out, owners
-from .._fields import Model, inner, named_parameters, undeclared
+from .. import spec
+from .._arrays import as_array, is_traced
+from .._checks import check_size
+from .._fields import Model, inner, named_parameters
 from .._units import check_weight
 from .._warn import warn
 from ._connections import read_connections
 from ._extremes import check_extremes
 from ._members import replace_member, replaced
-from ._named import Holder, Named, named, projection, stimulation
+from ._named import Holder, named, projection, stimulation
 from ._replace import with_parameters
 from ._set_weights import set_weights
 from ._signs import check_rule_sign, check_set_sign, rule_limits, sign_of
@@ -29,14 +29,13 @@ Setter = Callable[[Any, str, Any], Any]
 
 def set_values(net: Any, name: str, values: dict[str, Any]) -> Any:
     """The network with the values set; see `Network.set`."""
-    leave_out(_check_values, net, name, values)
+    spec.defer(_check_values, net, name, values)
     found, setters = named(net, name), _setters(net, name)
     known = [_parameters(holder.model(net)) for holder in found.holders]
     by_holder: dict[int, dict[str, Any]] = {}
     for key, value in values.items():
         if key not in setters:
-            hint = _instead(net, found, key, [*itertools.chain(*known), *setters])
-            number = found.only("parameter", key, known, setters, hint)
+            number = found.only("parameter", key, known, setters)
             found.holders[number].check_own(found.label, key)
             by_holder.setdefault(number, {})[key] = value
     for number, mine in by_holder.items():
@@ -56,22 +55,6 @@ def set_values(net: Any, name: str, values: dict[str, Any]) -> Any:
         touched.add(("couplings", net.coupled.index(name)))
     check_extremes(net, touched)
     return net
-
-
-def _instead(net: Any, found: Named, parameter: str, known: Iterable[str]) -> str:
-    """What to do for a parameter that is not there: declare it, describe it, or set the state."""
-    hints = (undeclared(type(holder.model(net)), parameter) for holder in found.holders)
-    for hint in filter(None, hints):
-        return f"; {hint}"
-    senders = [s.senders for s in net.shared if found.label == f"{s.kind} {s.name!r}"]
-    if senders and parameter in ("gain", "weight"):
-        return f"; set it by the name of {' or '.join(map(repr, senders[0]))}"
-    where = owners(parameter, known)
-    if where:
-        return f"{where}: describe it there, and build again"
-    if len(parameter) == 1:  # v, u, w, g, x
-        return "; a state variable starts as initial=, and net.with_values(state, ...) sets it"
-    return ""
 
 
 def _check_values(net: Any, name: str, values: dict[str, Any]) -> None:

@@ -6,7 +6,8 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import check_size, is_traced
+from .._arrays import is_traced
+from .._checks import check_size
 from ._connections import read_unordered
 from ._fixed_point import find_quanta
 from ._signs import check_set_sign

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import concrete, is_traced
+from .._arrays import is_traced
+from .._checks import concrete
 from .._text import an
 from .._types import Neuron, Synapse
 from ..synapses import Direct

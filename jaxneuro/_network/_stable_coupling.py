@@ -17,8 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .._arrays import as_array
-from .._checks import is_traced
+from .._arrays import as_array, is_traced
 from .._text import an
 from .._types import Drive, Neuron
 from ._group import initial_state

@@ -6,8 +6,9 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from .._arrays import as_array
-from .._checks import check_size, is_traced, leave_out
+from .. import spec
+from .._arrays import as_array, is_traced
+from .._checks import check_size
 from .._fields import potentials
 from .._units import check_start
 from ._members import member, replaced
@@ -35,10 +36,11 @@ def with_values(net: Any, state: NetworkState, name: str, values: dict[str, Any]
             )
         check_size(f"{label}: {variable}", value)
         if holder.kind == "population":
-            check_start(f"{label}: {variable}", potentials(holder.model(net)), variable, value)
+            known = potentials(holder.model(net))
+            check_start(label, variable, known, variable, value)
         if holder.kind in ("receptor", "release"):
             mine = member(holder.model(net), holder.sizes, holder.member)
-            leave_out(check_state_value, f"{label}: {variable}", mine, variable, value)
+            spec.defer(check_state_value, f"{label}: {variable}", mine, variable, value)
             check_state_value(f"{label}: {variable}", mine, variable, value)
         value = jnp.asarray(value, old.dtype) if is_traced(value) else as_array(value, old.dtype)
         new = replaced(old, holder.neurons, value)

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from .._checks import as_number, check_bounds
+from .._checks import check_bounds
 from .._warn import warn
+from ..spec import as_number
 from ._spikes import array_of, arrays_checked, begin_of, bin_of, binned, by_neuron, checked_events
 
 

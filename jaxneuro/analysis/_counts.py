@@ -6,8 +6,8 @@ import numpy as np
 
 from .._checks import check_bounds, check_count
 from .._text import counted
-from .._units import UNITS
 from .._warn import warn
+from ..spec import UNITS
 from ._spikes import (
     array_of,
     arrays_checked,

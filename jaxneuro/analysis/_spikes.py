@@ -7,9 +7,10 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from .._checks import as_number, check_bounds, check_count
+from .._checks import check_bounds, check_count
 from .._numerics import NEAR_MS, check_time, in_window, warn_of_late_spikes, warn_of_no_spikes
 from .._warn import warn
+from ..spec import as_number
 
 F = TypeVar("F", bound=Callable)
 _COUNTED = {"times", "neurons", "n", "start", "stop", "bin_ms"}  # what spike_counts takes

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import as_number
 from .._kernels import native_available
 from .._numerics import NEAR_MS, in_window, run_window, to_hz
 from .._text import counted, megabytes
 from .._types import StochasticNeuron
 from ..neurons import Relay
+from ..spec import as_number
 from ..stimuli import ScheduledSpikes, first_step
 from ._intervals import interval_cv
 

@@ -122,7 +122,7 @@ class Explicit(Rule):
     )
 
     def __check_init__(self) -> None:
-        # Not a rule: those between arrays of several lengths are not asked.
+        # Not a rule: the error gives the sizes, not the arrays.
         if self.pre.size != self.post.size:
             must = f"as many as pre, {self.pre.size}"
             raise spec.InvalidValueError("Explicit", "post", must, str(self.post.size))

@@ -25,7 +25,7 @@ from .. import (
     stimuli,
     synapses,
 )
-from .._fields import Model
+from .._fields import Model, ParameterKind, parameters
 from .._numerics import Distribution, Surrogate
 from .._types import Neuron, Plasticity, Release, Stimulus, Synapse
 from ..channels import Channel
@@ -80,7 +80,9 @@ def arguments(cls: type) -> tuple[Argument, ...]:
     for p in [*inspect.signature(cls.__init__).parameters.values()][1:]:  # with their types
         field = fields.get(p.name)
         hint = p.annotation if field is None else field.type
-        checked = field is not None and ("checks" in field.metadata or "table" in field.metadata)
+        kind = None if field is None else field.metadata.get("kind")
+        table = field is not None and "table" in field.metadata
+        checked = table or isinstance(kind, ParameterKind)
         anything = hint in (inspect.Parameter.empty, np.ndarray) or isinstance(hint, str)
         hint = Any if anything else hint
         if p.name != _PREPARED:
@@ -338,7 +340,7 @@ def list_models() -> str:
 
 
 def _line(name: str, cls: type) -> str:
-    units = {f.name: f.metadata.get("checks", {}).get("unit", "1") for f in dataclasses.fields(cls)}
+    units = {f.name: f.metadata["kind"].unit for f in parameters(cls)}
     shown = ", ".join(_shown(a, units.get(a.name, "1")) for a in arguments(cls))
     text = f"{name}: {shown}" if shown else name
     return textwrap.fill(text, 96, initial_indent="  ", subsequent_indent="      ")

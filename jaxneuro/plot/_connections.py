@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._checks import check_count, check_known
+from .._checks import check_count
+from ..spec import check_known
 from ._histograms import draw_histograms
 from ._style import (
     ABSENT,

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import analysis
-from .._checks import as_number, check_bounds, check_count, check_known
+from .._checks import check_bounds, check_count
 from ..analysis import autocorrelogram, count_correlation, cross_correlogram, spike_counts
+from ..spec import as_number, check_known
 from ._style import (
     ABSENT,
     COLUMN,

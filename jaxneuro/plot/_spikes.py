@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import check_bounds, check_count, check_known
+from .._checks import check_bounds, check_count
 from .._numerics import check_time
 from ..analysis import (
     count_correlation,
@@ -14,6 +14,7 @@ from ..analysis import (
     population_rate,
     spike_counts,
 )
+from ..spec import check_known
 from ._histograms import shown_cvs
 from ._style import (
     COLUMN,

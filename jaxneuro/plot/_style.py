@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from .._checks import check_bounds, check_known
+from .._checks import check_bounds
 from .._html import COLOURS
 from .._numerics import in_window, run_window
+from ..spec import check_known
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

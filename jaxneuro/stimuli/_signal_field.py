@@ -52,9 +52,7 @@ def signal(
         at_least: the lowest value allowed.
         doc: what it is, a phrase for `help` and the docs.
     """
-    checks = {"unit": unit, "above": None, "at_least": at_least, "at_most": None}
-    metadata = {"checks": checks, "on_grid": False, "least": None}
-    return field(SignalKind(unit, at_least=at_least), default=default, doc=doc, metadata=metadata)
+    return field(SignalKind(unit, at_least=at_least), default=default, doc=doc)
 
 
 def prepare_signals(label: str, model: M, n: int, dt: float, key: Any) -> M:

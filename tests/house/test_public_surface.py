@@ -163,8 +163,8 @@ def test_its_fields(cls):
 def test_the_units_of_a_model(cls):
     if not inspect.isabstract(cls):
         for f in fields(cls):
-            if "checks" in f.metadata:
-                unit = f.metadata["checks"]["unit"]
+            if (kind := f.metadata.get("kind")) is not None:
+                unit = getattr(kind, "unit", "1")
                 doc = doc_of(cls)
                 said = f"`{f.name}` [{unit}]" in doc or f"    {f.name}: " in doc
                 assert unit == "1" or said, (f.name, unit)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._units import UNITS, least_of
 from jaxneuro.analysis import cv_diffusion, input_moments, self_consistent_rates, siegert
+from jaxneuro.spec import UNITS
 from tests.zoo import CASES
 
 N, S, ST = jn.neurons, jn.synapses, jn.stimuli
@@ -227,8 +227,6 @@ def test_no_numbers(make, message):
 def test_an_own_least_size():
     with pytest.raises(ValueError, match=r"Own: slow must be in ms; got 1\.5.* 1500 \(s -> ms\)"):
         Own(slow=1.5)
-    assert least_of("ms") == UNITS["ms"].least
-    assert (least_of("1/ms"), least_of("1")) == (0.0, 0.0)
 
 
 def test_numbers_are_not_checked_while_they_are_traced():
@@ -246,10 +244,10 @@ def test_every_model_may_be_in_its_usual_numbers(name):
     model = CASES[name].model
     dataclasses.replace(model)
     for field in dataclasses.fields(model):
-        checks = field.metadata.get("checks", {})
+        kind = field.metadata.get("kind")
         value = getattr(model, field.name)
-        if checks.get("unit") in UNITS and not isinstance(value, jn.Model):
-            least = field.metadata["least"] or UNITS[checks["unit"]].least
+        if getattr(kind, "unit", "1") in UNITS and not isinstance(value, jn.Model):
+            least = UNITS[kind.unit].least if kind.least is None else kind.least
             size = np.max(np.abs(value), initial=0.0)
             assert size == 0.0 or size >= 2.0 * least, field.name
 

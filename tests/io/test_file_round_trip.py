@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis.extra import numpy as hnp
 
 import jaxneuro as jn
-from jaxneuro._units import UNITS
 from jaxneuro.io import format_description, parse_description, read_description, write_description
 from jaxneuro.io._models import known
+from jaxneuro.spec import UNITS
 from tests.io import files
 
 FORMATS = ("json", "toml")

@@ -1,18 +1,17 @@
 """The AdEx neuron against an adaptive ODE solver, and its presets against their names."""
 
-import dataclasses
-
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import jaxneuro as jn
+from jaxneuro._fields import parameters
 from jaxneuro.integrators import exponential_euler, forward_euler, heun, rk4
 from jaxneuro.neurons import AdEx
 from tests.neurons.constant import order_of_error, run, steps_of
 from tests.oracle.spike_times import adex_spike_times, driven_adex_spike_times
 
-NUMBERS = [f.name for f in dataclasses.fields(AdEx) if "checks" in f.metadata]
+NUMBERS = [f.name for f in parameters(AdEx)]
 
 
 def exact(model, current, duration):
