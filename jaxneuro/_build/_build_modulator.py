@@ -110,7 +110,7 @@ def _reaches(net: Network, m: Modulator, name: str, key: str) -> list[Reach]:
         path = (*own.path[:-1], "weight")
         return [Reach(path, own.sizes, own.member)]
     holder, path, field = _parameter(net, m, found, key)
-    if field.metadata["kind"].on_grid:
+    if getattr(field.metadata["kind"], "on_grid", False):
         raise ValueError(
             f"{m.label}: {key} of {found.label} cannot be scaled, it is a whole number of time "
             "steps"
