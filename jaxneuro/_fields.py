@@ -280,7 +280,7 @@ def has_tables(model: Any) -> bool:
 
 
 def check_lengths(label: str, model: Any, n: int, population: str) -> None:
-    """Raises `ValueError` if a parameter of a model is an array of another length than n."""
+    """Raises `InvalidValueError` if a parameter of a model is an array of another length than n."""
     free = {field.name for field in tables(type(model))}
     for name, models in inner(model).items():
         for m in models:
@@ -289,7 +289,5 @@ def check_lengths(label: str, model: Any, n: int, population: str) -> None:
         value = getattr(model, field.name)
         shape = np.shape(value) if hasattr(value, "shape") else ()
         if field.name not in free and len(shape) == 1 and shape != (n,):
-            raise ValueError(
-                f"{label}: {field.name} must be one number or one per neuron of {population!r}, "
-                f"shape ({n},); got {shape}"
-            )
+            must = f"one number or one per neuron of {population!r}, shape ({n},)"
+            raise spec.InvalidValueError(label, field.name, must, str(shape))

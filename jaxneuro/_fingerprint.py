@@ -39,8 +39,8 @@ def _feed(digest: Any, value: Any) -> None:
         _feed_array(digest, np.asarray(value))
     elif isinstance(value, slice | range):
         _feed(digest, (type(value).__name__, value.start, value.stop, value.step))
-    elif hasattr(type(value), "plainly"):
-        _feed(digest, value.plainly())
+    elif hasattr(type(value), "canonical"):
+        _feed(digest, value.canonical())
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         _name(digest, type(value))
         for field in dataclasses.fields(value):

@@ -222,7 +222,8 @@ class Number(Ranged):
             unit = "" if self.unit in ("", "1") else f" of {self.unit}"
             words = self.range_words()
             raise Unfit(f"one number{unit}{', ' if words else ''}{words}", None, traced_hint(value))
-        if not self.finite and math.isinf(x):
+        bounds = (self.below, self.at_most) if x > 0 else (self.above, self.at_least)
+        if not self.finite and math.isinf(x) and bounds == (None, None):
             return x
         self.check_range(np.asarray(x))
         return x
@@ -360,13 +361,15 @@ class Maybe(Kind):
 
 @dataclasses.dataclass(frozen=True)
 class Items(Kind):
-    """A list or a tuple of values of a kind; kept as a tuple."""
+    """Some values of a kind, one after the other; kept as a tuple."""
 
     kind: Kind
     at_least: int = 0
 
     def convert(self, value: Any) -> tuple:
-        if not isinstance(value, list | tuple) or len(value) < self.at_least:
+        ordered = isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | set)
+        value = tuple(value) if ordered and not is_traced(value) else value
+        if not isinstance(value, tuple) or len(value) < self.at_least:
             some = f" of at least {self.at_least}" if self.at_least else ""
             raise Unfit(f"a list{some}")
         return tuple(_item(self.kind, f"[{k}]", x) for k, x in enumerate(value))
@@ -441,18 +444,22 @@ def traced_hint(value: Any) -> str:
 # --- names that exist -------------------------------------------------------------------------
 
 
-def unknown(kind: str, name: Any, known: Iterable[str]) -> InvalidValueError:
+def unknown(
+    kind: str, name: Any, known: Iterable[str], owner: str = "", field: str = ""
+) -> InvalidValueError:
     """The error for a name that does not exist: suggests the nearest, lists the known."""
     names = list(known)
     listed = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
     if not isinstance(name, str):
-        return InvalidValueError("", f"the name of {an(kind)}", "a text", name_given(name))
+        what = field or f"the name of {an(kind)}"
+        return InvalidValueError(owner, what, "a text", name_given(name))
     near = difflib.get_close_matches(name.lower(), {n.lower(): n for n in names}, n=1)
     meant = [n for n in names if near and n.lower() == near[0]]
-    error = InvalidValueError("", kind, f"one of {listed or 'none'}", repr(name))
+    error = InvalidValueError(owner, field or kind, f"one of {listed or 'none'}", repr(name))
     hint = f"; did you mean {meant[0]!r}?" if meant else ""
     end = hint or "."
-    error.args = (f"there is no {kind} named {name!r}{end} The known ones: {listed or 'none'}",)
+    of = f"{owner}: " if owner else ""
+    error.args = (f"{of}there is no {kind} named {name!r}{end} The known ones: {listed or 'none'}",)
     return error
 
 

@@ -12,7 +12,7 @@ from .._fields import parameters, potentials
 from .._types import Neuron
 from .._units import check_weight, largest
 from .._warn import warn
-from .._describe import ResolvedProjection, Stimulation, is_computed, sizes
+from .._describe import ResolvedProjection, Stimulation, extremes, is_computed
 from ..release import Spikes, TsodyksMarkram
 from ..space import ConductionDelay, distance_range
 from ..stimuli import Current, Signal
@@ -68,7 +68,7 @@ def warn_of_volts(resolved: ResolvedProjection, synapses: int, weight: float | N
     p = resolved.projection
     if p.plasticity is not None or (weight is None and is_computed(p.weight)):
         return
-    x = largest(sizes(p.weight)) if weight is None else weight
+    x = largest(extremes(p.weight)) if weight is None else weight
     each = synapses / max(resolved.sizes[1], 1)
     unscaled = isinstance(p.release, Spikes | TsodyksMarkram)
     # Of less than a synapse per neuron the largest of drawn weights may be small by chance.
@@ -79,7 +79,7 @@ def warn_of_volts(resolved: ResolvedProjection, synapses: int, weight: float | N
 
 def warn_of_volts_sent(s: Stimulation, neuron: Neuron) -> None:
     """The same for the spikes that a stimulation sends."""
-    x = None if s.weight is None else largest(sizes(s.weight))
+    x = None if s.weight is None else largest(extremes(s.weight))
     if x is None:
         return
     highest = _highest(getattr(s.stimulus, "rate", 0.0))

@@ -10,9 +10,9 @@ from .._html import page, table
 from .._kernels import BLOCK_TARGETS, LANES, RUN
 from .._numerics import QUANTILES
 from .._text import counted, megabytes
-from ._coupling import DrawnCoupling
-from ._projection import is_individual
-from ._resolve import ResolvedProjection
+from .coupling import DrawnCoupling
+from .resolve import ResolvedProjection
+from .values import is_individual
 
 _LISTED = 40  # bytes of a pair while it is sorted
 _LONGEST_OF_16 = 1.77  # standard deviations above the mean: the largest of 16 normal numbers
@@ -23,10 +23,13 @@ _GAP_BYTES = 12 * 2**16  # of a table of gaps, at most
 class ProjectionEstimate:
     """Expected size of one projection.
 
-    **Fields** `name`; `synapses` expected number; `bytes` of its columns and row pointers;
-    `stored` whether its synapses are stored, or drawn again with every spike; `building` bytes
-    that are needed in addition while they are drawn; `coupled` whether it is a coupling, whose
-    connections are counted in both directions.
+    Attributes:
+        name: its name.
+        synapses: expected number.
+        bytes: bytes of its columns and row pointers.
+        stored: whether its synapses are stored, or drawn again with every spike.
+        building: bytes that are needed in addition while they are drawn.
+        coupled: whether it is a coupling, whose connections are counted in both directions.
     """
 
     name: str
@@ -41,8 +44,9 @@ class ProjectionEstimate:
 class Estimate:
     """Expected sizes of all projections of a description.
 
-    **Fields** `projections` a tuple of `ProjectionEstimate`, couplings at the end; `neurons` their
-    number.
+    Attributes:
+        projections: estimates, those of couplings at the end.
+        neurons: number of neurons.
     """
 
     projections: tuple[ProjectionEstimate, ...]

@@ -5,24 +5,27 @@ from typing import Any
 
 import numpy as np
 
+from .. import spec
 from .._numerics import stream_key
 from .._types import Neuron
 from ..connectivity import Rule
 from ..space import Area, Place
-from ..spec import unknown
-from ._part import Part
-
-# Neurons of a population: a slice, or ascending indices.
-Neurons = slice | np.ndarray
+from .part import Neurons, Part, count, stretch
 
 
 @dataclasses.dataclass(frozen=True)
 class ResolvedProjection:
     """A projection whose rule knows its neurons.
 
-    **Fields** `projection`; `rule` bound to positions; `pre`, `post` the neurons of each side;
-    `sizes` how many; `same` whether both sides are the same neurons; `places` of the whole
-    populations, for values by distance; `target` the model of the target neurons.
+    Attributes:
+        projection: the projection.
+        rule: its rule, bound to positions.
+        pre: the neurons of the source.
+        post: the neurons of the target.
+        sizes: how many neurons each side has.
+        same: whether both sides are the same neurons.
+        places: the places of the whole populations, for values by distance.
+        target: the model of the target neurons.
     """
 
     projection: Any
@@ -71,36 +74,32 @@ class Resolver:
         if isinstance(where, str):
             areas = self._description.areas
             if where not in areas:
-                raise unknown("area", where, areas)
+                raise spec.unknown("area", where, areas, part.label, "where")
             where = areas[where]
         found = self._inside(part, where) if isinstance(where, Area) else _listed(part, where, n)
         if n and not count(found):
-            raise ValueError(
-                f"part of {part.population!r}: a part must have at least one neuron; it has none "
-                f"of the {n} there are. Leave out what is from or to nobody"
-            )
+            got = f"none of the {n} there are"
+            raise spec.InvalidValueError(part.label, "where", "at least one neuron", got)
         return found
 
     def _inside(self, part: Part, area: Area) -> Neurons:
         points = self.points(part.population)
         if points is None:
-            raise ValueError(
-                f"part of {part.population!r}: an area needs positions; give the population "
-                "positions= (a Grid, a UniformBox or an array)"
-            )
+            must = "without areas where the population has no positions= (a Grid, an array, ...)"
+            raise spec.InvalidValueError(part.label, "where", must, str(area))
         try:
             inside = np.flatnonzero(area.contains(points))
-        except ValueError as error:
-            raise ValueError(f"part of {part.population!r}: {error}") from None
+        except spec.InvalidValueError as error:
+            what = error.must, error.got, error.hint
+            raise spec.InvalidValueError(part.label, "where", *what) from None
         if points.size and not inside.size:
-            raise ValueError(
-                f"part of {part.population!r}: an area must contain a neuron; none is in {area}, "
-                f"positions are from {points.min(axis=0)} to {points.max(axis=0)} um"
-            )
-        return _stretch(inside)
+            got = f"{area}, with positions from {points.min(axis=0)} to {points.max(axis=0)} um"
+            must = "an area that contains a neuron"
+            raise spec.InvalidValueError(part.label, "where", must, got)
+        return stretch(inside)
 
     def resolve(self, p: Any) -> ResolvedProjection:
-        """The projection with its neurons; raises `ValueError` if its rule does not fit them."""
+        """The projection with its neurons; raises `InvalidValueError` if its rule does not fit."""
         label = p.label
         pre, post = self.neurons(p.pre), self.neurons(p.post)
         sizes = count(pre), count(post)
@@ -112,8 +111,9 @@ class Resolver:
             )
         try:
             rule.check(label, *sizes, same)
-        except ValueError as error:
-            raise ValueError(f"{error}{self._parts(p, sizes)}") from None
+        except spec.InvalidValueError as error:
+            what = error.owner, error.field, error.must, error.got
+            raise spec.InvalidValueError(*what, error.hint + self._parts(p, sizes)) from None
         places = self.place(p.pre.population), self.place(p.post.population)
         target = self._description.population(p.post.population).model
         resolved = ResolvedProjection(p, rule, pre, post, sizes, same, places, target)
@@ -142,10 +142,8 @@ class Resolver:
         if np.array_equal(a, b):
             return True
         if not p.rule.autapses and np.intersect1d(a, b).size:
-            raise ValueError(
-                f"{label}: a rule without autapses needs parts of a population that are equal or "
-                "have no neuron in common; these overlap. Split them"
-            )
+            must = "between parts that are equal or have no neuron in common, without autapses"
+            raise spec.InvalidValueError(label, "rule", must, "parts that overlap")
         return False
 
 
@@ -158,14 +156,13 @@ def _listed(part: Part, where: Any, n: int) -> Neurons:
     else:
         start, stop, last = 0, 0, int(where.max(initial=-1)) + 1
     if last > n:
-        raise ValueError(
-            f"part of {part.population!r}: neurons must be below {n}, its size; got {last - 1}"
-        )
-    return _stretch(where) if isinstance(where, np.ndarray) else slice(start, stop)
+        must = f"of neurons below {n}, the size of the population"
+        raise spec.InvalidValueError(part.label, "where", must, str(last - 1))
+    return stretch(where) if isinstance(where, np.ndarray) else slice(start, stop)
 
 
 def _check_array(label: str, resolved: ResolvedProjection, what: str) -> None:
-    """Raises `ValueError` unless weights or delays are one per pair, or one per connection."""
+    """Raises `InvalidValueError` unless there is one per pair, or one per connection."""
     shape, (pre, post) = getattr(resolved.projection, what).shape, resolved.sizes
     if shape == (pre, post):
         return
@@ -173,26 +170,5 @@ def _check_array(label: str, resolved: ResolvedProjection, what: str) -> None:
     fixed = resolved.rule.arranges
     if not fixed or shape != (number,):
         per = f" or ({number},), one per connection" if fixed else ""
-        raise ValueError(
-            f"{label}: {what} must be a number, a distribution, a function or an array of shape "
-            f"({pre}, {post}){per}; got shape {shape}"
-        )
-
-
-def _stretch(index: np.ndarray) -> Neurons:
-    """Ascending indices as a slice, if they are consecutive."""
-    if index.size == 0:
-        return slice(0, 0)
-    whole = index[-1] - index[0] + 1 == index.size
-    return slice(int(index[0]), int(index[-1]) + 1) if whole else index
-
-
-def count(neurons: Neurons) -> int:
-    """How many neurons."""
-    return neurons.stop - neurons.start if isinstance(neurons, slice) else neurons.size
-
-
-def overlap(a: Neurons, b: Neurons) -> bool:
-    """Whether two parts of a population have a neuron in common."""
-    a, b = (np.arange(x.start, x.stop) if isinstance(x, slice) else x for x in (a, b))
-    return bool(np.intersect1d(a, b).size)
+        must = f"a number, a distribution, a function or an array of shape ({pre}, {post}){per}"
+        raise spec.InvalidValueError(label, what, must, f"shape {shape}")

@@ -1,0 +1,127 @@
+"""A part of a population, for a projection or a stimulation that does not reach all of it."""
+
+from typing import Any
+
+import numpy as np
+
+from .. import spec
+from ..space import Area
+
+# Neurons of a population: a slice, or ascending indices.
+Neurons = slice | np.ndarray
+
+
+def _where(given: Any) -> Any:
+    """A slice, an array of ascending indices, an area or its name, or None."""
+    if isinstance(given, range):
+        straight = given.step == 1 and given.start <= given.stop
+        given = slice(given.start, given.stop) if straight else list(given)
+    if isinstance(given, slice):
+        return _as_slice(given)
+    return given if given is None or isinstance(given, str | Area) else _as_indices(given)
+
+
+def _as_slice(where: slice) -> slice:
+    start = 0 if where.start is None else where.start
+    stop, step = where.stop, 1 if where.step is None else where.step
+    given = (start, step) if stop is None else (start, step, stop)
+    whole = all(isinstance(x, int | np.integer) and not isinstance(x, bool) for x in given)
+    if not whole or step != 1 or start < 0 or (stop is not None and stop < start):
+        must = "a slice of whole numbers, 0 <= start <= stop, with step 1, or an array of indices"
+        raise spec.Unfit(must, str(where))
+    return slice(int(start), None if stop is None else int(stop))
+
+
+def _as_indices(where: Any) -> np.ndarray:
+    x = np.asarray(where)
+    x = x.astype(np.int64) if x.size == 0 else x
+    if x.ndim == 1 and x.dtype == bool:
+        x = np.flatnonzero(x)
+    if x.ndim != 1 or not np.issubdtype(x.dtype, np.integer):
+        raise spec.Unfit("a slice, a range, an array of indices, an Area or the name of one")
+    if x.size and (x.min() < 0 or (np.diff(x) <= 0).any()):
+        got = str(x) if x.size < 10 else f"{x.size} indices from {x.min()} to {x.max()}"
+        # Arrays that are given for a part count its neurons in ascending order.
+        hint = (
+            "; give np.sort(indices), and an array of their weights as array[np.argsort(indices)]"
+        )
+        raise spec.Unfit("ascending, different indices from 0", got, hint)
+    return spec.kept_array([], x.astype(np.int64))
+
+
+class Part(spec.Value):
+    """Some neurons of a population, to project from, to project onto or to stimulate.
+
+    What is given for a part counts its neurons from 0, in ascending order: indices of `Explicit`,
+    arrays of weights and delays, `neurons` of `SpikeTimes`, and numbers per neuron of a stimulus.
+    What belongs to the population counts all of it: arguments of a function `f(i, j)` for weights
+    or delays, arrays in a synapse or a release, their start values, and `net.connections`.
+
+    Raises:
+        InvalidValueError: for indices that are negative, repeated or not ascending; from
+            `Description` and `build`, for indices outside the population, an unknown area, an area
+            without positions, or a part that has no neuron of a population that has some.
+    """
+
+    population: str = spec.field(spec.Name(), doc="its name")
+    where: Any = spec.field(
+        spec.Converted(_where),
+        default=None,
+        doc="which neurons: a `slice` or `range` (`slice(0, 50)`), an array of ascending indices "
+        "or a boolean mask, an `Area` of coordinates, or the name of an area of the description; "
+        "None for all",
+    )
+
+    @property
+    def label(self) -> str:
+        return f"part of {self.population!r}"
+
+    def canonical(self) -> Any:
+        """What it is, equal for the name of a population and for a part that is all of it."""
+        return self.population if self.where is None else ("part", self.population, self.where)
+
+    def __repr__(self) -> str:
+        where = self.where
+        if isinstance(where, np.ndarray):
+            where = f"{where.size} neurons"
+        elif isinstance(where, slice):
+            where = f"{where.start}:{'' if where.stop is None else where.stop}"
+        return f"Part({self.population!r}{'' if where is None else f', {where}'})"
+
+
+def _end(value: Any) -> str | Part:
+    if isinstance(value, Part) or (isinstance(value, str) and value):
+        return value
+    raise spec.Unfit("the name of a population or a Part", spec.name_given(value))
+
+
+END = spec.Converted(_end, "the name of a population or a Part")
+
+
+def as_part(value: str | Part) -> Part:
+    """A part; a name means the whole population."""
+    return value if isinstance(value, Part) else Part(value)
+
+
+def end_name(end: Any) -> str:
+    """The name of the population at an end, for the default name of what ends there."""
+    return end.population if isinstance(end, Part) else str(end)
+
+
+def stretch(index: np.ndarray) -> Neurons:
+    """Ascending indices as a slice, if they are consecutive."""
+    if index.size == 0:
+        return slice(0, 0)
+    whole = index[-1] - index[0] + 1 == index.size
+    return slice(int(index[0]), int(index[-1]) + 1) if whole else index
+
+
+def count(neurons: Neurons) -> int:
+    """How many neurons."""
+    return neurons.stop - neurons.start if isinstance(neurons, slice) else neurons.size
+
+
+def overlap(a: Neurons, b: Neurons) -> bool:
+    """Whether two parts of a population have a neuron in common."""
+    a, b = (np.arange(x.start, x.stop) if isinstance(x, slice) else x for x in (a, b))
+    return bool(np.intersect1d(a, b).size)
