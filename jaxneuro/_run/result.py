@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import spec
-from .._build import never_spikes_at_all
+from .._build.releases import never_spikes_at_all
 from .._html import page, raster, table
 from .._network import (
     ByName,

@@ -12,7 +12,7 @@ from jax.extend.core import jaxpr_as_fun
 
 from .. import spec
 from .._arrays import as_array, is_traced
-from .._build import check_neuron
+from .._build.drives import check_neuron
 from .._network import (
     Network,
     NetworkState,

@@ -11,8 +11,11 @@ import numpy as np
 
 from .. import spec
 from .._arrays import as_array, is_traced
-from .._build import available_memory, build
-from .._describe import Description, Population, Stimulation
+from .._build.build import build
+from .._build.memory import available_memory
+from .._describe.description import Description
+from .._describe.population import Population
+from .._describe.stimulation import Stimulation
 from .._network import Network, NetworkState, SavedState, state_of
 from .._numerics import check_dt, steps_on_grid, warn_of_early_times, warn_of_seconds
 from .._progress import Progress

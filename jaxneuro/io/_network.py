@@ -7,8 +7,14 @@ from typing import Any
 import jax
 import numpy as np
 
-from .._build import available_memory
-from .._describe import Coupling, Description, Modulator, Part, Population, Projection, Stimulation
+from .._build.memory import available_memory
+from .._describe.coupling import Coupling
+from .._describe.description import Description
+from .._describe.modulator import Modulator
+from .._describe.part import Part
+from .._describe.population import Population
+from .._describe.projection import Projection
+from .._describe.stimulation import Stimulation
 from .._network import initial_state
 from .._numerics import Distribution
 from .._text import counted, megabytes

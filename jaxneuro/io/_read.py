@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from .. import spec
-from .._describe import Description
+from .._describe.description import Description
 from ._entry import located
 from ._json import read_json
 from ._network import description

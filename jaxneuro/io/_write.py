@@ -12,7 +12,13 @@ import numpy as np
 
 from .. import spec
 from .._arrays import is_traced
-from .._describe import Coupling, Description, Modulator, Part, Population, Projection, Stimulation
+from .._describe.coupling import Coupling
+from .._describe.description import Description
+from .._describe.modulator import Modulator
+from .._describe.part import Part
+from .._describe.population import Population
+from .._describe.projection import Projection
+from .._describe.stimulation import Stimulation
 from .._whole_file import write_whole
 from ..space import Area
 from ._models import TYPE, Argument, arguments, inside, is_made_by_build, is_prepared, public

@@ -7,7 +7,7 @@ import numpy as np
 from jax.sharding import Mesh
 
 from .. import spec
-from .._build import check_apart
+from .._build.drives import check_apart
 from .._kernels import packed_bytes
 from .._mesh import (
     Partition,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._build._check_rule import post_numbers
+from jaxneuro._build.plastic import post_numbers
 from jaxneuro._fields import Parameter, param
 from jaxneuro._kernels import HAS_DELAYS, HAS_TAGS, Released, learn
 from jaxneuro._kernels import _gpu_atomic as gpu_atomic

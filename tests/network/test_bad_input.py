@@ -165,13 +165,13 @@ def test_refused(make, message):
 
 def test_a_network_that_does_not_fit(monkeypatch):
     """Refused with the estimate per projection, before anything is drawn."""
-    from jaxneuro._build import _memory
+    from jaxneuro._build import memory
     from jaxneuro.connectivity import FixedProbability
 
     def never(*args):
         raise AssertionError("connections were drawn")
 
-    monkeypatch.setattr(_memory, "available_memory", lambda: 10_000)
+    monkeypatch.setattr(memory, "available_memory", lambda: 10_000)
     monkeypatch.setattr(FixedProbability, "draw", never)
     large = [jn.Population(k, 1000, LIF()) for k in "EI"]
     with pytest.raises(
@@ -182,9 +182,9 @@ def test_a_network_that_does_not_fit(monkeypatch):
 
 @pytest.mark.parametrize("n", [65_536, 1_000_000])
 def test_more_synapses_than_32_bits_count(n, monkeypatch):
-    from jaxneuro._build import _memory
+    from jaxneuro._build import memory
 
-    monkeypatch.setattr(_memory, "available_memory", lambda: None)
+    monkeypatch.setattr(memory, "available_memory", lambda: None)
     large = [jn.Population(k, n, LIF()) for k in "EI"]
     with pytest.raises(ValueError, match=r"'E->I' must have fewer than 2\^31 synapses.*\d,\d"):
         build(project(rule=jn.connectivity.AllToAll()), populations=large)

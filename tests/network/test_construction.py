@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._build import _build, _memory
-from jaxneuro._describe import Resolver, estimate
+from jaxneuro._build import memory
+from jaxneuro._build.build import build as building
+from jaxneuro._describe.estimate import estimate
+from jaxneuro._describe.resolve import Resolver
 from jaxneuro._kernels import _draw_rows, _draw_values, _gap_rows, _run_ahead
 from jaxneuro._tables import _lay_out
 from jaxneuro.connectivity import (
@@ -147,7 +149,7 @@ def test_other_weights_are_refused(weights):
 
 def test_narrow_weights_count_in_the_estimate(monkeypatch):
     expected = []
-    monkeypatch.setattr(_build, "check_fits", lambda estimate, *rest: expected.append(estimate))
+    monkeypatch.setattr(building, "check_fits", lambda estimate, *rest: expected.append(estimate))
     for weights in (None, jnp.bfloat16):
         jn.build(within({"all": RULES["all"]}), 0, 0.1, weights=weights)
     wide, narrow = expected
@@ -162,7 +164,7 @@ def test_what_building_needs_counts_in_the_estimate(name, monkeypatch):
     assert p.building >= 1200
     enough = p.bytes + p.building + 64 * p.synapses * (jn._kernels.threads() + 2) + 1_000_000
     for free, fits in ((p.bytes + p.building, False), (enough, True)):
-        monkeypatch.setattr(_memory, "available_memory", lambda free=free: free)
+        monkeypatch.setattr(memory, "available_memory", lambda free=free: free)
         if fits:
             jn.build(description, 0, 0.1)
         else:
@@ -202,7 +204,7 @@ def test_progress(tqdm, many_chunks, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal(sys.stderr))
     jn.build(description, 5, 0.1)  # a small one
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(_build, "_SHOWN", 1000)
+    monkeypatch.setattr(building, "_SHOWN", 1000)
     jn.build(description, 5, 0.1, progress=False)
     assert capsys.readouterr().err == ""
     jn.build(description, 5, 0.1)
@@ -211,7 +213,7 @@ def test_progress(tqdm, many_chunks, capsys, monkeypatch):
 
 def test_progress_counts_every_synapse_once(many_chunks, monkeypatch):
     steps = []
-    monkeypatch.setattr(_build.Progress, "advance", lambda self, amount: steps.append(amount))
+    monkeypatch.setattr(building.Progress, "advance", lambda self, amount: steps.append(amount))
     net = jn.build(within(RULES), 5, 0.1)
     assert sum(steps) == pytest.approx(1e-6 * net.n_synapses)
     assert len(steps) > 100
@@ -237,7 +239,7 @@ def test_ctrl_c_leaves_nothing_under_way(when, many_chunks, monkeypatch):
 
     with monkeypatch.context() as patched:
         patched.setattr(_lay_out, "_write", counted)
-        patched.setattr(_build.Progress, "advance", interrupt)
+        patched.setattr(building.Progress, "advance", interrupt)
         with pytest.raises(KeyboardInterrupt):
             jn.build(within(RULES), 5, 0.1)
         assert len(calls) == when

@@ -6,11 +6,8 @@ import jax
 import numpy as np
 
 from .._arrays import as_array
-from ..spec import unknown
-from .._text import an
-from .._types import Neuron, state_variables
-from .._units import check_weight
-from .._describe import Coupling, ResolvedProjection
+from .._describe.coupling import Coupling
+from .._describe.resolve import ResolvedProjection
 from .._kernels import make_gather_table
 from .._network import (
     CouplingLayer,
@@ -18,11 +15,15 @@ from .._network import (
     Side,
     initial_state,
 )
-from ._check_signs import check_drawn
-from ._drawing import ProjectionBundle, own_weights
-from ._grouping import Grouping
-from ._merge import alone, merge
-from ._starts import release_starts
+from .._text import an
+from .._types import Neuron, state_variables
+from .._units import check_weight
+from ..spec import InvalidValueError, unknown
+from .grouping import Grouping
+from .groups import release_starts
+from .merge import alone, merge
+from .pathways import ProjectionBundle, own_weights
+from .weights import check_drawn
 
 
 class Pairs(NamedTuple):
@@ -51,20 +52,18 @@ class Pairs(NamedTuple):
 
 
 def check_coupling(grouping: Grouping, c: Coupling) -> None:
-    """Raises `ValueError` for gap junctions of neurons that cannot be coupled in this way."""
+    """Raises `InvalidValueError` for gap junctions of neurons without a voltage."""
     if not c.electrical:
         return
     for part in (c.pre, c.post):
         model = _model(grouping, part.population)
         state = jax.eval_shape(lambda m: initial_state(m, 2), alone(model))
         if "v" not in state_variables(state):
-            raise ValueError(
-                f"{c.label}: gap junctions join neurons with a voltage v; {part.population!r} is "
-                f"{an(type(model).__name__)}, which has none. Give release= and synapse= for a "
-                "graded coupling"
-            )
+            must = "given with synapse=: gap junctions join neurons with a voltage v"
+            got = f"{part.population!r}, {an(type(model).__name__)}, which has none"
+            raise InvalidValueError(c.label, "release", must, got)
     if c.initial:
-        raise unknown(f"state variable of {c.label}", next(iter(c.initial)), ())
+        raise unknown("state variable", next(iter(c.initial)), (), c.label, "initial")
 
 
 def _model(grouping: Grouping, population: str) -> Neuron:
@@ -113,10 +112,8 @@ def _pairs(c: Coupling, resolved: ResolvedProjection, bundle: ProjectionBundle, 
     if c.electrical:  # no current flows from a neuron to itself
         others = pairs.where(pairs.pre != pairs.post)
         if pairs.pre.size and not others.pre.size and max(resolved.sizes) > 1:
-            raise ValueError(
-                f"{c.label}: gap junctions join a neuron with another one; {type(c.rule).__name__} "
-                "connects each with itself alone. Give another rule"
-            )
+            must = "one that connects a neuron with another one"
+            raise InvalidValueError(c.label, "rule", must, type(c.rule).__name__)
         pairs = others
     if not c.symmetric:
         return pairs
@@ -132,15 +129,12 @@ def _both_ways(pairs: Pairs) -> Pairs:
 
 
 def _listed_once(c: Coupling, pairs: Pairs) -> Pairs:
-    """Every pair of a list once; `ValueError` for one with two weights."""
+    """Every pair of a list once; raises for one with two weights."""
     once, times = np.unique(np.stack([pairs.pre, pairs.post]), axis=1, return_counts=True)
     if (times > 1).any():
         i, j = once[:, np.argmax(times > 1)]
-        raise ValueError(
-            f"{c.label}: a symmetric coupling has one weight per pair; neurons {i} and {j} are "
-            "listed more than once in one direction. List each pair once, with the sum of the "
-            "weights, or give symmetric=False"
-        )
+        must = "one that lists each pair once, with the sum of its weights, or symmetric=False"
+        raise InvalidValueError(c.label, "rule", must, f"neurons {i} and {j} more than once")
     low, high = np.minimum(pairs.pre, pairs.post), np.maximum(pairs.pre, pairs.post)
     number = low * (int(high.max(initial=0)) + 1) + high
     _, first, which = np.unique(number, return_index=True, return_inverse=True)
@@ -148,11 +142,8 @@ def _listed_once(c: Coupling, pairs: Pairs) -> Pairs:
         differ = np.flatnonzero(pairs.weights != pairs.weights[first][which])
         if differ.size:
             i, j = low[differ[0]], high[differ[0]]
-            raise ValueError(
-                f"{c.label}: a symmetric coupling has one weight per pair; neurons {i} and {j} are "
-                "listed more than once, with different weights. List each pair once, or give "
-                "symmetric=False"
-            )
+            must = "one number for each pair, or symmetric=False"
+            raise InvalidValueError(c.label, "weight", must, f"two for neurons {i} and {j}")
     return Pairs(low, high, pairs.weights).where(first)
 
 

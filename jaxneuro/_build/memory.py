@@ -7,13 +7,15 @@ from typing import Any
 import jax
 import numpy as np
 
-from .._text import megabytes
-from ..connectivity import CHUNK
-from .._describe import Estimate, Projection
+from .._describe.estimate import Estimate
+from .._describe.projection import Projection
 from .._kernels import ring_slots, threads
 from .._network import count_fed, initial_state
-from ._grouping import Grouping, synapse_of
-from ._merge import alone
+from .._text import megabytes
+from ..connectivity import CHUNK
+from ..spec import InvalidValueError
+from .grouping import Grouping, synapse_of
+from .merge import alone
 
 _CHUNK_BYTES = 64  # per synapse that is being drawn
 
@@ -39,7 +41,7 @@ def available_memory() -> int | None:
 
 
 def check_fits(expected: Estimate, state_bytes: int, share: float = 1.0) -> None:
-    """Raises `ValueError` if the connections and the state exceed the memory.
+    """Raises `InvalidValueError` if the connections and the state exceed the memory.
 
     Building takes chunks of temporary memory beside the finished columns, for each thread; a
     run holds a state twice. The state's arrivals in flight grow with the longest delay. `share` is
@@ -52,20 +54,20 @@ def check_fits(expected: Estimate, state_bytes: int, share: float = 1.0) -> None
     free = available_memory()
     for p in expected.projections:
         if p.stored and p.synapses >= 2**31:
-            raise ValueError(
-                f"projection {p.name!r} must have fewer than 2^31 synapses; it would have about "
-                f"{p.synapses:,}. Split its target into several populations, or take a rule with "
-                f"stored=False\n{expected!r}"
-            )
+            # Split its target into several populations, or take a rule with stored=False.
+            must = "one of fewer than 2^31 synapses, or one with stored=False"
+            got = f"about {p.synapses:,}"
+            raise InvalidValueError(f"projection {p.name!r}", "rule", must, got, f"\n{expected!r}")
     if free is not None and needed > free:
-        raise ValueError(
-            f"the network does not fit in memory: it needs about {megabytes(needed)}, "
-            f"{megabytes(free)} are free. Connections take {megabytes(expected.bytes)} (one weight "
-            "and one delay per projection instead of individual ones: 2 bytes per synapse; a rule "
-            f"with stored=False: nothing), the state {megabytes(state_bytes)} (neurons, and "
-            "arrivals in flight: neurons times receptors times the longest delay in steps)\n"
-            f"{expected!r}"
+        got = (
+            f"one that needs about {megabytes(needed)}: connections {megabytes(expected.bytes)} "
+            "(one weight and one delay per projection instead of individual ones: 2 bytes per "
+            f"synapse; a rule with stored=False: nothing), the state {megabytes(state_bytes)} "
+            "(neurons, and arrivals in flight: neurons times receptors times the longest delay in "
+            "steps)"
         )
+        must = f"a network that fits in memory, of which {megabytes(free)} are free"
+        raise InvalidValueError("build", "description", must, got, f"\n{expected!r}")
 
 
 def state_bytes(grouping: Grouping, longest: dict[str, int | None], dtype: Any) -> int:
@@ -75,11 +77,9 @@ def state_bytes(grouping: Grouping, longest: dict[str, int | None], dtype: Any) 
         synapses = [synapse_of(p) for p in grouping.receptors[number].values()]
         n, inputs = grouping.size(number), count_fed(synapses, grouping.fed(number))
         if n * max(inputs, 1) >= 2**31:
-            raise ValueError(
-                f"populations of one neuron model must have fewer than 2^31 neurons times "
-                f"receptors; {members[0].name!r} and those merged with it have {n:,} neurons and "
-                f"{inputs} inputs of receptors"
-            )
+            must = "of fewer than 2^31 neurons times receptors in all populations of its model"
+            got = f"{n:,} neurons and {inputs} inputs of receptors"
+            raise InvalidValueError(members[0].label, "n", must, got)
         names = {p.name for p in members}
         onto = [p for p in grouping.description.projections if p.post.population in names]
         # A computed delay is not known yet; it counts as one that fits a byte.

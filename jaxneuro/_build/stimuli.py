@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 
 from .._arrays import as_array
-from .._types import Stimulus
-from .._describe import Neurons, Resolver, Stimulation, check_one_per_neuron, count
+from .._describe.part import (Neurons, count)
+from .._describe.resolve import Resolver
+from .._describe.stimulation import (Stimulation, check_one_per_neuron)
 from .._network import StimulusGroup, Target, Window
 from .._numerics import Distribution, bits, check_grid, drawn, steps_on_grid, stream_key
-from ._check_plausible import warn_of_nano, warn_of_volts_sent
-from ._grouping import Grouping
-from ._merge import kind_key, merge, own_key, sort_key
+from .._types import Stimulus
+from ..spec import InvalidValueError
+from .grouping import Grouping
+from .merge import kind_key, merge, own_key, sort_key
+from .weights import warn_of_nano, warn_of_volts_sent
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,7 +75,9 @@ def _window(label: str, s: Stimulation, dt: float) -> Window:
     )
     stop = None if s.stop == math.inf else int(steps_on_grid(f"{label}: stop", s.stop, dt))
     if max(delay + start, stop or 0) >= 2**31:
-        raise ValueError(f"{label}: delay, start and stop must be below 2^31 steps")
+        longest = max(("delay", "start", "stop"), key=lambda k: getattr(s, k))
+        must, got = f"below 2^31 steps of {dt:g} ms", f"{getattr(s, longest):g} ms"
+        raise InvalidValueError(label, longest, must, got)
     return Window(delay, start, stop)
 
 

@@ -6,20 +6,17 @@ from typing import Any, NamedTuple, TypeAlias
 import jax
 import numpy as np
 
-from .._types import StochasticRelease, Synapse
-from .._describe import (
-    Coupling,
-    Description,
-    Population,
-    Projection,
-    ResolvedProjection,
-    Stimulation,
-)
+from .._describe.coupling import Coupling
+from .._describe.description import Description
+from .._describe.population import Population
+from .._describe.projection import Projection
+from .._describe.resolve import ResolvedProjection
+from .._describe.stimulation import Stimulation
 from .._network import input_rows
 from .._numerics import Distribution
+from .._types import StochasticRelease, Synapse
 from ..synapses import Into
-from ._merge import kind_key, own_key, sort_key, value_key
-from ._states import state_dtypes
+from .merge import kind_key, own_key, sort_key, state_dtypes, value_key
 
 Sender: TypeAlias = Projection | Stimulation | Coupling  # what sends to a receptor
 

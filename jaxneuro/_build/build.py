@@ -8,9 +8,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._arrays import as_array
-from .._arrays import is_traced
-from .._describe import Description, Resolver, estimate
+from .. import spec
+from .._arrays import as_array, is_traced
+from .._describe.description import Description
+from .._describe.resolve import Resolver
+from .._describe.estimate import estimate
 from .._fingerprint import fingerprint
 from .._kernels import ring_slots
 from .._mesh import (
@@ -25,28 +27,45 @@ from .._mesh import (
 from .._network import Layout, Network, check_gap_junctions, find_quanta, remember_names
 from .._numerics import check_dt, check_grid, check_stable, seed_of
 from .._progress import Progress
-from ._build_coupling import build_coupling, check_coupling
-from ._build_group import build_group
-from ._build_modulator import check_constant_gains, with_modulators
-from ._build_pathway import build_pathway
-from ._build_plastic import check_plastic
-from ._check_apart import check_apart
-from ._check_names import check_names
-from ._check_neuron import check_neuron, gap_coupled
-from ._check_plausible import warn_of_speed
-from ._check_release import check_releases
-from ._check_role import check_roles
-from ._check_signs import check_signs
-from ._delays import longest_delay
-from ._grouping import Grouping, synapse_of
-from ._memory import check_fits, state_bytes
-from ._procedural import check_unstored
-from ._shared import shared_models
-from ._stimuli import prepare_stimuli
+from ..spec import InvalidValueError
+from .contract import check_roles
+from .couplings import build_coupling, check_coupling
+from .drives import check_apart, check_neuron, gap_coupled
+from .grouping import Grouping, synapse_of
+from .groups import build_group
+from .memory import check_fits, state_bytes
+from .modulators import check_constant_gains, with_modulators
+from .pathways import build_pathway, check_unstored
+from .plastic import check_plastic
+from .releases import check_releases
+from .sharing import check_names, shared_models
+from .stimuli import prepare_stimuli
+from .values import longest_delay
+from .weights import check_signs, warn_of_speed
+
+
+def _dtype(given: Any) -> np.dtype:
+    try:
+        d = np.dtype(given)
+    except TypeError:
+        d = None
+    if d not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise spec.Unfit("float32 or float64")
+    if jax.dtypes.canonicalize_dtype(d) != d:
+        must = "float32 in 32-bit JAX (call jax.config.update('jax_enable_x64', True) first)"
+        raise spec.Unfit(must)
+    return d
+
 
 _SHOWN = 10_000_000  # synapses from which the progress of a build is shown
 
 
+@spec.arguments(
+    description=spec.Of(Description),
+    dtype=spec.Converted(_dtype),
+    deterministic=spec.Flag(),
+    progress=spec.Maybe(spec.Flag()),
+)
 def build(
     description: Description,
     key: Any,
@@ -63,33 +82,41 @@ def build(
 ) -> Network:
     """Builds a network: draws the connections of a description and arranges them for speed.
 
-    `key` an integer or a JAX key (the same key gives the same network, whatever else the
-    description holds and in whatever order); `dt` [ms] the time step; `dtype` float32, or
-    float64 with `jax_enable_x64`. `weights` is how individual weights are stored: as `dtype`
-    (None), or as bfloat16, rounded to the nearest, in half the memory. `deterministic` counts
-    arrivals in whole quanta (see `FixedPoint`): then runs on a GPU repeat bit for bit, which
-    sums of floats do not there, and the network has no gradient. `progress` shows a bar (default:
-    for more than 10 million synapses, if stderr is a terminal).
+    Connections are drawn on all cores that the process may use; their bits do not depend on it.
+    Ctrl-C stops a build and leaves nothing behind.
 
-    `mesh` lays the network over the devices of a JAX mesh, with `partition`, `axis` and `rate` as
-    in `jn.parallel.shard`, and with the same bits as `shard(build(...), mesh)`; but no process ever
+    Over a mesh the network has the same bits as `shard(build(...), mesh)`, but no process ever
     holds more connections than those onto the neurons of its own devices. Each process draws all of
     them, some rows at a time, and keeps its part.
 
-    Connections are drawn on all cores that the process may use; their bits do not depend on
-    it. Ctrl-C stops a build and leaves nothing behind.
+    Args:
+        description: the network.
+        key: an integer or a JAX key; the same key gives the same network, whatever else the
+            description holds and in whatever order.
+        dt: the time step [ms].
+        dtype: float32, or float64 with `jax_enable_x64`.
+        weights: how individual weights are stored: as `dtype` (None), or as bfloat16, rounded to
+            the nearest, in half the memory.
+        deterministic: whether arrivals are counted in whole quanta (see `FixedPoint`): then runs
+            on a GPU repeat bit for bit, which sums of floats do not there, and the network has no
+            gradient.
+        progress: whether to show a bar; None: for more than 10 million synapses, if stderr is a
+            terminal.
+        mesh: a JAX mesh, over the devices of which the network is laid.
+        partition, axis, rate: as of `jn.parallel.shard`.
 
-    **Raises** `ValueError`, before anything is drawn, for a key, dt or dtype of the wrong kind, a
-    dt above the largest at which a neuron model is known to be stable, a duration or delay that is
-    not a whole number of steps, a `PoissonSource` of more than one spike per step, an unknown
-    state variable among the initial values, or numbers that one of a receptor or a release never
-    has, a neuron model that ignores a part of its drive, a release of spikes from one that never
-    spikes, a network that does not fit in memory (with the estimate per projection), and over a
-    mesh for what `shard` refuses, for a partition that needs
-    the connections (Metis), and for `deterministic`.
+    Raises:
+        InvalidValueError: before anything is drawn, for a key, dt or dtype of the wrong kind, a dt
+            above the largest at which a neuron model is known to be stable, a duration or delay
+            that is not a whole number of steps, a `PoissonSource` of more than one spike per step,
+            an unknown state variable among the initial values, or numbers that one of a receptor or
+            a release never has, a neuron model that ignores a part of its drive, a release of
+            spikes from one that never spikes, a network that does not fit in memory (with the
+            estimate per projection), and over a mesh for what `shard` refuses, for a partition that
+            needs the connections (Metis), and for `deterministic`.
     """
     _check_known(description, dt, key)
-    dt, dtype, seed = check_dt(dt), _check_dtype(dtype), np.asarray(seed_of(key))
+    dt, dtype, seed = check_dt(dt), np.dtype(dtype), np.asarray(seed_of(key))
     weights = _check_weights(weights, dtype)
     _check_deterministic(description, deterministic)
     _check_models(description, dt, dtype)
@@ -149,7 +176,7 @@ def _outline(
 
 
 def _check_parts(grouping: Grouping, dt: float) -> None:
-    """Raises `ValueError` for projections and couplings that cannot be."""
+    """Raises `InvalidValueError` for projections and couplings that cannot be."""
     for r in grouping.resolved.values():
         check_unstored(r)
         warn_of_speed(r, dt)
@@ -159,7 +186,7 @@ def _check_parts(grouping: Grouping, dt: float) -> None:
 
 
 def _check_groups(grouping: Grouping, groups: list, dt: float, dtype: Any, mesh: Any) -> None:
-    """Raises `ValueError` for neurons and releases that do not do what the network needs."""
+    """Raises `InvalidValueError` for neurons and releases that do not do what the network needs."""
     for group in groups:
         coupled = gap_coupled(grouping.description, group)
         check_neuron(group, dt, dtype, coupled=coupled)
@@ -206,7 +233,7 @@ def _build_pathways(
 
 
 def _check_models(description: Description, dt: float, dtype: Any) -> None:
-    """Raises `ValueError` for models that do not fit their role or the time step."""
+    """Raises `InvalidValueError` for models that do not fit their role or the time step."""
     check_roles(description, dtype)
     for p in description.populations:
         check_grid(f"population {p.name!r}", p.model, dt)
@@ -234,54 +261,31 @@ def _check_mesh(
     axis, partition, rate = how
     if mesh is None:
         if any(x is not None for x in (partition, axis, rate)):
-            raise ValueError(
-                "build: partition=, axis= and rate= say how a mesh is used; give mesh= too"
-            )
+            must = "given with partition=, axis= or rate=, which say how it is used"
+            raise InvalidValueError("build", "mesh", must, "None")
         return ""
     check_rate("build", rate)
     axis = check_mesh("build", mesh, axis, sum(p.n for p in description.populations))
     if isinstance(partition, Partition) and partition.reads_connections:
-        raise ValueError(
-            f"build: {type(partition).__name__} looks at the connections, which a network over a "
-            "mesh has in no one place; take another partition, or jn.parallel.shard(build(...))"
-        )
+        must = "one that does not look at connections (or jn.parallel.shard(build(...)))"
+        raise InvalidValueError("build", "partition", must, type(partition).__name__)
     if deterministic:
-        raise ValueError(
-            "build: deterministic=True finds its quanta from all connections in one memory; build "
-            "without mesh=, then jn.parallel.shard"
-        )
+        # Quanta are found from all connections in one memory.
+        must = "None with deterministic=True (then jn.parallel.shard)"
+        raise InvalidValueError("build", "mesh", must, "a mesh")
     for p in description.projections:
         if not p.rule.stored:
-            raise ValueError(
-                f"build: connections over a mesh must be stored; projection {p.name!r} has "
-                "stored=False. Store it: each device then has its part alone"
-            )
+            raise InvalidValueError(p.label, "rule", "stored over a mesh", "stored=False")
     return axis
 
 
-def _check_dtype(dtype: Any) -> Any:
-    try:
-        d = np.dtype(dtype)
-    except TypeError:
-        d = None
-    if d not in (np.dtype(np.float32), np.dtype(np.float64)):
-        raise ValueError(f"dtype must be float32 or float64; got {dtype!r}")
-    if jax.dtypes.canonicalize_dtype(d) != d:
-        raise ValueError(
-            "dtype float64 needs 64-bit JAX; call jax.config.update('jax_enable_x64', True) first"
-        )
-    return d
-
-
-def _check_deterministic(description: Description, deterministic: Any) -> None:
-    if not isinstance(deterministic, bool):
-        raise ValueError(f"deterministic must be True or False; got {deterministic!r}")
+def _check_deterministic(description: Description, deterministic: bool) -> None:
+    """Raises `InvalidValueError` where quanta cannot be found for what arrives."""
     graded = [p for p in description.projections if not p.release.plain]
     if deterministic and graded:
-        raise ValueError(
-            "deterministic=True needs spikes: what arrives is counted in quanta that are found "
-            f"for releases of 0 and 1; projection {graded[0].name!r} has {graded[0].release!r}"
-        )
+        must = "False: quanta are found for releases of 0 and 1"
+        got = f"True, and {graded[0].label} has {graded[0].release!r}"
+        raise InvalidValueError("build", "deterministic", must, got)
     if deterministic:
         check_constant_gains(description.modulators)
 
@@ -292,21 +296,15 @@ def _check_weights(weights: Any, dtype: np.dtype) -> np.dtype:
     except TypeError:
         d = None
     if d is None or d not in (dtype, np.dtype(jnp.bfloat16)):
-        raise ValueError(
-            f"weights must be None (individual weights in the network's {dtype}) or bfloat16; "
-            f"got {weights!r}"
-        )
+        must = f"None (individual weights in the network's {dtype}) or bfloat16"
+        raise InvalidValueError("build", "weights", must, repr(weights))
     return d
 
 
-def _check_known(description: Any, *values: Any) -> None:
-    """Raises `ValueError` for what is no description, and for values that are traced."""
-    if not isinstance(description, Description):
-        raise ValueError(f"build needs a Description; got {description!r}")
+def _check_known(description: Description, *values: Any) -> None:
+    """Raises `InvalidValueError` for values that are traced."""
     models = [p.model for p in description.populations]
     if any(map(is_traced, jax.tree.leaves((models, values)))):
-        raise ValueError(
-            "build draws connections, outside of jit, vmap and grad: dt, the key and the numbers "
-            "of models must be known. Build once, and vary parameters of the network inside by "
-            "net.set(name, ...)"
-        )
+        # Connections are drawn: what is varied inside is varied by net.set(name, ...).
+        must = "called with known numbers, outside of jit, vmap and grad"
+        raise InvalidValueError("build", "description", must, "one that is traced")

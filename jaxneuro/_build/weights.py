@@ -1,22 +1,78 @@
-"""Weights, delays and connections that are hardly meant: in another unit, or none at all."""
+"""Weights of a wrong sign or unit, and connections that are hardly meant."""
 
 import math
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from .._checks import concrete
+from .._arrays import is_traced
+from .._describe.coupling import Coupling
+from .._describe.description import Description
+from .._describe.projection import Projection
+from .._describe.resolve import ResolvedProjection
+from .._describe.stimulation import Stimulation
+from .._describe.values import (extremes, is_computed)
 from .._fields import parameters, potentials
+from .._network import check_rule_sign, sign_of
+from .._numerics import Distribution, drawn
 from .._types import Neuron
 from .._units import check_weight, largest
 from .._warn import warn
-from .._describe import ResolvedProjection, Stimulation, extremes, is_computed
 from ..release import Spikes, TsodyksMarkram
 from ..space import ConductionDelay, distance_range
+from ..spec import InvalidValueError
 from ..stimuli import Current, Signal
 from ..synapses import Delta, Into
+
+_EXTREMES = np.array([0, 2**32 - 1], np.uint32)
+
+
+def check_signs(description: Description) -> None:
+    """Raises `InvalidValueError` for a known weight of the wrong sign for its receptor."""
+    for p in (*description.projections, *description.couplings, *description.stimuli):
+        if isinstance(p, Coupling) or p.synapse is not None:
+            gain = getattr(p, "gain", 1.0)
+            values = _known(p.weight)
+            neuron = description.population(p.post.population).model
+            check_sign(p, sign_at(neuron, p), [gain * x for x in values], p.weight)
+            if isinstance(p, Projection) and p.plasticity is not None:
+                check_rule_sign(p.label, sign_at(neuron, p), p.plasticity, p.gain)
+
+
+def check_drawn(p: Any, weights: np.ndarray, neuron: Neuron) -> None:
+    """The same for weights that a function has given; `neuron` is the model of the targets."""
+    extremes = weights.min(initial=0.0), weights.max(initial=0.0)
+    check_sign(p, sign_at(neuron, p), [p.gain * x for x in extremes], "a weight")
+
+
+def check_sign(p: Any, wanted: tuple[int, str], values: Sequence[Any], given: Any) -> None:
+    """Raises `InvalidValueError` unless all values have the sign."""
+    sign, what = wanted
+    for x in values:
+        worst = float(np.min(sign * np.asarray(x))) if np.size(x) and sign else 0.0
+        if worst < 0.0:
+            must = "at least 0" if sign > 0 else "at most 0"
+            hint = "; bound the distribution (low=0.0)" if sign > 0 else "; bound it (high=0.0)"
+            hint = hint if isinstance(given, Distribution) else ""
+            got = f"{sign * worst:g}{hint}"
+            raise InvalidValueError(p.label, "weight", f"{must}, {what}", got)
+
+
+def _known(weight: Any) -> list[Any]:
+    """The extreme weights that can occur, of those that are known before they are drawn."""
+    if isinstance(weight, Distribution):
+        return [drawn(weight, _EXTREMES)]
+    return [] if weight is None or is_computed(weight) else [weight]
+
+
+def sign_at(neuron: Neuron, p: Any) -> tuple[int, str]:
+    """The sign of the weights of a sender, 0 for any, and why."""
+    if p.synapse is None:
+        return 1, "it is the conductance of gap junctions"
+    return sign_of(neuron, p.synapse.receptor if isinstance(p.synapse, Into) else p.synapse)
+
 
 # A neuron feels no jumps [mV] that are this small, if all of them together are.
 _LEAST_JUMP, _LEAST_OF_ALL = 1e-3, 0.1
@@ -48,7 +104,7 @@ class ComputedWeights:
         self._lock = threading.Lock()
 
     def see(self, weights: np.ndarray) -> None:
-        """Raises `ValueError` after the last ones if all of them are in SI units."""
+        """Raises `InvalidValueError` after the last ones if all of them are in SI units."""
         with self._lock:
             self._left -= weights.size
             self._largest = max(self._largest, float(np.abs(weights).max(initial=0.0)))
@@ -140,7 +196,7 @@ def _jump_per_weight(synapse: Any, neuron: Any) -> float:
 def _capacitance(neuron: Any) -> float | None:
     """The smallest capacitance [pF] of a neuron; None if it is not known, or in another unit."""
     field = next((f for f in parameters(type(neuron)) if f.name == "c_m"), None)
-    known = None if field is None else concrete(neuron.c_m)
+    known = None if field is None or is_traced(neuron.c_m) else np.asarray(neuron.c_m)
     if field is None or known is None or field.metadata["kind"].unit != "pF":
         return None
     return float(known.min()) if known.size else None

@@ -1,4 +1,7 @@
-"""Which models can be merged, in which order, and their merging."""
+"""Which models can be merged, in which order, and their merging.
+
+States of receptors and releases before there is a network: which variables they have.
+"""
 
 import dataclasses
 from collections.abc import Hashable, Sequence
@@ -10,7 +13,8 @@ import numpy as np
 
 from .._arrays import as_array
 from .._fields import has_tables, inner
-from .._network import first_member
+from .._network import first_member, release_state
+from .._types import StochasticRelease, state_variables
 
 M = TypeVar("M")
 
@@ -83,3 +87,23 @@ def merge_at(name: str, model: M, names: Sequence[str], sizes: Sequence[int], dt
     """A model for all members; if it has arrays, only their values at one member are used."""
     models = [model if n == name else alone(model, dtype) for n in names]
     return merge(models, sizes, dtype)
+
+
+def any_state(model: Any, n: int) -> Any:
+    """A state of a receptor or a release, of any stream if it draws."""
+    if isinstance(model, StochasticRelease):
+        return release_state(model, n, np.uint32(0), "")
+    return model.init(n)
+
+
+def state_shapes(model: Any) -> dict[str, Any]:
+    """The shapes of all arrays in the state of a receptor or a release, for two neurons."""
+    state = jax.eval_shape(lambda m: any_state(m, 2), alone(model))
+    return {x: getattr(getattr(state, x), "shape", None) for x in state_variables(state)}
+
+
+def state_dtypes(model: Any) -> dict[str, Any]:
+    """The dtypes of the state variables that have one number per neuron."""
+    state = jax.eval_shape(lambda m: any_state(m, 2), alone(model))
+    each = {name: getattr(state, name) for name in state_variables(state)}
+    return {name: x.dtype for name, x in each.items() if getattr(x, "shape", None) == (2,)}

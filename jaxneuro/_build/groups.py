@@ -1,29 +1,77 @@
-"""Start values of receptors and releases: which state they belong to, and whether they fit it."""
+"""Builds a group from its populations.
+
+Start values of receptors and releases: which state they belong to, and whether they fit it.
+"""
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 from .._arrays import as_array
-from ..spec import unknown
-from .._network import Start, check_state_value
+from .._describe.population import Population
+from .._network import Group, Initial, PopulationSpan, Start, check_state_value, initial_state
 from .._numerics import Distribution
-from ._grouping import Grouping, Sender, receptor_key, synapse_of
-from ._states import state_dtypes, state_shapes
+from .._text import brief
+from .._types import state_variables
+from ..spec import InvalidValueError, unknown
+from .grouping import Grouping, Sender, receptor_key, synapse_of
+from .merge import merge, merge_at, state_dtypes, state_shapes
+from .stimuli import PreparedStimulation, group_stimuli
+
+
+def build_group(
+    grouping: Grouping, stimulations: list[PreparedStimulation], number: int, dtype: Any
+) -> Group:
+    """Group `number` of a description; its ring gets its slots when delays are known."""
+    members = grouping.groups[number]
+    names, sizes = [p.name for p in members], [p.n for p in members]
+    return Group(
+        model=merge([p.model for p in members], sizes, dtype),
+        receptors=tuple(
+            merge_at(p.post.population, synapse_of(p), names, sizes, dtype)
+            for p in grouping.receptors[number].values()
+        ),
+        stimuli=group_stimuli(grouping, stimulations, number, dtype),
+        initial=tuple(
+            _initial(p, index, variable, value, dtype)
+            for index, p in enumerate(members)
+            for variable, value in sorted(p.initial.items())
+        ),
+        starts=receptor_starts(grouping, number, dtype),
+        members=tuple(PopulationSpan(p.name, p.n) for p in members),
+        fed=grouping.fed(number),
+    )
+
+
+def _initial(p: Population, index: int, variable: str, value: Any, dtype: Any) -> Initial:
+    state = jax.eval_shape(
+        lambda m: initial_state(m, p.n or 1), merge([p.model], [p.n or 1], dtype)
+    )
+    known = state_variables(state)
+    if variable not in known:
+        raise unknown("state variable", variable, known, p.label, "initial")
+    shape = getattr(getattr(state, variable), "shape", None)
+    if shape != (p.n or 1,):
+        must = "that of an array (n,), one number per neuron (init starts any other)"
+        raise InvalidValueError(p.label, f"initial {variable}", must, f"shape {shape}")
+    check_whole(p.label, variable, value, getattr(state, variable).dtype)
+    if not isinstance(value, Distribution):
+        value = as_array(value, dtype)
+    return Initial(variable, index, value)
 
 
 def check_whole(label: str, variable: str, value: Any, kind: Any) -> None:
-    """Raises `ValueError` for start values that a variable of this dtype cannot hold."""
+    """Raises `InvalidValueError` for start values that a variable of this dtype cannot hold."""
     if jnp.issubdtype(kind, jnp.floating):
         return
     whole = jnp.issubdtype(kind, jnp.bool_)
     low, high = (0, 1) if whole else (jnp.iinfo(kind).min, jnp.iinfo(kind).max)
     x = np.asarray(0.5 if isinstance(value, Distribution) else value)
     if np.any((x != np.rint(x)) | (x < low) | (x > high)):
-        raise ValueError(
-            f"{label}: initial {variable} must be whole numbers from {low} to {high}; got {value!r}"
-        )
+        must = f"whole numbers from {low} to {high}"
+        raise InvalidValueError(label, f"initial {variable}", must, brief(value))
 
 
 def receptor_starts(grouping: Grouping, number: int, dtype: Any) -> tuple[tuple[Start, ...], ...]:
@@ -80,11 +128,9 @@ def _absent(p: Any, variable: str, known: list[str]) -> ValueError:
     for model in (None if p.synapse is None else synapse_of(p), getattr(p, "release", None)):
         shape = None if model is None else state_shapes(model).get(variable)
         if shape is not None:
-            return ValueError(
-                f"{p.label}: initial {variable} must be that of an array (n,), one number per "
-                f"neuron; it has the shape {shape} for 2 neurons. Start it in init"
-            )
-    return unknown(f"state variable of {p.label}", variable, known)
+            must = "that of an array (n,), one number per neuron (init starts any other)"
+            return InvalidValueError(p.label, f"initial {variable}", must, f"shape {shape}")
+    return unknown("state variable", variable, known, p.label, "initial")
 
 
 def _start(p: Sender, variable: str, value: Any, how: tuple) -> Start:
@@ -92,10 +138,8 @@ def _start(p: Sender, variable: str, value: Any, how: tuple) -> Start:
     model, kind, (first, n), dtype = how
     check_whole(p.label, variable, value, kind)
     if np.ndim(value) and np.shape(value) != (n,):
-        raise ValueError(
-            f"{p.label}: initial {variable} must be one number, one per neuron, shape ({n},), or a "
-            f"distribution; got shape {np.shape(value)}"
-        )
+        must = f"one number, one per neuron, shape ({n},), or a distribution"
+        raise InvalidValueError(p.label, f"initial {variable}", must, f"shape {np.shape(value)}")
     check_state_value(f"{p.label}: initial {variable}", model, variable, value)
     if not isinstance(value, Distribution):
         value = as_array(value, dtype)
@@ -103,11 +147,9 @@ def _start(p: Sender, variable: str, value: Any, how: tuple) -> Start:
 
 
 def _once(p: Sender, start: Start, earlier: list[Start]) -> Start:
-    """`start`, or `ValueError` if another sender has given the same numbers of a receptor."""
+    """`start`; raises if another sender has given the same numbers of a receptor."""
     for other in earlier:
         if start.n and (other.variable, other.first) == (start.variable, start.first) and other.n:
-            raise ValueError(
-                f"{p.label}: initial {start.variable} must be given once; {other.owner!r} shares "
-                "the receptor and gives it too. Give it in one of them"
-            )
+            got = f"another one from {other.owner!r}, which shares the receptor"
+            raise InvalidValueError(p.label, f"initial {start.variable}", "given once", got)
     return start

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from .._arrays import as_array
+from .._describe.modulator import Modulator
+from .._describe.resolve import Resolver
+from .._describe.part import as_part
 from .._fields import Path, inner, named_parameters
-from .._describe import Modulator, Resolver, as_part
 from .._network import (
     Holder,
     Kinetics,
@@ -22,7 +24,8 @@ from .._network import (
     named,
     projection,
 )
-from ._merge import merge
+from ..spec import InvalidValueError
+from .merge import merge
 
 _log = logging.getLogger("jaxneuro")
 
@@ -41,13 +44,11 @@ def with_modulators(net: Network, modulators: Any, resolver: Resolver) -> Networ
 
 
 def check_constant_gains(modulators: Any) -> None:
-    """Raises `ValueError` for gains that move where arrivals are counted in fixed quanta."""
+    """Raises `InvalidValueError` for gains that move where arrivals are counted in fixed quanta."""
     for m in modulators:
         if any("gain" in amounts for amounts in m.scales.values()):
-            raise ValueError(
-                f"deterministic=True needs constant gains, what arrives is counted in fixed "
-                f"quanta; {m.label} scales one"
-            )
+            must = "without a gain for deterministic=True, which counts in fixed quanta"
+            raise InvalidValueError(m.label, "scales", must, "one")
 
 
 def _build(net: Network, m: Modulator, resolver: Resolver) -> ModulatorLayer:
@@ -76,13 +77,13 @@ def _build(net: Network, m: Modulator, resolver: Resolver) -> ModulatorLayer:
 
 
 def _check_fits(m: Modulator, amounts: list[float], dtype: Any) -> None:
-    """Raises `ValueError` for a number that the network cannot hold."""
+    """Raises `InvalidValueError` for a number that the network cannot hold."""
     given = {k: getattr(m, k) for k in ("tau", "per_spike", "baseline", "start", "lowest")}
     given |= {f"amount {k + 1}": x for k, x in enumerate(amounts)}
     most = float(np.finfo(dtype).max)
     for what, x in given.items():
         if x is not None and abs(x) > most:
-            raise ValueError(f"{m.label}: {what} must be at most {most:g} in {dtype}; got {x:g}")
+            raise InvalidValueError(m.label, what, f"at most {most:g} in {dtype}", f"{x:g}")
 
 
 def _sources(net: Network, m: Modulator, resolver: Resolver) -> tuple[Any, Any, Any]:
@@ -111,10 +112,8 @@ def _reaches(net: Network, m: Modulator, name: str, key: str) -> list[Reach]:
         return [Reach(path, own.sizes, own.member)]
     holder, path, field = _parameter(net, m, found, key)
     if getattr(field.metadata["kind"], "on_grid", False):
-        raise ValueError(
-            f"{m.label}: {key} of {found.label} cannot be scaled, it is a whole number of time "
-            "steps"
-        )
+        got = f"{key} of {found.label}, a whole number of time steps"
+        raise InvalidValueError(m.label, "scales", "of numbers that can be scaled", got)
     return [Reach((*holder.path, *path), holder.sizes, holder.member)]
 
 
@@ -135,7 +134,7 @@ def _parameter(net: Network, m: Modulator, found: Named, key: str) -> tuple[Hold
         rules = (h.model(net) for h in found.holders if h not in holders)
         if any(key in named_parameters(rule) for rule in rules):
             hint = ". A rule of plasticity takes a modulator as its signal, see jn.Modulator"
-        raise ValueError(f"{m.label}: {error}{hint}") from None
+        raise InvalidValueError(m.label, "scales", "of what is there", f"{error}{hint}") from None
     holders[number].check_own(f"{m.label}: {found.label}", key)
     return holders[number], *known[number][key]
 
@@ -152,20 +151,17 @@ def _gain_of_coupling(net: Network, m: Modulator, number: int) -> list[Reach]:
     """The gain of a coupling, on each of its sides."""
     layer = net.couplings[number]
     if layer.release is None and not np.isfinite(m.highest):
-        raise ValueError(
-            f"{m.label}: the gain of gap junctions ({layer.span.name!r}) needs a largest "
-            "factor, for which it is checked that they are stable; give highest="
-        )
+        must = f"given: that {layer.span.name!r} is stable is checked for the largest factor"
+        raise InvalidValueError(m.label, "highest", must, "none")
     sides = range(len(layer.sides))
     return [Reach(("couplings", number, "scales", side), (1,), 0) for side in sides]
 
 
 def _check_once(m: Modulator, reaches: list[Reach]) -> None:
-    """Raises `ValueError` where two names mean one number."""
+    """Raises `InvalidValueError` where two names mean one number."""
     seen = set()
     for reach in reaches:
         if reach in seen:
-            raise ValueError(
-                f"{m.label}: {reach.path[-1]} is scaled twice, by two names of one model. Name one"
-            )
+            got = f"{reach.path[-1]} twice, by two names of one model"
+            raise InvalidValueError(m.label, "scales", "of different numbers", got)
         seen.add(reach)

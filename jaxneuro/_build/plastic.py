@@ -1,0 +1,296 @@
+"""The rule of a plastic projection: held to its role, and made ready to run."""
+
+import logging
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .. import spec
+from .._arrays import as_array
+from .._describe.description import Description
+from .._describe.projection import Projection
+from .._kernels import RulePrograms, check_rule
+from .._network import Plastic, as_floating, check_within, initial_state
+from .._text import an
+from .._types import Neuron, Plasticity, Trace
+from .._warn import warn
+from ..spec import InvalidValueError
+from .contract import hold, is_own, shapes, traced
+from .grouping import Grouping, PathwayKey
+from .merge import alone
+from .values import axonal_steps, check_axonal
+
+_log = logging.getLogger("jaxneuro")
+
+
+def build_plastic(
+    grouping: Grouping, key: PathwayKey, p: Projection, longest: int, dt: float, dtype: Any
+) -> Plastic | None:
+    """The rule of a pathway, None if its weights do not change.
+
+    Args:
+        grouping: the groups and pathways of the network.
+        key: the pathway.
+        p: its one projection.
+        longest: the longest delay [steps].
+        dt: the time step [ms].
+        dtype: that of the network.
+    """
+    rule = p.plasticity
+    if rule is None:
+        return None
+    targets = grouping.description.population(p.post.population).n
+    programs = _programs(grouping.description, p, dt, dtype)
+    if programs.words is None:
+        _log.warning(
+            "%s uses %s, which native code does not know: every step visits all synapses, slowly",
+            label(p),
+            programs.why,
+        )
+    return Plastic(
+        rule=jax.tree.map(lambda x: as_array(x, dtype), rule),
+        programs=programs,
+        name=p.name,
+        n_sources=grouping.description.population(p.pre.population).n,
+        n_released=grouping.size(key.source),
+        first_target=grouping.seats[p.post.population].first,
+        n_targets=targets,
+        axonal=axonal_steps(p, dt),
+        longest=longest,
+        whole=p.pre.where is None and p.post.where is None,
+    )
+
+
+def label(p: Projection) -> str:
+    """What the rule of a projection is called in messages."""
+    return f"{type(p.plasticity).__name__} ({p.label})"
+
+
+def check_plastic(
+    description: Description, dt: float, dtype: Any, weights: Any, deterministic: bool
+) -> None:
+    """Raises `InvalidValueError` for a plastic projection that cannot run.
+
+    Args:
+        description: the network; nothing of it is drawn.
+        dt: the time step [ms].
+        dtype: that of the network.
+        weights: that of individual weights.
+        deterministic: whether arrivals are counted in quanta.
+    """
+    for p in description.projections:
+        check_axonal(p, dt)
+        if p.plasticity is not None:
+            _check_storage(p, dtype, weights, deterministic)
+            _check_rule(description, p, dt, dtype)
+
+
+def _check_storage(p: Projection, dtype: Any, weights: Any, deterministic: bool) -> None:
+    """Raises `InvalidValueError` where weights that change cannot be kept."""
+    got = f"{type(p.plasticity).__name__}, which changes weights"
+    for wrong, must in (
+        (not p.rule.stored, "None where stored=False keeps no weights"),
+        (deterministic, "None with deterministic=True, whose quanta fit the first weights"),
+        (np.dtype(weights) != np.dtype(dtype), "None with weights=bfloat16, which is too coarse"),
+    ):
+        if wrong:
+            raise InvalidValueError(p.label, "plasticity", must, got)
+
+
+def _check_rule(description: Description, p: Projection, dt: float, dtype: Any) -> None:
+    """Holds a rule to its role, and to the neurons that it is between."""
+    rule, owner = p.plasticity, label(p)
+    assert rule is not None
+    for path, x in jax.tree_util.tree_flatten_with_path(rule)[0]:
+        if np.ndim(x):
+            where = jax.tree_util.keystr(path, simple=True, separator=".")
+            must = "one number for all synapses (a population or a projection for each value)"
+            raise InvalidValueError(owner, where, must, f"shape {np.shape(x)}")
+    _check_declared(rule, owner, {x.name for x in description.populations})
+    programs = _programs(description, p, dt, dtype)
+    _check_acts(rule, programs, owner)
+    _warn_of_changes(rule, programs, owner)
+    population = description.population(p.post.population)
+    _check_steps(rule, population.model, owner, population.n, dt, dtype)
+    if isinstance(p.weight, float | np.ndarray):
+        check_start(p, np.asarray(p.weight))
+
+
+def _programs(description: Description, p: Projection, dt: float, dtype: Any) -> RulePrograms:
+    """The functions of a rule for the kernels; raises for those that do not fit."""
+    rule = jax.tree.map(lambda x: as_array(x, dtype), p.plasticity)
+    model = description.population(p.post.population).model
+    numbers = post_numbers(rule, model, label(p), dt, dtype)
+    return check_rule(rule, label(p), numbers, dt, dtype)
+
+
+def check_start(p: Projection, weights: Any) -> None:
+    """Raises `InvalidValueError` for start weights outside the bounds of the rule."""
+    if p.plasticity is not None and np.size(weights):
+        check_within(f"{p.label}: start weights", p.plasticity, weights)
+
+
+# --- what a rule declares: methods without arguments --------------------------------------------
+
+
+class _TraceKind(spec.Kind):
+    """A trace with a time constant in ms."""
+
+    def convert(self, value: Any) -> Any:
+        jump = math.nan if not isinstance(value, Trace) else spec.as_number(value.jump)
+        if math.isnan(jump):
+            raise spec.Unfit("a jn.Trace with a number as its jump")
+        _TAU.convert(value.tau)
+        return value
+
+
+class _Bounds(spec.Kind):
+    """The lowest and the highest weight, None for no bound."""
+
+    def convert(self, value: Any) -> Any:
+        pair = isinstance(value, tuple | list) and len(value) == 2
+        numbers = [spec.as_number(x) for x in value if x is not None] if pair else [math.nan]
+        if any(map(math.isnan, numbers)) or numbers != sorted(numbers):
+            raise spec.Unfit("the lowest and the highest weight, (0.0, 1.0), None for no bound")
+        return value
+
+
+class _Schedule(spec.Kind):
+    """Two whole numbers of steps."""
+
+    def convert(self, value: Any) -> Any:
+        pair = isinstance(value, tuple | list) and len(value) == 2
+        if not pair or any(not spec.as_number(x) >= 0 or spec.as_number(x) % 1 for x in value):
+            raise spec.Unfit("two whole numbers of steps, 0 for never")
+        return value
+
+
+_TAU = spec.Number("ms", above=0.0)
+_TRACES = spec.Entries(_TraceKind())
+
+# What each method returns, and the names that a rule finds there already.
+_DECLARED = {
+    "pre_traces": (_TRACES, ("released", "arriving")),
+    "post_traces": (_TRACES, ()),
+    "variables": (spec.Entries(spec.Number()), ("weight",)),
+    "bounds": (_Bounds(), ()),
+    "limits": (_Bounds(), ()),
+    "schedule": (_Schedule(), ()),
+}
+
+
+def _check_declared(rule: Plasticity, owner: str, populations: Any) -> None:
+    """Raises `InvalidValueError` for traces, variables, bounds, signals or a schedule."""
+    for method, (kind, taken) in _DECLARED.items():
+        with traced(owner, method):
+            declared = getattr(rule, method)()
+        spec.check(owner, method, kind, declared)
+        for name in (x for x in taken if x in declared):
+            must = f"without {', '.join(map(repr, taken))}, which a synapse has anyway"
+            raise InvalidValueError(owner, method, must, repr(name))
+    signals = rule.signals
+    if not isinstance(signals, tuple) or not all(isinstance(x, str) for x in signals):
+        raise InvalidValueError(owner, "signals", "a tuple of names", repr(signals))
+    for name in set(signals) & populations:  # whose input is a current
+        raise InvalidValueError(owner, "signals", "other names than populations", repr(name))
+
+
+def _check_acts(rule: Plasticity, programs: RulePrograms, owner: str) -> None:
+    """Raises `InvalidValueError` for a rule of which a part, or all, is never called."""
+    ticks, sums = rule.schedule()
+    scales = type(rule).factors is not Plasticity.factors
+    for method, acts, every in (
+        ("on_tick", "on_tick" in programs.acting, ticks),
+        ("factors", scales, sums),
+    ):
+        if acts and not every:
+            must = f"every how many steps {method} is called"
+            raise InvalidValueError(owner, "schedule", must, "0, for never")
+    if not scales and not programs.acting:
+        must = "one of on_pre, on_post, on_tick, between and factors at least"
+        raise InvalidValueError(owner, "methods", must, "none, so that no weight changes")
+
+
+def _warn_of_changes(rule: Plasticity, programs: RulePrograms, owner: str) -> None:
+    """Warns of a rule of a user whose new weight does not depend on the old one.
+
+    It may depend on a variable of the synapse, which keeps the weight.
+    """
+    for phase in ("pre", "post", "tick"):
+        method, sets = f"on_{phase}", any(p.kind == "weight" for p in programs.writes[phase])
+        kept = programs.reads[phase] & {"weight", "variable"}
+        if is_own(rule) and method in programs.acting and sets and not kept:
+            warn(
+                f"{owner}: {method} returns the new weight, which does not depend on the old one; "
+                'if it is a change, return {"weight": synapse.weight + change}'
+            )
+
+
+# --- what a rule does in a step -----------------------------------------------------------------
+
+
+def post_numbers(
+    rule: Plasticity, model: Neuron, owner: str, dt: float, dtype: Any
+) -> tuple[str, ...]:
+    """The names of the numbers that a target has; raises if it lacks a voltage."""
+    return tuple(_post_step(rule, model, owner, 2, dt, dtype)[0])
+
+
+def _check_steps(
+    rule: Plasticity, model: Neuron, owner: str, n: int, dt: float, dtype: Any
+) -> None:
+    """Holds numbers of n targets, shared numbers and factors to the role."""
+    _, _, targets = _post_step(rule, model, owner, n, dt, dtype)
+    one = jax.ShapeDtypeStruct((), dtype)
+    with traced(owner, "init_shared"):
+        shared = jax.eval_shape(lambda: _arrays(rule.init_shared(), dtype))
+    hold(owner, rule, "init_shared", shared, n)
+    signals = dict.fromkeys(rule.signals, one)
+    with traced(owner, "step_shared", f"{shapes(shared)} and the signals {shapes(signals)}"):
+        new = jax.eval_shape(
+            lambda s, x: _arrays(rule.step_shared(s, x, dt), dtype), shared, signals
+        )
+    hold(owner, rule, "step_shared", new, n, shared)
+    if not rule.schedule()[1]:
+        return
+    total = jax.ShapeDtypeStruct((n,), dtype)
+    takes = f"total and synapses of shape ({n},), and the state {shapes(targets)}"
+    with traced(owner, "factors", takes):
+        factors = jax.eval_shape(
+            lambda x, k, s: jnp.asarray(rule.factors(x, k, s)), total, total, targets
+        )
+    hold(owner, rule, "factors", factors, n)
+
+
+def _post_step(
+    rule: Plasticity, model: Neuron, owner: str, n: int, dt: float, dtype: Any
+) -> tuple[Any, Any, Any]:
+    """What `step_post` returns for n targets, traced and held to the role."""
+    shown = jax.eval_shape(lambda m: m.voltage(initial_state(m, 2)), alone(model))
+    rates = getattr(rule, "reads_rates", False)
+    has_voltage = shown is not None and (model.rate_sign is None or rates)
+    with traced(owner, "init_post", "the number of targets"):
+        state = jax.eval_shape(lambda: _arrays(rule.init_post(n), dtype))
+    spikes = jax.ShapeDtypeStruct((n,), bool)
+    v = jax.ShapeDtypeStruct((n,), dtype) if has_voltage else None
+    takes = f"the state {shapes(state)}, spikes of shape ({n},) and v"
+    try:
+        with traced(owner, "step_post", takes):
+            out = jax.eval_shape(lambda s, z, v: rule.step_post(s, z, v, dt), state, spikes, v)
+    except InvalidValueError as error:
+        if has_voltage or not isinstance(error.__cause__, TypeError | AttributeError):
+            raise
+        must = "one that reads no voltage of its targets"
+        got = f"one that does, and {an(type(model).__name__)} has none"
+        raise InvalidValueError(owner, "step_post", must, got) from error
+    if isinstance(out, tuple) and len(out) == 3:
+        out = *out[:2], jax.eval_shape(lambda s: _arrays(s, dtype), out[2])
+    return hold(owner, rule, "step_post", out, n, state)
+
+
+def _arrays(values: Any, dtype: Any) -> Any:
+    """As arrays, those of floating numbers in the dtype of the network."""
+    return as_floating(jax.tree.map(jnp.asarray, values), dtype)
