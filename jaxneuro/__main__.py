@@ -12,6 +12,7 @@ import numpy as np
 
 import jaxneuro as jn
 
+from ._describe.part import end_name
 from ._text import megabytes
 
 _EPILOG = """examples:
@@ -276,7 +277,7 @@ def _info(args: argparse.Namespace) -> int:
     rows = [
         (
             m.name,
-            "" if m.source is None else jn._describe.as_part(m.source).population,
+            "" if m.source is None else end_name(m.source),
             m.signal or "",
             ", ".join(f"{name}: {' '.join(keys)}" for name, keys in m.scales.items()),
         )
