@@ -43,7 +43,7 @@ def version_of(interpret: bool, **how: Any) -> Callable:
 
     def call(sums: jax.Array, firing: Firing, edges: Any) -> jax.Array:
         from jaxneuro._kernels import wide_add
-        from jaxneuro._kernels._gpu_synaptic_input import hashed_pallas
+        from jaxneuro._kernels.gpu_synaptic_input import hashed_pallas
 
         if not isinstance(edges, Hashed):
             return synaptic_input(sums, firing, edges)

@@ -116,7 +116,7 @@ def caller(interpret: bool) -> Callable:
     """`deliver` as the network calls it, or the kernel interpreted on a CPU."""
     if not interpret:
         return deliver
-    from jaxneuro._kernels._gpu_deliver import deliver_pallas
+    from jaxneuro._kernels.gpu_deliver import deliver_pallas
 
     return lambda *args: deliver_pallas(*args, interpret=True)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 import jaxneuro as jn
 from jaxneuro._kernels import gather, make_gather_table
-from jaxneuro._kernels._gpu_gather import gather_pallas
+from jaxneuro._kernels.gpu_gather import gather_pallas
 
 from ._gpu_checks import eighths
 from ._run import DT

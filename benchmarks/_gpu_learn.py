@@ -28,7 +28,7 @@ def version_of(interpret: bool, **how: Any) -> Callable:
     """`learn` as the network calls it; with options, or interpreted on a CPU, its kernel."""
     if not (interpret or how):
         return learn
-    from jaxneuro._kernels._gpu_learn import learn_pallas
+    from jaxneuro._kernels.gpu_learn import learn_pallas
 
     return lambda *args: learn_pallas(*args, interpret=interpret, **how)
 
@@ -112,7 +112,7 @@ def looped(version: Callable, keep: bool, flush: bool = False) -> Callable:
 
 def checks(interpret: bool) -> Iterator[tuple[str, bool]]:
     """Name and success: rules, own and common delays, and many synapses onto few targets."""
-    from jaxneuro._kernels._learn_reference import learn_reference
+    from jaxneuro._kernels.learn_reference import learn_reference
 
     rules, steps = jn.connectivity, 60 if interpret else STEPS
     size, crowd = (30, 40) if interpret else (300, 4000)

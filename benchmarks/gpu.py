@@ -175,7 +175,7 @@ def _networks(small: bool) -> Iterator[tuple[str, Any]]:
 def _deliver(session: Session) -> None:
     """The kernel alone at several sizes: as it is, divided otherwise, ordered adds, plain XLA."""
     from jaxneuro._kernels import _gpu_deliver
-    from jaxneuro._kernels._reference import deliver_reference
+    from jaxneuro._kernels.deliver_reference import deliver_reference
 
     from ._gpu_kernels import delivery_us, pathway
 

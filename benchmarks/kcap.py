@@ -12,8 +12,8 @@ import numpy as np
 from jax import lax
 
 from jaxneuro._kernels import k_cap, k_cap_wide, native_available
-from jaxneuro._kernels._k_cap import ONE_PROGRAM
-from jaxneuro._kernels._k_cap_reference import k_cap_reference, key_words
+from jaxneuro._kernels.k_cap import ONE_PROGRAM
+from jaxneuro._kernels.k_cap import k_cap_reference, key_words
 from jaxneuro.assemblies import soft_cap
 
 from ._record import cpu_device
@@ -63,7 +63,7 @@ def ways_of(n: int, k: int, gpu: bool) -> dict[str, Callable[[], Any]]:
         digit = DIGIT if gpu else 1
         ways["passes of XLA"] = (lambda x: k_cap_reference(key_words(x), k, digit), x)
     if gpu and n <= 8 * ONE_PROGRAM:
-        from jaxneuro._kernels._gpu_k_cap import k_cap_pallas
+        from jaxneuro._kernels.gpu_k_cap import k_cap_pallas
 
         ways["one program"] = (lambda x: k_cap_pallas(key_words(x), k), x)
     return {name: _ready(f, given) for name, (f, given) in ways.items()}

@@ -19,7 +19,7 @@ from pathlib import Path
 import jax
 import pytest
 
-from jaxneuro._kernels._program_store import LARGEST, shrink, store_folder
+from jaxneuro._kernels.cpu import LARGEST, shrink, store_folder
 
 OURS = "JAX_COMPILATION_CACHE_DIR" not in os.environ  # and not a folder of somebody's own
 # A process that holds more than so many MB frees its programs before the next file: not after

@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 from jax.sharding import Mesh
 
+from jaxneuro._mesh._partition import Contiguous, Partition, owners_of
+from jaxneuro._mesh._place import check_alike, put
+from jaxneuro._mesh._sides import laid_coupling
+from jaxneuro._mesh._tables import LaidTable
+
 from .._arrays import as_array
 from .._checks import check_bounds, check_kind
 from .._fields import has_tables
 from .._fingerprint import fingerprint
 from .._network import Layout, Network, Pathway, Seats, StimulusGroup, seats, whole_populations
 from ..spec import unknown
-from ._partition import Contiguous, Partition, owners_of
-from ._place import check_alike, put
-from ._sides import laid_coupling
-from ._tables import LaidTable
 
 Axis = str | tuple[str, ...]
 

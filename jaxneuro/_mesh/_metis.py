@@ -5,9 +5,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from jaxneuro._mesh._partition import Contiguous, Owners, Partition
+
 from .._checks import check_count
 from .._network import Network
-from ._partition import Contiguous, Owners, Partition
 
 
 @dataclasses.dataclass(frozen=True)

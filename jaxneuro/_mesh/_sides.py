@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from jaxneuro._mesh._place import devices_here, most_anywhere, side_by_side
+
 from .._kernels import GatherTable, make_gather_table, read_gather_table
 from .._network import CouplingLayer, Layout, Side
 from .._tables import gather_arrays, padded
-from ._place import devices_here, most_anywhere, side_by_side
 
 
 def laid_coupling(layer: CouplingLayer, layout: Layout) -> CouplingLayer:

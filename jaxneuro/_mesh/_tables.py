@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from jaxneuro._mesh._place import devices_here, most_anywhere, side_by_side
+
 from .._kernels import HAS_DELAYS, HAS_WEIGHTS, Section, Table
 from .._network import Layout, Network, Pathway, Seats
 from .._tables import (
@@ -22,7 +24,6 @@ from .._tables import (
     table_arrays,
     with_nothing,
 )
-from ._place import devices_here, most_anywhere, side_by_side
 
 
 class LaidTable(NamedTuple):

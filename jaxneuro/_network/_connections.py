@@ -6,14 +6,15 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxneuro._network._coupling import CouplingLayer
+from jaxneuro._network._html import html_of_connections
+from jaxneuro._network._learning import weights_now
+from jaxneuro._network._named import projection
+
 from .._kernels import read_gather_table, ring_place
 from .._tables import read_bundle
 from .._text import counted
 from ..spec import check_known
-from ._coupling import CouplingLayer
-from ._html import html_of_connections
-from ._learning import weights_now
-from ._named import projection
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

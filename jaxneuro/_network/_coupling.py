@@ -7,17 +7,18 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from jaxneuro._network._coupling_state import CouplingState
+from jaxneuro._network._exchange import Peers
+from jaxneuro._network._group import Group
+from jaxneuro._network._group_state import GroupState
+from jaxneuro._network._members import as_floating
+from jaxneuro._network._pathway import release_state
+from jaxneuro._network._spread_group import SpreadGroup
+from jaxneuro._network._start import Start, started
+from jaxneuro._network._stimuli import place
+
 from .._kernels import GatherTable, gather
 from .._types import Drive, Release
-from ._coupling_state import CouplingState
-from ._exchange import Peers
-from ._group import Group
-from ._group_state import GroupState
-from ._members import as_floating
-from ._pathway import release_state
-from ._spread_group import SpreadGroup
-from ._start import Start, started
-from ._stimuli import place
 
 
 class Side(eqx.Module):

@@ -7,11 +7,12 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxneuro._network._group import PopulationSpan
+from jaxneuro._network._layout import Layout, Seats, brought_together, by_number
+from jaxneuro._network._network_state import NetworkState
+from jaxneuro._network._spike_lists import spikes_of_all
+
 from .._kernels import Line, Released, exchange, line_of, pack
-from ._group import PopulationSpan
-from ._layout import Layout, Seats, brought_together, by_number
-from ._network_state import NetworkState
-from ._spike_lists import spikes_of_all
 
 
 class Peers(eqx.Module):

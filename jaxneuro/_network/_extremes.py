@@ -14,13 +14,14 @@ import equinox as eqx
 import jax
 import numpy as np
 
+from jaxneuro._network._members import member
+from jaxneuro._network._modulator import Reach
+from jaxneuro._network._named import Holder, inside, named
+from jaxneuro._network._replace import with_parameters
+from jaxneuro._network._stable_coupling import check_gap_junctions
+
 from .._arrays import is_traced
 from .._fields import named_parameters
-from ._members import member
-from ._modulator import Reach
-from ._named import Holder, inside, named
-from ._replace import with_parameters
-from ._stable_coupling import check_gap_junctions
 
 _LARGE = 1e6  # a factor that is tried where there is no largest one
 _MOST = 64  # combinations that are tried

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from jaxneuro._network._named import Holder, named
+from jaxneuro._network._ring import input_rows
+
 from ..synapses import Direct
-from ._named import Holder, named
-from ._ring import input_rows
 
 
 def arriving(net: Any, population: str) -> set[tuple[int, int]]:

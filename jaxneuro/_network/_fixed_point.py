@@ -15,8 +15,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxneuro._network._ring import empty_ring
+
 from .._kernels import Released, deliver, packed_bytes
-from ._ring import empty_ring
 
 # What rounding can add to the largest sum, 1/2 per synapse, stays below 2^25 for 2^26 of them.
 _LARGEST = 2.0**31 - 2.0**25

@@ -8,16 +8,17 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from jaxneuro._network._group_state import GroupState
+from jaxneuro._network._initial import Initial, quantile, replace_variable
+from jaxneuro._network._members import as_floating, spread
+from jaxneuro._network._ring import count_fed, empty_ring
+from jaxneuro._network._spread_group import SpreadGroup
+from jaxneuro._network._start import Start, started
+from jaxneuro._network._stimuli import StimulusGroup
+
 from .._kernels import Released
 from .._numerics import Distribution, Stream, bits, spread_rows, stream_keys
 from .._types import Neuron, StochasticNeuron, Synapse
-from ._group_state import GroupState
-from ._initial import Initial, quantile, replace_variable
-from ._members import as_floating, spread
-from ._ring import count_fed, empty_ring
-from ._spread_group import SpreadGroup
-from ._start import Start, started
-from ._stimuli import StimulusGroup
 
 
 class PopulationSpan(NamedTuple):

@@ -6,15 +6,15 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ._coupling import SpreadCoupling
-from ._group import PopulationSpan
-from ._layout import Layout, Seats
-from ._modulator import ModulatorLayer, Reach
-from ._pathway import SpreadPathway
-from ._sharded_network import ShardedNetwork
-from ._spread_group import SpreadGroup
-from ._spread_network import SpreadNetwork
-from ._stimuli import StimulusGroup, Target
+from jaxneuro._network._coupling import SpreadCoupling
+from jaxneuro._network._group import PopulationSpan
+from jaxneuro._network._layout import Layout, Seats
+from jaxneuro._network._modulator import ModulatorLayer, Reach
+from jaxneuro._network._pathway import SpreadPathway
+from jaxneuro._network._sharded_network import ShardedNetwork
+from jaxneuro._network._spread_group import SpreadGroup
+from jaxneuro._network._spread_network import SpreadNetwork
+from jaxneuro._network._stimuli import StimulusGroup, Target
 
 
 def lay_network(net: Any) -> ShardedNetwork:

@@ -18,15 +18,16 @@ from jax import lax
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
+from jaxneuro._network._coupling_state import CouplingState
+from jaxneuro._network._group import PopulationSpan
+from jaxneuro._network._group_state import GroupState
+from jaxneuro._network._modulator_state import ModulatorState
+from jaxneuro._network._network_state import NetworkState
+from jaxneuro._network._pathway_state import PathwayState
+from jaxneuro._network._plastic_state import SYNAPTIC, PlasticState
+
 from .._arrays import as_array
 from .._numerics import Stream
-from ._coupling_state import CouplingState
-from ._group import PopulationSpan
-from ._group_state import GroupState
-from ._modulator_state import ModulatorState
-from ._network_state import NetworkState
-from ._pathway_state import PathwayState
-from ._plastic_state import SYNAPTIC, PlasticState
 
 _LONG = 64  # neurons: see _stimuli.py
 

@@ -7,15 +7,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxneuro._network._named import projection
+from jaxneuro._network._network_state import NetworkState
+from jaxneuro._network._plastic_state import SYNAPTIC, PlasticState
+from jaxneuro._network._saved_state import state_of
+from jaxneuro._network._sharded_network import each_device
+
 from .. import spec
 from .._arrays import as_array, is_traced
 from .._checks import check_size
 from ..spec import check_known
-from ._named import projection
-from ._network_state import NetworkState
-from ._plastic_state import SYNAPTIC, PlasticState
-from ._saved_state import state_of
-from ._sharded_network import each_device
 
 
 def plastic_pathway(net: Any, name: str) -> int:

@@ -7,10 +7,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from jaxneuro._network._modulator_state import ModulatorState
+from jaxneuro._network._named import inside
+
 from .._fields import Model, Parameter, param
 from .._numerics import spread_rows
-from ._modulator_state import ModulatorState
-from ._named import inside
 
 
 class Kinetics(Model):

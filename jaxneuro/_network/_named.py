@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
+from jaxneuro._network._network_state import NetworkState
+
 from .._text import listed
 from .._types import Numbers, state_variables
 from ..spec import unknown
-from ._network_state import NetworkState
 
 
 class Shared(NamedTuple):

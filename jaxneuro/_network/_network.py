@@ -8,31 +8,32 @@ import equinox as eqx
 import jax
 import numpy as np
 
+from jaxneuro._network._by_name import ByName
+from jaxneuro._network._connections import Connections, read_connections
+from jaxneuro._network._coupling import CouplingLayer
+from jaxneuro._network._exchange import LocalLayout
+from jaxneuro._network._fixed_point import FixedPoint
+from jaxneuro._network._group import Group
+from jaxneuro._network._group_state import GroupState
+from jaxneuro._network._html import html_of_network
+from jaxneuro._network._lay_network import lay_network
+from jaxneuro._network._layout import Layout
+from jaxneuro._network._learning import settled, weights_now, with_learning, with_weights
+from jaxneuro._network._modulator import ModulatorLayer, needed_signals
+from jaxneuro._network._named import Shared, named
+from jaxneuro._network._network_state import NetworkState, Output
+from jaxneuro._network._pathway import Pathway
+from jaxneuro._network._read import value_of, warn_of_sum
+from jaxneuro._network._saved_state import state_of
+from jaxneuro._network._set import set_values
+from jaxneuro._network._sharded_network import ShardedNetwork
+from jaxneuro._network._spread_network import SpreadNetwork
+from jaxneuro._network._with_values import with_values
+
 from .._arrays import as_array
 from .._numerics import seed_of
 from .._text import counted, megabytes
 from ..spec import unknown
-from ._by_name import ByName
-from ._connections import Connections, read_connections
-from ._coupling import CouplingLayer
-from ._exchange import LocalLayout
-from ._fixed_point import FixedPoint
-from ._group import Group
-from ._group_state import GroupState
-from ._html import html_of_network
-from ._lay_network import lay_network
-from ._layout import Layout
-from ._learning import settled, weights_now, with_learning, with_weights
-from ._modulator import ModulatorLayer, needed_signals
-from ._named import Shared, named
-from ._network_state import NetworkState, Output
-from ._pathway import Pathway
-from ._read import value_of, warn_of_sum
-from ._saved_state import state_of
-from ._set import set_values
-from ._sharded_network import ShardedNetwork
-from ._spread_network import SpreadNetwork
-from ._with_values import with_values
 
 
 class Network(eqx.Module):

@@ -5,13 +5,14 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
+from jaxneuro._network._coupling_state import CouplingState
+from jaxneuro._network._group_state import GroupState
+from jaxneuro._network._html import html_of_state
+from jaxneuro._network._modulator_state import ModulatorState
+from jaxneuro._network._pathway_state import PathwayState
+
 from .._arrays import is_traced
 from .._text import megabytes
-from ._coupling_state import CouplingState
-from ._group_state import GroupState
-from ._html import html_of_state
-from ._modulator_state import ModulatorState
-from ._pathway_state import PathwayState
 
 
 class NetworkState(NamedTuple):

@@ -12,17 +12,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxneuro._network._exchange import Peers
+from jaxneuro._network._fixed_point import FixedPoint
+from jaxneuro._network._group import Group
+from jaxneuro._network._members import as_floating, spread
+from jaxneuro._network._pathway_state import PathwayState
+from jaxneuro._network._plastic import Plastic, SpreadPlastic
+from jaxneuro._network._plastic_state import SYNAPTIC, PlasticState
+from jaxneuro._network._start import Start, started
+
 from .._kernels import Released, Table, deliver
 from .._numerics import Stream, stream_key
 from .._types import Release, StochasticRelease
-from ._exchange import Peers
-from ._fixed_point import FixedPoint
-from ._group import Group
-from ._members import as_floating, spread
-from ._pathway_state import PathwayState
-from ._plastic import Plastic, SpreadPlastic
-from ._plastic_state import SYNAPTIC, PlasticState
-from ._start import Start, started
 
 
 class ProjectionSpan(NamedTuple):

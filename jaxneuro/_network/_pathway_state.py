@@ -2,8 +2,9 @@
 
 from typing import Any, NamedTuple
 
+from jaxneuro._network._plastic_state import PlasticState
+
 from .._kernels import Released
-from ._plastic_state import PlasticState
 
 
 class PathwayState(NamedTuple):

@@ -8,6 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxneuro._network._members import as_floating
+from jaxneuro._network._plastic_state import PlasticState
+
 from .._arrays import as_array
 from .._kernels import (
     Moment,
@@ -24,8 +27,6 @@ from .._kernels import (
     target_sums,
 )
 from .._types import Plasticity
-from ._members import as_floating
-from ._plastic_state import PlasticState
 
 EVERY_ROW = 2**31 - 1  # a limit at which all rows are visited
 _LEAST_EVENTS = 32  # per target, in half of a log: fewer would be visited for too often

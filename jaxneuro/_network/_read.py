@@ -5,13 +5,14 @@ from typing import Any
 
 import jax
 
+from jaxneuro._network._layout import Layout
+from jaxneuro._network._named import Shared, named, span_of, variable_holder
+from jaxneuro._network._network_state import NetworkState
+from jaxneuro._network._saved_state import state_of
+
 from .._text import listed
 from .._types import state_variables
 from .._warn import warn
-from ._layout import Layout
-from ._named import Shared, named, span_of, variable_holder
-from ._network_state import NetworkState
-from ._saved_state import state_of
 
 
 def value_of(net: Any, state: NetworkState, name: str, variable: str) -> jax.Array:

@@ -5,12 +5,13 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxneuro._network._members import member, replace_member
+from jaxneuro._network._named import Holder
+
 from .._fields import check_lengths, inner, named_parameters, with_numbers
 from .._numerics import check_grid, check_stable, stream_key
 from .._types import Neuron, Plasticity, Stimulus
 from ..stimuli import Signal
-from ._members import member, replace_member
-from ._named import Holder
 
 
 def _or_each(shapes: tuple) -> str:

@@ -6,6 +6,10 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import numpy as np
 
+from jaxneuro._network._learning import check_within, plastic_pathway, settled
+from jaxneuro._network._network import Network
+from jaxneuro._network._network_state import NetworkState
+
 from .. import spec
 from .._arrays import as_array
 from .._checks import check_bounds
@@ -14,9 +18,6 @@ from .._kernels import ring_place
 from .._numerics import bits, seed_of, stream_key
 from .._tables import ListedBundle, Placement, lay_out, read_bundle
 from ..space import distance
-from ._learning import check_within, plastic_pathway, settled
-from ._network import Network
-from ._network_state import NetworkState
 
 
 class _Listed(NamedTuple):

@@ -6,9 +6,10 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxneuro._network._layout import Layout
+from jaxneuro._network._network_state import NetworkState
+
 from .._arrays import as_array, is_traced
-from ._layout import Layout
-from ._network_state import NetworkState
 
 
 def state_of(net: Any, given: Any) -> NetworkState:

@@ -8,20 +8,21 @@ from typing import Any
 import equinox as eqx
 import numpy as np
 
+from jaxneuro._network._connections import read_connections
+from jaxneuro._network._extremes import check_extremes
+from jaxneuro._network._members import replace_member, replaced
+from jaxneuro._network._named import Holder, named, projection, stimulation
+from jaxneuro._network._replace import with_parameters
+from jaxneuro._network._set_weights import set_weights
+from jaxneuro._network._signs import check_rule_sign, check_set_sign, rule_limits, sign_of
+from jaxneuro._network._stable_coupling import check_gap_junctions
+
 from .. import spec
 from .._arrays import as_array, is_traced
 from .._checks import check_size
 from .._fields import Model, inner, named_parameters
 from .._units import check_weight
 from .._warn import warn
-from ._connections import read_connections
-from ._extremes import check_extremes
-from ._members import replace_member, replaced
-from ._named import Holder, named, projection, stimulation
-from ._replace import with_parameters
-from ._set_weights import set_weights
-from ._signs import check_rule_sign, check_set_sign, rule_limits, sign_of
-from ._stable_coupling import check_gap_junctions
 
 # Sets one number that is not a parameter of a model: (network, label, value) -> network.
 Setter = Callable[[Any, str, Any], Any]

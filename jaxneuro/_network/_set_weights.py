@@ -6,11 +6,12 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
+from jaxneuro._network._connections import read_unordered
+from jaxneuro._network._fixed_point import find_quanta
+from jaxneuro._network._signs import check_set_sign
+
 from .._arrays import is_traced
 from .._checks import check_size
-from ._connections import read_unordered
-from ._fixed_point import find_quanta
-from ._signs import check_set_sign
 
 
 def set_weights(net: Any, number: int, index: int, values: Any, label: str) -> Any:

@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 from jax.sharding import PartitionSpec as P
 
-from ._exchange import local_layout
-from ._layout import Layout
-from ._network_state import NetworkState, Output
-from ._spread_network import SpreadNetwork
+from jaxneuro._network._exchange import local_layout
+from jaxneuro._network._layout import Layout
+from jaxneuro._network._network_state import NetworkState, Output
+from jaxneuro._network._spread_network import SpreadNetwork
 
 
 class ShardedNetwork(eqx.Module):

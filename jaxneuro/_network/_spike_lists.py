@@ -10,8 +10,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxneuro._network._layout import Seats
+
 from .._kernels import Line, exchange, merge_bits, packed_bytes
-from ._layout import Seats
 
 _ROOM = 4  # times the expected spikes: activity comes in bursts
 _LEAST = 16  # and so many more, for the chance of few

@@ -7,11 +7,12 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from jaxneuro._network._group_state import GroupState
+from jaxneuro._network._ring import count_fed, input_rows
+from jaxneuro._network._stimuli import StimulusGroup, place
+
 from .._kernels import Released
 from .._types import Drive, Neuron, Synapse, add_drives
-from ._group_state import GroupState
-from ._ring import count_fed, input_rows
-from ._stimuli import StimulusGroup, place
 
 
 class Coupled(NamedTuple):

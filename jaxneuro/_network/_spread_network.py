@@ -8,18 +8,19 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxneuro._network._coupling import SpreadCoupling
+from jaxneuro._network._coupling_state import CouplingState
+from jaxneuro._network._exchange import Peers
+from jaxneuro._network._group_state import GroupState
+from jaxneuro._network._modulator import ModulatorLayer, needed_signals
+from jaxneuro._network._network_state import NetworkState, Output
+from jaxneuro._network._pathway import SpreadPathway
+from jaxneuro._network._pathway_state import PathwayState
+from jaxneuro._network._ring import arrivals
+from jaxneuro._network._spread_group import Coupled, SpreadGroup
+
 from .._kernels import Released
 from .._types import Drive
-from ._coupling import SpreadCoupling
-from ._coupling_state import CouplingState
-from ._exchange import Peers
-from ._group_state import GroupState
-from ._modulator import ModulatorLayer, needed_signals
-from ._network_state import NetworkState, Output
-from ._pathway import SpreadPathway
-from ._pathway_state import PathwayState
-from ._ring import arrivals
-from ._spread_group import Coupled, SpreadGroup
 
 
 class SpreadNetwork(eqx.Module):

@@ -6,8 +6,9 @@ from typing import Any
 import equinox as eqx
 import jax.numpy as jnp
 
+from jaxneuro._network._initial import quantile, replace_variable
+
 from .._numerics import Distribution, bits, stream_key
-from ._initial import quantile, replace_variable
 
 
 class Start(eqx.Module):

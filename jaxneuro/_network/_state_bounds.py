@@ -6,11 +6,12 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxneuro._network._members import first_member
+
 from .._checks import concrete
 from .._numerics import Distribution
 from .._types import state_variables
 from ..synapses import Several
-from ._members import first_member
 
 # What a run may leave outside a bound by rounding; values that were read can be set again.
 _ROUNDING = 1e-5

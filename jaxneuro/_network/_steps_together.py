@@ -12,8 +12,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxneuro._network._network_state import NetworkState, Output
+
 from .._kernels import Released
-from ._network_state import NetworkState, Output
 
 
 def steps_together(

@@ -6,15 +6,16 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
+from jaxneuro._network._members import member, replaced
+from jaxneuro._network._named import named, variable_holder
+from jaxneuro._network._network_state import NetworkState
+from jaxneuro._network._state_bounds import check_state_value
+
 from .. import spec
 from .._arrays import as_array, is_traced
 from .._checks import check_size
 from .._fields import potentials
 from .._units import check_start
-from ._members import member, replaced
-from ._named import named, variable_holder
-from ._network_state import NetworkState
-from ._state_bounds import check_state_value
 
 
 def with_values(net: Any, state: NetworkState, name: str, values: dict[str, Any]) -> NetworkState:

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from jaxneuro._tables._draw_tables import DrawTables
+
 from .._kernels import BLOCK_TARGETS, HAS_DELAYS, HAS_WEIGHTS, REDRAWN, Draw
-from ._draw_tables import DrawTables
 
 
 class Piece(NamedTuple):

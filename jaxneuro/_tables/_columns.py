@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jaxneuro._tables._bundle import Piece, StoredBundle
+
 from .._kernels import BLOCK_TARGETS, place_rows
-from ._bundle import Piece, StoredBundle
 
 
 class Columns(NamedTuple):

@@ -7,6 +7,11 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxneuro._tables._bundle import Piece, Placement, RedrawnBundle, StoredBundle
+from jaxneuro._tables._columns import Columns, Writer
+from jaxneuro._tables._draw_tables import DrawTables
+from jaxneuro._tables._sections import COLUMNS, SectionLayout, block_vectors, cut_into_sections
+
 from .._arrays import as_array
 from .._kernels import (
     DRAW_WORDS,
@@ -18,10 +23,6 @@ from .._kernels import (
     run_ahead,
 )
 from .._numerics import QUANTILES
-from ._bundle import Piece, Placement, RedrawnBundle, StoredBundle
-from ._columns import Columns, Writer
-from ._draw_tables import DrawTables
-from ._sections import COLUMNS, SectionLayout, block_vectors, cut_into_sections
 
 # More steps than this make individual delays 16 bits wide.
 _NARROW = 255

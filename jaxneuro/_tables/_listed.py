@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._bundle import Piece, StoredBundle
+from jaxneuro._tables._bundle import Piece, StoredBundle
 
 _PIECE = 1 << 18  # connections in a piece
 

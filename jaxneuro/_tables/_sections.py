@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from jaxneuro._tables._bundle import Placement, StoredBundle
+
 from .._kernels import (
     BLOCK_TARGETS,
     HAS_DELAYS,
@@ -17,7 +19,6 @@ from .._kernels import (
     ring_place,
 )
 from .._numerics import QUANTILES
-from ._bundle import Placement, StoredBundle
 
 COLUMNS = ("pointers", "targets", "weights", "delays", "tags")
 # Below this many synapses per row and block a tag per synapse is faster than a pointer per block.

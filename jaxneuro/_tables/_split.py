@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from jaxneuro._tables._bundle import Piece, StoredBundle
+
 from .._kernels import run_ahead
-from ._bundle import Piece, StoredBundle
 
 
 class Homes(NamedTuple):

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from jaxneuro import assemblies as ac
-from jaxneuro._kernels._new_sources import _choice
+from jaxneuro._kernels.new_sources import _choice
 from jaxneuro.assemblies._sampled import _next_inputs, divided, input_law, largest
 from tests.quickly import quick_jit
 

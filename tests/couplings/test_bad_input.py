@@ -64,44 +64,43 @@ REFUSED = {
     # ends of couplings
     "a stimulus": (
         lambda: build(couple("E", "in"), stimulate(1.0), project()),
-        "coupling 'E~in': 'in' is a stimulation; a coupling joins neurons of populations",
+        "coupling 'E~in': target must",
     ),
     "nobody": (lambda: build(couple("E", "X"), project()), "no population named 'X'.*'E', 'R'"),
     "rates": (
         lambda: build(couple("R", "R")),
-        "'R~R': gap junctions join neurons with a voltage v; 'R' is a LinearRate, which has none. "
-        "Give release= and synapse=",
+        "coupling 'R~R': release must",
     ),
-    "no voltage": (lambda: build(couple("E", "Relay")), "'Relay' is a Relay, which has none"),
+    "no voltage": (lambda: build(couple("E", "Relay")), "coupling 'E~Relay': release must"),
     "no conductance": (
         lambda: build(couple(), model=PSC()),
-        "IafPscExp .*ignores `drive.conductance`, which comes from gap junctions .coupling 'E~E'",
+        r"IafPscExp \(population 'E'\): step must",
     ),
     "release without v": (
         lambda: build(couple("Relay", "E", **GRADED)),
-        "coupling 'Relay~E': release VoltageRelease: .*needs a neuron with a voltage",
+        "coupling 'Relay~E': release must",
     ),
     "projection without v": (
         lambda: build(jn.Projection("Relay", "E", C.AllToAll(), weight=1.0, delay=0.1, **GRADED)),
-        "projection 'Relay->E': release VoltageRelease: .*needs a neuron with a voltage",
+        "projection 'Relay->E': release must",
     ),
     # the description of a coupling
     "half": (
         lambda: couple(release=rl.Graded()),
-        "both release= and synapse=.*got a release",
+        "coupling 'E~E': synapse must",
     ),
-    "other half": (lambda: couple(synapse=syn.AMPA()), "got a synapse without a release"),
+    "other half": (lambda: couple(synapse=syn.AMPA()), "coupling 'E~E': release must"),
     "port": (
         lambda: couple(release=rl.PulsedTransmitter(), synapse=syn.DopaGluGABA()),
-        "'E~E': synapse: DopaGluGABA has several inputs, 'glutamate'.*name one of them",
+        "coupling 'E~E': synapse must",
     ),
     "with itself": (
         lambda: build(couple(rule=C.OneToOne())),
-        "'E~E': gap junctions join a neuron with another one; OneToOne connects each with itself",
+        "coupling 'E~E': rule must",
     ),
     "twice in one direction": (
         lambda: build(couple(rule=C.Explicit([0, 0, 1], [1, 1, 0]))),
-        "neurons 0 and 1 are listed more than once in one direction. List each pair once",
+        "coupling 'E~E': rule must",
     ),
     "no such port": (
         lambda: syn.Into(syn.DopaGluGABA(), "ex"),
@@ -113,41 +112,41 @@ REFUSED = {
     "kind": (lambda: couple(rule="all"), "coupling 'E~E': rule must be a Rule"),
     "unstored": (
         lambda: couple(rule=C.FixedOutdegree(2, stored=False)),
-        "'E~E': the connections of a coupling are stored",
+        "coupling 'E~E': rule must",
     ),
     "fixed number": (
         lambda: build(couple(rule=C.FixedIndegree(2))),
-        "'E~E': symmetric couplings within a population draw each pair once, and FixedIndegree",
+        "coupling 'E~E': symmetric must",
     ),
     "two weights": (
         lambda: build(couple(weight=np.arange(36.0).reshape(6, 6))),
-        "'E~E': weights of symmetric couplings must be a symmetric array",
+        "coupling 'E~E': weight must",
     ),
     "overlap": (
         lambda: build(couple(jn.Part("E", slice(0, 4)), jn.Part("E", slice(2, 6)))),
-        "parts of a population in a symmetric coupling must be equal or have no neuron in common",
+        "coupling 'E~E': symmetric must",
     ),
     "two populations": (
         lambda: build(couple("E", "Relay", symmetric=True, **GRADED)),
-        "'E~Relay': a graded coupling of two populations goes one way",
+        "coupling 'E~Relay': symmetric must",
     ),
-    "twice": (lambda: build(couple(), couple()), "'E~E' names a coupling and a coupling"),
+    "twice": (lambda: build(couple(), couple()), "Description: couplings must"),
     "off the grid": (
         lambda: build(couple(release=OffGrid(), synapse=syn.AMPA())),
         "coupling 'E~E': release: pause must be a whole number of time steps",
     ),
     "one name": (
         lambda: build(couple(release=Shared(), synapse=syn.AMPA())),
-        "coupling 'E~E': .*both have the parameter 'tau_syn'",
+        "coupling 'E~E': release must",
     ),
     "own name": (
         lambda: build(couple(release=Weighted(), synapse=syn.AMPA())),
-        "must not have a parameter 'weight', which a coupling has itself",
+        "coupling 'E~E': release must",
     ),
     # signs
     "gap": (
         lambda: build(couple(weight=-1.0)),
-        "'E~E': the weight must be at least 0.*got -1",
+        "coupling 'E~E': weight must",
     ),
     "gap gain": (lambda: build(couple(gain=-0.5)), "conductance of gap junctions; got -0.5"),
     "gap law": (
@@ -157,23 +156,23 @@ REFUSED = {
     "gap function": (lambda: build(couple(weight=lambda i, j: j - 3.0)), "at least 0.*got -[12]$"),
     "gap distance": (
         lambda: build(couple(weight=jn.space.ByDistance(lambda d: 1.0 - d))),
-        "'E~E': the weight must be at least 0",
+        "coupling 'E~E': weight must",
     ),
     "gap each": (
         lambda: build(couple(rule=C.Explicit([0, 1], [1, 2]), weight=[1.0, -2.0])),
         "conductance of gap junctions; got -2",
     ),
-    "graded": (lambda: build(couple(weight=-1.0, **GRADED)), f"'E~E': the weight .*{OPENS}"),
-    "number": (lambda: build(project(-1.0)), f"'E->E': the weight must be at least 0, {OPENS}"),
+    "graded": (lambda: build(couple(weight=-1.0, **GRADED)), "coupling 'E~E': weight must"),
+    "number": (lambda: build(project(-1.0)), "projection 'E->E': weight must"),
     "into": (
         lambda: build(project(-1.0, syn.Into(syn.DopaGluGABA(), "gaba"))),
-        "'E->E': the weight must be at least 0, what arrives at a DopaGluGABA",
+        "projection 'E->E': weight must",
     ),
     "law": (lambda: build(project(jn.Normal(0.0, 1.0))), "bound the distribution .low=0.0"),
     "function": (lambda: build(project(lambda i, j: 1.0 - i)), f"{OPENS}.*got -4"),
     "each": (
         lambda: build(project(np.diag(np.arange(6.0) - 1.0))),
-        f"'E->E': the weight must be at least 0, {OPENS}.*got -1",
+        "projection 'E->E': weight must",
     ),
     "several": (
         lambda: build(project(-1.0, syn.Several((syn.Exponential(), syn.GABA_A()), (1.0, 1.0)))),
@@ -183,7 +182,7 @@ REFUSED = {
         lambda: syn.Several((syn.Exponential(), syn.GABA_A()), (1.0, -1.0)),
         "Several: shares must be at least 0 for parts whose channels arrivals open",
     ),
-    "stimulation": (lambda: build(stimulate(-1.0)), f"stimulation 'in': the weight .*{OPENS}"),
+    "stimulation": (lambda: build(stimulate(-1.0)), "stimulation 'in': weight must"),
     "stimulation law": (lambda: build(stimulate(jn.Uniform(-1.0, 1.0))), "bound the distribution"),
     "stimulation each": (lambda: build(stimulate(np.arange(6.0) - 2.0)), f"{OPENS}.*got -2"),
     "a rule with weights below 0": (

@@ -27,7 +27,7 @@ ROWS = 7
 def both(key, rows, layout):
     n, p, width = layout
     got = gap_lists(Hashed(key, n, p), rows, width)
-    with unittest.mock.patch("jaxneuro._kernels._call.native_available", return_value=False):
+    with unittest.mock.patch("jaxneuro._kernels.call.native_available", return_value=False):
         return got, gap_lists(Hashed(key, n, p), rows, width)
 
 

@@ -17,9 +17,9 @@ from jaxneuro._kernels import (
     read_gather_table,
     threads,
 )
-from jaxneuro._kernels._gather_reference import gather_reference
-from jaxneuro._kernels._gpu_gather import gather_pallas
-from jaxneuro._kernels._native import native_library
+from jaxneuro._kernels.gather import gather_reference
+from jaxneuro._kernels.gpu_gather import gather_pallas
+from jaxneuro._kernels.native import native_library
 from tests.kernels.gather_cases import (
     LAYOUTS,
     NO_WEIGHTS,
@@ -363,12 +363,12 @@ def test_a_batch_of_the_kernel_is_its_members(axes):
 
 @pytest.mark.parametrize("batch", [(), (2, 3)], ids=str)
 def test_a_card_that_jax_refuses_runs_the_reference_and_says_so(monkeypatch, caplog, batch):
-    monkeypatch.setattr("jaxneuro._kernels._gpu_gather.gather_pallas", moved)
+    monkeypatch.setattr("jaxneuro._kernels.gpu_gather.gather_pallas", moved)
     assert_reference(lowered(batch), caplog)
 
 
 def test_a_cpu_never_meets_the_kernel(monkeypatch):
-    monkeypatch.setitem(sys.modules, "jaxneuro._kernels._gpu_gather", None)
+    monkeypatch.setitem(sys.modules, "jaxneuro._kernels.gpu_gather", None)
     case = case_of("ragged")
     got = jax.jit(gather)(case.values, case.column, case.table)
     np.testing.assert_array_equal(got, case.expected())

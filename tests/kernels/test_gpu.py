@@ -17,7 +17,7 @@ import jaxneuro as jn
 from jaxneuro._kernels import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, ONE_PLACE, Table
 from jaxneuro._kernels import _gpu_atomic as gpu_atomic
 from jaxneuro._kernels import _gpu_deliver as gpu
-from jaxneuro._kernels._gpu_program import Grid, held
+from jaxneuro._kernels.gpu_program import Grid, held
 from tests import strategies
 from tests.kernels.delivering import deliver, deliver_pallas
 from tests.kernels.test_deliver import native, start_ring, wiring
@@ -382,7 +382,7 @@ def test_too_many_synapses_for_32_bits_are_refused():
 
 
 def test_a_cpu_never_meets_the_kernel(monkeypatch):
-    monkeypatch.setitem(sys.modules, "jaxneuro._kernels._gpu_deliver", None)  # cannot be imported
+    monkeypatch.setitem(sys.modules, "jaxneuro._kernels.gpu_deliver", None)  # cannot be imported
     case = EVERY_KIND
     args = arguments(case, start_ring(case, np.float32), np.ones(79), 3, True)
     got = jax.jit(lambda *x: deliver(*x, True))(*args, case.table)

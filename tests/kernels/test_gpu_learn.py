@@ -14,10 +14,10 @@ from jaxneuro._fields import Parameter, param
 from jaxneuro._kernels import HAS_DELAYS, HAS_TAGS, Released, learn
 from jaxneuro._kernels import _gpu_atomic as gpu_atomic
 from jaxneuro._kernels import _gpu_learn as gpu
-from jaxneuro._kernels._call import batched
-from jaxneuro._kernels._gpu_program import Grid
-from jaxneuro._kernels._learn import _CHANGED, _RANKS, unpacked
-from jaxneuro._kernels._learn_reference import learn_reference
+from jaxneuro._kernels.call import batched
+from jaxneuro._kernels.gpu_program import Grid
+from jaxneuro._kernels.learn import _CHANGED, _RANKS, unpacked
+from jaxneuro._kernels.learn_reference import learn_reference
 from jaxneuro._types import Plasticity, Trace
 from jaxneuro.neurons import LIF
 from tests.kernels.learning import DT, FAST, case_of, inputs_of, run
@@ -296,7 +296,7 @@ def test_without_the_relaxed_add_jax_adds(monkeypatch, caplog):
 
 
 def test_a_cpu_never_meets_the_kernel(monkeypatch):
-    monkeypatch.setitem(sys.modules, "jaxneuro._kernels._gpu_learn", None)  # cannot be imported
+    monkeypatch.setitem(sys.modules, "jaxneuro._kernels.gpu_learn", None)  # cannot be imported
     _, ring, old, moment = late()
     got, _ = stepped(learn, ring, old, moment)
     want, _ = stepped(learn_reference, ring, old, moment)

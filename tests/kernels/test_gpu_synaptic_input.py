@@ -200,7 +200,7 @@ def test_what_runs_instead_takes_batches(monkeypatch):
     """The version that is lowered last, called as it is lowered."""
     f, keys = firing(1, FEW[0]), np.stack([KEY, KEY + 1])
     from jaxneuro._kernels import _gpu
-    from jaxneuro._kernels._call import over_batch
+    from jaxneuro._kernels.call import over_batch
 
     def one(like, *rest):
         *now, key, _ = rest
@@ -214,7 +214,7 @@ def test_what_runs_instead_takes_batches(monkeypatch):
 
 
 def test_a_cpu_never_meets_the_kernel(monkeypatch):
-    monkeypatch.setitem(sys.modules, "jaxneuro._kernels._gpu_synaptic_input", None)
+    monkeypatch.setitem(sys.modules, "jaxneuro._kernels.gpu_synaptic_input", None)
     f, sums = firing(1, FEW[0]), np.zeros((FEW[0], 2), np.uint32)
     got = jax.jit(lambda sums, f, key: synaptic_input(sums, f, Hashed(key, *FEW)))(sums, f, KEY)
     assert got.dtype == jnp.uint32

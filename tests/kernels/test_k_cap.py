@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from jaxneuro._kernels import k_cap, k_cap_wide, native_available, threads
-from jaxneuro._kernels._gpu_k_cap import k_cap_pallas
-from jaxneuro._kernels._k_cap_reference import k_cap_reference, key_words, wide_words
+from jaxneuro._kernels.gpu_k_cap import k_cap_pallas
+from jaxneuro._kernels.k_cap import k_cap_reference, key_words, wide_words
 from tests.kernels.test_gpu import KERNEL, for_cuda
 from tests.oracle import k_cap as oracle
 
@@ -237,7 +237,7 @@ def test_a_card_that_jax_refuses_gets_the_passes(monkeypatch, caplog):
         raise RuntimeError("no such thing here")
 
     caplog.set_level("INFO", "jaxneuro")
-    monkeypatch.setattr("jaxneuro._kernels._gpu_k_cap.k_cap_pallas", moved)
+    monkeypatch.setattr("jaxneuro._kernels.gpu_k_cap.k_cap_pallas", moved)
     assert KERNEL not in for_cuda(lambda x: k_cap(x, 50), np.zeros(1000, np.float32))
     (line,) = caplog.messages
     assert "no such thing here" in line

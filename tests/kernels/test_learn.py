@@ -24,8 +24,8 @@ from jaxneuro._kernels import (
     pack,
 )
 from jaxneuro._kernels import _event_log as event_log
-from jaxneuro._kernels._learn_reference import learn_reference
-from jaxneuro._kernels._native import native_library
+from jaxneuro._kernels.learn_reference import learn_reference
+from jaxneuro._kernels.native import native_library
 from jaxneuro._tables import ListedBundle, Placement, lay_out
 from tests.quickly import quick_jit
 
@@ -169,7 +169,7 @@ def test_events_are_logged_as_the_reference_does(monkeypatch):
     native = jax.jit(run)()
     with monkeypatch.context() as patch:
         patch.setattr(event_log, "native_available", lambda: False)
-        patch.setattr("jaxneuro._kernels._call.native_available", lambda: False)
+        patch.setattr("jaxneuro._kernels.call.native_available", lambda: False)
         reference = jax.jit(lambda: run())()
     assert native_library() is not None
     for a, b in zip(native, reference):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from jaxneuro._kernels import DRAW_WORDS, Draw, Section
-from jaxneuro._kernels._table import SECTION_NARROW, SECTION_WORDS
+from jaxneuro._kernels.table import SECTION_NARROW, SECTION_WORDS
 from scripts import native_layout
 
 

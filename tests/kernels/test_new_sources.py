@@ -40,7 +40,7 @@ def both(arrays, past, place, static):
         return write_new_sources(jax.numpy.asarray(lists), place, new), new_past_inputs(new, *past)
 
     got = once()
-    with unittest.mock.patch("jaxneuro._kernels._call.native_available", return_value=False):
+    with unittest.mock.patch("jaxneuro._kernels.call.native_available", return_value=False):
         return got, once()
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jaxneuro._kernels import native_available, pack, packed_bytes
-from jaxneuro._kernels._pack import pack_reference
+from jaxneuro._kernels.bits import pack_reference
 from tests.strategies import packed
 
 # Every size around whole words, and every kind of leading axes: each pair is a program.

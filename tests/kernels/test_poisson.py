@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from jaxneuro._kernels import LARGEST_MEAN, native_available, poisson
-from jaxneuro._kernels._poisson import _native
-from jaxneuro._kernels._poisson_reference import counts, counts_by_branches, split
+from jaxneuro._kernels.poisson import _native
+from jaxneuro._kernels.poisson import counts, counts_by_branches, split
 from jaxneuro._numerics import Stream, stream_keys
 from tests.oracle.threefry import step_word
 

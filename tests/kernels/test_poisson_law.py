@@ -7,7 +7,7 @@ import pytest
 import scipy.stats
 
 from jaxneuro._kernels import LARGEST_MEAN, poisson
-from jaxneuro._kernels._poisson_reference import MEANS, TERMS, alias_table
+from jaxneuro._kernels.poisson import MEANS, TERMS, alias_table
 from jaxneuro._numerics import Stream, seed_of, stream_key
 
 N = 100_000

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 import pytest
 
-import jaxneuro._kernels._synaptic_input as module
+import jaxneuro._kernels.synaptic_input as module
 from jaxneuro._kernels import (
     Hashed,
     native_available,
@@ -36,7 +36,7 @@ def both(sums, firing, arrays, n, p):
     got = [synaptic_input(sums, firing, form) for form in forms]
     # `jit` keeps what it has traced, so the reference is traced without it.
     unkept = unittest.mock.patch.object(module, "_received", module._received.__wrapped__)
-    absent = unittest.mock.patch("jaxneuro._kernels._call.native_available", return_value=False)
+    absent = unittest.mock.patch("jaxneuro._kernels.call.native_available", return_value=False)
     with unkept, absent:
         return got, [synaptic_input(sums, firing, form) for form in forms]
 

@@ -15,9 +15,9 @@ import pytest
 import jaxneuro as jn
 from jaxneuro._kernels import _elementwise as elementwise
 from jaxneuro._kernels import materialize
-from jaxneuro._kernels._elementwise import Elementwise
-from jaxneuro._kernels._materialize import unmaterialized
-from jaxneuro._kernels._walk import UnwalkableError
+from jaxneuro._kernels.fused_scan import Elementwise
+from jaxneuro._kernels.call import unmaterialized
+from jaxneuro._kernels.fused_scan import UnwalkableError
 from jaxneuro._run import one_launch as _one_launch
 from jaxneuro._run.chunks import _chunk
 from tests import zoo
@@ -266,7 +266,7 @@ def test_on_a_cpu_nothing_changes_and_the_kernel_is_not_met(monkeypatch):
     with monkeypatch.context() as m:
         m.setattr(_one_launch, "walkable", lambda *_: False)
         want = jax.jit(lambda *x: run(x[0], x[1], x[2], record))(*args)
-    monkeypatch.setitem(sys.modules, "jaxneuro._kernels._gpu_walk", None)  # cannot be imported
+    monkeypatch.setitem(sys.modules, "jaxneuro._kernels.gpu_fused_scan", None)  # cannot be imported
     got = jax.jit(lambda *x: run(x[0], x[1], x[2], record))(*args)
     jax.tree.map(np.testing.assert_array_equal, got, want)
 

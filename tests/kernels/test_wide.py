@@ -19,7 +19,7 @@ from jaxneuro._kernels import (
     wide_to_number,
     wide_words,
 )
-from jaxneuro._kernels._wide import limbs, wide_of_limbs
+from jaxneuro._kernels.wide import limbs, wide_of_limbs
 
 SIZE = 40
 EDGES = [0, 1, -1, 2**16, 2**32 - 1, 2**32, -(2**32), 2**48, 2**63 - 1, -(2**63), 2**31, 0xFFFF]

@@ -80,7 +80,7 @@ def test_a_drive_as_text():
 
 
 def test_an_array_of_another_shape_is_said_to_be_there():
-    with pytest.raises(ValueError, match=r"initial x .*\(n,\).* it has the shape \(4, 3\)"):
+    with pytest.raises(ValueError, match="population 'E': initial x must"):
         built(Wide(), initial={"x": 0.5})
     net = built(Wide())
     with pytest.raises(ValueError, match=r"'x' of population 'E' has the shape \(4, 3\).*Record\("):
@@ -90,7 +90,7 @@ def test_an_array_of_another_shape_is_said_to_be_there():
 
 
 def test_a_step_with_a_side_effect():
-    with pytest.raises(ValueError, match=r"two traces of step gave different numbers.* a counter"):
+    with pytest.raises(ValueError, match=r"Counted \(population 'E'\): step must"):
         built(Counted())
 
 

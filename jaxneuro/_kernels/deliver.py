@@ -1,0 +1,132 @@
+"""`deliver`: adds the rows of the sources that released something into a ring.
+
+With r the release value of source i in step k, for each of its synapses (target j,
+receptor q, weight w, delay d) in block b::
+
+    ring[(k + d) mod slots, ring_place(q, j)] += r_i * scale_b * w
+
+The cost is that of the sources with r != 0 times their fan-out. The sum of one place runs
+over ascending sources, then blocks, then synapses, in every version on a CPU, on any number
+of threads.
+"""
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxneuro._kernels.call import batched, by_platform, native_call, over_batch
+from jaxneuro._kernels.deliver_reference import deliver_gradient, deliver_reference, product_dtype
+from jaxneuro._kernels.gpu import PALLAS_FROM, deliver_on_gpu
+from jaxneuro._kernels.native import native_available
+from jaxneuro._kernels.spike_output import Released
+from jaxneuro._kernels.table import Table
+
+# Axes of ring, bits, values, step, scale and weights without a batch.
+RANKS = (2, 1, 1, 0, 1, 1)
+
+
+def deliver(
+    ring: jax.Array,
+    released: Released,
+    step: jax.Array,
+    scale: jax.Array,
+    weights: jax.Array,
+    table: Table,
+    clear: bool,
+) -> jax.Array:
+    """`ring` after the delivery of what was released in `step`; see the module docstring.
+
+    **Step** `ring` (slots, places), float32 or float64, or int32: then products are rounded to
+    whole numbers, and `scale` is in units of that quantum; `step` int32 (); `scale` (blocks,);
+    `weights` of the sections that have individual ones, bfloat16 or wider. With `clear` the
+    slot of `step` itself, which has been read, is set to 0 first. Delays are 1 to
+    slots - 1, or 1 where there is one slot (`ring_slots`).
+
+    The gradient is that of this linear map (cost: all synapses); `vmap` shares the table.
+
+    **Raises** `ValueError` for a batched table, and for the gradient of a ring of integers.
+    """
+    return _deliver(ring, released, step, scale, weights, table, clear)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(6,))
+def _deliver(ring, released, step, scale, weights, table, clear):
+    call = _batched(clear, native_available())
+    operands = released.operands(product_dtype(ring))
+    return call(ring, *operands, step, scale, weights, table)
+
+
+def _forward(ring, released, step, scale, weights, table, clear):
+    if jnp.issubdtype(ring.dtype, jnp.integer):
+        raise ValueError(
+            "a network built with deterministic=True has no gradient: its arrivals are whole "
+            "numbers. Build it without to differentiate it"
+        )
+    out = _deliver(ring, released, step, scale, weights, table, clear)
+    return out, (released, step, scale, weights, table)
+
+
+def _backward(clear, residuals, ring_bar):
+    released, step, scale, weights, table = residuals
+    ring_bar, values_bar, scale_bar, weights_bar = deliver_gradient(
+        ring_bar, released, step, scale, weights, table, clear
+    )
+    return ring_bar, Released(None, values_bar), None, scale_bar, weights_bar, None  # type: ignore[arg-type]
+
+
+_deliver.defvjp(_forward, _backward)
+
+
+@functools.cache
+def _batched(clear: bool, native: bool) -> Any:
+    """The call for one network or for a batch of them over one table."""
+    del native  # another key: what was traced without the native library stays without it
+
+    def call(ring, bits, values, step, scale, weights, table):
+        operands = (ring, bits, values, step, scale, weights, table)
+        reference = over_batch(_reference(clear), RANKS)
+        beyond = native_available() and table.n_stored >= 2**31  # indices of the reference
+        return by_platform(
+            *operands,
+            default=None if beyond else reference,
+            cpu=_native(clear),
+            cuda=deliver_on_gpu(clear, reference) if table.n_synapses >= PALLAS_FROM else None,
+        )
+
+    return batched(
+        call,
+        RANKS,
+        "deliver: the table of connections must not be batched by vmap; map over the state, the "
+        "gains or the weights and share one network",
+    )
+
+
+def _reference(clear: bool) -> Any:
+    def one(ring, bits, values, step, scale, weights, table):
+        released = Released.of_operands(bits, values)
+        return deliver_reference(ring, released, step, scale, weights, table, clear)
+
+    return one
+
+
+def _native(clear: bool) -> Any:
+    def run(ring, bits, values, step, scale, weights, table):
+        dtype = product_dtype(ring)
+        columns = (
+            *(table.sections, table.pointers, table.targets, table.tags, table.delays),
+            *(table.block_offset, table.block_delay, table.block_span),
+            *(table.draws, table.draw_tables),
+        )
+        return native_call(
+            "jaxneuro_deliver",
+            (ring, bits, values.astype(dtype), step, scale.astype(dtype), weights, *columns),
+            ring.shape,
+            ring.dtype,
+            in_place=0,
+            n_targets=table.n_targets,
+            clear=clear,
+        )
+
+    return run

@@ -1,0 +1,104 @@
+"""`log_events`: the postsynaptic events that rows of plastic synapses have not seen yet.
+
+A synapse is touched when its source spikes. Until then the events of its target wait here: every
+event knows where the previous one of the same target is, so a synapse walks back from the newest
+to the first that it has not seen. The log is one ring for all targets: it holds the last `capacity`
+events, whoever had them. `flush_limit` says which rows must be visited before it overwrites what
+they need.
+"""
+
+import functools
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxneuro._kernels.call import batched, by_platform, native_update, over_batch
+from jaxneuro._kernels.native import native_available
+
+from .._arrays import as_array
+
+LONG_AGO = -(2**30)  # the time of an event that never was
+_RANKS = (0, 2, 2, 2, 1, 2, 0)
+
+
+class EventLog(NamedTuple):
+    """The last events of some targets.
+
+    **Fields** `count` int32 () events so far, modulo 2^32: event e is in entry e mod capacity;
+    `head` int32 (targets, 2) time step and number of the newest event of each target; `events`
+    int32 (capacity, 3) time of each event, time and number of the previous one of its target;
+    `numbers` (rows, capacity) of the target, as they were.
+    """
+
+    count: jax.Array
+    head: jax.Array
+    events: jax.Array
+    numbers: jax.Array
+
+    @property
+    def capacity(self) -> int:
+        """How many events it holds, a power of two."""
+        return self.events.shape[-2]
+
+
+def empty_log(n_targets: int, most: int, rows: int, dtype: Any) -> EventLog:
+    """A log without events, for so many targets that have at most `most` events in a delay."""
+    # Two halves, and what one step may add: see `flush_limit`.
+    capacity = 1 << int(np.ceil(np.log2(max(2 * most * n_targets + n_targets, 16))))
+    head = np.stack([np.full(n_targets, LONG_AGO), np.full(n_targets, -1)], axis=1)
+    events = np.full((capacity, 3), LONG_AGO)
+    return EventLog(
+        as_array(0, np.int32),
+        as_array(head, np.int32),
+        as_array(events, np.int32),
+        as_array(np.zeros((rows, capacity)), dtype),
+    )
+
+
+def log_events(log: EventLog, events: jax.Array, numbers: jax.Array, step: jax.Array) -> EventLog:
+    """The log with the events of a step: booleans (targets,), and numbers (rows, targets)."""
+    call = _batched(native_available())
+    numbers = numbers.astype(log.numbers.dtype)
+    return EventLog(*call(*log, events, numbers, jnp.asarray(step, jnp.int32), ()))
+
+
+@functools.cache
+def _batched(native: bool) -> Any:
+    del native  # another key: what was traced without the native library stays without it
+
+    def call(*operands: Any) -> Any:
+        reference = over_batch(lambda *x: _reference(*x), _RANKS)
+        return by_platform(*operands, default=reference, cpu=_native)
+
+    return batched(call, _RANKS, "", in_place=4)
+
+
+def _native(*operands: Any) -> tuple:
+    *arrays, _ = operands
+    return native_update("jaxneuro_log_events", arrays, 4)
+
+
+def _reference(count, head, log, kept, events, numbers, step, _):
+    capacity = log.shape[0]
+    number = count + jnp.cumsum(events, dtype=jnp.int32) - 1
+    entry = jnp.where(events, number & (capacity - 1), capacity)
+    time = jnp.full(events.shape, step, jnp.int32)
+    log = log.at[entry].set(jnp.stack([time, *head.T], axis=1), mode="drop")
+    kept = kept.at[:, entry].set(numbers, mode="drop")
+    head = jnp.where(events[:, None], jnp.stack([time, number], axis=1), head)
+    return count + jnp.sum(events, dtype=jnp.int32), head, log, kept
+
+
+def flush_limit(before: EventLog, log: EventLog, n_targets: int, longest_delay: int) -> jax.Array:
+    """Rows visited last before this step must be visited now; `LONG_AGO` where none must.
+
+    Rows are brought up to date whenever half of the log has been filled: those that were not
+    visited since the half began. What the others need is then in the newer half, and stays there
+    until the next time. int32 (), of the logs before and after a step.
+    """
+    half = (log.capacity - n_targets) // 2
+    due = (log.count // half) != (before.count // half)
+    oldest = log.events[(log.count - half) & (log.capacity - 1), 0]
+    return jnp.where(due, oldest + longest_delay + 1, LONG_AGO).astype(jnp.int32)

@@ -1,0 +1,189 @@
+"""`learn`: delivers what plastic synapses send, and changes their weights.
+
+In step k, for each source i whose event arrives at its synapses (and each row that waits no
+longer), for each of its synapses with weight w, target j and dendritic delay d:
+
+* the postsynaptic events of j that reached the synapse since it was visited last, in their
+  order: those of the steps up to k - d;
+* what happens now: a tick, the presynaptic event;
+* `ring[(k + d) mod slots, place of j] += released_i * scale * w`.
+
+So a row is read and written once for each of its presynaptic events, in order, and no index by
+target is needed. The result is that of doing everything when it happens, up to rounding.
+"""
+
+import functools
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxneuro._kernels.call import batched, by_platform, native_update, over_batch
+from jaxneuro._kernels.event_log import EventLog
+from jaxneuro._kernels.gpu import learn_on_gpu
+from jaxneuro._kernels.learn_reference import learn_reference
+from jaxneuro._kernels.native import native_available
+from jaxneuro._kernels.rule_programs import RulePrograms
+from jaxneuro._kernels.spike_output import Released
+from jaxneuro._kernels.table import Table
+
+
+class PlasticSynapses(NamedTuple):
+    """What `learn` changes, beside the ring.
+
+    **Fields** `weights` (synapses,); `variables` (variables, synapses); `row_time` int32 (sources,)
+    the step in which the row of each source was visited last; `row_traces` (traces, sources) of the
+    source, just after that step.
+    """
+
+    weights: jax.Array
+    variables: jax.Array
+    row_time: jax.Array
+    row_traces: jax.Array
+
+
+class Moment(NamedTuple):
+    """What `learn` reads of a time step.
+
+    **Fields** `released` what arrives at the synapses; `step` int32 () k; `limit` int32 (): rows
+    visited last before it are visited now; `flags` int32 (2,) whether a tick is due, whether
+    weights may change; `scale` (blocks,); `numbers` of the rule (`RulePrograms.numbers`); `post`
+    (slots, rows, targets) numbers of the targets in the last steps, that of step k in slot k mod
+    slots; `log` their events; `shared` (slots, rows) shared numbers in the last steps.
+    """
+
+    released: Released
+    step: jax.Array
+    limit: jax.Array
+    flags: jax.Array
+    scale: jax.Array
+    numbers: jax.Array
+    post: jax.Array
+    log: EventLog
+    shared: jax.Array
+
+
+# Axes, without a batch, of ring, weights, variables, row_time, row_traces, and of what is read:
+# bits, values, step, limit, flags, scale, numbers, post, head, events, numbers of the log, shared.
+_RANKS = (2, 1, 2, 1, 2, 1, 1, 0, 0, 1, 1, 1, 3, 2, 2, 2, 2)
+_CHANGED = 5
+
+
+def learn(
+    ring: jax.Array,
+    synapses: PlasticSynapses,
+    moment: Moment,
+    table: Table,
+    programs: RulePrograms,
+    clear: bool,
+) -> tuple[jax.Array, PlasticSynapses]:
+    """The ring and the synapses after a step; see the module docstring.
+
+    **Step** `ring` (slots, places) float32 or float64; with `clear` the slot of the step itself,
+    which has been read, is emptied first. `table` has one section, of one projection.
+
+    Reverse-mode gradients visit all synapses in every step.
+
+    **Raises** `ValueError` for a batched table.
+    """
+    return _learn(ring, synapses, moment, table, programs, clear)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(4, 5))
+def _learn(ring, synapses, moment, table, programs, clear):
+    released = moment.released.operands(ring.dtype)
+    log = moment.log
+    operands = (
+        *(ring, *synapses, *released, moment.step, moment.limit, moment.flags),
+        *(moment.scale, moment.numbers, moment.post),
+        *(log.head, log.events, log.numbers, moment.shared),
+    )
+    call = _batched(programs, clear, native_available())
+    ring, *changed = call(*operands, table)
+    return ring, PlasticSynapses(*changed)
+
+
+def _forward(ring, synapses, moment, table, programs, clear):
+    # The reference visits every row in every step, so that one step can be differentiated.
+    out = learn_reference(ring, synapses, moment, table, programs, clear)
+    return out, (ring, synapses, moment, table)
+
+
+def _backward(programs, clear, residuals, bars):
+    ring, synapses, moment, table = residuals
+
+    def again(ring, synapses, moment):
+        return learn_reference(ring, synapses, moment, table, programs, clear)
+
+    return (*jax.vjp(again, ring, synapses, moment)[1](bars), None)
+
+
+_learn.defvjp(_forward, _backward)
+
+
+@functools.lru_cache(maxsize=64)
+def _batched(programs: RulePrograms, clear: bool, native: bool) -> Any:
+    """The call for one network or for a batch of them over one table."""
+    del native  # another key: what was traced without the native library stays without it
+
+    # Traced on every platform, once in each transformation: `jit` remembers what it traced.
+    @jax.jit
+    def one(*operands: Any) -> Any:
+        *arrays, table = operands
+        return _flat(learn_reference(*unpacked(arrays), table, programs, clear))
+
+    def call(*operands: Any) -> Any:
+        reference = over_batch(one, _RANKS)
+        known = programs.words is not None
+        # The reference indexes with 32 bits.
+        beyond = known and native_available() and operands[-1].n_stored >= 2**31
+        return by_platform(
+            *operands,
+            default=None if beyond else reference,
+            cpu=_native(programs, clear) if known else None,
+            cuda=learn_on_gpu(programs, clear, _CHANGED, unpacked, reference),
+        )
+
+    return batched(
+        call,
+        _RANKS,
+        "learn: the table of connections must not be batched by vmap; map over the state or the "
+        "parameters of the rule and share one network",
+        in_place=_CHANGED,
+    )
+
+
+def unpacked(arrays: Any) -> tuple[jax.Array, PlasticSynapses, Moment]:
+    """Ring, synapses and moment from the flat operands of a call."""
+    ring, weights, variables, row_time, row_traces, *read = arrays
+    bits, values, step, limit, flags, scale, numbers, post, head, events, kept, shared = read
+    log = EventLog(jnp.zeros((), jnp.int32), head, events, kept)
+    released = Released.of_operands(bits, values)
+    moment = Moment(released, step, limit, flags, scale, numbers, post, log, shared)
+    return ring, PlasticSynapses(weights, variables, row_time, row_traces), moment
+
+
+def _flat(out: Any) -> tuple:
+    ring, synapses = out
+    return (ring, *synapses)
+
+
+def _native(programs: RulePrograms, clear: bool) -> Any:
+    def run(*operands: Any) -> Any:
+        *arrays, table = operands
+        dtype = arrays[0].dtype
+        floating = [x.astype(dtype) if jnp.issubdtype(x.dtype, jnp.floating) else x for x in arrays]
+        columns = (
+            *(table.sections, table.pointers, table.targets, table.tags, table.delays),
+            *(table.block_offset, table.block_delay, table.block_span),
+        )
+        return native_update(
+            "jaxneuro_learn",
+            (*floating, jnp.asarray(programs.words, jnp.int32), *columns),
+            _CHANGED,
+            parameters=programs.n_parameters,
+            dt=programs.dt,
+            clear=clear,
+        )
+
+    return run

@@ -1,0 +1,138 @@
+"""Loads the native CPU kernels, or says once that the reference runs instead.
+
+From which size of a ring deliveries sort events by the part of the ring that they reach.
+"""
+
+import ctypes
+import functools
+import logging
+import os
+from pathlib import Path
+from typing import Any
+
+import jax
+
+from .._checks import check_count
+
+_log = logging.getLogger("jaxneuro")
+# What XLA calls: `jaxneuro_new_sources` is the handler `JaxneuroNewSources` in the library.
+_KERNELS = (
+    *("counted_input", "deliver", "draw_gap_rows", "gather", "hashed_input", "k_cap", "k_cap_wide"),
+    *("learn", "listed_input", "log_events", "materialize", "merge_bits", "new_past_inputs"),
+    *("new_sources", "pack", "poisson", "rescale", "short_term", "stored_input", "target_sums"),
+)
+_POINTER, _SIZE = ctypes.c_void_p, ctypes.c_int64
+_BITS = (_POINTER, _SIZE, _SIZE, _SIZE, _SIZE)
+_ROWS = (_SIZE, _SIZE, _SIZE, _SIZE)  # key, first row, rows
+# What the host calls itself, without XLA; all of it returns a count.
+_FUNCTIONS = {
+    "jaxneuro_bins": (_SIZE, _SIZE),
+    "jaxneuro_threads": (_SIZE,),
+    "jaxneuro_vector_bytes": (_SIZE,),
+    "jaxneuro_count_bits": _BITS,
+    "jaxneuro_list_bits": (*_BITS, ctypes.c_int32, _SIZE, _POINTER, _POINTER),
+    "jaxneuro_uniform_rows": (*_ROWS, _POINTER, _SIZE, _SIZE, _SIZE, _POINTER),
+    "jaxneuro_count_draws": (*_ROWS, _SIZE, _POINTER),
+    "jaxneuro_distinct_rows": (*_ROWS, _SIZE, _SIZE, _SIZE, _POINTER),
+    "jaxneuro_gap_rows": (
+        *(*_ROWS, _SIZE, _POINTER, _SIZE, _POINTER, _SIZE, _SIZE),
+        *(_SIZE, _SIZE, _POINTER, _POINTER),
+    ),
+    "jaxneuro_transpose": (_POINTER, _SIZE, _SIZE, _SIZE, _SIZE, _POINTER, _POINTER, _POINTER),
+    "jaxneuro_draw_values": (
+        *(_SIZE, _SIZE, _SIZE, _POINTER, _POINTER, _POINTER),
+        *(_POINTER, _SIZE, _POINTER, _POINTER, _SIZE, _POINTER),
+    ),
+    "jaxneuro_draw_pairs": (*_ROWS, _SIZE, _SIZE, _POINTER),
+    "jaxneuro_stable_order": (_POINTER, _SIZE, _SIZE, _POINTER, _POINTER),
+    "jaxneuro_place_rows": (_POINTER, _POINTER, _SIZE, _SIZE, _POINTER, _POINTER),
+}
+
+
+def _symbol(kernel: str) -> str:
+    return "Jaxneuro" + "".join(word.capitalize() for word in kernel.split("_"))
+
+
+def _library() -> Path:
+    """The library: what `JAXNEURO_NATIVE` names, or what was built with the package."""
+    if given := os.environ.get("JAXNEURO_NATIVE"):
+        return Path(given)
+    found = sorted(Path(__file__).parent.glob("_cpu*.so")) + sorted(
+        Path(__file__).parent.glob("_cpu*.pyd")
+    )
+    if not found:
+        raise OSError("it was not built when jaxneuro was installed (no C++17 compiler?)")
+    return found[0]
+
+
+@functools.cache
+def native_library() -> ctypes.CDLL | None:
+    """The native CPU kernels, or None; tries to load them once, logs one line if it cannot.
+
+    `JAXNEURO_NATIVE=off` in the environment switches them off, for comparisons; another value is
+    the path of another library, such as that of `make native-debug`.
+    """
+    if os.environ.get("JAXNEURO_NATIVE", "") == "off":
+        _log.warning("native kernels are switched off (JAXNEURO_NATIVE=off): using the reference")
+        return None
+    try:
+        library = ctypes.CDLL(str(_library()))
+        for name, arguments in _FUNCTIONS.items():
+            function = getattr(library, name)
+            function.argtypes, function.restype = arguments, _SIZE
+        for kernel in _KERNELS:
+            handler = jax.ffi.pycapsule(getattr(library, _symbol(kernel)))
+            jax.ffi.register_ffi_target(f"jaxneuro_{kernel}", handler, platform="cpu")
+    except Exception as error:  # an old jaxlib refuses a newer header in its own way
+        _log.warning("native kernels not loaded, the slower reference runs instead: %s", error)
+        return None
+    return library
+
+
+@functools.cache
+def exchange_available() -> bool:
+    """Whether the devices of a mesh in this process can exchange by the native library.
+
+    It needs more of jaxlib than other kernels do: states of a call, and the number of a run.
+    """
+    library = native_library()
+    if library is None:
+        return False
+    try:
+        library.jaxneuro_exchange_waits.argtypes = (_SIZE, _SIZE)
+        library.jaxneuro_exchange_waits.restype = _SIZE
+        kind: Any = {}
+        for name in ("id", "info"):
+            function = getattr(library, f"jaxneuro_exchange_{name}")
+            function.restype = _POINTER
+            kind[f"type_{name}"] = jax.ffi.pycapsule(function())
+        jax.ffi.register_ffi_type("jaxneuro_exchange", kind, platform="cpu")
+        stages = {"instantiate": "make_exchange", "execute": "exchange"}
+        handlers = {k: jax.ffi.pycapsule(getattr(library, _symbol(v))) for k, v in stages.items()}
+        jax.ffi.register_ffi_target("jaxneuro_exchange", handlers, platform="cpu")
+    except Exception as error:  # missing in the library, or a jaxlib that wants it otherwise
+        _log.warning("devices of a mesh exchange by XLA, which takes longer: %s", error)
+        return False
+    return True
+
+
+def native_available() -> bool:
+    """Whether the native CPU kernels are loaded; see `native_library`."""
+    return native_library() is not None
+
+
+def set_bins(from_bytes: int, part: int) -> None:
+    """Sets from how many bytes of a slot on events are sorted, and the places in a part of a ring.
+
+    Results keep their bits, so this is for measurements and tests: the library starts with what
+    is fastest (`native/bins.h`). With `from_bytes` 0 all deliveries sort. `part` is a power of two.
+
+    **Raises** `ValueError` for a negative size, or a part that is no power of two.
+    """
+    check_count("set_bins: from_bytes", from_bytes)
+    check_count("set_bins: part", part, at_least=1)
+    if part & (part - 1):
+        raise ValueError(f"set_bins: part must be a power of two; got {part}")
+    library = native_library()
+    if library is not None:
+        library.jaxneuro_bins(from_bytes, part)

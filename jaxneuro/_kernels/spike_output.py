@@ -1,0 +1,54 @@
+"""What the sources of a pathway released in a time step."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxneuro._kernels.bits import pack
+
+_NO_VALUES = (0,)
+
+
+class Released(NamedTuple):
+    """Which sources released something, and how much.
+
+    **Fields** `bits` uint8, one bit per source, from `pack`; `values` floating (sources,), 0 where
+    the bit is not set, or None if every source that released something released 1 (a spike).
+    """
+
+    bits: jax.Array
+    values: jax.Array | None = None
+
+    @classmethod
+    def of_spikes(cls, spikes: jax.Array) -> "Released":
+        """Spikes (n,): boolean, or floating where gradients go through them."""
+        if spikes.dtype == bool:
+            return cls(pack(spikes))
+        return cls(pack(spikes > 0), spikes)
+
+    @classmethod
+    def of_values(cls, values: jax.Array) -> "Released":
+        """Any numbers (n,); 0 releases nothing."""
+        return cls(pack(values != 0), values)
+
+    @classmethod
+    def of_operands(cls, bits: jax.Array, values: jax.Array) -> "Released":
+        """From what `operands` gives."""
+        return cls(bits, values if values.shape != _NO_VALUES else None)
+
+    def operands(self, dtype: Any) -> tuple[jax.Array, jax.Array]:
+        """Bits and values as two arrays; the values are empty where the bits say all."""
+        return self.bits, jnp.zeros(_NO_VALUES, dtype) if self.values is None else self.values
+
+    def dense(self, dtype: Any) -> jax.Array:
+        """How much every source released: (sources,), or longer by the padding of the bits."""
+        if self.values is None:
+            return jnp.unpackbits(self.bits, bitorder="little").astype(dtype)
+        return self.values.astype(dtype)
+
+    def dense_in_steps(self, n: int) -> jax.Array:
+        """Released in each of some steps by the first n sources: (steps, n), spikes as booleans."""
+        if self.values is None:
+            return jnp.unpackbits(self.bits, axis=-1, bitorder="little")[:, :n] != 0
+        return self.values
