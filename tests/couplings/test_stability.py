@@ -7,7 +7,7 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro._network import _stable_coupling
-from jaxneuro._network._stable_coupling import largest_conductance
+from jaxneuro._network.gap_stability import largest_conductance
 from scripts.zoo_gap_limits import LIMITS
 from tests.couplings.networks import build, explicit, voltages
 from tests.zoo import NEURONS

@@ -1,0 +1,156 @@
+"""Which sign the weights of a receptor must have, and whether a number that is set has it.
+
+Between what the numbers in the state of a receptor or a release lie.
+"""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxneuro._network.members import first_member
+
+from .._arrays import is_traced
+from .._checks import concrete
+from .._numerics import Distribution
+from .._text import an
+from .._types import Neuron, Synapse, state_variables
+from ..synapses import Direct, Several
+
+
+def sign_of(neuron: Neuron, receptor: Synapse) -> tuple[int, str]:
+    """The sign of the weights of what reaches a receptor of a neuron, 0 for any, and why."""
+    name = type(receptor).__name__
+    if isinstance(receptor, Direct):
+        sign = neuron.port_signs.get(receptor.port, 0)
+        kind = "excitatory" if sign > 0 else "inhibitory"
+        return sign, f"it goes to the {kind} port {receptor.port!r} of {an(type(neuron).__name__)}"
+    reversal = f" (an inhibitory {name} has a low e_rev)" if hasattr(receptor, "e_rev") else ""
+    return receptor.weight_sign, f"what arrives at {an(name)} opens its channels{reversal}"
+
+
+def check_set_sign(
+    label: str, group: Any, receptor: int | None, new: tuple[str, Any], others: Callable[[int], Any]
+) -> None:
+    """Raises `ValueError` for a weight or a gain that makes weights of the wrong sign.
+
+    `receptor` is the number of the one that is reached, None for gap junctions; `new` the name of
+    the value and the value; `others` gives, for a sign, what the value is multiplied by: the gain,
+    or weights, of which the extremes do.
+    """
+    sign, why = 1, "it is the conductance of gap junctions"
+    if receptor is not None:
+        sign, why = sign_of(group.model, group.receptors[receptor])
+    if not sign:
+        return
+    key, value = new
+    worst = _worst(sign, np.asarray(value)[..., None], others(sign))
+    if worst < 0.0:
+        times = f"times {'the gain' if key == 'weight' else 'a weight'} "
+        raise ValueError(
+            f"{label}: the {key} {times}must be {_must(sign)}, {why}; got {_got(sign, worst)}"
+        )
+
+
+def check_rule_sign(label: str, sign: tuple[int, str], rule: Any, gain: Any) -> None:
+    """Raises `ValueError` for a rule of plasticity that may bring weights to the wrong sign.
+
+    Its weights lie between its limits. `sign` as of `sign_of`; a gain of 0 allows any.
+    """
+    wanted, why = sign
+    limits, gain = rule_limits(rule), concrete(gain)
+    if not wanted or limits is None or gain is None or not gain.all():
+        return
+    worst = _worst(wanted, gain, limits)
+    if worst < 0.0:
+        raise ValueError(
+            f"{label}: plasticity {type(rule).__name__}: the weights that it allows, from "
+            f"{limits[0]:g} to {limits[1]:g}, times the gain must be {_must(wanted)}, {why}; got "
+            f"{_got(wanted, worst)}. Give it other bounds, such as w_min=0.0"
+        )
+
+
+def rule_limits(rule: Any) -> np.ndarray | None:
+    """The lowest and the highest weight that a rule allows; None where they are not known."""
+    limits = rule.limits()
+    if any(map(is_traced, limits)):
+        return None
+    low, high = (
+        x if bound is None else float(bound) for bound, x in zip(limits, (-np.inf, np.inf))
+    )
+    return np.array([low, high])
+
+
+def _worst(sign: int, value: Any, others: Any) -> float:
+    """The product that is furthest on the wrong side, 0 if none is."""
+    others = np.asarray(others, np.float64)
+    products = np.multiply(sign * np.asarray(value, np.float64), others)
+    return float(np.nanmin(products, initial=0.0))  # 0 times no limit
+
+
+def _must(sign: int) -> str:
+    return "at least 0" if sign > 0 else "at most 0"
+
+
+def _got(sign: int, worst: float) -> str:
+    return f"{sign * worst:g}"
+
+
+# What a run may leave outside a bound by rounding; values that were read can be set again.
+_ROUNDING = 1e-5
+
+
+def check_state_value(label: str, model: Any, variable: str, value: Any) -> None:
+    """Raises `ValueError` for numbers, or a distribution, that a state variable never has.
+
+    `label` names the value; `model` is the receptor or the release, whose `state_bounds` count.
+    """
+    low, high, *whole = state_bounds(model).get(variable, (None, None))
+    drawn = isinstance(value, Distribution)
+    ends: Any = value.support() if drawn else (concrete(value),) * 2
+    bounds = [None if b is None else concrete(b) for b in (low, high)]
+    if any(x is None for x in ends) or (bounds == [None, None] and not whole):
+        return
+    bad = [
+        b is not None and np.any(sign * (x - b) < -_ROUNDING * np.maximum(np.abs(b), 1.0))
+        for sign, x, b in zip((1, -1), ends, bounds)
+    ]
+    bad.append(bool(whole) and (drawn or bool(np.any(ends[0] != np.rint(ends[0])))))
+    if any(bad):
+        kind = "whole numbers " if whole else ""
+        least, most = (None if b is None else _shown(b) for b in bounds)
+        span = f"from {least} to {most}" if most and least else f"at least {least or most}"
+        hint = "; bound the distribution (low=, high=)" if drawn and not whole else ""
+        raise ValueError(f"{label} must be {kind}{span}; got {_shown_value(value)}{hint}")
+
+
+def state_bounds(model: Any) -> dict[str, tuple]:
+    """The bounds of the state variables of a model, numbers in the place of names of fields."""
+    if isinstance(model, Several):  # its state has the variables of its parts, in their order
+        names = state_variables(jax.eval_shape(lambda m: m.init(1), first_member(model)))
+        each = [pair for part in model.parts for pair in _each(part)]
+        return {name: bounds for name, (_, bounds) in zip(names, each) if bounds}
+    return {
+        name: tuple(operator.attrgetter(b)(model) if isinstance(b, str) else b for b in bounds)
+        for name, bounds in model.state_bounds.items()
+    }
+
+
+def _each(part: Any) -> list[tuple[str, tuple | None]]:
+    """All state variables of a part, with their bounds or None."""
+    state = jax.eval_shape(lambda m: m.init(1), first_member(part))
+    bounds = state_bounds(part)
+    return [(name, bounds.get(name)) for name in state_variables(state)]
+
+
+def _shown(bound: np.ndarray) -> str:
+    return f"{bound:g}" if bound.ndim == 0 else f"the neuron's own ({bound.min():g} or more)"
+
+
+def _shown_value(value: Any) -> str:
+    if isinstance(value, Distribution) or np.ndim(value) == 0:
+        return f"{value!r}" if isinstance(value, Distribution) else f"{float(value):g}"
+    x = np.asarray(value)
+    return f"values from {x.min():g} to {x.max():g}"

@@ -1,0 +1,81 @@
+"""Arrivals in whole numbers: sums that do not depend on the order of their terms.
+
+On a GPU the atomic adds of a delivery come in any order, and with it the last bits of a sum of
+floats. Integers have no such bits. A ring of int32 holds arrivals in quanta: every product
+of release, gain and weight is rounded to a whole number of them. The quantum of a receptor is
+the largest sum that can ever arrive at one neuron in one step (every source spikes, all delays
+coincide), divided by 2^31: so nothing overflows at any firing rate. What one synapse adds is
+wrong by at most half a quantum, beside the rounding of its product, which is made in float32.
+"""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxneuro._network.group import empty_ring
+
+from .._kernels import Released, deliver, packed_bytes
+
+# What rounding can add to the largest sum, 1/2 per synapse, stays below 2^25 for 2^26 of them.
+_LARGEST = 2.0**31 - 2.0**25
+
+
+class FixedPoint(eqx.Module):
+    """The quanta in which a deterministic network counts arrivals.
+
+    **Fields** `quanta` (inputs,) per group, in the unit of the receptor's weights; `built`
+    (projections,) per pathway: the |weight gain| for which they were found, 1 where that is 0.
+
+    **Source** Demmel and Nguyen (2015), doi:10.1109/TC.2014.2345391, on sums
+    that do not depend on their order.
+    """
+
+    quanta: tuple[jax.Array, ...]
+    built: tuple[jax.Array, ...]
+
+    def now(self, pathways: tuple) -> "FixedPoint":
+        """The quanta for the present weights and gains: larger where those have grown."""
+        quanta = list(self.quanta)
+        for p, built in zip(pathways, self.built):
+            grown = jnp.maximum(jnp.abs(p.weight * p.gain) / built, 1)
+            inputs = np.array(p.inputs, np.int32)
+            most = jnp.ones_like(quanta[p.target]).at[inputs].max(grown)
+            quanta[p.target] = jnp.maximum(quanta[p.target], self.quanta[p.target] * most)
+        return eqx.tree_at(lambda f: f.quanta, self, tuple(quanta))
+
+    def scale(self, scale: jax.Array, target: int, inputs: tuple[int, ...]) -> jax.Array:
+        """A scale per projection in quanta of the input of group `target` that it reaches."""
+        return scale / self.quanta[target][np.array(inputs, np.int32)]
+
+
+def find_quanta(groups: tuple, pathways: tuple, dtype: Any) -> FixedPoint:
+    """The quanta of every receptor: delivers all absolute weights once, from all sources."""
+    most = [jnp.zeros((g.fed_inputs, g.n), dtype) for g in groups]
+    built = []
+    for p in pathways:
+        scale = jnp.abs(p.weight * p.gain)
+        built.append(jnp.where(scale == 0, 1, scale))
+        slots, inputs = groups[p.target].slots, most[p.target].shape[0]
+        ring = empty_ring(slots, inputs, groups[p.target].n, dtype)
+        largest = _largest(p, built[-1], groups[p.source].n, ring)
+        most[p.target] += largest.reshape(most[p.target].shape)
+    quanta = (jnp.max(m, axis=1, initial=0) / np.asarray(_LARGEST, dtype) for m in most)
+    return FixedPoint(tuple(jnp.where(q == 0, 1, q) for q in quanta), tuple(built))
+
+
+@eqx.filter_jit
+def _largest(pathway: Any, scale: jax.Array, n: int, ring: jax.Array) -> jax.Array:
+    every = Released(jnp.full(packed_bytes(n), 255, jnp.uint8))
+    ring = deliver(
+        ring,
+        every,
+        jnp.int32(0),
+        scale[pathway.table.block_projection],
+        jnp.abs(pathway.weights),
+        pathway.table,
+        False,
+    )
+    return jnp.sum(ring, axis=0)

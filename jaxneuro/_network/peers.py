@@ -1,0 +1,167 @@
+"""Spikes that devices exchange as lists of numbers, where those are shorter than bits.
+
+A list has room for `_ROOM` times the spikes that are expected; all devices see how long each list
+is, and take the bits together where one is too long. What comes out is the same.
+
+What the devices of a mesh tell each other in a step: spikes, releases, voltages.
+"""
+
+import math
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxneuro._network.group import PopulationSpan
+from jaxneuro._network.layout import Layout, Seats, brought_together, by_number
+from jaxneuro._network.state import NetworkState
+
+from .._kernels import Line, Released, exchange, line_of, merge_bits, pack, packed_bytes
+
+_ROOM = 4  # times the expected spikes: activity comes in bursts
+_LEAST = 16  # and so many more, for the chance of few
+
+
+def list_length(seats: Seats, steps: int, share: float) -> int:
+    """Entries of the list of a device for some steps, 0 where bits take fewer bytes.
+
+    `share` of the neurons that is expected to spike in a step, 0 if nothing is known.
+    """
+    entries = math.ceil(_ROOM * share * seats.places * steps) + _LEAST
+    known = share > 0 and steps * seats.n < 2**31
+    return entries if known and 4 * (entries + 1) < steps * packed_bytes(seats.places) else 0
+
+
+def spikes_of_all(bits: jax.Array, seats: Seats, line: Line, share: float) -> jax.Array:
+    """Packed spikes of all neurons, (steps, bytes), from those of the places here."""
+    length = list_length(seats, bits.shape[0], share)
+    if not length:
+        return _by_bits(bits, seats, line)
+    count, codes = _listed(bits, seats, line, length)
+    every = exchange(jnp.concatenate([count[None], codes]), line)
+    return lax.cond(
+        jnp.max(every[:, 0]) <= length,
+        lambda codes, bits: _unlisted(codes.reshape(-1), bits.shape[0], seats.n),
+        lambda codes, bits: _by_bits(bits, seats, line),
+        *(every[:, 1:], bits),
+    )
+
+
+def _by_bits(bits: jax.Array, seats: Seats, line: Line) -> jax.Array:
+    return merge_bits(exchange(bits, line), seats.neurons, seats.place)
+
+
+def _listed(bits: jax.Array, seats: Seats, line: Line, length: int) -> tuple[jax.Array, jax.Array]:
+    """How many spikes there are here, and step * n + neuron of the first ones, -1 after them."""
+    here = seats.neurons[line.seat[0]]
+    spikes = jnp.unpackbits(bits, axis=-1, bitorder="little")[:, : seats.places] != 0
+    flat = (spikes & (here >= 0)).reshape(-1)
+    (found,) = jnp.nonzero(flat, size=length, fill_value=flat.size)
+    found = found.astype(jnp.int32)
+    step, place = found // seats.places, found % seats.places
+    codes = jnp.where(found < flat.size, step * seats.n + here[place], -1)
+    return jnp.sum(flat, dtype=jnp.int32), codes
+
+
+def _unlisted(codes: jax.Array, steps: int, n: int) -> jax.Array:
+    """The spikes of lists as packed bits: each sets a bit of its own."""
+    step, neuron = jnp.where(codes < 0, steps, codes // n), codes % n
+    bit = jnp.left_shift(jnp.uint8(1), (neuron % 8).astype(jnp.uint8))
+    return (
+        jnp.zeros((steps, packed_bytes(n)), jnp.uint8).at[step, neuron // 8].add(bit, mode="drop")
+    )
+
+
+class Peers(eqx.Module):
+    """The neurons of a group on one device and on all, inside `shard_map`.
+
+    **Fields** `here` int32 (places,): the neuron at each place of this device; `seats` of all;
+    `line` of the devices; static `share` of the neurons that is expected to spike in a step.
+    """
+
+    here: jax.Array
+    seats: Seats
+    line: Line
+    share: float = eqx.field(static=True)
+
+    @property
+    def members(self) -> tuple[PopulationSpan, ...]:
+        """The populations of the group, with all their neurons."""
+        return self.seats.members
+
+    @property
+    def n(self) -> int:
+        """Neurons of the group on all devices."""
+        return self.seats.n
+
+    def gather(self, x: jax.Array) -> jax.Array:
+        """Numbers of the neurons here, (..., places), as those of all neurons, (..., n)."""
+        every = jnp.moveaxis(exchange(x, self.line), 0, -2)
+        return jnp.take(every.reshape(*x.shape[:-1], -1), self.seats.place, axis=-1)
+
+    def released(self, here: Released) -> Released:
+        """What all neurons released, from what those here did."""
+        steps = jax.tree.map(lambda x: x[None], here)
+        return jax.tree.map(lambda x: x[0], self.released_in_steps(steps))
+
+    def released_in_steps(self, here: Released) -> Released:
+        """What all neurons released in some steps, from what those here did: (steps, ...)."""
+        bits = spikes_of_all(here.bits, self.seats, self.line, self.share)
+        return Released(bits, None if here.values is None else self.gather(here.values))
+
+    def bits_here(self, bits: jax.Array) -> jax.Array:
+        """Of the packed spikes of all neurons those of the neurons here, packed."""
+        spikes = jnp.unpackbits(bits, bitorder="little")
+        return pack(spikes[self.here] != 0)
+
+    def whole(self, tree: Any) -> Any:
+        """Numbers of the neurons here, anywhere in a tree, as those of all neurons."""
+        if self.seats.everywhere:
+            return tree
+        places = self.seats.places
+        mine = lambda x: x.ndim and x.shape[-1] == places  # noqa: E731
+        return jax.tree.map(lambda x: self.gather(x) if mine(x) else x, tree)
+
+
+class LocalLayout(eqx.Module):
+    """The layout of a network as one device sees it, inside `shard_map`.
+
+    **Fields** `groups`, `stimuli`, `sources` as in `Layout`, but `Peers`; `numbers` of the synapses
+    here, (entries,); `layout` of all devices.
+    """
+
+    groups: tuple[Peers, ...]
+    stimuli: tuple[tuple[Peers, ...], ...]
+    sources: tuple[Peers, ...]
+    numbers: tuple[Any, ...]
+    layout: Layout
+
+    @property
+    def synapses(self) -> tuple[int, ...]:
+        """How many synapses each pathway has on all devices."""
+        return self.layout.synapses
+
+    def synapses_whole(self, number: int, x: jax.Array) -> jax.Array:
+        """Numbers of the synapses of all devices; see `Layout.synapses_whole`."""
+        here = by_number(self.layout, number, x, self.numbers[number])
+        return lax.psum(here, self.layout.axis)
+
+    def whole(self, state: NetworkState, net: Any) -> NetworkState:
+        """The state with the neurons of all devices; see `Layout.whole`."""
+        return brought_together(self, state, net)
+
+
+def local_layout(layout: Layout, orders: Any) -> LocalLayout:
+    """The layout as a device sees it; `orders` are those of its groups, stimuli and sources."""
+    line = line_of(*layout.axes)
+    make = lambda order, seats: Peers(order, seats, line, layout.share)  # noqa: E731
+    groups, stimuli, sources, numbers = orders
+    return LocalLayout(
+        tuple(map(make, groups, layout.groups)),
+        tuple(tuple(map(make, mine, of)) for mine, of in zip(stimuli, layout.stimuli)),
+        tuple(map(make, sources, layout.sources)),
+        numbers,
+        layout,
+    )

@@ -1,0 +1,102 @@
+"""The state of a network, from what a user gives for one: a state, a result, a file."""
+
+import dataclasses
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxneuro._network.layout import Layout
+from jaxneuro._network.state import NetworkState
+
+from .._arrays import as_array, is_traced
+
+
+def state_of(net: Any, given: Any) -> NetworkState:
+    """The state of a network from one, from a result of `simulate`, or from that of a file.
+
+    **Raises** `ValueError` for another value, for the state of another network, and for a result
+    without one.
+    """
+    state = given.state if hasattr(given, "network") and hasattr(given, "state") else given
+    if state is None and given is not None:
+        raise ValueError(
+            "this result has no state: it was written by an older jaxneuro, or on devices of "
+            "several processes. Start anew with net.init(key)"
+        )
+    if isinstance(state, SavedState):
+        return state.on(net)
+    if not isinstance(state, NetworkState):
+        pair = isinstance(state, tuple) and any(isinstance(x, NetworkState) for x in state)
+        got = "the pair that jn.scan returns: take its first item" if pair else repr(state)
+        raise ValueError(
+            f"state must be a result of simulate, its .state, or net.init(key); got {got}"
+        )
+    check_same(net, state.fingerprint)
+    return state
+
+
+def check_same(net: Any, fingerprint: Any) -> None:
+    """Raises `ValueError` for the fingerprint of a state of another network."""
+    both = net.fingerprint, fingerprint
+    if any(is_traced(x) or not hasattr(x, "__array__") for x in both) or fingerprint.shape != (2,):
+        return  # not known yet; or of a batch of states
+    if not np.array_equal(np.asarray(net.fingerprint), np.asarray(fingerprint)):
+        raise ValueError(
+            "the state must be one of this network; it is of a network with another description, "
+            "key, dt, dtype or partition. Build the network as it was, or start with net.init(key)"
+        )
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class SavedState:
+    """The state in a file of a result; `simulate(net, ms, state=...)` goes on from it.
+
+    **Fields** `arrays` those of the state by their path in it; `fingerprint` uint32 (2,) of its
+    network; `step` how many steps were done.
+    """
+
+    arrays: dict[str, np.ndarray]
+    fingerprint: np.ndarray
+    step: int
+
+    @classmethod
+    def of(cls, state: NetworkState) -> "SavedState | None":
+        """What a file keeps; None of a state on devices of several processes."""
+        leaves = _by_path(state)
+        if not all(getattr(x, "is_fully_addressable", True) for x in leaves.values()):
+            return None
+        arrays = {path: np.asarray(x) for path, x in leaves.items()}
+        return cls(arrays, np.asarray(state.fingerprint), int(state.step))
+
+    def on(self, net: Any) -> NetworkState:
+        """The state of the network that it belongs to.
+
+        **Raises** `ValueError` for another network, and for a state of version 0.1.
+        """
+        if not isinstance(self.arrays, dict):
+            raise ValueError(
+                "the state in this file was written by jaxneuro 0.1, whose states later ones do "
+                "not go on from: run the first part again. What was recorded is there"
+            )
+        check_same(net, self.fingerprint)
+        like = jax.eval_shape(lambda n: n.init(0), net)
+        expected = _by_path(like)
+        if _shapes(expected) != _shapes(self.arrays):
+            raise ValueError(
+                "the state in this file has other arrays than this version of jaxneuro gives the "
+                "network; run the first part again"
+            )
+        leaves = [as_array(self.arrays[path]) for path in expected]
+        state: NetworkState = jax.tree.unflatten(jax.tree.structure(like), leaves)
+        layout = net.layout
+        return jax.jit(lambda x: layout.placed(x))(state) if isinstance(layout, Layout) else state
+
+
+def _by_path(state: Any) -> dict[str, Any]:
+    """The arrays of a state, by where they are in it: `.groups[0].neurons.v`."""
+    return {jax.tree_util.keystr(k): x for k, x in jax.tree_util.tree_leaves_with_path(state)}
+
+
+def _shapes(arrays: dict[str, Any]) -> dict[str, tuple]:
+    return {path: (x.shape, x.dtype) for path, x in arrays.items()}
