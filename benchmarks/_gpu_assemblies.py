@@ -13,14 +13,9 @@ import numpy as np
 from jax import lax
 
 from jaxneuro import assemblies as ac
-from jaxneuro._kernels import (
-    UNIT_BITS,
-    Firing,
-    Hashed,
-    synaptic_input,
-    wide_integers,
-    wide_words,
-)
+from jaxneuro._kernels.edges import Firing, Hashed
+from jaxneuro._kernels.synaptic_input import synaptic_input
+from jaxneuro._kernels.wide import UNIT_BITS, wide_integers, wide_words
 from jaxneuro.assemblies import _step
 
 from ._gpu_kernels import all_launches, seconds
@@ -42,8 +37,8 @@ def version_of(interpret: bool, **how: Any) -> Callable:
         return synaptic_input
 
     def call(sums: jax.Array, firing: Firing, edges: Any) -> jax.Array:
-        from jaxneuro._kernels import wide_add
         from jaxneuro._kernels.gpu_synaptic_input import hashed_pallas
+        from jaxneuro._kernels.wide import wide_add
 
         if not isinstance(edges, Hashed):
             return synaptic_input(sums, firing, edges)
@@ -132,7 +127,7 @@ def _sampled(small: bool) -> Iterator[tuple[str, bool]]:
 
 def _dense(small: bool) -> Iterator[tuple[str, bool]]:
     """Sums equal those over an array of all synapses, in NumPy."""
-    from jaxneuro._kernels import gap_rows
+    from jaxneuro._kernels.redraw import gap_rows
 
     sources, n, k, p = (40, 300, 10, 0.2) if small else (500, 20_000, 200, 0.05)
     rng, words = np.random.default_rng(0), 2
@@ -221,9 +216,10 @@ def input_us(n: int, k: int, p: float, steps: int, call: Callable, learned: bool
 
 def by_xla(sums: jax.Array, firing: Firing, edges: Any) -> jax.Array:
     """`synaptic_input` without its kernel: the reference, on the card too."""
-    from jaxneuro._kernels import _synaptic_input, wide_add
+    from jaxneuro._kernels import synaptic_input as synaptic_input_file
+    from jaxneuro._kernels.wide import wide_add
 
-    return wide_add(sums, _synaptic_input._one_fibre(sums, firing, edges))
+    return wide_add(sums, synaptic_input_file._one_fibre(sums, firing, edges))
 
 
 def inputs(small: bool) -> Iterator[dict[str, Any]]:

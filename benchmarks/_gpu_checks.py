@@ -10,14 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxneuro as jn
-from jaxneuro._kernels import (
-    HAS_DELAYS,
-    HAS_TAGS,
-    HAS_WEIGHTS,
-    Released,
-    deliver,
-    ring_place,
-)
+from jaxneuro._kernels.deliver import deliver
+from jaxneuro._kernels.spike_output import Released
+from jaxneuro._kernels.table import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, ring_place
 
 from ._run import DT
 

@@ -11,7 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxneuro as jn
-from jaxneuro._kernels import Released, Section
+from jaxneuro._kernels.spike_output import Released
+from jaxneuro._kernels.table import Section
 
 from ._run import DT
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxneuro as jn
-from jaxneuro._kernels import gather, make_gather_table
+from jaxneuro._kernels.gather import gather, make_gather_table
 from jaxneuro._kernels.gpu_gather import gather_pallas
 
 from ._gpu_checks import eighths

@@ -9,8 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxneuro as jn
-from jaxneuro._kernels import Released, learn, packed_bytes
-from jaxneuro._network import _plastic
+from jaxneuro._kernels.bits import packed_bytes
+from jaxneuro._kernels.learn import learn
+from jaxneuro._kernels.spike_output import Released
+from jaxneuro._network import plastic as plastic_file
 
 from ._gpu_kernels import seconds
 from ._run import DT
@@ -35,11 +37,11 @@ def version_of(interpret: bool, **how: Any) -> Callable:
 
 @contextlib.contextmanager
 def _learning_by(version: Callable) -> Iterator[None]:
-    before, _plastic.learn = _plastic.learn, version
+    before, plastic_file.learn = plastic_file.learn, version
     try:
         yield
     finally:
-        _plastic.learn = before
+        plastic_file.learn = before
 
 
 def plastic_network(

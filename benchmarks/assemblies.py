@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxneuro import assemblies as ac
-from jaxneuro._kernels import native_available
+from jaxneuro._kernels.native import native_available
 
 from ._record import cpu_device, peak_rss_mb, round_floats
 from ._run import versions

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 import jaxneuro as jn
-from jaxneuro._kernels import gather
+from jaxneuro._kernels.gather import gather
 
 from ._bandwidth import cached_bytes_per_s, memory_bytes_per_s
 from ._gpu_kernels import seconds

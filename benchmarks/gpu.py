@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> None:
     """Runs the parts; exits with 2 without a GPU and with 1 if a check failed."""
     import jax
 
-    from jaxneuro._kernels import native_available
+    from jaxneuro._kernels.native import native_available
 
     if jax.default_backend() != "gpu" and not options.interpret:
         found = ", ".join(str(d) for d in jax.devices())
@@ -174,7 +174,7 @@ def _networks(small: bool) -> Iterator[tuple[str, Any]]:
 
 def _deliver(session: Session) -> None:
     """The kernel alone at several sizes: as it is, divided otherwise, ordered adds, plain XLA."""
-    from jaxneuro._kernels import _gpu_deliver
+    from jaxneuro._kernels import gpu_deliver
     from jaxneuro._kernels.deliver_reference import deliver_reference
 
     from ._gpu_kernels import delivery_us, pathway
@@ -186,9 +186,9 @@ def _deliver(session: Session) -> None:
         (p,) = net.pathways
 
         def kernel(*args, **how):
-            return _gpu_deliver.deliver_pallas(*args, **how, interpret=small)
+            return gpu_deliver.deliver_pallas(*args, **how, interpret=small)
 
-        chosen = _gpu_deliver.grid_of(p.table)
+        chosen = gpu_deliver.grid_of(p.table)
         line = {"bench": "gpu", "part": "deliver", "neurons": neurons, "synapses": net.n_synapses}
         for part in (0.002, 1.0):
             steps = 3 if small else 1000 if part < 1 else 50
@@ -208,7 +208,8 @@ def _deliver(session: Session) -> None:
 
 def _learn(session: Session) -> None:
     """Plastic pathways: checks, and times of that of the HPC benchmark, also divided otherwise."""
-    from jaxneuro._kernels import _gpu_learn, native_available
+    from jaxneuro._kernels import gpu_learn
+    from jaxneuro._kernels.native import native_available
 
     from ._gpu_learn import checks, hpc_network, learning_us, version_of
     from ._run import DT
@@ -217,7 +218,7 @@ def _learn(session: Session) -> None:
     _check(session, "learn", checks(small))
     scale = 0.01 if small else 1.0 if native_available() else 0.1  # the host draws connections
     net = hpc_network(scale)
-    chosen = _gpu_learn.learn_grid(net.pathways[0].table)
+    chosen = gpu_learn.learn_grid(net.pathways[0].table)
     line = {"bench": "gpu", "part": "learn", "neurons": net.n_neurons, "synapses": net.n_synapses}
     steps = 3 if small else 2000
     for per_ms in (7.0 * scale, 70.0 * scale):  # spikes of all neurons, 7 Hz is 79
@@ -313,7 +314,7 @@ def _coba(session: Session) -> None:
 
 
 def _microcircuit(session: Session) -> None:
-    from jaxneuro._kernels import native_available
+    from jaxneuro._kernels.native import native_available
 
     try:
         from examples.cortical_microcircuit import description

@@ -11,9 +11,8 @@ import jax
 import numpy as np
 from jax import lax
 
-from jaxneuro._kernels import k_cap, k_cap_wide, native_available
-from jaxneuro._kernels.k_cap import ONE_PROGRAM
-from jaxneuro._kernels.k_cap import k_cap_reference, key_words
+from jaxneuro._kernels.k_cap import ONE_PROGRAM, k_cap, k_cap_reference, k_cap_wide, key_words
+from jaxneuro._kernels.native import native_available
 from jaxneuro.assemblies import soft_cap
 
 from ._record import cpu_device

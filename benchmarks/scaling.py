@@ -16,7 +16,9 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxneuro as jn
-from jaxneuro._kernels import Released, deliver, packed_bytes
+from jaxneuro._kernels.bits import packed_bytes
+from jaxneuro._kernels.deliver import deliver
+from jaxneuro._kernels.spike_output import Released
 
 from . import _balanced, _sparse
 from ._record import peak_rss_mb, round_floats

@@ -28,9 +28,9 @@ from ._fields import Parameter as Parameter
 from ._fields import param as param
 from ._fields import static as static
 from ._fields import table as table
-from ._kernels import configure_cpu as configure_cpu
-from ._network import Network as Network
-from ._network import rewire as rewire
+from ._kernels.cpu import configure_cpu as configure_cpu
+from ._network.network import Network as Network
+from ._network.rewire import rewire as rewire
 from ._numerics import Distribution as Distribution
 from ._numerics import LogNormal as LogNormal
 from ._numerics import Normal as Normal

@@ -3,14 +3,14 @@
     python -m scripts.native_layout
 
 `layout.h` has the words of sections and draws: their one source is `Section` and its flags in
-`_kernels/_table.py`, and `Draw` in `_kernels/_redraw.py`. `operations.h` has the operations of
-plasticity rules, from `_kernels/_operations.py`. A test holds the headers equal to what this
+`_kernels/table.py`, and `Draw` in `_kernels/redraw.py`. `operations.h` has the operations of
+plasticity rules, from `_kernels/program.py`. A test holds the headers equal to what this
 writes.
 """
 
 from pathlib import Path
 
-from jaxneuro._kernels import _operations, _redraw, _table
+from jaxneuro._kernels import program, redraw, table
 
 NATIVE = Path(__file__).parents[1] / "jaxneuro" / "_kernels" / "native"
 FLAGS = ("HAS_WEIGHTS", "HAS_DELAYS", "HAS_TAGS", "ONE_PLACE", "REDRAWN")
@@ -23,22 +23,22 @@ def constant(name: str) -> str:
 
 def layout() -> str:
     """The text of `layout.h`."""
-    section, narrow = _table.Section._fields, _table.SECTION_NARROW
+    section, narrow = table.Section._fields, table.SECTION_NARROW
     wide = [f"wide({narrow + 2 * k})" for k in range(len(section) - narrow)]
-    draw = _redraw.Draw._fields
+    draw = redraw.Draw._fields
     lines = [
-        "// Made by `python -m scripts.native_layout` from _kernels/_table.py and",
-        "// _kernels/_redraw.py, which say what every field means.  Do not edit.",
+        "// Made by `python -m scripts.native_layout` from _kernels/table.py and",
+        "// _kernels/redraw.py, which say what every field means.  Do not edit.",
         "#pragma once",
         "",
         "#include <cstdint>",
         "",
         "namespace jaxneuro {",
         "",
-        *(f"constexpr uint32_t {constant(name)} = {getattr(_table, name)};" for name in FLAGS),
+        *(f"constexpr uint32_t {constant(name)} = {getattr(table, name)};" for name in FLAGS),
         "",
         "struct Section {",
-        f"  static constexpr int kWords = {_table.SECTION_WORDS};",
+        f"  static constexpr int kWords = {table.SECTION_WORDS};",
         "",
         *(f"  uint32_t {name};" for name in section[:narrow]),
         *(f"  uint64_t {name};" for name in section[narrow:]),
@@ -53,9 +53,9 @@ def layout() -> str:
         "};",
         "",
         "struct Draw {",
-        f"  static constexpr int kWords = {_redraw.DRAW_WORDS};",
-        f"  static constexpr uint32_t kUniform = {_redraw.UNIFORM};",
-        f"  static constexpr uint32_t kGaps = {_redraw.GAPS};",
+        f"  static constexpr int kWords = {redraw.DRAW_WORDS};",
+        f"  static constexpr uint32_t kUniform = {redraw.UNIFORM};",
+        f"  static constexpr uint32_t kGaps = {redraw.GAPS};",
         "",
         *(f"  uint32_t {name};" for name in draw),
         "",
@@ -72,14 +72,13 @@ def layout() -> str:
 
 def operations() -> str:
     """The text of `operations.h`."""
-    known = _operations.OPERATIONS
+    known = program.OPERATIONS
     names = [f"  k{x.name} = {number}," for number, x in enumerate(known)]
     kinds = ["BINARY" if x.binary else "UNARY" for x in known]
     cases = [f"  {k}({x.name}, {x.expression})" for k, x in zip(kinds, known)]
     return "\n".join(
         [
-            "// Made by `python -m scripts.native_layout` from _kernels/_operations.py.  "
-            "Do not edit.",
+            "// Made by `python -m scripts.native_layout` from _kernels/program.py.  Do not edit.",
             "#pragma once",
             "",
             "#include <cmath>",
@@ -91,7 +90,7 @@ def operations() -> str:
             "",
             "enum : int32_t {",
             *names,
-            f"  kSelect = {_operations.SELECT},",
+            f"  kSelect = {program.SELECT},",
             "};",
             "",
             "#define JAXNEURO_OPERATIONS(UNARY, BINARY) \\",

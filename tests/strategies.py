@@ -10,8 +10,10 @@ import hypothesis.strategies as st
 import numpy as np
 
 import jaxneuro as jn
-from jaxneuro._kernels import Table, packed_bytes, ring_slots
-from jaxneuro._tables import ListedBundle, Placement, lay_out
+from jaxneuro._kernels.bits import packed_bytes
+from jaxneuro._kernels.table import Table, ring_slots
+from jaxneuro._tables.bundles import ListedBundle, Placement
+from jaxneuro._tables.lay_out import lay_out
 
 
 @dataclasses.dataclass

@@ -14,17 +14,15 @@ from .._describe.description import Description
 from .._describe.resolve import Resolver
 from .._describe.estimate import estimate
 from .._fingerprint import fingerprint
-from .._kernels import ring_slots
-from .._mesh import (
-    Partition,
-    check_mesh,
-    check_rate,
-    placed,
-    plan,
-    share_here,
-    with_tables,
-)
-from .._network import Layout, Network, check_gap_junctions, find_quanta, remember_names
+from .._kernels.table import ring_slots
+from .._mesh.partition import Partition
+from .._mesh.lay import (check_mesh, check_rate, placed, plan, with_tables)
+from .._mesh.place import share_here
+from .._network.layout import Layout
+from .._network.network import Network
+from .._network.gap_stability import check_gap_junctions
+from .._network.fixed_point import find_quanta
+from .._network.html import remember_names
 from .._numerics import check_dt, check_grid, check_stable, seed_of
 from .._progress import Progress
 from ..spec import InvalidValueError

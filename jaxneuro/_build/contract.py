@@ -17,7 +17,8 @@ import numpy as np
 
 from .. import _types
 from .._describe.description import Description
-from .._network import as_floating, initial_state
+from .._network.members import as_floating
+from .._network.group import initial_state
 from .._types import (
     Drive,
     Neuron,

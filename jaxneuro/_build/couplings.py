@@ -8,13 +8,9 @@ import numpy as np
 from .._arrays import as_array
 from .._describe.coupling import Coupling
 from .._describe.resolve import ResolvedProjection
-from .._kernels import make_gather_table
-from .._network import (
-    CouplingLayer,
-    CouplingSpan,
-    Side,
-    initial_state,
-)
+from .._kernels.gather import make_gather_table
+from .._network.coupling import (CouplingLayer, CouplingSpan, Side)
+from .._network.group import initial_state
 from .._text import an
 from .._types import Neuron, state_variables
 from .._units import check_weight

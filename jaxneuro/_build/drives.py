@@ -8,7 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._describe.description import Description
-from .._network import Group, StimulusGroup, as_floating, first_member, initial_state
+from .._network.group import (Group, initial_state)
+from .._network.stimuli import StimulusGroup
+from .._network.members import (as_floating, first_member)
 from .._types import Drive
 from ..spec import InvalidValueError
 from .contract import (

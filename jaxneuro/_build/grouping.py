@@ -12,7 +12,7 @@ from .._describe.population import Population
 from .._describe.projection import Projection
 from .._describe.resolve import ResolvedProjection
 from .._describe.stimulation import Stimulation
-from .._network import input_rows
+from .._network.group import input_rows
 from .._numerics import Distribution
 from .._types import StochasticRelease, Synapse
 from ..synapses import Into

@@ -11,7 +11,8 @@ import numpy as np
 
 from .._arrays import as_array
 from .._describe.population import Population
-from .._network import Group, Initial, PopulationSpan, Start, check_state_value, initial_state
+from .._network.group import (Group, Initial, PopulationSpan, Start, initial_state)
+from .._network.bounds import check_state_value
 from .._numerics import Distribution
 from .._text import brief
 from .._types import state_variables

@@ -9,8 +9,9 @@ import numpy as np
 
 from .._describe.estimate import Estimate
 from .._describe.projection import Projection
-from .._kernels import ring_slots, threads
-from .._network import count_fed, initial_state
+from .._kernels.table import ring_slots
+from .._kernels.threads import threads
+from .._network.group import (count_fed, initial_state)
 from .._text import megabytes
 from ..connectivity import CHUNK
 from ..spec import InvalidValueError

@@ -13,7 +13,8 @@ import numpy as np
 
 from .._arrays import as_array
 from .._fields import has_tables, inner
-from .._network import first_member, release_state
+from .._network.members import first_member
+from .._network.pathway import release_state
 from .._types import StochasticRelease, state_variables
 
 M = TypeVar("M")

@@ -11,19 +11,10 @@ from .._describe.modulator import Modulator
 from .._describe.resolve import Resolver
 from .._describe.part import as_part
 from .._fields import Path, inner, named_parameters
-from .._network import (
-    Holder,
-    Kinetics,
-    ModulatorLayer,
-    ModulatorSpan,
-    Named,
-    Network,
-    Reach,
-    check_extremes,
-    inside,
-    named,
-    projection,
-)
+from .._network.names import (Holder, Named, inside, named, projection)
+from .._network.modulator import (Kinetics, ModulatorLayer, ModulatorSpan, Reach)
+from .._network.network import Network
+from .._network.extremes import check_extremes
 from ..spec import InvalidValueError
 from .merge import merge
 

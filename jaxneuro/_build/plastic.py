@@ -12,8 +12,11 @@ from .. import spec
 from .._arrays import as_array
 from .._describe.description import Description
 from .._describe.projection import Projection
-from .._kernels import RulePrograms, check_rule
-from .._network import Plastic, as_floating, check_within, initial_state
+from .._kernels.rule_programs import (RulePrograms, check_rule)
+from .._network.plastic import Plastic
+from .._network.members import as_floating
+from .._network.weights import check_within
+from .._network.group import initial_state
 from .._text import an
 from .._types import Neuron, Plasticity, Trace
 from .._warn import warn

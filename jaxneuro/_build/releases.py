@@ -8,7 +8,7 @@ import numpy as np
 from .._describe.coupling import Coupling
 from .._describe.projection import Projection
 from .._describe.part import as_part
-from .._network import initial_state
+from .._network.group import initial_state
 from .._text import an
 from .._types import Drive, Neuron, Release
 from ..spec import InvalidValueError

@@ -11,7 +11,7 @@ from .._arrays import as_array
 from .._describe.part import (Neurons, count)
 from .._describe.resolve import Resolver
 from .._describe.stimulation import (Stimulation, check_one_per_neuron)
-from .._network import StimulusGroup, Target, Window
+from .._network.stimuli import (StimulusGroup, Target, Window)
 from .._numerics import Distribution, bits, check_grid, drawn, steps_on_grid, stream_key
 from .._types import Stimulus
 from ..spec import InvalidValueError

@@ -11,7 +11,7 @@ from .._describe.part import Neurons
 from .._describe.projection import Projection
 from .._describe.resolve import ResolvedProjection
 from .._describe.values import (is_computed, is_individual)
-from .._kernels import draw_values
+from .._kernels.draw import draw_values
 from .._numerics import (
     QUANTILES,
     Distribution,
@@ -21,7 +21,7 @@ from .._numerics import (
     steps_on_grid,
     stream_key,
 )
-from .._tables import Piece
+from .._tables.bundles import Piece
 from .._text import brief
 from ..space import ConductionDelay, SpatialValue
 from ..spec import InvalidValueError

@@ -15,7 +15,7 @@ from .._describe.resolve import ResolvedProjection
 from .._describe.stimulation import Stimulation
 from .._describe.values import (extremes, is_computed)
 from .._fields import parameters, potentials
-from .._network import check_rule_sign, sign_of
+from .._network.bounds import (check_rule_sign, sign_of)
 from .._numerics import Distribution, drawn
 from .._types import Neuron
 from .._units import check_weight, largest

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from .._html import page, table
-from .._kernels import BLOCK_TARGETS, LANES, RUN
+from .._kernels.gather import LANES, RUN
+from .._kernels.table import BLOCK_TARGETS
 from .._numerics import QUANTILES
 from .._text import counted, megabytes
 from .coupling import DrawnCoupling

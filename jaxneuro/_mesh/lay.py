@@ -20,40 +20,18 @@ from .._arrays import as_array
 from .._checks import check_bounds, check_kind
 from .._fields import has_tables
 from .._fingerprint import fingerprint
-from .._kernels import (
-    HAS_DELAYS,
-    HAS_WEIGHTS,
-    GatherTable,
-    Section,
-    Table,
-    make_gather_table,
-    read_gather_table,
-)
-from .._network import (
-    CouplingLayer,
-    Layout,
-    Network,
-    Pathway,
-    Seats,
-    Side,
-    StimulusGroup,
-    seats,
-    whole_populations,
-)
-from .._tables import (
-    Homes,
-    ListedBundle,
-    Placement,
-    StoredBundle,
-    delay_dtype,
-    gather_arrays,
-    lay_out,
-    padded,
-    read_bundle,
-    split,
-    table_arrays,
-    with_nothing,
-)
+from .._kernels.gather import GatherTable, make_gather_table, read_gather_table
+from .._kernels.table import HAS_DELAYS, HAS_WEIGHTS, Section, Table
+from .._network.coupling import CouplingLayer, Side
+from .._network.layout import Layout, Seats, seats
+from .._network.network import Network
+from .._network.pathway import Pathway
+from .._network.sharded import whole_populations
+from .._network.stimuli import StimulusGroup
+from .._tables.bundles import ListedBundle, Placement, StoredBundle
+from .._tables.lay_out import delay_dtype, lay_out
+from .._tables.read import read_bundle
+from .._tables.split import Homes, gather_arrays, padded, split, table_arrays, with_nothing
 from ..spec import unknown
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._checks import Named, check_count
-from .._network import Network
+from .._network.network import Network
 from .._text import with_fields
 from ..space import morton_codes
 from ..spec import check_known

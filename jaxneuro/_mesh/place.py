@@ -6,7 +6,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from .._network import Layout
+from .._network.layout import Layout
 
 
 def devices_here(layout: Layout) -> list[int]:

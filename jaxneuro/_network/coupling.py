@@ -14,7 +14,7 @@ from jaxneuro._network.peers import Peers
 from jaxneuro._network.state import CouplingState, GroupState
 from jaxneuro._network.stimuli import place
 
-from .._kernels import GatherTable, gather
+from .._kernels.gather import GatherTable, gather
 from .._types import Drive, Release
 
 

@@ -14,11 +14,11 @@ import equinox as eqx
 import jax
 import numpy as np
 
+from jaxneuro._network.bounds import with_parameters
 from jaxneuro._network.gap_stability import check_gap_junctions
 from jaxneuro._network.members import member
 from jaxneuro._network.modulator import Reach
 from jaxneuro._network.names import Holder, inside, named
-from jaxneuro._network.set import with_parameters
 
 from .._arrays import is_traced
 from .._fields import named_parameters

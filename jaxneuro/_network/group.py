@@ -30,7 +30,7 @@ from jaxneuro._network.members import as_floating, spread
 from jaxneuro._network.state import GroupState
 from jaxneuro._network.stimuli import StimulusGroup, place
 
-from .._kernels import Released
+from .._kernels.spike_output import Released
 from .._numerics import (
     Distribution,
     Stream,

@@ -19,7 +19,9 @@ from jaxneuro._network.peers import Peers
 from jaxneuro._network.plastic import Plastic, SpreadPlastic
 from jaxneuro._network.state import SYNAPTIC, PathwayState, PlasticState
 
-from .._kernels import Released, Table, deliver
+from .._kernels.deliver import deliver
+from .._kernels.spike_output import Released
+from .._kernels.table import Table
 from .._numerics import Stream, stream_key
 from .._types import Release, StochasticRelease
 

@@ -12,20 +12,13 @@ from jaxneuro._network.members import as_floating
 from jaxneuro._network.state import PlasticState
 
 from .._arrays import as_array
-from .._kernels import (
-    Moment,
-    PlasticSynapses,
-    Released,
-    RulePrograms,
-    Table,
-    empty_log,
-    flush_limit,
-    learn,
-    log_events,
-    packed_bytes,
-    rescale,
-    target_sums,
-)
+from .._kernels.bits import packed_bytes
+from .._kernels.event_log import empty_log, flush_limit, log_events
+from .._kernels.learn import Moment, PlasticSynapses, learn
+from .._kernels.rescale import rescale, target_sums
+from .._kernels.rule_programs import RulePrograms
+from .._kernels.spike_output import Released
+from .._kernels.table import Table
 from .._types import Plasticity
 
 EVERY_ROW = 2**31 - 1  # a limit at which all rows are visited

@@ -14,9 +14,11 @@ from .. import spec
 from .._arrays import as_array
 from .._checks import check_bounds
 from .._fingerprint import fingerprint
-from .._kernels import ring_place
+from .._kernels.table import ring_place
 from .._numerics import bits, seed_of, stream_key
-from .._tables import ListedBundle, Placement, lay_out, read_bundle
+from .._tables.bundles import ListedBundle, Placement
+from .._tables.lay_out import lay_out
+from .._tables.read import read_bundle
 from ..space import distance
 
 

@@ -22,7 +22,7 @@ from jaxneuro._network.pathway import SpreadPathway
 from jaxneuro._network.peers import Peers
 from jaxneuro._network.state import CouplingState, GroupState, NetworkState, Output, PathwayState
 
-from .._kernels import Released
+from .._kernels.spike_output import Released
 from .._types import Drive
 
 

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -23,6 +22,7 @@ from jaxneuro._network.bounds import (
     check_state_value,
     rule_limits,
     sign_of,
+    with_parameters,
 )
 from jaxneuro._network.extremes import check_extremes
 from jaxneuro._network.fixed_point import find_quanta
@@ -35,12 +35,9 @@ from jaxneuro._network.weights import read_connections, read_unordered
 from .. import spec
 from .._arrays import as_array, is_traced
 from .._checks import check_size
-from .._fields import Model, check_lengths, inner, named_parameters, potentials, with_numbers
-from .._numerics import check_grid, check_stable, stream_key
-from .._types import Neuron, Plasticity, Stimulus
+from .._fields import Model, inner, named_parameters, potentials
 from .._units import check_start, check_weight
 from .._warn import warn
-from ..stimuli import Signal
 
 # Sets one number that is not a parameter of a model: (network, label, value) -> network.
 Setter = Callable[[Any, str, Any], Any]
@@ -337,45 +334,3 @@ def with_values(net: Any, state: NetworkState, name: str, values: dict[str, Any]
         new = replaced(old, holder.neurons, value)
         state = eqx.tree_at(lambda s: getattr(holder.state(s), variable), state, new)  # noqa: B023
     return state
-
-
-def _or_each(shapes: tuple) -> str:
-    """That an array may be given, too, for messages."""
-    return f" or of shape {shapes[1]}" if len(shapes) > 1 else ""
-
-
-def with_parameters(label: str, holder: Holder, net: Any, values: dict[str, Any]) -> Any:
-    """A merged model with parameters of one member replaced, checked as when made."""
-    model, sizes, index = holder.model(net), holder.sizes, holder.member
-    for key, value in values.items():
-        # Whole models are checked below.
-        allowed = ((),) if isinstance(model, Plasticity) else ((), (sizes[index],))
-        if key not in inner(model) and np.shape(value) not in allowed:
-            raise ValueError(
-                f"{label}: {key} must be one number{_or_each(allowed)}; got shape {np.shape(value)}"
-            )
-    old, key = member(model, sizes, index), stream_key(0, label, "stimulus")
-    ready = {  # as build leaves them: times as whole steps
-        name: x.prepare(f"{label}: {name}", sizes[index], net.dt, key)
-        if isinstance(x, Signal)
-        else x
-        for name, x in values.items()
-    }
-    known = named_parameters(old)
-    try:
-        new = with_numbers(old, {known[k][0] if k in known else (k,): x for k, x in ready.items()})
-    except ValueError as error:
-        raise ValueError(f"{label}: {error}") from None
-    if jax.tree.structure(new) != jax.tree.structure(old):
-        raise ValueError(
-            f"{label}: {', '.join(values)} must stay of its kind: a number (or one per neuron) "
-            "where it was a number, a whole signal of the same class where it was a signal, "
-            "amplitude=Sinusoid(10.0, 2.0, 8.0). Build another network for another kind"
-        )
-    check_lengths(label, new, sizes[index], label)
-    check_grid(label, new, net.dt)
-    if isinstance(new, Neuron):
-        check_stable(label, new, net.dt)
-    if isinstance(new, Stimulus):  # what build checks is checked for new values too
-        new.prepare(label, sizes[index], net.dt, key)
-    return replace_member(model, sizes, index, new)

@@ -19,7 +19,9 @@ import numpy as np
 from jaxneuro._network.html import html_of_state
 
 from .._arrays import is_traced
-from .._kernels import EventLog, PlasticSynapses, Released
+from .._kernels.event_log import EventLog
+from .._kernels.learn import PlasticSynapses
+from .._kernels.spike_output import Released
 from .._text import megabytes
 
 

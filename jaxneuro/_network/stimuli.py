@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from jaxneuro._network.members import spread
 
-from .._kernels import native_available
+from .._kernels.native import native_available
 from .._numerics import Stream, stream_keys
 from .._types import Drive, Stimulus
 

@@ -21,8 +21,9 @@ from jaxneuro._network.state import SYNAPTIC, NetworkState, PlasticState
 from .. import spec
 from .._arrays import as_array, is_traced
 from .._checks import check_size
-from .._kernels import read_gather_table, ring_place
-from .._tables import read_bundle
+from .._kernels.gather import read_gather_table
+from .._kernels.table import ring_place
+from .._tables.read import read_bundle
 from .._text import counted
 from ..spec import check_known
 

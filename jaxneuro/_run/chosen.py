@@ -10,7 +10,9 @@ import numpy as np
 
 from .. import spec
 from .._arrays import is_traced
-from .._network import Network, NetworkState, plastic_pathway
+from .._network.network import Network
+from .._network.state import NetworkState
+from .._network.weights import plastic_pathway
 from .._text import counted
 
 # --- Which neurons or synapses are recorded: a value that can be hashed before there is a network.

@@ -11,8 +11,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._arrays import as_array
-from .._kernels import native_available, unpack
-from .._network import Network, NetworkState, Pathway, value_of
+from .._kernels.bits import unpack
+from .._kernels.native import native_available
+from .._network.names import value_of
+from .._network.network import Network
+from .._network.pathway import Pathway
+from .._network.state import NetworkState
 from .._warn import warn
 from .chosen import bin_edges, chosen_synapses, number_of_weights
 from .record import Record

@@ -12,8 +12,11 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import has_tables
-from .._kernels import Released, UnwalkableError, walk_or_loop
-from .._network import Network, NetworkState, Output, SpreadNetwork
+from .._kernels.fused_scan import UnwalkableError, walk_or_loop
+from .._kernels.spike_output import Released
+from .._network.network import Network
+from .._network.runtime import SpreadNetwork
+from .._network.state import NetworkState, Output
 from .._types import Drive, add_drives
 from .record import Record, Samples
 

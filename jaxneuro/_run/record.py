@@ -11,17 +11,9 @@ import numpy as np
 from jax import lax
 
 from .. import spec
-from .._network import (
-    Network,
-    NetworkState,
-    Output,
-    arriving,
-    shared_by,
-    unfed,
-    value_of,
-    variable_holder,
-    warn_of_sum,
-)
+from .._network.names import arriving, shared_by, unfed, value_of, variable_holder, warn_of_sum
+from .._network.network import Network
+from .._network.state import NetworkState, Output
 from .._warn import warn
 from ..synapses import Direct
 from .chosen import (

@@ -11,15 +11,10 @@ import numpy as np
 from .. import spec
 from .._build.releases import never_spikes_at_all
 from .._html import page, raster, table
-from .._network import (
-    ByName,
-    Network,
-    NetworkState,
-    NoSuchNameError,
-    SavedState,
-    first_member,
-    register_dictionary,
-)
+from .._network.members import ByName, NoSuchNameError, first_member, register_dictionary
+from .._network.network import Network
+from .._network.saved_state import SavedState
+from .._network.state import NetworkState
 from .._numerics import in_window, run_window, to_hz
 from .._text import counted, shown
 from .files import read_file, write_file

@@ -13,14 +13,11 @@ from jax.extend.core import jaxpr_as_fun
 from .. import spec
 from .._arrays import as_array, is_traced
 from .._build.drives import check_neuron
-from .._network import (
-    Network,
-    NetworkState,
-    ShardedNetwork,
-    SpreadNetwork,
-    state_of,
-    steps_together,
-)
+from .._network.network import Network
+from .._network.runtime import SpreadNetwork, steps_together
+from .._network.saved_state import state_of
+from .._network.sharded import ShardedNetwork
+from .._network.state import NetworkState
 from .._text import brief, shown
 from .one_launch import one_launch_or_loop
 from .record import Record

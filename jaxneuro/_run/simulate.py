@@ -16,7 +16,9 @@ from .._build.memory import available_memory
 from .._describe.description import Description
 from .._describe.population import Population
 from .._describe.stimulation import Stimulation
-from .._network import Network, NetworkState, SavedState, state_of
+from .._network.network import Network
+from .._network.saved_state import SavedState, state_of
+from .._network.state import NetworkState
 from .._numerics import check_dt, steps_on_grid, warn_of_early_times, warn_of_seconds
 from .._progress import Progress
 from .._text import megabytes

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import spec
 from .._arrays import is_traced
-from .._kernels import unpack
+from .._kernels.bits import unpack
 from .._text import counted
 
 # --- Recorded spikes: packed bits, and the times, neurons and counts read from them.

@@ -7,8 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._fields import parameters
-from .._kernels import LARGEST_MEAN
-from .._network import Network, NetworkState, holders_at
+from .._kernels.poisson import LARGEST_MEAN
+from .._network.names import holders_at
+from .._network.network import Network
+from .._network.state import NetworkState
 from .._numerics import per_step
 from .._text import counted
 from .._types import SpikeStimulus

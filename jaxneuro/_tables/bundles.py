@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._kernels import BLOCK_TARGETS, HAS_DELAYS, HAS_WEIGHTS, REDRAWN, Draw, gap_words
+from .._kernels.redraw import Draw, gap_words
+from .._kernels.table import BLOCK_TARGETS, HAS_DELAYS, HAS_WEIGHTS, REDRAWN
 from .._numerics import gap_table
 
 

@@ -17,9 +17,10 @@ import numpy as np
 from jaxneuro._tables.bundles import DrawTables, Piece, Placement, RedrawnBundle, StoredBundle
 
 from .._arrays import as_array
-from .._kernels import (
+from .._kernels.draw import place_rows
+from .._kernels.redraw import DRAW_WORDS
+from .._kernels.table import (
     BLOCK_TARGETS,
-    DRAW_WORDS,
     HAS_DELAYS,
     HAS_TAGS,
     HAS_WEIGHTS,
@@ -28,10 +29,9 @@ from .._kernels import (
     SECTION_WORDS,
     Section,
     Table,
-    place_rows,
     ring_place,
-    run_ahead,
 )
+from .._kernels.threads import run_ahead
 from .._numerics import QUANTILES
 
 

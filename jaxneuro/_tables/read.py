@@ -4,7 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._kernels import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, REDRAWN, Draw, Section, Table, redraw
+from .._kernels.redraw import Draw, redraw
+from .._kernels.table import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, REDRAWN, Section, Table
 from .._numerics import bits, quantile_index
 
 

@@ -12,7 +12,9 @@ import numpy as np
 
 from jaxneuro._tables.bundles import Piece, StoredBundle
 
-from .._kernels import GatherTable, Section, Table, run_ahead
+from .._kernels.gather import GatherTable
+from .._kernels.table import Section, Table
+from .._kernels.threads import run_ahead
 
 GATHERED = ("starts", "sources", "runs", "counts")
 

@@ -5,7 +5,7 @@ Spikes are two arrays of one length, as `result.events(name)` gives them: `times
 a spike at the end of a time step counts in the bin of that step.
 """
 
-from .._network import largest_conductance as largest_conductance
+from .._network.gap_stability import largest_conductance as largest_conductance
 from ._avalanches import Bursts as Bursts
 from ._avalanches import Multistep as Multistep
 from ._avalanches import avalanches as avalanches

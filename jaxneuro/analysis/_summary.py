@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._kernels import native_available
+from .._kernels.native import native_available
 from .._numerics import NEAR_MS, in_window, run_window, to_hz
 from .._text import counted, megabytes
 from .._types import StochasticNeuron

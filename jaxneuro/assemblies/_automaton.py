@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 
 from .. import spec
-from .._kernels import k_cap
+from .._kernels.k_cap import k_cap
 from .._numerics import bits, seed_of, stream_key
 from ._brain import Brain
 from ._description import Area, Fibre

@@ -10,7 +10,7 @@ from jax import lax
 
 from .. import spec
 from .._arrays import is_traced
-from .._kernels import k_cap
+from .._kernels.k_cap import k_cap
 from .._warn import warn
 from ._brain import Brain
 from ._state import BrainState, changed, check_room, silent

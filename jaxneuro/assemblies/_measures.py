@@ -9,7 +9,9 @@ import numpy as np
 
 from .. import spec
 from .._arrays import is_traced
-from .._kernels import Counts, Hashed, Lists, gap_lists, gap_width, potentiations, wide_to_number
+from .._kernels.edges import Counts, Hashed, Lists, potentiations
+from .._kernels.new_sources import gap_lists, gap_width
+from .._kernels.wide import wide_to_number
 from .._text import brief
 from .._warn import warn
 from ._brain import Brain

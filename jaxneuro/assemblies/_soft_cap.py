@@ -16,7 +16,7 @@ from jax import lax
 
 from .. import spec
 from .._arrays import is_traced
-from .._kernels import k_cap
+from .._kernels.k_cap import k_cap
 
 
 def soft_cap(x: jax.Array, k: int, temperature: Any = 1.0) -> jax.Array:

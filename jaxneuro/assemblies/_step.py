@@ -7,17 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._arrays import is_traced
-from .._kernels import (
-    Firing,
-    k_cap,
-    k_cap_wide,
-    synaptic_input,
-    wide_add,
-    wide_multiply,
-    wide_subtract,
-    wide_to_float,
-    wide_to_number,
-)
+from .._kernels.edges import Firing
+from .._kernels.k_cap import k_cap, k_cap_wide
+from .._kernels.synaptic_input import synaptic_input
+from .._kernels.wide import wide_add, wide_multiply, wide_subtract, wide_to_float, wide_to_number
 from ._sampled import sampled_cap
 from ._state import (
     AreaState,

@@ -9,20 +9,10 @@ from jax import lax
 
 from .. import spec
 from .._arrays import is_traced
-from .._kernels import (
-    UNIT_BITS,
-    Counts,
-    Firing,
-    Hashed,
-    Lists,
-    Stored,
-    gap_lists,
-    gap_width,
-    synaptic_input,
-    wide_add,
-    wide_to_number,
-    wide_units,
-)
+from .._kernels.edges import Counts, Firing, Hashed, Lists, Stored
+from .._kernels.new_sources import gap_lists, gap_width
+from .._kernels.synaptic_input import synaptic_input
+from .._kernels.wide import UNIT_BITS, wide_add, wide_to_number, wide_units
 from .._numerics import stream_keys
 from ._description import LARGEST_BETA, Area, Fibre, Stimulus
 from ._state import FibreState

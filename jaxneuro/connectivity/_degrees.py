@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import spec
-from .._kernels import distinct_rows, run_ahead, transpose, uniform_rows
+from .._kernels.draw import distinct_rows, transpose, uniform_rows
+from .._kernels.threads import run_ahead
 from ._rule import (
     ONE_PASS,
     Chunk,

@@ -10,7 +10,8 @@ import equinox as eqx
 import numpy as np
 
 from .. import spec
-from .._kernels import run_ahead, stable_order
+from .._kernels.draw import stable_order
+from .._kernels.threads import run_ahead
 from .._numerics import bits
 from ..space import Place, Profile, common_period, distance, distance_range, placed
 from ._rule import CHUNK, Chunk, Rule

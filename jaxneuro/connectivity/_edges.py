@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import spec
-from .._kernels import run_ahead, stable_order
+from .._kernels.draw import stable_order
+from .._kernels.threads import run_ahead
 from .._text import counted
 from ._edge_columns import OWNER, Source, read_first_column
 

@@ -7,15 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import spec
-from .._kernels import (
-    count_draws,
-    draw_pairs,
-    gap_counts,
-    gap_rows,
-    run_ahead,
-    stable_order,
-    uniform_rows,
-)
+from .._kernels.draw import count_draws, draw_pairs, stable_order, uniform_rows
+from .._kernels.redraw import gap_counts, gap_rows
+from .._kernels.threads import run_ahead
 from ._rule import (
     CHUNK,
     ONE_PASS,

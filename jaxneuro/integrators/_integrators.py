@@ -12,7 +12,7 @@ import jax.numpy as jnp
 
 from .. import spec
 from .._fields import Model
-from .._kernels import materialize
+from .._kernels.call import materialize
 from .._numerics.maths import decay_mean
 
 

@@ -15,7 +15,7 @@ from .._describe.part import Part
 from .._describe.population import Population
 from .._describe.projection import Projection
 from .._describe.stimulation import Stimulation
-from .._network import initial_state
+from .._network.group import initial_state
 from .._numerics import Distribution
 from .._text import counted, megabytes
 from .._types import Neuron, Plasticity, Release, Stimulus, Synapse, state_variables

@@ -1,13 +1,13 @@
 """Many devices: one network over a mesh, how its neurons are shared out, and sweeps."""
 
-from .._mesh import AlongAxis as AlongAxis
-from .._mesh import Contiguous as Contiguous
-from .._mesh import Given as Given
-from .._mesh import KMeans as KMeans
-from .._mesh import Metis as Metis
-from .._mesh import Morton as Morton
-from .._mesh import Partition as Partition
-from .._mesh import RoundRobin as RoundRobin
+from .._mesh.partition import AlongAxis as AlongAxis
+from .._mesh.partition import Contiguous as Contiguous
+from .._mesh.partition import Given as Given
+from .._mesh.partition import KMeans as KMeans
+from .._mesh.partition import Metis as Metis
+from .._mesh.partition import Morton as Morton
+from .._mesh.partition import Partition as Partition
+from .._mesh.partition import RoundRobin as RoundRobin
 from ._connect import connect as connect
 from ._shard import PartitionReport as PartitionReport
 from ._shard import best_of as best_of

@@ -8,19 +8,12 @@ from jax.sharding import Mesh
 
 from .. import spec
 from .._build.drives import check_apart
-from .._kernels import packed_bytes
-from .._mesh import (
-    Partition,
-    check_mesh,
-    check_rate,
-    lay_table,
-    owners_of,
-    placed,
-    placements_of,
-    plan,
-    with_tables,
-)
-from .._network import Network, Seats, list_length, seats
+from .._kernels.bits import packed_bytes
+from .._mesh.lay import check_mesh, check_rate, lay_table, placed, placements_of, plan, with_tables
+from .._mesh.partition import Partition, owners_of
+from .._network.layout import Seats, seats
+from .._network.network import Network
+from .._network.peers import list_length
 from .._text import counted
 
 # --- `shard`: lays a network over the devices of a mesh.

@@ -13,7 +13,7 @@ import numpy as np
 from jax.sharding import Mesh
 
 from .. import spec
-from .._kernels import threads as native_threads
+from .._kernels.threads import threads as native_threads
 from .._progress import Progress
 from .._text import counted
 from ._sweep_points import Points, check_names, describe, read_points

@@ -16,7 +16,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from .._kernels import threads as native_threads
+from .._kernels.threads import threads as native_threads
 from ._sweep_points import describe
 from ._sweep_program import SweepProgram
 

@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 
 from .._checks import check_bounds, check_count, check_kind
-from .._network import check_within
+from .._network.weights import check_within
 from .._numerics import NEAR_MS
 from .._types import Numbers, Plasticity
 from ..spec import unknown

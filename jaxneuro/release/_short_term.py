@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
-from .._kernels import ShortTerm, at_spikes, relaxed, short_term
+from .._kernels.short_term import ShortTerm, at_spikes, relaxed, short_term
 from .._numerics import Stream, unit_interval
 from .._types import Release, StochasticRelease
 from ..spec import OneOf, Whole, field

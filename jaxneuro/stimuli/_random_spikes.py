@@ -8,7 +8,7 @@ import numpy as np
 from jax import lax
 
 from .._fields import Parameter, param
-from .._kernels import poisson
+from .._kernels.poisson import poisson
 from .._numerics import Stream, chance, per_step, steps_on_grid
 from .._types import SpikeStimulus
 from ..spec import InvalidValueError, Whole, field

@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 from .._fields import Model, ParameterKind, parameters
-from .._kernels import LARGEST_MEAN
+from .._kernels.poisson import LARGEST_MEAN
 from .._numerics import per_step
 from ..spec import InvalidValueError, Unfit, field
 from ._signal import Signal, TimeFunction

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxneuro._kernels import gap_rows
+from jaxneuro._kernels.redraw import gap_rows
 from jaxneuro._numerics import seed_of, stream_key
 from tests.oracle import assemblies as oracle
 

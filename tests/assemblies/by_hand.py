@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from jaxneuro._kernels import gap_rows
+from jaxneuro._kernels.redraw import gap_rows
 from jaxneuro._numerics import seed_of, stream_key
 from tests.oracle import assemblies as oracle
 

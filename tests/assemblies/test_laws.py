@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from jaxneuro import assemblies as ac
-from jaxneuro._kernels import native_available, threads
+from jaxneuro._kernels.native import native_available
+from jaxneuro._kernels.threads import threads
 from tests.quickly import quick_jit
 
 ROUNDS, K = 8, 6

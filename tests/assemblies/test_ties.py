@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from jaxneuro import assemblies as ac
-from jaxneuro._kernels import wide_integers, wide_words
+from jaxneuro._kernels.wide import wide_integers, wide_words
 from jaxneuro.assemblies._weights import nearly, on_grid, weight_tables
 from tests.oracle.assemblies import decimal, weights
 

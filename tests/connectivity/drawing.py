@@ -5,8 +5,7 @@ from types import ModuleType
 import numpy as np
 
 from jaxneuro import connectivity
-from jaxneuro._kernels import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS
-from jaxneuro._kernels.table import Section
+from jaxneuro._kernels.table import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, Section
 from jaxneuro._numerics import seed_of, stream_key
 
 P = "projection 'p'"  # what `draw` calls the projection

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 
-from jaxneuro._kernels import counter_words
+from jaxneuro._kernels.draw import counter_words
 from jaxneuro.connectivity import FixedOutdegree, FixedTotal, SymmetricBernoulli
 from tests.oracle.threefry import threefry2x32
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._kernels import native_available, threads
+from jaxneuro._kernels.native import native_available
+from jaxneuro._kernels.threads import threads
 from tests.couplings.networks import LIF, USUAL, build, current, explicit, lif, voltages
 from tests.quickly import quick_jit
 

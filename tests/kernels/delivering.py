@@ -9,7 +9,8 @@ import functools
 import jax.numpy as jnp
 
 from jaxneuro import _kernels as kernels
-from jaxneuro._kernels import Released, _reference
+from jaxneuro._kernels import deliver_reference as deliver_reference_file
+from jaxneuro._kernels.spike_output import Released
 
 
 def released_of(x):
@@ -25,11 +26,11 @@ def _shaped(version):
 
 
 deliver = _shaped(kernels.deliver)
-deliver_reference = _shaped(_reference.deliver_reference)
+deliver_reference = _shaped(deliver_reference_file.deliver_reference)
 
 
 def deliver_pallas(ring, released, step, scale, weights, table, clear, **options):
-    from jaxneuro._kernels import _gpu_deliver
+    from jaxneuro._kernels import gpu_deliver
 
-    version = functools.partial(_gpu_deliver.deliver_pallas, **options)
+    version = functools.partial(gpu_deliver.deliver_pallas, **options)
     return _shaped(version)(ring, released, step, scale, weights, table, clear)

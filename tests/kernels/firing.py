@@ -4,7 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxneuro._kernels import Counts, Firing, Hashed, Lists, Stored, gap_rows, gap_width, wide_words
+from jaxneuro._kernels.edges import Counts, Firing, Hashed, Lists, Stored
+from jaxneuro._kernels.new_sources import gap_width
+from jaxneuro._kernels.redraw import gap_rows
+from jaxneuro._kernels.wide import wide_words
 from jaxneuro._numerics import seed_of, stream_key
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from jaxneuro._kernels import make_gather_table
+from jaxneuro._kernels.gather import make_gather_table
 from tests.oracle import gather as oracle
 
 NO_WEIGHTS = np.zeros(0, np.float32)

@@ -7,19 +7,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxneuro._kernels import (
-    Moment,
-    PlasticSynapses,
-    Released,
-    RulePrograms,
-    Table,
-    check_rule,
-    empty_log,
-    flush_limit,
-    log_events,
-    packed_bytes,
-)
-from jaxneuro._tables import ListedBundle, Placement, lay_out
+from jaxneuro._kernels.bits import packed_bytes
+from jaxneuro._kernels.event_log import empty_log, flush_limit, log_events
+from jaxneuro._kernels.learn import Moment, PlasticSynapses
+from jaxneuro._kernels.rule_programs import RulePrograms, check_rule
+from jaxneuro._kernels.spike_output import Released
+from jaxneuro._kernels.table import Table
+from jaxneuro._tables.bundles import ListedBundle, Placement
+from jaxneuro._tables.lay_out import lay_out
 
 DT, STEPS, EVERY_ROW = 0.5, 60, 2**31 - 1
 

@@ -9,7 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxneuro._kernels import HAS_TAGS, native_available, set_bins, threads
+from jaxneuro._kernels.native import native_available, set_bins
+from jaxneuro._kernels.table import HAS_TAGS
+from jaxneuro._kernels.threads import threads
 from tests import strategies
 from tests.kernels.delivering import deliver
 from tests.kernels.test_deliver import arguments, expected, is_spikes, start_ring

@@ -5,7 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxneuro._kernels import HAS_TAGS, native_available, threads
+from jaxneuro._kernels.native import native_available
+from jaxneuro._kernels.table import HAS_TAGS
+from jaxneuro._kernels.threads import threads
 from tests.kernels.delivering import deliver
 from tests.kernels.test_deliver import arguments
 from tests.strategies import Wiring, build_case

@@ -7,22 +7,20 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 
-from jaxneuro._kernels import (
-    _draw_rows,
-    _draw_values,
-    _gap_rows,
+from jaxneuro._kernels import draw as draw_file
+from jaxneuro._kernels import redraw
+from jaxneuro._kernels.draw import (
     count_draws,
     distinct_rows,
     draw_pairs,
     draw_values,
-    gap_counts,
-    gap_rows,
-    native_available,
     place_rows,
     stable_order,
     transpose,
     uniform_rows,
 )
+from jaxneuro._kernels.native import native_available
+from jaxneuro._kernels.redraw import gap_counts, gap_rows
 from jaxneuro._numerics import QUANTILES, gap_table
 from tests.oracle.threefry import threefry2x32
 
@@ -48,7 +46,7 @@ def equal(got, want):
 @native
 @hypothesis.given(KEYS, FIRST, counts(), SIZES, st.booleans())
 def test_uniform_rows(key, first, counts, n, skip_own):
-    want = _draw_rows.uniform_rows_reference(key, first, counts, n, skip_own)
+    want = draw_file.uniform_rows_reference(key, first, counts, n, skip_own)
     equal(uniform_rows(key, first, counts, n, skip_own), want)
     loose, row = uniform_rows(key, first, counts, n, skip_own, ascend=False), 0
     for count in counts:  # the same draws in another order
@@ -71,7 +69,7 @@ def test_uniform_rows_against_the_definition(key, first, count, n):
     st.integers(1, 400),
 )
 def test_count_draws(key, first, many, n):
-    want = _draw_rows.count_draws_reference(key, first, first + many, n)
+    want = draw_file.count_draws_reference(key, first, first + many, n)
     equal(count_draws(key, first, first + many, n), want)
     assert want.sum() == many
 
@@ -81,7 +79,7 @@ def test_count_draws(key, first, many, n):
     KEYS, st.sampled_from([0, 7, 2**32 - 300, 2**33 - 1]), st.integers(0, 1500), SIZES, SIZES
 )
 def test_draw_pairs(key, first, many, n_first, n_second):
-    want = _draw_rows.draw_pairs_reference(key, first, first + many, n_first, n_second)
+    want = draw_file.draw_pairs_reference(key, first, first + many, n_first, n_second)
     equal(draw_pairs(key, first, first + many, n_first, n_second), want)
 
 
@@ -93,7 +91,7 @@ def test_stable_order(key, many, n):
     values = np.random.default_rng(int(key[0])).integers(0, n, many)
     want = np.argsort(values, kind="stable")
     equal(stable_order(values, n), want)
-    equal(_draw_rows.stable_order_reference(values, n), want)
+    equal(draw_file.stable_order_reference(values, n), want)
 
 
 @native
@@ -101,7 +99,7 @@ def test_stable_order(key, many, n):
 def test_distinct_rows(key, first, rows, n, data, skip_own):
     edge = st.sampled_from([0, 1, n // 2, n // 2 + 1, n])
     k = data.draw(st.one_of(edge, st.integers(0, n)))
-    want = _draw_rows.distinct_rows_reference(key, first, rows, k, n, skip_own)
+    want = draw_file.distinct_rows_reference(key, first, rows, k, n, skip_own)
     equal(distinct_rows(key, first, rows, k, n, skip_own), want)
     assert (np.diff(want, axis=1) > 0).all()
 
@@ -116,7 +114,7 @@ def test_distinct_rows(key, first, rows, n, data, skip_own):
     st.booleans(),
 )
 def test_gap_rows(key, first, rows, n, p, skip_own):
-    want = _gap_rows.gap_rows_reference(key, first, first + rows, n, p, skip_own)
+    want = redraw.gap_rows_reference(key, first, first + rows, n, p, skip_own)
     got = gap_rows(key, first, first + rows, n, p, skip_own)
     for x, y in zip(got, want, strict=True):
         equal(x, y)
@@ -127,9 +125,9 @@ def test_gap_rows(key, first, rows, n, p, skip_own):
 def test_more_targets_than_there_is_room_for(monkeypatch):
     """The room for targets is a guess: with more of them rows are drawn again."""
     key = np.uint32(5), np.uint32(6)
-    want = _gap_rows.gap_rows_reference(key, 0, 3, 5000, 0.5, True)
+    want = redraw.gap_rows_reference(key, 0, 3, 5000, 0.5, True)
     for room in (0, 1, 4000):
-        monkeypatch.setattr(_gap_rows, "_room", lambda mean, room=room: room)
+        monkeypatch.setattr(redraw, "_room", lambda mean, room=room: room)
         got = gap_rows(key, 0, 3, 5000, 0.5, True)
         for x, y in zip(got, want, strict=True):
             equal(x, y)
@@ -154,7 +152,7 @@ def test_gap_table(p):
 )
 def test_transpose(seed, rows, k, n):
     sources = np.random.default_rng(seed).integers(0, n, (rows, k)).astype(np.int32)
-    got, want = transpose(sources, 11, n), _draw_rows.transpose_reference(sources, 11, n)
+    got, want = transpose(sources, 11, n), draw_file.transpose_reference(sources, 11, n)
     for x, y in zip(got, want, strict=True):
         equal(x, y)
     row = np.repeat(np.arange(n), want[0])
@@ -175,7 +173,7 @@ def test_draw_values(key, first, counts, types):
     tables = first_table, second
     rows, used = first + 3 * np.arange(counts.size), rng.integers(0, 2000, counts.size)
     got = draw_values(key, rows, counts, used, tables)
-    want = _draw_values.draw_values_reference(key, rows, counts, used, tables)
+    want = draw_file.draw_values_reference(key, rows, counts, used, tables)
     for x, y in zip(got, want, strict=True):
         assert (x is None) == (y is None)
         if x is not None:
@@ -190,7 +188,7 @@ def test_place_rows(counts, dtype):
     values = rng.integers(1, 250, counts.sum()).astype(dtype)
     columns = [np.zeros(int(counts.sum()) + 30, dtype) for _ in range(3)]
     place_rows(counts, begin, values, columns[0])
-    _draw_values.place_rows_reference(counts, begin, values, columns[1])
+    draw_file.place_rows_reference(counts, begin, values, columns[1])
     at = 0
     for start, count in zip(begin, counts):
         columns[2][start : start + count] = values[at : at + count]
@@ -214,7 +212,7 @@ def test_without_the_library_it_is_the_reference(monkeypatch):
         "values": lambda: draw_values(key, rows, counts, rows, tables)[0],
     }
     want = {name: call() for name, call in calls.items()}
-    for module in (_draw_rows, _draw_values, _gap_rows):
+    for module in (draw_file, draw_file, redraw):
         monkeypatch.setattr(module, "native_library", lambda: None)
     for name, call in calls.items():
         equal(call(), want[name])

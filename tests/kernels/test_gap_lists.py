@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from jaxneuro._kernels import Hashed, gap_lists, gap_rows, gap_width, native_available, threads
+from jaxneuro._kernels.edges import Hashed
+from jaxneuro._kernels.native import native_available
+from jaxneuro._kernels.new_sources import gap_lists, gap_width
+from jaxneuro._kernels.redraw import gap_rows
+from jaxneuro._kernels.threads import threads
 from tests.kernels.firing import key_of
 from tests.quickly import quick_jit
 

@@ -10,16 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxneuro._kernels import (
-    gather,
-    make_gather_table,
-    native_available,
-    read_gather_table,
-    threads,
-)
-from jaxneuro._kernels.gather import gather_reference
+from jaxneuro._kernels.gather import gather, gather_reference, make_gather_table, read_gather_table
 from jaxneuro._kernels.gpu_gather import gather_pallas
-from jaxneuro._kernels.native import native_library
+from jaxneuro._kernels.native import native_available, native_library
+from jaxneuro._kernels.threads import threads
 from tests.kernels.gather_cases import (
     LAYOUTS,
     NO_WEIGHTS,

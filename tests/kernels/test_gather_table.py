@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from jaxneuro._kernels import gather, make_gather_table, read_gather_table
+from jaxneuro._kernels.gather import gather, make_gather_table, read_gather_table
 from tests.kernels.gather_cases import LAYOUTS, NO_WEIGHTS, case_of
 
 

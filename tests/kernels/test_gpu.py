@@ -14,10 +14,10 @@ import pytest
 from jaxlib.triton.dialect import MemSemantic, RMWOp
 
 import jaxneuro as jn
-from jaxneuro._kernels import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, ONE_PLACE, Table
-from jaxneuro._kernels import _gpu_atomic as gpu_atomic
-from jaxneuro._kernels import _gpu_deliver as gpu
+from jaxneuro._kernels import gpu_deliver as gpu
+from jaxneuro._kernels import gpu_program as gpu_atomic
 from jaxneuro._kernels.gpu_program import Grid, held
+from jaxneuro._kernels.table import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, ONE_PLACE, Table
 from tests import strategies
 from tests.kernels.delivering import deliver, deliver_pallas
 from tests.kernels.test_deliver import native, start_ring, wiring

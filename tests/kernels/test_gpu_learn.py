@@ -11,13 +11,14 @@ import pytest
 import jaxneuro as jn
 from jaxneuro._build.plastic import post_numbers
 from jaxneuro._fields import Parameter, param
-from jaxneuro._kernels import HAS_DELAYS, HAS_TAGS, Released, learn
-from jaxneuro._kernels import _gpu_atomic as gpu_atomic
-from jaxneuro._kernels import _gpu_learn as gpu
+from jaxneuro._kernels import gpu_learn as gpu
+from jaxneuro._kernels import gpu_program as gpu_atomic
 from jaxneuro._kernels.call import batched
 from jaxneuro._kernels.gpu_program import Grid
-from jaxneuro._kernels.learn import _CHANGED, _RANKS, unpacked
+from jaxneuro._kernels.learn import _CHANGED, _RANKS, learn, unpacked
 from jaxneuro._kernels.learn_reference import learn_reference
+from jaxneuro._kernels.spike_output import Released
+from jaxneuro._kernels.table import HAS_DELAYS, HAS_TAGS
 from jaxneuro._types import Plasticity, Trace
 from jaxneuro.neurons import LIF
 from tests.kernels.learning import DT, FAST, case_of, inputs_of, run

@@ -10,10 +10,13 @@ import pytest
 from jaxlib.triton.dialect import MemSemantic, RMWOp
 
 from jaxneuro import assemblies as ac
-from jaxneuro._kernels import Firing, Hashed, gap_rows, synaptic_input, wide_integers, wide_words
-from jaxneuro._kernels import _gpu_atomic as gpu_atomic
-from jaxneuro._kernels import _gpu_synaptic_input as gpu
-from jaxneuro._kernels import _synaptic_input as reference
+from jaxneuro._kernels import gpu_program as gpu_atomic
+from jaxneuro._kernels import gpu_synaptic_input as gpu
+from jaxneuro._kernels import synaptic_input as reference
+from jaxneuro._kernels.edges import Firing, Hashed
+from jaxneuro._kernels.redraw import gap_rows
+from jaxneuro._kernels.synaptic_input import synaptic_input
+from jaxneuro._kernels.wide import wide_integers, wide_words
 from tests.kernels.test_gpu import KERNEL, assert_reference, for_cuda, moved
 
 KEY = np.array([7, 123_456_789], np.uint32)
@@ -199,7 +202,7 @@ def test_a_card_that_jax_refuses_runs_the_reference_and_says_so(monkeypatch, cap
 def test_what_runs_instead_takes_batches(monkeypatch):
     """The version that is lowered last, called as it is lowered."""
     f, keys = firing(1, FEW[0]), np.stack([KEY, KEY + 1])
-    from jaxneuro._kernels import _gpu
+    from jaxneuro._kernels import gpu as gpu_file
     from jaxneuro._kernels.call import over_batch
 
     def one(like, *rest):
@@ -208,7 +211,9 @@ def test_what_runs_instead_takes_batches(monkeypatch):
 
     like = np.zeros((2, FEW[0], 2), np.uint32)
     operands = (x[None] for x in f)
-    got = jax.jit(lambda *x: over_batch(one, _gpu._HASHED_RANKS)(*x, None))(like, *operands, keys)
+    got = jax.jit(lambda *x: over_batch(one, gpu_file._HASHED_RANKS)(*x, None))(
+        like, *operands, keys
+    )
     for words, key in zip(got, keys):
         np.testing.assert_array_equal(as_numbers(words), expected(f, *FEW, key))
 

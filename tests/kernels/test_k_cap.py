@@ -9,9 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxneuro._kernels import k_cap, k_cap_wide, native_available, threads
 from jaxneuro._kernels.gpu_k_cap import k_cap_pallas
-from jaxneuro._kernels.k_cap import k_cap_reference, key_words, wide_words
+from jaxneuro._kernels.k_cap import k_cap, k_cap_reference, k_cap_wide, key_words, wide_words
+from jaxneuro._kernels.native import native_available
+from jaxneuro._kernels.threads import threads
 from tests.kernels.test_gpu import KERNEL, for_cuda
 from tests.oracle import k_cap as oracle
 

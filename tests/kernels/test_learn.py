@@ -8,25 +8,17 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._kernels import (
-    HAS_DELAYS,
-    HAS_TAGS,
-    Moment,
-    PlasticSynapses,
-    Released,
-    Section,
-    check_rule,
-    empty_log,
-    flush_limit,
-    learn,
-    log_events,
-    native_available,
-    pack,
-)
-from jaxneuro._kernels import _event_log as event_log
+from jaxneuro._kernels import event_log
+from jaxneuro._kernels.bits import pack
+from jaxneuro._kernels.event_log import empty_log, flush_limit, log_events
+from jaxneuro._kernels.learn import Moment, PlasticSynapses, learn
 from jaxneuro._kernels.learn_reference import learn_reference
-from jaxneuro._kernels.native import native_library
-from jaxneuro._tables import ListedBundle, Placement, lay_out
+from jaxneuro._kernels.native import native_available, native_library
+from jaxneuro._kernels.rule_programs import check_rule
+from jaxneuro._kernels.spike_output import Released
+from jaxneuro._kernels.table import HAS_DELAYS, HAS_TAGS, Section
+from jaxneuro._tables.bundles import ListedBundle, Placement
+from jaxneuro._tables.lay_out import lay_out
 from tests.quickly import quick_jit
 
 pytestmark = pytest.mark.skipif(not native_available(), reason="there is no native kernel here")

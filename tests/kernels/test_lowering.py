@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._kernels import native_available
+from jaxneuro._kernels.native import native_available
 
 OPTIONS = {"xla_cpu_copy_insertion_use_region_analysis": True}
 SHAPE = 21, 194  # slots, two receptors of 97 neurons: no other array has this shape

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxneuro._kernels import materialize
+from jaxneuro._kernels.call import materialize
 
 
 def square(x, y):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from jaxneuro._kernels import DRAW_WORDS, Draw, Section
-from jaxneuro._kernels.table import SECTION_NARROW, SECTION_WORDS
+from jaxneuro._kernels.redraw import DRAW_WORDS, Draw
+from jaxneuro._kernels.table import SECTION_NARROW, SECTION_WORDS, Section
 from scripts import native_layout
 
 

@@ -8,7 +8,8 @@ import jax
 import numpy as np
 import pytest
 
-from jaxneuro._kernels import NewNeurons, gap_rows, gap_width, new_past_inputs, write_new_sources
+from jaxneuro._kernels.new_sources import NewNeurons, gap_width, new_past_inputs, write_new_sources
+from jaxneuro._kernels.redraw import gap_rows
 from tests.quickly import quick_jit
 
 # places, k, p, words, neurons

@@ -11,7 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxneuro._kernels import make_gather_table, native_available
+from jaxneuro._kernels.gather import make_gather_table
+from jaxneuro._kernels.native import native_available
 
 pytestmark = pytest.mark.skipif(not native_available(), reason="no native library")
 

@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxneuro._kernels import native_available, pack, packed_bytes
-from jaxneuro._kernels.bits import pack_reference
+from jaxneuro._kernels.bits import pack, pack_reference, packed_bytes
+from jaxneuro._kernels.native import native_available
 from tests.strategies import packed
 
 # Every size around whole words, and every kind of leading axes: each pair is a program.

@@ -9,9 +9,15 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxneuro._kernels import LARGEST_MEAN, native_available, poisson
-from jaxneuro._kernels.poisson import _native
-from jaxneuro._kernels.poisson import counts, counts_by_branches, split
+from jaxneuro._kernels.native import native_available
+from jaxneuro._kernels.poisson import (
+    LARGEST_MEAN,
+    _native,
+    counts,
+    counts_by_branches,
+    poisson,
+    split,
+)
 from jaxneuro._numerics import Stream, stream_keys
 from tests.oracle.threefry import step_word
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from jaxneuro._kernels import LARGEST_MEAN, poisson
-from jaxneuro._kernels.poisson import MEANS, TERMS, alias_table
+from jaxneuro._kernels.poisson import LARGEST_MEAN, MEANS, TERMS, alias_table, poisson
 from jaxneuro._numerics import Stream, seed_of, stream_key
 
 N = 100_000

@@ -5,12 +5,13 @@ import time
 
 import pytest
 
-from jaxneuro._kernels import _run_ahead, run_ahead
+from jaxneuro._kernels import threads
+from jaxneuro._kernels.threads import run_ahead
 
 
 @pytest.fixture(params=[1, 2, 5], ids=["1 thread", "2 threads", "5 threads"])
 def n(request, monkeypatch):
-    monkeypatch.setattr(_run_ahead, "threads", lambda: request.param)
+    monkeypatch.setattr(threads, "threads", lambda: request.param)
     return request.param
 
 

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from jaxneuro._kernels import ShortTerm, native_available, short_term
-from jaxneuro._kernels.native import native_library
-from jaxneuro._kernels.short_term import short_term_reference
+from jaxneuro._kernels.native import native_available, native_library
+from jaxneuro._kernels.short_term import ShortTerm, short_term, short_term_reference
 from tests.kernels.test_lowering import compiled, loop_bodies
 from tests.quickly import quick_jit
 

@@ -9,14 +9,11 @@ import numpy as np
 import pytest
 
 import jaxneuro._kernels.synaptic_input as module
-from jaxneuro._kernels import (
-    Hashed,
-    native_available,
-    synaptic_input,
-    threads,
-    wide_integers,
-    wide_words,
-)
+from jaxneuro._kernels.edges import Hashed
+from jaxneuro._kernels.native import native_available
+from jaxneuro._kernels.synaptic_input import synaptic_input
+from jaxneuro._kernels.threads import threads
+from jaxneuro._kernels.wide import wide_integers, wide_words
 from tests.kernels.firing import Layout, build, expected
 from tests.quickly import quick_jit
 

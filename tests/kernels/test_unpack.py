@@ -5,7 +5,10 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 
-from jaxneuro._kernels import _native, _unpack, native_available, unpack
+from jaxneuro._kernels import bits as bits_file
+from jaxneuro._kernels import native as native_file
+from jaxneuro._kernels.bits import unpack
+from jaxneuro._kernels.native import native_available
 from tests.strategies import packed
 
 SIZES = st.one_of(st.sampled_from([0, 1, 63, 64, 65, 128, 129, 5000]), st.integers(0, 300))
@@ -35,7 +38,7 @@ def test_native_equals_numpy(case):
 
 @hypothesis.given(cases())
 def test_reference_equals_numpy(case):
-    check(_unpack.unpack_reference, case)
+    check(bits_file.unpack_reference, case)
 
 
 def check(version, case):
@@ -51,7 +54,7 @@ def check(version, case):
 def test_what_is_not_asked_for_does_not_count(native, monkeypatch):
     """Bits of the padding and of neighbours, in a view that is not contiguous."""
     if not native:
-        monkeypatch.setattr(_unpack, "native_library", lambda: None)
+        monkeypatch.setattr(bits_file, "native_library", lambda: None)
     bits = np.full((3, 48), 255, np.uint8)[:, ::2]
     rows, neurons = unpack(bits, 70, 73)
     np.testing.assert_array_equal(rows, [0, 0, 0, 1, 1, 1, 2, 2, 2])
@@ -61,7 +64,7 @@ def test_what_is_not_asked_for_does_not_count(native, monkeypatch):
 def test_without_the_library_it_is_the_reference(monkeypatch):
     bits = bits_of(np.random.default_rng(0).random((20, 200)) < 0.2)
     want = unpack(bits, 3, 190, 5)
-    monkeypatch.setattr(_unpack, "native_library", lambda: None)
+    monkeypatch.setattr(bits_file, "native_library", lambda: None)
     for x, y in zip(unpack(bits, 3, 190, 5), want, strict=True):
         np.testing.assert_array_equal(x, y)
     assert want[0].size > 500
@@ -69,8 +72,8 @@ def test_without_the_library_it_is_the_reference(monkeypatch):
 
 @pytest.mark.skipif(not native_available(), reason="there is no native kernel here")
 def test_an_older_library_is_left_out_with_a_word(monkeypatch, caplog):
-    monkeypatch.setattr(_native, "_FUNCTIONS", {"jaxneuro_of_tomorrow": ()})
-    assert _native.native_library.__wrapped__() is None
+    monkeypatch.setattr(native_file, "_FUNCTIONS", {"jaxneuro_of_tomorrow": ()})
+    assert native_file.native_library.__wrapped__() is None
     (line,) = caplog.messages
     assert "native kernels not loaded" in line
     assert "jaxneuro_of_tomorrow" in line

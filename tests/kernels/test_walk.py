@@ -13,11 +13,9 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._kernels import _elementwise as elementwise
-from jaxneuro._kernels import materialize
-from jaxneuro._kernels.fused_scan import Elementwise
-from jaxneuro._kernels.call import unmaterialized
-from jaxneuro._kernels.fused_scan import UnwalkableError
+from jaxneuro._kernels import fused_scan as elementwise
+from jaxneuro._kernels.call import materialize, unmaterialized
+from jaxneuro._kernels.fused_scan import Elementwise, UnwalkableError
 from jaxneuro._run import one_launch as _one_launch
 from jaxneuro._run.chunks import _chunk
 from tests import zoo

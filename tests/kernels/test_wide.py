@@ -8,18 +8,19 @@ import jax
 import numpy as np
 import pytest
 
-from jaxneuro._kernels import (
+from jaxneuro._kernels.wide import (
+    limbs,
     wide_add,
     wide_equal,
     wide_integers,
     wide_less,
     wide_multiply,
+    wide_of_limbs,
     wide_subtract,
     wide_to_float,
     wide_to_number,
     wide_words,
 )
-from jaxneuro._kernels.wide import limbs, wide_of_limbs
 
 SIZE = 40
 EDGES = [0, 1, -1, 2**16, 2**32 - 1, 2**32, -(2**32), 2**48, 2**63 - 1, -(2**63), 2**31, 0xFFFF]

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._network import shared_by
+from jaxneuro._network.names import shared_by
 from tests.laws.test_traced import DELTA, DTS, described, parts_of
 from tests.quickly import quick_jit
 from tests.zoo import CASES, setting

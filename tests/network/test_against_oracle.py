@@ -67,10 +67,10 @@ def test_populations_in_groups_of_their_own(x64):
 
 
 def test_reference_instead_of_native(x64, monkeypatch):
-    from jaxneuro._kernels import _call, _deliver
+    from jaxneuro._kernels import call, deliver
 
-    monkeypatch.setattr(_deliver, "native_available", lambda: False)
-    monkeypatch.setattr(_call, "native_available", lambda: False)
+    monkeypatch.setattr(deliver, "native_available", lambda: False)
+    monkeypatch.setattr(call, "native_available", lambda: False)
     connections = draw(4)
     made = description(projections=[projection(c) for c in connections])
     net = jn.build(made, 0, 0.1, jnp.float64)

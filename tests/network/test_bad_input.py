@@ -174,9 +174,7 @@ def test_a_network_that_does_not_fit(monkeypatch):
     monkeypatch.setattr(memory, "available_memory", lambda: 10_000)
     monkeypatch.setattr(FixedProbability, "draw", never)
     large = [jn.Population(k, 1000, LIF()) for k in "EI"]
-    with pytest.raises(
-        ValueError, match="build: description must"
-    ):
+    with pytest.raises(ValueError, match="build: description must"):
         build(project(), project("I", "I"), populations=large)
 
 

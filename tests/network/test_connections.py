@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._kernels import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, ONE_PLACE
+from jaxneuro._kernels.table import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, ONE_PLACE
 from tests.network.networks import Sum
 
 DT = 0.1

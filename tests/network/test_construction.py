@@ -14,8 +14,10 @@ from jaxneuro._build import memory
 from jaxneuro._build.build import build as building
 from jaxneuro._describe.estimate import estimate
 from jaxneuro._describe.resolve import Resolver
-from jaxneuro._kernels import _draw_rows, _draw_values, _gap_rows, _run_ahead
-from jaxneuro._tables import _lay_out
+from jaxneuro._kernels import draw as draw_file
+from jaxneuro._kernels import redraw
+from jaxneuro._kernels import threads as threads_file
+from jaxneuro._tables import lay_out
 from jaxneuro.connectivity import (
     Explicit,
     FixedIndegree,
@@ -79,14 +81,14 @@ def many_chunks(monkeypatch):
 )
 def test_bits_do_not_depend_on_threads(n, values, many_chunks, monkeypatch):
     base = jn.build(within(RULES, **values), 5, 0.1)
-    monkeypatch.setattr(_run_ahead, "threads", lambda: n)
+    monkeypatch.setattr(threads_file, "threads", lambda: n)
     same_bits(jn.build(within(RULES, **values), 5, 0.1), base)
     assert base.n_synapses > 40_000
 
 
 def test_without_the_library_it_is_the_same_network(many_chunks, monkeypatch):
     base = jn.build(within(RULES), 5, 0.1)
-    for module in (_draw_rows, _draw_values, _gap_rows):
+    for module in (draw_file, draw_file, redraw):
         monkeypatch.setattr(module, "native_library", lambda: None)
     same_bits(jn.build(within(RULES), 5, 0.1), base)
 
@@ -222,9 +224,9 @@ def test_progress_counts_every_synapse_once(many_chunks, monkeypatch):
 @pytest.mark.parametrize("when", [3, 40, 90])
 def test_ctrl_c_leaves_nothing_under_way(when, many_chunks, monkeypatch):
     """It comes in the main thread, which is told of progress, while others draw and write."""
-    monkeypatch.setattr(_run_ahead, "threads", lambda: 4)
+    monkeypatch.setattr(threads_file, "threads", lambda: 4)
     base = jn.build(within(RULES), 5, 0.1)
-    begun, done, calls, write = [], [], [], _lay_out._write
+    begun, done, calls, write = [], [], [], lay_out._write
 
     def counted(*arguments):
         begun.append(1)
@@ -238,7 +240,7 @@ def test_ctrl_c_leaves_nothing_under_way(when, many_chunks, monkeypatch):
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(_lay_out, "_write", counted)
+        patched.setattr(lay_out, "_write", counted)
         patched.setattr(building.Progress, "advance", interrupt)
         with pytest.raises(KeyboardInterrupt):
             jn.build(within(RULES), 5, 0.1)
@@ -270,7 +272,7 @@ def test_an_error_in_a_thread_reaches_the_caller(many_chunks):
 
 @pytest.mark.parametrize("rule", ["total", "indegree", "probability"])
 def test_functions_of_a_person_run_in_the_thread_of_the_call(rule, many_chunks, monkeypatch):
-    monkeypatch.setattr(_run_ahead, "threads", lambda: 4)
+    monkeypatch.setattr(threads_file, "threads", lambda: 4)
     seen = set()
 
     def weight(i, j):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._kernels import Released, deliver
+from jaxneuro._kernels.deliver import deliver
+from jaxneuro._kernels.spike_output import Released
 from tests.network.networks import SCAN
 
 RULE = jn.connectivity.FixedProbability(0.3)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._kernels import native_available
+from jaxneuro._kernels.native import native_available
 from tests.network.networks import LIF
 
 SIZES = {"A": 130, "B": 70, "C": 200}

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._kernels import native_available, threads
+from jaxneuro._kernels.native import native_available
+from jaxneuro._kernels.threads import threads
 from jaxneuro.connectivity import FixedIndegree, FixedOutdegree, FixedProbability, FixedTotal
 from tests.kernels.delivering import deliver, deliver_reference
 from tests.network.networks import SCAN

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._network import value_of
+from jaxneuro._network.names import value_of
 from jaxneuro.io import format_description, parse_description
 
 RULE = jn.connectivity.AllToAll()

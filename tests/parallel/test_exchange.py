@@ -13,7 +13,8 @@ from jax.sharding import PartitionSpec as P
 
 import jaxneuro as jn
 from jaxneuro import parallel
-from jaxneuro._kernels import Line, _exchange, exchange, line_of
+from jaxneuro._kernels import exchange as exchange_file
+from jaxneuro._kernels.exchange import Line, exchange, line_of
 
 from .networks import driven, mesh
 
@@ -23,10 +24,10 @@ DEVICES = np.array(jax.devices())
 @pytest.fixture
 def waiting():
     """How devices wait may be changed by a test."""
-    if not _exchange.exchange_available():
+    if not exchange_file.exchange_available():
         pytest.skip("the native library is not there")
-    yield _exchange.waits
-    _exchange.waits(hold_us=2000, limit_ms=40_000)
+    yield exchange_file.waits
+    exchange_file.waits(hold_us=2000, limit_ms=40_000)
 
 
 def over(mesh, f, jit=jax.jit):
@@ -62,7 +63,7 @@ def test_the_bits_of_all_gather_along_one_axis_or_two(axes):
 
     x = np.arange(8 * 70, dtype=np.float32)
     found = over(two, natively)(x)
-    expected = over(two, steps_of(lambda x: _exchange._reference(x, axes)))(x)
+    expected = over(two, steps_of(lambda x: exchange_file._reference(x, axes)))(x)
     np.testing.assert_array_equal(found, expected)
     assert len(np.unique(found)) > 100
 
@@ -78,7 +79,7 @@ def test_derivatives_batches_and_other_platforms():
         return lambda x: over(two, f, jit=lambda f: f)(x).sum()
 
     native = squares(lambda x: exchange(x, line_of(("devices",), ())))
-    reference = squares(lambda x: _exchange._reference(x, ("devices",)))
+    reference = squares(lambda x: exchange_file._reference(x, ("devices",)))
     x = np.arange(24, dtype=np.float32).reshape(2, 12) / 8
     for change in (jax.vmap, lambda f: jax.vmap(jax.grad(f)), lambda f: jax.vmap(jax.jacfwd(f))):
         quickly = {"xla_backend_optimization_level": 0}
@@ -89,7 +90,7 @@ def test_derivatives_batches_and_other_platforms():
         ("cpu", "jaxneuro_exchange", "all_gather"),
         ("cuda", "all_gather", "jaxneuro_exchange"),
     ):
-        if platform == "cpu" and not _exchange.exchange_available():
+        if platform == "cpu" and not exchange_file.exchange_available():
             continue
         text = traced.lower(lowering_platforms=(platform,)).as_text()
         assert there in text
@@ -97,7 +98,7 @@ def test_derivatives_batches_and_other_platforms():
 
 
 def test_a_network_exchanges_by_xla_where_it_must(monkeypatch):
-    monkeypatch.setattr(_exchange, "exchange_available", lambda: False)
+    monkeypatch.setattr(exchange_file, "exchange_available", lambda: False)
     net = driven()
     laid = parallel.shard(net, mesh(2))
     run = jax.jit(lambda net: jn.scan(net, net.init(3), 200)[1])
@@ -116,7 +117,7 @@ def test_programs_of_several_threads_at_once(waiting, hold_us):
     before = waiting(hold_us=hold_us)
     two, axes = Mesh(DEVICES[:4].reshape(2, 2), ("a", "b")), ("a", "b")
     natively = lambda x: steps_of(lambda x: exchange(x, line_of(axes, ())))(x)  # noqa: E731
-    by_xla = steps_of(lambda x: _exchange._reference(x, axes))
+    by_xla = steps_of(lambda x: exchange_file._reference(x, axes))
     programs = []
     for size in (30, 500):
         x = np.arange(4 * size, dtype=np.float32)

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._kernels import native_available, threads
+from jaxneuro._kernels.native import native_available
+from jaxneuro._kernels.threads import threads
 from tests.plasticity.replay import replay
 from tests.plasticity.scheduled import Wiring, network, run, trains
 

@@ -1,5 +1,5 @@
 // `synaptic_input` as XLA FFI handlers, one for each form of the synapses, and the rows that are
-// drawn as lists.  What every operand is: jaxneuro/_kernels/_synaptic_input.py and _gap_lists.py.
+// drawn as lists.  What every operand is: jaxneuro/_kernels/synaptic_input.py and _gap_lists.py.
 #include "assembly.h"
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // What the neurons of an area of an assembly receive through one fibre in one round: see
-// jaxneuro/_kernels/_synaptic_input.py.  Sums are 64-bit integers, so no order matters.
+// jaxneuro/_kernels/synaptic_input.py.  Sums are 64-bit integers, so no order matters.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What the host calls to draw connections (jaxneuro/_kernels/_draw_rows.py and its
+// What the host calls to draw connections (jaxneuro/_kernels/draw.py and its
 // neighbours): many rows at a time, through plain pointers.
 #include "draw.h"
 

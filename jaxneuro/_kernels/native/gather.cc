@@ -45,7 +45,7 @@ void GatherOne(const GatherSlices<Source>& slices, const Real* values, const Rea
 
 enum : size_t { kValues, kWeights, kStarts, kSources, kRuns, kCounts, kSums };
 
-// What every operand is: jaxneuro/_kernels/_gather_table.py.
+// What every operand is: jaxneuro/_kernels/gather.py.
 constexpr Kernel kGather("gather", 0, 1, {
     {"values", kReal, {"values"}},
     {"weights", kReal, {"entries?"}},

@@ -1,5 +1,5 @@
 // `gather`: row sums in slices of 16 rows.  Entry k of all rows of a slice is one vector of 16
-// sources.  See jaxneuro/_kernels/_gather_table.py.  Each row has a lane, which adds up its entries
+// sources.  See jaxneuro/_kernels/gather.py.  Each row has a lane, which adds up its entries
 // one after the other: neither the width of the CPU's vectors nor the thread changes a bit.
 #pragma once
 

@@ -17,7 +17,7 @@ enum : size_t {
   kBlockOffset, kBlockDelay, kBlockSpan, kDraws, kDrawTables
 };
 
-// What every operand is: jaxneuro/_kernels/_deliver.py.
+// What every operand is: jaxneuro/_kernels/deliver.py.
 constexpr Kernel kDeliver("deliver", 1, 0, {
     {"ring", kF32 | kF64 | kS32, {"slots", "places"}},
     {"bits", kU8, {"bytes"}},

@@ -1,5 +1,5 @@
-// Made by `python -m scripts.native_layout` from _kernels/_table.py and
-// _kernels/_redraw.py, which say what every field means.  Do not edit.
+// Made by `python -m scripts.native_layout` from _kernels/table.py and
+// _kernels/redraw.py, which say what every field means.  Do not edit.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ enum Learn : size_t {
   kTargets, kTags, kDelays, kBlockOffset, kBlockDelay, kBlockSpan
 };
 
-// What every operand is: jaxneuro/_kernels/_learn.py.
+// What every operand is: jaxneuro/_kernels/learn.py.
 constexpr Kernel kLearn("learn", 5, 0, {
     {"ring", kReal, {"slots", "places"}},
     {"weights", kReal, {"synapses"}},
@@ -187,7 +187,7 @@ Error RunLearn(const Call& call, int64_t parameters, double dt, bool clear) {
 
 enum Log : size_t { kLogCount, kLogHead, kLogEvents, kLogKept, kLogNow, kLogValues, kLogStep };
 
-// What every operand is: jaxneuro/_kernels/_event_log.py.
+// What every operand is: jaxneuro/_kernels/event_log.py.
 constexpr Kernel kLogKernel("log_events", 4, 0, {
     {"count", kS32, {}},
     {"head", kS32, {"targets", 2}},

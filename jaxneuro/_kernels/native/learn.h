@@ -1,7 +1,7 @@
 // Delivery over plastic synapses.  A row is visited when its source spikes (or when it must not
 // wait longer): each synapse first does what the postsynaptic events since the last visit ask of it,
 // in their order, then what the presynaptic event does, and then sends its weight.  So no index by
-// target is needed, and memory is read row by row.  _kernels/_learn.py says what every array is.
+// target is needed, and memory is read row by row.  _kernels/learn.py says what every array is.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What one call of `learn` works on; _kernels/_learn.py says what every array is.
+// What one call of `learn` works on; _kernels/learn.py says what every array is.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,12 @@
 
 namespace jaxneuro {
 
-// The order is that of KINDS in _kernels/_program.py.
+// The order is that of KINDS in _kernels/program.py.
 enum Kind : int32_t {
   kWeight, kVariable, kTrace, kSince, kReleased, kArriving, kPost, kElapsed, kStart, kStop
 };
 
-// The order is that of PHASES in _kernels/_rule_programs.py.
+// The order is that of PHASES in _kernels/rule_programs.py.
 enum Phase { kOnPost, kOnPre, kOnTick, kLapse, kAdvance, kJump, kPhases };
 
 // An event of a target: its time step, and its number among those of all targets.

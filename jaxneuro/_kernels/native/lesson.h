@@ -51,7 +51,7 @@ class Lesson {
     return mine;
   }
 
-  static constexpr int32_t kLongAgo = -(1 << 30);  // LONG_AGO of _kernels/_event_log.py
+  static constexpr int32_t kLongAgo = -(1 << 30);  // LONG_AGO of _kernels/event_log.py
   static constexpr double kParallel = 4000.0;  // synapses that are worth a second thread,
   static constexpr double kLongRow = 200.0;    // in rows of so many
   static constexpr size_t kNear = 2048;        // targets whose numbers stay in the first cache

@@ -1,5 +1,5 @@
 // `new_sources` and `new_past_inputs` as XLA FFI handlers.  What every operand is:
-// jaxneuro/_kernels/_new_sources.py.
+// jaxneuro/_kernels/new_sources.py.
 #include "new_sources.h"
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // The synapses of neurons of a sampled area that could fire for the first time: see
-// jaxneuro/_kernels/_new_sources.py.
+// jaxneuro/_kernels/new_sources.py.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Made by `python -m scripts.native_layout` from _kernels/_operations.py.  Do not edit.
+// Made by `python -m scripts.native_layout` from _kernels/program.py.  Do not edit.
 #pragma once
 
 #include <cmath>

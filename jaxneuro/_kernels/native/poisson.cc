@@ -173,7 +173,7 @@ enum : size_t {
   kHigh, kLow, kUnit, kStep, kMean, kZero, kWhole, kTables, kDrawn
 };
 
-// What every operand is: jaxneuro/_kernels/_poisson.py.  Numbers are one for all units, one for
+// What every operand is: jaxneuro/_kernels/poisson.py.  Numbers are one for all units, one for
 // each run of them, or one for each unit.
 constexpr Kernel kPoisson("poisson", 0, 1, {
     {"high words of keys", kU32, {"high words"}},

@@ -1,6 +1,6 @@
 // Poisson counts from random words: of a mean below 4, how many of the thresholds 2^32 P(N > k)
 // a word is below; of what is above, by digits, from alias tables.  The method is
-// described in jaxneuro/_kernels/_poisson_reference.py; these are the same bits.
+// described in jaxneuro/_kernels/poisson.py; these are the same bits.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // Runs the elementwise functions of a rule, which Python has translated into instructions
-// (_kernels/_program.py), over blocks of synapses: each instruction is one loop over a block.
+// (_kernels/program.py), over blocks of synapses: each instruction is one loop over a block.
 #pragma once
 
 #include <cstddef>

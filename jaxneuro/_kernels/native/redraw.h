@@ -1,5 +1,5 @@
 // Rows that are not stored: drawn again from their bits whenever their source spikes.
-// Layout of the words: jaxneuro/_kernels/_redraw.py.
+// Layout of the words: jaxneuro/_kernels/redraw.py.
 #pragma once
 
 #include <cstddef>

@@ -18,7 +18,7 @@ void RunRow(const ShortTermSources<Real>& s, size_t n) {
 
 enum : size_t { kX, kU, kXLow, kULow, kSpikes, kAdds, kXLoss, kULoss, kReleased };
 
-// What every operand is: jaxneuro/_kernels/_short_term.py.  A number for all sources is an array
+// What every operand is: jaxneuro/_kernels/short_term.py.  A number for all sources is an array
 // of one.
 constexpr Kernel kShortTerm("short_term", 4, 1, {
     {"x", kReal, {"sources"}},

@@ -1,5 +1,5 @@
 // Depression and facilitation: one step of the sources of a pathway.  The arithmetic is that of
-// jaxneuro/_kernels/_short_term_reference.py, operation by operation, and every source has its lane:
+// jaxneuro/_kernels/short_term.py, operation by operation, and every source has its lane:
 // bits do not depend on the width of the CPU's vectors.
 #pragma once
 

@@ -1,5 +1,5 @@
 // The table of connections as the kernels read it.  Layout and meaning of every array:
-// jaxneuro/_kernels/_table.py.  Plain pointers, no allocation, no globals.
+// jaxneuro/_kernels/table.py.  Plain pointers, no allocation, no globals.
 #pragma once
 
 #include <cmath>
