@@ -9,8 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxneuro._kernels.call import by_platform, native_call
-from jaxneuro._kernels.native import native_library
+from .call import by_platform, native_call
+from .native import native_library
 
 # XLA compiles a loop over so few neurons into one function, if it has no foreign call.
 _FEW = 16

@@ -15,8 +15,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxneuro._kernels.lazy import late
-from jaxneuro._kernels.native import native_available
+from .lazy import late
+from .native import native_available
 
 
 def by_platform(*operands: Any, default: Callable | None, **versions: Callable | None) -> Any:

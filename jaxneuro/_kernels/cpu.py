@@ -17,9 +17,8 @@ from pathlib import Path
 
 import jax
 
-from jaxneuro._kernels.threads import threads as native_threads
-
 from .._checks import check_count
+from .threads import threads as native_threads
 
 
 def _backend_started() -> bool:

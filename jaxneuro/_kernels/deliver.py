@@ -16,12 +16,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxneuro._kernels.call import batched, by_platform, native_call, over_batch
-from jaxneuro._kernels.deliver_reference import deliver_gradient, deliver_reference, product_dtype
-from jaxneuro._kernels.gpu import PALLAS_FROM, deliver_on_gpu
-from jaxneuro._kernels.native import native_available
-from jaxneuro._kernels.spike_output import Released
-from jaxneuro._kernels.table import Table
+from .call import batched, by_platform, native_call, over_batch
+from .deliver_reference import deliver_gradient, deliver_reference, product_dtype
+from .gpu import PALLAS_FROM, deliver_on_gpu
+from .native import native_available
+from .spike_output import Released
+from .table import Table
 
 # Axes of ring, bits, values, step, scale and weights without a batch.
 RANKS = (2, 1, 1, 0, 1, 1)

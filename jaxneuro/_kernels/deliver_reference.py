@@ -9,9 +9,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxneuro._kernels.redraw import Draw, Visit, value_cells, visit_row
-from jaxneuro._kernels.spike_output import Released
-from jaxneuro._kernels.table import (
+from .redraw import Draw, Visit, value_cells, visit_row
+from .spike_output import Released
+from .table import (
     HAS_DELAYS,
     HAS_WEIGHTS,
     REDRAWN,

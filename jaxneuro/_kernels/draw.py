@@ -10,9 +10,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from jaxneuro._kernels.native import native_library
-
 from .._numerics import bits, quantile_index
+from .native import native_library
 
 Key: TypeAlias = tuple[Any, Any]
 

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxneuro._kernels.wide import limbs, wide_add, wide_of_limbs, wide_subtract, wide_units
+from .wide import limbs, wide_add, wide_of_limbs, wide_subtract, wide_units
 
 
 class Hashed(NamedTuple):

@@ -14,10 +14,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxneuro._kernels.call import batched, by_platform, native_update, over_batch
-from jaxneuro._kernels.native import native_available
-
 from .._arrays import as_array
+from .call import batched, by_platform, native_update, over_batch
+from .native import native_available
 
 LONG_AGO = -(2**30)  # the time of an event that never was
 _RANKS = (0, 2, 2, 2, 1, 2, 0)

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxneuro._kernels.native import exchange_available, native_library
+from .native import exchange_available, native_library
 
 
 class Line(eqx.Module):

@@ -34,12 +34,11 @@ from jax import lax
 from jax.extend.core import Primitive
 from jax.interpreters import mlir
 
-from jaxneuro._kernels.call import batched, by_platform, native_call, over_batch
-from jaxneuro._kernels.draw import stable_order
-from jaxneuro._kernels.native import native_available
-
 from .._arrays import as_array
 from .._checks import check_count
+from .call import batched, by_platform, native_call, over_batch
+from .draw import stable_order
+from .native import native_available
 
 LANES = 16
 RUN = 8
@@ -302,7 +301,7 @@ def _shape(like: Any, *_: Any, **__: Any) -> Any:
 
 def _lower(ctx: Any, *operands: Any, structure: Any) -> Any:
     def kernel(_: Any, values: jax.Array, weights: jax.Array, *leaves: jax.Array) -> list:
-        from jaxneuro._kernels.gpu_gather import gather_pallas
+        from .gpu_gather import gather_pallas
 
         return [gather_pallas(values, weights, jax.tree.unflatten(structure, leaves))]
 

@@ -16,9 +16,9 @@ import jax.numpy as jnp
 from jax.extend.core import Primitive
 from jax.interpreters import batching, mlir
 
-from jaxneuro._kernels.call import over_batch
-from jaxneuro._kernels.rule_programs import RulePrograms
-from jaxneuro._kernels.spike_output import Released
+from .call import over_batch
+from .rule_programs import RulePrograms
+from .spike_output import Released
 
 # Pathways with at least so many synapses run the Pallas kernel, smaller ones the reference.
 # Not measured yet: `python -m benchmarks gpu` times both at several sizes.
@@ -60,7 +60,7 @@ def _lower(ctx: Any, *operands: Any, structure: Any, clear: bool, reference: Cal
     _check_size(jax.tree.unflatten(structure, ctx.avals_in[6:]).n_stored)
 
     def kernel(ordered: bool, ring, bits, values, step, scale, weights, *leaves):
-        from jaxneuro._kernels.gpu_deliver import deliver_pallas
+        from .gpu_deliver import deliver_pallas
 
         table = jax.tree.unflatten(structure, leaves)
         released = Released.of_operands(bits, values)
@@ -115,7 +115,7 @@ def _lower_learn(
         return operands[:n_arrays], jax.tree.unflatten(structure, operands[n_arrays:])
 
     def kernel(ordered: bool, *operands: Any) -> Any:
-        from jaxneuro._kernels.gpu_learn import learn_pallas
+        from .gpu_learn import learn_pallas
 
         arrays, table = given(operands)
         ring, synapses, moment = unpacked(arrays)
@@ -160,7 +160,7 @@ def _lower_hashed(
         return kind[0](*firing), kind[1](key, n, p)
 
     def kernel(ordered: bool, like: jax.Array, *operands: Any) -> list[jax.Array]:
-        from jaxneuro._kernels.gpu_synaptic_input import hashed_pallas
+        from .gpu_synaptic_input import hashed_pallas
 
         return [hashed_pallas(*given(operands), like.shape[:-2], ordered=ordered)]
 

@@ -32,8 +32,8 @@ from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
-from jaxneuro._kernels.deliver_reference import product_dtype
-from jaxneuro._kernels.gpu_program import (
+from .deliver_reference import product_dtype
+from .gpu_program import (
     WARPS,
     Grid,
     Program,
@@ -46,9 +46,9 @@ from jaxneuro._kernels.gpu_program import (
     lanes,
     operand,
 )
-from jaxneuro._kernels.gpu_redraw import deliver_redrawn_row
-from jaxneuro._kernels.spike_output import Released
-from jaxneuro._kernels.table import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, REDRAWN, Section, Table
+from .gpu_redraw import deliver_redrawn_row
+from .spike_output import Released
+from .table import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, REDRAWN, Section, Table
 
 _MOST_SEGMENTS = 16
 

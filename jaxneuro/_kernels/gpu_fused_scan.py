@@ -19,8 +19,8 @@ from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
-from jaxneuro._kernels.call import unmaterialized
-from jaxneuro._kernels.fused_scan import Elementwise, UnwalkableError
+from .call import unmaterialized
+from .fused_scan import Elementwise, UnwalkableError
 
 
 class Walk(NamedTuple):

@@ -16,8 +16,8 @@ from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
-from jaxneuro._kernels.gather import LANES, GatherTable
-from jaxneuro._kernels.gpu_program import Operands
+from .gather import LANES, GatherTable
+from .gpu_program import Operands
 
 # Rows of one program, of one warp: few, as most sheets have fewer than 100,000 rows. Not measured.
 ROWS = 32

@@ -16,7 +16,7 @@ from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
-from jaxneuro._kernels.k_cap import Words, sizes
+from .k_cap import Words, sizes
 
 _MOST_LANES = 4096
 

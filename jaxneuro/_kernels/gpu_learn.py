@@ -33,9 +33,9 @@ from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
-from jaxneuro._kernels.call import over_batch
-from jaxneuro._kernels.event_log import LONG_AGO
-from jaxneuro._kernels.gpu_program import (
+from .call import over_batch
+from .event_log import LONG_AGO
+from .gpu_program import (
     WARPS,
     Grid,
     Program,
@@ -49,10 +49,10 @@ from jaxneuro._kernels.gpu_program import (
     modulo,
     operand,
 )
-from jaxneuro._kernels.program import Port
-from jaxneuro._kernels.rule_programs import RulePrograms
-from jaxneuro._kernels.spike_output import Released
-from jaxneuro._kernels.table import Section, Table
+from .program import Port
+from .rule_programs import RulePrograms
+from .spike_output import Released
+from .table import Section, Table
 
 # A row is visited alone, not one of many as in `deliver`: cut finely, more of the GPU works on it.
 _MOST_SEGMENTS = 64

@@ -27,8 +27,8 @@ from jax.experimental.pallas import triton
 from jax.extend.core import Primitive
 from jax.ref import addupdate
 
-from jaxneuro._kernels.deliver_reference import clear_slot
-from jaxneuro._kernels.table import HAS_TAGS
+from .deliver_reference import clear_slot
+from .table import HAS_TAGS
 
 WARPS = 4
 # About as many programs as fill a large GPU twice; more only cost time to start them.

@@ -13,11 +13,10 @@ import numpy as np
 from jax import lax
 from jax.experimental import pallas as pl
 
-from jaxneuro._kernels.redraw import GAPS, UNIFORM, Draw, multiply_high, placed
-from jaxneuro._kernels.table import HAS_DELAYS, HAS_WEIGHTS
-
 from .._numerics import QUANTILES, bits
 from .._numerics.draws import _BITS
+from .redraw import GAPS, UNIFORM, Draw, multiply_high, placed
+from .table import HAS_DELAYS, HAS_WEIGHTS
 
 
 def deliver_redrawn_row(p: Any, section: Any, row: Any, value: jax.Array) -> None:

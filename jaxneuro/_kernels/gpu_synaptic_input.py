@@ -22,8 +22,9 @@ from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
-from jaxneuro._kernels.edges import Firing, Hashed, extra_parts, sum_of_parts
-from jaxneuro._kernels.gpu_program import (
+from .._numerics import GapTable, gap_table
+from .edges import Firing, Hashed, extra_parts, sum_of_parts
+from .gpu_program import (
     Grid,
     Operands,
     add_alone,
@@ -31,10 +32,8 @@ from jaxneuro._kernels.gpu_program import (
     add_relaxed,
     operand,
 )
-from jaxneuro._kernels.gpu_redraw import gap_chunk
-from jaxneuro._kernels.redraw import GAPS, Draw, gap_words
-
-from .._numerics import GapTable, gap_table
+from .gpu_redraw import gap_chunk
+from .redraw import GAPS, Draw, gap_words
 
 _PARTS = 5  # of a target: the count of its synapses, and 16 bits each of what is above 1
 # Ranks without batch axes.

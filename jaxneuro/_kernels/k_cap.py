@@ -21,7 +21,7 @@ from jax import lax
 from jax.extend.core import Primitive
 from jax.interpreters import batching, mlir
 
-from jaxneuro._kernels.call import by_platform, native_call
+from .call import by_platform, native_call
 
 Words = tuple[jax.Array, ...]
 
@@ -252,7 +252,7 @@ def _batch(operands: Any, axes: Any) -> Any:
 
 def _lower(ctx: Any, *operands: Any) -> Any:
     def kernel(like: jax.Array, *words: jax.Array) -> list[jax.Array]:
-        from jaxneuro._kernels.gpu_k_cap import k_cap_pallas
+        from .gpu_k_cap import k_cap_pallas
 
         return [k_cap_pallas(words, like.shape[-1])]
 

@@ -18,14 +18,14 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxneuro._kernels.call import batched, by_platform, native_update, over_batch
-from jaxneuro._kernels.event_log import EventLog
-from jaxneuro._kernels.gpu import learn_on_gpu
-from jaxneuro._kernels.learn_reference import learn_reference
-from jaxneuro._kernels.native import native_available
-from jaxneuro._kernels.rule_programs import RulePrograms
-from jaxneuro._kernels.spike_output import Released
-from jaxneuro._kernels.table import Table
+from .call import batched, by_platform, native_update, over_batch
+from .event_log import EventLog
+from .gpu import learn_on_gpu
+from .learn_reference import learn_reference
+from .native import native_available
+from .rule_programs import RulePrograms
+from .spike_output import Released
+from .table import Table
 
 
 class PlasticSynapses(NamedTuple):

@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxneuro._kernels.deliver_reference import clear_slot
-from jaxneuro._kernels.program import Port
-from jaxneuro._kernels.rule_programs import RulePrograms
-from jaxneuro._kernels.table import Section, Table, expand, read_sections
+from .deliver_reference import clear_slot
+from .program import Port
+from .rule_programs import RulePrograms
+from .table import Section, Table, expand, read_sections
 
 
 class _Places(NamedTuple):

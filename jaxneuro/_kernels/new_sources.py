@@ -17,12 +17,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxneuro._kernels.call import by_platform, native_call
-from jaxneuro._kernels.edges import Hashed
-from jaxneuro._kernels.redraw import gap_words, multiply_high
-from jaxneuro._kernels.synaptic_input import visit_gap_rows
-
 from .._numerics import binomial_above, bits, gap_table
+from .call import by_platform, native_call
+from .edges import Hashed
+from .redraw import gap_words, multiply_high
+from .synaptic_input import visit_gap_rows
 
 
 @lru_cache(maxsize=256)

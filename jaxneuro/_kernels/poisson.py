@@ -21,10 +21,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxneuro._kernels.call import by_platform, native_call
-from jaxneuro._kernels.native import native_available
-
 from .._numerics import Stream
+from .call import by_platform, native_call
+from .native import native_available
 
 # Up to these means, 2^32 P(N = k) rounds to 0 for k above these numbers.
 MEANS = (0.05, 0.5, 1.5, 2.5, 4.0)

@@ -20,10 +20,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxneuro._kernels.draw import Key, key_words, uniform_rows
-from jaxneuro._kernels.native import native_library
-
 from .._numerics import GapTable, bits, gap_table, quantile_index
+from .draw import Key, key_words, uniform_rows
+from .native import native_library
 
 DRAW_WORDS = 20
 UNIFORM, GAPS = 1, 2

@@ -12,9 +12,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxneuro._kernels.call import batched, by_platform, native_update, over_batch
-from jaxneuro._kernels.native import native_available
-from jaxneuro._kernels.table import Table, expand
+from .call import batched, by_platform, native_update, over_batch
+from .native import native_available
+from .table import Table, expand
 
 _REFUSED = "the table of connections must not be batched by vmap; share one network"
 _SUM_RANKS, _SCALE_RANKS = (2, 1, 0), (1, 1, 1, 0)

@@ -15,9 +15,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxneuro._kernels.program import KINDS, MixingError, Port, Program, translate
-
 from .._types import Numbers, Plasticity
+from .program import KINDS, MixingError, Port, Program, translate
 
 PHASES = ("post", "pre", "tick", "lapse", "advance", "jump")
 

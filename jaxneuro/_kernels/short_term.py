@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxneuro._kernels.call import batched, by_platform, native_update, over_batch
-from jaxneuro._kernels.native import native_available
+from .call import batched, by_platform, native_update, over_batch
+from .native import native_available
 
 
 class ShortTerm(NamedTuple):

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxneuro._kernels.bits import pack
+from .bits import pack
 
 _NO_VALUES = (0,)
 

@@ -15,8 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxneuro._kernels.call import by_platform, native_call
-from jaxneuro._kernels.edges import (
+from .._numerics import bits, gap_table
+from .call import by_platform, native_call
+from .edges import (
     Counts,
     Firing,
     Hashed,
@@ -26,16 +27,14 @@ from jaxneuro._kernels.edges import (
     potentiations,
     sum_of_parts,
 )
-from jaxneuro._kernels.gpu import hashed_on_gpu
-from jaxneuro._kernels.redraw import gap_of, gap_words
-from jaxneuro._kernels.wide import (
+from .gpu import hashed_on_gpu
+from .redraw import gap_of, gap_words
+from .wide import (
     limbs,
     wide_add,
     wide_multiply,
     wide_of_limbs,
 )
-
-from .._numerics import bits, gap_table
 
 _CHUNK = 128  # counters drawn at a time, two gaps each
 

@@ -11,9 +11,8 @@ from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
-from jaxneuro._kernels.native import native_library
-
 from .._checks import check_count
+from .native import native_library
 
 
 def threads(n: int | None = None) -> int:

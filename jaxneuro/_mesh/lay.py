@@ -13,9 +13,6 @@ import jax
 import numpy as np
 from jax.sharding import Mesh
 
-from jaxneuro._mesh.partition import Contiguous, Partition, owners_of
-from jaxneuro._mesh.place import check_alike, devices_here, most_anywhere, put, side_by_side
-
 from .._arrays import as_array
 from .._checks import check_bounds, check_kind
 from .._fields import has_tables
@@ -33,6 +30,8 @@ from .._tables.lay_out import delay_dtype, lay_out
 from .._tables.read import read_bundle
 from .._tables.split import Homes, gather_arrays, padded, split, table_arrays, with_nothing
 from ..spec import unknown
+from .partition import Contiguous, Partition, owners_of
+from .place import check_alike, devices_here, most_anywhere, put, side_by_side
 
 
 def laid_coupling(layer: CouplingLayer, layout: Layout) -> CouplingLayer:

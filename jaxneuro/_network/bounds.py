@@ -10,9 +10,6 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxneuro._network.members import first_member, member, replace_member
-from jaxneuro._network.names import Holder
-
 from .._arrays import is_traced
 from .._checks import concrete
 from .._fields import check_lengths, inner, named_parameters, with_numbers
@@ -21,6 +18,8 @@ from .._text import an
 from .._types import Neuron, Plasticity, Stimulus, Synapse, state_variables
 from ..stimuli import Signal
 from ..synapses import Direct, Several
+from .members import first_member, member, replace_member
+from .names import Holder
 
 
 def sign_of(neuron: Neuron, receptor: Synapse) -> tuple[int, str]:

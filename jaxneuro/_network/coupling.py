@@ -7,15 +7,14 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from jaxneuro._network.group import Group, SpreadGroup, Start, started
-from jaxneuro._network.members import as_floating
-from jaxneuro._network.pathway import release_state
-from jaxneuro._network.peers import Peers
-from jaxneuro._network.state import CouplingState, GroupState
-from jaxneuro._network.stimuli import place
-
 from .._kernels.gather import GatherTable, gather
 from .._types import Drive, Release
+from .group import Group, SpreadGroup, Start, started
+from .members import as_floating
+from .pathway import release_state
+from .peers import Peers
+from .state import CouplingState, GroupState
+from .stimuli import place
 
 
 class Side(eqx.Module):

@@ -14,14 +14,13 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from jaxneuro._network.bounds import with_parameters
-from jaxneuro._network.gap_stability import check_gap_junctions
-from jaxneuro._network.members import member
-from jaxneuro._network.modulator import Reach
-from jaxneuro._network.names import Holder, inside, named
-
 from .._arrays import is_traced
 from .._fields import named_parameters
+from .bounds import with_parameters
+from .gap_stability import check_gap_junctions
+from .members import member
+from .modulator import Reach
+from .names import Holder, inside, named
 
 _LARGE = 1e6  # a factor that is tried where there is no largest one
 _MOST = 64  # combinations that are tried

@@ -15,11 +15,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxneuro._network.group import empty_ring
-
 from .._kernels.bits import packed_bytes
 from .._kernels.deliver import deliver
 from .._kernels.spike_output import Released
+from .group import empty_ring
 
 # What rounding can add to the largest sum, 1/2 per synapse, stays below 2^25 for 2^26 of them.
 _LARGEST = 2.0**31 - 2.0**25

@@ -17,12 +17,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxneuro._network.group import initial_state, replace_variable
-from jaxneuro._network.members import first_member, member
-
 from .._arrays import as_array, is_traced
 from .._text import an
 from .._types import Drive, Neuron
+from .group import initial_state, replace_variable
+from .members import first_member, member
 
 _TRIED = np.geomspace(1e-6, 1e6, 241)  # of G dv/dI in a step without gap junctions
 _SLACK = 1e-3  # for rounding: the bound is met in a thousandth

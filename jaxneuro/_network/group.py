@@ -26,10 +26,6 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxneuro._network.members import as_floating, spread
-from jaxneuro._network.state import GroupState
-from jaxneuro._network.stimuli import StimulusGroup, place
-
 from .._kernels.spike_output import Released
 from .._numerics import (
     Distribution,
@@ -41,6 +37,9 @@ from .._numerics import (
     unit_interval,
 )
 from .._types import Drive, Neuron, StochasticNeuron, Synapse, add_drives
+from .members import as_floating, spread
+from .state import GroupState
+from .stimuli import StimulusGroup, place
 
 
 class Initial(eqx.Module):

@@ -18,8 +18,10 @@ from jax import lax
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-from jaxneuro._network.group import PopulationSpan
-from jaxneuro._network.state import (
+from .._arrays import as_array
+from .._numerics import Stream
+from .group import PopulationSpan
+from .state import (
     SYNAPTIC,
     CouplingState,
     GroupState,
@@ -28,9 +30,6 @@ from jaxneuro._network.state import (
     PathwayState,
     PlasticState,
 )
-
-from .._arrays import as_array
-from .._numerics import Stream
 
 _LONG = 64  # neurons: see _stimuli.py
 

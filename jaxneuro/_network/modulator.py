@@ -7,11 +7,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from jaxneuro._network.names import inside
-from jaxneuro._network.state import ModulatorState
-
 from .._fields import Model, Parameter, param
 from .._numerics import spread_rows
+from .names import inside
+from .state import ModulatorState
 
 
 class Kinetics(Model):

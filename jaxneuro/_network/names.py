@@ -18,16 +18,15 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxneuro._network.group import input_rows
-from jaxneuro._network.layout import Layout
-from jaxneuro._network.saved_state import state_of
-from jaxneuro._network.state import NetworkState
-
 from .._text import listed
 from .._types import Numbers, state_variables
 from .._warn import warn
 from ..spec import unknown
 from ..synapses import Direct
+from .group import input_rows
+from .layout import Layout
+from .saved_state import state_of
+from .state import NetworkState
 
 
 class Shared(NamedTuple):

@@ -8,22 +8,26 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from jaxneuro._network.coupling import CouplingLayer
-from jaxneuro._network.fixed_point import FixedPoint
-from jaxneuro._network.group import Group
-from jaxneuro._network.html import html_of_network
-from jaxneuro._network.layout import Layout
-from jaxneuro._network.members import ByName
-from jaxneuro._network.modulator import ModulatorLayer, needed_signals
-from jaxneuro._network.names import Shared, named, value_of, warn_of_sum
-from jaxneuro._network.pathway import Pathway
-from jaxneuro._network.peers import LocalLayout
-from jaxneuro._network.runtime import SpreadNetwork
-from jaxneuro._network.saved_state import state_of
-from jaxneuro._network.set import set_values, with_values
-from jaxneuro._network.sharded import ShardedNetwork, lay_network
-from jaxneuro._network.state import GroupState, NetworkState, Output
-from jaxneuro._network.weights import (
+from .._arrays import as_array
+from .._numerics import seed_of
+from .._text import counted, megabytes
+from ..spec import unknown
+from .coupling import CouplingLayer
+from .fixed_point import FixedPoint
+from .group import Group
+from .html import html_of_network
+from .layout import Layout
+from .members import ByName
+from .modulator import ModulatorLayer, needed_signals
+from .names import Shared, named, value_of, warn_of_sum
+from .pathway import Pathway
+from .peers import LocalLayout
+from .runtime import SpreadNetwork
+from .saved_state import state_of
+from .set import set_values, with_values
+from .sharded import ShardedNetwork, lay_network
+from .state import GroupState, NetworkState, Output
+from .weights import (
     Connections,
     read_connections,
     settled,
@@ -31,11 +35,6 @@ from jaxneuro._network.weights import (
     with_learning,
     with_weights,
 )
-
-from .._arrays import as_array
-from .._numerics import seed_of
-from .._text import counted, megabytes
-from ..spec import unknown
 
 
 class Network(eqx.Module):

@@ -12,18 +12,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxneuro._network.fixed_point import FixedPoint
-from jaxneuro._network.group import Group, Start, started
-from jaxneuro._network.members import as_floating, spread
-from jaxneuro._network.peers import Peers
-from jaxneuro._network.plastic import Plastic, SpreadPlastic
-from jaxneuro._network.state import SYNAPTIC, PathwayState, PlasticState
-
 from .._kernels.deliver import deliver
 from .._kernels.spike_output import Released
 from .._kernels.table import Table
 from .._numerics import Stream, stream_key
 from .._types import Release, StochasticRelease
+from .fixed_point import FixedPoint
+from .group import Group, Start, started
+from .members import as_floating, spread
+from .peers import Peers
+from .plastic import Plastic, SpreadPlastic
+from .state import SYNAPTIC, PathwayState, PlasticState
 
 
 class ProjectionSpan(NamedTuple):

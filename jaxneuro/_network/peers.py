@@ -14,13 +14,12 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxneuro._network.group import PopulationSpan
-from jaxneuro._network.layout import Layout, Seats, brought_together, by_number
-from jaxneuro._network.state import NetworkState
-
 from .._kernels.bits import merge_bits, pack, packed_bytes
 from .._kernels.exchange import Line, exchange, line_of
 from .._kernels.spike_output import Released
+from .group import PopulationSpan
+from .layout import Layout, Seats, brought_together, by_number
+from .state import NetworkState
 
 _ROOM = 4  # times the expected spikes: activity comes in bursts
 _LEAST = 16  # and so many more, for the chance of few

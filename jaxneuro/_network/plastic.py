@@ -8,9 +8,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxneuro._network.members import as_floating
-from jaxneuro._network.state import PlasticState
-
 from .._arrays import as_array
 from .._kernels.bits import packed_bytes
 from .._kernels.event_log import empty_log, flush_limit, log_events
@@ -20,6 +17,8 @@ from .._kernels.rule_programs import RulePrograms
 from .._kernels.spike_output import Released
 from .._kernels.table import Table
 from .._types import Plasticity
+from .members import as_floating
+from .state import PlasticState
 
 EVERY_ROW = 2**31 - 1  # a limit at which all rows are visited
 _LEAST_EVENTS = 32  # per target, in half of a log: fewer would be visited for too often

@@ -6,10 +6,6 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import numpy as np
 
-from jaxneuro._network.network import Network
-from jaxneuro._network.state import NetworkState
-from jaxneuro._network.weights import check_within, plastic_pathway, settled
-
 from .. import spec
 from .._arrays import as_array
 from .._checks import check_bounds
@@ -20,6 +16,9 @@ from .._tables.bundles import ListedBundle, Placement
 from .._tables.lay_out import lay_out
 from .._tables.read import read_bundle
 from ..space import distance
+from .network import Network
+from .state import NetworkState
+from .weights import check_within, plastic_pathway, settled
 
 
 class _Listed(NamedTuple):

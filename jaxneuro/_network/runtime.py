@@ -15,15 +15,14 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxneuro._network.coupling import SpreadCoupling
-from jaxneuro._network.group import Coupled, SpreadGroup, arrivals
-from jaxneuro._network.modulator import ModulatorLayer, needed_signals
-from jaxneuro._network.pathway import SpreadPathway
-from jaxneuro._network.peers import Peers
-from jaxneuro._network.state import CouplingState, GroupState, NetworkState, Output, PathwayState
-
 from .._kernels.spike_output import Released
 from .._types import Drive
+from .coupling import SpreadCoupling
+from .group import Coupled, SpreadGroup, arrivals
+from .modulator import ModulatorLayer, needed_signals
+from .pathway import SpreadPathway
+from .peers import Peers
+from .state import CouplingState, GroupState, NetworkState, Output, PathwayState
 
 
 class SpreadNetwork(eqx.Module):

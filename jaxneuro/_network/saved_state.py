@@ -6,10 +6,9 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxneuro._network.layout import Layout
-from jaxneuro._network.state import NetworkState
-
 from .._arrays import as_array, is_traced
+from .layout import Layout
+from .state import NetworkState
 
 
 def state_of(net: Any, given: Any) -> NetworkState:

@@ -16,7 +16,13 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from jaxneuro._network.bounds import (
+from .. import spec
+from .._arrays import as_array, is_traced
+from .._checks import check_size
+from .._fields import Model, inner, named_parameters, potentials
+from .._units import check_start, check_weight
+from .._warn import warn
+from .bounds import (
     check_rule_sign,
     check_set_sign,
     check_state_value,
@@ -24,20 +30,13 @@ from jaxneuro._network.bounds import (
     sign_of,
     with_parameters,
 )
-from jaxneuro._network.extremes import check_extremes
-from jaxneuro._network.fixed_point import find_quanta
-from jaxneuro._network.gap_stability import check_gap_junctions
-from jaxneuro._network.members import member, replace_member, replaced
-from jaxneuro._network.names import Holder, named, projection, stimulation, variable_holder
-from jaxneuro._network.state import NetworkState
-from jaxneuro._network.weights import read_connections, read_unordered
-
-from .. import spec
-from .._arrays import as_array, is_traced
-from .._checks import check_size
-from .._fields import Model, inner, named_parameters, potentials
-from .._units import check_start, check_weight
-from .._warn import warn
+from .extremes import check_extremes
+from .fixed_point import find_quanta
+from .gap_stability import check_gap_junctions
+from .members import member, replace_member, replaced
+from .names import Holder, named, projection, stimulation, variable_holder
+from .state import NetworkState
+from .weights import read_connections, read_unordered
 
 # Sets one number that is not a parameter of a model: (network, label, value) -> network.
 Setter = Callable[[Any, str, Any], Any]

@@ -12,15 +12,15 @@ import jax
 import jax.numpy as jnp
 from jax.sharding import PartitionSpec as P
 
-from jaxneuro._network.coupling import SpreadCoupling
-from jaxneuro._network.group import PopulationSpan, SpreadGroup
-from jaxneuro._network.layout import Layout, Seats
-from jaxneuro._network.modulator import ModulatorLayer, Reach
-from jaxneuro._network.pathway import SpreadPathway
-from jaxneuro._network.peers import local_layout
-from jaxneuro._network.runtime import SpreadNetwork
-from jaxneuro._network.state import NetworkState, Output
-from jaxneuro._network.stimuli import StimulusGroup, Target
+from .coupling import SpreadCoupling
+from .group import PopulationSpan, SpreadGroup
+from .layout import Layout, Seats
+from .modulator import ModulatorLayer, Reach
+from .pathway import SpreadPathway
+from .peers import local_layout
+from .runtime import SpreadNetwork
+from .state import NetworkState, Output
+from .stimuli import StimulusGroup, Target
 
 
 class ShardedNetwork(eqx.Module):

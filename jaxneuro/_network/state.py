@@ -16,13 +16,12 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from jaxneuro._network.html import html_of_state
-
 from .._arrays import is_traced
 from .._kernels.event_log import EventLog
 from .._kernels.learn import PlasticSynapses
 from .._kernels.spike_output import Released
 from .._text import megabytes
+from .html import html_of_state
 
 
 class GroupState(NamedTuple):

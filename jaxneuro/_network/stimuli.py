@@ -7,11 +7,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from jaxneuro._network.members import spread
-
 from .._kernels.native import native_available
 from .._numerics import Stream, stream_keys
 from .._types import Drive, Stimulus
+from .members import spread
 
 _LONG = 64  # neurons: a shorter run costs more to start than to draw
 _MANY, _FEW = 8192, 8  # a group of so many neurons, of which at most one in so many is driven

@@ -11,13 +11,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxneuro._network.coupling import CouplingLayer
-from jaxneuro._network.html import html_of_connections
-from jaxneuro._network.names import projection
-from jaxneuro._network.saved_state import state_of
-from jaxneuro._network.sharded import each_device
-from jaxneuro._network.state import SYNAPTIC, NetworkState, PlasticState
-
 from .. import spec
 from .._arrays import as_array, is_traced
 from .._checks import check_size
@@ -26,6 +19,12 @@ from .._kernels.table import ring_place
 from .._tables.read import read_bundle
 from .._text import counted
 from ..spec import check_known
+from .coupling import CouplingLayer
+from .html import html_of_connections
+from .names import projection
+from .saved_state import state_of
+from .sharded import each_device
+from .state import SYNAPTIC, NetworkState, PlasticState
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

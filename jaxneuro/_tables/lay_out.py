@@ -14,8 +14,6 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from jaxneuro._tables.bundles import DrawTables, Piece, Placement, RedrawnBundle, StoredBundle
-
 from .._arrays import as_array
 from .._kernels.draw import place_rows
 from .._kernels.redraw import DRAW_WORDS
@@ -33,6 +31,7 @@ from .._kernels.table import (
 )
 from .._kernels.threads import run_ahead
 from .._numerics import QUANTILES
+from .bundles import DrawTables, Piece, Placement, RedrawnBundle, StoredBundle
 
 
 class Columns(NamedTuple):

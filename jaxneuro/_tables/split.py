@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxneuro._tables.bundles import Piece, StoredBundle
-
 from .._kernels.gather import GatherTable
 from .._kernels.table import Section, Table
 from .._kernels.threads import run_ahead
+from .bundles import Piece, StoredBundle
 
 GATHERED = ("starts", "sources", "runs", "counts")
 
