@@ -238,11 +238,15 @@ class Numbers(Ranged):
 
     Attributes:
         ndim: the numbers of axes that it may have; None for any.
+        traceable: whether it may be traced, and then stays as it is.
     """
 
     ndim: tuple[int, ...] | None = None
+    traceable: bool = False
 
-    def convert(self, value: Any) -> np.ndarray:
+    def convert(self, value: Any) -> Any:
+        if self.traceable and is_traced(value):
+            return value
         x = as_numbers(value)
         if self.ndim is not None and x.ndim not in self.ndim:
             axes = " or ".join(map(str, self.ndim))
@@ -419,6 +423,14 @@ class Converted(Kind):
 
     def words(self) -> str:
         return self.what
+
+
+@dataclasses.dataclass(frozen=True)
+class Anything(Kind):
+    """Any value; who uses it checks it."""
+
+    def convert(self, value: Any) -> Any:
+        return value
 
 
 @dataclasses.dataclass(frozen=True)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import jax
 
-from .._checks import check_count
+from .. import spec
 from .threads import threads as native_threads
 
 
@@ -49,8 +49,8 @@ def configure_cpu(
     already started: then XLA's pool stays as it is.
     """
     if threads is not None:
-        check_count("configure_cpu: threads", threads, at_least=1)
-    check_count("configure_cpu: xla_threads", xla_threads, at_least=1)
+        spec.check("configure_cpu", "threads", spec.Whole(at_least=1), threads)
+    spec.check("configure_cpu", "xla_threads", spec.Whole(at_least=1), xla_threads)
     if not isinstance(cache, bool | str | os.PathLike):
         raise ValueError(f"configure_cpu: cache must be True, False or a folder; got {cache!r}")
     if cache is not False:

@@ -34,8 +34,8 @@ from jax import lax
 from jax.extend.core import Primitive
 from jax.interpreters import mlir
 
+from .. import spec
 from .._arrays import as_array
-from .._checks import check_count
 from .call import batched, by_platform, native_call, over_batch
 from .draw import stable_order
 from .native import native_available
@@ -78,7 +78,10 @@ def make_gather_table(
     **Raises** `ValueError` for columns of different lengths or of other than whole numbers, for
     numbers out of range, and for a table of 2^31 entries or more.
     """
-    n_rows, n_sources = check_count("n_rows", n_rows), check_count("n_sources", n_sources)
+    n_rows, n_sources = (
+        spec.check("make_gather_table", "n_rows", spec.Whole(), n_rows),
+        spec.check("make_gather_table", "n_sources", spec.Whole(), n_sources),
+    )
     rows = _numbers("rows", rows, n_rows)
     sources = _numbers("sources", sources, n_sources)
     if rows.size != sources.size or (weights is not None and np.shape(weights) != rows.shape):

@@ -12,7 +12,7 @@ from typing import Any
 
 import jax
 
-from .._checks import check_count
+from .. import spec
 
 _log = logging.getLogger("jaxneuro")
 # What XLA calls: `jaxneuro_new_sources` is the handler `JaxneuroNewSources` in the library.
@@ -129,8 +129,8 @@ def set_bins(from_bytes: int, part: int) -> None:
 
     **Raises** `ValueError` for a negative size, or a part that is no power of two.
     """
-    check_count("set_bins: from_bytes", from_bytes)
-    check_count("set_bins: part", part, at_least=1)
+    spec.check("set_bins", "from_bytes", spec.Whole(), from_bytes)
+    spec.check("set_bins", "part", spec.Whole(at_least=1), part)
     if part & (part - 1):
         raise ValueError(f"set_bins: part must be a power of two; got {part}")
     library = native_library()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
-from .._checks import check_count
+from .. import spec
 from .native import native_library
 
 
@@ -24,7 +24,7 @@ def threads(n: int | None = None) -> int:
     **Raises** `ValueError` for a number below 1.
     """
     if n is not None:
-        check_count("threads", n, at_least=1)
+        spec.check("threads", "threads", spec.Whole(at_least=1), n)
     library = native_library()
     return 1 if library is None else library.jaxneuro_threads(n or 0)
 

@@ -13,8 +13,8 @@ import jax
 import numpy as np
 from jax.sharding import Mesh
 
+from .. import spec
 from .._arrays import as_array
-from .._checks import check_bounds, check_kind
 from .._fields import has_tables
 from .._fingerprint import fingerprint
 from .._kernels.gather import GatherTable, make_gather_table, read_gather_table
@@ -226,7 +226,7 @@ Axis = str | tuple[str, ...]
 
 def check_mesh(what: str, mesh: Any, axis: Any, neurons: int) -> Axis:
     """The axis of a mesh along which a network is laid; raises `ValueError` if it cannot be."""
-    check_kind(f"{what}: mesh", mesh, Mesh)
+    spec.check(what, "mesh", spec.Of(Mesh), mesh)
     names = tuple(map(str, mesh.axis_names))
     axis = tuple(axis) if isinstance(axis, list) else axis
     if axis is None and len(names) != 1:
@@ -255,7 +255,7 @@ def check_rate(what: str, rate: Any) -> None:
         return
     if isinstance(rate, bool) or not isinstance(rate, int | float | np.number):
         raise ValueError(f"{what}: rate must be a number [Hz], the mean of all; got {rate!r}")
-    check_bounds(f"{what}: rate", rate, "Hz", at_least=0, at_most=1e4)
+    spec.check(what, "rate", spec.Numbers("Hz", at_least=0, at_most=1e4), rate)
 
 
 def plan(

@@ -1,25 +1,21 @@
-"""Which device gets which neurons: partitions as values.
+"""Which device gets which neurons: partitions as values."""
 
-A partition that cuts few connections, by METIS.
-"""
-
-import dataclasses
-from abc import ABCMeta, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
-from .._checks import Named, check_count
+from .. import spec
 from .._network.network import Network
-from .._text import with_fields
+from .._text import brief
 from ..space import morton_codes
-from ..spec import check_known
+from ..spec import InvalidValueError
 
 Owners = dict[str, np.ndarray]  # the device of every neuron, by population
 
 
-class Partition(Named, metaclass=ABCMeta):
+class Partition(spec.Value, eq=True):
     """Which device of a mesh gets which neurons.
 
     Results do not depend on it, only balance and what is exchanged. Every device has as many places
@@ -35,95 +31,86 @@ class Partition(Named, metaclass=ABCMeta):
         """The number of the device of every neuron, by population."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Contiguous(Partition):
+class Contiguous(Partition, eq=True):
     """Each device gets consecutive neurons, an equal part of every population."""
 
     def owners(self, net: Network, devices: int) -> Owners:
         return {name: _parts(np.arange(n), devices) for name, n in net.populations.items()}
 
 
-@dataclasses.dataclass(frozen=True)
-class RoundRobin(Partition):
+class RoundRobin(Partition, eq=True):
     """Neuron i of a population goes to device i modulo the number of devices."""
 
     def owners(self, net: Network, devices: int) -> Owners:
         return {name: np.arange(n) % devices for name, n in net.populations.items()}
 
 
-@dataclasses.dataclass(frozen=True)
-class AlongAxis(Partition):
+class AlongAxis(Partition, eq=True):
     """Slabs of equal numbers of neurons along one axis of the positions.
 
     Each population is cut by itself. Populations without positions are cut as by `Contiguous`.
 
-    **Fields** `axis` of the positions, 0 for x; -1 is the last one, w of a network in 4D.
-
-    **Raises** `ValueError` for an axis that is no whole number; from `shard` where no population
-    has positions, or positions have no such axis.
+    Raises:
+        InvalidValueError: from `shard` where no population has positions, or positions have no such
+            axis.
     """
 
-    axis: int = -1
-
-    def __post_init__(self) -> None:
-        if isinstance(self.axis, bool) or not isinstance(self.axis, int | np.integer):
-            raise ValueError(f"AlongAxis: axis must be a whole number; got {self.axis!r}")
+    axis: int = spec.field(
+        spec.Whole(at_least=None),
+        default=-1,
+        doc="of the positions, 0 for x; -1 is the last one, w of a network in 4D",
+    )
 
     def owners(self, net: Network, devices: int) -> Owners:
         def rank(x: np.ndarray) -> np.ndarray:
             if not -x.shape[1] <= self.axis < x.shape[1]:
-                raise ValueError(
-                    f"AlongAxis: axis must be one of the {x.shape[1]} of the positions; "
-                    f"got {self.axis}"
-                )
+                must = f"one of the {x.shape[1]} of the positions"
+                raise InvalidValueError(self.label, "axis", must, str(self.axis))
             return x[:, self.axis]
 
         return _by_position("AlongAxis", net, devices, rank)
 
 
-@dataclasses.dataclass(frozen=True)
-class Morton(Partition):
+class Morton(Partition, eq=True):
     """Equal pieces of a curve through space that keeps neighbours together (Z-order).
 
     Works in any dimension. Each population is cut by itself; populations without positions are cut
     as by `Contiguous`.
 
-    **Raises** `ValueError` from `shard` where no population has positions.
+    Raises:
+        InvalidValueError: from `shard` where no population has positions.
 
-    **Source** Morton (1966), A computer oriented geodetic data base, IBM.
+    Reference:
+        Morton (1966), A computer oriented geodetic data base, IBM.
     """
 
     def owners(self, net: Network, devices: int) -> Owners:
         return _by_position("Morton", net, devices, morton_codes)
 
 
-@dataclasses.dataclass(frozen=True)
-class KMeans(Partition):
+class KMeans(Partition, eq=True):
     """Each device gets the neurons nearest to its center; centers are the means of theirs.
 
     Lloyd's algorithm over all neurons with positions, from centers spread by k-means++. Devices may
     get unequal numbers. Populations without positions are cut as by `Contiguous`.
 
-    **Fields** `rounds` at most; `seed` of the first centers.
+    Raises:
+        InvalidValueError: from `shard` where no population has positions, or their dimensions
+            differ.
 
-    **Raises** `ValueError` for rounds below 1 and a seed below 0; from `shard` where no population
-    has positions, or their dimensions differ.
-
-    **Source** Lloyd (1982), doi:10.1109/TIT.1982.1056489; Arthur and Vassilvitskii (2007),
-    k-means++: the advantages of careful seeding.
+    Reference:
+        Lloyd (1982), doi:10.1109/TIT.1982.1056489; Arthur and Vassilvitskii (2007), k-means++: the
+        advantages of careful seeding.
     """
 
-    rounds: int = 50
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        check_count("KMeans: rounds", self.rounds, at_least=1)
-        check_count("KMeans: seed", self.seed)
+    rounds: int = spec.field(spec.Whole(at_least=1), default=50, doc="rounds at most")
+    seed: int = spec.field(spec.Whole(), default=0, doc="seed of the first centers")
 
     def owners(self, net: Network, devices: int) -> Owners:
         points = _points("KMeans", net)
         if len({x.shape[1] for x in points.values()}) > 1:
-            raise ValueError("KMeans: all positions must have as many dimensions")
+            must = "equal for all populations that have any"
+            raise InvalidValueError(self.label, "dimensions of positions", must, "different ones")
         every = np.concatenate(list(points.values()))
         owner = _k_means(every, devices, self.rounds, self.seed)
         ends = np.cumsum([len(x) for x in points.values()])
@@ -131,32 +118,24 @@ class KMeans(Partition):
         return Contiguous().owners(net, devices) | found
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
 class Given(Partition):
     """The device of every neuron as given.
 
-    **Fields** `devices` by population: whole numbers (n,). Populations that are left out are cut as
-    by `Contiguous`.
+    Populations that are left out are cut as by `Contiguous`.
 
-    **Raises** `ValueError` for what is no mapping; from `shard` for an unknown population, another
-    shape or a device that the mesh does not have.
+    Raises:
+        InvalidValueError: from `shard` for an unknown population, another shape or a device that
+            the mesh does not have.
     """
 
-    devices: Mapping[str, Any]
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.devices, Mapping):
-            raise ValueError(
-                "Given: devices must be a mapping, such as {'E': [0, 0, 1]}, from populations to "
-                f"the device of each neuron; got {self.devices!r}"
-            )
-
-    def __repr__(self) -> str:
-        return with_fields(self)
+    devices: Mapping[str, Any] = spec.field(
+        spec.Entries(spec.Anything()), doc="whole numbers (n,) by population"
+    )
 
     def owners(self, net: Network, devices: int) -> Owners:
         for name in self.devices:
-            check_known("population of a partition", name, net.populations)
+            if name not in net.populations:
+                raise spec.unknown("population", name, net.populations, self.label, "devices")
         given = {name: _numbers(name, x) for name, x in self.devices.items()}
         return Contiguous().owners(net, devices) | given
 
@@ -165,37 +144,27 @@ def _numbers(name: str, given: Any) -> np.ndarray:
     try:
         return np.asarray(given)
     except ValueError:  # lists of different lengths
-        raise ValueError(
-            f"a partition must give one whole number for each neuron of {name!r}; got {given!r}"
-        ) from None
+        must = f"one whole number for each neuron of {name!r}"
+        raise InvalidValueError("partition", "owners", must, brief(given)) from None
 
 
 def owners_of(partition: Partition, net: Network, devices: int) -> Owners:
     """The device of every neuron, checked."""
-    if not isinstance(partition, Partition):
-        raise ValueError(
-            "partition must be one of jn.parallel (Contiguous(), RoundRobin(), AlongAxis(), "
-            f"Morton(), KMeans(), Metis(), Given(...)); got {partition!r}"
-        )
+    spec.check("", "partition", spec.Of(Partition), partition)
     owners = partition.owners(net, devices)
     if not isinstance(owners, Mapping) or set(owners) != set(net.populations):
-        raise ValueError(
-            f"{type(partition).__name__}.owners must return the device of every neuron for each of "
-            f"the populations {', '.join(net.populations)}; got {owners!r}"
-        )
+        must = f"the device of every neuron, for each of {', '.join(net.populations)}"
+        raise InvalidValueError(partition.label, "owners", must, brief(owners))
     owners = {name: _numbers(name, x) for name, x in owners.items()}
     for name, n in net.populations.items():
         x = owners[name]
         if x.shape != (n,) or x.dtype.kind not in "iu":
-            raise ValueError(
-                f"a partition must give a whole number for each of the {n} neurons of {name!r}; "
-                f"got {x.dtype}{list(x.shape)}"
-            )
+            must = f"a whole number for each of the {n} neurons of {name!r}"
+            raise InvalidValueError(partition.label, "owners", must, f"{x.dtype}{list(x.shape)}")
         if x.size and not (x.min() >= 0 and x.max() < devices):
-            raise ValueError(
-                f"a partition must give devices from 0 to {devices - 1}; got {x.min()} to "
-                f"{x.max()} for {name!r}"
-            )
+            got = f"{x.min()} to {x.max()} for {name!r}"
+            must = f"devices from 0 to {devices - 1}"
+            raise InvalidValueError(partition.label, "owners", must, got)
     return owners
 
 
@@ -207,9 +176,8 @@ def _parts(rank: np.ndarray, devices: int) -> np.ndarray:
 def _points(what: str, net: Network) -> dict[str, np.ndarray]:
     points = {name: net.positions(name) for name in net.order if name in net.points}
     if not points:
-        raise ValueError(
-            f"{what} needs positions; describe populations with positions=, or use Contiguous()"
-        )
+        must = "a population with positions= (or else Contiguous() as the partition)"
+        raise InvalidValueError(what, "network", must, "none")
     return points
 
 
@@ -246,34 +214,28 @@ def _distances(x: np.ndarray, centers: np.ndarray) -> np.ndarray:
     return np.stack([np.sum((x - c) ** 2, axis=1) for c in centers], axis=1)
 
 
-@dataclasses.dataclass(frozen=True)
-class Metis(Partition):
+class Metis(Partition, eq=True):
     """Parts of equally many synapses between which few connections run, by METIS.
 
     Needs the extra `partition`. Each neuron weighs one and its incoming synapses.
 
-    **Fields** `seed` of METIS.
+    Raises:
+        InvalidValueError: from `shard` where pymetis is not installed.
 
-    **Raises** `ValueError` for a seed below 0; from `shard` where pymetis is not installed.
-
-    **Source** Karypis and Kumar (1998), doi:10.1137/S1064827595287997.
+    Reference:
+        Karypis and Kumar (1998), doi:10.1137/S1064827595287997.
     """
 
     reads_connections: ClassVar[bool] = True
 
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        check_count("Metis: seed", self.seed)
+    seed: int = spec.field(spec.Whole(), default=0, doc="seed of METIS")
 
     def owners(self, net: Network, devices: int) -> Owners:
         try:
             import pymetis  # type: ignore[import-not-found]
         except ImportError:
-            raise ValueError(
-                "Metis() needs pymetis, which is not installed; pip install 'jaxneuro[partition]', "
-                "or use Contiguous() or Morton()"
-            ) from None
+            must = "installed (pip install 'jaxneuro[partition]'), or Contiguous() or Morton()"
+            raise InvalidValueError("Metis", "pymetis", must, "none") from None
         sizes = net.populations
         first = dict(zip(sizes, np.cumsum([0, *sizes.values()])))
         n = net.n_neurons

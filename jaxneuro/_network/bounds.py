@@ -11,11 +11,11 @@ import jax
 import numpy as np
 
 from .._arrays import is_traced
-from .._checks import concrete
 from .._fields import check_lengths, inner, named_parameters, with_numbers
 from .._numerics import Distribution, check_grid, check_stable, stream_key
 from .._text import an
 from .._types import Neuron, Plasticity, Stimulus, Synapse, state_variables
+from ..spec import InvalidValueError
 from ..stimuli import Signal
 from ..synapses import Direct, Several
 from .members import first_member, member, replace_member
@@ -36,7 +36,7 @@ def sign_of(neuron: Neuron, receptor: Synapse) -> tuple[int, str]:
 def check_set_sign(
     label: str, group: Any, receptor: int | None, new: tuple[str, Any], others: Callable[[int], Any]
 ) -> None:
-    """Raises `ValueError` for a weight or a gain that makes weights of the wrong sign.
+    """Raises `InvalidValueError` for a weight or a gain that makes weights of the wrong sign.
 
     `receptor` is the number of the one that is reached, None for gap junctions; `new` the name of
     the value and the value; `others` gives, for a sign, what the value is multiplied by: the gain,
@@ -50,28 +50,25 @@ def check_set_sign(
     key, value = new
     worst = _worst(sign, np.asarray(value)[..., None], others(sign))
     if worst < 0.0:
-        times = f"times {'the gain' if key == 'weight' else 'a weight'} "
-        raise ValueError(
-            f"{label}: the {key} {times}must be {_must(sign)}, {why}; got {_got(sign, worst)}"
-        )
+        times = f"times {'the gain' if key == 'weight' else 'a weight'}"
+        must = f"{_must(sign)} {times}, {why}"
+        raise InvalidValueError(label, key, must, _got(sign, worst))
 
 
 def check_rule_sign(label: str, sign: tuple[int, str], rule: Any, gain: Any) -> None:
-    """Raises `ValueError` for a rule of plasticity that may bring weights to the wrong sign.
+    """Raises `InvalidValueError` for a rule of plasticity that may bring weights to the wrong sign.
 
     Its weights lie between its limits. `sign` as of `sign_of`; a gain of 0 allows any.
     """
     wanted, why = sign
-    limits, gain = rule_limits(rule), concrete(gain)
-    if not wanted or limits is None or gain is None or not gain.all():
+    limits = rule_limits(rule)
+    if not wanted or limits is None or is_traced(gain) or not np.all(gain):
         return
     worst = _worst(wanted, gain, limits)
     if worst < 0.0:
-        raise ValueError(
-            f"{label}: plasticity {type(rule).__name__}: the weights that it allows, from "
-            f"{limits[0]:g} to {limits[1]:g}, times the gain must be {_must(wanted)}, {why}; got "
-            f"{_got(wanted, worst)}. Give it other bounds, such as w_min=0.0"
-        )
+        must = f"one with bounds that times the gain are {_must(wanted)} (w_min=0.0), {why}"
+        got = f"{type(rule).__name__}, whose weights are from {limits[0]:g} to {limits[1]:g}"
+        raise InvalidValueError(label, "plasticity", must, got)
 
 
 def rule_limits(rule: Any) -> np.ndarray | None:
@@ -105,16 +102,17 @@ _ROUNDING = 1e-5
 
 
 def check_state_value(label: str, model: Any, variable: str, value: Any) -> None:
-    """Raises `ValueError` for numbers, or a distribution, that a state variable never has.
+    """Raises `InvalidValueError` for numbers, or a distribution, that a state variable never has.
 
     `label` names the value; `model` is the receptor or the release, whose `state_bounds` count.
     """
     low, high, *whole = state_bounds(model).get(variable, (None, None))
     drawn = isinstance(value, Distribution)
-    ends: Any = value.support() if drawn else (concrete(value),) * 2
-    bounds = [None if b is None else concrete(b) for b in (low, high)]
-    if any(x is None for x in ends) or (bounds == [None, None] and not whole):
+    ends: Any = value.support() if drawn else (value, value)
+    if any(map(is_traced, (*ends, low, high))) or (low is high is None and not whole):
         return
+    ends = [np.asarray(x) for x in ends]
+    bounds = [None if b is None else np.asarray(b) for b in (low, high)]
     bad = [
         b is not None and np.any(sign * (x - b) < -_ROUNDING * np.maximum(np.abs(b), 1.0))
         for sign, x, b in zip((1, -1), ends, bounds)
@@ -125,7 +123,8 @@ def check_state_value(label: str, model: Any, variable: str, value: Any) -> None
         least, most = (None if b is None else _shown(b) for b in bounds)
         span = f"from {least} to {most}" if most and least else f"at least {least or most}"
         hint = "; bound the distribution (low=, high=)" if drawn and not whole else ""
-        raise ValueError(f"{label} must be {kind}{span}; got {_shown_value(value)}{hint}")
+        owner, _, field = label.rpartition(": ")
+        raise InvalidValueError(owner, field, f"{kind}{span}", _shown_value(value), hint)
 
 
 def state_bounds(model: Any) -> dict[str, tuple]:
@@ -170,9 +169,8 @@ def with_parameters(label: str, holder: Holder, net: Any, values: dict[str, Any]
         # Whole models are checked below.
         allowed = ((),) if isinstance(model, Plasticity) else ((), (sizes[index],))
         if key not in inner(model) and np.shape(value) not in allowed:
-            raise ValueError(
-                f"{label}: {key} must be one number{_or_each(allowed)}; got shape {np.shape(value)}"
-            )
+            must = f"one number{_or_each(allowed)}"
+            raise InvalidValueError(label, key, must, f"shape {np.shape(value)}")
     old, key = member(model, sizes, index), stream_key(0, label, "stimulus")
     ready = {  # as build leaves them: times as whole steps
         name: x.prepare(f"{label}: {name}", sizes[index], net.dt, key)
@@ -183,14 +181,14 @@ def with_parameters(label: str, holder: Holder, net: Any, values: dict[str, Any]
     known = named_parameters(old)
     try:
         new = with_numbers(old, {known[k][0] if k in known else (k,): x for k, x in ready.items()})
-    except ValueError as error:
-        raise ValueError(f"{label}: {error}") from None
+    except InvalidValueError as error:
+        raise InvalidValueError(label, error.field, error.must, error.got, error.hint) from None
     if jax.tree.structure(new) != jax.tree.structure(old):
-        raise ValueError(
-            f"{label}: {', '.join(values)} must stay of its kind: a number (or one per neuron) "
-            "where it was a number, a whole signal of the same class where it was a signal, "
-            "amplitude=Sinusoid(10.0, 2.0, 8.0). Build another network for another kind"
+        must = (
+            "of its kind: a number (or one per neuron) where it was a number, a whole signal of "
+            "the same class where it was a signal, amplitude=Sinusoid(10.0, 2.0, 8.0)"
         )
+        raise InvalidValueError(label, ", ".join(values), must, "another kind")
     check_lengths(label, new, sizes[index], label)
     check_grid(label, new, net.dt)
     if isinstance(new, Neuron):

@@ -16,6 +16,7 @@ import numpy as np
 
 from .._arrays import is_traced
 from .._fields import named_parameters
+from ..spec import InvalidValueError
 from .bounds import with_parameters
 from .gap_stability import check_gap_junctions
 from .members import member
@@ -44,7 +45,7 @@ class _Scaled(NamedTuple):
 
 
 def check_extremes(net: Any, touched: Collection[tuple] | None = None) -> None:
-    """Raises `ValueError` where modulators can make values that could not be set.
+    """Raises `InvalidValueError` where modulators can make values that could not be set.
 
     `touched` are the paths of the models (or couplings) to look at, None for all.
     """
@@ -161,7 +162,7 @@ def _some(choices: list[list]) -> Iterator[tuple]:
 def _try(
     net: Any, of_model: tuple[Holder, list], gains: dict[int, _Scaled] | None, factors: dict
 ) -> None:
-    """Raises `ValueError` for factors with which values could not be set.
+    """Raises `InvalidValueError` for factors with which values could not be set.
 
     `gains` are those of gap junctions by the number of the coupling, None to leave them out.
     """
@@ -179,14 +180,14 @@ def _try(
                 couplings[number] = eqx.tree_at(lambda c: c.gain, couplings[number], gain)
             check_gap_junctions(couplings, net.groups, net.dt, holder.population, net.layout)
     except ValueError as error:
-        raise ValueError(_message([*(gains or {}).values(), *parts], factors, error)) from None
+        raise _error([*(gains or {}).values(), *parts], factors, error) from None
 
 
 def _value(model: Any, key: str) -> np.ndarray:
     return np.asarray(inside(model, named_parameters(model)[key][0]))
 
 
-def _message(parts: list[_Scaled], factors: dict, error: ValueError) -> str:
+def _error(parts: list[_Scaled], factors: dict, error: ValueError) -> InvalidValueError:
     moved = [s for s in parts if factors[id(s)] != 1]
     names = dict.fromkeys(pull.modulator for s in moved for pull in s.pulls)
     what = " and ".join(f"{s.key} of {s.name!r} times {factors[id(s)]:g}" for s in moved)
@@ -194,8 +195,5 @@ def _message(parts: list[_Scaled], factors: dict, error: ValueError) -> str:
     bounds = [
         b for b, x in (("lowest", -1), ("highest", 1)) for s in moved if x * factors[id(s)] > x
     ]
-    give = " or ".join(f"{b}=" for b in dict.fromkeys(bounds))
-    return (
-        f"{who}: {what}, which the bounds allow, must be values that can be set: {error}. "
-        f"Give {give}"
-    )
+    field, must = " or ".join(dict.fromkeys(bounds)), "such that what is scaled can be set"
+    return InvalidValueError(who, field, must, f"{what}: {error}")

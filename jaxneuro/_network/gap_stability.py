@@ -20,6 +20,7 @@ from jax import lax
 from .._arrays import as_array, is_traced
 from .._text import an
 from .._types import Drive, Neuron
+from ..spec import InvalidValueError
 from .group import initial_state, replace_variable
 from .members import first_member, member
 
@@ -112,7 +113,7 @@ def _neuron(model: Neuron, number: Any) -> Neuron:
 def check_gap_junctions(
     couplings: Any, groups: Any, dt: float, name: str | None = None, layout: Any = None
 ) -> None:
-    """Raises `ValueError` where neurons have more gap junctions than are stable.
+    """Raises `InvalidValueError` where neurons have more gap junctions than are stable.
 
     Those of all couplings count together; `name` is the population to look at, None for all;
     `layout` that of a network over a mesh.
@@ -147,9 +148,9 @@ def _check(population: str, model: Neuron, parts: list[tuple[str, Any]], dt: flo
     limit, most = largest_conductance(_neuron(model, neuron), dt), float(totals[neuron])
     if not most <= limit:
         names = " and ".join(repr(name) for name, _ in parts)
-        raise ValueError(
-            f"coupling {names}: the gap conductances at a neuron of {population!r} must add up to "
-            f"at most {limit:.4g} at dt = {dt:g} ms, above which {an(type(model).__name__)} is not "
-            f"stable with them; got {most:.4g}. Take smaller conductances or a smaller dt, or, if "
-            "the model takes a method, jn.integrators.exponential_euler"
+        # A smaller dt allows more, and so does the method jn.integrators.exponential_euler.
+        must = (
+            f"at most {limit:.4g} in all at a neuron of {population!r} at dt = {dt:g} ms, where "
+            f"{an(type(model).__name__)} is stable"
         )
+        raise InvalidValueError(f"coupling {names}", "weight", must, f"{most:.4g}")

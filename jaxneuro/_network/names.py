@@ -21,7 +21,7 @@ import jax.numpy as jnp
 from .._text import listed
 from .._types import Numbers, state_variables
 from .._warn import warn
-from ..spec import unknown
+from ..spec import InvalidValueError, unknown
 from ..synapses import Direct
 from .group import input_rows
 from .layout import Layout
@@ -75,14 +75,12 @@ class Holder(NamedTuple):
         return f"{self.kind} {names}" if own else f"the {self.kind} of {names}"
 
     def check_own(self, label: str, what: str) -> None:
-        """Raises `ValueError` if what is to change by the name of one sender is that of several."""
+        """Raises `InvalidValueError` for what several share, by the name of one of them."""
         if self.shared is not None:
             name, kind, senders = self.shared
-            raise ValueError(
-                f"{label}: {what} is that of the {kind} {name!r}, which {listed(senders)} share. "
-                f"Change it for all by its name, {name!r}; to part them, describe one with a "
-                f"{kind}_name= of its own"
-            )
+            must = f"set for all by its name, {name!r} (or {kind}_name= given to part them)"
+            got = f"one of the {kind} that {listed(senders)} share"
+            raise InvalidValueError(label, what, must, got)
 
     def at_population(self) -> str:
         """What it is, with its population, for messages."""
@@ -141,10 +139,8 @@ class Named(NamedTuple):
             raise unknown(f"{kind} of {self.label}", wanted, [*every, *also])
         if len(found) > 1:
             whats = " and ".join(self.holders[k].what for k in found)
-            raise ValueError(
-                f"{wanted!r} of {self.label} must be that of one model; {whats} both have one. "
-                "Rename it in one of the two classes"
-            )
+            must, got = "that of one model", f"two: {whats} both have one"
+            raise InvalidValueError(self.label, wanted, must, got)
         return found[0]
 
 
@@ -208,11 +204,8 @@ def variable_holder(net: Any, state: NetworkState, name: str, variable: str) -> 
     for holder in found.holders:
         shape = shape_of(holder.state(state), variable)
         if shape is not None and not any(variable in names for names in known):
-            raise ValueError(
-                f"{variable!r} of {found.label} has the shape {shape}: by name only arrays (n,), "
-                "one number per neuron, are read and recorded. Keep it as several such arrays, or "
-                "read it by jn.Record(function=lambda state, output: ...)"
-            )
+            must = "an array (n,), one number per neuron (or read by jn.Record(function=...))"
+            raise InvalidValueError(found.label, variable, must, f"shape {shape}")
     return found.holders[found.only("state variable", variable, known)]
 
 

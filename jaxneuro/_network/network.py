@@ -11,7 +11,7 @@ import numpy as np
 from .._arrays import as_array
 from .._numerics import seed_of
 from .._text import counted, megabytes
-from ..spec import unknown
+from ..spec import InvalidValueError, unknown
 from .coupling import CouplingLayer
 from .fixed_point import FixedPoint
 from .group import Group
@@ -263,10 +263,8 @@ class Network(eqx.Module):
         """
         self.population(name)
         if name not in self.points:
-            raise ValueError(
-                f"population {name!r} must have positions; describe it with positions= (a Grid, a "
-                "UniformBox or an array)"
-            )
+            must = "described (a Grid, a UniformBox or an array)"
+            raise InvalidValueError(f"population {name!r}", "positions", must, "None")
         return np.asarray(self.points[name])
 
     def set(self, name: str, **values: Any) -> "Network":

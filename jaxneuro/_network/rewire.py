@@ -8,7 +8,6 @@ import numpy as np
 
 from .. import spec
 from .._arrays import as_array
-from .._checks import check_bounds
 from .._fingerprint import fingerprint
 from .._kernels.table import ring_place
 from .._numerics import bits, seed_of, stream_key
@@ -16,6 +15,7 @@ from .._tables.bundles import ListedBundle, Placement
 from .._tables.lay_out import lay_out
 from .._tables.read import read_bundle
 from ..space import distance
+from ..spec import InvalidValueError
 from .network import Network
 from .state import NetworkState
 from .weights import check_within, plastic_pathway, settled
@@ -75,17 +75,13 @@ def rewire(
     assert described is not None
     label = f"rewire: projection {name!r}"
     if net.layout is not None:
-        raise ValueError(
-            f"{label} must be on one device; this network is over a mesh. Rewire the network that "
-            "build returned, and lay it out again"
-        )
+        must = "on one device (rewire what build returned, and lay it out again)"
+        raise InvalidValueError(label, "network", must, "one over a mesh")
     if not described.whole:
-        raise ValueError(
-            f"{label} must connect whole populations, onto any neuron of which synapses grow; it "
-            "connects parts of them. Make a population of the part"
-        )
+        must = "between whole populations, onto any neuron of which synapses grow"
+        raise InvalidValueError(label, "projection", must, "one between parts")
     for what, x in (("below", below), ("weight", weight)):
-        check_bounds(f"{label}: {what}", x)
+        spec.check(label, what, spec.Numbers(), x)
     check_within(f"{label}: weight", described.rule, weight)
     chance = _chance(net, label, pathway.members[0], profile, period)
     # Another network from here on: the synapses of an earlier state are not its own.
@@ -110,7 +106,7 @@ def _chance(net: Any, label: str, member: Any, profile: Any, period: Any) -> Cal
     if profile is None:
         return lambda i: 1.0
     if not callable(profile):
-        raise ValueError(f"{label}: profile must be a function of distance; got {profile!r}")
+        raise InvalidValueError(label, "profile", "a function of distance", repr(profile))
     x, y = net.positions(member.source), net.positions(member.target)
     return lambda i: np.asarray(profile(distance(x[i], y, period)), np.float64)
 

@@ -17,6 +17,7 @@ from jax import lax
 
 from .._kernels.spike_output import Released
 from .._types import Drive
+from ..spec import InvalidValueError
 from .coupling import SpreadCoupling
 from .group import Coupled, SpreadGroup, arrivals
 from .modulator import ModulatorLayer, needed_signals
@@ -207,16 +208,14 @@ class SpreadNetwork(eqx.Module):
         return {name: found[name] for name in self.order}
 
     def _check_signals(self, state: NetworkState, inputs: Mapping[str, jax.Array]) -> None:
-        """Raises `ValueError` unless every needed signal is among the inputs, one number."""
+        """Raises `InvalidValueError` unless every needed signal is among the inputs, one number."""
         plastic = [mine.plastic for mine in state.pathways if mine.plastic is not None]
         of_rules = (name for mine in plastic for name in mine.signals)
         for name in needed_signals(of_rules, self.modulators):
             if name not in inputs or inputs[name].ndim:
                 got = f"got shape {inputs[name].shape}" if name in inputs else "it is missing"
-                raise ValueError(
-                    f"step: the signal {name!r} of a plasticity rule or a modulator must be among "
-                    f"the inputs, one number; {got}"
-                )
+                must = f"with one number for the signal {name!r} of a rule or a modulator"
+                raise InvalidValueError("step", "inputs", must, got)
 
 
 def steps_together(

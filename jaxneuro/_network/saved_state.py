@@ -7,6 +7,7 @@ import jax
 import numpy as np
 
 from .._arrays import as_array, is_traced
+from ..spec import InvalidValueError
 from .layout import Layout
 from .state import NetworkState
 
@@ -19,32 +20,29 @@ def state_of(net: Any, given: Any) -> NetworkState:
     """
     state = given.state if hasattr(given, "network") and hasattr(given, "state") else given
     if state is None and given is not None:
-        raise ValueError(
-            "this result has no state: it was written by an older jaxneuro, or on devices of "
-            "several processes. Start anew with net.init(key)"
-        )
+        # It was written by an older jaxneuro, or on devices of several processes.
+        must = "a result with a state, or net.init(key)"
+        raise InvalidValueError("", "state", must, "a result without one")
     if isinstance(state, SavedState):
         return state.on(net)
     if not isinstance(state, NetworkState):
         pair = isinstance(state, tuple) and any(isinstance(x, NetworkState) for x in state)
         got = "the pair that jn.scan returns: take its first item" if pair else repr(state)
-        raise ValueError(
-            f"state must be a result of simulate, its .state, or net.init(key); got {got}"
-        )
+        must = "a result of simulate, its .state, or net.init(key)"
+        raise InvalidValueError("", "state", must, got)
     check_same(net, state.fingerprint)
     return state
 
 
 def check_same(net: Any, fingerprint: Any) -> None:
-    """Raises `ValueError` for the fingerprint of a state of another network."""
+    """Raises `InvalidValueError` for the fingerprint of a state of another network."""
     both = net.fingerprint, fingerprint
     if any(is_traced(x) or not hasattr(x, "__array__") for x in both) or fingerprint.shape != (2,):
         return  # not known yet; or of a batch of states
     if not np.array_equal(np.asarray(net.fingerprint), np.asarray(fingerprint)):
-        raise ValueError(
-            "the state must be one of this network; it is of a network with another description, "
-            "key, dt, dtype or partition. Build the network as it was, or start with net.init(key)"
-        )
+        must = "one of this network, or net.init(key)"
+        got = "that of one with another description, key, dt, dtype or partition"
+        raise InvalidValueError("", "state", must, got)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -74,18 +72,15 @@ class SavedState:
         **Raises** `ValueError` for another network, and for a state of version 0.1.
         """
         if not isinstance(self.arrays, dict):
-            raise ValueError(
-                "the state in this file was written by jaxneuro 0.1, whose states later ones do "
-                "not go on from: run the first part again. What was recorded is there"
-            )
+            # What was recorded is there.
+            must, got = "written by jaxneuro 0.2 or later", "one of 0.1: run the first part again"
+            raise InvalidValueError("", "state", must, got)
         check_same(net, self.fingerprint)
         like = jax.eval_shape(lambda n: n.init(0), net)
         expected = _by_path(like)
         if _shapes(expected) != _shapes(self.arrays):
-            raise ValueError(
-                "the state in this file has other arrays than this version of jaxneuro gives the "
-                "network; run the first part again"
-            )
+            must = "of the arrays that this version of jaxneuro gives the network"
+            raise InvalidValueError("", "state", must, "other arrays: run the first part again")
         leaves = [as_array(self.arrays[path]) for path in expected]
         state: NetworkState = jax.tree.unflatten(jax.tree.structure(like), leaves)
         layout = net.layout

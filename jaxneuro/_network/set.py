@@ -18,10 +18,10 @@ import numpy as np
 
 from .. import spec
 from .._arrays import as_array, is_traced
-from .._checks import check_size
 from .._fields import Model, inner, named_parameters, potentials
 from .._units import check_start, check_weight
 from .._warn import warn
+from ..spec import InvalidValueError
 from .bounds import (
     check_rule_sign,
     check_set_sign,
@@ -73,7 +73,7 @@ def set_values(net: Any, name: str, values: dict[str, Any]) -> Any:
 
 
 def _check_values(net: Any, name: str, values: dict[str, Any]) -> None:
-    """Raises `ValueError` for values that `set_values` refuses when it knows them."""
+    """Raises `InvalidValueError` for values that `set_values` refuses when it knows them."""
     for value in values.values():
         if isinstance(value, Model):  # made while its numbers were traced
             _check_again(value)
@@ -117,10 +117,9 @@ def _set_weight(net: Any, number: int, layer: int, index: int, value: Any, label
     stimulus = net.groups[number].stimuli[layer]
     size = stimulus.sizes[index]
     if np.shape(value) not in ((), (size,)):
-        raise ValueError(
-            f"{label}: weight must be one number or of shape ({size},); got {np.shape(value)}"
-        )
-    check_size(f"{label}: weight", value)
+        must = f"one number or of shape ({size},)"
+        raise InvalidValueError(label, "weight", must, str(np.shape(value)))
+    spec.check(label, "weight", spec.Numbers(traceable=True), value)
     check_weight(label, value, net.groups[number].receptors[stimulus.receptor].weight_unit)
     if not is_traced(value):
         new = "weight", value
@@ -138,8 +137,8 @@ def _set_entry(net: Any, number: int, index: int, key: str, value: Any, label: s
     if key == "weight" and (mine.individual or np.shape(value) != ()):
         return set_weights(net, number, index, value, label)
     if np.shape(value) != ():
-        raise ValueError(f"{label}: {key} must be one number; got shape {np.shape(value)}")
-    check_size(f"{label}: {key}", value)
+        raise InvalidValueError(label, key, "one number", f"shape {np.shape(value)}")
+    spec.check(label, key, spec.Numbers(traceable=True), value)
     if not any(map(is_traced, (value, pathway.weight, pathway.gain))):
         others = functools.partial(_others_of_projection, net, number, index, key)
         check_set_sign(label, net.groups[pathway.target], mine.receptor, (key, value), others)
@@ -185,7 +184,7 @@ def _extremes(weights: Any) -> np.ndarray:
 
 
 def _check_rule(net: Any, holder: Holder, label: str) -> None:
-    """Raises `ValueError` for a rule whose weights may come to have the wrong sign."""
+    """Raises `InvalidValueError` for a rule whose weights may come to have the wrong sign."""
     pathway = net.pathways[holder.path[1]]
     group = net.groups[pathway.target]
     sign = sign_of(group.model, group.receptors[pathway.members[0].receptor])
@@ -221,13 +220,11 @@ def _set_coupling(net: Any, number: int, key: str, value: Any, label: str) -> An
     """The gain of a coupling, or its weight where it is one number."""
     layer = net.couplings[number]
     if key == "weight" and layer.span.individual:
-        raise ValueError(
-            f"{label}: weight can be set where it is one number; this coupling has individual "
-            "weights. Set its gain"
-        )
+        must = "one number, as described, to be set (its gain can be)"
+        raise InvalidValueError(label, "weight", must, "individual weights")
     if np.shape(value) != ():
-        raise ValueError(f"{label}: {key} must be one number; got shape {np.shape(value)}")
-    check_size(f"{label}: {key}", value)
+        raise InvalidValueError(label, key, "one number", f"shape {np.shape(value)}")
+    spec.check(label, key, spec.Numbers(traceable=True), value)
     if key == "weight":
         check_weight(label, value, _unit_of(net, layer))
     if not any(map(is_traced, (value, layer.weight, layer.gain))):
@@ -248,16 +245,13 @@ def set_weights(net: Any, number: int, index: int, values: Any, label: str) -> A
     _check_can(net, pathway, mine, label)
     at = _places(net, pathway, index)
     if pathway.table.n_redrawn and np.unique(at).size < at.size:
-        raise ValueError(
-            f"{label}: weight must be that of stored synapses; these are drawn again whenever a "
-            "source spikes (stored=False). Set the gain, or store the connections"
-        )
+        must = "that of stored synapses (set the gain, or store the connections)"
+        raise InvalidValueError(label, "weight", must, "stored=False")
     if np.shape(values) not in ((), (at.size,)):
-        raise ValueError(
-            f"{label}: weight must be one number or one per synapse, in the order of "
-            f"net.connections({mine.name!r}), shape ({at.size},); got {np.shape(values)}"
-        )
-    check_size(f"{label}: weight", values)
+        order = f"in the order of net.connections({mine.name!r})"
+        must = f"one number or one per synapse, {order}, shape ({at.size},)"
+        raise InvalidValueError(label, "weight", must, str(np.shape(values)))
+    spec.check(label, "weight", spec.Numbers(traceable=True), values)
     if not any(map(is_traced, (values, pathway.gain))):
         new, gain = ("weight", values), np.asarray(pathway.gain)[index]
         check_set_sign(label, net.groups[pathway.target], mine.receptor, new, lambda _: gain)
@@ -273,28 +267,22 @@ def set_weights(net: Any, number: int, index: int, values: Any, label: str) -> A
 
 
 def _check_can(net: Any, pathway: Any, mine: Any, label: str) -> None:
-    """Raises `ValueError` where there are no weights of single synapses, or none that are known."""
+    """Raises `InvalidValueError` where no weights of single synapses are known."""
     if pathway.plastic is not None:
-        raise ValueError(
-            f"{label}: weight of plastic synapses is in the state, which a run goes on from; set "
-            f"it there: net.with_weights(net.init(key), {mine.name!r}, weights)"
-        )
+        # It is in the state, which a run goes on from.
+        must = f"set by net.with_weights(net.init(key), {mine.name!r}, weights)"
+        raise InvalidValueError(label, "weight", must, "that of plastic synapses")
     if not mine.individual:
-        raise ValueError(
-            f"{label}: weight must be one number, as it was described: the connections have no "
-            "room for a weight per synapse. Describe it as a function of the indices, such as "
-            "weight=lambda i, j: 1.0 + 0.0 * i; then every synapse has its own, which can be set"
-        )
+        # The connections have no room for more: weight=lambda i, j: 1.0 + 0.0 * i makes it.
+        must = "one number, as described (a function of the indices makes one per synapse)"
+        raise InvalidValueError(label, "weight", must, "one per synapse")
     if net.layout is not None:
-        raise ValueError(
-            f"{label}: weight can be set before a network is laid over devices; set it, then call "
-            "jn.parallel.shard"
-        )
+        must = "set before jn.parallel.shard"
+        raise InvalidValueError(label, "weight", must, "one of a network over devices")
     if is_traced(pathway.table.targets):
-        raise ValueError(
-            f"{label}: weight of single synapses can be set where connections are known; the "
-            "network is an argument of jit, vmap or grad here. Close over it, and pass the weights"
-        )
+        must = "set where connections are known: close over the network, and pass the weights"
+        got = "one of a network that is an argument of jit, vmap or grad"
+        raise InvalidValueError(label, "weight", must, got)
 
 
 def _places(net: Any, pathway: Any, index: int) -> np.ndarray:
@@ -312,16 +300,14 @@ def with_values(net: Any, state: NetworkState, name: str, values: dict[str, Any]
         holder.check_own(label, variable)
         old = getattr(holder.state(state), variable)
         if holder.kind == "plasticity" or not jnp.issubdtype(old.dtype, jnp.floating):
-            raise ValueError(
-                f"{label}: {variable!r} cannot be set, it is no number of a neuron, a receptor, a "
-                "release, a stimulus or a modulator. Weights are set by net.with_weights"
-            )
+            # Weights are set by net.with_weights.
+            must = "a number of a neuron, a receptor, a release, a stimulus or a modulator"
+            raise InvalidValueError(label, variable, must, "another array")
         n = len(range(old.shape[0])[holder.neurons])
         if np.shape(value) not in ((), (n,)):
-            raise ValueError(
-                f"{label}: {variable} must be one number or of shape ({n},); got {np.shape(value)}"
-            )
-        check_size(f"{label}: {variable}", value)
+            must = f"one number or of shape ({n},)"
+            raise InvalidValueError(label, variable, must, str(np.shape(value)))
+        spec.check(label, variable, spec.Numbers(traceable=True), value)
         if holder.kind == "population":
             known = potentials(holder.model(net))
             check_start(label, variable, known, variable, value)

@@ -13,12 +13,11 @@ import numpy as np
 
 from .. import spec
 from .._arrays import as_array, is_traced
-from .._checks import check_size
 from .._kernels.gather import read_gather_table
 from .._kernels.table import ring_place
 from .._tables.read import read_bundle
 from .._text import counted
-from ..spec import check_known
+from ..spec import InvalidValueError, check_known
 from .coupling import CouplingLayer
 from .html import html_of_connections
 from .names import projection
@@ -163,10 +162,8 @@ def plastic_pathway(net: Any, name: str) -> int:
     number, _ = projection(net, name)
     if net.pathways[number].plastic is None:
         known = [p.plastic.name for p in net.pathways if p.plastic is not None]
-        raise ValueError(
-            f"projection {name!r} must be plastic (Projection(..., plasticity=...)); its weights "
-            f"do not change. Plastic are: {', '.join(map(repr, known)) or 'none'}"
-        )
+        got = f"None; plastic are {', '.join(map(repr, known)) or 'none'}"
+        raise InvalidValueError(f"projection {name!r}", "plasticity", "a rule", got)
     return number
 
 
@@ -218,11 +215,11 @@ def with_weights(net: Any, state: NetworkState, name: str, values: Any) -> Netwo
     old = settled.synapses.weights
     shape = (net.synapses_of(number),)
     if np.shape(values) not in ((), shape):
-        raise ValueError(
-            f"projection {name!r}: weights must be one number or one per connection, in the order "
-            f"of net.connections({name!r}), shape {shape}; got {np.shape(values)}"
-        )
-    check_size(f"projection {name!r}: weights", values)
+        order = f"in the order of net.connections({name!r})"
+        must = f"one number or one per connection, {order}, shape {shape}"
+        got = str(np.shape(values))
+        raise InvalidValueError(f"projection {name!r}", "weights", must, got)
+    spec.check(f"projection {name!r}", "weights", spec.Numbers(traceable=True), values)
     rule = net.pathways[number].plastic.rule
     spec.defer(check_within, f"projection {name!r}: weights", rule, values)
     check_within(f"projection {name!r}: weights", rule, values)
@@ -234,7 +231,7 @@ def with_weights(net: Any, state: NetworkState, name: str, values: Any) -> Netwo
 
 
 def check_within(what: str, rule: Any, values: Any) -> None:
-    """Raises `ValueError` for known weights outside the bounds of a rule."""
+    """Raises `InvalidValueError` for known weights outside the bounds of a rule."""
     if any(is_traced(x) for x in (values, *jax.tree.leaves(rule))) or not np.size(values):
         return
     low, high = rule.limits()
@@ -243,11 +240,10 @@ def check_within(what: str, rule: Any, values: Any) -> None:
     # Weights and bounds are stored in the precision of the network.
     slack = 1e-6 * max(abs(x) for x in (low, high, 0.0) if np.isfinite(x))
     if not (low - slack <= least and most <= high + slack):
-        raise ValueError(
-            f"{what} must be within the bounds of {type(rule).__name__}, {low:g} to {high:g}; got "
-            f"{least:g} to {most:g}. An inhibitory projection onto currents has positive weights "
-            "and gain=-1"
-        )
+        # An inhibitory projection onto currents has positive weights and gain=-1.
+        owner, _, field = what.rpartition(": ")
+        must = f"within the bounds of {type(rule).__name__}, {low:g} to {high:g}"
+        raise InvalidValueError(owner, field, must, f"{least:g} to {most:g}")
 
 
 @functools.partial(jax.jit, static_argnums=2)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._checks import check_bounds, check_count
+from .. import spec
 from .._numerics import NEAR_MS
 from ._correlations import lag_products
 from ._spikes import (
@@ -63,10 +63,10 @@ def bursts(
     **Source** Cotterill et al. (2016), "max interval", doi:10.1152/jn.00093.2016.
     """
     for name, value in (("max_begin", max_begin), ("min_gap", min_gap)):
-        check_bounds(name, value, "ms", at_least=0.0)
-    check_bounds("min_duration", min_duration, "ms", at_least=0.0)
-    check_bounds("max_end", max_end, "ms", at_least=max_begin)
-    check_count("min_spikes", min_spikes, at_least=2)
+        spec.check("bursts", name, spec.Numbers("ms", at_least=0.0, least=0.0), value)
+    spec.check("bursts", "min_duration", spec.Numbers("ms", at_least=0.0, least=0.0), min_duration)
+    spec.check("bursts", "max_end", spec.Numbers("ms", at_least=max_begin, least=0.0), max_end)
+    spec.check("bursts", "min_spikes", spec.Whole(at_least=2), min_spikes)
     times, neurons = events_between(times, neurons, n, start, stop)
     warn_of_fine("max_begin", max_begin, times)
     owner, at = by_neuron(times, neurons)
@@ -110,9 +110,14 @@ def population_bursts(
 
     **Source** van Pelt et al. (2004), IEEE Transactions on Biomedical Engineering 51, 2051.
     """
-    check_count("n", n, at_least=1)
-    check_bounds("threshold", threshold, "Hz", above=0.0)
-    check_bounds("min_duration", min_duration, "ms", at_least=0.0)
+    spec.check("population_bursts", "n", spec.Whole(at_least=1), n)
+    spec.check("population_bursts", "threshold", spec.Numbers("Hz", above=0.0), threshold)
+    spec.check(
+        "population_bursts",
+        "min_duration",
+        spec.Numbers("ms", at_least=0.0, least=0.0),
+        min_duration,
+    )
     start = begin_of(start, stop, times)
     counts = binned(times, stop, bin_ms, start)
     # In spikes per bin, with room for the rounding of the threshold.
@@ -192,7 +197,7 @@ def multistep_branching_ratio(counts: np.ndarray, max_lag: int) -> Multistep:
 
     **Source** Wilting and Priesemann (2018), doi:10.1038/s41467-018-04725-4.
     """
-    check_count("max_lag", max_lag, at_least=2)
+    spec.check("multistep_branching_ratio", "max_lag", spec.Whole(at_least=2), max_lag)
     slopes = _slopes(checked_counts(counts, at_least=max_lag + 2), max_lag)
     if np.isnan(slopes).any():
         return Multistep(float("nan"), float("nan"), slopes)

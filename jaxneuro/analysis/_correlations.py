@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._checks import check_bounds
+from .. import spec
 from .._warn import warn
 from ..spec import as_number
 from ._spikes import array_of, arrays_checked, begin_of, bin_of, binned, by_neuron, checked_events
@@ -59,7 +59,7 @@ def _centred(counts: np.ndarray) -> np.ndarray:
             "counts must be an array (neurons, bins) with at least 2 bins, as spike_counts gives "
             f"it; got shape {values.shape}"
         )
-    check_bounds("counts", values)
+    spec.check("", "counts", spec.Numbers(), values)
     return values - values.mean(axis=1, keepdims=True)
 
 
@@ -142,8 +142,8 @@ def autocorrelogram(
 
 
 def _number_of_lags(bin_ms: float, max_lag: float) -> int:
-    check_bounds("bin_ms", bin_ms, "ms", above=0.0)
-    check_bounds("max_lag", max_lag, "ms", at_least=0.0)
+    spec.check("", "bin_ms", spec.Numbers("ms", above=0.0, least=0.0), bin_ms)
+    spec.check("", "max_lag", spec.Numbers("ms", at_least=0.0, least=0.0), max_lag)
     lags = int(max_lag / bin_ms + 1e-6)
     if lags == 0 and max_lag > 0.0:
         warn(
@@ -198,19 +198,19 @@ def power_spectrum(
     """
     from scipy import signal
 
-    check_bounds("dt", dt, "ms", above=0.0)
+    spec.check("power_spectrum", "dt", spec.Numbers("ms", above=0.0, least=0.0), dt)
     if 0.0 < as_number(dt) < _SHORTEST:
         raise ValueError(
             f"dt must be in ms, at least {_SHORTEST} ms; got {dt:g}. If it is in seconds, give "
             f"dt={1e3 * dt:g}"
         )
-    check_bounds("segment_ms", segment_ms, "ms", above=0.0)
+    spec.check("power_spectrum", "segment_ms", spec.Numbers("ms", above=0.0, least=0.0), segment_ms)
     values = array_of("trace", trace).astype(np.float64)
     if not isinstance(axis, int | np.integer):
         raise ValueError(f"axis must be a whole number, that of time; got {axis!r}")
     if not -values.ndim <= axis < values.ndim:
         raise ValueError(f"trace must have the axis {axis} of time; got shape {values.shape}")
-    check_bounds("trace", values)
+    spec.check("power_spectrum", "trace", spec.Numbers(), values)
     segment = min(int(segment_ms / dt + 1e-6), values.shape[axis])
     if segment < _FEWEST or values.size == 0:
         raise ValueError(
@@ -239,7 +239,7 @@ def voltage_synchrony(v: np.ndarray) -> float:
             "v must be an array (steps, n) of at least 2 steps and a neuron; "
             f"got shape {values.shape}"
         )
-    check_bounds("v", values, "mV")
+    spec.check("voltage_synchrony", "v", spec.Numbers("mV", least=0.0), values)
     if not np.ptp(values, axis=0).any():
         return float("nan")
     return float(np.sqrt(values.mean(axis=1).var() / values.var(axis=0).mean()))
@@ -295,8 +295,8 @@ def excitation_inhibition(
             "excitatory and inhibitory must have one shape (steps, n) or (steps,), of at least 2 "
             f"steps; got {plus.shape} and {minus.shape}"
         )
-    check_bounds("excitatory", plus, "pA")
-    check_bounds("inhibitory", minus, "pA")
+    spec.check("excitation_inhibition", "excitatory", spec.Numbers("pA", least=0.0), plus)
+    spec.check("excitation_inhibition", "inhibitory", spec.Numbers("pA", least=0.0), minus)
     mean_plus, mean_minus = plus.mean(axis=0), minus.mean(axis=0)
     for name, mean, must in (
         ("excitatory", mean_plus, "at least"),

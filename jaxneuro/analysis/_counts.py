@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import check_bounds, check_count
+from .. import spec
 from .._text import counted
 from .._warn import warn
 from ..spec import UNITS
@@ -46,7 +46,11 @@ def spike_counts(
     **Differs** Elephant's `BinnedSpikeTrain` has bins `[t, t + bin_ms)`.
     """
     start = begin_of(start, stop, times)
-    _check_fits(check_count("n", n), number_of_bins(stop, bin_ms, start), bin_ms)
+    _check_fits(
+        spec.check("spike_counts", "n", spec.Whole(), n),
+        number_of_bins(stop, bin_ms, start),
+        bin_ms,
+    )
     key, bins = _cells(times, neurons, n, stop, bin_ms, start)
     return np.bincount(key, minlength=n * bins).reshape(n, bins)
 
@@ -127,7 +131,9 @@ def population_rate(
     start = begin_of(start, stop, times)
     counts = binned(times, stop, bin_ms, start)
     seconds = bin_ms * 1e-3
-    return start + bin_ms * np.arange(counts.size), counts / max(check_count("n", n), 1) / seconds
+    return start + bin_ms * np.arange(counts.size), counts / max(
+        spec.check("population_rate", "n", spec.Whole(), n), 1
+    ) / seconds
 
 
 @arrays_checked
@@ -178,7 +184,7 @@ def crossing_times(times: Any, v: Any, level: float = 0.0) -> tuple[np.ndarray, 
             f"times of shape {times.shape}, v of shape {v.shape}"
         )
     for name, x, unit in (("times", times, "ms"), ("v", v, "mV"), ("level", level, "mV")):
-        check_bounds(f"crossing_times: {name}", x, unit)
+        spec.check("crossing_times", name, spec.Numbers(unit, least=0.0), x)
     if (np.diff(times) <= 0).any():
         raise ValueError("crossing_times: times must ascend")
     k, neurons = np.nonzero((v[:-1] < level) & (v[1:] >= level))

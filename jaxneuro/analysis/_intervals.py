@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._checks import check_bounds, check_count
+from .. import spec
 from ._spikes import arrays_checked, by_neuron, events_between
 
 
@@ -55,7 +55,7 @@ def interval_cvs(
 
     **Source** Softky and Koch (1993), doi:10.1523/JNEUROSCI.13-01-00334.1993.
     """
-    if check_count("at_least", at_least) < 2:
+    if spec.check("interval_cvs", "at_least", spec.Whole(), at_least) < 2:
         raise ValueError(f"at_least must be at least 2 spikes; got {at_least}")
     gaps, owner = intervals(times, neurons, n, start=start, stop=stop)
     count = np.bincount(owner, minlength=n)
@@ -149,7 +149,7 @@ def local_variation(
     **Source** Shinomoto, Shima and Tanji (2003), doi:10.1162/089976603322518759; LvR: Shinomoto
     et al. (2009), doi:10.1371/journal.pcbi.1000433.
     """
-    check_bounds("t_ref", t_ref, "ms", at_least=0.0)
+    spec.check("local_variation", "t_ref", spec.Numbers("ms", at_least=0.0, least=0.0), t_ref)
     gaps, both, owner = _pairs(intervals(times, neurons, n, start=start, stop=stop))
     return _mean_by_neuron(3.0 * (gaps / both) ** 2 * (1.0 + 4.0 * t_ref / both), owner, n)
 

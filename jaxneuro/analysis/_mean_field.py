@@ -5,7 +5,7 @@ import functools
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._checks import check_bounds
+from .. import spec
 from .._units import check_unit
 from ._spikes import arrays_checked
 
@@ -36,15 +36,17 @@ def membrane_moments(
     **Source** Rice (1944), part I (Campbell's theorem),
     doi:10.1002/j.1538-7305.1944.tb00874.x.
     """
-    check_bounds("rate", rate, "Hz", at_least=0.0)
-    check_bounds("weight", weight, "mV" if c_m is None else "pA")
-    check_bounds("tau_m", tau_m, "ms", above=0.0)
-    check_bounds("tau_syn", tau_syn, "ms", at_least=0.0)
+    spec.check("membrane_moments", "rate", spec.Numbers("Hz", at_least=0.0), rate)
+    spec.check(
+        "membrane_moments", "weight", spec.Numbers("mV" if c_m is None else "pA", least=0.0), weight
+    )
+    spec.check("membrane_moments", "tau_m", spec.Numbers("ms", above=0.0, least=0.0), tau_m)
+    spec.check("membrane_moments", "tau_syn", spec.Numbers("ms", at_least=0.0, least=0.0), tau_syn)
     per_ms, jump, tau, slow = (
         np.asarray(x, np.float64) for x in (np.asarray(rate) * 1e-3, weight, tau_m, tau_syn)
     )
     if c_m is not None:
-        check_bounds("c_m", c_m, "pF", above=0.0)
+        spec.check("membrane_moments", "c_m", spec.Numbers("pF", above=0.0, least=0.0), c_m)
         if not (slow > 0).all():
             raise ValueError(
                 "with c_m the weight is the peak of an exponential current, and tau_syn must be "
@@ -161,13 +163,13 @@ def _arguments(
     tau_syn: ArrayLike,
 ) -> tuple[np.ndarray, ...]:
     """Checked and broadcast: u at threshold, its distance from reset, sigma > 0, tau_m, t_ref."""
-    check_bounds("mu", mu, "mV")
-    check_bounds("sigma", sigma, "mV", at_least=0.0)
-    check_bounds("tau_m", tau_m, "ms", above=0.0)
-    check_bounds("v_th", v_th, "mV")
-    check_bounds("v_reset", v_reset, "mV")
-    check_bounds("t_ref", t_ref, "ms", at_least=0.0)
-    check_bounds("tau_syn", tau_syn, "ms", at_least=0.0)
+    spec.check("", "mu", spec.Numbers("mV", least=0.0), mu)
+    spec.check("", "sigma", spec.Numbers("mV", at_least=0.0, least=0.0), sigma)
+    spec.check("", "tau_m", spec.Numbers("ms", above=0.0, least=0.0), tau_m)
+    spec.check("", "v_th", spec.Numbers("mV", least=0.0), v_th)
+    spec.check("", "v_reset", spec.Numbers("mV", least=0.0), v_reset)
+    spec.check("", "t_ref", spec.Numbers("ms", at_least=0.0, least=0.0), t_ref)
+    spec.check("", "tau_syn", spec.Numbers("ms", at_least=0.0, least=0.0), tau_syn)
     for name, value in (("tau_m", tau_m), ("t_ref", t_ref), ("tau_syn", tau_syn)):
         check_unit(name, value, "ms", 0.006 if name != "tau_m" else None)
     _check_volts(v_th, v_reset)
@@ -390,8 +392,8 @@ def _checked_network(indegrees: ArrayLike, weights: ArrayLike) -> tuple[np.ndarr
             "indegrees and weights must be square arrays (target, source) of one shape; "
             f"got {K.shape} and {J.shape}"
         )
-    check_bounds("indegrees", K, at_least=0.0)
-    check_bounds("weights", J, "mV")
+    spec.check("", "indegrees", spec.Numbers(at_least=0.0), K)
+    spec.check("", "weights", spec.Numbers("mV", least=0.0), J)
     return K, J
 
 
@@ -400,5 +402,5 @@ def _per_population(name: str, value: ArrayLike, p: int, unit: str, **bounds: fl
     out = np.asarray(value, np.float64)
     if out.shape not in ((), (p,)):
         raise ValueError(f"{name} must be a number or have shape ({p},); got {out.shape}")
-    check_bounds(name, out, unit, **bounds)
+    spec.check("", name, spec.Numbers(unit, **bounds, least=0.0), out)
     return np.broadcast_to(out, (p,))

@@ -7,7 +7,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from .._checks import check_bounds, check_count
+from .. import spec
 from .._numerics import NEAR_MS, check_time, in_window, warn_of_late_spikes, warn_of_no_spikes
 from .._warn import warn
 from ..spec import as_number
@@ -97,13 +97,13 @@ def checked_times(times: np.ndarray, name: str = "times") -> np.ndarray:
     out = array_of(name, times).astype(np.float64)
     if out.ndim != 1:
         raise ValueError(f"{name} must be an array of one dimension; got shape {out.shape}")
-    check_bounds(name, out, "ms")
+    spec.check("checked_times", name, spec.Numbers("ms", least=0.0), out)
     return out
 
 
 def checked_events(times: np.ndarray, neurons: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     """`times` as float64 and `neurons` as int64, or `ValueError` unless they are spikes."""
-    check_count("n", n)
+    spec.check("checked_events", "n", spec.Whole(), n)
     times = array_of("spike times", times).astype(np.float64)
     neurons = array_of("neurons", neurons)
     if times.shape != neurons.shape or times.ndim != 1:
@@ -111,7 +111,7 @@ def checked_events(times: np.ndarray, neurons: np.ndarray, n: int) -> tuple[np.n
             "spike times and neurons must be two arrays of one length; "
             f"got shapes {times.shape} and {neurons.shape}"
         )
-    check_bounds("spike times", times, "ms")
+    spec.check("checked_events", "spike times", spec.Numbers("ms", least=0.0), times)
     if neurons.size and neurons.dtype.kind not in "iu":
         raise ValueError(f"neurons must be whole numbers; got dtype {neurons.dtype}")
     if neurons.size and not (neurons.min() >= 0 and neurons.max() < n):
@@ -218,7 +218,7 @@ def checked_counts(counts: np.ndarray, name: str = "counts", at_least: int = 1) 
             f"{name} must be an array of one dimension, a number for each of at least "
             f"{at_least} bins; got shape {out.shape}"
         )
-    check_bounds(name, out, at_least=0.0)
+    spec.check("checked_counts", name, spec.Numbers(at_least=0.0), out)
     if (np.diff(out) >= 0).all() and (out % 1.0 != 0).any() and out[0] < out[-1]:
         raise ValueError(
             f"{name} must be a number of spikes per bin; got numbers that ascend and are not "

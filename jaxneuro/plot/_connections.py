@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._checks import check_count
+from .. import spec
 from ..spec import check_known
 from ._histograms import draw_histograms
 from ._style import (
@@ -60,8 +60,8 @@ def connectivity(
     """
     check_given("connections", connections)
     check_known("value of connections", values, _VALUES)
-    check_count("connectivity: dots", dots, at_least=1)
-    check_count("connectivity: bins", bins, at_least=1)
+    spec.check("connectivity", "dots", spec.Whole(at_least=1), dots)
+    spec.check("connectivity", "bins", spec.Whole(at_least=1), bins)
     figure = new_figure(size)
     from matplotlib.ticker import MaxNLocator
 
@@ -160,7 +160,7 @@ def degrees(
     matplotlib.
     """
     check_given("connections", connections)
-    check_count("degrees: bins", bins, at_least=1)
+    spec.check("degrees", "bins", spec.Whole(at_least=1), bins)
     figure = new_figure(size)
     out, into = getattr(connections, "places", (0, 1))
     sides = (
@@ -198,7 +198,7 @@ def weight_histogram(
     matplotlib.
     """
     check_given("connections", connections)
-    check_count("bins", bins, at_least=1)
+    spec.check("weight_histogram", "bins", spec.Whole(at_least=1), bins)
     weights = np.asarray(connections.weight, np.float64)
     label = f"weight ({unit or 'unit of the synapse'})"
     return _synapses(connections, weights, label, unit, bins, size)
@@ -224,7 +224,7 @@ def delay_histogram(
 
 def _grid_edges(delays: np.ndarray, bins: int) -> np.ndarray | int:
     """Edges between time steps, with equally many steps in every bin."""
-    check_count("bins", bins, at_least=1)
+    spec.check("", "bins", spec.Whole(at_least=1), bins)
     different = np.unique(np.round(delays, 6))
     if different.size < 2:
         return bins

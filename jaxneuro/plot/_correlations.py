@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import analysis
-from .._checks import check_bounds, check_count
+from .. import analysis, spec
 from ..analysis import autocorrelogram, count_correlation, cross_correlogram, spike_counts
 from ..spec import as_number, check_known
 from ._style import (
@@ -79,7 +78,7 @@ def correlogram(
     name, other = source, source if target is None else target
     check_known("population", name, result.populations)
     check_known("population", other, result.populations)
-    check_bounds("max_lag", max_lag, "ms", at_least=0.0)
+    spec.check("correlogram", "max_lag", spec.Numbers("ms", at_least=0.0, least=0.0), max_lag)
     if why := nothing(result, [name, other], first, last):
         return empty_figure(why, size)
     if not max_lag < (length := last - first):
@@ -154,8 +153,8 @@ def correlation_matrix(
     """
     names = chosen(result, populations)
     first, last = window(result, start, stop)
-    check_count("correlation_matrix: neurons", neurons, at_least=2)
-    check_count("correlation_matrix: at_least", at_least, at_least=1)
+    spec.check("correlation_matrix", "neurons", spec.Whole(at_least=2), neurons)
+    spec.check("correlation_matrix", "at_least", spec.Whole(at_least=1), at_least)
     total = sum(result.populations[name] for name in names)
     if why := nothing(result, names, first, last):
         return empty_figure(why, size or _SIZE)

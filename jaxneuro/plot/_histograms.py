@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import check_bounds, check_count
+from .. import spec
 from .._text import counted
 from ..analysis import interval_cvs, intervals, neuron_rates
 from ._style import (
@@ -135,7 +135,7 @@ def rate_histogram(
     """
     names = chosen(result, populations)
     first, last = window(result, start, stop)
-    check_count("rate_histogram: bins", bins, at_least=1)
+    spec.check("rate_histogram", "bins", spec.Whole(at_least=1), bins)
     if why := nothing(result, names, first, last):
         return empty_figure(why, size or COLUMN)
     values = {}
@@ -184,9 +184,11 @@ def interval_histogram(
     """
     names = chosen(result, populations)
     first, last = window(result, start, stop)
-    check_count("interval_histogram: bins", bins, at_least=1)
+    spec.check("interval_histogram", "bins", spec.Whole(at_least=1), bins)
     if longest is not None:
-        check_bounds("longest", longest, "ms", above=0.0)
+        spec.check(
+            "interval_histogram", "longest", spec.Numbers("ms", above=0.0, least=0.0), longest
+        )
     if why := nothing(result, names, first, last):
         return empty_figure(why, size or COLUMN)
     values = {}
@@ -230,7 +232,7 @@ def cv_histogram(
     """
     names = chosen(result, populations)
     first, last = window(result, start, stop)
-    check_count("cv_histogram: bins", bins, at_least=1)
+    spec.check("cv_histogram", "bins", spec.Whole(at_least=1), bins)
     if why := nothing(result, names, first, last):
         return empty_figure(why, size or COLUMN)
     values = {}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._checks import check_bounds, check_count
+from .. import spec
 from ._style import (
     ABSENT,
     COLUMN,
@@ -52,7 +52,7 @@ class Tiles(NamedTuple):
 
 def lay_out(shape: Sequence[int], index: Sequence[int | None] | None) -> Tiles:
     """The picture of a lattice of 2 to 4 free axes, or `ValueError`."""
-    sizes = tuple(check_count("shape", n, at_least=1) for n in lengths(shape))
+    sizes = tuple(spec.check("lay_out", "shape", spec.Whole(at_least=1), n) for n in lengths(shape))
     fixed = (
         (None,) * len(sizes) if index is None else tuple(np.atleast_1d(np.asarray(index, object)))
     )
@@ -62,7 +62,7 @@ def lay_out(shape: Sequence[int], index: Sequence[int | None] | None) -> Tiles:
             f"the lattice; got {index!r}"
         )
     for axis, (at, n) in enumerate(zip(fixed, sizes)):
-        if at is not None and check_count(f"index of axis {axis}", at) >= n:
+        if at is not None and spec.check("lay_out", f"index of axis {axis}", spec.Whole(), at) >= n:
             raise ValueError(f"index of axis {axis} must be from 0 to {n - 1}; got {at}")
     free = tuple(axis for axis, at in enumerate(fixed) if at is None)
     if not 2 <= len(free) <= 4:
@@ -263,8 +263,10 @@ def lattice_movie(
     tiles = lay_out(shape, index)
     frames = per_neuron("values", np.asarray(values), shape, frames=1)
     stamps = _stamps(times, frames.shape[0])
-    check_bounds("fps", fps, "frames per second", above=0.0, at_most=100.0)
-    check_bounds("dpi", dpi, "pixels per inch", above=0.0)
+    spec.check(
+        "lattice_movie", "fps", spec.Numbers("frames per second", above=0.0, at_most=100.0), fps
+    )
+    spec.check("lattice_movie", "dpi", spec.Numbers("pixels per inch", above=0.0), dpi)
     out = Path(path)
     # The scale depends only on what is shown.
     ends = limits(frames[:, tiles.places[tiles.places >= 0]], scale)
@@ -327,7 +329,7 @@ def _stamps(times: Any, frames: int) -> list[str]:
             f"times must be one per frame, and there must be a frame; got shape {at.shape} for "
             f"{frames} frames"
         )
-    check_bounds("times", at, "ms")
+    spec.check("", "times", spec.Numbers("ms", least=0.0), at)
     for digits in range(6):
         if np.allclose(np.round(at, digits), at, rtol=0.0, atol=1e-6):
             break

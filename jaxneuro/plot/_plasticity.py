@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .._checks import check_bounds, check_count, check_kind
+from .. import spec
 from .._network.weights import check_within
 from .._numerics import NEAR_MS
 from .._types import Numbers, Plasticity
@@ -110,11 +110,11 @@ def stdp_window(
 def _longest(span: float, frequency: float, dt: float, pairs: int, v: Sequence[float]) -> int:
     """The longest distance in steps; raises `ValueError` for what makes no pairs."""
     for name, x in (("span", span), ("frequency", frequency), ("dt", dt)):
-        check_bounds(f"stdp_window: {name}", x, above=0.0)
-    check_count("stdp_window: pairs", pairs, at_least=1)
+        spec.check("stdp_window", name, spec.Numbers(above=0.0), x)
+    spec.check("stdp_window", "pairs", spec.Whole(at_least=1), pairs)
     if np.shape(v) != (3,):
         raise ValueError(f"stdp_window: v must be (rest, peak, ms of the peak); got {v!r}")
-    check_bounds("stdp_window: v", np.asarray(v))
+    spec.check("stdp_window", "v", spec.Numbers(), np.asarray(v))
     longest = round(span / dt)
     if longest < 1:
         raise ValueError(f"stdp_window: span must be at least dt, {dt:g} ms; got {span:g} ms")
@@ -128,7 +128,7 @@ def _lags(longest: int) -> np.ndarray:
 
 
 def _check_rule(rule: Any) -> None:
-    check_kind("stdp_window: a rule", rule, Plasticity)
+    spec.check("stdp_window", "a rule", spec.Of(Plasticity), rule)
     for x in jax.tree.leaves(rule):
         if np.ndim(x):
             raise ValueError(
@@ -143,7 +143,7 @@ def _start(rule: Plasticity, weight: float | None) -> float:
         limits = rule.limits()
         known = [float(x) for x in limits if x is not None]
         return sum(known) / 2 if len(known) == 2 else max([1.0, *known])
-    check_bounds("stdp_window: weight", weight)
+    spec.check("stdp_window", "weight", spec.Numbers(), weight)
     check_within("stdp_window: weight", rule, weight)
     return float(weight)
 
@@ -155,7 +155,7 @@ def _inputs(rule: Plasticity, signals: Mapping[str, float] | None) -> dict[str, 
     for name, x in (signals or {}).items():
         if name not in rule.signals:
             raise unknown(f"input of {type(rule).__name__}", name, rule.signals)
-        check_bounds(f"stdp_window: signal {name!r}", x)
+        spec.check("stdp_window", f"signal {name!r}", spec.Numbers(), x)
     return dict.fromkeys(rule.signals, 0.0) | dict(signals or {})
 
 
@@ -370,7 +370,7 @@ def _draw_lines(
     axis: "Axes", at: np.ndarray, edges: np.ndarray, share: np.ndarray, times: Sequence[float]
 ) -> None:
     wanted = np.atleast_1d(numbers("weight_history: times", times, "times in ms"))
-    check_bounds("weight_history: times", wanted, "ms")
+    spec.check("weight_history", "times", spec.Numbers("ms", least=0.0), wanted)
     if wanted.size == 0:
         raise ValueError("weight_history: times must be at least one, or None for an image")
     for number, time in enumerate(wanted):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import check_bounds, check_count
+from .. import spec
 from .._numerics import check_time
 from ..analysis import (
     count_correlation,
@@ -80,7 +80,7 @@ def raster(
     names = chosen(result, populations)
     first, last = window(result, start, stop)
     if neurons is not None:
-        check_count("raster: neurons", neurons, at_least=1)
+        spec.check("raster", "neurons", spec.Whole(at_least=1), neurons)
     if why := nothing(result, names, first, last):
         return empty_figure(why, size)
     figure = new_figure(size)
@@ -331,8 +331,8 @@ def activity(
         return empty_figure(why, size or PAGE)
     if last - first < 2 * _COUNT_MS:
         raise ValueError(f"stop must be at least {2 * _COUNT_MS:g} ms after start; got {last:g} ms")
-    check_bounds("activity: raster_ms", raster_ms, "ms", above=0.0)
-    check_count("activity: neurons", neurons, at_least=1)
+    spec.check("activity", "raster_ms", spec.Numbers("ms", above=0.0, least=0.0), raster_ms)
+    spec.check("activity", "neurons", spec.Whole(at_least=1), neurons)
     _check_reference(reference, names)
     figure = new_figure(widened(size, PAGE, names, 2))
     layout: Any = [["spikes", "rate", "cv"], ["spikes", "correlation", "synchrony"]]
@@ -367,7 +367,7 @@ def _check_reference(reference: Mapping[str, float] | None, names: list[str]) ->
         )
     for name, rate in (reference or {}).items():
         check_known("population", name, names)
-        check_bounds(f"activity: reference of {name!r}", rate, "Hz")
+        spec.check("activity", f"reference of {name!r}", spec.Numbers("Hz"), rate)
 
 
 def _say_where_empty(axes: Mapping[str, "Axes"], drawn: set[str]) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from .._checks import check_bounds
+from .. import spec
 from .._html import COLOURS
 from .._numerics import in_window, run_window
 from ..spec import check_known
@@ -32,7 +32,7 @@ def new_figure(size: Sequence[float]) -> "Figure":
     wanted = numbers("size", size, "(width, height) in inches")
     if wanted.shape != (2,):
         raise ValueError(f"size must be (width, height) in inches; got {size!r}")
-    check_bounds("size", wanted, "inches", above=0.0)
+    spec.check("new_figure", "size", spec.Numbers("inches", above=0.0), wanted)
     try:
         from matplotlib.figure import Figure
     except ImportError as error:

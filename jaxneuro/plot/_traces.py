@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._checks import check_bounds, check_count
+from .. import spec
 from .._numerics import NEAR_MS
 from ._style import (
     COLUMN,
@@ -70,7 +70,7 @@ def recorded_traces(
     values = np.asarray(result.traces[name][variable])
     known = np.asarray(result.neurons.get(name, np.arange(values.shape[1])))
     if isinstance(neurons, int | np.integer):
-        wanted = known[: check_count("traces: neurons", neurons, at_least=1)]
+        wanted = known[: spec.check("traces", "neurons", spec.Whole(at_least=1), neurons)]
     else:
         wanted = np.asarray(neurons)
         if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
@@ -133,7 +133,7 @@ def traces(
         return empty_figure(why, COLUMN if size is None else size)
     shown = recorded_traces(result, name, variable, neurons, first, last)
     if peak is not None:
-        check_bounds("peak", peak, "mV")
+        spec.check("traces", "peak", spec.Numbers("mV", least=0.0), peak)
     ticked = spikes and variable == "v" and name in result.populations
     rows = 1 if overlay else len(shown.neurons)
     figure = new_figure((PAGE[0], 1.0 + 0.7 * max(rows, 2)) if size is None else size)
