@@ -74,31 +74,29 @@ class Entry:
         """The result of a constructor with values of this object; its error names the line."""
         return attempt(self.about, function, *args, **keywords)
 
-    def about(self, message: str) -> "Entry":
-        """The value in this object whose key a message names first, else the object."""
-        found: list[tuple[int, int, Entry]] = []
-        todo: list[Entry] = [self]
-        for entry in todo:
-            for key in entry.value if isinstance(entry.value, dict) else ():
-                match = re.search(rf"\b{re.escape(key)}\b", message)
-                found += [(match.start(), len(found), entry[key])] if match else []
-                todo.append(entry[key])
-        return min(found)[2] if found else self
+    def about(self, error: Exception) -> "Entry":
+        """The value in this object that an error is about; the object where it does not say."""
+        owner, field = getattr(error, "owner", ""), getattr(error, "field", "")
+        found = self
+        for key in (*owner.split(": ")[1:], *re.split("[ .]", field)):
+            if isinstance(found.value, dict) and key in found:
+                found = found[key]
+        return found
 
 
 def attempt(
-    blame: Callable[[str], Entry], function: Callable, /, *args: Any, **keywords: Any
+    blame: Callable[[Exception], Entry], function: Callable, /, *args: Any, **keywords: Any
 ) -> Any:
-    """The result of a constructor; its error names the entry that `blame` finds for its message."""
+    """The result of a constructor; its error names the entry that `blame` finds for it."""
     try:
         with np.errstate(all="ignore"):  # a number beyond float32 becomes infinite and is refused
             return function(*args, **keywords)
-    except MemoryError:
-        raise blame("").error("this does not fit in memory") from None
+    except MemoryError as error:
+        raise blame(error).error("this does not fit in memory") from None
     # Constructors of models may raise any error for unexpected values.
     except Exception as error:
         text = str(error) if isinstance(error, ValueError) else f"{function.__name__}: {error}"
-        raise blame(text).error(text) from error
+        raise blame(error).error(text) from error
 
 
 def described(value: Any) -> str:

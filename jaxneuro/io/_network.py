@@ -97,7 +97,7 @@ def description(source: Source) -> Description:
     check_places(file["populations"], populations, projections)
     for entry, stimulation in zip(entries["stimuli"], stimuli):
         check_packets(entry["stimulus"], stimulation, names[stimulation.post.population].n)
-    about = functools.partial(_culprit, file, places, made)
+    about = functools.partial(_culprit, places, made, file)
     parts = populations, projections, stimuli, areas
     more = {"couplings": couplings, "modulators": modulators}
     return attempt(about, Description, *parts, **more)
@@ -334,28 +334,21 @@ def _check_names(entries: list[Entry], made: list[Any]) -> None:
     seen: dict[str, Entry] = {}
     for entry, thing in zip(entries, made):
         if thing.name in seen:
-            raise entry.about("name").error(
+            raise (entry["name"] if "name" in entry else entry).error(
                 f"{entry.label} has the name {thing.name!r}, as {seen[thing.name].label} has; "
                 'names must be different: give one of them another "name"'
             )
         seen[thing.name] = entry
 
 
-def _culprit(file: Entry, entries: list[Entry], made: list[Any], message: str) -> Entry:
-    """The value in the file that a message of `Description` is about."""
-    kinds = {
-        Population: "population",
-        Projection: "projection",
-        Stimulation: "stimulation",
-        Coupling: "coupling",
-        Modulator: "modulator",
-    }
+def _culprit(entries: list[Entry], made: list[Any], file: Entry, error: Exception) -> Entry:
+    """The value in the file that an error of `Description` is about."""
+    owner = getattr(error, "owner", "").split(": ")[0]
     for entry, thing in zip(entries, made):
-        if f"{kinds[type(thing)]} {thing.name!r}" in message:
-            return entry.about(message)
-    for entry, thing in zip(entries, made):
+        if owner == thing.label:
+            return entry.about(error)
         for side in ("source", "target"):
             part = getattr(thing, side, None)
-            if isinstance(part, Part) and f"part of {part.population!r}" in message:
+            if isinstance(part, Part) and owner == part.label:
                 return entry[side]
     return file
