@@ -16,6 +16,7 @@ import jax.numpy as jnp
 from jax import lax
 
 import jaxneuro as jn
+from jaxneuro._network.group import initial_state
 
 from ._record import cpu_device
 from ._run import versions
@@ -95,7 +96,7 @@ def _drive(model, n) -> jn.Drive:
 
 
 def _start(model, n):
-    return jn._network.initial_state(model, n)
+    return initial_state(model, n)
 
 
 def _timed(model, dt, options) -> float:

@@ -11,6 +11,7 @@ import jax
 import numpy as np
 
 import jaxneuro as jn
+from jaxneuro._network.gap_stability import largest_conductance
 
 DT = 0.1  # ms
 # By model, with its defaults, in its own unit of current per mV.
@@ -56,7 +57,7 @@ def _limit(cls: Any) -> float | None:
         jn.build(jn.Description(cells, couplings=[gap]), 0, DT)
     except (TypeError, ValueError):
         return None
-    return jn._network.largest_conductance(jax.tree.map(np.asarray, model), DT)
+    return largest_conductance(jax.tree.map(np.asarray, model), DT)
 
 
 def page() -> str:

@@ -73,7 +73,7 @@ def walked(
 
     `net` is `walkable`, `spread` is the same network spread. `options` are those of the kernel.
     """
-    from .._kernels._gpu_walk import Walk, walk  # Pallas: only where it is needed
+    from .._kernels.gpu_fused_scan import Walk, walk  # Pallas: only where it is needed
 
     (group,), (mine,) = spread.groups, state.groups
     every = record.every if record.samples else 1

@@ -8,7 +8,7 @@ import functools
 
 import jax.numpy as jnp
 
-from jaxneuro import _kernels as kernels
+from jaxneuro._kernels import deliver as deliver_file
 from jaxneuro._kernels import deliver_reference as deliver_reference_file
 from jaxneuro._kernels.spike_output import Released
 
@@ -25,7 +25,7 @@ def _shaped(version):
     return run
 
 
-deliver = _shaped(kernels.deliver)
+deliver = _shaped(deliver_file.deliver)
 deliver_reference = _shaped(deliver_reference_file.deliver_reference)
 
 

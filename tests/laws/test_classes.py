@@ -6,10 +6,10 @@ import pkgutil
 
 import equinox as eqx
 import pytest
+from jaxneuro._checks import Named
 
 import jaxneuro as jn
 from jaxneuro import spec
-from jaxneuro._checks import Named
 from jaxneuro._numerics.distributions import Distribution
 from jaxneuro.connectivity import Rule
 from jaxneuro.surrogates import Surrogate

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
+from jaxneuro._build import build as building
 from jaxneuro._build import memory
-from jaxneuro._build.build import build as building
 from jaxneuro._describe.estimate import estimate
 from jaxneuro._describe.resolve import Resolver
 from jaxneuro._kernels import draw as draw_file
 from jaxneuro._kernels import redraw
 from jaxneuro._kernels import threads as threads_file
+from jaxneuro._kernels.threads import threads
 from jaxneuro._tables import lay_out
 from jaxneuro.connectivity import (
     Explicit,
@@ -164,7 +165,7 @@ def test_what_building_needs_counts_in_the_estimate(name, monkeypatch):
     description = within({name: RULES[name]})
     (p,) = estimate(resolved(description), 100).projections
     assert p.building >= 1200
-    enough = p.bytes + p.building + 64 * p.synapses * (jn._kernels.threads() + 2) + 1_000_000
+    enough = p.bytes + p.building + 64 * p.synapses * (threads() + 2) + 1_000_000
     for free, fits in ((p.bytes + p.building, False), (enough, True)):
         monkeypatch.setattr(memory, "available_memory", lambda free=free: free)
         if fits:

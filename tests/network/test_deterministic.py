@@ -136,5 +136,5 @@ class Half(jn.Release):
 def test_bad_input():
     with pytest.raises(ValueError, match="True or False"):
         jn.build(description(), 1, 0.1, deterministic=1)
-    with pytest.raises(ValueError, match="needs spikes"):
+    with pytest.raises(ValueError, match="build: deterministic must"):
         jn.build(description(release=Half()), 1, 0.1, deterministic=True)

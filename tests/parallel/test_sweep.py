@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 
 import jaxneuro as jn
+from jaxneuro._kernels.threads import threads
 from jaxneuro.parallel._sweep_program import SweepProgram
 from tests.quickly import quick_jit
 
@@ -188,12 +189,12 @@ def test_chunks_run_at_once_in_as_many_threads_as_kernels(monkeypatch):
     monkeypatch.setattr(SweepProgram, "run", run)
     monkeypatch.setattr("jaxneuro.parallel._sweep.cores", lambda: 2)
     monkeypatch.setattr("jaxneuro.parallel._sweep.pool_threads", lambda: 2)
-    before = jn._kernels.threads(2)
+    before = threads(2)
     try:
         result = jn.sweep(lambda x: 2 * x, {"x": np.arange(8.0)}, chunk=1)
-        assert jn._kernels.threads() == before
+        assert threads() == before
     finally:
-        jn._kernels.threads(1)
+        threads(1)
     np.testing.assert_array_equal(result.values, 2 * np.arange(8.0))
     assert len(names) == 2
 
@@ -201,12 +202,12 @@ def test_chunks_run_at_once_in_as_many_threads_as_kernels(monkeypatch):
 def test_a_small_pool_of_xla_is_reported(monkeypatch, caplog):
     monkeypatch.setattr("jaxneuro.parallel._sweep.cores", lambda: 4)
     monkeypatch.setenv("NPROC", "1")
-    before = jn._kernels.threads()
+    before = threads()
     try:
-        jn._kernels.threads(4)
+        threads(4)
         jn.sweep(lambda x: 2 * x, {"x": np.arange(8.0)})
     finally:
-        jn._kernels.threads(before)
+        threads(before)
     assert "1 of 4 cores are used" in caplog.text
     assert "configure_cpu(xla_threads=4)" in caplog.text
 

@@ -93,10 +93,16 @@ PAIR = P.PairSTDP(w_max=1.0)
         (lambda: built(PAIR, weight=jn.Uniform(0.5, 1.5)), "within the bounds"),
         (
             lambda: built(PAIR, jn.connectivity.FixedProbability(0.3, stored=False)),
-            "stored=False does not keep",
+            "projection 'in->out': plasticity must",
         ),
-        (lambda: built(PAIR, build={"deterministic": True}), "deterministic=True counts in quanta"),
-        (lambda: built(PAIR, build={"weights": jnp.bfloat16}), "less than bfloat16 can hold"),
+        (
+            lambda: built(PAIR, build={"deterministic": True}),
+            "projection 'in->out': plasticity must",
+        ),
+        (
+            lambda: built(PAIR, build={"weights": jnp.bfloat16}),
+            "projection 'in->out': plasticity must",
+        ),
         (lambda: built(P.PairSTDP(rate=np.ones(20), w_max=1.0)), "one number for all synapses"),
         (lambda: built(Mixing()), "elementwise; it uses reduce_sum.*`factors`"),
         (lambda: built(Other()), "on_pre must return a dictionary of what it changes, of weight"),
@@ -104,17 +110,17 @@ PAIR = P.PairSTDP(w_max=1.0)
         (lambda: built(PAIR, axonal=1.0), "at least one time step"),
         (lambda: built(PAIR, axonal=0.55), "axonal"),
         (lambda: built(PAIR, axonal=1.0, delay=jn.Uniform(0.5, 3.0)), "at least one time step"),
-        (lambda: built(None, axonal=0.5), "axonal says where weights change, and nothing"),
-        (lambda: built(PAIR, axonal=-1.0), "axonal must be one number of at least 0 ms"),
+        (lambda: built(None, axonal=0.5), "projection 'in->out': axonal must"),
+        (lambda: built(PAIR, axonal=-1.0), "projection 'in->out': axonal must"),
         (lambda: built(P.PairSTDP), "must be a"),
-        (lambda: built(Own(tau=-5.0)), "tau above 0"),
-        (lambda: built(Own(tau=0.0)), "tau above 0"),
-        (lambda: built(Own(named="released")), "is taken"),
+        (lambda: built(Own(tau=-5.0)), r"Own \(projection 'in->out'\): pre_traces must"),
+        (lambda: built(Own(tau=0.0)), r"Own \(projection 'in->out'\): pre_traces must"),
+        (lambda: built(Own(named="released")), r"Own \(projection 'in->out'\): pre_traces must"),
         (lambda: built(Own(hears="reward")), "a tuple of names"),
-        (lambda: built(Own(hears=("out",))), "must not have the name of a population"),
+        (lambda: built(Own(hears=("out",))), r"Own \(projection 'in->out'\): signals must"),
         (lambda: built(Own(often=(10.5, 0))), "two whole numbers"),
-        (lambda: built(Own(acts="on_tick")), "on_tick is never called"),
-        (lambda: built(Own(acts="nothing")), "changes nothing"),
+        (lambda: built(Own(acts="on_tick")), r"Own \(projection 'in->out'\): schedule must"),
+        (lambda: built(Own(acts="nothing")), r"Own \(projection 'in->out'\): methods must"),
     ],
 )
 def test_refused(make, message):
@@ -151,7 +157,7 @@ def test_a_voltage_that_is_not_there():
             )
         ],
     )
-    with pytest.raises(ValueError, match="reads the voltage of its targets, and a Relay has none"):
+    with pytest.raises(ValueError, match=r"ClopathSTDP \(projection 'in->out'\): step_post must"):
         jn.build(description, key=1, dt=0.1)
 
 

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import jaxneuro as jn
+from jaxneuro._kernels.native import native_available
 from jaxneuro._run import chunks as _plan
 from tests.network.networks import balanced
 
@@ -53,7 +54,7 @@ def test_a_second_run_compiles_nothing():
     assert again.compile_s == 0.0
 
 
-@pytest.mark.skipif(not jn._kernels.native_available(), reason="kernels in jnp know the lengths")
+@pytest.mark.skipif(not native_available(), reason="kernels in jnp know the lengths")
 def test_a_rebuilt_network_finds_its_program():
     delay = jn.Uniform(0.5, 8.0)
     first = jn.simulate(jn.build(balanced(400, 0.11, delay=delay), 1, 0.1), 5.0)

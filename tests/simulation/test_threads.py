@@ -14,7 +14,7 @@ SCRIPT = """
     import jaxneuro as jn
     jn.configure_cpu(threads=int(sys.argv[1]), xla_threads=int(sys.argv[1]))
     from tests.network.networks import balanced
-    assert jn._kernels.threads() == (int(sys.argv[1]) if jn._kernels.native_available() else 1)
+    assert threads() == (int(sys.argv[1]) if native_available() else 1)
     made = balanced(n=20_000, p=0.03, weight=jn.Uniform(10.0, 30.0), delay=jn.Uniform(0.1, 2.0))
     result = jn.simulate(jn.build(made, 1, 0.1), 20.0, record=jn.Record(variables={"E": "v"}))
     digest = hashlib.sha256(result.traces["E"]["v"].tobytes())
