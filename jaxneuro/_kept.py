@@ -21,6 +21,8 @@ def kept_array(given: Any, x: np.ndarray) -> np.ndarray:
 def _can_change(x: Any) -> bool:
     """Whether somebody could write into the memory of an array, through it or what it is of."""
     while isinstance(x, np.ndarray):
+        if x.size > 1 and 0 in x.strides:  # broadcast: NumPy warns of its flag
+            return True
         if x.flags.writeable:
             return True
         x = x.base

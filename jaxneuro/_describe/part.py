@@ -74,7 +74,8 @@ class Part(spec.Value):
 
     @property
     def label(self) -> str:
-        return f"part of {self.population!r}"
+        known = isinstance(self.population, str) and self.population
+        return f"part of {self.population!r}" if known else "Part"
 
     def canonical(self) -> Any:
         """What it is, equal for the name of a population and for a part that is all of it."""
@@ -105,7 +106,8 @@ def as_part(value: str | Part) -> Part:
 
 def end_name(end: Any) -> str:
     """The name of the population at an end, for the default name of what ends there."""
-    return end.population if isinstance(end, Part) else str(end)
+    name = end.population if isinstance(end, Part) else end
+    return name if isinstance(name, str) else type(name).__name__
 
 
 def stretch(index: np.ndarray) -> Neurons:

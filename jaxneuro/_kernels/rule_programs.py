@@ -16,13 +16,24 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._types import Numbers, Plasticity
+from ..spec import InvalidValueError
 from .program import KINDS, MixingError, Port, Program, translate
 
 PHASES = ("post", "pre", "tick", "lapse", "advance", "jump")
 
 
-class RuleError(ValueError):
-    """What a method of a rule raised or wrongly returned; begins with its name."""
+class RuleError(Exception):
+    """A method of a rule that raised or returned what it must not.
+
+    Attributes:
+        method: its name.
+        must: what it must be.
+        got: what it was.
+    """
+
+    def __init__(self, method: str, must: str, got: str) -> None:
+        super().__init__(f"{method} must be {must}; got {got}")
+        self.method, self.must, self.got = method, must, got
 
 
 @contextlib.contextmanager
@@ -35,19 +46,18 @@ def rule_method(name: str) -> Iterator[None]:
     except Exception as error:
         asked = getattr(error, "obj", None)
         if isinstance(error, AttributeError) and isinstance(asked, Numbers):
-            raise RuleError(
-                f"{name} asks for a number that it does not declare: {error.name!r}; it has "
-                f"{', '.join(vars(asked)) or 'none'} there"
-            ) from error
+            must = f"one that asks for declared numbers, {', '.join(vars(asked)) or 'none'}"
+            raise RuleError(name, must, repr(error.name)) from error
         traced = jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError
         first = str(error).strip().split("\n")[0].rstrip(".")
         if isinstance(error, traced) or "truth value of an array" in first:
-            raise RuleError(
-                f"{name} is traced: the numbers of a synapse are not known yet. Write "
-                "jnp.where(condition, a, b) instead of if, and functions of jnp instead of those "
-                "of numpy"
-            ) from error
-        raise RuleError(f"{name} raised {type(error).__name__}: {first}") from error
+            must = (
+                "one that can be traced: jnp.where(condition, a, b) instead of if, functions of "
+                "jnp instead of those of numpy"
+            )
+            raise RuleError(name, must, type(error).__name__) from error
+        got = f"{type(error).__name__}: {first}"
+        raise RuleError(name, "one that can be called", got) from error
 
 
 class Names(NamedTuple):
@@ -242,10 +252,8 @@ def _changed(rule: Plasticity, hook: str, synapse: dict, new: Any, clip: bool = 
     if not isinstance(new, dict) or not set(new) <= set(synapse):
         got = f"one of {', '.join(map(repr, new))}" if isinstance(new, dict) else repr(new)
         got = "an array" if hasattr(new, "shape") else got
-        raise RuleError(
-            f"{hook} must return a dictionary of what it changes, of "
-            f"{', '.join(synapse)}, {{'weight': ...}}; got {got}"
-        )
+        changes = f"{', '.join(synapse)}, {{'weight': ...}}"
+        raise RuleError(hook, f"one that returns a dictionary of changes, of {changes}", got)
     synapse = synapse | new
     if clip and "weight" in new:
         synapse["weight"] = _within(rule, synapse["weight"])
@@ -274,10 +282,7 @@ def check_rule(
     try:
         return RulePrograms(rule, post, dt, dtype)
     except RuleError as error:
-        raise ValueError(f"{label}: {error}") from error
+        raise InvalidValueError(label, error.method, error.must, error.got) from error
     except MixingError as error:
-        raise ValueError(
-            f"{label}: what a synapse does must be a function of its own numbers alone, "
-            f"elementwise; it uses {error}. A sum over all synapses of a neuron belongs into "
-            "`factors`"
-        ) from None
+        must = "elementwise, of numbers of one synapse (a sum over all belongs into `factors`)"
+        raise InvalidValueError(label, "methods", must, str(error)) from None

@@ -334,7 +334,8 @@ def _check_names(entries: list[Entry], made: list[Any]) -> None:
     seen: dict[str, Entry] = {}
     for entry, thing in zip(entries, made):
         if thing.name in seen:
-            raise (entry["name"] if "name" in entry else entry).error(
+            named = entry["name"] if "name" in entry.value else entry
+            raise named.error(
                 f"{entry.label} has the name {thing.name!r}, as {seen[thing.name].label} has; "
                 'names must be different: give one of them another "name"'
             )

@@ -46,7 +46,7 @@ def test_synchrony_of_counts():
 def test_synchrony_refuses():
     with pytest.raises(ValueError, match=r"\(steps, n\) of at least 2 steps.* got shape \(5,\)"):
         voltage_synchrony(np.zeros(5))
-    with pytest.raises(ValueError, match="v must be finite mV; got inf"):
+    with pytest.raises(ValueError, match="voltage_synchrony: v must"):
         voltage_synchrony([[0.0], [np.inf]])
     with pytest.raises(ValueError, match=r"at least 2 bins of 3.0 ms .* got 1"):
         count_synchrony([], 5.0)
@@ -147,5 +147,5 @@ def test_the_balance_refuses():
         excitation_inhibition(-one, -one)
     with pytest.raises(ValueError, match=r"one shape .* got \(4, 2\) and \(4, 1\)"):
         excitation_inhibition(one, -one[:, :1])
-    with pytest.raises(ValueError, match="excitatory must be finite pA; got nan"):
+    with pytest.raises(ValueError, match="excitation_inhibition: excitatory must"):
         excitation_inhibition(one * np.nan, -one)

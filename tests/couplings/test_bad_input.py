@@ -187,7 +187,7 @@ REFUSED = {
     "stimulation each": (lambda: build(stimulate(np.arange(6.0) - 2.0)), f"{OPENS}.*got -2"),
     "a rule with weights below 0": (
         lambda: build(project(plasticity=jn.plasticity.TraceSTDP(w_min=-5.0))),
-        f"TraceSTDP: the weights that it allows, from -5 to 1, .*at least 0, {OPENS}.*got -5",
+        "projection 'E->E': plasticity must",
     ),
     "port ex": (lambda: build(project(-1.0, syn.Direct("ex")), model=PSC()), f"at least 0, {EX}"),
     "port in": (lambda: build(project(1.0, syn.Direct("in")), model=PSC()), f"at most 0, .*{IN}"),
@@ -252,21 +252,21 @@ NET = build(
     couple(weight=jn.Uniform(0.0, 1.0), name="graded", **GRADED),
 )
 SET = {
-    "gain": ("amp", {"gain": -1.0}, "projection 'amp': the gain times a weight must be at least 0"),
-    "weight": ("amp", {"weight": -3.0}, f"the weight times the gain must .*{OPENS}.*got -3"),
+    "gain": ("amp", {"gain": -1.0}, "projection 'amp': gain must"),
+    "weight": ("amp", {"weight": -3.0}, "projection 'amp': weight must"),
     "both": ("both", {"gain": 1.0}, "must be at least 0.*got -2"),
-    "individual": ("each", {"gain": -1.0}, "projection 'each': the gain times a weight"),
-    "silent": ("silent", {"gain": -1.0}, f"'silent': the gain times a weight .*{OPENS}.*got -0"),
-    "open": ("open", {"gain": -1.0}, "'open': the gain times a weight .*of gap junctions; got -0"),
-    "plastic": ("learns", {"gain": -1.0}, f"'learns': the gain times a weight .*{OPENS}.*got -1"),
-    "stimulation": ("in", {"weight": -1.0}, "stimulation 'in': the weight"),
-    "gap": ("gap", {"gain": -1.0}, "coupling 'gap': the gain .*gap junctions; got -1"),
+    "individual": ("each", {"gain": -1.0}, "projection 'each': gain must"),
+    "silent": ("silent", {"gain": -1.0}, "projection 'silent': gain must"),
+    "open": ("open", {"gain": -1.0}, "coupling 'open': gain must"),
+    "plastic": ("learns", {"gain": -1.0}, "projection 'learns': gain must"),
+    "stimulation": ("in", {"weight": -1.0}, "stimulation 'in': weight must"),
+    "gap": ("gap", {"gain": -1.0}, "coupling 'gap': gain must"),
     "gap weight": ("gap", {"weight": np.nan}, "coupling 'gap': weight must be finite"),
-    "graded": ("graded", {"gain": -1.0}, f"coupling 'graded': the gain .*{OPENS}"),
+    "graded": ("graded", {"gain": -1.0}, "coupling 'graded': gain must"),
     "individual weight": (
         "graded",
         {"weight": 1.0},
-        "this coupling has individual weights. Set its",
+        "coupling 'graded': weight must",
     ),
     "shape": ("gap", {"gain": [1.0, 2.0]}, r"gain must be one number; got shape \(2,\)"),
     "unknown": (
@@ -301,7 +301,7 @@ def test_a_rule_that_is_set_is_checked():
     """With the gain there is then."""
     learning = NET.set("learns", gain=2.0)
     for values in ({"w_min": -1.0}, {"w_max": 3.0, "w_min": -0.5}):
-        with pytest.raises(ValueError, match=f"TraceSTDP: the weights that it allows, .*{OPENS}"):
+        with pytest.raises(ValueError, match="projection 'learns': plasticity must"):
             learning.set("learns", **values)
     learning.set("learns", w_min=0.1, w_max=3.0)
 
@@ -332,7 +332,7 @@ def test_a_file_names_the_line():
         "weight": 1.0,
         %s}]}"""
     for line, message in (
-        ('"synapse": {"type": "AMPA"}', "both release= and synapse="),
+        ('"synapse": {"type": "AMPA"}', "release must"),
         ('"gian": 2.0', "'gian'; did you mean 'gain'"),
         ('"average": 3', "average must be True or False"),
         ('"synapse": {"type": "Exponential", "e_rev": 0.0}', "e_rev"),

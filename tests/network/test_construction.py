@@ -171,7 +171,7 @@ def test_what_building_needs_counts_in_the_estimate(name, monkeypatch):
         if fits:
             jn.build(description, 0, 0.1)
         else:
-            with pytest.raises(ValueError, match="does not fit in memory"):
+            with pytest.raises(ValueError, match="build: description must"):
                 jn.build(description, 0, 0.1)
 
 

@@ -33,7 +33,7 @@ SAID = {
     "seconds": (lambda: jn.simulate(NET, 0.05), r"did you mean 50 \(s -> ms\)"),
     "refractory": (
         lambda: NET.with_values(NET.init(1), "E", refractory=3.0),
-        "'refractory' cannot be set",
+        "population 'E': refractory must",
     ),
 }
 

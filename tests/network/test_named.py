@@ -127,7 +127,7 @@ def test_the_state_of_a_stimulus_is_read_by_the_name_of_its_stimulation():
         (lambda: NET.set("A->B", rate=1.0), "projection 'A->B' named 'rate'.*'part'.*'gain'"),
         (
             lambda: NET.set("A->B", part=2.0),
-            "projection 'A->B': Fatigue: part must be .* at most 1",
+            "projection 'A->B': part must",
         ),
         (lambda: NET.set("A->B", part=np.ones(4) / 4), r"one number or of shape \(5,\)"),
         (lambda: NET.set("nobody", part=1.0), "named 'nobody'.*'A', 'C', 'B', 'A->B'"),

@@ -58,13 +58,13 @@ REFUSED = {
     "target": (lambda: jn.Stimulation(E, jn.stimuli.Current(1.0)), "target .* give its name, 'E'"),
     "coupled": (
         lambda: jn.Coupling("E", E, ALL, weight=1.0),
-        r'coupling "E~Population\\(name=\'E\', n=4, model=LIF\\(tau_m=10 ms, c_m=250 pF, e_l=-70 mV, v_th=-55 mV, v_reset=-70 mV, t_ref=2 ms\\)\\)": target must',
+        "coupling 'E~Population': target must",
     ),
     "part": (
         lambda: jn.Part(E, range(2)),
-        r"part of Population\(name='E', n=4, model=LIF\(tau_m=10 ms, c_m=250 pF, e_l=-70 mV, v_th=-55 mV, v_reset=-70 mV, t_ref=2 ms\)\): population must",
+        "Record: variables must",
     ),
-    "several": (lambda: jn.Part(["E", "I"]), r"part of \['E', 'I'\]: population must"),
+    "several": (lambda: jn.Part(["E", "I"]), "the name of a population must"),
     # texts and truth values as numbers
     "dt": (lambda: jn.build(described(), 1, "0.1"), "dt must be .*; got '0.1'"),
     "true dt": (lambda: jn.build(described(), 1, True), "dt must be .*; got True"),
@@ -126,7 +126,7 @@ def test_what_was_not_recorded_says_how_to_record_it(tmp_path):
         (lambda r: r.traces["v"], r"'v' is of 'E': \['E'\]\['v'\]"),
         (lambda r: r.counts["E"], "jn.Record.rates=True"),
         (lambda r: r.weights["E->E"], "weights={'E->E': ...}"),
-        (lambda r: r.rate(["E", "I"]), r"part of \['E', 'I'\]: population must"),
+        (lambda r: r.rate(["E", "I"]), "the name of a population must"),
         (lambda r: r.events(E), "got a Population: give its name, 'E'"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -145,7 +145,7 @@ def test_a_population_where_a_record_needs_its_name():
     for field in ("variables", "means", "neurons", "weights", "weight_histograms"):
         with pytest.raises(
             jn.InvalidValueError,
-            match=r"part of Population\(name='E', n=4, model=LIF\(tau_m=10 ms, c_m=250 pF, e_l=-70 mV, v_th=-55 mV, v_reset=-70 mV, t_ref=2 ms\)\): population must",
+            match=f"Record: {field} must",
         ) as caught:
             jn.Record(**{field: {cells: "v"}})
         assert caught.value.field == field

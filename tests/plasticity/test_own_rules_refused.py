@@ -32,90 +32,90 @@ def scaled(factors):
 REFUSED = {
     "three of five": (
         scaled(lambda *a: jnp.array([1.0, 0.5, 0.25])),
-        r"Own \(projection 'in->out'\): factors must",
+        "factors must",
     ),
-    "one": (scaled(lambda *a: jnp.ones(1)), r"Own \(projection 'in->out'\): factors must"),
+    "one": (scaled(lambda *a: jnp.ones(1)), "factors must"),
     "truths": (
         scaled(lambda self, total, *a: total > 1),
-        r"Own \(projection 'in->out'\): factors must",
+        "factors must",
     ),
     "factors": (
         scaled(lambda self, total, *a: total.size(3)),
-        r"Own \(projection 'in->out'\): factors must",
+        "factors must",
     ),
     "if": (
         own(on_pre=lambda self, s, *a: {"weight": s.weight if s.weight > 0.5 else 0.0}),
-        "plasticity Own: on_pre is traced: .*jnp.where.condition, a, b. instead",
+        "on_pre must",
     ),
     "numpy": (
         own(on_pre=lambda self, s, *a: {"weight": np.clip(np.asarray(s.weight), 0, 1)}),
-        "Own: on_pre is traced: .*functions of jnp",
+        "on_pre must",
     ),
     "undeclared": (
         own(on_pre=lambda self, s, pre, post: {"weight": pre.x}),
         "on_pre asks for a number that it does not declare: 'x'; it has released, arriving",
     ),
-    "between": (own(between=lambda *a: 1 + "a"), "Own: between raised TypeError: unsupported"),
+    "between": (own(between=lambda *a: 1 + "a"), "between must"),
     "list of traces": (
         own(pre_traces=lambda self: [jn.Trace(20.0)]),
-        r"Own \(projection 'in->out'\): pre_traces must",
+        "pre_traces must",
     ),
     "a number": (
         own(post_traces=lambda self: {"y": 20.0}),
-        r"Own \(projection 'in->out'\): post_traces must",
+        "post_traces must",
     ),
     "seconds": (
         own(pre_traces=lambda self: {"x": jn.Trace(0.02)}),
-        r"Own \(projection 'in->out'\): pre_traces must",
+        "pre_traces must",
     ),
     "a text": (
         own(pre_traces=lambda self: {"x": jn.Trace("20")}),
-        r"Own \(projection 'in->out'\): pre_traces must",
+        "pre_traces must",
     ),
     "variables": (
         own(variables=lambda self: ["c"]),
-        r"Own \(projection 'in->out'\): variables must",
+        "variables must",
     ),
     "a variable": (
         own(variables=lambda self: {"c": "0"}),
-        r"Own \(projection 'in->out'\): variables must",
+        "variables must",
     ),
-    "schedule": (own(schedule=lambda self: 5), r"Own \(projection 'in->out'\): schedule must"),
-    "bounds": (own(bounds=lambda self: 1.0), r"Own \(projection 'in->out'\): bounds must"),
+    "schedule": (own(schedule=lambda self: 5), "schedule must"),
+    "bounds": (own(bounds=lambda self: 1.0), "bounds must"),
     "backwards": (
         own(bounds=lambda self: (1.0, 0.0)),
-        r"Own \(projection 'in->out'\): bounds must",
+        "bounds must",
     ),
     "raises": (
         own(bounds=lambda self: self.low),
-        r"Own \(projection 'in->out'\): bounds must",
+        "bounds must",
     ),
-    "step_post": (own(step_post=lambda *a: a[1]), r"Own \(projection 'in->out'\): step_post must"),
+    "step_post": (own(step_post=lambda *a: a[1]), "step_post must"),
     "numbers": (
         own(step_post=lambda self, s, z, v, dt: ({"y": jnp.zeros(2)}, z, s)),
-        r"Own \(projection 'in->out'\): step_post must",
+        "step_post must",
     ),
     "events": (
         own(step_post=lambda self, s, z, v, dt: ({"y": v}, v, s)),
-        r"Own \(projection 'in->out'\): step_post must",
+        "step_post must",
     ),
     "whole": (
         own(
             init_post=lambda self, n: {"y": jnp.zeros(n, int)},
             step_post=lambda self, s, z, v, dt: (s, z, {"y": v}),
         ),
-        r"Own \(projection 'in->out'\): step_post must",
+        "step_post must",
     ),
     "shared": (
         own(init_shared=lambda self: {"c": jnp.zeros(3)}),
-        r"Own \(projection 'in->out'\): init_shared must",
+        "init_shared must",
     ),
 }
 
 
 @pytest.mark.parametrize(("rule", "message"), REFUSED.values(), ids=REFUSED.keys())
 def test_refused(rule, message):
-    with pytest.raises(ValueError, match=f"(?s){message}"):
+    with pytest.raises(ValueError, match=rf"(?s)Own \(projection 'in->out'\): .*{message}"):
         built(rule, weight=jn.Uniform(0.1, 0.9))
 
 

@@ -79,24 +79,24 @@ def test_a_modulator_needs_spikes_or_a_signal():
 
 
 REFUSED = {
-    "no voltage": (N.Relay(), rl.Graded(), CURRENT, "projection 'p': release must"),
+    "no voltage": (N.Relay(), rl.Graded(), CURRENT, "coupling 'p': release must"),
     "draws": (
         N.PoissonSource(9.0),
         rl.Graded(),
         CURRENT,
-        "projection 'p': release must",
+        "coupling 'p': release must",
     ),
-    "not said": (N.Relay(), Passing(), CURRENT, r"Passing \(projection 'p'\): step must"),
+    "not said": (N.Relay(), Passing(), CURRENT, r"Passing \(coupling 'p'\): step must"),
     "rate": (
         N.LinearRate(),
         rl.VoltageRelease(),
         AMPA,
-        "projection 'p': release must",
+        "coupling 'p': release must",
     ),
-    "voltage": (N.LIF(), rl.Graded(), AMPA, "projection 'p': release must"),
+    "voltage": (N.LIF(), rl.Graded(), AMPA, "coupling 'p': release must"),
     "any rate": (N.LinearRate(), rl.Graded(), AMPA, "a LinearRate: a rate that may be negative"),
     "several": (N.LIF(), rl.Graded(), syn.Several((CURRENT, AMPA), (1.0, 1.0)), "its voltage"),
-    "port": (N.TanhRate(), rl.Graded(), DIRECT, "projection 'p': release must"),
+    "port": (N.TanhRate(), rl.Graded(), DIRECT, "coupling 'p': release must"),
 }
 
 
