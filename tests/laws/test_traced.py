@@ -9,9 +9,9 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro._fields import named_parameters
-from jaxneuro._network._members import member
-from jaxneuro._network._named import inside, named
-from jaxneuro._network._set import _setters
+from jaxneuro._network.members import member
+from jaxneuro._network.names import inside, named
+from jaxneuro._network.parameters import _setters
 from tests.zoo import CASES, REPRESENTATIVES, setting
 
 PAIR = jn.connectivity.OneToOne()

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._network._members import member
-from jaxneuro._network._named import named
+from jaxneuro._network.members import member
+from jaxneuro._network.names import named
 
 DT = 0.1
 

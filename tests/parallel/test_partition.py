@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import jaxneuro as jn
 from jaxneuro import parallel
-from jaxneuro._mesh._partition import owners_of
+from jaxneuro._mesh.partition import owners_of
 from jaxneuro.space import morton_codes
 
 from .networks import delayed

@@ -1,0 +1,221 @@
+"""Connections over a mesh: each device has those onto its neurons, and what its neurons see."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from .._kernels import (
+    HAS_DELAYS,
+    HAS_WEIGHTS,
+    GatherTable,
+    Section,
+    Table,
+    make_gather_table,
+    read_gather_table,
+)
+from .._network import CouplingLayer, Layout, Network, Pathway, Seats, Side
+from .._tables import (
+    Homes,
+    ListedBundle,
+    Placement,
+    StoredBundle,
+    delay_dtype,
+    gather_arrays,
+    lay_out,
+    padded,
+    read_bundle,
+    split,
+    table_arrays,
+    with_nothing,
+)
+from .arrays import devices_here, most_anywhere, side_by_side
+
+
+class LaidTable(NamedTuple):
+    """The connections of a pathway over a mesh.
+
+    **Fields** `table`, `weights` with an axis of devices; `numbers` int32 (devices, entries) of
+    the connections in the whole pathway, ordered by source and then target, None if nobody asks
+    for them; `synapses` on all devices; `shortest`, `longest` delay [steps].
+    """
+
+    table: Table
+    weights: jax.Array
+    numbers: jax.Array | None
+    synapses: int
+    shortest: int
+    longest: int
+
+
+def lay_table(
+    placements: Sequence[Placement],
+    target: int,
+    layout: Layout,
+    dtype: Any,
+    numbered: bool,
+    written: Callable[[int], None] = lambda synapses: None,
+) -> LaidTable:
+    """The table of some bundles whose targets are group `target`.
+
+    Every process draws every connection, some rows at a time, and keeps those of its own devices.
+    `dtype` that of individual weights; `numbered` whether the one bundle that there is has plastic
+    synapses, which are read in the order of the description; `written` is called with numbers of
+    synapses as they are drawn.
+    """
+    seats, here = layout.groups[target], devices_here(layout)
+    delays = delay_dtype(placements)
+    mine: dict[int, list[Placement]] = {d: [] for d in here}
+    numbers = dict.fromkeys(here, np.zeros(0, np.int64))
+    shortest, synapses = [], 0
+    for p in placements:
+        assert isinstance(p.bundle, StoredBundle)
+        synapses += p.bundle.size
+        dtypes = dtype if p.bundle.own_weights else None, delays if p.bundle.own_delays else None
+        homes, first = _homes(p, seats, here)
+        for device, part in zip(here, split(p.bundle, homes, dtypes, numbered, written)):
+            mine[device].append(p._replace(bundle=part, first_target=first))
+            shortest += [part.shortest] if p.bundle.size else []
+            numbers[device] = numbers[device] if part.numbers is None else part.numbers
+    tables, weights, longest = {}, {}, 1
+    with jax.default_device(jax.local_devices(backend="cpu")[0]):
+        for device in here:
+            tables[device], own, most = lay_out(mine[device], seats.places, dtype)
+            weights[device], longest = np.asarray(own), max(longest, most)
+            mine[device] = []
+        table, stored, entries = _side_by_side(tables, weights, layout)
+    laid = None
+    if numbered:
+        words = {d: padded(x, entries, synapses).astype(np.int32) for d, x in numbers.items()}
+        laid = side_by_side(words, layout)
+    known = [x for x in shortest if x]
+    (longest,) = most_anywhere({d: [longest] for d in here}, layout)
+    return LaidTable(table, stored, laid, synapses, min(known, default=0), longest)
+
+
+def _homes(p: Placement, seats: Seats, here: Sequence[int]) -> tuple[Homes, int]:
+    """Which device has each target of a placement, and the first place of its population there."""
+    starts = np.cumsum([0, *(m.n for m in seats.members)])
+    index = next(
+        k
+        for k, m in enumerate(seats.members)
+        if starts[k] == p.first_target and m.n == p.bundle.n_targets
+    )
+    first, size = sum(seats.sizes[:index]), seats.sizes[index]
+    place = np.asarray(seats.place)[starts[index] : starts[index + 1]]
+    part = np.full(seats.order.shape[0], -1, np.int32)
+    part[list(here)] = np.arange(len(here))
+    owner = part[place // seats.places]
+    return Homes(owner, (place % seats.places - first).astype(np.int32), [size] * len(here)), first
+
+
+def _side_by_side(
+    tables: dict[int, Table], weights: dict[int, np.ndarray], layout: Layout
+) -> tuple[Table, jax.Array, int]:
+    """Tables and weights with an axis of devices, and how many entries a device has at most."""
+    statics = ("n_rows", "longest_row")
+    arrays = {}
+    for d, table in tables.items():
+        arrays[d] = table_arrays(with_nothing(table, weights[d])) | {"weights": weights[d]}
+    names = list(next(iter(arrays.values())))
+    lengths = {
+        d: [x.shape[0] for x in arrays[d].values()] + [getattr(tables[d], s) for s in statics]
+        for d in arrays
+    }
+    most = dict(zip((*names, *statics), most_anywhere(lengths, layout)))
+    done = {}
+    for name in names:
+        parts = {}
+        for d, own in arrays.items():
+            x = own.pop(name)
+            parts[d] = padded(x, most[name], x[-1] if name == "sections" else 0)
+        done[name] = side_by_side(parts, layout)
+    stored, one = done.pop("weights"), next(iter(tables.values()))
+    sizes = {s: most[s] for s in statics}
+    table = dataclasses.replace(one, **done, **sizes)
+    return table, stored, most["targets"]
+
+
+def placements_of(net: Network, pathway: Pathway) -> list[Placement]:
+    """The connections of a pathway of a network that is on one device."""
+    found = [_placement(net, pathway, number) for number in range(len(pathway.members))]
+    return sorted(found, key=lambda p: (p.first_source, p.number))
+
+
+def _placement(net: Network, pathway: Pathway, number: int) -> Placement:
+    mine, n = pathway.members[number], net.groups[pathway.target].n
+    found = read_bundle(pathway.table, pathway.weights, number)
+    source, target = (net.population(x)[1] for x in (mine.source, mine.target))
+    flags = _flags(pathway.table, number)
+    delays: Any = found.delay.astype(np.int64)
+    if not flags & HAS_DELAYS:
+        delays = int(delays[0]) if delays.size else 1
+    bundle = ListedBundle(
+        found.source.astype(np.int64) - source.start,
+        found.place.astype(np.int64) - mine.input * n - target.start,
+        *(source.stop - source.start, target.stop - target.start),
+        weights=found.weight if flags & HAS_WEIGHTS else None,
+        delays=delays,
+    )
+    return Placement(bundle, number, source.start, target.start, mine.input)
+
+
+def _flags(table: Table, number: int) -> int:
+    """What the section of a projection keeps."""
+    wanted = np.asarray(table.block_projection) == number
+    for words in np.asarray(table.sections):
+        s = Section.read(words)
+        if wanted[s.first_block : s.first_block + s.blocks].any():
+            return int(s.flags)
+    return 0
+
+
+def laid_coupling(layer: CouplingLayer, layout: Layout) -> CouplingLayer:
+    """A coupling with an axis of devices before the arrays of its directions."""
+    names = layer.span.source, layer.span.target
+    ends = names, names[::-1]
+    sides = tuple(_laid_side(side, ends[k][1], layout) for k, side in enumerate(layer.sides))
+    return dataclasses.replace(layer, sides=sides)
+
+
+def _laid_side(side: Side, target: str, layout: Layout) -> Side:
+    """One direction of a coupling, onto the population `target`."""
+    seats = layout.groups[side.target]
+    index = [m.name for m in seats.members].index(target)
+    start, size = sum(seats.sizes[:index]), seats.sizes[index]
+    post, pre, at = read_gather_table(side.table)
+    own = np.asarray(side.weights)[at] if side.weights.shape[0] else None
+    total = np.asarray(side.total)
+    arrays: dict[int, dict[str, np.ndarray]] = {}
+    most: dict[int, list[int]] = {}
+    one: Any = None
+    for device in devices_here(layout):
+        here = np.asarray(seats.order)[device, start : start + size] - side.targets[0]
+        real = np.asarray(seats.real)[device, start : start + size]
+        place = np.full(total.shape[0], -1)
+        place[here[real]] = np.flatnonzero(real)
+        kept = place[post] >= 0
+        mine = None if own is None else own[kept]
+        one, w = make_gather_table(place[post[kept]], pre[kept], size, side.table.n_sources, mine)
+        weights = np.asarray(side.weights if w is None else w)
+        totals = np.where(real, total[here], 0).astype(total.dtype)
+        arrays[device] = gather_arrays(one) | {"weights": weights, "total": totals}
+        lengths = [x.shape[0] for x in arrays[device].values()]
+        most[device] = [*lengths, one.longest]
+    *lengths, longest = most_anywhere(most, layout)
+    done = {}
+    for name, length in zip(list(next(iter(arrays.values()))), lengths):
+        parts = {d: padded(x.pop(name), length) for d, x in arrays.items()}
+        done[name] = side_by_side(parts, layout)
+    weights, total = done.pop("weights"), done.pop("total")
+    table = GatherTable(
+        **done,
+        n_rows=one.n_rows,
+        n_sources=one.n_sources,
+        longest=longest,
+        n_entries=side.table.n_entries,  # of all devices
+    )
+    places = start, start + size
+    return Side(table, weights, total, side.source, side.sources, side.target, places)

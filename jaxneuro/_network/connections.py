@@ -1,0 +1,278 @@
+"""The connections of a projection as a user reads them, and plastic weights as they are now."""
+
+import dataclasses
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .. import spec
+from .._arrays import as_array, is_traced
+from .._checks import check_size
+from .._kernels import read_gather_table, ring_place
+from .._tables import read_bundle
+from .._text import counted
+from ..spec import check_known
+from .coupling import CouplingLayer
+from .html import html_of_connections
+from .mesh import each_device
+from .names import projection
+from .plastic import SYNAPTIC, PlasticState
+from .state import NetworkState, state_of
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Connections:
+    """The connections of a projection or a coupling as NumPy arrays, one entry each.
+
+    Ordered by source, then target. The weight is the projection's own; its `gain`, which
+    multiplies at delivery, is not in it.
+
+    **Fields** `source`, `target` population names; `shape` their sizes; `pre`, `post` int64
+    indices in the populations; `weight` in the unit of the synapse; `delay` [ms]; `coupled`
+    whether they are those of a coupling; `places` the numbers of the two populations in the
+    description, by which figures colour them.
+    """
+
+    source: str
+    target: str
+    shape: tuple[int, int]
+    pre: np.ndarray
+    post: np.ndarray
+    weight: np.ndarray
+    delay: np.ndarray
+    coupled: bool = False
+    places: tuple[int, int] = (0, 1)
+
+    def __len__(self) -> int:
+        return self.pre.size
+
+    def sparse(self, values: str = "weight") -> Any:
+        """A `scipy.sparse.coo_array` (n_source, n_target) of the weights or of the "delay"s [ms].
+
+        It has an entry per synapse: a pair that is connected twice has two entries, and scipy adds
+        them up when it converts the array.
+        """
+        import scipy.sparse
+
+        check_known("value of connections", values, ("weight", "delay"))
+        return scipy.sparse.coo_array((getattr(self, values), (self.pre, self.post)), self.shape)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return html_of_connections(self)
+
+    def __repr__(self) -> str:
+        what = "coupled neighbour" if self.coupled else "synapse"
+        return f"Connections: {self.source} to {self.target}, {counted(len(self), what)}"
+
+
+def read_connections(net: Any, name: str, state: Any = None) -> Connections:
+    """The connections of a projection; see `Network.connections`."""
+    if name in net.coupled:
+        return _of_coupling(net, net.couplings[net.coupled.index(name)])
+    number, index = projection(net, name)
+    pathway = net.pathways[number]
+    mine, weights, axonal = pathway.members[index], pathway.weights, 0
+    if pathway.plastic is not None:
+        axonal = pathway.plastic.axonal
+        if state is not None:
+            weights = weights_now(net, state, name)
+            if net.layout is not None:
+                weights = net.layout.synapses_split(number, weights, pathway.weights)
+    pre, post, weight, delay = read_unordered(net, pathway, weights, index)
+    if not mine.individual:
+        weight = np.full(pre.size, float(np.asarray(pathway.weight)[index]))
+    order = np.lexsort((post, pre))
+    shape = net.populations[mine.source], net.populations[mine.target]
+    return Connections(
+        mine.source,
+        mine.target,
+        shape,
+        pre[order],
+        post[order],
+        weight[order],
+        (delay[order] + axonal) * net.dt,
+        places=(net.order.index(mine.source), net.order.index(mine.target)),
+    )
+
+
+def read_unordered(net: Any, pathway: Any, weights: Any, index: int) -> tuple[np.ndarray, ...]:
+    """Sources, targets, weights and delays [steps] of a projection, in no order."""
+    mine = pathway.members[index]
+    first_source, first_target = (net.population(x)[1].start for x in (mine.source, mine.target))
+    if net.layout is None:
+        source, place, weight, delay = read_bundle(pathway.table, weights, index)
+        first = ring_place(mine.input, first_target, net.groups[pathway.target].n)
+        post = place.astype(np.int64) - first
+    else:
+        seats, parts = net.layout.groups[pathway.target], []
+        for device in range(net.layout.devices):
+            table, own = jax.tree.map(lambda x: x[device], (pathway.table, weights))  # noqa: B023
+            found = read_bundle(table, own, index)
+            place = found.place.astype(np.int64) - ring_place(mine.input, 0, seats.places)
+            neuron = np.asarray(seats.order)[device, place] - first_target
+            parts.append(found._replace(place=neuron))
+        source, post, weight, delay = (np.concatenate(x) for x in zip(*parts))
+    return source.astype(np.int64) - first_source, post, weight, delay
+
+
+def _of_coupling(net: Any, layer: CouplingLayer) -> Connections:
+    """The connections of a coupling, from its sources to its targets; without delay."""
+    span = layer.span
+    pre, post, weight = _gathered(net, layer)
+    order = np.lexsort((post, pre))
+    shape = net.populations[span.source], net.populations[span.target]
+    none = np.zeros(pre.size)
+    pre, post, weight = (x[order] for x in (pre, post, weight))
+    places = net.order.index(span.source), net.order.index(span.target)
+    return Connections(span.source, span.target, shape, pre, post, weight, none, True, places)
+
+
+def _gathered(net: Any, layer: CouplingLayer) -> tuple[np.ndarray, ...]:
+    """Sources, targets and weights of a coupling, in no order."""
+    side, parts = layer.sides[0], []
+    if net.layout is None:
+        pieces = [(side.table, side.weights, np.arange(side.table.n_rows))]
+    else:
+        seats, first = net.layout.groups[side.target], net.population(layer.span.target)[1].start
+        order = np.asarray(seats.order)[:, slice(*side.targets)] - first
+        whole = side.table, side.weights
+        pieces = [
+            (*jax.tree.map(lambda x: x[d], whole), targets)  # noqa: B023
+            for d, targets in enumerate(order)
+        ]
+    for table, weights, targets in pieces:
+        row, pre, at = read_gather_table(table)
+        weight = np.full(pre.size, float(np.asarray(layer.weight)))
+        if layer.span.individual:
+            weight = np.asarray(weights)[at].astype(np.float64)
+        parts.append((pre, targets[row], weight))
+    pre, post, weight = (np.concatenate(x) for x in zip(*parts))
+    return pre, post, weight
+
+
+def plastic_pathway(net: Any, name: str) -> int:
+    """The number of the pathway of a plastic projection, or `ValueError`."""
+    number, _ = projection(net, name)
+    if net.pathways[number].plastic is None:
+        known = [p.plastic.name for p in net.pathways if p.plastic is not None]
+        raise ValueError(
+            f"projection {name!r} must be plastic (Projection(..., plasticity=...)); its weights "
+            f"do not change. Plastic are: {', '.join(map(repr, known)) or 'none'}"
+        )
+    return number
+
+
+def weights_now(net: Any, state: NetworkState, name: str, variable: str = "weight") -> jax.Array:
+    """See `Network.weights`."""
+    number = plastic_pathway(net, name)
+    state = state_of(net, state)
+    known = ("weight", *net.pathways[number].plastic.programs.names.variables)
+    check_known(f"variable of the synapses of {name!r}", variable, known)
+    return _weights_now(net, state, number, known.index(variable))
+
+
+@functools.partial(jax.jit, static_argnums=(2, 3))
+def _weights_now(net: Any, state: NetworkState, number: int, which: int) -> jax.Array:
+    synapses = _settled(net, state, number).synapses
+    if which:
+        found = synapses.variables[..., which - 1, :]
+    else:
+        # What a rule integrates between events may have passed a bound; the next event brings it
+        # back.
+        found = _within(net, number, synapses.weights)
+    return found if net.layout is None else net.layout.synapses_whole(number, found)
+
+
+def _within(net: Any, number: int, weights: jax.Array) -> jax.Array:
+    """Weights brought into the bounds of the rule of a pathway."""
+    low, high = net.pathways[number].plastic.rule.bounds()
+    weights = weights if low is None else jnp.maximum(weights, low)
+    return weights if high is None else jnp.minimum(weights, high)
+
+
+def with_learning(net: Any, state: NetworkState, name: str, learning: bool) -> NetworkState:
+    """The state in which weights change or rest; see `Network.freeze`."""
+    number = plastic_pathway(net, name)
+    state = state_of(net, state)
+    settled = _settled(net, state, number)
+    # Weights that rest are delivered as they are: an event would have brought them into bounds.
+    synapses = settled.synapses
+    synapses = synapses._replace(weights=_within(net, number, synapses.weights))
+    learns = as_array(learning, np.int32)
+    return _replaced(state, number, settled._replace(synapses=synapses, learning=learns))
+
+
+def with_weights(net: Any, state: NetworkState, name: str, values: Any) -> NetworkState:
+    """The state with other weights; see `Network.with_weights`."""
+    number = plastic_pathway(net, name)
+    state = state_of(net, state)
+    settled = _settled(net, state, number)
+    old = settled.synapses.weights
+    shape = (net.synapses_of(number),)
+    if np.shape(values) not in ((), shape):
+        raise ValueError(
+            f"projection {name!r}: weights must be one number or one per connection, in the order "
+            f"of net.connections({name!r}), shape {shape}; got {np.shape(values)}"
+        )
+    check_size(f"projection {name!r}: weights", values)
+    rule = net.pathways[number].plastic.rule
+    spec.defer(check_within, f"projection {name!r}: weights", rule, values)
+    check_within(f"projection {name!r}: weights", rule, values)
+    new = _within(net, number, jnp.broadcast_to(jnp.asarray(values, old.dtype), shape))
+    if net.layout is not None:
+        new = net.layout.synapses_split(number, new, old)
+    synapses = settled.synapses._replace(weights=new)
+    return _replaced(state, number, settled._replace(synapses=synapses))
+
+
+def check_within(what: str, rule: Any, values: Any) -> None:
+    """Raises `ValueError` for known weights outside the bounds of a rule."""
+    if any(is_traced(x) for x in (values, *jax.tree.leaves(rule))) or not np.size(values):
+        return
+    low, high = rule.limits()
+    low, high = -np.inf if low is None else float(low), np.inf if high is None else float(high)
+    least, most = float(np.min(values)), float(np.max(values))
+    # Weights and bounds are stored in the precision of the network.
+    slack = 1e-6 * max(abs(x) for x in (low, high, 0.0) if np.isfinite(x))
+    if not (low - slack <= least and most <= high + slack):
+        raise ValueError(
+            f"{what} must be within the bounds of {type(rule).__name__}, {low:g} to {high:g}; got "
+            f"{least:g} to {most:g}. An inhibitory projection onto currents has positive weights "
+            "and gain=-1"
+        )
+
+
+@functools.partial(jax.jit, static_argnums=2)
+def _settled(net: Any, state: NetworkState, number: int) -> PlasticState:
+    """The state of a plastic pathway with all rows as they are after what has been delivered."""
+    pathway, mine = net.pathways[number], state.pathways[number].plastic
+    # Step k delivers what step k - 1 released: after k steps k - 2 was the last one.
+    last = jnp.maximum(state.step - 2, -1)
+    assert mine is not None
+    settled = pathway.plastic.spread().settled
+    if mine.synapses.weights.ndim == 1:
+        return settled(mine, last, pathway.table)
+    own, rest = tuple(mine[:SYNAPTIC]), tuple(mine[SYNAPTIC:])
+
+    def here(own: tuple, table: Any, rest: tuple, last: jax.Array) -> tuple:
+        return tuple(settled(PlasticState(*own, *rest), last, table)[:SYNAPTIC])
+
+    new = each_device(net.layout, here, own, pathway.table, shared=(rest, last))
+    return PlasticState(*new, *rest)
+
+
+def settled(net: Any, state: NetworkState, name: str) -> NetworkState:
+    """The state with the rows of a plastic projection brought up to date."""
+    number = plastic_pathway(net, name)
+    state = state_of(net, state)
+    return _replaced(state, number, _settled(net, state, number))
+
+
+def _replaced(state: NetworkState, number: int, plastic: PlasticState) -> NetworkState:
+    pathways = list(state.pathways)
+    pathways[number] = pathways[number]._replace(plastic=plastic)
+    return state._replace(pathways=tuple(pathways))

@@ -1,0 +1,314 @@
+"""A group: all populations of one neuron model, with their receptors and stimuli."""
+
+import functools
+import itertools
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from .._kernels import Released
+from .._numerics import Distribution, Stream, bits, spread_rows, stream_keys
+from .._types import Drive, Neuron, StochasticNeuron, Synapse, add_drives
+from .members import as_floating, spread
+from .ring import count_fed, empty_ring, input_rows
+from .start_values import Initial, Start, quantile, replace_variable, started
+from .stimuli import StimulusGroup, place
+
+
+class GroupState(NamedTuple):
+    """The state of a group.
+
+    **Fields** `neurons` that of the neuron model; `receptors` and `stimuli` those of each of them;
+    `ring` (slots, places) arrivals of the steps to come, see `ring.py`; `released` the spikes of
+    the last step, which the next step delivers.
+    """
+
+    neurons: Any
+    receptors: tuple
+    stimuli: tuple
+    ring: jax.Array
+    released: Released
+
+
+class Coupled(NamedTuple):
+    """What couplings do to a group in a step: a drive, and arrivals by input, (n,) each."""
+
+    drive: Drive
+    arrivals: dict[int, jax.Array]
+
+    def plus(self, drive: Drive | None, arrivals: dict[int, jax.Array]) -> "Coupled":
+        """With a further drive and further arrivals."""
+        mine = self.arrivals
+        both = {k: mine[k] + arrivals[k] for k in mine.keys() & arrivals.keys()}
+        total = self.drive if drive is None else add_drives(self.drive, drive)
+        return Coupled(total, mine | arrivals | both)
+
+
+@jax.custom_jvp
+def _rounded(x: jax.Array) -> jax.Array:
+    """`x`, which no compiler fuses with a sum: weight times count stays a number of its own.
+
+    Else the bits of a decay with arrivals, a sum of two products, would depend on how many neurons
+    there are.
+    """
+    return jnp.where(x != 0, x, jnp.zeros_like(x))
+
+
+@_rounded.defjvp
+def _rounded_jvp(primals: Any, tangents: Any) -> Any:
+    return _rounded(*primals), tangents[0]
+
+
+class SpreadGroup(eqx.Module):
+    """A group whose parameters are () or (n,), ready to step.
+
+    **Fields** `model`, `receptors`, `stimuli` spread; static `members` its populations, `fed`
+    whether projections or couplings lead to each receptor.
+    """
+
+    model: Neuron
+    receptors: tuple[Synapse, ...]
+    stimuli: tuple[StimulusGroup, ...]
+    members: tuple[Any, ...] = eqx.field(static=True)
+    fed: tuple[bool, ...] = eqx.field(static=True)
+
+    @property
+    def n(self) -> int:
+        return sum(member.n for member in self.members)
+
+    @property
+    def fed_inputs(self) -> int:
+        """How many rows of arrivals its ring has."""
+        return count_fed(self.receptors, self.fed)
+
+    def step(
+        self,
+        state: GroupState,
+        arrived: Any,
+        coupled: Coupled,
+        inputs: Mapping[str, Any],
+        now: tuple[jax.Array, float],
+    ) -> tuple[GroupState, jax.Array]:
+        """The state without what is released, and the spikes.
+
+        `arrived` (fed inputs, n) is what the network delivers at the end of the step, None without
+        such inputs; `coupled` what couplings do; `inputs` are currents [pA] by population name, ()
+        or (n,); `now` the number of the step, and dt.
+        """
+        step, dt = now
+        stimuli, part, outside = self._stimuli(state.stimuli, step, dt)
+        part, outside = coupled.plus(part, outside)
+        v = self.model.voltage(state.neurons)
+        receptors, drive = self._receptors(state.receptors, arrived, outside, v, dt)
+        drive = self._with_inputs(add_drives(drive, part), inputs)
+        neurons, spikes = self.model.step(state.neurons, drive, dt)
+        return state._replace(neurons=neurons, receptors=receptors, stimuli=stimuli), spikes
+
+    def _stimuli(self, states: tuple, step: jax.Array, dt: float) -> tuple[tuple, Drive, dict]:
+        """The stimuli's new states, their summed drive, and their spikes by input, (n,)."""
+        drive, arrivals, new = Drive(), {}, []
+        for stimulus, state in zip(self.stimuli, states):
+            state, part = stimulus.step(state, step, dt, self.n)
+            new.append(state)
+            if stimulus.input is None:
+                drive = add_drives(drive, part)
+            else:
+                earlier = arrivals.get(stimulus.input)
+                arrivals[stimulus.input] = part if earlier is None else earlier + part
+        return tuple(new), drive, arrivals
+
+    def _receptors(
+        self, states: tuple, arrived: Any, outside: dict, v: Any, dt: float
+    ) -> tuple[tuple, Drive]:
+        """The receptors' new states and their summed drive."""
+        drive, new, inside = Drive(), [], range(self.fed_inputs)
+
+        def at(row: int) -> jax.Array:
+            if row not in inside:  # 0.0 of any dtype if it is not asked for what stimuli send
+                return _rounded(outside[row]) if row in outside else jnp.full(self.n, 0.0)
+            return arrived[row] + outside[row] if row in outside else arrived[row]
+
+        all_rows = input_rows(self.receptors, self.fed)
+        for receptor, state, rows in zip(self.receptors, states, all_rows):
+            each = [at(row) for row in range(rows.start, rows.stop)]
+            arrivals = jnp.stack(each) if receptor.ports else each[0]
+            state, part = receptor.step(state, arrivals, v, dt)
+            new.append(state)
+            drive = add_drives(drive, part)
+        return tuple(new), drive
+
+    def _with_inputs(self, drive: Drive, inputs: Mapping[str, Any]) -> Drive:
+        """The drive with the currents that a run passes to the populations of this group."""
+        start = 0
+        for member in self.members:
+            if member.name in inputs:
+                span = start, start + member.n
+                drive = add_drives(drive, Drive(place(inputs[member.name], [span], self.n)))
+            start += member.n
+        return drive
+
+    def nothing_released(self, state: GroupState, dtype: Any, dt: float) -> Released:
+        """What is in flight before the first step: no spikes, of the kind of the model."""
+        arrived = None
+        if self.fed_inputs:
+            arrived = jnp.zeros((self.fed_inputs, self.n), dtype)
+        # With a current, because `inputs` can give one to any neuron.
+        inputs = {member.name: jnp.zeros((), dtype) for member in self.members}
+        step = jnp.zeros((), jnp.int32)
+        nothing = Coupled(Drive(), {})
+        spikes = jax.eval_shape(lambda: self.step(state, arrived, nothing, inputs, (step, dt))[1])
+        return Released.of_spikes(jnp.zeros(spikes.shape, spikes.dtype))
+
+
+class PopulationSpan(NamedTuple):
+    """A population of a group.
+
+    **Fields** `name`; `n` its number of neurons.
+    """
+
+    name: str
+    n: int
+
+
+class Group(eqx.Module):
+    """Populations of one neuron model as one array of neurons.
+
+    **Fields** `model` merged; `receptors` synapse models; `stimuli`; `initial` start values of
+    neurons, `starts` of each receptor; static `members` its populations, in their order in the
+    arrays; `fed` whether projections or couplings lead to each receptor; `slots` of its ring.
+    """
+
+    model: Neuron
+    receptors: tuple[Synapse, ...]
+    stimuli: tuple[StimulusGroup, ...]
+    initial: tuple[Initial, ...]
+    starts: tuple[tuple[Start, ...], ...]
+    members: tuple[PopulationSpan, ...] = eqx.field(static=True)
+    fed: tuple[bool, ...] = eqx.field(static=True)
+    slots: int = eqx.field(static=True, default=1)
+
+    @property
+    def populations(self) -> tuple[str, ...]:
+        """Names of the populations."""
+        return tuple(member.name for member in self.members)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Numbers of neurons of the populations."""
+        return tuple(member.n for member in self.members)
+
+    @property
+    def n(self) -> int:
+        return sum(self.sizes)
+
+    @property
+    def fed_inputs(self) -> int:
+        """How many rows of arrivals its ring has."""
+        return count_fed(self.receptors, self.fed)
+
+    def span(self, index: int) -> slice:
+        """The neurons of population number `index`."""
+        start = _starts(self.sizes)[index]
+        return slice(start, start + self.sizes[index])
+
+    def index(self, name: str) -> int | None:
+        """The number of a population, or None if it is not in this group."""
+        return _numbers(self.populations).get(name)
+
+    def spread(self) -> SpreadGroup:
+        """The group as a loop runs it: merged parameters spread over the neurons."""
+        return SpreadGroup(
+            spread(self.model, self.sizes),
+            tuple(spread(r, self.sizes) for r in self.receptors),
+            tuple(s.spread() for s in self.stimuli),
+            self.members,
+            self.fed,
+        )
+
+    def init(self, seed: Any, ring_dtype: Any, dtype: Any, dt: float) -> GroupState:
+        """The state at t = 0, with the start values of its populations; nothing was released."""
+        running = self.spread()
+        neurons = initial_state(running.model, self.n, self._stream(seed))
+        for variable in sorted({i.variable for i in self.initial}):
+            x = jnp.asarray(getattr(neurons, variable))
+            neurons = replace_variable(neurons, variable, self._start(variable, x, seed))
+        state = GroupState(
+            neurons=neurons,
+            receptors=tuple(
+                started(r.init(self.n), starts, seed)
+                for r, starts in zip(running.receptors, self.starts)
+            ),
+            stimuli=tuple(s.init(seed) for s in running.stimuli),
+            ring=empty_ring(self.slots, self.fed_inputs, self.n, ring_dtype),
+            released=Released(jnp.zeros(0, jnp.uint8)),
+        )
+        state = as_floating(state, dtype)
+        return state._replace(released=running.nothing_released(state, dtype, dt))
+
+    def _stream(self, seed: Any) -> Stream | None:
+        """The random bits of neurons that draw: a stream for each population."""
+        if not isinstance(self.model, StochasticNeuron):
+            return None
+        keys = stream_keys(seed, self.populations, "neuron")
+        high, low = (spread_rows(jnp.asarray(k), self.sizes) for k in keys)
+        return Stream(high, low, self._local())
+
+    def _start(self, variable: str, x: jax.Array, seed: Any) -> jax.Array:
+        """`x` with the start values of a variable: one draw for the group."""
+        initial = {i.population: i.value for i in self.initial if i.variable == variable}
+        words = None
+        if any(isinstance(v, Distribution) for v in initial.values()):
+            keys = stream_keys(seed, self.populations, f"initial {variable}")
+            high, low = (spread_rows(jnp.asarray(k), self.sizes) for k in keys)
+            words = bits((high, low), self._local(), 0)[0]
+        pieces = []
+        laws = [initial.get(number) for number in range(len(self.members))]
+        for _, run in itertools.groupby(enumerate(laws), key=_run_key):
+            numbers = [number for number, _ in run]
+            span = slice(self.span(numbers[0]).start, self.span(numbers[-1]).stop)
+            value = laws[numbers[0]]
+            if value is None:
+                pieces.append(x[span])
+            elif isinstance(value, Distribution):
+                assert words is not None
+                pieces.append(quantile(value, words[span], x.dtype))
+            else:
+                piece = jnp.asarray(value, x.dtype)
+                pieces.append(jnp.broadcast_to(piece, (span.stop - span.start,)))
+        return jnp.concatenate(pieces)
+
+    def _local(self) -> jax.Array:
+        """The number of each neuron in its own population."""
+        # By concatenation, as in `spread_rows`.
+        return jnp.concatenate([jnp.arange(n, dtype=jnp.uint32) for n in self.sizes])
+
+
+def initial_state(model: Neuron, n: int, stream: Stream | None = None) -> Any:
+    """The state of n neurons; those that draw use `stream`, or any stream if none is given."""
+    if not isinstance(model, StochasticNeuron):
+        return model.init(n)
+    if stream is None:
+        zero = jnp.zeros(n, jnp.uint32)
+        stream = Stream(zero, zero, jnp.arange(n, dtype=jnp.uint32))
+    return model.init(n, stream)
+
+
+def _run_key(pair: tuple[int, Any]) -> Any:
+    """Equal for neighbouring populations whose start values come from one operation."""
+    number, value = pair
+    if isinstance(value, Distribution):
+        return value  # equal distributions are one value
+    return None if value is None else number
+
+
+@functools.cache
+def _starts(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(itertools.accumulate(sizes, initial=0))
+
+
+@functools.cache
+def _numbers(names: tuple[str, ...]) -> dict[str, int]:
+    return {name: number for number, name in enumerate(names)}

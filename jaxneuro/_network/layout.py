@@ -1,0 +1,226 @@
+"""Which device has which neurons, synapses and state of a network, from outside and on one device.
+
+`Layout` is that of all devices; `LocalLayout` what one of them sees of it inside `shard_map`.
+"""
+
+import math
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.sharding import Mesh, NamedSharding
+from jax.sharding import PartitionSpec as P
+
+from .._kernels import line_of
+from .coupling import CouplingState
+from .group import GroupState
+from .modulator import ModulatorState
+from .pathway import PathwayState
+from .plastic import SYNAPTIC, PlasticState
+from .shards import Peers, Seats
+from .state import NetworkState
+
+
+class Layout(eqx.Module):
+    """A network over the devices of a mesh: the seats of each group, and the mesh.
+
+    **Fields** `groups` their `Seats`; `stimuli` of each group, those of what they drive; `sources`
+    of the neurons that release at each coupling; `numbers` of each plastic pathway int32 (devices,
+    entries), which of all its synapses each entry of a table is, `synapses` where it is none, None
+    of others; static `mesh`, `axis` or axes, the outer one first; `synapses`, how many each pathway
+    has in all; `shortest`, the shortest delay in steps; `share` of the neurons that is
+    expected to spike in a step, 0 if nothing is known (see `shards.py`).
+    """
+
+    groups: tuple[Seats, ...]
+    stimuli: tuple[tuple[Seats, ...], ...]
+    sources: tuple[Seats, ...]
+    numbers: tuple[Any, ...]
+    mesh: Mesh = eqx.field(static=True)
+    axis: str | tuple[str, ...] = eqx.field(static=True)
+    synapses: tuple[int, ...] = eqx.field(static=True)
+    shortest: int = eqx.field(static=True)
+    share: float = eqx.field(static=True)
+
+    @property
+    def axes(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The axes of the mesh along which the network is, and the others."""
+        mine = (self.axis,) if isinstance(self.axis, str) else self.axis
+        return mine, tuple(name for name in self.mesh.axis_names if name not in mine)
+
+    @property
+    def devices(self) -> int:
+        """How many devices the mesh has along the axis."""
+        return math.prod(self.mesh.shape[name] for name in self.axes[0])
+
+    @property
+    def own(self) -> NamedSharding:
+        """Of arrays (devices, ...), of which each device has its own entry."""
+        return NamedSharding(self.mesh, P(self.axis))
+
+    @property
+    def shared(self) -> NamedSharding:
+        """Of arrays that every device has."""
+        return NamedSharding(self.mesh, P())
+
+    def split_population(self, name: str, x: jax.Array) -> jax.Array:
+        """Numbers of a population, (..., n), as (devices, ..., places)."""
+        for mine in self.groups:
+            first = start = 0
+            for member, size in zip(mine.members, mine.sizes):
+                if member.name == name:
+                    here = mine.order[:, start : start + size] - first
+                    return jnp.moveaxis(x[..., here], -2, 0)
+                first, start = first + member.n, start + size
+        return x
+
+    def lay(self, whole: NetworkState, net: Any) -> NetworkState:
+        """A state of the whole network as its devices have it; a ring that is not yet is new."""
+        groups = tuple(
+            g._replace(
+                neurons=mine.split(g.neurons),
+                receptors=mine.split(g.receptors),
+                stimuli=tuple(units.split(s) for units, s in zip(driven, g.stimuli)),
+                ring=self._ring(g.ring, mine),
+            )
+            for g, mine, driven in zip(whole.groups, self.groups, self.stimuli)
+        )
+        pathways = tuple(
+            p._replace(release=self.groups[layer.source].split(p.release))
+            for p, layer in zip(whole.pathways, net.pathways)
+        )
+        couplings = tuple(
+            c._replace(release=self.sources[number].split(c.release))
+            for number, c in enumerate(whole.couplings)
+        )
+        return self.placed(whole._replace(groups=groups, pathways=pathways, couplings=couplings))
+
+    def placed(self, state: NetworkState) -> NetworkState:
+        """The state with each part on the devices that `specs` names.
+
+        A loop returns its state so; and no device ever holds the rings of all.
+        """
+        put = lambda x, how: lax.with_sharding_constraint(x, NamedSharding(self.mesh, how))  # noqa: E731
+        place = lambda how, part: jax.tree.map(lambda x: put(x, how), part)  # noqa: E731
+        return jax.tree.map(place, self.specs(state), state, is_leaf=lambda x: isinstance(x, P))
+
+    def whole(self, state: NetworkState, net: Any) -> NetworkState:
+        """The state with neurons, receptors, stimuli and releases in the order of the network.
+
+        Rings, synapses and what rules keep stay as the devices have them.
+        """
+        return brought_together(self, state, net)
+
+    def synapses_whole(self, number: int, x: jax.Array) -> jax.Array:
+        """Numbers of the synapses of a plastic pathway, in the order of its connections."""
+        whole = by_number(self, number, x.reshape(-1), self.numbers[number].reshape(-1))
+        return lax.with_sharding_constraint(whole, self.shared)
+
+    def synapses_split(self, number: int, x: jax.Array, like: jax.Array) -> jax.Array:
+        """What `synapses_whole` made of an array like `like`."""
+        known = self.numbers[number] < self.synapses[number]
+        return jnp.where(known, x.at[self.numbers[number]].get(mode="clip"), like)
+
+    @property
+    def orders(self) -> tuple:
+        """The neuron at each place, of groups, stimuli and sources, and the synapses' numbers."""
+        order = lambda seats: tuple(s.order for s in seats)  # noqa: E731
+        driven = tuple(map(order, self.stimuli))
+        return order(self.groups), driven, order(self.sources), self.numbers
+
+    def specs(self, state: NetworkState) -> NetworkState:
+        """How each part of a state is laid over the mesh, for `shard_map`."""
+        own: Any = P(self.axis)
+        shared: Any = P()
+        rest = len(PlasticState._fields) - SYNAPTIC
+        plastic = PlasticState(*(own,) * SYNAPTIC, *(shared,) * rest)
+        return NetworkState(
+            step=shared,
+            seed=shared,
+            groups=tuple(GroupState(own, own, own, own, shared) for _ in state.groups),
+            pathways=tuple(
+                PathwayState(own, shared, None if p.plastic is None else plastic)
+                for p in state.pathways
+            ),
+            couplings=tuple(CouplingState(own, shared) for _ in state.couplings),
+            modulators=tuple(ModulatorState(shared) for _ in state.modulators),
+            fingerprint=shared,
+        )
+
+    def _ring(self, ring: jax.Array, mine: Seats) -> jax.Array:
+        """An empty ring for each device, of the inputs and slots of the whole one."""
+        if ring.ndim == 3:
+            return ring
+        inputs = ring.shape[1] // max(mine.n, 1)
+        return jnp.zeros((self.devices, ring.shape[0], inputs * mine.places), ring.dtype)
+
+
+def by_number(layout: Layout, number: int, x: jax.Array, numbers: jax.Array) -> jax.Array:
+    """Numbers of synapses of a plastic pathway in their order, 0 where `numbers` has none."""
+    whole = jnp.zeros(layout.synapses[number], x.dtype)
+    return whole.at[numbers].set(x, mode="drop", unique_indices=False)
+
+
+def brought_together(layout: Any, state: NetworkState, net: Any) -> NetworkState:
+    """See `Layout.whole`; `layout` has something with `whole` for each of its parts."""
+    groups = tuple(
+        g._replace(
+            neurons=mine.whole(g.neurons),
+            receptors=mine.whole(g.receptors),
+            stimuli=tuple(units.whole(s) for units, s in zip(driven, g.stimuli)),
+        )
+        for g, mine, driven in zip(state.groups, layout.groups, layout.stimuli)
+    )
+    pathways = tuple(
+        p._replace(release=layout.groups[layer.source].whole(p.release))
+        for p, layer in zip(state.pathways, net.pathways)
+    )
+    couplings = tuple(
+        c._replace(release=mine.whole(c.release))
+        for c, mine in zip(state.couplings, layout.sources)
+    )
+    return state._replace(groups=groups, pathways=pathways, couplings=couplings)
+
+
+class LocalLayout(eqx.Module):
+    """The layout of a network as one device sees it, inside `shard_map`.
+
+    **Fields** `groups`, `stimuli`, `sources` as in `Layout`, but `Peers`; `numbers` of the synapses
+    here, (entries,); `layout` of all devices.
+    """
+
+    groups: tuple[Peers, ...]
+    stimuli: tuple[tuple[Peers, ...], ...]
+    sources: tuple[Peers, ...]
+    numbers: tuple[Any, ...]
+    layout: Layout
+
+    @property
+    def synapses(self) -> tuple[int, ...]:
+        """How many synapses each pathway has on all devices."""
+        return self.layout.synapses
+
+    def synapses_whole(self, number: int, x: jax.Array) -> jax.Array:
+        """Numbers of the synapses of all devices; see `Layout.synapses_whole`."""
+        here = by_number(self.layout, number, x, self.numbers[number])
+        return lax.psum(here, self.layout.axis)
+
+    def whole(self, state: NetworkState, net: Any) -> NetworkState:
+        """The state with the neurons of all devices; see `Layout.whole`."""
+        return brought_together(self, state, net)
+
+
+def local_layout(layout: Layout, orders: Any) -> LocalLayout:
+    """The layout as a device sees it; `orders` are those of its groups, stimuli and sources."""
+    line = line_of(*layout.axes)
+    make = lambda order, seats: Peers(order, seats, line, layout.share)  # noqa: E731
+    groups, stimuli, sources, numbers = orders
+    return LocalLayout(
+        tuple(map(make, groups, layout.groups)),
+        tuple(tuple(map(make, mine, of)) for mine, of in zip(stimuli, layout.stimuli)),
+        tuple(map(make, sources, layout.sources)),
+        numbers,
+        layout,
+    )

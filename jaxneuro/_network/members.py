@@ -1,0 +1,102 @@
+"""Merged models: brought to one number per neuron, and one member read or replaced.
+
+A merged leaf has shape `()` if all members are equal, `(members,)` if their scalars differ,
+`(n,)` if a member has an array.
+"""
+
+import functools
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._arrays import as_array, is_traced
+from .._numerics import spread_rows
+
+M = TypeVar("M")
+
+
+def spread(model: M, sizes: Sequence[int]) -> M:
+    """The model with every leaf of shape `()` or `(n,)`; a spread model does not change."""
+    if len(sizes) == 1:
+        return model
+    n = sum(sizes)
+
+    def leaf(x: jax.Array) -> jax.Array:
+        if x.ndim == 0 or x.shape[0] == n:
+            return x
+        return spread_rows(x, sizes)
+
+    return jax.tree.map(leaf, model)
+
+
+def member(model: M, sizes: Sequence[int], index: int) -> M:
+    """The model of one member: leaves `()` or `(its size,)`."""
+    if len(sizes) == 1:
+        return model
+    n, start = sum(sizes), sum(sizes[:index])
+
+    def leaf(x: jax.Array) -> jax.Array:
+        if x.ndim == 0:
+            return x
+        return x[start : start + sizes[index]] if x.shape[0] == n else x[index]
+
+    return jax.tree.map(leaf, model)
+
+
+def first_member(model: M) -> M:
+    """The model of the first neuron alone; with arbitrary numbers if there is none."""
+
+    def leaf(x: jax.Array) -> Any:
+        if not x.size:
+            return np.ones((), x.dtype)
+        return jnp.ravel(x)[0] if is_traced(x) else as_array(np.ravel(x)[0])
+
+    return jax.tree.map(leaf, model)
+
+
+def replace_member(model: M, sizes: Sequence[int], index: int, new: M) -> M:
+    """The merged model with one member replaced; a leaf keeps its shape if it can.
+
+    A leaf of shape `()` becomes `(members,)` only if there are other members.
+    """
+    n, start = sum(sizes), sum(sizes[:index])
+    stop = start + sizes[index]
+
+    def leaf(old: jax.Array, x: jax.Array) -> jax.Array:
+        x = as_array(x, old.dtype)
+        if old is x:
+            return old
+        if len(sizes) == 1:
+            return x
+        if old.ndim == 0 and x.ndim == 0 and len(sizes) != n:
+            return replaced(jnp.broadcast_to(old, len(sizes)), index, x)
+        if old.ndim == 1 and old.shape[0] != n and x.ndim == 0:
+            return replaced(old, index, x)
+        whole = spread(old, sizes) if old.ndim else jnp.broadcast_to(old, n)
+        return replaced(whole, slice(start, stop), x)
+
+    return jax.tree.map(leaf, model, new)
+
+
+def replaced(x: jax.Array, where: Any, value: Any) -> jax.Array:
+    """`x` with other numbers at some places; known numbers without compiling anything."""
+    if is_traced(x) or is_traced(value):
+        return jnp.asarray(x).at[where].set(value)
+    out = np.array(x)
+    out[where] = np.asarray(value)
+    return as_array(out)
+
+
+def as_floating(state: M, dtype: Any) -> M:
+    """A state with its floating arrays in the dtype of the network."""
+    floating = lambda x: jnp.issubdtype(x.dtype, jnp.floating)  # noqa: E731
+    return jax.tree.map(lambda x: x.astype(dtype) if floating(x) else x, state)
+
+
+def inside(tree: Any, path: Sequence[str | int]) -> Any:
+    """What is at a path of attributes and numbers."""
+    get = lambda x, key: x[key] if isinstance(key, int) else getattr(x, key)  # noqa: E731
+    return functools.reduce(get, path, tree)

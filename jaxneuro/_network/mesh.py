@@ -1,0 +1,252 @@
+"""A network over the devices of a mesh: its arrays side by side, and its step on each device."""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax.sharding import PartitionSpec as P
+
+from .coupling import SpreadCoupling
+from .group import PopulationSpan, SpreadGroup
+from .layout import Layout, local_layout
+from .modulator import ModulatorLayer, Reach
+from .pathway import SpreadPathway
+from .runtime import SpreadNetwork
+from .shards import Seats
+from .state import NetworkState, Output
+from .stimuli import StimulusGroup, Target
+
+
+class ShardedNetwork(eqx.Module):
+    """A spread network over a mesh: each device runs the step of its own neurons.
+
+    **Fields** `local` a `SpreadNetwork` whose arrays have an entry per device; `net` the network,
+    whose tables have; `layout`.
+    """
+
+    local: SpreadNetwork
+    net: Any
+    layout: Layout
+
+    def step(
+        self, state: NetworkState, inputs: Mapping[str, jax.Array] | None = None
+    ) -> tuple[NetworkState, Output]:
+        """One time step; see `SpreadNetwork.step`. The output is that of the whole network."""
+        one = lambda net, spread, state, xs: spread.step(state, xs)  # noqa: E731
+        return self.on_devices(one, state, dict(inputs or {}), steps=False)
+
+    def steps_together(self, steps: int) -> int:
+        """How many steps to take between two exchanges, those of the shortest delay at most.
+
+        They divide `steps`. One where neurons see each other's voltages, where spikes set a
+        modulator free, and where weights are plastic.
+        """
+        most = 1 if self.net.exchanges_every_step else self.layout.shortest
+        return max(k for k in range(1, most + 1) if steps % k == 0)
+
+    def on_devices(
+        self, loop: Callable, state: NetworkState, inputs: dict[str, Any], steps: bool = True
+    ) -> tuple[NetworkState, Any]:
+        """`loop(net, spread, state, inputs)` on each device, with what is there.
+
+        It returns a state and what is equal on all devices. `inputs` have an axis of time steps
+        before that of neurons if there are `steps`.
+        """
+        own, shared = P(self.layout.axis), P()
+        states = self.layout.specs(state)
+        inputs = {name: self._input(name, x, steps) for name, x in inputs.items()}
+        cut = {name: own if x.ndim == 2 + steps else shared for name, x in inputs.items()}
+
+        def here(local: Any, net: Any, layout: Layout, orders: Any, state: Any, xs: Any) -> Any:
+            first = lambda tree: jax.tree.map(lambda x: x[0], tree)  # noqa: E731
+            seen = local_layout(layout, first(orders))
+            net = dataclasses.replace(_with_own(net, first), layout=seen)
+            spread = dataclasses.replace(first(local), peers=seen.groups)
+            xs = {name: x[0] if x.ndim == 2 + steps else x for name, x in xs.items()}
+            state, out = loop(net, spread, _over(states, state, own, lambda x: x[0]), xs)
+            return _over(states, state, own, lambda x: x[None]), out
+
+        kept = jax.tree.map(lambda _: shared, dataclasses.replace(self.net, layout=None))
+        parts = _with_own(kept, lambda part: jax.tree.map(lambda _: own, part))
+        run = jax.shard_map(
+            here,
+            mesh=self.layout.mesh,
+            in_specs=(own, parts, shared, own, states, cut),
+            out_specs=(states, shared),
+            check_vma=False,
+        )
+        every = dataclasses.replace(self.layout, numbers=())
+        net = dataclasses.replace(self.net, layout=None)
+        return run(self.local, net, every, self.layout.orders, state, inputs)
+
+    def _input(self, name: str, x: Any, steps: bool) -> jax.Array:
+        """The currents of a population, one per neuron, as those of each device's places."""
+        x = jnp.asarray(x, self.local.dtype)
+        return x if x.ndim < 1 + steps else self.layout.split_population(name, x)
+
+
+def each_device(layout: Layout, f: Callable, *own: Any, shared: Any = ()) -> Any:
+    """`f(*own, *shared)` on each device, of what is there; it returns what each device has."""
+    mine, every = P(layout.axis), P()
+
+    def here(own: Any, shared: Any) -> Any:
+        out = f(*jax.tree.map(lambda x: x[0], own), *shared)
+        return jax.tree.map(lambda x: x[None], out)
+
+    run = jax.shard_map(
+        here, mesh=layout.mesh, in_specs=(mine, every), out_specs=mine, check_vma=False
+    )
+    return run(own, shared)
+
+
+def _over(specs: NetworkState, state: NetworkState, own: P, change: Callable) -> NetworkState:
+    """The state with a change of every array of which a device has its own part."""
+    part = lambda spec, x: jax.tree.map(change, x) if spec == own else x  # noqa: E731
+    return jax.tree.map(part, specs, state, is_leaf=lambda x: isinstance(x, P))
+
+
+def _with_own(net: Any, change: Callable) -> Any:
+    """The network with a change of every part of which a device has its own."""
+    pathways = tuple(
+        dataclasses.replace(p, table=change(p.table), weights=change(p.weights))
+        for p in net.pathways
+    )
+    couplings = tuple(dataclasses.replace(c, sides=change(c.sides)) for c in net.couplings)
+    return dataclasses.replace(net, pathways=pathways, couplings=couplings)
+
+
+def lay_network(net: Any) -> ShardedNetwork:
+    """The network as a loop runs it on its mesh. Its tables are laid over the mesh already."""
+    layout: Layout = net.layout
+    fixed = None if net.fixed_point is None else net.fixed_point.now(net.pathways)
+    pathways = (_pathway(p.spread(net.groups[p.source].sizes, fixed), layout) for p in net.pathways)
+    numbers = range(len(net.couplings))
+    local = SpreadNetwork(
+        groups=tuple(_group(net, number) for number in range(len(net.groups))),
+        pathways=tuple(pathways),
+        couplings=tuple(_coupling(net, number) for number in numbers),
+        modulators=tuple(_modulator(m, net) for m in net.modulators),
+        quanta=None if fixed is None else _repeated(fixed.quanta, layout),
+        dt=net.dt,
+        order=net.order,
+        dtype=net.dtype,
+    )
+    return ShardedNetwork(local, net, layout)
+
+
+def _repeated(tree: Any, layout: Layout) -> Any:
+    """The same arrays for every device."""
+    return jax.tree.map(lambda x: jnp.broadcast_to(x, (layout.devices, *x.shape)), tree)
+
+
+def _group(net: Any, number: int) -> SpreadGroup:
+    layout, group = net.layout, net.groups[number]
+    spread, mine = group.spread(), layout.groups[number]
+    driven = layout.stimuli[number]
+    return SpreadGroup(
+        mine.split(spread.model),
+        tuple(mine.split(r) for r in spread.receptors),
+        tuple(_stimulus(s, units, mine) for s, units in zip(spread.stimuli, driven)),
+        tuple(PopulationSpan(m.name, size) for m, size in zip(mine.members, mine.sizes)),
+        group.fed,
+    )
+
+
+def _stimulus(stimulus: StimulusGroup, units: Seats, mine: Seats) -> StimulusGroup:
+    """A stimulus on the places of each device; `units` are the seats of what it drives."""
+    cut = dataclasses.replace(units, everywhere=False)
+    weight = None if stimulus.weight is None else cut.split(_each(stimulus.weight, stimulus))
+    if units.everywhere:
+        model, here = units.split(stimulus.model), units.order
+    else:
+        model, here = units.split(_each(stimulus.model, stimulus)), None
+    new = dataclasses.replace(stimulus, model=model, weight=weight, here=here)
+    if stimulus.index is None and whole_populations(stimulus, mine):
+        return dataclasses.replace(new, targets=_local_targets(stimulus, mine))
+    index = places_of_units(stimulus, units, mine)
+    one = stimulus.targets[0]
+    target = Target(one.name, one.population, units.places, None, 0)
+    return dataclasses.replace(new, index=index, targets=(target,))
+
+
+def _each(tree: Any, stimulus: StimulusGroup) -> Any:
+    """Numbers that are given per run as one per neuron that is driven."""
+    runs = len(stimulus.targets)
+
+    def leaf(x: jax.Array) -> jax.Array:
+        if x.ndim == 0 or x.shape[0] == stimulus.n or runs == 1:
+            return x
+        return jnp.repeat(x, jnp.asarray(stimulus.sizes), total_repeat_length=stimulus.n)
+
+    return jax.tree.map(leaf, tree)
+
+
+def whole_populations(stimulus: StimulusGroup, mine: Seats) -> bool:
+    """Whether every stimulation drives all neurons of its population."""
+    return all(t.span is not None and t.n == mine.members[t.population].n for t in stimulus.targets)
+
+
+def _local_targets(stimulus: StimulusGroup, mine: Seats) -> tuple[Target, ...]:
+    out = []
+    for t in stimulus.targets:
+        start, size = sum(mine.sizes[: t.population]), mine.sizes[t.population]
+        out.append(Target(t.name, t.population, size, (start, start + size), 0))
+    return tuple(out)
+
+
+def places_of_units(stimulus: StimulusGroup, units: Seats, mine: Seats) -> jax.Array:
+    """The place of each driven neuron on its device; none for ghosts."""
+    if stimulus.index is not None:
+        neurons = stimulus.index
+    else:
+        neurons = jnp.concatenate([jnp.arange(*span, dtype=jnp.int32) for span in stimulus.spans])
+    place = mine.place[neurons[units.order]] % mine.places
+    beyond = mine.places + jnp.arange(units.places, dtype=jnp.int32)
+    return jnp.where(units.real, place, beyond)
+
+
+def _pathway(p: SpreadPathway, layout: Layout) -> SpreadPathway:
+    release = layout.groups[p.source].split(p.release)
+    plastic = None if p.plastic is None else _repeated(p.plastic, layout)
+    # What tables are padded with has no targets, and must not reach a gradient.
+    empty = p.table.block_span[..., 0] == p.table.block_span[..., 1]
+    scale = jnp.where(empty, jnp.zeros_like(p.scale), p.scale)
+    return dataclasses.replace(p, release=release, plastic=plastic, scale=scale)
+
+
+def _coupling(net: Any, number: int) -> SpreadCoupling:
+    layout, layer = net.layout, net.couplings[number]
+    scale = layer.weight * layer.gain
+    scales = tuple(
+        scale / jnp.maximum(side.table.counts, 1).astype(scale.dtype)
+        if layer.span.average
+        else _repeated(scale, layout)
+        for side in layer.sides
+    )
+    here, release = None, layer.release
+    if release is not None:
+        source = layout.groups[layer.sides[0].source]
+        index = [m.name for m in source.members].index(layer.span.source)
+        start = sum(source.sizes[:index])
+        here = start, start + source.sizes[index]
+        release = layout.sources[number].split(release)
+    return SpreadCoupling(layer.sides, scales, release, layer.span, here)
+
+
+def _modulator(m: ModulatorLayer, net: Any) -> ModulatorLayer:
+    reaches = tuple(_reach(r, net) for r in m.reaches)
+    return _repeated(dataclasses.replace(m, reaches=reaches), net.layout)
+
+
+def _reach(reach: Reach, net: Any) -> Reach:
+    """What is scaled, with the sizes of populations on a device."""
+    layout, path = net.layout, reach.path
+    if reach.blocks or len(reach.sizes) == 1:
+        return reach
+    if path[0] == "groups" and "stimuli" in path:
+        return reach._replace(sizes=layout.stimuli[path[1]][path[3]].sizes)
+    number = path[1] if path[0] == "groups" else net.pathways[path[1]].source
+    return reach._replace(sizes=layout.groups[number].sizes)

@@ -1,0 +1,130 @@
+"""A modulator: one level, and what it scales."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from .._fields import Model, Parameter, param
+from .._numerics import spread_rows
+from .members import inside
+
+
+class ModulatorState(NamedTuple):
+    """The state of a modulator.
+
+    **Fields** `level` (1,).
+    """
+
+    level: jax.Array
+
+
+class Kinetics(Model):
+    """How the level of a modulator moves.
+
+    **Fields** `tau` [ms], `per_spike`, `baseline` as in `Modulator`.
+
+    **Raises** `ValueError` for a `tau` not above 0, or a value that is not finite.
+    """
+
+    tau: Parameter = param(unit="ms", above=0.0)
+    per_spike: Parameter = param(1.0)
+    baseline: Parameter = param(0.0)
+
+
+class Reach(NamedTuple):
+    """One parameter that a modulator scales.
+
+    **Fields** `path` of the array in a spread network; `sizes` of the members of its model, and
+    `member`, the number of the scaled one; `blocks` whether the array has an entry per block of a
+    pathway, and the member is a projection.
+    """
+
+    path: tuple[str | int, ...]
+    sizes: tuple[int, ...]
+    member: int
+    blocks: bool = False
+
+
+class ModulatorSpan(NamedTuple):
+    """What a modulator is called and what sets it free.
+
+    **Fields** `name`; `source` number of the group of its source neurons and `neurons`, which of
+    them, first and last + 1: None where no spikes set it free; `signal` name of an input, or None;
+    `scales` name and parameter of each of its reaches.
+    """
+
+    name: str
+    source: int | None
+    neurons: tuple[int, int] | None
+    signal: str | None
+    scales: tuple[tuple[str, str], ...] = ()
+
+
+class ModulatorLayer(eqx.Module):
+    """A modulator of a network.
+
+    **Fields** `model` its kinetics; `amounts` (scaled,); `bounds` (2,) of the factors; `start` ()
+    level at t = 0; `index` source neurons among `neurons` if those are not all; static `reaches`
+    what is scaled; `span`.
+    """
+
+    model: Kinetics
+    amounts: jax.Array
+    bounds: jax.Array
+    start: jax.Array
+    index: jax.Array | None
+    reaches: tuple[Reach, ...] = eqx.field(static=True)
+    span: ModulatorSpan = eqx.field(static=True)
+
+    def init(self, dtype: Any) -> ModulatorState:
+        """The state at t = 0."""
+        return ModulatorState(jnp.reshape(self.start, (1,)).astype(dtype))
+
+    def scaled(self, net: Any, state: ModulatorState) -> Any:
+        """A spread network in which the factors of this level have been multiplied in."""
+        factors = jnp.clip(1 + self.amounts * state.level, *self.bounds)
+        for number, reach in enumerate(self.reaches):
+            new = inside(net, reach.path) * _spread(net, reach, factors[number])
+            net = eqx.tree_at(lambda n: inside(n, reach.path), net, new)  # noqa: B023
+        return net
+
+    def set_free(self, spikes: Sequence[jax.Array], inputs: Mapping[str, Any], dtype: Any) -> Any:
+        """What spikes and the signal set free in a step: ()."""
+        out = jnp.zeros((), dtype)
+        if self.span.source is not None and self.span.neurons is not None:
+            fired = spikes[self.span.source][slice(*self.span.neurons)]
+            fired = fired if self.index is None else fired[self.index]
+            out = self.model.per_spike * jnp.sum(fired, dtype=dtype)
+        return out if self.span.signal is None else out + inputs[self.span.signal]
+
+    def step(self, state: ModulatorState, free: jax.Array, dt: float) -> ModulatorState:
+        """The state after a step in which `free` was set free."""
+        kept = jnp.exp(-dt / self.model.tau)
+        baseline = self.model.baseline
+        level = baseline + (state.level - baseline) * kept + free
+        return ModulatorState(level.astype(state.level.dtype))
+
+
+def needed_signals(
+    of_rules: Iterable[str], modulators: Sequence[ModulatorLayer]
+) -> tuple[str, ...]:
+    """The signals that a run must give: those of rules that no modulator feeds, and its own."""
+    fed = {m.span.name for m in modulators}
+    own = (m.span.signal for m in modulators if m.span.signal is not None)
+    return tuple(dict.fromkeys([*(name for name in of_rules if name not in fed), *own]))
+
+
+def _spread(net: Any, reach: Reach, factor: jax.Array) -> jax.Array:
+    """The factor of one member, and 1 of all others, for every entry of an array."""
+    x = inside(net, reach.path)
+    if reach.blocks:
+        owner = inside(net, (*reach.path[:-1], "table")).block_projection
+        return jnp.where(owner == reach.member, factor, jnp.ones_like(factor))
+    if len(reach.sizes) == 1:
+        return factor
+    each = jnp.ones(len(reach.sizes), x.dtype).at[reach.member].set(factor)
+    runs = "stimuli" in reach.path and inside(net, reach.path[:4]).per_run
+    return each if runs and reach.path[-1] != "weight" else spread_rows(each, reach.sizes)

@@ -1,0 +1,402 @@
+"""Finds the models that the name of a population, projection, stimulation, ... refers to.
+
+A *holder* is a model of the network that a name reaches, with its state and its neurons: a
+population has its neuron model; a projection its receptor, its release and its rule of plasticity;
+a stimulation its stimulus and, if it sends spikes, the receptor that they reach; a coupling its
+receptor and its release; a modulator its kinetics. All access by name uses this module: reading,
+setting, recording, modulating, checking, and the search for numbers that are not finite.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._fields import check_lengths, inner, named_parameters, with_numbers
+from .._numerics import check_grid, check_stable, stream_key
+from .._text import listed
+from .._types import Neuron, Numbers, Plasticity, Stimulus, state_variables
+from ..spec import unknown
+from ..stimuli import Signal
+from .members import inside, member, replace_member
+from .state import NetworkState
+
+
+class NoSuchNameError(KeyError, ValueError):
+    """There is nothing of that name; a `KeyError` and a `ValueError`."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def register_dictionary(kind: type, made: Callable[[Iterable], Any]) -> None:
+    """Lets JAX map over a class as over any dictionary; `made` is what comes out, of the pairs."""
+    jax.tree_util.register_pytree_with_keys(
+        kind,
+        lambda x: (tuple((jax.tree_util.DictKey(k), x[k]) for k in sorted(x)), tuple(sorted(x))),
+        lambda names, values: made(zip(names, values)),
+    )
+
+
+class ByName(dict):
+    """A dictionary by the names of populations; the error for another name lists them."""
+
+    def __missing__(self, name: Any) -> Any:
+        raise NoSuchNameError(str(unknown("population", name, self)))
+
+    def __reduce__(self) -> tuple:
+        return ByName, (dict(self),)
+
+
+register_dictionary(ByName, ByName)
+
+
+class Shared(NamedTuple):
+    """A receptor or a release with a name of its own.
+
+    **Fields** `name`; `kind` ("receptor" or "release"); `senders` names of the projections,
+    stimulations and couplings that use it, in alphabetical order.
+    """
+
+    name: str
+    kind: str
+    senders: tuple[str, ...]
+
+
+class Holder(NamedTuple):
+    """A model of a network that a name refers to.
+
+    **Fields** `kind` (population, stimulation, receptor, release, plasticity or modulator) and
+    `names`, for messages: of itself, or of the projections and stimulations that use it;
+    `population` at whose neurons it acts; `path` of its model in a network; `state` takes its state
+    from that of a network; `sizes` of the members of the merged model, and `member`, the number of
+    the selected one; `neurons` those of that member in the arrays of the state; `shared` its own
+    name and senders, if it was found by one of several senders.
+    """
+
+    kind: str
+    names: tuple[str, ...]
+    population: str
+    path: tuple[str | int, ...]
+    state: Callable[[NetworkState], Any]
+    sizes: tuple[int, ...]
+    member: int
+    neurons: slice
+    shared: Shared | None = None
+
+    def model(self, net: Any) -> Any:
+        """Its model in a network."""
+        return inside(net, self.path)
+
+    @property
+    def what(self) -> str:
+        """What it is, for messages."""
+        more = ", ..." if len(self.names) > 2 else ""
+        names = ", ".join(map(repr, self.names[:2])) + more
+        own = self.kind in ("population", "stimulation", "modulator")
+        return f"{self.kind} {names}" if own else f"the {self.kind} of {names}"
+
+    def check_own(self, label: str, what: str) -> None:
+        """Raises `ValueError` if what is to change by the name of one sender is that of several."""
+        if self.shared is not None:
+            name, kind, senders = self.shared
+            raise ValueError(
+                f"{label}: {what} is that of the {kind} {name!r}, which {listed(senders)} share. "
+                f"Change it for all by its name, {name!r}; to part them, describe one with a "
+                f"{kind}_name= of its own"
+            )
+
+    def at_population(self) -> str:
+        """What it is, with its population, for messages."""
+        if self.kind in ("population", "modulator"):
+            return self.what
+        return f"{self.what} of population {self.population!r}"
+
+    def variables(self, state: NetworkState) -> dict[str, Any]:
+        """The variables of the state that have an entry per neuron."""
+        mine = self.state(state)
+        arrays = {name: getattr(mine, name) for name in state_variables(mine)}
+        return {name: x for name, x in arrays.items() if getattr(x, "ndim", 0) == 1}
+
+    def numbers(self, state: NetworkState) -> Iterator[tuple[str, Any]]:
+        """The variables that are numbers, and those of this member."""
+        for name, x in self.variables(state).items():
+            if jnp.issubdtype(x.dtype, jnp.floating):
+                yield name, span_of(x, self.neurons)
+
+
+def span_of(x: Any, neurons: slice) -> Any:
+    """The values of some neurons; the array itself if those are all."""
+    return x if neurons == slice(0, x.shape[-1]) else x[neurons]
+
+
+class Named(NamedTuple):
+    """What a name refers to.
+
+    **Fields** `label` for messages ("projection 'E->I'"); `holders`.
+    """
+
+    label: str
+    holders: tuple[Holder, ...]
+
+    def only(
+        self,
+        kind: str,
+        wanted: str,
+        known: Sequence[Iterable[str]],
+        also: Iterable[str] = (),
+    ):
+        """The number of the one holder that has `wanted`; `known` lists what each of them has.
+
+        **Raises** `ValueError` if none has it, listing all that they have and `also`, and if two
+        have it.
+        """
+        found = [k for k, names in enumerate(known) if wanted in names]
+        if not found:
+            every = dict.fromkeys(name for names in known for name in names)
+            raise unknown(f"{kind} of {self.label}", wanted, [*every, *also])
+        if len(found) > 1:
+            whats = " and ".join(self.holders[k].what for k in found)
+            raise ValueError(
+                f"{wanted!r} of {self.label} must be that of one model; {whats} both have one. "
+                "Rename it in one of the two classes"
+            )
+        return found[0]
+
+
+def named(net: Any, name: str) -> Named:
+    """What a name refers to; raises `ValueError` for an unknown one, listing the known ones."""
+    for model in net.shared:
+        if name == model.name:
+            found = _by_part(net, model.senders[0]).holders
+            (holder,) = (h for h in found if h.kind == model.kind)
+            return Named(f"{model.kind} {name!r}", (holder._replace(names=(name,)),))
+    label, holders = _by_part(net, name)
+    several = {s.kind: s for s in net.shared if name in s.senders and len(s.senders) > 1}
+    return Named(label, tuple(h._replace(shared=several.get(h.kind)) for h in holders))
+
+
+def _by_part(net: Any, name: str) -> Named:
+    """What the name of a part of the description refers to."""
+    for number, group in enumerate(net.groups):
+        if name in group.populations:
+            holder = _population(net, number, group.populations.index(name))
+            return Named(f"population {name!r}", (holder,))
+        for layer, stimulus in enumerate(group.stimuli):
+            if name in stimulus.names:
+                holders = _stimulation(net, number, layer, stimulus.names.index(name))
+                return Named(f"stimulation {name!r}", holders)
+    for number, pathway in enumerate(net.pathways):
+        if name in pathway.projections:
+            holders = _projection(net, number, pathway.projections.index(name))
+            return Named(f"projection {name!r}", holders)
+    for number, layer in enumerate(net.couplings):
+        if name == layer.span.name:
+            return Named(f"coupling {name!r}", _coupling(net, number))
+    for number, modulator in enumerate(net.modulators):
+        if name == modulator.span.name:
+            return Named(f"modulator {name!r}", (_modulator(name, number),))
+    what = "population, projection, stimulation, coupling, modulator, shared receptor or release"
+    raise unknown(what, name, net.names)
+
+
+def projection(net: Any, name: str) -> tuple[int, int]:
+    """The number of a projection's pathway and its number there, or `ValueError`."""
+    for number, pathway in enumerate(net.pathways):
+        if name in pathway.projections:
+            return number, pathway.projections.index(name)
+    raise unknown("projection", name, net.projections)
+
+
+def stimulation(net: Any, name: str) -> tuple[int, int, int] | None:
+    """Group, layer and number there of a stimulation; None if the name is not one."""
+    for number, group in enumerate(net.groups):
+        for layer, stimulus in enumerate(group.stimuli):
+            if name in stimulus.names:
+                return number, layer, stimulus.names.index(name)
+    return None
+
+
+def variable_holder(net: Any, state: NetworkState, name: str, variable: str) -> Holder:
+    """What holds a state variable of a name; raises `ValueError` if nothing or two do."""
+    found = named(net, name)
+    known = [holder.variables(state) for holder in found.holders]
+    for holder in found.holders:
+        shape = shape_of(holder.state(state), variable)
+        if shape is not None and not any(variable in names for names in known):
+            raise ValueError(
+                f"{variable!r} of {found.label} has the shape {shape}: by name only arrays (n,), "
+                "one number per neuron, are read and recorded. Keep it as several such arrays, or "
+                "read it by jn.Record(function=lambda state, output: ...)"
+            )
+    return found.holders[found.only("state variable", variable, known)]
+
+
+def shape_of(state: Any, variable: Any) -> tuple[int, ...] | None:
+    """The shape of an array of a model's state; None if it has no such array."""
+    known = isinstance(variable, str) and variable in state_variables(state)
+    return getattr(getattr(state, variable), "shape", None) if known else None
+
+
+def holders_at(net: Any, population: str) -> tuple[Holder, ...]:
+    """Everything that holds a state at the neurons of a population: each model once."""
+    found: dict[tuple, Holder] = {}
+    names = (population, *net.projections, *net.stimulations, *net.coupled)
+    for holder in (holder for name in names for holder in named(net, name).holders):
+        if holder.population == population:
+            key = id(holder.model(net)), holder.neurons.start, holder.neurons.stop
+            earlier = found.get(key)
+            if earlier is not None:
+                holder = holder._replace(names=earlier.names + holder.names)
+            found[key] = holder
+    return tuple(found.values())
+
+
+def _population(net: Any, number: int, index: int) -> Holder:
+    group = net.groups[number]
+    name = group.populations[index]
+    return Holder(
+        "population",
+        (name,),
+        name,
+        ("groups", number, "model"),
+        lambda s: s.groups[number].neurons,
+        group.sizes,
+        index,
+        group.span(index),
+    )
+
+
+def _receptor(net: Any, name: str, number: int, receptor: int, index: int) -> Holder:
+    group = net.groups[number]
+    return Holder(
+        "receptor",
+        (name,),
+        group.populations[index],
+        ("groups", number, "receptors", receptor),
+        lambda s: s.groups[number].receptors[receptor],
+        group.sizes,
+        index,
+        group.span(index),
+    )
+
+
+def _projection(net: Any, number: int, index: int) -> tuple[Holder, ...]:
+    pathway = net.pathways[number]
+    mine = pathway.members[index]
+    target = net.groups[pathway.target].populations.index(mine.target)
+    receptor = _receptor(net, mine.name, pathway.target, mine.receptor, target)
+    sources = net.groups[pathway.source]
+    source = sources.populations.index(mine.source)
+    release = Holder(
+        "release",
+        (mine.name,),
+        mine.source,
+        ("pathways", number, "release"),
+        lambda s: s.pathways[number].release,
+        sources.sizes,
+        source,
+        sources.span(source),
+    )
+    if pathway.plastic is None:
+        return receptor, release
+    plastic = Holder(
+        "plasticity",
+        (mine.name,),
+        mine.target,
+        ("pathways", number, "plastic", "rule"),
+        lambda s: Numbers(s.pathways[number].plastic.targets),
+        (pathway.plastic.n_targets,),
+        0,
+        slice(0, pathway.plastic.n_targets),
+    )
+    return receptor, release, plastic
+
+
+def _coupling(net: Any, number: int) -> tuple[Holder, ...]:
+    layer = net.couplings[number]
+    if layer.release is None:
+        return ()
+    target = layer.sides[0].target
+    index = net.groups[target].populations.index(layer.span.target)
+    n = net.populations[layer.span.source]
+    release = Holder(
+        "release",
+        (layer.span.name,),
+        layer.span.source,
+        ("couplings", number, "release"),
+        lambda s: s.couplings[number].release,
+        (n,),
+        0,
+        slice(0, n),
+    )
+    return _receptor(net, layer.span.name, target, layer.span.receptor, index), release
+
+
+def _modulator(name: str, number: int) -> Holder:
+    where = ("modulators", number, "model")
+    state = lambda s: s.modulators[number]  # noqa: E731
+    return Holder("modulator", (name,), name, where, state, (1,), 0, slice(0, 1))
+
+
+def _stimulation(net: Any, number: int, layer: int, index: int) -> tuple[Holder, ...]:
+    group = net.groups[number]
+    stimulus = group.stimuli[layer]
+    target = stimulus.targets[index]
+    own = Holder(
+        "stimulation",
+        (target.name,),
+        group.populations[target.population],
+        ("groups", number, "stimuli", layer, "model"),
+        lambda s: s.groups[number].stimuli[layer],
+        stimulus.sizes,
+        index,
+        stimulus.neurons(index),
+    )
+    if stimulus.receptor is None:
+        return (own,)
+    return own, _receptor(net, target.name, number, stimulus.receptor, target.population)
+
+
+def _or_each(shapes: tuple) -> str:
+    """That an array may be given, too, for messages."""
+    return f" or of shape {shapes[1]}" if len(shapes) > 1 else ""
+
+
+def with_parameters(label: str, holder: Holder, net: Any, values: dict[str, Any]) -> Any:
+    """A merged model with parameters of one member replaced, checked as when made."""
+    model, sizes, index = holder.model(net), holder.sizes, holder.member
+    for key, value in values.items():
+        # Whole models are checked below.
+        allowed = ((),) if isinstance(model, Plasticity) else ((), (sizes[index],))
+        if key not in inner(model) and np.shape(value) not in allowed:
+            raise ValueError(
+                f"{label}: {key} must be one number{_or_each(allowed)}; got shape {np.shape(value)}"
+            )
+    old, key = member(model, sizes, index), stream_key(0, label, "stimulus")
+    ready = {  # as build leaves them: times as whole steps
+        name: x.prepare(f"{label}: {name}", sizes[index], net.dt, key)
+        if isinstance(x, Signal)
+        else x
+        for name, x in values.items()
+    }
+    known = named_parameters(old)
+    try:
+        new = with_numbers(old, {known[k][0] if k in known else (k,): x for k, x in ready.items()})
+    except ValueError as error:
+        raise ValueError(f"{label}: {error}") from None
+    if jax.tree.structure(new) != jax.tree.structure(old):
+        raise ValueError(
+            f"{label}: {', '.join(values)} must stay of its kind: a number (or one per neuron) "
+            "where it was a number, a whole signal of the same class where it was a signal, "
+            "amplitude=Sinusoid(10.0, 2.0, 8.0). Build another network for another kind"
+        )
+    check_lengths(label, new, sizes[index], label)
+    check_grid(label, new, net.dt)
+    if isinstance(new, Neuron):
+        check_stable(label, new, net.dt)
+    if isinstance(new, Stimulus):  # what build checks is checked for new values too
+        new.prepare(label, sizes[index], net.dt, key)
+    return replace_member(model, sizes, index, new)

@@ -1,0 +1,360 @@
+"""The network that runs. A pytree whose leaves are all its numbers."""
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+
+from .._arrays import as_array
+from .._numerics import seed_of
+from .._text import counted, megabytes
+from ..spec import unknown
+from .connections import (
+    Connections,
+    read_connections,
+    settled,
+    weights_now,
+    with_learning,
+    with_weights,
+)
+from .coupling import CouplingLayer
+from .group import Group, GroupState
+from .html import html_of_network
+from .layout import Layout, LocalLayout
+from .mesh import ShardedNetwork, lay_network
+from .modulator import ModulatorLayer, needed_signals
+from .names import ByName, Shared, named
+from .parameters import set_values
+from .pathway import Pathway
+from .ring import FixedPoint
+from .runtime import SpreadNetwork
+from .state import NetworkState, Output, state_of
+from .variables import value_of, warn_of_sum, with_values
+
+
+class Network(eqx.Module):
+    """A network that is ready to run; only `build` makes one.
+
+    An immutable pytree: pass it to `jit` as an argument (closed over, its connections would
+    become constants of the program). `init(key)` makes a state, `step(state, inputs)` is one step.
+
+    **Fields** `groups`, `pathways`, `couplings`, `modulators`, `points` positions [um] (n, d) by
+    population; `fixed_point` if arrivals are counted in quanta, else None; static `dt` [ms],
+    `order` population names as described, `dtype` of its numbers, `shared` the receptors and
+    releases that have a name of their own, with those that use them (see `Shared`); `layout` over
+    the devices of a mesh, None on one device (see `jaxneuro.parallel.shard`); `fingerprint` uint32
+    (2,) of the description, key, dt, dtype and partition, by which a state of another network is
+    known.
+    """
+
+    groups: tuple[Group, ...]
+    pathways: tuple[Pathway, ...]
+    couplings: tuple[CouplingLayer, ...]
+    modulators: tuple[ModulatorLayer, ...]
+    points: dict[str, jax.Array]
+    fixed_point: FixedPoint | None
+    dt: float = eqx.field(static=True)
+    order: tuple[str, ...] = eqx.field(static=True)
+    dtype: Any = eqx.field(static=True)
+    fingerprint: jax.Array
+    layout: Layout | LocalLayout | None = None
+    shared: tuple[Shared, ...] = eqx.field(static=True, default=())
+
+    @property
+    def populations(self) -> dict[str, int]:
+        """Sizes by population name, in the order of the description."""
+        sizes = {member.name: member.n for g in self.groups for member in g.members}
+        return ByName((name, sizes[name]) for name in self.order)
+
+    @property
+    def projections(self) -> tuple[str, ...]:
+        """Names of all projections."""
+        return tuple(name for p in self.pathways for name in p.projections)
+
+    @property
+    def coupled(self) -> tuple[str, ...]:
+        """Names of all couplings."""
+        return tuple(c.span.name for c in self.couplings)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of everything that can be read or set."""
+        modulators, shared = ([m.span.name for m in self.modulators], [s.name for s in self.shared])
+        parts = *self.populations, *self.projections, *self.stimulations, *self.coupled
+        return *parts, *shared, *modulators
+
+    @property
+    def stimulations(self) -> tuple[str, ...]:
+        """Names of all stimulations."""
+        return tuple(name for g in self.groups for s in g.stimuli for name in s.names)
+
+    @property
+    def signals(self) -> tuple[str, ...]:
+        """Names of the inputs that modulators and rules of plasticity take, such as a reward."""
+        rules = [p.plastic.rule for p in self.pathways if p.plastic is not None]
+        return needed_signals((name for rule in rules for name in rule.signals), self.modulators)
+
+    @property
+    def n_neurons(self) -> int:
+        return sum(g.n for g in self.groups)
+
+    @property
+    def n_synapses(self) -> int:
+        return sum(map(self.synapses_of, range(len(self.pathways))))
+
+    @property
+    def exchanges_every_step(self) -> bool:
+        """Whether devices of a mesh need each other in every step, however long delays are."""
+        plastic = any(p.plastic is not None for p in self.pathways)
+        return bool(self.couplings or self.modulators or plastic)
+
+    def synapses_of(self, pathway: int) -> int:
+        """The synapses of a pathway, by its number; over a mesh, those of all devices."""
+        if self.layout is not None:
+            return self.layout.synapses[pathway]
+        return self.pathways[pathway].table.n_synapses
+
+    @property
+    def n_couplings(self) -> int:
+        """Connections of all couplings; a pair of neurons that see each other counts twice."""
+        return sum(side.table.n_entries for c in self.couplings for side in c.sides)
+
+    @property
+    def connection_bytes(self) -> int:
+        """Bytes of all connection arrays."""
+        sides = [side for c in self.couplings for side in c.sides]
+        leaves = jax.tree.leaves([(x.table, x.weights) for x in (*self.pathways, *sides)])
+        return sum(x.nbytes for x in leaves)
+
+    def population(self, name: str) -> tuple[int, slice]:
+        """The group number of a population and its slice in the group's arrays."""
+        for number, group in enumerate(self.groups):
+            index = group.index(name)
+            if index is not None:
+                return number, group.span(index)
+        raise unknown("population", name, self.populations)
+
+    def read(self, state: NetworkState, name: str, variable: str) -> jax.Array:
+        """A state variable of a population, projection, ... by name, one number per neuron.
+
+        A population has those of its neurons (`"v"`), a projection those of its receptor at the
+        targets (`"g"`) and of its release at the sources, a stimulation those of its stimulus and,
+        if it sends spikes, of the receptor that they reach, a coupling those of its receptor and
+        its release, and a modulator its `"level"`, (1,). Those of a receptor that several share
+        have its name (`shared`); by the name of one of them they are read with a warning.
+
+        **Raises** `ValueError` for an unknown name, listing the known ones.
+        """
+        state = state_of(self, state)
+        warn_of_sum(self, state, name, variable)
+        return value_of(self, state, name, variable)
+
+    def variables(self, state: NetworkState, name: str) -> tuple[str, ...]:
+        """The state variables of a name that are numbers: those that can be recorded.
+
+        **Raises** `ValueError` for an unknown name, listing the known ones.
+        """
+        state = self.whole(state)
+        return tuple(
+            variable
+            for holder in named(self, name).holders
+            for variable, _ in holder.numbers(state)
+        )
+
+    def connections(self, name: str, state: NetworkState | None = None) -> Connections:
+        """The connections of a projection or a coupling as NumPy arrays.
+
+        They are sources, targets, weights and delays [ms], which are 0 for a coupling. One between
+        two populations that see each other lists the way from its source to its target.
+
+        With a `state`, the weights of a plastic projection are those of `weights`; without one,
+        those at the start.
+
+        **Raises** `ValueError` for an unknown name, listing the known ones.
+        """
+        return read_connections(self, name, None if state is None else state_of(self, state))
+
+    def weights(self, state: NetworkState, name: str, variable: str = "weight") -> jax.Array:
+        """The weights of a plastic projection as they are now: (synapses,).
+
+        Or another `variable` that the rule gives its synapses, such as an eligibility.
+
+        In the order of `connections(name)`, after all that has been delivered: spikes of the last
+        step are delivered in the next one and change weights there. Works under `jit` and `vmap`.
+        Rows whose sources have not spiked for a while are brought up to date in a copy, at the cost
+        of a visit to all synapses.
+
+        **Raises** `ValueError` for an unknown projection or variable, or a projection that is not
+        plastic.
+        """
+        return weights_now(self, state, name, variable)
+
+    def settled(self, state: NetworkState, name: str) -> NetworkState:
+        """The state with all rows of a plastic projection brought up to date.
+
+        Runs give the same results from it, up to rounding. A gradient needs it: that of a step in
+        which rows are brought up to date from earlier steps is NaN.
+
+        **Raises** `ValueError` for a projection that is not plastic.
+        """
+        return settled(self, state, name)
+
+    def with_weights(self, state: NetworkState, name: str, values: Any) -> NetworkState:
+        """A state with other weights of a plastic projection; this one does not change.
+
+        `values` one number, or one per connection in the order of `connections(name)`. They apply
+        from the next spikes to arrive on.
+
+        **Raises** `ValueError` for a projection that is not plastic, another shape, or weights
+        outside the bounds of the rule.
+        """
+        return with_weights(self, state, name, values)
+
+    def with_values(self, state: NetworkState, name: str, **values: Any) -> NetworkState:
+        """A state with other values of state variables; this one does not change.
+
+        `name` and the variables as for `read`: `net.with_values(state, "E->E", x=0.5)`. A value is
+        one number, or one per neuron. Those of a receptor or a release that several share are set
+        by its name (`shared`). Works under `jit`, `vmap` and `grad`.
+
+        **Raises** `ValueError` for an unknown name or variable (the known ones are listed), one
+        that the name shares with others, another shape, a value that is not finite, or that a
+        receptor or a release never has (a share above 1), or a variable that is not a number.
+        """
+        state = with_values(self, self.whole(state), name, values)
+        return self.layout.lay(state, self) if isinstance(self.layout, Layout) else state
+
+    def whole(self, state: NetworkState) -> NetworkState:
+        """The state with neurons in the order of the network, wherever they are.
+
+        On one device the state itself; over a mesh, neurons, receptors, stimuli and releases are
+        brought together.
+        """
+        state = state_of(self, state)
+        return state if self.layout is None else self.layout.whole(state, self)
+
+    def freeze(self, state: NetworkState, name: str) -> NetworkState:
+        """A state in which the weights of a plastic projection rest; see `resume`.
+
+        What has been delivered counts, see `weights`. Traces go on, so that after `resume` they are
+        those of all spikes. Further variables of synapses, and what a rule integrates over time,
+        rest as well.
+
+        **Raises** `ValueError` for a projection that is not plastic.
+        """
+        return with_learning(self, state, name, False)
+
+    def resume(self, state: NetworkState, name: str) -> NetworkState:
+        """A state in which the weights of a plastic projection change again; see `freeze`.
+
+        **Raises** `ValueError` for a projection that is not plastic.
+        """
+        return with_learning(self, state, name, True)
+
+    def positions(self, name: str) -> np.ndarray:
+        """Positions [um] (n, d) of the neurons of a population.
+
+        **Raises** `ValueError` for an unknown population, or one without positions.
+        """
+        self.population(name)
+        if name not in self.points:
+            raise ValueError(
+                f"population {name!r} must have positions; describe it with positions= (a Grid, a "
+                "UniformBox or an array)"
+            )
+        return np.asarray(self.points[name])
+
+    def set(self, name: str, **values: Any) -> "Network":
+        """A new network with other parameter values; this one does not change.
+
+        `name` is a population (parameters of its model), a stimulation (of its stimulus) or a
+        projection: its `gain`, its `weight`, or parameters of its synapse, of its release or of its
+        rule of plasticity; a coupling, likewise; or a modulator: its `tau`, `per_spike` and
+        `baseline`. Parameters of a model inside a model have the name of its field, or in a tuple
+        that of its class, in front: `kinetics_alpha`, `nmda_mg`, `nmda_share`; a signal is set as a
+        whole. A receptor or a release that several share has a name of its own (`shared`), by which
+        its parameters are set for all of them. Those of a rule also hold for spikes that its
+        synapses have not seen yet, because their rows wait: go on from `settled(state, name)` where
+        that matters. Works under `jit`, `vmap` and `grad`. A leaf changes its shape only if one of
+        several equal populations becomes different (one retrace).
+
+        A weight that was described as one number is one number. Individual weights are one for all
+        synapses or an array of one per synapse, in the order of `connections(name)`, on a network
+        that is not over a mesh nor an argument of `jit`; those of a plastic projection are in the
+        state, and set by `with_weights`.
+
+        **Raises** `ValueError` for an unknown name or parameter, a parameter that the name shares
+        with others, a value out of range, or one that modulators could bring out of range.
+        """
+        return set_values(self, name, values)
+
+    def init(self, key: Any) -> NetworkState:
+        """The state at t = 0; `key` is an integer or a JAX key, and the run's only seed."""
+        seed = as_array(seed_of(key))
+        return self._init(seed) if self.layout is None else _init_laid(self, seed)
+
+    def _init(self, seed: Any) -> NetworkState:
+        """The state at t = 0 before it is laid over a mesh."""
+        ring_dtype = self.dtype if self.fixed_point is None else np.dtype(np.int32)
+        return NetworkState(
+            step=as_array(0, np.int32),
+            seed=seed,
+            groups=_init_groups(self.groups, seed, ring_dtype, self.dtype, self.dt),
+            pathways=tuple(p.init(seed, self.groups[p.source], self.dtype) for p in self.pathways),
+            couplings=tuple(c.init(seed, self.groups, self.dtype) for c in self.couplings),
+            modulators=tuple(m.init(self.dtype) for m in self.modulators),
+            fingerprint=as_array(self.fingerprint),
+        )
+
+    def spread(self) -> SpreadNetwork | ShardedNetwork:
+        """The network as a loop runs it: parameters spread over neurons and blocks."""
+        if self.layout is not None:
+            return lay_network(self)
+        fixed = None if self.fixed_point is None else self.fixed_point.now(self.pathways)
+        return SpreadNetwork(
+            groups=tuple(g.spread() for g in self.groups),
+            pathways=tuple(p.spread(self.groups[p.source].sizes, fixed) for p in self.pathways),
+            couplings=tuple(c.spread() for c in self.couplings),
+            modulators=self.modulators,
+            quanta=None if fixed is None else fixed.quanta,
+            dt=self.dt,
+            order=self.order,
+            dtype=self.dtype,
+        )
+
+    def step(
+        self, state: NetworkState, inputs: Mapping[str, jax.Array] | None = None
+    ) -> tuple[NetworkState, Output]:
+        """One time step; see `SpreadNetwork.step`. For a loop, `spread` the network once."""
+        return self.spread().step(state_of(self, state), inputs)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return html_of_network(self)
+
+    def __repr__(self) -> str:
+        parts = [
+            counted(len(self.order), "population"),
+            counted(self.n_neurons, "neuron"),
+            counted(self.n_synapses, "synapse"),
+            *([counted(self.n_couplings, "coupled neighbour")] if self.couplings else []),
+            megabytes(self.connection_bytes),
+        ]
+        return "Network: " + ", ".join(parts)
+
+
+@functools.partial(jax.jit, static_argnums=(2, 3, 4))
+def _init_groups(
+    groups: tuple[Group, ...], seed: jax.Array, ring_dtype: Any, dtype: Any, dt: float
+) -> tuple[GroupState, ...]:
+    """Without the pathways: the program does not depend on who is connected to whom."""
+    return tuple(group.init(seed, ring_dtype, dtype, dt) for group in groups)
+
+
+@jax.jit
+def _init_laid(net: Network, seed: jax.Array) -> NetworkState:
+    assert isinstance(net.layout, Layout)
+    return net.layout.lay(net._init(seed), net)

@@ -1,0 +1,226 @@
+"""A pathway: all projections from one group to another with one release model.
+
+A projection whose weights are plastic has a pathway of its own.
+"""
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._kernels import Released, Table, deliver
+from .._numerics import Stream, stream_key
+from .._types import Release, StochasticRelease
+from .group import Group
+from .members import as_floating, spread
+from .plastic import SYNAPTIC, Plastic, PlasticState, SpreadPlastic
+from .ring import FixedPoint
+from .shards import Peers
+from .start_values import Start, started
+
+
+class PathwayState(NamedTuple):
+    """The state of a pathway.
+
+    **Fields** `release` that of the release model; `released` what it released in the last step,
+    None if that is the spikes of the source group; `plastic` that of a rule by which weights
+    change, None if they do not.
+    """
+
+    release: Any
+    released: Released | None
+    plastic: PlasticState | None = None
+
+
+class ProjectionSpan(NamedTuple):
+    """A projection of a pathway.
+
+    **Fields** `name`; `source`, `target` names of populations; `receptor` number in the target
+    group, and `input`, the row of its arrivals; `individual` whether its synapses have individual
+    weights.
+    """
+
+    name: str
+    source: str
+    target: str
+    receptor: int
+    input: int
+    individual: bool
+
+
+class Pathway(eqx.Module):
+    """All projections from one group to another with one release model: one delivery.
+
+    **Fields** `table` the connections; `weights` individual ones (see `Table`); `weight` and
+    `gain` (projections,), one number per projection (`weight` is 1 where they are
+    individual); `release`, and `starts` of its state; `plastic` the rule by which weights change,
+    None if they do not: then `weights` are those at the start; static `source`, `target` group
+    numbers, `members` its projections.
+    """
+
+    table: Table
+    weights: jax.Array
+    weight: jax.Array
+    gain: jax.Array
+    release: Release
+    plastic: Plastic | None
+    starts: tuple[Start, ...]
+    source: int = eqx.field(static=True)
+    target: int = eqx.field(static=True)
+    members: tuple[ProjectionSpan, ...] = eqx.field(static=True)
+
+    @property
+    def projections(self) -> tuple[str, ...]:
+        """Names of the projections."""
+        return tuple(member.name for member in self.members)
+
+    @property
+    def inputs(self) -> tuple[int, ...]:
+        """The row of arrivals that each projection reaches."""
+        return tuple(member.input for member in self.members)
+
+    def init(self, seed: Any, sources: Group, dtype: Any) -> PathwayState:
+        """The state at t = 0: nothing was released."""
+        if self.release.plain:
+            release, released = self.release.init(sources.n), None
+        else:
+            mine = self.members[0]
+            first = sources.span(sources.populations.index(mine.source)).start
+            release, released = _initial(
+                self.release, self.starts, seed, sources.sizes, (mine.name, first), dtype
+            )
+        plastic = None
+        if self.plastic is not None:
+            plastic = self._plastic_state(released is not None, dtype)
+        return PathwayState(release=release, released=released, plastic=plastic)
+
+    def _plastic_state(self, values: bool, dtype: Any) -> PlasticState:
+        """The state of the rule; over a mesh, with the synapses and targets of each device."""
+        assert self.plastic is not None
+        if self.weights.ndim == 1:
+            return self.plastic.init(self.weights, values, dtype)
+        init = functools.partial(self.plastic.init, values=values, dtype=dtype)
+        every = jax.vmap(init)(self.weights)
+        first = jax.tree.map(lambda x: x[0], every[SYNAPTIC:])
+        return PlasticState(*every[:SYNAPTIC], *first)
+
+    def spread(self, sizes: Sequence[int], fixed: FixedPoint | None) -> "SpreadPathway":
+        """The pathway as a loop runs it; `sizes` are those of the source group.
+
+        If arrivals are counted (`fixed`), its weights are in quanta of the receptors.
+        """
+        scale = self.weight * self.gain
+        if fixed is not None:
+            scale = fixed.scale(scale, self.target, self.inputs)
+        scale = scale[self.table.block_projection]
+        return SpreadPathway(
+            self.table,
+            self.weights,
+            scale,
+            spread(self.release, sizes),
+            None if self.plastic is None else self.plastic.spread(),
+            self.source,
+            self.target,
+        )
+
+
+@functools.partial(jax.jit, static_argnums=(3, 4, 5))
+def _initial(
+    release: Release, starts: tuple, seed: Any, sizes: tuple[int, ...], who: tuple, dtype: Any
+) -> tuple[Any, Released]:
+    """The state of a release, and that it has released nothing."""
+    n = sum(sizes)
+    state = as_floating(release_state(spread(release, sizes), n, seed, *who), dtype)
+    return started(state, starts, seed), Released.of_values(jnp.zeros(n, dtype))
+
+
+def release_state(release: Release, n: int, seed: Any, name: str, first: int = 0) -> Any:
+    """The state of n sources; those that draw use the stream of the projection `name`.
+
+    `first` is the first neuron of its source population.
+    """
+    if not isinstance(release, StochasticRelease):
+        return release.init(n)
+    high, low = stream_key(seed, name, "release")
+    high, low = (jnp.broadcast_to(jnp.asarray(word), (n,)) for word in (high, low))
+    return release.init(n, Stream(high, low, jnp.arange(n, dtype=jnp.uint32) - np.uint32(first)))
+
+
+class SpreadPathway(eqx.Module):
+    """A pathway as a loop runs it.
+
+    **Fields** as `Pathway`; `scale` (blocks,) what multiplies the weights of each block.
+    """
+
+    table: Table
+    weights: jax.Array
+    scale: jax.Array
+    release: Release
+    plastic: SpreadPlastic | None
+    source: int = eqx.field(static=True)
+    target: int = eqx.field(static=True)
+
+    def deliver(
+        self,
+        ring: jax.Array,
+        spikes: Released,
+        fired: tuple[jax.Array, Any],
+        state: PathwayState,
+        step: jax.Array,
+        clear: bool,
+    ) -> tuple[jax.Array, PathwayState]:
+        """The ring of the target group with what was released in `step`, and the state after it.
+
+        `spikes` are those of the source group; `fired` the packed spikes of the target group and
+        its voltage, which plastic weights depend on. With `clear` the slot of `step`, which has
+        been read, is emptied.
+        """
+        released = spikes if state.released is None else state.released
+        if self.plastic is None or state.plastic is None:
+            return self.deliver_now(ring, released, step, clear), state
+        how = step, self.scale, self.table, clear
+        ring, plastic = self.plastic.deliver(ring, released, fired, state.plastic, *how)
+        return ring, state._replace(plastic=plastic)
+
+    def deliver_now(
+        self, ring: jax.Array, released: Released, step: jax.Array, clear: bool
+    ) -> jax.Array:
+        """The ring with what was released in `step`, by weights that do not change."""
+        return deliver(ring, released, step, self.scale, self.weights, self.table, clear)
+
+    def release_spikes(
+        self,
+        state: PathwayState,
+        spikes: jax.Array,
+        bits: jax.Array,
+        v: Any,
+        signals: Mapping[str, jax.Array],
+        dt: float,
+        dtype: Any,
+        peers: Peers | None = None,
+    ) -> PathwayState:
+        """The state after the release model has seen the spikes and voltages of its sources.
+
+        `bits` are the packed spikes; with `peers`, those of all devices, to which also goes what
+        the sources here release. The rule of plastic weights keeps the signals of the step
+        until it is delivered.
+        """
+        if state.plastic is not None:
+            kept = {name: signals[name] for name in state.plastic.signals}
+            state = state._replace(plastic=state.plastic._replace(signals=kept))
+        if self.release.plain:
+            return state
+        new, values = self.release.step(state.release, spikes, v, dt)
+        values = values.astype(dtype)
+        with_spikes = self.release.with_spikes
+        if peers is None:
+            released = Released(bits, values) if with_spikes else Released.of_values(values)
+        elif with_spikes:
+            released = Released(bits, peers.gather(values))
+        else:
+            released = peers.released(Released.of_values(values))
+        return state._replace(release=new, released=released)

@@ -1,0 +1,300 @@
+"""A network as a loop runs it: its step, and several steps between two exchanges of devices.
+
+What is released in a step arrives after the shortest delay at the earliest. So the neurons of a
+device can take that many steps before they must know what others released; then all of it is
+exchanged at once, and delivered step by step, in the order in which single steps would deliver.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from .._kernels import Released
+from .._types import Drive
+from .coupling import CouplingState, SpreadCoupling
+from .group import Coupled, GroupState, SpreadGroup
+from .modulator import ModulatorLayer, needed_signals
+from .pathway import PathwayState, SpreadPathway
+from .ring import arrivals
+from .shards import Peers
+from .state import NetworkState, Output
+
+
+class SpreadNetwork(eqx.Module):
+    """A network whose parameters are spread over neurons and blocks: made once, before a loop.
+
+    **Fields** `groups`, `pathways`, `couplings`, `modulators` spread; `quanta` (inputs,)
+    per group if arrivals are counted, else None; static `dt` [ms], `order` population names,
+    `dtype`. `peers` per group on one device of a mesh, else None: then neurons, receptors, rings
+    and targets are those of this device, and what was released is that of all.
+    """
+
+    groups: tuple[SpreadGroup, ...]
+    pathways: tuple[SpreadPathway, ...]
+    couplings: tuple[SpreadCoupling, ...]
+    modulators: tuple[ModulatorLayer, ...]
+    quanta: tuple[jax.Array, ...] | None
+    dt: float = eqx.field(static=True)
+    order: tuple[str, ...] = eqx.field(static=True)
+    dtype: Any = eqx.field(static=True)
+    peers: tuple[Peers, ...] | None = None
+
+    def step(
+        self, state: NetworkState, inputs: Mapping[str, jax.Array] | None = None
+    ) -> tuple[NetworkState, Output]:
+        """One time step, from t_k to t_k+1.
+
+        In this order: what the last step released is delivered, and couplings see the neurons as
+        they stand; neurons are integrated under the drive of couplings and synapses at the start of
+        the step, synapses decay and take the arrivals of this step, threshold and reset; what this
+        step releases waits for the next. `inputs` are currents [pA] by population name, () or (n,),
+        and the signals of plasticity rules and modulators by name, (). What modulators scale is
+        scaled by their levels at the start of the step.
+        """
+        inputs = {name: jnp.asarray(x, self.dtype) for name, x in (inputs or {}).items()}
+        self._check_signals(state, inputs)
+        net = self
+        for modulator, mine in zip(self.modulators, state.modulators):
+            net = modulator.scaled(net, mine)
+        return net._step(state, inputs)
+
+    def _step(
+        self, state: NetworkState, inputs: dict[str, jax.Array]
+    ) -> tuple[NetworkState, Output]:
+        """One time step of the network with its parameters as they are now."""
+        rings, delivered = self.deliver_last_step(state)
+        coupled = self._gathered(state)
+        neurons, spikes = self.moved(state.groups, rings, state.step, inputs, coupled)
+        groups = tuple(
+            after._replace(ring=ring, released=self._everywhere(number, Released.of_spikes(fired)))
+            for number, (after, ring, fired) in enumerate(zip(neurons, rings, spikes))
+        )
+        fired = self._fired_everywhere(groups, spikes)
+        free = {m.span.name: m.set_free(fired, inputs, self.dtype) for m in self.modulators}
+        new = NetworkState(
+            step=state.step + 1,
+            seed=state.seed,
+            groups=groups,
+            pathways=self._release(delivered, groups, spikes, inputs | free),
+            couplings=self._release_graded(state.couplings, groups, spikes),
+            modulators=tuple(
+                m.step(mine, free[m.span.name], self.dt)
+                for m, mine in zip(self.modulators, state.modulators)
+            ),
+            fingerprint=state.fingerprint,
+        )
+        return new, Output(self.by_name(fired), tuple(g.released.bits for g in groups))
+
+    def moved(
+        self,
+        groups: Sequence[GroupState],
+        rings: Sequence[jax.Array],
+        step: jax.Array,
+        inputs: Mapping[str, jax.Array],
+        coupled: Sequence[Coupled] | None = None,
+    ) -> tuple[tuple, tuple]:
+        """The groups after their neurons have moved, and their spikes."""
+        nothing = Coupled(Drive(), {})
+        moved = [
+            group.step(
+                before,
+                self._arrived(number, ring, step),
+                nothing if coupled is None else coupled[number],
+                inputs,
+                (step, self.dt),
+            )
+            for number, (group, before, ring) in enumerate(zip(self.groups, groups, rings))
+        ]
+        neurons, spikes = zip(*moved) if moved else ((), ())
+        return neurons, spikes
+
+    def _everywhere(self, number: int, released: Released) -> Released:
+        """What all neurons of a group released, from what those of this device did."""
+        return released if self.peers is None else self.peers[number].released(released)
+
+    def _fired_everywhere(self, groups: tuple[GroupState, ...], spikes: tuple) -> tuple:
+        """The spikes of all neurons of each group."""
+        if self.peers is None:
+            return spikes
+        return tuple(
+            g.released.dense(here.dtype)[: peers.n]
+            for g, here, peers in zip(groups, spikes, self.peers)
+        )
+
+    def deliver_last_step(self, state: NetworkState) -> tuple[list[jax.Array], list[PathwayState]]:
+        """Rings and pathways after what step k - 1 released has been delivered, in step k.
+
+        So a ring is written before it is read, and XLA updates it in place. The slot of step
+        k - 1, which was read in that step, is emptied by the first delivery into the ring.
+        """
+        rings, cleared, pathways = [group.ring for group in state.groups], set(), []
+        for p, mine in zip(self.pathways, state.pathways):
+            spikes, target = state.groups[p.source].released, state.groups[p.target]
+            v = getattr(target.neurons, "v", None)  # before a reset, which the next step does
+            if v is None:  # a rate unit
+                v = self.groups[p.target].model.voltage(target.neurons)
+            fired = target.released.bits
+            if self.peers is not None and p.plastic is not None:
+                fired = self.peers[p.target].bits_here(fired)
+            how = (fired, v), mine, state.step - 1, p.target not in cleared
+            rings[p.target], new = p.deliver(rings[p.target], spikes, *how)
+            pathways.append(new)
+            cleared.add(p.target)
+        return rings, pathways
+
+    def _gathered(self, state: NetworkState) -> list[Coupled]:
+        """What couplings do to each group in this step."""
+        out = [Coupled(Drive(), {}) for _ in self.groups]
+        for coupling, mine in zip(self.couplings, state.couplings):
+            seen = self.groups, state.groups, self.peers
+            for target, drive, arriving in coupling.gathered(*seen, mine):
+                out[target] = out[target].plus(drive, arriving)
+        return out
+
+    def _release_graded(
+        self, couplings: Sequence[CouplingState], groups: tuple[GroupState, ...], spikes: tuple
+    ) -> tuple:
+        """The states of the couplings after the step of their release models."""
+        out = []
+        for c, before in zip(self.couplings, couplings):
+            source = c.sides[0].source
+            v = self.groups[source].model.voltage(groups[source].neurons)
+            peers = None if self.peers is None else self.peers[source]
+            out.append(c.release_now(before, spikes[source], v, self.dt, self.dtype, peers))
+        return tuple(out)
+
+    def _arrived(self, number: int, ring: jax.Array, step: jax.Array) -> Any:
+        """What arrives at the receptors of a group at the end of the step."""
+        inputs = self.groups[number].fed_inputs
+        if not inputs:
+            return None
+        arrived = arrivals(ring, step, inputs)
+        if self.quanta is None:
+            return arrived
+        return arrived.astype(self.dtype) * self.quanta[number][:, None]
+
+    def _release(
+        self,
+        pathways: Sequence[PathwayState],
+        groups: tuple[GroupState, ...],
+        spikes: tuple,
+        inputs: Mapping[str, Any],
+    ) -> tuple:
+        """The states of the pathways after the step of their release models."""
+        out = []
+        for p, before in zip(self.pathways, pathways):
+            v = None
+            if not p.release.plain:
+                v = self.groups[p.source].model.voltage(groups[p.source].neurons)
+            now = spikes[p.source], groups[p.source].released.bits, v, inputs, self.dt, self.dtype
+            peers = None if self.peers is None else self.peers[p.source]
+            out.append(p.release_spikes(before, *now, peers=peers))
+        return tuple(out)
+
+    def by_name(self, spikes: Sequence[jax.Array], axis: int = 0) -> dict[str, jax.Array]:
+        """The spikes of groups, whose neurons are on an axis, by the names of populations."""
+        found = {}
+        for group, fired in zip(self.groups if self.peers is None else self.peers, spikes):
+            start = 0
+            for member in group.members:
+                found[member.name] = lax.slice_in_dim(fired, start, start + member.n, axis=axis)
+                start += member.n
+        return {name: found[name] for name in self.order}
+
+    def _check_signals(self, state: NetworkState, inputs: Mapping[str, jax.Array]) -> None:
+        """Raises `ValueError` unless every needed signal is among the inputs, one number."""
+        plastic = [mine.plastic for mine in state.pathways if mine.plastic is not None]
+        of_rules = (name for mine in plastic for name in mine.signals)
+        for name in needed_signals(of_rules, self.modulators):
+            if name not in inputs or inputs[name].ndim:
+                got = f"got shape {inputs[name].shape}" if name in inputs else "it is missing"
+                raise ValueError(
+                    f"step: the signal {name!r} of a plasticity rule or a modulator must be among "
+                    f"the inputs, one number; {got}"
+                )
+
+
+def steps_together(
+    net: Any, state: NetworkState, inputs: Mapping[str, jax.Array], steps: int
+) -> tuple[NetworkState, Output]:
+    """`steps` steps of one device, inside `shard_map`; the output has an axis of steps.
+
+    `net` a `SpreadNetwork` with peers, and without couplings, modulators and plastic weights;
+    `inputs` (steps, ...).
+    """
+    rings, pathways = net.deliver_last_step(state)
+    releases = tuple(p.release for p in pathways)
+    kept = tuple(g._replace(ring=None, released=None) for g in state.groups)
+
+    def one(carry: tuple, now: Mapping[str, jax.Array]) -> tuple:
+        step, groups, releases = carry
+        new, spikes = net.moved(groups, rings, step, now)
+        here = tuple(Released.of_spikes(fired) for fired in spikes)
+        releases, values = _released(net, releases, new, spikes)
+        return (step + 1, new, releases), (here, values)
+
+    inputs = {name: jnp.asarray(x, net.dtype) for name, x in inputs.items()}
+    carry = state.step, kept, releases
+    (step, groups, releases), (here, values) = lax.scan(one, carry, inputs, length=steps)
+    everywhere = tuple(peers.released_in_steps(r) for peers, r in zip(net.peers, here))
+    own = tuple(_own(net, p, x, everywhere) for p, x in zip(net.pathways, values))
+    rings = _delivered(net, state.step, rings, everywhere, own, steps)
+    last = jax.tree.map(lambda x: x[-1], (everywhere, own))
+    new = state._replace(
+        step=step,
+        groups=tuple(g._replace(ring=r, released=x) for g, r, x in zip(groups, rings, last[0])),
+        pathways=tuple(
+            p._replace(release=release, released=x)
+            for p, release, x in zip(pathways, releases, last[1])
+        ),
+    )
+    spikes = [r.dense_in_steps(p.n) for r, p in zip(everywhere, net.peers)]
+    return new, Output(net.by_name(spikes, axis=1), tuple(r.bits for r in everywhere))
+
+
+def _released(net: Any, releases: tuple, groups: tuple, spikes: tuple) -> tuple[tuple, tuple]:
+    """The releases after a step, and what each released here; None where that is the spikes."""
+    new, values = [], []
+    for p, release in zip(net.pathways, releases):
+        if p.release.plain:
+            new.append(release)
+            values.append(None)
+            continue
+        v = net.groups[p.source].model.voltage(groups[p.source].neurons)
+        release, x = p.release.step(release, spikes[p.source], v, net.dt)
+        new.append(release)
+        values.append(x.astype(net.dtype))
+    return tuple(new), tuple(values)
+
+
+def _own(net: Any, pathway: Any, values: Any, everywhere: tuple) -> Released | None:
+    """What all sources of a pathway released in each step, None where that is the spikes."""
+    if values is None:
+        return None
+    peers = net.peers[pathway.source]
+    if pathway.release.with_spikes:
+        return Released(everywhere[pathway.source].bits, peers.gather(values))
+    return peers.released_in_steps(jax.vmap(Released.of_values)(values))
+
+
+def _delivered(
+    net: Any, first: jax.Array, rings: list, everywhere: tuple, own: tuple, steps: int
+) -> tuple:
+    """The rings after all steps but the last have been delivered."""
+
+    def one(rings: tuple, now: tuple) -> tuple:
+        step, spikes, mine = now
+        new, cleared = list(rings), set()
+        for p, released in zip(net.pathways, mine):
+            x = spikes[p.source] if released is None else released
+            new[p.target] = p.deliver_now(new[p.target], x, step, p.target not in cleared)
+            cleared.add(p.target)
+        return tuple(new), None
+
+    before = jax.tree.map(lambda x: x[:-1], (everywhere, own))
+    numbers = first + jnp.arange(steps - 1, dtype=first.dtype)
+    return lax.scan(one, tuple(rings), (numbers, *before))[0]

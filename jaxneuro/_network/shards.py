@@ -1,0 +1,236 @@
+"""The neurons of a group over the devices of a mesh, and what devices tell each other.
+
+An array with one number per neuron of a group, (..., n), becomes (devices, ..., places): device d
+has the neurons `order[d]`, ascending within each population. All devices have as many places for a
+population, so that one program fits all; where a device has fewer neurons, what is left is
+*padding*: a neuron is repeated, and its spikes are masked.
+
+Spikes are exchanged as lists of numbers where those are shorter than bits. A list has room for
+`_ROOM` times the spikes that are expected; all devices see how long each list is, and take the bits
+together where one is too long. What comes out is the same.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from .._arrays import as_array
+from .._kernels import Line, Released, exchange, merge_bits, pack, packed_bytes
+from .._numerics import Stream
+from .group import PopulationSpan
+
+_LONG = 64  # neurons: see stimuli.py
+
+
+class Seats(eqx.Module):
+    """The places of the neurons of a group.
+
+    **Fields** `order` int32 (devices, places): the neuron at each place; `real` bool, likewise:
+    whether it is no ghost; `place` int32 (n,): where each neuron is in a flat (devices * places,);
+    static `sizes` places of each population on a device, `members` its neurons in all, with its
+    name; `everywhere` whether each device has the numbers of all: so for a stimulus with tables, in
+    which nothing says what belongs to which neuron.
+    """
+
+    order: jax.Array
+    real: jax.Array
+    place: jax.Array
+    sizes: tuple[int, ...] = eqx.field(static=True)
+    members: tuple[PopulationSpan, ...] = eqx.field(static=True)
+    everywhere: bool = eqx.field(static=True, default=False)
+
+    @property
+    def neurons(self) -> jax.Array:
+        """The neuron at each place, -1 for a ghost: int32 (devices, places)."""
+        return jnp.where(self.real, self.order, -1)
+
+    @property
+    def n(self) -> int:
+        return self.place.shape[0]
+
+    @property
+    def places(self) -> int:
+        """Places on one device."""
+        return sum(self.sizes)
+
+    def split(self, tree: Any) -> Any:
+        """Arrays (..., n) as (devices, ..., places); others are repeated on all devices."""
+        if self.everywhere:
+            many = self.order.shape[0]
+            return jax.tree.map(lambda x: jnp.broadcast_to(x, (many, *jnp.shape(x))), tree)
+        return jax.tree.map(self._part, tree, is_leaf=lambda x: isinstance(x, Stream))
+
+    def whole(self, tree: Any) -> Any:
+        """What `split` made of arrays (..., n)."""
+        if self.everywhere:
+            return jax.tree.map(lambda x: x[0], tree)
+        return jax.tree.map(self._joined, tree, is_leaf=lambda x: isinstance(x, Stream))
+
+    def of_population(self, name: str, x: jax.Array) -> jax.Array:
+        """Numbers of a population, (devices, places of it), in the order of its neurons: (n,)."""
+        index = [m.name for m in self.members].index(name)
+        first, start = sum(m.n for m in self.members[:index]), sum(self.sizes[:index])
+        place = self.place[first : first + self.members[index].n]
+        device, here = place // self.places, place % self.places - start
+        return jnp.take(x.reshape(-1), device * self.sizes[index] + here)
+
+    def _part(self, x: Any) -> Any:
+        if not isinstance(x, Stream):
+            return self._split(x)
+        # With a key per run, long runs draw faster than with one per unit.
+        if x.sizes != self._runs or self.places < _LONG * len(self.sizes):
+            return jax.tree.map(self._split, x.spread())
+        high, low = (jnp.broadcast_to(k, (len(self.order), *k.shape)) for k in (x.high, x.low))
+        return Stream(high, low, self._split(x.spread().index), self.sizes)
+
+    def _joined(self, x: Any) -> Any:
+        if not isinstance(x, Stream):
+            return self._whole(x)
+        high, low, index = map(self._whole, (x.high, x.low, x.index))
+        return Stream(high, low, index, None if x.sizes is None else self._runs)
+
+    @property
+    def _runs(self) -> tuple[int, ...]:
+        return tuple(m.n for m in self.members)
+
+    def _split(self, x: Any) -> jax.Array:
+        x = jnp.asarray(x)
+        if x.ndim and x.shape[-1] == self.n:
+            return jnp.moveaxis(jnp.take(x, self.order, axis=-1), -2, 0)
+        return jnp.broadcast_to(x, (self.order.shape[0], *x.shape))
+
+    def _whole(self, x: jax.Array) -> jax.Array:
+        if x.ndim == 1 or x.shape[-1] != self.places:
+            return x[0]
+        flat = jnp.moveaxis(x, 0, -2).reshape(*x.shape[1:-1], -1)
+        return jnp.take(flat, self.place, axis=-1)
+
+
+def seats(owners: Mapping[str, np.ndarray], devices: int) -> Seats:
+    """The places of a group whose populations' neurons are on these devices, `devices` in all."""
+    rows, real, sizes, first = [np.zeros((devices, 0), np.int64)], [], [], 0
+    for owner in owners.values():
+        mine = [np.flatnonzero(owner == d) for d in range(devices)]
+        size = max(x.size for x in mine)
+        sizes.append(size)
+        rows.append(first + np.stack([np.resize(x if x.size else [0], size) for x in mine]))
+        real.append(np.arange(size) < np.array([[x.size] for x in mine]))
+        first += owner.size
+    order = np.concatenate(rows, axis=1)
+    there = np.concatenate([np.zeros((devices, 0), bool), *real], axis=1)
+    place = np.zeros(first, np.int64)
+    place[order[there]] = np.flatnonzero(there)
+    members = tuple(PopulationSpan(name, owner.size) for name, owner in owners.items())
+    arrays = as_array(order, np.int32), as_array(there), as_array(place, np.int32)
+    return Seats(*arrays, tuple(sizes), members)
+
+
+_ROOM = 4  # times the expected spikes: activity comes in bursts
+_LEAST = 16  # and so many more, for the chance of few
+
+
+def list_length(seats: Seats, steps: int, share: float) -> int:
+    """Entries of the list of a device for some steps, 0 where bits take fewer bytes.
+
+    `share` of the neurons that is expected to spike in a step, 0 if nothing is known.
+    """
+    entries = math.ceil(_ROOM * share * seats.places * steps) + _LEAST
+    known = share > 0 and steps * seats.n < 2**31
+    return entries if known and 4 * (entries + 1) < steps * packed_bytes(seats.places) else 0
+
+
+def spikes_of_all(bits: jax.Array, seats: Seats, line: Line, share: float) -> jax.Array:
+    """Packed spikes of all neurons, (steps, bytes), from those of the places here."""
+    length = list_length(seats, bits.shape[0], share)
+    if not length:
+        return _by_bits(bits, seats, line)
+    count, codes = _listed(bits, seats, line, length)
+    every = exchange(jnp.concatenate([count[None], codes]), line)
+    return lax.cond(
+        jnp.max(every[:, 0]) <= length,
+        lambda codes, bits: _unlisted(codes.reshape(-1), bits.shape[0], seats.n),
+        lambda codes, bits: _by_bits(bits, seats, line),
+        *(every[:, 1:], bits),
+    )
+
+
+def _by_bits(bits: jax.Array, seats: Seats, line: Line) -> jax.Array:
+    return merge_bits(exchange(bits, line), seats.neurons, seats.place)
+
+
+def _listed(bits: jax.Array, seats: Seats, line: Line, length: int) -> tuple[jax.Array, jax.Array]:
+    """How many spikes there are here, and step * n + neuron of the first ones, -1 after them."""
+    here = seats.neurons[line.seat[0]]
+    spikes = jnp.unpackbits(bits, axis=-1, bitorder="little")[:, : seats.places] != 0
+    flat = (spikes & (here >= 0)).reshape(-1)
+    (found,) = jnp.nonzero(flat, size=length, fill_value=flat.size)
+    found = found.astype(jnp.int32)
+    step, place = found // seats.places, found % seats.places
+    codes = jnp.where(found < flat.size, step * seats.n + here[place], -1)
+    return jnp.sum(flat, dtype=jnp.int32), codes
+
+
+def _unlisted(codes: jax.Array, steps: int, n: int) -> jax.Array:
+    """The spikes of lists as packed bits: each sets a bit of its own."""
+    step, neuron = jnp.where(codes < 0, steps, codes // n), codes % n
+    bit = jnp.left_shift(jnp.uint8(1), (neuron % 8).astype(jnp.uint8))
+    return (
+        jnp.zeros((steps, packed_bytes(n)), jnp.uint8).at[step, neuron // 8].add(bit, mode="drop")
+    )
+
+
+class Peers(eqx.Module):
+    """The neurons of a group on one device and on all, inside `shard_map`.
+
+    **Fields** `here` int32 (places,): the neuron at each place of this device; `seats` of all;
+    `line` of the devices; static `share` of the neurons that is expected to spike in a step.
+    """
+
+    here: jax.Array
+    seats: Seats
+    line: Line
+    share: float = eqx.field(static=True)
+
+    @property
+    def members(self) -> tuple[PopulationSpan, ...]:
+        """The populations of the group, with all their neurons."""
+        return self.seats.members
+
+    @property
+    def n(self) -> int:
+        """Neurons of the group on all devices."""
+        return self.seats.n
+
+    def gather(self, x: jax.Array) -> jax.Array:
+        """Numbers of the neurons here, (..., places), as those of all neurons, (..., n)."""
+        every = jnp.moveaxis(exchange(x, self.line), 0, -2)
+        return jnp.take(every.reshape(*x.shape[:-1], -1), self.seats.place, axis=-1)
+
+    def released(self, here: Released) -> Released:
+        """What all neurons released, from what those here did."""
+        steps = jax.tree.map(lambda x: x[None], here)
+        return jax.tree.map(lambda x: x[0], self.released_in_steps(steps))
+
+    def released_in_steps(self, here: Released) -> Released:
+        """What all neurons released in some steps, from what those here did: (steps, ...)."""
+        bits = spikes_of_all(here.bits, self.seats, self.line, self.share)
+        return Released(bits, None if here.values is None else self.gather(here.values))
+
+    def bits_here(self, bits: jax.Array) -> jax.Array:
+        """Of the packed spikes of all neurons those of the neurons here, packed."""
+        spikes = jnp.unpackbits(bits, bitorder="little")
+        return pack(spikes[self.here] != 0)
+
+    def whole(self, tree: Any) -> Any:
+        """Numbers of the neurons here, anywhere in a tree, as those of all neurons."""
+        if self.seats.everywhere:
+            return tree
+        places = self.seats.places
+        mine = lambda x: x.ndim and x.shape[-1] == places  # noqa: E731
+        return jax.tree.map(lambda x: self.gather(x) if mine(x) else x, tree)

@@ -1,0 +1,141 @@
+"""The state of a network, what a step returns, and the state that a file keeps."""
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from .._arrays import as_array, is_traced
+from .._text import megabytes
+from .coupling import CouplingState
+from .group import GroupState
+from .html import html_of_state
+from .modulator import ModulatorState
+from .pathway import PathwayState
+
+
+class NetworkState(NamedTuple):
+    """Everything that changes from step to step.
+
+    **Fields** `step` int32 (): steps done; `seed` uint32 (): the seed of the run;
+    `groups`, `pathways`, `couplings` and `modulators` the states of those of the network, in their
+    order; `fingerprint` uint32 (2,), that of the network.
+    """
+
+    step: jax.Array
+    seed: jax.Array
+    groups: tuple[GroupState, ...]
+    pathways: tuple[PathwayState, ...]
+    couplings: tuple[CouplingState, ...]
+    modulators: tuple[ModulatorState, ...]
+    fingerprint: jax.Array
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return html_of_state(self)
+
+    def __repr__(self) -> str:
+        step = "traced" if is_traced(self.step) else np.asarray(self.step).tolist()
+        size = sum(x.nbytes for x in jax.tree.leaves(tuple(self)) if hasattr(x, "nbytes"))
+        return f"NetworkState: after step {step}, {megabytes(size)}"
+
+
+class Output(NamedTuple):
+    """What one step returns.
+
+    **Fields** `spikes` by population name, (n,); `bits` per group, packed spikes.
+    """
+
+    spikes: dict[str, jax.Array]
+    bits: tuple[jax.Array, ...]
+
+
+def state_of(net: Any, given: Any) -> NetworkState:
+    """The state of a network from one, from a result of `simulate`, or from that of a file.
+
+    **Raises** `ValueError` for another value, for the state of another network, and for a result
+    without one.
+    """
+    state = given.state if hasattr(given, "network") and hasattr(given, "state") else given
+    if state is None and given is not None:
+        raise ValueError(
+            "this result has no state: it was written by an older jaxneuro, or on devices of "
+            "several processes. Start anew with net.init(key)"
+        )
+    if isinstance(state, SavedState):
+        return state.on(net)
+    if not isinstance(state, NetworkState):
+        pair = isinstance(state, tuple) and any(isinstance(x, NetworkState) for x in state)
+        got = "the pair that jn.scan returns: take its first item" if pair else repr(state)
+        raise ValueError(
+            f"state must be a result of simulate, its .state, or net.init(key); got {got}"
+        )
+    check_same(net, state.fingerprint)
+    return state
+
+
+def check_same(net: Any, fingerprint: Any) -> None:
+    """Raises `ValueError` for the fingerprint of a state of another network."""
+    both = net.fingerprint, fingerprint
+    if any(is_traced(x) or not hasattr(x, "__array__") for x in both) or fingerprint.shape != (2,):
+        return  # not known yet; or of a batch of states
+    if not np.array_equal(np.asarray(net.fingerprint), np.asarray(fingerprint)):
+        raise ValueError(
+            "the state must be one of this network; it is of a network with another description, "
+            "key, dt, dtype or partition. Build the network as it was, or start with net.init(key)"
+        )
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class SavedState:
+    """The state in a file of a result; `simulate(net, ms, state=...)` goes on from it.
+
+    **Fields** `arrays` those of the state by their path in it; `fingerprint` uint32 (2,) of its
+    network; `step` how many steps were done.
+    """
+
+    arrays: dict[str, np.ndarray]
+    fingerprint: np.ndarray
+    step: int
+
+    @classmethod
+    def of(cls, state: NetworkState) -> "SavedState | None":
+        """What a file keeps; None of a state on devices of several processes."""
+        leaves = _by_path(state)
+        if not all(getattr(x, "is_fully_addressable", True) for x in leaves.values()):
+            return None
+        arrays = {path: np.asarray(x) for path, x in leaves.items()}
+        return cls(arrays, np.asarray(state.fingerprint), int(state.step))
+
+    def on(self, net: Any) -> NetworkState:
+        """The state of the network that it belongs to.
+
+        **Raises** `ValueError` for another network, and for a state of version 0.1.
+        """
+        if not isinstance(self.arrays, dict):
+            raise ValueError(
+                "the state in this file was written by jaxneuro 0.1, whose states later ones do "
+                "not go on from: run the first part again. What was recorded is there"
+            )
+        check_same(net, self.fingerprint)
+        like = jax.eval_shape(lambda n: n.init(0), net)
+        expected = _by_path(like)
+        if _shapes(expected) != _shapes(self.arrays):
+            raise ValueError(
+                "the state in this file has other arrays than this version of jaxneuro gives the "
+                "network; run the first part again"
+            )
+        leaves = [as_array(self.arrays[path]) for path in expected]
+        state: NetworkState = jax.tree.unflatten(jax.tree.structure(like), leaves)
+        layout = net.layout
+        return state if layout is None else jax.jit(lambda x: layout.placed(x))(state)
+
+
+def _by_path(state: Any) -> dict[str, Any]:
+    """The arrays of a state, by where they are in it: `.groups[0].neurons.v`."""
+    return {jax.tree_util.keystr(k): x for k, x in jax.tree_util.tree_leaves_with_path(state)}
+
+
+def _shapes(arrays: dict[str, Any]) -> dict[str, tuple]:
+    return {path: (x.shape, x.dtype) for path, x in arrays.items()}
