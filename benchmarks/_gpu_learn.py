@@ -10,7 +10,7 @@ import numpy as np
 
 import jaxneuro as jn
 from jaxneuro._kernels import Released, learn, packed_bytes
-from jaxneuro._network import _plastic
+from jaxneuro._network import plastic
 
 from ._gpu_kernels import seconds
 from ._run import DT
@@ -35,11 +35,11 @@ def version_of(interpret: bool, **how: Any) -> Callable:
 
 @contextlib.contextmanager
 def _learning_by(version: Callable) -> Iterator[None]:
-    before, _plastic.learn = _plastic.learn, version
+    before, plastic.learn = plastic.learn, version
     try:
         yield
     finally:
-        _plastic.learn = before
+        plastic.learn = before
 
 
 def plastic_network(

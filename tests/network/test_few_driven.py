@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._network import _stimuli
+from jaxneuro._network import stimuli
 
 N = 8192
 
@@ -34,7 +34,7 @@ def test_it_has_the_bits_of_one_loop(monkeypatch):
     states = [net.init(1), net.init(2)]
     apart = final(net, states[0])
     both = final(net, jax.tree.map(lambda *x: np.stack(x), *states), batched=True)
-    monkeypatch.setattr(_stimuli, "_MANY", N + 1)
+    monkeypatch.setattr(stimuli, "_MANY", N + 1)
     within = final(net, states[0])
     for mine, batch, other in zip(*map(jax.tree.leaves, (apart, both, within))):
         np.testing.assert_array_equal(mine, other)
@@ -46,7 +46,7 @@ def test_it_has_the_bits_of_one_loop(monkeypatch):
 
 def test_it_is_computed_apart_where_many_are_not_driven():
     def jaxpr(covered, n):
-        return str(jax.make_jaxpr(lambda x: _stimuli.place(x, [(0, covered)], n))(np.ones(covered)))
+        return str(jax.make_jaxpr(lambda x: stimuli.place(x, [(0, covered)], n))(np.ones(covered)))
 
     assert "cond" in jaxpr(20, N)
     assert "cond" not in jaxpr(20, N - 1)
