@@ -55,7 +55,7 @@ class Values:
         if isinstance(value, Distribution):
             return cls(label, what, word, law=value)
         if isinstance(value, SpatialValue):
-            return cls(label, what, word, function=value.bind(label, *resolved.places))
+            return cls(label, what, word, function=value.bind(f"{label}: {what}", *resolved.places))
         if is_computed(value):
             return cls(label, what, word, function=value)
         if isinstance(value, np.ndarray) and value.ndim == 1:

@@ -205,7 +205,7 @@ BAD = {
             '"delay": 1.5',
             '"delay": 1.5, "axonal": -1',
             '"axonal": -1',
-            "axonal must be one number of at least 0 ms",
+            "axonal must",
         ),
         "delay 0": ('"delay": 1.5', '"delay": 0', '"delay": 0', "delay must"),
         "weight of a current": (

@@ -233,12 +233,15 @@ def test_refused(given, message):
 @pytest.mark.parametrize(
     ("positions", "message"),
     [
-        ({"A": POINTS["A"]}, "projection 'A->B': delay: target must"),
-        ({"B": POINTS["B"]}, "projection 'A->B': delay: source must"),
-        ({"A": POINTS["A"][:, :1], "B": POINTS["B"]}, "projection 'A->B': delay: target must"),
+        ({"A": POINTS["A"]}, "projection 'A->B': (weight|delay): target must"),
+        ({"B": POINTS["B"]}, "projection 'A->B': (weight|delay): source must"),
+        (
+            {"A": POINTS["A"][:, :1], "B": POINTS["B"]},
+            "projection 'A->B': (weight|delay): target must",
+        ),
         (
             {"A": POINTS["A"], "B": SPACE.Free(POINTS["B"], period=90.0)},
-            "projection 'A->B': delay: target must",
+            "projection 'A->B': (weight|delay): target must",
         ),
     ],
     ids=["target", "source", "dimensions", "periods"],

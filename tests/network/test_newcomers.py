@@ -62,9 +62,9 @@ REFUSED = {
     ),
     "part": (
         lambda: jn.Part(E, range(2)),
-        "Record: variables must",
+        "Part: population must",
     ),
-    "several": (lambda: jn.Part(["E", "I"]), "the name of a population must"),
+    "several": (lambda: jn.Part(["E", "I"]), "Part: population must"),
     # texts and truth values as numbers
     "dt": (lambda: jn.build(described(), 1, "0.1"), "dt must be .*; got '0.1'"),
     "true dt": (lambda: jn.build(described(), 1, True), "dt must be .*; got True"),
@@ -126,7 +126,7 @@ def test_what_was_not_recorded_says_how_to_record_it(tmp_path):
         (lambda r: r.traces["v"], r"'v' is of 'E': \['E'\]\['v'\]"),
         (lambda r: r.counts["E"], "jn.Record.rates=True"),
         (lambda r: r.weights["E->E"], "weights={'E->E': ...}"),
-        (lambda r: r.rate(["E", "I"]), "the name of a population must"),
+        (lambda r: r.rate(["E", "I"]), "Part: population must"),
         (lambda r: r.events(E), "got a Population: give its name, 'E'"),
     ):
         with pytest.raises(ValueError, match=message):
