@@ -29,7 +29,7 @@ from .._tables.bundles import ListedBundle, Placement, StoredBundle
 from .._tables.lay_out import delay_dtype, lay_out
 from .._tables.read import read_bundle
 from .._tables.split import Homes, gather_arrays, padded, split, table_arrays, with_nothing
-from ..spec import unknown
+from ..spec import InvalidValueError, unknown
 from .partition import Contiguous, Partition, owners_of
 from .place import check_alike, devices_here, most_anywhere, put, side_by_side
 
@@ -225,27 +225,23 @@ Axis = str | tuple[str, ...]
 
 
 def check_mesh(what: str, mesh: Any, axis: Any, neurons: int) -> Axis:
-    """The axis of a mesh along which a network is laid; raises `ValueError` if it cannot be."""
+    """The axis of a mesh along which a network is laid; raises `InvalidValueError`."""
     spec.check(what, "mesh", spec.Of(Mesh), mesh)
     names = tuple(map(str, mesh.axis_names))
     axis = tuple(axis) if isinstance(axis, list) else axis
     if axis is None and len(names) != 1:
-        raise ValueError(
-            f"{what}: axis= must name an axis of the mesh, or two as a tuple, hosts first; it has "
-            f"{', '.join(names)}"
-        )
+        must = f"an axis of the mesh, or two as a tuple, hosts first, of {', '.join(names)}"
+        raise InvalidValueError(what, "axis", must, "None")
     axes = (names[0],) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     for name in axes:
         if name not in names:
-            raise unknown("axis of the mesh", name, names)
+            raise unknown("axis of the mesh", name, names, what, "axis")
     if not axes or len(set(axes)) < len(axes):
-        raise ValueError(f"{what}: axis= must name axes of the mesh, each once; got {axis!r}")
+        raise InvalidValueError(what, "axis", "axes of the mesh, each once", repr(axis))
     devices = int(np.prod([mesh.shape[name] for name in axes]))
     if devices > neurons:
-        raise ValueError(
-            f"{what}: there must be at most as many devices as neurons, {neurons}; the mesh "
-            f"has {devices}. Take a mesh of fewer devices"
-        )
+        must = f"one of at most as many devices as neurons, {neurons}"
+        raise InvalidValueError(what, "mesh", must, f"{devices} devices")
     return axes[0] if len(axes) == 1 else axes
 
 
@@ -253,9 +249,7 @@ def check_rate(what: str, rate: Any) -> None:
     """Raises `ValueError` for a rate that no neuron has."""
     if rate is None:
         return
-    if isinstance(rate, bool) or not isinstance(rate, int | float | np.number):
-        raise ValueError(f"{what}: rate must be a number [Hz], the mean of all; got {rate!r}")
-    spec.check(what, "rate", spec.Numbers("Hz", at_least=0, at_most=1e4), rate)
+    spec.check(what, "rate", spec.Number("Hz", at_least=0.0, at_most=1e4), rate)
 
 
 def plan(

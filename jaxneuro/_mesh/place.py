@@ -7,6 +7,7 @@ import jax
 import numpy as np
 
 from .._network.layout import Layout
+from ..spec import InvalidValueError
 
 
 def devices_here(layout: Layout) -> list[int]:
@@ -62,10 +63,8 @@ def check_alike(mine: np.ndarray, layout: Layout) -> None:
         jax.device_put(side_by_side(dict.fromkeys(here, mine), layout), layout.shared)
     )
     if (every != mine).any():
-        raise ValueError(
-            "all processes of a mesh must lay out the same network in the same way: give each the "
-            "same description, key, dt, dtype and partition; those of the processes differ"
-        )
+        must = "the same in all processes of a mesh: description, key, dt, dtype and partition"
+        raise InvalidValueError("", "network", must, "different ones")
 
 
 def put(tree: Any, where: Any) -> Any:
