@@ -1,7 +1,4 @@
-"""Builds a group from its populations.
-
-Start values of receptors and releases: which state they belong to, and whether they fit it.
-"""
+"""Builds a group from its populations, with the start values of its receptors."""
 
 from typing import Any
 

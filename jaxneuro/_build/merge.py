@@ -1,7 +1,4 @@
-"""Which models can be merged, in which order, and their merging.
-
-States of receptors and releases before there is a network: which variables they have.
-"""
+"""Merges models of one kind, and says what states they have before there is a network."""
 
 import dataclasses
 from collections.abc import Hashable, Sequence

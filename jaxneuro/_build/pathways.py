@@ -1,8 +1,6 @@
-"""Builds a pathway from its projections; draws their connections.
+"""Builds a pathway from its projections, whose connections are drawn some rows at a time.
 
-The connections of a projection, drawn some rows at a time.
-
-Projections that are not stored: kernels draw their rows again with every spike.
+The rows of a projection that is not stored are drawn again by the kernels with every spike.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,8 +1,7 @@
-"""`pack`: boolean spikes to bits, one bit per neuron, in words of 64.
+"""Packed spikes: a bit per neuron, in words of 64.
 
-`unpack`: packed bits to the steps and neurons of the spikes, on the host.
-
-`merge_bits`: the packed spikes of all devices as those of one array of neurons.
+`pack` makes them of booleans, `unpack` reads steps and neurons back on the host, `merge_bits` puts
+those of all devices in the order of the neurons.
 """
 
 import jax

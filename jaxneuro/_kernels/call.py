@@ -1,9 +1,8 @@
-"""Shared by kernels with a native version: platforms, batches, axes of a mesh.
+"""What kernels with several versions share: platforms, batches, axes of a mesh.
 
 A kernel is a function of arrays with several versions that return the same. `by_platform` picks the
-version, `native_call` calls native C++, `batched` adds batch axes to a kernel.
-
-`materialize`: makes XLA write arrays to memory before later operations read them.
+version, `native_call` calls native C++, `batched` adds batch axes to a kernel; `materialize` makes
+XLA write arrays to memory before later operations read them.
 """
 
 import contextlib

@@ -1,10 +1,8 @@
-"""Settings of JAX's CPU backend that only the user may change.
+"""Settings of JAX's CPU backend that only the user may change; compiled programs kept on disk.
 
-Compiled programs on disk, by JAX's own compilation cache.
-
-JAX's key has all that a program depends on: its text, the options and flags, the version of XLA. A
-home may be shared by machines of several kinds: each has a folder of its own. A process that was
-cut off may leave half a program behind; JAX refuses to read it, warns and compiles.
+JAX's key of a program has all that it depends on: its text, the options and flags, the version of
+XLA. A home may be shared by machines of several kinds: each has a folder of its own. A process that
+was cut off may leave half a program behind; JAX refuses to read it, warns and compiles.
 """
 
 import atexit

@@ -1,7 +1,4 @@
-"""`deliver` and its gradient for rows that are not stored, in `jnp`.
-
-The kernels in `jnp`: they run anywhere and define what the others must equal.
-"""
+"""`deliver` and its gradient in `jnp`: they run anywhere and define what the others must equal."""
 
 from typing import Any, NamedTuple
 

@@ -1,9 +1,7 @@
-"""Draws the targets of rows uniformly: natively, or the same in NumPy.
+"""Draws the targets of rows uniformly, and weights and delays from tables of quantiles.
 
-A draw in [0, n) is `(word * n) >> 32`. Draw d of a row is word `d mod 2` of its counter
-`d // 2`. `skip_own` draws among all but the row's own number.
-
-Draws weights and delays from tables of quantiles, and copies rows into columns.
+Natively, or the same in NumPy. A draw in [0, n) is `(word * n) >> 32`. Draw d of a row is word `d
+mod 2` of its counter `d // 2`. `skip_own` draws among all but the row's own number.
 """
 
 from typing import Any, TypeAlias

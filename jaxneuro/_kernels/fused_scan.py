@@ -1,13 +1,11 @@
-"""`walk_or_loop`: a loop over time steps that becomes one launch where it is lowered for CUDA.
+"""A loop over time steps that becomes one launch where it is lowered for CUDA.
 
-As in `_gpu`, the branch for CUDA is one primitive, whose lowering traces the kernel: a CPU user
-does not import Pallas, waits for nothing and runs the loop itself. What cannot be
-walked is found while lowering, and the loop is lowered instead.
+As in `gpu`, the branch for CUDA is one primitive, whose lowering traces the kernel: a CPU user does
+not import Pallas, waits for nothing and runs the loop itself. What cannot be fused is found while
+lowering, and the loop is lowered instead.
 
-A function of arrays that acts element by element, as a flat list of operations.
-
-A function that neither mixes elements nor loops can be cut into blocks of any size: each block
-gives the same results for its elements as the whole.
+A step is fused as a flat list of elementwise operations: one that neither mixes elements nor loops
+can be cut into blocks of any size, and each gives the results that the whole has.
 """
 
 import logging

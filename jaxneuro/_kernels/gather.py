@@ -1,16 +1,4 @@
-"""The table of `gather`: the sources of each row, in slices of 16 rows (sliced ELLPACK).
-
-Entry k of row 16 s + lane is at ``(starts[s] + k) * 16 + lane``, so that entry k of all rows of a
-slice is one vector. A slice is as long as its longest row; what a shorter row lacks is padding,
-which no version reads a value for.
-
-In a sheet, where neurons are coupled to those around them, entries k of neighbouring rows are
-neighbouring sources. Where 8 of them are, the table has the first, and the native version reads
-their values at once, and none of the 8 numbers.
-
-`gather` in jnp, and its gradient: they run anywhere and define what the others must equal.
-
-`gather`: what each row of a table adds up of the values of its sources.
+"""`gather`: what each row of a table adds up of the values of its sources.
 
 With sources s_0 <= s_1 <= ... of row i and weights w, or 1 for all::
 
@@ -19,6 +7,15 @@ With sources s_0 <= s_1 <= ... of row i and weights w, or 1 for all::
 The sum begins at 0 and runs over ascending k in every version, on any number of threads: a row is
 added up by one thread, or lane, and nothing is added to by two. The cost is that of all entries, in
 every call; `deliver` is for what few sources release.
+
+The table has the sources of each row, in slices of 16 rows (sliced ELLPACK). Entry k of row 16 s +
+lane is at ``(starts[s] + k) * 16 + lane``, so that entry k of all rows of a slice is one vector. A
+slice is as long as its longest row; what a shorter row lacks is padding, which no version reads a
+value for.
+
+In a sheet, where neurons are coupled to those around them, entries k of neighbouring rows are
+neighbouring sources. Where 8 of them are, the table has the first, and the native version reads
+their values at once, and none of the 8 numbers.
 """
 
 import functools

@@ -1,6 +1,6 @@
-"""What a program of a Pallas kernel over rows of synapses is: its place, its reads, its adds.
+"""What the Pallas kernels over rows of synapses share: places, reads, adds.
 
-The kernels of `deliver` and of `learn` share it. Imported only where a kernel is lowered for CUDA.
+Imported only where a kernel is lowered for CUDA.
 
 Adding a vector into an array on a GPU, lanes of many programs at the same places.
 

@@ -1,9 +1,8 @@
-"""`k_cap` in jnp: the k-th largest key bit by bit, then the places of those that reach it.
+"""`k_cap`: the indices of the k largest of n numbers, the cap of an area in assembly calculus.
 
-A number is one or two words of uint32, the more significant one first, in the order of the numbers.
-No sort: XLA's takes 30 times as long for a million numbers on a CPU.
-
-`k_cap`: the indices of the k largest of n numbers, the cap of an area in assembly calculus.
+In jnp the k-th largest key is found bit by bit, then the places of those that reach it. A number is
+one or two words of uint32, the more significant one first, in the order of the numbers. No sort:
+XLA's takes 30 times as long for a million numbers on a CPU.
 """
 
 import functools

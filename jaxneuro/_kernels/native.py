@@ -1,7 +1,4 @@
-"""Loads the native CPU kernels, or says once that the reference runs instead.
-
-From which size of a ring deliveries sort events by the part of the ring that they reach.
-"""
+"""Loads the native CPU kernels, or says once that the reference runs instead."""
 
 import ctypes
 import functools

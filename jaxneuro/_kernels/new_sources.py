@@ -1,11 +1,9 @@
-"""`gap_lists`: drawn rows as an array of fixed width, inside a program.
-
-The synapses of neurons of a sampled area that could fire for the first time.
+"""The synapses of neurons of a sampled area that could fire for the first time.
 
 `new_past_inputs` says in which earlier rounds they would have fired, `write_new_sources` keeps the
 synapses of those that fire now. Between the two nothing is kept but a number: a neuron has synapses
 from a given number of the sources that fire, chosen at random, and from every other source with
-probability p.
+probability p. `gap_lists` gives drawn rows as an array of fixed width, inside a program.
 """
 
 import math

@@ -1,4 +1,6 @@
-"""Poisson counts from random bits, by inversion, for means from 0 to 16383.
+"""`poisson`: a Poisson count for every unit of a stream, in one time step.
+
+Counts come from random bits, by inversion, for means from 0 to 16383.
 
 A mean is split as m = r + sum_j d_j 4^j with r < 4 and digits d_j = 0 ... 3, j = 1 ... 6, and the
 count is the sum of independent counts: that of r is the number of k with word < 2^32 P(N > k), each
@@ -8,8 +10,6 @@ dtype, in the tails too (down to 2^-32, the resolution of a word); those of the 
 
 Source: Devroye (1986), Non-Uniform Random Variate Generation, chapters III.2 and III.4;
 Walker (1977), doi:10.1145/355744.355749.
-
-`poisson`: a Poisson count for every unit of a stream, in one time step.
 """
 
 import functools

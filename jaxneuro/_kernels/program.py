@@ -1,13 +1,11 @@
-"""The elementwise operations that native code knows: of JAX, and in C++.
+"""Elementwise functions of JAX as lists of instructions that native code runs.
 
-`native/operations.h` is made from this list (`python -m scripts.native_layout`). The number of an
-operation is its place in the list. Truth values are 0 and 1.
+A rule is written in `jnp`. It is traced once, and its operations become a list of instructions over
+*slots*: a slot holds one number, or one for every synapse of a block. So native code, which finds
+the synapses that an event touches, runs any rule itself, without a call for each block.
 
-Translates an elementwise function of JAX into instructions that native code runs.
-
-A rule is written in `jnp`. It is traced once, and its operations become a list of instructions
-over *slots*: a slot holds one number, or one for every synapse of a block. So native code, which
-finds the synapses that an event touches, runs any rule itself, without a call for each block.
+`native/operations.h` is made from the operations listed here (`python -m scripts.native_layout`):
+the number of an operation is its place in the list. Truth values are 0 and 1.
 """
 
 import itertools

@@ -5,10 +5,8 @@ say how its rows are drawn, and any of them can be drawn alone, in any order, on
 equals the row that would have been stored. Individual weights and delays of such a block are
 quantiles, looked up in tables that are stored in place of its columns.
 
-Draws rows in which all targets have the same probability: natively, or in NumPy.
-
-The gaps between the targets of a row are geometric, from the integer thresholds of a
-`GapTable`. Gap g of a row is drawn from word `g mod 2` of its counter `g // 2`.
+The gaps between the targets of a row are geometric, from the integer thresholds of a `GapTable`.
+Gap g of a row is drawn from word `g mod 2` of its counter `g // 2`, natively or in NumPy.
 """
 
 import math

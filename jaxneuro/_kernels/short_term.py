@@ -1,9 +1,8 @@
-"""The reference of `short_term`, and its parts, which other release models use too.
-
-`short_term`: one step of depression and facilitation of n sources (Tsodyks-Markram).
+"""`short_term`: one step of depression and facilitation of n sources (Tsodyks-Markram).
 
 All of it is element by element, but five arrays come out of the same numbers: XLA for CPUs has a
-loop for each, which computes them again. The native version is one loop, in place.
+loop for each, which computes them again. The native version is one loop, in place. Other release
+models use parts of the reference.
 """
 
 import functools

@@ -1,4 +1,4 @@
-"""What the sources of a pathway released in a time step."""
+"""What the sources of a pathway set free in a time step."""
 
 from typing import Any, NamedTuple
 

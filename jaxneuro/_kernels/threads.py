@@ -1,7 +1,4 @@
-"""How many threads one call of a native kernel may use.
-
-Runs pieces of work on the threads that kernels may use, with the results in order.
-"""
+"""Threads that native kernels may use, and work that runs on them with its results in order."""
 
 import functools
 import itertools

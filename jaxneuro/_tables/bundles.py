@@ -1,8 +1,7 @@
-"""The tables from which rows are drawn again: gaps between targets, and synapses per row.
+"""Bundles: the connections from consecutive sources onto consecutive targets.
 
-A bundle: the connections from consecutive sources onto consecutive targets.
-
-A bundle made from lists of sources and targets.
+A bundle is made from lists of sources and targets, or drawn again from tables: of gaps between
+targets, and of synapses per row.
 """
 
 from abc import ABC, abstractmethod

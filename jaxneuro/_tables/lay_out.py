@@ -1,8 +1,7 @@
-"""Writes the connections of a bundle into the columns of their section.
+"""`lay_out`: makes the table that the kernels read from bundles of connections.
 
-Cuts bundles into sections, and gives each section its place in the columns.
-
-`lay_out`: makes the table that the kernels read from bundles of connections.
+Bundles are cut into sections, each section gets its place in the columns, and connections are
+written there.
 """
 
 import dataclasses

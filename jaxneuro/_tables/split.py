@@ -1,6 +1,6 @@
-"""Tables of several devices side by side: all have the shape of the largest.
+"""Splits the connections of a bundle by their targets: a part for each device that has some.
 
-Splits the connections of a bundle by their targets: a part for each device that has some.
+The tables of several devices lie side by side: all have the shape of the largest.
 """
 
 import dataclasses
