@@ -20,9 +20,10 @@ class Drive(NamedTuple):
     end of the step: by port of the neuron, in the neuron's own units. A part that is None does not
     exist and costs nothing.
 
-    **Fields** `current` [pA], `conductance` [nS], `jump` [mV]; each `(..., n)`, a
-    scalar, or None; `arrivals` a dictionary of such arrays, or None; `current_slope`
-    [pA/ms], `conductance_slope` [nS/ms].
+    Attributes:
+        current: [pA], `conductance` [nS], `jump` [mV]; each `(..., n)`, a scalar, or None.
+        arrivals: a dictionary of such arrays, or None.
+        current_slope: [pA/ms], `conductance_slope` [nS/ms].
     """
 
     current: jax.Array | None = None

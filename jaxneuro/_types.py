@@ -19,9 +19,9 @@ from ._fields import Model
 class Neuron(Model):
     """The role of a neuron model: subclass it to add one (see CONTRIBUTING.md).
 
-    **Step** `init(n)` returns the state of n neurons. `step(state, drive, dt)` moves
-    them from t to t + dt and returns `(state, spikes)`, spikes of shape `(n,)`, boolean
-    (or float 0/1 with a surrogate gradient). Arrays of the state have shape `(n,)`.
+    `init(n)` returns the state of n neurons. `step(state, drive, dt)` moves them from t to t + dt
+    and returns `(state, spikes)`, spikes of shape `(n,)`, boolean (or float 0/1 with a surrogate
+    gradient). Arrays of the state have shape `(n,)`.
 
     `ports` names what `Direct` synapses may pass to the neuron; `port_signs` says which of them
     take weights of at least 0 (1) or at most 0 (-1) only. `port_fills` names the variables of the
@@ -57,8 +57,8 @@ class Neuron(Model):
 class StochasticNeuron(Neuron):
     """The role of a neuron that draws random numbers: its `init` also gets a stream of bits.
 
-    **Step** `init(n, stream)` returns the state of n neurons, which keeps `stream`, a
-    `numerics.Stream`, and the number of steps done; `step` is that of `Neuron`.
+    `init(n, stream)` returns the state of n neurons, which keeps `stream`, a `numerics.Stream`, and
+    the number of steps done; `step` is that of `Neuron`.
     """
 
     @abstractmethod
@@ -68,11 +68,10 @@ class StochasticNeuron(Neuron):
 class Synapse(Model):
     """The role of a synapse model: one receptor of a group of target neurons.
 
-    **Step** `init(n)` returns the state of n targets. `step(state, arrivals, v, dt)`
-    returns `(state, drive)`. The drive is the mean over the step, from the state at its start.
-    The new state has decayed over the step and then taken `arrivals` `(n,)`, the summed weights
-    that arrive at its end. `v` [mV] is the voltage at the start of the step, None for neurons
-    without one.
+    `init(n)` returns the state of n targets. `step(state, arrivals, v, dt)` returns `(state,
+    drive)`. The drive is the mean over the step, from the state at its start. The new state has
+    decayed over the step and then taken `arrivals` `(n,)`, the summed weights that arrive at its
+    end. `v` [mV] is the voltage at the start of the step, None for neurons without one.
 
     A receptor with several kinds of input names them in `ports`: its `arrivals` are then
     `(ports, n)`, in their order; a projection has `synapses.Into(receptor, port)` as its synapse.
@@ -102,14 +101,14 @@ class Synapse(Model):
 class Release(Model):
     """The role of a release model: what a source neuron passes to its synapses.
 
-    **Step** `init(n)` returns the state of n source neurons. `step(state, spikes, v, dt)`
-    returns `(state, values)`, values `(n,)`: 0 delivers nothing, any other number scales
-    the weights of all the neuron's synapses in that step. A class with `plain = True` returns
-    the spikes unchanged; the network then keeps nothing for it. One with `with_spikes = True`
-    returns 0 for every neuron that does not spike: the network then delivers the sources whose bits
-    are packed already, instead of looking for values that are not 0. `reads` says what v must be:
-    `"voltage"`, in mV; `"activity"`, a voltage or a rate, which is also what `step` returns; `""`
-    for a release that does not need it. `state_bounds` as of `Synapse`.
+    `init(n)` returns the state of n source neurons. `step(state, spikes, v, dt)` returns `(state,
+    values)`, values `(n,)`: 0 delivers nothing, any other number scales the weights of all the
+    neuron's synapses in that step. A class with `plain = True` returns the spikes unchanged; the
+    network then keeps nothing for it. One with `with_spikes = True` returns 0 for every neuron that
+    does not spike: the network then delivers the sources whose bits are packed already, instead of
+    looking for values that are not 0. `reads` says what v must be: `"voltage"`, in mV;
+    `"activity"`, a voltage or a rate, which is also what `step` returns; `""` for a release that
+    does not need it. `state_bounds` as of `Synapse`.
     """
 
     plain: ClassVar[bool] = False
@@ -129,7 +128,7 @@ class Release(Model):
 class StochasticRelease(Release):
     """The role of a release that draws random numbers: its `init` also gets a stream of bits.
 
-    **Step** `init(n, stream)` returns the state of n source neurons, which keeps `stream`, a
+    `init(n, stream)` returns the state of n source neurons, which keeps `stream`, a
     `numerics.Stream`, and the number of steps done; `step` is that of `Release`.
     """
 
@@ -140,11 +139,11 @@ class StochasticRelease(Release):
 class Stimulus(Model):
     """The role of a stimulus: a current or conductance into neurons from outside the network.
 
-    **Step** `init(n, stream)` returns the state for n target neurons; a stimulus that draws
-    keeps `stream`, a `numerics.Stream` of the n neurons. `step(state, step, dt)` returns
-    `(state, drive)` for the time step with the integer number `step`; parts of the drive are
-    () or (n,). `prepare(label, n, dt, key)` is called once by `build`, on the host: it
-    checks what needs dt and returns the stimulus that runs, with times as whole steps.
+    `init(n, stream)` returns the state for n target neurons; a stimulus that draws keeps `stream`,
+    a `numerics.Stream` of the n neurons. `step(state, step, dt)` returns `(state, drive)` for the
+    time step with the integer number `step`; parts of the drive are () or (n,). `prepare(label, n,
+    dt, key)` is called once by `build`, on the host: it checks what needs dt and returns the
+    stimulus that runs, with times as whole steps.
 
     If several populations have a stimulus of one kind, its parameters and streams are spread over
     the n neurons. A class with `takes_runs = True` may get one number per population instead,
@@ -170,9 +169,9 @@ class Stimulus(Model):
 class SpikeStimulus(Stimulus):
     """The role of a stimulus that sends spikes: each arrives at a synapse with a weight.
 
-    **Step** as `Stimulus`, but `step` returns `(state, counts)`: the number of spikes that
-    each neuron gets at the end of the step, floating, (n,). `Stimulation` adds the weight,
-    the synapse and the delay.
+    As `Stimulus`, but `step` returns `(state, counts)`: the number of spikes that each neuron gets
+    at the end of the step, floating, (n,). `Stimulation` adds the weight, the synapse and the
+    delay.
     """
 
     def events_per_spike(self) -> Any:
@@ -183,8 +182,10 @@ class SpikeStimulus(Stimulus):
 class Trace(NamedTuple):
     """A number of a neuron that decays, dx/dt = -x / tau, and jumps at each of its events.
 
-    **Fields** `tau` [ms]; `jump` what an event adds; `nearest`: an event sets x to `jump` instead,
-    so that only the nearest event counts.
+    Attributes:
+        tau: [ms].
+        jump: what an event adds.
+        nearest: an event sets x to `jump` instead, so that only the nearest event counts.
     """
 
     tau: Any
@@ -234,11 +235,11 @@ class Plasticity(Model):
     The kernels trace these functions: they must be elementwise, in `jnp`. What needs a sum over all
     synapses of a target goes into `factors`.
 
-    **Step** `pre_traces`, `post_traces` give traces by name. A rule whose numbers of a target are
-    something else defines `init_post(n)` and `step_post(state, spikes, v, dt)`, which returns
-    `(numbers, events, state)`: (n,) each, numbers before the events, events boolean. Numbers that
-    all synapses share, from named inputs of a run (`signals`): `init_shared()` and
-    `step_shared(state, signals, dt)`.
+    `pre_traces`, `post_traces` give traces by name. A rule whose numbers of a target are something
+    else defines `init_post(n)` and `step_post(state, spikes, v, dt)`, which returns `(numbers,
+    events, state)`: (n,) each, numbers before the events, events boolean. Numbers that all synapses
+    share, from named inputs of a run (`signals`): `init_shared()` and `step_shared(state, signals,
+    dt)`.
     """
 
     signals: ClassVar[tuple[str, ...]] = ()

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..spec import InvalidValueError
 from .call import by_platform, native_call
 from .native import native_library
 
@@ -23,7 +24,7 @@ def packed_bytes(n: int) -> int:
 def pack(spikes: jax.Array) -> jax.Array:
     """Spikes as bits, the first neuron in the lowest bit of the first byte.
 
-    **Step** `spikes` bool `(..., n)`; returns uint8 `(..., 8 ceil(n / 64))`, the padding 0.
+    `spikes` bool `(..., n)`; returns uint8 `(..., 8 ceil(n / 64))`, the padding 0.
     """
     if spikes.shape[-1] < _FEW:
         return pack_reference(spikes)
@@ -52,20 +53,18 @@ def unpack(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Row and neuron of every set bit of the neurons `start ... stop`, in order.
 
-    **Step** `bits` uint8 `(rows, bytes)` as `pack` makes them; returns int32 arrays: rows
-    counted from `first`, neurons from `start`. Not for traced arrays.
+    `bits` uint8 `(rows, bytes)` as `pack` makes them; returns int32 arrays: rows counted from
+    `first`, neurons from `start`. Not for traced arrays.
 
-    **Raises** `ValueError` for bits of more than one network, or neurons that they do not have.
+    Raises:
+        InvalidValueError: for bits of more than one network, or neurons that they do not have.
     """
     if bits.ndim != 2 or bits.dtype != np.uint8 or bits.shape[1] % 8:
-        raise ValueError(
-            "spikes must be of one network, bits uint8 (steps, bytes) with whole words of 8 bytes; "
-            f"got {bits.dtype}{list(bits.shape)}"
-        )
+        must = "those of one network, uint8 (steps, bytes) with whole words of 8 bytes"
+        raise InvalidValueError("unpack", "bits", must, f"{bits.dtype}{list(bits.shape)}")
     if not 0 <= start <= stop <= 8 * bits.shape[1]:
-        raise ValueError(
-            f"neurons must lie between 0 and {8 * bits.shape[1]}; got {start} ... {stop}"
-        )
+        must = f"between 0 and {8 * bits.shape[1]}"
+        raise InvalidValueError("unpack", "neurons", must, f"{start} ... {stop}")
     bits = np.ascontiguousarray(bits)
     library = native_library()
     if library is None:
@@ -99,11 +98,10 @@ def unpack_reference(
 def merge_bits(bits: jax.Array, neurons: jax.Array, place: jax.Array) -> jax.Array:
     """Packed spikes of some steps in the order of the neurons.
 
-    **Step** `bits` uint8 (devices, steps, bytes), from `pack` on each device; `neurons` int32
-    (devices, places) the number of the neuron at each place, or -1 at a place without one; `place`
-    int32 (n,) the inverse: where each neuron is among all (devices * places,). Returns uint8
-    (steps, 8 ceil(n / 64)). The cost of the native version is that of the spikes, and a bit per
-    place.
+    `bits` uint8 (devices, steps, bytes), from `pack` on each device; `neurons` int32 (devices,
+    places) the number of the neuron at each place, or -1 at a place without one; `place` int32 (n,)
+    the inverse: where each neuron is among all (devices * places,). Returns uint8 (steps, 8 ceil(n
+    / 64)). The cost of the native version is that of the spikes, and a bit per place.
     """
     return by_platform(bits, neurons, place, default=_merge_reference, cpu=_merge_native)
 

@@ -201,7 +201,7 @@ def materialize(arrays: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
     times over. No bit changes. On other devices, without the native kernels, and for a handful
     of neurons (XLA makes one function of their whole loop) nothing is done at all.
 
-    **Step** arrays of any shape; returns the same.
+    Arrays of any shape; returns the same.
     """
     few = max((x.size for x in arrays), default=0) < _FEW
     if few or _off.get() or not native_available():

@@ -43,14 +43,16 @@ def configure_cpu(
     in `~/.cache/jaxneuro` (`$XDG_CACHE_HOME`), at most 1 GiB, or in the folder that `cache` or
     JAX's own `jax_compilation_cache_dir` names. It may be switched on at any time.
 
-    **Raises** `ValueError` for a number below 1, or a `cache` of another kind. Warns when JAX has
-    already started: then XLA's pool stays as it is.
+    Raises:
+        InvalidValueError: for a number below 1, or a `cache` of another kind. Warns when JAX has
+            already started: then XLA's pool stays as it is.
     """
     if threads is not None:
         spec.check("configure_cpu", "threads", spec.Whole(at_least=1), threads)
     spec.check("configure_cpu", "xla_threads", spec.Whole(at_least=1), xla_threads)
     if not isinstance(cache, bool | str | os.PathLike):
-        raise ValueError(f"configure_cpu: cache must be True, False or a folder; got {cache!r}")
+        must = "True, False or a folder"
+        raise spec.InvalidValueError("configure_cpu", "cache", must, repr(cache))
     if cache is not False:
         keep_programs(None if cache is True else Path(cache))
     if threads is not None:

@@ -38,15 +38,16 @@ def deliver(
 ) -> jax.Array:
     """`ring` after the delivery of what was released in `step`; see the module docstring.
 
-    **Step** `ring` (slots, places), float32 or float64, or int32: then products are rounded to
-    whole numbers, and `scale` is in units of that quantum; `step` int32 (); `scale` (blocks,);
-    `weights` of the sections that have individual ones, bfloat16 or wider. With `clear` the
-    slot of `step` itself, which has been read, is set to 0 first. Delays are 1 to
-    slots - 1, or 1 where there is one slot (`ring_slots`).
+    `ring` (slots, places), float32 or float64, or int32: then products are rounded to whole
+    numbers, and `scale` is in units of that quantum; `step` int32 (); `scale` (blocks,); `weights`
+    of the sections that have individual ones, bfloat16 or wider. With `clear` the slot of `step`
+    itself, which has been read, is set to 0 first. Delays are 1 to slots - 1, or 1 where there is
+    one slot (`ring_slots`).
 
     The gradient is that of this linear map (cost: all synapses); `vmap` shares the table.
 
-    **Raises** `ValueError` for a batched table, and for the gradient of a ring of integers.
+    Raises:
+        InvalidValueError: for a batched table, and for the gradient of a ring of integers.
     """
     return _deliver(ring, released, step, scale, weights, table, clear)
 

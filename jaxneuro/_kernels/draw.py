@@ -39,7 +39,7 @@ def uniform_rows(
 ) -> np.ndarray:
     """The first `counts` draws in [0, n) of the rows from `first` on, with replacement.
 
-    **Step** int32, row after row; ascending in a row, or in no order without `ascend`.
+    Int32, row after row; ascending in a row, or in no order without `ascend`.
     """
     library = native_library()
     if library is None:
@@ -175,9 +175,8 @@ def _distinct(key: Key, index: np.ndarray, k: int, n: int) -> np.ndarray:
 def transpose(sources: np.ndarray, first: int, n: int) -> tuple[np.ndarray, np.ndarray]:
     """The targets of each source, from the k sources of each target.
 
-    **Step** `sources` int32 (targets, k) in [0, n), the targets numbered from `first`. Returns
-    how many targets each source has, uint32 (n,), and these, ascending, source by source,
-    int32.
+    `sources` int32 (targets, k) in [0, n), the targets numbered from `first`. Returns how many
+    targets each source has, uint32 (n,), and these, ascending, source by source, int32.
     """
     library = native_library()
     if library is None:
@@ -232,9 +231,9 @@ def draw_values(
 ) -> Tables:
     """Values of `counts` connections of some rows, from position `used` of each row on.
 
-    **Step** Word 0 of (row, position) is looked up in the first table of quantiles, word 1 in
-    the second, each (86,016,) of any dtype of 1, 2, 4 or 8 bytes. Returns the values row by
-    row; None for a table that is None.
+    Word 0 of (row, position) is looked up in the first table of quantiles, word 1 in the second,
+    each (86,016,) of any dtype of 1, 2, 4 or 8 bytes. Returns the values row by row; None for a
+    table that is None.
     """
     library = native_library()
     if library is None:

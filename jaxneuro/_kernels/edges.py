@@ -42,11 +42,13 @@ class Counts(NamedTuple):
 class Firing(NamedTuple):
     """Who fires, and what was remembered.
 
-    **Fields** `on` bool () whether the fibre is active and its source fires; `cap` int32 (k,) the
-    neurons of the source that fire, the number of sources for nobody; `before` uint32 (sources,
-    words) and `after` uint32 (targets, words) the history; `mask` uint32 (words,) the rounds in
-    which the fibre learned; `weights` uint32 (rounds + 1, 2) the weight after so many
-    potentiations. For `Counts`, `cap` and `before` are not read.
+    Attributes:
+        on: bool () whether the fibre is active and its source fires.
+        cap: int32 (k,) the neurons of the source that fire, the number of sources for nobody.
+        before: uint32 (sources, words) and `after` uint32 (targets, words) the history.
+        mask: uint32 (words,) the rounds in which the fibre learned.
+        weights: uint32 (rounds + 1, 2) the weight after so many potentiations. For `Counts`, `cap`
+            and `before` are not read.
     """
 
     on: Any

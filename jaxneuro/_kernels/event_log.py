@@ -25,10 +25,12 @@ _RANKS = (0, 2, 2, 2, 1, 2, 0)
 class EventLog(NamedTuple):
     """The last events of some targets.
 
-    **Fields** `count` int32 () events so far, modulo 2^32: event e is in entry e mod capacity;
-    `head` int32 (targets, 2) time step and number of the newest event of each target; `events`
-    int32 (capacity, 3) time of each event, time and number of the previous one of its target;
-    `numbers` (rows, capacity) of the target, as they were.
+    Attributes:
+        count: int32 () events so far, modulo 2^32: event e is in entry e mod capacity.
+        head: int32 (targets, 2) time step and number of the newest event of each target.
+        events: int32 (capacity, 3) time of each event, time and number of the previous one of its
+            target.
+        numbers: (rows, capacity) of the target, as they were.
     """
 
     count: jax.Array

@@ -13,9 +13,10 @@ from .native import exchange_available, native_library
 class Line(eqx.Module):
     """Devices of a mesh in a line, as one of them sees it, inside `shard_map`.
 
-    **Fields** `seat` int32 (2,): which of them this one is, and which of the lines that run side by
-    side along the mesh's other axes; static `axes` of the mesh along which they are, the outer one
-    first.
+    Attributes:
+        seat: int32 (2,): which of them this one is, and which of the lines that run side by side
+            along the mesh's other axes; static `axes` of the mesh along which they are, the outer
+            one first.
     """
 
     seat: jax.Array

@@ -33,6 +33,7 @@ from jax.interpreters import mlir
 
 from .. import spec
 from .._arrays import as_array
+from ..spec import InvalidValueError
 from .call import batched, by_platform, native_call, over_batch
 from .draw import stable_order
 from .native import native_available
@@ -44,11 +45,13 @@ RUN = 8
 class GatherTable(eqx.Module):
     """Which sources each row adds up; see the module docstring for the layout.
 
-    **Fields** `starts` int32 (slices + 1,), in vectors of 16 entries; `sources` (entries,) uint16,
-    or int32 for more than 65,536 sources, 0 in padding; `runs` int32 (entries / 8,), the first of 8
-    sources s, s + 1, ..., s + 7, or -1 where they are not that; `counts` int32 (rows,) entries of
-    each row, ascending by source. Static: `n_rows`, `n_sources`, `longest` row in entries,
-    `n_entries` without padding.
+    Attributes:
+        starts: int32 (slices + 1,), in vectors of 16 entries.
+        sources: (entries,) uint16, or int32 for more than 65,536 sources, 0 in padding.
+        runs: int32 (entries / 8,), the first of 8 sources s, s + 1, ..., s + 7, or -1 where they
+            are not that.
+        counts: int32 (rows,) entries of each row, ascending by source. Static: `n_rows`,
+            `n_sources`, `longest` row in entries, `n_entries` without padding.
     """
 
     starts: jax.Array
@@ -72,8 +75,9 @@ def make_gather_table(
 
     Pairs may come in any order and more than once; equal ones keep their order.
 
-    **Raises** `ValueError` for columns of different lengths or of other than whole numbers, for
-    numbers out of range, and for a table of 2^31 entries or more.
+    Raises:
+        InvalidValueError: for columns of different lengths or of other than whole numbers, for
+            numbers out of range, and for a table of 2^31 entries or more.
     """
     n_rows, n_sources = (
         spec.check("make_gather_table", "n_rows", spec.Whole(), n_rows),
@@ -84,16 +88,15 @@ def make_gather_table(
     if rows.size != sources.size or (weights is not None and np.shape(weights) != rows.shape):
         lengths = f"{rows.size} rows and {sources.size} sources"
         lengths += "" if weights is None else f", weights {np.shape(weights)}"
-        raise ValueError(f"a table needs a row, a source and a weight of each pair; got {lengths}")
+        must = "a row, a source and a weight of each pair"
+        raise InvalidValueError("table", "pairs", must, lengths)
     order = _order(rows, sources, n_rows, n_sources)
     counts = np.bincount(rows, minlength=n_rows)
     starts = _starts(counts)
     size = int(starts[-1]) * LANES
     if size >= 2**31:
-        raise ValueError(
-            f"a table must have less than 2^31 entries; got {size:,}, padding included. Use fewer "
-            "connections, or several smaller couplings"
-        )
+        must = "below 2^31 with padding (several smaller couplings may have more)"
+        raise InvalidValueError("table", "entries", must, f"{size:,}")
     at = _places(starts, counts)
     column = np.zeros(size, np.uint16 if n_sources <= 65_536 else np.int32)
     column[at] = sources if order is None else sources[order]
@@ -129,9 +132,11 @@ def _numbers(name: str, given: np.ndarray, n: int) -> np.ndarray:
     if x.size == 0:
         x = x.astype(np.int64)
     if x.ndim != 1 or x.dtype.kind not in "iu":
-        raise ValueError(f"{name} must be whole numbers (pairs,); got {x.dtype}{list(x.shape)}")
+        got = f"{x.dtype}{list(x.shape)}"
+        raise InvalidValueError("table", name, "whole numbers (pairs,)", got)
     if x.size and not (x.min() >= 0 and x.max() < n):
-        raise ValueError(f"{name} must be from 0 to {n - 1}; got {x.min()} to {x.max()}")
+        got = f"{x.min()} to {x.max()}"
+        raise InvalidValueError("table", name, f"from 0 to {n - 1}", got)
     return x.astype(np.int64, copy=False)
 
 
@@ -225,24 +230,22 @@ _reference = over_batch(gather_reference, RANKS)
 def gather(values: jax.Array, weights: jax.Array, table: GatherTable) -> jax.Array:
     """The weighted sum of the values of each row's sources; see the module docstring.
 
-    **Step** `values` (sources,) float32 or float64; `weights` (entries,) in the order of the table,
-    what stands in padding is not read, or (0,): then all are 1. Returns (rows,) in the dtype of the
+    `values` (sources,) float32 or float64; `weights` (entries,) in the order of the table, what
+    stands in padding is not read, or (0,): then all are 1. Returns (rows,) in the dtype of the
     values; 0 for a row without sources.
 
     The gradient is that of this bilinear map; `vmap` shares the table.
 
-    **Raises** `ValueError` for another shape or dtype, and for a batched table.
+    Raises:
+        InvalidValueError: for another shape or dtype, and for a batched table.
     """
     if values.shape != (table.n_sources,) or values.dtype not in (jnp.float32, jnp.float64):
-        raise ValueError(
-            f"values must be float32 or float64 ({table.n_sources},), one of each source; got "
-            f"{values.dtype}{list(values.shape)}. Use astype, or jax.vmap for a batch"
-        )
+        must = f"float32 or float64 ({table.n_sources},), one of each source (jax.vmap for a batch)"
+        got = f"{values.dtype}{list(values.shape)}"
+        raise InvalidValueError("gather", "values", must, got)
     if weights.shape not in ((0,), table.sources.shape):
-        raise ValueError(
-            f"weights must be ({table.sources.shape[0]},), as make_gather_table returns them, or "
-            f"(0,) for 1 everywhere; got {list(weights.shape)}. Use jax.vmap for a batch"
-        )
+        must = f"({table.sources.shape[0]},), as made with the table, or (0,) for 1 everywhere"
+        raise InvalidValueError("gather", "weights", must, str(list(weights.shape)))
     return _gather(values, weights.astype(values.dtype), table)
 
 

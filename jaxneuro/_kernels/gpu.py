@@ -16,6 +16,7 @@ import jax.numpy as jnp
 from jax.extend.core import Primitive
 from jax.interpreters import batching, mlir
 
+from ..spec import InvalidValueError
 from .call import over_batch
 from .rule_programs import RulePrograms
 from .spike_output import Released
@@ -40,7 +41,8 @@ def deliver_on_gpu(clear: bool, reference: Callable) -> Callable:
     Three versions, each tried if the one before is not lowered: the kernel with relaxed adds, the
     kernel with the public adds of JAX, and `reference`, which one log line reports.
 
-    **Raises** `ValueError` when lowered for more than `MOST_STORED` stored synapses.
+    Raises:
+        InvalidValueError: when lowered for more than `MOST_STORED` stored synapses.
     """
 
     def run(ring, bits, values, step, scale, weights, table):
@@ -196,12 +198,10 @@ def _first_lowered(ctx: Any, operands: Any, kernel: Callable, otherwise: Callabl
 
 def _check_size(n_stored: int) -> None:
     if n_stored > MOST_STORED:
-        raise ValueError(
-            f"on a GPU a pathway must have at most {MOST_STORED:,} stored synapses (its indices "
-            f"have 32 bits); got {n_stored:,}. Use stored=False, run it on the CPU, or give half "
-            "of its neurons a model that differs in a static field: they make a group, and a "
-            "pathway, of their own"
-        )
+        # Its indices have 32 bits. Neurons of a model that differs in a static field make a group,
+        # and pathways, of their own; stored=False needs no indices.
+        must = f"at most {MOST_STORED:,} of a pathway on a GPU"
+        raise InvalidValueError("pathway", "stored synapses", must, f"{n_stored:,}")
 
 
 mlir.register_lowering(_deliver, _lower, platform="cuda")

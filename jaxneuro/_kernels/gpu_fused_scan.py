@@ -63,7 +63,8 @@ def walk(
     state, the spikes of the last step, those of all steps `(steps, n)` or None, and the
     samples.
 
-    **Raises** `UnwalkableError` for a step that does not act neuron by neuron, or other shapes.
+    Raises:
+        UnwalkableError: for a step that does not act neuron by neuron, or other shapes.
     """
     lanes = lanes_of(how.n) if lanes is None else lanes
     given, tree = jax.tree.flatten((parameters, state, inputs))

@@ -161,8 +161,12 @@ def _rows_after(synapses: Any, moment: Any, table: Table, programs: RulePrograms
 class _Vector(NamedTuple):
     """Some synapses of a row.
 
-    **Fields** `at` where they are; `mask` which there are; `block`; `target` in the projection;
-    `delay` [steps], one for all or one for each.
+    Attributes:
+        at: where they are.
+        mask: which there are.
+        block: its number.
+        target: in the projection.
+        delay: [steps], one for all or one for each.
     """
 
     at: jax.Array

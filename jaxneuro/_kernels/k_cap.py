@@ -20,6 +20,7 @@ from jax import lax
 from jax.extend.core import Primitive
 from jax.interpreters import batching, mlir
 
+from ..spec import InvalidValueError
 from .call import by_platform, native_call
 
 Words = tuple[jax.Array, ...]
@@ -173,34 +174,32 @@ def k_cap(x: jax.Array, k: int) -> jax.Array:
     -0.0 equals 0.0, and NaN is below all other numbers. The result is exact and the same on every
     platform. The gradient is 0; see `jaxneuro.assemblies` for caps that have one.
 
-    **Step** `x` (n,) of float32, bfloat16, float16, int32, uint32, or of float64 or int64 with
-    64-bit JAX; `k` from 1 to n. Returns int32 (k,).
+    `x` (n,) of float32, bfloat16, float16, int32, uint32, or of float64 or int64 with 64-bit JAX;
+    `k` from 1 to n. Returns int32 (k,).
 
-    **Raises** `ValueError` for another k, shape or dtype.
+    Raises:
+        InvalidValueError: for another k, shape or dtype.
     """
     x = jnp.asarray(x)
     if x.ndim != 1 or x.dtype.name not in _DTYPES:
-        raise ValueError(
-            f"x must be numbers (n,) of {', '.join(_DTYPES)}; got {x.dtype}{list(x.shape)}. Use "
-            "astype, jax.vmap for a batch, or k_cap_wide for 64-bit integers in two words"
-        )
+        must = f"numbers (n,) of {', '.join(_DTYPES)} (jax.vmap for a batch)"
+        raise InvalidValueError("k_cap", "x", must, f"{x.dtype}{list(x.shape)}")
     return _cap(lax.stop_gradient(x), _checked(k, x.shape[0]), wide=False)
 
 
 def k_cap_wide(words: jax.Array, k: int) -> jax.Array:
     """`k_cap` of signed integers of 64 bits in two words, which need no 64-bit JAX.
 
-    **Step** `words` uint32 (n, 2): the low and the high word of each, in two's complement; `k` from
-    1 to n. Returns int32 (k,).
+    `words` uint32 (n, 2): the low and the high word of each, in two's complement; `k` from 1 to n.
+    Returns int32 (k,).
 
-    **Raises** `ValueError` for another k, shape or dtype.
+    Raises:
+        InvalidValueError: for another k, shape or dtype.
     """
     words = jnp.asarray(words)
     if words.ndim != 2 or words.shape[1] != 2 or words.dtype != jnp.uint32:
-        raise ValueError(
-            "words must be uint32 (n, 2), the low and the high word of each number; got "
-            f"{words.dtype}{list(words.shape)}. Use jax.vmap for a batch, or k_cap"
-        )
+        must = "uint32 (n, 2), the low and the high word of each number (jax.vmap for a batch)"
+        raise InvalidValueError("k_cap", "words", must, f"{words.dtype}{list(words.shape)}")
     return _cap(words, _checked(k, words.shape[0]), wide=True)
 
 
@@ -209,12 +208,11 @@ def _checked(k: Any, n: int) -> int:
     try:
         number = operator.index(k)
     except Exception:  # a traced k has its own kind of error
-        raise ValueError(
-            f"k must be an int that is known when a program is compiled; got {k!r}. Make it a "
-            "static argument of jit"
-        ) from None
+        must = "an int that is known when a program is compiled (a static argument of jit)"
+        raise InvalidValueError("k_cap", "k", must, repr(k)) from None
     if not 1 <= number <= n:
-        raise ValueError(f"k must be from 1 to {n}, how many numbers there are; got {number}")
+        must = f"from 1 to {n}, how many numbers there are"
+        raise InvalidValueError("k_cap", "k", must, str(number))
     return number
 
 

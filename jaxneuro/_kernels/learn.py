@@ -31,9 +31,11 @@ from .table import Table
 class PlasticSynapses(NamedTuple):
     """What `learn` changes, beside the ring.
 
-    **Fields** `weights` (synapses,); `variables` (variables, synapses); `row_time` int32 (sources,)
-    the step in which the row of each source was visited last; `row_traces` (traces, sources) of the
-    source, just after that step.
+    Attributes:
+        weights: (synapses,).
+        variables: (variables, synapses).
+        row_time: int32 (sources,) the step in which the row of each source was visited last.
+        row_traces: (traces, sources) of the source, just after that step.
     """
 
     weights: jax.Array
@@ -45,11 +47,17 @@ class PlasticSynapses(NamedTuple):
 class Moment(NamedTuple):
     """What `learn` reads of a time step.
 
-    **Fields** `released` what arrives at the synapses; `step` int32 () k; `limit` int32 (): rows
-    visited last before it are visited now; `flags` int32 (2,) whether a tick is due, whether
-    weights may change; `scale` (blocks,); `numbers` of the rule (`RulePrograms.numbers`); `post`
-    (slots, rows, targets) numbers of the targets in the last steps, that of step k in slot k mod
-    slots; `log` their events; `shared` (slots, rows) shared numbers in the last steps.
+    Attributes:
+        released: what arrives at the synapses.
+        step: int32 () k.
+        limit: int32 (): rows visited last before it are visited now.
+        flags: int32 (2,) whether a tick is due, whether weights may change.
+        scale: (blocks,).
+        numbers: of the rule (`RulePrograms.numbers`).
+        post: (slots, rows, targets) numbers of the targets in the last steps, that of step k in
+            slot k mod slots.
+        log: their events.
+        shared: (slots, rows) shared numbers in the last steps.
     """
 
     released: Released
@@ -79,12 +87,13 @@ def learn(
 ) -> tuple[jax.Array, PlasticSynapses]:
     """The ring and the synapses after a step; see the module docstring.
 
-    **Step** `ring` (slots, places) float32 or float64; with `clear` the slot of the step itself,
-    which has been read, is emptied first. `table` has one section, of one projection.
+    `ring` (slots, places) float32 or float64; with `clear` the slot of the step itself, which has
+    been read, is emptied first. `table` has one section, of one projection.
 
     Reverse-mode gradients visit all synapses in every step.
 
-    **Raises** `ValueError` for a batched table.
+    Raises:
+        InvalidValueError: for a batched table.
     """
     return _learn(ring, synapses, moment, table, programs, clear)
 

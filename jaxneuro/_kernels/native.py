@@ -124,12 +124,13 @@ def set_bins(from_bytes: int, part: int) -> None:
     Results keep their bits, so this is for measurements and tests: the library starts with what
     is fastest (`native/bins.h`). With `from_bytes` 0 all deliveries sort. `part` is a power of two.
 
-    **Raises** `ValueError` for a negative size, or a part that is no power of two.
+    Raises:
+        InvalidValueError: for a negative size, or a part that is no power of two.
     """
     spec.check("set_bins", "from_bytes", spec.Whole(), from_bytes)
     spec.check("set_bins", "part", spec.Whole(at_least=1), part)
     if part & (part - 1):
-        raise ValueError(f"set_bins: part must be a power of two; got {part}")
+        raise spec.InvalidValueError("set_bins", "part", "a power of two", str(part))
     library = native_library()
     if library is not None:
         library.jaxneuro_bins(from_bytes, part)

@@ -77,11 +77,13 @@ def _reference(edges: Hashed, rows: jax.Array, width: int) -> jax.Array:
 class NewNeurons(NamedTuple):
     """Neurons and what is known of their synapses from one area.
 
-    **Fields** `number` int32 (c,) of each in its round, negative for none; `part` int32 (c,) how
-    many synapses come from sources that fire; `on` bool () whether any do; `cap` int32 (k,) who
-    fires, ascending, `places` for nobody; `keys` uint32 (2, 2) of rows and of choices; static:
-    `places` of the source, probability `p`, `drawn` and `chosen` widths of the two parts of a
-    list.
+    Attributes:
+        number: int32 (c,) of each in its round, negative for none.
+        part: int32 (c,) how many synapses come from sources that fire.
+        on: bool () whether any do.
+        cap: int32 (k,) who fires, ascending, `places` for nobody.
+        keys: uint32 (2, 2) of rows and of choices; static: `places` of the source, probability `p`,
+            `drawn` and `chosen` widths of the two parts of a list.
     """
 
     number: Any
@@ -98,8 +100,8 @@ class NewNeurons(NamedTuple):
 def write_new_sources(lists: jax.Array, place: jax.Array, new: NewNeurons) -> jax.Array:
     """`lists` with the sources of each neuron in the row `place`, a row that is empty.
 
-    **Step** `lists` int32 (n, width), `places` where there is no source: these come last in a row;
-    `place` int32 (c,), n for a neuron that is not kept.
+    `lists` int32 (n, width), `places` where there is no source: these come last in a row; `place`
+    int32 (c,), n for a neuron that is not kept.
     """
 
     def native(lists: Any, place: Any, *arrays: Any) -> jax.Array:
@@ -116,8 +118,8 @@ def write_new_sources(lists: jax.Array, place: jax.Array, new: NewNeurons) -> ja
 def new_past_inputs(new: NewNeurons, before: jax.Array, mask: jax.Array) -> jax.Array:
     """How many of the sources of each neuron fired in each round: int32 (c, 32 words).
 
-    **Step** `before` uint32 (places, words) a bit for each round in which a source fired; `mask`
-    uint32 (words,) the rounds that count.
+    `before` uint32 (places, words) a bit for each round in which a source fired; `mask` uint32
+    (words,) the rounds that count.
     """
 
     def native(*arrays: Any) -> jax.Array:
@@ -193,7 +195,8 @@ def _compact(lists: jax.Array, nobody: int) -> jax.Array:
 def _choice(words: Any, m: Any, nobody: int, part: Any) -> Any:
     """`part` different numbers below m for each neuron, (c, most); `nobody` in other places.
 
-    **Source** Floyd's algorithm: Bentley and Floyd (1987), doi:10.1145/30401.315746.
+    Reference:
+        Floyd's algorithm: Bentley and Floyd (1987), doi:10.1145/30401.315746.
     """
     most = words.shape[0]
     # Turn t of a choice of `part` draws below m - part + t + 1.

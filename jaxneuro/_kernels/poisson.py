@@ -36,8 +36,10 @@ NO_COUNT = np.uint16(65535)  # marks the count of an invalid mean
 class Mean(NamedTuple):
     """Means as they are drawn, each () or (runs,) or (n,).
 
-    **Fields** `rest` below 4, NaN for an invalid mean; `zero` 2^32 P(N = 0) of the rest; `whole`
-    int32: the digits.
+    Attributes:
+        rest: below 4, NaN for an invalid mean.
+        zero: 2^32 P(N = 0) of the rest.
+        whole: int32: the digits.
     """
 
     rest: jax.Array
@@ -182,11 +184,12 @@ def poisson(stream: Stream, step: Any, mean: jax.Array) -> jax.Array:
     A count depends on its mean and on the unit's words alone, not on what is drawn beside it.
     The same bits on every platform that rounds `exp(-mean)` alike. The gradient is 0.
 
-    **Step** `mean` floating, from 0 to `LARGEST_MEAN`: () or (n,), or (runs,) for one number per
-    run of the stream. Returns (n,); the count of any other mean is NaN.
+    `mean` floating, from 0 to `LARGEST_MEAN`: () or (n,), or (runs,) for one number per run of the
+    stream. Returns (n,); the count of any other mean is NaN.
 
-    **Source** Devroye (1986), Non-Uniform Random Variate Generation, chapters III.2 and III.4;
-    Walker (1977), doi:10.1145/355744.355749; see `_poisson_reference.py`.
+    Reference:
+        Devroye (1986), Non-Uniform Random Variate Generation, chapters III.2 and III.4; Walker
+        (1977), doi:10.1145/355744.355749; see `_poisson_reference.py`.
     """
     mean, step = lax.stop_gradient(mean), jnp.asarray(step)
     parts = stream, step, split(mean)

@@ -91,8 +91,10 @@ class MixingError(ValueError):
 class Port(NamedTuple):
     """A number that a program reads or writes.
 
-    **Fields** `kind` one of the words of `KINDS`; `index` which one of that kind; `row` whether
-    it is the same for all synapses of a row.
+    Attributes:
+        kind: one of the words of `KINDS`.
+        index: which one of that kind.
+        row: whether it is the same for all synapses of a row.
     """
 
     kind: str
@@ -109,8 +111,10 @@ KINDS = (
 class Program(NamedTuple):
     """A translated function.
 
-    **Fields** `words` int32, as `Program` in native/program.h reads them; `constants` the numbers
-    in it, which come before the parameters in slots 0, 1, ...; `reads`, `writes` its ports.
+    Attributes:
+        words: int32, as `Program` in native/program.h reads them.
+        constants: the numbers in it, which come before the parameters in slots 0, 1,.
+        reads, writes: its ports.
     """
 
     words: np.ndarray
@@ -175,8 +179,9 @@ def translate(function: Callable, inputs: Sequence[Port], parameters: int, dtype
     `parameters` is how many numbers the first argument, a list, has. Inputs that the function
     does not use are not read; outputs that it returns unchanged are not written.
 
-    **Raises** `MixingError` for a function that is not elementwise, `NotImplementedError` for
-    an operation that native code does not know.
+    Raises:
+        MixingError: for a function that is not elementwise, `NotImplementedError` for an operation
+            that native code does not know.
     """
     shapes = [jax.ShapeDtypeStruct(() if p.row else (LANES,), dtype) for p in inputs]
     scalars = [jax.ShapeDtypeStruct((), dtype)] * parameters

@@ -33,14 +33,21 @@ class Draw(NamedTuple):
     The words that kernels read are these fields in this order; `native/layout.h` is made from
     them (`python -m scripts.native_layout`).
 
-    **Fields** `rule`: `UNIFORM` draws with replacement, or `GAPS` between targets that all have
-    the same probability; `key_high`, `key_low` the key of the targets; `n` candidates; `skip_own`
-    whether those are all but the row's own number; `first_row`, `rows` the sources that have
-    rows, in their population; `shift` of targets; `mean` synapses of a row (of each, without
-    `own_counts`); `own_counts` 1 + the offset of the numbers of synapses per row in the table's
-    `draw_tables`, or 0; `gaps` where a gap table starts there, `gap_size` and `gap_shift` of it;
-    `hint` words of a row; `values_high`, `values_low` the key of weights and delays; `weights`,
-    `delays` where their tables of quantiles start in the section's columns.
+    Attributes:
+        rule: `UNIFORM` draws with replacement, or `GAPS` between targets that all have the same
+            probability.
+        key_high, key_low: the key of the targets.
+        n: candidates.
+        skip_own: whether those are all but the row's own number.
+        first_row, rows: the sources that have rows, in their population.
+        shift: of targets.
+        mean: synapses of a row (of each, without `own_counts`).
+        own_counts: 1 + the offset of the numbers of synapses per row in the table's `draw_tables`,
+            or 0.
+        gaps: where a gap table starts there, `gap_size` and `gap_shift` of it.
+        hint: words of a row.
+        values_high, values_low: the key of weights and delays.
+        weights: , `delays` where their tables of quantiles start in the section's columns.
     """
 
     rule: Any
@@ -83,8 +90,8 @@ def gap_words(table: GapTable) -> np.ndarray:
 def redraw(draw: Draw, tables: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """All connections of a block, on the host: sources, their numbers of synapses, targets.
 
-    **Step** `tables` are the table's `draw_tables`. Sources count in their population and come
-    once per synapse; targets in [0, n), ascending in a row.
+    `tables` are the table's `draw_tables`. Sources count in their population and come once per
+    synapse; targets in [0, n), ascending in a row.
     """
     key, rows, skip = (draw.key_high, draw.key_low), int(draw.rows), bool(draw.skip_own)
     if int(draw.rule) == UNIFORM:
@@ -217,7 +224,8 @@ def value_cells(draw: Draw, row: jax.Array, position: jax.Array) -> tuple[jax.Ar
 def gap_counts(key: Key, first: int, stop: int, n: int, p: float) -> np.ndarray:
     """How many of n targets each of the rows `first ... stop` has: uint32.
 
-    **Source** Batagelj and Brandes (2005), doi:10.1103/PhysRevE.71.036113.
+    Reference:
+        Batagelj and Brandes (2005), doi:10.1103/PhysRevE.71.036113.
     """
     if native_library() is None:
         return gap_rows_reference(key, first, stop, n, p)[0]
@@ -229,10 +237,11 @@ def gap_rows(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The targets in [0, n) of the rows `first ... stop`, each chosen with probability p.
 
-    **Step** Returns their number per row, uint32, and the targets, ascending, row by row,
-    int32. With `skip_own` the row's own number is not among them.
+    Returns their number per row, uint32, and the targets, ascending, row by row, int32. With
+    `skip_own` the row's own number is not among them.
 
-    **Source** Batagelj and Brandes (2005), doi:10.1103/PhysRevE.71.036113.
+    Reference:
+        Batagelj and Brandes (2005), doi:10.1103/PhysRevE.71.036113.
     """
     return rows_of_table(key, first, stop, n, gap_table(p), skip_own)
 

@@ -63,9 +63,12 @@ def rule_method(name: str) -> Iterator[None]:
 class Names(NamedTuple):
     """The numbers of a rule, by name, in the order of their rows.
 
-    **Fields** `variables` of a synapse beside its weight; `traces` of a source; `ring` numbers of a
-    target that presynaptic events and ticks read; `log` those that postsynaptic events read;
-    `shared` by all synapses.
+    Attributes:
+        variables: of a synapse beside its weight.
+        traces: of a source.
+        ring: numbers of a target that presynaptic events and ticks read.
+        log: those that postsynaptic events read.
+        shared: by all synapses.
     """
 
     variables: tuple[str, ...]
@@ -78,9 +81,14 @@ class Names(NamedTuple):
 class RulePrograms:
     """A rule as the kernels need it; hashable, so that it can be a static argument.
 
-    **Fields** `rule` with arbitrary numbers: the kernels get its leaves; `names`; `dt` [ms];
-    `words` the programs for native code, or None if it does not know an operation, which `why`
-    names; `reads` by phase; `acting` the methods of the rule that change something.
+    Attributes:
+        rule: with arbitrary numbers: the kernels get its leaves.
+        names: .
+        dt: [ms].
+        words: the programs for native code, or None if it does not know an operation, which `why`
+            names.
+        reads: by phase.
+        acting: the methods of the rule that change something.
     """
 
     def __init__(self, rule: Plasticity, post: Sequence[str], dt: float, dtype: Any) -> None:
@@ -276,8 +284,9 @@ def check_rule(
 ) -> RulePrograms:
     """The programs of a rule.
 
-    **Raises** `ValueError` for a rule that mixes synapses, or whose functions return something else
-    than what they should.
+    Raises:
+        InvalidValueError: for a rule that mixes synapses, or whose functions return something else
+            than what they should.
     """
     try:
         return RulePrograms(rule, post, dt, dtype)

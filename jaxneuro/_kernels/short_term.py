@@ -18,7 +18,8 @@ from .native import native_available
 class ShortTerm(NamedTuple):
     """Resources and use of n sources; `jaxneuro.release.TsodyksMarkram` says what they are.
 
-    **Fields** `x`, `u`, `x_low`, `u_low`, each (n,).
+    Attributes:
+        x, u, x_low, u_low: each (n,).
     """
 
     x: jax.Array
@@ -82,9 +83,8 @@ def short_term(
     First x relaxes to 1 and u to `adds`, then a spike takes `r = u x` from x and adds
     `adds (1 - u)` to u; with `jump_first` r is computed with the new u.
 
-    **Step** `state` (n,) each; `spikes` (n,) bool, or floating where gradients go through them;
-    `adds` what the first spike adds to u, and `losses` `exp(-dt/tau) - 1` of x and u, each () or
-    (n,).
+    `state` (n,) each; `spikes` (n,) bool, or floating where gradients go through them; `adds` what
+    the first spike adds to u, and `losses` `exp(-dt/tau) - 1` of x and u, each () or (n,).
 
     Gradients of both kinds are those of the reference, which also runs for floating spikes and
     where the dtypes differ.

@@ -13,8 +13,10 @@ _NO_VALUES = (0,)
 class Released(NamedTuple):
     """Which sources released something, and how much.
 
-    **Fields** `bits` uint8, one bit per source, from `pack`; `values` floating (sources,), 0 where
-    the bit is not set, or None if every source that released something released 1 (a spike).
+    Attributes:
+        bits: uint8, one bit per source, from `pack`.
+        values: floating (sources,), 0 where the bit is not set, or None if every source that
+            released something released 1 (a spike).
     """
 
     bits: jax.Array

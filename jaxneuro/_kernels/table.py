@@ -25,6 +25,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..spec import InvalidValueError
+
 # What a section keeps: bits of its flags.
 HAS_WEIGHTS, HAS_DELAYS, HAS_TAGS, ONE_PLACE, REDRAWN = 1, 2, 4, 8, 16
 BLOCK_TARGETS = 65_536
@@ -33,14 +35,21 @@ BLOCK_TARGETS = 65_536
 class Table(eqx.Module):
     """The connections of a pathway; see the module docstring for the layout.
 
-    **Fields** `sections` uint32 (sections, 16); `pointers` uint32; `targets` uint16
-    (synapses,); `tags` uint16; `delays` uint8 or uint16 [steps]; `block_offset` int32
-    (blocks,) place of the block's target 0 in a slot of the ring (see `ring_place`); `block_delay`
-    int32 (blocks,) [steps]; `block_span` int32 (blocks, 2) first and last + 1 neuron of the
-    block in the target group; `block_projection` int32 (blocks,); `draws` uint32 (blocks, 20),
-    or (0, 20) where all is stored, and `draw_tables` uint32: see `Draw`. Static: `n_rows` pairs
-    of section and row, `longest_row` in synapses, `n_redrawn` (expected) synapses that are not
-    stored, `n_targets` the neurons that it may reach.
+    Attributes:
+        sections: uint32 (sections, 16).
+        pointers: uint32.
+        targets: uint16 (synapses,).
+        tags: uint16.
+        delays: uint8 or uint16 [steps].
+        block_offset: int32 (blocks,) place of the block's target 0 in a slot of the ring (see
+            `ring_place`).
+        block_delay: int32 (blocks,) [steps].
+        block_span: int32 (blocks, 2) first and last + 1 neuron of the block in the target group.
+        block_projection: int32 (blocks,).
+        draws: uint32 (blocks, 20), or (0, 20) where all is stored, and `draw_tables` uint32: see
+            `Draw`. Static: `n_rows` pairs of section and row, `longest_row` in synapses,
+            `n_redrawn` (expected) synapses that are not stored, `n_targets` the neurons that it may
+            reach.
     """
 
     sections: jax.Array
@@ -94,9 +103,11 @@ class Section(NamedTuple):
     The words that kernels read are these fields in this order; `native/layout.h` is made from
     them (`python -m scripts.native_layout`). Those from `pointers` on are 64 bits wide.
 
-    **Fields** `first_row`, `rows` its sources; `first_block`, `blocks`; `flags` what it keeps
-    (`HAS_WEIGHTS`, `HAS_DELAYS`, `HAS_TAGS`, `ONE_PLACE`, `REDRAWN`); `pointers`, `targets`,
-    `weights`, `delays`, `tags` where it starts in each column.
+    Attributes:
+        first_row, rows: its sources.
+        first_block, blocks: .
+        flags: what it keeps (`HAS_WEIGHTS`, `HAS_DELAYS`, `HAS_TAGS`, `ONE_PLACE`, `REDRAWN`).
+        pointers, targets: , `weights`, `delays`, `tags` where it starts in each column.
     """
 
     first_row: Any
@@ -142,10 +153,8 @@ SECTION_WORDS = 16
 def read_sections(table: Table) -> Section:
     """All sections as int32 arrays (sections,), for code that runs in `jnp`."""
     if table.n_stored >= 2**31 or table.pointers.shape[0] >= 2**31:
-        raise ValueError(
-            "the kernels in jnp index with 32 bits: a pathway must have fewer than 2^31 "
-            f"stored synapses; got {table.n_stored:,}. Install with a C++ compiler to run it."
-        )
+        must = "below 2^31 for the kernels in jnp (native ones need a C++ compiler to install)"
+        raise InvalidValueError("pathway", "stored synapses", must, f"{table.n_stored:,}")
     words = table.sections.astype(jnp.int32)
     return Section.read_low(lambda k: words[:, k])
 

@@ -18,7 +18,8 @@ def threads(n: int | None = None) -> int:
     At first these are the cores that the process may use, or the value of `JAXNEURO_THREADS` in the
     environment, at most 64. Results keep their bits, whatever the number.
 
-    **Raises** `ValueError` for a number below 1.
+    Raises:
+        InvalidValueError: for a number below 1.
     """
     if n is not None:
         spec.check("threads", "threads", spec.Whole(at_least=1), n)

@@ -52,9 +52,12 @@ class DrawTables:
 class Piece(NamedTuple):
     """Some connections of a bundle, row by row.
 
-    **Fields** `rows` numbers of the sources; `counts` connections of each of them in this piece;
-    `used` how many connections of each row come before these; `targets` numbers, ascending in
-    a row; `weights`, `delays` [steps] one per connection, or None if the bundle has one for all.
+    Attributes:
+        rows: numbers of the sources.
+        counts: connections of each of them in this piece.
+        used: how many connections of each row come before these.
+        targets: numbers, ascending in a row.
+        weights, delays: [steps] one per connection, or None if the bundle has one for all.
     """
 
     rows: np.ndarray
@@ -70,9 +73,12 @@ class Bundle(ABC):
 
     Sources and targets are numbered from 0. Subclass `StoredBundle` or `RedrawnBundle`.
 
-    **Fields** `n_sources`, `n_targets`; `size` the number of connections; `own_weights`,
-    `own_delays` whether each connection has its own; `delay` [steps] the one of all connections,
-    0 if each has its own; `longest_delay` [steps], None if it is not known.
+    Attributes:
+        n_sources, n_targets: .
+        size: the number of connections.
+        own_weights: , `own_delays` whether each connection has its own.
+        delay: [steps] the one of all connections, 0 if each has its own.
+        longest_delay: [steps], None if it is not known.
     """
 
     n_sources: int
@@ -98,8 +104,9 @@ class Bundle(ABC):
 class StoredBundle(Bundle):
     """A bundle whose connections are written into the columns of a table.
 
-    **Fields** `counts` uint32 (sources,) connections of each source; `serial` whether the functions
-    of `pieces` must be called one after the other, in one thread.
+    Attributes:
+        counts: uint32 (sources,) connections of each source.
+        serial: whether the functions of `pieces` must be called one after the other, in one thread.
     """
 
     counts: np.ndarray
@@ -148,8 +155,11 @@ class RedrawnBundle(Bundle):
 class Placement(NamedTuple):
     """A bundle, and its place among the neurons that a table connects.
 
-    **Fields** `bundle`; `number` by which `Table.block_projection` knows it; `first_source`,
-    `first_target` its first source and target neuron; `receptor` number of the receptor.
+    Attributes:
+        bundle: .
+        number: by which `Table.block_projection` knows it.
+        first_source: , `first_target` its first source and target neuron.
+        receptor: number of the receptor.
     """
 
     bundle: StoredBundle | RedrawnBundle
@@ -165,12 +175,14 @@ _PIECE = 1 << 18  # connections in a piece
 class ListedBundle(StoredBundle):
     """Connections given one by one: `pre[c]` to `post[c]`, in any order, with multapses.
 
-    **Fields** `pre`, `post` whole numbers below `n_sources`, `n_targets`; `weights` one per
-    connection, or None if they have none of their own; `delays` [steps] one per connection, or
-    one number for all, at least 1. `order` gives for each place of the rows the number of the given
-    connection.
+    Attributes:
+        pre, post: whole numbers below `n_sources`, `n_targets`.
+        weights: one per connection, or None if they have none of their own.
+        delays: [steps] one per connection, or one number for all, at least 1. `order` gives for
+            each place of the rows the number of the given connection.
 
-    **Raises** `ValueError` for lists of different lengths, numbers out of range or delays below 1.
+    Raises:
+        InvalidValueError: for lists of different lengths, numbers out of range or delays below 1.
     """
 
     def __init__(

@@ -36,9 +36,11 @@ from .bundles import DrawTables, Piece, Placement, RedrawnBundle, StoredBundle
 class Columns(NamedTuple):
     """The columns of one section, each from the section's first entry on.
 
-    **Fields** `targets`; `weights`, `delays`, `tags`, None if the section has none;
-    `pointers` (rows, blocks): how many connections each row has in each block, None if rows
-    are not cut into blocks.
+    Attributes:
+        targets: .
+        weights, delays, tags: None if the section has none.
+        pointers: (rows, blocks): how many connections each row has in each block, None if rows are
+            not cut into blocks.
     """
 
     targets: np.ndarray
@@ -99,9 +101,12 @@ _FEW = 8
 class SectionLayout:
     """One section of a table that is being made: its blocks, and where its columns start.
 
-    **Fields** `blocks` of each: its placement, first target and number of targets; `first_row`,
-    `n_rows` its sources; `flags` what it keeps; `first_block` the number of its first block;
-    `starts` by column.
+    Attributes:
+        blocks: of each: its placement, first target and number of targets.
+        first_row: , `n_rows` its sources.
+        flags: what it keeps.
+        first_block: the number of its first block.
+        starts: by column.
     """
 
     blocks: list[tuple[Placement, int, int]]
@@ -168,7 +173,8 @@ class SectionLayout:
 def cut_into_sections(placements: Sequence[Placement], n_targets: int) -> list[SectionLayout]:
     """The sections of a table: each holds the rows of consecutive sources with the same columns.
 
-    **Raises** `ValueError` for a section of 2^32 synapses or more.
+    Raises:
+        InvalidValueError: for a section of 2^32 synapses or more.
     """
     grouped: dict[tuple[int, int], list[tuple[Placement, int, int]]] = {}
     for p in placements:
@@ -235,7 +241,8 @@ def lay_out(
     with numbers of synapses as they are written. Bundles are written on all threads that kernels
     may use, and their connections are freed as soon as they are written.
 
-    **Raises** `ValueError` for 2^32 synapses or more in one section.
+    Raises:
+        InvalidValueError: for 2^32 synapses or more in one section.
     """
     sections = cut_into_sections(placements, n_targets)
     columns = _allocate(sections, delay_dtype(placements), dtype)

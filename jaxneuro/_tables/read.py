@@ -12,8 +12,11 @@ from .._numerics import bits, quantile_index
 class Synapses(NamedTuple):
     """Some connections of a table: NumPy arrays, one entry each.
 
-    **Fields** `source` number among all sources of the table; `place` in a slot of the ring (see
-    `ring_place`); `weight` their own, 0 if they have none; `delay` [steps].
+    Attributes:
+        source: number among all sources of the table.
+        place: in a slot of the ring (see `ring_place`).
+        weight: their own, 0 if they have none.
+        delay: [steps].
     """
 
     source: np.ndarray

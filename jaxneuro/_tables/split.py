@@ -62,8 +62,10 @@ def padded(x: Any, length: int, value: Any = 0) -> np.ndarray:
 class Homes(NamedTuple):
     """Where the targets of a bundle are.
 
-    **Fields** `owner` (targets,) the part of each, -1 for none of these; `place` int32 (targets,)
-    its number there, ascending with the target within a part; `sizes` places of each part.
+    Attributes:
+        owner: (targets,) the part of each, -1 for none of these.
+        place: int32 (targets,) its number there, ascending with the target within a part.
+        sizes: places of each part.
     """
 
     owner: np.ndarray
@@ -74,8 +76,10 @@ class Homes(NamedTuple):
 class Part(StoredBundle):
     """The connections of a bundle onto the targets of one part, which are drawn already.
 
-    **Fields** `shortest` [steps] the shortest delay of the whole bundle; `numbers` of its
-    connections among those of the whole bundle, by source and then target, or None.
+    Attributes:
+        shortest: [steps] the shortest delay of the whole bundle.
+        numbers: of its connections among those of the whole bundle, by source and then target, or
+            None.
     """
 
     def __init__(self, whole: StoredBundle, n_targets: int):

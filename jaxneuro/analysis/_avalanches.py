@@ -56,11 +56,13 @@ def bursts(
     `min_duration` and `min_spikes`. Times are in ms; the defaults are those of the source.
     `times` [ms], `neurons` indices below `n`; of the spikes in `(start, stop]` [ms], if given.
 
-    **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, times
-    that are not finite, a limit below 0, a `max_end` below `max_begin`, `min_spikes` below 2, or
-    `stop` before `start`.
+    Raises:
+        InvalidValueError: for arrays of different lengths, indices outside `0 ... n - 1`, times
+            that are not finite, a limit below 0, a `max_end` below `max_begin`, `min_spikes` below
+            2, or `stop` before `start`.
 
-    **Source** Cotterill et al. (2016), "max interval", doi:10.1152/jn.00093.2016.
+    Reference:
+        Cotterill et al. (2016), "max interval", doi:10.1152/jn.00093.2016.
     """
     for name, value in (("max_begin", max_begin), ("min_gap", min_gap)):
         spec.check("bursts", name, spec.Numbers("ms", at_least=0.0, least=0.0), value)
@@ -105,10 +107,12 @@ def population_bursts(
     edges of its first and last bin (bins from `start`, default 0, to `stop`), `spikes` its
     number of spikes, all `(bursts,)`.
 
-    **Raises** `ValueError` for times that are not finite, an `n` below 1, a bin or threshold that
-    is not above 0, `stop` before `start`, or a `min_duration` below 0.
+    Raises:
+        InvalidValueError: for times that are not finite, an `n` below 1, a bin or threshold that is
+            not above 0, `stop` before `start`, or a `min_duration` below 0.
 
-    **Source** van Pelt et al. (2004), IEEE Transactions on Biomedical Engineering 51, 2051.
+    Reference:
+        van Pelt et al. (2004), IEEE Transactions on Biomedical Engineering 51, 2051.
     """
     spec.check("population_bursts", "n", spec.Whole(at_least=1), n)
     spec.check("population_bursts", "threshold", spec.Numbers("Hz", above=0.0), threshold)
@@ -138,9 +142,11 @@ def avalanches(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     determines what is one avalanche; the mean interval between spikes of the population is the
     usual choice.
 
-    **Raises** `ValueError` for counts that are not one row of finite numbers of at least 0.
+    Raises:
+        InvalidValueError: for counts that are not one row of finite numbers of at least 0.
 
-    **Source** Beggs and Plenz (2003), doi:10.1523/JNEUROSCI.23-35-11167.2003.
+    Reference:
+        Beggs and Plenz (2003), doi:10.1523/JNEUROSCI.23-35-11167.2003.
     """
     activity = checked_counts(counts)
     first, last = runs(activity > 0)
@@ -153,11 +159,13 @@ def avalanches(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 class Multistep(NamedTuple):
     """A branching ratio by multistep regression.
 
-    **Fields** `ratio` m, 1 at the critical point; the activity decays with the time constant
-    `-bin / ln m`; `offset` b of the fit, below 1 if only a part is observed; `slopes`
-    `(max_lag,)` the slopes r_k.
+    Attributes:
+        ratio: m, 1 at the critical point; the activity decays with the time constant `-bin / ln m`.
+        offset: b of the fit, below 1 if only a part is observed.
+        slopes: `(max_lag,)` the slopes r_k.
 
-    **Source** Wilting and Priesemann (2018), doi:10.1038/s41467-018-04725-4.
+    Reference:
+        Wilting and Priesemann (2018), doi:10.1038/s41467-018-04725-4.
     """
 
     ratio: float
@@ -174,10 +182,12 @@ def branching_ratio(counts: np.ndarray) -> float:
     observed; use `multistep_branching_ratio` then. nan if the activity is constant. `counts`
     `(bins,)`, spikes of all neurons per bin.
 
-    **Raises** `ValueError` for counts that are not one row of at least 3 finite numbers of at
-    least 0.
+    Raises:
+        InvalidValueError: for counts that are not one row of at least 3 finite numbers of at least
+            0.
 
-    **Source** Wilting and Priesemann (2018), doi:10.1038/s41467-018-04725-4.
+    Reference:
+        Wilting and Priesemann (2018), doi:10.1038/s41467-018-04725-4.
     """
     return float(_slopes(checked_counts(counts, at_least=3), 1)[0])
 
@@ -192,10 +202,12 @@ def multistep_branching_ratio(counts: np.ndarray, max_lag: int) -> Multistep:
     fit. The slopes should decay within `max_lag`. nan if the activity is constant.
     `counts` `(bins,)`, spikes of all recorded neurons per bin, of a stationary time.
 
-    **Raises** `ValueError` for counts that are not one row of finite numbers of at least 0, a
-    `max_lag` below 2, or fewer than `max_lag + 2` bins.
+    Raises:
+        InvalidValueError: for counts that are not one row of finite numbers of at least 0, a
+            `max_lag` below 2, or fewer than `max_lag + 2` bins.
 
-    **Source** Wilting and Priesemann (2018), doi:10.1038/s41467-018-04725-4.
+    Reference:
+        Wilting and Priesemann (2018), doi:10.1038/s41467-018-04725-4.
     """
     spec.check("multistep_branching_ratio", "max_lag", spec.Whole(at_least=2), max_lag)
     slopes = _slopes(checked_counts(counts, at_least=max_lag + 2), max_lag)

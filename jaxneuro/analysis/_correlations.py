@@ -15,10 +15,12 @@ def count_covariance(counts: np.ndarray) -> np.ndarray:
     `C_ij = sum over bins (c_i - mean c_i) (c_j - mean c_j) / (bins - 1)`, as `numpy.cov` and
     Elephant's `covariance`. `counts` `(n, bins)` as `spike_counts` gives them.
 
-    **Raises** `ValueError` for counts that are not a finite array of two dimensions with at
-    least 2 bins.
+    Raises:
+        InvalidValueError: for counts that are not a finite array of two dimensions with at least 2
+            bins.
 
-    **Source** Cohen and Kohn (2011), doi:10.1038/nn.2842.
+    Reference:
+        Cohen and Kohn (2011), doi:10.1038/nn.2842.
     """
     centred = _centred(counts)
     return centred @ centred.T / (centred.shape[1] - 1)
@@ -33,10 +35,12 @@ def count_correlation(counts: np.ndarray) -> tuple[float, np.ndarray]:
     count never changes has no correlation: it is nan in the matrix and left out of the mean, which
     is nan if no pair is left. `counts` `(n, bins)` as `spike_counts` gives them.
 
-    **Raises** `ValueError` for counts that are not a finite array of two dimensions with at
-    least 2 bins.
+    Raises:
+        InvalidValueError: for counts that are not a finite array of two dimensions with at least 2
+            bins.
 
-    **Source** Cohen and Kohn (2011), doi:10.1038/nn.2842.
+    Reference:
+        Cohen and Kohn (2011), doi:10.1038/nn.2842.
     """
     centred = _centred(counts)
     # From the counts, not from their spread: the mean of equal numbers may be rounded.
@@ -82,10 +86,12 @@ def cross_correlogram(
     Poisson trains of `a` and `b` spikes in `B` bins give `a b (B - |k|) / B^2`. The time to compute
     them does not depend on the number of spikes.
 
-    **Raises** `ValueError` for times that are not finite, a bin that is not above 0, `stop`
-    before `start`, or a `max_lag` below 0.
+    Raises:
+        InvalidValueError: for times that are not finite, a bin that is not above 0, `stop` before
+            `start`, or a `max_lag` below 0.
 
-    **Source** Perkel, Gerstein and Moore (1967), doi:10.1016/S0006-3495(67)86597-4.
+    Reference:
+        Perkel, Gerstein and Moore (1967), doi:10.1016/S0006-3495(67)86597-4.
     """
     m = _number_of_lags(bin_ms, max_lag)
     start = begin_of(start, stop, times, others)
@@ -114,12 +120,16 @@ def autocorrelogram(
     `(2 max_lag / bin_ms + 1,)`. For one neuron pass its spikes alone. `neurons` indices below
     `n`.
 
-    **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, times
-    that are not finite, a bin that is not above 0, `stop` before `start`, or a `max_lag` below 0.
+    Raises:
+        InvalidValueError: for arrays of different lengths, indices outside `0 ... n - 1`, times
+            that are not finite, a bin that is not above 0, `stop` before `start`, or a `max_lag`
+            below 0.
 
-    **Source** Perkel, Gerstein and Moore (1967), doi:10.1016/S0006-3495(67)86596-2.
+    Note:
+        Elephant keeps the pairs of a spike with itself.
 
-    **Differs** Elephant keeps the pairs of a spike with itself.
+    Reference:
+        Perkel, Gerstein and Moore (1967), doi:10.1016/S0006-3495(67)86596-2.
     """
     start = begin_of(start, stop, times)
     times, neurons = checked_events(times, neurons, n)
@@ -191,10 +201,12 @@ def power_spectrum(
     segment are left out. The density has the shape of the trace with frequencies in place of
     time. A Poisson process of rate r has the density 2 r, in Hz^2 / Hz.
 
-    **Raises** `ValueError` for a trace that is empty or not finite, a `dt` below 0.001 ms, or a
-    segment or trace of fewer than 4 steps.
+    Raises:
+        InvalidValueError: for a trace that is empty or not finite, a `dt` below 0.001 ms, or a
+            segment or trace of fewer than 4 steps.
 
-    **Source** Welch (1967), doi:10.1109/TAU.1967.1161901.
+    Reference:
+        Welch (1967), doi:10.1109/TAU.1967.1161901.
     """
     from scipy import signal
 
@@ -228,10 +240,12 @@ def voltage_synchrony(v: np.ndarray) -> float:
     neurons move together, about `1 / sqrt(n)` if they are independent, nan if none moves. `v` [mV]
     `(steps, n)`.
 
-    **Raises** `ValueError` unless `v` is a finite array of two dimensions with at least 2 steps
-    and a neuron.
+    Raises:
+        InvalidValueError: unless `v` is a finite array of two dimensions with at least 2 steps and
+            a neuron.
 
-    **Source** Golomb and Rinzel (1994), doi:10.1016/0167-2789(94)90214-3.
+    Reference:
+        Golomb and Rinzel (1994), doi:10.1016/0167-2789(94)90214-3.
     """
     values = array_of("v", v).astype(np.float64)
     if values.ndim != 2 or values.shape[0] < 2 or values.shape[1] < 1:
@@ -256,10 +270,12 @@ def count_synchrony(
     only equal numbers of neurons can be compared. nan without spikes. `times`, `stop`, `bin_ms`,
     `start` (default 0) [ms].
 
-    **Raises** `ValueError` for times that are not finite, a bin that is not above 0, or fewer
-    than 2 bins.
+    Raises:
+        InvalidValueError: for times that are not finite, a bin that is not above 0, or fewer than 2
+            bins.
 
-    **Source** Potjans and Diesmann (2014), doi:10.1093/cercor/bhs358.
+    Reference:
+        Potjans and Diesmann (2014), doi:10.1093/cercor/bhs358.
     """
     start = begin_of(start, stop, times)
     counts = binned(times, stop, bin_ms, start)
@@ -283,10 +299,12 @@ def excitation_inhibition(
     `(steps, n)`, or `(steps,)` for one neuron, which gives numbers. The ratio is inf without
     inhibition, and nan without any current; the correlation is nan where a current is constant.
 
-    **Raises** `ValueError` for shapes that differ or have fewer than 2 steps, currents that are not
-    finite, or a mean of the wrong sign.
+    Raises:
+        InvalidValueError: for shapes that differ or have fewer than 2 steps, currents that are not
+            finite, or a mean of the wrong sign.
 
-    **Source** Okun and Lampl (2008), doi:10.1038/nn.2105.
+    Reference:
+        Okun and Lampl (2008), doi:10.1038/nn.2105.
     """
     plus = array_of("excitatory", excitatory).astype(np.float64)
     minus = -array_of("inhibitory", inhibitory).astype(np.float64)

@@ -37,13 +37,16 @@ def spike_counts(
     bin before `stop` is left out, with its spikes. `times`, `stop`, `bin_ms`, `start` [ms],
     `neurons` indices below `n`.
 
-    **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, times
-    that are not finite, a bin that is not above 0, `stop` before `start`, or more than 2^31
-    counts (17 GB), before any memory is taken.
+    Raises:
+        InvalidValueError: for arrays of different lengths, indices outside `0 ... n - 1`, times
+            that are not finite, a bin that is not above 0, `stop` before `start`, or more than 2^31
+            counts (17 GB), before any memory is taken.
 
-    **Source** Gerstner et al. (2014), chapter 7, doi:10.1017/CBO9781107447615.
+    Note:
+        Elephant's `BinnedSpikeTrain` has bins `[t, t + bin_ms)`.
 
-    **Differs** Elephant's `BinnedSpikeTrain` has bins `[t, t + bin_ms)`.
+    Reference:
+        Gerstner et al. (2014), chapter 7, doi:10.1017/CBO9781107447615.
     """
     start = begin_of(start, stop, times)
     _check_fits(
@@ -72,10 +75,12 @@ def fano_factor(
     (default 0) [ms], `neurons` indices below `n`. The array of counts is not made, so that `n` and
     the number of bins may both be large.
 
-    **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, times
-    that are not finite, a bin that is not above 0, or fewer than 2 bins.
+    Raises:
+        InvalidValueError: for arrays of different lengths, indices outside `0 ... n - 1`, times
+            that are not finite, a bin that is not above 0, or fewer than 2 bins.
 
-    **Source** Nawrot et al. (2008), doi:10.1016/j.jneumeth.2007.10.013.
+    Reference:
+        Nawrot et al. (2008), doi:10.1016/j.jneumeth.2007.10.013.
     """
     start = begin_of(start, stop, times)
     key, bins = _cells(times, neurons, n, stop, bin_ms, start)
@@ -123,10 +128,12 @@ def population_rate(
     end of a time step counts in the bin of that step. Only whole bins from `start` (default 0) to
     `stop` are returned: an incomplete bin before `stop` is left out, with its spikes.
 
-    **Raises** `ValueError` for times that are not finite, a bin that is not above 0 or longer than
-    the time from `start` to `stop`, or `stop` before `start`.
+    Raises:
+        InvalidValueError: for times that are not finite, a bin that is not above 0 or longer than
+            the time from `start` to `stop`, or `stop` before `start`.
 
-    **Source** Gerstner et al. (2014), eq. 7.11, doi:10.1017/CBO9781107447615.
+    Reference:
+        Gerstner et al. (2014), eq. 7.11, doi:10.1017/CBO9781107447615.
     """
     start = begin_of(start, stop, times)
     counts = binned(times, stop, bin_ms, start)
@@ -146,10 +153,12 @@ def neuron_rates(
     [ms] since the network started: `result.start` and `result.stop` are those of a run. `neurons`
     indices below `n`.
 
-    **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, times
-    that are not finite, or `stop` that is not after `start`.
+    Raises:
+        InvalidValueError: for arrays of different lengths, indices outside `0 ... n - 1`, times
+            that are not finite, or `stop` that is not after `start`.
 
-    **Source** Gerstner et al. (2014), chapter 7, doi:10.1017/CBO9781107447615.
+    Reference:
+        Gerstner et al. (2014), chapter 7, doi:10.1017/CBO9781107447615.
     """
     start = begin_of(start, stop, times)
     _, neurons = events_between(times, neurons, n, start, stop)
@@ -171,10 +180,12 @@ def crossing_times(times: Any, v: Any, level: float = 0.0) -> tuple[np.ndarray, 
     or `(samples, n)`, as `result.traces[name]["v"]`. Pass the result to `intervals`,
     `interval_cv` and similar functions. Warns where nothing crosses a level that looks like volts.
 
-    **Raises** `ValueError` for arrays that do not match, times that do not ascend, or a level,
-    times or voltages that are not finite.
+    Raises:
+        InvalidValueError: for arrays that do not match, times that do not ascend, or a level, times
+            or voltages that are not finite.
 
-    **Source** Hansel et al. (1998), doi:10.1162/089976698300017845.
+    Reference:
+        Hansel et al. (1998), doi:10.1162/089976698300017845.
     """
     times, v = array_of("times", times).astype(np.float64), array_of("v", v)
     v = v[:, None] if v.ndim == 1 else v

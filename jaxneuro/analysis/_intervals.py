@@ -22,10 +22,12 @@ def intervals(
     A neuron with fewer than 2 spikes has none. With `start` or `stop` [ms], only the spikes in
     `(start, stop]` count.
 
-    **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, times
-    that are not finite, or `stop` before `start`.
+    Raises:
+        InvalidValueError: for arrays of different lengths, indices outside `0 ... n - 1`, times
+            that are not finite, or `stop` before `start`.
 
-    **Source** Perkel, Gerstein and Moore (1967), doi:10.1016/S0006-3495(67)86596-2.
+    Reference:
+        Perkel, Gerstein and Moore (1967), doi:10.1016/S0006-3495(67)86596-2.
     """
     owner, ordered = by_neuron(*events_between(times, neurons, n, start, stop))
     same = owner[1:] == owner[:-1]
@@ -49,11 +51,13 @@ def interval_cvs(
     1 for a Poisson process. `times` [ms], `neurons` indices below `n`. With `start` or `stop` [ms],
     only the spikes in `(start, stop]` count.
 
-    **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, times
-    that are not finite, an `at_least` below 2 (there is no interval), a neuron whose
-    intervals are all 0, or `stop` before `start`.
+    Raises:
+        InvalidValueError: for arrays of different lengths, indices outside `0 ... n - 1`, times
+            that are not finite, an `at_least` below 2 (there is no interval), a neuron whose
+            intervals are all 0, or `stop` before `start`.
 
-    **Source** Softky and Koch (1993), doi:10.1523/JNEUROSCI.13-01-00334.1993.
+    Reference:
+        Softky and Koch (1993), doi:10.1523/JNEUROSCI.13-01-00334.1993.
     """
     if spec.check("interval_cvs", "at_least", spec.Whole(), at_least) < 2:
         raise ValueError(f"at_least must be at least 2 spikes; got {at_least}")
@@ -88,11 +92,13 @@ def interval_cv(
     spikes are left out; nan where none is left. `times` [ms], `neurons` indices below `n`. With
     `start` or `stop` [ms], only the spikes in `(start, stop]` count.
 
-    **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, an
-    `at_least` below 2 (there is no interval), a neuron whose intervals are all 0, or `stop` before
-    `start`.
+    Raises:
+        InvalidValueError: for arrays of different lengths, indices outside `0 ... n - 1`, an
+            `at_least` below 2 (there is no interval), a neuron whose intervals are all 0, or `stop`
+            before `start`.
 
-    **Source** Softky and Koch (1993), doi:10.1523/JNEUROSCI.13-01-00334.1993.
+    Reference:
+        Softky and Koch (1993), doi:10.1523/JNEUROSCI.13-01-00334.1993.
     """
     cvs = interval_cvs(times, neurons, n, at_least, start=start, stop=stop)
     known = cvs[~np.isnan(cvs)]
@@ -115,10 +121,12 @@ def cv2(
     slow changes of the rate do not raise it. `times` [ms], `neurons` indices below `n`. With
     `start` or `stop` [ms], only the spikes in `(start, stop]` count.
 
-    **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, times
-    that are not finite, three spikes of a neuron at one time, or `stop` before `start`.
+    Raises:
+        InvalidValueError: for arrays of different lengths, indices outside `0 ... n - 1`, times
+            that are not finite, three spikes of a neuron at one time, or `stop` before `start`.
 
-    **Source** Holt et al. (1996), doi:10.1152/jn.1996.75.5.1806.
+    Reference:
+        Holt et al. (1996), doi:10.1152/jn.1996.75.5.1806.
     """
     gaps, both, owner = _pairs(intervals(times, neurons, n, start=start, stop=stop))
     return _mean_by_neuron(2.0 * np.abs(gaps) / both, owner, n)
@@ -142,12 +150,14 @@ def local_variation(
     process. `times` [ms], `neurons` indices below `n`. With `start` or `stop` [ms], only the spikes
     in `(start, stop]` count.
 
-    **Raises** `ValueError` for arrays of different lengths, indices outside `0 ... n - 1`, times
-    that are not finite, three spikes of a neuron at one time, a `t_ref` below 0, or `stop` before
-    `start`.
+    Raises:
+        InvalidValueError: for arrays of different lengths, indices outside `0 ... n - 1`, times
+            that are not finite, three spikes of a neuron at one time, a `t_ref` below 0, or `stop`
+            before `start`.
 
-    **Source** Shinomoto, Shima and Tanji (2003), doi:10.1162/089976603322518759; LvR: Shinomoto
-    et al. (2009), doi:10.1371/journal.pcbi.1000433.
+    Reference:
+        Shinomoto, Shima and Tanji (2003), doi:10.1162/089976603322518759; LvR: Shinomoto et al.
+        (2009), doi:10.1371/journal.pcbi.1000433.
     """
     spec.check("local_variation", "t_ref", spec.Numbers("ms", at_least=0.0, least=0.0), t_ref)
     gaps, both, owner = _pairs(intervals(times, neurons, n, start=start, stop=stop))

@@ -30,11 +30,12 @@ def membrane_moments(
     potential without input. All broadcast. Moments of independent inputs add; the `sigma` of
     `siegert` is `sqrt(2 variance)` for `tau_syn` 0.
 
-    **Raises** `ValueError` for values that are not finite, a rate or `tau_syn` below 0, a `tau_m`
-    or `c_m` that is not above 0, or a `c_m` with a `tau_syn` of 0.
+    Raises:
+        InvalidValueError: for values that are not finite, a rate or `tau_syn` below 0, a `tau_m` or
+            `c_m` that is not above 0, or a `c_m` with a `tau_syn` of 0.
 
-    **Source** Rice (1944), part I (Campbell's theorem),
-    doi:10.1002/j.1538-7305.1944.tb00874.x.
+    Reference:
+        Rice (1944), part I (Campbell's theorem), doi:10.1002/j.1538-7305.1944.tb00874.x.
     """
     spec.check("membrane_moments", "rate", spec.Numbers("Hz", at_least=0.0), rate)
     spec.check(
@@ -88,13 +89,14 @@ def siegert(
     Gauss-Legendre quadrature of `erfcx(-u)`; relative error below 1e-12 for any arguments that
     give a rate above 1e-300 Hz.
 
-    **Raises** `ValueError` for values that are not finite, a `sigma`, `t_ref` or `tau_syn` below
-    0, a `tau_m` that is not above 0, a reset that is not below the threshold, or times in s and
-    potentials in V.
+    Raises:
+        InvalidValueError: for values that are not finite, a `sigma`, `t_ref` or `tau_syn` below 0,
+            a `tau_m` that is not above 0, a reset that is not below the threshold, or times in s
+            and potentials in V.
 
-    **Source** Siegert (1951), doi:10.1103/PhysRev.81.617; Brunel (2000),
-    doi:10.1023/A:1008925309027; `tau_syn`: Fourcaud and Brunel (2002),
-    doi:10.1162/089976602320264015.
+    Reference:
+        Siegert (1951), doi:10.1103/PhysRev.81.617; Brunel (2000), doi:10.1023/A:1008925309027;
+        `tau_syn`: Fourcaud and Brunel (2002), doi:10.1162/089976602320264015.
     """
     from scipy.special import erfcx
 
@@ -132,11 +134,13 @@ def cv_diffusion(
     It tends to 0 if noise is weak and the drive strong. For `sigma` 0 it is 0 with a drive above
     threshold, and nan below it, where there are no spikes.
 
-    **Raises** `ValueError` for values that are not finite, a `sigma` or `t_ref` below 0, a
-    `tau_m` that is not above 0, a reset that is not below the threshold, or times in s and
-    potentials in V.
+    Raises:
+        InvalidValueError: for values that are not finite, a `sigma` or `t_ref` below 0, a `tau_m`
+            that is not above 0, a reset that is not below the threshold, or times in s and
+            potentials in V.
 
-    **Source** Brunel (2000), appendix, doi:10.1023/A:1008925309027.
+    Reference:
+        Brunel (2000), appendix, doi:10.1023/A:1008925309027.
     """
     high, span, noisy, tau_m, _ = _arguments(mu, sigma, tau_m, v_th, v_reset, t_ref, 0.0)
     rate = siegert(mu, sigma, tau_m, v_th, v_reset, t_ref) * 1e-3
@@ -291,10 +295,12 @@ def input_moments(
     `tau_m` [ms] and these are numbers or `(p,)`. The result is what `siegert` and `cv_diffusion`
     take.
 
-    **Raises** `ValueError` for shapes that do not fit, values that are not finite, a rate or
-    in-degree below 0, or a `tau_m` that is not above 0 or in s.
+    Raises:
+        InvalidValueError: for shapes that do not fit, values that are not finite, a rate or
+            in-degree below 0, or a `tau_m` that is not above 0 or in s.
 
-    **Source** Brunel (2000), doi:10.1023/A:1008925309027.
+    Reference:
+        Brunel (2000), doi:10.1023/A:1008925309027.
     """
     K, J = _checked_network(indegrees, weights)
     p = K.shape[0]
@@ -331,11 +337,13 @@ def self_consistent_rates(
     reached from `start` is returned. Arguments are as in `input_moments` and `siegert`; parameters
     of neurons and `start` are numbers or `(p,)`.
 
-    **Raises** `ValueError` for what `input_moments` and `siegert` refuse, or a `start` below 0;
-    `RuntimeError` where no solution is found from `start`.
+    Raises:
+        InvalidValueError: for what `input_moments` and `siegert` refuse, or a `start` below 0;
+            `RuntimeError` where no solution is found from `start`.
 
-    **Source** Amit and Brunel (1997), doi:10.1093/cercor/7.3.237; Brunel (2000),
-    doi:10.1023/A:1008925309027.
+    Reference:
+        Amit and Brunel (1997), doi:10.1093/cercor/7.3.237; Brunel (2000),
+        doi:10.1023/A:1008925309027.
     """
     from scipy.optimize import root
 

@@ -34,8 +34,9 @@ def summary(
     the run is named. The real-time factor is run seconds per biological second. Memory is the peak
     of the process.
 
-    **Raises** `ValueError` for what is no result, a `build_s` that is no number, or a part that
-    is not within the run, or has no length.
+    Raises:
+        InvalidValueError: for what is no result, a `build_s` that is no number, or a part that is
+            not within the run, or has no length.
     """
     if not hasattr(result, "events"):
         raise ValueError(f"summary needs the result of jn.simulate; got {result!r}")

@@ -24,9 +24,11 @@ _SETTLE = 20  # rounds from random neurons to a side of the coin
 class Generated(NamedTuple):
     """What an automaton generated.
 
-    **Fields** `words` int32 (length,) numbers of the words; `states` int32 (length,) of the state
-    after each; `heads` bool (length,) how the coin fell; `share` float32 (length,) how much of the
-    assembly of the word fired.
+    Attributes:
+        words: int32 (length,) numbers of the words.
+        states: int32 (length,) of the state after each.
+        heads: bool (length,) how the coin fell.
+        share: float32 (length,) how much of the assembly of the word fired.
     """
 
     words: Any
@@ -44,21 +46,27 @@ class ProbabilisticAutomaton(eqx.Module):
     random, a coin is not fair: for one connectome it falls on heads 0.3 to 0.7 of the time, in the
     mean of many half the time.
 
-    **Fields** `transitions` (state, word, next state) of any names: the first of a state is for
-    heads, the second for tails, and a single one for both; `start` a state; `k` neurons of an
-    assembly; `n` neurons of ARC (None: 2.5 for each that is needed, at least 1000); `p`, `beta` of
-    its fibres. `words` and `states` are the names in the order in which they come first, `brain`
-    the areas.
+    Attributes:
+        transitions: (state, word, next state) of any names: the first of a state is for heads, the
+            second for tails, and a single one for both.
+        start: a state.
+        k: neurons of an assembly.
+        n: neurons of ARC (None: 2.5 for each that is needed, at least 1000).
+        p, beta: of its fibres. `words` and `states` are the names in the order in which they come
+            first, `brain` the areas.
 
-    **Raises** `ValueError` for no transition, three of one state, an unknown start, and more
-    transitions than ARC has room for.
+    Raises:
+        InvalidValueError: for no transition, three of one state, an unknown start, and more
+            transitions than ARC has room for.
 
-    **Source** Dabagia, Papadimitriou and Vempala (2025), Neural Computation 37 (1),
-    arXiv:2306.03812; Dabagia, Mitropolsky, Papadimitriou and Vempala (2024), "Coin-Flipping In The
-    Brain", arXiv:2406.07715; https://github.com/mdabagia/nemo.
+    Note:
+        There transitions are presented 15 times, and the coin has p = 0.25, one round of training
+        and 10 of settling: some random neurons then end on neither side.
 
-    **Differs** There transitions are presented 15 times, and the coin has p = 0.25, one round of
-    training and 10 of settling: some random neurons then end on neither side.
+    Reference:
+        Dabagia, Papadimitriou and Vempala (2025), Neural Computation 37 (1), arXiv:2306.03812;
+        Dabagia, Mitropolsky, Papadimitriou and Vempala (2024), "Coin-Flipping In The Brain",
+        arXiv:2406.07715; https://github.com/mdabagia/nemo.
     """
 
     brain: Brain
@@ -115,7 +123,8 @@ class ProbabilisticAutomaton(eqx.Module):
         May be called inside `jit`, and vmapped over states and keys. After a state without
         transitions words are arbitrary.
 
-        **Raises** `ValueError` for a length below 1.
+        Raises:
+            InvalidValueError: for a length below 1.
         """
         return _generate(self, state, jnp.asarray(seed_of(key)), length)
 

@@ -42,18 +42,22 @@ class Brain(eqx.Module):
     Then each synapse from a neuron that fired before onto one that fires now is multiplied by
     1 + beta. All areas change at once.
 
-    **Fields** `areas`, `stimuli`, `fibres` as given, `wires` the fibres with their ends (static);
-    `p`, `beta` the defaults of fibres; `rounds` how many rounds it remembers: those with learning,
-    and all in which a sampled area fires; `origin` by which a state of another brain is known: a
-    brain that differs in betas, ceilings or refractions alone takes it. Leaves:
-    `beta` (F,), `weights` uint32 (F, rounds + 1, 2) the table of weights, `refraction` (A,).
+    Attributes:
+        areas, stimuli, fibres: as given, `wires` the fibres with their ends (static).
+        p, beta: the defaults of fibres.
+        rounds: how many rounds it remembers: those with learning, and all in which a sampled area
+            fires.
+        origin: by which a state of another brain is known: a brain that differs in betas, ceilings
+            or refractions alone takes it. Leaves: `beta` (F,), `weights` uint32 (F, rounds + 1, 2)
+            the table of weights, `refraction` (A,).
 
-    **Raises** `ValueError` for names that are not unique or not known, p outside [0, 1], beta
-    outside [0, 1000], a fibre without p, two fibres between the same ends, and ceilings of weights
-    with which an input could leave 64 bits.
+    Raises:
+        InvalidValueError: for names that are not unique or not known, p outside [0, 1], beta
+            outside [0, 1000], a fibre without p, two fibres between the same ends, and ceilings of
+            weights with which an input could leave 64 bits.
 
-    **Source** Papadimitriou, Vempala, Mitropolsky, Collins, Maass (2020),
-    doi:10.1073/pnas.2001893117.
+    Reference:
+        Papadimitriou, Vempala, Mitropolsky, Collins, Maass (2020), doi:10.1073/pnas.2001893117.
     """
 
     beta: Any
@@ -147,7 +151,8 @@ class Brain(eqx.Module):
     def active(self, *fibres: str) -> np.ndarray:
         """The fibres that are active in a round: bool (F,), from their names ("A->B").
 
-        **Raises** `ValueError` for an unknown fibre.
+        Raises:
+            InvalidValueError: for an unknown fibre.
         """
         for name in fibres:
             _check_fibre(self, name)
@@ -185,7 +190,8 @@ class Brain(eqx.Module):
 
         Both may be traced. Fibres that are not active in a NumPy array take no time.
 
-        **Raises** `ValueError` for an `active` or `plastic` of another shape or dtype.
+        Raises:
+            InvalidValueError: for an `active` or `plastic` of another shape or dtype.
         """
         return step(self, state, active, plastic)
 
@@ -224,8 +230,9 @@ class Brain(eqx.Module):
 
         They may be fewer than k, and -1 is nobody, so that a cap of any size has one shape.
 
-        **Raises** `ValueError` unless they are at most k different neurons of the area (in a
-        sampled area: that ever fired); not checked where they are traced.
+        Raises:
+            InvalidValueError: unless they are at most k different neurons of the area (in a sampled
+                area: that ever fired); not checked where they are traced.
         """
         check_of("with_cap", self, state)
         return with_cap(self, state, area, neurons)
@@ -247,7 +254,8 @@ class Brain(eqx.Module):
 
         While it rests, the sums of weights are kept, and what is received is not divided by them.
 
-        **Raises** `ValueError` for an area without homeostasis.
+        Raises:
+            InvalidValueError: for an area without homeostasis.
         """
         check_of("balance", self, state)
         number = self.number(area)

@@ -25,7 +25,8 @@ def patterns(fires: Any, size: int | None = None) -> np.ndarray:
     The neurons ascend; the rest of a row is -1, nobody. `size` is that of the largest pattern if
     it is not given. On the host.
 
-    **Raises** `ValueError` for an array that is not bool, and a `size` below that of a pattern.
+    Raises:
+        InvalidValueError: for an array that is not bool, and a `size` below that of a pattern.
     """
     fires = np.asarray(fires)
     if fires.dtype != bool or fires.ndim < 1:
@@ -44,7 +45,7 @@ def patterns(fires: Any, size: int | None = None) -> np.ndarray:
 def common_neurons(caps: Any, k: int, n: int) -> Any:
     """The k of n neurons that are in the most of some caps, ascending; of equal ones the lower.
 
-    **Step** `caps` int32 (count, k') as `Brain.cap` returns them: -1 is nobody. Returns int32 (k,).
+    `caps` int32 (count, k') as `Brain.cap` returns them: -1 is nobody. Returns int32 (k,).
     """
     caps = jnp.asarray(caps, jnp.int32)
     times = jnp.zeros(n, jnp.int32).at[_counted(caps, n)].add(1, mode="drop")
@@ -54,7 +55,7 @@ def common_neurons(caps: Any, k: int, n: int) -> Any:
 def overlaps(caps: Any, assemblies: Any, n: int) -> Any:
     """The fraction of each assembly that is in each cap: float32 (..., classes).
 
-    **Step** `caps` int32 (..., k) and `assemblies` int32 (classes, k') of an area of n neurons, as
+    `caps` int32 (..., k) and `assemblies` int32 (classes, k') of an area of n neurons, as
     `Brain.cap` returns them: each neuron once, -1 nobody. Warns where an assembly, or every cap, is
     nobody, outside of `jit`.
     """
@@ -124,17 +125,19 @@ def learn_classes(
     by their sums when they are read, as in the published program. If it is refracted, only the
     last cap of each class counts: with a large refraction no neuron belongs to two classes.
 
-    **Step** `samples` int (classes, presentations, m): the neurons of the source that fire, m at
-    most its k; -1 is nobody (see `patterns`). Returns the state, and the caps of the target: int32
-    (classes, presentations, k). The last of each class is its assembly, or see `class_assemblies`.
+    `samples` int (classes, presentations, m): the neurons of the source that fire, m at most its k;
+    -1 is nobody (see `patterns`). Returns the state, and the caps of the target: int32 (classes,
+    presentations, k). The last of each class is its assembly, or see `class_assemblies`.
 
     May be called inside `jit` and `scan`, and vmapped over states and samples.
 
-    **Raises** `ValueError` for unknown areas, no fibre from source to target, samples that are no
-    such patterns, and more rounds than the brain remembers.
+    Raises:
+        InvalidValueError: for unknown areas, no fibre from source to target, samples that are no
+            such patterns, and more rounds than the brain remembers.
 
-    **Source** Dabagia, Papadimitriou and Vempala (2022), "Assemblies of neurons learn to classify
-    well-separated distributions", COLT, arXiv:2110.03171.
+    Reference:
+        Dabagia, Papadimitriou and Vempala (2022), "Assemblies of neurons learn to classify
+        well-separated distributions", COLT, arXiv:2110.03171.
     """
     brain.number(target)
     brain.active(f"{source}->{target}")
@@ -154,12 +157,14 @@ def responses(
     sample fires in all rounds, and from the second on what fired last in the target, where that has
     a fibre to itself.
 
-    **Step** `samples` int (count, m), as in `learn_classes`; `rounds` at least 1. All samples are
-    one batch. May be called inside `jit`, and vmapped over states.
+    `samples` int (count, m), as in `learn_classes`; `rounds` at least 1. All samples are one batch.
+    May be called inside `jit`, and vmapped over states.
 
-    **Raises** `ValueError` as `learn_classes`.
+    Raises:
+        InvalidValueError: as `learn_classes`.
 
-    **Source** Dabagia, Papadimitriou and Vempala (2022), COLT, arXiv:2110.03171.
+    Reference:
+        Dabagia, Papadimitriou and Vempala (2022), COLT, arXiv:2110.03171.
     """
     brain.number(target)
     brain.active(f"{source}->{target}")
@@ -172,7 +177,7 @@ def responses(
 def class_assemblies(brain: Brain, target: str, caps: Any) -> jax.Array:
     """The neurons of each class that most often fire for its samples: int32 (classes, k).
 
-    **Step** `caps` int32 (classes, count, k) of the target, from `responses` or `learn_classes`.
+    `caps` int32 (classes, count, k) of the target, from `responses` or `learn_classes`.
     """
     area = brain.areas[brain.number(target)]
     return jax.vmap(lambda some: common_neurons(some, area.k, area.n))(jnp.asarray(caps))
@@ -192,12 +197,13 @@ def classify(
 
     Of equal ones the first.
 
-    **Step** `samples` int (count, m) and `rounds` as in `responses`; `assemblies` int32
-    (classes, k).
+    `samples` int (count, m) and `rounds` as in `responses`; `assemblies` int32 (classes, k).
 
-    **Raises** `ValueError` as `learn_classes`.
+    Raises:
+        InvalidValueError: as `learn_classes`.
 
-    **Source** Dabagia, Papadimitriou and Vempala (2022), COLT, arXiv:2110.03171.
+    Reference:
+        Dabagia, Papadimitriou and Vempala (2022), COLT, arXiv:2110.03171.
     """
     caps = responses(brain, state, source, target, samples, rounds)
     shared = overlaps(caps, assemblies, brain.areas[brain.number(target)].n)

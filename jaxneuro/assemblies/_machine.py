@@ -66,9 +66,10 @@ _ONCE = 1000.0
 class Passed(NamedTuple):
     """What a machine did with a word.
 
-    **Fields** `states` int32 (length,) the number of the state after each symbol; `share` float32
-    (length,) how much of the assembly of that state fired; `accepted` bool () whether the last one
-    is among those that accept.
+    Attributes:
+        states: int32 (length,) the number of the state after each symbol.
+        share: float32 (length,) how much of the assembly of that state fired.
+        accepted: bool () whether the last one is among those that accept.
     """
 
     states: Any
@@ -86,24 +87,33 @@ class StateMachine(eqx.Module):
     A transition is learned in two rounds: its state and its symbol drive ARC; then ARC drives
     STATE, where the next state is held. Running takes two rounds per symbol.
 
-    **Fields** `transitions` (state, symbol, next state) of any names; `start` a state; `accepting`
-    states; `k` neurons of an assembly; `n` neurons of ARC (None: 2.5 for each that is needed, at
-    least 1000); `p`, `beta` of all fibres; `presentations` of all transitions; `refraction` of ARC;
-    `rested` whether it ends after training. `symbols` and `states` are the names in the order in
-    which they come first, `brain` the areas.
-
     By default each transition is presented once. The published program presents the list 15 times
     with beta 0.1 and a refraction that stays; here `StateMachine(..., k=70, n=5000, p=0.2,
     beta=0.1, presentations=15, refraction=8.0, rested=False)` does so.
 
-    **Raises** `ValueError` for no transition, two transitions of one state and symbol, an unknown
-    start or accepting state, and more transitions than ARC has room for.
+    Attributes:
+        transitions: (state, symbol, next state) of any names.
+        start: a state.
+        accepting: states.
+        k: neurons of an assembly.
+        n: neurons of ARC (None: 2.5 for each that is needed, at least 1000).
+        p, beta: of all fibres.
+        presentations: of all transitions.
+        refraction: of ARC.
+        rested: whether it ends after training. `symbols` and `states` are the names in the order in
+            which they come first, `brain` the areas.
 
-    **Source** Dabagia, Papadimitriou and Vempala (2025), Neural Computation 37 (1),
-    arXiv:2306.03812; https://github.com/mdabagia/nemo.
+    Raises:
+        InvalidValueError: for no transition, two transitions of one state and symbol, an unknown
+            start or accepting state, and more transitions than ARC has room for.
 
-    **Differs** There each win adds beta times what the neuron received to its refraction; here each
-    adds the same.
+    Note:
+        There each win adds beta times what the neuron received to its refraction; here each adds
+        the same.
+
+    Reference:
+        Dabagia, Papadimitriou and Vempala (2025), Neural Computation 37 (1), arXiv:2306.03812;
+        https://github.com/mdabagia/nemo.
     """
 
     brain: Brain
@@ -185,14 +195,16 @@ class StateMachine(eqx.Module):
         symbol, some state follows, often with a small `share`. May be called inside `jit`, and
         vmapped over states and words.
 
-        **Raises** `ValueError` for an unknown symbol.
+        Raises:
+            InvalidValueError: for an unknown symbol.
         """
         return _run(self, state, self._numbers(word))
 
     def encode(self, words: Sequence[Sequence[Hashable]]) -> np.ndarray:
         """The numbers of the symbols of several words: int32 (words, length), filled up with -1.
 
-        **Raises** `ValueError` for an unknown symbol.
+        Raises:
+            InvalidValueError: for an unknown symbol.
         """
         length = max((len(word) for word in words), default=0)
         out = np.full((len(words), length), -1, np.int32)

@@ -25,11 +25,12 @@ from ._weights import edges_of
 def overlap(a: jax.Array, b: jax.Array) -> jax.Array:
     """The fraction of a cap that is in another one: float32 ().
 
-    **Step** `a`, `b` int (k,), different neurons in any order, as `Brain.cap` returns them: -1 is
-    nobody. Caps of different areas have nothing in common. Warns of a cap that is nobody, outside
-    of `jit`: of an area that never fired.
+    `a`, `b` int (k,), different neurons in any order, as `Brain.cap` returns them: -1 is nobody.
+    Caps of different areas have nothing in common. Warns of a cap that is nobody, outside of `jit`:
+    of an area that never fired.
 
-    **Raises** `ValueError` for anything else than two arrays of whole numbers.
+    Raises:
+        InvalidValueError: for anything else than two arrays of whole numbers.
     """
     try:
         a, b = jnp.asarray(a), jnp.asarray(b)
@@ -64,9 +65,11 @@ def warn_of_nobody(what: str, *caps: Any) -> None:
 class FibreStatistics(NamedTuple):
     """The synapses from the last cap of a source onto the last cap of its target.
 
-    **Fields** `times` int32 (rounds + 1,) how many of them learned so many times; `density` float32
-    the fraction of all pairs that have a synapse; `weight` float32 the mean weight; `largest`
-    float32 the largest.
+    Attributes:
+        times: int32 (rounds + 1,) how many of them learned so many times.
+        density: float32 the fraction of all pairs that have a synapse.
+        weight: float32 the mean weight.
+        largest: float32 the largest.
     """
 
     times: Any
@@ -81,7 +84,8 @@ def statistics(brain: Brain, state: BrainState, fibre: str) -> FibreStatistics:
 
     Warns where nobody fires at one of its ends, outside of `jit`: all are 0 then.
 
-    **Raises** `ValueError` for an unknown fibre, and a state of another brain.
+    Raises:
+        InvalidValueError: for an unknown fibre, and a state of another brain.
     """
     check_of("statistics", brain, state)
     silent = capless(brain, state, int(np.flatnonzero(brain.active(fibre))[0]))
@@ -181,8 +185,9 @@ def memory(brain: Brain) -> int:
 def report(brain: Brain, state: BrainState) -> str:
     """The areas and fibres of a brain in a table: supports, caps, synapses and weights.
 
-    **Raises** `ValueError` inside `jit` and `vmap`, for a batch of states, and for a state of
-    another brain.
+    Raises:
+        InvalidValueError: inside `jit` and `vmap`, for a batch of states, and for a state of
+            another brain.
     """
     check_of("report", brain, state)
     if any(is_traced(x) for x in jax.tree.leaves(state)) or np.ndim(state.round):

@@ -34,8 +34,9 @@ def schedule(brain: Brain, *parts: tuple[str | Sequence[str], int]) -> np.ndarra
 
     A part with one fibre may have its name alone: `("S->A", 1)`.
 
-    **Raises** `ValueError` for a part that is no such pair, an unknown fibre and a negative number
-    of rounds.
+    Raises:
+        InvalidValueError: for a part that is no such pair, an unknown fibre and a negative number
+            of rounds.
     """
     for part in parts:
         if not isinstance(part, (tuple, list)) or len(part) != 2:
@@ -152,7 +153,8 @@ def pattern_complete(
 
     `fraction` of the k neurons are chosen, a number that does not depend on the key.
 
-    **Raises** `ValueError` for a fraction outside [0, 1], and an area without a fibre onto itself.
+    Raises:
+        InvalidValueError: for a fraction outside [0, 1], and an area without a fibre onto itself.
     """
     _warn_of_nobody("pattern_complete", brain, state, [area])
     state = brain.with_cap(state, area, part_of(brain, state, area, key, fraction))

@@ -17,8 +17,9 @@ from ._state import BrainState, check_room_of_run, check_state, checked_active, 
 class Seen(NamedTuple):
     """What `run` saw: arrays (rounds, areas), in the order of `brain.area_names`.
 
-    **Fields** `support` how many neurons ever fired; `kept` how many of the cap were in the cap of
-    the round before (0 without one).
+    Attributes:
+        support: how many neurons ever fired.
+        kept: how many of the cap were in the cap of the round before (0 without one).
     """
 
     support: Any
@@ -43,8 +44,10 @@ def run(
     `plastic` whether synapses learn, one bool or (rounds,). `lax.scan` over `brain.step`, so it may
     be called inside `jit`, `vmap` and `scan`.
 
-    **Raises** `ValueError` for an `active` or `plastic` of another shape or dtype, a state of
-    another brain, and more rounds than the brain remembers, as far as they are known before.
+    Raises:
+        InvalidValueError: for an `active` or `plastic` of another shape or dtype, a state of
+            another brain, and more rounds than the brain remembers, as far as they are known
+            before.
     """
     check_state("run", brain, state)
     plan = _plan(brain, active, rounds, plastic)

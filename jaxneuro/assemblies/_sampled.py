@@ -20,9 +20,11 @@ from ._weights import drawn_width, most_chosen
 class InputLaw(NamedTuple):
     """The law of the input over some fibres.
 
-    **Fields** `tail` P(input >= x); `shares` by fibre (x, a): the running probabilities that of an
-    input of x over this fibre and those after it a synapses are from this one; None for a fibre
-    that is known not to drive, nothing for the last one, from which all that is left comes.
+    Attributes:
+        tail: P(input >= x).
+        shares: by fibre (x, a): the running probabilities that of an input of x over this fibre and
+            those after it a synapses are from this one; None for a fibre that is known not to
+            drive, nothing for the last one, from which all that is left comes.
     """
 
     tail: Any
@@ -121,9 +123,13 @@ def divided(law: InputLaw, x: Any, uniform: Any) -> list[Any]:
 class Candidates(NamedTuple):
     """Candidates, largest input first, k of them at most.
 
-    **Fields** `found` int32 how many; `x` uint32 (k,) their inputs in synapses; `rank` uint32
-    (k,); `number` int32 (k,) in the order in which they were drawn; `parts` int32 (fibres, k) how
-    many synapses come from each source: all of a stimulus, those that fire of an area.
+    Attributes:
+        found: int32 how many.
+        x: uint32 (k,) their inputs in synapses.
+        rank: uint32 (k,).
+        number: int32 (k,) in the order in which they were drawn.
+        parts: int32 (fibres, k) how many synapses come from each source: all of a stimulus, those
+            that fire of an area.
     """
 
     found: Any
@@ -136,10 +142,14 @@ class Candidates(NamedTuple):
 class Search(NamedTuple):
     """What a search for candidates needs.
 
-    **Fields** `wires`, `fibres`, `driving` of the area; `firing` how many neurons of each source
-    fire; `law`; `keys` uint32 of the draws of this round: of candidates, then of rows and choices
-    by fibre; `bar` the k-th largest input of the neurons that it keeps; `limits`; `n`, `k` of the
-    area.
+    Attributes:
+        wires, fibres, driving: of the area.
+        firing: how many neurons of each source fire.
+        law: .
+        keys: uint32 of the draws of this round: of candidates, then of rows and choices by fibre.
+        bar: the k-th largest input of the neurons that it keeps.
+        limits: .
+        n, k: of the area.
     """
 
     wires: list[Any]
@@ -157,8 +167,10 @@ class Search(NamedTuple):
 class Words(NamedTuple):
     """The random words of some candidates, (c,) each.
 
-    **Fields** `order`, `rank` of the order statistics; `parts`, `counts` (fibres, c) how an input
-    is divided, and numbers from stimuli that do not drive.
+    Attributes:
+        order, rank: of the order statistics.
+        parts, counts: (fibres, c) how an input is divided, and numbers from stimuli that do not
+            drive.
     """
 
     order: Any

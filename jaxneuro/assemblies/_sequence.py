@@ -32,18 +32,20 @@ def memorise(
     from the assembly of an item to that of the next grow. With a `scaffold`, an area that target
     and scaffold drive in turn, about half the presentations do.
 
-    **Step** `items` int (length, m): the neurons of the source that each item is, m at most its k;
-    -1 is nobody. Returns the state, and the caps of the target: int32 (presentations, length, k).
-    Those of the first presentation are the assemblies that `recall` goes through.
+    `items` int (length, m): the neurons of the source that each item is, m at most its k; -1 is
+    nobody. Returns the state, and the caps of the target: int32 (presentations, length, k). Those
+    of the first presentation are the assemblies that `recall` goes through.
 
     May be called inside `jit` and `scan`, and vmapped over states.
 
-    **Raises** `ValueError` for unknown areas, missing fibres (source -> target, target -> target,
-    with a scaffold also target -> scaffold -> target), items that are no such patterns, and more
-    rounds than the brain remembers.
+    Raises:
+        InvalidValueError: for unknown areas, missing fibres (source -> target, target -> target,
+            with a scaffold also target -> scaffold -> target), items that are no such patterns, and
+            more rounds than the brain remembers.
 
-    **Source** Dabagia, Papadimitriou and Vempala (2025), Neural Computation 37 (1),
-    arXiv:2306.03812; https://github.com/mdabagia/nemo.
+    Reference:
+        Dabagia, Papadimitriou and Vempala (2025), Neural Computation 37 (1), arXiv:2306.03812;
+        https://github.com/mdabagia/nemo.
     """
     areas = _areas(brain, source, target, scaffold)
     items = checked_patterns("memorise: items", brain, source, items, "length, m")
@@ -67,13 +69,14 @@ def recall(
 
     Nothing is learned. At the start nobody fires in the target and the scaffold.
 
-    **Step** `first` int (m,) the neurons of the item; `length` rounds, at least 1. Returns the
-    state, and the caps of the target: int32 (length, k).
+    `first` int (m,) the neurons of the item; `length` rounds, at least 1. Returns the state, and
+    the caps of the target: int32 (length, k).
 
-    **Raises** `ValueError` as `memorise`.
+    Raises:
+        InvalidValueError: as `memorise`.
 
-    **Source** Dabagia, Papadimitriou and Vempala (2025), Neural Computation 37 (1),
-    arXiv:2306.03812.
+    Reference:
+        Dabagia, Papadimitriou and Vempala (2025), Neural Computation 37 (1), arXiv:2306.03812.
     """
     areas = _areas(brain, source, target, scaffold)
     first = checked_patterns("recall: first", brain, source, first, "m")

@@ -26,13 +26,14 @@ def soft_cap(x: jax.Array, k: int, temperature: Any = 1.0) -> jax.Array:
     falls to 0 they become the cap itself, where it has no ties. Differentiable any number of times,
     forward and reverse, in `x` and `temperature`; raising every input by the same changes nothing.
 
-    **Step** `x` float32 or float64 (n,), finite; `k` an int from 1 to n; `temperature` above 0, in
-    units of `x`: inputs that differ by much less are nearly ties. Returns (n,). The sum is k up to
-    rounding.
+    `x` float32 or float64 (n,), finite; `k` an int from 1 to n; `temperature` above 0, in units of
+    `x`: inputs that differ by much less are nearly ties. Returns (n,). The sum is k up to rounding.
 
-    **Raises** `ValueError` for another k, shape or dtype, or a temperature that is not above 0.
+    Raises:
+        InvalidValueError: for another k, shape or dtype, or a temperature that is not above 0.
 
-    **Source** Amos, Koltun and Kolter (2019), The limited multi-label projection layer.
+    Reference:
+        Amos, Koltun and Kolter (2019), The limited multi-label projection layer.
     """
     temperature = _checked(x, k, temperature)
     if k == x.shape[0]:
@@ -48,12 +49,14 @@ def straight_through_cap(x: jax.Array, k: int, temperature: Any = 1.0) -> jax.Ar
     not all or nothing. At a temperature far below the spread of the inputs only those next to the
     k-th largest get any.
 
-    **Step** As `soft_cap`; returns 0.0 or 1.0, (n,).
+    As `soft_cap`; returns 0.0 or 1.0, (n,).
 
-    **Raises** `ValueError` as `soft_cap`.
+    Raises:
+        InvalidValueError: as `soft_cap`.
 
-    **Source** Bengio, Léonard and Courville (2013), Estimating or propagating gradients through
-    stochastic neurons for conditional computation.
+    Reference:
+        Bengio, Léonard and Courville (2013), Estimating or propagating gradients through stochastic
+        neurons for conditional computation.
     """
     return _straight(x, k, _checked(x, k, temperature))
 
@@ -65,10 +68,11 @@ def assembly_loss(mask: jax.Array, targets: Any) -> jax.Array:
     the target are raised and, because a soft cap keeps its sum, their competitors lowered, most
     where it is closest. Caps of a batch are averaged.
 
-    **Step** `mask` (..., n); `targets` the indices of the target neurons, k different integers from
-    0 to n - 1: (k,) for all masks, or (..., k). Returns a number.
+    `mask` (..., n); `targets` the indices of the target neurons, k different integers from 0 to n -
+    1: (k,) for all masks, or (..., k). Returns a number.
 
-    **Raises** `ValueError` for targets that are not such indices.
+    Raises:
+        InvalidValueError: for targets that are not such indices.
     """
     known = None if is_traced(targets) else np.asarray(targets)
     kind = jnp.asarray(targets).dtype

@@ -20,13 +20,18 @@ NEVER = np.array([[0xFFFFFFFF, 0x7FFFFFFF, 0]], np.uint32)
 class AreaState(NamedTuple):
     """What an area holds. N are its neurons, or the places of a sampled area.
 
-    **Fields** `cap` int32 (k,) the neurons that fired last, ascending; `fired` whether there is a
-    cap; `fixed` whether it stays; `balanced` whether homeostasis divides what it receives;
-    `support` int32 how many neurons ever fired; `ever` bool (N,) which (listed areas); `wins` int32
-    (N,) how often, since the last rest (refracted areas);
-    `before`, `after` uint32 (N, words): a bit for each remembered round in which the neuron was in
-    the cap before or after it; `key` uint32 (2,) of its draws, `rank` uint32 (N,), `limits` uint32
-    (rounds, 3) and `lost` int32: see `_candidates.py`. What an area does not need has length 0.
+    Attributes:
+        cap: int32 (k,) the neurons that fired last, ascending.
+        fired: whether there is a cap.
+        fixed: whether it stays.
+        balanced: whether homeostasis divides what it receives.
+        support: int32 how many neurons ever fired.
+        ever: bool (N,) which (listed areas).
+        wins: int32 (N,) how often, since the last rest (refracted areas).
+        before, after: uint32 (N, words): a bit for each remembered round in which the neuron was in
+            the cap before or after it.
+        key: uint32 (2,) of its draws, `rank` uint32 (N,), `limits` uint32 (rounds, 3) and `lost`
+            int32: see `_candidates.py`. What an area does not need has length 0.
     """
 
     cap: Any
@@ -47,8 +52,10 @@ class AreaState(NamedTuple):
 class FibreState(NamedTuple):
     """What a fibre holds.
 
-    **Fields** `key` uint32 (2,) of its draws; `synapses` what is stored of them: see
-    `_connectome.py`; `sums` uint32 (n, 2) of all weights of a neuron (homeostasis), or (0, 2).
+    Attributes:
+        key: uint32 (2,) of its draws.
+        synapses: what is stored of them: see `_connectome.py`.
+        sums: uint32 (n, 2) of all weights of a neuron (homeostasis), or (0, 2).
     """
 
     key: Any
@@ -61,8 +68,9 @@ class FibreState(NamedTuple):
 class Origin:
     """Which brain a state is of: no leaf, so it is known under `jit` and `vmap`, too.
 
-    **Fields** `names` those of the areas; `bits` a digest of all that shapes and synapses follow
-    from.
+    Attributes:
+        names: those of the areas.
+        bits: a digest of all that shapes and synapses follow from.
     """
 
     names: tuple[str, ...]
@@ -72,10 +80,15 @@ class Origin:
 class BrainState(NamedTuple):
     """The state of a brain.
 
-    **Fields** `seed` uint32; `round` int32 rounds so far; `remembered` int32 rounds in the
-    history; `forgotten` int32 rounds that had no room in it; `active`, `learned` uint32 (F, words)
-    a bit for each remembered round in which a fibre was active, and in which it learned; `areas`
-    a tuple of `AreaState`, `fibres` one of `FibreState`; `origin` the brain that it is of, no leaf.
+    Attributes:
+        seed: uint32.
+        round: int32 rounds so far.
+        remembered: int32 rounds in the history.
+        forgotten: int32 rounds that had no room in it.
+        active, learned: uint32 (F, words) a bit for each remembered round in which a fibre was
+            active, and in which it learned.
+        areas: a tuple of `AreaState`, `fibres` one of `FibreState`.
+        origin: the brain that it is of, no leaf.
     """
 
     seed: Any

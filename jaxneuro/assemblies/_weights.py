@@ -50,7 +50,8 @@ def wires_of(
 ) -> tuple[Wire, ...]:
     """The fibres with their ends; `p` is that of fibres that have none.
 
-    **Raises** `ValueError` for unknown ends, no p, equal ends, and sums beyond 64 bits.
+    Raises:
+        InvalidValueError: for unknown ends, no p, equal ends, and sums beyond 64 bits.
     """
     wires = tuple(_wire(areas, stimuli, fibre, p) for fibre in fibres)
     names = [wire.name for wire in wires]

@@ -37,12 +37,14 @@ def connect(
     the next exchange fails and `simulate` raises `LostProcessError`, which has the result so far.
     Process 0 also keeps the list of all; if it is the one that dies, JAX ends the others at once.
 
-    **Raises** `ValueError` for some of `coordinator`, `processes` and `process` without the others,
-    an address without a port, a number of this process that is not below their number, and times
-    that are not positive; `RuntimeError` of JAX where something was computed before, or the others
-    do not come.
+    Raises:
+        InvalidValueError: for some of `coordinator`, `processes` and `process` without the others,
+            an address without a port, a number of this process that is not below their number, and
+            times that are not positive; `RuntimeError` of JAX where something was computed before,
+            or the others do not come.
 
-    **Source** `jax.distributed.initialize`, https://docs.jax.dev/en/latest/multi_process.html.
+    Reference:
+        `jax.distributed.initialize`, https://docs.jax.dev/en/latest/multi_process.html.
     """
     given = coordinator, processes, process
     if any(x is None for x in given) and any(x is not None for x in given):

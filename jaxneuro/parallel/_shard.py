@@ -44,10 +44,11 @@ def shard(
 
     A network that is too large for one memory is built over its mesh: `jn.build(..., mesh=mesh)`.
 
-    **Raises** `ValueError` for a network that is over a mesh already, an axis that the mesh does
-    not have, more devices than neurons, connections that are not stored, a rate below 0 or above
-    10,000 Hz, a model of a user whose step mixes neurons, and a partition that does not name a
-    device for every neuron.
+    Raises:
+        InvalidValueError: for a network that is over a mesh already, an axis that the mesh does not
+            have, more devices than neurons, connections that are not stored, a rate below 0 or
+            above 10,000 Hz, a model of a user whose step mixes neurons, and a partition that does
+            not name a device for every neuron.
     """
     check_rate("shard", rate)
     axis = check_mesh("shard", mesh, axis, net.n_neurons)
@@ -82,11 +83,14 @@ def shard(
 class PartitionReport:
     """What a partition of a network costs.
 
-    **Fields** `partition`; `neurons`, `synapses` int64 (devices,) on each device; `places` of
-    neurons that each device computes, ghosts included; `cut` connections whose source is on another
-    device, couplings included; `exchanges_per_s` in a second of biological time; the bytes that one
-    device gets from all others in that time: `spike_bytes_per_s` as bits, or as lists where those
-    are shorter, and `value_bytes_per_s` of releases, gap junctions and graded couplings.
+    Attributes:
+        partition: .
+        neurons, synapses: int64 (devices,) on each device.
+        places: of neurons that each device computes, ghosts included.
+        cut: connections whose source is on another device, couplings included.
+        exchanges_per_s: in a second of biological time; the bytes that one device gets from all
+            others in that time: `spike_bytes_per_s` as bits, or as lists where those are shorter,
+            and `value_bytes_per_s` of releases, gap junctions and graded couplings.
     """
 
     partition: Partition
@@ -142,8 +146,9 @@ def report(
 
     `rate` [Hz] of a neuron as in `shard`. Nothing is moved; all connections are read once.
 
-    **Raises** `ValueError` for a network that is over a mesh already, and what `shard` refuses
-    about partitions, devices and rates.
+    Raises:
+        InvalidValueError: for a network that is over a mesh already, and what `shard` refuses about
+            partitions, devices and rates.
     """
     if net.layout is not None:
         raise ValueError("report needs the network on one device; this one is over a mesh already")
@@ -185,7 +190,8 @@ def best_of(
 
     The arguments are those of `report`.
 
-    **Raises** `ValueError` for no partition, and what `report` refuses.
+    Raises:
+        InvalidValueError: for no partition, and what `report` refuses.
     """
     reports = [report(net, p, devices, rate) for p in partitions]
     return min(reports, key=lambda r: (round(r.cost, 3), r.cut)).partition

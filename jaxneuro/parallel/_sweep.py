@@ -177,11 +177,13 @@ def sweep(
     once, and what it sets, and the seeds that it starts from, are checked at the extremes of the
     grid and off the grid of time steps. Results that are NaN are counted in the log.
 
-    **Raises** `ValueError`, before anything runs, for a grid without points, values that are not
-    finite numbers or that a network cannot have, points with different names, names that `fn` does
-    not take, shapes that depend on parameters, a chunk below 1 or not a multiple of the devices, a
-    mesh without exactly one axis, an executor without `submit`, and a folder that is a file or
-    holds another sweep. An error at a point is a `ValueError` or `RuntimeError` with its values.
+    Raises:
+        InvalidValueError: before anything runs, for a grid without points, values that are not
+            finite numbers or that a network cannot have, points with different names, names that
+            `fn` does not take, shapes that depend on parameters, a chunk below 1 or not a multiple
+            of the devices, a mesh without exactly one axis, an executor without `submit`, and a
+            folder that is a file or holds another sweep. An error at a point is a `ValueError` or
+            `RuntimeError` with its values.
     """
     points = read_points(grid)
     check_names(fn, points.axes)

@@ -61,8 +61,9 @@ def describe(point: Mapping[str, Any]) -> str:
 def read_points(grid: Any) -> Points:
     """The points that a grid (a mapping of axes, or a list of points) means.
 
-    **Raises** `ValueError` for a grid without a point, values that are no finite numbers or that
-    JAX cannot hold, and points that differ in their names or shapes.
+    Raises:
+        InvalidValueError: for a grid without a point, values that are no finite numbers or that JAX
+            cannot hold, and points that differ in their names or shapes.
     """
     if isinstance(grid, Mapping):
         if not grid:

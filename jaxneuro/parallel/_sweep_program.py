@@ -68,7 +68,8 @@ class PointChecks:
 
         At the extremes of all numbers, and where one is furthest from the grid of time steps.
 
-        **Raises** `ValueError` for the first point that a check refuses.
+        Raises:
+            InvalidValueError: for the first point that a check refuses.
         """
         if not self._checks:
             return
@@ -266,7 +267,8 @@ class SweepProgram:
     def check(self, points: Points) -> None:
         """Makes the checks that tracing left out, at the points that tell.
 
-        **Raises** `ValueError` for a value that `net.set` or `net.init` refuses outside of a trace.
+        Raises:
+            InvalidValueError: for a value that `net.set` or `net.init` refuses outside of a trace.
         """
         self._checks.make(self._traced, self._consts, points)
 

@@ -41,8 +41,9 @@ class SweepResult:
     def __getitem__(self, name: str) -> Any:
         """A result by name, of a function that returned a dict or a named tuple.
 
-        **Raises** `ValueError` for an unknown name (the known ones are listed), and where the
-        function returned one array, which is `values`.
+        Raises:
+            InvalidValueError: for an unknown name (the known ones are listed), and where the
+                function returned one array, which is `values`.
         """
         if isinstance(self.values, np.ndarray):
             raise ValueError(
@@ -97,7 +98,8 @@ class SweepResult:
 
         A column per parameter and per result; an array is an object in its cell.
 
-        **Raises** `ImportError` without pandas.
+        Raises:
+            ImportError: without pandas.
         """
         pandas = extra_module("pandas")
         count = int(np.prod(self.shape))
@@ -116,7 +118,8 @@ class SweepResult:
 
         Further axes of a result are called after it: `trace_0`, `trace_1`.
 
-        **Raises** `ImportError` without xarray.
+        Raises:
+            ImportError: without xarray.
         """
         xarray = extra_module("xarray")
         lead = tuple(self.axes) if self.product else ("point",)

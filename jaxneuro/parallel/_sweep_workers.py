@@ -31,7 +31,8 @@ _lock = threading.Lock()
 def run_at(program: SweepProgram, size: int, batch: Mapping[str, np.ndarray]) -> list[np.ndarray]:
     """`program.run`; an error has the values of the point that it comes from.
 
-    **Raises** `ValueError` or `RuntimeError`, as the error is one or not.
+    Raises:
+        InvalidValueError: or `RuntimeError`, as the error is one or not.
     """
     try:
         return program.run(size, batch)
@@ -57,7 +58,8 @@ def _where(program: SweepProgram, size: int, points: list[dict[str, Any]]) -> st
 def pickled(fn: Any, point: Mapping[str, Any]) -> bytes:
     """A function and a point as bytes that another process can read.
 
-    **Raises** `ValueError` for a function that cannot be pickled.
+    Raises:
+        InvalidValueError: for a function that cannot be pickled.
     """
     like = {k: np.zeros(np.shape(x), x.dtype) for k, x in point.items()}
     try:
@@ -267,8 +269,9 @@ class Remote:
     def compute(self, chunk: tuple[np.ndarray, int], batch: Mapping[str, np.ndarray]) -> list:
         """The leaves of a chunk.
 
-        **Raises** `ValueError` or `RuntimeError` of the function; `RuntimeError` for a chunk that
-        was lost too often.
+        Raises:
+            InvalidValueError: or `RuntimeError` of the function; `RuntimeError` for a chunk that
+                was lost too often.
         """
         points, size = chunk
         for attempt in range(self._retries + 1):

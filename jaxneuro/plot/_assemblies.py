@@ -44,10 +44,12 @@ def support(
     (`brain.area_names`); `k` the size of their caps, one or one each, drawn as a dotted line;
     `size` (width, height) [inches]. The legend says which areas never fired.
 
-    **Returns** a matplotlib `Figure`; it is not shown.
+    Returns:
+        a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for numbers of another shape, no round, and `names` or `k` that are not
-    one for each area; `ImportError` without matplotlib.
+    Raises:
+        InvalidValueError: for numbers of another shape, no round, and `names` or `k` that are not
+            one for each area; `ImportError` without matplotlib.
     """
     values = _numbers(seen)
     areas = values.shape[2]
@@ -130,10 +132,12 @@ def overlap_matrix(
     column's, as `jn.assemblies.overlap`. Numbers are left out where they do not fit.
     A cap that is all -1, as of an area that never fired, is labelled as nobody.
 
-    **Returns** a matplotlib `Figure`; it is not shown.
+    Returns:
+        a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for no cap, an empty one, neurons that are not whole numbers, and
-    `labels` that are not one for each; `ImportError` without matplotlib.
+    Raises:
+        InvalidValueError: for no cap, an empty one, neurons that are not whole numbers, and
+            `labels` that are not one for each; `ImportError` without matplotlib.
     """
     rows = _rows(caps)
     if labels is not None and np.shape(labels) != (len(rows),):
@@ -208,10 +212,12 @@ def parse_tree(parse: Any, *, size: Sequence[float] | None = None) -> "Figure":
     and arcs need). An arrow points to the dependent; the text on it is the relation, which is the
     area of the dependent. Each relation has one colour; a bar marks the word without a head.
 
-    **Returns** a matplotlib `Figure`; it is not shown.
+    Returns:
+        a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for what is no parse, a size that is not two positive numbers;
-    `ImportError` without matplotlib.
+    Raises:
+        InvalidValueError: for what is no parse, a size that is not two positive numbers;
+            `ImportError` without matplotlib.
     """
     check_given("parse", parse)
     places, width = _places(parse.words)

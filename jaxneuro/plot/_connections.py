@@ -53,10 +53,12 @@ def connectivity(
     coordinate fastest. `size` (width, height) [inches]. Pairs and bins without a weight or delay,
     and pairs without a synapse, are grey.
 
-    **Returns** a matplotlib `Figure`; it is not shown.
+    Returns:
+        a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for what are no connections, unknown `values`, `dots` or `bins`
-    below 1; `ImportError` without matplotlib.
+    Raises:
+        InvalidValueError: for what are no connections, unknown `values`, `dots` or `bins` below 1;
+            `ImportError` without matplotlib.
     """
     check_given("connections", connections)
     check_known("value of connections", values, _VALUES)
@@ -154,10 +156,12 @@ def degrees(
     `size=(3.3, 4.0)` gives one column, with one panel above the other. A pair that is connected
     twice counts twice.
 
-    **Returns** a matplotlib `Figure`; it is not shown.
+    Returns:
+        a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for what are no connections, `bins` below 1; `ImportError` without
-    matplotlib.
+    Raises:
+        InvalidValueError: for what are no connections, `bins` below 1; `ImportError` without
+            matplotlib.
     """
     check_given("connections", connections)
     spec.check("degrees", "bins", spec.Whole(at_least=1), bins)
@@ -192,10 +196,12 @@ def weight_histogram(
     `connections` of `net.connections(name)`; `unit` of the weight ("pA", "nS", "mV"); `bins`
     number of bins; `size` (width, height) [inches].
 
-    **Returns** a matplotlib `Figure`; it is not shown.
+    Returns:
+        a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for what are no connections, `bins` below 1; `ImportError` without
-    matplotlib.
+    Raises:
+        InvalidValueError: for what are no connections, `bins` below 1; `ImportError` without
+            matplotlib.
     """
     check_given("connections", connections)
     spec.check("weight_histogram", "bins", spec.Whole(at_least=1), bins)
@@ -212,10 +218,12 @@ def delay_histogram(
     `connections` of `net.connections(name)`; `bins` number of bins; `size` (width, height)
     [inches].
 
-    **Returns** a matplotlib `Figure`; it is not shown.
+    Returns:
+        a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for what are no connections, `bins` below 1; `ImportError` without
-    matplotlib.
+    Raises:
+        InvalidValueError: for what are no connections, `bins` below 1; `ImportError` without
+            matplotlib.
     """
     check_given("connections", connections)
     delays = np.asarray(connections.delay, np.float64)
@@ -266,10 +274,12 @@ def fibres(brain: Any, active: Any = None, *, size: Sequence[float] = (4.2, 4.2)
     all are equal); `size` (width, height) [inches]. An area with fibres from or to most others
     stands in the middle.
 
-    **Returns** a matplotlib `Figure`; it is not shown.
+    Returns:
+        a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for what is no brain, an `active` of another shape; `ImportError`
-    without matplotlib.
+    Raises:
+        InvalidValueError: for what is no brain, an `active` of another shape; `ImportError` without
+            matplotlib.
     """
     check_given("brain", brain)
     share = _share(brain, active)

@@ -66,13 +66,16 @@ def correlogram(
     pairs of `jn.analysis.cross_correlogram` or `autocorrelogram`; the last factor corrects for
     spikes outside the part counted.
 
-    **Returns** a matplotlib `Figure`; it is not shown.
+    Returns:
+        a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for an unknown population, a part empty or outside the run, a bin
-    that is not above 0, lags as long as the part counted, or spikes that were not recorded;
-    `ImportError` without matplotlib.
+    Raises:
+        InvalidValueError: for an unknown population, a part empty or outside the run, a bin that is
+            not above 0, lags as long as the part counted, or spikes that were not recorded;
+            `ImportError` without matplotlib.
 
-    **Source** Perkel, Gerstein and Moore (1967), doi:10.1016/S0006-3495(67)86597-4.
+    Reference:
+        Perkel, Gerstein and Moore (1967), doi:10.1016/S0006-3495(67)86597-4.
     """
     first, last = window(result, start, stop)
     name, other = source, source if target is None else target
@@ -143,13 +146,16 @@ def correlation_matrix(
     pairs inside; `size` (width, height) [inches]. Lines separate the populations. The diagonal and
     pairs without a correlation are grey.
 
-    **Returns** a matplotlib `Figure`; it is not shown.
+    Returns:
+        a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for an unknown population or none, a part empty or outside the run,
-    fewer than 2 bins between them, `neurons` below 2, `at_least` below 1, or spikes that
-    were not recorded; `ImportError` without matplotlib.
+    Raises:
+        InvalidValueError: for an unknown population or none, a part empty or outside the run, fewer
+            than 2 bins between them, `neurons` below 2, `at_least` below 1, or spikes that were not
+            recorded; `ImportError` without matplotlib.
 
-    **Source** Cohen and Kohn (2011), doi:10.1038/nn.2842.
+    Reference:
+        Cohen and Kohn (2011), doi:10.1038/nn.2842.
     """
     names = chosen(result, populations)
     first, last = window(result, start, stop)
@@ -240,13 +246,16 @@ def power_spectrum(
     [inches]; by default more than 4 populations have a panel each in a higher figure. Frequency 0
     is not shown.
 
-    **Returns** a matplotlib `Figure`; it is not shown.
+    Returns:
+        a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for an unknown population or none, a part empty or outside the run,
-    a bin that is not above 0, fewer than 4 bins in a segment or in all, or spikes that were
-    not recorded; `ImportError` without matplotlib.
+    Raises:
+        InvalidValueError: for an unknown population or none, a part empty or outside the run, a bin
+            that is not above 0, fewer than 4 bins in a segment or in all, or spikes that were not
+            recorded; `ImportError` without matplotlib.
 
-    **Source** Welch (1967), doi:10.1109/TAU.1967.1161901.
+    Reference:
+        Welch (1967), doi:10.1109/TAU.1967.1161901.
     """
     names = chosen(result, populations)
     first, last = window(result, start, stop)

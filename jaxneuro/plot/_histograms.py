@@ -128,10 +128,12 @@ def rate_histogram(
     populations have a panel each in a higher figure. A rate is a whole number of spikes over the
     time, so each bin contains equally many such numbers. The first starts at 0 Hz.
 
-    **Returns** a matplotlib `Figure`; it is not shown.
+    Returns:
+        a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for an unknown population or none, a part empty or outside the run,
-    `bins` below 1, or spikes that were not recorded; `ImportError` without matplotlib.
+    Raises:
+        InvalidValueError: for an unknown population or none, a part empty or outside the run,
+            `bins` below 1, or spikes that were not recorded; `ImportError` without matplotlib.
     """
     names = chosen(result, populations)
     first, last = window(result, start, stop)
@@ -174,13 +176,16 @@ def interval_histogram(
     higher figure. The dashed line is the mean. Intervals longer than `longest` still count for the
     mean and for the total of the shares.
 
-    **Returns** a matplotlib `Figure`; it is not shown.
+    Returns:
+        a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for an unknown population or none, a part empty or outside the run,
-    `longest` that is not above 0, `bins` below 1, or spikes that were not recorded;
-    `ImportError` without matplotlib.
+    Raises:
+        InvalidValueError: for an unknown population or none, a part empty or outside the run,
+            `longest` that is not above 0, `bins` below 1, or spikes that were not recorded;
+            `ImportError` without matplotlib.
 
-    **Source** Perkel, Gerstein and Moore (1967), doi:10.1016/S0006-3495(67)86596-2.
+    Reference:
+        Perkel, Gerstein and Moore (1967), doi:10.1016/S0006-3495(67)86596-2.
     """
     names = chosen(result, populations)
     first, last = window(result, start, stop)
@@ -222,13 +227,16 @@ def cv_histogram(
     (width, height) [inches]; by default more than 4 populations have a panel each in a higher
     figure. 0 for a clock, 1 for a Poisson process.
 
-    **Returns** a matplotlib `Figure`; it is not shown.
+    Returns:
+        a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for an unknown population or none, a part empty or outside the run,
-    `at_least` below 2, `bins` below 1, or spikes that were not recorded; `ImportError` without
-    matplotlib.
+    Raises:
+        InvalidValueError: for an unknown population or none, a part empty or outside the run,
+            `at_least` below 2, `bins` below 1, or spikes that were not recorded; `ImportError`
+            without matplotlib.
 
-    **Source** Softky and Koch (1993), doi:10.1523/JNEUROSCI.13-01-00334.1993.
+    Reference:
+        Softky and Koch (1993), doi:10.1523/JNEUROSCI.13-01-00334.1993.
     """
     names = chosen(result, populations)
     first, last = window(result, start, stop)

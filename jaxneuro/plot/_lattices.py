@@ -33,10 +33,12 @@ _WHOLE = {"steps": [1, 2, 5, 10], "integer": True, "min_n_ticks": 1}  # ticks th
 class Tiles(NamedTuple):
     """Which neuron each cell of a picture shows.
 
-    **Fields** `places` (rows, columns): the neuron, or -1 between two slices; `axes` of the
-    lattice that were not fixed: the last two make the plane; `counts` slices from top to bottom
-    and from left to right; `lengths` of the free axes; `step` cells from one slice to the next,
-    down and across.
+    Attributes:
+        places: (rows, columns): the neuron, or -1 between two slices.
+        axes: of the lattice that were not fixed: the last two make the plane.
+        counts: slices from top to bottom and from left to right.
+        lengths: of the free axes.
+        step: cells from one slice to the next, down and across.
     """
 
     places: np.ndarray
@@ -170,11 +172,13 @@ def lattice(
     slice 0 at the upper left. With four axes, slices along the second go from left to right and
     those along the first upwards, with slice (0, 0) at the lower left.
 
-    **Returns** a matplotlib `Figure`; it is not shown.
+    Returns:
+        a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for a lattice that does not have as many neurons as values, an index
-    outside of it, fewer than 2 or more than 4 free axes, or a scale that is not (low, high);
-    `ImportError` without matplotlib.
+    Raises:
+        InvalidValueError: for a lattice that does not have as many neurons as values, an index
+            outside of it, fewer than 2 or more than 4 free axes, or a scale that is not (low,
+            high); `ImportError` without matplotlib.
     """
     tiles = lay_out(shape, index)
     shown = tiles.picture(per_neuron("values", np.asarray(values), shape)[0])
@@ -254,11 +258,13 @@ def lattice_movie(
     windows of 10 ms of a run of 1,000 ms, pass
     `jn.analysis.spike_counts(*result.events(name), n, 1000.0, 10.0).T / 10e-3`.
 
-    **Returns** the path.
+    Returns:
+        the path.
 
-    **Raises** `ValueError` for what `lattice` refuses, no frame, times that are not one per frame,
-    another ending of the path, a folder that does not exist, or .mp4 without ffmpeg;
-    `ImportError` without matplotlib.
+    Raises:
+        InvalidValueError: for what `lattice` refuses, no frame, times that are not one per frame,
+            another ending of the path, a folder that does not exist, or .mp4 without ffmpeg;
+            `ImportError` without matplotlib.
     """
     tiles = lay_out(shape, index)
     frames = per_neuron("values", np.asarray(values), shape, frames=1)

@@ -67,14 +67,17 @@ def stdp_window(
     one interval after the last pair. What a rule does to all weights of a neuron (`factors`) is
     left out. Spikes in one step make a point of their own.
 
-    **Returns** a matplotlib `Figure`; it is not shown.
+    Returns:
+        a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for something that is no rule, a parameter that is an array, a weight
-    outside the limits, `span`, `frequency` or `dt` not above 0, `span` below `dt`, `pairs` below 1,
-    a `v` of other than 3 numbers, or a signal that the rule has not; `ImportError` without
-    matplotlib.
+    Raises:
+        InvalidValueError: for something that is no rule, a parameter that is an array, a weight
+            outside the limits, `span`, `frequency` or `dt` not above 0, `span` below `dt`, `pairs`
+            below 1, a `v` of other than 3 numbers, or a signal that the rule has not; `ImportError`
+            without matplotlib.
 
-    **Source** Bi and Poo (1998), doi:10.1523/JNEUROSCI.18-24-10464.1998: the experiment.
+    Reference:
+        Bi and Poo (1998), doi:10.1523/JNEUROSCI.18-24-10464.1998: the experiment.
     """
     named = dict(rules) if isinstance(rules, Mapping) else {"_": rules}
     longest = _longest(span, frequency, dt, pairs, v)
@@ -169,10 +172,14 @@ def _draw(axis: "Axes", t: np.ndarray, change: np.ndarray, name: str, tint: str)
 class Pairs(NamedTuple):
     """Pairs of spikes at a synapse, step by step.
 
-    **Fields** `weight` at the start; `dt` [ms]; `first` step of the first presynaptic spike,
-    `every` steps from one to the next, `count` how many; `rest`, `peak` [mV] the voltage of the
-    target, which is at its peak for `wide` steps from each of its spikes on; `signals` by name, the
-    value in every step.
+    Attributes:
+        weight: at the start.
+        dt: [ms].
+        first: step of the first presynaptic spike, `every` steps from one to the next, `count` how
+            many.
+        rest, peak: [mV] the voltage of the target, which is at its peak for `wide` steps from each
+            of its spikes on.
+        signals: by name, the value in every step.
     """
 
     weight: Any
@@ -311,11 +318,13 @@ def weight_history(
     the image reaches halfway to the samples before and after it. The outermost bins hold what is
     outside too; a figure in which one of them has all weights says so.
 
-    **Returns** a matplotlib `Figure`; it is not shown.
+    Returns:
+        a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for a projection without histograms, no sample between `start` and
-    `stop`, `times` that are none or not finite, a scale that is not (low, high), or a part
-    empty or outside the run; `ImportError` without matplotlib.
+    Raises:
+        InvalidValueError: for a projection without histograms, no sample between `start` and
+            `stop`, `times` that are none or not finite, a scale that is not (low, high), or a part
+            empty or outside the run; `ImportError` without matplotlib.
     """
     check_given("result", result)
     check_recorded("projection with recorded histograms", name, result.weight_histograms)

@@ -71,11 +71,13 @@ def raster(
     column. The legend with the mean rates is left out if it needs more than two rows. The rates of
     more than 4 populations are colours, a row each. Names of more than 20 letters are shortened.
 
-    **Returns** a matplotlib `Figure`; it is not shown.
+    Returns:
+        a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for an unknown population or none, a part empty or outside the run,
-    a bin that is not above 0, `neurons` below 1, or spikes that were not recorded; `ImportError`
-    without matplotlib.
+    Raises:
+        InvalidValueError: for an unknown population or none, a part empty or outside the run, a bin
+            that is not above 0, `neurons` below 1, or spikes that were not recorded; `ImportError`
+            without matplotlib.
     """
     names = chosen(result, populations)
     first, last = window(result, start, stop)
@@ -232,12 +234,15 @@ def rates(
     shown; `size` (width, height) [inches]; by default more than 4 populations have a panel each in
     a higher figure. A bin is `(t, t + bin_ms]` and drawn at its middle.
 
-    **Returns** a matplotlib `Figure`; it is not shown.
+    Returns:
+        a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for an unknown population or none, a part empty or outside the run,
-    a bin that is not above 0, or spikes that were not recorded; `ImportError` without matplotlib.
+    Raises:
+        InvalidValueError: for an unknown population or none, a part empty or outside the run, a bin
+            that is not above 0, or spikes that were not recorded; `ImportError` without matplotlib.
 
-    **Source** Gerstner et al. (2014), eq. 7.11, doi:10.1017/CBO9781107447615.
+    Reference:
+        Gerstner et al. (2014), eq. 7.11, doi:10.1017/CBO9781107447615.
     """
     names = chosen(result, populations)
     first, last = window(result, start, stop)
@@ -314,13 +319,16 @@ def activity(
     mean rates [Hz] by name from elsewhere, drawn as diamonds; `size` (width, height) [inches],
     by default two columns of a paper, wider for long names.
 
-    **Returns** a matplotlib `Figure`; it is not shown.
+    Returns:
+        a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for an unknown population or none, a reference that is no population,
-    a part empty or outside the run or less than 10 ms after it, `raster_ms` not above 0,
-    `neurons` below 1, or spikes that were not recorded; `ImportError` without matplotlib.
+    Raises:
+        InvalidValueError: for an unknown population or none, a reference that is no population, a
+            part empty or outside the run or less than 10 ms after it, `raster_ms` not above 0,
+            `neurons` below 1, or spikes that were not recorded; `ImportError` without matplotlib.
 
-    **Source** Potjans and Diesmann (2014), fig. 6, doi:10.1093/cercor/bhs358.
+    Reference:
+        Potjans and Diesmann (2014), fig. 6, doi:10.1093/cercor/bhs358.
     """
     names = chosen(result, populations)
     first, last = window(result, start, stop)

@@ -43,7 +43,10 @@ _LABELS = {
 class RecordedTraces(NamedTuple):
     """Traces of some neurons.
 
-    **Fields** `times` (samples,) [ms]; `values` (samples, k); `neurons` their k numbers.
+    Attributes:
+        times: (samples,) [ms].
+        values: (samples, k).
+        neurons: their k numbers.
     """
 
     times: np.ndarray
@@ -122,11 +125,13 @@ def traces(
     by default two columns of a paper wide and as high as needed; `size=(3.3, 1 + 0.7 * panels)`
     gives one column.
 
-    **Returns** a matplotlib `Figure`; it is not shown.
+    Returns:
+        a matplotlib `Figure`; it is not shown.
 
-    **Raises** `ValueError` for a name, variable or neuron that was not recorded, no neuron,
-    a part empty or outside the run, a peak that is not finite, or, with `spikes`, spikes that
-    were not recorded; `ImportError` without matplotlib.
+    Raises:
+        InvalidValueError: for a name, variable or neuron that was not recorded, no neuron, a part
+            empty or outside the run, a peak that is not finite, or, with `spikes`, spikes that were
+            not recorded; `ImportError` without matplotlib.
     """
     first, last = window(result, start, stop)
     if (why := nothing(result, list(result.populations), first, last)) and name in result.traces:

@@ -19,15 +19,19 @@ MODES = ("word", "form", "recall", "link")
 class Rule:
     """Opens or closes an area or a fibre, or forgets what fires in an area.
 
-    **Fields** `action` "open", "close" or "forget"; `place` one area, or the two ends of a fibre
-    (both its directions); `lock` which of its locks: an area or a fibre is open when none of its
-    locks is closed; `when` places that must all be open, and `unless` those that must not all be
-    open (none: no condition), for the rule to act.
+    Attributes:
+        action: "open", "close" or "forget".
+        place: one area, or the two ends of a fibre (both its directions).
+        lock: which of its locks: an area or a fibre is open when none of its locks is closed.
+        when: places that must all be open, and `unless` those that must not all be open (none: no
+            condition), for the rule to act.
 
-    **Raises** `ValueError` for an unknown action, or a place that is neither one nor two names.
+    Raises:
+        InvalidValueError: for an unknown action, or a place that is neither one nor two names.
 
-    **Source** Mitropolsky, Collins and Papadimitriou (2021), doi:10.1162/tacl_a_00432: rules and
-    locks. Conditions are added here: an inhibitory population that is itself inhibited.
+    Reference:
+        Mitropolsky, Collins and Papadimitriou (2021), doi:10.1162/tacl_a_00432: rules and locks.
+        Conditions are added here: an inhibitory population that is itself inhibited.
     """
 
     action: str
@@ -78,8 +82,6 @@ def places(given: str | Place) -> tuple[Place, ...]:
 class Phase:
     """Rules, rounds of projection, and rules again.
 
-    **Fields** `pre` and `post` rules before and after the rounds; `mode` what the rounds do:
-
     * "word": the word fires in the lexicon, and the one area that it reaches gets a new assembly,
       which is linked with all assemblies from which an open fibre leads there.
     * "form": the same, with `target` as the area and without the lexicon.
@@ -89,7 +91,12 @@ class Phase:
     `target` the area ("word": none); `closed` areas that must be closed before `pre`, or the
     sentence is rejected; `when`, `unless` places as in a `Rule`: the condition of the phase.
 
-    **Raises** `ValueError` for an unknown mode, or a target with "word" or none with another mode.
+    Attributes:
+        pre, post: rules before and after the rounds.
+        mode: what the rounds do:.
+
+    Raises:
+        InvalidValueError: for an unknown mode, or a target with "word" or none with another mode.
     """
 
     pre: tuple[Rule, ...] = ()
@@ -115,10 +122,14 @@ class Phase:
 class Word:
     """A word of the lexicon and what it does.
 
-    **Fields** `name` as written; `phases` in their order; `lemma` the assembly of the lexicon that
-    it fires (default: one of its own; forms of one word share theirs).
+    Attributes:
+        name: as written.
+        phases: in their order.
+        lemma: the assembly of the lexicon that it fires (default: one of its own; forms of one word
+            share theirs).
 
-    **Raises** `ValueError` for an empty name or one with a space, or a word without a phase.
+    Raises:
+        InvalidValueError: for an empty name or one with a space, or a word without a phase.
     """
 
     name: str
@@ -148,9 +159,11 @@ LEX = "LEX"
 class Branch:
     """Where the readout looks for dependents of a word.
 
-    **Fields** `head`, `dependent` areas that a fibre joins; `relation` the name of the dependency
-    (default: the dependent area); `sibling` whether the dependent belongs to the head of the head
-    (a further adjective to the noun, not to the adjective before it).
+    Attributes:
+        head, dependent: areas that a fibre joins.
+        relation: the name of the dependency (default: the dependent area).
+        sibling: whether the dependent belongs to the head of the head (a further adjective to the
+            noun, not to the adjective before it).
     """
 
     head: str
@@ -166,20 +179,31 @@ class Branch:
 class Grammar:
     """A language as a value: areas, fibres, words and branches.
 
-    **Fields** `name`; `areas` without the lexicon; `fibres` pairs of areas, both directions (the
-    lexicon, "LEX", is an area here); a pair of an area with itself is a chain, by which an assembly
-    leads to the next that is formed there; `words`; `start` areas open at the start; `rules`
-    applied at the start, when all else is closed by lock 0; `end` phases after the last word;
-    `finished` places that must be closed after the last word; `root` the area of the main verb;
-    `needs` for an area those of which at least one must drive a new assembly there; `branches` of
-    the readout; `silent` areas without words, such as that of clauses, whose only dependent hangs
-    on the word before; `gaps` areas of dependents: the first that a verb of a clause lacks is
-    filled by the word on which the clause hangs.
+    Attributes:
+        name: .
+        areas: without the lexicon.
+        fibres: pairs of areas, both directions (the lexicon, "LEX", is an area here); a pair of an
+            area with itself is a chain, by which an assembly leads to the next that is formed
+            there.
+        words: .
+        start: areas open at the start.
+        rules: applied at the start, when all else is closed by lock 0.
+        end: phases after the last word.
+        finished: places that must be closed after the last word.
+        root: the area of the main verb.
+        needs: for an area those of which at least one must drive a new assembly there.
+        branches: of the readout.
+        silent: areas without words, such as that of clauses, whose only dependent hangs on the word
+            before.
+        gaps: areas of dependents: the first that a verb of a clause lacks is filled by the word on
+            which the clause hangs.
 
-    **Raises** `ValueError` for a name of an area that is not in `areas`, a fibre that is missing,
-    or a word given twice.
+    Raises:
+        InvalidValueError: for a name of an area that is not in `areas`, a fibre that is missing, or
+            a word given twice.
 
-    **Source** Mitropolsky, Collins and Papadimitriou (2021), doi:10.1162/tacl_a_00432.
+    Reference:
+        Mitropolsky, Collins and Papadimitriou (2021), doi:10.1162/tacl_a_00432.
     """
 
     name: str

@@ -23,9 +23,12 @@ from ._grammar import LEX, Grammar, Phase, Place, Rule
 class Task:
     """What the brain does in a phase.
 
-    **Fields** `mode` of the phase; `lemma` what fires in the lexicon ("": as before); `target` the
-    area that the phase is about; `sources` areas whose assemblies drive it; `position` of the word
-    in the sentence (its length: the end).
+    Attributes:
+        mode: of the phase.
+        lemma: what fires in the lexicon ("": as before).
+        target: the area that the phase is about.
+        sources: areas whose assemblies drive it.
+        position: of the word in the sentence (its length: the end).
     """
 
     mode: str
@@ -40,7 +43,8 @@ class Control:
 
     It knows the words' rules and nothing of neurons: the inhibitory populations of the model.
 
-    **Raises** `ValueError`, in `hear` and `end`, for a sentence that the grammar rejects.
+    Raises:
+        InvalidValueError: in `hear` and `end`, for a sentence that the grammar rejects.
     """
 
     def __init__(self, grammar: Grammar, sentence: str) -> None:
@@ -160,7 +164,8 @@ def _named(place: Place) -> str:
 def words_of(grammar: Grammar, sentence: str) -> tuple[str, ...]:
     """The words of a sentence: a comma may follow one directly, and a full stop is left out.
 
-    **Raises** `ValueError` for no word, or one that the grammar has not.
+    Raises:
+        InvalidValueError: for no word, or one that the grammar has not.
     """
     if not isinstance(sentence, str) or not sentence.strip(". "):
         raise ValueError(f"a sentence must be a text of at least one word; got {sentence!r}")
@@ -173,7 +178,8 @@ def words_of(grammar: Grammar, sentence: str) -> tuple[str, ...]:
 def tasks_of(grammar: Grammar, sentence: str) -> list[Task]:
     """What a brain does to hear a sentence.
 
-    **Raises** `ValueError` for a sentence that the grammar rejects.
+    Raises:
+        InvalidValueError: for a sentence that the grammar rejects.
     """
     control = Control(grammar, sentence)
     heard = [task for name in words_of(grammar, sentence) for task in control.hear(name)]
@@ -189,11 +195,13 @@ _STEP = 12  # phases
 class Do(NamedTuple):
     """What a brain does in a phase. F are fibres, A areas.
 
-    **Fields** `word` int32 which assembly of the lexicon fires (-1: as before); `first` bool (F,)
-    the fibres of the first round, in which an assembly forms, and `later` those of the other
-    rounds, in which it is held and linked; `free` bool (A,) the areas that are not held in the
-    first round; `plastic` whether synapses learn; `refracted` whether neurons of earlier assemblies
-    are kept from firing again.
+    Attributes:
+        word: int32 which assembly of the lexicon fires (-1: as before).
+        first: bool (F,) the fibres of the first round, in which an assembly forms, and `later`
+            those of the other rounds, in which it is held and linked.
+        free: bool (A,) the areas that are not held in the first round.
+        plastic: whether synapses learn.
+        refracted: whether neurons of earlier assemblies are kept from firing again.
     """
 
     word: Any
@@ -368,7 +376,9 @@ _LINKED, _WORD = 0.5, 0.75
 class Dependency(NamedTuple):
     """A dependent, its head, and how it depends on it.
 
-    **Fields** `head` and `dependent` lemmas; `relation` such as "SUBJ".
+    Attributes:
+        head, dependent: lemmas.
+        relation: such as "SUBJ".
     """
 
     head: str
@@ -379,7 +389,9 @@ class Dependency(NamedTuple):
 class Arc(NamedTuple):
     """A dependency between places of the sentence.
 
-    **Fields** `head`, `dependent` places of the words, from 0; `relation`.
+    Attributes:
+        head, dependent: places of the words, from 0.
+        relation: .
     """
 
     head: int
@@ -494,9 +506,12 @@ def _shared(cap: np.ndarray, other: np.ndarray) -> float:
 class Parse(eqx.Module):
     """What `parse` returns.
 
-    **Fields** `words` of the sentence; `dependencies` (head, dependent, relation), as lemmas, in
-    the order of the dependents; `arcs` the same with places of words; `brain` and `state` after the
-    sentence, for those who want to look; `grammar`.
+    Attributes:
+        words: of the sentence.
+        dependencies: (head, dependent, relation), as lemmas, in the order of the dependents.
+        arcs: the same with places of words.
+        brain, state: after the sentence, for those who want to look.
+        grammar: .
     """
 
     words: tuple[str, ...] = eqx.field(static=True)
@@ -550,17 +565,20 @@ def parse(
 
     Sentences of up to 12 words share their program, and those of up to 24.
 
-    **Raises** `ValueError` for a word that is not in the grammar, a sentence that the grammar
-    rejects (with the word, and the areas and fibres that are closed or at war), or a size that is
-    out of bounds.
+    Raises:
+        InvalidValueError: for a word that is not in the grammar, a sentence that the grammar
+            rejects (with the word, and the areas and fibres that are closed or at war), or a size
+            that is out of bounds.
 
-    **Source** Mitropolsky, Collins and Papadimitriou (2021), doi:10.1162/tacl_a_00432; clauses:
-    Mitropolsky, Ejaz, Shi, Yannakakis and Papadimitriou (2022), arXiv:2206.13217.
+    Note:
+        The published program projects a word until its assembly is stable, so a word has one
+        assembly in an area however often it occurs there; it remembers which fibres were active,
+        for the readout. It keeps one adjective of a noun, and a clause behind an object gets the
+        subject of the sentence.
 
-    **Differs** The published program projects a word until its assembly is stable, so a word has
-    one assembly in an area however often it occurs there; it remembers which fibres were active,
-    for the readout. It keeps one adjective of a noun, and a clause behind an object gets the
-    subject of the sentence.
+    Reference:
+        Mitropolsky, Collins and Papadimitriou (2021), doi:10.1162/tacl_a_00432; clauses:
+        Mitropolsky, Ejaz, Shi, Yannakakis and Papadimitriou (2022), arXiv:2206.13217.
     """
     betas = three_betas(beta)
     words, tasks = words_of(grammar, sentence), tasks_of(grammar, sentence)

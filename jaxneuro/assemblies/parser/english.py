@@ -3,9 +3,10 @@
 Determiners, adjectives, adverbs, prepositions, intransitive and transitive verbs, the copula, and
 clauses after "that" behind a subject or an object. Numbers and persons are not told apart.
 
-**Source** Mitropolsky, Collins and Papadimitriou (2021), doi:10.1162/tacl_a_00432: the areas, and
-how locks guide words to them. Mitropolsky, Ejaz, Shi, Yannakakis and Papadimitriou (2022),
-arXiv:2206.13217: the area of dependent clauses.
+Reference:
+    Mitropolsky, Collins and Papadimitriou (2021), doi:10.1162/tacl_a_00432: the areas, and how
+    locks guide words to them. Mitropolsky, Ejaz, Shi, Yannakakis and Papadimitriou (2022),
+    arXiv:2206.13217: the area of dependent clauses.
 """
 
 from ._grammar import LEX, Branch, Grammar, Phase, Rule, Word, closes, forgets, opens
@@ -252,7 +253,8 @@ def words() -> tuple[Word, ...]:
 def grammar() -> Grammar:
     """English; `grammar().with_words(noun("lions"))` knows more words.
 
-    **Source** Mitropolsky, Collins and Papadimitriou (2021), doi:10.1162/tacl_a_00432.
+    Reference:
+        Mitropolsky, Collins and Papadimitriou (2021), doi:10.1162/tacl_a_00432.
     """
     nouns = [Branch(x, y) for x in ("SUBJ", "OBJ") for y in ("DET", "ADJ", "PREP_P", "DEP_CLAUSE")]
     return Grammar(

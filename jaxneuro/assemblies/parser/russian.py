@@ -3,8 +3,9 @@
 Verbs, and nouns in nominative, accusative, dative, instrumental and genitive, in any order but that
 a genitive follows its noun. All forms of a noun fire the same assembly of the lexicon.
 
-**Source** Mitropolsky, Collins and Papadimitriou (2021), doi:10.1162/tacl_a_00432: the areas NOM,
-ACC and DAT and their rules.
+Reference:
+    Mitropolsky, Collins and Papadimitriou (2021), doi:10.1162/tacl_a_00432: the areas NOM, ACC and
+    DAT and their rules.
 """
 
 from ._grammar import LEX, Branch, Grammar, Phase, Word, closes, opens
@@ -73,7 +74,8 @@ def words() -> tuple[Word, ...]:
 def grammar() -> Grammar:
     """Russian; `grammar().with_words(noun("lisa", "NOM"))` knows more words.
 
-    **Source** Mitropolsky, Collins and Papadimitriou (2021), doi:10.1162/tacl_a_00432.
+    Reference:
+        Mitropolsky, Collins and Papadimitriou (2021), doi:10.1162/tacl_a_00432.
     """
     return Grammar(
         name="Russian",
