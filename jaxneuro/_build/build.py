@@ -52,7 +52,7 @@ def _dtype(given: Any) -> np.dtype:
     if jax.dtypes.canonicalize_dtype(d) != d:
         must = "float32 in 32-bit JAX (call jax.config.update('jax_enable_x64', True) first)"
         raise spec.Unfit(must)
-    return d
+    return np.dtype(d)
 
 
 _SHOWN = 10_000_000  # synapses from which the progress of a build is shown

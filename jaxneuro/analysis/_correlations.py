@@ -4,7 +4,7 @@ import numpy as np
 
 from .. import spec
 from .._warn import warn
-from ..spec import as_number
+from ..spec import InvalidValueError, as_number
 from ._spikes import array_of, arrays_checked, begin_of, bin_of, binned, by_neuron, checked_events
 
 
@@ -59,9 +59,11 @@ def count_correlation(counts: np.ndarray) -> tuple[float, np.ndarray]:
 def _centred(counts: np.ndarray) -> np.ndarray:
     values = array_of("counts", counts).astype(np.float64)
     if values.ndim != 2 or values.shape[1] < 2:
-        raise ValueError(
-            "counts must be an array (neurons, bins) with at least 2 bins, as spike_counts gives "
-            f"it; got shape {values.shape}"
+        raise InvalidValueError(
+            "",
+            "counts",
+            "an array (neurons, bins) with at least 2 bins, as spike_counts gives it",
+            f"shape {values.shape}",
         )
     spec.check("", "counts", spec.Numbers(), values)
     return values - values.mean(axis=1, keepdims=True)
@@ -212,22 +214,30 @@ def power_spectrum(
 
     spec.check("power_spectrum", "dt", spec.Numbers("ms", above=0.0, least=0.0), dt)
     if 0.0 < as_number(dt) < _SHORTEST:
-        raise ValueError(
-            f"dt must be in ms, at least {_SHORTEST} ms; got {dt:g}. If it is in seconds, give "
-            f"dt={1e3 * dt:g}"
+        raise InvalidValueError(
+            "power_spectrum",
+            "dt",
+            f"in ms, at least {_SHORTEST} ms (if it is in seconds, give dt={1000.0 * dt:g})",
+            f"{dt:g}",
         )
     spec.check("power_spectrum", "segment_ms", spec.Numbers("ms", above=0.0, least=0.0), segment_ms)
     values = array_of("trace", trace).astype(np.float64)
     if not isinstance(axis, int | np.integer):
-        raise ValueError(f"axis must be a whole number, that of time; got {axis!r}")
+        raise InvalidValueError(
+            "power_spectrum", "axis", "a whole number, that of time", repr(axis)
+        )
     if not -values.ndim <= axis < values.ndim:
-        raise ValueError(f"trace must have the axis {axis} of time; got shape {values.shape}")
+        raise InvalidValueError(
+            "power_spectrum", "trace", f"one with the axis {axis} of time", f"shape {values.shape}"
+        )
     spec.check("power_spectrum", "trace", spec.Numbers(), values)
     segment = min(int(segment_ms / dt + 1e-6), values.shape[axis])
     if segment < _FEWEST or values.size == 0:
-        raise ValueError(
-            f"a segment must have at least {_FEWEST} steps; got {segment} of {dt} ms in a trace "
-            f"of shape {values.shape}. Use a longer segment_ms or trace"
+        raise InvalidValueError(
+            "power_spectrum",
+            "a segment",
+            f"one with at least {_FEWEST} steps (use a longer segment_ms or trace)",
+            f"{segment} of {dt} ms in a trace of shape {values.shape}",
         )
     return signal.welch(values, fs=1e3 / dt, nperseg=segment, axis=axis)
 
@@ -249,9 +259,11 @@ def voltage_synchrony(v: np.ndarray) -> float:
     """
     values = array_of("v", v).astype(np.float64)
     if values.ndim != 2 or values.shape[0] < 2 or values.shape[1] < 1:
-        raise ValueError(
-            "v must be an array (steps, n) of at least 2 steps and a neuron; "
-            f"got shape {values.shape}"
+        raise InvalidValueError(
+            "voltage_synchrony",
+            "v",
+            "an array (steps, n) of at least 2 steps and a neuron",
+            f"shape {values.shape}",
         )
     spec.check("voltage_synchrony", "v", spec.Numbers("mV", least=0.0), values)
     if not np.ptp(values, axis=0).any():
@@ -280,8 +292,11 @@ def count_synchrony(
     start = begin_of(start, stop, times)
     counts = binned(times, stop, bin_ms, start)
     if counts.size < 2:
-        raise ValueError(
-            f"at least 2 bins of {bin_ms} ms must fit from {start} to {stop} ms; got {counts.size}"
+        raise InvalidValueError(
+            "count_synchrony",
+            f"at least 2 bins of {bin_ms} ms",
+            f"fit from {start} to {stop} ms",
+            str(counts.size),
         )
     mean = counts.mean()
     return float(counts.var() / mean) if mean else float("nan")
@@ -309,9 +324,11 @@ def excitation_inhibition(
     plus = array_of("excitatory", excitatory).astype(np.float64)
     minus = -array_of("inhibitory", inhibitory).astype(np.float64)
     if plus.shape != minus.shape or plus.ndim not in (1, 2) or plus.shape[0] < 2:
-        raise ValueError(
-            "excitatory and inhibitory must have one shape (steps, n) or (steps,), of at least 2 "
-            f"steps; got {plus.shape} and {minus.shape}"
+        raise InvalidValueError(
+            "excitation_inhibition",
+            "excitatory and inhibitory",
+            "one with one shape (steps, n) or (steps,), of at least 2 steps",
+            f"{plus.shape} and {minus.shape}",
         )
     spec.check("excitation_inhibition", "excitatory", spec.Numbers("pA", least=0.0), plus)
     spec.check("excitation_inhibition", "inhibitory", spec.Numbers("pA", least=0.0), minus)
@@ -321,10 +338,11 @@ def excitation_inhibition(
         ("inhibitory", mean_minus, "at most"),
     ):
         if (mean < 0).any():
-            raise ValueError(
-                f"the mean of {name} must be {must} 0 pA in every neuron (excitation flows in, "
-                f"inhibition flows out); got the opposite in {int((mean < 0).sum())}. Pass the "
-                "negative"
+            raise InvalidValueError(
+                "excitation_inhibition",
+                f"the mean of {name}",
+                f"{must} 0 pA in every neuron: excitation flows in, inhibition out",
+                f"the opposite in {int((mean < 0).sum())}",
             )
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = mean_plus / mean_minus

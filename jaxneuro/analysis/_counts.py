@@ -7,7 +7,7 @@ import numpy as np
 from .. import spec
 from .._text import counted
 from .._warn import warn
-from ..spec import UNITS
+from ..spec import UNITS, InvalidValueError
 from ._spikes import (
     array_of,
     arrays_checked,
@@ -85,9 +85,11 @@ def fano_factor(
     start = begin_of(start, stop, times)
     key, bins = _cells(times, neurons, n, stop, bin_ms, start)
     if bins < 2:
-        raise ValueError(
-            f"fano_factor: at least 2 bins of {bin_ms} ms must fit from {start} to {stop} ms; "
-            f"got {bins}. Use a shorter bin_ms"
+        raise InvalidValueError(
+            "fano_factor",
+            f"at least 2 bins of {bin_ms} ms",
+            f"fit from {start} to {stop} ms (use a shorter bin_ms)",
+            str(bins),
         )
     cells, count = np.unique(key, return_counts=True)
     owner = cells // bins
@@ -163,7 +165,7 @@ def neuron_rates(
     start = begin_of(start, stop, times)
     _, neurons = events_between(times, neurons, n, start, stop)
     if not stop > start:
-        raise ValueError(f"stop must be after start; got {stop} and {start}")
+        raise InvalidValueError("neuron_rates", "stop", "after start", f"{stop} and {start}")
     return np.bincount(neurons, minlength=n) / ((stop - start) * 1e-3)
 
 
@@ -190,9 +192,11 @@ def crossing_times(times: Any, v: Any, level: float = 0.0) -> tuple[np.ndarray, 
     times, v = array_of("times", times).astype(np.float64), array_of("v", v)
     v = v[:, None] if v.ndim == 1 else v
     if times.ndim != 1 or v.ndim != 2 or len(v) != len(times):
-        raise ValueError(
-            "crossing_times: v must have one row per time, shape (samples,) or (samples, n); got "
-            f"times of shape {times.shape}, v of shape {v.shape}"
+        raise InvalidValueError(
+            "crossing_times",
+            "v",
+            "one with one row per time, shape (samples,) or (samples, n)",
+            f"times of shape {times.shape}, v of shape {v.shape}",
         )
     for name, x, unit in (("times", times, "ms"), ("v", v, "mV"), ("level", level, "mV")):
         spec.check("crossing_times", name, spec.Numbers(unit, least=0.0), x)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from .. import spec
+from ..spec import InvalidValueError
 from ._spikes import arrays_checked, by_neuron, events_between
 
 
@@ -60,7 +61,7 @@ def interval_cvs(
         Softky and Koch (1993), doi:10.1523/JNEUROSCI.13-01-00334.1993.
     """
     if spec.check("interval_cvs", "at_least", spec.Whole(), at_least) < 2:
-        raise ValueError(f"at_least must be at least 2 spikes; got {at_least}")
+        raise InvalidValueError("interval_cvs", "at_least", "at least 2 spikes", str(at_least))
     gaps, owner = intervals(times, neurons, n, start=start, stop=stop)
     count = np.bincount(owner, minlength=n)
     enough = count >= at_least - 1
@@ -170,9 +171,11 @@ def _pairs(found: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray
     same = owner[1:] == owner[:-1]
     both, owner = (gaps[1:] + gaps[:-1])[same], owner[1:][same]
     if both.size and not both.min() > 0:
-        raise ValueError(
-            "a neuron must spike once at a time; got three spikes at one time of neuron "
-            f"{owner[np.argmin(both)]}. Remove the repeated spikes"
+        raise InvalidValueError(
+            "",
+            "a neuron",
+            "spike once at a time (remove the repeated spikes)",
+            f"three spikes at one time of neuron {owner[np.argmin(both)]}",
         )
     return np.diff(gaps)[same], both, owner
 

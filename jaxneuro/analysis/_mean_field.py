@@ -1,12 +1,14 @@
 """Mean-field theory: moments of the membrane, rates of neurons and of networks."""
 
 import functools
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import spec
 from .._units import check_unit
+from ..spec import InvalidValueError
 from ._spikes import arrays_checked
 
 
@@ -183,11 +185,11 @@ def _arguments(
             *(np.asarray(x, np.float64) for x in given)
         )
     except ValueError:
-        raise ValueError(
-            f"all arguments must broadcast; got the shapes {[np.shape(x) for x in given]}"
+        raise InvalidValueError(
+            "", "all arguments", "broadcast", f"the shapes {[np.shape(x) for x in given]}"
         ) from None
     if not (v_reset < v_th).all():
-        raise ValueError(f"v_reset must be below v_th; got {given[4]} and {given[3]} mV")
+        raise InvalidValueError("", "v_reset", "below v_th", f"{given[4]} and {given[3]} mV")
     noisy = sigma > 0
     spread, shift = np.where(noisy, sigma, 1.0), 0.5 * _ALPHA * np.sqrt(tau_syn / tau_m)
     return (v_th - mu) / spread + shift, (v_th - v_reset) / spread, noisy, tau_m, t_ref
@@ -396,19 +398,21 @@ def _relaxed(away, rates: np.ndarray, steps: int = 500) -> np.ndarray:
 def _checked_network(indegrees: ArrayLike, weights: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     K, J = np.asarray(indegrees, np.float64), np.asarray(weights, np.float64)
     if K.ndim != 2 or K.shape[0] != K.shape[1] or J.shape != K.shape:
-        raise ValueError(
-            "indegrees and weights must be square arrays (target, source) of one shape; "
-            f"got {K.shape} and {J.shape}"
+        raise InvalidValueError(
+            "",
+            "indegrees and weights",
+            "square arrays (target, source) of one shape",
+            f"{K.shape} and {J.shape}",
         )
     spec.check("", "indegrees", spec.Numbers(at_least=0.0), K)
     spec.check("", "weights", spec.Numbers("mV", least=0.0), J)
     return K, J
 
 
-def _per_population(name: str, value: ArrayLike, p: int, unit: str, **bounds: float) -> np.ndarray:
+def _per_population(name: str, value: ArrayLike, p: int, unit: str, **bounds: Any) -> np.ndarray:
     """One finite number for each of the p populations."""
     out = np.asarray(value, np.float64)
     if out.shape not in ((), (p,)):
-        raise ValueError(f"{name} must be a number or have shape ({p},); got {out.shape}")
+        raise InvalidValueError("", name, f"a number or have shape ({p},)", str(out.shape))
     spec.check("", name, spec.Numbers(unit, **bounds, least=0.0), out)
     return np.broadcast_to(out, (p,))

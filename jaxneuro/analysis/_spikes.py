@@ -10,7 +10,7 @@ import numpy as np
 from .. import spec
 from .._numerics import NEAR_MS, check_time, in_window, warn_of_late_spikes, warn_of_no_spikes
 from .._warn import warn
-from ..spec import as_number
+from ..spec import InvalidValueError, as_number
 
 F = TypeVar("F", bound=Callable)
 _COUNTED = {"times", "neurons", "n", "start", "stop", "bin_ms"}  # what spike_counts takes
@@ -96,7 +96,9 @@ def checked_times(times: np.ndarray, name: str = "times") -> np.ndarray:
     """`times` as float64, or `ValueError` unless it is one row of finite numbers."""
     out = array_of(name, times).astype(np.float64)
     if out.ndim != 1:
-        raise ValueError(f"{name} must be an array of one dimension; got shape {out.shape}")
+        raise InvalidValueError(
+            "checked_times", name, "an array of one dimension", f"shape {out.shape}"
+        )
     spec.check("checked_times", name, spec.Numbers("ms", least=0.0), out)
     return out
 
@@ -107,16 +109,23 @@ def checked_events(times: np.ndarray, neurons: np.ndarray, n: int) -> tuple[np.n
     times = array_of("spike times", times).astype(np.float64)
     neurons = array_of("neurons", neurons)
     if times.shape != neurons.shape or times.ndim != 1:
-        raise ValueError(
-            "spike times and neurons must be two arrays of one length; "
-            f"got shapes {times.shape} and {neurons.shape}"
+        raise InvalidValueError(
+            "checked_events",
+            "spike times and neurons",
+            "two arrays of one length",
+            f"shapes {times.shape} and {neurons.shape}",
         )
     spec.check("checked_events", "spike times", spec.Numbers("ms", least=0.0), times)
     if neurons.size and neurons.dtype.kind not in "iu":
-        raise ValueError(f"neurons must be whole numbers; got dtype {neurons.dtype}")
+        raise InvalidValueError(
+            "checked_events", "neurons", "whole numbers", f"dtype {neurons.dtype}"
+        )
     if neurons.size and not (neurons.min() >= 0 and neurons.max() < n):
-        raise ValueError(
-            f"neurons must be indices from 0 to {n - 1}; got {neurons.min()} to {neurons.max()}"
+        raise InvalidValueError(
+            "checked_events",
+            "neurons",
+            f"indices from 0 to {n - 1}",
+            f"{neurons.min()} to {neurons.max()}",
         )
     return times, neurons.astype(np.int64)
 
@@ -126,7 +135,7 @@ def check_window(start: float, stop: float) -> None:
     check_time("start", start)
     check_time("stop", stop)
     if stop < start:
-        raise ValueError(f"stop must not be before start; got {stop} < {start}")
+        raise InvalidValueError("check_window", "stop", "not before start", f"{stop} < {start}")
 
 
 def events_between(
@@ -151,7 +160,7 @@ def events_between(
 def number_of_bins(stop: float, bin_ms: float, start: float) -> int:
     """How many whole bins there are from `start` to `stop` [ms], or `ValueError`."""
     if not (as_number(bin_ms) > 0 and np.isfinite(bin_ms)):
-        raise ValueError(f"bin_ms must be above 0 ms; got {bin_ms!r}")
+        raise InvalidValueError("number_of_bins", "bin_ms", "above 0 ms", repr(bin_ms))
     check_window(start, stop)
     bins = int((stop - start) / bin_ms + 1e-6)
     if bins == 0 and stop > start:
@@ -214,16 +223,19 @@ def checked_counts(counts: np.ndarray, name: str = "counts", at_least: int = 1) 
     """A row of numbers per bin as float64, or `ValueError`: one dimension, finite, not below 0."""
     out = array_of(name, counts).astype(np.float64)
     if out.ndim != 1 or out.size < at_least:
-        raise ValueError(
-            f"{name} must be an array of one dimension, a number for each of at least "
-            f"{at_least} bins; got shape {out.shape}"
+        raise InvalidValueError(
+            "checked_counts",
+            name,
+            f"an array of one dimension, a number for each of at least {at_least} bins",
+            f"shape {out.shape}",
         )
     spec.check("checked_counts", name, spec.Numbers(at_least=0.0), out)
     if (np.diff(out) >= 0).all() and (out % 1.0 != 0).any() and out[0] < out[-1]:
-        raise ValueError(
-            f"{name} must be a number of spikes per bin; got numbers that ascend and are not "
-            "whole, as times do. Count them first: jn.analysis.population_rate(times, n, stop, "
-            "bin_ms), or jn.analysis.spike_counts(...).sum(axis=0)"
+        raise InvalidValueError(
+            "checked_counts",
+            name,
+            "counts of one signal, as jn.analysis.population_rate gives it",
+            "numbers that ascend and are not whole, as times do",
         )
     return out
 

@@ -12,7 +12,7 @@ from .._numerics import NEAR_MS, in_window, run_window, to_hz
 from .._text import counted, megabytes
 from .._types import StochasticNeuron
 from ..neurons import Relay
-from ..spec import as_number
+from ..spec import InvalidValueError, as_number
 from ..stimuli import ScheduledSpikes, first_step
 from ._intervals import interval_cv
 
@@ -42,7 +42,7 @@ def summary(
         raise ValueError(f"summary needs the result of jn.simulate; got {result!r}")
     if build_s is not None and math.isnan(as_number(build_s)):
         hint = "; the summary has all populations" if isinstance(build_s, str) else ""
-        raise ValueError(f"summary: build_s must be seconds; got {build_s!r}{hint}")
+        raise InvalidValueError("summary", "build_s", "seconds", f"{build_s!r}{hint}")
     first, last = run_window(result.start, result.stop, start, stop)
     seconds = result.duration / 1e3
     lines = [repr(result if result.network is None else result.network)]

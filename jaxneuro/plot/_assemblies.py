@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._text import brief
+from ..spec import InvalidValueError
 from ._style import (
     COLUMN,
     LINE,
@@ -54,7 +55,7 @@ def support(
     values = _numbers(seen)
     areas = values.shape[2]
     if names is not None and np.shape(names) != (areas,):
-        raise ValueError(f"support: names must be one for each of {areas} areas; got {names!r}")
+        raise InvalidValueError("support", "names", f"one for each of {areas} areas", repr(names))
     labels = [f"area {i}" for i in range(areas)] if names is None else list(names)
     rounds = np.arange(1, values.shape[1] + 1)
     silent = [bool((values[:, :, i] == 0).all()) for i in range(areas)]
@@ -93,10 +94,11 @@ def _numbers(seen: Any) -> np.ndarray:
     if values.ndim == 2:
         values = values[None]
     if values.ndim != 3 or not values.size or values.dtype.kind not in "iuf":
-        raise ValueError(
-            "support: seen must be numbers (rounds, areas) or (seeds, rounds, areas), at least one "
-            f"of each; got {_short(seen, values)}. It is the second of what jn.assemblies.run "
-            "returns: state, seen = ac.run(...)"
+        raise InvalidValueError(
+            "support",
+            "seen",
+            "numbers (rounds, areas) or (seeds, rounds, areas), the second of what ac.run returns",
+            str(_short(seen, values)),
         )
     return values.astype(np.float64)
 
@@ -111,7 +113,7 @@ def _caps(k: int | Sequence[int] | None, areas: int) -> np.ndarray:
         return np.zeros(0)
     sizes = np.asarray(k)
     if sizes.dtype.kind not in "iu" or sizes.shape not in ((), (areas,)):
-        raise ValueError(f"support: k must be one whole number, or one for each area; got {k!r}")
+        raise InvalidValueError("support", "k", "one whole number, or one for each area", repr(k))
     return np.atleast_1d(sizes)
 
 
@@ -141,8 +143,8 @@ def overlap_matrix(
     """
     rows = _rows(caps)
     if labels is not None and np.shape(labels) != (len(rows),):
-        raise ValueError(
-            f"overlap_matrix: labels must be one for each of {len(rows)} caps; got {labels!r}"
+        raise InvalidValueError(
+            "overlap_matrix", "labels", f"one for each of {len(rows)} caps", repr(labels)
         )
     names = [str(i) for i in range(len(rows))] if labels is None else list(labels)
     names = [f"{n} (nobody)" if (row < 0).all() else n for n, row in zip(names, rows)]
@@ -169,9 +171,11 @@ def _rows(caps: Any) -> list[np.ndarray]:
     bad = [r for r in rows if r.ndim != 1 or not r.size or r.dtype.kind not in "iu"]
     if not rows or bad:
         got = f"{bad[0].dtype}{list(bad[0].shape)}" if bad else "none"
-        raise ValueError(
-            "overlap_matrix: caps must be at least one array of the numbers of neurons, int (k,) "
-            f"each; got {got}. Use brain.cap(state, area), or np.stack of several"
+        raise InvalidValueError(
+            "overlap_matrix",
+            "caps",
+            "at least one array of numbers of neurons, int (k,), as brain.cap gives it",
+            str(got),
         )
     return [row.astype(np.int64) for row in rows]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import spec
-from ..spec import check_known
+from ..spec import InvalidValueError, check_known
 from ._histograms import draw_histograms
 from ._style import (
     ABSENT,
@@ -313,9 +313,11 @@ def _share(brain: Any, active: Any) -> np.ndarray:
         return np.ones(count)
     given = np.asarray(active)
     if given.dtype != bool or given.ndim not in (1, 2) or given.shape[-1] != count:
-        raise ValueError(
-            f"fibres: active must be bool ({count},) or (rounds, {count}), from brain.active(...); "
-            f"got {given.dtype} {given.shape}"
+        raise InvalidValueError(
+            "fibres",
+            "active",
+            f"bool ({count},) or (rounds, {count}), from brain.active(...)",
+            f"{given.dtype} {given.shape}",
         )
     share = given.reshape(-1, count).mean(axis=0)
     return share / max(share.max(), 1e-12)

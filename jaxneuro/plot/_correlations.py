@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import analysis, spec
 from ..analysis import autocorrelogram, count_correlation, cross_correlogram, spike_counts
-from ..spec import as_number, check_known
+from ..spec import InvalidValueError, as_number, check_known
 from ._style import (
     ABSENT,
     COLUMN,
@@ -85,7 +85,9 @@ def correlogram(
     if why := nothing(result, [name, other], first, last):
         return empty_figure(why, size)
     if not max_lag < (length := last - first):
-        raise ValueError(f"max_lag must be below the {length:g} ms that are counted; got {max_lag}")
+        raise InvalidValueError(
+            "correlogram", "max_lag", f"below the {length:g} ms that are counted", str(max_lag)
+        )
     times, neurons = spikes_between(result, name, first, last)
     (others, _), n = spikes_between(result, other, first, last), result.populations[other]
     if target is None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import spec
+from ..spec import InvalidValueError
 from ._style import (
     ABSENT,
     COLUMN,
@@ -59,19 +60,24 @@ def lay_out(shape: Sequence[int], index: Sequence[int | None] | None) -> Tiles:
         (None,) * len(sizes) if index is None else tuple(np.atleast_1d(np.asarray(index, object)))
     )
     if len(fixed) != len(sizes):
-        raise ValueError(
-            f"index must have an entry (a coordinate or None) for each of {len(sizes)} axes of "
-            f"the lattice; got {index!r}"
+        raise InvalidValueError(
+            "lay_out",
+            "index",
+            f"one with a coordinate or None for each of {len(sizes)} axes",
+            repr(index),
         )
     for axis, (at, n) in enumerate(zip(fixed, sizes)):
         if at is not None and spec.check("lay_out", f"index of axis {axis}", spec.Whole(), at) >= n:
-            raise ValueError(f"index of axis {axis} must be from 0 to {n - 1}; got {at}")
+            raise InvalidValueError(
+                "lay_out", f"index of axis {axis}", f"from 0 to {n - 1}", str(at)
+            )
     free = tuple(axis for axis, at in enumerate(fixed) if at is None)
     if not 2 <= len(free) <= 4:
-        raise ValueError(
-            "a lattice must be drawn along 2 to 4 axes; got "
-            f"{len(free)} of shape {sizes} and index {index!r}. Fix more or fewer of them "
-            "(a single axis is a line: plot(values) of matplotlib)"
+        raise InvalidValueError(
+            "lay_out",
+            "a lattice",
+            "drawn along 2 to 4 axes (a single axis is a line: plot of matplotlib)",
+            f"{len(free)} of shape {sizes} and index {index!r}",
         )
     where = tuple(slice(None) if at is None else at for at in fixed)
     slices = np.arange(math.prod(sizes)).reshape(sizes)[where]
@@ -192,12 +198,14 @@ def per_neuron(name: str, values: np.ndarray, shape: Sequence[int], frames: int 
     inner = values.shape[frames:]
     if values.ndim < frames + 1 or inner not in ((n,), tuple(shape)):
         before = "frames, " * frames
-        raise ValueError(
-            f"{name} must be an array ({before}{n}{'' if frames else ','}), a value per neuron of "
-            f"the lattice {' x '.join(str(x) for x in shape)}; got shape {values.shape}"
+        raise InvalidValueError(
+            "per_neuron",
+            name,
+            f"an array ({before}{n}{'' if frames else ','}), a value per neuron",
+            f"shape {values.shape}",
         )
     if values.dtype.kind not in "fiub":
-        raise ValueError(f"{name} must be real numbers; got dtype {values.dtype}")
+        raise InvalidValueError("per_neuron", name, "real numbers", f"dtype {values.dtype}")
     return values.reshape(-1, n)
 
 
@@ -214,7 +222,9 @@ def draw_lattice(
     import matplotlib
 
     if colours not in matplotlib.colormaps:
-        raise ValueError(f"colours must be a colour map of matplotlib; got {colours!r}")
+        raise InvalidValueError(
+            "draw_lattice", "colours", "a colour map of matplotlib", repr(colours)
+        )
     rows, columns = shown.shape
     # As high as the picture needs, with a colour bar and labels.
     fitting = (COLUMN[0], float(np.clip(0.7 + (COLUMN[0] - 1.2) * rows / columns, 1.5, 7.0)))
@@ -331,9 +341,11 @@ def _stamps(times: Any, frames: int) -> list[str]:
     """The times as text, with as many digits as they need."""
     at = numbers("times", times, "one time in ms per frame")
     if at.shape != (frames,) or frames == 0:
-        raise ValueError(
-            f"times must be one per frame, and there must be a frame; got shape {at.shape} for "
-            f"{frames} frames"
+        raise InvalidValueError(
+            "",
+            "times",
+            "one per frame, and there must be a frame",
+            f"shape {at.shape} for {frames} frames",
         )
     spec.check("", "times", spec.Numbers("ms", least=0.0), at)
     for digits in range(6):
@@ -347,9 +359,9 @@ def _writer(path: Path, fps: float) -> Any:
     from matplotlib.animation import FFMpegWriter, PillowWriter
 
     if path.suffix.lower() not in (".gif", ".mp4"):
-        raise ValueError(f"the path of a movie must end in .gif or .mp4; got {str(path)!r}")
+        raise InvalidValueError("", "the path of a movie", "end in .gif or .mp4", repr(str(path)))
     if not path.parent.is_dir():
-        raise ValueError(f"the folder of a movie must exist; got {str(path)!r}")
+        raise InvalidValueError("", "the folder of a movie", "exist", repr(str(path)))
     if path.suffix.lower() == ".gif":
         return PillowWriter(fps=fps)  # type: ignore[arg-type]
     if not FFMpegWriter.isAvailable():

@@ -13,7 +13,7 @@ from .. import spec
 from .._network.weights import check_within
 from .._numerics import NEAR_MS
 from .._types import Numbers, Plasticity
-from ..spec import unknown
+from ..spec import InvalidValueError, unknown
 from ._style import (
     COLUMN,
     LINE,
@@ -116,11 +116,11 @@ def _longest(span: float, frequency: float, dt: float, pairs: int, v: Sequence[f
         spec.check("stdp_window", name, spec.Numbers(above=0.0), x)
     spec.check("stdp_window", "pairs", spec.Whole(at_least=1), pairs)
     if np.shape(v) != (3,):
-        raise ValueError(f"stdp_window: v must be (rest, peak, ms of the peak); got {v!r}")
+        raise InvalidValueError("stdp_window", "v", "(rest, peak, ms of the peak)", repr(v))
     spec.check("stdp_window", "v", spec.Numbers(), np.asarray(v))
     longest = round(span / dt)
     if longest < 1:
-        raise ValueError(f"stdp_window: span must be at least dt, {dt:g} ms; got {span:g} ms")
+        raise InvalidValueError("stdp_window", "span", f"at least dt, {dt:g} ms", f"{span:g} ms")
     return longest
 
 
@@ -134,9 +134,11 @@ def _check_rule(rule: Any) -> None:
     spec.check("stdp_window", "a rule", spec.Of(Plasticity), rule)
     for x in jax.tree.leaves(rule):
         if np.ndim(x):
-            raise ValueError(
-                "stdp_window: every parameter of a rule must be one number; got an array of shape "
-                f"{np.shape(x)}. Give several rules by name"
+            raise InvalidValueError(
+                "stdp_window",
+                "every parameter of a rule",
+                "one number (give several rules by name)",
+                f"an array of shape {np.shape(x)}",
             )
 
 
@@ -154,7 +156,7 @@ def _start(rule: Plasticity, weight: float | None) -> float:
 def _inputs(rule: Plasticity, signals: Mapping[str, float] | None) -> dict[str, float]:
     """The value of each input of a rule."""
     if signals is not None and not isinstance(signals, Mapping):
-        raise ValueError(f"stdp_window: signals must be values by name; got {signals!r}")
+        raise InvalidValueError("stdp_window", "signals", "values by name", repr(signals))
     for name, x in (signals or {}).items():
         if name not in rule.signals:
             raise unknown(f"input of {type(rule).__name__}", name, rule.signals)

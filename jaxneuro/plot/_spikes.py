@@ -14,7 +14,7 @@ from ..analysis import (
     population_rate,
     spike_counts,
 )
-from ..spec import check_known
+from ..spec import InvalidValueError, check_known
 from ._histograms import shown_cvs
 from ._style import (
     COLUMN,
@@ -338,7 +338,9 @@ def activity(
         why = f"a run of {last - first:g} ms is too short:\nit needs at least {2 * _COUNT_MS:g} ms"
         return empty_figure(why, size or PAGE)
     if last - first < 2 * _COUNT_MS:
-        raise ValueError(f"stop must be at least {2 * _COUNT_MS:g} ms after start; got {last:g} ms")
+        raise InvalidValueError(
+            "activity", "stop", f"at least {2 * _COUNT_MS:g} ms after start", f"{last:g} ms"
+        )
     spec.check("activity", "raster_ms", spec.Numbers("ms", above=0.0, least=0.0), raster_ms)
     spec.check("activity", "neurons", spec.Whole(at_least=1), neurons)
     _check_reference(reference, names)
@@ -369,9 +371,11 @@ def activity(
 def _check_reference(reference: Mapping[str, float] | None, names: list[str]) -> None:
     """Raises `ValueError` unless it has rates by the names of populations."""
     if reference is not None and not isinstance(reference, Mapping):
-        raise ValueError(
-            f"activity: reference must be rates [Hz] by name, such as {{{names[0]!r}: 5.0}}; got "
-            f"{reference!r}"
+        raise InvalidValueError(
+            "activity",
+            "reference",
+            f"rates [Hz] by name, such as {{{names[0]!r}: 5.0}}",
+            repr(reference),
         )
     for name, rate in (reference or {}).items():
         check_known("population", name, names)

@@ -8,7 +8,7 @@ import numpy as np
 from .. import spec
 from .._html import COLOURS
 from .._numerics import in_window, run_window
-from ..spec import check_known
+from ..spec import InvalidValueError, check_known
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +31,7 @@ def new_figure(size: Sequence[float]) -> "Figure":
     """An empty figure of a (width, height) [inches] that is not displayed."""
     wanted = numbers("size", size, "(width, height) in inches")
     if wanted.shape != (2,):
-        raise ValueError(f"size must be (width, height) in inches; got {size!r}")
+        raise InvalidValueError("new_figure", "size", "(width, height) in inches", repr(size))
     spec.check("new_figure", "size", spec.Numbers("inches", above=0.0), wanted)
     try:
         from matplotlib.figure import Figure
@@ -145,7 +145,7 @@ def limits(values: np.ndarray, given: Sequence[float] | None, signed: bool = Fal
     if given is not None:
         ends = numbers("scale", given, "two numbers, the lower first")
         if ends.shape != (2,) or not ends[0] < ends[1]:
-            raise ValueError(f"scale must be two numbers, the lower first; got {given!r}")
+            raise InvalidValueError("limits", "scale", "two numbers, the lower first", repr(given))
         return float(ends[0]), float(ends[1])
     known = values[np.isfinite(values)]
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
@@ -307,15 +307,17 @@ def numbers(name: str, value: Any, shape: str) -> np.ndarray:
     try:
         return np.asarray(value, np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be {shape}; got {_short(value)}") from None
+        raise InvalidValueError("numbers", name, str(shape), str(_short(value))) from None
 
 
 def lengths(shape: Sequence[int]) -> tuple[int, ...]:
     """The lengths of a lattice, or `ValueError` for one number or none."""
     if np.ndim(shape) != 1 or isinstance(shape, str):
-        raise ValueError(
-            "shape must be the neurons along each axis of the lattice, such as (20, 20), in the "
-            f"order of its coordinates; got {_short(shape)}"
+        raise InvalidValueError(
+            "lengths",
+            "shape",
+            "the neurons along each axis of the lattice, such as (20, 20)",
+            str(_short(shape)),
         )
     return tuple(shape)
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import spec
 from .._numerics import NEAR_MS
+from ..spec import InvalidValueError
 from ._style import (
     COLUMN,
     PAGE,
@@ -77,19 +78,22 @@ def recorded_traces(
     else:
         wanted = np.asarray(neurons)
         if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
-            raise ValueError(
-                "traces: neurons must be how many, or the whole numbers of some, such as [0, 3]; "
-                f"got {neurons!r}"
+            raise InvalidValueError(
+                "traces",
+                "neurons",
+                "how many, or the whole numbers of some, such as [0, 3]",
+                repr(neurons),
             )
     if wanted.size == 0:
         raise ValueError(f"traces: at least one neuron must be shown; {known.size} were recorded")
     column = {int(number): k for k, number in enumerate(known)}
     for number in wanted:
         if int(number) not in column:
-            raise ValueError(
-                f"traces: neurons must have been recorded; got {number}, and of {name!r} there "
-                f"are {known.size}: {', '.join(str(k) for k in known[:10])}"
-                f"{', ...' if known.size > 10 else ''}"
+            raise InvalidValueError(
+                "traces",
+                "neurons",
+                f"one of the {known.size} of {name!r} that were recorded",
+                str(number),
             )
     times = np.asarray(result.sample_times)
     inside = (times >= first - NEAR_MS) & (times <= last + NEAR_MS)
