@@ -62,7 +62,7 @@ def check_rule_sign(label: str, sign: tuple[int, str], rule: Any, gain: Any) -> 
     """
     wanted, why = sign
     limits = rule_limits(rule)
-    if not wanted or limits is None or is_traced(gain) or not np.all(gain):
+    if not wanted or limits is None or is_traced(gain) or not np.asarray(gain).all():
         return
     worst = _worst(wanted, gain, limits)
     if worst < 0.0:

@@ -131,7 +131,7 @@ def _by_population(layers: Any, layout: Any) -> dict[str, list[tuple[str, jax.Ar
     for layer in layers:
         if layer.release is None:
             ends = (layer.span.target, layer.span.source)
-            for name, side, scale in zip(ends, layer.sides, layer.spread().scales):
+            for name, side, scale in zip(ends, layer.sides, layer.expand().scales):
                 total = side.total * scale
                 if layout is not None:
                     total = layout.groups[side.target].of_population(name, total)
@@ -150,7 +150,7 @@ def _check(population: str, model: Neuron, parts: list[tuple[str, Any]], dt: flo
         names = " and ".join(repr(name) for name, _ in parts)
         # A smaller dt allows more, and so does the method jn.integrators.exponential_euler.
         must = (
-            f"at most {limit:.4g} in all at a neuron of {population!r} at dt = {dt:g} ms, where "
+            f"at most {limit:.4g} at dt = {dt:g} ms in all at a neuron of {population!r}, where "
             f"{an(type(model).__name__)} is stable"
         )
         raise InvalidValueError(f"coupling {names}", "weight", must, f"{most:.4g}")

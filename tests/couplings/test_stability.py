@@ -42,7 +42,7 @@ def ring(model, total, gain=1.0):
 @pytest.mark.parametrize("name", FINITE)
 def test_the_largest_is_stated_and_is_the_largest(name, monkeypatch):
     model, derived, near = FINITE[name]
-    with pytest.raises(ValueError, match=r"coupling 'E~E': .* is not stable") as e:
+    with pytest.raises(ValueError, match=r"coupling 'E~E': .* is stable") as e:
         ring(model, 1e7)
     stated = float(re.search(r"at most ([\d.e+]+) at dt = 0.1 ms", str(e.value))[1])
     if derived is not None:
@@ -51,7 +51,7 @@ def test_the_largest_is_stated_and_is_the_largest(name, monkeypatch):
     apart = np.abs(np.diff(kept, axis=1)).max(axis=1)
     assert np.isfinite(kept).all()
     assert apart[-1] < 0.5 * apart[0]
-    with pytest.raises(ValueError, match="not stable"):
+    with pytest.raises(ValueError, match="is stable"):
         ring(model, 1.01 * stated)
     monkeypatch.setattr(gap_stability, "_SLACK", 1e9)
     gone = voltages(ring(model, 1.1 * stated), 300)["E"]
@@ -86,7 +86,7 @@ def test_what_is_set_is_checked_again():
         ("E", {"c_m": 90.0}),
         ("E", {"c_m": np.linspace(300.0, 90.0, N)}),
     ):
-        with pytest.raises(ValueError, match="'E~E': the gap conductances at a neuron of 'E'"):
+        with pytest.raises(ValueError, match="'E~E': weight must"):
             net.set(name, **values)
     net.set("E~E", gain=2.0).set("E", c_m=240.0)
 

@@ -6,7 +6,6 @@ import pkgutil
 
 import equinox as eqx
 import pytest
-from jaxneuro._checks import Named
 
 import jaxneuro as jn
 from jaxneuro import spec
@@ -62,8 +61,7 @@ def test_no_method_is_overridden_twice(cls):
 
 @every_class
 def test_no_mixins_and_no_super(cls):
-    # `Named` is a base of values that are not declared yet, and adds nothing.
-    assert len([b for b in cls.__bases__ if b not in (object, Named)]) <= 1
+    assert len([b for b in cls.__bases__ if b is not object]) <= 1
     # A model prepares its subclasses as any declared value does, and looks at their annotations.
     assert "super()" not in inspect.getsource(cls) or cls is jn.Model
 
