@@ -14,6 +14,7 @@ from .._network.network import Network
 from .._network.state import NetworkState
 from .._network.weights import plastic_pathway
 from .._text import counted
+from ..spec import InvalidValueError
 
 # --- Which neurons or synapses are recorded: a value that can be hashed before there is a network.
 
@@ -45,9 +46,11 @@ class Chosen(NamedTuple):
     def indices(self, label: str, n: int) -> np.ndarray:
         """The numbers among n; `ValueError` if they do not fit or there are none."""
         if self.length is not None and self.length != n:
-            raise ValueError(
-                f"{label} must be a mask of one boolean per {self.of}, {n} of them; got "
-                f"{self.length}"
+            raise InvalidValueError(
+                "indices",
+                label,
+                f"a mask of one boolean per {self.of}, {n} of them",
+                str(self.length),
             )
         numbers = range(n)[slice(*self.part)] if self.part is not None else self.numbers
         index = np.asarray(numbers, np.int64)
@@ -57,7 +60,7 @@ class Chosen(NamedTuple):
                 f"none. Leave the name out to record nothing, or {_ALL[self.of]}"
             )
         if index.max() >= n:
-            raise ValueError(f"{label} must be below {n}, its size; got {index.max()}")
+            raise InvalidValueError("indices", label, f"below {n}, its size", str(index.max()))
         return index
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import spec
 from .._whole_file import check_file, write_whole
+from ..spec import InvalidValueError
 
 _KIND, _VERSION = "jaxneuro result", 4
 _HEADER = "header"
@@ -107,9 +108,14 @@ def _encode(where: str, value: Any, arrays: list[np.ndarray]) -> Any:
         if type(value) is kind:
             parts = [_encode(f"{where}[{k}]", x, arrays) for k, x in enumerate(value)]
             return {kind.__name__: parts}
-    raise ValueError(
-        f"save: {where} must be an array, or a dict (by text), tuple or list of arrays; got a "
-        f"{type(value).__name__}. Let the function of the record return one of these"
+    raise InvalidValueError(
+        "save",
+        str(where),
+        (
+            "an array, or a dict (by text), tuple or list of arrays (let the function of the "
+            "record return one of these)"
+        ),
+        f"a {type(value).__name__}",
     )
 
 

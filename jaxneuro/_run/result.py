@@ -17,6 +17,7 @@ from .._network.saved_state import SavedState
 from .._network.state import NetworkState
 from .._numerics import in_window, run_window, to_hz
 from .._text import counted, shown
+from ..spec import InvalidValueError
 from .files import read_file, write_file
 from .spikes import Lookup, spike_times, split_events
 from .tables import spikes_to_pandas, to_neo, traces_to_pandas, weights_to_pandas
@@ -281,9 +282,11 @@ class Result:
         lookup, k = self._lookup(name), step - self.first_step
         if not 0 <= k < self.n_steps:
             last = self.first_step + self.n_steps
-            raise ValueError(
-                f"neurons_at: step must be one of {self.first_step} ... {last} (excluded), those "
-                f"that were run; got {step}"
+            raise InvalidValueError(
+                "neurons_at",
+                "step",
+                f"one of {self.first_step} ... {last} (excluded), those that were run",
+                str(step),
             )
         return lookup.neurons_at(k)
 

@@ -19,6 +19,7 @@ from .._network.saved_state import state_of
 from .._network.sharded import ShardedNetwork
 from .._network.state import NetworkState
 from .._text import brief, shown
+from ..spec import InvalidValueError
 from .one_launch import one_launch_or_loop
 from .record import Record
 from .result import recorded as recorded_as
@@ -147,8 +148,8 @@ def _checked(
     record = record.named(net, state)
     record.check(net, state)
     if record.samples and n_steps % record.every:
-        raise ValueError(
-            f"scan: n_steps must be a multiple of record.every, {record.every}; got {n_steps}"
+        raise InvalidValueError(
+            "scan", "n_steps", f"a multiple of record.every, {record.every}", str(n_steps)
         )
     return state, inputs, record
 
@@ -235,24 +236,36 @@ def check_input_shapes(net: Network, inputs: Mapping[str, Any], n_steps: int) ->
             turned = np.shape(x) == (n, n_steps)
             hint = ". A constant current per neuron is a jn.stimuli.Current"
             hint = ". The time steps come first: transpose it" if turned else hint
-            raise ValueError(
-                f"the input of {name!r} must have shape ({n_steps},) or ({n_steps}, {n}); "
-                f"got {np.shape(x)}{hint if turned or np.shape(x) == (n,) else ''}"
+            raise InvalidValueError(
+                "check_input_shapes",
+                f"the input of {name!r}",
+                f"one with shape ({n_steps},) or ({n_steps}, {n})",
+                f"{np.shape(x)}{hint if turned or np.shape(x) == (n,) else ''}",
             )
 
 
 def checked_inputs(what: str, inputs: Any) -> dict[str, Any]:
     """Inputs by name, or `ValueError` for what has no names or is no array of numbers."""
     if inputs is not None and not isinstance(inputs, Mapping):
-        raise ValueError(
-            f"{what}: inputs must map names of populations or signals to arrays over the time "
-            f"steps, such as {{'E': current}}; got {type(inputs).__name__}"
+        raise InvalidValueError(
+            what,
+            "inputs",
+            (
+                "a mapping from names of populations or signals to arrays over time steps, "
+                "{'E': current}"
+            ),
+            str(type(inputs).__name__),
         )
     for name, x in (inputs or {}).items():
         if not _is_numeric(x):
-            raise ValueError(
-                f"{what}: the input of {name!r} must be an array of numbers [pA], one for all, one "
-                f"per time step or one per step and neuron; got {brief(x)}"
+            raise InvalidValueError(
+                what,
+                f"the input of {name!r}",
+                (
+                    "an array of numbers [pA], one for all, one per time step or one per step and "
+                    "neuron"
+                ),
+                str(brief(x)),
             )
     return dict(inputs or {})
 

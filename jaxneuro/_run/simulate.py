@@ -23,6 +23,7 @@ from .._numerics import check_dt, steps_on_grid, warn_of_early_times, warn_of_se
 from .._progress import Progress
 from .._text import megabytes
 from .._types import Neuron, state_variables
+from ..spec import InvalidValueError
 from ..stimuli import Current, ScheduledSpikes, Steps
 from .chunks import Chunk, Part, Sizes, Store, collect, joined, plan, program, with_room
 from .record import Record
@@ -377,9 +378,11 @@ def _neuron_alone(
     except ValueError:
         stimulus, shape = np.zeros((0, 0, 0)), "(rows of different lengths)"
     if stimulus.ndim > 2 or (stimulus.ndim and stimulus.dtype.kind not in "iuf"):
-        raise ValueError(
-            "simulate: the stimulus must be numbers of shape (steps,) or (steps, n), or a duration "
-            f"[ms]; got an array of {stimulus.dtype} of shape {shape}"
+        raise InvalidValueError(
+            "simulate",
+            "the stimulus",
+            "numbers of shape (steps,) or (steps, n), or a duration [ms]",
+            f"an array of {stimulus.dtype} of shape {shape}",
         )
     given = [current is not None, bool(inputs), stimulus.ndim > 0]
     if sum(given) > 1:
@@ -420,10 +423,14 @@ def _check_one_per_neuron(current: Any, n: int) -> None:
     """Raises `ValueError` for constant currents that are not one number per neuron."""
     shape = () if callable(current) else np.shape(current)
     if shape not in ((), (n,)):
-        raise ValueError(
-            f"simulate: current must be one number, or one per neuron for the whole run, shape "
-            f"({n},); got shape {shape}. A current over time goes instead of the duration: shape "
-            "(steps,) or (steps, n)"
+        raise InvalidValueError(
+            "simulate",
+            "current",
+            (
+                f"one number, or one per neuron for the whole run, shape ({n},) (a current over "
+                "time goes instead of the duration: shape (steps,) or (steps, n))"
+            ),
+            f"shape {shape}",
         )
 
 
@@ -451,10 +458,14 @@ def _start_values(state0: Any) -> dict[str, Any]:
     if isinstance(state0, Mapping):
         return dict(state0)
     if isinstance(state0, NetworkState) or not hasattr(state0, "_fields"):
-        raise ValueError(
-            "simulate: state0 must be start values by variable, {'v': -70.0}, or a state of the "
-            f"model; got {type(state0).__name__}. To continue an earlier run pass "
-            "state=result.state"
+        raise InvalidValueError(
+            "simulate",
+            "state0",
+            (
+                "start values by variable, {'v': -70.0}, or a state of the model (to continue an "
+                "earlier run pass state=result.state)"
+            ),
+            str(type(state0).__name__),
         )
     values = {name: getattr(state0, name) for name in state_variables(state0)}
     return {name: x for name, x in values.items() if np.ndim(x) == 1}

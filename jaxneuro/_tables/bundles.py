@@ -14,6 +14,7 @@ import numpy as np
 from .._kernels.redraw import Draw, gap_words
 from .._kernels.table import BLOCK_TARGETS, HAS_DELAYS, HAS_WEIGHTS, REDRAWN
 from .._numerics import gap_table
+from ..spec import InvalidValueError
 
 
 class DrawTables:
@@ -199,14 +200,14 @@ class ListedBundle(StoredBundle):
         self._weights = None if weights is None else np.asarray(weights)
         for name, x in (("post", post), ("weights", self._weights), ("delays", self._delays)):
             if x is not None and x.shape != pre.shape and not (name == "delays" and x.ndim == 0):
-                raise ValueError(
-                    f"{name} must have one entry per connection, {pre.shape}; got {x.shape}"
+                raise InvalidValueError(
+                    "", name, f"one with one entry per connection, {pre.shape}", str(x.shape)
                 )
         for name, x, n in (("pre", pre, n_sources), ("post", post, n_targets)):
             if x.size and (x.min() < 0 or x.max() >= n):
-                raise ValueError(f"{name} must be from 0 to {n - 1}; got {x.min()} to {x.max()}")
+                raise InvalidValueError("", name, f"from 0 to {n - 1}", f"{x.min()} to {x.max()}")
         if self._delays.size and self._delays.min() < 1:
-            raise ValueError(f"delays must be at least one step; got {self._delays.min()}")
+            raise InvalidValueError("", "delays", "at least one step", str(self._delays.min()))
         self.n_sources, self.n_targets, self.size = n_sources, n_targets, pre.size
         self.own_weights, self.own_delays = weights is not None, self._delays.ndim == 1
         self.delay = 0 if self.own_delays else int(self._delays)

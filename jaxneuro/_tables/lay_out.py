@@ -30,6 +30,7 @@ from .._kernels.table import (
 )
 from .._kernels.threads import run_ahead
 from .._numerics import QUANTILES
+from ..spec import InvalidValueError
 from .bundles import DrawTables, Piece, Placement, RedrawnBundle, StoredBundle
 
 
@@ -193,9 +194,14 @@ def cut_into_sections(placements: Sequence[Placement], n_targets: int) -> list[S
         for column in COLUMNS:
             starts[column] += section.length(column)
         if size >= 2**32 and not section.drawn:
-            raise ValueError(
-                "one source population must have fewer than 2^32 synapses onto one group of "
-                f"neurons; got {size:,}. Split it into several populations"
+            raise InvalidValueError(
+                "cut_into_sections",
+                "one source population",
+                (
+                    "one with fewer than 2^32 synapses onto one group of neurons (split it into "
+                    "several populations)"
+                ),
+                f"{size:,}",
             )
         sections.append(section)
     return sections

@@ -295,7 +295,7 @@ def count_synchrony(
         raise InvalidValueError(
             "count_synchrony",
             f"at least 2 bins of {bin_ms} ms",
-            f"fit from {start} to {stop} ms",
+            f"inside {start} to {stop} ms",
             str(counts.size),
         )
     mean = counts.mean()

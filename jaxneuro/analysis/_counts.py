@@ -88,7 +88,7 @@ def fano_factor(
         raise InvalidValueError(
             "fano_factor",
             f"at least 2 bins of {bin_ms} ms",
-            f"fit from {start} to {stop} ms (use a shorter bin_ms)",
+            f"inside {start} to {stop} ms (use a shorter bin_ms)",
             str(bins),
         )
     cells, count = np.unique(key, return_counts=True)

@@ -174,7 +174,7 @@ def _pairs(found: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray
         raise InvalidValueError(
             "",
             "a neuron",
-            "spike once at a time (remove the repeated spikes)",
+            "one that spikes once at a time (remove the repeated spikes)",
             f"three spikes at one time of neuron {owner[np.argmin(both)]}",
         )
     return np.diff(gaps)[same], both, owner

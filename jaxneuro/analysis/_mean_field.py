@@ -186,7 +186,10 @@ def _arguments(
         )
     except ValueError:
         raise InvalidValueError(
-            "", "all arguments", "broadcast", f"the shapes {[np.shape(x) for x in given]}"
+            "",
+            "all arguments",
+            "of shapes that broadcast",
+            f"the shapes {[np.shape(x) for x in given]}",
         ) from None
     if not (v_reset < v_th).all():
         raise InvalidValueError("", "v_reset", "below v_th", f"{given[4]} and {given[3]} mV")

@@ -12,6 +12,7 @@ from jax import lax
 from .. import spec
 from .._kernels.k_cap import k_cap
 from .._numerics import bits, seed_of, stream_key
+from ..spec import InvalidValueError
 from ._brain import Brain
 from ._description import Area, Fibre
 from ._machine import block, check_arcs, fullest, in_order, place_of
@@ -143,9 +144,11 @@ class ProbabilisticAutomaton(eqx.Module):
 def _checked_transitions(transitions: Any) -> list[tuple[Hashable, ...]]:
     named = [tuple(x) for x in transitions]
     if not named or any(len(x) != 3 for x in named):
-        raise ValueError(
-            "an automaton must have transitions (state, word, next state), at least one; got "
-            f"{named[:3] or 'none'}"
+        raise InvalidValueError(
+            "",
+            "an automaton",
+            "one with transitions (state, word, next state), at least one",
+            f"{named[:3] or 'none'}",
         )
     if any(isinstance(name, float) for x in named for name in x):
         raise ValueError(

@@ -14,6 +14,7 @@ from .._fingerprint import fingerprint
 from .._html import page, table
 from .._numerics import seed_of, stream_key
 from .._text import counted
+from ..spec import InvalidValueError
 from ._description import BETA, LARGEST_BETA, Area, Fibre, Stimulus
 from ._state import (
     NEVER,
@@ -171,8 +172,8 @@ class Brain(eqx.Module):
         if not is_traced(beta):
             spec.check("with_beta", "beta", spec.Numbers(at_least=0.0, at_most=LARGEST_BETA), beta)
         if np.shape(beta) not in ((), shape):
-            raise ValueError(
-                f"beta must be one number or one per fibre, {shape}; got {np.shape(beta)}"
+            raise InvalidValueError(
+                "with_beta", "beta", f"one number or one per fibre, {shape}", str(np.shape(beta))
             )
         new = jnp.broadcast_to(jnp.asarray(beta, jnp.float32), shape)
         tables = weight_tables(new, self._ceilings, self.rounds)
@@ -310,7 +311,7 @@ def _check_names(brain: Brain) -> None:
     if twice:
         raise ValueError(f"a brain: names of areas and stimuli must be unique; twice: {twice}")
     if not brain.areas:
-        raise ValueError("a brain must have at least one area; got none")
+        raise InvalidValueError("", "a brain", "one with at least one area", "none")
 
 
 @eqx.filter_jit

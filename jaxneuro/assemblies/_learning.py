@@ -12,6 +12,7 @@ from .. import spec
 from .._arrays import is_traced
 from .._kernels.k_cap import k_cap
 from .._warn import warn
+from ..spec import InvalidValueError
 from ._brain import Brain
 from ._state import BrainState, changed, check_room, silent
 
@@ -30,11 +31,15 @@ def patterns(fires: Any, size: int | None = None) -> np.ndarray:
     """
     fires = np.asarray(fires)
     if fires.dtype != bool or fires.ndim < 1:
-        raise ValueError(f"fires must be bool (..., n); got {fires.dtype} {fires.shape}")
+        raise InvalidValueError(
+            "patterns", "fires", "bool (..., n)", f"{fires.dtype} {fires.shape}"
+        )
     most = int(fires.sum(-1).max(initial=0))
     size = max(most, 1) if size is None else size
     if most > size:
-        raise ValueError(f"size must be at least {most}, that of the largest pattern; got {size}")
+        raise InvalidValueError(
+            "patterns", "size", f"at least {most}, that of the largest pattern", str(size)
+        )
     order = np.argsort(~fires, axis=-1, kind="stable")[..., :size].astype(np.int32)
     there = np.take_along_axis(fires, order, -1)
     out = np.full((*fires.shape[:-1], size), -1, np.int32)
@@ -88,12 +93,17 @@ def checked_patterns(what: str, brain: Brain, source: str, given: Any, axes: str
         given = np.asarray(given)
     shape, rank = given.shape, len(axes.split(","))
     if not jnp.issubdtype(given.dtype, jnp.integer) or len(shape) != rank or shape[-1] > area.k:
-        raise ValueError(
-            f"{what} must be whole numbers ({axes}), the firing neurons of area {source!r}, at "
-            f"most its k = {area.k} (-1: nobody); got {given.dtype} {shape}. See patterns(...)"
+        raise InvalidValueError(
+            "checked_patterns",
+            what,
+            (
+                f"whole numbers ({axes}), the firing neurons of area {source!r}, at most its k = "
+                f"{area.k} (-1: nobody) (see patterns(...))"
+            ),
+            f"{given.dtype} {shape}",
         )
     if 0 in shape:
-        raise ValueError(f"{what} must not be empty; got shape {shape}")
+        raise InvalidValueError("checked_patterns", what, "not empty", f"shape {shape}")
     if isinstance(given, np.ndarray):
         _check_neurons(what, given, area.n)
         given = given.astype(np.int32)
@@ -102,9 +112,11 @@ def checked_patterns(what: str, brain: Brain, source: str, given: Any, axes: str
 
 def _check_neurons(what: str, given: np.ndarray, n: int) -> None:
     if given.min() < -1 or given.max() >= n:
-        raise ValueError(
-            f"{what} must be neurons from 0 to {n - 1:,}, or -1 for nobody; got {given.min()} to "
-            f"{given.max()}"
+        raise InvalidValueError(
+            "",
+            what,
+            f"neurons from 0 to {n - 1:,}, or -1 for nobody",
+            f"{given.min()} to {given.max()}",
         )
     ordered = np.sort(given, axis=-1)
     if ((ordered[..., 1:] == ordered[..., :-1]) & (ordered[..., 1:] >= 0)).any():

@@ -12,6 +12,7 @@ from jax import lax
 from .. import spec
 from .._arrays import is_traced
 from .._text import counted
+from ..spec import InvalidValueError
 from ._brain import Brain
 from ._description import Area, Fibre
 from ._state import BrainState
@@ -216,16 +217,23 @@ class StateMachine(eqx.Module):
         if not isinstance(word, np.ndarray | jax.Array):
             return jnp.asarray(self.encode([word])[0])
         if not jnp.issubdtype(word.dtype, jnp.integer) or word.ndim != 1:
-            raise ValueError(
-                "a word must be a sequence of symbols, or an array (length,) of their numbers; got "
-                f"{word.dtype} {word.shape}. Use jax.vmap for several words"
+            raise InvalidValueError(
+                "",
+                "a word",
+                (
+                    "a sequence of symbols, or an array (length,) of their numbers (use jax.vmap "
+                    "for several words)"
+                ),
+                f"{word.dtype} {word.shape}",
             )
         if not is_traced(word) and word.size:
             least, most, last = int(word.min()), int(word.max()), len(self.symbols) - 1
             if least < -1 or most > last:
-                raise ValueError(
-                    f"a word must have numbers of symbols from 0 to {last} (-1: none); got {least} "
-                    f"to {most}"
+                raise InvalidValueError(
+                    "",
+                    "a word",
+                    f"one with numbers of symbols from 0 to {last} (-1: none)",
+                    f"{least} to {most}",
                 )
         return jnp.asarray(word, jnp.int32)
 
@@ -233,17 +241,24 @@ class StateMachine(eqx.Module):
 def _checked_transitions(transitions: Any) -> list[tuple[Hashable, ...]]:
     named = [tuple(x) for x in transitions]
     if not named or any(len(x) != 3 for x in named):
-        raise ValueError(
-            "a machine must have transitions (state, symbol, next state), at least one; got "
-            f"{named[:3] or 'none'}"
+        raise InvalidValueError(
+            "",
+            "a machine",
+            "one with transitions (state, symbol, next state), at least one",
+            f"{named[:3] or 'none'}",
         )
     first: dict[Any, tuple] = {}
     for one in named:
         other = first.setdefault(one[:2], one)
         if other is not one:
-            raise ValueError(
-                f"a machine must have one transition for a state and a symbol; got {other} and "
-                f"{one}. For two that a coin decides between, use ProbabilisticAutomaton"
+            raise InvalidValueError(
+                "",
+                "a machine",
+                (
+                    "one with one transition for a state and a symbol (for two that a coin decides "
+                    "between, use ProbabilisticAutomaton)"
+                ),
+                f"{other} and {one}",
             )
     return named
 

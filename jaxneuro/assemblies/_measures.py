@@ -14,6 +14,7 @@ from .._kernels.new_sources import gap_lists, gap_width
 from .._kernels.wide import wide_to_number
 from .._text import brief
 from .._warn import warn
+from ..spec import InvalidValueError
 from ._brain import Brain
 from ._run import shared_neurons
 from ._state import BrainState, check_of, shortages
@@ -35,15 +36,22 @@ def overlap(a: jax.Array, b: jax.Array) -> jax.Array:
     try:
         a, b = jnp.asarray(a), jnp.asarray(b)
     except TypeError:
-        raise ValueError(
-            "overlap: both caps must be whole numbers (k,), from brain.cap(state, area); got "
-            f"{brief(a)} and {brief(b)}"
+        raise InvalidValueError(
+            "overlap",
+            "both caps",
+            "whole numbers (k,), from brain.cap(state, area)",
+            f"{brief(a)} and {brief(b)}",
         ) from None
     for cap in (a, b):
         if cap.ndim != 1 or not cap.size or not jnp.issubdtype(cap.dtype, jnp.integer):
-            raise ValueError(
-                "overlap: both caps must be whole numbers (k,), from brain.cap(state, area); got "
-                f"{cap.dtype} {cap.shape}. Use jax.vmap(ac.overlap) for several"
+            raise InvalidValueError(
+                "overlap",
+                "both caps",
+                (
+                    "whole numbers (k,), from brain.cap(state, area) (use jax.vmap(ac.overlap) for "
+                    "several)"
+                ),
+                f"{cap.dtype} {cap.shape}",
             )
     warn_of_nobody("overlap", a, b)
     there = jnp.where(b < 0, a.max() + 1, b)

@@ -18,6 +18,7 @@ from .._kernels.k_cap import k_cap
 from .._numerics import bits, seed_of, stream_key
 from .._text import brief
 from .._warn import warn
+from ..spec import InvalidValueError
 from ._brain import Brain
 from ._learning import checked_patterns
 from ._run import run
@@ -40,9 +41,11 @@ def schedule(brain: Brain, *parts: tuple[str | Sequence[str], int]) -> np.ndarra
     """
     for part in parts:
         if not isinstance(part, (tuple, list)) or len(part) != 2:
-            raise ValueError(
-                "schedule: each part must be a pair of fibres and rounds, such as "
-                f'schedule(brain, (["S->A"], 5)); got {brief(part)}'
+            raise InvalidValueError(
+                "schedule",
+                "each part",
+                'a pair of fibres and rounds, such as schedule(brain, (["S->A"], 5))',
+                str(brief(part)),
             )
     rows = [
         np.tile(
@@ -132,7 +135,9 @@ def _together(
     driven = [f"{s}->{a}" for s in stimuli for a in areas if f"{s}->{a}" in brain.fibre_names]
     silent = [s for s in stimuli if not any(f.startswith(f"{s}->") for f in driven)]
     if silent:
-        raise ValueError(f"stimuli must have a fibre onto one of {list(areas)}; got {silent}")
+        raise InvalidValueError(
+            "", "stimuli", f"one with a fibre onto one of {list(areas)}", str(silent)
+        )
     forth = [*driven, *_own(brain, areas), *(f"{a}->{target}" for a in areas)]
     later = [*forth, *_own(brain, [target]), *(f"{target}->{a}" for a in areas if back)]
     first = _first(rounds)

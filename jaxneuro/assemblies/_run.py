@@ -10,6 +10,7 @@ from jax import lax
 
 from .. import spec
 from .._arrays import is_traced
+from ..spec import InvalidValueError
 from ._brain import Brain
 from ._state import BrainState, check_room_of_run, check_state, checked_active, checked_plastic
 
@@ -71,9 +72,11 @@ def _plan(brain: Brain, active: Any, rounds: Any, plastic: Any) -> tuple[Any, ..
     if rounds is not None:
         lengths.add(spec.check("run", "rounds", spec.Whole(), rounds))
     if len(lengths) != 1:
-        raise ValueError(
-            "run: rounds must be given once, or agree with the first axis of active and plastic; "
-            f"got {sorted(lengths) or 'none'}"
+        raise InvalidValueError(
+            "run",
+            "rounds",
+            "given once, or agree with the first axis of active and plastic",
+            str(sorted(lengths) or "none"),
         )
     fixed = Fixed(None, None)
     each_active, each_plastic = active, plastic

@@ -9,6 +9,7 @@ import numpy as np
 from jax import lax
 
 from .. import spec
+from ..spec import InvalidValueError
 from ._brain import Brain
 from ._learning import checked_patterns
 from ._state import BrainState, check_room, silent
@@ -93,7 +94,7 @@ def _areas(brain: Brain, source: str, target: str, scaffold: str | None) -> tupl
     for name in names:
         brain.number(name)
     if len(set(names)) < len(names):
-        raise ValueError(f"source, target and scaffold must be different areas; got {names}")
+        raise InvalidValueError("", "source, target and scaffold", "different areas", str(names))
     brain.active(*needed)
     return tuple(names)
 

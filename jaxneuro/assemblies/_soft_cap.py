@@ -17,6 +17,7 @@ from jax import lax
 from .. import spec
 from .._arrays import is_traced
 from .._kernels.k_cap import k_cap
+from ..spec import InvalidValueError
 
 
 def soft_cap(x: jax.Array, k: int, temperature: Any = 1.0) -> jax.Array:
@@ -77,15 +78,19 @@ def assembly_loss(mask: jax.Array, targets: Any) -> jax.Array:
     known = None if is_traced(targets) else np.asarray(targets)
     kind = jnp.asarray(targets).dtype
     if not jnp.issubdtype(kind, jnp.integer) or jnp.ndim(targets) < 1:
-        raise ValueError(
-            f"targets must be indices of neurons, integers (..., k); got {kind}"
-            f"{list(jnp.shape(targets))}. For a mask use numpy.flatnonzero"
+        raise InvalidValueError(
+            "assembly_loss",
+            "targets",
+            "indices of neurons, integers (..., k) (for a mask use numpy.flatnonzero)",
+            f"{kind}{list(jnp.shape(targets))}",
         )
     n = mask.shape[-1]
     if known is not None and known.size and not 0 <= known.min() <= known.max() < n:
-        raise ValueError(
-            f"targets must be from 0 to {n - 1}, as there are {n} neurons; got {known.min()} to "
-            f"{known.max()}"
+        raise InvalidValueError(
+            "assembly_loss",
+            "targets",
+            f"from 0 to {n - 1}, as there are {n} neurons",
+            f"{known.min()} to {known.max()}",
         )
     index = jnp.broadcast_to(jnp.asarray(targets), (*mask.shape[:-1], jnp.shape(targets)[-1]))
     return jnp.mean(1 - jnp.take_along_axis(mask, index, axis=-1))
@@ -94,13 +99,15 @@ def assembly_loss(mask: jax.Array, targets: Any) -> jax.Array:
 def _checked(x: jax.Array, k: int, temperature: Any) -> jax.Array:
     """The temperature in the dtype of the inputs."""
     if x.ndim != 1 or x.dtype not in (jnp.float32, jnp.float64):
-        raise ValueError(
-            "x must be the inputs (n,), float32 or float64; got "
-            f"{x.dtype}{list(x.shape)}. Use astype, or jax.vmap for a batch"
+        raise InvalidValueError(
+            "",
+            "x",
+            "the inputs (n,), float32 or float64 (use astype, or jax.vmap for a batch)",
+            f"{x.dtype}{list(x.shape)}",
         )
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= x.shape[0]:
-        raise ValueError(
-            f"k must be an int from 1 to {x.shape[0]}, how many inputs there are; got {k!r}"
+        raise InvalidValueError(
+            "", "k", f"an int from 1 to {x.shape[0]}, how many inputs there are", repr(k)
         )
     spec.check("", "temperature", spec.Number(above=0.0, traceable=True), temperature)
     return jnp.asarray(temperature, x.dtype)

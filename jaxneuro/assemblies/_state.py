@@ -9,6 +9,7 @@ import numpy as np
 
 from .._arrays import is_traced
 from .._text import brief, counted, megabytes
+from ..spec import InvalidValueError
 
 # --- The state of a brain: caps, and the history from which all weights follow.
 
@@ -132,9 +133,11 @@ def checked_active(what: str, fibres: int, active: Any, ranks: tuple[int, ...] =
         active = np.asarray(active)
     if active.dtype != bool or active.shape[-1:] != (fibres,) or active.ndim not in ranks:
         shapes = " or ".join((f"({fibres},)", f"(rounds, {fibres})")[rank - 1] for rank in ranks)
-        raise ValueError(
-            f"{what}: active must be bool {shapes}, from brain.active(...); got "
-            f"{active.dtype} {active.shape}"
+        raise InvalidValueError(
+            what,
+            "active",
+            f"bool {shapes}, from brain.active(...)",
+            f"{active.dtype} {active.shape}",
         )
     return active
 
@@ -144,8 +147,8 @@ def check_of(what: str, brain: Any, state: Any) -> None:
     if not isinstance(state, BrainState):
         several = isinstance(state, tuple) and any(isinstance(x, BrainState) for x in state)
         got = "a tuple with one: ac.run returns (state, seen)" if several else brief(state)
-        raise ValueError(
-            f"{what}: state must be a BrainState, from brain.init(key) or a run; got {got}"
+        raise InvalidValueError(
+            what, "state", "a BrainState, from brain.init(key) or a run", str(got)
         )
     if state.origin is not None and state.origin != brain.origin:
         raise ValueError(
@@ -170,10 +173,15 @@ def check_state(what: str, brain: Any, state: Any) -> None:
     wanted = [((a.k,), (a.places, brain.words)) for a in brain.areas]
     fibres = (len(brain.wires), brain.words)
     if shapes != wanted or state.learned.shape != fibres:
-        raise ValueError(
-            f"{what}: the state must be one of this brain: caps and histories of areas {wanted}, "
-            f"history of fibres {fibres}; got {shapes}, {state.learned.shape}. A batch of states "
-            "needs jax.vmap; a state of another brain must be made anew, by brain.init(key)"
+        raise InvalidValueError(
+            what,
+            "the state",
+            (
+                f"one of this brain: caps and histories of areas {wanted}, history of fibres "
+                f"{fibres} (a batch of states needs jax.vmap; a state of another brain must be "
+                "made anew, by brain.init(key))"
+            ),
+            f"{shapes}, {state.learned.shape}",
         )
     check_of(what, brain, state)
 
@@ -184,7 +192,7 @@ def checked_plastic(what: str, plastic: Any, ranks: tuple[int, ...] = (0,)) -> A
         plastic = np.asarray(plastic)
     if plastic.dtype != bool or plastic.ndim not in ranks:
         shapes = " or ".join(("one bool", "bool (rounds,)")[rank] for rank in ranks)
-        raise ValueError(f"{what}: plastic must be {shapes}; got {plastic.dtype} {plastic.shape}")
+        raise InvalidValueError(what, "plastic", str(shapes), f"{plastic.dtype} {plastic.shape}")
     return plastic if plastic.ndim or isinstance(plastic, jax.Array) else bool(plastic)
 
 
@@ -214,14 +222,16 @@ def with_cap(brain: Any, state: BrainState, name: str, neurons: Any) -> BrainSta
     described, area = brain.areas[number], state.areas[number]
     shape = np.shape(neurons)
     if len(shape) != 1 or shape[0] > described.k:
-        raise ValueError(
-            f"area {name!r}: a cap must be at most k = {described.k} neurons, an array (m,) of "
-            f"whole numbers; got shape {shape}"
+        raise InvalidValueError(
+            f"area {name!r}",
+            "a cap",
+            f"at most k = {described.k} neurons, an array (m,) of whole numbers",
+            f"shape {shape}",
         )
     if not is_traced(neurons):
         neurons = np.asarray(neurons) if shape[0] else np.zeros(0, np.int32)  # [] is floating
     if neurons.dtype.kind not in "iu":
-        raise ValueError(f"area {name!r}: a cap must be whole numbers; got {neurons.dtype}")
+        raise InvalidValueError(f"area {name!r}", "a cap", "whole numbers", str(neurons.dtype))
     if not is_traced(neurons):
         _check(name, described, area, neurons)
     neurons = jnp.asarray(neurons, jnp.int32)
@@ -243,10 +253,11 @@ def _check(name: str, described: Any, area: AreaState, neurons: np.ndarray) -> N
         most, what = int(area.support), "one below the number of those that ever fired"
     some = neurons[neurons != -1]
     if some.size and (some.min() < 0 or some.max() >= most or np.unique(some).size != some.size):
-        raise ValueError(
-            f"area {name!r}: a cap must be different neurons from 0 to {most - 1:,}, {what} (-1 is "
-            f"nobody); got {some.min()} to {some.max()}, {np.unique(some).size} different of "
-            f"{some.size}"
+        raise InvalidValueError(
+            f"area {name!r}",
+            "a cap",
+            f"different neurons from 0 to {most - 1:,}, {what} (-1 is nobody)",
+            f"{some.min()} to {some.max()}, {np.unique(some).size} different of {some.size}",
         )
 
 

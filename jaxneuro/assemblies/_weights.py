@@ -14,6 +14,7 @@ from .._kernels.new_sources import gap_lists, gap_width
 from .._kernels.synaptic_input import synaptic_input
 from .._kernels.wide import UNIT_BITS, wide_add, wide_to_number, wide_units
 from .._numerics import stream_keys
+from ..spec import InvalidValueError
 from ._description import LARGEST_BETA, Area, Fibre, Stimulus
 from ._state import FibreState
 
@@ -62,9 +63,11 @@ def wires_of(
         into = [(w, f) for w, f in zip(wires, fibres) if w.into == number and w.p > 0]
         most = sum(w.firing * f.w_max for w, f in into)
         if most > _LARGEST_SUM:
-            raise ValueError(
-                f"area {area.name!r}: the neurons that fire into it times their w_max must be at "
-                f"most 2^38; got {most:.3g}. Give its fibres a smaller w_max"
+            raise InvalidValueError(
+                f"area {area.name!r}",
+                "the neurons that fire into it times their w_max",
+                "at most 2^38 (give its fibres a smaller w_max)",
+                f"{most:.3g}",
             )
     return wires
 

@@ -8,6 +8,7 @@ import numpy as np
 from jax.sharding import Mesh
 
 from .. import spec
+from ..spec import InvalidValueError
 
 
 @spec.arguments(
@@ -53,9 +54,11 @@ def connect(
             f"under SLURM and Open MPI; got {coordinator!r}, {processes!r} and {process!r}"
         )
     if coordinator is not None and not re.fullmatch(r".+:\d+", str(coordinator)):
-        raise ValueError(
-            "connect: coordinator must be the address and a free port of process 0, such as "
-            f"'10.0.0.1:12345'; got {coordinator!r}"
+        raise InvalidValueError(
+            "connect",
+            "coordinator",
+            "the address and a free port of process 0, such as '10.0.0.1:12345'",
+            repr(coordinator),
         )
     if processes is not None:
         spec.check("connect", "process", spec.Whole(0, processes - 1), process)

@@ -16,6 +16,7 @@ from .. import spec
 from .._kernels.threads import threads as native_threads
 from .._progress import Progress
 from .._text import counted
+from ..spec import InvalidValueError
 from ._sweep_points import Points, check_names, describe, read_points
 from ._sweep_program import SweepProgram
 from ._sweep_result import SweepResult
@@ -191,8 +192,8 @@ def sweep(
     if executor is not None:
         check_executor(executor)
     if chunk is not None and mesh is not None and chunk % mesh.size:
-        raise ValueError(
-            f"sweep: chunk must be a multiple of the {mesh.size} devices of the mesh; got {chunk}"
+        raise InvalidValueError(
+            "sweep", "chunk", f"a multiple of the {mesh.size} devices of the mesh", str(chunk)
         )
     folder = None if save is None else check_folder(save)
     program = SweepProgram(fn, points.one(0), mesh, points.one(points.count - 1))
@@ -223,9 +224,11 @@ def _mesh(mesh: Any, executor: Any) -> Mesh | None:
     if executor is not None:
         raise ValueError("sweep: give a mesh or an executor; a worker uses the devices it has")
     if len(mesh.axis_names) != 1:
-        raise ValueError(
-            f"sweep: the mesh must have one axis, over which chunks are divided; got "
-            f"{mesh.axis_names}"
+        raise InvalidValueError(
+            "sweep",
+            "the mesh",
+            "one with one axis, over which chunks are divided",
+            str(mesh.axis_names),
         )
     return mesh
 

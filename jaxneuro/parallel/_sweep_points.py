@@ -11,6 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..spec import InvalidValueError
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Points:
@@ -79,7 +81,9 @@ def read_points(grid: Any) -> Points:
 
 def _columns(points: list) -> dict[str, np.ndarray]:
     if not points:
-        raise ValueError("sweep: the list of points must have at least one point; got none")
+        raise InvalidValueError(
+            "sweep", "the list of points", "one with at least one point", "none"
+        )
     for k, point in enumerate(points):
         if not isinstance(point, Mapping) or not point:
             raise ValueError(
@@ -105,7 +109,7 @@ def _columns(points: list) -> dict[str, np.ndarray]:
 
 def _name(name: Any) -> str:
     if not isinstance(name, str) or not name.isidentifier():
-        raise ValueError(f"sweep: names must be those of the function's parameters; got {name!r}")
+        raise InvalidValueError("sweep", "names", "those of the function's parameters", repr(name))
     return name
 
 
@@ -113,23 +117,28 @@ def _axis(name: str, values: Any) -> np.ndarray:
     """Values as an array of a dtype that JAX has, or `ValueError`."""
     some = values[:1] if isinstance(values, list | tuple) else [values]
     if any(jnp.issubdtype(getattr(x, "dtype", bool), jax.dtypes.prng_key) for x in some):
-        raise ValueError(
-            f"sweep: {name} must be numbers; got JAX keys. Give whole numbers, which net.init "
-            "takes, and make keys of them in the function: jax.random.key(seed)"
+        raise InvalidValueError(
+            "sweep",
+            name,
+            (
+                "numbers (give whole numbers, which net.init takes, and make keys of them in the "
+                "function: jax.random.key(seed))"
+            ),
+            "JAX keys",
         )
     try:
         x = np.asarray(values if hasattr(values, "__array__") else list(values))
     except (TypeError, ValueError) as error:
         raise ValueError(f"sweep: {name} must be a list or array of numbers: {error}") from error
     if x.ndim == 0:
-        raise ValueError(f"sweep: {name} must be a list or array of values; got {values!r}")
+        raise InvalidValueError("sweep", name, "a list or array of values", repr(values))
     if len(x) == 0:
-        raise ValueError(f"sweep: {name} must have at least one value; got none")
+        raise InvalidValueError("sweep", name, "one with at least one value", "none")
     if x.dtype.kind not in "biufc":
-        raise ValueError(f"sweep: {name} must be numbers; got {x.dtype} values such as {x.flat[0]}")
+        raise InvalidValueError("sweep", name, "numbers", f"{x.dtype} values such as {x.flat[0]}")
     if not np.isfinite(x).all():
         bad = np.argwhere(~np.isfinite(x))[0]
-        raise ValueError(f"sweep: {name} must be finite; got {x[tuple(bad)]} at index {bad[0]}")
+        raise InvalidValueError("sweep", name, "finite", f"{x[tuple(bad)]} at index {bad[0]}")
     dtype = jax.dtypes.canonicalize_dtype(x.dtype)
     if dtype == np.int32 and x.min() >= 0 and np.iinfo(dtype).max < x.max() < 2**32:
         dtype = np.dtype(np.uint32)  # large seeds
@@ -137,14 +146,16 @@ def _axis(name: str, values: Any) -> np.ndarray:
         cast = x.astype(dtype)
     changed = cast != x if x.dtype.kind in "iu" else ~np.isfinite(cast)
     if changed.any():
-        raise ValueError(f"sweep: {name} must fit into {dtype}; got {x[changed].flat[0]}")
+        raise InvalidValueError(
+            "sweep", name, f"one that fits into {dtype}", str(x[changed].flat[0])
+        )
     return cast
 
 
 def check_names(fn: Callable, names: Iterable[str]) -> None:
     """Raises `ValueError` unless `fn` takes exactly these parameters by name (or has defaults)."""
     if not callable(fn):
-        raise ValueError(f"sweep: the function must be callable; got {fn!r}")
+        raise InvalidValueError("sweep", "the function", "callable", repr(fn))
     try:
         parameters = inspect.signature(fn).parameters
     except (TypeError, ValueError):  # some builtins do not tell

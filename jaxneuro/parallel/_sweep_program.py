@@ -18,6 +18,7 @@ from jax.sharding import PartitionSpec as P
 from .. import spec
 from .._arrays import is_traced
 from .._run.chunks import compiled
+from ..spec import InvalidValueError
 from ._sweep_points import Points, describe
 
 # --- Checks that wait for the values of a sweep: what a single run would refuse is refused.
@@ -254,9 +255,11 @@ class SweepProgram:
             )
         for leaf in self.leaves:
             if jnp.issubdtype(leaf.dtype, jax.dtypes.extended):
-                raise ValueError(
-                    f"sweep: the function must return numbers; got an array of {leaf.dtype}. "
-                    "Return jax.random.key_data(key) of a key"
+                raise InvalidValueError(
+                    "sweep",
+                    "the function",
+                    "one that returns numbers (return jax.random.key_data(key) of a key)",
+                    f"an array of {leaf.dtype}",
                 )
         if mesh is not None:
             self._consts = jax.device_put(self._consts, NamedSharding(mesh, P()))

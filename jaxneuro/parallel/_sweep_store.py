@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._whole_file import write_whole
+from ..spec import InvalidValueError
 
 _KIND, _VERSION, _ABOUT = "jaxneuro sweep", 1, "sweep.json"
 _PARTS = {"grid": "grid", "function": "function", "arrays": "arrays in the function (its network)"}
@@ -25,7 +26,7 @@ _log = logging.getLogger("jaxneuro")
 def check_folder(save: Any) -> Path:
     """`save` as a path; raises `ValueError` for a file, or what is no path."""
     if not isinstance(save, str | os.PathLike):
-        raise ValueError(f"sweep: save must be the path of a folder; got {save!r}")
+        raise InvalidValueError("sweep", "save", "the path of a folder", repr(save))
     folder = Path(os.fsdecode(save))
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"sweep: save must be a folder; {folder.name!r} is a file")

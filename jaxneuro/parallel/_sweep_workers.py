@@ -17,6 +17,7 @@ import jax
 import numpy as np
 
 from .._kernels.threads import threads as native_threads
+from ..spec import InvalidValueError
 from ._sweep_points import describe
 from ._sweep_program import SweepProgram
 
@@ -216,16 +217,18 @@ _log = logging.getLogger("jaxneuro")
 def check_executor(executor: Any) -> None:
     """Raises `ValueError` for what has neither `submit` nor Ray's `apply_async`, or would hang."""
     if isinstance(executor, type):
-        raise ValueError(f"sweep: executor must be an object; got the class {executor.__name__}")
+        raise InvalidValueError("sweep", "executor", "an object", f"the class {executor.__name__}")
     if isinstance(executor, multiprocessing.pool.Pool):
         raise ValueError(
             "sweep: a multiprocessing.Pool waits for ever when a worker dies; use "
             "concurrent.futures.ProcessPoolExecutor"
         )
     if not any(callable(getattr(executor, k, None)) for k in ("submit", "apply_async")):
-        raise ValueError(
-            "sweep: executor must have submit(f, *args) that returns a future, as those of "
-            f"concurrent.futures have; got {executor!r}"
+        raise InvalidValueError(
+            "sweep",
+            "executor",
+            "one with submit(f, *args) that returns a future, as those of concurrent.futures have",
+            repr(executor),
         )
     if isinstance(executor, concurrent.futures.ProcessPoolExecutor):
         context = getattr(executor, "_mp_context", None)

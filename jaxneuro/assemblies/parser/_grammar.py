@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from ... import spec
 from ..._text import counted
+from ...spec import InvalidValueError
 
 # --- What a word does to the areas: rules that open and close them, and phases of projection.
 
@@ -42,14 +43,13 @@ class Rule:
 
     def __post_init__(self) -> None:
         if self.action not in ("open", "close", "forget"):
-            raise ValueError(
-                f"the action of a rule must be 'open', 'close' or 'forget'; got {self.action!r}"
+            raise InvalidValueError(
+                "", "the action of a rule", "'open', 'close' or 'forget'", repr(self.action)
             )
         for place in (self.place, *self.when, *self.unless):
             if not isinstance(place, tuple) or len(place) not in (1, 2):
-                raise ValueError(
-                    "the place of a rule must be one area, or the two ends of a fibre; got "
-                    f"{place!r}"
+                raise InvalidValueError(
+                    "", "the place of a rule", "one area, or the two ends of a fibre", repr(place)
                 )
 
 
@@ -109,12 +109,16 @@ class Phase:
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
-            raise ValueError(f"the mode of a phase must be one of {MODES}; got {self.mode!r}")
+            raise InvalidValueError("", "the mode of a phase", f"one of {MODES}", repr(self.mode))
         if (self.target is None) != (self.mode == "word"):
-            raise ValueError(
-                f"a phase of mode {self.mode!r} must have "
-                f"{'no target: the open fibres decide' if self.mode == 'word' else 'a target'}; "
-                f"got {self.target!r}"
+            raise InvalidValueError(
+                "",
+                f"a phase of mode {self.mode!r}",
+                (
+                    "one with "
+                    f"{'no target: the open fibres decide' if self.mode == 'word' else 'a target'}"
+                ),
+                repr(self.target),
             )
 
 
@@ -138,9 +142,11 @@ class Word:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name or len(self.name.split()) != 1:
-            raise ValueError(f"the name of a word must be one word; got {self.name!r}")
+            raise InvalidValueError("", "the name of a word", "one word", repr(self.name))
         if not self.phases or not all(isinstance(x, Phase) for x in self.phases):
-            raise ValueError(f"word {self.name!r} must have at least one Phase; got {self.phases}")
+            raise InvalidValueError(
+                "", f"word {self.name!r}", "one with at least one Phase", str(self.phases)
+            )
         object.__setattr__(self, "lemma", self.lemma or self.name)
 
     @property
@@ -233,9 +239,11 @@ class Grammar:
         seen: set[str] = set()
         for word in self.words:
             if word.name in seen:
-                raise ValueError(
-                    f"grammar {self.name!r}: each word must be given once; got {word.name!r} "
-                    "twice. Remove one, or give the forms different names"
+                raise InvalidValueError(
+                    f"grammar {self.name!r}",
+                    "each word",
+                    "given once (remove one, or give the forms different names)",
+                    f"{word.name!r} twice",
                 )
             seen.add(word.name)
         for place in self._places():

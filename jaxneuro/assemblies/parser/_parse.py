@@ -11,6 +11,7 @@ import numpy as np
 from jax import lax
 
 from ... import spec
+from ...spec import InvalidValueError
 from .._brain import Brain
 from .._description import Area, Fibre
 from .._state import BrainState
@@ -168,7 +169,9 @@ def words_of(grammar: Grammar, sentence: str) -> tuple[str, ...]:
         InvalidValueError: for no word, or one that the grammar has not.
     """
     if not isinstance(sentence, str) or not sentence.strip(". "):
-        raise ValueError(f"a sentence must be a text of at least one word; got {sentence!r}")
+        raise InvalidValueError(
+            "words_of", "a sentence", "a text of at least one word", repr(sentence)
+        )
     names = tuple(sentence.replace(",", " , ").rstrip(". ").split())
     for name in names:
         grammar.word(name)
@@ -357,9 +360,11 @@ def three_betas(beta: Any) -> tuple[float, float, float]:
     """Those of fibres with the lexicon, between areas, and of chains."""
     given = (beta,) * 3 if isinstance(beta, int | float) else tuple(beta)
     if len(given) != 3:
-        raise ValueError(
-            "parse: beta must be one number, or three: of fibres with the lexicon, between areas, "
-            f"and of chains; got {beta!r}"
+        raise InvalidValueError(
+            "parse",
+            "beta",
+            "one number, or three: of fibres with the lexicon, between areas, and of chains",
+            repr(beta),
         )
     one = spec.Number(above=0.0)
     return tuple(spec.check("parse", "beta", one, x) for x in given)  # type: ignore[return-value]
