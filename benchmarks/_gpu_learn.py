@@ -91,7 +91,7 @@ def looped(version: Callable, keep: bool, flush: bool = False) -> Callable:
 
     @jax.jit
     def run(net, state, spikes):
-        p = net.spread().pathways[0]
+        p = net.expand().pathways[0]
         group = net.groups[p.target]
         shape = (group.slots, len(group.receptors) * group.n)
         v = jnp.zeros(group.n)

@@ -75,8 +75,8 @@ def _describe(kind: str, neurons: int, dt: float, fan_out: int) -> jn.Descriptio
 
 def _delivery(net: jn.Network, result: jn.Result) -> tuple[float, int]:
     """Seconds per step of the deliveries of a run's last steps alone, and their spikes."""
-    spread: Any = net.spread()
-    (pathway,) = spread.pathways
+    runtime: Any = net.expand()
+    (pathway,) = runtime.pathways
     steps = min(result.n_steps, 200)
     first = result.n_steps - steps
     bits = np.zeros((steps, packed_bytes(net.n_neurons)), np.uint8)

@@ -33,6 +33,9 @@ MOVED = {
     "tables": {},
 }
 _OLD = re.compile(rf"\b(jn|jaxneuro)\.({'|'.join(MOVED)})\.(\w+)")
+# Methods of a network, known by their arguments: (state, name), and none.
+METHODS = {"settled": "flush", "spread": "expand"}
+_METHOD = re.compile(r"(?<=\.)(settled(?=\([^()]*,)|spread(?=\(\)))")
 
 
 def renamed(text: str) -> tuple[str, list[str]]:
@@ -46,7 +49,7 @@ def renamed(text: str) -> tuple[str, list[str]]:
             return match[0]
         return f"{package}.{MOVED[module][name]}{name}"
 
-    return _OLD.sub(new, text), gone
+    return _METHOD.sub(lambda match: METHODS[match[0]], _OLD.sub(new, text)), gone
 
 
 def main(paths: list[str]) -> None:

@@ -148,7 +148,7 @@ def _receptor_drive(model: Any, n: int, dt: float, dtype: Any) -> Drive:
 
 def _stimulus_output(group: StimulusGroup, dt: float, dtype: Any) -> Any:
     """What a stimulus gives in a step, traced, held to its role."""
-    stimulus = group.spread()
+    stimulus = group.expand()
     owner = _owner(group.model, f"stimulation {group.names[0]!r}")
     with traced(owner, "init", "the number of neurons and a stream"):
         state = jax.eval_shape(lambda: as_floating(stimulus.init(np.uint32(0)), dtype))

@@ -90,7 +90,7 @@ def _sources(net: Network, m: Modulator, resolver: Resolver) -> tuple[Any, Any, 
 
 
 def _reaches(net: Network, m: Modulator, name: str, key: str) -> list[Reach]:
-    """Where one parameter is in a spread network."""
+    """Where one parameter is in a `RuntimeNetwork`."""
     found = named(net, name)
     if key == "gain" and name in net.projections:
         number, index = projection(net, name)

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from .._kernels.gather import GatherTable, gather
 from .._types import Drive, Release
-from .group import Group, SpreadGroup, Start, started
+from .group import Group, RuntimeGroup, Start, started
 from .members import as_floating
 from .pathway import release_state
 from .peers import Peers
@@ -75,7 +75,7 @@ class CouplingLayer(eqx.Module):
     def _source(self, groups: Sequence[Group]) -> int:
         return groups[self.sides[0].source].populations.index(self.span.source)
 
-    def spread(self) -> "SpreadCoupling":
+    def expand(self) -> "RuntimeCoupling":
         """The coupling as a loop runs it."""
         scale = self.weight * self.gain
         scales = tuple(
@@ -84,7 +84,7 @@ class CouplingLayer(eqx.Module):
             else scale
             for side in self.sides
         )
-        return SpreadCoupling(self.sides, scales, self.release, self.span)
+        return RuntimeCoupling(self.sides, scales, self.release, self.span)
 
 
 def _initial(
@@ -94,7 +94,7 @@ def _initial(
     return CouplingState(started(state, starts, seed), jnp.zeros(n, dtype))
 
 
-class SpreadCoupling(eqx.Module):
+class RuntimeCoupling(eqx.Module):
     """A coupling as a loop runs it: `scales` () or (targets,) multiply the sums of each side.
 
     `here`: which places of the source group the sources have on a device of a mesh; None where
@@ -109,7 +109,7 @@ class SpreadCoupling(eqx.Module):
 
     def gathered(
         self,
-        groups: Sequence[SpreadGroup],
+        groups: Sequence[RuntimeGroup],
         states: Sequence[GroupState],
         peers: Sequence[Peers] | None,
         mine: CouplingState,

@@ -131,7 +131,7 @@ def _by_population(layers: Any, layout: Any) -> dict[str, list[tuple[str, jax.Ar
     for layer in layers:
         if layer.release is None:
             ends = (layer.span.target, layer.span.source)
-            for name, side, scale in zip(ends, layer.sides, layer.spread().scales):
+            for name, side, scale in zip(ends, layer.sides, layer.expand().scales):
                 total = side.total * scale
                 if layout is not None:
                     total = layout.groups[side.target].of_population(name, total)

@@ -31,13 +31,13 @@ from .._numerics import (
     Distribution,
     Stream,
     bits,
-    spread_rows,
+    expand_rows,
     stream_key,
     stream_keys,
     unit_interval,
 )
 from .._types import Drive, Neuron, StochasticNeuron, Synapse, add_drives
-from .members import as_floating, spread
+from .members import as_floating, expand
 from .state import GroupState
 from .stimuli import StimulusGroup, place
 
@@ -153,10 +153,10 @@ def _rounded_jvp(primals: Any, tangents: Any) -> Any:
     return _rounded(*primals), tangents[0]
 
 
-class SpreadGroup(eqx.Module):
+class RuntimeGroup(eqx.Module):
     """A group whose parameters are () or (n,), ready to step.
 
-    **Fields** `model`, `receptors`, `stimuli` spread; static `members` its populations, `fed`
+    **Fields** `model`, `receptors`, `stimuli` expanded; static `members` its populations, `fed`
     whether projections or couplings lead to each receptor.
     """
 
@@ -309,19 +309,19 @@ class Group(eqx.Module):
         """The number of a population, or None if it is not in this group."""
         return _numbers(self.populations).get(name)
 
-    def spread(self) -> SpreadGroup:
-        """The group as a loop runs it: merged parameters spread over the neurons."""
-        return SpreadGroup(
-            spread(self.model, self.sizes),
-            tuple(spread(r, self.sizes) for r in self.receptors),
-            tuple(s.spread() for s in self.stimuli),
+    def expand(self) -> RuntimeGroup:
+        """The group as a loop runs it: merged parameters expanded to one number per neuron."""
+        return RuntimeGroup(
+            expand(self.model, self.sizes),
+            tuple(expand(r, self.sizes) for r in self.receptors),
+            tuple(s.expand() for s in self.stimuli),
             self.members,
             self.fed,
         )
 
     def init(self, seed: Any, ring_dtype: Any, dtype: Any, dt: float) -> GroupState:
         """The state at t = 0, with the start values of its populations; nothing was released."""
-        running = self.spread()
+        running = self.expand()
         neurons = initial_state(running.model, self.n, self._stream(seed))
         for variable in sorted({i.variable for i in self.initial}):
             x = jnp.asarray(getattr(neurons, variable))
@@ -344,7 +344,7 @@ class Group(eqx.Module):
         if not isinstance(self.model, StochasticNeuron):
             return None
         keys = stream_keys(seed, self.populations, "neuron")
-        high, low = (spread_rows(jnp.asarray(k), self.sizes) for k in keys)
+        high, low = (expand_rows(jnp.asarray(k), self.sizes) for k in keys)
         return Stream(high, low, self._local())
 
     def _start(self, variable: str, x: jax.Array, seed: Any) -> jax.Array:
@@ -353,7 +353,7 @@ class Group(eqx.Module):
         words = None
         if any(isinstance(v, Distribution) for v in initial.values()):
             keys = stream_keys(seed, self.populations, f"initial {variable}")
-            high, low = (spread_rows(jnp.asarray(k), self.sizes) for k in keys)
+            high, low = (expand_rows(jnp.asarray(k), self.sizes) for k in keys)
             words = bits((high, low), self._local(), 0)[0]
         pieces = []
         laws = [initial.get(number) for number in range(len(self.members))]
@@ -373,7 +373,7 @@ class Group(eqx.Module):
 
     def _local(self) -> jax.Array:
         """The number of each neuron in its own population."""
-        # By concatenation, as in `spread_rows`.
+        # By concatenation, as in `expand_rows`.
         return jnp.concatenate([jnp.arange(n, dtype=jnp.uint32) for n in self.sizes])
 
 

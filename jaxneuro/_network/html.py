@@ -79,15 +79,15 @@ def _delays(delays: np.ndarray) -> str:
 def html_of_connections(connections: Any) -> str:
     """How many there are, their weights and delays, and the degrees of the neurons."""
     c = connections
-    rows = [("weight", *_spread(c.weight)), ("delay (ms)", *_spread(c.delay))]
+    rows = [("weight", *_summary(c.weight)), ("delay (ms)", *_summary(c.delay))]
     for what, n, index in (("targets of a source", 0, c.pre), ("sources of a target", 1, c.post)):
-        rows.append((what, *_spread(np.bincount(index, minlength=c.shape[n]))))
+        rows.append((what, *_summary(np.bincount(index, minlength=c.shape[n]))))
     drawing = bars("weights", c.weight) if c.weight.size and np.isfinite(c.weight).all() else ""
     title = f"{c!r}, {c.shape[0]:,} to {c.shape[1]:,} neurons"
     return page(title, [table(("", "lowest", "mean", "highest"), rows)], drawing)
 
 
-def _spread(x: np.ndarray) -> tuple[str, str, str]:
+def _summary(x: np.ndarray) -> tuple[str, str, str]:
     if not x.size:
         return "", "", ""
     return f"{float(x.min()):.4g}", f"{float(x.mean()):.4g}", f"{float(x.max()):.4g}"

@@ -91,9 +91,9 @@ class Seats(eqx.Module):
             return self._split(x)
         # With a key per run, long runs draw faster than with one per unit.
         if x.sizes != self._runs or self.places < _LONG * len(self.sizes):
-            return jax.tree.map(self._split, x.spread())
+            return jax.tree.map(self._split, x.expand())
         high, low = (jnp.broadcast_to(k, (len(self.order), *k.shape)) for k in (x.high, x.low))
-        return Stream(high, low, self._split(x.spread().index), self.sizes)
+        return Stream(high, low, self._split(x.expand().index), self.sizes)
 
     def _joined(self, x: Any) -> Any:
         if not isinstance(x, Stream):

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._arrays import as_array, is_traced
-from .._numerics import spread_rows
+from .._numerics import expand_rows
 from ..spec import unknown
 
 
@@ -50,8 +50,8 @@ register_dictionary(ByName, ByName)
 M = TypeVar("M")
 
 
-def spread(model: M, sizes: Sequence[int]) -> M:
-    """The model with every leaf of shape `()` or `(n,)`; a spread model does not change."""
+def expand(model: M, sizes: Sequence[int]) -> M:
+    """The model with every leaf of shape `()` or `(n,)`; an expanded model does not change."""
     if len(sizes) == 1:
         return model
     n = sum(sizes)
@@ -59,7 +59,7 @@ def spread(model: M, sizes: Sequence[int]) -> M:
     def leaf(x: jax.Array) -> jax.Array:
         if x.ndim == 0 or x.shape[0] == n:
             return x
-        return spread_rows(x, sizes)
+        return expand_rows(x, sizes)
 
     return jax.tree.map(leaf, model)
 
@@ -107,7 +107,7 @@ def replace_member(model: M, sizes: Sequence[int], index: int, new: M) -> M:
             return replaced(jnp.broadcast_to(old, len(sizes)), index, x)
         if old.ndim == 1 and old.shape[0] != n and x.ndim == 0:
             return replaced(old, index, x)
-        whole = spread(old, sizes) if old.ndim else jnp.broadcast_to(old, n)
+        whole = expand(old, sizes) if old.ndim else jnp.broadcast_to(old, n)
         return replaced(whole, slice(start, stop), x)
 
     return jax.tree.map(leaf, model, new)

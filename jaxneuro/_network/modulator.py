@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Model, Parameter, param
-from .._numerics import spread_rows
+from .._numerics import expand_rows
 from .names import inside
 from .state import ModulatorState
 
@@ -29,7 +29,7 @@ class Kinetics(Model):
 class Reach(NamedTuple):
     """One parameter that a modulator scales.
 
-    **Fields** `path` of the array in a spread network; `sizes` of the members of its model, and
+    **Fields** `path` of the array in a `RuntimeNetwork`; `sizes` of the members of its model, and
     `member`, the number of the scaled one; `blocks` whether the array has an entry per block of a
     pathway, and the member is a projection.
     """
@@ -76,10 +76,10 @@ class ModulatorLayer(eqx.Module):
         return ModulatorState(jnp.reshape(self.start, (1,)).astype(dtype))
 
     def scaled(self, net: Any, state: ModulatorState) -> Any:
-        """A spread network in which the factors of this level have been multiplied in."""
+        """A `RuntimeNetwork` in which the factors of this level have been multiplied in."""
         factors = jnp.clip(1 + self.amounts * state.level, *self.bounds)
         for number, reach in enumerate(self.reaches):
-            new = inside(net, reach.path) * _spread(net, reach, factors[number])
+            new = inside(net, reach.path) * _expanded(net, reach, factors[number])
             net = eqx.tree_at(lambda n: inside(n, reach.path), net, new)  # noqa: B023
         return net
 
@@ -109,7 +109,7 @@ def needed_signals(
     return tuple(dict.fromkeys([*(name for name in of_rules if name not in fed), *own]))
 
 
-def _spread(net: Any, reach: Reach, factor: jax.Array) -> jax.Array:
+def _expanded(net: Any, reach: Reach, factor: jax.Array) -> jax.Array:
     """The factor of one member, and 1 of all others, for every entry of an array."""
     x = inside(net, reach.path)
     if reach.blocks:
@@ -119,4 +119,4 @@ def _spread(net: Any, reach: Reach, factor: jax.Array) -> jax.Array:
         return factor
     each = jnp.ones(len(reach.sizes), x.dtype).at[reach.member].set(factor)
     runs = "stimuli" in reach.path and inside(net, reach.path[:4]).per_run
-    return each if runs and reach.path[-1] != "weight" else spread_rows(each, reach.sizes)
+    return each if runs and reach.path[-1] != "weight" else expand_rows(each, reach.sizes)

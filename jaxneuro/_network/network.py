@@ -22,15 +22,15 @@ from .modulator import ModulatorLayer, needed_signals
 from .names import Shared, named, value_of, warn_of_sum
 from .pathway import Pathway
 from .peers import LocalLayout
-from .runtime import SpreadNetwork
+from .runtime import RuntimeNetwork
 from .saved_state import state_of
 from .set import set_values, with_values
 from .sharded import ShardedNetwork, lay_network
 from .state import GroupState, NetworkState, Output
 from .weights import (
     Connections,
+    flush,
     read_connections,
-    settled,
     weights_now,
     with_learning,
     with_weights,
@@ -194,7 +194,7 @@ class Network(eqx.Module):
         """
         return weights_now(self, state, name, variable)
 
-    def settled(self, state: NetworkState, name: str) -> NetworkState:
+    def flush(self, state: NetworkState, name: str) -> NetworkState:
         """The state with all rows of a plastic projection brought up to date.
 
         Runs give the same results from it, up to rounding. A gradient needs it: that of a step in
@@ -202,7 +202,7 @@ class Network(eqx.Module):
 
         **Raises** `ValueError` for a projection that is not plastic.
         """
-        return settled(self, state, name)
+        return flush(self, state, name)
 
     def with_weights(self, state: NetworkState, name: str, values: Any) -> NetworkState:
         """A state with other weights of a plastic projection; this one does not change.
@@ -277,7 +277,7 @@ class Network(eqx.Module):
         that of its class, in front: `kinetics_alpha`, `nmda_mg`, `nmda_share`; a signal is set as a
         whole. A receptor or a release that several share has a name of its own (`shared`), by which
         its parameters are set for all of them. Those of a rule also hold for spikes that its
-        synapses have not seen yet, because their rows wait: go on from `settled(state, name)` where
+        synapses have not seen yet, because their rows wait: go on from `flush(state, name)` where
         that matters. Works under `jit`, `vmap` and `grad`. A leaf changes its shape only if one of
         several equal populations becomes different (one retrace).
 
@@ -309,15 +309,15 @@ class Network(eqx.Module):
             fingerprint=as_array(self.fingerprint),
         )
 
-    def spread(self) -> SpreadNetwork | ShardedNetwork:
-        """The network as a loop runs it: parameters spread over neurons and blocks."""
+    def expand(self) -> RuntimeNetwork | ShardedNetwork:
+        """The network as a loop runs it: parameters expanded to neurons and blocks."""
         if self.layout is not None:
             return lay_network(self)
         fixed = None if self.fixed_point is None else self.fixed_point.now(self.pathways)
-        return SpreadNetwork(
-            groups=tuple(g.spread() for g in self.groups),
-            pathways=tuple(p.spread(self.groups[p.source].sizes, fixed) for p in self.pathways),
-            couplings=tuple(c.spread() for c in self.couplings),
+        return RuntimeNetwork(
+            groups=tuple(g.expand() for g in self.groups),
+            pathways=tuple(p.expand(self.groups[p.source].sizes, fixed) for p in self.pathways),
+            couplings=tuple(c.expand() for c in self.couplings),
             modulators=self.modulators,
             quanta=None if fixed is None else fixed.quanta,
             dt=self.dt,
@@ -328,8 +328,8 @@ class Network(eqx.Module):
     def step(
         self, state: NetworkState, inputs: Mapping[str, jax.Array] | None = None
     ) -> tuple[NetworkState, Output]:
-        """One time step; see `SpreadNetwork.step`. For a loop, `spread` the network once."""
-        return self.spread().step(state_of(self, state), inputs)
+        """One time step; see `RuntimeNetwork.step`. For a loop, `expand` the network once."""
+        return self.expand().step(state_of(self, state), inputs)
 
     def _repr_html_(self) -> str:
         """What notebooks show."""

@@ -19,9 +19,9 @@ from .._numerics import Stream, stream_key
 from .._types import Release, StochasticRelease
 from .fixed_point import FixedPoint
 from .group import Group, Start, started
-from .members import as_floating, spread
+from .members import as_floating, expand
 from .peers import Peers
-from .plastic import Plastic, SpreadPlastic
+from .plastic import Plastic, RuntimePlastic
 from .state import SYNAPTIC, PathwayState, PlasticState
 
 
@@ -97,7 +97,7 @@ class Pathway(eqx.Module):
         first = jax.tree.map(lambda x: x[0], every[SYNAPTIC:])
         return PlasticState(*every[:SYNAPTIC], *first)
 
-    def spread(self, sizes: Sequence[int], fixed: FixedPoint | None) -> "SpreadPathway":
+    def expand(self, sizes: Sequence[int], fixed: FixedPoint | None) -> "RuntimePathway":
         """The pathway as a loop runs it; `sizes` are those of the source group.
 
         If arrivals are counted (`fixed`), its weights are in quanta of the receptors.
@@ -106,12 +106,12 @@ class Pathway(eqx.Module):
         if fixed is not None:
             scale = fixed.scale(scale, self.target, self.inputs)
         scale = scale[self.table.block_projection]
-        return SpreadPathway(
+        return RuntimePathway(
             self.table,
             self.weights,
             scale,
-            spread(self.release, sizes),
-            None if self.plastic is None else self.plastic.spread(),
+            expand(self.release, sizes),
+            None if self.plastic is None else self.plastic.expand(),
             self.source,
             self.target,
         )
@@ -123,7 +123,7 @@ def _initial(
 ) -> tuple[Any, Released]:
     """The state of a release, and that it has released nothing."""
     n = sum(sizes)
-    state = as_floating(release_state(spread(release, sizes), n, seed, *who), dtype)
+    state = as_floating(release_state(expand(release, sizes), n, seed, *who), dtype)
     return started(state, starts, seed), Released.of_values(jnp.zeros(n, dtype))
 
 
@@ -139,7 +139,7 @@ def release_state(release: Release, n: int, seed: Any, name: str, first: int = 0
     return release.init(n, Stream(high, low, jnp.arange(n, dtype=jnp.uint32) - np.uint32(first)))
 
 
-class SpreadPathway(eqx.Module):
+class RuntimePathway(eqx.Module):
     """A pathway as a loop runs it.
 
     **Fields** as `Pathway`; `scale` (blocks,) what multiplies the weights of each block.
@@ -149,7 +149,7 @@ class SpreadPathway(eqx.Module):
     weights: jax.Array
     scale: jax.Array
     release: Release
-    plastic: SpreadPlastic | None
+    plastic: RuntimePlastic | None
     source: int = eqx.field(static=True)
     target: int = eqx.field(static=True)
 

@@ -78,12 +78,12 @@ class Plastic(eqx.Module):
             learning=as_array(1, np.int32),
         )
 
-    def spread(self) -> "SpreadPlastic":
+    def expand(self) -> "RuntimePlastic":
         """The rule as a loop runs it."""
-        return SpreadPlastic(self, self.programs.numbers(self.rule))
+        return RuntimePlastic(self, self.programs.numbers(self.rule))
 
 
-class SpreadPlastic(eqx.Module):
+class RuntimePlastic(eqx.Module):
     """A rule as a loop runs it: `numbers` are those of its programs, made once."""
 
     plastic: Plastic
@@ -141,7 +141,7 @@ class SpreadPlastic(eqx.Module):
         )
         return ring, new
 
-    def settled(self, state: PlasticState, step: jax.Array, table: Table) -> PlasticState:
+    def flush(self, state: PlasticState, step: jax.Array, table: Table) -> PlasticState:
         """The state with every row brought up to `step`, the last one that was delivered."""
         p = self.plastic
         nothing = Released(jnp.zeros(packed_bytes(p.n_released), jnp.uint8))

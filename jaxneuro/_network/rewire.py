@@ -18,7 +18,7 @@ from ..space import distance
 from ..spec import InvalidValueError
 from .network import Network
 from .state import NetworkState
-from .weights import check_within, plastic_pathway, settled
+from .weights import check_within, flush, plastic_pathway
 
 
 class _Listed(NamedTuple):
@@ -86,7 +86,7 @@ def rewire(
     chance = _chance(net, label, pathway.members[0], profile, period)
     # Another network from here on: the synapses of an earlier state are not its own.
     mark = fingerprint(np.asarray(net.fingerprint), np.asarray(seed_of(key)), name, below, weight)
-    state = settled(net, state, name)._replace(fingerprint=as_array(mark))
+    state = flush(net, state, name)._replace(fingerprint=as_array(mark))
     plastic = state.pathways[number].plastic
     assert plastic is not None
     listed = _read(net, pathway, plastic.synapses)

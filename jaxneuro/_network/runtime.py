@@ -1,4 +1,4 @@
-"""A network as a loop runs it: parameters spread over neurons and blocks, and its step.
+"""A network as a loop runs it: parameters expanded to neurons and blocks, and its step.
 
 Several steps between two exchanges: as many as the shortest delay has.
 
@@ -18,26 +18,26 @@ from jax import lax
 from .._kernels.spike_output import Released
 from .._types import Drive
 from ..spec import InvalidValueError
-from .coupling import SpreadCoupling
-from .group import Coupled, SpreadGroup, arrivals
+from .coupling import RuntimeCoupling
+from .group import Coupled, RuntimeGroup, arrivals
 from .modulator import ModulatorLayer, needed_signals
-from .pathway import SpreadPathway
+from .pathway import RuntimePathway
 from .peers import Peers
 from .state import CouplingState, GroupState, NetworkState, Output, PathwayState
 
 
-class SpreadNetwork(eqx.Module):
-    """A network whose parameters are spread over neurons and blocks: made once, before a loop.
+class RuntimeNetwork(eqx.Module):
+    """A network whose parameters are expanded to neurons and blocks: made once, before a loop.
 
-    **Fields** `groups`, `pathways`, `couplings`, `modulators` spread; `quanta` (inputs,)
+    **Fields** `groups`, `pathways`, `couplings`, `modulators` expanded; `quanta` (inputs,)
     per group if arrivals are counted, else None; static `dt` [ms], `order` population names,
     `dtype`. `peers` per group on one device of a mesh, else None: then neurons, receptors, rings
     and targets are those of this device, and what was released is that of all.
     """
 
-    groups: tuple[SpreadGroup, ...]
-    pathways: tuple[SpreadPathway, ...]
-    couplings: tuple[SpreadCoupling, ...]
+    groups: tuple[RuntimeGroup, ...]
+    pathways: tuple[RuntimePathway, ...]
+    couplings: tuple[RuntimeCoupling, ...]
     modulators: tuple[ModulatorLayer, ...]
     quanta: tuple[jax.Array, ...] | None
     dt: float = eqx.field(static=True)
@@ -223,7 +223,7 @@ def steps_together(
 ) -> tuple[NetworkState, Output]:
     """`steps` steps of one device, inside `shard_map`; the output has an axis of steps.
 
-    `net` a `SpreadNetwork` with peers, and without couplings, modulators and plastic weights;
+    `net` a `RuntimeNetwork` with peers, and without couplings, modulators and plastic weights;
     `inputs` (steps, ...).
     """
     rings, pathways = net.deliver_last_step(state)

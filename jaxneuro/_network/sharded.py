@@ -12,33 +12,33 @@ import jax
 import jax.numpy as jnp
 from jax.sharding import PartitionSpec as P
 
-from .coupling import SpreadCoupling
-from .group import PopulationSpan, SpreadGroup
+from .coupling import RuntimeCoupling
+from .group import PopulationSpan, RuntimeGroup
 from .layout import Layout, Seats
 from .modulator import ModulatorLayer, Reach
-from .pathway import SpreadPathway
+from .pathway import RuntimePathway
 from .peers import local_layout
-from .runtime import SpreadNetwork
+from .runtime import RuntimeNetwork
 from .state import NetworkState, Output
 from .stimuli import StimulusGroup, Target
 
 
 class ShardedNetwork(eqx.Module):
-    """A spread network over a mesh: each device runs the step of its own neurons.
+    """A network over a mesh as it runs: each device runs the step of its own neurons.
 
-    **Fields** `local` a `SpreadNetwork` whose arrays have an entry per device; `net` the network,
+    **Fields** `local` a `RuntimeNetwork` whose arrays have an entry per device; `net` the network,
     whose tables have; `layout`.
     """
 
-    local: SpreadNetwork
+    local: RuntimeNetwork
     net: Any
     layout: Layout
 
     def step(
         self, state: NetworkState, inputs: Mapping[str, jax.Array] | None = None
     ) -> tuple[NetworkState, Output]:
-        """One time step; see `SpreadNetwork.step`. The output is that of the whole network."""
-        one = lambda net, spread, state, xs: spread.step(state, xs)  # noqa: E731
+        """One time step; see `RuntimeNetwork.step`. The output is that of the whole network."""
+        one = lambda net, runtime, state, xs: runtime.step(state, xs)  # noqa: E731
         return self.on_devices(one, state, dict(inputs or {}), steps=False)
 
     def steps_together(self, steps: int) -> int:
@@ -53,7 +53,7 @@ class ShardedNetwork(eqx.Module):
     def on_devices(
         self, loop: Callable, state: NetworkState, inputs: dict[str, Any], steps: bool = True
     ) -> tuple[NetworkState, Any]:
-        """`loop(net, spread, state, inputs)` on each device, with what is there.
+        """`loop(net, runtime, state, inputs)` on each device, with what is there.
 
         It returns a state and what is equal on all devices. `inputs` have an axis of time steps
         before that of neurons if there are `steps`.
@@ -67,9 +67,9 @@ class ShardedNetwork(eqx.Module):
             first = lambda tree: jax.tree.map(lambda x: x[0], tree)  # noqa: E731
             seen = local_layout(layout, first(orders))
             net = dataclasses.replace(_with_own(net, first), layout=seen)
-            spread = dataclasses.replace(first(local), peers=seen.groups)
+            runtime = dataclasses.replace(first(local), peers=seen.groups)
             xs = {name: x[0] if x.ndim == 2 + steps else x for name, x in xs.items()}
-            state, out = loop(net, spread, _over(states, state, own, lambda x: x[0]), xs)
+            state, out = loop(net, runtime, _over(states, state, own, lambda x: x[0]), xs)
             return _over(states, state, own, lambda x: x[None]), out
 
         kept = jax.tree.map(lambda _: shared, dataclasses.replace(self.net, layout=None))
@@ -125,9 +125,9 @@ def lay_network(net: Any) -> ShardedNetwork:
     """The network as a loop runs it on its mesh. Its tables are laid over the mesh already."""
     layout: Layout = net.layout
     fixed = None if net.fixed_point is None else net.fixed_point.now(net.pathways)
-    pathways = (_pathway(p.spread(net.groups[p.source].sizes, fixed), layout) for p in net.pathways)
+    pathways = (_pathway(p.expand(net.groups[p.source].sizes, fixed), layout) for p in net.pathways)
     numbers = range(len(net.couplings))
-    local = SpreadNetwork(
+    local = RuntimeNetwork(
         groups=tuple(_group(net, number) for number in range(len(net.groups))),
         pathways=tuple(pathways),
         couplings=tuple(_coupling(net, number) for number in numbers),
@@ -145,14 +145,14 @@ def _repeated(tree: Any, layout: Layout) -> Any:
     return jax.tree.map(lambda x: jnp.broadcast_to(x, (layout.devices, *x.shape)), tree)
 
 
-def _group(net: Any, number: int) -> SpreadGroup:
+def _group(net: Any, number: int) -> RuntimeGroup:
     layout, group = net.layout, net.groups[number]
-    spread, mine = group.spread(), layout.groups[number]
+    expanded, mine = group.expand(), layout.groups[number]
     driven = layout.stimuli[number]
-    return SpreadGroup(
-        mine.split(spread.model),
-        tuple(mine.split(r) for r in spread.receptors),
-        tuple(_stimulus(s, units, mine) for s, units in zip(spread.stimuli, driven)),
+    return RuntimeGroup(
+        mine.split(expanded.model),
+        tuple(mine.split(r) for r in expanded.receptors),
+        tuple(_stimulus(s, units, mine) for s, units in zip(expanded.stimuli, driven)),
         tuple(PopulationSpan(m.name, size) for m, size in zip(mine.members, mine.sizes)),
         group.fed,
     )
@@ -211,7 +211,7 @@ def places_of_units(stimulus: StimulusGroup, units: Seats, mine: Seats) -> jax.A
     return jnp.where(units.real, place, beyond)
 
 
-def _pathway(p: SpreadPathway, layout: Layout) -> SpreadPathway:
+def _pathway(p: RuntimePathway, layout: Layout) -> RuntimePathway:
     release = layout.groups[p.source].split(p.release)
     plastic = None if p.plastic is None else _repeated(p.plastic, layout)
     # What tables are padded with has no targets, and must not reach a gradient.
@@ -220,7 +220,7 @@ def _pathway(p: SpreadPathway, layout: Layout) -> SpreadPathway:
     return dataclasses.replace(p, release=release, plastic=plastic, scale=scale)
 
 
-def _coupling(net: Any, number: int) -> SpreadCoupling:
+def _coupling(net: Any, number: int) -> RuntimeCoupling:
     layout, layer = net.layout, net.couplings[number]
     scale = layer.weight * layer.gain
     scales = tuple(
@@ -236,7 +236,7 @@ def _coupling(net: Any, number: int) -> SpreadCoupling:
         start = sum(source.sizes[:index])
         here = start, start + source.sizes[index]
         release = layout.sources[number].split(release)
-    return SpreadCoupling(layer.sides, scales, release, layer.span, here)
+    return RuntimeCoupling(layer.sides, scales, release, layer.span, here)
 
 
 def _modulator(m: ModulatorLayer, net: Any) -> ModulatorLayer:

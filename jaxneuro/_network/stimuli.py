@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from .._kernels.native import native_available
 from .._numerics import Stream, stream_keys
 from .._types import Drive, Stimulus
-from .members import spread
+from .members import expand
 
 _LONG = 64  # neurons: a shorter run costs more to start than to draw
 _MANY, _FEW = 8192, 8  # a group of so many neurons, of which at most one in so many is driven
@@ -90,11 +90,11 @@ class StimulusGroup(eqx.Module):
         start = sum(self.sizes[:number])
         return slice(start, start + self.sizes[number])
 
-    def spread(self) -> "StimulusGroup":
-        """Merged parameters spread over the neurons, if the model needs it."""
+    def expand(self) -> "StimulusGroup":
+        """Merged parameters expanded to one number per neuron, if the model needs it."""
         if self.per_run:
-            return eqx.tree_at(lambda s: s.weight, self, spread(self.weight, self.sizes), **_NONE)
-        pair = spread((self.model, self.weight), self.sizes)
+            return eqx.tree_at(lambda s: s.weight, self, expand(self.weight, self.sizes), **_NONE)
+        pair = expand((self.model, self.weight), self.sizes)
         return eqx.tree_at(lambda s: (s.model, s.weight), self, pair, **_NONE)
 
     def _keeps_runs(self) -> bool:
@@ -117,7 +117,7 @@ class StimulusGroup(eqx.Module):
         if self.index is not None:
             first = (self.index - self.targets[0].first).astype(jnp.uint32)
         stream = Stream(high, low, first, self.sizes)
-        return self.model.init(self.n, stream if self._keeps_runs() else stream.spread())
+        return self.model.init(self.n, stream if self._keeps_runs() else stream.expand())
 
     def step(self, state: Any, step: jax.Array, dt: float, n: int) -> tuple[Any, Any]:
         """The new state, and the drive (or the weighted spikes) for all n neurons of the group."""

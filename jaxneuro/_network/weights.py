@@ -178,7 +178,7 @@ def weights_now(net: Any, state: NetworkState, name: str, variable: str = "weigh
 
 @functools.partial(jax.jit, static_argnums=(2, 3))
 def _weights_now(net: Any, state: NetworkState, number: int, which: int) -> jax.Array:
-    synapses = _settled(net, state, number).synapses
+    synapses = _flushed(net, state, number).synapses
     if which:
         found = synapses.variables[..., which - 1, :]
     else:
@@ -199,20 +199,20 @@ def with_learning(net: Any, state: NetworkState, name: str, learning: bool) -> N
     """The state in which weights change or rest; see `Network.freeze`."""
     number = plastic_pathway(net, name)
     state = state_of(net, state)
-    settled = _settled(net, state, number)
+    flushed = _flushed(net, state, number)
     # Weights that rest are delivered as they are: an event would have brought them into bounds.
-    synapses = settled.synapses
+    synapses = flushed.synapses
     synapses = synapses._replace(weights=_within(net, number, synapses.weights))
     learns = as_array(learning, np.int32)
-    return _replaced(state, number, settled._replace(synapses=synapses, learning=learns))
+    return _replaced(state, number, flushed._replace(synapses=synapses, learning=learns))
 
 
 def with_weights(net: Any, state: NetworkState, name: str, values: Any) -> NetworkState:
     """The state with other weights; see `Network.with_weights`."""
     number = plastic_pathway(net, name)
     state = state_of(net, state)
-    settled = _settled(net, state, number)
-    old = settled.synapses.weights
+    flushed = _flushed(net, state, number)
+    old = flushed.synapses.weights
     shape = (net.synapses_of(number),)
     if np.shape(values) not in ((), shape):
         order = f"in the order of net.connections({name!r})"
@@ -226,8 +226,8 @@ def with_weights(net: Any, state: NetworkState, name: str, values: Any) -> Netwo
     new = _within(net, number, jnp.broadcast_to(jnp.asarray(values, old.dtype), shape))
     if net.layout is not None:
         new = net.layout.synapses_split(number, new, old)
-    synapses = settled.synapses._replace(weights=new)
-    return _replaced(state, number, settled._replace(synapses=synapses))
+    synapses = flushed.synapses._replace(weights=new)
+    return _replaced(state, number, flushed._replace(synapses=synapses))
 
 
 def check_within(what: str, rule: Any, values: Any) -> None:
@@ -247,29 +247,29 @@ def check_within(what: str, rule: Any, values: Any) -> None:
 
 
 @functools.partial(jax.jit, static_argnums=2)
-def _settled(net: Any, state: NetworkState, number: int) -> PlasticState:
+def _flushed(net: Any, state: NetworkState, number: int) -> PlasticState:
     """The state of a plastic pathway with all rows as they are after what has been delivered."""
     pathway, mine = net.pathways[number], state.pathways[number].plastic
     # Step k delivers what step k - 1 released: after k steps k - 2 was the last one.
     last = jnp.maximum(state.step - 2, -1)
     assert mine is not None
-    settled = pathway.plastic.spread().settled
+    flush = pathway.plastic.expand().flush
     if mine.synapses.weights.ndim == 1:
-        return settled(mine, last, pathway.table)
+        return flush(mine, last, pathway.table)
     own, rest = tuple(mine[:SYNAPTIC]), tuple(mine[SYNAPTIC:])
 
     def here(own: tuple, table: Any, rest: tuple, last: jax.Array) -> tuple:
-        return tuple(settled(PlasticState(*own, *rest), last, table)[:SYNAPTIC])
+        return tuple(flush(PlasticState(*own, *rest), last, table)[:SYNAPTIC])
 
     new = each_device(net.layout, here, own, pathway.table, shared=(rest, last))
     return PlasticState(*new, *rest)
 
 
-def settled(net: Any, state: NetworkState, name: str) -> NetworkState:
+def flush(net: Any, state: NetworkState, name: str) -> NetworkState:
     """The state with the rows of a plastic projection brought up to date."""
     number = plastic_pathway(net, name)
     state = state_of(net, state)
-    return _replaced(state, number, _settled(net, state, number))
+    return _replaced(state, number, _flushed(net, state, number))
 
 
 def _replaced(state: NetworkState, number: int, plastic: PlasticState) -> NetworkState:

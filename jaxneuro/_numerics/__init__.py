@@ -38,8 +38,8 @@ from .maths import two_decays as two_decays
 from .phase import cycles as cycles
 from .streams import Stream as Stream
 from .streams import bits as bits
+from .streams import expand_rows as expand_rows
 from .streams import seed_of as seed_of
-from .streams import spread_rows as spread_rows
 from .streams import stream_key as stream_key
 from .streams import stream_keys as stream_keys
 from .streams import threefry2x32 as threefry2x32
@@ -77,6 +77,7 @@ __all__ = [
     "decay_difference",
     "decay_mean",
     "drawn",
+    "expand_rows",
     "gap_table",
     "in_window",
     "linoid",
@@ -90,7 +91,6 @@ __all__ = [
     "run_window",
     "seed_of",
     "slope_over_step",
-    "spread_rows",
     "standard_normal",
     "steps_on_grid",
     "stream_key",

@@ -147,7 +147,7 @@ class Stream(eqx.Module):
         """The number of units."""
         return self.index.shape[0] if self.sizes is None else sum(self.sizes)
 
-    def spread(self) -> "Stream":
+    def expand(self) -> "Stream":
         """The same stream with nothing given per run."""
         if self.sizes is None:
             return self
@@ -159,14 +159,14 @@ class Stream(eqx.Module):
         """A value given once, per run or per unit, as () or (n,)."""
         if self.sizes is None or x.shape != (len(self.sizes),):
             return x
-        return x[0] if len(self.sizes) == 1 else spread_rows(x, self.sizes)
+        return x[0] if len(self.sizes) == 1 else expand_rows(x, self.sizes)
 
     def bits(self, counter: Any, purpose: Any = 0) -> tuple[Any, Any]:
         """Two words of random bits per unit at a counter (a step).
 
         Draws of different `purpose` (a small whole number) at one counter are independent.
         """
-        each = self.spread()
+        each = self.expand()
         return _draw(each.high, each.low, each.index, counter, purpose)
 
     def word(self, counter: Any, purpose: Any = 0) -> Any:
@@ -175,7 +175,7 @@ class Stream(eqx.Module):
         Of 32 units in a row, the first 16 get the first words of 16 draws, the others the second
         words. `bits` and `word` are not independent of each other at one counter and purpose.
         """
-        each = self.spread()
+        each = self.expand()
         index: Any = each.index
         one = np.uint32
         pair = (index >> one(5) << one(4)) | (index & one(15))
@@ -185,7 +185,7 @@ class Stream(eqx.Module):
 
     def common(self) -> "Stream":
         """The stream that all units of a population share: the same bits for each of them."""
-        each = self.spread()
+        each = self.expand()
         return Stream(each.high, each.low, jnp.full_like(each.index, np.uint32(0xFFFFFFFF)))
 
 
@@ -199,7 +199,7 @@ def _draw(high: Any, low: Any, index: Any, counter: Any, purpose: Any) -> tuple[
 _PIECES = 64
 
 
-def spread_rows(x: jax.Array, sizes: Sequence[int]) -> jax.Array:
+def expand_rows(x: jax.Array, sizes: Sequence[int]) -> jax.Array:
     """One number per run, repeated for each of its units.
 
     Concatenates broadcasts: the indices of a `repeat` are a constant as long as all units, on which
@@ -215,4 +215,4 @@ def spread_rows(x: jax.Array, sizes: Sequence[int]) -> jax.Array:
 def count_runs(first: jax.Array, sizes: Sequence[int]) -> jax.Array:
     """The numbers of all units, from the number of the first unit of each run; uint32."""
     pieces = [jnp.arange(n, dtype=jnp.uint32) for n in sizes]
-    return jnp.concatenate(pieces) + spread_rows(first, sizes)
+    return jnp.concatenate(pieces) + expand_rows(first, sizes)

@@ -15,7 +15,7 @@ from .._fields import has_tables
 from .._kernels.fused_scan import UnwalkableError, walk_or_loop
 from .._kernels.spike_output import Released
 from .._network.network import Network
-from .._network.runtime import SpreadNetwork
+from .._network.runtime import RuntimeNetwork
 from .._network.state import NetworkState, Output
 from .._types import Drive, add_drives
 from .record import Record, Samples
@@ -24,17 +24,17 @@ from .record import Record, Samples
 def one_launch_or_loop(
     loop: Callable,
     net: Network,
-    spread: SpreadNetwork,
+    runtime: RuntimeNetwork,
     state: NetworkState,
     inputs: dict[str, jax.Array],
     record: Record,
     n_steps: int,
 ) -> Any:
-    """`loop(net, spread, state, inputs)`; on a GPU in one launch, if the run is `walkable`."""
+    """`loop(net, runtime, state, inputs)`; on a GPU in one launch, if the run is `walkable`."""
     if not walkable(net, inputs, record, n_steps):
-        return loop(net, spread, state, inputs)
+        return loop(net, runtime, state, inputs)
     one_launch = functools.partial(walked, record=record, n_steps=n_steps)
-    return walk_or_loop(one_launch, loop, net, spread, state, inputs)
+    return walk_or_loop(one_launch, loop, net, runtime, state, inputs)
 
 
 def walkable(net: Network, inputs: Mapping[str, Any], record: Record, n_steps: int) -> bool:
@@ -62,7 +62,7 @@ def _onto_all(stimulus: Any, n: int) -> bool:
 
 def walked(
     net: Network,
-    spread: SpreadNetwork,
+    runtime: RuntimeNetwork,
     state: NetworkState,
     inputs: dict,
     record: Record,
@@ -71,11 +71,11 @@ def walked(
 ) -> tuple[NetworkState, tuple]:
     """The state after `n_steps`, and the result of a loop of windows, in one launch on a GPU.
 
-    `net` is `walkable`, `spread` is the same network spread. `options` are those of the kernel.
+    `net` is `walkable`, `runtime` is the same network runtime. `options` are those of the kernel.
     """
     from .._kernels.gpu_fused_scan import Walk, walk  # Pallas: only where it is needed
 
-    (group,), (mine,) = spread.groups, state.groups
+    (group,), (mine,) = runtime.groups, state.groups
     every = record.every if record.samples else 1
     kept, places, names = _samples(net, state, record)
     spikes = record.spikes or record.rates
@@ -95,7 +95,7 @@ def walked(
         traces.setdefault(name, {})[variable] = x
     counts = {}
     if fired is not None and bits is not None:
-        counts = record.counts(net, Output(spread.by_name((fired,), axis=1), (bits,)))
+        counts = record.counts(net, Output(runtime.by_name((fired,), axis=1), (bits,)))
     per_step = ((bits,) if record.spikes else ()), counts
     return new, (per_step, Samples(traces, {}, {}, None, {}, {}))
 

@@ -68,7 +68,7 @@ def lfp_proxy(net: Network, state: NetworkState, name: str) -> jax.Array:
     """The sum over receptors of the population's mean absolute synaptic current [pA], ()."""
     number, span = net.population(name)
     state = net.whole(state)
-    group, mine = net.groups[number].spread(), state.groups[number]
+    group, mine = net.groups[number].expand(), state.groups[number]
     neurons = mine.neurons
     v, nothing = group.model.voltage(neurons), jnp.zeros(group.n, net.dtype)
     v = nothing if v is None else v

@@ -14,7 +14,7 @@ from .. import spec
 from .._arrays import as_array, is_traced
 from .._build.drives import check_neuron
 from .._network.network import Network
-from .._network.runtime import SpreadNetwork, steps_together
+from .._network.runtime import RuntimeNetwork, steps_together
 from .._network.saved_state import state_of
 from .._network.sharded import ShardedNetwork
 from .._network.state import NetworkState
@@ -108,14 +108,14 @@ def scan_turns(
     """See `scan`; of its `n_steps`, `done` int32 () are made if given, a multiple of `every`."""
     state, inputs, record = _checked(net, state, n_steps, inputs, record)
     every = record.every if record.samples else 1
-    spread, together = net.spread(), 1
-    if isinstance(spread, ShardedNetwork):
-        together = spread.steps_together(every if record.samples else n_steps)
+    runtime, together = net.expand(), 1
+    if isinstance(runtime, ShardedNetwork):
+        together = runtime.steps_together(every if record.samples else n_steps)
         every = max(every, together)
     turns = None if done is None else done // every
 
-    def loop(net: Network, spread: SpreadNetwork, state: NetworkState, inputs: Any) -> Any:
-        window = functools.partial(_window, net, spread, record, (every, together))
+    def loop(net: Network, runtime: RuntimeNetwork, state: NetworkState, inputs: Any) -> Any:
+        window = functools.partial(_window, net, runtime, record, (every, together))
         xs = inputs
         if every > 1:
             xs = jax.tree.map(lambda x: x.reshape(-1, every, *x.shape[1:]), inputs)
@@ -125,12 +125,12 @@ def scan_turns(
         return state, (per_step, sampled)
 
     first_step = state.step
-    if isinstance(spread, ShardedNetwork):
-        out = spread.on_devices(loop, state, inputs)
+    if isinstance(runtime, ShardedNetwork):
+        out = runtime.on_devices(loop, state, inputs)
     elif done is not None:
-        out = loop(net, spread, state, inputs)
+        out = loop(net, runtime, state, inputs)
     else:
-        out = one_launch_or_loop(loop, net, spread, state, inputs, record, n_steps)
+        out = one_launch_or_loop(loop, net, runtime, state, inputs, record, n_steps)
     state, recorded = out
     return state, _recording(net, first_step, record, recorded)
 
@@ -171,7 +171,7 @@ def _recording(net: Network, first_step: jax.Array, record: Record, recorded: An
 
 def _window(
     net: Network,
-    spread: SpreadNetwork,
+    runtime: RuntimeNetwork,
     record: Record,
     lengths: tuple[int, int],
     state: NetworkState,
@@ -182,10 +182,10 @@ def _window(
 
     def step(state: NetworkState, now: Any) -> Any:
         if together == 1:
-            state, output = spread.step(state, now)
+            state, output = runtime.step(state, now)
             last = output
         else:
-            state, output = steps_together(spread, state, now, together)
+            state, output = steps_together(runtime, state, now, together)
             last = jax.tree.map(lambda x: x[-1], output)
         bits = output.bits if record.spikes else ()
         return (state, last), (bits, record.counts(net, output))

@@ -155,7 +155,7 @@ def describe_bad_rate(net: Network, steps: range) -> str | None:
     for group in net.groups:
         for stimulus in group.stimuli:
             if isinstance(stimulus.model, SpikeStimulus):
-                found += _bad_rates(stimulus.spread(), steps, net.dt)
+                found += _bad_rates(stimulus.expand(), steps, net.dt)
     if not found:
         return None
     step, name, field, rate = min(found, key=lambda f: f[:2])

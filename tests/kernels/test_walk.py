@@ -58,7 +58,7 @@ def loop(net, state, inputs, record, steps=STEPS):
 def one_launch(net, state, inputs, record, steps=STEPS):
     options = {"lanes": 128, "interpret": True}
     record = record.named(net, state)
-    state, out = _one_launch.walked(net, net.spread(), state, inputs, record, steps, **options)
+    state, out = _one_launch.walked(net, net.expand(), state, inputs, record, steps, **options)
     (bits, counts), sampled = out
     return state, bits, counts, sampled.traces
 

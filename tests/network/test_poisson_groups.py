@@ -63,7 +63,7 @@ def test_together_as_each_population_alone(stimulus):
 @pytest.mark.skipif(not native_available(), reason="there is no native kernel here")
 def test_nothing_is_as_long_as_the_group():
     net = build()
-    (stimulus,) = net.groups[0].spread().stimuli
+    (stimulus,) = net.groups[0].expand().stimuli
     assert stimulus.model.rate.shape == (3,)
     stream = net.init(0).groups[0].stimuli[0].stream
     assert stream.sizes == (130, 50, 200)
@@ -73,7 +73,7 @@ def test_nothing_is_as_long_as_the_group():
 def test_a_rate_per_neuron_in_one_of_them(as_it_is):
     rates = {**RATES, "B": np.full(50, RATES["B"])}
     net = build(rates=rates)
-    assert net.groups[0].spread().stimuli[0].model.rate.shape == (380,)
+    assert net.groups[0].expand().stimuli[0].model.rate.shape == (380,)
     for k, v in voltages(net).items():
         same_counts(v, as_it_is[k])
 

@@ -120,7 +120,7 @@ def test_one_exchange_per_shortest_delay_and_no_connections_in_it():
     """Collectives of the compiled loop, by name: spikes of both groups and values of releases."""
     for make, together in ((delayed, 5), (every_step, 1)):
         net = parallel.shard(make(), mesh(4))
-        assert net.spread().steps_together(100) == together
+        assert net.expand().steps_together(100) == together
         run = jax.jit(lambda net, state: jn.scan(net, state, 100)[0])
         text = run.lower(net, net.init(0)).compile().as_text()
         gathers = exchanged(text)
