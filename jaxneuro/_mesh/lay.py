@@ -20,7 +20,7 @@ from .._fingerprint import fingerprint
 from .._kernels.gather import GatherTable, make_gather_table, read_gather_table
 from .._kernels.table import HAS_DELAYS, HAS_WEIGHTS, Section, Table
 from .._network.coupling import CouplingLayer, Side
-from .._network.layout import Layout, Seats, seats
+from .._network.layout import Layout, ShardLayout, shard_layout
 from .._network.network import Network
 from .._network.pathway import Pathway
 from .._network.sharded import whole_populations
@@ -44,9 +44,9 @@ def laid_coupling(layer: CouplingLayer, layout: Layout) -> CouplingLayer:
 
 def _laid_side(side: Side, target: str, layout: Layout) -> Side:
     """One direction of a coupling, onto the population `target`."""
-    seats = layout.groups[side.target]
-    index = [m.name for m in seats.members].index(target)
-    start, size = sum(seats.sizes[:index]), seats.sizes[index]
+    shards = layout.groups[side.target]
+    index = [m.name for m in shards.members].index(target)
+    start, size = sum(shards.sizes[:index]), shards.sizes[index]
     post, pre, at = read_gather_table(side.table)
     own = np.asarray(side.weights)[at] if side.weights.shape[0] else None
     total = np.asarray(side.total)
@@ -54,8 +54,8 @@ def _laid_side(side: Side, target: str, layout: Layout) -> Side:
     most: dict[int, list[int]] = {}
     one: Any = None
     for device in devices_here(layout):
-        here = np.asarray(seats.order)[device, start : start + size] - side.targets[0]
-        real = np.asarray(seats.real)[device, start : start + size]
+        here = np.asarray(shards.order)[device, start : start + size] - side.targets[0]
+        real = np.asarray(shards.real)[device, start : start + size]
         place = np.full(total.shape[0], -1)
         place[here[real]] = np.flatnonzero(real)
         kept = place[post] >= 0
@@ -114,7 +114,7 @@ def lay_table(
     synapses, which are read in the order of the description; `written` is called with numbers of
     synapses as they are drawn.
     """
-    seats, here = layout.groups[target], devices_here(layout)
+    shards, here = layout.groups[target], devices_here(layout)
     delays = delay_dtype(placements)
     mine: dict[int, list[Placement]] = {d: [] for d in here}
     numbers = dict.fromkeys(here, np.zeros(0, np.int64))
@@ -123,7 +123,7 @@ def lay_table(
         assert isinstance(p.bundle, StoredBundle)
         synapses += p.bundle.size
         dtypes = dtype if p.bundle.own_weights else None, delays if p.bundle.own_delays else None
-        homes, first = _homes(p, seats, here)
+        homes, first = _homes(p, shards, here)
         for device, part in zip(here, split(p.bundle, homes, dtypes, numbered, written)):
             mine[device].append(p._replace(bundle=part, first_target=first))
             shortest += [part.shortest] if p.bundle.size else []
@@ -131,7 +131,7 @@ def lay_table(
     tables, weights, longest = {}, {}, 1
     with jax.default_device(jax.local_devices(backend="cpu")[0]):
         for device in here:
-            tables[device], own, most = lay_out(mine[device], seats.places, dtype)
+            tables[device], own, most = lay_out(mine[device], shards.places, dtype)
             weights[device], longest = np.asarray(own), max(longest, most)
             mine[device] = []
         table, stored, entries = _side_by_side(tables, weights, layout)
@@ -144,20 +144,20 @@ def lay_table(
     return LaidTable(table, stored, laid, synapses, min(known, default=0), longest)
 
 
-def _homes(p: Placement, seats: Seats, here: Sequence[int]) -> tuple[Homes, int]:
+def _homes(p: Placement, shards: ShardLayout, here: Sequence[int]) -> tuple[Homes, int]:
     """Which device has each target of a placement, and the first place of its population there."""
-    starts = np.cumsum([0, *(m.n for m in seats.members)])
+    starts = np.cumsum([0, *(m.n for m in shards.members)])
     index = next(
         k
-        for k, m in enumerate(seats.members)
+        for k, m in enumerate(shards.members)
         if starts[k] == p.first_target and m.n == p.bundle.n_targets
     )
-    first, size = sum(seats.sizes[:index]), seats.sizes[index]
-    place = np.asarray(seats.place)[starts[index] : starts[index + 1]]
-    part = np.full(seats.order.shape[0], -1, np.int32)
+    first, size = sum(shards.sizes[:index]), shards.sizes[index]
+    place = np.asarray(shards.place)[starts[index] : starts[index + 1]]
+    part = np.full(shards.order.shape[0], -1, np.int32)
     part[list(here)] = np.arange(len(here))
-    owner = part[place // seats.places]
-    return Homes(owner, (place % seats.places - first).astype(np.int32), [size] * len(here)), first
+    owner = part[place // shards.places]
+    return Homes(owner, (place % shards.places - first).astype(np.int32), [size] * len(here)), first
 
 
 def _side_by_side(
@@ -265,14 +265,14 @@ def plan(
     devices = int(np.prod([mesh.shape[name] for name in axes]))
     owners = owners_of(Contiguous() if partition is None else partition, outline, devices)
     groups = tuple(
-        seats({m.name: owners[m.name] for m in g.members}, devices) for g in outline.groups
+        shard_layout({m.name: owners[m.name] for m in g.members}, devices) for g in outline.groups
     )
     stimuli = tuple(
         tuple(_driven(s, mine, owners, devices) for s in g.stimuli)
         for g, mine in zip(outline.groups, groups)
     )
     ends = [c.span.source for c in outline.couplings]
-    sources = tuple(seats({name: owners[name]}, devices) for name in ends)
+    sources = tuple(shard_layout({name: owners[name]}, devices) for name in ends)
     share = 0.0 if rate is None else 1e-3 * float(rate) * outline.dt
     layout = Layout(groups, stimuli, sources, (), mesh, axis, (), 1, share)
     check_alike(_fingerprint(outline, layout), layout)
@@ -332,19 +332,23 @@ def placed(net: Network, layout: Layout) -> Network:
     return dataclasses.replace(rest, pathways=pathways, couplings=couplings, layout=kept)
 
 
-def _driven(stimulus: StimulusGroup, mine: Seats, owners: dict, devices: int) -> Seats:
-    """The seats of what a stimulus drives."""
-    found = _seats_of_driven(stimulus, mine, owners, devices)
+def _driven(stimulus: StimulusGroup, mine: ShardLayout, owners: dict, devices: int) -> ShardLayout:
+    """The shards of what a stimulus drives."""
+    found = _shards_of_driven(stimulus, mine, owners, devices)
     return dataclasses.replace(found, everywhere=has_tables(stimulus.model))
 
 
-def _seats_of_driven(stimulus: StimulusGroup, mine: Seats, owners: dict, devices: int) -> Seats:
+def _shards_of_driven(
+    stimulus: StimulusGroup, mine: ShardLayout, owners: dict, devices: int
+) -> ShardLayout:
     names = [m.name for m in mine.members]
     if stimulus.index is None and whole_populations(stimulus, mine):
-        return seats({t.name: owners[names[t.population]] for t in stimulus.targets}, devices)
+        return shard_layout(
+            {t.name: owners[names[t.population]] for t in stimulus.targets}, devices
+        )
     every = np.concatenate([owners[name] for name in names])
     if stimulus.index is not None:
         neurons = np.asarray(stimulus.index)
     else:
         neurons = np.concatenate([np.arange(*span) for span in stimulus.spans])
-    return seats({stimulus.targets[0].name: every[neurons]}, devices)
+    return shard_layout({stimulus.targets[0].name: every[neurons]}, devices)

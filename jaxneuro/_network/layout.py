@@ -2,8 +2,8 @@
 
 An array with one number per neuron of a group, (..., n), becomes (devices, ..., places): device d
 has the neurons `order[d]`, ascending within each population. All devices have as many places for a
-population, so that one program fits all; where a device has fewer neurons, what is left repeats a
-neuron (a *ghost*), whose spikes nobody sees.
+population, so that one program fits all; where a device has fewer neurons, what is left is
+*padding*: a neuron is repeated, and its spikes are masked.
 """
 
 import math
@@ -34,14 +34,17 @@ from .state import (
 _LONG = 64  # neurons: see _stimuli.py
 
 
-class Seats(eqx.Module):
-    """The places of the neurons of a group.
+class ShardLayout(eqx.Module):
+    """The places of the neurons of a group on the devices of a mesh.
 
-    **Fields** `order` int32 (devices, places): the neuron at each place; `real` bool, likewise:
-    whether it is no ghost; `place` int32 (n,): where each neuron is in a flat (devices * places,);
-    static `sizes` places of each population on a device, `members` its neurons in all, with its
-    name; `everywhere` whether each device has the numbers of all: so for a stimulus with tables, in
-    which nothing says what belongs to which neuron.
+    Attributes:
+        order: int32 (devices, places), the neuron at each place.
+        real: bool (devices, places), whether it is no padding.
+        place: int32 (n,), where each neuron is in a flat (devices * places,).
+        sizes: places of each population on a device.
+        members: the populations, with all their neurons.
+        everywhere: whether each device has the numbers of all: so for a stimulus with tables, in
+            which nothing says what belongs to which neuron.
     """
 
     order: jax.Array
@@ -53,7 +56,7 @@ class Seats(eqx.Module):
 
     @property
     def neurons(self) -> jax.Array:
-        """The neuron at each place, -1 for a ghost: int32 (devices, places)."""
+        """The neuron at each place, -1 for padding: int32 (devices, places)."""
         return jnp.where(self.real, self.order, -1)
 
     @property
@@ -118,7 +121,7 @@ class Seats(eqx.Module):
         return jnp.take(flat, self.place, axis=-1)
 
 
-def seats(owners: Mapping[str, np.ndarray], devices: int) -> Seats:
+def shard_layout(owners: Mapping[str, np.ndarray], devices: int) -> ShardLayout:
     """The places of a group whose populations' neurons are on these devices, `devices` in all."""
     rows, real, sizes, first = [np.zeros((devices, 0), np.int64)], [], [], 0
     for owner in owners.values():
@@ -134,23 +137,28 @@ def seats(owners: Mapping[str, np.ndarray], devices: int) -> Seats:
     place[order[there]] = np.flatnonzero(there)
     members = tuple(PopulationSpan(name, owner.size) for name, owner in owners.items())
     arrays = as_array(order, np.int32), as_array(there), as_array(place, np.int32)
-    return Seats(*arrays, tuple(sizes), members)
+    return ShardLayout(*arrays, tuple(sizes), members)
 
 
 class Layout(eqx.Module):
-    """A network over the devices of a mesh: the seats of each group, and the mesh.
+    """A network over the devices of a mesh: the shards of its parts, and the mesh.
 
-    **Fields** `groups` their `Seats`; `stimuli` of each group, those of what they drive; `sources`
-    of the neurons that release at each coupling; `numbers` of each plastic pathway int32 (devices,
-    entries), which of all its synapses each entry of a table is, `synapses` where it is none, None
-    of others; static `mesh`, `axis` or axes, the outer one first; `synapses`, how many each pathway
-    has in all; `shortest`, the shortest delay in steps; `share` of the neurons that is
-    expected to spike in a step, 0 if nothing is known (see `_spike_lists.py`).
+    Attributes:
+        groups: the shards of each group.
+        stimuli: those of what the stimuli of each group drive.
+        sources: those of the neurons that release at each coupling.
+        numbers: of each plastic pathway int32 (devices, entries), which of all its synapses each
+            entry of a table is, `synapses` where it is none; None of others.
+        mesh: the mesh.
+        axis: its axis along which the network is, or axes, the outer one first.
+        synapses: how many each pathway has in all.
+        shortest: the shortest delay [steps].
+        share: of the neurons, expected to spike in a step; 0 if nothing is known (see `peers.py`).
     """
 
-    groups: tuple[Seats, ...]
-    stimuli: tuple[tuple[Seats, ...], ...]
-    sources: tuple[Seats, ...]
+    groups: tuple[ShardLayout, ...]
+    stimuli: tuple[tuple[ShardLayout, ...], ...]
+    sources: tuple[ShardLayout, ...]
     numbers: tuple[Any, ...]
     mesh: Mesh = eqx.field(static=True)
     axis: str | tuple[str, ...] = eqx.field(static=True)
@@ -240,7 +248,7 @@ class Layout(eqx.Module):
     @property
     def orders(self) -> tuple:
         """The neuron at each place, of groups, stimuli and sources, and the synapses' numbers."""
-        order = lambda seats: tuple(s.order for s in seats)  # noqa: E731
+        order = lambda shards: tuple(s.order for s in shards)  # noqa: E731
         driven = tuple(map(order, self.stimuli))
         return order(self.groups), driven, order(self.sources), self.numbers
 
@@ -263,7 +271,7 @@ class Layout(eqx.Module):
             fingerprint=shared,
         )
 
-    def _ring(self, ring: jax.Array, mine: Seats) -> jax.Array:
+    def _ring(self, ring: jax.Array, mine: ShardLayout) -> jax.Array:
         """An empty ring for each device, of the inputs and slots of the whole one."""
         if ring.ndim == 3:
             return ring

@@ -18,51 +18,53 @@ from .._kernels.bits import merge_bits, pack, packed_bytes
 from .._kernels.exchange import Line, exchange, line_of
 from .._kernels.spike_output import Released
 from .group import PopulationSpan
-from .layout import Layout, Seats, brought_together, by_number
+from .layout import Layout, ShardLayout, brought_together, by_number
 from .state import NetworkState
 
 _ROOM = 4  # times the expected spikes: activity comes in bursts
 _LEAST = 16  # and so many more, for the chance of few
 
 
-def list_length(seats: Seats, steps: int, share: float) -> int:
+def list_length(shards: ShardLayout, steps: int, share: float) -> int:
     """Entries of the list of a device for some steps, 0 where bits take fewer bytes.
 
     `share` of the neurons that is expected to spike in a step, 0 if nothing is known.
     """
-    entries = math.ceil(_ROOM * share * seats.places * steps) + _LEAST
-    known = share > 0 and steps * seats.n < 2**31
-    return entries if known and 4 * (entries + 1) < steps * packed_bytes(seats.places) else 0
+    entries = math.ceil(_ROOM * share * shards.places * steps) + _LEAST
+    known = share > 0 and steps * shards.n < 2**31
+    return entries if known and 4 * (entries + 1) < steps * packed_bytes(shards.places) else 0
 
 
-def spikes_of_all(bits: jax.Array, seats: Seats, line: Line, share: float) -> jax.Array:
+def spikes_of_all(bits: jax.Array, shards: ShardLayout, line: Line, share: float) -> jax.Array:
     """Packed spikes of all neurons, (steps, bytes), from those of the places here."""
-    length = list_length(seats, bits.shape[0], share)
+    length = list_length(shards, bits.shape[0], share)
     if not length:
-        return _by_bits(bits, seats, line)
-    count, codes = _listed(bits, seats, line, length)
+        return _by_bits(bits, shards, line)
+    count, codes = _listed(bits, shards, line, length)
     every = exchange(jnp.concatenate([count[None], codes]), line)
     return lax.cond(
         jnp.max(every[:, 0]) <= length,
-        lambda codes, bits: _unlisted(codes.reshape(-1), bits.shape[0], seats.n),
-        lambda codes, bits: _by_bits(bits, seats, line),
+        lambda codes, bits: _unlisted(codes.reshape(-1), bits.shape[0], shards.n),
+        lambda codes, bits: _by_bits(bits, shards, line),
         *(every[:, 1:], bits),
     )
 
 
-def _by_bits(bits: jax.Array, seats: Seats, line: Line) -> jax.Array:
-    return merge_bits(exchange(bits, line), seats.neurons, seats.place)
+def _by_bits(bits: jax.Array, shards: ShardLayout, line: Line) -> jax.Array:
+    return merge_bits(exchange(bits, line), shards.neurons, shards.place)
 
 
-def _listed(bits: jax.Array, seats: Seats, line: Line, length: int) -> tuple[jax.Array, jax.Array]:
+def _listed(
+    bits: jax.Array, shards: ShardLayout, line: Line, length: int
+) -> tuple[jax.Array, jax.Array]:
     """How many spikes there are here, and step * n + neuron of the first ones, -1 after them."""
-    here = seats.neurons[line.seat[0]]
-    spikes = jnp.unpackbits(bits, axis=-1, bitorder="little")[:, : seats.places] != 0
+    here = shards.neurons[line.seat[0]]
+    spikes = jnp.unpackbits(bits, axis=-1, bitorder="little")[:, : shards.places] != 0
     flat = (spikes & (here >= 0)).reshape(-1)
     (found,) = jnp.nonzero(flat, size=length, fill_value=flat.size)
     found = found.astype(jnp.int32)
-    step, place = found // seats.places, found % seats.places
-    codes = jnp.where(found < flat.size, step * seats.n + here[place], -1)
+    step, place = found // shards.places, found % shards.places
+    codes = jnp.where(found < flat.size, step * shards.n + here[place], -1)
     return jnp.sum(flat, dtype=jnp.int32), codes
 
 
@@ -78,29 +80,29 @@ def _unlisted(codes: jax.Array, steps: int, n: int) -> jax.Array:
 class Peers(eqx.Module):
     """The neurons of a group on one device and on all, inside `shard_map`.
 
-    **Fields** `here` int32 (places,): the neuron at each place of this device; `seats` of all;
+    **Fields** `here` int32 (places,): the neuron at each place of this device; `shards` of all;
     `line` of the devices; static `share` of the neurons that is expected to spike in a step.
     """
 
     here: jax.Array
-    seats: Seats
+    shards: ShardLayout
     line: Line
     share: float = eqx.field(static=True)
 
     @property
     def members(self) -> tuple[PopulationSpan, ...]:
         """The populations of the group, with all their neurons."""
-        return self.seats.members
+        return self.shards.members
 
     @property
     def n(self) -> int:
         """Neurons of the group on all devices."""
-        return self.seats.n
+        return self.shards.n
 
     def gather(self, x: jax.Array) -> jax.Array:
         """Numbers of the neurons here, (..., places), as those of all neurons, (..., n)."""
         every = jnp.moveaxis(exchange(x, self.line), 0, -2)
-        return jnp.take(every.reshape(*x.shape[:-1], -1), self.seats.place, axis=-1)
+        return jnp.take(every.reshape(*x.shape[:-1], -1), self.shards.place, axis=-1)
 
     def released(self, here: Released) -> Released:
         """What all neurons released, from what those here did."""
@@ -109,7 +111,7 @@ class Peers(eqx.Module):
 
     def released_in_steps(self, here: Released) -> Released:
         """What all neurons released in some steps, from what those here did: (steps, ...)."""
-        bits = spikes_of_all(here.bits, self.seats, self.line, self.share)
+        bits = spikes_of_all(here.bits, self.shards, self.line, self.share)
         return Released(bits, None if here.values is None else self.gather(here.values))
 
     def bits_here(self, bits: jax.Array) -> jax.Array:
@@ -119,9 +121,9 @@ class Peers(eqx.Module):
 
     def whole(self, tree: Any) -> Any:
         """Numbers of the neurons here, anywhere in a tree, as those of all neurons."""
-        if self.seats.everywhere:
+        if self.shards.everywhere:
             return tree
-        places = self.seats.places
+        places = self.shards.places
         mine = lambda x: x.ndim and x.shape[-1] == places  # noqa: E731
         return jax.tree.map(lambda x: self.gather(x) if mine(x) else x, tree)
 
@@ -157,7 +159,7 @@ class LocalLayout(eqx.Module):
 def local_layout(layout: Layout, orders: Any) -> LocalLayout:
     """The layout as a device sees it; `orders` are those of its groups, stimuli and sources."""
     line = line_of(*layout.axes)
-    make = lambda order, seats: Peers(order, seats, line, layout.share)  # noqa: E731
+    make = lambda order, shards: Peers(order, shards, line, layout.share)  # noqa: E731
     groups, stimuli, sources, numbers = orders
     return LocalLayout(
         tuple(map(make, groups, layout.groups)),

@@ -14,7 +14,7 @@ from jax.sharding import PartitionSpec as P
 
 from .coupling import RuntimeCoupling
 from .group import PopulationSpan, RuntimeGroup
-from .layout import Layout, Seats
+from .layout import Layout, ShardLayout
 from .modulator import ModulatorLayer, Reach
 from .pathway import RuntimePathway
 from .peers import local_layout
@@ -158,8 +158,8 @@ def _group(net: Any, number: int) -> RuntimeGroup:
     )
 
 
-def _stimulus(stimulus: StimulusGroup, units: Seats, mine: Seats) -> StimulusGroup:
-    """A stimulus on the places of each device; `units` are the seats of what it drives."""
+def _stimulus(stimulus: StimulusGroup, units: ShardLayout, mine: ShardLayout) -> StimulusGroup:
+    """A stimulus on the places of each device; `units` are the shards of what it drives."""
     cut = dataclasses.replace(units, everywhere=False)
     weight = None if stimulus.weight is None else cut.split(_each(stimulus.weight, stimulus))
     if units.everywhere:
@@ -187,12 +187,12 @@ def _each(tree: Any, stimulus: StimulusGroup) -> Any:
     return jax.tree.map(leaf, tree)
 
 
-def whole_populations(stimulus: StimulusGroup, mine: Seats) -> bool:
+def whole_populations(stimulus: StimulusGroup, mine: ShardLayout) -> bool:
     """Whether every stimulation drives all neurons of its population."""
     return all(t.span is not None and t.n == mine.members[t.population].n for t in stimulus.targets)
 
 
-def _local_targets(stimulus: StimulusGroup, mine: Seats) -> tuple[Target, ...]:
+def _local_targets(stimulus: StimulusGroup, mine: ShardLayout) -> tuple[Target, ...]:
     out = []
     for t in stimulus.targets:
         start, size = sum(mine.sizes[: t.population]), mine.sizes[t.population]
@@ -200,8 +200,8 @@ def _local_targets(stimulus: StimulusGroup, mine: Seats) -> tuple[Target, ...]:
     return tuple(out)
 
 
-def places_of_units(stimulus: StimulusGroup, units: Seats, mine: Seats) -> jax.Array:
-    """The place of each driven neuron on its device; none for ghosts."""
+def places_of_units(stimulus: StimulusGroup, units: ShardLayout, mine: ShardLayout) -> jax.Array:
+    """The place of each driven neuron on its device; none for padding."""
     if stimulus.index is not None:
         neurons = stimulus.index
     else:

@@ -111,12 +111,12 @@ def read_unordered(net: Any, pathway: Any, weights: Any, index: int) -> tuple[np
         first = ring_place(mine.input, first_target, net.groups[pathway.target].n)
         post = place.astype(np.int64) - first
     else:
-        seats, parts = net.layout.groups[pathway.target], []
+        shards, parts = net.layout.groups[pathway.target], []
         for device in range(net.layout.devices):
             table, own = jax.tree.map(lambda x: x[device], (pathway.table, weights))  # noqa: B023
             found = read_bundle(table, own, index)
-            place = found.place.astype(np.int64) - ring_place(mine.input, 0, seats.places)
-            neuron = np.asarray(seats.order)[device, place] - first_target
+            place = found.place.astype(np.int64) - ring_place(mine.input, 0, shards.places)
+            neuron = np.asarray(shards.order)[device, place] - first_target
             parts.append(found._replace(place=neuron))
         source, post, weight, delay = (np.concatenate(x) for x in zip(*parts))
     return source.astype(np.int64) - first_source, post, weight, delay
@@ -140,8 +140,8 @@ def _gathered(net: Any, layer: CouplingLayer) -> tuple[np.ndarray, ...]:
     if net.layout is None:
         pieces = [(side.table, side.weights, np.arange(side.table.n_rows))]
     else:
-        seats, first = net.layout.groups[side.target], net.population(layer.span.target)[1].start
-        order = np.asarray(seats.order)[:, slice(*side.targets)] - first
+        shards, first = net.layout.groups[side.target], net.population(layer.span.target)[1].start
+        order = np.asarray(shards.order)[:, slice(*side.targets)] - first
         whole = side.table, side.weights
         pieces = [
             (*jax.tree.map(lambda x: x[d], whole), targets)  # noqa: B023

@@ -11,7 +11,7 @@ from .._build.drives import check_apart
 from .._kernels.bits import packed_bytes
 from .._mesh.lay import check_mesh, check_rate, lay_table, placed, placements_of, plan, with_tables
 from .._mesh.partition import Partition, owners_of
-from .._network.layout import Seats, seats
+from .._network.layout import ShardLayout, shard_layout
 from .._network.network import Network
 from .._network.peers import list_length
 from .._text import counted
@@ -84,9 +84,9 @@ class PartitionReport:
     """What a partition of a network costs.
 
     Attributes:
-        partition: .
+        partition: which device has which neuron.
         neurons, synapses: int64 (devices,) on each device.
-        places: of neurons that each device computes, ghosts included.
+        places: of neurons that each device computes, padding included.
         cut: connections whose source is on another device, couplings included.
         exchanges_per_s: in a second of biological time; the bytes that one device gets from all
             others in that time: `spike_bytes_per_s` as bits, or as lists where those are shorter,
@@ -115,7 +115,7 @@ class PartitionReport:
 
     @property
     def waste(self) -> float:
-        """Places of all devices over neurons: 1 if no device computes ghosts."""
+        """Places of all devices over neurons: 1 if no device computes padding."""
         total = self.neurons.sum()
         return float(self.places * self.neurons.size / total) if total else 1.0
 
@@ -165,20 +165,22 @@ def report(
         cut += int(np.count_nonzero(owners[c.source][c.pre] != there))
         delays += [float(c.delay.min())] if name in net.projections and c.delay.size else []
     together = 1 if net.exchanges_every_step else round(min(delays, default=net.dt) / net.dt)
-    sits = [seats({m.name: owners[m.name] for m in g.members}, devices) for g in net.groups]
+    shards = [
+        shard_layout({m.name: owners[m.name] for m in g.members}, devices) for g in net.groups
+    ]
     often = 1e3 / (net.dt * together)
     # A release that does not go by spikes says which of its values are not 0, in the same way.
-    own = [sits[p.source] for p in net.pathways if not (p.release.plain or p.release.with_spikes)]
-    spikes = sum(_spike_bytes(s, together, 1e-3 * (rate or 0.0) * net.dt) for s in (*sits, *own))
+    own = [shards[p.source] for p in net.pathways if not (p.release.plain or p.release.with_spikes)]
+    spikes = sum(_spike_bytes(s, together, 1e-3 * (rate or 0.0) * net.dt) for s in (*shards, *own))
     return PartitionReport(
         partition=partition,
         neurons=neurons.astype(np.int64),
         synapses=synapses,
-        places=sum(s.places for s in sits),
+        places=sum(s.places for s in shards),
         cut=cut,
         exchanges_per_s=often,
         spike_bytes_per_s=spikes * (devices - 1) * often,
-        value_bytes_per_s=_value_bytes(net, sits) * (devices - 1) * 1e3 / net.dt,
+        value_bytes_per_s=_value_bytes(net, shards) * (devices - 1) * 1e3 / net.dt,
     )
 
 
@@ -197,14 +199,14 @@ def best_of(
     return min(reports, key=lambda r: (round(r.cost, 3), r.cut)).partition
 
 
-def _spike_bytes(sits: Seats, steps: int, share: float) -> int:
+def _spike_bytes(shards: ShardLayout, steps: int, share: float) -> int:
     """What one device tells another about the spikes of a group in an exchange."""
-    entries = list_length(sits, steps, share)
-    return 4 * (entries + 1) if entries else steps * packed_bytes(sits.places)
+    entries = list_length(shards, steps, share)
+    return 4 * (entries + 1) if entries else steps * packed_bytes(shards.places)
 
 
-def _value_bytes(net: Network, sits: list[Seats]) -> int:
+def _value_bytes(net: Network, shards: list[ShardLayout]) -> int:
     """What one device tells another in a step besides spikes: releases and values of couplings."""
     graded = [p.source for p in net.pathways if not p.release.plain]
     seen = [side.source for c in net.couplings for side in c.sides]
-    return np.dtype(net.dtype).itemsize * sum(sits[group].places for group in (*graded, *seen))
+    return np.dtype(net.dtype).itemsize * sum(shards[group].places for group in (*graded, *seen))

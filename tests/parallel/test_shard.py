@@ -13,7 +13,7 @@ import jaxneuro as jn
 from jaxneuro import parallel
 from jaxneuro._kernels.poisson import poisson
 from jaxneuro._network import peers
-from jaxneuro._network.layout import seats
+from jaxneuro._network.layout import shard_layout
 from jaxneuro._numerics import Stream
 from jaxneuro._run import chunks as _plan
 
@@ -126,7 +126,7 @@ def test_one_exchange_per_shortest_delay_and_no_connections_in_it():
         gathers = exchanged(text)
         assert gathers
         assert not re.findall(r" (all-to-all|all-reduce|collective-permute)(?:-start)?\(", text)
-        most = together * 4 * max(seats.places for seats in net.layout.groups)
+        most = together * 4 * max(shards.places for shards in net.layout.groups)
         for shape in gathers:
             numbers = [int(x) for x in re.findall(r"\[([\d,]*)\]", shape)[0].split(",") if x]
             assert np.prod(numbers) <= most
@@ -230,7 +230,7 @@ def test_streams_keep_their_runs():
     """Neurons draw the same on any device, with a key per population where these are large."""
     rng = np.random.default_rng(3)
     owners = {"E": rng.integers(0, 2, 400), "I": rng.integers(0, 2, 200)}
-    places = seats(owners, 2)
+    places = shard_layout(owners, 2)
     words = rng.integers(0, 2**32, (2, 2), np.uint32)
     stream = Stream(words[0], words[1], np.array([0, 7], np.uint32), (400, 200))
     means, order = np.repeat(np.float32([0.3, 6.0]), [400, 200]), np.asarray(places.order)
