@@ -84,7 +84,7 @@ class PartitionReport:
     """What a partition of a network costs.
 
     Attributes:
-        partition: the partition.
+        partition: which device has which neuron.
         neurons: int64 (devices,) on each device.
         synapses: int64 (devices,) on each device.
         places: places of neurons that each device computes, with padding.
