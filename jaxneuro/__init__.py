@@ -29,6 +29,16 @@ from ._fields import param as param
 from ._fields import static as static
 from ._fields import table as table
 from ._kernels.cpu import configure_cpu as configure_cpu
+from ._model import Drive as Drive
+from ._model import Neuron as Neuron
+from ._model import Plasticity as Plasticity
+from ._model import Release as Release
+from ._model import SpikeStimulus as SpikeStimulus
+from ._model import Stimulus as Stimulus
+from ._model import StochasticNeuron as StochasticNeuron
+from ._model import StochasticRelease as StochasticRelease
+from ._model import Synapse as Synapse
+from ._model import Trace as Trace
 from ._network.network import Network as Network
 from ._network.rewire import rewire as rewire
 from ._numerics import Distribution as Distribution
@@ -45,16 +55,6 @@ from ._run.simulate import simulate as simulate
 from ._run.stopped import Interrupted as Interrupted
 from ._run.stopped import LostProcessError as LostProcessError
 from ._run.stopped import NonFiniteError as NonFiniteError
-from ._types import Drive as Drive
-from ._types import Neuron as Neuron
-from ._types import Plasticity as Plasticity
-from ._types import Release as Release
-from ._types import SpikeStimulus as SpikeStimulus
-from ._types import Stimulus as Stimulus
-from ._types import StochasticNeuron as StochasticNeuron
-from ._types import StochasticRelease as StochasticRelease
-from ._types import Synapse as Synapse
-from ._types import Trace as Trace
 from .spec import InvalidValueError as InvalidValueError
 
 if TYPE_CHECKING:

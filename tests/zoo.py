@@ -17,8 +17,8 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro._fields import ParameterKind
+from jaxneuro._model import state_variables
 from jaxneuro._numerics import FastSigmoid, Stream, stream_key
-from jaxneuro._types import state_variables
 from tests import zoo_adaptive as adaptive
 from tests import zoo_biophysical as biophysical
 from tests import zoo_channels as channels

@@ -15,11 +15,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .. import _types
+from .. import _model
 from .._describe.description import Description
 from .._network.members import as_floating
 from .._network.group import initial_state
-from .._types import (
+from .._model import (
     Drive,
     Neuron,
     Plasticity,
@@ -307,7 +307,7 @@ def _models(description: Description) -> Iterator[tuple[str, Any]]:
 def _check_methods(owner: str, model: Any) -> None:
     """Raises `InvalidValueError` unless every method can be called with the role's arguments."""
     cls = type(model)
-    role = next(base for base in cls.__mro__ if base.__module__ == _types.__name__)
+    role = next(base for base in cls.__mro__ if base.__module__ == _model.__name__)
     for name in (n for n in dir(role) if not n.startswith("_")):
         own, wanted = getattr(cls, name), getattr(role, name)
         if own is wanted or not inspect.isfunction(wanted):

@@ -12,7 +12,7 @@ from .._kernels.gather import make_gather_table
 from .._network.coupling import (CouplingLayer, CouplingSpan, Side)
 from .._network.group import initial_state
 from .._text import an
-from .._types import Neuron, state_variables
+from .._model import Neuron, state_variables
 from .._units import check_weight
 from ..spec import InvalidValueError, unknown
 from .grouping import Grouping

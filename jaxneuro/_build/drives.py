@@ -11,7 +11,7 @@ from .._describe.description import Description
 from .._network.group import (Group, initial_state)
 from .._network.stimuli import StimulusGroup
 from .._network.members import (as_floating, first_member)
-from .._types import Drive
+from .._model import Drive
 from ..spec import InvalidValueError
 from .contract import (
     is_own,

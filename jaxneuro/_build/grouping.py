@@ -14,7 +14,7 @@ from .._describe.resolve import ResolvedProjection
 from .._describe.stimulation import Stimulation
 from .._network.group import input_rows
 from .._numerics import Distribution
-from .._types import StochasticRelease, Synapse
+from .._model import StochasticRelease, Synapse
 from ..synapses import Into
 from .merge import kind_key, own_key, sort_key, state_dtypes, value_key
 

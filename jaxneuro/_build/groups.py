@@ -12,7 +12,7 @@ from .._network.group import (Group, Initial, PopulationSpan, Start, initial_sta
 from .._network.bounds import check_state_value
 from .._numerics import Distribution
 from .._text import brief
-from .._types import state_variables
+from .._model import state_variables
 from ..spec import InvalidValueError, unknown
 from .grouping import Grouping, Sender, receptor_key, synapse_of
 from .merge import merge, merge_at, state_dtypes, state_shapes

@@ -18,7 +18,7 @@ from .._network.members import as_floating
 from .._network.weights import check_within
 from .._network.group import initial_state
 from .._text import an
-from .._types import Neuron, Plasticity, Trace
+from .._model import Neuron, Plasticity, Trace
 from .._warn import warn
 from ..spec import InvalidValueError
 from .contract import hold, is_own, shapes, traced

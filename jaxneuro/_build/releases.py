@@ -10,7 +10,7 @@ from .._describe.projection import Projection
 from .._describe.part import as_part
 from .._network.group import initial_state
 from .._text import an
-from .._types import Drive, Neuron, Release
+from .._model import Drive, Neuron, Release
 from ..spec import InvalidValueError
 from .contract import state_of, step, tried_sizes
 from .grouping import Grouping

@@ -13,7 +13,7 @@ from .._describe.resolve import Resolver
 from .._describe.stimulation import (Stimulation, check_one_per_neuron)
 from .._network.stimuli import (StimulusGroup, Target, Window)
 from .._numerics import Distribution, bits, check_grid, drawn, steps_on_grid, stream_key
-from .._types import Stimulus
+from .._model import Stimulus
 from ..spec import InvalidValueError
 from .grouping import Grouping
 from .merge import kind_key, merge, own_key, sort_key

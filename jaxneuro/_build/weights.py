@@ -17,7 +17,7 @@ from .._describe.values import (extremes, is_computed)
 from .._fields import parameters, potentials
 from .._network.bounds import (check_rule_sign, sign_of)
 from .._numerics import Distribution, drawn
-from .._types import Neuron
+from .._model import Neuron
 from .._units import check_weight, largest
 from .._warn import warn
 from ..release import Spikes, TsodyksMarkram

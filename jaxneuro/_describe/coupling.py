@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .. import spec
-from .._types import Release, Synapse
+from .._model import Release, Synapse
 from ..connectivity import Rule
 from ..synapses import Direct
 from .part import END, Part, as_part, end_name

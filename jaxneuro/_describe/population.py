@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import spec
 from .._fields import check_lengths, potentials
-from .._types import Neuron
+from .._model import Neuron
 from .._units import check_each_potential, check_start
 from ..space import Free, Layout
 from .values import START_VALUES, extremes

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import spec
-from .._types import Plasticity, Release, Synapse
+from .._model import Plasticity, Release, Synapse
 from ..connectivity import Rule
 from ..release import Spikes
 from .part import END, Part, as_part, end_name

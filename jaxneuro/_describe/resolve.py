@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from .. import spec
+from .._model import Neuron
 from .._numerics import stream_key
-from .._types import Neuron
 from ..connectivity import Rule
 from ..space import Area, Place
 from .part import Neurons, Part, count, stretch

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import spec
 from .._fields import check_lengths
-from .._types import SpikeStimulus, Stimulus, Synapse
+from .._model import SpikeStimulus, Stimulus, Synapse
 from .part import END, Part, as_part, end_name
 from .values import (
     RECEPTOR_NAMED,

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from .. import spec
+from .._model import Synapse
 from .._numerics import Distribution, LogNormal
 from .._text import an
-from .._types import Synapse
 from .._units import check_weight, warn_of_large
 from ..space import ByDistance, Profile, SpatialValue
 from ..synapses import Delta

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._types import Numbers, Plasticity
+from .._model import Numbers, Plasticity
 from ..spec import InvalidValueError
 from .program import KINDS, MixingError, Port, Program, translate
 

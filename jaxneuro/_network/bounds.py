@@ -12,9 +12,9 @@ import numpy as np
 
 from .._arrays import is_traced
 from .._fields import check_lengths, inner, named_parameters, with_numbers
+from .._model import Neuron, Plasticity, Stimulus, Synapse, state_variables
 from .._numerics import Distribution, check_grid, check_stable, stream_key
 from .._text import an
-from .._types import Neuron, Plasticity, Stimulus, Synapse, state_variables
 from ..spec import InvalidValueError
 from ..stimuli import Signal
 from ..synapses import Direct, Several

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from .._kernels.gather import GatherTable, gather
-from .._types import Drive, Release
+from .._model import Drive, Release
 from .group import Group, RuntimeGroup, Start, started
 from .members import as_floating
 from .pathway import release_state

@@ -18,8 +18,8 @@ import numpy as np
 from jax import lax
 
 from .._arrays import as_array, is_traced
+from .._model import Drive, Neuron
 from .._text import an
-from .._types import Drive, Neuron
 from ..spec import InvalidValueError
 from .group import initial_state, replace_variable
 from .members import first_member, member

@@ -27,6 +27,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._kernels.spike_output import Released
+from .._model import Drive, Neuron, StochasticNeuron, Synapse, add_drives
 from .._numerics import (
     Distribution,
     Stream,
@@ -36,7 +37,6 @@ from .._numerics import (
     stream_keys,
     unit_interval,
 )
-from .._types import Drive, Neuron, StochasticNeuron, Synapse, add_drives
 from .members import as_floating, expand
 from .state import GroupState
 from .stimuli import StimulusGroup, place

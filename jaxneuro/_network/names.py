@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from .._model import Numbers, state_variables
 from .._text import listed
-from .._types import Numbers, state_variables
 from .._warn import warn
 from ..spec import InvalidValueError, unknown
 from ..synapses import Direct

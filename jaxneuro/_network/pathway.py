@@ -15,8 +15,8 @@ import numpy as np
 from .._kernels.deliver import deliver
 from .._kernels.spike_output import Released
 from .._kernels.table import Table
+from .._model import Release, StochasticRelease
 from .._numerics import Stream, stream_key
-from .._types import Release, StochasticRelease
 from .fixed_point import FixedPoint
 from .group import Group, Start, started
 from .members import as_floating, expand

@@ -16,7 +16,7 @@ from .._kernels.rescale import rescale, target_sums
 from .._kernels.rule_programs import RulePrograms
 from .._kernels.spike_output import Released
 from .._kernels.table import Table
-from .._types import Plasticity
+from .._model import Plasticity
 from .members import as_floating
 from .state import PlasticState
 

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._kernels.spike_output import Released
-from .._types import Drive
+from .._model import Drive
 from ..spec import InvalidValueError
 from .coupling import RuntimeCoupling
 from .group import Coupled, RuntimeGroup, arrivals

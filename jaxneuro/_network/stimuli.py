@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 
 from .._kernels.native import native_available
+from .._model import Drive, Stimulus
 from .._numerics import Stream, stream_keys
-from .._types import Drive, Stimulus
 from .members import expand
 
 _LONG = 64  # neurons: a shorter run costs more to start than to draw

@@ -14,10 +14,10 @@ import jax.numpy as jnp
 from .._fields import has_tables
 from .._kernels.fused_scan import UnwalkableError, walk_or_loop
 from .._kernels.spike_output import Released
+from .._model import Drive, add_drives
 from .._network.network import Network
 from .._network.runtime import RuntimeNetwork
 from .._network.state import NetworkState, Output
-from .._types import Drive, add_drives
 from .record import Record, Samples
 
 

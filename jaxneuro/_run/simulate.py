@@ -16,13 +16,13 @@ from .._build.memory import available_memory
 from .._describe.description import Description
 from .._describe.population import Population
 from .._describe.stimulation import Stimulation
+from .._model import Neuron, state_variables
 from .._network.network import Network
 from .._network.saved_state import SavedState, state_of
 from .._network.state import NetworkState
 from .._numerics import check_dt, steps_on_grid, warn_of_early_times, warn_of_seconds
 from .._progress import Progress
 from .._text import megabytes
-from .._types import Neuron, state_variables
 from ..spec import InvalidValueError
 from ..stimuli import Current, ScheduledSpikes, Steps
 from .chunks import Chunk, Part, Sizes, Store, collect, joined, plan, program, with_room

@@ -8,12 +8,12 @@ import numpy as np
 
 from .._fields import parameters
 from .._kernels.poisson import LARGEST_MEAN
+from .._model import SpikeStimulus
 from .._network.names import holders_at
 from .._network.network import Network
 from .._network.state import NetworkState
 from .._numerics import per_step
 from .._text import counted
-from .._types import SpikeStimulus
 from ..stimuli import Signal
 from .result import Result
 

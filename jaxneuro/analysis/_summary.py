@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from .._kernels.native import native_available
+from .._model import StochasticNeuron
 from .._numerics import NEAR_MS, in_window, run_window, to_hz
 from .._text import counted, megabytes
-from .._types import StochasticNeuron
 from ..neurons import Relay
 from ..spec import InvalidValueError, as_number
 from ..stimuli import ScheduledSpikes, first_step

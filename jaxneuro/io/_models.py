@@ -26,8 +26,8 @@ from .. import (
     synapses,
 )
 from .._fields import Model, ParameterKind, parameters
+from .._model import Neuron, Plasticity, Release, Stimulus, Synapse
 from .._numerics import Distribution, Surrogate
-from .._types import Neuron, Plasticity, Release, Stimulus, Synapse
 from ..channels import Channel
 from ..connectivity import Rule
 from ..integrators import Integrator

@@ -15,10 +15,10 @@ from .._describe.part import Part
 from .._describe.population import Population
 from .._describe.projection import Projection
 from .._describe.stimulation import Stimulation
+from .._model import Neuron, Plasticity, Release, Stimulus, Synapse, state_variables
 from .._network.group import initial_state
 from .._numerics import Distribution
 from .._text import counted, megabytes
-from .._types import Neuron, Plasticity, Release, Stimulus, Synapse, state_variables
 from ..connectivity import Rule
 from ..space import Area, Free, Layout, SpatialValue
 from ..spec import unknown

@@ -9,8 +9,8 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
+from .._model import Drive, Neuron
 from .._numerics.maths import decay_mean
-from .._types import Drive, Neuron
 from ..spec import Less, Rule
 from ..surrogates import Surrogate, surrogate_field, threshold
 from ._membrane import countdown

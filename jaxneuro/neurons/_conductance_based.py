@@ -12,8 +12,8 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
+from .._model import Drive, Neuron
 from .._numerics.maths import linoid
-from .._types import Drive, Neuron
 from ..integrators import Gate, Integrator, Linear, exponential_euler, rk4
 from ..integrators._integrators import method_field
 from ..surrogates import Surrogate, crossing, surrogate_field

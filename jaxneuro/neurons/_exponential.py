@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
-from .._types import Drive, Neuron
+from .._model import Drive, Neuron
 from ..integrators import Integrator, Linear, rk4
 from ..integrators._integrators import method_field
 from ..spec import AtMost, Less

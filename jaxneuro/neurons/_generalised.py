@@ -10,11 +10,11 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
+from .._model import Drive, Neuron, StochasticNeuron, add_drives
 from .._numerics.draws import chance
 from .._numerics.grid import per_step
 from .._numerics.maths import decay_mean, phi1
 from .._numerics.streams import Stream
-from .._types import Drive, Neuron, StochasticNeuron, add_drives
 from ..spec import Rule
 from ..surrogates import Surrogate, surrogate_field, threshold
 from ._membrane import countdown, leaky

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._fields import Parameter, param
-from .._types import Drive, Neuron
+from .._model import Drive, Neuron
 from ..channels import Channel, Leak, SquidPotassium, SquidSodium
 from ..channels._channels import Channels
 from ..integrators import Gate, Integrator, Linear, rk4

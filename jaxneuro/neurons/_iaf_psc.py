@@ -14,8 +14,8 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
+from .._model import Drive, Neuron
 from .._numerics.maths import phi1, phi2
-from .._types import Drive, Neuron
 from ..spec import Less
 from ..surrogates import Surrogate, surrogate_field, threshold
 from ._membrane import countdown

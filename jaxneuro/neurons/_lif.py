@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
-from .._types import Drive, Neuron
+from .._model import Drive, Neuron
 from ..integrators import Integrator, Linear
 from ..spec import Less, Maybe, Of, field
 from ..surrogates import Surrogate, surrogate_field, threshold

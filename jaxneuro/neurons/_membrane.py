@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 
-from .._types import Drive
+from .._model import Drive
 
 
 def leaky(

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
-from .._types import Drive, Neuron
+from .._model import Drive, Neuron
 
 
 class RateState(NamedTuple):

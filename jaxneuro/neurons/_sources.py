@@ -6,10 +6,10 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
+from .._model import Drive, Neuron, StochasticNeuron
 from .._numerics.draws import chance
 from .._numerics.grid import per_step
 from .._numerics.streams import Stream
-from .._types import Drive, Neuron, StochasticNeuron
 
 
 class RelayState(NamedTuple):

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
-from .._types import Plasticity, Trace
+from .._model import Plasticity, Trace
 from ..spec import Flag, Less, Whole, field
 
 

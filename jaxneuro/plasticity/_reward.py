@@ -5,7 +5,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
-from .._types import Plasticity, Trace
+from .._model import Plasticity, Trace
 from ..spec import Less, Name, field
 
 

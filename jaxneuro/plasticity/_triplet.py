@@ -3,7 +3,7 @@
 from typing import Any
 
 from .._fields import Parameter, param
-from .._types import Plasticity, Trace
+from .._model import Plasticity, Trace
 from ..spec import OneOf, field
 
 

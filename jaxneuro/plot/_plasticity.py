@@ -10,9 +10,9 @@ import numpy as np
 from jax import lax
 
 from .. import spec
+from .._model import Numbers, Plasticity
 from .._network.weights import check_within
 from .._numerics import NEAR_MS
-from .._types import Numbers, Plasticity
 from ..spec import InvalidValueError, unknown
 from ._style import (
     COLUMN,

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from .._fields import Parameter, param
 from .._kernels.short_term import at_spikes
-from .._types import Release
+from .._model import Release
 from ._short_term import decay
 
 

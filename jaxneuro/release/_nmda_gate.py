@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from .._fields import Parameter, param
 from .._kernels.short_term import at_spikes
-from .._types import Release
+from .._model import Release
 from ..spec import Less, Rule
 from ._short_term import decay
 

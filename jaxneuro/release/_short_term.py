@@ -8,8 +8,8 @@ import jax.numpy as jnp
 
 from .._fields import Parameter, param
 from .._kernels.short_term import ShortTerm, at_spikes, relaxed, short_term
+from .._model import Release, StochasticRelease
 from .._numerics import Stream, unit_interval
-from .._types import Release, StochasticRelease
 from ..spec import OneOf, Whole, field
 
 CONVENTIONS = ("tsodyks2", "jump first")

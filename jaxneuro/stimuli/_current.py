@@ -7,8 +7,8 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._fields import Parameter, param
+from .._model import Drive, Stimulus
 from .._numerics import Stream, standard_normal, steps_on_grid
-from .._types import Drive, Stimulus
 from ._signal_field import prepare_signals, signal, value_at
 from ._time_grid import all_known, check_shapes
 

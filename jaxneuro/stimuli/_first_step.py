@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from .._fields import parameters
-from .._types import Stimulus
+from .._model import Stimulus
 from ._given_spikes import ScheduledSpikes
 from ._signal import Pulses, Ramp, Signal, Steps
 

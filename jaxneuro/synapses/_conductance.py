@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
-from .._types import Drive, Synapse
+from .._model import Drive, Synapse
 from ..spec import Less
 from ._decaying import decayed, pulling, risen, unit_peak
 

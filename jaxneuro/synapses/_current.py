@@ -7,8 +7,8 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
+from .._model import Drive, Synapse
 from .._numerics import mean_over_step
-from .._types import Drive, Synapse
 from ..spec import Less
 from ._decaying import risen, unit_peak
 

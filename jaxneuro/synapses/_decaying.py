@@ -5,8 +5,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from .._model import Drive
 from .._numerics import log_quotient, mean_over_step, slope_over_step, two_decays
-from .._types import Drive
 
 
 def pulling(mean: jax.Array, slope: jax.Array, e_rev: jax.Array) -> Drive:

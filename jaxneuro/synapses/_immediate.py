@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import jax
 
-from .._types import Drive, Synapse
+from .._model import Drive, Synapse
 from ..spec import Name, field
 
 

@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Model, Parameter, param
+from .._model import Drive, Synapse
 from .._numerics import decay_mean
-from .._types import Drive, Synapse
 from ..spec import Of, field
 from ._nmda import block, check_voltage
 

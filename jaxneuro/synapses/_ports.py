@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
-from .._types import Drive, Synapse
+from .._model import Drive, Synapse
 from ..spec import Name, Of, check_known, field
 from ._ligand_gated import ApproximateKinetics, DestexheKinetics, Kinetics
 from ._nmda import block, check_voltage

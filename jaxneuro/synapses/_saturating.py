@@ -7,8 +7,8 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import Parameter, param
+from .._model import Drive, Synapse
 from .._numerics import decay_difference
-from .._types import Drive, Synapse
 from ._decaying import decayed, pulling
 
 

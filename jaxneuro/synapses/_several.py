@@ -8,7 +8,7 @@ import jax
 import numpy as np
 
 from .._fields import ParameterKind, part_names
-from .._types import Drive, Synapse, add_drives, state_variables
+from .._model import Drive, Synapse, add_drives, state_variables
 from ..spec import Converted, Items, Of, Rule, Unfit, field
 from ._ports import Into
 

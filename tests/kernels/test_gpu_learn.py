@@ -19,7 +19,7 @@ from jaxneuro._kernels.learn import _CHANGED, _RANKS, learn, unpacked
 from jaxneuro._kernels.learn_reference import learn_reference
 from jaxneuro._kernels.spike_output import Released
 from jaxneuro._kernels.table import HAS_DELAYS, HAS_TAGS
-from jaxneuro._types import Plasticity, Trace
+from jaxneuro._model import Plasticity, Trace
 from jaxneuro.neurons import LIF
 from tests.kernels.learning import DT, FAST, case_of, inputs_of, run
 from tests.kernels.test_gpu import KERNEL, for_cuda, moved

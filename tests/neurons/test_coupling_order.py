@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxneuro as jn
-from jaxneuro._types import add_drives
+from jaxneuro._model import add_drives
 from tests.oracle.ode import lif_conductance_reference
 from tests.quickly import quick_jit
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import jaxneuro as jn
-from jaxneuro._types import add_drives
+from jaxneuro._model import add_drives
 from tests.quickly import quick_jit
 from tests.zoo import cast
 

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxneuro._types import Numbers
+from jaxneuro._model import Numbers
 
 BLOCK = 256  # steps: runs of about one length share a program
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 import jaxneuro as jn
 from jaxneuro import plasticity as pl
-from jaxneuro._types import Numbers
+from jaxneuro._model import Numbers
 from tests.plasticity import by_hand
 from tests.plasticity.replay import replay
 from tests.quickly import quick_jit
