@@ -36,26 +36,45 @@ def test_the_readme_runs(tmp_path):
     assert "Network: 2 populations, 1,000 neurons" in run("README.md", tmp_path)
 
 
+GUIDE = sorted(f"docs/guide/{path.name}" for path in (ROOT / "docs/guide").glob("*.md"))
+# Each page in a namespace of its own, all in one process.
+PAGES = """import sys
+from pathlib import Path
+for page in sys.argv[1:]:
+    exec(compile(Path(page).read_text(), page, "exec"), {"__name__": "page"})
+"""
+
+
 @pytest.mark.slow
 def test_the_guide_runs(tmp_path):
-    printed = run("docs/guide.md", tmp_path)
-    assert "Connections: E to I, 30 synapses" in printed
-    assert "Network: 1 population, 900 neurons" in printed
+    pages = []
+    for page in GUIDE:
+        pages.append(tmp_path / f"page_{Path(page).stem}.py")
+        pages[-1].write_text("\n".join(blocks(page)))
+    done = subprocess.run(
+        [sys.executable, *STRICT, "-c", PAGES, *map(str, pages)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Connections: E to I, 30 synapses" in done.stdout
+    assert "Network: 1 population, 900 neurons" in done.stdout
 
 
-def test_the_network_is_ten_lines_and_the_model_fifteen():
-    network, model, *_ = blocks()
-    lines = [line for line in network.splitlines() if line.strip()]
-    assert len(lines) <= 10
+def test_the_model_is_fifteen_lines():
+    _, model, *_ = blocks()
     body = model[model.index("class QIFState") : model.index("result =")]
     assert len([line for line in body.splitlines() if line.strip()]) <= 15
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/guide.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/examples.md", *GUIDE]
+)
 def test_every_link_leads_somewhere(page):
     text, folder = (ROOT / page).read_text(), (ROOT / page).parent
     links = [x for x in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in x]
     files = re.findall(r"`((?:examples|docs|benchmarks)/[\w/.]+\.\w+)`", text)
-    assert links or files
     assert [x for x in links if not (folder / x).exists()] == []
     assert [x for x in files if not (ROOT / x).exists()] == []
