@@ -11,8 +11,8 @@ from .._describe.modulator import Modulator
 from .._describe.resolve import Resolver
 from .._describe.part import as_part
 from .._fields import Path, inner, named_parameters
-from .._network.names import (Holder, Named, inside, named, projection)
-from .._network.modulator import (Kinetics, ModulatorLayer, ModulatorSpan, Reach)
+from .._network.names import (ModelReference, Named, inside, named, projection)
+from .._network.modulator import (Kinetics, ModulatorLayer, ModulatorSpan, ModulationTarget)
 from .._network.network import Network
 from .._network.extremes import check_extremes
 from ..spec import InvalidValueError
@@ -43,14 +43,14 @@ def check_constant_gains(modulators: Any) -> None:
 
 
 def _build(net: Network, m: Modulator, resolver: Resolver) -> ModulatorLayer:
-    reaches, amounts, scales = [], [], []
+    targets, amounts, scales = [], [], []
     for name, scaled in m.scales.items():
         for key, amount in scaled.items():
-            found = _reaches(net, m, name, key)
-            reaches += found
+            found = _targets(net, m, name, key)
+            targets += found
             amounts += [amount] * len(found)
             scales += [(name, key)] * len(found)
-    _check_once(m, reaches)
+    _check_once(m, targets)
     _check_fits(m, amounts, net.dtype)
     numbers = {
         "amounts": amounts,
@@ -62,7 +62,7 @@ def _build(net: Network, m: Modulator, resolver: Resolver) -> ModulatorLayer:
         model=merge([Kinetics(m.tau, m.per_spike, m.baseline)], [1], net.dtype),
         **{name: as_array(np.array(x, np.float64), net.dtype) for name, x in numbers.items()},
         index=index,
-        reaches=tuple(reaches),
+        targets=tuple(targets),
         span=ModulatorSpan(m.name, group, span, m.signal, tuple(scales)),
     )
 
@@ -89,29 +89,29 @@ def _sources(net: Network, m: Modulator, resolver: Resolver) -> tuple[Any, Any, 
     return group, (span.start, span.stop), as_array(neurons, np.int32)
 
 
-def _reaches(net: Network, m: Modulator, name: str, key: str) -> list[Reach]:
+def _targets(net: Network, m: Modulator, name: str, key: str) -> list[ModulationTarget]:
     """Where one parameter is in a `RuntimeNetwork`."""
     found = named(net, name)
     if key == "gain" and name in net.projections:
         number, index = projection(net, name)
-        return [Reach(("pathways", number, "scale"), (1,), index, blocks=True)]
+        return [ModulationTarget(("pathways", number, "scale"), (1,), index, blocks=True)]
     if key == "gain" and name in net.coupled:
         return _gain_of_coupling(net, m, net.coupled.index(name))
     if key == "weight" and _sends_spikes(net, found):
-        own = found.holders[0]
+        own = found.references[0]
         path = (*own.path[:-1], "weight")
-        return [Reach(path, own.sizes, own.member)]
-    holder, path, field = _parameter(net, m, found, key)
+        return [ModulationTarget(path, own.sizes, own.member)]
+    reference, path, field = _parameter(net, m, found, key)
     if getattr(field.metadata["kind"], "on_grid", False):
         got = f"{key} of {found.label}, a whole number of time steps"
         raise InvalidValueError(m.label, "scales", "of numbers that can be scaled", got)
-    return [Reach((*holder.path, *path), holder.sizes, holder.member)]
+    return [ModulationTarget((*reference.path, *path), reference.sizes, reference.member)]
 
 
-def _parameter(net: Network, m: Modulator, found: Named, key: str) -> tuple[Holder, Path, Any]:
+def _parameter(net: Network, m: Modulator, found: Named, key: str) -> tuple[ModelReference, Path, Any]:
     """The model that has a parameter, where it is there, and its field."""
-    holders = tuple(h for h in found.holders if h.kind != "plasticity")
-    models = [h.model(net) for h in holders]
+    references = tuple(h for h in found.references if h.kind != "plasticity")
+    models = [h.model(net) for h in references]
     known = [
         {name: where for name, where in named_parameters(x).items() if name not in inner(x)}
         for x in models
@@ -119,40 +119,40 @@ def _parameter(net: Network, m: Modulator, found: Named, key: str) -> tuple[Hold
     also = ["weight"] if _sends_spikes(net, found) else []
     also += ["gain"] if found.label.split()[0] in ("projection", "coupling") else []
     try:
-        number = found._replace(holders=holders).only("parameter", key, known, also)
+        number = found._replace(references=references).only("parameter", key, known, also)
     except ValueError as error:
         hint = ""
-        rules = (h.model(net) for h in found.holders if h not in holders)
+        rules = (h.model(net) for h in found.references if h not in references)
         if any(key in named_parameters(rule) for rule in rules):
             hint = ". A rule of plasticity takes a modulator as its signal, see jn.Modulator"
         raise InvalidValueError(m.label, "scales", "of what is there", f"{error}{hint}") from None
-    holders[number].check_own(f"{m.label}: {found.label}", key)
-    return holders[number], *known[number][key]
+    references[number].check_own(f"{m.label}: {found.label}", key)
+    return references[number], *known[number][key]
 
 
 def _sends_spikes(net: Network, found: Named) -> bool:
     """Whether a name is that of a stimulation of spikes, which have a weight."""
-    own = found.holders[0] if found.holders else None
+    own = found.references[0] if found.references else None
     if own is None or own.kind != "stimulation":
         return False
     return inside(net, (*own.path[:-1], "weight")) is not None
 
 
-def _gain_of_coupling(net: Network, m: Modulator, number: int) -> list[Reach]:
+def _gain_of_coupling(net: Network, m: Modulator, number: int) -> list[ModulationTarget]:
     """The gain of a coupling, on each of its sides."""
     layer = net.couplings[number]
     if layer.release is None and not np.isfinite(m.highest):
         must = f"given: that {layer.span.name!r} is stable is checked for the largest factor"
         raise InvalidValueError(m.label, "highest", must, "none")
     sides = range(len(layer.sides))
-    return [Reach(("couplings", number, "scales", side), (1,), 0) for side in sides]
+    return [ModulationTarget(("couplings", number, "scales", side), (1,), 0) for side in sides]
 
 
-def _check_once(m: Modulator, reaches: list[Reach]) -> None:
+def _check_once(m: Modulator, targets: list[ModulationTarget]) -> None:
     """Raises `InvalidValueError` where two names mean one number."""
     seen = set()
-    for reach in reaches:
-        if reach in seen:
-            got = f"{reach.path[-1]} twice, by two names of one model"
+    for target in targets:
+        if target in seen:
+            got = f"{target.path[-1]} twice, by two names of one model"
             raise InvalidValueError(m.label, "scales", "of different numbers", got)
-        seen.add(reach)
+        seen.add(target)

@@ -81,7 +81,7 @@ def learn_on_gpu(
 ) -> Callable:
     """`learn` as a call for CUDA, with the versions and the limit of `deliver_on_gpu`.
 
-    `unpacked` makes ring, synapses and moment of the operands before the table, the first `changed`
+    `unpacked` makes ring, synapses and inputs of the operands before the table, the first `changed`
     of which are returned.
     """
 
@@ -120,8 +120,8 @@ def _lower_learn(
         from .gpu_learn import learn_pallas
 
         arrays, table = given(operands)
-        ring, synapses, moment = unpacked(arrays)
-        operands = ring, synapses, moment, table, programs, clear
+        ring, synapses, learn_inputs = unpacked(arrays)
+        operands = ring, synapses, learn_inputs, table, programs, clear
         ring, synapses = learn_pallas(*operands, ordered=ordered)
         return [ring, *synapses]
 

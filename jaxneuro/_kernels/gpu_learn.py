@@ -73,7 +73,7 @@ def learn_grid(table: Table) -> Grid:
 def learn_pallas(
     ring: jax.Array,
     synapses: Any,
-    moment: Any,
+    learn_inputs: Any,
     table: Table,
     programs: RulePrograms,
     clear: bool,
@@ -89,9 +89,9 @@ def learn_pallas(
     ring, clear = emptied(ring, clear)
     axes = ring.shape[:-2]
     if table.n_stored == 0:
-        return (cleared(ring, moment.step) if clear else ring), synapses
+        return (cleared(ring, learn_inputs.step) if clear else ring), synapses
     grid = learn_grid(table) if grid is None else grid
-    operands = _operands(synapses, moment, table)
+    operands = _operands(synapses, learn_inputs, table)
     changed = {"ring": ring, "weights": synapses.weights, "variables": synapses.variables}
     changed = {name: x for name, x in changed.items() if x.size}
     kernel = functools.partial(
@@ -113,19 +113,23 @@ def learn_pallas(
         name="learn_pallas",
     )(*operands.values(), *changed.values())
     new = dict(zip(changed, new))
-    row_time, row_traces = _rows_after(synapses, moment, table, programs)
+    row_time, row_traces = _rows_after(synapses, learn_inputs, table, programs)
     return new.pop("ring"), synapses._replace(**new, row_time=row_time, row_traces=row_traces)
 
 
-def _operands(synapses: Any, moment: Any, table: Table) -> dict:
+def _operands(synapses: Any, learn_inputs: Any, table: Table) -> dict:
     """What the kernel only reads, by name."""
-    bits, values = moment.released
+    bits, values = learn_inputs.released
     operands = {
         "bits": bits,
         **({} if values is None else {"values": values}),
-        **{name: operand(getattr(moment, name)) for name in ("step", "limit", "flags")},
-        **{name: getattr(moment, name) for name in ("scale", "numbers", "post", "shared")},
-        **{"head": moment.log.head, "events": moment.log.events, "kept": moment.log.numbers},
+        **{name: operand(getattr(learn_inputs, name)) for name in ("step", "limit", "flags")},
+        **{name: getattr(learn_inputs, name) for name in ("scale", "numbers", "post", "shared")},
+        **{
+            "head": learn_inputs.log.head,
+            "events": learn_inputs.log.events,
+            "kept": learn_inputs.log.numbers,
+        },
         **{"row_time": synapses.row_time, "row_traces": synapses.row_traces},
     }
     columns = ("sections", "pointers", "targets", "tags", "delays", "block_offset", "block_delay")
@@ -134,7 +138,7 @@ def _operands(synapses: Any, moment: Any, table: Table) -> dict:
     return {name: x for name, x in operands.items() if x.size}
 
 
-def _rows_after(synapses: Any, moment: Any, table: Table, programs: RulePrograms) -> Any:
+def _rows_after(synapses: Any, learn_inputs: Any, table: Table, programs: RulePrograms) -> Any:
     """When each row was visited last and the traces of its source, after this step."""
 
     def one(row_time, row_traces, bits, step, limit, flags, numbers, table):
@@ -154,8 +158,15 @@ def _rows_after(synapses: Any, moment: Any, table: Table, programs: RulePrograms
         return jnp.where(visited, step, row_time), traces
 
     ranks = (1, 2, 1, 0, 0, 1, 1)
-    operands = (synapses.row_time, synapses.row_traces, moment.released.bits, moment.step)
-    return over_batch(one, ranks)(*operands, moment.limit, moment.flags, moment.numbers, table)
+    operands = (
+        synapses.row_time,
+        synapses.row_traces,
+        learn_inputs.released.bits,
+        learn_inputs.step,
+    )
+    return over_batch(one, ranks)(
+        *operands, learn_inputs.limit, learn_inputs.flags, learn_inputs.numbers, table
+    )
 
 
 class _Vector(NamedTuple):

@@ -44,7 +44,7 @@ class PlasticSynapses(NamedTuple):
     row_traces: jax.Array
 
 
-class Moment(NamedTuple):
+class LearnInputs(NamedTuple):
     """What `learn` reads of a time step.
 
     Attributes:
@@ -80,7 +80,7 @@ _CHANGED = 5
 def learn(
     ring: jax.Array,
     synapses: PlasticSynapses,
-    moment: Moment,
+    learn_inputs: LearnInputs,
     table: Table,
     programs: RulePrograms,
     clear: bool,
@@ -95,36 +95,36 @@ def learn(
     Raises:
         InvalidValueError: for a batched table.
     """
-    return _learn(ring, synapses, moment, table, programs, clear)
+    return _learn(ring, synapses, learn_inputs, table, programs, clear)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(4, 5))
-def _learn(ring, synapses, moment, table, programs, clear):
-    released = moment.released.operands(ring.dtype)
-    log = moment.log
+def _learn(ring, synapses, learn_inputs, table, programs, clear):
+    released = learn_inputs.released.operands(ring.dtype)
+    log = learn_inputs.log
     operands = (
-        *(ring, *synapses, *released, moment.step, moment.limit, moment.flags),
-        *(moment.scale, moment.numbers, moment.post),
-        *(log.head, log.events, log.numbers, moment.shared),
+        *(ring, *synapses, *released, learn_inputs.step, learn_inputs.limit, learn_inputs.flags),
+        *(learn_inputs.scale, learn_inputs.numbers, learn_inputs.post),
+        *(log.head, log.events, log.numbers, learn_inputs.shared),
     )
     call = _batched(programs, clear, native_available())
     ring, *changed = call(*operands, table)
     return ring, PlasticSynapses(*changed)
 
 
-def _forward(ring, synapses, moment, table, programs, clear):
+def _forward(ring, synapses, learn_inputs, table, programs, clear):
     # The reference visits every row in every step, so that one step can be differentiated.
-    out = learn_reference(ring, synapses, moment, table, programs, clear)
-    return out, (ring, synapses, moment, table)
+    out = learn_reference(ring, synapses, learn_inputs, table, programs, clear)
+    return out, (ring, synapses, learn_inputs, table)
 
 
 def _backward(programs, clear, residuals, bars):
-    ring, synapses, moment, table = residuals
+    ring, synapses, learn_inputs, table = residuals
 
-    def again(ring, synapses, moment):
-        return learn_reference(ring, synapses, moment, table, programs, clear)
+    def again(ring, synapses, learn_inputs):
+        return learn_reference(ring, synapses, learn_inputs, table, programs, clear)
 
-    return (*jax.vjp(again, ring, synapses, moment)[1](bars), None)
+    return (*jax.vjp(again, ring, synapses, learn_inputs)[1](bars), None)
 
 
 _learn.defvjp(_forward, _backward)
@@ -162,14 +162,14 @@ def _batched(programs: RulePrograms, clear: bool, native: bool) -> Any:
     )
 
 
-def unpacked(arrays: Any) -> tuple[jax.Array, PlasticSynapses, Moment]:
-    """Ring, synapses and moment from the flat operands of a call."""
+def unpacked(arrays: Any) -> tuple[jax.Array, PlasticSynapses, LearnInputs]:
+    """Ring, synapses and inputs from the flat operands of a call."""
     ring, weights, variables, row_time, row_traces, *read = arrays
     bits, values, step, limit, flags, scale, numbers, post, head, events, kept, shared = read
     log = EventLog(jnp.zeros((), jnp.int32), head, events, kept)
     released = Released.of_operands(bits, values)
-    moment = Moment(released, step, limit, flags, scale, numbers, post, log, shared)
-    return ring, PlasticSynapses(weights, variables, row_time, row_traces), moment
+    learn_inputs = LearnInputs(released, step, limit, flags, scale, numbers, post, log, shared)
+    return ring, PlasticSynapses(weights, variables, row_time, row_traces), learn_inputs
 
 
 def _flat(out: Any) -> tuple:

@@ -33,10 +33,12 @@ class _Synapses(NamedTuple):
     touched: jax.Array
 
 
-def learn_reference(ring, synapses, moment, table: Table, programs: RulePrograms, clear: bool):
+def learn_reference(
+    ring, synapses, learn_inputs, table: Table, programs: RulePrograms, clear: bool
+):
     """`learn`; see there."""
     if clear:
-        ring = clear_slot(ring, moment.step)
+        ring = clear_slot(ring, learn_inputs.step)
     if table.n_stored == 0:
         return ring, synapses
     section = Section(*(x[0] for x in read_sections(table)))
@@ -49,14 +51,14 @@ def learn_reference(ring, synapses, moment, table: Table, programs: RulePrograms
         every.place,
     )
     n_rows = synapses.row_time.shape[0]
-    value = moment.released.dense(ring.dtype)
+    value = learn_inputs.released.dense(ring.dtype)
     value = lax.dynamic_slice_in_dim(value, section.first_row, n_rows)
-    bits = moment.released._replace(values=None).dense(jnp.float32)
+    bits = learn_inputs.released._replace(values=None).dense(jnp.float32)
     event = lax.dynamic_slice_in_dim(bits, section.first_row, n_rows) > 0
-    visit = _Visit(programs, moment, synapses, place, event, value)
+    visit = _Visit(programs, learn_inputs, synapses, place, event, value)
     now = visit.run()
-    slot = jnp.mod(moment.step + place.delay, ring.shape[0])
-    scale = moment.scale.astype(ring.dtype)[place.block]
+    slot = jnp.mod(learn_inputs.step + place.delay, ring.shape[0])
+    scale = learn_inputs.scale.astype(ring.dtype)[place.block]
     sent = jnp.where(event, value, 0)[place.row] * scale * now.weights.astype(ring.dtype)
     ring = ring.at[slot, place.place].add(sent)
     return ring, visit.finished(now)
@@ -76,22 +78,22 @@ _no_gradient.defvjp(
 class _Visit:
     """A visit of all rows: what each phase of the rule needs, synapse by synapse."""
 
-    def __init__(self, programs, moment, synapses, place: _Places, event, value) -> None:
-        self.programs, self.moment, self.synapses = programs, moment, synapses
+    def __init__(self, programs, learn_inputs, synapses, place: _Places, event, value) -> None:
+        self.programs, self.learn_inputs, self.synapses = programs, learn_inputs, synapses
         self.place, self.event, self.value = place, event, value
-        self.parameters = programs.parameters(moment.numbers)
+        self.parameters = programs.parameters(learn_inputs.numbers)
         self.before = synapses.row_time[place.row]
-        self.learning = moment.flags[1] != 0
+        self.learning = learn_inputs.flags[1] != 0
 
     def run(self) -> _Synapses:
         """The synapses after everything up to now."""
         s = self.synapses
         now = _Synapses(s.weights, s.variables, self.before)
         if self.programs.does("post"):
-            behind = jnp.any(s.row_time < self.moment.step - 1)
+            behind = jnp.any(s.row_time < self.learn_inputs.step - 1)
             now = lax.cond(behind, self._caught_up, lambda x: x, now)
-            now = self._past(now, self.moment.step)
-        tick = self.moment.flags[0] != 0
+            now = self._past(now, self.learn_inputs.step)
+        tick = self.learn_inputs.flags[0] != 0
         if self.programs.does("tick"):
             now = self._phase("tick", now, jnp.broadcast_to(tick, self.event.shape), 0)
         now = self._phase("pre", now, self.event, self.value)
@@ -102,7 +104,7 @@ class _Visit:
     def finished(self, now: _Synapses):
         """What is kept: the traces of the sources too, after their events."""
         p, s = self.programs, self.synapses
-        since = self._ms(self.moment.step - s.row_time)
+        since = self._ms(self.learn_inputs.step - s.row_time)
         traces = s.row_traces
         for phase, rows in (("advance", ~self.event), ("jump", self.event)):
             if len(p.names.traces):
@@ -110,7 +112,7 @@ class _Visit:
                 new = [out[Port("trace", k, True)] for k in range(len(p.names.traces))]
                 new = [jnp.broadcast_to(x, rows.shape) for x in new]
                 traces = jnp.where(rows, jnp.stack(new).astype(traces.dtype), traces)
-        time = jnp.full_like(s.row_time, self.moment.step)
+        time = jnp.full_like(s.row_time, self.learn_inputs.step)
         return s._replace(
             weights=now.weights, variables=now.variables, row_time=time, row_traces=traces
         )
@@ -119,14 +121,14 @@ class _Visit:
         return steps.astype(self.programs.dtype) * self.programs.dt
 
     def _shared(self, step: Any) -> list[jax.Array]:
-        shared = self.moment.shared
+        shared = self.learn_inputs.shared
         return list(jnp.moveaxis(shared[jnp.mod(step, shared.shape[0])], -1, 0))
 
     def _phase(self, phase: str, now: _Synapses, rows: Any, value: Any) -> _Synapses:
         """What happens in this step, at the synapses of some rows."""
         if not self.programs.does(phase):
             return now
-        m, place = self.moment, self.place
+        m, place = self.learn_inputs, self.place
         here = jnp.mod(m.step - place.delay, m.post.shape[0])
         row = place.row
         released = jnp.broadcast_to(value, self.event.shape).astype(self.programs.dtype)
@@ -144,21 +146,21 @@ class _Visit:
 
     def _caught_up(self, now: _Synapses) -> _Synapses:
         """Synapses that other kernels have left behind, brought to the step before this one."""
-        until = self.moment.step - 1
-        fixed = lax.stop_gradient((self.moment, self.synapses, now))
+        until = self.learn_inputs.step - 1
+        fixed = lax.stop_gradient((self.learn_inputs, self.synapses, now))
         visit = _Visit(self.programs, *fixed[:2], self.place, self.event, self.value)
 
         def more(now: _Synapses) -> jax.Array:
             return jnp.any(visit._oldest(now.touched, until)[0])
 
         out = lax.while_loop(more, lambda now: visit._past(now, until), fixed[2])
-        lost = _no_gradient(now.weights) + _no_gradient(jnp.sum(self.moment.numbers))
+        lost = _no_gradient(now.weights) + _no_gradient(jnp.sum(self.learn_inputs.numbers))
         return out._replace(weights=out.weights + lost.astype(out.weights.dtype))
 
     def _past(self, now: _Synapses, until: Any) -> _Synapses:
         """The oldest postsynaptic event that a synapse has not seen, if it is there by `until`."""
         has, event, time = self._oldest(now.touched, until)
-        m, place = self.moment, self.place
+        m, place = self.learn_inputs, self.place
         # Where there is no event, times at which nothing overflows: gradients pass through both.
         seen = jnp.where(has, time + place.delay, now.touched)
         row, entry = place.row, event & (m.log.capacity - 1)
@@ -177,7 +179,7 @@ class _Visit:
 
     def _oldest(self, touched: Any, until: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
         """The oldest event that reached each synapse after `touched`: whether, which, when."""
-        log, place = self.moment.log, self.place
+        log, place = self.learn_inputs.log, self.place
         lower, upper = touched - place.delay, until - place.delay
 
         def older(x: Any) -> Any:

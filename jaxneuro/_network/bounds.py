@@ -19,7 +19,7 @@ from ..spec import InvalidValueError
 from ..stimuli import Signal
 from ..synapses import Direct, Several
 from .members import first_member, member, replace_member
-from .names import Holder
+from .names import ModelReference
 
 
 def sign_of(neuron: Neuron, receptor: Synapse) -> tuple[int, str]:
@@ -162,9 +162,9 @@ def _or_each(shapes: tuple) -> str:
     return f" or of shape {shapes[1]}" if len(shapes) > 1 else ""
 
 
-def with_parameters(label: str, holder: Holder, net: Any, values: dict[str, Any]) -> Any:
+def with_parameters(label: str, reference: ModelReference, net: Any, values: dict[str, Any]) -> Any:
     """A merged model with parameters of one member replaced, checked as when made."""
-    model, sizes, index = holder.model(net), holder.sizes, holder.member
+    model, sizes, index = reference.model(net), reference.sizes, reference.member
     for key, value in values.items():
         # Whole models are checked below.
         allowed = ((),) if isinstance(model, Plasticity) else ((), (sizes[index],))

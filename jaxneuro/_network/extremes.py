@@ -20,8 +20,8 @@ from ..spec import InvalidValueError
 from .bounds import with_parameters
 from .gap_stability import check_gap_junctions
 from .members import member
-from .modulator import Reach
-from .names import Holder, inside, named
+from .modulator import ModulationTarget
+from .names import ModelReference, inside, named
 
 _LARGE = 1e6  # a factor that is tried where there is no largest one
 _MOST = 64  # combinations that are tried
@@ -52,16 +52,16 @@ def check_extremes(net: Any, touched: Collection[tuple] | None = None) -> None:
     if not net.modulators or any(map(is_traced, _numbers(net))):
         return
     reached = _reached(net)
-    by_model: dict[tuple, tuple[Holder, list[_Scaled]]] = {}
-    for reach, scaled in reached.items():
-        holder = _holder(net, reach, scaled)
-        if holder is not None:
-            who = holder.path, holder.member
-            by_model.setdefault(who, (holder, []))[1].append(scaled)
-    for (path, _), (holder, parts) in by_model.items():
+    by_model: dict[tuple, tuple[ModelReference, list[_Scaled]]] = {}
+    for target, scaled in reached.items():
+        reference = _reference(net, target, scaled)
+        if reference is not None:
+            who = reference.path, reference.member
+            by_model.setdefault(who, (reference, []))[1].append(scaled)
+    for (path, _), (reference, parts) in by_model.items():
         if touched is None or path in touched:
             for factors in _corners(parts):
-                _try(net, (holder, parts), None, factors)
+                _try(net, (reference, parts), None, factors)
     _check_gaps(net, reached, by_model, touched)
 
 
@@ -72,23 +72,23 @@ def _numbers(net: Any) -> list:
     return jax.tree.leaves((net.modulators, parts, [p.release for p in net.pathways], layers))
 
 
-def _reached(net: Any) -> dict[Reach, _Scaled]:
+def _reached(net: Any) -> dict[ModulationTarget, _Scaled]:
     """Everything that is scaled, once, with all modulators that do so."""
-    out: dict[Reach, _Scaled] = {}
+    out: dict[ModulationTarget, _Scaled] = {}
     for m in net.modulators:
         low, high = (float(x) for x in np.asarray(m.bounds))
         high = high if np.isfinite(high) else _LARGE
-        for reach, amount, (name, key) in zip(m.reaches, np.asarray(m.amounts), m.span.scales):
+        for target, amount, (name, key) in zip(m.targets, np.asarray(m.amounts), m.span.scales):
             pull = _Pull(m.span.name, float(amount), low, high)
-            out.setdefault(reach, _Scaled(name, key, [])).pulls.append(pull)
+            out.setdefault(target, _Scaled(name, key, [])).pulls.append(pull)
     return out
 
 
-def _holder(net: Any, reach: Reach, scaled: _Scaled) -> Holder | None:
+def _reference(net: Any, target: ModulationTarget, scaled: _Scaled) -> ModelReference | None:
     """The model that has a scaled parameter; None for a gain or a weight, whose sign stays."""
-    for holder in named(net, scaled.name).holders:
-        if reach.path[: len(holder.path)] == holder.path:
-            return holder
+    for reference in named(net, scaled.name).references:
+        if target.path[: len(reference.path)] == reference.path:
+            return reference
     return None
 
 
@@ -98,14 +98,14 @@ def _check_gaps(net: Any, reached: dict, by_model: dict, touched: Collection[tup
         r.path[1]: s for r, s in reached.items() if r.path[0] == "couplings" and s.key == "gain"
     }
     for population, numbers in _electrical(net).items():
-        (holder,) = named(net, population).holders
-        _, parts = by_model.get((holder.path, holder.member), (holder, []))
+        (reference,) = named(net, population).references
+        _, parts = by_model.get((reference.path, reference.member), (reference, []))
         mine = {k: gains[k] for k in numbers if k in gains}
-        paths = {holder.path, *(("couplings", k) for k in numbers)}
+        paths = {reference.path, *(("couplings", k) for k in numbers)}
         if not (mine or parts) or (touched is not None and not paths & set(touched)):
             continue
         for factors in _corners([*mine.values(), *parts]):
-            _try(net, (holder, parts), mine, factors)
+            _try(net, (reference, parts), mine, factors)
 
 
 def _electrical(net: Any) -> dict[str, list[int]]:
@@ -160,25 +160,25 @@ def _some(choices: list[list]) -> Iterator[tuple]:
 
 
 def _try(
-    net: Any, of_model: tuple[Holder, list], gains: dict[int, _Scaled] | None, factors: dict
+    net: Any, of_model: tuple[ModelReference, list], gains: dict[int, _Scaled] | None, factors: dict
 ) -> None:
     """Raises `InvalidValueError` for factors with which values could not be set.
 
     `gains` are those of gap junctions by the number of the coupling, None to leave them out.
     """
-    holder, parts = of_model
+    reference, parts = of_model
     try:
         if parts:
-            model = member(holder.model(net), holder.sizes, holder.member)
+            model = member(reference.model(net), reference.sizes, reference.member)
             now = {s.key: _value(model, s.key) * factors[id(s)] for s in parts}
-            new = with_parameters(named(net, parts[0].name).label, holder, net, now)
-            net = eqx.tree_at(holder.model, net, new)
+            new = with_parameters(named(net, parts[0].name).label, reference, net, now)
+            net = eqx.tree_at(reference.model, net, new)
         if gains is not None:
             couplings = list(net.couplings)
             for number, scaled in gains.items():
                 gain = couplings[number].gain * factors[id(scaled)]
                 couplings[number] = eqx.tree_at(lambda c: c.gain, couplings[number], gain)
-            check_gap_junctions(couplings, net.groups, net.dt, holder.population, net.layout)
+            check_gap_junctions(couplings, net.groups, net.dt, reference.population, net.layout)
     except ValueError as error:
         raise _error([*(gains or {}).values(), *parts], factors, error) from None
 

@@ -26,7 +26,7 @@ class Kinetics(Model):
     baseline: Parameter = param(0.0)
 
 
-class Reach(NamedTuple):
+class ModulationTarget(NamedTuple):
     """One parameter that a modulator scales.
 
     **Fields** `path` of the array in a `RuntimeNetwork`; `sizes` of the members of its model, and
@@ -45,7 +45,7 @@ class ModulatorSpan(NamedTuple):
 
     **Fields** `name`; `source` number of the group of its source neurons and `neurons`, which of
     them, first and last + 1: None where no spikes set it free; `signal` name of an input, or None;
-    `scales` name and parameter of each of its reaches.
+    `scales` name and parameter of each of its targets.
     """
 
     name: str
@@ -59,7 +59,7 @@ class ModulatorLayer(eqx.Module):
     """A modulator of a network.
 
     **Fields** `model` its kinetics; `amounts` (scaled,); `bounds` (2,) of the factors; `start` ()
-    level at t = 0; `index` source neurons among `neurons` if those are not all; static `reaches`
+    level at t = 0; `index` source neurons among `neurons` if those are not all; static `targets`
     what is scaled; `span`.
     """
 
@@ -68,7 +68,7 @@ class ModulatorLayer(eqx.Module):
     bounds: jax.Array
     start: jax.Array
     index: jax.Array | None
-    reaches: tuple[Reach, ...] = eqx.field(static=True)
+    targets: tuple[ModulationTarget, ...] = eqx.field(static=True)
     span: ModulatorSpan = eqx.field(static=True)
 
     def init(self, dtype: Any) -> ModulatorState:
@@ -78,9 +78,9 @@ class ModulatorLayer(eqx.Module):
     def scaled(self, net: Any, state: ModulatorState) -> Any:
         """A `RuntimeNetwork` in which the factors of this level have been multiplied in."""
         factors = jnp.clip(1 + self.amounts * state.level, *self.bounds)
-        for number, reach in enumerate(self.reaches):
-            new = inside(net, reach.path) * _expanded(net, reach, factors[number])
-            net = eqx.tree_at(lambda n: inside(n, reach.path), net, new)  # noqa: B023
+        for number, target in enumerate(self.targets):
+            new = inside(net, target.path) * _expanded(net, target, factors[number])
+            net = eqx.tree_at(lambda n: inside(n, target.path), net, new)  # noqa: B023
         return net
 
     def set_free(self, spikes: Sequence[jax.Array], inputs: Mapping[str, Any], dtype: Any) -> Any:
@@ -109,14 +109,14 @@ def needed_signals(
     return tuple(dict.fromkeys([*(name for name in of_rules if name not in fed), *own]))
 
 
-def _expanded(net: Any, reach: Reach, factor: jax.Array) -> jax.Array:
+def _expanded(net: Any, target: ModulationTarget, factor: jax.Array) -> jax.Array:
     """The factor of one member, and 1 of all others, for every entry of an array."""
-    x = inside(net, reach.path)
-    if reach.blocks:
-        owner = inside(net, (*reach.path[:-1], "table")).block_projection
-        return jnp.where(owner == reach.member, factor, jnp.ones_like(factor))
-    if len(reach.sizes) == 1:
+    x = inside(net, target.path)
+    if target.blocks:
+        owner = inside(net, (*target.path[:-1], "table")).block_projection
+        return jnp.where(owner == target.member, factor, jnp.ones_like(factor))
+    if len(target.sizes) == 1:
         return factor
-    each = jnp.ones(len(reach.sizes), x.dtype).at[reach.member].set(factor)
-    runs = "stimuli" in reach.path and inside(net, reach.path[:4]).per_run
-    return each if runs and reach.path[-1] != "weight" else expand_rows(each, reach.sizes)
+    each = jnp.ones(len(target.sizes), x.dtype).at[target.member].set(factor)
+    runs = "stimuli" in target.path and inside(net, target.path[:4]).per_run
+    return each if runs and target.path[-1] != "weight" else expand_rows(each, target.sizes)

@@ -1,6 +1,6 @@
 """Finds the models that the name of a population, projection, stimulation, ... refers to.
 
-A *holder* is a model of the network that a name reaches, with its state and its neurons: a
+A *model reference* is a model of the network that a name reaches, with its state and its neurons: a
 population has its neuron model; a projection its receptor, its release and its rule of plasticity;
 a stimulation its stimulus and, if it sends spikes, the receptor that they reach; a coupling its
 receptor and its release; a modulator its kinetics. All access by name uses this module: reading,
@@ -41,7 +41,7 @@ class Shared(NamedTuple):
     senders: tuple[str, ...]
 
 
-class Holder(NamedTuple):
+class ModelReference(NamedTuple):
     """A model of a network that a name refers to.
 
     **Fields** `kind` (population, stimulation, receptor, release, plasticity or modulator) and
@@ -115,11 +115,11 @@ def span_of(x: Any, neurons: slice) -> Any:
 class Named(NamedTuple):
     """What a name refers to.
 
-    **Fields** `label` for messages ("projection 'E->I'"); `holders`.
+    **Fields** `label` for messages ("projection 'E->I'"); `references`.
     """
 
     label: str
-    holders: tuple[Holder, ...]
+    references: tuple[ModelReference, ...]
 
     def only(
         self,
@@ -128,7 +128,7 @@ class Named(NamedTuple):
         known: Sequence[Iterable[str]],
         also: Iterable[str] = (),
     ):
-        """The number of the one holder that has `wanted`; `known` lists what each of them has.
+        """The number of the one reference that has `wanted`; `known` lists what each of them has.
 
         **Raises** `ValueError` if none has it, listing all that they have and `also`, and if two
         have it.
@@ -138,7 +138,7 @@ class Named(NamedTuple):
             every = dict.fromkeys(name for names in known for name in names)
             raise unknown(f"{kind} of {self.label}", wanted, [*every, *also])
         if len(found) > 1:
-            whats = " and ".join(self.holders[k].what for k in found)
+            whats = " and ".join(self.references[k].what for k in found)
             must, got = "that of one model", f"two: {whats} both have one"
             raise InvalidValueError(self.label, wanted, must, got)
         return found[0]
@@ -148,28 +148,28 @@ def named(net: Any, name: str) -> Named:
     """What a name refers to; raises `ValueError` for an unknown one, listing the known ones."""
     for model in net.shared:
         if name == model.name:
-            found = _by_part(net, model.senders[0]).holders
-            (holder,) = (h for h in found if h.kind == model.kind)
-            return Named(f"{model.kind} {name!r}", (holder._replace(names=(name,)),))
-    label, holders = _by_part(net, name)
+            found = _by_part(net, model.senders[0]).references
+            (reference,) = (h for h in found if h.kind == model.kind)
+            return Named(f"{model.kind} {name!r}", (reference._replace(names=(name,)),))
+    label, references = _by_part(net, name)
     several = {s.kind: s for s in net.shared if name in s.senders and len(s.senders) > 1}
-    return Named(label, tuple(h._replace(shared=several.get(h.kind)) for h in holders))
+    return Named(label, tuple(h._replace(shared=several.get(h.kind)) for h in references))
 
 
 def _by_part(net: Any, name: str) -> Named:
     """What the name of a part of the description refers to."""
     for number, group in enumerate(net.groups):
         if name in group.populations:
-            holder = _population(net, number, group.populations.index(name))
-            return Named(f"population {name!r}", (holder,))
+            reference = _population(net, number, group.populations.index(name))
+            return Named(f"population {name!r}", (reference,))
         for layer, stimulus in enumerate(group.stimuli):
             if name in stimulus.names:
-                holders = _stimulation(net, number, layer, stimulus.names.index(name))
-                return Named(f"stimulation {name!r}", holders)
+                references = _stimulation(net, number, layer, stimulus.names.index(name))
+                return Named(f"stimulation {name!r}", references)
     for number, pathway in enumerate(net.pathways):
         if name in pathway.projections:
-            holders = _projection(net, number, pathway.projections.index(name))
-            return Named(f"projection {name!r}", holders)
+            references = _projection(net, number, pathway.projections.index(name))
+            return Named(f"projection {name!r}", references)
     for number, layer in enumerate(net.couplings):
         if name == layer.span.name:
             return Named(f"coupling {name!r}", _coupling(net, number))
@@ -197,16 +197,18 @@ def stimulation(net: Any, name: str) -> tuple[int, int, int] | None:
     return None
 
 
-def variable_holder(net: Any, state: NetworkState, name: str, variable: str) -> Holder:
+def reference_of_variable(
+    net: Any, state: NetworkState, name: str, variable: str
+) -> ModelReference:
     """What holds a state variable of a name; raises `ValueError` if nothing or two do."""
     found = named(net, name)
-    known = [holder.variables(state) for holder in found.holders]
-    for holder in found.holders:
-        shape = shape_of(holder.state(state), variable)
+    known = [reference.variables(state) for reference in found.references]
+    for reference in found.references:
+        shape = shape_of(reference.state(state), variable)
         if shape is not None and not any(variable in names for names in known):
             must = "an array (n,), one number per neuron (or read by jn.Record(function=...))"
             raise InvalidValueError(found.label, variable, must, f"shape {shape}")
-    return found.holders[found.only("state variable", variable, known)]
+    return found.references[found.only("state variable", variable, known)]
 
 
 def shape_of(state: Any, variable: Any) -> tuple[int, ...] | None:
@@ -215,24 +217,24 @@ def shape_of(state: Any, variable: Any) -> tuple[int, ...] | None:
     return getattr(getattr(state, variable), "shape", None) if known else None
 
 
-def holders_at(net: Any, population: str) -> tuple[Holder, ...]:
+def references_at(net: Any, population: str) -> tuple[ModelReference, ...]:
     """Everything that holds a state at the neurons of a population: each model once."""
-    found: dict[tuple, Holder] = {}
+    found: dict[tuple, ModelReference] = {}
     names = (population, *net.projections, *net.stimulations, *net.coupled)
-    for holder in (holder for name in names for holder in named(net, name).holders):
-        if holder.population == population:
-            key = id(holder.model(net)), holder.neurons.start, holder.neurons.stop
+    for reference in (reference for name in names for reference in named(net, name).references):
+        if reference.population == population:
+            key = id(reference.model(net)), reference.neurons.start, reference.neurons.stop
             earlier = found.get(key)
             if earlier is not None:
-                holder = holder._replace(names=earlier.names + holder.names)
-            found[key] = holder
+                reference = reference._replace(names=earlier.names + reference.names)
+            found[key] = reference
     return tuple(found.values())
 
 
-def _population(net: Any, number: int, index: int) -> Holder:
+def _population(net: Any, number: int, index: int) -> ModelReference:
     group = net.groups[number]
     name = group.populations[index]
-    return Holder(
+    return ModelReference(
         "population",
         (name,),
         name,
@@ -244,9 +246,9 @@ def _population(net: Any, number: int, index: int) -> Holder:
     )
 
 
-def _receptor(net: Any, name: str, number: int, receptor: int, index: int) -> Holder:
+def _receptor(net: Any, name: str, number: int, receptor: int, index: int) -> ModelReference:
     group = net.groups[number]
-    return Holder(
+    return ModelReference(
         "receptor",
         (name,),
         group.populations[index],
@@ -258,14 +260,14 @@ def _receptor(net: Any, name: str, number: int, receptor: int, index: int) -> Ho
     )
 
 
-def _projection(net: Any, number: int, index: int) -> tuple[Holder, ...]:
+def _projection(net: Any, number: int, index: int) -> tuple[ModelReference, ...]:
     pathway = net.pathways[number]
     mine = pathway.members[index]
     target = net.groups[pathway.target].populations.index(mine.target)
     receptor = _receptor(net, mine.name, pathway.target, mine.receptor, target)
     sources = net.groups[pathway.source]
     source = sources.populations.index(mine.source)
-    release = Holder(
+    release = ModelReference(
         "release",
         (mine.name,),
         mine.source,
@@ -277,7 +279,7 @@ def _projection(net: Any, number: int, index: int) -> tuple[Holder, ...]:
     )
     if pathway.plastic is None:
         return receptor, release
-    plastic = Holder(
+    plastic = ModelReference(
         "plasticity",
         (mine.name,),
         mine.target,
@@ -290,14 +292,14 @@ def _projection(net: Any, number: int, index: int) -> tuple[Holder, ...]:
     return receptor, release, plastic
 
 
-def _coupling(net: Any, number: int) -> tuple[Holder, ...]:
+def _coupling(net: Any, number: int) -> tuple[ModelReference, ...]:
     layer = net.couplings[number]
     if layer.release is None:
         return ()
     target = layer.sides[0].target
     index = net.groups[target].populations.index(layer.span.target)
     n = net.populations[layer.span.source]
-    release = Holder(
+    release = ModelReference(
         "release",
         (layer.span.name,),
         layer.span.source,
@@ -310,17 +312,17 @@ def _coupling(net: Any, number: int) -> tuple[Holder, ...]:
     return _receptor(net, layer.span.name, target, layer.span.receptor, index), release
 
 
-def _modulator(name: str, number: int) -> Holder:
+def _modulator(name: str, number: int) -> ModelReference:
     where = ("modulators", number, "model")
     state = lambda s: s.modulators[number]  # noqa: E731
-    return Holder("modulator", (name,), name, where, state, (1,), 0, slice(0, 1))
+    return ModelReference("modulator", (name,), name, where, state, (1,), 0, slice(0, 1))
 
 
-def _stimulation(net: Any, number: int, layer: int, index: int) -> tuple[Holder, ...]:
+def _stimulation(net: Any, number: int, layer: int, index: int) -> tuple[ModelReference, ...]:
     group = net.groups[number]
     stimulus = group.stimuli[layer]
     target = stimulus.targets[index]
-    own = Holder(
+    own = ModelReference(
         "stimulation",
         (target.name,),
         group.populations[target.population],
@@ -353,24 +355,24 @@ def arriving(net: Any, population: str) -> set[tuple[int, int]]:
 def unfed(net: Any, name: str) -> dict[str, str]:
     """The variables of a name that only a port fills to which nothing leads: what would feed it."""
     out: dict[str, str] = {}
-    for holder in named(net, name).holders:
-        fills = getattr(holder.model(net), "port_fills", {})
-        fed = _fed_ports(net, holder) if fills else ()
+    for reference in named(net, name).references:
+        fills = getattr(reference.model(net), "port_fills", {})
+        fed = _fed_ports(net, reference) if fills else ()
         for port in (port for port in fills if port not in fed):
             synapse = f"jn.synapses.Direct({port!r})"
-            if holder.kind == "receptor":
-                synapse = f"jn.synapses.Into({type(holder.model(net)).__name__}(...), {port!r})"
+            if reference.kind == "receptor":
+                synapse = f"jn.synapses.Into({type(reference.model(net)).__name__}(...), {port!r})"
             out |= dict.fromkeys(fills[port], synapse)
     return out
 
 
-def _fed_ports(net: Any, holder: Holder) -> set[str]:
+def _fed_ports(net: Any, reference: ModelReference) -> set[str]:
     """The ports of a neuron or of a receptor, at one population, to which something leads."""
-    receptors, fed = (getattr(net.groups[holder.path[1]], k) for k in ("receptors", "fed"))
-    sent = arriving(net, holder.population)
-    if holder.kind == "population":
+    receptors, fed = (getattr(net.groups[reference.path[1]], k) for k in ("receptors", "fed"))
+    sent = arriving(net, reference.population)
+    if reference.kind == "population":
         return {receptors[k].port for k, _ in sent if isinstance(receptors[k], Direct)}
-    mine: Any = holder.path[3]
+    mine: Any = reference.path[3]
     first = input_rows(receptors, fed)[mine].start
     return {receptors[mine].ports[row - first] for k, row in sent if k == mine}
 
@@ -385,9 +387,9 @@ def value_of(net: Any, state: NetworkState, name: str, variable: str) -> jax.Arr
 
 def shared_by(net: Any, state: NetworkState, name: str, variable: str) -> Shared | None:
     """Whose a variable is that one of several senders of a receptor or a release was asked for."""
-    for holder in named(net, name).holders:
-        if holder.shared and variable in state_variables(holder.state(state)):
-            return holder.shared
+    for reference in named(net, name).references:
+        if reference.shared and variable in state_variables(reference.state(state)):
+            return reference.shared
     return None
 
 
@@ -403,8 +405,8 @@ def warn_of_sum(net: Any, state: NetworkState, name: str, variable: str) -> None
 
 def _read(net: Any, state: NetworkState, name: str, variable: str) -> jax.Array:
     state = net.whole(state)
-    holder = variable_holder(net, state, name, variable)
-    return span_of(getattr(holder.state(state), variable), holder.neurons)
+    reference = reference_of_variable(net, state, name, variable)
+    return span_of(getattr(reference.state(state), variable), reference.neurons)
 
 
 # Over a mesh, one program for what would else be one for each array.

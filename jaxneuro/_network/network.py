@@ -162,8 +162,8 @@ class Network(eqx.Module):
         state = self.whole(state)
         return tuple(
             variable
-            for holder in named(self, name).holders
-            for variable, _ in holder.numbers(state)
+            for reference in named(self, name).references
+            for variable, _ in reference.numbers(state)
         )
 
     def connections(self, name: str, state: NetworkState | None = None) -> Connections:

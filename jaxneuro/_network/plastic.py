@@ -11,7 +11,7 @@ from jax import lax
 from .._arrays import as_array
 from .._kernels.bits import packed_bytes
 from .._kernels.event_log import empty_log, flush_limit, log_events
-from .._kernels.learn import Moment, PlasticSynapses, learn
+from .._kernels.learn import LearnInputs, PlasticSynapses, learn
 from .._kernels.rescale import rescale, target_sums
 from .._kernels.rule_programs import RulePrograms
 from .._kernels.spike_output import Released
@@ -122,11 +122,11 @@ class RuntimePlastic(eqx.Module):
         limit = flush_limit(state.log, log, p.n_targets, p.longest)
         limit = self._limit(limit, due, step)
         flags = jnp.stack([tick.astype(jnp.int32), state.learning])
-        moment = Moment(
+        learn_inputs = LearnInputs(
             *(released, step, limit, flags, scale, self.numbers),
             *(target_ring, log, shared_ring),
         )
-        ring, synapses = learn(ring, state.synapses, moment, table, p.programs, clear)
+        ring, synapses = learn(ring, state.synapses, learn_inputs, table, p.programs, clear)
         if rule.schedule()[1]:
             weights = self._rescaled(synapses.weights, targets, due & (state.learning != 0), table)
             synapses = synapses._replace(weights=weights)
@@ -148,11 +148,11 @@ class RuntimePlastic(eqx.Module):
         ring = jnp.zeros((1, 1), state.synapses.weights.dtype)
         flags = jnp.stack([jnp.int32(0), state.learning])
         scale = jnp.zeros(table.block_projection.shape, ring.dtype)
-        moment = Moment(
+        learn_inputs = LearnInputs(
             *(nothing, step, jnp.int32(EVERY_ROW), flags, scale, self.numbers),
             *(state.target_ring, state.log, state.shared_ring),
         )
-        _, synapses = learn(ring, state.synapses, moment, table, p.programs, False)
+        _, synapses = learn(ring, state.synapses, learn_inputs, table, p.programs, False)
         return state._replace(synapses=synapses)
 
     def _arrived(

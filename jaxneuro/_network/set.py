@@ -34,7 +34,7 @@ from .extremes import check_extremes
 from .fixed_point import find_quanta
 from .gap_stability import check_gap_junctions
 from .members import member, replace_member, replaced
-from .names import Holder, named, projection, stimulation, variable_holder
+from .names import ModelReference, named, projection, reference_of_variable, stimulation
 from .state import NetworkState
 from .weights import read_connections, read_unordered
 
@@ -46,26 +46,26 @@ def set_values(net: Any, name: str, values: dict[str, Any]) -> Any:
     """The network with the values set; see `Network.set`."""
     spec.defer(_check_values, net, name, values)
     found, setters = named(net, name), _setters(net, name)
-    known = [_parameters(holder.model(net)) for holder in found.holders]
-    by_holder: dict[int, dict[str, Any]] = {}
+    known = [_parameters(reference.model(net)) for reference in found.references]
+    by_reference: dict[int, dict[str, Any]] = {}
     for key, value in values.items():
         if key not in setters:
             number = found.only("parameter", key, known, setters)
-            found.holders[number].check_own(found.label, key)
-            by_holder.setdefault(number, {})[key] = value
-    for number, mine in by_holder.items():
-        holder = found.holders[number]
-        old = holder.model(net)
-        net = eqx.tree_at(holder.model, net, with_parameters(found.label, holder, net, mine))
-        if holder.kind == "population":
+            found.references[number].check_own(found.label, key)
+            by_reference.setdefault(number, {})[key] = value
+    for number, mine in by_reference.items():
+        reference = found.references[number]
+        old = reference.model(net)
+        net = eqx.tree_at(reference.model, net, with_parameters(found.label, reference, net, mine))
+        if reference.kind == "population":
             check_gap_junctions(net.couplings, net.groups, net.dt, name, net.layout)
-        if holder.kind == "plasticity":
-            _check_rule(net, holder, found.label)
-            _warn_of_weights(old, net.pathways[holder.path[1]], found.label)
+        if reference.kind == "plasticity":
+            _check_rule(net, reference, found.label)
+            _warn_of_weights(old, net.pathways[reference.path[1]], found.label)
     for key, value in values.items():
         if key in setters:
             net = setters[key](net, found.label, value)
-    touched = {found.holders[number].path for number in by_holder}
+    touched = {found.references[number].path for number in by_reference}
     if name in net.coupled:
         touched.add(("couplings", net.coupled.index(name)))
     check_extremes(net, touched)
@@ -183,9 +183,9 @@ def _extremes(weights: Any) -> np.ndarray:
     return np.array([x.min(initial=0.0), x.max(initial=0.0)])
 
 
-def _check_rule(net: Any, holder: Holder, label: str) -> None:
+def _check_rule(net: Any, reference: ModelReference, label: str) -> None:
     """Raises `InvalidValueError` for a rule whose weights may come to have the wrong sign."""
-    pathway = net.pathways[holder.path[1]]
+    pathway = net.pathways[reference.path[1]]
     group = net.groups[pathway.target]
     sign = sign_of(group.model, group.receptors[pathway.members[0].receptor])
     check_rule_sign(label, sign, pathway.plastic.rule, pathway.gain)
@@ -296,26 +296,26 @@ def with_values(net: Any, state: NetworkState, name: str, values: dict[str, Any]
     """The state with other values of some variables; see `Network.with_values`."""
     label = named(net, name).label
     for variable, value in values.items():
-        holder = variable_holder(net, state, name, variable)
-        holder.check_own(label, variable)
-        old = getattr(holder.state(state), variable)
-        if holder.kind == "plasticity" or not jnp.issubdtype(old.dtype, jnp.floating):
+        reference = reference_of_variable(net, state, name, variable)
+        reference.check_own(label, variable)
+        old = getattr(reference.state(state), variable)
+        if reference.kind == "plasticity" or not jnp.issubdtype(old.dtype, jnp.floating):
             # Weights are set by net.with_weights.
             must = "a number of a neuron, a receptor, a release, a stimulus or a modulator"
             raise InvalidValueError(label, variable, must, "another array")
-        n = len(range(old.shape[0])[holder.neurons])
+        n = len(range(old.shape[0])[reference.neurons])
         if np.shape(value) not in ((), (n,)):
             must = f"one number or of shape ({n},)"
             raise InvalidValueError(label, variable, must, str(np.shape(value)))
         spec.check(label, variable, spec.Numbers(traceable=True), value)
-        if holder.kind == "population":
-            known = potentials(holder.model(net))
+        if reference.kind == "population":
+            known = potentials(reference.model(net))
             check_start(label, variable, known, variable, value)
-        if holder.kind in ("receptor", "release"):
-            mine = member(holder.model(net), holder.sizes, holder.member)
+        if reference.kind in ("receptor", "release"):
+            mine = member(reference.model(net), reference.sizes, reference.member)
             spec.defer(check_state_value, f"{label}: {variable}", mine, variable, value)
             check_state_value(f"{label}: {variable}", mine, variable, value)
         value = jnp.asarray(value, old.dtype) if is_traced(value) else as_array(value, old.dtype)
-        new = replaced(old, holder.neurons, value)
-        state = eqx.tree_at(lambda s: getattr(holder.state(s), variable), state, new)  # noqa: B023
+        new = replaced(old, reference.neurons, value)
+        state = eqx.tree_at(lambda s: getattr(reference.state(s), variable), state, new)  # noqa: B023
     return state

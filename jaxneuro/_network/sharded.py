@@ -15,7 +15,7 @@ from jax.sharding import PartitionSpec as P
 from .coupling import RuntimeCoupling
 from .group import PopulationSpan, RuntimeGroup
 from .layout import Layout, ShardLayout
-from .modulator import ModulatorLayer, Reach
+from .modulator import ModulationTarget, ModulatorLayer
 from .pathway import RuntimePathway
 from .peers import local_layout
 from .runtime import RuntimeNetwork
@@ -240,16 +240,16 @@ def _coupling(net: Any, number: int) -> RuntimeCoupling:
 
 
 def _modulator(m: ModulatorLayer, net: Any) -> ModulatorLayer:
-    reaches = tuple(_reach(r, net) for r in m.reaches)
-    return _repeated(dataclasses.replace(m, reaches=reaches), net.layout)
+    targets = tuple(_modulation_target(r, net) for r in m.targets)
+    return _repeated(dataclasses.replace(m, targets=targets), net.layout)
 
 
-def _reach(reach: Reach, net: Any) -> Reach:
+def _modulation_target(target: ModulationTarget, net: Any) -> ModulationTarget:
     """What is scaled, with the sizes of populations on a device."""
-    layout, path = net.layout, reach.path
-    if reach.blocks or len(reach.sizes) == 1:
-        return reach
+    layout, path = net.layout, target.path
+    if target.blocks or len(target.sizes) == 1:
+        return target
     if path[0] == "groups" and "stimuli" in path:
-        return reach._replace(sizes=layout.stimuli[path[1]][path[3]].sizes)
+        return target._replace(sizes=layout.stimuli[path[1]][path[3]].sizes)
     number = path[1] if path[0] == "groups" else net.pathways[path[1]].source
-    return reach._replace(sizes=layout.groups[number].sizes)
+    return target._replace(sizes=layout.groups[number].sizes)

@@ -11,7 +11,14 @@ import numpy as np
 from jax import lax
 
 from .. import spec
-from .._network.names import arriving, shared_by, unfed, value_of, variable_holder, warn_of_sum
+from .._network.names import (
+    arriving,
+    reference_of_variable,
+    shared_by,
+    unfed,
+    value_of,
+    warn_of_sum,
+)
 from .._network.network import Network
 from .._network.state import NetworkState, Output
 from .._warn import warn
@@ -236,7 +243,7 @@ class Record(spec.Value, eq=True):
         """Raises `ValueError` for chosen neurons of a name that means two kinds of neurons."""
         for name in self.neurons:
             variables, whole = self.variables[name], net.whole(state)
-            whats = {v: variable_holder(net, whole, name, v).what for v in variables}
+            whats = {v: reference_of_variable(net, whole, name, v).what for v in variables}
             if len(set(whats.values())) > 1:
                 raise ValueError(
                     f"Record: neurons of {name!r} must be those of one model; the variables are of "

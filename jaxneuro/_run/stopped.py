@@ -9,7 +9,7 @@ import numpy as np
 from .._fields import parameters
 from .._kernels.poisson import LARGEST_MEAN
 from .._model import SpikeStimulus
-from .._network.names import holders_at
+from .._network.names import references_at
 from .._network.network import Network
 from .._network.state import NetworkState
 from .._numerics import per_step
@@ -94,13 +94,13 @@ def describe_non_finite(net: Network, state: NetworkState) -> str:
             return found
     whole = net.whole(state)
     for name in net.order:
-        for holder in holders_at(net, name):
-            for variable, x in holder.numbers(whole):
+        for reference in references_at(net, name):
+            for variable, x in reference.numbers(whole):
                 values = np.asarray(x)
                 bad = np.flatnonzero(~np.isfinite(values))
                 if bad.size:
                     return (
-                        f"{variable} of {holder.at_population()} is {values[bad[0]]} in "
+                        f"{variable} of {reference.at_population()} is {values[bad[0]]} in "
                         f"{bad.size} neuron(s), the first is neuron {bad[0]}"
                     )
     return "a state variable is not finite"

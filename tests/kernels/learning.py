@@ -9,7 +9,7 @@ import numpy as np
 
 from jaxneuro._kernels.bits import packed_bytes
 from jaxneuro._kernels.event_log import empty_log, flush_limit, log_events
-from jaxneuro._kernels.learn import Moment, PlasticSynapses
+from jaxneuro._kernels.learn import LearnInputs, PlasticSynapses
 from jaxneuro._kernels.rule_programs import RulePrograms, check_rule
 from jaxneuro._kernels.spike_output import Released
 from jaxneuro._kernels.table import Table
@@ -85,11 +85,11 @@ def inputs_of(case, values=False, ticks=0, frozen=8, steps=STEPS, seed=2):
 
 
 class Carried(NamedTuple):
-    """The state of the loop; `moment` of the last step."""
+    """The state of the loop; `learn_inputs` those of the last step."""
 
     ring: jax.Array
     synapses: PlasticSynapses
-    moment: Moment
+    learn_inputs: LearnInputs
 
 
 # Each case is another program: what is compiled badly is compiled fast.
@@ -124,13 +124,13 @@ def _loop(version, programs, shape, rule, table, weights, inputs):
         before, log = log, log_events(log, now.events, now.log, k)
         limit = jnp.maximum(now.limit, flush_limit(before, log, n_targets, slots - 1))
         scale = jnp.full(table.block_offset.shape, 0.5)
-        moment = Moment(
+        learn_inputs = LearnInputs(
             *(Released(now.bits, now.values), k, limit, now.flags, scale),
             *(programs.numbers(rule), post, log, sums),
         )
         arrived = ring[k % slots]
-        ring, synapses = version(ring, synapses, moment, table, programs, True)
-        return (ring, synapses, log, shared, k + 1, post, sums), (arrived, moment)
+        ring, synapses = version(ring, synapses, learn_inputs, table, programs, True)
+        return (ring, synapses, log, shared, k + 1, post, sums), (arrived, learn_inputs)
 
     (ring, synapses, *_), (arrived, moments) = jax.lax.scan(body, start, inputs)
     last = jax.tree.map(lambda x: x[-1], moments)

@@ -120,15 +120,15 @@ def test_the_tables_are_of_every_kind():
 
 @functools.cache
 def late():
-    """A moment at which every row has waited for another time, up to 25 steps."""
+    """Inputs for which every row has waited for another time, up to 25 steps."""
     case, inputs = setting("variable and lapses")
-    _, (ring, synapses, moment) = run(learn_reference, case, inputs)
-    ring, synapses, moment = jax.tree.map(np.asarray, (ring, synapses, moment))
+    _, (ring, synapses, learn_inputs) = run(learn_reference, case, inputs)
+    ring, synapses, learn_inputs = jax.tree.map(np.asarray, (ring, synapses, learn_inputs))
     rng = np.random.default_rng(3)
-    before = (moment.step - rng.integers(1, 26, case.n_sources)).astype(np.int32)
+    before = (learn_inputs.step - rng.integers(1, 26, case.n_sources)).astype(np.int32)
     flags = np.array([0, 1], np.int32)
-    moment = moment._replace(limit=np.int32(moment.step - 15), flags=flags)
-    return case, ring, synapses._replace(row_time=before), moment
+    learn_inputs = learn_inputs._replace(limit=np.int32(learn_inputs.step - 15), flags=flags)
+    return case, ring, synapses._replace(row_time=before), learn_inputs
 
 
 @functools.cache
@@ -143,17 +143,17 @@ def stepped(version, *operands):
 
 
 def test_rows_that_are_not_visited_stay_as_they_were():
-    case, ring, old, moment = late()
-    ring_got, got = stepped(interpreted, ring, old, moment)
-    ring_want, want = stepped(learn_reference, ring, old, moment)
-    event = np.unpackbits(moment.released.bits, bitorder="little")[: case.n_sources] > 0
-    visited = event | (old.row_time < moment.limit)
+    case, ring, old, learn_inputs = late()
+    ring_got, got = stepped(interpreted, ring, old, learn_inputs)
+    ring_want, want = stepped(learn_reference, ring, old, learn_inputs)
+    event = np.unpackbits(learn_inputs.released.bits, bitorder="little")[: case.n_sources] > 0
+    visited = event | (old.row_time < learn_inputs.limit)
     assert visited.any()
     assert not visited.all()
     pointers = np.asarray(case.table.pointers)
     mine = np.repeat(visited, np.diff(pointers))
     close(ring_got, ring_want)
-    np.testing.assert_array_equal(got.row_time, np.where(visited, moment.step, old.row_time))
+    np.testing.assert_array_equal(got.row_time, np.where(visited, learn_inputs.step, old.row_time))
     close(got.weights[mine], want.weights[mine])
     close(got.variables[:, mine], want.variables[:, mine])
     np.testing.assert_array_equal(got.weights[~mine], old.weights[~mine])
@@ -161,10 +161,10 @@ def test_rows_that_are_not_visited_stay_as_they_were():
 
 
 def test_frozen_weights_are_delivered_and_kept():
-    _, ring, old, moment = late()
-    moment = moment._replace(flags=np.zeros(2, np.int32))
-    ring_got, got = stepped(interpreted, ring, old, moment)
-    ring_want, _ = stepped(learn_reference, ring, old, moment)
+    _, ring, old, learn_inputs = late()
+    learn_inputs = learn_inputs._replace(flags=np.zeros(2, np.int32))
+    ring_got, got = stepped(interpreted, ring, old, learn_inputs)
+    ring_want, _ = stepped(learn_reference, ring, old, learn_inputs)
     close(ring_got, ring_want)
     assert ring_got.any()
     np.testing.assert_array_equal(got.weights, old.weights)
@@ -181,22 +181,29 @@ def over_axes(version, case):
 
     call = batched(one, _RANKS, "", in_place=_CHANGED)
 
-    def run(ring, synapses, moment):
-        released, log = moment.released.operands(ring.dtype), moment.log
-        flat = (*released, *moment[1:7], log.head, log.events, log.numbers, moment.shared)
+    def run(ring, synapses, learn_inputs):
+        released, log = learn_inputs.released.operands(ring.dtype), learn_inputs.log
+        flat = (
+            *released,
+            *learn_inputs[1:7],
+            log.head,
+            log.events,
+            log.numbers,
+            learn_inputs.shared,
+        )
         return call(ring, *synapses, *flat, case.table)
 
     return run
 
 
 def test_a_nested_batch_is_its_networks_one_by_one():
-    case, ring, old, moment = late()
+    case, ring, old, learn_inputs = late()
     weights = old.weights * np.array([0.5, 1.0], np.float32)[:, None]
-    scale = moment.scale * np.array([1.0, 2.0, 3.0], np.float32)[:, None]
-    step = moment.step + np.array([0, 1, 2], np.int32)
+    scale = learn_inputs.scale * np.array([1.0, 2.0, 3.0], np.float32)[:, None]
+    step = learn_inputs.step + np.array([0, 1, 2], np.int32)
 
     def one(weights, scale, step, version):
-        now = moment._replace(scale=scale, step=step)
+        now = learn_inputs._replace(scale=scale, step=step)
         return over_axes(version, case)(ring, old._replace(weights=weights), now)
 
     def nested(version):
@@ -205,43 +212,43 @@ def test_a_nested_batch_is_its_networks_one_by_one():
 
     got = nested(interpreted)(weights, scale, step)
     for i, k in np.ndindex(2, 3):
-        now = moment._replace(scale=scale[k], step=step[k])
+        now = learn_inputs._replace(scale=scale[k], step=step[k])
         single = stepped(interpreted, ring, old._replace(weights=weights[i]), now)
         for x, y in zip(got, (single[0], *single[1])):
             np.testing.assert_allclose(x[i, k], y, rtol=0, atol=1e-6)
 
 
 def test_a_table_without_synapses_only_clears():
-    case, _, old, moment = late()
+    case, _, old, learn_inputs = late()
     empty = case_of(CENTRED, synapses=0, **ONE_DELAY)
     ring = np.ones((4, case.n_targets), np.float32)
     none = old._replace(weights=empty.weights, variables=old.variables[:, :0])
-    got, _ = stepped(interpreted, ring, none, moment)
-    assert not got[moment.step % 4].any()
+    got, _ = stepped(interpreted, ring, none, learn_inputs)
+    assert not got[learn_inputs.step % 4].any()
     assert got.sum() == 3 * case.n_targets
 
 
 def lowered(case=None, values=False):
-    chosen, ring, synapses, moment = late()
+    chosen, ring, synapses, learn_inputs = late()
     case = chosen if case is None else case
     if not values:
-        moment = moment._replace(released=Released(moment.released.bits))
+        learn_inputs = learn_inputs._replace(released=Released(learn_inputs.released.bits))
     names = case.programs.names
     synapses = synapses._replace(
         weights=case.weights,
         variables=np.zeros((len(names.variables), *case.weights.shape), np.float32),
         row_traces=np.zeros((len(names.traces), case.n_sources), np.float32),
     )
-    moment = moment._replace(
+    learn_inputs = learn_inputs._replace(
         numbers=np.asarray(case.programs.numbers(case.rule)),
         post=np.zeros((case.slots, len(names.ring), case.n_targets), np.float32),
         shared=np.zeros((1, len(names.shared)), np.float32),
-        log=moment.log._replace(
-            numbers=np.zeros((len(names.log), moment.log.capacity), np.float32)
+        log=learn_inputs.log._replace(
+            numbers=np.zeros((len(names.log), learn_inputs.log.capacity), np.float32)
         ),
     )
     call = lambda *x: learn(*x[:3], x[3], case.programs, True)  # noqa: E731
-    return for_cuda(call, ring, synapses, moment, case.table)
+    return for_cuda(call, ring, synapses, learn_inputs, case.table)
 
 
 @pytest.mark.parametrize("values", [True, False], ids=["values", "spikes"])
@@ -298,9 +305,9 @@ def test_without_the_relaxed_add_jax_adds(monkeypatch, caplog):
 
 def test_a_cpu_never_meets_the_kernel(monkeypatch):
     monkeypatch.setitem(sys.modules, "jaxneuro._kernels.gpu_learn", None)  # cannot be imported
-    _, ring, old, moment = late()
-    got, _ = stepped(learn, ring, old, moment)
-    want, _ = stepped(learn_reference, ring, old, moment)
+    _, ring, old, learn_inputs = late()
+    got, _ = stepped(learn, ring, old, learn_inputs)
+    want, _ = stepped(learn_reference, ring, old, learn_inputs)
     close(got, want)
 
 

@@ -11,7 +11,7 @@ import jaxneuro as jn
 from jaxneuro._kernels import event_log
 from jaxneuro._kernels.bits import pack
 from jaxneuro._kernels.event_log import empty_log, flush_limit, log_events
-from jaxneuro._kernels.learn import Moment, PlasticSynapses, learn
+from jaxneuro._kernels.learn import LearnInputs, PlasticSynapses, learn
 from jaxneuro._kernels.learn_reference import learn_reference
 from jaxneuro._kernels.native import native_available, native_library
 from jaxneuro._kernels.rule_programs import check_rule
@@ -112,13 +112,13 @@ class Setting:
                 kept = kept.at[k % 64].set(jnp.stack([*shared.values()]))
             limit = flush_limit(log, new, self.n_post, self.longest)
             limit = jnp.where(k == STEPS - 1, 2**31 - 1, limit).astype(jnp.int32)
-            moment = Moment(
+            learn_inputs = LearnInputs(
                 *(Released(pack(spikes)), k, limit, jnp.array([0, 1], jnp.int32)),
                 jnp.ones(self.table.block_projection.shape),
                 *(self.programs.numbers(self.rule), y_ring, new, kept),
             )
             arrived = ring[k % ring.shape[0]]
-            ring, synapses = version(ring, synapses, moment, self.table, self.programs, True)
+            ring, synapses = version(ring, synapses, learn_inputs, self.table, self.programs, True)
             return (ring, synapses, new, y_ring, y, shared, kept, k + 1), arrived
 
         carry = (*self.start(), jnp.int32(0))

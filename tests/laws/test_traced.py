@@ -84,8 +84,8 @@ def scalars(net):
         mine = dict.fromkeys(_setters(net, name), 1.0)
         if hasattr(jn.plasticity, name):
             del mine["weight"]  # in the state, and set there
-        for holder in named(net, name).holders:
-            model = member(holder.model(net), holder.sizes, holder.member)
+        for reference in named(net, name).references:
+            model = member(reference.model(net), reference.sizes, reference.member)
             for key, (path, _) in named_parameters(model).items():
                 value = inside(model, path)
                 if getattr(value, "shape", None) == ():  # no signal, no table

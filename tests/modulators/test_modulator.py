@@ -321,7 +321,7 @@ def test_a_parameter_may_be_called_gain():
     scales = {"R": dict.fromkeys(names, 0.5)}
     m = simple(scales, lowest=0.5, highest=2.0)
     net = jn.build(jn.Description(cells, modulators=[m]), 0, DT)
-    assert len(net.modulators[0].reaches) == len(names) >= 1
+    assert len(net.modulators[0].targets) == len(names) >= 1
 
 
 def test_a_modulator_that_nothing_reads_is_said(caplog):

@@ -206,7 +206,7 @@ def test_its_parameters_are_set_by_its_name_for_all_that_share_it():
         key = "part" if kind == "release" else "tau_syn"
         new = SHARING.set(name, **{key: 0.75})
         for sender in SHARING.names:
-            for old, now in zip(named(SHARING, sender).holders, named(new, sender).holders):
+            for old, now in zip(named(SHARING, sender).references, named(new, sender).references):
                 changed = [
                     float(getattr(member(h.model(n), h.sizes, h.member), key, 0.0))
                     for n, h in ((SHARING, old), (new, now))
@@ -261,7 +261,7 @@ def test_names_can_be_chosen_and_part_what_is_equal():
         "B.AMPA(ab2)": ("receptor", "ab2", "plain"),
     }
     net = net.set("A.fast", tau_syn=7.0).set("aa", part=0.1)
-    receptors = [named(net, name).holders[0] for name in ("aa", "ba")]
+    receptors = [named(net, name).references[0] for name in ("aa", "ba")]
     fast, other = (member(h.model(net), h.sizes, h.member) for h in receptors)
     assert (fast.tau_syn, other.tau_syn) == (7, ONE.tau_syn)
 
@@ -287,7 +287,7 @@ def test_modulators_scale_what_is_shared_by_its_name():
         sharing(modulators=[level("aa")])
     with pytest.raises(ValueError, match=r"'m'.*'A.GABA'.*'A.AMPA'"):
         sharing(modulators=[level("A.GABA")])
-    assert {r.path[-1] for r in net.modulators[0].reaches} == {"tau_syn"}
+    assert {r.path[-1] for r in net.modulators[0].targets} == {"tau_syn"}
 
 
 @pytest.mark.parametrize(
