@@ -11,7 +11,7 @@ import numpy as np
 
 import jaxneuro as jn
 from jaxneuro._kernels.deliver import deliver
-from jaxneuro._kernels.spike_output import Released
+from jaxneuro._kernels.spike_output import SpikeOutput
 from jaxneuro._kernels.table import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, ring_place
 
 from ._run import DT
@@ -91,7 +91,7 @@ def arrivals(net: jn.Network, values: np.ndarray, bits: bool, dtype: Any, call: 
     pad = -values.shape[1] % 64
     padded = np.pad((values != 0).astype(np.uint8), [(0, 0), (0, pad)])
     packed = jnp.asarray(np.packbits(padded, axis=1, bitorder="little"))
-    given = Released(packed, None if bits else jnp.asarray(values, jnp.float32))
+    given = SpikeOutput(packed, None if bits else jnp.asarray(values, jnp.float32))
 
     @jax.jit
     def loop(given, scale, weights, table):

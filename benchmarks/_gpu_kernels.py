@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxneuro as jn
-from jaxneuro._kernels.spike_output import Released
+from jaxneuro._kernels.spike_output import SpikeOutput
 from jaxneuro._kernels.table import Section
 
 from ._run import DT
@@ -136,7 +136,7 @@ def delivery_us(net: jn.Network, part: float, n_steps: int, call: Callable) -> f
     @jax.jit
     def loop(bits, scale, weights, table):
         def body(k, ring):
-            return call(ring, Released(bits), k, scale, weights, table, True)
+            return call(ring, SpikeOutput(bits), k, scale, weights, table, True)
 
         return jax.lax.fori_loop(0, n_steps, body, jnp.zeros((net.groups[0].slots, n)))
 

@@ -11,7 +11,7 @@ import numpy as np
 import jaxneuro as jn
 from jaxneuro._kernels.bits import packed_bytes
 from jaxneuro._kernels.learn import learn
-from jaxneuro._kernels.spike_output import Released
+from jaxneuro._kernels.spike_output import SpikeOutput
 from jaxneuro._network import plastic as plastic_file
 
 from ._gpu_kernels import seconds
@@ -100,7 +100,7 @@ def looped(version: Callable, keep: bool, flush: bool = False) -> Callable:
             ring, state, k = carry
             arrived = ring[k % shape[0]]
             fired = now[1], v
-            ring, state = p.deliver(ring, Released(now[0]), fired, state, k, True, flush)
+            ring, state = p.deliver(ring, SpikeOutput(now[0]), fired, state, k, True, flush)
             return (ring, state, k + 1), arrived if keep else None
 
         carry = jnp.zeros(shape), state, jnp.int32(0)

@@ -18,7 +18,7 @@ import numpy as np
 import jaxneuro as jn
 from jaxneuro._kernels.bits import packed_bytes
 from jaxneuro._kernels.deliver import deliver
-from jaxneuro._kernels.spike_output import Released
+from jaxneuro._kernels.spike_output import SpikeOutput
 
 from . import _balanced, _sparse
 from ._record import peak_rss_mb, round_floats
@@ -92,7 +92,7 @@ def _delivery(net: jn.Network, result: jn.Result) -> tuple[float, int]:
     def loop(ring: Any, bits: Any, pathway: Any) -> Any:
         def body(carry: Any, now: Any) -> Any:
             ring, step = carry
-            args = ring, Released(now), step, pathway.scale, pathway.weights, pathway.table
+            args = ring, SpikeOutput(now), step, pathway.scale, pathway.weights, pathway.table
             return (deliver(*args, True), step + 1), None
 
         return jax.lax.scan(body, (ring, jnp.int32(first)), bits)[0][0].sum()

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .lazy import late
+from .lazy import lazily_lowered
 from .native import native_available
 
 
@@ -28,7 +28,7 @@ def by_platform(*operands: Any, default: Callable | None, **versions: Callable |
         versions.pop("cpu", None)
     native = versions.get("cpu")
     if default is not None and native is not None:
-        default = late(default, native)
+        default = lazily_lowered(default, native)
     there = {name: f for name, f in {"default": default, **versions}.items() if f is not None}
     return lax.platform_dependent(*operands, **there)
 

@@ -20,7 +20,7 @@ from .call import batched, by_platform, native_call, over_batch
 from .deliver_reference import deliver_gradient, deliver_reference, product_dtype
 from .gpu import PALLAS_FROM, deliver_on_gpu
 from .native import native_available
-from .spike_output import Released
+from .spike_output import SpikeOutput
 from .table import Table
 
 # Axes of ring, bits, values, step, scale and weights without a batch.
@@ -29,7 +29,7 @@ RANKS = (2, 1, 1, 0, 1, 1)
 
 def deliver(
     ring: jax.Array,
-    released: Released,
+    released: SpikeOutput,
     step: jax.Array,
     scale: jax.Array,
     weights: jax.Array,
@@ -74,7 +74,7 @@ def _backward(clear, residuals, ring_bar):
     ring_bar, values_bar, scale_bar, weights_bar = deliver_gradient(
         ring_bar, released, step, scale, weights, table, clear
     )
-    return ring_bar, Released(None, values_bar), None, scale_bar, weights_bar, None  # type: ignore[arg-type]
+    return ring_bar, SpikeOutput(None, values_bar), None, scale_bar, weights_bar, None  # type: ignore[arg-type]
 
 
 _deliver.defvjp(_forward, _backward)
@@ -106,7 +106,7 @@ def _batched(clear: bool, native: bool) -> Any:
 
 def _reference(clear: bool) -> Any:
     def one(ring, bits, values, step, scale, weights, table):
-        released = Released.of_operands(bits, values)
+        released = SpikeOutput.of_operands(bits, values)
         return deliver_reference(ring, released, step, scale, weights, table, clear)
 
     return one

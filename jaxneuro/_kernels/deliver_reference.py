@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from .redraw import Draw, Visit, value_cells, visit_row
-from .spike_output import Released
+from .spike_output import SpikeOutput
 from .table import (
     HAS_DELAYS,
     HAS_WEIGHTS,
@@ -134,7 +134,7 @@ def own_weights(synapses: Synapses, weights: jax.Array, dtype: jnp.dtype) -> jax
     return jnp.where(index < 0, 1, weights[jnp.maximum(index, 0)].astype(dtype))
 
 
-def deliver_reference(ring, released: Released, step, scale, weights, table: Table, clear: bool):
+def deliver_reference(ring, released: SpikeOutput, step, scale, weights, table: Table, clear: bool):
     """`deliver` as a loop over the rows that released something; see there."""
     if clear:
         ring = clear_slot(ring, step)
@@ -185,7 +185,9 @@ def _drawn_rows(table: Table, rows: Rows, step: jax.Array, slots: int) -> Redraw
     return RedrawnRows(table, read_sections(table), rows, step, slots)
 
 
-def deliver_gradient(ring_bar, released: Released, step, scale, weights, table: Table, clear: bool):
+def deliver_gradient(
+    ring_bar, released: SpikeOutput, step, scale, weights, table: Table, clear: bool
+):
     """The transpose of `deliver`, which is linear in ring, values, scale and weights.
 
     Visits every synapse, of silent sources too: the map's matrix does not depend on

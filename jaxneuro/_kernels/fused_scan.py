@@ -27,14 +27,14 @@ _walk = Primitive("walk_on_gpu")
 _walk.multiple_results = True
 
 
-class UnwalkableError(Exception):
+class NotFusedError(Exception):
     """The loop cannot become one launch; the text says why."""
 
 
-def walk_or_loop(walked: Callable, loop: Callable, *operands: Any) -> Any:
-    """`loop(*operands)`, or, lowered for CUDA, `walked(*operands)`, which returns the same.
+def fused_or_loop(fused: Callable, loop: Callable, *operands: Any) -> Any:
+    """`loop(*operands)`, or, lowered for CUDA, `fused(*operands)`, which returns the same.
 
-    Both are functions of pytrees of arrays that close over no traced value; `walked` may
+    Both are functions of pytrees of arrays that close over no traced value; `fused` may
     raise anything. Derivatives, and batches that the kernel does not take, are those of
     the loop.
     """
@@ -43,7 +43,7 @@ def walk_or_loop(walked: Callable, loop: Callable, *operands: Any) -> Any:
     plain = jaxpr_as_fun(closed)
 
     def special(*leaves: Any) -> Any:
-        return jax.tree.leaves(walked(*jax.tree.unflatten(tree, leaves)))
+        return jax.tree.leaves(fused(*jax.tree.unflatten(tree, leaves)))
 
     out = _either(special, plain, tuple(closed.out_avals))(*leaves)
     return jax.tree.unflatten(jax.tree.structure(shapes), out)
@@ -118,7 +118,7 @@ class Elementwise:
 
     `before(fixed)` computes what depends on those alone, `after(env, moving)` the rest.
 
-    Raises `UnwalkableError` for an operation that is not known to act element by element.
+    Raises `NotFusedError` for an operation that is not known to act element by element.
     """
 
     def __init__(self, f: Callable, fixed: Sequence[Any], moving: Sequence[Any], lanes: int):
@@ -129,7 +129,7 @@ class Elementwise:
 
         closed = jax.make_jaxpr(flat)(*fixed, *moving)
         if closed.consts:
-            raise UnwalkableError("its step has arrays of numbers of its own")
+            raise NotFusedError("its step has arrays of numbers of its own")
         self.jaxpr: Any = closed.jaxpr
         self.invars = self.jaxpr.invars[: len(fixed)], self.jaxpr.invars[len(fixed) :]
         known = set(self.invars[0])
@@ -154,9 +154,9 @@ def _check(equation: Any, lanes: int) -> None:
     name = equation.primitive.name
     shapes = {v.aval.shape for v in (*equation.invars, *equation.outvars)}
     if name not in ELEMENTWISE:
-        raise UnwalkableError(f"its step has {name}, which is not known to act neuron by neuron")
+        raise NotFusedError(f"its step has {name}, which is not known to act neuron by neuron")
     if not shapes <= {(), (lanes,)}:
-        raise UnwalkableError(f"its step has {name} of arrays that are not one number per neuron")
+        raise NotFusedError(f"its step has {name} of arrays that are not one number per neuron")
 
 
 def _read(env: dict, v: Any) -> Any:

@@ -19,7 +19,7 @@ from jax.interpreters import batching, mlir
 from ..spec import InvalidValueError
 from .call import over_batch
 from .rule_programs import RulePrograms
-from .spike_output import Released
+from .spike_output import SpikeOutput
 
 # Pathways with at least so many synapses run the Pallas kernel, smaller ones the reference.
 # Not measured yet: `python -m benchmarks gpu` times both at several sizes.
@@ -65,7 +65,7 @@ def _lower(ctx: Any, *operands: Any, structure: Any, clear: bool, reference: Cal
         from .gpu_deliver import deliver_pallas
 
         table = jax.tree.unflatten(structure, leaves)
-        released = Released.of_operands(bits, values)
+        released = SpikeOutput.of_operands(bits, values)
         operands = ring, released, step, scale, weights, table
         return [deliver_pallas(*operands, clear, ordered=ordered)]
 

@@ -47,7 +47,7 @@ from .gpu_program import (
     operand,
 )
 from .gpu_redraw import deliver_redrawn_row
-from .spike_output import Released
+from .spike_output import SpikeOutput
 from .table import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, REDRAWN, Section, Table
 
 _MOST_SEGMENTS = 16
@@ -61,7 +61,7 @@ def grid_of(table: Table) -> Grid:
 
 def deliver_pallas(
     ring: jax.Array,
-    released: Released,
+    released: SpikeOutput,
     step: jax.Array,
     scale: jax.Array,
     weights: jax.Array,
@@ -106,7 +106,7 @@ def deliver_pallas(
     )(*operands.values(), ring)
 
 
-def _operands(released: Released, step, scale, weights, table: Table, dtype: Any) -> dict:
+def _operands(released: SpikeOutput, step, scale, weights, table: Table, dtype: Any) -> dict:
     """What the kernel reads, by name."""
     operands = {
         "bits": released.bits,

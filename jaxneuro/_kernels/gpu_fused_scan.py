@@ -1,4 +1,4 @@
-"""`walk` on a GPU: many time steps of unconnected neurons in one Pallas launch (Triton lowering).
+"""`fused_scan` on a GPU: time steps of unconnected neurons in one Pallas launch (Triton lowering).
 
 A *program* has a block of neurons. It loads their state and parameters once, keeps them in
 registers through all steps, and writes the state at the end: in a step only
@@ -20,11 +20,11 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
 from .call import unmaterialized
-from .fused_scan import Elementwise, UnwalkableError
+from .fused_scan import Elementwise, NotFusedError
 
 
-class Walk(NamedTuple):
-    """What is walked: `n` neurons, `steps`, a sample after `every` so many of them.
+class FusedScan(NamedTuple):
+    """What is fused: `n` neurons, `steps`, a sample after `every` so many of them.
 
     `kept`: which leaf of the state each sample is of, and of how many neurons, None for all;
     `spikes`: whether those of every step are wanted.
@@ -45,13 +45,13 @@ def lanes_of(n: int) -> int:
     return 32 if n <= 2**16 else 128
 
 
-def walk(
+def fused_scan(
     step: Callable,
     parameters: Any,
     state: Any,
     inputs: Any,
     places: tuple,
-    how: Walk,
+    how: FusedScan,
     lanes: int | None = None,
     interpret: bool = False,
 ) -> tuple[Any, jax.Array, jax.Array | None, tuple]:
@@ -64,7 +64,7 @@ def walk(
     samples.
 
     Raises:
-        UnwalkableError: for a step that does not act neuron by neuron, or other shapes.
+        NotFusedError: for a step that does not act neuron by neuron, or other shapes.
     """
     lanes = lanes_of(how.n) if lanes is None else lanes
     given, tree = jax.tree.flatten((parameters, state, inputs))
@@ -87,7 +87,7 @@ def walk(
         grid=(-(-how.n // lanes),),
         interpret=interpret,
         compiler_params=triton.CompilerParams(num_warps=max(lanes // 32, 1), num_stages=1),
-        name="walk",
+        name="fused_scan",
     )(*(x if x.ndim else x[None] for x in (*given, *chosen)))
     moved = [y.reshape(x.shape) for x, y in zip(leaves, out)]
     last, *rest = out[len(leaves) :]
@@ -95,12 +95,12 @@ def walk(
     return jax.tree.unflatten(tree.children()[1], moved), last, every, tuple(rest)
 
 
-def _check_shapes(given: list, sizes: list[int], how: Walk) -> None:
+def _check_shapes(given: list, sizes: list[int], how: FusedScan) -> None:
     held = sizes[0] + sizes[1]
     for number, x in enumerate(given):
         first = () if number < held else (how.steps,)
         if x.shape not in (first, (*first, how.n)):
-            raise UnwalkableError(f"an array of shape {x.shape} is not one number per neuron")
+            raise NotFusedError(f"an array of shape {x.shape} is not one number per neuron")
 
 
 def _plan(step: Callable, given: list, tree: Any, sizes: list[int], lanes: int) -> Any:
@@ -128,7 +128,7 @@ def _plan(step: Callable, given: list, tree: Any, sizes: list[int], lanes: int) 
 
 def _as_before(x: Any, before: Any) -> Any:
     if x.dtype != before.dtype:
-        raise UnwalkableError(f"its step turns {before.dtype} into {x.dtype}")
+        raise NotFusedError(f"its step turns {before.dtype} into {x.dtype}")
     return jnp.broadcast_to(x, before.shape)
 
 
@@ -175,7 +175,7 @@ class _Block:
 
 
 def _kernel(
-    *refs: Any, plan: Elementwise, sizes: list[int], ranks: list[int], how: Walk, lanes: int
+    *refs: Any, plan: Elementwise, sizes: list[int], ranks: list[int], how: FusedScan, lanes: int
 ) -> None:
     block, held = _Block(how.n, lanes), sizes[0] + sizes[1]
     loaded = [block.load(ref, rank) for ref, rank in zip(refs[:held], ranks)]

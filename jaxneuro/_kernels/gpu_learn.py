@@ -51,7 +51,7 @@ from .gpu_program import (
 )
 from .program import Port
 from .rule_programs import RulePrograms
-from .spike_output import Released
+from .spike_output import SpikeOutput
 from .table import Section, Table
 
 # A row is visited alone, not one of many as in `deliver`: cut finely, more of the GPU works on it.
@@ -143,7 +143,7 @@ def _rows_after(synapses: Any, learn_inputs: Any, table: Table, programs: RulePr
 
     def one(row_time, row_traces, bits, step, limit, flags, numbers, table):
         n_rows = row_time.shape[0]
-        event = Released(bits).dense(jnp.float32) > 0
+        event = SpikeOutput(bits).dense(jnp.float32) > 0
         event = lax.dynamic_slice_in_dim(event, table.sections[0, 0].astype(jnp.int32), n_rows)
         visited = event | (flags[0] != 0) | (row_time < limit)
         since = (step - row_time).astype(programs.dtype) * programs.dt

@@ -12,17 +12,17 @@ import jax
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-_late = Primitive("late")
-_late.multiple_results = True
+_lazy = Primitive("lazily_lowered")
+_lazy.multiple_results = True
 
 
-def late(f: Callable, like: Callable) -> Callable:
+def lazily_lowered(f: Callable, like: Callable) -> Callable:
     """`f`, traced when it is lowered or differentiated; `like` has results of the same shapes."""
 
     def run(*operands: Any) -> Any:
         leaves, structure = jax.tree.flatten(operands)
         out = jax.make_jaxpr(like, return_shape=True)(*operands)[1]
-        results = _late.bind(*leaves, f=_flat(f, structure), like=_flat(like, structure))
+        results = _lazy.bind(*leaves, f=_flat(f, structure), like=_flat(like, structure))
         return jax.tree.unflatten(jax.tree.structure(out), results)
 
     return run
@@ -32,13 +32,13 @@ def _flat(f: Callable, structure: Any) -> Callable:
     return lambda *leaves: jax.tree.leaves(f(*jax.tree.unflatten(structure, leaves)))
 
 
-@_late.def_impl
+@_lazy.def_impl
 def _now(*operands: Any, f: Callable, like: Callable) -> list:
     del like
     return f(*operands)
 
 
-@_late.def_abstract_eval
+@_lazy.def_abstract_eval
 def _shapes(*operands: Any, f: Callable, like: Callable) -> tuple:
     del f
     return tuple(jax.make_jaxpr(like)(*operands).out_avals)
@@ -46,7 +46,7 @@ def _shapes(*operands: Any, f: Callable, like: Callable) -> tuple:
 
 def _batch(operands: Any, axes: Any, *, f: Callable, like: Callable) -> tuple:
     mapped = [jax.vmap(x, in_axes=tuple(axes)) for x in (f, like)]
-    results = _late.bind(*operands, f=mapped[0], like=mapped[1])
+    results = _lazy.bind(*operands, f=mapped[0], like=mapped[1])
     return results, (0,) * len(results)
 
 
@@ -60,6 +60,6 @@ def _lower(ctx: Any, *operands: Any, f: Callable, like: Callable) -> Any:
     return mlir.lower_fun(f, multiple_results=True)(ctx, *operands)
 
 
-batching.primitive_batchers[_late] = _batch
-ad.primitive_jvps[_late] = _slope
-mlir.register_lowering(_late, _lower)
+batching.primitive_batchers[_lazy] = _batch
+ad.primitive_jvps[_lazy] = _slope
+mlir.register_lowering(_lazy, _lower)

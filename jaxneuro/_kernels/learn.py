@@ -24,7 +24,7 @@ from .gpu import learn_on_gpu
 from .learn_reference import learn_reference
 from .native import native_available
 from .rule_programs import RulePrograms
-from .spike_output import Released
+from .spike_output import SpikeOutput
 from .table import Table
 
 
@@ -60,7 +60,7 @@ class LearnInputs(NamedTuple):
         shared: (slots, rows) shared numbers in the last steps.
     """
 
-    released: Released
+    released: SpikeOutput
     step: jax.Array
     limit: jax.Array
     flags: jax.Array
@@ -167,7 +167,7 @@ def unpacked(arrays: Any) -> tuple[jax.Array, PlasticSynapses, LearnInputs]:
     ring, weights, variables, row_time, row_traces, *read = arrays
     bits, values, step, limit, flags, scale, numbers, post, head, events, kept, shared = read
     log = EventLog(jnp.zeros((), jnp.int32), head, events, kept)
-    released = Released.of_operands(bits, values)
+    released = SpikeOutput.of_operands(bits, values)
     learn_inputs = LearnInputs(released, step, limit, flags, scale, numbers, post, log, shared)
     return ring, PlasticSynapses(weights, variables, row_time, row_traces), learn_inputs
 

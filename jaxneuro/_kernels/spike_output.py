@@ -10,7 +10,7 @@ from .bits import pack
 _NO_VALUES = (0,)
 
 
-class Released(NamedTuple):
+class SpikeOutput(NamedTuple):
     """Which sources released something, and how much.
 
     Attributes:
@@ -23,19 +23,19 @@ class Released(NamedTuple):
     values: jax.Array | None = None
 
     @classmethod
-    def of_spikes(cls, spikes: jax.Array) -> "Released":
+    def of_spikes(cls, spikes: jax.Array) -> "SpikeOutput":
         """Spikes (n,): boolean, or floating where gradients go through them."""
         if spikes.dtype == bool:
             return cls(pack(spikes))
         return cls(pack(spikes > 0), spikes)
 
     @classmethod
-    def of_values(cls, values: jax.Array) -> "Released":
+    def of_values(cls, values: jax.Array) -> "SpikeOutput":
         """Any numbers (n,); 0 releases nothing."""
         return cls(pack(values != 0), values)
 
     @classmethod
-    def of_operands(cls, bits: jax.Array, values: jax.Array) -> "Released":
+    def of_operands(cls, bits: jax.Array, values: jax.Array) -> "SpikeOutput":
         """From what `operands` gives."""
         return cls(bits, values if values.shape != _NO_VALUES else None)
 
@@ -50,7 +50,7 @@ class Released(NamedTuple):
         return self.values.astype(dtype)
 
     def dense_in_steps(self, n: int) -> jax.Array:
-        """Released in each of some steps by the first n sources: (steps, n), spikes as booleans."""
+        """In each of some steps, of the first n sources: (steps, n), spikes as booleans."""
         if self.values is None:
             return jnp.unpackbits(self.bits, axis=-1, bitorder="little")[:, :n] != 0
         return self.values

@@ -17,7 +17,7 @@ import numpy as np
 
 from .._kernels.bits import packed_bytes
 from .._kernels.deliver import deliver
-from .._kernels.spike_output import Released
+from .._kernels.spike_output import SpikeOutput
 from .group import empty_ring
 
 # What rounding can add to the largest sum, 1/2 per synapse, stays below 2^25 for 2^26 of them.
@@ -69,7 +69,7 @@ def find_quanta(groups: tuple, pathways: tuple, dtype: Any) -> FixedPoint:
 
 @eqx.filter_jit
 def _largest(pathway: Any, scale: jax.Array, n: int, ring: jax.Array) -> jax.Array:
-    every = Released(jnp.full(packed_bytes(n), 255, jnp.uint8))
+    every = SpikeOutput(jnp.full(packed_bytes(n), 255, jnp.uint8))
     ring = deliver(
         ring,
         every,

@@ -26,7 +26,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .._kernels.spike_output import Released
+from .._kernels.spike_output import SpikeOutput
 from .._model import Drive, Neuron, StochasticNeuron, Synapse, add_drives
 from .._numerics import (
     Distribution,
@@ -241,7 +241,7 @@ class RuntimeGroup(eqx.Module):
             start += member.n
         return drive
 
-    def nothing_released(self, state: GroupState, dtype: Any, dt: float) -> Released:
+    def nothing_released(self, state: GroupState, dtype: Any, dt: float) -> SpikeOutput:
         """What is in flight before the first step: no spikes, of the kind of the model."""
         arrived = None
         if self.fed_inputs:
@@ -251,7 +251,7 @@ class RuntimeGroup(eqx.Module):
         step = jnp.zeros((), jnp.int32)
         nothing = Coupled(Drive(), {})
         spikes = jax.eval_shape(lambda: self.step(state, arrived, nothing, inputs, (step, dt))[1])
-        return Released.of_spikes(jnp.zeros(spikes.shape, spikes.dtype))
+        return SpikeOutput.of_spikes(jnp.zeros(spikes.shape, spikes.dtype))
 
 
 class PopulationSpan(NamedTuple):
@@ -334,7 +334,7 @@ class Group(eqx.Module):
             ),
             stimuli=tuple(s.init(seed) for s in running.stimuli),
             ring=empty_ring(self.slots, self.fed_inputs, self.n, ring_dtype),
-            released=Released(jnp.zeros(0, jnp.uint8)),
+            released=SpikeOutput(jnp.zeros(0, jnp.uint8)),
         )
         state = as_floating(state, dtype)
         return state._replace(released=running.nothing_released(state, dtype, dt))

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._kernels.deliver import deliver
-from .._kernels.spike_output import Released
+from .._kernels.spike_output import SpikeOutput
 from .._kernels.table import Table
 from .._model import Release, StochasticRelease
 from .._numerics import Stream, stream_key
@@ -120,11 +120,11 @@ class Pathway(eqx.Module):
 @functools.partial(jax.jit, static_argnums=(3, 4, 5))
 def _initial(
     release: Release, starts: tuple, seed: Any, sizes: tuple[int, ...], who: tuple, dtype: Any
-) -> tuple[Any, Released]:
+) -> tuple[Any, SpikeOutput]:
     """The state of a release, and that it has released nothing."""
     n = sum(sizes)
     state = as_floating(release_state(expand(release, sizes), n, seed, *who), dtype)
-    return started(state, starts, seed), Released.of_values(jnp.zeros(n, dtype))
+    return started(state, starts, seed), SpikeOutput.of_values(jnp.zeros(n, dtype))
 
 
 def release_state(release: Release, n: int, seed: Any, name: str, first: int = 0) -> Any:
@@ -156,7 +156,7 @@ class RuntimePathway(eqx.Module):
     def deliver(
         self,
         ring: jax.Array,
-        spikes: Released,
+        spikes: SpikeOutput,
         fired: tuple[jax.Array, Any],
         state: PathwayState,
         step: jax.Array,
@@ -176,7 +176,7 @@ class RuntimePathway(eqx.Module):
         return ring, state._replace(plastic=plastic)
 
     def deliver_now(
-        self, ring: jax.Array, released: Released, step: jax.Array, clear: bool
+        self, ring: jax.Array, released: SpikeOutput, step: jax.Array, clear: bool
     ) -> jax.Array:
         """The ring with what was released in `step`, by weights that do not change."""
         return deliver(ring, released, step, self.scale, self.weights, self.table, clear)
@@ -207,9 +207,9 @@ class RuntimePathway(eqx.Module):
         values = values.astype(dtype)
         with_spikes = self.release.with_spikes
         if peers is None:
-            released = Released(bits, values) if with_spikes else Released.of_values(values)
+            released = SpikeOutput(bits, values) if with_spikes else SpikeOutput.of_values(values)
         elif with_spikes:
-            released = Released(bits, peers.gather(values))
+            released = SpikeOutput(bits, peers.gather(values))
         else:
-            released = peers.released(Released.of_values(values))
+            released = peers.released(SpikeOutput.of_values(values))
         return state._replace(release=new, released=released)

@@ -16,7 +16,7 @@ from jax import lax
 
 from .._kernels.bits import merge_bits, pack, packed_bytes
 from .._kernels.exchange import Line, exchange, line_of
-from .._kernels.spike_output import Released
+from .._kernels.spike_output import SpikeOutput
 from .group import PopulationSpan
 from .layout import Layout, ShardLayout, brought_together, by_number
 from .state import NetworkState
@@ -104,15 +104,15 @@ class Peers(eqx.Module):
         every = jnp.moveaxis(exchange(x, self.line), 0, -2)
         return jnp.take(every.reshape(*x.shape[:-1], -1), self.shards.place, axis=-1)
 
-    def released(self, here: Released) -> Released:
+    def released(self, here: SpikeOutput) -> SpikeOutput:
         """What all neurons released, from what those here did."""
         steps = jax.tree.map(lambda x: x[None], here)
         return jax.tree.map(lambda x: x[0], self.released_in_steps(steps))
 
-    def released_in_steps(self, here: Released) -> Released:
+    def released_in_steps(self, here: SpikeOutput) -> SpikeOutput:
         """What all neurons released in some steps, from what those here did: (steps, ...)."""
         bits = spikes_of_all(here.bits, self.shards, self.line, self.share)
-        return Released(bits, None if here.values is None else self.gather(here.values))
+        return SpikeOutput(bits, None if here.values is None else self.gather(here.values))
 
     def bits_here(self, bits: jax.Array) -> jax.Array:
         """Of the packed spikes of all neurons those of the neurons here, packed."""

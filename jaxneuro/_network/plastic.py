@@ -14,7 +14,7 @@ from .._kernels.event_log import empty_log, flush_limit, log_events
 from .._kernels.learn import LearnInputs, PlasticSynapses, learn
 from .._kernels.rescale import rescale, target_sums
 from .._kernels.rule_programs import RulePrograms
-from .._kernels.spike_output import Released
+from .._kernels.spike_output import SpikeOutput
 from .._kernels.table import Table
 from .._model import Plasticity
 from .members import as_floating
@@ -65,7 +65,7 @@ class Plastic(eqx.Module):
             shape = (self.axonal, packed_bytes(self.n_released))
             bits = as_array(np.zeros(shape), np.uint8)
             many = as_array(np.zeros((self.axonal, self.n_released)), dtype) if values else None
-            in_flight = Released(bits, many)
+            in_flight = SpikeOutput(bits, many)
         return PlasticState(
             synapses=synapses,
             log=empty_log(self.n_targets, max(slots, most), len(names.log), dtype),
@@ -92,7 +92,7 @@ class RuntimePlastic(eqx.Module):
     def deliver(
         self,
         ring: jax.Array,
-        released: Released,
+        released: SpikeOutput,
         fired: tuple[jax.Array, Any],
         state: PlasticState,
         step: jax.Array,
@@ -144,7 +144,7 @@ class RuntimePlastic(eqx.Module):
     def flush(self, state: PlasticState, step: jax.Array, table: Table) -> PlasticState:
         """The state with every row brought up to `step`, the last one that was delivered."""
         p = self.plastic
-        nothing = Released(jnp.zeros(packed_bytes(p.n_released), jnp.uint8))
+        nothing = SpikeOutput(jnp.zeros(packed_bytes(p.n_released), jnp.uint8))
         ring = jnp.zeros((1, 1), state.synapses.weights.dtype)
         flags = jnp.stack([jnp.int32(0), state.learning])
         scale = jnp.zeros(table.block_projection.shape, ring.dtype)
@@ -156,8 +156,8 @@ class RuntimePlastic(eqx.Module):
         return state._replace(synapses=synapses)
 
     def _arrived(
-        self, released: Released, in_flight: Released | None, step: jax.Array
-    ) -> tuple[Released, Released | None]:
+        self, released: SpikeOutput, in_flight: SpikeOutput | None, step: jax.Array
+    ) -> tuple[SpikeOutput, SpikeOutput | None]:
         """What reaches the synapses in `step`, and what is on its way after it."""
         if in_flight is None:
             return released, None
@@ -170,7 +170,7 @@ class RuntimePlastic(eqx.Module):
         if values is not None:
             now = released.dense(values.dtype)[: values.shape[1]]
             values = lax.dynamic_update_index_in_dim(values, now, slot, 0)
-        return arrived, Released(bits, values)
+        return arrived, SpikeOutput(bits, values)
 
     def _limit(self, limit: jax.Array, due: jax.Array, step: jax.Array) -> jax.Array:
         """Rows visited last before this step are visited now."""

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .._kernels.spike_output import Released
+from .._kernels.spike_output import SpikeOutput
 from .._model import Drive
 from ..spec import InvalidValueError
 from .coupling import RuntimeCoupling
@@ -72,7 +72,9 @@ class RuntimeNetwork(eqx.Module):
         coupled = self._gathered(state)
         neurons, spikes = self.moved(state.groups, rings, state.step, inputs, coupled)
         groups = tuple(
-            after._replace(ring=ring, released=self._everywhere(number, Released.of_spikes(fired)))
+            after._replace(
+                ring=ring, released=self._everywhere(number, SpikeOutput.of_spikes(fired))
+            )
             for number, (after, ring, fired) in enumerate(zip(neurons, rings, spikes))
         )
         fired = self._fired_everywhere(groups, spikes)
@@ -114,7 +116,7 @@ class RuntimeNetwork(eqx.Module):
         neurons, spikes = zip(*moved) if moved else ((), ())
         return neurons, spikes
 
-    def _everywhere(self, number: int, released: Released) -> Released:
+    def _everywhere(self, number: int, released: SpikeOutput) -> SpikeOutput:
         """What all neurons of a group released, from what those of this device did."""
         return released if self.peers is None else self.peers[number].released(released)
 
@@ -233,7 +235,7 @@ def steps_together(
     def one(carry: tuple, now: Mapping[str, jax.Array]) -> tuple:
         step, groups, releases = carry
         new, spikes = net.moved(groups, rings, step, now)
-        here = tuple(Released.of_spikes(fired) for fired in spikes)
+        here = tuple(SpikeOutput.of_spikes(fired) for fired in spikes)
         releases, values = _released(net, releases, new, spikes)
         return (step + 1, new, releases), (here, values)
 
@@ -271,14 +273,14 @@ def _released(net: Any, releases: tuple, groups: tuple, spikes: tuple) -> tuple[
     return tuple(new), tuple(values)
 
 
-def _own(net: Any, pathway: Any, values: Any, everywhere: tuple) -> Released | None:
+def _own(net: Any, pathway: Any, values: Any, everywhere: tuple) -> SpikeOutput | None:
     """What all sources of a pathway released in each step, None where that is the spikes."""
     if values is None:
         return None
     peers = net.peers[pathway.source]
     if pathway.release.with_spikes:
-        return Released(everywhere[pathway.source].bits, peers.gather(values))
-    return peers.released_in_steps(jax.vmap(Released.of_values)(values))
+        return SpikeOutput(everywhere[pathway.source].bits, peers.gather(values))
+    return peers.released_in_steps(jax.vmap(SpikeOutput.of_values)(values))
 
 
 def _delivered(

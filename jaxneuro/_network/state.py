@@ -19,7 +19,7 @@ import numpy as np
 from .._arrays import is_traced
 from .._kernels.event_log import EventLog
 from .._kernels.learn import PlasticSynapses
-from .._kernels.spike_output import Released
+from .._kernels.spike_output import SpikeOutput
 from .._text import megabytes
 from .html import html_of_state
 
@@ -36,7 +36,7 @@ class GroupState(NamedTuple):
     receptors: tuple
     stimuli: tuple
     ring: jax.Array
-    released: Released
+    released: SpikeOutput
 
 
 # The fields of `PlasticState` of synapses and targets, which a device of a mesh has of its own.
@@ -60,7 +60,7 @@ class PlasticState(NamedTuple):
     target_ring: jax.Array
     shared: dict[str, jax.Array]
     shared_ring: jax.Array
-    in_flight: Released | None
+    in_flight: SpikeOutput | None
     signals: dict[str, jax.Array]
     learning: jax.Array
 
@@ -74,7 +74,7 @@ class PathwayState(NamedTuple):
     """
 
     release: Any
-    released: Released | None
+    released: SpikeOutput | None
     plastic: PlasticState | None = None
 
 

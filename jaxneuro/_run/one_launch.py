@@ -12,8 +12,8 @@ import jax
 import jax.numpy as jnp
 
 from .._fields import has_tables
-from .._kernels.fused_scan import UnwalkableError, walk_or_loop
-from .._kernels.spike_output import Released
+from .._kernels.fused_scan import NotFusedError, fused_or_loop
+from .._kernels.spike_output import SpikeOutput
 from .._model import Drive, add_drives
 from .._network.network import Network
 from .._network.runtime import RuntimeNetwork
@@ -33,8 +33,8 @@ def one_launch_or_loop(
     """`loop(net, runtime, state, inputs)`; on a GPU in one launch, if the run is `walkable`."""
     if not walkable(net, inputs, record, n_steps):
         return loop(net, runtime, state, inputs)
-    one_launch = functools.partial(walked, record=record, n_steps=n_steps)
-    return walk_or_loop(one_launch, loop, net, runtime, state, inputs)
+    one_launch = functools.partial(fused, record=record, n_steps=n_steps)
+    return fused_or_loop(one_launch, loop, net, runtime, state, inputs)
 
 
 def walkable(net: Network, inputs: Mapping[str, Any], record: Record, n_steps: int) -> bool:
@@ -60,7 +60,7 @@ def _onto_all(stimulus: Any, n: int) -> bool:
     return stimulus.receptor is None and stimulus.index is None and stimulus.spans == ((0, n),)
 
 
-def walked(
+def fused(
     net: Network,
     runtime: RuntimeNetwork,
     state: NetworkState,
@@ -73,21 +73,21 @@ def walked(
 
     `net` is `walkable`, `runtime` is the same network runtime. `options` are those of the kernel.
     """
-    from .._kernels.gpu_fused_scan import Walk, walk  # Pallas: only where it is needed
+    from .._kernels.gpu_fused_scan import FusedScan  # Pallas: only where it is needed
 
     (group,), (mine,) = runtime.groups, state.groups
     every = record.every if record.samples else 1
     kept, places, names = _samples(net, state, record)
     spikes = record.spikes or record.rates
-    how = Walk(group.n, n_steps, every, kept, spikes)
+    how = FusedScan(group.n, n_steps, every, kept, spikes)
 
     def step(parameters: Any, held: Any, now: Any, k: Any) -> Any:
         return _step(parameters, held, list(now.values()), k, net.dt)
 
     parameters, held = (group, state.step), (mine.neurons, mine.stimuli)
-    held, last, fired, samples = walk(step, parameters, held, inputs, places, how, **options)
-    bits = None if fired is None else Released.of_spikes(fired).bits
-    released = Released.of_spikes(last)
+    held, last, fired, samples = fused_scan(step, parameters, held, inputs, places, how, **options)
+    bits = None if fired is None else SpikeOutput.of_spikes(fired).bits
+    released = SpikeOutput.of_spikes(last)
     after = mine._replace(neurons=held[0], stimuli=held[1], released=released)
     new = state._replace(step=state.step + n_steps, groups=(after,))
     traces: dict = {}
@@ -126,7 +126,7 @@ def _samples(net: Network, state: NetworkState, record: Record) -> tuple[tuple, 
         for variable in variables:
             number = getattr(numbers, variable)
             if not isinstance(number, int) or leaves[number].ndim != 1:
-                raise UnwalkableError(f"{variable!r} is not one number per neuron")
+                raise NotFusedError(f"{variable!r} is not one number per neuron")
             index = record.chosen(name, span.stop - span.start)
             whole = span == slice(0, net.n_neurons)
             count, place = None, None

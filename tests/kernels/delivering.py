@@ -10,11 +10,11 @@ import jax.numpy as jnp
 
 from jaxneuro._kernels import deliver as deliver_file
 from jaxneuro._kernels import deliver_reference as deliver_reference_file
-from jaxneuro._kernels.spike_output import Released
+from jaxneuro._kernels.spike_output import SpikeOutput
 
 
 def released_of(x):
-    return Released(x) if x.dtype == jnp.uint8 else Released.of_values(x)
+    return SpikeOutput(x) if x.dtype == jnp.uint8 else SpikeOutput.of_values(x)
 
 
 def _shaped(version):

@@ -11,7 +11,7 @@ from jaxneuro._kernels.bits import packed_bytes
 from jaxneuro._kernels.event_log import empty_log, flush_limit, log_events
 from jaxneuro._kernels.learn import LearnInputs, PlasticSynapses
 from jaxneuro._kernels.rule_programs import RulePrograms, check_rule
-from jaxneuro._kernels.spike_output import Released
+from jaxneuro._kernels.spike_output import SpikeOutput
 from jaxneuro._kernels.table import Table
 from jaxneuro._tables.bundles import ListedBundle, Placement
 from jaxneuro._tables.lay_out import lay_out
@@ -125,7 +125,7 @@ def _loop(version, programs, shape, rule, table, weights, inputs):
         limit = jnp.maximum(now.limit, flush_limit(before, log, n_targets, slots - 1))
         scale = jnp.full(table.block_offset.shape, 0.5)
         learn_inputs = LearnInputs(
-            *(Released(now.bits, now.values), k, limit, now.flags, scale),
+            *(SpikeOutput(now.bits, now.values), k, limit, now.flags, scale),
             *(programs.numbers(rule), post, log, sums),
         )
         arrived = ring[k % slots]

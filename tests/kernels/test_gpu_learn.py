@@ -17,7 +17,7 @@ from jaxneuro._kernels.call import batched
 from jaxneuro._kernels.gpu_program import Grid
 from jaxneuro._kernels.learn import _CHANGED, _RANKS, learn, unpacked
 from jaxneuro._kernels.learn_reference import learn_reference
-from jaxneuro._kernels.spike_output import Released
+from jaxneuro._kernels.spike_output import SpikeOutput
 from jaxneuro._kernels.table import HAS_DELAYS, HAS_TAGS
 from jaxneuro._model import Plasticity, Trace
 from jaxneuro.neurons import LIF
@@ -232,7 +232,7 @@ def lowered(case=None, values=False):
     chosen, ring, synapses, learn_inputs = late()
     case = chosen if case is None else case
     if not values:
-        learn_inputs = learn_inputs._replace(released=Released(learn_inputs.released.bits))
+        learn_inputs = learn_inputs._replace(released=SpikeOutput(learn_inputs.released.bits))
     names = case.programs.names
     synapses = synapses._replace(
         weights=case.weights,

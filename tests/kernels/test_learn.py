@@ -15,7 +15,7 @@ from jaxneuro._kernels.learn import LearnInputs, PlasticSynapses, learn
 from jaxneuro._kernels.learn_reference import learn_reference
 from jaxneuro._kernels.native import native_available, native_library
 from jaxneuro._kernels.rule_programs import check_rule
-from jaxneuro._kernels.spike_output import Released
+from jaxneuro._kernels.spike_output import SpikeOutput
 from jaxneuro._kernels.table import HAS_DELAYS, HAS_TAGS, Section
 from jaxneuro._tables.bundles import ListedBundle, Placement
 from jaxneuro._tables.lay_out import lay_out
@@ -113,7 +113,7 @@ class Setting:
             limit = flush_limit(log, new, self.n_post, self.longest)
             limit = jnp.where(k == STEPS - 1, 2**31 - 1, limit).astype(jnp.int32)
             learn_inputs = LearnInputs(
-                *(Released(pack(spikes)), k, limit, jnp.array([0, 1], jnp.int32)),
+                *(SpikeOutput(pack(spikes)), k, limit, jnp.array([0, 1], jnp.int32)),
                 jnp.ones(self.table.block_projection.shape),
                 *(self.programs.numbers(self.rule), y_ring, new, kept),
             )

@@ -7,7 +7,7 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro._kernels.deliver import deliver
-from jaxneuro._kernels.spike_output import Released
+from jaxneuro._kernels.spike_output import SpikeOutput
 from tests.network.networks import SCAN
 
 RULE = jn.connectivity.FixedProbability(0.3)
@@ -72,7 +72,7 @@ def test_what_a_synapse_adds_is_wrong_by_at_most_half_a_quantum(x64):
 
 def test_nothing_overflows_when_everybody_fires_at_once():
     net = jn.build(description(), 1, 0.1, deterministic=True)
-    every = Released(np.full(32, 255, np.uint8))
+    every = SpikeOutput(np.full(32, 255, np.uint8))
     ring = net.init(0).groups[0].ring
 
     @jax.jit

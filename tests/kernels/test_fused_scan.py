@@ -15,7 +15,7 @@ import pytest
 import jaxneuro as jn
 from jaxneuro._kernels import fused_scan as elementwise
 from jaxneuro._kernels.call import materialize, unmaterialized
-from jaxneuro._kernels.fused_scan import Elementwise, UnwalkableError
+from jaxneuro._kernels.fused_scan import Elementwise, NotFusedError
 from jaxneuro._run import one_launch as _one_launch
 from jaxneuro._run.chunks import _chunk
 from tests import zoo
@@ -49,7 +49,7 @@ def current(size, shape):
 
 @functools.partial(jax.jit, static_argnames=("record", "steps"), compiler_options=FAST)
 def loop(net, state, inputs, record, steps=STEPS):
-    """The recording of the plain loop, with the state, as `walked` gives them."""
+    """The recording of the plain loop, with the state, as `fused` gives them."""
     state, r = jn.scan(net, state, steps, inputs, record)
     bits = () if r.spikes is None else r.spikes.bits
     return state, bits, r.counts, r.traces
@@ -58,7 +58,7 @@ def loop(net, state, inputs, record, steps=STEPS):
 def one_launch(net, state, inputs, record, steps=STEPS):
     options = {"lanes": 128, "interpret": True}
     record = record.named(net, state)
-    state, out = _one_launch.walked(net, net.expand(), state, inputs, record, steps, **options)
+    state, out = _one_launch.fused(net, net.expand(), state, inputs, record, steps, **options)
     (bits, counts), sampled = out
     return state, bits, counts, sampled.traces
 
@@ -332,7 +332,7 @@ def test_what_does_not_change_is_computed_before_the_loop():
 )
 def test_what_mixes_neurons_is_refused(f):
     a = jax.ShapeDtypeStruct((8,), jnp.float32)
-    with pytest.raises(UnwalkableError, match="its step has"):
+    with pytest.raises(NotFusedError, match="its step has"):
         Elementwise(lambda v: [f(v)], [], [a], 8)
 
 
