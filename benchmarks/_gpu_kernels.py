@@ -168,11 +168,11 @@ def walked_and_looped(n_steps: int, interpret: bool, lanes: int | None = None) -
         return bits[0], sampled.traces["E"]["v"]
 
     def loop(net, state, inputs):
-        walkable, one_launch.walkable = one_launch.walkable, lambda *_: False
+        fusable, one_launch.fusable = one_launch.fusable, lambda *_: False
         try:
             recorded = jn.scan(net, state, n_steps, inputs, record)[1]
         finally:
-            one_launch.walkable = walkable
+            one_launch.fusable = fusable
         spikes: Any = recorded.spikes
         return spikes.bits[0], recorded.traces["E"]["v"]
 

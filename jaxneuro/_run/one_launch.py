@@ -30,14 +30,14 @@ def one_launch_or_loop(
     record: Record,
     n_steps: int,
 ) -> Any:
-    """`loop(net, runtime, state, inputs)`; on a GPU in one launch, if the run is `walkable`."""
-    if not walkable(net, inputs, record, n_steps):
+    """`loop(net, runtime, state, inputs)`; on a GPU in one launch, if the run is `fusable`."""
+    if not fusable(net, inputs, record, n_steps):
         return loop(net, runtime, state, inputs)
     one_launch = functools.partial(fused, record=record, n_steps=n_steps)
     return fused_or_loop(one_launch, loop, net, runtime, state, inputs)
 
 
-def walkable(net: Network, inputs: Mapping[str, Any], record: Record, n_steps: int) -> bool:
+def fusable(net: Network, inputs: Mapping[str, Any], record: Record, n_steps: int) -> bool:
     """Whether a run is one of neurons that nothing connects, recorded as variables and spikes."""
     if len(net.groups) != 1 or net.pathways or net.couplings or net.modulators:
         return False
@@ -71,9 +71,9 @@ def fused(
 ) -> tuple[NetworkState, tuple]:
     """The state after `n_steps`, and the result of a loop of windows, in one launch on a GPU.
 
-    `net` is `walkable`, `runtime` is the same network runtime. `options` are those of the kernel.
+    `net` is `fusable`, `runtime` is what it runs as. `options` are those of the kernel.
     """
-    from .._kernels.gpu_fused_scan import FusedScan  # Pallas: only where it is needed
+    from .._kernels.gpu_fused_scan import FusedScan, fused_scan  # Pallas: only where it is needed
 
     (group,), (mine,) = runtime.groups, state.groups
     every = record.every if record.samples else 1

@@ -246,7 +246,7 @@ def test_derivatives_are_those_of_the_loop_in_every_bit(monkeypatch):
         return jax.jit(jax.grad(v_sum))(*args), forward(*args)
 
     now = derivatives()
-    monkeypatch.setattr(_one_launch, "walkable", lambda *_: False)
+    monkeypatch.setattr(_one_launch, "fusable", lambda *_: False)
     jax.tree.map(np.testing.assert_array_equal, now, derivatives())
     assert np.abs(now[0]).max() > 0
 
@@ -262,7 +262,7 @@ def test_on_a_cpu_nothing_changes_and_the_kernel_is_not_met(monkeypatch):
     args = net, net.init(0), {"E": current(60.0, (40,))}
     record = jn.Record(variables={"E": ...}, every=3)
     with monkeypatch.context() as m:
-        m.setattr(_one_launch, "walkable", lambda *_: False)
+        m.setattr(_one_launch, "fusable", lambda *_: False)
         want = jax.jit(lambda *x: run(x[0], x[1], x[2], record))(*args)
     monkeypatch.setitem(sys.modules, "jaxneuro._kernels.gpu_fused_scan", None)  # cannot be imported
     got = jax.jit(lambda *x: run(x[0], x[1], x[2], record))(*args)
