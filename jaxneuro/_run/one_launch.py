@@ -71,7 +71,7 @@ def walked(
 ) -> tuple[NetworkState, tuple]:
     """The state after `n_steps`, and the result of a loop of windows, in one launch on a GPU.
 
-    `net` is `walkable`, `runtime` is the same network runtime. `options` are those of the kernel.
+    `net` is `walkable`, `runtime` is what it is expanded to. `options` are those of the kernel.
     """
     from .._kernels.gpu_fused_scan import Walk, walk  # Pallas: only where it is needed
 
