@@ -9,14 +9,14 @@ from .._arrays import as_array
 from .._describe.coupling import Coupling
 from .._describe.resolve import ResolvedProjection
 from .._kernels.gather import make_gather_table
-from .._network.coupling import (CouplingLayer, CouplingSpan, Side)
+from .._network.coupling import CouplingLayer, Side
 from .._network.group import initial_state
 from .._text import an
 from .._model import Neuron, state_variables
 from .._units import check_weight
 from ..spec import InvalidValueError, unknown
 from .grouping import Grouping
-from .groups import release_starts
+from .groups import release_initial
 from .merge import alone, merge
 from .pathways import ProjectionBundle, own_weights
 from .weights import check_drawn
@@ -88,8 +88,14 @@ def build_coupling(
         weight=as_array(1.0 if own else c.weight, dtype),
         gain=as_array(c.gain, dtype),
         release=None if c.release is None else merge([c.release], [n], dtype),
-        starts=() if c.release is None else release_starts(grouping, [c], [0], dtype),
-        span=CouplingSpan(c.name, *names, own, c.average, receptor, row),
+        initial=() if c.release is None else release_initial(grouping, [c], [0], dtype),
+        name=c.name,
+        source=names[0],
+        target=names[1],
+        individual=own,
+        average=c.average,
+        receptor=receptor,
+        input=row,
     )
 
 

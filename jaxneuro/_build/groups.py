@@ -8,7 +8,7 @@ import numpy as np
 
 from .._arrays import as_array
 from .._describe.population import Population
-from .._network.group import (Group, Initial, PopulationSpan, Start, initial_state)
+from .._network.group import Group, InitialValue, PopulationMember, initial_state
 from .._network.bounds import check_state_value
 from .._numerics import Distribution
 from .._text import brief
@@ -33,17 +33,17 @@ def build_group(
         ),
         stimuli=group_stimuli(grouping, stimulations, number, dtype),
         initial=tuple(
-            _initial(p, index, variable, value, dtype)
-            for index, p in enumerate(members)
+            _initial(p, grouping.seats[p.name].first, variable, value, dtype)
+            for p in members
             for variable, value in sorted(p.initial.items())
         ),
-        starts=receptor_starts(grouping, number, dtype),
-        members=tuple(PopulationSpan(p.name, p.n) for p in members),
+        receptor_initial=receptor_initial(grouping, number, dtype),
+        members=tuple(PopulationMember(p.name, p.n) for p in members),
         fed=grouping.fed(number),
     )
 
 
-def _initial(p: Population, index: int, variable: str, value: Any, dtype: Any) -> Initial:
+def _initial(p: Population, first: int, variable: str, value: Any, dtype: Any) -> InitialValue:
     state = jax.eval_shape(
         lambda m: initial_state(m, p.n or 1), merge([p.model], [p.n or 1], dtype)
     )
@@ -57,7 +57,7 @@ def _initial(p: Population, index: int, variable: str, value: Any, dtype: Any) -
     check_whole(p.label, variable, value, getattr(state, variable).dtype)
     if not isinstance(value, Distribution):
         value = as_array(value, dtype)
-    return Initial(variable, index, value)
+    return InitialValue(variable, p.name, first, p.n, value)
 
 
 def check_whole(label: str, variable: str, value: Any, kind: Any) -> None:
@@ -72,9 +72,11 @@ def check_whole(label: str, variable: str, value: Any, kind: Any) -> None:
         raise InvalidValueError(label, f"initial {variable}", must, brief(value))
 
 
-def receptor_starts(grouping: Grouping, number: int, dtype: Any) -> tuple[tuple[Start, ...], ...]:
+def receptor_initial(
+    grouping: Grouping, number: int, dtype: Any
+) -> tuple[tuple[InitialValue, ...], ...]:
     """The start values of each receptor of a group."""
-    found: dict[tuple, list[Start]] = {key: [] for key in grouping.receptors[number]}
+    found: dict[tuple, list[InitialValue]] = {key: [] for key in grouping.receptors[number]}
     for p in sorted(grouping.senders, key=lambda p: p.name):
         seat = grouping.seats[p.post.population]
         if seat.group == number and p.initial:
@@ -88,18 +90,18 @@ def receptor_starts(grouping: Grouping, number: int, dtype: Any) -> tuple[tuple[
                     mine.append(_once(p, start, mine))
                 elif variable not in release:
                     raise _absent(p, variable, [*synapse, *release])
-    return tuple(tuple(starts) for starts in found.values())
+    return tuple(tuple(values) for values in found.values())
 
 
-def release_starts(
+def release_initial(
     grouping: Grouping, senders: list, firsts: list[int], dtype: Any
-) -> tuple[Start, ...]:
+) -> tuple[InitialValue, ...]:
     """The start values of the release that some senders share.
 
     `firsts` says where the sources of each of them begin in the state. Senders with the same
     sources give the same values: `Grouping` has seen to it.
     """
-    out: dict[tuple[str, int], Start] = {}
+    out: dict[tuple[str, int], InitialValue] = {}
     for p, first in zip(senders, firsts):
         if not p.initial:
             continue
@@ -131,7 +133,7 @@ def _absent(p: Any, variable: str, known: list[str]) -> ValueError:
     return unknown("state variable", variable, known, p.label, "initial")
 
 
-def _start(p: Sender, variable: str, value: Any, how: tuple) -> Start:
+def _start(p: Sender, variable: str, value: Any, how: tuple) -> InitialValue:
     """Checked start values; `how`: their model, their dtype there, first unit and number, dtype."""
     model, kind, (first, n), dtype = how
     check_whole(p.label, variable, value, kind)
@@ -141,10 +143,10 @@ def _start(p: Sender, variable: str, value: Any, how: tuple) -> Start:
     check_state_value(f"{p.label}: initial {variable}", model, variable, value)
     if not isinstance(value, Distribution):
         value = as_array(value, dtype)
-    return Start(variable, p.name, first, n, value)
+    return InitialValue(variable, p.name, first, n, value)
 
 
-def _once(p: Sender, start: Start, earlier: list[Start]) -> Start:
+def _once(p: Sender, start: InitialValue, earlier: list[InitialValue]) -> InitialValue:
     """`start`; raises if another sender has given the same numbers of a receptor."""
     for other in earlier:
         if start.n and (other.variable, other.first) == (start.variable, start.first) and other.n:

@@ -12,7 +12,7 @@ from .._describe.resolve import Resolver
 from .._describe.part import as_part
 from .._fields import Path, inner, named_parameters
 from .._network.names import (ModelReference, Named, inside, named, projection)
-from .._network.modulator import (Kinetics, ModulatorLayer, ModulatorSpan, ModulationTarget)
+from .._network.modulator import (Kinetics, ModulationTarget, ModulatorLayer)
 from .._network.network import Network
 from .._network.extremes import check_extremes
 from ..spec import InvalidValueError
@@ -57,13 +57,17 @@ def _build(net: Network, m: Modulator, resolver: Resolver) -> ModulatorLayer:
         "bounds": [m.lowest, m.highest],
         "start": m.baseline if m.start is None else m.start,
     }
-    group, span, index = _sources(net, m, resolver)
+    group, neurons, index = _sources(net, m, resolver)
     return ModulatorLayer(
         model=merge([Kinetics(m.tau, m.per_spike, m.baseline)], [1], net.dtype),
         **{name: as_array(np.array(x, np.float64), net.dtype) for name, x in numbers.items()},
         index=index,
+        name=m.name,
         targets=tuple(targets),
-        span=ModulatorSpan(m.name, group, span, m.signal, tuple(scales)),
+        scales=tuple(scales),
+        source=group,
+        neurons=neurons,
+        signal=m.signal,
     )
 
 
@@ -142,7 +146,7 @@ def _gain_of_coupling(net: Network, m: Modulator, number: int) -> list[Modulatio
     """The gain of a coupling, on each of its sides."""
     layer = net.couplings[number]
     if layer.release is None and not np.isfinite(m.highest):
-        must = f"given: that {layer.span.name!r} is stable is checked for the largest factor"
+        must = f"given: that {layer.name!r} is stable is checked for the largest factor"
         raise InvalidValueError(m.label, "highest", must, "none")
     sides = range(len(layer.sides))
     return [ModulationTarget(("couplings", number, "scales", side), (1,), 0) for side in sides]

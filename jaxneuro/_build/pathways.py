@@ -18,14 +18,14 @@ from .._kernels.table import BLOCK_TARGETS
 from .._kernels.redraw import (GAPS, UNIFORM, Draw)
 from .._mesh.lay import (LaidTable, lay_table)
 from .._network.layout import Layout
-from .._network.pathway import (Pathway, ProjectionSpan)
+from .._network.pathway import Pathway, ProjectionMember
 from .._numerics import Distribution, quantile_table, stream_key
 from .._tables.bundles import (DrawTables, Piece, Placement, RedrawnBundle, StoredBundle)
 from .._tables.lay_out import lay_out
 from ..connectivity import Chunk, RowDraws, RowLaw, ranges
 from ..spec import InvalidValueError
 from .grouping import Grouping, PathwayKey
-from .groups import release_starts
+from .groups import release_initial
 from .merge import merge_at
 from .plastic import build_plastic, check_start
 from .values import (
@@ -82,12 +82,12 @@ def build_pathway(
         weight=as_array([1.0 if i else p.weight for p, i in zip(projections, own)], dtype),
         gain=as_array([p.gain for p in projections], dtype),
         release=merge_at(at, release, names, sizes, dtype),
-        starts=release_starts(grouping, projections, firsts, dtype),
+        initial=release_initial(grouping, projections, firsts, dtype),
         plastic=build_plastic(grouping, key, projections[0], laid.longest, dt, dtype),
         source=key.source,
         target=key.target,
         members=tuple(
-            ProjectionSpan(p.name, p.pre.population, p.post.population, *grouping.input_of(p), i)
+            ProjectionMember(p.name, p.pre.population, p.post.population, *grouping.input_of(p), i)
             for p, i in zip(projections, own)
         ),
     )

@@ -11,7 +11,7 @@ from .._arrays import as_array
 from .._describe.part import (Neurons, count)
 from .._describe.resolve import Resolver
 from .._describe.stimulation import (Stimulation, check_one_per_neuron)
-from .._network.stimuli import (StimulusGroup, Target, Window)
+from .._network.stimuli import (StimulusGroup, StimulationMember, Window)
 from .._numerics import Distribution, bits, check_grid, drawn, steps_on_grid, stream_key
 from .._model import Stimulus
 from ..spec import InvalidValueError
@@ -128,7 +128,7 @@ def _merged(grouping: Grouping, members: list[PreparedStimulation], dtype: Any) 
         else:
             index, span, begin = as_array(d.neurons + start, np.int32), None, start
         member = grouping.seats[d.population].member
-        targets.append(Target(d.stimulation.name, member, d.n, span, begin))
+        targets.append(StimulationMember(d.stimulation.name, member, d.n, span, begin))
     return StimulusGroup(
         model=model,
         weight=weight,

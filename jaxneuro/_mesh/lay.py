@@ -36,7 +36,7 @@ from .place import check_alike, devices_here, most_anywhere, put, side_by_side
 
 def laid_coupling(layer: CouplingLayer, layout: Layout) -> CouplingLayer:
     """A coupling with an axis of devices before the arrays of its directions."""
-    names = layer.span.source, layer.span.target
+    names = layer.source, layer.target
     ends = names, names[::-1]
     sides = tuple(_laid_side(side, ends[k][1], layout) for k, side in enumerate(layer.sides))
     return dataclasses.replace(layer, sides=sides)
@@ -271,7 +271,7 @@ def plan(
         tuple(_driven(s, mine, owners, devices) for s in g.stimuli)
         for g, mine in zip(outline.groups, groups)
     )
-    ends = [c.span.source for c in outline.couplings]
+    ends = [c.source for c in outline.couplings]
     sources = tuple(shard_layout({name: owners[name]}, devices) for name in ends)
     share = 0.0 if rate is None else 1e-3 * float(rate) * outline.dt
     layout = Layout(groups, stimuli, sources, (), mesh, axis, (), 1, share)

@@ -1,7 +1,7 @@
 """A coupling as it runs: gap junctions, or a graded release that is gathered in every step."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from .._kernels.gather import GatherTable, gather
 from .._model import Drive, Release
-from .group import Group, RuntimeGroup, Start, started
+from .group import Group, InitialValue, with_initial
 from .members import as_floating
 from .pathway import release_state
 from .peers import Peers
@@ -20,9 +20,13 @@ from .stimuli import place
 class Side(eqx.Module):
     """One direction of a coupling: what each target adds up.
 
-    **Fields** `table` with targets as rows; `weights` of its entries, (0,) if there is one for all;
-    `total` (targets,) the sum of the weights of each target, their number if there is one for all;
-    static `source`, `target` group numbers, and `sources`, `targets` the neurons there.
+    Attributes:
+        table: the connections, with targets as rows.
+        weights: of its entries, (0,) if there is one for all.
+        total: (targets,) the sum of the weights of each target, their number if there is one
+            weight for all.
+        source, target: group numbers.
+        sources, targets: the neurons there, first and last + 1.
     """
 
     table: GatherTable
@@ -34,82 +38,76 @@ class Side(eqx.Module):
     targets: tuple[int, int] = eqx.field(static=True)
 
 
-class CouplingSpan(NamedTuple):
-    """What a coupling is called and where it arrives.
-
-    **Fields** `name`; `source`, `target` populations; `individual` whether each connection has a
-    weight of its own; `average`; `receptor` number in the target group and `input`, the row of
-    its arrivals: None for gap junctions.
-    """
-
-    name: str
-    source: str
-    target: str
-    individual: bool
-    average: bool
-    receptor: int | None
-    input: int | None
-
-
 class CouplingLayer(eqx.Module):
     """A coupling of a network; one side, or two if neurons of two populations see each other.
 
-    **Fields** `sides`; `weight` () of all connections, 1 where they are individual; `gain` ();
-    `release` None for gap junctions; `starts` of its state; static `span`.
+    Attributes:
+        sides: its directions, that from source to target first.
+        weight: () of all connections, 1 where they are individual.
+        gain: () multiplies all weights.
+        release: the release model, None for gap junctions.
+        initial: start values of its state.
+        name: its name.
+        source, target: populations.
+        individual: whether each connection has a weight of its own.
+        average: whether a target takes the mean over its connections.
+        receptor: number of the receptor in the target group, None for gap junctions.
+        input: the row of its arrivals, None for gap junctions.
     """
 
     sides: tuple[Side, ...]
     weight: jax.Array
     gain: jax.Array
     release: Release | None
-    starts: tuple[Start, ...]
-    span: CouplingSpan = eqx.field(static=True)
+    initial: tuple[InitialValue, ...]
+    name: str = eqx.field(static=True)
+    source: str = eqx.field(static=True)
+    target: str = eqx.field(static=True)
+    individual: bool = eqx.field(static=True)
+    average: bool = eqx.field(static=True)
+    receptor: int | None = eqx.field(static=True)
+    input: int | None = eqx.field(static=True)
 
     def init(self, seed: Any, groups: Sequence[Group], dtype: Any) -> CouplingState:
         """The state at t = 0: nothing was released."""
         if self.release is None:
             return CouplingState()
-        n = groups[self.sides[0].source].sizes[self._source(groups)]
-        return _initial(self.release, self.starts, seed, n, self.span.name, dtype)
-
-    def _source(self, groups: Sequence[Group]) -> int:
-        return groups[self.sides[0].source].populations.index(self.span.source)
+        first, last = self.sides[0].sources
+        state = release_state(self.release, last - first, seed, self.name)
+        state = with_initial(as_floating(state, dtype), self.initial, seed)
+        return CouplingState(state, jnp.zeros(last - first, dtype))
 
     def expand(self) -> "RuntimeCoupling":
         """The coupling as a loop runs it."""
         scale = self.weight * self.gain
         scales = tuple(
-            scale / jnp.maximum(side.table.counts, 1).astype(scale.dtype)
-            if self.span.average
-            else scale
+            scale / jnp.maximum(side.table.counts, 1).astype(scale.dtype) if self.average else scale
             for side in self.sides
         )
-        return RuntimeCoupling(self.sides, scales, self.release, self.span)
-
-
-def _initial(
-    release: Release, starts: tuple, seed: Any, n: int, name: str, dtype: Any
-) -> CouplingState:
-    state = as_floating(release_state(release, n, seed, name), dtype)
-    return CouplingState(started(state, starts, seed), jnp.zeros(n, dtype))
+        return RuntimeCoupling(self.sides, scales, self.release, self.input)
 
 
 class RuntimeCoupling(eqx.Module):
-    """A coupling as a loop runs it: `scales` () or (targets,) multiply the sums of each side.
+    """A coupling as a loop runs it.
 
-    `here`: which places of the source group the sources have on a device of a mesh; None where
-    they are those of `sides`.
+    Attributes:
+        sides: its directions.
+        scales: () or (targets,) of each side, which multiply its sums.
+        release: the release model, None for gap junctions.
+        input: the row of its arrivals, None for gap junctions.
+        here: which places of the source group the sources have on a device of a mesh; None where
+            they are those of `sides`.
     """
 
     sides: tuple[Side, ...]
     scales: tuple[jax.Array, ...]
     release: Release | None
-    span: CouplingSpan = eqx.field(static=True)
+    input: int | None = eqx.field(static=True)
     here: tuple[int, int] | None = eqx.field(static=True, default=None)
 
     def gathered(
         self,
-        groups: Sequence[RuntimeGroup],
+        groups: Sequence[Group],
         states: Sequence[GroupState],
         peers: Sequence[Peers] | None,
         mine: CouplingState,
@@ -128,9 +126,9 @@ class RuntimeCoupling(eqx.Module):
                 out.append((side.target, drive, {}))
             else:
                 assert mine.values is not None
-                assert self.span.input is not None
+                assert self.input is not None
                 x = gather(mine.values, side.weights, side.table) * scale
-                out.append((side.target, None, {self.span.input: place(x, [side.targets], n)}))
+                out.append((side.target, None, {self.input: place(x, [side.targets], n)}))
         return out
 
     def release_now(

@@ -78,8 +78,8 @@ def _reached(net: Any) -> dict[ModulationTarget, _Scaled]:
     for m in net.modulators:
         low, high = (float(x) for x in np.asarray(m.bounds))
         high = high if np.isfinite(high) else _LARGE
-        for target, amount, (name, key) in zip(m.targets, np.asarray(m.amounts), m.span.scales):
-            pull = _Pull(m.span.name, float(amount), low, high)
+        for target, amount, (name, key) in zip(m.targets, np.asarray(m.amounts), m.scales):
+            pull = _Pull(m.name, float(amount), low, high)
             out.setdefault(target, _Scaled(name, key, [])).pulls.append(pull)
     return out
 
@@ -113,7 +113,7 @@ def _electrical(net: Any) -> dict[str, list[int]]:
     out: dict[str, list[int]] = {}
     for number, layer in enumerate(net.couplings):
         if layer.release is None:
-            for name in {layer.span.target, layer.span.source}:
+            for name in {layer.target, layer.source}:
                 out.setdefault(name, []).append(number)
     return out
 

@@ -130,12 +130,12 @@ def _by_population(layers: Any, layout: Any) -> dict[str, list[tuple[str, jax.Ar
     out: dict[str, list] = {}
     for layer in layers:
         if layer.release is None:
-            ends = (layer.span.target, layer.span.source)
+            ends = (layer.target, layer.source)
             for name, side, scale in zip(ends, layer.sides, layer.expand().scales):
                 total = side.total * scale
                 if layout is not None:
                     total = layout.groups[side.target].of_population(name, total)
-                out.setdefault(name, []).append((layer.span.name, total))
+                out.setdefault(name, []).append((layer.name, total))
     return out
 
 

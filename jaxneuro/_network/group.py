@@ -1,21 +1,15 @@
-"""Start values of state variables, and how they are put into a state.
-
-Start values of receptors and releases, as a description gives them.
-
-The ring of a group: what arrives at its receptors in the time steps to come.
+"""A group: all populations of one neuron model, with their receptors, stimuli and ring.
 
 A receptor has one row of arrivals, or one for each of its ports: the inputs of the group. Those to
 which projections or couplings lead are *fed*. Their inputs come first, and only these are in the
 ring: what stimuli send arrives in the step itself.
-A ring has a slot for every step until the longest delay has passed (`kernels.ring_slots`), and
-slots are used again: what arrives at the end of step k is in slot k mod slots, at the places that
-`kernels.ring_place` gives.
 
-A group as a loop runs it: parameters spread over the neurons, and the parts of its step.
-
-A group: all populations of one neuron model, with their receptors and stimuli.
+The ring has a slot for every step until the longest delay has passed (`ring_slots` of
+`_kernels/table.py`), and slots are used again: what arrives at the end of step k is in slot k mod
+slots, at the places that `ring_place` gives.
 """
 
+import dataclasses
 import functools
 import itertools
 from collections.abc import Mapping, Sequence
@@ -42,16 +36,38 @@ from .state import GroupState
 from .stimuli import StimulusGroup, place
 
 
-class Initial(eqx.Module):
-    """The start value of one state variable of one population.
+class InitialValue(eqx.Module):
+    """The start values of one variable of consecutive neurons, or units of a receptor or release.
 
-    **Fields** `variable` its name; `population` number in the group; `value` an array of shape ()
-    or (n,), or a distribution.
+    Attributes:
+        variable: the name of the variable.
+        owner: the population, projection or coupling that gives them, whose stream is drawn from.
+        first: the first unit.
+        n: how many units.
+        value: an array of shape () or (n,), or a distribution, which has no leaves.
     """
 
     variable: str = eqx.field(static=True)
-    population: int = eqx.field(static=True)
-    value: Any  # a distribution has no leaves
+    owner: str = eqx.field(static=True)
+    first: int = eqx.field(static=True)
+    n: int = eqx.field(static=True)
+    value: Any
+
+
+def with_initial(state: Any, values: Sequence[InitialValue], seed: Any) -> Any:
+    """The state of a receptor or a release with its start values."""
+    for given in values:
+        x = jnp.asarray(getattr(state, given.variable))
+        value = given.value
+        if isinstance(value, Distribution):
+            key = stream_key(seed, given.owner, f"initial {given.variable}")
+            word = bits(key, jnp.arange(given.n, dtype=jnp.uint32), 0)[0]
+            value = quantile(value, word, x.dtype)
+        piece = jnp.broadcast_to(jnp.asarray(value, x.dtype), (given.n,))
+        whole = given.n == x.shape[0]
+        new = piece if whole else x.at[given.first : given.first + given.n].set(piece)
+        state = replace_variable(state, given.variable, new)
+    return state
 
 
 @functools.partial(jax.jit, static_argnames="dtype")
@@ -66,36 +82,6 @@ def replace_variable(state: Any, variable: str, value: jax.Array) -> Any:
     if hasattr(state, "_replace"):
         return state._replace(**{variable: value})
     return eqx.tree_at(lambda s: getattr(s, variable), state, value)
-
-
-class Start(eqx.Module):
-    """The start values of one variable of consecutive units of a receptor or a release.
-
-    **Fields** `variable` its name; `owner` the projection or coupling that gives them, whose stream
-    is drawn from; `first`, `n` units; `value` an array of shape () or (n,), or a distribution.
-    """
-
-    variable: str = eqx.field(static=True)
-    owner: str = eqx.field(static=True)
-    first: int = eqx.field(static=True)
-    n: int = eqx.field(static=True)
-    value: Any  # a distribution has no leaves
-
-
-def started(state: Any, starts: Sequence[Start], seed: Any) -> Any:
-    """The state of a receptor or a release with its start values."""
-    for start in starts:
-        x = jnp.asarray(getattr(state, start.variable))
-        value = start.value
-        if isinstance(value, Distribution):
-            key = stream_key(seed, start.owner, f"initial {start.variable}")
-            word = bits(key, jnp.arange(start.n, dtype=jnp.uint32), 0)[0]
-            value = quantile(value, word, x.dtype)
-        piece = jnp.broadcast_to(jnp.asarray(value, x.dtype), (start.n,))
-        whole = start.n == x.shape[0]
-        new = piece if whole else x.at[start.first : start.first + start.n].set(piece)
-        state = replace_variable(state, start.variable, new)
-    return state
 
 
 def input_rows(receptors: Sequence[Synapse], fed: Sequence[bool]) -> list[slice]:
@@ -153,27 +139,113 @@ def _rounded_jvp(primals: Any, tangents: Any) -> Any:
     return _rounded(*primals), tangents[0]
 
 
-class RuntimeGroup(eqx.Module):
-    """A group whose parameters are () or (n,), ready to step.
+class PopulationMember(NamedTuple):
+    """A population of a group.
 
-    **Fields** `model`, `receptors`, `stimuli` expanded; static `members` its populations, `fed`
-    whether projections or couplings lead to each receptor.
+    Attributes:
+        name: its name.
+        n: its number of neurons.
+    """
+
+    name: str
+    n: int
+
+
+class Group(eqx.Module):
+    """Populations of one neuron model as one array of neurons.
+
+    `expand` makes the group that a loop steps, whose parameters are () or (n,).
+
+    Attributes:
+        model: the merged neuron model.
+        receptors: synapse models.
+        stimuli: those of each kind.
+        initial: start values of neurons.
+        receptor_initial: those of each receptor.
+        members: the populations, in their order in the arrays.
+        fed: whether projections or couplings lead to each receptor.
+        slots: those of its ring.
     """
 
     model: Neuron
     receptors: tuple[Synapse, ...]
     stimuli: tuple[StimulusGroup, ...]
-    members: tuple[Any, ...] = eqx.field(static=True)
+    initial: tuple[InitialValue, ...]
+    receptor_initial: tuple[tuple[InitialValue, ...], ...]
+    members: tuple[PopulationMember, ...] = eqx.field(static=True)
     fed: tuple[bool, ...] = eqx.field(static=True)
+    slots: int = eqx.field(static=True, default=1)
+
+    @property
+    def populations(self) -> tuple[str, ...]:
+        """Names of the populations."""
+        return tuple(member.name for member in self.members)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Numbers of neurons of the populations."""
+        return tuple(member.n for member in self.members)
 
     @property
     def n(self) -> int:
-        return sum(member.n for member in self.members)
+        return sum(self.sizes)
 
     @property
     def fed_inputs(self) -> int:
         """How many rows of arrivals its ring has."""
         return count_fed(self.receptors, self.fed)
+
+    def span(self, index: int) -> slice:
+        """The neurons of population number `index`."""
+        start = _starts(self.sizes)[index]
+        return slice(start, start + self.sizes[index])
+
+    def index(self, name: str) -> int | None:
+        """The number of a population, or None if it is not in this group."""
+        return _numbers(self.populations).get(name)
+
+    def expand(self) -> "Group":
+        """The group as a loop runs it: merged parameters expanded to one number per neuron."""
+        return dataclasses.replace(
+            self,
+            model=expand(self.model, self.sizes),
+            receptors=tuple(expand(r, self.sizes) for r in self.receptors),
+            stimuli=tuple(s.expand() for s in self.stimuli),
+            initial=(),
+            receptor_initial=(),
+        )
+
+    def init(self, seed: Any, ring_dtype: Any, dtype: Any, dt: float) -> GroupState:
+        """The state at t = 0, with the start values of its populations; nothing was released."""
+        runtime = self.expand()
+        neurons = initial_state(runtime.model, self.n, self._stream(seed))
+        for variable in sorted({i.variable for i in self.initial}):
+            x = jnp.asarray(getattr(neurons, variable))
+            neurons = replace_variable(neurons, variable, self._initial(variable, x, seed))
+        state = GroupState(
+            neurons=neurons,
+            receptors=tuple(
+                with_initial(r.init(self.n), values, seed)
+                for r, values in zip(runtime.receptors, self.receptor_initial)
+            ),
+            stimuli=tuple(s.init(seed) for s in runtime.stimuli),
+            ring=empty_ring(self.slots, self.fed_inputs, self.n, ring_dtype),
+            released=SpikeOutput(jnp.zeros(0, jnp.uint8)),
+        )
+        state = as_floating(state, dtype)
+        return state._replace(released=runtime.nothing_released(state, dtype, dt))
+
+    def nothing_released(self, state: GroupState, dtype: Any, dt: float) -> SpikeOutput:
+        """What is in flight before the first step: no spikes, of the kind of the model."""
+        arrived = None
+        if self.fed_inputs:
+            arrived = jnp.zeros((self.fed_inputs, self.n), dtype)
+        # With a current, because `inputs` can give one to any neuron.
+        inputs = {member.name: jnp.zeros((), dtype) for member in self.members}
+        step = jnp.zeros((), jnp.int32)
+        nothing = Coupled(Drive(), {})
+        spikes = jax.eval_shape(lambda: self.step(state, arrived, nothing, inputs, step, dt)[1])
+        return SpikeOutput.of_spikes(jnp.zeros(spikes.shape, spikes.dtype))
 
     def step(
         self,
@@ -181,15 +253,15 @@ class RuntimeGroup(eqx.Module):
         arrived: Any,
         coupled: Coupled,
         inputs: Mapping[str, Any],
-        now: tuple[jax.Array, float],
+        step: jax.Array,
+        dt: float,
     ) -> tuple[GroupState, jax.Array]:
         """The state without what is released, and the spikes.
 
         `arrived` (fed inputs, n) is what the network delivers at the end of the step, None without
         such inputs; `coupled` what couplings do; `inputs` are currents [pA] by population name, ()
-        or (n,); `now` the number of the step, and dt.
+        or (n,).
         """
-        step, dt = now
         stimuli, part, outside = self._stimuli(state.stimuli, step, dt)
         part, outside = coupled.plus(part, outside)
         v = self.model.voltage(state.neurons)
@@ -241,104 +313,6 @@ class RuntimeGroup(eqx.Module):
             start += member.n
         return drive
 
-    def nothing_released(self, state: GroupState, dtype: Any, dt: float) -> SpikeOutput:
-        """What is in flight before the first step: no spikes, of the kind of the model."""
-        arrived = None
-        if self.fed_inputs:
-            arrived = jnp.zeros((self.fed_inputs, self.n), dtype)
-        # With a current, because `inputs` can give one to any neuron.
-        inputs = {member.name: jnp.zeros((), dtype) for member in self.members}
-        step = jnp.zeros((), jnp.int32)
-        nothing = Coupled(Drive(), {})
-        spikes = jax.eval_shape(lambda: self.step(state, arrived, nothing, inputs, (step, dt))[1])
-        return SpikeOutput.of_spikes(jnp.zeros(spikes.shape, spikes.dtype))
-
-
-class PopulationSpan(NamedTuple):
-    """A population of a group.
-
-    **Fields** `name`; `n` its number of neurons.
-    """
-
-    name: str
-    n: int
-
-
-class Group(eqx.Module):
-    """Populations of one neuron model as one array of neurons.
-
-    **Fields** `model` merged; `receptors` synapse models; `stimuli`; `initial` start values of
-    neurons, `starts` of each receptor; static `members` its populations, in their order in the
-    arrays; `fed` whether projections or couplings lead to each receptor; `slots` of its ring.
-    """
-
-    model: Neuron
-    receptors: tuple[Synapse, ...]
-    stimuli: tuple[StimulusGroup, ...]
-    initial: tuple[Initial, ...]
-    starts: tuple[tuple[Start, ...], ...]
-    members: tuple[PopulationSpan, ...] = eqx.field(static=True)
-    fed: tuple[bool, ...] = eqx.field(static=True)
-    slots: int = eqx.field(static=True, default=1)
-
-    @property
-    def populations(self) -> tuple[str, ...]:
-        """Names of the populations."""
-        return tuple(member.name for member in self.members)
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """Numbers of neurons of the populations."""
-        return tuple(member.n for member in self.members)
-
-    @property
-    def n(self) -> int:
-        return sum(self.sizes)
-
-    @property
-    def fed_inputs(self) -> int:
-        """How many rows of arrivals its ring has."""
-        return count_fed(self.receptors, self.fed)
-
-    def span(self, index: int) -> slice:
-        """The neurons of population number `index`."""
-        start = _starts(self.sizes)[index]
-        return slice(start, start + self.sizes[index])
-
-    def index(self, name: str) -> int | None:
-        """The number of a population, or None if it is not in this group."""
-        return _numbers(self.populations).get(name)
-
-    def expand(self) -> RuntimeGroup:
-        """The group as a loop runs it: merged parameters expanded to one number per neuron."""
-        return RuntimeGroup(
-            expand(self.model, self.sizes),
-            tuple(expand(r, self.sizes) for r in self.receptors),
-            tuple(s.expand() for s in self.stimuli),
-            self.members,
-            self.fed,
-        )
-
-    def init(self, seed: Any, ring_dtype: Any, dtype: Any, dt: float) -> GroupState:
-        """The state at t = 0, with the start values of its populations; nothing was released."""
-        running = self.expand()
-        neurons = initial_state(running.model, self.n, self._stream(seed))
-        for variable in sorted({i.variable for i in self.initial}):
-            x = jnp.asarray(getattr(neurons, variable))
-            neurons = replace_variable(neurons, variable, self._start(variable, x, seed))
-        state = GroupState(
-            neurons=neurons,
-            receptors=tuple(
-                started(r.init(self.n), starts, seed)
-                for r, starts in zip(running.receptors, self.starts)
-            ),
-            stimuli=tuple(s.init(seed) for s in running.stimuli),
-            ring=empty_ring(self.slots, self.fed_inputs, self.n, ring_dtype),
-            released=SpikeOutput(jnp.zeros(0, jnp.uint8)),
-        )
-        state = as_floating(state, dtype)
-        return state._replace(released=running.nothing_released(state, dtype, dt))
-
     def _stream(self, seed: Any) -> Stream | None:
         """The random bits of neurons that draw: a stream for each population."""
         if not isinstance(self.model, StochasticNeuron):
@@ -347,16 +321,16 @@ class Group(eqx.Module):
         high, low = (expand_rows(jnp.asarray(k), self.sizes) for k in keys)
         return Stream(high, low, self._local())
 
-    def _start(self, variable: str, x: jax.Array, seed: Any) -> jax.Array:
+    def _initial(self, variable: str, x: jax.Array, seed: Any) -> jax.Array:
         """`x` with the start values of a variable: one draw for the group."""
-        initial = {i.population: i.value for i in self.initial if i.variable == variable}
+        initial = {i.owner: i.value for i in self.initial if i.variable == variable}
         words = None
         if any(isinstance(v, Distribution) for v in initial.values()):
             keys = stream_keys(seed, self.populations, f"initial {variable}")
             high, low = (expand_rows(jnp.asarray(k), self.sizes) for k in keys)
             words = bits((high, low), self._local(), 0)[0]
         pieces = []
-        laws = [initial.get(number) for number in range(len(self.members))]
+        laws = [initial.get(name) for name in self.populations]
         for _, run in itertools.groupby(enumerate(laws), key=_run_key):
             numbers = [number for number, _ in run]
             span = slice(self.span(numbers[0]).start, self.span(numbers[-1]).stop)

@@ -24,13 +24,14 @@ def html_of_network(net: Any) -> str:
         for number, p in enumerate(net.pathways)
         for m in p.members
     ]
-    spans = [c.span for c in net.couplings]
-    couplings = [(c.name, "gap junctions" if c.receptor is None else "graded") for c in spans]
+    couplings = [
+        (c.name, "gap junctions" if c.receptor is None else "graded") for c in net.couplings
+    ]
     stimuli = [
         (name, type(s.model).__name__) for g in net.groups for s in g.stimuli for name in s.names
     ]
     modulators = [
-        (m.span.name, ", ".join(f"{parameter} of {name}" for name, parameter in m.span.scales))
+        (m.name, ", ".join(f"{parameter} of {name}" for name, parameter in m.scales))
         for m in net.modulators
     ]
     shared = [(s.name, s.kind, ", ".join(s.senders)) for s in net.shared]
@@ -43,7 +44,7 @@ def html_of_network(net: Any) -> str:
         table(("modulator", "scales"), modulators),
     ]
     arrows = [(m.source, m.target) for _, m in wires]
-    drawing = diagram(net.populations, arrows, [(c.source, c.target) for c in spans])
+    drawing = diagram(net.populations, arrows, [(c.source, c.target) for c in net.couplings])
     return page(f"{net!r}, dt = {net.dt:g} ms", tables, drawing)
 
 

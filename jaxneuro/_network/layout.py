@@ -20,7 +20,7 @@ from jax.sharding import PartitionSpec as P
 
 from .._arrays import as_array
 from .._numerics import Stream
-from .group import PopulationSpan
+from .group import PopulationMember
 from .state import (
     SYNAPTIC,
     CouplingState,
@@ -51,7 +51,7 @@ class ShardLayout(eqx.Module):
     real: jax.Array
     place: jax.Array
     sizes: tuple[int, ...] = eqx.field(static=True)
-    members: tuple[PopulationSpan, ...] = eqx.field(static=True)
+    members: tuple[PopulationMember, ...] = eqx.field(static=True)
     everywhere: bool = eqx.field(static=True, default=False)
 
     @property
@@ -135,7 +135,7 @@ def shard_layout(owners: Mapping[str, np.ndarray], devices: int) -> ShardLayout:
     there = np.concatenate([np.zeros((devices, 0), bool), *real], axis=1)
     place = np.zeros(first, np.int64)
     place[order[there]] = np.flatnonzero(there)
-    members = tuple(PopulationSpan(name, owner.size) for name, owner in owners.items())
+    members = tuple(PopulationMember(name, owner.size) for name, owner in owners.items())
     arrays = as_array(order, np.int32), as_array(there), as_array(place, np.int32)
     return ShardLayout(*arrays, tuple(sizes), members)
 

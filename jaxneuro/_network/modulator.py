@@ -29,9 +29,11 @@ class Kinetics(Model):
 class ModulationTarget(NamedTuple):
     """One parameter that a modulator scales.
 
-    **Fields** `path` of the array in a `RuntimeNetwork`; `sizes` of the members of its model, and
-    `member`, the number of the scaled one; `blocks` whether the array has an entry per block of a
-    pathway, and the member is a projection.
+    Attributes:
+        path: of the array in a `RuntimeNetwork`.
+        sizes: of the members of its model.
+        member: the number of the scaled one.
+        blocks: whether the array has an entry per block of a pathway; the member is a projection.
     """
 
     path: tuple[str | int, ...]
@@ -40,27 +42,21 @@ class ModulationTarget(NamedTuple):
     blocks: bool = False
 
 
-class ModulatorSpan(NamedTuple):
-    """What a modulator is called and what sets it free.
-
-    **Fields** `name`; `source` number of the group of its source neurons and `neurons`, which of
-    them, first and last + 1: None where no spikes set it free; `signal` name of an input, or None;
-    `scales` name and parameter of each of its targets.
-    """
-
-    name: str
-    source: int | None
-    neurons: tuple[int, int] | None
-    signal: str | None
-    scales: tuple[tuple[str, str], ...] = ()
-
-
 class ModulatorLayer(eqx.Module):
     """A modulator of a network.
 
-    **Fields** `model` its kinetics; `amounts` (scaled,); `bounds` (2,) of the factors; `start` ()
-    level at t = 0; `index` source neurons among `neurons` if those are not all; static `targets`
-    what is scaled; `span`.
+    Attributes:
+        model: its kinetics.
+        amounts: (targets,) by which the level scales each target.
+        bounds: (2,) of the factors.
+        start: () level at t = 0.
+        index: source neurons among `neurons` if those are not all.
+        name: its name.
+        targets: what is scaled.
+        scales: name and parameter of each target, as described.
+        source: number of the group of its source neurons; None where no spikes set it free.
+        neurons: which neurons of that group, first and last + 1.
+        signal: name of an input of the run that sets it free, or None.
     """
 
     model: Kinetics
@@ -68,8 +64,12 @@ class ModulatorLayer(eqx.Module):
     bounds: jax.Array
     start: jax.Array
     index: jax.Array | None
+    name: str = eqx.field(static=True)
     targets: tuple[ModulationTarget, ...] = eqx.field(static=True)
-    span: ModulatorSpan = eqx.field(static=True)
+    scales: tuple[tuple[str, str], ...] = eqx.field(static=True)
+    source: int | None = eqx.field(static=True)
+    neurons: tuple[int, int] | None = eqx.field(static=True)
+    signal: str | None = eqx.field(static=True)
 
     def init(self, dtype: Any) -> ModulatorState:
         """The state at t = 0."""
@@ -86,11 +86,11 @@ class ModulatorLayer(eqx.Module):
     def set_free(self, spikes: Sequence[jax.Array], inputs: Mapping[str, Any], dtype: Any) -> Any:
         """What spikes and the signal set free in a step: ()."""
         out = jnp.zeros((), dtype)
-        if self.span.source is not None and self.span.neurons is not None:
-            fired = spikes[self.span.source][slice(*self.span.neurons)]
+        if self.source is not None and self.neurons is not None:
+            fired = spikes[self.source][slice(*self.neurons)]
             fired = fired if self.index is None else fired[self.index]
             out = self.model.per_spike * jnp.sum(fired, dtype=dtype)
-        return out if self.span.signal is None else out + inputs[self.span.signal]
+        return out if self.signal is None else out + inputs[self.signal]
 
     def step(self, state: ModulatorState, free: jax.Array, dt: float) -> ModulatorState:
         """The state after a step in which `free` was set free."""
@@ -104,8 +104,8 @@ def needed_signals(
     of_rules: Iterable[str], modulators: Sequence[ModulatorLayer]
 ) -> tuple[str, ...]:
     """The signals that a run must give: those of rules that no modulator feeds, and its own."""
-    fed = {m.span.name for m in modulators}
-    own = (m.span.signal for m in modulators if m.span.signal is not None)
+    fed = {m.name for m in modulators}
+    own = (m.signal for m in modulators if m.signal is not None)
     return tuple(dict.fromkeys([*(name for name in of_rules if name not in fed), *own]))
 
 

@@ -171,10 +171,10 @@ def _by_part(net: Any, name: str) -> Named:
             references = _projection(net, number, pathway.projections.index(name))
             return Named(f"projection {name!r}", references)
     for number, layer in enumerate(net.couplings):
-        if name == layer.span.name:
+        if name == layer.name:
             return Named(f"coupling {name!r}", _coupling(net, number))
     for number, modulator in enumerate(net.modulators):
-        if name == modulator.span.name:
+        if name == modulator.name:
             return Named(f"modulator {name!r}", (_modulator(name, number),))
     what = "population, projection, stimulation, coupling, modulator, shared receptor or release"
     raise unknown(what, name, net.names)
@@ -297,19 +297,19 @@ def _coupling(net: Any, number: int) -> tuple[ModelReference, ...]:
     if layer.release is None:
         return ()
     target = layer.sides[0].target
-    index = net.groups[target].populations.index(layer.span.target)
-    n = net.populations[layer.span.source]
+    index = net.groups[target].populations.index(layer.target)
+    n = net.populations[layer.source]
     release = ModelReference(
         "release",
-        (layer.span.name,),
-        layer.span.source,
+        (layer.name,),
+        layer.source,
         ("couplings", number, "release"),
         lambda s: s.couplings[number].release,
         (n,),
         0,
         slice(0, n),
     )
-    return _receptor(net, layer.span.name, target, layer.span.receptor, index), release
+    return _receptor(net, layer.name, target, layer.receptor, index), release
 
 
 def _modulator(name: str, number: int) -> ModelReference:
@@ -342,7 +342,7 @@ def arriving(net: Any, population: str) -> set[tuple[int, int]]:
     number = net.population(population)[0]
     group = net.groups[number]
     sent = [x for p in net.pathways if p.target == number for x in p.members]
-    sent += [c.span for c in net.couplings if c.release is not None]
+    sent += [c for c in net.couplings if c.release is not None]
     found = {(x.receptor, x.input) for x in sent if x.target == population}
     return found | {
         (s.receptor, s.input)

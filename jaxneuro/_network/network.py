@@ -79,12 +79,12 @@ class Network(eqx.Module):
     @property
     def coupled(self) -> tuple[str, ...]:
         """Names of all couplings."""
-        return tuple(c.span.name for c in self.couplings)
+        return tuple(c.name for c in self.couplings)
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of everything that can be read or set."""
-        modulators, shared = ([m.span.name for m in self.modulators], [s.name for s in self.shared])
+        modulators, shared = ([m.name for m in self.modulators], [s.name for s in self.shared])
         parts = *self.populations, *self.projections, *self.stimulations, *self.coupled
         return *parts, *shared, *modulators
 

@@ -18,19 +18,22 @@ from .._kernels.table import Table
 from .._model import Release, StochasticRelease
 from .._numerics import Stream, stream_key
 from .fixed_point import FixedPoint
-from .group import Group, Start, started
+from .group import Group, InitialValue, with_initial
 from .members import as_floating, expand
 from .peers import Peers
-from .plastic import Plastic, RuntimePlastic
+from .plastic import Fired, Plastic
 from .state import SYNAPTIC, PathwayState, PlasticState
 
 
-class ProjectionSpan(NamedTuple):
+class ProjectionMember(NamedTuple):
     """A projection of a pathway.
 
-    **Fields** `name`; `source`, `target` names of populations; `receptor` number in the target
-    group, and `input`, the row of its arrivals; `individual` whether its synapses have individual
-    weights.
+    Attributes:
+        name: its name.
+        source, target: names of populations.
+        receptor: number of the receptor in the target group.
+        input: the row of its arrivals.
+        individual: whether its synapses have individual weights.
     """
 
     name: str
@@ -44,11 +47,16 @@ class ProjectionSpan(NamedTuple):
 class Pathway(eqx.Module):
     """All projections from one group to another with one release model: one delivery.
 
-    **Fields** `table` the connections; `weights` individual ones (see `Table`); `weight` and
-    `gain` (projections,), one number per projection (`weight` is 1 where they are
-    individual); `release`, and `starts` of its state; `plastic` the rule by which weights change,
-    None if they do not: then `weights` are those at the start; static `source`, `target` group
-    numbers, `members` its projections.
+    Attributes:
+        table: the connections.
+        weights: individual ones (see `Table`); those at the start if they are plastic.
+        weight: (projections,) one number per projection, 1 where they are individual.
+        gain: (projections,) multiplies them.
+        release: the release model.
+        plastic: the rule by which weights change, None if they do not.
+        initial: start values of the state of the release.
+        source, target: group numbers.
+        members: the projections.
     """
 
     table: Table
@@ -57,10 +65,10 @@ class Pathway(eqx.Module):
     gain: jax.Array
     release: Release
     plastic: Plastic | None
-    starts: tuple[Start, ...]
+    initial: tuple[InitialValue, ...]
     source: int = eqx.field(static=True)
     target: int = eqx.field(static=True)
-    members: tuple[ProjectionSpan, ...] = eqx.field(static=True)
+    members: tuple[ProjectionMember, ...] = eqx.field(static=True)
 
     @property
     def projections(self) -> tuple[str, ...]:
@@ -80,7 +88,7 @@ class Pathway(eqx.Module):
             mine = self.members[0]
             first = sources.span(sources.populations.index(mine.source)).start
             release, released = _initial(
-                self.release, self.starts, seed, sources.sizes, (mine.name, first), dtype
+                self.release, self.initial, seed, sources.sizes, mine.name, first, dtype
             )
         plastic = None
         if self.plastic is not None:
@@ -117,14 +125,20 @@ class Pathway(eqx.Module):
         )
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5))
+@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
 def _initial(
-    release: Release, starts: tuple, seed: Any, sizes: tuple[int, ...], who: tuple, dtype: Any
+    release: Release,
+    initial: tuple,
+    seed: Any,
+    sizes: tuple[int, ...],
+    name: str,
+    first: int,
+    dtype: Any,
 ) -> tuple[Any, SpikeOutput]:
     """The state of a release, and that it has released nothing."""
     n = sum(sizes)
-    state = as_floating(release_state(expand(release, sizes), n, seed, *who), dtype)
-    return started(state, starts, seed), SpikeOutput.of_values(jnp.zeros(n, dtype))
+    state = as_floating(release_state(expand(release, sizes), n, seed, name, first), dtype)
+    return with_initial(state, initial, seed), SpikeOutput.of_values(jnp.zeros(n, dtype))
 
 
 def release_state(release: Release, n: int, seed: Any, name: str, first: int = 0) -> Any:
@@ -142,14 +156,16 @@ def release_state(release: Release, n: int, seed: Any, name: str, first: int = 0
 class RuntimePathway(eqx.Module):
     """A pathway as a loop runs it.
 
-    **Fields** as `Pathway`; `scale` (blocks,) what multiplies the weights of each block.
+    Attributes:
+        table, weights, release, plastic, source, target: as of a `Pathway`.
+        scale: (blocks,) what multiplies the weights of each block.
     """
 
     table: Table
     weights: jax.Array
     scale: jax.Array
     release: Release
-    plastic: RuntimePlastic | None
+    plastic: Plastic | None
     source: int = eqx.field(static=True)
     target: int = eqx.field(static=True)
 
@@ -157,22 +173,22 @@ class RuntimePathway(eqx.Module):
         self,
         ring: jax.Array,
         spikes: SpikeOutput,
-        fired: tuple[jax.Array, Any],
+        fired: Fired,
         state: PathwayState,
         step: jax.Array,
         clear: bool,
     ) -> tuple[jax.Array, PathwayState]:
         """The ring of the target group with what was released in `step`, and the state after it.
 
-        `spikes` are those of the source group; `fired` the packed spikes of the target group and
-        its voltage, which plastic weights depend on. With `clear` the slot of `step`, which has
-        been read, is emptied.
+        `spikes` are those of the source group; `fired` is what plastic weights depend on. With
+        `clear` the slot of `step`, which has been read, is emptied.
         """
         released = spikes if state.released is None else state.released
         if self.plastic is None or state.plastic is None:
             return self.deliver_now(ring, released, step, clear), state
-        how = step, self.scale, self.table, clear
-        ring, plastic = self.plastic.deliver(ring, released, fired, state.plastic, *how)
+        ring, plastic = self.plastic.deliver(
+            ring, released, fired, state.plastic, step, self.scale, self.table, clear
+        )
         return ring, state._replace(plastic=plastic)
 
     def deliver_now(

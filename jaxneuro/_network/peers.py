@@ -17,7 +17,7 @@ from jax import lax
 from .._kernels.bits import merge_bits, pack, packed_bytes
 from .._kernels.exchange import Line, exchange, line_of
 from .._kernels.spike_output import SpikeOutput
-from .group import PopulationSpan
+from .group import PopulationMember
 from .layout import Layout, ShardLayout, brought_together, by_number
 from .state import NetworkState
 
@@ -90,7 +90,7 @@ class Peers(eqx.Module):
     share: float = eqx.field(static=True)
 
     @property
-    def members(self) -> tuple[PopulationSpan, ...]:
+    def members(self) -> tuple[PopulationMember, ...]:
         """The populations of the group, with all their neurons."""
         return self.shards.members
 

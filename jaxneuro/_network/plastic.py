@@ -1,6 +1,7 @@
 """A rule at a projection: its state, and what it does in a step."""
 
-from typing import Any
+import dataclasses
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -27,13 +28,32 @@ _LEAST_EVENTS = 32  # per target, in half of a log: fewer would be visited for t
 _SHARED_STEPS = 4096
 
 
+class Fired(NamedTuple):
+    """What the target group of a pathway did in the step whose releases are delivered.
+
+    Attributes:
+        bits: packed spikes.
+        v: voltages after the step, before a reset; None of a model without any.
+    """
+
+    bits: jax.Array
+    v: jax.Array | None
+
+
 class Plastic(eqx.Module):
     """A rule at a projection.
 
-    **Fields** `rule`; static `programs` its functions for the kernels; `name` of the projection;
-    `n_sources` of all its population, and of its group (`n_released`); `first_target`, `n_targets`
-    where its target population is in its group; `axonal`, `longest` steps of axonal delay, and of
-    the longest dendritic delay; `whole` whether it connects all neurons of both populations.
+    Attributes:
+        rule: the rule, whose numbers are of shape ().
+        programs: its functions for the kernels.
+        name: of the projection.
+        n_sources: neurons of its source population.
+        n_released: neurons of the group of the sources.
+        first_target, n_targets: where its target population is in its group.
+        axonal: steps of the axonal delay.
+        longest: steps of the longest dendritic delay.
+        whole: whether it connects all neurons of both populations.
+        numbers: those of the programs, made once before a loop (`expand`); None before.
     """
 
     rule: Plasticity
@@ -46,6 +66,7 @@ class Plastic(eqx.Module):
     axonal: int = eqx.field(static=True)
     longest: int = eqx.field(static=True)
     whole: bool = eqx.field(static=True)
+    numbers: jax.Array | None = None
 
     def init(self, weights: jax.Array, values: bool, dtype: Any) -> PlasticState:
         """The state at t = 0; `values` whether sources release other numbers than 1."""
@@ -78,55 +99,53 @@ class Plastic(eqx.Module):
             learning=as_array(1, np.int32),
         )
 
-    def expand(self) -> "RuntimePlastic":
+    def expand(self) -> "Plastic":
         """The rule as a loop runs it."""
-        return RuntimePlastic(self, self.programs.numbers(self.rule))
-
-
-class RuntimePlastic(eqx.Module):
-    """A rule as a loop runs it: `numbers` are those of its programs, made once."""
-
-    plastic: Plastic
-    numbers: jax.Array
+        return dataclasses.replace(self, numbers=self.programs.numbers(self.rule))
 
     def deliver(
         self,
         ring: jax.Array,
         released: SpikeOutput,
-        fired: tuple[jax.Array, Any],
+        fired: Fired,
         state: PlasticState,
         step: jax.Array,
         scale: jax.Array,
         table: Table,
         clear: bool,
     ) -> tuple[jax.Array, PlasticState]:
-        """Ring and state after what was released in `step` has arrived at the synapses.
-
-        `fired` are the packed spikes of the target group in that step, and its voltage after it.
-        """
-        p, rule, names = self.plastic, self.plastic.rule, self.plastic.programs.names
-        dt, dtype = p.programs.dt, ring.dtype
+        """Ring and state after what was released in `step` has arrived at the synapses."""
+        assert self.numbers is not None
+        rule, names = self.rule, self.programs.names
+        dt, dtype = self.programs.dt, ring.dtype
         released, in_flight = self._arrived(released, state.in_flight, step)
-        span = slice(p.first_target, p.first_target + p.n_targets)
-        spikes = jnp.unpackbits(fired[0], bitorder="little")[span] != 0
-        v = None if fired[1] is None else fired[1][span]
+        span = slice(self.first_target, self.first_target + self.n_targets)
+        spikes = jnp.unpackbits(fired.bits, bitorder="little")[span] != 0
+        v = None if fired.v is None else fired.v[span]
         numbers, events, targets = rule.step_post(state.targets, spikes, v, dt)
         target_ring = _written(state.target_ring, _stacked(numbers, names.ring, dtype), step)
-        log = log_events(state.log, events, _rows(numbers, names.log, p.n_targets, dtype), step)
+        log = log_events(state.log, events, _rows(numbers, names.log, self.n_targets, dtype), step)
         shared = rule.step_shared(state.shared, state.signals, dt)
         shared = as_floating(shared, dtype)
         shared_ring = state.shared_ring
         if names.shared:
             shared_ring = _written(shared_ring, _stacked(shared, names.shared, dtype), step)
         tick, due = (_due(step, every) for every in rule.schedule())
-        limit = flush_limit(state.log, log, p.n_targets, p.longest)
+        limit = flush_limit(state.log, log, self.n_targets, self.longest)
         limit = self._limit(limit, due, step)
         flags = jnp.stack([tick.astype(jnp.int32), state.learning])
         learn_inputs = LearnInputs(
-            *(released, step, limit, flags, scale, self.numbers),
-            *(target_ring, log, shared_ring),
+            released=released,
+            step=step,
+            limit=limit,
+            flags=flags,
+            scale=scale,
+            numbers=self.numbers,
+            post=target_ring,
+            log=log,
+            shared=shared_ring,
         )
-        ring, synapses = learn(ring, state.synapses, learn_inputs, table, p.programs, clear)
+        ring, synapses = learn(ring, state.synapses, learn_inputs, table, self.programs, clear)
         if rule.schedule()[1]:
             weights = self._rescaled(synapses.weights, targets, due & (state.learning != 0), table)
             synapses = synapses._replace(weights=weights)
@@ -143,16 +162,23 @@ class RuntimePlastic(eqx.Module):
 
     def flush(self, state: PlasticState, step: jax.Array, table: Table) -> PlasticState:
         """The state with every row brought up to `step`, the last one that was delivered."""
-        p = self.plastic
-        nothing = SpikeOutput(jnp.zeros(packed_bytes(p.n_released), jnp.uint8))
+        assert self.numbers is not None
+        nothing = SpikeOutput(jnp.zeros(packed_bytes(self.n_released), jnp.uint8))
         ring = jnp.zeros((1, 1), state.synapses.weights.dtype)
         flags = jnp.stack([jnp.int32(0), state.learning])
         scale = jnp.zeros(table.block_projection.shape, ring.dtype)
         learn_inputs = LearnInputs(
-            *(nothing, step, jnp.int32(EVERY_ROW), flags, scale, self.numbers),
-            *(state.target_ring, state.log, state.shared_ring),
+            released=nothing,
+            step=step,
+            limit=jnp.int32(EVERY_ROW),
+            flags=flags,
+            scale=scale,
+            numbers=self.numbers,
+            post=state.target_ring,
+            log=state.log,
+            shared=state.shared_ring,
         )
-        _, synapses = learn(ring, state.synapses, learn_inputs, table, p.programs, False)
+        _, synapses = learn(ring, state.synapses, learn_inputs, table, self.programs, False)
         return state._replace(synapses=synapses)
 
     def _arrived(
@@ -161,7 +187,7 @@ class RuntimePlastic(eqx.Module):
         """What reaches the synapses in `step`, and what is on its way after it."""
         if in_flight is None:
             return released, None
-        slot = jnp.mod(step, self.plastic.axonal)
+        slot = jnp.mod(step, self.axonal)
         arrived = jax.tree.map(
             lambda x: lax.dynamic_index_in_dim(x, slot, 0, keepdims=False), in_flight
         )
@@ -174,21 +200,21 @@ class RuntimePlastic(eqx.Module):
 
     def _limit(self, limit: jax.Array, due: jax.Array, step: jax.Array) -> jax.Array:
         """Rows visited last before this step are visited now."""
-        if self.plastic.programs.names.shared:
+        if self.programs.names.shared:
             quarter = _SHARED_STEPS // 4
             old = jnp.where(step % quarter == 0, step - 3 * quarter, limit)
             limit = jnp.maximum(limit, old)
-        if self.plastic.rule.schedule()[1]:  # a sum needs all weights as they are now
+        if self.rule.schedule()[1]:  # a sum needs all weights as they are now
             limit = jnp.where(due, EVERY_ROW, limit)
         return limit
 
     def _rescaled(self, weights: jax.Array, targets: Any, due: Any, table: Table) -> jax.Array:
         """The weights after the factors of the rule."""
-        rule, n = self.plastic.rule, self.plastic.n_targets
+        rule, n = self.rule, self.n_targets
         low, high = rule.bounds()
         limits = -jnp.inf if low is None else low, jnp.inf if high is None else high
         bounds = jnp.stack([jnp.asarray(x, weights.dtype) for x in limits])
-        if self.plastic.programs.does("lapse"):  # then weights may have passed a bound by now
+        if self.programs.does("lapse"):  # then weights may have passed a bound by now
             weights = rescale(weights, jnp.ones(n, weights.dtype), bounds, due, table)
         total, synapses = target_sums(weights, due, table, n)
         factors = jnp.asarray(rule.factors(total, synapses, targets), weights.dtype)

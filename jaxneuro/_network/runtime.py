@@ -19,10 +19,11 @@ from .._kernels.spike_output import SpikeOutput
 from .._model import Drive
 from ..spec import InvalidValueError
 from .coupling import RuntimeCoupling
-from .group import Coupled, RuntimeGroup, arrivals
+from .group import Coupled, Group, arrivals
 from .modulator import ModulatorLayer, needed_signals
 from .pathway import RuntimePathway
 from .peers import Peers
+from .plastic import Fired
 from .state import CouplingState, GroupState, NetworkState, Output, PathwayState
 
 
@@ -35,7 +36,7 @@ class RuntimeNetwork(eqx.Module):
     and targets are those of this device, and what was released is that of all.
     """
 
-    groups: tuple[RuntimeGroup, ...]
+    groups: tuple[Group, ...]
     pathways: tuple[RuntimePathway, ...]
     couplings: tuple[RuntimeCoupling, ...]
     modulators: tuple[ModulatorLayer, ...]
@@ -78,7 +79,7 @@ class RuntimeNetwork(eqx.Module):
             for number, (after, ring, fired) in enumerate(zip(neurons, rings, spikes))
         )
         fired = self._fired_everywhere(groups, spikes)
-        free = {m.span.name: m.set_free(fired, inputs, self.dtype) for m in self.modulators}
+        free = {m.name: m.set_free(fired, inputs, self.dtype) for m in self.modulators}
         new = NetworkState(
             step=state.step + 1,
             seed=state.seed,
@@ -86,7 +87,7 @@ class RuntimeNetwork(eqx.Module):
             pathways=self._release(delivered, groups, spikes, inputs | free),
             couplings=self._release_graded(state.couplings, groups, spikes),
             modulators=tuple(
-                m.step(mine, free[m.span.name], self.dt)
+                m.step(mine, free[m.name], self.dt)
                 for m, mine in zip(self.modulators, state.modulators)
             ),
             fingerprint=state.fingerprint,
@@ -109,7 +110,8 @@ class RuntimeNetwork(eqx.Module):
                 self._arrived(number, ring, step),
                 nothing if coupled is None else coupled[number],
                 inputs,
-                (step, self.dt),
+                step,
+                self.dt,
             )
             for number, (group, before, ring) in enumerate(zip(self.groups, groups, rings))
         ]
@@ -144,8 +146,14 @@ class RuntimeNetwork(eqx.Module):
             fired = target.released.bits
             if self.peers is not None and p.plastic is not None:
                 fired = self.peers[p.target].bits_here(fired)
-            how = (fired, v), mine, state.step - 1, p.target not in cleared
-            rings[p.target], new = p.deliver(rings[p.target], spikes, *how)
+            rings[p.target], new = p.deliver(
+                rings[p.target],
+                spikes,
+                Fired(fired, v),
+                mine,
+                state.step - 1,
+                clear=p.target not in cleared,
+            )
             pathways.append(new)
             cleared.add(p.target)
         return rings, pathways
@@ -194,9 +202,18 @@ class RuntimeNetwork(eqx.Module):
             v = None
             if not p.release.plain:
                 v = self.groups[p.source].model.voltage(groups[p.source].neurons)
-            now = spikes[p.source], groups[p.source].released.bits, v, inputs, self.dt, self.dtype
-            peers = None if self.peers is None else self.peers[p.source]
-            out.append(p.release_spikes(before, *now, peers=peers))
+            out.append(
+                p.release_spikes(
+                    before,
+                    spikes[p.source],
+                    groups[p.source].released.bits,
+                    v,
+                    signals=inputs,
+                    dt=self.dt,
+                    dtype=self.dtype,
+                    peers=None if self.peers is None else self.peers[p.source],
+                )
+            )
         return tuple(out)
 
     def by_name(self, spikes: Sequence[jax.Array], axis: int = 0) -> dict[str, jax.Array]:

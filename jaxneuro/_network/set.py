@@ -172,7 +172,7 @@ def _others_of_coupling(layer: Any, key: str, sign: int) -> Any:
     """The same for a coupling."""
     if key == "weight":
         return layer.gain
-    if not layer.span.individual:
+    if not layer.individual:
         return layer.weight
     gain = np.asarray(layer.gain)
     return sign * np.sign(gain) if gain else _extremes(layer.sides[0].weights)
@@ -211,15 +211,15 @@ def _warn_of_weights(old: Any, pathway: Any, label: str) -> None:
 
 def _unit_of(net: Any, layer: Any) -> str:
     """The unit of the weights of a coupling: nS of a gap junction, else that of its receptor."""
-    if layer.span.receptor is None:
+    if layer.receptor is None:
         return "nS"
-    return net.groups[layer.sides[0].target].receptors[layer.span.receptor].weight_unit
+    return net.groups[layer.sides[0].target].receptors[layer.receptor].weight_unit
 
 
 def _set_coupling(net: Any, number: int, key: str, value: Any, label: str) -> Any:
     """The gain of a coupling, or its weight where it is one number."""
     layer = net.couplings[number]
-    if key == "weight" and layer.span.individual:
+    if key == "weight" and layer.individual:
         must = "one number, as described, to be set (its gain can be)"
         raise InvalidValueError(label, "weight", must, "individual weights")
     if np.shape(value) != ():
@@ -230,7 +230,7 @@ def _set_coupling(net: Any, number: int, key: str, value: Any, label: str) -> An
     if not any(map(is_traced, (value, layer.weight, layer.gain))):
         others = functools.partial(_others_of_coupling, layer, key)
         target = net.groups[layer.sides[0].target]
-        check_set_sign(label, target, layer.span.receptor, (key, value), others)
+        check_set_sign(label, target, layer.receptor, (key, value), others)
     value = as_array(value, getattr(layer, key).dtype)
     net = eqx.tree_at(lambda n: getattr(n.couplings[number], key), net, value)
     if layer.release is None:

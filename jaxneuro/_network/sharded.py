@@ -13,14 +13,14 @@ import jax.numpy as jnp
 from jax.sharding import PartitionSpec as P
 
 from .coupling import RuntimeCoupling
-from .group import PopulationSpan, RuntimeGroup
+from .group import Group, PopulationMember
 from .layout import Layout, ShardLayout
 from .modulator import ModulationTarget, ModulatorLayer
 from .pathway import RuntimePathway
 from .peers import local_layout
 from .runtime import RuntimeNetwork
 from .state import NetworkState, Output
-from .stimuli import StimulusGroup, Target
+from .stimuli import StimulationMember, StimulusGroup
 
 
 class ShardedNetwork(eqx.Module):
@@ -145,16 +145,16 @@ def _repeated(tree: Any, layout: Layout) -> Any:
     return jax.tree.map(lambda x: jnp.broadcast_to(x, (layout.devices, *x.shape)), tree)
 
 
-def _group(net: Any, number: int) -> RuntimeGroup:
+def _group(net: Any, number: int) -> Group:
     layout, group = net.layout, net.groups[number]
     expanded, mine = group.expand(), layout.groups[number]
     driven = layout.stimuli[number]
-    return RuntimeGroup(
-        mine.split(expanded.model),
-        tuple(mine.split(r) for r in expanded.receptors),
-        tuple(_stimulus(s, units, mine) for s, units in zip(expanded.stimuli, driven)),
-        tuple(PopulationSpan(m.name, size) for m, size in zip(mine.members, mine.sizes)),
-        group.fed,
+    return dataclasses.replace(
+        expanded,
+        model=mine.split(expanded.model),
+        receptors=tuple(mine.split(r) for r in expanded.receptors),
+        stimuli=tuple(_stimulus(s, units, mine) for s, units in zip(expanded.stimuli, driven)),
+        members=tuple(PopulationMember(m.name, n) for m, n in zip(mine.members, mine.sizes)),
     )
 
 
@@ -171,7 +171,7 @@ def _stimulus(stimulus: StimulusGroup, units: ShardLayout, mine: ShardLayout) ->
         return dataclasses.replace(new, targets=_local_targets(stimulus, mine))
     index = places_of_units(stimulus, units, mine)
     one = stimulus.targets[0]
-    target = Target(one.name, one.population, units.places, None, 0)
+    target = StimulationMember(one.name, one.population, units.places, None, 0)
     return dataclasses.replace(new, index=index, targets=(target,))
 
 
@@ -192,11 +192,11 @@ def whole_populations(stimulus: StimulusGroup, mine: ShardLayout) -> bool:
     return all(t.span is not None and t.n == mine.members[t.population].n for t in stimulus.targets)
 
 
-def _local_targets(stimulus: StimulusGroup, mine: ShardLayout) -> tuple[Target, ...]:
+def _local_targets(stimulus: StimulusGroup, mine: ShardLayout) -> tuple[StimulationMember, ...]:
     out = []
     for t in stimulus.targets:
         start, size = sum(mine.sizes[: t.population]), mine.sizes[t.population]
-        out.append(Target(t.name, t.population, size, (start, start + size), 0))
+        out.append(StimulationMember(t.name, t.population, size, (start, start + size), 0))
     return tuple(out)
 
 
@@ -225,18 +225,18 @@ def _coupling(net: Any, number: int) -> RuntimeCoupling:
     scale = layer.weight * layer.gain
     scales = tuple(
         scale / jnp.maximum(side.table.counts, 1).astype(scale.dtype)
-        if layer.span.average
+        if layer.average
         else _repeated(scale, layout)
         for side in layer.sides
     )
     here, release = None, layer.release
     if release is not None:
         source = layout.groups[layer.sides[0].source]
-        index = [m.name for m in source.members].index(layer.span.source)
+        index = [m.name for m in source.members].index(layer.source)
         start = sum(source.sizes[:index])
         here = start, start + source.sizes[index]
         release = layout.sources[number].split(release)
-    return RuntimeCoupling(layer.sides, scales, release, layer.span, here)
+    return RuntimeCoupling(layer.sides, scales, release, layer.input, here)
 
 
 def _modulator(m: ModulatorLayer, net: Any) -> ModulatorLayer:

@@ -32,7 +32,7 @@ class Window(NamedTuple):
         return on if self.stop is None else on & (now < self.stop)
 
 
-class Target(NamedTuple):
+class StimulationMember(NamedTuple):
     """The neurons that one stimulation drives.
 
     **Fields** `name` of the stimulation; `population` number in its group; `n` how many; `span`
@@ -60,7 +60,7 @@ class StimulusGroup(eqx.Module):
     model: Stimulus
     weight: jax.Array | None
     index: jax.Array | None
-    targets: tuple[Target, ...] = eqx.field(static=True)
+    targets: tuple[StimulationMember, ...] = eqx.field(static=True)
     receptor: int | None = eqx.field(static=True)
     input: int | None = eqx.field(static=True)
     window: Window = eqx.field(static=True)

@@ -124,14 +124,13 @@ def read_unordered(net: Any, pathway: Any, weights: Any, index: int) -> tuple[np
 
 def _of_coupling(net: Any, layer: CouplingLayer) -> Connections:
     """The connections of a coupling, from its sources to its targets; without delay."""
-    span = layer.span
     pre, post, weight = _gathered(net, layer)
     order = np.lexsort((post, pre))
-    shape = net.populations[span.source], net.populations[span.target]
+    shape = net.populations[layer.source], net.populations[layer.target]
     none = np.zeros(pre.size)
     pre, post, weight = (x[order] for x in (pre, post, weight))
-    places = net.order.index(span.source), net.order.index(span.target)
-    return Connections(span.source, span.target, shape, pre, post, weight, none, True, places)
+    places = net.order.index(layer.source), net.order.index(layer.target)
+    return Connections(layer.source, layer.target, shape, pre, post, weight, none, True, places)
 
 
 def _gathered(net: Any, layer: CouplingLayer) -> tuple[np.ndarray, ...]:
@@ -140,7 +139,7 @@ def _gathered(net: Any, layer: CouplingLayer) -> tuple[np.ndarray, ...]:
     if net.layout is None:
         pieces = [(side.table, side.weights, np.arange(side.table.n_rows))]
     else:
-        shards, first = net.layout.groups[side.target], net.population(layer.span.target)[1].start
+        shards, first = net.layout.groups[side.target], net.population(layer.target)[1].start
         order = np.asarray(shards.order)[:, slice(*side.targets)] - first
         whole = side.table, side.weights
         pieces = [
@@ -150,7 +149,7 @@ def _gathered(net: Any, layer: CouplingLayer) -> tuple[np.ndarray, ...]:
     for table, weights, targets in pieces:
         row, pre, at = read_gather_table(table)
         weight = np.full(pre.size, float(np.asarray(layer.weight)))
-        if layer.span.individual:
+        if layer.individual:
             weight = np.asarray(weights)[at].astype(np.float64)
         parts.append((pre, targets[row], weight))
     pre, post, weight = (np.concatenate(x) for x in zip(*parts))

@@ -71,7 +71,7 @@ def fused(
 ) -> tuple[NetworkState, tuple]:
     """The state after `n_steps`, and the result of a loop of windows, in one launch on a GPU.
 
-    `net` is `fusable`, `runtime` is what it runs as. `options` are those of the kernel.
+    `net` is `fusable`, `runtime` is what it is expanded to. `options` are those of the kernel.
     """
     from .._kernels.gpu_fused_scan import FusedScan, fused_scan  # Pallas: only where it is needed
 
