@@ -162,7 +162,7 @@ def walked_and_looped(n_steps: int, interpret: bool, lanes: int | None = None) -
 
     def walk(net, state, inputs):
         options = {"lanes": lanes, "interpret": interpret}
-        _, ((bits, _), sampled) = one_launch.walked(
+        _, ((bits, _), sampled) = one_launch.fused(
             net, net.expand(), state, inputs, record, n_steps, **options
         )
         return bits[0], sampled.traces["E"]["v"]
