@@ -11,7 +11,8 @@ from .._describe.modulator import Modulator
 from .._describe.resolve import Resolver
 from .._describe.part import as_part
 from .._fields import Path, inner, named_parameters
-from .._network.names import (ModelReference, Named, inside, named, projection)
+from .._network.names import ModelReference, Named, named, projection
+from .._network.members import inside
 from .._network.modulator import (Kinetics, ModulationTarget, ModulatorLayer)
 from .._network.network import Network
 from .._network.extremes import check_extremes

@@ -20,10 +20,11 @@ from .._fingerprint import fingerprint
 from .._kernels.gather import GatherTable, make_gather_table, read_gather_table
 from .._kernels.table import HAS_DELAYS, HAS_WEIGHTS, Section, Table
 from .._network.coupling import CouplingLayer, Side
-from .._network.layout import Layout, ShardLayout, shard_layout
+from .._network.layout import Layout
 from .._network.network import Network
 from .._network.pathway import Pathway
 from .._network.sharded import whole_populations
+from .._network.shards import ShardLayout, shard_layout
 from .._network.stimuli import StimulusGroup
 from .._tables.bundles import ListedBundle, Placement, StoredBundle
 from .._tables.lay_out import delay_dtype, lay_out

@@ -1,7 +1,7 @@
 """A coupling as it runs: gap junctions, or a graded release that is gathered in every step."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -9,11 +9,10 @@ import jax.numpy as jnp
 
 from .._kernels.gather import GatherTable, gather
 from .._model import Drive, Release
-from .group import Group, InitialValue, with_initial
+from .group import Group, GroupState, InitialValue, with_initial
 from .members import as_floating
 from .pathway import release_state
-from .peers import Peers
-from .state import CouplingState, GroupState
+from .shards import Peers
 from .stimuli import place
 
 
@@ -36,6 +35,17 @@ class Side(eqx.Module):
     sources: tuple[int, int] = eqx.field(static=True)
     target: int = eqx.field(static=True)
     targets: tuple[int, int] = eqx.field(static=True)
+
+
+class CouplingState(NamedTuple):
+    """The state of a coupling.
+
+    **Fields** `release` that of its release model; `values` what that released in the last step,
+    (n,). Both are None for gap junctions.
+    """
+
+    release: Any = None
+    values: jax.Array | None = None
 
 
 class CouplingLayer(eqx.Module):

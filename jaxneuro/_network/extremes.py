@@ -19,9 +19,9 @@ from .._fields import named_parameters
 from ..spec import InvalidValueError
 from .bounds import with_parameters
 from .gap_stability import check_gap_junctions
-from .members import member
+from .members import inside, member
 from .modulator import ModulationTarget
-from .names import ModelReference, inside, named
+from .names import ModelReference, named
 
 _LARGE = 1e6  # a factor that is tried where there is no largest one
 _MOST = 64  # combinations that are tried

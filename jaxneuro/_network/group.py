@@ -32,8 +32,22 @@ from .._numerics import (
     unit_interval,
 )
 from .members import as_floating, expand
-from .state import GroupState
 from .stimuli import StimulusGroup, place
+
+
+class GroupState(NamedTuple):
+    """The state of a group.
+
+    **Fields** `neurons` that of the neuron model; `receptors` and `stimuli` those of each of them;
+    `ring` (slots, places) arrivals of the steps to come, see `_ring.py`; `released` the spikes of
+    the last step, which the next step delivers.
+    """
+
+    neurons: Any
+    receptors: tuple
+    stimuli: tuple
+    ring: jax.Array
+    released: SpikeOutput
 
 
 class InitialValue(eqx.Module):

@@ -7,137 +7,23 @@ population, so that one program fits all; where a device has fewer neurons, what
 """
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-from .._arrays import as_array
-from .._numerics import Stream
-from .group import PopulationMember
-from .state import (
-    SYNAPTIC,
-    CouplingState,
-    GroupState,
-    ModulatorState,
-    NetworkState,
-    PathwayState,
-    PlasticState,
-)
-
-_LONG = 64  # neurons: see _stimuli.py
-
-
-class ShardLayout(eqx.Module):
-    """The places of the neurons of a group on the devices of a mesh.
-
-    Attributes:
-        order: int32 (devices, places), the neuron at each place.
-        real: bool (devices, places), whether it is no padding.
-        place: int32 (n,), where each neuron is in a flat (devices * places,).
-        sizes: places of each population on a device.
-        members: the populations, with all their neurons.
-        everywhere: whether each device has the numbers of all: so for a stimulus with tables, in
-            which nothing says what belongs to which neuron.
-    """
-
-    order: jax.Array
-    real: jax.Array
-    place: jax.Array
-    sizes: tuple[int, ...] = eqx.field(static=True)
-    members: tuple[PopulationMember, ...] = eqx.field(static=True)
-    everywhere: bool = eqx.field(static=True, default=False)
-
-    @property
-    def neurons(self) -> jax.Array:
-        """The neuron at each place, -1 for padding: int32 (devices, places)."""
-        return jnp.where(self.real, self.order, -1)
-
-    @property
-    def n(self) -> int:
-        return self.place.shape[0]
-
-    @property
-    def places(self) -> int:
-        """Places on one device."""
-        return sum(self.sizes)
-
-    def split(self, tree: Any) -> Any:
-        """Arrays (..., n) as (devices, ..., places); others are repeated on all devices."""
-        if self.everywhere:
-            many = self.order.shape[0]
-            return jax.tree.map(lambda x: jnp.broadcast_to(x, (many, *jnp.shape(x))), tree)
-        return jax.tree.map(self._part, tree, is_leaf=lambda x: isinstance(x, Stream))
-
-    def whole(self, tree: Any) -> Any:
-        """What `split` made of arrays (..., n)."""
-        if self.everywhere:
-            return jax.tree.map(lambda x: x[0], tree)
-        return jax.tree.map(self._joined, tree, is_leaf=lambda x: isinstance(x, Stream))
-
-    def of_population(self, name: str, x: jax.Array) -> jax.Array:
-        """Numbers of a population, (devices, places of it), in the order of its neurons: (n,)."""
-        index = [m.name for m in self.members].index(name)
-        first, start = sum(m.n for m in self.members[:index]), sum(self.sizes[:index])
-        place = self.place[first : first + self.members[index].n]
-        device, here = place // self.places, place % self.places - start
-        return jnp.take(x.reshape(-1), device * self.sizes[index] + here)
-
-    def _part(self, x: Any) -> Any:
-        if not isinstance(x, Stream):
-            return self._split(x)
-        # With a key per run, long runs draw faster than with one per unit.
-        if x.sizes != self._runs or self.places < _LONG * len(self.sizes):
-            return jax.tree.map(self._split, x.expand())
-        high, low = (jnp.broadcast_to(k, (len(self.order), *k.shape)) for k in (x.high, x.low))
-        return Stream(high, low, self._split(x.expand().index), self.sizes)
-
-    def _joined(self, x: Any) -> Any:
-        if not isinstance(x, Stream):
-            return self._whole(x)
-        high, low, index = map(self._whole, (x.high, x.low, x.index))
-        return Stream(high, low, index, None if x.sizes is None else self._runs)
-
-    @property
-    def _runs(self) -> tuple[int, ...]:
-        return tuple(m.n for m in self.members)
-
-    def _split(self, x: Any) -> jax.Array:
-        x = jnp.asarray(x)
-        if x.ndim and x.shape[-1] == self.n:
-            return jnp.moveaxis(jnp.take(x, self.order, axis=-1), -2, 0)
-        return jnp.broadcast_to(x, (self.order.shape[0], *x.shape))
-
-    def _whole(self, x: jax.Array) -> jax.Array:
-        if x.ndim == 1 or x.shape[-1] != self.places:
-            return x[0]
-        flat = jnp.moveaxis(x, 0, -2).reshape(*x.shape[1:-1], -1)
-        return jnp.take(flat, self.place, axis=-1)
-
-
-def shard_layout(owners: Mapping[str, np.ndarray], devices: int) -> ShardLayout:
-    """The places of a group whose populations' neurons are on these devices, `devices` in all."""
-    rows, real, sizes, first = [np.zeros((devices, 0), np.int64)], [], [], 0
-    for owner in owners.values():
-        mine = [np.flatnonzero(owner == d) for d in range(devices)]
-        size = max(x.size for x in mine)
-        sizes.append(size)
-        rows.append(first + np.stack([np.resize(x if x.size else [0], size) for x in mine]))
-        real.append(np.arange(size) < np.array([[x.size] for x in mine]))
-        first += owner.size
-    order = np.concatenate(rows, axis=1)
-    there = np.concatenate([np.zeros((devices, 0), bool), *real], axis=1)
-    place = np.zeros(first, np.int64)
-    place[order[there]] = np.flatnonzero(there)
-    members = tuple(PopulationMember(name, owner.size) for name, owner in owners.items())
-    arrays = as_array(order, np.int32), as_array(there), as_array(place, np.int32)
-    return ShardLayout(*arrays, tuple(sizes), members)
+from .._kernels.exchange import line_of
+from .coupling import CouplingState
+from .group import GroupState
+from .modulator import ModulatorState
+from .pathway import PathwayState
+from .plastic import SYNAPTIC, PlasticState
+from .shards import Peers, ShardLayout
+from .state import NetworkState
 
 
 class Layout(eqx.Module):
@@ -153,7 +39,7 @@ class Layout(eqx.Module):
         axis: its axis along which the network is, or axes, the outer one first.
         synapses: how many each pathway has in all.
         shortest: the shortest delay [steps].
-        share: of the neurons, expected to spike in a step; 0 if nothing is known (see `peers.py`).
+        share: of the neurons, expected to spike in a step; 0 if nothing is known (see `shards.py`).
     """
 
     groups: tuple[ShardLayout, ...]
@@ -304,3 +190,45 @@ def brought_together(layout: Any, state: NetworkState, net: Any) -> NetworkState
         for c, mine in zip(state.couplings, layout.sources)
     )
     return state._replace(groups=groups, pathways=pathways, couplings=couplings)
+
+
+class LocalLayout(eqx.Module):
+    """The layout of a network as one device sees it, inside `shard_map`.
+
+    **Fields** `groups`, `stimuli`, `sources` as in `Layout`, but `Peers`; `numbers` of the synapses
+    here, (entries,); `layout` of all devices.
+    """
+
+    groups: tuple[Peers, ...]
+    stimuli: tuple[tuple[Peers, ...], ...]
+    sources: tuple[Peers, ...]
+    numbers: tuple[Any, ...]
+    layout: Layout
+
+    @property
+    def synapses(self) -> tuple[int, ...]:
+        """How many synapses each pathway has on all devices."""
+        return self.layout.synapses
+
+    def synapses_whole(self, number: int, x: jax.Array) -> jax.Array:
+        """Numbers of the synapses of all devices; see `Layout.synapses_whole`."""
+        here = by_number(self.layout, number, x, self.numbers[number])
+        return lax.psum(here, self.layout.axis)
+
+    def whole(self, state: NetworkState, net: Any) -> NetworkState:
+        """The state with the neurons of all devices; see `Layout.whole`."""
+        return brought_together(self, state, net)
+
+
+def local_layout(layout: Layout, orders: Any) -> LocalLayout:
+    """The layout as a device sees it; `orders` are those of its groups, stimuli and sources."""
+    line = line_of(*layout.axes)
+    make = lambda order, shards: Peers(order, shards, line, layout.share)  # noqa: E731
+    groups, stimuli, sources, numbers = orders
+    return LocalLayout(
+        tuple(map(make, groups, layout.groups)),
+        tuple(tuple(map(make, mine, of)) for mine, of in zip(stimuli, layout.stimuli)),
+        tuple(map(make, sources, layout.sources)),
+        numbers,
+        layout,
+    )

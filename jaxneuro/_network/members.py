@@ -6,7 +6,8 @@ A merged leaf has shape `()` if all members are equal, `(members,)` if their sca
 `(n,)` if a member has an array.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+import functools
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import jax
@@ -15,37 +16,6 @@ import numpy as np
 
 from .._arrays import as_array, is_traced
 from .._numerics import expand_rows
-from ..spec import unknown
-
-
-class NoSuchNameError(KeyError, ValueError):
-    """There is nothing of that name; a `KeyError` and a `ValueError`."""
-
-    def __str__(self) -> str:
-        return str(self.args[0])
-
-
-def register_dictionary(kind: type, made: Callable[[Iterable], Any]) -> None:
-    """Lets JAX map over a class as over any dictionary; `made` is what comes out, of the pairs."""
-    jax.tree_util.register_pytree_with_keys(
-        kind,
-        lambda x: (tuple((jax.tree_util.DictKey(k), x[k]) for k in sorted(x)), tuple(sorted(x))),
-        lambda names, values: made(zip(names, values)),
-    )
-
-
-class ByName(dict):
-    """A dictionary by the names of populations; the error for another name lists them."""
-
-    def __missing__(self, name: Any) -> Any:
-        raise NoSuchNameError(str(unknown("population", name, self)))
-
-    def __reduce__(self) -> tuple:
-        return ByName, (dict(self),)
-
-
-register_dictionary(ByName, ByName)
-
 
 M = TypeVar("M")
 
@@ -126,3 +96,9 @@ def as_floating(state: M, dtype: Any) -> M:
     """A state with its floating arrays in the dtype of the network."""
     floating = lambda x: jnp.issubdtype(x.dtype, jnp.floating)  # noqa: E731
     return jax.tree.map(lambda x: x.astype(dtype) if floating(x) else x, state)
+
+
+def inside(tree: Any, path: Sequence[str | int]) -> Any:
+    """What is at a path of attributes and numbers."""
+    get = lambda x, key: x[key] if isinstance(key, int) else getattr(x, key)  # noqa: E731
+    return functools.reduce(get, path, tree)

@@ -9,8 +9,7 @@ import jax.numpy as jnp
 
 from .._fields import Model, Parameter, param
 from .._numerics import expand_rows
-from .names import inside
-from .state import ModulatorState
+from .members import inside
 
 
 class Kinetics(Model):
@@ -40,6 +39,15 @@ class ModulationTarget(NamedTuple):
     sizes: tuple[int, ...]
     member: int
     blocks: bool = False
+
+
+class ModulatorState(NamedTuple):
+    """The state of a modulator.
+
+    **Fields** `level` (1,).
+    """
+
+    level: jax.Array
 
 
 class ModulatorLayer(eqx.Module):

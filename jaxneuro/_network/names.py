@@ -25,8 +25,37 @@ from ..spec import InvalidValueError, unknown
 from ..synapses import Direct
 from .group import input_rows
 from .layout import Layout
-from .saved_state import state_of
-from .state import NetworkState
+from .members import inside
+from .state import NetworkState, state_of
+
+
+class NoSuchNameError(KeyError, ValueError):
+    """There is nothing of that name; a `KeyError` and a `ValueError`."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def register_dictionary(kind: type, made: Callable[[Iterable], Any]) -> None:
+    """Lets JAX map over a class as over any dictionary; `made` is what comes out, of the pairs."""
+    jax.tree_util.register_pytree_with_keys(
+        kind,
+        lambda x: (tuple((jax.tree_util.DictKey(k), x[k]) for k in sorted(x)), tuple(sorted(x))),
+        lambda names, values: made(zip(names, values)),
+    )
+
+
+class ByName(dict):
+    """A dictionary by the names of populations; the error for another name lists them."""
+
+    def __missing__(self, name: Any) -> Any:
+        raise NoSuchNameError(str(unknown("population", name, self)))
+
+    def __reduce__(self) -> tuple:
+        return ByName, (dict(self),)
+
+
+register_dictionary(ByName, ByName)
 
 
 class Shared(NamedTuple):
@@ -99,12 +128,6 @@ class ModelReference(NamedTuple):
         for name, x in self.variables(state).items():
             if jnp.issubdtype(x.dtype, jnp.floating):
                 yield name, span_of(x, self.neurons)
-
-
-def inside(tree: Any, path: Sequence[str | int]) -> Any:
-    """What is at a path of attributes and numbers."""
-    get = lambda x, key: x[key] if isinstance(key, int) else getattr(x, key)  # noqa: E731
-    return functools.reduce(get, path, tree)
 
 
 def span_of(x: Any, neurons: slice) -> Any:

@@ -14,19 +14,16 @@ from .._text import counted, megabytes
 from ..spec import InvalidValueError, unknown
 from .coupling import CouplingLayer
 from .fixed_point import FixedPoint
-from .group import Group
+from .group import Group, GroupState
 from .html import html_of_network
-from .layout import Layout
-from .members import ByName
+from .layout import Layout, LocalLayout
 from .modulator import ModulatorLayer, needed_signals
-from .names import Shared, named, value_of, warn_of_sum
+from .names import ByName, Shared, named, value_of, warn_of_sum
 from .pathway import Pathway
-from .peers import LocalLayout
 from .runtime import RuntimeNetwork
-from .saved_state import state_of
 from .set import set_values, with_values
 from .sharded import ShardedNetwork, lay_network
-from .state import GroupState, NetworkState, Output
+from .state import NetworkState, Output, state_of
 from .weights import (
     Connections,
     flush,

@@ -20,9 +20,8 @@ from .._numerics import Stream, stream_key
 from .fixed_point import FixedPoint
 from .group import Group, InitialValue, with_initial
 from .members import as_floating, expand
-from .peers import Peers
-from .plastic import Fired, Plastic
-from .state import SYNAPTIC, PathwayState, PlasticState
+from .plastic import SYNAPTIC, Fired, Plastic, PlasticState
+from .shards import Peers
 
 
 class ProjectionMember(NamedTuple):
@@ -42,6 +41,19 @@ class ProjectionMember(NamedTuple):
     receptor: int
     input: int
     individual: bool
+
+
+class PathwayState(NamedTuple):
+    """The state of a pathway.
+
+    **Fields** `release` that of the release model; `released` what it released in the last step,
+    None if that is the spikes of the source group; `plastic` that of a rule by which weights
+    change, None if they do not.
+    """
+
+    release: Any
+    released: SpikeOutput | None
+    plastic: PlasticState | None = None
 
 
 class Pathway(eqx.Module):

@@ -11,7 +11,7 @@ from jax import lax
 
 from .._arrays import as_array
 from .._kernels.bits import packed_bytes
-from .._kernels.event_log import empty_log, flush_limit, log_events
+from .._kernels.event_log import EventLog, empty_log, flush_limit, log_events
 from .._kernels.learn import LearnInputs, PlasticSynapses, learn
 from .._kernels.rescale import rescale, target_sums
 from .._kernels.rule_programs import RulePrograms
@@ -19,13 +19,38 @@ from .._kernels.spike_output import SpikeOutput
 from .._kernels.table import Table
 from .._model import Plasticity
 from .members import as_floating
-from .state import PlasticState
 
 EVERY_ROW = 2**31 - 1  # a limit at which all rows are visited
 _LEAST_EVENTS = 32  # per target, in half of a log: fewer would be visited for too often
 # Rows are visited at least every so many steps if a rule has shared numbers, which are kept so
 # long; the visits are due at every quarter of that.
 _SHARED_STEPS = 4096
+
+
+# The fields of `PlasticState` of synapses and targets, which a device of a mesh has of its own.
+SYNAPTIC = 4
+
+
+class PlasticState(NamedTuple):
+    """The state of a rule at a projection.
+
+    **Fields** `synapses` weights and more (see `kernels.PlasticSynapses`); `log` postsynaptic
+    events that not all synapses have seen; `targets` what `step_post` of the rule keeps;
+    `target_ring` (slots, rows, targets) its numbers in the last steps; `shared` what `step_shared`
+    keeps, `shared_ring` (slots, rows) its numbers in the last steps; `in_flight` what was
+    released in the last steps and has not reached the synapses, None without an axonal delay;
+    `signals` named inputs of the last step; `learning` int32 (): 1, or 0 while weights are frozen.
+    """
+
+    synapses: PlasticSynapses
+    log: EventLog
+    targets: Any
+    target_ring: jax.Array
+    shared: dict[str, jax.Array]
+    shared_ring: jax.Array
+    in_flight: SpikeOutput | None
+    signals: dict[str, jax.Array]
+    learning: jax.Array
 
 
 class Fired(NamedTuple):

@@ -18,13 +18,13 @@ from jax import lax
 from .._kernels.spike_output import SpikeOutput
 from .._model import Drive
 from ..spec import InvalidValueError
-from .coupling import RuntimeCoupling
-from .group import Coupled, Group, arrivals
+from .coupling import CouplingState, RuntimeCoupling
+from .group import Coupled, Group, GroupState, arrivals
 from .modulator import ModulatorLayer, needed_signals
-from .pathway import RuntimePathway
-from .peers import Peers
+from .pathway import PathwayState, RuntimePathway
 from .plastic import Fired
-from .state import CouplingState, GroupState, NetworkState, Output, PathwayState
+from .shards import Peers
+from .state import NetworkState, Output
 
 
 class RuntimeNetwork(eqx.Module):

@@ -14,11 +14,11 @@ from jax.sharding import PartitionSpec as P
 
 from .coupling import RuntimeCoupling
 from .group import Group, PopulationMember
-from .layout import Layout, ShardLayout
+from .layout import Layout, local_layout
 from .modulator import ModulationTarget, ModulatorLayer
 from .pathway import RuntimePathway
-from .peers import local_layout
 from .runtime import RuntimeNetwork
+from .shards import ShardLayout
 from .state import NetworkState, Output
 from .stimuli import StimulationMember, StimulusGroup
 

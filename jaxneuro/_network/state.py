@@ -11,91 +11,20 @@ What changes in a modulator from step to step.
 What changes in a network from step to step, and what a step returns.
 """
 
+import dataclasses
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
-from .._arrays import is_traced
-from .._kernels.event_log import EventLog
-from .._kernels.learn import PlasticSynapses
-from .._kernels.spike_output import SpikeOutput
+from .._arrays import as_array, is_traced
 from .._text import megabytes
+from ..spec import InvalidValueError
+from .coupling import CouplingState
+from .group import GroupState
 from .html import html_of_state
-
-
-class GroupState(NamedTuple):
-    """The state of a group.
-
-    **Fields** `neurons` that of the neuron model; `receptors` and `stimuli` those of each of them;
-    `ring` (slots, places) arrivals of the steps to come, see `_ring.py`; `released` the spikes of
-    the last step, which the next step delivers.
-    """
-
-    neurons: Any
-    receptors: tuple
-    stimuli: tuple
-    ring: jax.Array
-    released: SpikeOutput
-
-
-# The fields of `PlasticState` of synapses and targets, which a device of a mesh has of its own.
-SYNAPTIC = 4
-
-
-class PlasticState(NamedTuple):
-    """The state of a rule at a projection.
-
-    **Fields** `synapses` weights and more (see `kernels.PlasticSynapses`); `log` postsynaptic
-    events that not all synapses have seen; `targets` what `step_post` of the rule keeps;
-    `target_ring` (slots, rows, targets) its numbers in the last steps; `shared` what `step_shared`
-    keeps, `shared_ring` (slots, rows) its numbers in the last steps; `in_flight` what was
-    released in the last steps and has not reached the synapses, None without an axonal delay;
-    `signals` named inputs of the last step; `learning` int32 (): 1, or 0 while weights are frozen.
-    """
-
-    synapses: PlasticSynapses
-    log: EventLog
-    targets: Any
-    target_ring: jax.Array
-    shared: dict[str, jax.Array]
-    shared_ring: jax.Array
-    in_flight: SpikeOutput | None
-    signals: dict[str, jax.Array]
-    learning: jax.Array
-
-
-class PathwayState(NamedTuple):
-    """The state of a pathway.
-
-    **Fields** `release` that of the release model; `released` what it released in the last step,
-    None if that is the spikes of the source group; `plastic` that of a rule by which weights
-    change, None if they do not.
-    """
-
-    release: Any
-    released: SpikeOutput | None
-    plastic: PlasticState | None = None
-
-
-class CouplingState(NamedTuple):
-    """The state of a coupling.
-
-    **Fields** `release` that of its release model; `values` what that released in the last step,
-    (n,). Both are None for gap junctions.
-    """
-
-    release: Any = None
-    values: jax.Array | None = None
-
-
-class ModulatorState(NamedTuple):
-    """The state of a modulator.
-
-    **Fields** `level` (1,).
-    """
-
-    level: jax.Array
+from .modulator import ModulatorState
+from .pathway import PathwayState
 
 
 class NetworkState(NamedTuple):
@@ -132,3 +61,87 @@ class Output(NamedTuple):
 
     spikes: dict[str, jax.Array]
     bits: tuple[jax.Array, ...]
+
+
+def state_of(net: Any, given: Any) -> NetworkState:
+    """The state of a network from one, from a result of `simulate`, or from that of a file.
+
+    **Raises** `ValueError` for another value, for the state of another network, and for a result
+    without one.
+    """
+    state = given.state if hasattr(given, "network") and hasattr(given, "state") else given
+    if state is None and given is not None:
+        # It was written by an older jaxneuro, or on devices of several processes.
+        must = "a result with a state, or net.init(key)"
+        raise InvalidValueError("", "state", must, "a result without one")
+    if isinstance(state, SavedState):
+        return state.on(net)
+    if not isinstance(state, NetworkState):
+        pair = isinstance(state, tuple) and any(isinstance(x, NetworkState) for x in state)
+        got = "the pair that jn.scan returns: take its first item" if pair else repr(state)
+        must = "a result of simulate, its .state, or net.init(key)"
+        raise InvalidValueError("", "state", must, got)
+    check_same(net, state.fingerprint)
+    return state
+
+
+def check_same(net: Any, fingerprint: Any) -> None:
+    """Raises `InvalidValueError` for the fingerprint of a state of another network."""
+    both = net.fingerprint, fingerprint
+    if any(is_traced(x) or not hasattr(x, "__array__") for x in both) or fingerprint.shape != (2,):
+        return  # not known yet; or of a batch of states
+    if not np.array_equal(np.asarray(net.fingerprint), np.asarray(fingerprint)):
+        must = "one of this network, or net.init(key)"
+        got = "that of one with another description, key, dt, dtype or partition"
+        raise InvalidValueError("", "state", must, got)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class SavedState:
+    """The state in a file of a result; `simulate(net, ms, state=...)` goes on from it.
+
+    **Fields** `arrays` those of the state by their path in it; `fingerprint` uint32 (2,) of its
+    network; `step` how many steps were done.
+    """
+
+    arrays: dict[str, np.ndarray]
+    fingerprint: np.ndarray
+    step: int
+
+    @classmethod
+    def of(cls, state: NetworkState) -> "SavedState | None":
+        """What a file keeps; None of a state on devices of several processes."""
+        leaves = _by_path(state)
+        if not all(getattr(x, "is_fully_addressable", True) for x in leaves.values()):
+            return None
+        arrays = {path: np.asarray(x) for path, x in leaves.items()}
+        return cls(arrays, np.asarray(state.fingerprint), int(state.step))
+
+    def on(self, net: Any) -> NetworkState:
+        """The state of the network that it belongs to.
+
+        **Raises** `ValueError` for another network, and for a state of version 0.1.
+        """
+        if not isinstance(self.arrays, dict):
+            # What was recorded is there.
+            must, got = "written by jaxneuro 0.2 or later", "one of 0.1: run the first part again"
+            raise InvalidValueError("", "state", must, got)
+        check_same(net, self.fingerprint)
+        like = jax.eval_shape(lambda n: n.init(0), net)
+        expected = _by_path(like)
+        if _shapes(expected) != _shapes(self.arrays):
+            must = "of the arrays that this version of jaxneuro gives the network"
+            raise InvalidValueError("", "state", must, "other arrays: run the first part again")
+        leaves = [as_array(self.arrays[path]) for path in expected]
+        state: NetworkState = jax.tree.unflatten(jax.tree.structure(like), leaves)
+        layout = net.layout
+        return state if layout is None else jax.jit(lambda x: layout.placed(x))(state)
+
+
+def _by_path(state: Any) -> dict[str, Any]:
+    """The arrays of a state, by where they are in it: `.groups[0].neurons.v`."""
+    return {jax.tree_util.keystr(k): x for k, x in jax.tree_util.tree_leaves_with_path(state)}
+
+
+def _shapes(arrays: dict[str, Any]) -> dict[str, tuple]:
+    return {path: (x.shape, x.dtype) for path, x in arrays.items()}

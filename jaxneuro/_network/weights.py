@@ -21,9 +21,9 @@ from ..spec import InvalidValueError, check_known
 from .coupling import CouplingLayer
 from .html import html_of_connections
 from .names import projection
-from .saved_state import state_of
+from .plastic import SYNAPTIC, PlasticState
 from .sharded import each_device
-from .state import SYNAPTIC, NetworkState, PlasticState
+from .state import NetworkState, state_of
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

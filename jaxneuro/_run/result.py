@@ -11,10 +11,10 @@ import numpy as np
 from .. import spec
 from .._build.releases import never_spikes_at_all
 from .._html import page, raster, table
-from .._network.members import ByName, NoSuchNameError, first_member, register_dictionary
+from .._network.members import first_member
+from .._network.names import ByName, NoSuchNameError, register_dictionary
 from .._network.network import Network
-from .._network.saved_state import SavedState
-from .._network.state import NetworkState
+from .._network.state import NetworkState, SavedState
 from .._numerics import in_window, run_window, to_hz
 from .._text import counted, shown
 from ..spec import InvalidValueError

@@ -15,9 +15,8 @@ from .._arrays import as_array, is_traced
 from .._build.drives import check_neuron
 from .._network.network import Network
 from .._network.runtime import RuntimeNetwork, steps_together
-from .._network.saved_state import state_of
 from .._network.sharded import ShardedNetwork
-from .._network.state import NetworkState
+from .._network.state import NetworkState, state_of
 from .._text import brief, shown
 from ..spec import InvalidValueError
 from .one_launch import one_launch_or_loop

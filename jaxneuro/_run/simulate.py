@@ -18,8 +18,7 @@ from .._describe.population import Population
 from .._describe.stimulation import Stimulation
 from .._model import Neuron, state_variables
 from .._network.network import Network
-from .._network.saved_state import SavedState, state_of
-from .._network.state import NetworkState
+from .._network.state import NetworkState, SavedState, state_of
 from .._numerics import check_dt, steps_on_grid, warn_of_early_times, warn_of_seconds
 from .._progress import Progress
 from .._text import megabytes

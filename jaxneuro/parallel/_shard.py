@@ -11,9 +11,8 @@ from .._build.drives import check_apart
 from .._kernels.bits import packed_bytes
 from .._mesh.lay import check_mesh, check_rate, lay_table, placed, placements_of, plan, with_tables
 from .._mesh.partition import Partition, owners_of
-from .._network.layout import ShardLayout, shard_layout
 from .._network.network import Network
-from .._network.peers import list_length
+from .._network.shards import ShardLayout, list_length, shard_layout
 from .._text import counted
 
 # --- `shard`: lays a network over the devices of a mesh.

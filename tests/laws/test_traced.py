@@ -9,8 +9,8 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro._fields import named_parameters
-from jaxneuro._network.members import member
-from jaxneuro._network.names import inside, named
+from jaxneuro._network.members import inside, member
+from jaxneuro._network.names import named
 from jaxneuro._network.set import _setters
 from tests.zoo import CASES, REPRESENTATIVES, setting
 

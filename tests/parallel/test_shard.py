@@ -12,8 +12,8 @@ from jax.sharding import Mesh
 import jaxneuro as jn
 from jaxneuro import parallel
 from jaxneuro._kernels.poisson import poisson
-from jaxneuro._network import peers
-from jaxneuro._network.layout import shard_layout
+from jaxneuro._network import shards
+from jaxneuro._network.shards import shard_layout
 from jaxneuro._numerics import Stream
 from jaxneuro._run import chunks as _plan
 
@@ -195,10 +195,10 @@ def test_more_devices_than_neurons():
 @pytest.mark.slow
 def test_lists_of_spikes_instead_of_bits(monkeypatch):
     """Lists where all are short enough, bits in the windows in which one is not: the same bits."""
-    monkeypatch.setattr(peers, "_LEAST", 3)
+    monkeypatch.setattr(shards, "_LEAST", 3)
     one, record = alone(delayed)
     laid = parallel.shard(delayed(), mesh(2), parallel.RoundRobin(), rate=1.0)
-    lengths = [peers.list_length(s, 5, laid.layout.share) for s in laid.layout.groups]
+    lengths = [shards.list_length(s, 5, laid.layout.share) for s in laid.layout.groups]
     (number,) = {delayed().population(name)[0] for name in "EI"}
     room, most = lengths[number], []
     for device in range(2):
