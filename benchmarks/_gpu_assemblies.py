@@ -135,7 +135,7 @@ def _dense(small: bool) -> Iterator[tuple[str, bool]]:
     counts, targets = gap_rows((KEY[0], KEY[1]), 0, sources, n, p)
     there = np.zeros((sources, n), bool)
     there[np.repeat(np.arange(sources), counts), targets] = True
-    weights, want = wide_integers(firing.weights), np.zeros(n, np.int64)
+    weights, want = wide_integers(np.asarray(firing.weights)), np.zeros(n, np.int64)
     for source in firing.cap:
         times = np.bitwise_count(firing.before[source] & firing.mask & firing.after).sum(1)
         want += np.where(there[source], weights[times], 0)
@@ -195,7 +195,8 @@ def _firing(sources: int, n: int, k: int, words: int, learned: bool) -> Firing:
     grown = np.rint(2.0**UNIT_BITS * 1.05 ** np.arange(32 * words + 1)).astype(np.int64)
     before, after = bits(sources, words), bits(n, words)
     mask = bits(words) if learned else np.zeros(words, np.uint32)
-    return Firing(np.array(True), cap, before, after, mask, wide_words(grown))
+    arrays: Any = (np.array(True), cap, before, after, mask, wide_words(grown))
+    return Firing(*arrays)
 
 
 def input_us(n: int, k: int, p: float, steps: int, call: Callable, learned: bool) -> float:

@@ -1,10 +1,13 @@
 """Known numbers as JAX arrays, without compiling a program; what is traced."""
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 import numpy as np
 from jax.core import Tracer
+
+# An array of JAX, traced or not, or of NumPy.
+AnyArray: TypeAlias = jax.Array | np.ndarray
 
 
 def is_traced(value: Any) -> bool:

@@ -5,10 +5,14 @@ import zlib
 
 import hypothesis
 import jax
+import jaxtyping
 import pytest
 import xdist.scheduler
 
-from tests import compiling, store
+# Shapes and dtypes of arrays in signatures are checked in the tests alone.
+jaxtyping.install_import_hook("jaxneuro._kernels", "beartype.beartype")
+
+from tests import compiling, store  # noqa: E402
 
 # JAX reads the flags when its backend is first used, which importing it is not.
 # Eight devices; and a program is compiled as one part, for each process has one core: the same

@@ -7,7 +7,9 @@ those of all devices in the order of the neurons.
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Bool, Int32, UInt8
 
+from .._arrays import AnyArray
 from ..spec import InvalidValueError
 from .call import by_platform, native_call
 from .native import native_library
@@ -21,7 +23,7 @@ def packed_bytes(n: int) -> int:
     return -(-n // 64) * 8
 
 
-def pack(spikes: jax.Array) -> jax.Array:
+def pack(spikes: Bool[AnyArray, "*steps n"]) -> UInt8[Array, "*steps bytes"]:
     """Spikes as bits, the first neuron in the lowest bit of the first byte.
 
     `spikes` bool `(..., n)`; returns uint8 `(..., 8 ceil(n / 64))`, the padding 0.
@@ -36,7 +38,7 @@ def _pack_native(spikes: jax.Array) -> jax.Array:
     return native_call("jaxneuro_pack", (spikes,), shape, jnp.uint8, vmap_method="broadcast_all")
 
 
-def pack_reference(spikes: jax.Array) -> jax.Array:
+def pack_reference(spikes: Bool[AnyArray, "*steps n"]) -> UInt8[Array, "*steps bytes"]:
     """`pack` by shifts, which XLA fuses with the operations that make the spikes; see there."""
     n = spikes.shape[-1]
     padding = [(0, 0)] * (spikes.ndim - 1) + [(0, -n % 64)]
@@ -95,7 +97,11 @@ def unpack_reference(
     return (row[inside] + first).astype(np.int32), (neuron[inside] - start).astype(np.int32)
 
 
-def merge_bits(bits: jax.Array, neurons: jax.Array, place: jax.Array) -> jax.Array:
+def merge_bits(
+    bits: UInt8[AnyArray, "devices steps bytes"],
+    neurons: Int32[AnyArray, "devices places"],
+    place: Int32[AnyArray, " n"],
+) -> UInt8[Array, "steps words"]:
     """Packed spikes of some steps in the order of the neurons.
 
     `bits` uint8 (devices, steps, bytes), from `pack` on each device; `neurons` int32 (devices,

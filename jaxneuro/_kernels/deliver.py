@@ -15,7 +15,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, Num
 
+from .._arrays import AnyArray
 from .call import batched, by_platform, native_call, over_batch
 from .deliver_reference import deliver_gradient, deliver_reference, product_dtype
 from .gpu import PALLAS_FROM, deliver_on_gpu
@@ -28,14 +31,14 @@ RANKS = (2, 1, 1, 0, 1, 1)
 
 
 def deliver(
-    ring: jax.Array,
+    ring: Num[AnyArray, "slots places"],
     released: SpikeOutput,
-    step: jax.Array,
-    scale: jax.Array,
-    weights: jax.Array,
+    step: Int[AnyArray | np.generic, ""],
+    scale: Float[AnyArray, " blocks"],
+    weights: Float[AnyArray, " weights"],
     table: Table,
     clear: bool,
-) -> jax.Array:
+) -> Num[Array, "slots places"]:
     """`ring` after the delivery of what was released in `step`; see the module docstring.
 
     `ring` (slots, places), float32 or float64, or int32: then products are rounded to whole

@@ -110,7 +110,7 @@ def redrawn_gradient(
     return lax.fori_loop(0, rows.table.n_rows, add_row, start)
 
 
-def clear_slot(ring: jax.Array, step: jax.Array) -> jax.Array:
+def clear_slot(ring: jax.Array, step: Any) -> jax.Array:
     """`ring` with the slot of `step` set to 0."""
     slot = jnp.mod(step, ring.shape[0])
     return lax.dynamic_update_index_in_dim(ring, jnp.zeros_like(ring[0]), slot, 0)
@@ -121,12 +121,12 @@ def rounded(x: jax.Array, dtype: jnp.dtype) -> jax.Array:
     return jnp.rint(x).astype(dtype) if jnp.issubdtype(dtype, jnp.integer) else x
 
 
-def product_dtype(ring: jax.Array) -> jnp.dtype:
+def product_dtype(ring: Any) -> Any:
     """The dtype in which products are made."""
     return jnp.float32 if jnp.issubdtype(ring.dtype, jnp.integer) else ring.dtype
 
 
-def own_weights(synapses: Synapses, weights: jax.Array, dtype: jnp.dtype) -> jax.Array:
+def own_weights(synapses: Synapses, weights: jax.Array, dtype: Any) -> jax.Array:
     """The individual weight of every synapse, 1 where its block has one for all."""
     if weights.shape[0] == 0:
         return jnp.ones(synapses.block.shape, dtype)
@@ -179,7 +179,7 @@ def deliver_reference(ring, released: SpikeOutput, step, scale, weights, table: 
     return lax.fori_loop(0, count, add_row, ring)
 
 
-def _drawn_rows(table: Table, rows: Rows, step: jax.Array, slots: int) -> RedrawnRows | None:
+def _drawn_rows(table: Table, rows: Rows, step: Any, slots: int) -> RedrawnRows | None:
     if table.draws.shape[0] == 0:
         return None
     return RedrawnRows(table, read_sections(table), rows, step, slots)

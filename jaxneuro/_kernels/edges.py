@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jaxtyping import Array, Bool, Int32, UInt32
 
 from .wide import limbs, wide_add, wide_of_limbs, wide_subtract, wide_units
 
@@ -51,12 +52,12 @@ class Firing(NamedTuple):
             and `before` are not read.
     """
 
-    on: Any
-    cap: Any
-    before: Any
-    after: Any
-    mask: Any
-    weights: Any
+    on: Bool[Array, ""]
+    cap: Int32[Array, " k"]
+    before: UInt32[Array, "sources words"]
+    after: UInt32[Array, "targets words"]
+    mask: UInt32[Array, " words"]
+    weights: UInt32[Array, "potentiations 2"]
 
 
 def potentiations(before: jax.Array, after: jax.Array) -> jax.Array:

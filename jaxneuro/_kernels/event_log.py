@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Bool, Float, Int32
 
 from .._arrays import as_array
 from .call import batched, by_platform, native_update, over_batch
@@ -33,10 +34,10 @@ class EventLog(NamedTuple):
         numbers: (rows, capacity) of the target, as they were.
     """
 
-    count: jax.Array
-    head: jax.Array
-    events: jax.Array
-    numbers: jax.Array
+    count: Int32[Array, ""]
+    head: Int32[Array, "targets 2"]
+    events: Int32[Array, "capacity 3"]
+    numbers: Float[Array, "rows capacity"]
 
     @property
     def capacity(self) -> int:
@@ -58,7 +59,12 @@ def empty_log(n_targets: int, most: int, rows: int, dtype: Any) -> EventLog:
     )
 
 
-def log_events(log: EventLog, events: jax.Array, numbers: jax.Array, step: jax.Array) -> EventLog:
+def log_events(
+    log: EventLog,
+    events: Bool[Array, " targets"],
+    numbers: Float[Array, "rows targets"],
+    step: Int32[Array, ""],
+) -> EventLog:
     """The log with the events of a step: booleans (targets,), and numbers (rows, targets)."""
     call = _batched(native_available())
     numbers = numbers.astype(log.numbers.dtype)

@@ -30,9 +30,10 @@ import numpy as np
 from jax import lax
 from jax.extend.core import Primitive
 from jax.interpreters import mlir
+from jaxtyping import Array, Float
 
 from .. import spec
-from .._arrays import as_array
+from .._arrays import AnyArray, as_array
 from ..spec import InvalidValueError
 from .call import batched, by_platform, native_call, over_batch
 from .draw import stable_order
@@ -65,11 +66,11 @@ class GatherTable(eqx.Module):
 
 
 def make_gather_table(
-    rows: np.ndarray,
-    sources: np.ndarray,
+    rows: Any,
+    sources: Any,
     n_rows: int,
     n_sources: int,
-    weights: np.ndarray | None = None,
+    weights: Any = None,
 ) -> tuple[GatherTable, jax.Array | None]:
     """The table of pairs of row and source, and the weights in its order, 0 in padding.
 
@@ -227,7 +228,7 @@ _on_gpu = Primitive("gather_on_gpu")
 _reference = over_batch(gather_reference, RANKS)
 
 
-def gather(values: jax.Array, weights: jax.Array, table: GatherTable) -> jax.Array:
+def gather(values: AnyArray, weights: AnyArray, table: GatherTable) -> Float[Array, " rows"]:
     """The weighted sum of the values of each row's sources; see the module docstring.
 
     `values` (sources,) float32 or float64; `weights` (entries,) in the order of the table, what

@@ -19,6 +19,7 @@ import numpy as np
 from jax import lax
 from jax.extend.core import Primitive
 from jax.interpreters import batching, mlir
+from jaxtyping import Array, Int32
 
 from ..spec import InvalidValueError
 from .call import by_platform, native_call
@@ -168,7 +169,7 @@ _log = logging.getLogger("jaxneuro")
 _on_gpu = Primitive("k_cap_on_gpu")
 
 
-def k_cap(x: jax.Array, k: int) -> jax.Array:
+def k_cap(x: Any, k: Any) -> Int32[Array, " k"]:
     """The indices of the k largest of n numbers, ascending; of equal ones the lower indices.
 
     -0.0 equals 0.0, and NaN is below all other numbers. The result is exact and the same on every
@@ -187,7 +188,7 @@ def k_cap(x: jax.Array, k: int) -> jax.Array:
     return _cap(lax.stop_gradient(x), _checked(k, x.shape[0]), wide=False)
 
 
-def k_cap_wide(words: jax.Array, k: int) -> jax.Array:
+def k_cap_wide(words: Any, k: Any) -> Int32[Array, " k"]:
     """`k_cap` of signed integers of 64 bits in two words, which need no 64-bit JAX.
 
     `words` uint32 (n, 2): the low and the high word of each, in two's complement; `k` from 1 to n.

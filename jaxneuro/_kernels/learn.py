@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float, Int32
 
 from .call import batched, by_platform, native_update, over_batch
 from .event_log import EventLog
@@ -38,10 +39,10 @@ class PlasticSynapses(NamedTuple):
         row_traces: (traces, sources) of the source, just after that step.
     """
 
-    weights: jax.Array
-    variables: jax.Array
-    row_time: jax.Array
-    row_traces: jax.Array
+    weights: Float[Array, " synapses"]
+    variables: Float[Array, "variables synapses"]
+    row_time: Int32[Array, " sources"]
+    row_traces: Float[Array, "traces sources"]
 
 
 class LearnInputs(NamedTuple):
@@ -78,13 +79,13 @@ _CHANGED = 5
 
 
 def learn(
-    ring: jax.Array,
+    ring: Float[Array, "slots places"],
     synapses: PlasticSynapses,
     learn_inputs: LearnInputs,
     table: Table,
     programs: RulePrograms,
     clear: bool,
-) -> tuple[jax.Array, PlasticSynapses]:
+) -> tuple[Float[Array, "slots places"], PlasticSynapses]:
     """The ring and the synapses after a step; see the module docstring.
 
     `ring` (slots, places) float32 or float64; with `clear` the slot of the step itself, which has

@@ -20,7 +20,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jaxtyping import Array, Float
 
+from .._arrays import AnyArray
 from .._numerics import Stream
 from .call import by_platform, native_call
 from .native import native_available
@@ -47,7 +49,7 @@ class Mean(NamedTuple):
     whole: jax.Array
 
 
-def split(mean: jax.Array) -> Mean:
+def split(mean: AnyArray) -> Mean:
     """The parts of means of any size."""
     valid = (mean >= 0) & (mean <= LARGEST_MEAN)
     safe = jnp.where(valid, mean, jnp.zeros_like(mean))
@@ -178,7 +180,7 @@ def _alias(start: int, weights: np.ndarray, columns: int) -> np.ndarray:
     return np.stack([threshold, outcomes + (start + second << 16)]).astype(np.uint32)
 
 
-def poisson(stream: Stream, step: Any, mean: jax.Array) -> jax.Array:
+def poisson(stream: Stream, step: Any, mean: Any) -> Float[Array, " n"]:
     """Poisson counts of the n units of a stream at a step, in the dtype of the mean.
 
     A count depends on its mean and on the unit's words alone, not on what is drawn beside it.

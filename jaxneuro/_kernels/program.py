@@ -145,7 +145,7 @@ class _Translation:
         self.ranks[slot.number] = rank
         return slot
 
-    def constant(self, value: float) -> _Slot:
+    def constant(self, value: float | np.generic) -> _Slot:
         key = float(value)
         if key not in self.constants:
             self.constants[key] = self.new(0)

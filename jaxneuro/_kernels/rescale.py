@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jaxtyping import Array, Bool, Float
 
 from .call import batched, by_platform, native_update, over_batch
 from .native import native_available
@@ -20,15 +21,21 @@ _REFUSED = "the table of connections must not be batched by vmap; share one netw
 _SUM_RANKS, _SCALE_RANKS = (2, 1, 0), (1, 1, 1, 0)
 
 
-def target_sums(weights: jax.Array, due: jax.Array, table: Table, n_targets: int) -> jax.Array:
+def target_sums(
+    weights: Float[Array, " synapses"], due: Bool[Array, ""], table: Table, n_targets: int
+) -> Float[Array, "2 targets"]:
     """Sum of the weights onto each target, and their number: (2, targets); 0 where not due."""
     out = jnp.zeros((2, n_targets), weights.dtype)
     return _target_sums(out, weights, due, table)
 
 
 def rescale(
-    weights: jax.Array, factors: jax.Array, bounds: jax.Array, due: jax.Array, table: Table
-) -> jax.Array:
+    weights: Float[Array, " synapses"],
+    factors: Float[Array, " targets"],
+    bounds: Float[Array, "2"],
+    due: Bool[Array, ""],
+    table: Table,
+) -> Float[Array, " synapses"]:
     """The weights times the factor of their target, within bounds (2,); unchanged where not due."""
     return _rescale(weights, factors, bounds, due, table)
 

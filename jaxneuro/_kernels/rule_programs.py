@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._arrays import AnyArray
 from .._model import Numbers, Plasticity
 from ..spec import InvalidValueError
 from .program import KINDS, MixingError, Port, Program, translate
@@ -141,7 +142,7 @@ class RulePrograms:
             pieces += [jnp.asarray(constants, self.dtype), *(x[None] for x in leaves)]
         return jnp.concatenate(pieces) if pieces else jnp.zeros(0, self.dtype)
 
-    def parameters(self, numbers: jax.Array) -> list[jax.Array]:
+    def parameters(self, numbers: AnyArray) -> list[Any]:
         """The leaves of the rule, from what `numbers` gives."""
         start = len(self.constants[0])
         return [numbers[start + k] for k in range(self.n_parameters)]

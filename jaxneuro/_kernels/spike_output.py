@@ -4,7 +4,9 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float, UInt8
 
+from .._arrays import AnyArray
 from .bits import pack
 
 _NO_VALUES = (0,)
@@ -19,27 +21,27 @@ class SpikeOutput(NamedTuple):
             released something released 1 (a spike).
     """
 
-    bits: jax.Array
-    values: jax.Array | None = None
+    bits: UInt8[Array, "*steps bytes"]
+    values: Float[Array, "*steps sources"] | None = None
 
     @classmethod
-    def of_spikes(cls, spikes: jax.Array) -> "SpikeOutput":
+    def of_spikes(cls, spikes: AnyArray) -> "SpikeOutput":
         """Spikes (n,): boolean, or floating where gradients go through them."""
         if spikes.dtype == bool:
             return cls(pack(spikes))
-        return cls(pack(spikes > 0), spikes)
+        return cls(pack(spikes > 0), jnp.asarray(spikes))
 
     @classmethod
-    def of_values(cls, values: jax.Array) -> "SpikeOutput":
+    def of_values(cls, values: AnyArray) -> "SpikeOutput":
         """Any numbers (n,); 0 releases nothing."""
-        return cls(pack(values != 0), values)
+        return cls(pack(values != 0), jnp.asarray(values))
 
     @classmethod
     def of_operands(cls, bits: jax.Array, values: jax.Array) -> "SpikeOutput":
         """From what `operands` gives."""
         return cls(bits, values if values.shape != _NO_VALUES else None)
 
-    def operands(self, dtype: Any) -> tuple[jax.Array, jax.Array]:
+    def operands(self, dtype: Any) -> tuple[Any, Any]:
         """Bits and values as two arrays; the values are empty where the bits say all."""
         return self.bits, jnp.zeros(_NO_VALUES, dtype) if self.values is None else self.values
 

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jaxtyping import Array, UInt32
 
 from .._numerics import bits, gap_table
 from .call import by_platform, native_call
@@ -39,7 +40,9 @@ from .wide import (
 _CHUNK = 128  # counters drawn at a time, two gaps each
 
 
-def synaptic_input(sums: jax.Array, firing: Firing, edges: Any) -> jax.Array:
+def synaptic_input(
+    sums: UInt32[Array, "n 2"], firing: Firing, edges: Hashed | Stored | Lists | Counts
+) -> UInt32[Array, "n 2"]:
     """`sums` (n, 2) of 64-bit integers plus the weights of all synapses from firing neurons.
 
     Weights are multiples of 2^-24, so neither order nor device changes a sum.

@@ -7,6 +7,7 @@ they lie in the memory of a CPU.
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float, UInt32
 
 # Sums of weights are integers in units of 2^-24 (`kUnitBits` of native/assembly.h).
 UNIT_BITS = 24
@@ -29,19 +30,19 @@ def wide_integers(words: np.ndarray) -> np.ndarray:
     return (pair[..., 0] | pair[..., 1] << np.uint64(32)).astype(np.int64)
 
 
-def wide_units(count: jax.Array) -> jax.Array:
+def wide_units(count: UInt32[Array, "*n"]) -> UInt32[Array, "*n 2"]:
     """The sum of so many weights of 1, of uint32 counts below 2^31."""
     return jnp.stack([count << np.uint32(UNIT_BITS), count >> np.uint32(32 - UNIT_BITS)], axis=-1)
 
 
-def wide_add(a: jax.Array, b: jax.Array) -> jax.Array:
+def wide_add(a: UInt32[Array, "*n 2"], b: UInt32[Array, "*m 2"]) -> UInt32[Array, "*k 2"]:
     """a + b."""
     low = a[..., 0] + b[..., 0]
     carry = (low < a[..., 0]).astype(jnp.uint32)
     return jnp.stack([low, a[..., 1] + b[..., 1] + carry], axis=-1)
 
 
-def wide_subtract(a: jax.Array, b: jax.Array) -> jax.Array:
+def wide_subtract(a: UInt32[Array, "*n 2"], b: UInt32[Array, "*m 2"]) -> UInt32[Array, "*k 2"]:
     """a - b."""
     borrow = (a[..., 0] < b[..., 0]).astype(jnp.uint32)
     return jnp.stack([a[..., 0] - b[..., 0], a[..., 1] - b[..., 1] - borrow], axis=-1)
@@ -53,13 +54,13 @@ def wide_multiply(a: jax.Array, count: jax.Array) -> jax.Array:
     return wide_of_limbs(limbs(a) * count[..., None])
 
 
-def limbs(a: jax.Array) -> jax.Array:
+def limbs(a: UInt32[Array, "*n 2"]) -> UInt32[Array, "*n 4"]:
     """The four 16-bit parts of an integer, lowest first: (..., 4)."""
     low, high = a[..., 0], a[..., 1]
     return jnp.stack([low & _LOW, low >> _HALF, high & _LOW, high >> _HALF], axis=-1)
 
 
-def wide_of_limbs(parts: jax.Array) -> jax.Array:
+def wide_of_limbs(parts: UInt32[Array, "*n 4"]) -> UInt32[Array, "*n 2"]:
     """The integer whose 16-bit parts add up to `parts` (..., 4), each below 2^32."""
     words = []
     carry = jnp.zeros_like(parts[..., 0])
@@ -84,7 +85,7 @@ def wide_equal(a: jax.Array, b: jax.Array) -> jax.Array:
     return (a[..., 0] == b[..., 0]) & (a[..., 1] == b[..., 1])
 
 
-def wide_to_float(a: jax.Array) -> jax.Array:
+def wide_to_float(a: UInt32[Array, "*n 2"]) -> Float[Array, "*n"]:
     """The nearest float32, up to one rounding of each word: for numbers of at least 0.
 
     A product with a power of two is exact, so the result is the same on every device.

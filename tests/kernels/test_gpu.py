@@ -1,7 +1,6 @@
 """The Pallas kernel of `deliver`: interpreted against the oracle, and lowered for CUDA."""
 
 import contextlib
-import dataclasses
 import functools
 import sys
 
@@ -14,10 +13,11 @@ import pytest
 from jaxlib.triton.dialect import MemSemantic, RMWOp
 
 import jaxneuro as jn
+from jaxneuro._kernels import gpu as gpu_lowering
 from jaxneuro._kernels import gpu_deliver as gpu
 from jaxneuro._kernels import gpu_program as gpu_atomic
 from jaxneuro._kernels.gpu_program import Grid, held
-from jaxneuro._kernels.table import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, ONE_PLACE, Table
+from jaxneuro._kernels.table import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, ONE_PLACE
 from tests import strategies
 from tests.kernels.delivering import deliver, deliver_pallas
 from tests.kernels.test_deliver import native, start_ring, wiring
@@ -370,15 +370,13 @@ def assert_reference(text, caplog):
     assert "no such thing here" in line
 
 
-def test_too_many_synapses_for_32_bits_are_refused():
+def test_too_many_synapses_for_32_bits_are_refused(monkeypatch):
     case = EVERY_KIND
-    ring = np.zeros(case.shape, np.float32)
-    args = arguments(case, np.zeros(case.shape, np.float32), np.ones(79), 3, True)[1:]
-    table: Table = dataclasses.replace(
-        case.table, targets=jax.ShapeDtypeStruct((2**31 - 1,), np.dtype(np.uint16))
-    )
-    with pytest.raises(ValueError, match=r"at most 2,147,418,112 stored .* got 2,147,483,647"):
-        for_cuda(lambda *x: deliver(*x, True), ring, *args, table)
+    args = arguments(case, np.zeros(case.shape, np.float32), np.ones(79), 3, True)
+    assert gpu_lowering.MOST_STORED == 2**31 - 2**16
+    monkeypatch.setattr(gpu_lowering, "MOST_STORED", case.table.n_stored - 1)
+    with pytest.raises(ValueError, match=f"stored synapses must .* got {case.table.n_stored:,}"):
+        for_cuda(lambda *x: deliver(*x, True), *args, case.table)
 
 
 def test_a_cpu_never_meets_the_kernel(monkeypatch):
