@@ -1,7 +1,4 @@
-"""Which sign the weights of a receptor must have, and whether a number that is set has it.
-
-Between what the numbers in the state of a receptor or a release lie.
-"""
+"""What can be set: signs of weights, values of state variables, parameters of a merged model."""
 
 import operator
 from collections.abc import Callable

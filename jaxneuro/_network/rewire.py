@@ -47,27 +47,39 @@ def rewire(
     """Prunes the weak synapses of a plastic projection and grows as many, between two runs.
 
     Every synapse with a weight under `below` is removed, and its source gets a synapse onto a
-    neuron to which it has none, drawn uniformly, or with a chance proportional to `profile` of
-    the distance [um] (a `jn.space.Profile`; `period` [um] per axis where space repeats). The
-    new synapse starts with `weight`, with the start values of the rule's further variables, and
-    keeps the delay of the one that it replaces. So every source keeps its number of synapses,
-    arrays keep their shapes and nothing is compiled again. A source that has nowhere to grow
-    keeps its weak synapses.
+    neuron to which it has none. It starts with `weight`, with the start values of the rule's
+    further variables, and keeps the delay of the one that it replaces. So every source keeps its
+    number of synapses, arrays keep their shapes and nothing is compiled again. A source that has
+    nowhere to grow keeps its weak synapses.
 
     A new synapse takes part in what arrives from now on. The traces of its two neurons are those
     of the neurons: they count earlier spikes as they do at any other synapse.
 
-    `key` is an integer or a JAX key; the same key gives the same synapses.
+    Runs on the host, not under `jit`.
 
-    **Step** returns a new network and the state that fits it; the given ones do not change. Runs on
-    the host, not under `jit`.
+    Args:
+        net: the network, on one device.
+        state: its state, or a result.
+        key: an integer or a JAX key; the same key gives the same synapses.
+        name: of a plastic projection that connects whole populations.
+        below: weight under which a synapse is removed.
+        weight: of a new synapse.
+        profile: the relative chance of a target, a function of distance [um] (a
+            `jn.space.Profile`); None for equal chances.
+        period: [um] per axis where space repeats.
+        autapses: whether a neuron may grow a synapse onto itself.
 
-    **Raises** `ValueError` for a projection that is not plastic or connects parts of populations, a
-    network over a mesh, a `weight` outside the bounds of the rule, numbers that are not finite, or
-    a profile without positions.
+    Returns:
+        A new network and the state that fits it; the given ones do not change.
 
-    **Source** Butz and van Ooyen (2013), doi:10.1371/journal.pcbi.1003259, in the form with a
-    constant number of synapses of Kappel et al. (2015), doi:10.1371/journal.pcbi.1004485.
+    Raises:
+        InvalidValueError: for a projection that is not plastic or connects parts of populations, a
+            network over a mesh, a `weight` outside the bounds of the rule, numbers that are not
+            finite, or a profile without positions.
+
+    Reference:
+        Butz and van Ooyen (2013), doi:10.1371/journal.pcbi.1003259, in the form with a constant
+        number of synapses of Kappel et al. (2015), doi:10.1371/journal.pcbi.1004485.
     """
     number = plastic_pathway(net, name)
     pathway = net.pathways[number]

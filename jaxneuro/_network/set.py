@@ -1,11 +1,4 @@
-"""Sets parameter values by name, for `Network.set`.
-
-Sets the weight of every synapse of a projection, for `Network.set`.
-
-Sets state variables by name, for `Network.with_values`.
-
-Replaces parameters of one member of a merged model, checked as when made.
-"""
+"""Sets parameters and weights, and state variables, by name: `Network.set`, `with_values`."""
 
 import dataclasses
 import functools

@@ -1,7 +1,4 @@
-"""The connections of a projection, as a user reads them.
-
-Plastic weights as a user reads and sets them, for the methods of `Network`.
-"""
+"""Connections as a user reads them, and plastic weights as they are now."""
 
 import dataclasses
 import functools
@@ -33,10 +30,14 @@ class Connections:
     Ordered by source, then target. The weight is the projection's own; its `gain`, which
     multiplies at delivery, is not in it.
 
-    **Fields** `source`, `target` population names; `shape` their sizes; `pre`, `post` int64
-    indices in the populations; `weight` in the unit of the synapse; `delay` [ms]; `coupled`
-    whether they are those of a coupling; `places` the numbers of the two populations in the
-    description, by which figures colour them.
+    Attributes:
+        source, target: population names.
+        shape: their sizes.
+        pre, post: int64 indices in the populations.
+        weight: in the unit of the synapse.
+        delay: [ms].
+        coupled: whether they are those of a coupling.
+        places: the numbers of the two populations in the description, by which figures colour them.
     """
 
     source: str
@@ -157,7 +158,7 @@ def _gathered(net: Any, layer: CouplingLayer) -> tuple[np.ndarray, ...]:
 
 
 def plastic_pathway(net: Any, name: str) -> int:
-    """The number of the pathway of a plastic projection, or `ValueError`."""
+    """The number of the pathway of a plastic projection, or `InvalidValueError`."""
     number, _ = projection(net, name)
     if net.pathways[number].plastic is None:
         known = [p.plastic.name for p in net.pathways if p.plastic is not None]
