@@ -16,9 +16,10 @@ from .._tables.lay_out import lay_out
 from .._tables.read import read_bundle
 from ..space import distance
 from ..spec import InvalidValueError
+from .bounds import check_within
 from .network import Network
 from .state import NetworkState
-from .weights import check_within, flush, plastic_pathway
+from .weights import flush, plastic_pathway
 
 
 class _Listed(NamedTuple):
@@ -94,7 +95,7 @@ def rewire(
         raise InvalidValueError(label, "projection", must, "one between parts")
     for what, x in (("below", below), ("weight", weight)):
         spec.check(label, what, spec.Numbers(), x)
-    check_within(f"{label}: weight", described.rule, weight)
+    check_within(label, "weight", described.rule, weight)
     chance = _chance(net, label, pathway.members[0], profile, period)
     # Another network from here on: the synapses of an earlier state are not its own.
     mark = fingerprint(np.asarray(net.fingerprint), np.asarray(seed_of(key)), name, below, weight)

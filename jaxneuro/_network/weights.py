@@ -9,12 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import spec
-from .._arrays import as_array, is_traced
+from .._arrays import as_array
 from .._kernels.gather import read_gather_table
 from .._kernels.table import ring_place
 from .._tables.read import read_bundle
 from .._text import counted
 from ..spec import InvalidValueError, check_known
+from .bounds import check_numbers, check_within
 from .coupling import CouplingLayer
 from .html import html_of_connections
 from .names import projection
@@ -212,38 +213,17 @@ def with_weights(net: Any, state: NetworkState, name: str, values: Any) -> Netwo
     number = plastic_pathway(net, name)
     state = state_of(net, state)
     flushed = _flushed(net, state, number)
-    old = flushed.synapses.weights
-    shape = (net.synapses_of(number),)
-    if np.shape(values) not in ((), shape):
-        order = f"in the order of net.connections({name!r})"
-        must = f"one number or one per connection, {order}, shape {shape}"
-        got = str(np.shape(values))
-        raise InvalidValueError(f"projection {name!r}", "weights", must, got)
-    spec.check(f"projection {name!r}", "weights", spec.Numbers(traceable=True), values)
-    rule = net.pathways[number].plastic.rule
-    spec.defer(check_within, f"projection {name!r}: weights", rule, values)
-    check_within(f"projection {name!r}: weights", rule, values)
-    new = _within(net, number, jnp.broadcast_to(jnp.asarray(values, old.dtype), shape))
+    old, n = flushed.synapses.weights, net.synapses_of(number)
+    owner, rule = f"projection {name!r}", net.pathways[number].plastic.rule
+    each = f"synapse, in the order of net.connections({name!r})"
+    check_numbers(owner, "weights", values, n, each)
+    spec.defer(check_within, owner, "weights", rule, values)
+    check_within(owner, "weights", rule, values)
+    new = _within(net, number, jnp.broadcast_to(jnp.asarray(values, old.dtype), (n,)))
     if net.layout is not None:
         new = net.layout.synapses_split(number, new, old)
     synapses = flushed.synapses._replace(weights=new)
     return _replaced(state, number, flushed._replace(synapses=synapses))
-
-
-def check_within(what: str, rule: Any, values: Any) -> None:
-    """Raises `InvalidValueError` for known weights outside the bounds of a rule."""
-    if any(is_traced(x) for x in (values, *jax.tree.leaves(rule))) or not np.size(values):
-        return
-    low, high = rule.limits()
-    low, high = -np.inf if low is None else float(low), np.inf if high is None else float(high)
-    least, most = float(np.min(values)), float(np.max(values))
-    # Weights and bounds are stored in the precision of the network.
-    slack = 1e-6 * max(abs(x) for x in (low, high, 0.0) if np.isfinite(x))
-    if not (low - slack <= least and most <= high + slack):
-        # An inhibitory projection onto currents has positive weights and gain=-1.
-        owner, _, field = what.rpartition(": ")
-        must = f"within the bounds of {type(rule).__name__}, {low:g} to {high:g}"
-        raise InvalidValueError(owner, field, must, f"{least:g} to {most:g}")
 
 
 @functools.partial(jax.jit, static_argnums=2)

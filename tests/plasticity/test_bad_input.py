@@ -89,7 +89,7 @@ PAIR = P.PairSTDP(w_max=1.0)
     ("make", "message"),
     [
         (lambda: built(PAIR, weight=1.5), "within the bounds of PairSTDP, 0 to 1; got 1.5"),
-        (lambda: built(PAIR, weight=-0.1), "projection 'in->out': start weights must"),
+        (lambda: built(PAIR, weight=-0.1), "projection 'in->out': weight must"),
         (lambda: built(PAIR, weight=jn.Uniform(0.5, 1.5)), "within the bounds"),
         (
             lambda: built(PAIR, jn.connectivity.FixedProbability(0.3, stored=False)),
