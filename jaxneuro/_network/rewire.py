@@ -32,7 +32,12 @@ class _Listed(NamedTuple):
     variables: np.ndarray
 
 
-@spec.arguments(net=spec.Of(Network), name=spec.Name(), autapses=spec.Flag())
+@spec.arguments(
+    net=spec.Of(Network),
+    name=spec.Name(),
+    profile=spec.Maybe(spec.Function()),
+    autapses=spec.Flag(),
+)
 def rewire(
     net: Network,
     state: NetworkState,
@@ -96,7 +101,7 @@ def rewire(
     for what, x in (("below", below), ("weight", weight)):
         spec.check(label, what, spec.Numbers(), x)
     check_within(label, "weight", described.rule, weight)
-    chance = _chance(net, label, pathway.members[0], profile, period)
+    chance = _chance(net, pathway.members[0], profile, period)
     # Another network from here on: the synapses of an earlier state are not its own.
     mark = fingerprint(np.asarray(net.fingerprint), np.asarray(seed_of(key)), name, below, weight)
     state = flush(net, state, name)._replace(fingerprint=as_array(mark))
@@ -114,12 +119,10 @@ def _seed(key: Any, name: str) -> tuple[Any, Any]:
     return stream_key(np.asarray(seed_of(key)), name, "rewire")
 
 
-def _chance(net: Any, label: str, member: Any, profile: Any, period: Any) -> Callable:
+def _chance(net: Any, member: Any, profile: Any, period: Any) -> Callable:
     """The relative chances (n_targets,) of the targets of a source."""
     if profile is None:
         return lambda i: 1.0
-    if not callable(profile):
-        raise InvalidValueError(label, "profile", "a function of distance", repr(profile))
     x, y = net.positions(member.source), net.positions(member.target)
     return lambda i: np.asarray(profile(distance(x[i], y, period)), np.float64)
 

@@ -31,7 +31,7 @@ from .gap_stability import check_gap_junctions
 from .members import member, replace_member, replaced
 from .names import ModelReference, named, projection, reference_of_variable, stimulation
 from .state import NetworkState
-from .weights import read_connections, read_unordered
+from .weights import read_connections, read_synapses
 
 # Sets one number that is not a parameter of a model: (network, label, value) -> network.
 Setter = Callable[[Any, str, Any], Any]
@@ -272,8 +272,8 @@ def _check_can(net: Any, pathway: Any, mine: Any, label: str) -> None:
 def _places(net: Any, pathway: Any, index: int) -> np.ndarray:
     """Where the weight of each synapse is, in the order of `connections`."""
     numbers = np.arange(pathway.weights.size)
-    pre, post, at, _ = read_unordered(net, pathway, numbers, index)
-    return at.astype(np.int64)[np.lexsort((post, pre))]
+    read = read_synapses(net, pathway, numbers, index)
+    return read.weight.astype(np.int64)[read.order()]
 
 
 def with_values(net: Any, state: NetworkState, name: str, values: dict[str, Any]) -> NetworkState:

@@ -2,7 +2,7 @@
 
 import dataclasses
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -74,10 +74,30 @@ class Connections:
         return f"Connections: {self.source} to {self.target}, {counted(len(self), what)}"
 
 
+class ReadSynapses(NamedTuple):
+    """The connections of a projection or a coupling as tables have them, in no order.
+
+    Attributes:
+        pre, post: int64 (synapses,) indices in the populations.
+        weight: (synapses,).
+        delay: (synapses,) [steps].
+    """
+
+    pre: np.ndarray
+    post: np.ndarray
+    weight: np.ndarray
+    delay: np.ndarray
+
+    def order(self) -> np.ndarray:
+        """What sorts them by source, then target."""
+        return np.lexsort((self.post, self.pre))
+
+
 def read_connections(net: Any, name: str, state: Any = None) -> Connections:
     """The connections of a projection; see `Network.connections`."""
     if name in net.coupled:
-        return _of_coupling(net, net.couplings[net.coupled.index(name)])
+        layer = net.couplings[net.coupled.index(name)]
+        return _ordered(net, layer.source, layer.target, _read_coupling(net, layer), coupled=True)
     number, index = projection(net, name)
     pathway = net.pathways[number]
     mine, weights, axonal = pathway.members[index], pathway.weights, 0
@@ -87,25 +107,33 @@ def read_connections(net: Any, name: str, state: Any = None) -> Connections:
             weights = weights_now(net, state, name)
             if net.layout is not None:
                 weights = net.layout.synapses_split(number, weights, pathway.weights)
-    pre, post, weight, delay = read_unordered(net, pathway, weights, index)
+    read = read_synapses(net, pathway, weights, index)
     if not mine.individual:
-        weight = np.full(pre.size, float(np.asarray(pathway.weight)[index]))
-    order = np.lexsort((post, pre))
-    shape = net.populations[mine.source], net.populations[mine.target]
+        one = float(np.asarray(pathway.weight)[index])
+        read = read._replace(weight=np.full(read.pre.size, one))
+    return _ordered(net, mine.source, mine.target, read._replace(delay=read.delay + axonal))
+
+
+def _ordered(
+    net: Any, source: str, target: str, read: ReadSynapses, coupled: bool = False
+) -> Connections:
+    """Connections between two populations, ordered by source, then target."""
+    order = read.order()
     return Connections(
-        mine.source,
-        mine.target,
-        shape,
-        pre[order],
-        post[order],
-        weight[order],
-        (delay[order] + axonal) * net.dt,
-        places=(net.order.index(mine.source), net.order.index(mine.target)),
+        source=source,
+        target=target,
+        shape=(net.populations[source], net.populations[target]),
+        pre=read.pre[order],
+        post=read.post[order],
+        weight=read.weight[order],
+        delay=read.delay[order] * net.dt,
+        coupled=coupled,
+        places=(net.order.index(source), net.order.index(target)),
     )
 
 
-def read_unordered(net: Any, pathway: Any, weights: Any, index: int) -> tuple[np.ndarray, ...]:
-    """Sources, targets, weights and delays [steps] of a projection, in no order."""
+def read_synapses(net: Any, pathway: Any, weights: Any, index: int) -> ReadSynapses:
+    """The synapses of projection `index` of a pathway, with these weights of its entries."""
     mine = pathway.members[index]
     first_source, first_target = (net.population(x)[1].start for x in (mine.source, mine.target))
     if net.layout is None:
@@ -121,22 +149,11 @@ def read_unordered(net: Any, pathway: Any, weights: Any, index: int) -> tuple[np
             neuron = np.asarray(shards.order)[device, place] - first_target
             parts.append(found._replace(place=neuron))
         source, post, weight, delay = (np.concatenate(x) for x in zip(*parts))
-    return source.astype(np.int64) - first_source, post, weight, delay
+    return ReadSynapses(source.astype(np.int64) - first_source, post, weight, delay)
 
 
-def _of_coupling(net: Any, layer: CouplingLayer) -> Connections:
+def _read_coupling(net: Any, layer: CouplingLayer) -> ReadSynapses:
     """The connections of a coupling, from its sources to its targets; without delay."""
-    pre, post, weight = _gathered(net, layer)
-    order = np.lexsort((post, pre))
-    shape = net.populations[layer.source], net.populations[layer.target]
-    none = np.zeros(pre.size)
-    pre, post, weight = (x[order] for x in (pre, post, weight))
-    places = net.order.index(layer.source), net.order.index(layer.target)
-    return Connections(layer.source, layer.target, shape, pre, post, weight, none, True, places)
-
-
-def _gathered(net: Any, layer: CouplingLayer) -> tuple[np.ndarray, ...]:
-    """Sources, targets and weights of a coupling, in no order."""
     side, parts = layer.sides[0], []
     if net.layout is None:
         pieces = [(side.table, side.weights, np.arange(side.table.n_rows))]
@@ -155,7 +172,7 @@ def _gathered(net: Any, layer: CouplingLayer) -> tuple[np.ndarray, ...]:
             weight = np.asarray(weights)[at].astype(np.float64)
         parts.append((pre, targets[row], weight))
     pre, post, weight = (np.concatenate(x) for x in zip(*parts))
-    return pre, post, weight
+    return ReadSynapses(pre, post, weight, np.zeros(pre.size))
 
 
 def plastic_pathway(net: Any, name: str) -> int:

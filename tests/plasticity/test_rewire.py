@@ -152,7 +152,7 @@ def test_a_full_row_keeps_its_synapses():
         ({"below": np.nan, "weight": 0.5}, "below"),
         ({"below": 0.1, "weight": 1.5}, "within the bounds"),
         ({"below": 0.1, "weight": 0.5, "profile": jn.space.Gaussian(1.0)}, "positions"),
-        ({"below": 0.1, "weight": 0.5, "profile": 3}, "function of distance"),
+        ({"below": 0.1, "weight": 0.5, "profile": 3}, "rewire: profile must"),
     ],
 )
 def test_bad_input(after_a_run, options, message):
