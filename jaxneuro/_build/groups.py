@@ -140,7 +140,7 @@ def _start(p: Sender, variable: str, value: Any, how: tuple) -> InitialValue:
     if np.ndim(value) and np.shape(value) != (n,):
         must = f"one number, one per neuron, shape ({n},), or a distribution"
         raise InvalidValueError(p.label, f"initial {variable}", must, f"shape {np.shape(value)}")
-    check_state_value(f"{p.label}: initial {variable}", model, variable, value)
+    check_state_value(p.label, f"initial {variable}", model, variable, value)
     if not isinstance(value, Distribution):
         value = as_array(value, dtype)
     return InitialValue(variable, p.name, first, n, value)

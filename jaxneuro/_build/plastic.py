@@ -15,7 +15,7 @@ from .._describe.projection import Projection
 from .._kernels.rule_programs import (RulePrograms, check_rule)
 from .._network.plastic import Plastic
 from .._network.members import as_floating
-from .._network.weights import check_within
+from .._network.bounds import check_within
 from .._network.group import initial_state
 from .._text import an
 from .._model import Neuron, Plasticity, Trace
@@ -133,7 +133,7 @@ def _programs(description: Description, p: Projection, dt: float, dtype: Any) ->
 def check_start(p: Projection, weights: Any) -> None:
     """Raises `InvalidValueError` for start weights outside the bounds of the rule."""
     if p.plasticity is not None and np.size(weights):
-        check_within(f"{p.label}: start weights", p.plasticity, weights)
+        check_within(p.label, "weight", p.plasticity, weights)
 
 
 # --- what a rule declares: methods without arguments --------------------------------------------

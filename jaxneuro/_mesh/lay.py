@@ -1,9 +1,4 @@
-"""Couplings over a mesh: each device has what its neurons see.
-
-Tables over a mesh: each device has the connections onto its neurons.
-
-Lays a network over a mesh: which device has which neurons, and what it needs of the rest.
-"""
+"""Lays a network over a mesh: which device has which neurons, and what it needs of the rest."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -87,9 +82,12 @@ def _laid_side(side: Side, target: str, layout: Layout) -> Side:
 class LaidTable(NamedTuple):
     """The connections of a pathway over a mesh.
 
-    **Fields** `table`, `weights` with an axis of devices; `numbers` int32 (devices, entries) of
-    the connections in the whole pathway, ordered by source and then target, None if nobody asks
-    for them; `synapses` on all devices; `shortest`, `longest` delay [steps].
+    Attributes:
+        table, weights: with an axis of devices.
+        numbers: int32 (devices, entries) of the connections in the whole pathway, ordered by source
+            and then target; None if nobody asks for them.
+        synapses: on all devices.
+        shortest, longest: delay [steps].
     """
 
     table: Table
@@ -247,7 +245,7 @@ def check_mesh(what: str, mesh: Any, axis: Any, neurons: int) -> Axis:
 
 
 def check_rate(what: str, rate: Any) -> None:
-    """Raises `ValueError` for a rate that no neuron has."""
+    """Raises `InvalidValueError` for a rate that no neuron has."""
     if rate is None:
         return
     spec.check(what, "rate", spec.Number("Hz", at_least=0.0, at_most=1e4), rate)

@@ -52,7 +52,8 @@ def most_anywhere(values: Mapping[int, Sequence[int]], layout: Layout) -> list[i
 
 
 def check_alike(mine: np.ndarray, layout: Layout) -> None:
-    """Raises `ValueError` unless all processes of a mesh lay the same network in the same way.
+    """Raises `InvalidValueError` unless all processes of a mesh lay the same network in the same
+    way.
 
     `mine` int32 or uint32 (k,), a fingerprint. Every process waits for all others here.
     """

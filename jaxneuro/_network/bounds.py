@@ -1,7 +1,4 @@
-"""Which sign the weights of a receptor must have, and whether a number that is set has it.
-
-Between what the numbers in the state of a receptor or a release lie.
-"""
+"""What can be set: signs of weights, values of state variables, parameters of a merged model."""
 
 import operator
 from collections.abc import Callable
@@ -10,6 +7,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from .. import spec
 from .._arrays import is_traced
 from .._fields import check_lengths, inner, named_parameters, with_numbers
 from .._model import Neuron, Plasticity, Stimulus, Synapse, state_variables
@@ -34,28 +32,36 @@ def sign_of(neuron: Neuron, receptor: Synapse) -> tuple[int, str]:
 
 
 def check_set_sign(
-    label: str, group: Any, receptor: int | None, new: tuple[str, Any], others: Callable[[int], Any]
+    owner: str,
+    field: str,
+    value: Any,
+    group: Any,
+    receptor: int | None,
+    others: Callable[[int], Any],
 ) -> None:
     """Raises `InvalidValueError` for a weight or a gain that makes weights of the wrong sign.
 
-    `receptor` is the number of the one that is reached, None for gap junctions; `new` the name of
-    the value and the value; `others` gives, for a sign, what the value is multiplied by: the gain,
-    or weights, of which the extremes do.
+    Args:
+        owner, field: whose value it is: "weight" or "gain".
+        value: the weight or the gain.
+        group: the group of the targets.
+        receptor: the number there of the one that is reached, None for gap junctions.
+        others: for a sign, what the value is multiplied by: the gain, or weights, of which the
+            extremes do.
     """
     sign, why = 1, "it is the conductance of gap junctions"
     if receptor is not None:
         sign, why = sign_of(group.model, group.receptors[receptor])
     if not sign:
         return
-    key, value = new
     worst = _worst(sign, np.asarray(value)[..., None], others(sign))
     if worst < 0.0:
-        times = f"times {'the gain' if key == 'weight' else 'a weight'}"
+        times = f"times {'the gain' if field == 'weight' else 'a weight'}"
         must = f"{_must(sign)} {times}, {why}"
-        raise InvalidValueError(label, key, must, _got(sign, worst))
+        raise InvalidValueError(owner, field, must, f"{sign * worst:g}")
 
 
-def check_rule_sign(label: str, sign: tuple[int, str], rule: Any, gain: Any) -> None:
+def check_rule_sign(owner: str, sign: tuple[int, str], rule: Any, gain: Any) -> None:
     """Raises `InvalidValueError` for a rule of plasticity that may bring weights to the wrong sign.
 
     Its weights lie between its limits. `sign` as of `sign_of`; a gain of 0 allows any.
@@ -64,11 +70,10 @@ def check_rule_sign(label: str, sign: tuple[int, str], rule: Any, gain: Any) -> 
     limits = rule_limits(rule)
     if not wanted or limits is None or is_traced(gain) or not np.asarray(gain).all():
         return
-    worst = _worst(wanted, gain, limits)
-    if worst < 0.0:
+    if _worst(wanted, gain, limits) < 0.0:
         must = f"one with bounds that times the gain are {_must(wanted)} (w_min=0.0), {why}"
         got = f"{type(rule).__name__}, whose weights are from {limits[0]:g} to {limits[1]:g}"
-        raise InvalidValueError(label, "plasticity", must, got)
+        raise InvalidValueError(owner, "plasticity", must, got)
 
 
 def rule_limits(rule: Any) -> np.ndarray | None:
@@ -82,6 +87,33 @@ def rule_limits(rule: Any) -> np.ndarray | None:
     return np.array([low, high])
 
 
+def beyond(limits: np.ndarray, weights: np.ndarray) -> bool:
+    """Whether weights are beyond limits by more than the precision of a network."""
+    slack = 1e-6 * np.abs(limits).max(where=np.isfinite(limits), initial=0.0)
+    inside = limits[0] - slack <= weights.min() and weights.max() <= limits[1] + slack
+    return not inside
+
+
+def check_within(owner: str, field: str, rule: Any, values: Any) -> None:
+    """Raises `InvalidValueError` for known weights outside the limits of a rule."""
+    limits = None if is_traced(values) else rule_limits(rule)
+    weights = np.zeros(0) if limits is None else np.asarray(values)
+    if limits is not None and weights.size and beyond(limits, weights):
+        # An inhibitory projection onto currents has positive weights and gain=-1.
+        must = f"within the bounds of {type(rule).__name__}, {limits[0]:g} to {limits[1]:g}"
+        raise InvalidValueError(owner, field, must, f"{weights.min():g} to {weights.max():g}")
+
+
+def check_numbers(
+    owner: str, field: str, value: Any, n: int | None = None, each: str = "neuron"
+) -> None:
+    """Raises `InvalidValueError` unless a value is one finite number, or with `n` one of each."""
+    if np.shape(value) not in (((),) if n is None else ((), (n,))):
+        must = "one number" if n is None else f"one number or one per {each}, shape ({n},)"
+        raise InvalidValueError(owner, field, must, f"shape {np.shape(value)}")
+    spec.check(owner, field, spec.Numbers(traceable=True), value)
+
+
 def _worst(sign: int, value: Any, others: Any) -> float:
     """The product that is furthest on the wrong side, 0 if none is."""
     others = np.asarray(others, np.float64)
@@ -93,18 +125,14 @@ def _must(sign: int) -> str:
     return "at least 0" if sign > 0 else "at most 0"
 
 
-def _got(sign: int, worst: float) -> str:
-    return f"{sign * worst:g}"
-
-
 # What a run may leave outside a bound by rounding; values that were read can be set again.
 _ROUNDING = 1e-5
 
 
-def check_state_value(label: str, model: Any, variable: str, value: Any) -> None:
+def check_state_value(owner: str, field: str, model: Any, variable: str, value: Any) -> None:
     """Raises `InvalidValueError` for numbers, or a distribution, that a state variable never has.
 
-    `label` names the value; `model` is the receptor or the release, whose `state_bounds` count.
+    `model` is the receptor or the release, whose `state_bounds` count.
     """
     low, high, *whole = state_bounds(model).get(variable, (None, None))
     drawn = isinstance(value, Distribution)
@@ -123,7 +151,6 @@ def check_state_value(label: str, model: Any, variable: str, value: Any) -> None
         least, most = (None if b is None else _shown(b) for b in bounds)
         span = f"from {least} to {most}" if most and least else f"at least {least or most}"
         hint = "; bound the distribution (low=, high=)" if drawn and not whole else ""
-        owner, _, field = label.rpartition(": ")
         raise InvalidValueError(owner, field, f"{kind}{span}", _shown_value(value), hint)
 
 
@@ -157,19 +184,13 @@ def _shown_value(value: Any) -> str:
     return f"values from {x.min():g} to {x.max():g}"
 
 
-def _or_each(shapes: tuple) -> str:
-    """That an array may be given, too, for messages."""
-    return f" or of shape {shapes[1]}" if len(shapes) > 1 else ""
-
-
 def with_parameters(label: str, reference: ModelReference, net: Any, values: dict[str, Any]) -> Any:
     """A merged model with parameters of one member replaced, checked as when made."""
     model, sizes, index = reference.model(net), reference.sizes, reference.member
     for key, value in values.items():
-        # Whole models are checked below.
-        allowed = ((),) if isinstance(model, Plasticity) else ((), (sizes[index],))
-        if key not in inner(model) and np.shape(value) not in allowed:
-            must = f"one number{_or_each(allowed)}"
+        n = None if isinstance(model, Plasticity) else sizes[index]
+        if key not in inner(model) and np.shape(value) not in ((), (n,)):
+            must = "one number" if n is None else f"one number or one per neuron, shape ({n},)"
             raise InvalidValueError(label, key, must, f"shape {np.shape(value)}")
     old, key = member(model, sizes, index), stream_key(0, label, "stimulus")
     ready = {  # as build leaves them: times as whole steps

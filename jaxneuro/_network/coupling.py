@@ -1,4 +1,4 @@
-"""A coupling as it runs: gap junctions, or a graded release that is gathered in every step."""
+"""A coupling: gap junctions, or a graded release that is gathered in every step."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -40,8 +40,9 @@ class Side(eqx.Module):
 class CouplingState(NamedTuple):
     """The state of a coupling.
 
-    **Fields** `release` that of its release model; `values` what that released in the last step,
-    (n,). Both are None for gap junctions.
+    Attributes:
+        release: that of its release model, None for gap junctions.
+        values: (n,) what that released in the last step, None for gap junctions.
     """
 
     release: Any = None

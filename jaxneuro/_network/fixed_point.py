@@ -27,11 +27,14 @@ _LARGEST = 2.0**31 - 2.0**25
 class FixedPoint(eqx.Module):
     """The quanta in which a deterministic network counts arrivals.
 
-    **Fields** `quanta` (inputs,) per group, in the unit of the receptor's weights; `built`
-    (projections,) per pathway: the |weight gain| for which they were found, 1 where that is 0.
+    Attributes:
+        quanta: (inputs,) per group, in the unit of the receptor's weights.
+        built: (projections,) per pathway, the |weight gain| for which they were found; 1 where it
+            is 0.
 
-    **Source** Demmel and Nguyen (2015), doi:10.1109/TC.2014.2345391, on sums
-    that do not depend on their order.
+    Reference:
+        Demmel and Nguyen (2015), doi:10.1109/TC.2014.2345391, on sums that do not depend on their
+        order.
     """
 
     quanta: tuple[jax.Array, ...]

@@ -38,9 +38,11 @@ from .stimuli import StimulusGroup, place
 class GroupState(NamedTuple):
     """The state of a group.
 
-    **Fields** `neurons` that of the neuron model; `receptors` and `stimuli` those of each of them;
-    `ring` (slots, places) arrivals of the steps to come, see `_ring.py`; `released` the spikes of
-    the last step, which the next step delivers.
+    Attributes:
+        neurons: that of the neuron model.
+        receptors, stimuli: those of each of them.
+        ring: (slots, places) arrivals of the steps to come.
+        released: the spikes of the last step, which the next step delivers.
     """
 
     neurons: Any

@@ -1,10 +1,4 @@
-"""Which device has which neurons of a network, and how arrays are laid over devices.
-
-An array with one number per neuron of a group, (..., n), becomes (devices, ..., places): device d
-has the neurons `order[d]`, ascending within each population. All devices have as many places for a
-population, so that one program fits all; where a device has fewer neurons, what is left is
-*padding*: a neuron is repeated, and its spikes are masked.
-"""
+"""Which device has which part of a network and of its state, from outside and on one device."""
 
 import math
 from typing import Any
@@ -195,8 +189,10 @@ def brought_together(layout: Any, state: NetworkState, net: Any) -> NetworkState
 class LocalLayout(eqx.Module):
     """The layout of a network as one device sees it, inside `shard_map`.
 
-    **Fields** `groups`, `stimuli`, `sources` as in `Layout`, but `Peers`; `numbers` of the synapses
-    here, (entries,); `layout` of all devices.
+    Attributes:
+        groups, stimuli, sources: as in `Layout`, but `Peers`.
+        numbers: (entries,) of the synapses here, of each plastic pathway.
+        layout: that of all devices.
     """
 
     groups: tuple[Peers, ...]

@@ -1,6 +1,4 @@
-"""Dictionaries by names, whose errors list the names that they have.
-
-Merged models: spread over neurons, and one member of them read or replaced.
+"""Merged models: expanded to one number per neuron, and one member read or replaced.
 
 A merged leaf has shape `()` if all members are equal, `(members,)` if their scalars differ,
 `(n,)` if a member has an array.

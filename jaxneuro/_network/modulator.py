@@ -1,4 +1,4 @@
-"""A modulator as it runs: one level, and what it scales."""
+"""A modulator: one level, and what it scales."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -15,9 +15,10 @@ from .members import inside
 class Kinetics(Model):
     """How the level of a modulator moves.
 
-    **Fields** `tau` [ms], `per_spike`, `baseline` as in `Modulator`.
-
-    **Raises** `ValueError` for a `tau` not above 0, or a value that is not finite.
+    Attributes:
+        tau: time constant with which it returns to its baseline.
+        per_spike: what a spike of a source neuron sets free.
+        baseline: the level without spikes and signal.
     """
 
     tau: Parameter = param(unit="ms", above=0.0)
@@ -44,7 +45,8 @@ class ModulationTarget(NamedTuple):
 class ModulatorState(NamedTuple):
     """The state of a modulator.
 
-    **Fields** `level` (1,).
+    Attributes:
+        level: (1,).
     """
 
     level: jax.Array

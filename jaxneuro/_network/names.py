@@ -1,14 +1,9 @@
-"""Finds the models that the name of a population, projection, stimulation, ... refers to.
+"""From a name to models, states and neurons: what is read, set, recorded, modulated and checked.
 
 A *model reference* is a model of the network that a name reaches, with its state and its neurons: a
 population has its neuron model; a projection its receptor, its release and its rule of plasticity;
 a stimulation its stimulus and, if it sends spikes, the receptor that they reach; a coupling its
-receptor and its release; a modulator its kinetics. All access by name uses this module: reading,
-setting, recording, modulating, checking, and the search for numbers that are not finite.
-
-What feeds the receptors and ports of a population, and the variables that nothing feeds.
-
-Reads state variables by name.
+receptor and its release; a modulator its kinetics.
 """
 
 import functools
@@ -61,8 +56,11 @@ register_dictionary(ByName, ByName)
 class Shared(NamedTuple):
     """A receptor or a release with a name of its own.
 
-    **Fields** `name`; `kind` ("receptor" or "release"); `senders` names of the projections,
-    stimulations and couplings that use it, in alphabetical order.
+    Attributes:
+        name: its name.
+        kind: "receptor" or "release".
+        senders: names of the projections, stimulations and couplings that use it, in alphabetical
+            order.
     """
 
     name: str
@@ -73,12 +71,16 @@ class Shared(NamedTuple):
 class ModelReference(NamedTuple):
     """A model of a network that a name refers to.
 
-    **Fields** `kind` (population, stimulation, receptor, release, plasticity or modulator) and
-    `names`, for messages: of itself, or of the projections and stimulations that use it;
-    `population` at whose neurons it acts; `path` of its model in a network; `state` takes its state
-    from that of a network; `sizes` of the members of the merged model, and `member`, the number of
-    the selected one; `neurons` those of that member in the arrays of the state; `shared` its own
-    name and senders, if it was found by one of several senders.
+    Attributes:
+        kind: population, stimulation, receptor, release, plasticity or modulator.
+        names: its own name, or those of the projections and stimulations that use it, for messages.
+        population: at whose neurons it acts.
+        path: of its model in a network.
+        state: takes its state from that of a network.
+        sizes: of the members of the merged model.
+        member: the number of the selected one.
+        neurons: those of that member in the arrays of the state.
+        shared: its own name and senders, if it was found by one of several senders.
     """
 
     kind: str
@@ -138,7 +140,9 @@ def span_of(x: Any, neurons: slice) -> Any:
 class Named(NamedTuple):
     """What a name refers to.
 
-    **Fields** `label` for messages ("projection 'E->I'"); `references`.
+    Attributes:
+        label: what it is, for messages: "projection 'E->I'".
+        references: the models.
     """
 
     label: str
@@ -151,10 +155,16 @@ class Named(NamedTuple):
         known: Sequence[Iterable[str]],
         also: Iterable[str] = (),
     ):
-        """The number of the one reference that has `wanted`; `known` lists what each of them has.
+        """The number of the one reference that has `wanted`.
 
-        **Raises** `ValueError` if none has it, listing all that they have and `also`, and if two
-        have it.
+        Args:
+            kind: what is wanted, for messages.
+            wanted: its name.
+            known: what each of the references has.
+            also: further names that an error lists.
+
+        Raises:
+            InvalidValueError: if none has it, or two have.
         """
         found = [k for k, names in enumerate(known) if wanted in names]
         if not found:
@@ -168,7 +178,11 @@ class Named(NamedTuple):
 
 
 def named(net: Any, name: str) -> Named:
-    """What a name refers to; raises `ValueError` for an unknown one, listing the known ones."""
+    """What a name refers to.
+
+    Raises:
+        InvalidValueError: for a name that there is not.
+    """
     for model in net.shared:
         if name == model.name:
             found = _by_part(net, model.senders[0]).references
@@ -204,7 +218,7 @@ def _by_part(net: Any, name: str) -> Named:
 
 
 def projection(net: Any, name: str) -> tuple[int, int]:
-    """The number of a projection's pathway and its number there, or `ValueError`."""
+    """The number of a projection's pathway and its number there, or `InvalidValueError`."""
     for number, pathway in enumerate(net.pathways):
         if name in pathway.projections:
             return number, pathway.projections.index(name)
@@ -223,7 +237,7 @@ def stimulation(net: Any, name: str) -> tuple[int, int, int] | None:
 def reference_of_variable(
     net: Any, state: NetworkState, name: str, variable: str
 ) -> ModelReference:
-    """What holds a state variable of a name; raises `ValueError` if nothing or two do."""
+    """What holds a state variable of a name; raises `InvalidValueError` if nothing or two do."""
     found = named(net, name)
     known = [reference.variables(state) for reference in found.references]
     for reference in found.references:

@@ -40,13 +40,20 @@ class Network(eqx.Module):
     An immutable pytree: pass it to `jit` as an argument (closed over, its connections would
     become constants of the program). `init(key)` makes a state, `step(state, inputs)` is one step.
 
-    **Fields** `groups`, `pathways`, `couplings`, `modulators`, `points` positions [um] (n, d) by
-    population; `fixed_point` if arrivals are counted in quanta, else None; static `dt` [ms],
-    `order` population names as described, `dtype` of its numbers, `shared` the receptors and
-    releases that have a name of their own, with those that use them (see `Shared`); `layout` over
-    the devices of a mesh, None on one device (see `jaxneuro.parallel.shard`); `fingerprint` uint32
-    (2,) of the description, key, dt, dtype and partition, by which a state of another network is
-    known.
+    Attributes:
+        groups: all populations, by neuron model.
+        pathways: all projections, by groups and release.
+        couplings: gap junctions and graded couplings.
+        modulators: those of the description.
+        points: positions [um] (n, d) by population.
+        fixed_point: the quanta in which arrivals are counted, None if they are floats.
+        dt: time step [ms].
+        order: population names as described.
+        dtype: that of its numbers.
+        fingerprint: uint32 (2,) of the description, key, dt, dtype and partition, by which a state
+            of another network is known.
+        layout: over the devices of a mesh, None on one device (see `jaxneuro.parallel.shard`).
+        shared: the receptors and releases that have a name of their own, with those that use them.
     """
 
     groups: tuple[Group, ...]
@@ -145,7 +152,16 @@ class Network(eqx.Module):
         its release, and a modulator its `"level"`, (1,). Those of a receptor that several share
         have its name (`shared`); by the name of one of them they are read with a warning.
 
-        **Raises** `ValueError` for an unknown name, listing the known ones.
+        Args:
+            state: the state of the network, or a result.
+            name: of a population, projection, ...
+            variable: of one of its models.
+
+        Returns:
+            The variable, (n,).
+
+        Raises:
+            InvalidValueError: for a name or a variable that there is not.
         """
         state = state_of(self, state)
         warn_of_sum(self, state, name, variable)
@@ -154,7 +170,8 @@ class Network(eqx.Module):
     def variables(self, state: NetworkState, name: str) -> tuple[str, ...]:
         """The state variables of a name that are numbers: those that can be recorded.
 
-        **Raises** `ValueError` for an unknown name, listing the known ones.
+        Raises:
+            InvalidValueError: for a name that there is not.
         """
         state = self.whole(state)
         return tuple(
@@ -169,25 +186,35 @@ class Network(eqx.Module):
         They are sources, targets, weights and delays [ms], which are 0 for a coupling. One between
         two populations that see each other lists the way from its source to its target.
 
-        With a `state`, the weights of a plastic projection are those of `weights`; without one,
-        those at the start.
+        Args:
+            name: of a projection or a coupling.
+            state: whose weights a plastic projection has; None for those at the start.
 
-        **Raises** `ValueError` for an unknown name, listing the known ones.
+        Raises:
+            InvalidValueError: for a name that there is not.
         """
         return read_connections(self, name, None if state is None else state_of(self, state))
 
     def weights(self, state: NetworkState, name: str, variable: str = "weight") -> jax.Array:
-        """The weights of a plastic projection as they are now: (synapses,).
+        """The weights of a plastic projection as they are now.
 
-        Or another `variable` that the rule gives its synapses, such as an eligibility.
+        They are in the order of `connections(name)`, after all that has been delivered: spikes of
+        the last step are delivered in the next one and change weights there. Works under `jit` and
+        `vmap`. Rows whose sources have not spiked for a while are brought up to date in a copy, at
+        the cost of a visit to all synapses.
 
-        In the order of `connections(name)`, after all that has been delivered: spikes of the last
-        step are delivered in the next one and change weights there. Works under `jit` and `vmap`.
-        Rows whose sources have not spiked for a while are brought up to date in a copy, at the cost
-        of a visit to all synapses.
+        Args:
+            state: the state of the network, or a result.
+            name: of a plastic projection.
+            variable: "weight", or another variable that the rule gives its synapses, such as an
+                eligibility.
 
-        **Raises** `ValueError` for an unknown projection or variable, or a projection that is not
-        plastic.
+        Returns:
+            The variable, (synapses,).
+
+        Raises:
+            InvalidValueError: for a projection or a variable that there is not, or a projection
+                that is not plastic.
         """
         return weights_now(self, state, name, variable)
 
@@ -197,31 +224,41 @@ class Network(eqx.Module):
         Runs give the same results from it, up to rounding. A gradient needs it: that of a step in
         which rows are brought up to date from earlier steps is NaN.
 
-        **Raises** `ValueError` for a projection that is not plastic.
+        Raises:
+            InvalidValueError: for a projection that is not plastic.
         """
         return flush(self, state, name)
 
     def with_weights(self, state: NetworkState, name: str, values: Any) -> NetworkState:
         """A state with other weights of a plastic projection; this one does not change.
 
-        `values` one number, or one per connection in the order of `connections(name)`. They apply
-        from the next spikes to arrive on.
+        Args:
+            state: the state of the network, or a result.
+            name: of a plastic projection.
+            values: one number, or one per connection in the order of `connections(name)`. They
+                apply from the next spikes to arrive on.
 
-        **Raises** `ValueError` for a projection that is not plastic, another shape, or weights
-        outside the bounds of the rule.
+        Raises:
+            InvalidValueError: for a projection that is not plastic, another shape, or weights
+                outside the bounds of the rule.
         """
         return with_weights(self, state, name, values)
 
     def with_values(self, state: NetworkState, name: str, **values: Any) -> NetworkState:
         """A state with other values of state variables; this one does not change.
 
-        `name` and the variables as for `read`: `net.with_values(state, "E->E", x=0.5)`. A value is
-        one number, or one per neuron. Those of a receptor or a release that several share are set
-        by its name (`shared`). Works under `jit`, `vmap` and `grad`.
+        Works under `jit`, `vmap` and `grad`.
 
-        **Raises** `ValueError` for an unknown name or variable (the known ones are listed), one
-        that the name shares with others, another shape, a value that is not finite, or that a
-        receptor or a release never has (a share above 1), or a variable that is not a number.
+        Args:
+            state: the state of the network, or a result.
+            name: as for `read`: `net.with_values(state, "E->E", x=0.5)`. What several share is set
+                by its own name (`shared`).
+            values: by variable, one number or one per neuron.
+
+        Raises:
+            InvalidValueError: for a name or a variable that there is not, one that the name shares
+                with others, another shape, a value that is not finite or that a receptor or a
+                release never has (a share above 1), or a variable that is not a number.
         """
         state = with_values(self, self.whole(state), name, values)
         return self.layout.lay(state, self) if isinstance(self.layout, Layout) else state
@@ -242,21 +279,24 @@ class Network(eqx.Module):
         those of all spikes. Further variables of synapses, and what a rule integrates over time,
         rest as well.
 
-        **Raises** `ValueError` for a projection that is not plastic.
+        Raises:
+            InvalidValueError: for a projection that is not plastic.
         """
         return with_learning(self, state, name, False)
 
     def resume(self, state: NetworkState, name: str) -> NetworkState:
         """A state in which the weights of a plastic projection change again; see `freeze`.
 
-        **Raises** `ValueError` for a projection that is not plastic.
+        Raises:
+            InvalidValueError: for a projection that is not plastic.
         """
         return with_learning(self, state, name, True)
 
     def positions(self, name: str) -> np.ndarray:
         """Positions [um] (n, d) of the neurons of a population.
 
-        **Raises** `ValueError` for an unknown population, or one without positions.
+        Raises:
+            InvalidValueError: for a population that there is not, or one without positions.
         """
         self.population(name)
         if name not in self.points:
@@ -267,24 +307,33 @@ class Network(eqx.Module):
     def set(self, name: str, **values: Any) -> "Network":
         """A new network with other parameter values; this one does not change.
 
-        `name` is a population (parameters of its model), a stimulation (of its stimulus) or a
-        projection: its `gain`, its `weight`, or parameters of its synapse, of its release or of its
-        rule of plasticity; a coupling, likewise; or a modulator: its `tau`, `per_spike` and
-        `baseline`. Parameters of a model inside a model have the name of its field, or in a tuple
+        Works under `jit`, `vmap` and `grad`. A leaf changes its shape only if one of several equal
+        populations becomes different (one retrace).
+
+        A population has the parameters of its model, a stimulation those of its stimulus, a
+        modulator its `tau`, `per_spike` and `baseline`; a projection or a coupling has its `gain`,
+        its `weight`, and the parameters of its synapse, of its release and of its rule of
+        plasticity. Parameters of a model inside a model have the name of its field, or in a tuple
         that of its class, in front: `kinetics_alpha`, `nmda_mg`, `nmda_share`; a signal is set as a
         whole. A receptor or a release that several share has a name of its own (`shared`), by which
         its parameters are set for all of them. Those of a rule also hold for spikes that its
         synapses have not seen yet, because their rows wait: go on from `flush(state, name)` where
-        that matters. Works under `jit`, `vmap` and `grad`. A leaf changes its shape only if one of
-        several equal populations becomes different (one retrace).
+        that matters.
 
         A weight that was described as one number is one number. Individual weights are one for all
         synapses or an array of one per synapse, in the order of `connections(name)`, on a network
         that is not over a mesh nor an argument of `jit`; those of a plastic projection are in the
         state, and set by `with_weights`.
 
-        **Raises** `ValueError` for an unknown name or parameter, a parameter that the name shares
-        with others, a value out of range, or one that modulators could bring out of range.
+        Args:
+            name: of a population, stimulation, projection, coupling, modulator, or of a shared
+                receptor or release.
+            values: by parameter.
+
+        Raises:
+            InvalidValueError: for a name or a parameter that there is not, a parameter that the
+                name shares with others, a value out of range, or one that modulators could bring
+                out of range.
         """
         return set_values(self, name, values)
 

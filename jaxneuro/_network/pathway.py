@@ -46,9 +46,10 @@ class ProjectionMember(NamedTuple):
 class PathwayState(NamedTuple):
     """The state of a pathway.
 
-    **Fields** `release` that of the release model; `released` what it released in the last step,
-    None if that is the spikes of the source group; `plastic` that of a rule by which weights
-    change, None if they do not.
+    Attributes:
+        release: that of the release model.
+        released: what it released in the last step, None if that is the spikes of the source group.
+        plastic: that of a rule by which weights change, None if they do not.
     """
 
     release: Any

@@ -1,4 +1,4 @@
-"""A rule at a projection: its state, and what it does in a step."""
+"""A rule of plasticity at a projection: its state, and what it does in a step."""
 
 import dataclasses
 from typing import Any, NamedTuple
@@ -34,12 +34,17 @@ SYNAPTIC = 4
 class PlasticState(NamedTuple):
     """The state of a rule at a projection.
 
-    **Fields** `synapses` weights and more (see `kernels.PlasticSynapses`); `log` postsynaptic
-    events that not all synapses have seen; `targets` what `step_post` of the rule keeps;
-    `target_ring` (slots, rows, targets) its numbers in the last steps; `shared` what `step_shared`
-    keeps, `shared_ring` (slots, rows) its numbers in the last steps; `in_flight` what was
-    released in the last steps and has not reached the synapses, None without an axonal delay;
-    `signals` named inputs of the last step; `learning` int32 (): 1, or 0 while weights are frozen.
+    Attributes:
+        synapses: weights and more.
+        log: postsynaptic events that not all synapses have seen.
+        targets: what `step_post` of the rule keeps.
+        target_ring: (slots, rows, targets) its numbers in the last steps.
+        shared: what `step_shared` keeps.
+        shared_ring: (slots, rows) its numbers in the last steps.
+        in_flight: what was released in the last steps and has not reached the synapses, None
+            without an axonal delay.
+        signals: named inputs of the last step.
+        learning: int32 (), 1, or 0 while weights are frozen.
     """
 
     synapses: PlasticSynapses

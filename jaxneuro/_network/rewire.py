@@ -16,9 +16,10 @@ from .._tables.lay_out import lay_out
 from .._tables.read import read_bundle
 from ..space import distance
 from ..spec import InvalidValueError
+from .bounds import check_within
 from .network import Network
 from .state import NetworkState
-from .weights import check_within, flush, plastic_pathway
+from .weights import flush, plastic_pathway
 
 
 class _Listed(NamedTuple):
@@ -31,7 +32,12 @@ class _Listed(NamedTuple):
     variables: np.ndarray
 
 
-@spec.arguments(net=spec.Of(Network), name=spec.Name(), autapses=spec.Flag())
+@spec.arguments(
+    net=spec.Of(Network),
+    name=spec.Name(),
+    profile=spec.Maybe(spec.Function()),
+    autapses=spec.Flag(),
+)
 def rewire(
     net: Network,
     state: NetworkState,
@@ -47,27 +53,39 @@ def rewire(
     """Prunes the weak synapses of a plastic projection and grows as many, between two runs.
 
     Every synapse with a weight under `below` is removed, and its source gets a synapse onto a
-    neuron to which it has none, drawn uniformly, or with a chance proportional to `profile` of
-    the distance [um] (a `jn.space.Profile`; `period` [um] per axis where space repeats). The
-    new synapse starts with `weight`, with the start values of the rule's further variables, and
-    keeps the delay of the one that it replaces. So every source keeps its number of synapses,
-    arrays keep their shapes and nothing is compiled again. A source that has nowhere to grow
-    keeps its weak synapses.
+    neuron to which it has none. It starts with `weight`, with the start values of the rule's
+    further variables, and keeps the delay of the one that it replaces. So every source keeps its
+    number of synapses, arrays keep their shapes and nothing is compiled again. A source that has
+    nowhere to grow keeps its weak synapses.
 
     A new synapse takes part in what arrives from now on. The traces of its two neurons are those
     of the neurons: they count earlier spikes as they do at any other synapse.
 
-    `key` is an integer or a JAX key; the same key gives the same synapses.
+    Runs on the host, not under `jit`.
 
-    **Step** returns a new network and the state that fits it; the given ones do not change. Runs on
-    the host, not under `jit`.
+    Args:
+        net: the network, on one device.
+        state: its state, or a result.
+        key: an integer or a JAX key; the same key gives the same synapses.
+        name: of a plastic projection that connects whole populations.
+        below: weight under which a synapse is removed.
+        weight: of a new synapse.
+        profile: the relative chance of a target, a function of distance [um] (a
+            `jn.space.Profile`); None for equal chances.
+        period: [um] per axis where space repeats.
+        autapses: whether a neuron may grow a synapse onto itself.
 
-    **Raises** `ValueError` for a projection that is not plastic or connects parts of populations, a
-    network over a mesh, a `weight` outside the bounds of the rule, numbers that are not finite, or
-    a profile without positions.
+    Returns:
+        A new network and the state that fits it; the given ones do not change.
 
-    **Source** Butz and van Ooyen (2013), doi:10.1371/journal.pcbi.1003259, in the form with a
-    constant number of synapses of Kappel et al. (2015), doi:10.1371/journal.pcbi.1004485.
+    Raises:
+        InvalidValueError: for a projection that is not plastic or connects parts of populations, a
+            network over a mesh, a `weight` outside the bounds of the rule, numbers that are not
+            finite, or a profile without positions.
+
+    Reference:
+        Butz and van Ooyen (2013), doi:10.1371/journal.pcbi.1003259, in the form with a constant
+        number of synapses of Kappel et al. (2015), doi:10.1371/journal.pcbi.1004485.
     """
     number = plastic_pathway(net, name)
     pathway = net.pathways[number]
@@ -82,8 +100,8 @@ def rewire(
         raise InvalidValueError(label, "projection", must, "one between parts")
     for what, x in (("below", below), ("weight", weight)):
         spec.check(label, what, spec.Numbers(), x)
-    check_within(f"{label}: weight", described.rule, weight)
-    chance = _chance(net, label, pathway.members[0], profile, period)
+    check_within(label, "weight", described.rule, weight)
+    chance = _chance(net, pathway.members[0], profile, period)
     # Another network from here on: the synapses of an earlier state are not its own.
     mark = fingerprint(np.asarray(net.fingerprint), np.asarray(seed_of(key)), name, below, weight)
     state = flush(net, state, name)._replace(fingerprint=as_array(mark))
@@ -101,12 +119,10 @@ def _seed(key: Any, name: str) -> tuple[Any, Any]:
     return stream_key(np.asarray(seed_of(key)), name, "rewire")
 
 
-def _chance(net: Any, label: str, member: Any, profile: Any, period: Any) -> Callable:
+def _chance(net: Any, member: Any, profile: Any, period: Any) -> Callable:
     """The relative chances (n_targets,) of the targets of a source."""
     if profile is None:
         return lambda i: 1.0
-    if not callable(profile):
-        raise InvalidValueError(label, "profile", "a function of distance", repr(profile))
     x, y = net.positions(member.source), net.positions(member.target)
     return lambda i: np.asarray(profile(distance(x[i], y, period)), np.float64)
 

@@ -1,6 +1,4 @@
-"""A network as a loop runs it: parameters expanded to neurons and blocks, and its step.
-
-Several steps between two exchanges: as many as the shortest delay has.
+"""A network as a loop runs it: its step, and several steps between two exchanges of devices.
 
 What is released in a step arrives after the shortest delay at the earliest. So the neurons of a
 device can take that many steps before they must know what others released; then all of it is
@@ -30,10 +28,16 @@ from .state import NetworkState, Output
 class RuntimeNetwork(eqx.Module):
     """A network whose parameters are expanded to neurons and blocks: made once, before a loop.
 
-    **Fields** `groups`, `pathways`, `couplings`, `modulators` expanded; `quanta` (inputs,)
-    per group if arrivals are counted, else None; static `dt` [ms], `order` population names,
-    `dtype`. `peers` per group on one device of a mesh, else None: then neurons, receptors, rings
-    and targets are those of this device, and what was released is that of all.
+    On one device of a mesh, neurons, receptors, rings and targets are those of this device, and
+    what was released is that of all.
+
+    Attributes:
+        groups, pathways, couplings, modulators: those of the network, expanded.
+        quanta: (inputs,) per group if arrivals are counted, else None.
+        dt: time step [ms].
+        order: population names.
+        dtype: that of its numbers.
+        peers: per group on one device of a mesh, else None.
     """
 
     groups: tuple[Group, ...]

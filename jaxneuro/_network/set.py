@@ -1,11 +1,4 @@
-"""Sets parameter values by name, for `Network.set`.
-
-Sets the weight of every synapse of a projection, for `Network.set`.
-
-Sets state variables by name, for `Network.with_values`.
-
-Replaces parameters of one member of a merged model, checked as when made.
-"""
+"""Sets parameters and weights, and state variables, by name: `Network.set`, `with_values`."""
 
 import dataclasses
 import functools
@@ -23,6 +16,8 @@ from .._units import check_start, check_weight
 from .._warn import warn
 from ..spec import InvalidValueError
 from .bounds import (
+    beyond,
+    check_numbers,
     check_rule_sign,
     check_set_sign,
     check_state_value,
@@ -36,7 +31,7 @@ from .gap_stability import check_gap_junctions
 from .members import member, replace_member, replaced
 from .names import ModelReference, named, projection, reference_of_variable, stimulation
 from .state import NetworkState
-from .weights import read_connections, read_unordered
+from .weights import read_connections, read_synapses
 
 # Sets one number that is not a parameter of a model: (network, label, value) -> network.
 Setter = Callable[[Any, str, Any], Any]
@@ -116,14 +111,11 @@ def _set_weight(net: Any, number: int, layer: int, index: int, value: Any, label
     """The weight of the spikes that a stimulation sends."""
     stimulus = net.groups[number].stimuli[layer]
     size = stimulus.sizes[index]
-    if np.shape(value) not in ((), (size,)):
-        must = f"one number or of shape ({size},)"
-        raise InvalidValueError(label, "weight", must, str(np.shape(value)))
-    spec.check(label, "weight", spec.Numbers(traceable=True), value)
+    check_numbers(label, "weight", value, size)
     check_weight(label, value, net.groups[number].receptors[stimulus.receptor].weight_unit)
     if not is_traced(value):
-        new = "weight", value
-        check_set_sign(label, net.groups[number], stimulus.receptor, new, lambda _: 1.0)
+        group = net.groups[number]
+        check_set_sign(label, "weight", value, group, stimulus.receptor, lambda _: 1.0)
     weight = replace_member(stimulus.weight, stimulus.sizes, index, value)
     return eqx.tree_at(lambda n: n.groups[number].stimuli[layer].weight, net, weight)
 
@@ -136,12 +128,10 @@ def _set_entry(net: Any, number: int, index: int, key: str, value: Any, label: s
         check_weight(label, value, net.groups[pathway.target].receptors[mine.receptor].weight_unit)
     if key == "weight" and (mine.individual or np.shape(value) != ()):
         return set_weights(net, number, index, value, label)
-    if np.shape(value) != ():
-        raise InvalidValueError(label, key, "one number", f"shape {np.shape(value)}")
-    spec.check(label, key, spec.Numbers(traceable=True), value)
+    check_numbers(label, key, value)
     if not any(map(is_traced, (value, pathway.weight, pathway.gain))):
         others = functools.partial(_others_of_projection, net, number, index, key)
-        check_set_sign(label, net.groups[pathway.target], mine.receptor, (key, value), others)
+        check_set_sign(label, key, value, net.groups[pathway.target], mine.receptor, others)
     vector = getattr(pathway, key)
     vector = replaced(vector, index, as_array(value, vector.dtype))
     return eqx.tree_at(lambda n: getattr(n.pathways[number], key), net, vector)
@@ -198,14 +188,13 @@ def _warn_of_weights(old: Any, pathway: Any, label: str) -> None:
         return
     if np.array_equal(limits, before) or not np.size(pathway.weights):
         return
-    low, high = limits
-    least, most = float(np.min(pathway.weights)), float(np.max(pathway.weights))
-    slack = 1e-6 * max(abs(x) for x in (low, high, 0.0) if np.isfinite(x))
-    if least < low - slack or most > high + slack:
+    weights = np.asarray(pathway.weights)
+    if beyond(limits, weights):
         warn(
-            f"{label}: start weights, {least:g} to {most:g}, are outside the new bounds, {low:g} "
-            f"to {high:g}: each stays as it is until its next event, which brings it inside. Give "
-            "a state other weights by net.with_weights, or build with others"
+            f"{label}: start weights, {weights.min():g} to {weights.max():g}, are outside the new "
+            f"bounds, {limits[0]:g} to {limits[1]:g}: each stays as it is until its next event, "
+            "which brings it inside. Give a state other weights by net.with_weights, or build with "
+            "others"
         )
 
 
@@ -222,15 +211,13 @@ def _set_coupling(net: Any, number: int, key: str, value: Any, label: str) -> An
     if key == "weight" and layer.individual:
         must = "one number, as described, to be set (its gain can be)"
         raise InvalidValueError(label, "weight", must, "individual weights")
-    if np.shape(value) != ():
-        raise InvalidValueError(label, key, "one number", f"shape {np.shape(value)}")
-    spec.check(label, key, spec.Numbers(traceable=True), value)
+    check_numbers(label, key, value)
     if key == "weight":
         check_weight(label, value, _unit_of(net, layer))
     if not any(map(is_traced, (value, layer.weight, layer.gain))):
         others = functools.partial(_others_of_coupling, layer, key)
         target = net.groups[layer.sides[0].target]
-        check_set_sign(label, target, layer.receptor, (key, value), others)
+        check_set_sign(label, key, value, target, layer.receptor, others)
     value = as_array(value, getattr(layer, key).dtype)
     net = eqx.tree_at(lambda n: getattr(n.couplings[number], key), net, value)
     if layer.release is None:
@@ -247,14 +234,11 @@ def set_weights(net: Any, number: int, index: int, values: Any, label: str) -> A
     if pathway.table.n_redrawn and np.unique(at).size < at.size:
         must = "that of stored synapses (set the gain, or store the connections)"
         raise InvalidValueError(label, "weight", must, "stored=False")
-    if np.shape(values) not in ((), (at.size,)):
-        order = f"in the order of net.connections({mine.name!r})"
-        must = f"one number or one per synapse, {order}, shape ({at.size},)"
-        raise InvalidValueError(label, "weight", must, str(np.shape(values)))
-    spec.check(label, "weight", spec.Numbers(traceable=True), values)
+    each = f"synapse, in the order of net.connections({mine.name!r})"
+    check_numbers(label, "weight", values, at.size, each)
     if not any(map(is_traced, (values, pathway.gain))):
-        new, gain = ("weight", values), np.asarray(pathway.gain)[index]
-        check_set_sign(label, net.groups[pathway.target], mine.receptor, new, lambda _: gain)
+        target, gain = net.groups[pathway.target], np.asarray(pathway.gain)[index]
+        check_set_sign(label, "weight", values, target, mine.receptor, lambda _: gain)
     new = jnp.asarray(values, pathway.weights.dtype)
     weights = jnp.asarray(pathway.weights).at[at].set(new, unique_indices=True)
     net = eqx.tree_at(lambda n: n.pathways[number].weights, net, weights)
@@ -288,8 +272,8 @@ def _check_can(net: Any, pathway: Any, mine: Any, label: str) -> None:
 def _places(net: Any, pathway: Any, index: int) -> np.ndarray:
     """Where the weight of each synapse is, in the order of `connections`."""
     numbers = np.arange(pathway.weights.size)
-    pre, post, at, _ = read_unordered(net, pathway, numbers, index)
-    return at.astype(np.int64)[np.lexsort((post, pre))]
+    read = read_synapses(net, pathway, numbers, index)
+    return read.weight.astype(np.int64)[read.order()]
 
 
 def with_values(net: Any, state: NetworkState, name: str, values: dict[str, Any]) -> NetworkState:
@@ -304,17 +288,14 @@ def with_values(net: Any, state: NetworkState, name: str, values: dict[str, Any]
             must = "a number of a neuron, a receptor, a release, a stimulus or a modulator"
             raise InvalidValueError(label, variable, must, "another array")
         n = len(range(old.shape[0])[reference.neurons])
-        if np.shape(value) not in ((), (n,)):
-            must = f"one number or of shape ({n},)"
-            raise InvalidValueError(label, variable, must, str(np.shape(value)))
-        spec.check(label, variable, spec.Numbers(traceable=True), value)
+        check_numbers(label, variable, value, n)
         if reference.kind == "population":
             known = potentials(reference.model(net))
             check_start(label, variable, known, variable, value)
         if reference.kind in ("receptor", "release"):
             mine = member(reference.model(net), reference.sizes, reference.member)
-            spec.defer(check_state_value, f"{label}: {variable}", mine, variable, value)
-            check_state_value(f"{label}: {variable}", mine, variable, value)
+            spec.defer(check_state_value, label, variable, mine, variable, value)
+            check_state_value(label, variable, mine, variable, value)
         value = jnp.asarray(value, old.dtype) if is_traced(value) else as_array(value, old.dtype)
         new = replaced(old, reference.neurons, value)
         state = eqx.tree_at(lambda s: getattr(reference.state(s), variable), state, new)  # noqa: B023

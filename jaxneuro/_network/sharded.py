@@ -1,7 +1,4 @@
-"""A network over the devices of a mesh as a loop runs it.
-
-Lays a network over the devices of its mesh: the arrays of each device, side by side.
-"""
+"""A network over the devices of a mesh: its arrays side by side, and its step on each device."""
 
 import dataclasses
 from collections.abc import Callable, Mapping
@@ -26,8 +23,10 @@ from .stimuli import StimulationMember, StimulusGroup
 class ShardedNetwork(eqx.Module):
     """A network over a mesh as it runs: each device runs the step of its own neurons.
 
-    **Fields** `local` a `RuntimeNetwork` whose arrays have an entry per device; `net` the network,
-    whose tables have; `layout`.
+    Attributes:
+        local: a `RuntimeNetwork` whose arrays have an entry per device.
+        net: the network, whose tables have.
+        layout: its layout.
     """
 
     local: RuntimeNetwork

@@ -1,9 +1,13 @@
-"""Spikes that devices exchange as lists of numbers, where those are shorter than bits.
+"""The neurons of a group over the devices of a mesh, and what devices tell each other in a step.
 
-A list has room for `_ROOM` times the spikes that are expected; all devices see how long each list
-is, and take the bits together where one is too long. What comes out is the same.
+An array with one number per neuron of a group, (..., n), becomes (devices, ..., places): device d
+has the neurons `order[d]`, ascending within each population. All devices have as many places for a
+population, so that one program fits all; where a device has fewer neurons, what is left is
+*padding*: a neuron is repeated, and its spikes are masked.
 
-What the devices of a mesh tell each other in a step: spikes, releases, voltages.
+Spikes are exchanged as lists of numbers where those are shorter than bits. A list has room for
+`_ROOM` times the spikes that are expected; all devices see how long each list is, and take the bits
+together where one is too long. What comes out is the same.
 """
 
 import math
@@ -191,8 +195,11 @@ def _unlisted(codes: jax.Array, steps: int, n: int) -> jax.Array:
 class Peers(eqx.Module):
     """The neurons of a group on one device and on all, inside `shard_map`.
 
-    **Fields** `here` int32 (places,): the neuron at each place of this device; `shards` of all;
-    `line` of the devices; static `share` of the neurons that is expected to spike in a step.
+    Attributes:
+        here: int32 (places,), the neuron at each place of this device.
+        shards: those of all devices.
+        line: of the devices.
+        share: of the neurons, expected to spike in a step.
     """
 
     here: jax.Array

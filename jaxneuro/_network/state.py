@@ -1,15 +1,4 @@
-"""What changes in a group from step to step.
-
-What changes in a projection whose weights are plastic.
-
-What changes in a pathway from step to step.
-
-What changes in a coupling from step to step.
-
-What changes in a modulator from step to step.
-
-What changes in a network from step to step, and what a step returns.
-"""
+"""The state of a network, what a step returns, and the state in a file."""
 
 import dataclasses
 from typing import Any, NamedTuple
@@ -30,9 +19,11 @@ from .pathway import PathwayState
 class NetworkState(NamedTuple):
     """Everything that changes from step to step.
 
-    **Fields** `step` int32 (): steps done; `seed` uint32 (): the seed of the run;
-    `groups`, `pathways`, `couplings` and `modulators` the states of those of the network, in their
-    order; `fingerprint` uint32 (2,), that of the network.
+    Attributes:
+        step: int32 (), steps done.
+        seed: uint32 (), the seed of the run.
+        groups, pathways, couplings, modulators: the states of those of the network, in their order.
+        fingerprint: uint32 (2,), that of the network.
     """
 
     step: jax.Array
@@ -56,7 +47,9 @@ class NetworkState(NamedTuple):
 class Output(NamedTuple):
     """What one step returns.
 
-    **Fields** `spikes` by population name, (n,); `bits` per group, packed spikes.
+    Attributes:
+        spikes: (n,) by population name.
+        bits: packed spikes per group.
     """
 
     spikes: dict[str, jax.Array]
@@ -66,8 +59,9 @@ class Output(NamedTuple):
 def state_of(net: Any, given: Any) -> NetworkState:
     """The state of a network from one, from a result of `simulate`, or from that of a file.
 
-    **Raises** `ValueError` for another value, for the state of another network, and for a result
-    without one.
+    Raises:
+        InvalidValueError: for another value, for the state of another network, and for a result
+            without one.
     """
     state = given.state if hasattr(given, "network") and hasattr(given, "state") else given
     if state is None and given is not None:
@@ -100,8 +94,10 @@ def check_same(net: Any, fingerprint: Any) -> None:
 class SavedState:
     """The state in a file of a result; `simulate(net, ms, state=...)` goes on from it.
 
-    **Fields** `arrays` those of the state by their path in it; `fingerprint` uint32 (2,) of its
-    network; `step` how many steps were done.
+    Attributes:
+        arrays: those of the state by their path in it.
+        fingerprint: uint32 (2,) of its network.
+        step: how many steps were done.
     """
 
     arrays: dict[str, np.ndarray]
@@ -120,7 +116,8 @@ class SavedState:
     def on(self, net: Any) -> NetworkState:
         """The state of the network that it belongs to.
 
-        **Raises** `ValueError` for another network, and for a state of version 0.1.
+        Raises:
+            InvalidValueError: for another network, and for a state of version 0.1.
         """
         if not isinstance(self.arrays, dict):
             # What was recorded is there.

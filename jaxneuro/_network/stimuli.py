@@ -35,9 +35,13 @@ class Window(NamedTuple):
 class StimulationMember(NamedTuple):
     """The neurons that one stimulation drives.
 
-    **Fields** `name` of the stimulation; `population` number in its group; `n` how many; `span`
-    first and last + 1 neuron in the group, None if they are not consecutive; `first` the number in
-    the population of the span's first neuron, or in the group of the population's first.
+    Attributes:
+        name: of the stimulation.
+        population: its number in the group.
+        n: how many.
+        span: first and last + 1 neuron in the group, None if they are not consecutive.
+        first: the number in the population of the span's first neuron, or without a span the number
+            in the group of the population's first.
     """
 
     name: str
@@ -50,11 +54,16 @@ class StimulationMember(NamedTuple):
 class StimulusGroup(eqx.Module):
     """Stimuli of one kind onto neurons of one group.
 
-    **Fields** `model` merged; `weight` of the spikes it sends, () or (targets,) or (n,), None for
-    one that gives a current; `index` the neurons in the group if they are not consecutive; static
-    `targets`; `receptor` of the spikes, and `input`, the row of its arrivals; `window`; `here`,
-    which of the neurons that the model computes are on this device of a mesh, None if it computes
-    those that are.
+    Attributes:
+        model: the merged stimulus.
+        weight: of the spikes it sends, () or (targets,) or (n,); None for one that gives a current.
+        index: the neurons in the group if they are not consecutive, else None.
+        targets: whom each stimulation drives.
+        receptor: number of the receptor that the spikes reach, None without spikes.
+        input: the row of their arrivals, None without spikes.
+        window: when it is on.
+        here: which of the neurons that the model computes are on this device of a mesh, None if it
+            computes those that are.
     """
 
     model: Stimulus

@@ -1,23 +1,21 @@
-"""The connections of a projection, as a user reads them.
-
-Plastic weights as a user reads and sets them, for the methods of `Network`.
-"""
+"""Connections as a user reads them, and plastic weights as they are now."""
 
 import dataclasses
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from .. import spec
-from .._arrays import as_array, is_traced
+from .._arrays import as_array
 from .._kernels.gather import read_gather_table
 from .._kernels.table import ring_place
 from .._tables.read import read_bundle
 from .._text import counted
 from ..spec import InvalidValueError, check_known
+from .bounds import check_numbers, check_within
 from .coupling import CouplingLayer
 from .html import html_of_connections
 from .names import projection
@@ -33,10 +31,14 @@ class Connections:
     Ordered by source, then target. The weight is the projection's own; its `gain`, which
     multiplies at delivery, is not in it.
 
-    **Fields** `source`, `target` population names; `shape` their sizes; `pre`, `post` int64
-    indices in the populations; `weight` in the unit of the synapse; `delay` [ms]; `coupled`
-    whether they are those of a coupling; `places` the numbers of the two populations in the
-    description, by which figures colour them.
+    Attributes:
+        source, target: population names.
+        shape: their sizes.
+        pre, post: int64 indices in the populations.
+        weight: in the unit of the synapse.
+        delay: [ms].
+        coupled: whether they are those of a coupling.
+        places: the numbers of the two populations in the description, by which figures colour them.
     """
 
     source: str
@@ -72,10 +74,30 @@ class Connections:
         return f"Connections: {self.source} to {self.target}, {counted(len(self), what)}"
 
 
+class ReadSynapses(NamedTuple):
+    """The connections of a projection or a coupling as tables have them, in no order.
+
+    Attributes:
+        pre, post: int64 (synapses,) indices in the populations.
+        weight: (synapses,).
+        delay: (synapses,) [steps].
+    """
+
+    pre: np.ndarray
+    post: np.ndarray
+    weight: np.ndarray
+    delay: np.ndarray
+
+    def order(self) -> np.ndarray:
+        """What sorts them by source, then target."""
+        return np.lexsort((self.post, self.pre))
+
+
 def read_connections(net: Any, name: str, state: Any = None) -> Connections:
     """The connections of a projection; see `Network.connections`."""
     if name in net.coupled:
-        return _of_coupling(net, net.couplings[net.coupled.index(name)])
+        layer = net.couplings[net.coupled.index(name)]
+        return _ordered(net, layer.source, layer.target, _read_coupling(net, layer), coupled=True)
     number, index = projection(net, name)
     pathway = net.pathways[number]
     mine, weights, axonal = pathway.members[index], pathway.weights, 0
@@ -85,25 +107,33 @@ def read_connections(net: Any, name: str, state: Any = None) -> Connections:
             weights = weights_now(net, state, name)
             if net.layout is not None:
                 weights = net.layout.synapses_split(number, weights, pathway.weights)
-    pre, post, weight, delay = read_unordered(net, pathway, weights, index)
+    read = read_synapses(net, pathway, weights, index)
     if not mine.individual:
-        weight = np.full(pre.size, float(np.asarray(pathway.weight)[index]))
-    order = np.lexsort((post, pre))
-    shape = net.populations[mine.source], net.populations[mine.target]
+        one = float(np.asarray(pathway.weight)[index])
+        read = read._replace(weight=np.full(read.pre.size, one))
+    return _ordered(net, mine.source, mine.target, read._replace(delay=read.delay + axonal))
+
+
+def _ordered(
+    net: Any, source: str, target: str, read: ReadSynapses, coupled: bool = False
+) -> Connections:
+    """Connections between two populations, ordered by source, then target."""
+    order = read.order()
     return Connections(
-        mine.source,
-        mine.target,
-        shape,
-        pre[order],
-        post[order],
-        weight[order],
-        (delay[order] + axonal) * net.dt,
-        places=(net.order.index(mine.source), net.order.index(mine.target)),
+        source=source,
+        target=target,
+        shape=(net.populations[source], net.populations[target]),
+        pre=read.pre[order],
+        post=read.post[order],
+        weight=read.weight[order],
+        delay=read.delay[order] * net.dt,
+        coupled=coupled,
+        places=(net.order.index(source), net.order.index(target)),
     )
 
 
-def read_unordered(net: Any, pathway: Any, weights: Any, index: int) -> tuple[np.ndarray, ...]:
-    """Sources, targets, weights and delays [steps] of a projection, in no order."""
+def read_synapses(net: Any, pathway: Any, weights: Any, index: int) -> ReadSynapses:
+    """The synapses of projection `index` of a pathway, with these weights of its entries."""
     mine = pathway.members[index]
     first_source, first_target = (net.population(x)[1].start for x in (mine.source, mine.target))
     if net.layout is None:
@@ -119,22 +149,11 @@ def read_unordered(net: Any, pathway: Any, weights: Any, index: int) -> tuple[np
             neuron = np.asarray(shards.order)[device, place] - first_target
             parts.append(found._replace(place=neuron))
         source, post, weight, delay = (np.concatenate(x) for x in zip(*parts))
-    return source.astype(np.int64) - first_source, post, weight, delay
+    return ReadSynapses(source.astype(np.int64) - first_source, post, weight, delay)
 
 
-def _of_coupling(net: Any, layer: CouplingLayer) -> Connections:
+def _read_coupling(net: Any, layer: CouplingLayer) -> ReadSynapses:
     """The connections of a coupling, from its sources to its targets; without delay."""
-    pre, post, weight = _gathered(net, layer)
-    order = np.lexsort((post, pre))
-    shape = net.populations[layer.source], net.populations[layer.target]
-    none = np.zeros(pre.size)
-    pre, post, weight = (x[order] for x in (pre, post, weight))
-    places = net.order.index(layer.source), net.order.index(layer.target)
-    return Connections(layer.source, layer.target, shape, pre, post, weight, none, True, places)
-
-
-def _gathered(net: Any, layer: CouplingLayer) -> tuple[np.ndarray, ...]:
-    """Sources, targets and weights of a coupling, in no order."""
     side, parts = layer.sides[0], []
     if net.layout is None:
         pieces = [(side.table, side.weights, np.arange(side.table.n_rows))]
@@ -153,11 +172,11 @@ def _gathered(net: Any, layer: CouplingLayer) -> tuple[np.ndarray, ...]:
             weight = np.asarray(weights)[at].astype(np.float64)
         parts.append((pre, targets[row], weight))
     pre, post, weight = (np.concatenate(x) for x in zip(*parts))
-    return pre, post, weight
+    return ReadSynapses(pre, post, weight, np.zeros(pre.size))
 
 
 def plastic_pathway(net: Any, name: str) -> int:
-    """The number of the pathway of a plastic projection, or `ValueError`."""
+    """The number of the pathway of a plastic projection, or `InvalidValueError`."""
     number, _ = projection(net, name)
     if net.pathways[number].plastic is None:
         known = [p.plastic.name for p in net.pathways if p.plastic is not None]
@@ -211,38 +230,17 @@ def with_weights(net: Any, state: NetworkState, name: str, values: Any) -> Netwo
     number = plastic_pathway(net, name)
     state = state_of(net, state)
     flushed = _flushed(net, state, number)
-    old = flushed.synapses.weights
-    shape = (net.synapses_of(number),)
-    if np.shape(values) not in ((), shape):
-        order = f"in the order of net.connections({name!r})"
-        must = f"one number or one per connection, {order}, shape {shape}"
-        got = str(np.shape(values))
-        raise InvalidValueError(f"projection {name!r}", "weights", must, got)
-    spec.check(f"projection {name!r}", "weights", spec.Numbers(traceable=True), values)
-    rule = net.pathways[number].plastic.rule
-    spec.defer(check_within, f"projection {name!r}: weights", rule, values)
-    check_within(f"projection {name!r}: weights", rule, values)
-    new = _within(net, number, jnp.broadcast_to(jnp.asarray(values, old.dtype), shape))
+    old, n = flushed.synapses.weights, net.synapses_of(number)
+    owner, rule = f"projection {name!r}", net.pathways[number].plastic.rule
+    each = f"synapse, in the order of net.connections({name!r})"
+    check_numbers(owner, "weights", values, n, each)
+    spec.defer(check_within, owner, "weights", rule, values)
+    check_within(owner, "weights", rule, values)
+    new = _within(net, number, jnp.broadcast_to(jnp.asarray(values, old.dtype), (n,)))
     if net.layout is not None:
         new = net.layout.synapses_split(number, new, old)
     synapses = flushed.synapses._replace(weights=new)
     return _replaced(state, number, flushed._replace(synapses=synapses))
-
-
-def check_within(what: str, rule: Any, values: Any) -> None:
-    """Raises `InvalidValueError` for known weights outside the bounds of a rule."""
-    if any(is_traced(x) for x in (values, *jax.tree.leaves(rule))) or not np.size(values):
-        return
-    low, high = rule.limits()
-    low, high = -np.inf if low is None else float(low), np.inf if high is None else float(high)
-    least, most = float(np.min(values)), float(np.max(values))
-    # Weights and bounds are stored in the precision of the network.
-    slack = 1e-6 * max(abs(x) for x in (low, high, 0.0) if np.isfinite(x))
-    if not (low - slack <= least and most <= high + slack):
-        # An inhibitory projection onto currents has positive weights and gain=-1.
-        owner, _, field = what.rpartition(": ")
-        must = f"within the bounds of {type(rule).__name__}, {low:g} to {high:g}"
-        raise InvalidValueError(owner, field, must, f"{least:g} to {most:g}")
 
 
 @functools.partial(jax.jit, static_argnums=2)

@@ -11,7 +11,7 @@ from jax import lax
 
 from .. import spec
 from .._model import Numbers, Plasticity
-from .._network.weights import check_within
+from .._network.bounds import check_within
 from .._numerics import NEAR_MS
 from ..spec import InvalidValueError, unknown
 from ._style import (
@@ -149,7 +149,7 @@ def _start(rule: Plasticity, weight: float | None) -> float:
         known = [float(x) for x in limits if x is not None]
         return sum(known) / 2 if len(known) == 2 else max([1.0, *known])
     spec.check("stdp_window", "weight", spec.Numbers(), weight)
-    check_within("stdp_window: weight", rule, weight)
+    check_within("stdp_window", "weight", rule, weight)
     return float(weight)
 
 

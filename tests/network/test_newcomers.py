@@ -83,7 +83,7 @@ REFUSED = {
     ),
     "lengths": (
         lambda: jn.simulate(E.model, 1.0, dt=0.1, n=3, current=[1, 2]),
-        r"shape \(3,\); got",
+        "simulate: current must",
     ),
     "twice": (lambda: jn.simulate(E.model, [1, 2], dt=0.1, current=1.0), "give the current once"),
     "its own": (lambda: jn.simulate(SMALL, 1.0, current=1.0), "current belong to a bare neuron"),
@@ -126,7 +126,7 @@ def test_what_was_not_recorded_says_how_to_record_it(tmp_path):
         (lambda r: r.traces["v"], r"'v' is of 'E': \['E'\]\['v'\]"),
         (lambda r: r.counts["E"], "jn.Record.rates=True"),
         (lambda r: r.weights["E->E"], "weights={'E->E': ...}"),
-        (lambda r: r.rate(["E", "I"]), "Part: population must"),
+        (lambda r: r.rate(["E", "I"]), "the name of a population must"),
         (lambda r: r.events(E), "got a Population: give its name, 'E'"),
     ):
         with pytest.raises(ValueError, match=message):

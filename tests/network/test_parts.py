@@ -259,7 +259,7 @@ def test_voltages_and_spikes_of_the_oracle(x64):
 
 
 BAD = {
-    "no name": (lambda: jn.Part(3), "part of 3: population must"),
+    "no name": (lambda: jn.Part(3), "Part: population must"),
     "step": (
         lambda: jn.Part("A", slice(0, 8, 2)),
         "part of 'A': where must",

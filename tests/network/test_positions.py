@@ -108,7 +108,7 @@ REFUSED = {
     "unknown": (lambda: build(B=BOX).positions("C"), "no population named 'C'.*'B'"),
     "none": (
         lambda: build(B=None).positions("B"),
-        "population 'B' must have positions; describe it with positions=",
+        "population 'B': positions must",
     ),
 }
 

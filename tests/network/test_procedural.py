@@ -226,7 +226,7 @@ def test_nothing_is_stored_and_the_estimate_says_so():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"weight": np.ones((150, 400))}, "projection '1': delay must"),
+        ({"weight": np.ones((150, 400))}, "projection '1': weight must"),
         ({"delay": lambda i, j: 0.1 + 0.0 * i}, "projection '1': delay must"),
     ],
     ids=["array", "function"],
@@ -237,7 +237,7 @@ def test_per_synapse_arrays_are_refused(change, message):
 
 
 def test_what_a_rule_cannot_draw_again_is_refused():
-    with pytest.raises(ValueError, match="projection '1': delay must"):
+    with pytest.raises(ValueError, match="projection '1': weight must"):
         network("outdegree", False, weight=jn.Normal(1.0, 0.1))
     refused = [
         lambda: FixedIndegree(5, stored=False),  # targets draw their sources

@@ -67,7 +67,7 @@ def test_conductances_of_gap_junctions_are_set_and_checked(before):
     assert float(laid.set("E~E", weight=0.2).couplings[0].weight) == np.float32(0.2)
     refused = []
     for x in (net, laid):
-        with pytest.raises(ValueError, match="must add up to at most") as error:
+        with pytest.raises(ValueError, match="coupling 'E~E': weight must") as error:
             x.set("E~E", weight=1e6)
         refused.append(str(error.value))
     assert refused[0] == refused[1]  # of the same neuron

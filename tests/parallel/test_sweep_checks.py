@@ -53,7 +53,7 @@ def check(net):
         ),
         (lambda n, x: n.set("E", v_th=x), [-50.0, -70.0], r"x=-70\. .*v_th must be above v_reset"),
         (lambda n, x: n.set("noise", rate=x), [9.0, -5.0], "noise.*rate must be .*at least 0.0 Hz"),
-        (lambda n, x: n.set("noise", weight=x), [9.0, -5.0], "the weight .*must be at least 0"),
+        (lambda n, x: n.set("noise", weight=x), [9.0, -5.0], "stimulation 'noise': weight must"),
         (lambda n, x: (n.init(x), n)[1], [3, -1], "x=-1 is refused: key must be an integer"),
     ],
 )

@@ -89,7 +89,7 @@ PAIR = P.PairSTDP(w_max=1.0)
     ("make", "message"),
     [
         (lambda: built(PAIR, weight=1.5), "within the bounds of PairSTDP, 0 to 1; got 1.5"),
-        (lambda: built(PAIR, weight=-0.1), "projection 'in->out': start weights must"),
+        (lambda: built(PAIR, weight=-0.1), "projection 'in->out': weight must"),
         (lambda: built(PAIR, weight=jn.Uniform(0.5, 1.5)), "within the bounds"),
         (
             lambda: built(PAIR, jn.connectivity.FixedProbability(0.3, stored=False)),
@@ -104,9 +104,9 @@ PAIR = P.PairSTDP(w_max=1.0)
             "projection 'in->out': plasticity must",
         ),
         (lambda: built(P.PairSTDP(rate=np.ones(20), w_max=1.0)), "one number for all synapses"),
-        (lambda: built(Mixing()), "elementwise; it uses reduce_sum.*`factors`"),
-        (lambda: built(Other()), "on_pre must return a dictionary of what it changes, of weight"),
-        (lambda: built(Missing()), "asks for a number that it does not declare"),
+        (lambda: built(Mixing()), r"Mixing \(projection 'in->out'\): methods must"),
+        (lambda: built(Other()), r"Other \(projection 'in->out'\): on_pre must"),
+        (lambda: built(Missing()), r"Missing \(projection 'in->out'\): on_pre must"),
         (lambda: built(PAIR, axonal=1.0), "at least one time step"),
         (lambda: built(PAIR, axonal=0.55), "axonal"),
         (lambda: built(PAIR, axonal=1.0, delay=jn.Uniform(0.5, 3.0)), "at least one time step"),
@@ -190,7 +190,7 @@ def test_every_rule_of_connection_works(rule):
 def test_parameters_are_set_by_name():
     net = built(PAIR)
     assert float(net.set(NAME, rate=0.5).pathways[0].plastic.rule.rate) == 0.5
-    with pytest.raises(ValueError, match="step: inputs must"):
+    with pytest.raises(ValueError, match="projection 'in->out': rate must"):
         net.set(NAME, rate=np.ones(20))
     with pytest.raises(ValueError, match="tau_plus"):
         net.set(NAME, tau_plus=-1.0)

@@ -229,7 +229,7 @@ def test_weights_set_by_hand():
     new = rng.uniform(0.0, 1.0, 40).astype(np.float32)
     np.testing.assert_array_equal(net.weights(net.with_weights(state, NAME, new), NAME), new)
     np.testing.assert_array_equal(net.weights(net.with_weights(state, NAME, 0.5), NAME), 0.5)
-    with pytest.raises(ValueError, match="one per connection"):
+    with pytest.raises(ValueError, match="projection 'pre->post': weights must"):
         net.with_weights(state, NAME, new[:3])
     with pytest.raises(ValueError, match="within the bounds"):
         net.with_weights(state, NAME, 2.0)

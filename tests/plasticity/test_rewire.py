@@ -60,7 +60,7 @@ def test_old_and_new_do_not_mix(after_a_run):
 
 def test_weights_of_plastic_synapses_are_set_in_the_state(after_a_run):
     net, state, _ = after_a_run
-    with pytest.raises(ValueError, match=r"plastic synapses is in the state.*net.with_weights"):
+    with pytest.raises(ValueError, match="projection 'pre->post': weight must"):
         net.set(NAME, weight=0.5)
     assert (net.weights(net.with_weights(state, NAME, 0.5), NAME) == 0.5).all()
 
@@ -152,7 +152,7 @@ def test_a_full_row_keeps_its_synapses():
         ({"below": np.nan, "weight": 0.5}, "below"),
         ({"below": 0.1, "weight": 1.5}, "within the bounds"),
         ({"below": 0.1, "weight": 0.5, "profile": jn.space.Gaussian(1.0)}, "positions"),
-        ({"below": 0.1, "weight": 0.5, "profile": 3}, "function of distance"),
+        ({"below": 0.1, "weight": 0.5, "profile": 3}, "rewire: profile must"),
     ],
 )
 def test_bad_input(after_a_run, options, message):
