@@ -276,14 +276,14 @@ class Trace(NamedTuple):
         return jnp.broadcast_to(self.jump, x.shape) if self.nearest else x + self.jump
 
 
-class Numbers:
+class NamedNumbers:
     """Numbers by name, as attributes: those of a synapse, of its source or of its target."""
 
     def __init__(self, values: dict[str, Any]) -> None:
         self.__dict__.update(values)
 
     def __repr__(self) -> str:
-        return f"Numbers({', '.join(self.__dict__)})"
+        return f"NamedNumbers({', '.join(self.__dict__)})"
 
 
 class Plasticity(Model):

@@ -18,7 +18,7 @@ from .._kernels.table import ring_slots
 from .._mesh.partition import Partition
 from .._mesh.lay import (check_mesh, check_rate, placed, plan, with_tables)
 from .._mesh.place import share_here
-from .._network.layout import Layout
+from .._network.layout import MeshLayout
 from .._network.network import Network
 from .._network.gap_stability import check_gap_junctions
 from .._network.fixed_point import find_quanta
@@ -211,7 +211,7 @@ def _build_pathways(
     how: tuple[Any, float, Any, Any],
     synapses: float,
     progress: bool | None,
-    layout: Layout | None,
+    layout: MeshLayout | None,
 ) -> tuple[list, list, list]:
     """All pathways, the groups with the slots that their delays need, and what tables are laid.
 

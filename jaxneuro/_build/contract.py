@@ -34,7 +34,7 @@ from .jaxprs import draws_alike, same_numbers
 from .merge import alone, any_state
 
 
-class Part(NamedTuple):
+class Returned(NamedTuple):
     """One of the values that a method returns.
 
     Attributes:
@@ -61,28 +61,28 @@ def _is_factor(x: Any, n: int) -> bool:
     return getattr(x, "shape", None) in ((), (n,)) and x.dtype.kind in "iuf"
 
 
-STATE = Part("the new state", lambda x, n: True)  # it is held against the old one
-DRIVE = Part(
+STATE = Returned("the new state", lambda x, n: True)  # it is held against the old one
+DRIVE = Returned(
     "a drive, jn.Drive(current=...) or jn.Drive(conductance=...), its parts of shape () or (n,)",
     _is_drive,
 )
 
-CONTRACTS: dict[type, dict[str, tuple[Part, ...]]] = {
+CONTRACTS: dict[type, dict[str, tuple[Returned, ...]]] = {
     Neuron: {
         "step": (
             STATE,
-            Part(
+            Returned(
                 "spikes of shape (n,), boolean or floating",
                 lambda x, n: _each(x, n, jnp.bool_, jnp.floating),
             ),
         )
     },
     Synapse: {"step": (STATE, DRIVE)},
-    Release: {"step": (STATE, Part("values of shape (n,), one per source neuron", _each))},
+    Release: {"step": (STATE, Returned("values of shape (n,), one per source neuron", _each))},
     SpikeStimulus: {
         "step": (
             STATE,
-            Part(
+            Returned(
                 "counts of spikes of shape (n,), floating", lambda x, n: _each(x, n, jnp.floating)
             ),
         )
@@ -90,21 +90,21 @@ CONTRACTS: dict[type, dict[str, tuple[Part, ...]]] = {
     Stimulus: {"step": (STATE, DRIVE)},
     Plasticity: {
         "init_shared": (
-            Part(
+            Returned(
                 "a dictionary of single numbers by name",
                 lambda x, n: isinstance(x, dict) and not any(v.shape for v in x.values()),
             ),
         ),
         "step_shared": (STATE,),
         "step_post": (
-            Part(
+            Returned(
                 "a dictionary of numbers, each of shape (n,), one per target",
                 lambda x, n: isinstance(x, dict) and all(_each(v, n) for v in x.values()),
             ),
-            Part("events of shape (n,), boolean", lambda x, n: _each(x, n, jnp.bool_)),
+            Returned("events of shape (n,), boolean", lambda x, n: _each(x, n, jnp.bool_)),
             STATE,
         ),
-        "factors": (Part("one factor per target, of shape (n,), or one for all", _is_factor),),
+        "factors": (Returned("one factor per target, of shape (n,), or one for all", _is_factor),),
     },
 }
 

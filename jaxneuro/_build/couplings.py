@@ -22,29 +22,29 @@ from .pathways import ProjectionBundle, own_weights
 from .weights import check_drawn
 
 
-class Pairs(NamedTuple):
+class CoupledPairs(NamedTuple):
     """Connections one by one: from `pre` to `post`, with `weights`, or None for one of all."""
 
     pre: np.ndarray
     post: np.ndarray
     weights: np.ndarray | None
 
-    def where(self, chosen: np.ndarray) -> "Pairs":
+    def where(self, chosen: np.ndarray) -> "CoupledPairs":
         """Some of them."""
         own = None if self.weights is None else self.weights[chosen]
-        return Pairs(self.pre[chosen], self.post[chosen], own)
+        return CoupledPairs(self.pre[chosen], self.post[chosen], own)
 
-    def turned(self) -> "Pairs":
+    def turned(self) -> "CoupledPairs":
         """The same in the other direction."""
-        return Pairs(self.post, self.pre, self.weights)
+        return CoupledPairs(self.post, self.pre, self.weights)
 
-    def and_(self, other: "Pairs") -> "Pairs":
+    def and_(self, other: "CoupledPairs") -> "CoupledPairs":
         """These and others."""
         own = None
         if self.weights is not None and other.weights is not None:
             own = np.concatenate([self.weights, other.weights])
         pre, post = (np.concatenate(pair) for pair in zip(self[:2], other[:2]))
-        return Pairs(pre, post, own)
+        return CoupledPairs(pre, post, own)
 
 
 def check_coupling(grouping: Grouping, c: Coupling) -> None:
@@ -108,7 +108,7 @@ def _pairs(c: Coupling, resolved: ResolvedProjection, bundle: ProjectionBundle, 
     post = np.concatenate([empty, *(p.targets.astype(np.int64) for p in pieces)])
     weights = np.concatenate([np.zeros(0, dtype), *(p.weights for p in pieces)]) if own else None
     bundle.forget()
-    pairs = Pairs(pre, post, weights)
+    pairs = CoupledPairs(pre, post, weights)
     if c.pre.population != c.post.population:
         return pairs
     if c.electrical:  # no current flows from a neuron to itself
@@ -126,11 +126,11 @@ def _pairs(c: Coupling, resolved: ResolvedProjection, bundle: ProjectionBundle, 
     return _both_ways(_listed_once(c, pairs))
 
 
-def _both_ways(pairs: Pairs) -> Pairs:
+def _both_ways(pairs: CoupledPairs) -> CoupledPairs:
     return pairs.and_(pairs.where(pairs.pre != pairs.post).turned())
 
 
-def _listed_once(c: Coupling, pairs: Pairs) -> Pairs:
+def _listed_once(c: Coupling, pairs: CoupledPairs) -> CoupledPairs:
     """Every pair of a list once; raises for one with two weights."""
     once, times = np.unique(np.stack([pairs.pre, pairs.post]), axis=1, return_counts=True)
     if (times > 1).any():
@@ -146,10 +146,10 @@ def _listed_once(c: Coupling, pairs: Pairs) -> Pairs:
             i, j = low[differ[0]], high[differ[0]]
             must = "one number for each pair, or symmetric=False"
             raise InvalidValueError(c.label, "weight", must, f"two for neurons {i} and {j}")
-    return Pairs(low, high, pairs.weights).where(first)
+    return CoupledPairs(low, high, pairs.weights).where(first)
 
 
-def _side(grouping: Grouping, names: Any, pairs: Pairs, dtype: Any) -> Side:
+def _side(grouping: Grouping, names: Any, pairs: CoupledPairs, dtype: Any) -> Side:
     """What targets of the second population get from sources of the first."""
     seats = [grouping.seats[name] for name in names]
     sizes = [grouping.description.population(name).n for name in names]

@@ -13,7 +13,7 @@ from .._describe.part import as_part
 from .._fields import Path, inner, named_parameters
 from .._network.names import ModelReference, Named, named, projection
 from .._network.members import inside
-from .._network.modulator import (Kinetics, ModulationTarget, ModulatorLayer)
+from .._network.modulator import (LevelKinetics, ModulationTarget, ModulatorLayer)
 from .._network.network import Network
 from .._network.extremes import check_extremes
 from ..spec import InvalidValueError
@@ -60,7 +60,7 @@ def _build(net: Network, m: Modulator, resolver: Resolver) -> ModulatorLayer:
     }
     group, neurons, index = _sources(net, m, resolver)
     return ModulatorLayer(
-        model=merge([Kinetics(m.tau, m.per_spike, m.baseline)], [1], net.dtype),
+        model=merge([LevelKinetics(m.tau, m.per_spike, m.baseline)], [1], net.dtype),
         **{name: as_array(np.array(x, np.float64), net.dtype) for name, x in numbers.items()},
         index=index,
         name=m.name,

@@ -17,7 +17,7 @@ from .._describe.values import is_individual
 from .._kernels.table import BLOCK_TARGETS
 from .._kernels.redraw import (GAPS, UNIFORM, Draw)
 from .._mesh.lay import (LaidTable, lay_table)
-from .._network.layout import Layout
+from .._network.layout import MeshLayout
 from .._network.pathway import Pathway, ProjectionMember
 from .._numerics import Distribution, quantile_table, stream_key
 from .._tables.bundles import (DrawTables, Piece, Placement, RedrawnBundle, StoredBundle)
@@ -50,7 +50,7 @@ def build_pathway(
     dtype: Any,
     weights: Any,
     progress: Callable[[float], None],
-    layout: Layout | None,
+    layout: MeshLayout | None,
 ) -> tuple[Pathway, LaidTable]:
     """A pathway, and its table with what is known of it.
 

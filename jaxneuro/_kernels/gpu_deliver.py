@@ -35,8 +35,8 @@ from jax.experimental.pallas import triton
 from .deliver_reference import product_dtype
 from .gpu_program import (
     WARPS,
-    Grid,
-    Program,
+    GpuProgram,
+    ProgramGrid,
     add_alone,
     add_ordered,
     add_relaxed,
@@ -53,7 +53,7 @@ from .table import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, REDRAWN, Section, Table
 _MOST_SEGMENTS = 16
 
 
-def grid_of(table: Table) -> Grid:
+def grid_of(table: Table) -> ProgramGrid:
     """Sources, lanes and segments from the sizes of a table (static numbers)."""
     longest = max(table.longest_row, table.n_redrawn // max(table.n_rows, 1), 1)
     return cut(longest, table.n_rows, _MOST_SEGMENTS)
@@ -67,7 +67,7 @@ def deliver_pallas(
     weights: jax.Array,
     table: Table,
     clear: bool,
-    grid: Grid | None = None,
+    grid: ProgramGrid | None = None,
     interpret: bool = False,
     ordered: bool = False,
 ) -> jax.Array:
@@ -127,7 +127,7 @@ _RANKS = {"bits": 1, "values": 1, "step": 0, "scale": 1, "weights": 1}
 
 def _kernel(*refs, names, axes, grid, n_sections, dtype, clear, add):
     *inputs, _, ring = refs  # the ring before and after are one array
-    p = Program(dict(zip(names, inputs)), _RANKS, ring, axes, grid, add)
+    p = GpuProgram(dict(zip(names, inputs)), _RANKS, ring, axes, grid, add)
     if clear:
         p.clear()
     number, first = _find_rows(p, n_sections)

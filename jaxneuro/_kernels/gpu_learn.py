@@ -37,8 +37,8 @@ from .call import over_batch
 from .event_log import LONG_AGO
 from .gpu_program import (
     WARPS,
-    Grid,
-    Program,
+    GpuProgram,
+    ProgramGrid,
     add_alone,
     add_ordered,
     add_relaxed,
@@ -65,7 +65,7 @@ _RANKS = {
 }
 
 
-def learn_grid(table: Table) -> Grid:
+def learn_grid(table: Table) -> ProgramGrid:
     """Sources, lanes and segments from the sizes of a table (static numbers)."""
     return cut(max(table.longest_row, 1), table.n_rows, _MOST_SEGMENTS)
 
@@ -77,7 +77,7 @@ def learn_pallas(
     table: Table,
     programs: RulePrograms,
     clear: bool,
-    grid: Grid | None = None,
+    grid: ProgramGrid | None = None,
     interpret: bool = False,
     ordered: bool = False,
 ) -> tuple[jax.Array, Any]:
@@ -200,7 +200,7 @@ def _kernel(*refs, names, axes, grid, programs, clear, add):
     # What is changed is one array before and after; the references to those before are left out.
     out = dict(zip(writes, refs[len(reads) + len(writes) :]))
     ring = out.pop("ring")
-    p = Program({**dict(zip(reads, refs)), **out}, _RANKS, ring, axes, grid, add)
+    p = GpuProgram({**dict(zip(reads, refs)), **out}, _RANKS, ring, axes, grid, add)
     if clear:
         p.clear()
     section = Section.read_low(lambda word: p.integers("sections", 0, word))
@@ -211,17 +211,17 @@ def _kernel(*refs, names, axes, grid, programs, clear, add):
     active = here & (event | old | (p.integers("flags", 0) != 0))
 
     def visit(at):
-        _Visit(p, section, programs, first + at).run()
+        _GpuVisit(p, section, programs, first + at).run()
         return jnp.min(jnp.where(active & (lane > at), lane, grid.rows))
 
     start = jnp.min(jnp.where(active, lane, grid.rows))
     lax.while_loop(lambda at: at < grid.rows, visit, start)
 
 
-class _Visit:
+class _GpuVisit:
     """The visit of a row by one program: its segment of it, vector by vector."""
 
-    def __init__(self, p: Program, section: Section, programs: RulePrograms, row: Any) -> None:
+    def __init__(self, p: GpuProgram, section: Section, programs: RulePrograms, row: Any) -> None:
         self.p, self.section, self.programs = p, section, programs
         self.dtype = programs.dtype
         self.tick, self.learning = (p.integers("flags", k) != 0 for k in range(2))

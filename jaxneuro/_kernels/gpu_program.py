@@ -35,7 +35,7 @@ WARPS = 4
 PROGRAMS = 4096
 
 
-class Grid(NamedTuple):
+class ProgramGrid(NamedTuple):
     """How the work is cut: `rows` sources per program, `lanes` synapses per vector."""
 
     rows: int
@@ -43,14 +43,14 @@ class Grid(NamedTuple):
     segments: int
 
 
-def cut(longest: int, n_rows: int, most_segments: int) -> Grid:
+def cut(longest: int, n_rows: int, most_segments: int) -> ProgramGrid:
     """A grid for so many rows, the longest of so many synapses (static numbers)."""
     lanes = 128 if longest <= 128 else 256
     segments = min(-(-longest // lanes), most_segments)
     rows = 16
     while rows < 256 and n_rows * segments > rows * PROGRAMS:
         rows *= 2
-    return Grid(rows, lanes, segments)
+    return ProgramGrid(rows, lanes, segments)
 
 
 def cleared(ring: jax.Array, step: jax.Array) -> jax.Array:
@@ -112,7 +112,7 @@ class Operands:
         return ref, index if rank else (0,)
 
 
-class Program(Operands):
+class GpuProgram(Operands):
     """One program over rows of a table: its place in the grid, its operands, its adds.
 
     All have the operand `step`.
@@ -124,7 +124,7 @@ class Program(Operands):
         ranks: Mapping[str, int],
         ring: Any,
         axes: tuple[int, ...],
-        grid: Grid,
+        grid: ProgramGrid,
         add: Callable,
     ):
         self.ring, self.grid, self.add_at = ring, grid, add

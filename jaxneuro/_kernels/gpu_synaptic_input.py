@@ -24,14 +24,7 @@ from jax.experimental.pallas import triton
 
 from .._numerics import GapTable, gap_table
 from .edges import Firing, Hashed, extra_parts, sum_of_parts
-from .gpu_program import (
-    Grid,
-    Operands,
-    add_alone,
-    add_ordered,
-    add_relaxed,
-    operand,
-)
+from .gpu_program import Operands, ProgramGrid, add_alone, add_ordered, add_relaxed, operand
 from .gpu_redraw import gap_chunk
 from .redraw import GAPS, Draw, gap_words
 
@@ -77,7 +70,7 @@ def hashed_pallas(
         _kernel,
         names=tuple(operands),
         axes=axes,
-        grid=Grid(1, lanes, 1),
+        grid=ProgramGrid(1, lanes, 1),
         gaps=gap_table(edges.p),
         add=add_alone if interpret else add_ordered if ordered else add_relaxed,
     )
@@ -96,7 +89,9 @@ def hashed_pallas(
 class _Row(Operands):
     """One program: the row that it draws, and where it adds."""
 
-    def __init__(self, operands: dict, parts: Any, axes: tuple[int, ...], grid: Grid, add: Any):
+    def __init__(
+        self, operands: dict, parts: Any, axes: tuple[int, ...], grid: ProgramGrid, add: Any
+    ):
         # Interpreted, these are known outside of loops and branches only.
         place, number = pl.program_id(0), pl.program_id(1)
         super().__init__(operands, RANKS, axes, number)
@@ -116,7 +111,9 @@ class _Row(Operands):
         self.add_at(self.parts, index, x, mask)
 
 
-def _kernel(*refs: Any, names: tuple, axes: tuple, grid: Grid, gaps: GapTable, add: Any) -> None:
+def _kernel(
+    *refs: Any, names: tuple, axes: tuple, grid: ProgramGrid, gaps: GapTable, add: Any
+) -> None:
     *inputs, _, parts = refs  # the parts before and after are one array
     row = _Row(dict(zip(names, inputs)), parts, axes, grid, add)
 

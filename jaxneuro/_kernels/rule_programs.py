@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._arrays import AnyArray
-from .._model import Numbers, Plasticity
+from .._model import NamedNumbers, Plasticity
 from ..spec import InvalidValueError
 from .program import KINDS, MixingError, Port, Program, translate
 
@@ -46,7 +46,7 @@ def rule_method(name: str) -> Iterator[None]:
         raise
     except Exception as error:
         asked = getattr(error, "obj", None)
-        if isinstance(error, AttributeError) and isinstance(asked, Numbers):
+        if isinstance(error, AttributeError) and isinstance(asked, NamedNumbers):
             must = f"one that asks for declared numbers, {', '.join(vars(asked)) or 'none'}"
             raise RuleError(name, must, repr(error.name)) from error
         traced = jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError
@@ -61,7 +61,7 @@ def rule_method(name: str) -> Iterator[None]:
         raise RuleError(name, "one that can be called", got) from error
 
 
-class Names(NamedTuple):
+class RuleNames(NamedTuple):
     """The numbers of a rule, by name, in the order of their rows.
 
     Attributes:
@@ -99,7 +99,7 @@ class RulePrograms:
         self.acting: set[str] = set()
         self.n_parameters = len(leaves)
         shared = tuple(jax.eval_shape(rule.init_shared))
-        every = Names(
+        every = RuleNames(
             tuple(rule.variables()), tuple(rule.pre_traces()), tuple(post), tuple(post), shared
         )
         self.names = every
@@ -211,7 +211,7 @@ def _used(names: tuple[str, ...], reads: tuple[Port, ...]) -> tuple[str, ...]:
     return tuple(name for k, name in enumerate(names) if k in used)
 
 
-def _row(rule: Plasticity, names: Names, phase: str, given: dict[Port, Any]) -> dict[Port, Any]:
+def _row(rule: Plasticity, names: RuleNames, phase: str, given: dict[Port, Any]) -> dict[Port, Any]:
     """The traces of a source now."""
     out, traces = {}, rule.pre_traces()
     since = given[Port("since", 0, True)]
@@ -223,20 +223,20 @@ def _row(rule: Plasticity, names: Names, phase: str, given: dict[Port, Any]) -> 
 
 
 def _synapse(
-    rule: Plasticity, names: Names, phase: str, given: dict[Port, Any], acting: set[str]
+    rule: Plasticity, names: RuleNames, phase: str, given: dict[Port, Any], acting: set[str]
 ) -> dict[Port, Any]:
     """The numbers of a synapse after a phase; `acting` gets the methods that change some."""
     of = {(p.kind, p.index): x for p, x in given.items()}
     synapse = {"weight": of["weight", 0]}
     synapse |= {name: of["variable", k] for k, name in enumerate(names.variables)}
     start, stop = (
-        Numbers({name: of[kind, k] for k, name in enumerate(names.shared)})
+        NamedNumbers({name: of[kind, k] for k, name in enumerate(names.shared)})
         for kind in ("start", "stop")
     )
     # A visit without an event leaves the weight where it is, beyond a bound too: what a synapse
     # does must not depend on when its row is visited.
     with rule_method("between"):
-        lapse = rule.between(Numbers(synapse), of["elapsed", 0], start, stop)
+        lapse = rule.between(NamedNumbers(synapse), of["elapsed", 0], start, stop)
     acting |= {"between"} if lapse else set()
     synapse = _changed(rule, "between", synapse, lapse, clip=phase != "lapse")
     if phase != "lapse":
@@ -250,7 +250,7 @@ def _synapse(
         post = {name: of["post", k] for k, name in enumerate(targets)}
         hook = f"on_{phase}"
         with rule_method(hook):
-            new = getattr(rule, hook)(Numbers(synapse), Numbers(pre), Numbers(post))
+            new = getattr(rule, hook)(NamedNumbers(synapse), NamedNumbers(pre), NamedNumbers(post))
         synapse = _changed(rule, hook, synapse, new)
         acting |= {hook} if new else set()
     ports = [Port("weight"), *(Port("variable", k) for k in range(len(names.variables)))]

@@ -15,7 +15,7 @@ from .._fingerprint import fingerprint
 from .._kernels.gather import GatherTable, make_gather_table, read_gather_table
 from .._kernels.table import HAS_DELAYS, HAS_WEIGHTS, Section, Table
 from .._network.coupling import CouplingLayer, Side
-from .._network.layout import Layout
+from .._network.layout import MeshLayout
 from .._network.network import Network
 from .._network.pathway import Pathway
 from .._network.sharded import whole_populations
@@ -30,7 +30,7 @@ from .partition import Contiguous, Partition, owners_of
 from .place import check_alike, devices_here, most_anywhere, put, side_by_side
 
 
-def laid_coupling(layer: CouplingLayer, layout: Layout) -> CouplingLayer:
+def laid_coupling(layer: CouplingLayer, layout: MeshLayout) -> CouplingLayer:
     """A coupling with an axis of devices before the arrays of its directions."""
     names = layer.source, layer.target
     ends = names, names[::-1]
@@ -38,7 +38,7 @@ def laid_coupling(layer: CouplingLayer, layout: Layout) -> CouplingLayer:
     return dataclasses.replace(layer, sides=sides)
 
 
-def _laid_side(side: Side, target: str, layout: Layout) -> Side:
+def _laid_side(side: Side, target: str, layout: MeshLayout) -> Side:
     """One direction of a coupling, onto the population `target`."""
     shards = layout.groups[side.target]
     index = [m.name for m in shards.members].index(target)
@@ -101,7 +101,7 @@ class LaidTable(NamedTuple):
 def lay_table(
     placements: Sequence[Placement],
     target: int,
-    layout: Layout,
+    layout: MeshLayout,
     dtype: Any,
     numbered: bool,
     written: Callable[[int], None] = lambda synapses: None,
@@ -160,7 +160,7 @@ def _homes(p: Placement, shards: ShardLayout, here: Sequence[int]) -> tuple[Home
 
 
 def _side_by_side(
-    tables: dict[int, Table], weights: dict[int, np.ndarray], layout: Layout
+    tables: dict[int, Table], weights: dict[int, np.ndarray], layout: MeshLayout
 ) -> tuple[Table, jax.Array, int]:
     """Tables and weights with an axis of devices, and how many entries a device has at most."""
     statics = ("n_rows", "longest_row")
@@ -253,7 +253,7 @@ def check_rate(what: str, rate: Any) -> None:
 
 def plan(
     outline: Network, mesh: Mesh, axis: Axis, partition: Partition | None, rate: float | None
-) -> Layout:
+) -> MeshLayout:
     """Which device has which neurons of a network; its connections are not looked at.
 
     What is known only with the connections is left open: see `with_tables`. `rate` [Hz] is that of
@@ -273,18 +273,18 @@ def plan(
     ends = [c.source for c in outline.couplings]
     sources = tuple(shard_layout({name: owners[name]}, devices) for name in ends)
     share = 0.0 if rate is None else 1e-3 * float(rate) * outline.dt
-    layout = Layout(groups, stimuli, sources, (), mesh, axis, (), 1, share)
+    layout = MeshLayout(groups, stimuli, sources, (), mesh, axis, (), 1, share)
     check_alike(_fingerprint(outline, layout), layout)
     return layout
 
 
-def _fingerprint(net: Network, layout: Layout) -> np.ndarray:
+def _fingerprint(net: Network, layout: MeshLayout) -> np.ndarray:
     """That of a network, and of which device has which of its neurons."""
     orders = tuple((np.asarray(s.order), np.asarray(s.real)) for s in layout.groups)
     return fingerprint(np.asarray(net.fingerprint), orders, layout.share)
 
 
-def with_tables(layout: Layout, laid: Sequence[LaidTable]) -> Layout:
+def with_tables(layout: MeshLayout, laid: Sequence[LaidTable]) -> MeshLayout:
     """The layout with what it must know of the connections."""
     return dataclasses.replace(
         layout,
@@ -294,7 +294,7 @@ def with_tables(layout: Layout, laid: Sequence[LaidTable]) -> Layout:
     )
 
 
-def laid_plastic(pathway: Pathway, layout: Layout) -> Any:
+def laid_plastic(pathway: Pathway, layout: MeshLayout) -> Any:
     """The rule of a pathway with the neurons of one device; None if there is none."""
     plastic = pathway.plastic
     if plastic is None:
@@ -305,7 +305,7 @@ def laid_plastic(pathway: Pathway, layout: Layout) -> Any:
     return dataclasses.replace(plastic, first_target=first, n_targets=size)
 
 
-def placed(net: Network, layout: Layout) -> Network:
+def placed(net: Network, layout: MeshLayout) -> Network:
     """A network whose tables are laid over a mesh, with all else on the devices that use it."""
     pathways = tuple(
         dataclasses.replace(

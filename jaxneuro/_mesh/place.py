@@ -6,11 +6,11 @@ from typing import Any
 import jax
 import numpy as np
 
-from .._network.layout import Layout
+from .._network.layout import MeshLayout
 from ..spec import InvalidValueError
 
 
-def devices_here(layout: Layout) -> list[int]:
+def devices_here(layout: MeshLayout) -> list[int]:
     """The numbers of this process's devices along the axis of a layout."""
     index = layout.own.addressable_devices_indices_map((layout.devices,))
     return sorted({where[0].start or 0 for where in index.values() if where is not None})
@@ -24,7 +24,7 @@ def share_here(mesh: Any) -> float:
     return mine / mesh.devices.size
 
 
-def side_by_side(parts: Mapping[int, np.ndarray], layout: Layout) -> jax.Array:
+def side_by_side(parts: Mapping[int, np.ndarray], layout: MeshLayout) -> jax.Array:
     """An array (devices, ...) from the parts of this process's devices, each on its own.
 
     The parts have one shape and dtype on all devices of all processes.
@@ -35,7 +35,7 @@ def side_by_side(parts: Mapping[int, np.ndarray], layout: Layout) -> jax.Array:
     return jax.make_array_from_callback(shape, layout.own, part)
 
 
-def most_anywhere(values: Mapping[int, Sequence[int]], layout: Layout) -> list[int]:
+def most_anywhere(values: Mapping[int, Sequence[int]], layout: MeshLayout) -> list[int]:
     """The largest of some numbers of each device, over all devices of all processes.
 
     Numbers are at least 0 and below 2^62; `values` are those of this process's devices.
@@ -51,7 +51,7 @@ def most_anywhere(values: Mapping[int, Sequence[int]], layout: Layout) -> list[i
     return [int(x) for x in ((every[:, 0] << 31) + every[:, 1]).max(0)]
 
 
-def check_alike(mine: np.ndarray, layout: Layout) -> None:
+def check_alike(mine: np.ndarray, layout: MeshLayout) -> None:
     """Raises `InvalidValueError` unless all processes of a mesh lay the same network in the same
     way.
 

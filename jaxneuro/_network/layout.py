@@ -20,7 +20,7 @@ from .shards import Peers, ShardLayout
 from .state import NetworkState
 
 
-class Layout(eqx.Module):
+class MeshLayout(eqx.Module):
     """A network over the devices of a mesh: the shards of its parts, and the mesh.
 
     Attributes:
@@ -159,7 +159,7 @@ class Layout(eqx.Module):
         return jnp.zeros((self.devices, ring.shape[0], inputs * mine.places), ring.dtype)
 
 
-def by_number(layout: Layout, number: int, x: jax.Array, numbers: jax.Array) -> jax.Array:
+def by_number(layout: MeshLayout, number: int, x: jax.Array, numbers: jax.Array) -> jax.Array:
     """Numbers of synapses of a plastic pathway in their order, 0 where `numbers` has none."""
     whole = jnp.zeros(layout.synapses[number], x.dtype)
     return whole.at[numbers].set(x, mode="drop", unique_indices=False)
@@ -190,7 +190,7 @@ class LocalLayout(eqx.Module):
     """The layout of a network as one device sees it, inside `shard_map`.
 
     Attributes:
-        groups, stimuli, sources: as in `Layout`, but `Peers`.
+        groups, stimuli, sources: as in `MeshLayout`, but `Peers`.
         numbers: (entries,) of the synapses here, of each plastic pathway.
         layout: that of all devices.
     """
@@ -199,7 +199,7 @@ class LocalLayout(eqx.Module):
     stimuli: tuple[tuple[Peers, ...], ...]
     sources: tuple[Peers, ...]
     numbers: tuple[Any, ...]
-    layout: Layout
+    layout: MeshLayout
 
     @property
     def synapses(self) -> tuple[int, ...]:
@@ -216,7 +216,7 @@ class LocalLayout(eqx.Module):
         return brought_together(self, state, net)
 
 
-def local_layout(layout: Layout, orders: Any) -> LocalLayout:
+def local_layout(layout: MeshLayout, orders: Any) -> LocalLayout:
     """The layout as a device sees it; `orders` are those of its groups, stimuli and sources."""
     line = line_of(*layout.axes)
     make = lambda order, shards: Peers(order, shards, line, layout.share)  # noqa: E731

@@ -12,7 +12,7 @@ from .._numerics import expand_rows
 from .members import inside
 
 
-class Kinetics(Model):
+class LevelKinetics(Model):
     """How the level of a modulator moves.
 
     Attributes:
@@ -69,7 +69,7 @@ class ModulatorLayer(eqx.Module):
         signal: name of an input of the run that sets it free, or None.
     """
 
-    model: Kinetics
+    model: LevelKinetics
     amounts: jax.Array
     bounds: jax.Array
     start: jax.Array

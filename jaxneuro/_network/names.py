@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from .._model import Numbers, state_variables
+from .._model import NamedNumbers, state_variables
 from .._text import listed
 from .._warn import warn
 from ..spec import InvalidValueError, unknown
 from ..synapses import Direct
 from .group import input_rows
-from .layout import Layout
+from .layout import MeshLayout
 from .members import inside
 from .state import NetworkState, state_of
 
@@ -321,7 +321,7 @@ def _projection(net: Any, number: int, index: int) -> tuple[ModelReference, ...]
         (mine.name,),
         mine.target,
         ("pathways", number, "plastic", "rule"),
-        lambda s: Numbers(s.pathways[number].plastic.targets),
+        lambda s: NamedNumbers(s.pathways[number].plastic.targets),
         (pathway.plastic.n_targets,),
         0,
         slice(0, pathway.plastic.n_targets),
@@ -417,7 +417,7 @@ def _fed_ports(net: Any, reference: ModelReference) -> set[str]:
 def value_of(net: Any, state: NetworkState, name: str, variable: str) -> jax.Array:
     """A state variable of a name, see `Network.read`."""
     state = state_of(net, state)
-    if isinstance(net.layout, Layout):
+    if isinstance(net.layout, MeshLayout):
         return _read_laid(net, state, name, variable)
     return _read(net, state, name, variable)
 

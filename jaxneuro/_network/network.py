@@ -16,7 +16,7 @@ from .coupling import CouplingLayer
 from .fixed_point import FixedPoint
 from .group import Group, GroupState
 from .html import html_of_network
-from .layout import Layout, LocalLayout
+from .layout import LocalLayout, MeshLayout
 from .modulator import ModulatorLayer, needed_signals
 from .names import ByName, Shared, named, value_of, warn_of_sum
 from .pathway import Pathway
@@ -66,7 +66,7 @@ class Network(eqx.Module):
     order: tuple[str, ...] = eqx.field(static=True)
     dtype: Any = eqx.field(static=True)
     fingerprint: jax.Array
-    layout: Layout | LocalLayout | None = None
+    layout: MeshLayout | LocalLayout | None = None
     shared: tuple[Shared, ...] = eqx.field(static=True, default=())
 
     @property
@@ -261,7 +261,7 @@ class Network(eqx.Module):
                 release never has (a share above 1), or a variable that is not a number.
         """
         state = with_values(self, self.whole(state), name, values)
-        return self.layout.lay(state, self) if isinstance(self.layout, Layout) else state
+        return self.layout.lay(state, self) if isinstance(self.layout, MeshLayout) else state
 
     def whole(self, state: NetworkState) -> NetworkState:
         """The state with neurons in the order of the network, wherever they are.
@@ -402,5 +402,5 @@ def _init_groups(
 
 @jax.jit
 def _init_laid(net: Network, seed: jax.Array) -> NetworkState:
-    assert isinstance(net.layout, Layout)
+    assert isinstance(net.layout, MeshLayout)
     return net.layout.lay(net._init(seed), net)

@@ -11,7 +11,7 @@ from jax.sharding import PartitionSpec as P
 
 from .coupling import RuntimeCoupling
 from .group import Group, PopulationMember
-from .layout import Layout, local_layout
+from .layout import MeshLayout, local_layout
 from .modulator import ModulationTarget, ModulatorLayer
 from .pathway import RuntimePathway
 from .runtime import RuntimeNetwork
@@ -31,7 +31,7 @@ class ShardedNetwork(eqx.Module):
 
     local: RuntimeNetwork
     net: Any
-    layout: Layout
+    layout: MeshLayout
 
     def step(
         self, state: NetworkState, inputs: Mapping[str, jax.Array] | None = None
@@ -62,7 +62,7 @@ class ShardedNetwork(eqx.Module):
         inputs = {name: self._input(name, x, steps) for name, x in inputs.items()}
         cut = {name: own if x.ndim == 2 + steps else shared for name, x in inputs.items()}
 
-        def here(local: Any, net: Any, layout: Layout, orders: Any, state: Any, xs: Any) -> Any:
+        def here(local: Any, net: Any, layout: MeshLayout, orders: Any, state: Any, xs: Any) -> Any:
             first = lambda tree: jax.tree.map(lambda x: x[0], tree)  # noqa: E731
             seen = local_layout(layout, first(orders))
             net = dataclasses.replace(_with_own(net, first), layout=seen)
@@ -90,7 +90,7 @@ class ShardedNetwork(eqx.Module):
         return x if x.ndim < 1 + steps else self.layout.split_population(name, x)
 
 
-def each_device(layout: Layout, f: Callable, *own: Any, shared: Any = ()) -> Any:
+def each_device(layout: MeshLayout, f: Callable, *own: Any, shared: Any = ()) -> Any:
     """`f(*own, *shared)` on each device, of what is there; it returns what each device has."""
     mine, every = P(layout.axis), P()
 
@@ -122,7 +122,7 @@ def _with_own(net: Any, change: Callable) -> Any:
 
 def lay_network(net: Any) -> ShardedNetwork:
     """The network as a loop runs it on its mesh. Its tables are laid over the mesh already."""
-    layout: Layout = net.layout
+    layout: MeshLayout = net.layout
     fixed = None if net.fixed_point is None else net.fixed_point.now(net.pathways)
     pathways = (_pathway(p.expand(net.groups[p.source].sizes, fixed), layout) for p in net.pathways)
     numbers = range(len(net.couplings))
@@ -139,7 +139,7 @@ def lay_network(net: Any) -> ShardedNetwork:
     return ShardedNetwork(local, net, layout)
 
 
-def _repeated(tree: Any, layout: Layout) -> Any:
+def _repeated(tree: Any, layout: MeshLayout) -> Any:
     """The same arrays for every device."""
     return jax.tree.map(lambda x: jnp.broadcast_to(x, (layout.devices, *x.shape)), tree)
 
@@ -210,7 +210,7 @@ def places_of_units(stimulus: StimulusGroup, units: ShardLayout, mine: ShardLayo
     return jnp.where(units.real, place, beyond)
 
 
-def _pathway(p: RuntimePathway, layout: Layout) -> RuntimePathway:
+def _pathway(p: RuntimePathway, layout: MeshLayout) -> RuntimePathway:
     release = layout.groups[p.source].split(p.release)
     plastic = None if p.plastic is None else _repeated(p.plastic, layout)
     # What tables are padded with has no targets, and must not reach a gradient.

@@ -33,7 +33,7 @@ _SAMPLE_BYTES = 4e6  # samples of one chunk: they stay in a cache until they are
 _INPUT_BYTES = 16e6
 
 
-class Part(NamedTuple):
+class RunPart(NamedTuple):
     """A chunk of a run.
 
     Attributes:
@@ -48,7 +48,7 @@ class Part(NamedTuple):
     record: Record
 
 
-class Sizes(NamedTuple):
+class ChunkSizes(NamedTuple):
     """What a step of a run needs, and so how long a chunk may be.
 
     Attributes:
@@ -64,7 +64,7 @@ class Sizes(NamedTuple):
     exchange: float = 0.0
 
 
-def chunk_steps(sizes: Sizes, every: int) -> int:
+def chunk_steps(sizes: ChunkSizes, every: int) -> int:
     """Steps of a full chunk, a multiple of `every`: bounded in bytes and in wall time.
 
     They do not depend on the duration of a run, so that all durations have one program.
@@ -77,8 +77,8 @@ def chunk_steps(sizes: Sizes, every: int) -> int:
 
 
 def plan(
-    n_steps: int, first: int, record: Record, sizes: Sizes, together: int, known: bool
-) -> list[Part]:
+    n_steps: int, first: int, record: Record, sizes: ChunkSizes, together: int, known: bool
+) -> list[RunPart]:
     """The chunks of a run of `n_steps` from step `first` on.
 
     Up to the first sample, full chunks, what is left of them, and a rest without a sample: samples
@@ -90,17 +90,17 @@ def plan(
     every = record.every if record.samples else together
     head = -first % every if record.samples else 0
     if head > n_steps:
-        return [Part(n_steps, n_steps if known or together > 1 else every, bare)]
+        return [RunPart(n_steps, n_steps if known or together > 1 else every, bare)]
     sampled, rest = (n_steps - head) // every * every, (n_steps - head) % every
     full = chunk_steps(sizes, every)
     if known:
         full = _near_divisor(sampled // every, full // every) * every
-    parts = [Part(head, head, dataclasses.replace(record, every=max(head, 1)))]
-    parts += [Part(full, full, record)] * (sampled // full)
+    parts = [RunPart(head, head, dataclasses.replace(record, every=max(head, 1)))]
+    parts += [RunPart(full, full, record)] * (sampled // full)
     left = sampled % full
-    parts.append(Part(left, left if known else full, record))
-    parts.append(Part(rest, rest if known or together > 1 else every, bare))
-    return [part for part in parts if part.steps] or [Part(0, 1, bare)]
+    parts.append(RunPart(left, left if known else full, record))
+    parts.append(RunPart(rest, rest if known or together > 1 else every, bare))
+    return [part for part in parts if part.steps] or [RunPart(0, 1, bare)]
 
 
 def _near_divisor(windows: int, most: int) -> int:
@@ -251,11 +251,11 @@ Events = tuple[np.ndarray, np.ndarray]
 SAMPLED = ("traces", "means", "lfp", "function", "weights", "weight_histograms")
 
 
-class Chunk(NamedTuple):
+class RunChunk(NamedTuple):
     """The results of one finished chunk; steps of spikes count from the first of the run.
 
-    `samples` is the number of its samples, which are in the `Store`. `state` is None once a later
-    chunk is collected.
+    `samples` is the number of its samples, which are in the `SampleStore`. `state` is None once a
+    later chunk is collected.
     """
 
     length: int
@@ -265,7 +265,7 @@ class Chunk(NamedTuple):
     counts: dict[str, np.ndarray]
 
 
-class Store:
+class SampleStore:
     """The samples of a run: arrays of their final length, filled chunk by chunk.
 
     Nothing is held twice, and NumPy asks the system for large pages: fresh memory in small ones
@@ -295,10 +295,10 @@ def collect(
     net: Network,
     state: NetworkState,
     recording: Recording,
-    before: list[Chunk],
-    part: Part,
-    store: Store,
-) -> Chunk:
+    before: list[RunChunk],
+    part: RunPart,
+    store: SampleStore,
+) -> RunChunk:
     """Copies what a chunk recorded to the host, its samples into `store`.
 
     `before` are the chunks before it. Its arrays have room for more than the steps that were run.
@@ -312,11 +312,11 @@ def collect(
     if samples:
         sampled = {name: getattr(recording, name) for name in SAMPLED}
         store.put(rows, jax.tree.map(lambda x: np.asarray(x)[:samples], sampled))
-    return Chunk(length, samples, state, events, counts)
+    return RunChunk(length, samples, state, events, counts)
 
 
 def joined(
-    net: Network, start: NetworkState, record: Record, chunks: list[Chunk], store: Store
+    net: Network, start: NetworkState, record: Record, chunks: list[RunChunk], store: SampleStore
 ) -> dict[str, Any]:
     """The fields of a `Result` from the chunks of a run."""
     first, done = int(start.step), sum(c.length for c in chunks)

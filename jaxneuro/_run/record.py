@@ -95,7 +95,7 @@ _RECORDED = "population, projection, stimulation or receptor to record"
 
 
 @dataclasses.dataclass(frozen=True)
-class Names(spec.Kind):
+class RecordedNames(spec.Kind):
     """A name or several, kept as a tuple; with `every`, `...` stands for all there are."""
 
     every: bool = False
@@ -151,7 +151,9 @@ class Record(spec.Value, eq=True):
 
     spikes: bool = spec.field(spec.Flag(), default=True, doc="every spike, as bits")
     variables: Mapping[str, Any] = spec.field(
-        spec.Entries(Names(every=True)), default_factory=dict, doc="state variables, by name"
+        spec.Entries(RecordedNames(every=True)),
+        default_factory=dict,
+        doc="state variables, by name",
     )
     neurons: Mapping[str, Any] = spec.field(
         spec.Entries(Choice()), default_factory=dict, doc="which neurons, by name (default: all)"
@@ -164,10 +166,10 @@ class Record(spec.Value, eq=True):
         doc="a function of (state, output) that is sampled",
     )
     means: Mapping[str, str | Sequence[str]] = spec.field(
-        spec.Entries(Names()), default_factory=dict, doc="variables whose mean is sampled"
+        spec.Entries(RecordedNames()), default_factory=dict, doc="variables whose mean is sampled"
     )
     lfp: str | Sequence[str] = spec.field(
-        Names(), default=(), doc="populations whose LFP is sampled"
+        RecordedNames(), default=(), doc="populations whose LFP is sampled"
     )
     weights: Mapping[str, Any] = spec.field(
         spec.Entries(Choice("synapse")), default_factory=dict, doc="which weights are sampled"

@@ -24,7 +24,17 @@ from .._progress import Progress
 from .._text import megabytes
 from ..spec import InvalidValueError
 from ..stimuli import Current, ScheduledSpikes, Steps
-from .chunks import Chunk, Part, Sizes, Store, collect, joined, plan, program, with_room
+from .chunks import (
+    ChunkSizes,
+    RunChunk,
+    RunPart,
+    SampleStore,
+    collect,
+    joined,
+    plan,
+    program,
+    with_room,
+)
 from .record import Record
 from .result import Result
 from .scan import check_given, checked_inputs
@@ -216,8 +226,8 @@ class _Run:
         self.running = with_room(net) if _on_cpu(state) else net
         self.start_state, self.first, self.compile_s = state, int(state.step), 0.0
         self.dispatched: list[Any] = []
-        self.collected: list[Chunk] = []
-        self.store = Store(0)
+        self.collected: list[RunChunk] = []
+        self.store = SampleStore(0)
 
     @property
     def done(self) -> int:
@@ -227,7 +237,7 @@ class _Run:
         start, parts = time.perf_counter(), self._plan(n_steps)
         samples = sum(x.steps // x.record.every for x in parts if x.record.samples)
         _check_room(self.record, samples, self.record.sample_bytes(self.net, self.start_state))
-        self.store = Store(samples)
+        self.store = SampleStore(samples)
         with Progress("simulating", n_steps * self.net.dt, _UNIT, show) as progress:
             try:
                 programs = self._compile(parts, progress)
@@ -251,12 +261,12 @@ class _Run:
                 raise self._lost() from error
         return self._result(time.perf_counter() - start)
 
-    def _plan(self, n_steps: int) -> list[Part]:
+    def _plan(self, n_steps: int) -> list[RunPart]:
         layout: Any = self.net.layout
         together = 1
         if layout is not None and not self.net.exchanges_every_step:
             together = layout.shortest
-        sizes = Sizes(
+        sizes = ChunkSizes(
             neurons=self.net.n_neurons,
             sample_bytes=self.record.sample_bytes(self.net, self.start_state),
             input_bytes=sum(np.asarray(x).nbytes for x in self.inputs.values()) // (n_steps or 1),
@@ -266,7 +276,7 @@ class _Run:
             n_steps, self.first, self.record, sizes, together, not _on_cpu(self.start_state)
         )
 
-    def _compile(self, parts: list[Part], progress: Progress) -> dict[tuple[int, Record], Any]:
+    def _compile(self, parts: list[RunPart], progress: Progress) -> dict[tuple[int, Record], Any]:
         programs, offset = {}, 0
         for part in parts:
             key = part.room, part.record
@@ -280,12 +290,12 @@ class _Run:
             self.record.check(self.net, self.start_state)
         return programs
 
-    def _arguments(self, state: NetworkState, offset: int, part: Part) -> tuple:
+    def _arguments(self, state: NetworkState, offset: int, part: RunPart) -> tuple:
         """What the program of a chunk takes."""
         steps = as_array(part.steps, np.int32) if _on_cpu(self.start_state) else None
         return self.running, state, self._inputs(offset, part), steps
 
-    def _inputs(self, offset: int, part: Part) -> dict[str, Any]:
+    def _inputs(self, offset: int, part: RunPart) -> dict[str, Any]:
         """The inputs of a chunk, with 0 up to the room of its program."""
         out = {}
         for name, x in self.inputs.items():

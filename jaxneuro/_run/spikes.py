@@ -98,7 +98,7 @@ def layout(net: Any) -> tuple[tuple[str, int, int, int], ...]:
 # --- Spikes by population, by step and by neuron.
 
 
-class Rows(NamedTuple):
+class SpikeRows(NamedTuple):
     """Values in rows, one after the other: row k is `values[starts[k] : starts[k + 1]]`."""
 
     starts: np.ndarray
@@ -111,14 +111,17 @@ class Rows(NamedTuple):
 class Lookup(NamedTuple):
     """The spikes of a population in two orders, so that a look-up does not search."""
 
-    by_step: Rows
-    by_neuron: Rows
+    by_step: SpikeRows
+    by_neuron: SpikeRows
 
     @classmethod
     def of(cls, steps: np.ndarray, neurons: np.ndarray, n_steps: int, n: int) -> "Lookup":
         """From events in the order of steps, and of neurons within a step."""
         order = np.argsort(neurons, kind="stable")
-        return cls(Rows(_starts(steps, n_steps), neurons), Rows(_starts(neurons, n), steps[order]))
+        return cls(
+            SpikeRows(_starts(steps, n_steps), neurons),
+            SpikeRows(_starts(neurons, n), steps[order]),
+        )
 
     def neurons_at(self, step: int) -> np.ndarray:
         return self.by_step.row(step)

@@ -9,7 +9,7 @@ from .._kernels.table import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, REDRAWN, Section
 from .._numerics import bits, quantile_index
 
 
-class Synapses(NamedTuple):
+class ReadSynapses(NamedTuple):
     """Some connections of a table: NumPy arrays, one entry each.
 
     Attributes:
@@ -25,7 +25,7 @@ class Synapses(NamedTuple):
     delay: np.ndarray
 
 
-def read_bundle(table: Table, weights: Any, number: int) -> Synapses:
+def read_bundle(table: Table, weights: Any, number: int) -> ReadSynapses:
     """The connections of the bundle with this number, in no order; `weights` the table's own."""
     wanted = np.asarray(table.block_projection) == number
     pieces = []
@@ -36,21 +36,21 @@ def read_bundle(table: Table, weights: Any, number: int) -> Synapses:
             of = _redrawn_synapses if section.flags & REDRAWN else _stored_synapses
             pieces.append(of(table, weights, section, wanted))
     if not pieces:
-        return Synapses(*(np.zeros(0) for _ in range(4)))
-    return Synapses(*(np.concatenate(x) for x in zip(*pieces)))
+        return ReadSynapses(*(np.zeros(0) for _ in range(4)))
+    return ReadSynapses(*(np.concatenate(x) for x in zip(*pieces)))
 
 
-def _redrawn_synapses(table: Table, weights: Any, s: Section, wanted: np.ndarray) -> Synapses:
+def _redrawn_synapses(table: Table, weights: Any, s: Section, wanted: np.ndarray) -> ReadSynapses:
     """The wanted blocks of a section that is not stored: they are drawn once more."""
     pieces = [
         _redrawn_block(table, weights, s, block)
         for block in range(s.first_block, s.first_block + s.blocks)
         if wanted[block]
     ]
-    return Synapses(*(np.concatenate(x) for x in zip(*pieces)))
+    return ReadSynapses(*(np.concatenate(x) for x in zip(*pieces)))
 
 
-def _redrawn_block(table: Table, weights: Any, s: Section, block: int) -> Synapses:
+def _redrawn_block(table: Table, weights: Any, s: Section, block: int) -> ReadSynapses:
     draw = Draw.read(np.asarray(table.draws)[block])
     number, counts, targets = redraw(draw, np.asarray(table.draw_tables))
     place = targets + int(draw.shift) + int(np.asarray(table.block_offset)[block])
@@ -66,10 +66,10 @@ def _redrawn_block(table: Table, weights: Any, s: Section, block: int) -> Synaps
     if s.flags & HAS_DELAYS:
         own = np.asarray(table.delays)[s.delays + int(draw.delays) :]
         delay = own[quantile_index(words[1])].astype(np.float64)
-    return Synapses(s.first_row + number, place, weight, delay)
+    return ReadSynapses(s.first_row + number, place, weight, delay)
 
 
-def _stored_synapses(table: Table, weights: Any, s: Section, wanted: np.ndarray) -> Synapses:
+def _stored_synapses(table: Table, weights: Any, s: Section, wanted: np.ndarray) -> ReadSynapses:
     """The wanted blocks of a section with columns."""
     tagged = bool(s.flags & HAS_TAGS)
     per_row = 1 if tagged else s.blocks
@@ -92,4 +92,4 @@ def _stored_synapses(table: Table, weights: Any, s: Section, wanted: np.ndarray)
     if s.flags & HAS_WEIGHTS:
         weight = column(weights, s.weights)[mine].astype(np.float64)
     source = s.first_row + entry[mine] // per_row
-    return Synapses(source, place, weight, delay.astype(np.float64))
+    return ReadSynapses(source, place, weight, delay.astype(np.float64))

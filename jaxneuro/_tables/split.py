@@ -73,7 +73,7 @@ class Homes(NamedTuple):
     sizes: Sequence[int]
 
 
-class Part(StoredBundle):
+class DevicePart(StoredBundle):
     """The connections of a bundle onto the targets of one part, which are drawn already.
 
     Attributes:
@@ -112,7 +112,7 @@ def split(
     dtypes: tuple[Any, Any],
     numbered: bool = False,
     written: Callable[[int], None] = lambda synapses: None,
-) -> list[Part]:
+) -> list[DevicePart]:
     """The connections of a bundle by the part that has their target; others are dropped.
 
     Every connection is drawn once, some rows at a time, on all threads that kernels may use; what
@@ -120,7 +120,7 @@ def split(
     delays, None for a column that is not kept; `numbered` whether connections know their numbers;
     `written` is called with numbers of connections as they are drawn.
     """
-    parts = [Part(bundle, size) for size in homes.sizes]
+    parts = [DevicePart(bundle, size) for size in homes.sizes]
     first = np.cumsum(bundle.counts, dtype=np.int64) - bundle.counts if numbered else None
     shortest: int | None = None
     numbers: list[list[np.ndarray]] = [[] for _ in parts]

@@ -139,7 +139,7 @@ class Candidates(NamedTuple):
     parts: Any
 
 
-class Search(NamedTuple):
+class CandidateSearch(NamedTuple):
     """What a search for candidates needs.
 
     Attributes:
@@ -179,7 +179,7 @@ class Words(NamedTuple):
     counts: Any
 
 
-def _words(search: Search, index: Any) -> Words:
+def _words(search: CandidateSearch, index: Any) -> Words:
     """All words at once: each draw that stands alone is compiled alone."""
     fibres = len(search.wires)
     purpose = jnp.arange(1 + 2 * fibres, dtype=jnp.uint32)[:, None]
@@ -189,7 +189,7 @@ def _words(search: Search, index: Any) -> Words:
     return Words(first[0], second[0], first[1 : 1 + fibres], first[1 + fibres :])
 
 
-def find(brain: Any, state: BrainState, search: Search, moves: Any) -> Candidates:
+def find(brain: Any, state: BrainState, search: CandidateSearch, moves: Any) -> Candidates:
     """The candidates of a round: as many as could win, or k."""
     zero, no = jnp.zeros(search.k, jnp.int32), jnp.zeros(search.k, jnp.uint32)
     parts = jnp.zeros((len(search.wires), search.k), jnp.int32)
@@ -216,7 +216,9 @@ def find(brain: Any, state: BrainState, search: Search, moves: Any) -> Candidate
     return lax.while_loop(more, body, start)[3]
 
 
-def _next_inputs(search: Search, words: Words, index: Any, time: Any) -> tuple[Any, Any, Any]:
+def _next_inputs(
+    search: CandidateSearch, words: Words, index: Any, time: Any
+) -> tuple[Any, Any, Any]:
     """The next order statistics of n inputs: input, rank, and where to go on.
 
     -log of the largest of m uniform numbers is an exponential number over m, and so on downwards.
@@ -230,7 +232,7 @@ def _next_inputs(search: Search, words: Words, index: Any, time: Any) -> tuple[A
     return x, rank, times[-1]
 
 
-def _parts(search: Search, words: Words, x: Any) -> list[Any]:
+def _parts(search: CandidateSearch, words: Words, x: Any) -> list[Any]:
     """How many synapses of each candidate come from each source; see `Candidates`."""
     uniform = (words.parts >> 8).astype(jnp.float32) * np.float32(2.0**-24)
     parts = divided(search.law, x, uniform)
@@ -248,7 +250,9 @@ def _from_stimulus(word: Any, wire: Any, on: Any, part: Any) -> Any:
     return drawn if on is None else jnp.where(on, part, drawn)
 
 
-def new_neurons(search: Search, state: BrainState, wire: int, number: Any, part: Any) -> NewNeurons:
+def new_neurons(
+    search: CandidateSearch, state: BrainState, wire: int, number: Any, part: Any
+) -> NewNeurons:
     """Candidates as neurons with synapses from an area."""
     fibre, on = search.wires[wire], search.driving[wire]
     keys = search.keys[1 + 2 * wire : 3 + 2 * wire]
@@ -259,7 +263,7 @@ def new_neurons(search: Search, state: BrainState, wire: int, number: Any, part:
 
 
 def write_synapses(
-    search: Search, state: BrainState, wire: int, new: Candidates, place: Any
+    search: CandidateSearch, state: BrainState, wire: int, new: Candidates, place: Any
 ) -> Any:
     """The synapses of a fibre with those of candidates in the places that they get."""
     fibre, old = search.wires[wire], state.fibres[search.fibres[wire]].synapses
@@ -271,7 +275,7 @@ def write_synapses(
     return write_new_sources(old, place, neurons)
 
 
-def _fired_before(search: Search, state: BrainState, new: Candidates) -> Any:
+def _fired_before(search: CandidateSearch, state: BrainState, new: Candidates) -> Any:
     """Whether candidates would have won in a remembered round: bool (k,)."""
     total = jnp.zeros((search.k, search.limits.shape[0]), jnp.int32)
     for number, (fibre, wire) in enumerate(zip(search.fibres, search.wires)):
@@ -326,7 +330,9 @@ def smallest(keys: Any, chosen: Any) -> Any:
     return jnp.stack([low, least ^ np.uint32(0x80000000)])
 
 
-def search_of(brain: Any, state: BrainState, number: int, driving: tuple, sums: Any) -> Search:
+def search_of(
+    brain: Any, state: BrainState, number: int, driving: tuple, sums: Any
+) -> CandidateSearch:
     """The search for candidates of an area."""
     described, area = brain.areas[number], state.areas[number]
     fibres = [f for f, wire in enumerate(brain.wires) if wire.into == number]
@@ -338,7 +344,7 @@ def search_of(brain: Any, state: BrainState, number: int, driving: tuple, sums: 
     keys = bits((area.key[0], area.key[1]), state.round.astype(jnp.uint32), numbers)
     keys = jnp.stack(materialize(keys), axis=-1)
     bar, size = _bar(sums, described.k), (described.n, described.k)
-    return Search(wires, fibres, on, firing, law, keys, bar, area.limits, *size)
+    return CandidateSearch(wires, fibres, on, firing, law, keys, bar, area.limits, *size)
 
 
 def _firing(state: BrainState, wire: Any) -> Any:

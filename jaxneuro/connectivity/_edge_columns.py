@@ -40,7 +40,7 @@ _INDICES = [
 _WEIGHTS = ["weight", "weights", "excitatory x connectivity", "w", "syn_count", "connectivity"]
 
 
-class Source:
+class EdgeSource:
     """A list of edges that can be read column by column: its `columns` and `read(names)`.
 
     What is read from a file is our `own`: nobody else has these arrays.

@@ -13,7 +13,7 @@ from .. import spec
 from .._kernels.draw import stable_order
 from .._kernels.threads import run_ahead
 from .._text import counted
-from ._edge_columns import OWNER, Source, read_first_column
+from ._edge_columns import OWNER, EdgeSource, read_first_column
 
 _BLOCK, _PART = 1 << 14, 1 << 19  # what a cache holds, and what is worth a thread
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio
@@ -56,7 +56,7 @@ def read_edges(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray]:
     """Indices of sources and targets, weights, and ids: see `Explicit.from_edges`."""
     spec.check(OWNER, "duplicates", _DUPLICATES, duplicates)
-    source = Source(edges)
+    source = EdgeSource(edges)
     sides = source.sides(pre, post, neurons is not None)
     by = source.weights(weight)
     i, j, *rest = source.read([*sides, *([] if by is None else [by])])

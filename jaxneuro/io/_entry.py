@@ -20,7 +20,7 @@ def located(name: str, line: int, message: Any) -> ValueError:
 
 
 @dataclasses.dataclass(frozen=True)
-class Source:
+class FileSource:
     """The content of a file as plain data; `line(path)` finds the line of the value at a path."""
 
     name: str
@@ -32,7 +32,7 @@ class Source:
 class Entry:
     """A value in a file and the path of keys and indices that leads to it."""
 
-    source: Source
+    source: FileSource
     path: tuple
     value: Any
 

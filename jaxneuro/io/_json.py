@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ._entry import Source, located
+from ._entry import FileSource, located
 from ._scan import (
     BadNumberError,
     BadTextError,
@@ -27,7 +27,7 @@ class _RepeatedKeyError(ValueError):
     """A key that is twice in an object."""
 
 
-def read_json(name: str, text: str) -> Source:
+def read_json(name: str, text: str) -> FileSource:
     """The content of a JSON text; every error names the line."""
     try:
         check_limits(text, _LIMITS)
@@ -44,7 +44,7 @@ def read_json(name: str, text: str) -> Source:
         raise located(name, line, f"a number must be finite; got {error}") from None
     except _RepeatedKeyError as error:
         raise located(name, _second_line(text), f"the key {str(error)!r} is there twice") from None
-    return Source(name, data, lambda path: nearest_line(text, _places(text), path))
+    return FileSource(name, data, lambda path: nearest_line(text, _places(text), path))
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

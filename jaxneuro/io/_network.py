@@ -23,7 +23,7 @@ from ..connectivity import Rule
 from ..space import Area, Free, Layout, SpatialValue
 from ..spec import unknown
 from ..stimuli import PulsePackets
-from ._entry import Entry, Source, attempt
+from ._entry import Entry, FileSource, attempt
 from ._models import TYPE, model, number, numbers, value
 
 # --- Checks that what a file describes fits in memory, before anything of that size is made.
@@ -76,7 +76,7 @@ _AXES = 8
 _WHERE = ("start", "stop", "indices", "area")
 
 
-def description(source: Source) -> Description:
+def description(source: FileSource) -> Description:
     """The description that a file holds."""
     file = Entry(source, (), source.data)
     _check_format(file)

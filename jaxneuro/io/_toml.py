@@ -4,7 +4,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 
-from ._entry import Source, located
+from ._entry import FileSource, located
 from ._scan import (
     BadNumberError,
     BadTextError,
@@ -25,7 +25,7 @@ _TOKENS = re.compile(rf"#[^\n]*|{_QUOTED}|[\[\]{{}},=\n]|[\w.+-]+", re.DOTALL)
 _LINE = re.compile(r"\s*\(at line (\d+), column \d+\)")
 
 
-def read_toml(name: str, text: str) -> Source:
+def read_toml(name: str, text: str) -> FileSource:
     """The content of a TOML text; every error names the line."""
     text = text.replace("\r\n", "\n")
     try:
@@ -40,7 +40,7 @@ def read_toml(name: str, text: str) -> Source:
         found = _LINE.search(str(error))
         line = int(found[1]) if found else line_at(text, len(text))
         raise located(name, line, f"this is not TOML: {_LINE.sub('', str(error))}") from None
-    return Source(name, data, lambda path: nearest_line(text, _places(text), path))
+    return FileSource(name, data, lambda path: nearest_line(text, _places(text), path))
 
 
 def _keys(text: str) -> tuple:

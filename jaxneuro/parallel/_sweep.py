@@ -20,7 +20,7 @@ from ..spec import InvalidValueError
 from ._sweep_points import Points, check_names, describe, read_points
 from ._sweep_program import SweepProgram
 from ._sweep_result import SweepResult
-from ._sweep_store import Store, check_folder
+from ._sweep_store import SweepStore, check_folder
 from ._sweep_workers import (
     OneThreadEach,
     Remote,
@@ -43,7 +43,7 @@ _WORTH = 10.0  # times longer than compiling must the points that are left take
 _MEMORY = 0.25  # share of the free memory that the chunks of all workers may take
 
 
-class Sizes:
+class SweepSizes:
     """Hands out the points that are left, as chunks for `workers` that work at once.
 
     `multiple` divides every size. `tried[size]` are measured seconds per point.
@@ -100,7 +100,7 @@ class Sizes:
     def next_to_try(self, compile_s: float) -> int | None:
         """A size to try, or None when what is left is not worth compiling another.
 
-        Sizes 4 times larger are tried while they are faster, then sizes 4 times smaller.
+        SweepSizes 4 times larger are tried while they are faster, then sizes 4 times smaller.
         """
         if len(self.tried) >= _MOST_SIZES or self.left * self.tried[self.best] < _WORTH * compile_s:
             return None
@@ -208,8 +208,8 @@ def sweep(
     store = None
     if folder is not None:
         identity = {"grid": points.digest(), **program.fingerprint()}
-        store = Store(folder, identity, program.leaves)
-    run = _Run(points, program, store, chunk)
+        store = SweepStore(folder, identity, program.leaves)
+    run = _SweepRun(points, program, store, chunk)
     remote = None if executor is None else Remote(executor, pickled(fn, points.one(0)), retries)
     return run.run(remote, sys.stderr.isatty() if progress is None else progress)
 
@@ -233,10 +233,10 @@ def _mesh(mesh: Any, executor: Any) -> Mesh | None:
     return mesh
 
 
-class _Run:
+class _SweepRun:
     """One call of `sweep`: results so far, and what is left."""
 
-    def __init__(self, points: Points, program: SweepProgram, store: Store | None, chunk: Any):
+    def __init__(self, points: Points, program: SweepProgram, store: SweepStore | None, chunk: Any):
         self.points, self.program, self.store, self.chunk = points, program, store, chunk
         self.out = [np.empty((points.count, *x.shape), x.dtype) for x in program.leaves]
         self.done = np.zeros(points.count, bool)
@@ -249,10 +249,10 @@ class _Run:
         left = np.flatnonzero(~self.done)
         if remote is not None:
             workers = remote.in_flight
-            sizes = Sizes(left, remote.workers, 1, self.chunk)
+            sizes = SweepSizes(left, remote.workers, 1, self.chunk)
         else:
             workers = _workers(self.program, len(left))
-            sizes = Sizes(left, workers, self.program.devices, self.chunk)
+            sizes = SweepSizes(left, workers, self.program.devices, self.chunk)
         with Progress("sweeping", self.points.count, "points", show) as progress:
             progress.advance(self.found)
             try:
@@ -270,7 +270,7 @@ class _Run:
         compile_s = sum(self.program.compile_s.values())
         return self._result(sizes, compile_s, time.perf_counter() - start - compile_s)
 
-    def _run_here(self, sizes: Sizes, workers: int, progress: Progress) -> None:
+    def _run_here(self, sizes: SweepSizes, workers: int, progress: Progress) -> None:
         size: int | None = sizes.best
         while self.chunk is None and size is not None and sizes.left:
             self.program.compile(size)
@@ -285,7 +285,7 @@ class _Run:
             self.program.compile(sizes.best)
             self._chunks(sizes.rest(), workers, progress)
 
-    def _tell_time(self, sizes: Sizes) -> None:
+    def _tell_time(self, sizes: SweepSizes) -> None:
         """Says how long a long sweep takes, where no bar does and it was measured."""
         seconds = sizes.left * sizes.tried.get(sizes.best, 0.0)
         if seconds > _LONG_S and not self.show:
@@ -306,7 +306,9 @@ class _Run:
 
         run_chunks(chunks, compute, self._collector(progress), workers)
 
-    def _run_remote(self, remote: Remote, sizes: Sizes, workers: int, progress: Progress) -> None:
+    def _run_remote(
+        self, remote: Remote, sizes: SweepSizes, workers: int, progress: Progress
+    ) -> None:
         def compute(chunk: tuple[np.ndarray, int]) -> list[np.ndarray]:
             return self._stored(chunk[0], remote.compute(chunk, self.points.take(chunk[0])))
 
@@ -354,7 +356,7 @@ class _Run:
                 *(f"{int(bad.sum()):,}", counted(self.points.count, "point"), first),
             )
 
-    def _result(self, sizes: Sizes, compile_s: float, run_s: float) -> SweepResult:
+    def _result(self, sizes: SweepSizes, compile_s: float, run_s: float) -> SweepResult:
         shaped = [x.reshape(*self.points.shape, *x.shape[1:]) for x in self.out]
         return SweepResult(
             axes=self.points.axes,

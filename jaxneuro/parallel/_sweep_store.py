@@ -33,7 +33,7 @@ def check_folder(save: Any) -> Path:
     return folder
 
 
-class Store:
+class SweepStore:
     """The folder of one sweep; `identity` says which, and another's folder is refused.
 
     `leaves` have the shapes and dtypes of what one point returns.

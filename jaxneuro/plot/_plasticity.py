@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 
 from .. import spec
-from .._model import Numbers, Plasticity
+from .._model import NamedNumbers, Plasticity
 from .._network.bounds import check_within
 from .._numerics import NEAR_MS
 from ..spec import InvalidValueError, unknown
@@ -89,7 +89,7 @@ def stdp_window(
     axis.axvline(0.0, color="black", lw=LINE, ls=(0, (1, 2)))
     for number, (name, rule) in enumerate(named.items()):
         _check_rule(rule)
-        protocol = Pairs(
+        protocol = SpikePairs(
             weight=_start(rule, weight),
             dt=dt,
             first=longest,
@@ -171,7 +171,7 @@ def _draw(axis: "Axes", t: np.ndarray, change: np.ndarray, name: str, tint: str)
     axis.plot(0.0, change[t == 0][0], "o", ms=2.5, mew=0.0, color=tint)
 
 
-class Pairs(NamedTuple):
+class SpikePairs(NamedTuple):
     """Pairs of spikes at a synapse, step by step.
 
     Attributes:
@@ -211,7 +211,7 @@ class _Synapse(NamedTuple):
     touched: Any
 
 
-def pair_changes(rule: Plasticity, lags: np.ndarray, pairs: Pairs, steps: int) -> np.ndarray:
+def pair_changes(rule: Plasticity, lags: np.ndarray, pairs: SpikePairs, steps: int) -> np.ndarray:
     """The change of the weight after `steps` steps, for each lag [steps] of the target: (lags,).
 
     In float64. `factors`, which multiply all weights of a target, are left out.
@@ -224,7 +224,7 @@ def pair_changes(rule: Plasticity, lags: np.ndarray, pairs: Pairs, steps: int) -
 
 
 @functools.partial(jax.jit, static_argnums=3)
-def _changes(rule: Plasticity, lags: jax.Array, pairs: Pairs, steps: int) -> jax.Array:
+def _changes(rule: Plasticity, lags: jax.Array, pairs: SpikePairs, steps: int) -> jax.Array:
     def one(lag: jax.Array) -> jax.Array:
         step = functools.partial(_step, rule, pairs, lag)
         synapse, _ = lax.scan(step, _started(rule, pairs), jnp.arange(steps))
@@ -233,7 +233,7 @@ def _changes(rule: Plasticity, lags: jax.Array, pairs: Pairs, steps: int) -> jax
     return jax.vmap(one)(lags)
 
 
-def _started(rule: Plasticity, pairs: Pairs) -> _Synapse:
+def _started(rule: Plasticity, pairs: SpikePairs) -> _Synapse:
     def floating(values: Any) -> Any:
         return jax.tree.map(lambda x: jnp.asarray(x, jnp.float64), values)
 
@@ -248,7 +248,9 @@ def _started(rule: Plasticity, pairs: Pairs) -> _Synapse:
     )
 
 
-def _step(rule: Plasticity, pairs: Pairs, lag: Any, s: _Synapse, k: Any) -> tuple[_Synapse, None]:
+def _step(
+    rule: Plasticity, pairs: SpikePairs, lag: Any, s: _Synapse, k: Any
+) -> tuple[_Synapse, None]:
     """A time step as the role of a rule has it: what happens sees the numbers before the step."""
     dt = pairs.dt
     arriving, spiked = pairs.spiked(k, 0, 1), pairs.spiked(k, lag, 1)
@@ -258,8 +260,8 @@ def _step(rule: Plasticity, pairs: Pairs, lag: Any, s: _Synapse, k: Any) -> tupl
     s = s._replace(target=target, shared=rule.step_shared(s.shared, pairs.signals, dt))
     released = arriving.astype(dt.dtype)
     pre = {**before, "arriving": released, "released": released}
-    silent = Numbers({**pre, "released": jnp.zeros_like(released)})
-    post = Numbers({name: x[0] for name, x in numbers.items()})
+    silent = NamedNumbers({**pre, "released": jnp.zeros_like(released)})
+    post = NamedNumbers({name: x[0] for name, x in numbers.items()})
     every = rule.schedule()[0]
     tick = (k + 1) % every == 0 if every else jnp.bool_(False)
 
@@ -267,10 +269,10 @@ def _step(rule: Plasticity, pairs: Pairs, lag: Any, s: _Synapse, k: Any) -> tupl
     own = _where(due, _up_to_date(rule, pairs, s, k + 1), s.own)
     for happens, does, source in (
         (events[0], rule.on_post, silent),
-        (tick, rule.on_tick, Numbers(pre)),
-        (arriving, rule.on_pre, Numbers(pre)),
+        (tick, rule.on_tick, NamedNumbers(pre)),
+        (arriving, rule.on_pre, NamedNumbers(pre)),
     ):
-        own = _where(happens, _changed(rule, own, does(Numbers(own), source, post)), own)
+        own = _where(happens, _changed(rule, own, does(NamedNumbers(own), source, post)), own)
     after = {name: x.jumped(before[name]) for name, x in rule.pre_traces().items()}
     return s._replace(
         own=own,
@@ -280,11 +282,11 @@ def _step(rule: Plasticity, pairs: Pairs, lag: Any, s: _Synapse, k: Any) -> tupl
     ), None
 
 
-def _up_to_date(rule: Plasticity, pairs: Pairs, s: _Synapse, k: Any) -> dict[str, Any]:
+def _up_to_date(rule: Plasticity, pairs: SpikePairs, s: _Synapse, k: Any) -> dict[str, Any]:
     """The numbers of a synapse after what happens between events, up to the start of step k."""
     elapsed = jnp.asarray(k - s.touched, jnp.float64) * pairs.dt
-    start, stop = Numbers(s.then), Numbers(s.shared)
-    return _changed(rule, s.own, rule.between(Numbers(s.own), elapsed, start, stop))
+    start, stop = NamedNumbers(s.then), NamedNumbers(s.shared)
+    return _changed(rule, s.own, rule.between(NamedNumbers(s.own), elapsed, start, stop))
 
 
 def _changed(rule: Plasticity, own: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import jaxneuro as jn
 from jaxneuro._kernels import gpu as gpu_lowering
 from jaxneuro._kernels import gpu_deliver as gpu
 from jaxneuro._kernels import gpu_program as gpu_atomic
-from jaxneuro._kernels.gpu_program import Grid, held
+from jaxneuro._kernels.gpu_program import ProgramGrid, held
 from jaxneuro._kernels.table import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, ONE_PLACE
 from tests import strategies
 from tests.kernels.delivering import deliver, deliver_pallas
@@ -25,7 +25,7 @@ from tests.kernels.test_lowering import network, run
 from tests.oracle import deliver as oracle
 from tests.strategies import build_case
 
-SMALL = Grid(rows=4, lanes=8, segments=2)
+SMALL = ProgramGrid(rows=4, lanes=8, segments=2)
 KERNEL = "__gpu$xla.gpu.triton"
 
 
@@ -60,7 +60,9 @@ def check(case, released, step=3, clear=True, bits=True, grid=SMALL):
     np.testing.assert_array_equal(got, expected(case, ring, released, step, clear))
 
 
-GRIDS = st.sampled_from([SMALL, Grid(1, 2, 1), Grid(16, 32, 3), Grid(64, 4, 1)])
+GRIDS = st.sampled_from(
+    [SMALL, ProgramGrid(1, 2, 1), ProgramGrid(16, 32, 3), ProgramGrid(64, 4, 1)]
+)
 
 
 @hypothesis.given(st.data())
@@ -151,7 +153,7 @@ def test_the_slot_handed_out_is_cleared_or_stays(synapses):
     ring = np.ones((4, 1, 70), np.float32)
     args = arguments(case, ring, np.zeros((1, 2)), 6, True)
     np.testing.assert_array_equal(kernel(*args, case.table, False), ring)
-    cleared = np.asarray(kernel(*args, case.table, True, Grid(16, 2, 1)))
+    cleared = np.asarray(kernel(*args, case.table, True, ProgramGrid(16, 2, 1)))
     assert not cleared[2].any()
     assert cleared.sum() == 3 * 70
 
@@ -260,7 +262,7 @@ def by_rules(stored):
 def test_drawn_rows_are_the_stored_ones_bit_for_bit():
     # A ring of integers, as the orders of the sums differ.
     args, table = by_rules(stored=False)
-    got = kernel(*args, table, True, Grid(8, 16, 2))
+    got = kernel(*args, table, True, ProgramGrid(8, 16, 2))
     args, stored = by_rules(stored=True)
     assert table.n_redrawn > 0
     assert stored.n_redrawn == 0

@@ -14,7 +14,7 @@ from jaxneuro._fields import Parameter, param
 from jaxneuro._kernels import gpu_learn as gpu
 from jaxneuro._kernels import gpu_program as gpu_atomic
 from jaxneuro._kernels.call import batched
-from jaxneuro._kernels.gpu_program import Grid
+from jaxneuro._kernels.gpu_program import ProgramGrid
 from jaxneuro._kernels.learn import _CHANGED, _RANKS, learn, unpacked
 from jaxneuro._kernels.learn_reference import learn_reference
 from jaxneuro._kernels.spike_output import SpikeOutput
@@ -65,7 +65,7 @@ class EveryPhase(Plasticity):
 
 
 def interpreted(*args):
-    return gpu.learn_pallas(*args, grid=Grid(rows=4, lanes=8, segments=2), interpret=True)
+    return gpu.learn_pallas(*args, grid=ProgramGrid(rows=4, lanes=8, segments=2), interpret=True)
 
 
 ONE_DELAY = {"delays": 3}

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxneuro._model import Numbers
+from jaxneuro._model import NamedNumbers
 
 BLOCK = 256  # steps: runs of about one length share a program
 
@@ -85,19 +85,21 @@ def _step(rule, carry, now, dt):
     signals = {k.removeprefix("signal "): x for k, x in now.items() if k.startswith("signal ")}
     shared = rule.step_shared(shared, signals, dt)
     arriving = released != 0
-    pre = Numbers({**before, "arriving": arriving.astype(released.dtype), "released": released})
-    silent = Numbers({**pre.__dict__, "released": jnp.zeros_like(released)})
-    post = Numbers({k: x[0] for k, x in numbers.items()})
+    pre = NamedNumbers(
+        {**before, "arriving": arriving.astype(released.dtype), "released": released}
+    )
+    silent = NamedNumbers({**pre.__dict__, "released": jnp.zeros_like(released)})
+    post = NamedNumbers({k: x[0] for k, x in numbers.items()})
     tick_every, factor_every = rule.schedule()
     tick = (at + 1) % tick_every == 0 if tick_every else jnp.asarray(False)
 
     due = now["eager"] | arriving | events[0] | tick
     elapsed = (at + 1 - touched).astype(dt.dtype) * dt
-    start, stop = Numbers(then), Numbers(shared)
-    synapse = _if(due, rule, synapse, rule.between(Numbers(synapse), elapsed, start, stop))
-    synapse = _if(events[0], rule, synapse, rule.on_post(Numbers(synapse), silent, post))
-    synapse = _if(tick, rule, synapse, rule.on_tick(Numbers(synapse), pre, post))
-    synapse = _if(arriving, rule, synapse, rule.on_pre(Numbers(synapse), pre, post))
+    start, stop = NamedNumbers(then), NamedNumbers(shared)
+    synapse = _if(due, rule, synapse, rule.between(NamedNumbers(synapse), elapsed, start, stop))
+    synapse = _if(events[0], rule, synapse, rule.on_post(NamedNumbers(synapse), silent, post))
+    synapse = _if(tick, rule, synapse, rule.on_tick(NamedNumbers(synapse), pre, post))
+    synapse = _if(arriving, rule, synapse, rule.on_pre(NamedNumbers(synapse), pre, post))
     if factor_every:
         w = synapse["weight"]
         factor = rule.factors(w[None], jnp.ones(1, w.dtype), target)[0]

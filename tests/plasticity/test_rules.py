@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 import jaxneuro as jn
 from jaxneuro import plasticity as pl
-from jaxneuro._model import Numbers
+from jaxneuro._model import NamedNumbers
 from tests.plasticity import by_hand
 from tests.plasticity.replay import replay
 from tests.quickly import quick_jit
@@ -236,7 +236,7 @@ def test_derivatives_of_an_event_are_finite(name):
             pre |= dict.fromkeys(rule.pre_traces(), np.float64(0.7))
             post = dict.fromkeys(rule.post_traces(), np.float64(0.4))
             synapse = dict.fromkeys(rule.variables(), np.float64(1.0)) | {"weight": w}
-            parts = Numbers(synapse), Numbers(pre), Numbers(post)
+            parts = NamedNumbers(synapse), NamedNumbers(pre), NamedNumbers(post)
             return rule.on_post(*parts)["weight"] - rule.on_pre(*parts)["weight"]
 
         return jax.grad(both, (0, 1))(rule, w)
