@@ -44,6 +44,13 @@ class _Scaled(NamedTuple):
     pulls: list[_Pull]
 
 
+class _ScaledModel(NamedTuple):
+    """A model, and what modulators scale of it."""
+
+    reference: ModelReference
+    parts: list[_Scaled]
+
+
 def check_extremes(net: Any, touched: Collection[tuple] | None = None) -> None:
     """Raises `InvalidValueError` where modulators can make values that could not be set.
 
@@ -52,16 +59,16 @@ def check_extremes(net: Any, touched: Collection[tuple] | None = None) -> None:
     if not net.modulators or any(map(is_traced, _numbers(net))):
         return
     reached = _reached(net)
-    by_model: dict[tuple, tuple[ModelReference, list[_Scaled]]] = {}
+    by_model: dict[tuple, _ScaledModel] = {}
     for target, scaled in reached.items():
         reference = _reference(net, target, scaled)
         if reference is not None:
             who = reference.path, reference.member
-            by_model.setdefault(who, (reference, []))[1].append(scaled)
-    for (path, _), (reference, parts) in by_model.items():
+            by_model.setdefault(who, _ScaledModel(reference, [])).parts.append(scaled)
+    for (path, _), model in by_model.items():
         if touched is None or path in touched:
-            for factors in _corners(parts):
-                _try(net, (reference, parts), None, factors)
+            for factors in _corners(model.parts):
+                _try(net, model, None, factors)
     _check_gaps(net, reached, by_model, touched)
 
 
@@ -99,13 +106,14 @@ def _check_gaps(net: Any, reached: dict, by_model: dict, touched: Collection[tup
     }
     for population, numbers in _electrical(net).items():
         (reference,) = named(net, population).references
-        _, parts = by_model.get((reference.path, reference.member), (reference, []))
+        who = reference.path, reference.member
+        model = by_model.get(who, _ScaledModel(reference, []))
         mine = {k: gains[k] for k in numbers if k in gains}
         paths = {reference.path, *(("couplings", k) for k in numbers)}
-        if not (mine or parts) or (touched is not None and not paths & set(touched)):
+        if not (mine or model.parts) or (touched is not None and not paths & set(touched)):
             continue
-        for factors in _corners([*mine.values(), *parts]):
-            _try(net, (reference, parts), mine, factors)
+        for factors in _corners([*mine.values(), *model.parts]):
+            _try(net, model, mine, factors)
 
 
 def _electrical(net: Any) -> dict[str, list[int]]:
@@ -160,13 +168,13 @@ def _some(choices: list[list]) -> Iterator[tuple]:
 
 
 def _try(
-    net: Any, of_model: tuple[ModelReference, list], gains: dict[int, _Scaled] | None, factors: dict
+    net: Any, scaled_model: _ScaledModel, gains: dict[int, _Scaled] | None, factors: dict
 ) -> None:
     """Raises `InvalidValueError` for factors with which values could not be set.
 
     `gains` are those of gap junctions by the number of the coupling, None to leave them out.
     """
-    reference, parts = of_model
+    reference, parts = scaled_model
     try:
         if parts:
             model = member(reference.model(net), reference.sizes, reference.member)

@@ -1,7 +1,7 @@
 """Which device has which part of a network and of its state, from outside and on one device."""
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -126,11 +126,15 @@ class MeshLayout(eqx.Module):
         return jnp.where(known, x.at[self.numbers[number]].get(mode="clip"), like)
 
     @property
-    def orders(self) -> tuple:
-        """The neuron at each place, of groups, stimuli and sources, and the synapses' numbers."""
+    def orders(self) -> "Orders":
+        """What `local_layout` takes, with an axis of devices."""
         order = lambda shards: tuple(s.order for s in shards)  # noqa: E731
-        driven = tuple(map(order, self.stimuli))
-        return order(self.groups), driven, order(self.sources), self.numbers
+        return Orders(
+            groups=order(self.groups),
+            stimuli=tuple(map(order, self.stimuli)),
+            sources=order(self.sources),
+            numbers=self.numbers,
+        )
 
     def specs(self, state: NetworkState) -> NetworkState:
         """How each part of a state is laid over the mesh, for `shard_map`."""
@@ -166,7 +170,7 @@ def by_number(layout: MeshLayout, number: int, x: jax.Array, numbers: jax.Array)
 
 
 def brought_together(layout: Any, state: NetworkState, net: Any) -> NetworkState:
-    """See `Layout.whole`; `layout` has something with `whole` for each of its parts."""
+    """See `MeshLayout.whole`; `layout` has something with `whole` for each of its parts."""
     groups = tuple(
         g._replace(
             neurons=mine.whole(g.neurons),
@@ -207,24 +211,39 @@ class LocalLayout(eqx.Module):
         return self.layout.synapses
 
     def synapses_whole(self, number: int, x: jax.Array) -> jax.Array:
-        """Numbers of the synapses of all devices; see `Layout.synapses_whole`."""
+        """Numbers of the synapses of all devices; see `MeshLayout.synapses_whole`."""
         here = by_number(self.layout, number, x, self.numbers[number])
         return lax.psum(here, self.layout.axis)
 
     def whole(self, state: NetworkState, net: Any) -> NetworkState:
-        """The state with the neurons of all devices; see `Layout.whole`."""
+        """The state with the neurons of all devices; see `MeshLayout.whole`."""
         return brought_together(self, state, net)
 
 
-def local_layout(layout: MeshLayout, orders: Any) -> LocalLayout:
-    """The layout as a device sees it; `orders` are those of its groups, stimuli and sources."""
+class Orders(NamedTuple):
+    """What a device must know of itself, beside the layout that all devices have.
+
+    Attributes:
+        groups, stimuli, sources: the neuron at each place, of each group and so on.
+        numbers: those of its synapses, of each plastic pathway.
+    """
+
+    groups: tuple
+    stimuli: tuple
+    sources: tuple
+    numbers: tuple
+
+
+def local_layout(layout: MeshLayout, orders: Orders) -> LocalLayout:
+    """The layout as the device with these orders sees it, inside `shard_map`."""
     line = line_of(*layout.axes)
     make = lambda order, shards: Peers(order, shards, line, layout.share)  # noqa: E731
-    groups, stimuli, sources, numbers = orders
     return LocalLayout(
-        tuple(map(make, groups, layout.groups)),
-        tuple(tuple(map(make, mine, of)) for mine, of in zip(stimuli, layout.stimuli)),
-        tuple(map(make, sources, layout.sources)),
-        numbers,
-        layout,
+        groups=tuple(map(make, orders.groups, layout.groups)),
+        stimuli=tuple(
+            tuple(map(make, mine, of)) for mine, of in zip(orders.stimuli, layout.stimuli)
+        ),
+        sources=tuple(map(make, orders.sources, layout.sources)),
+        numbers=orders.numbers,
+        layout=layout,
     )
