@@ -33,7 +33,7 @@ class Reached(NamedTuple):
 class RedrawnRows:
     """The rows of a table that are drawn, visited block by block."""
 
-    def __init__(self, table: Table, sections: Section, rows: Rows, step: jax.Array, slots: int):
+    def __init__(self, table: Table, sections: Section, rows: Rows, step: Any, slots: int):
         self.table, self.sections, self.rows = table, sections, rows
         self.step, self.slots = step, slots
 
@@ -52,7 +52,7 @@ class RedrawnRows:
                 reached = self._reached(section, block, draw, number, found, n_weights)
                 return visit(carry, block, found.valid, reached)
 
-            return visit_row(draw, number, self.table.draw_tables, carry, some)
+            return visit_row(draw, number, jnp.asarray(self.table.draw_tables), carry, some)
 
         return lax.fori_loop(0, s.blocks[section], block_of, carry)
 

@@ -25,6 +25,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._arrays import AnyArray
 from ..spec import InvalidValueError
 
 # What a section keeps: bits of its flags.
@@ -52,17 +53,17 @@ class Table(eqx.Module):
             reach.
     """
 
-    sections: jax.Array
-    pointers: jax.Array
-    targets: jax.Array
-    tags: jax.Array
-    delays: jax.Array
-    block_offset: jax.Array
-    block_delay: jax.Array
-    block_span: jax.Array
-    block_projection: jax.Array
-    draws: jax.Array
-    draw_tables: jax.Array
+    sections: AnyArray
+    pointers: AnyArray
+    targets: AnyArray
+    tags: AnyArray
+    delays: AnyArray
+    block_offset: AnyArray
+    block_delay: AnyArray
+    block_span: AnyArray
+    block_projection: AnyArray
+    draws: AnyArray
+    draw_tables: AnyArray
     n_rows: int = eqx.field(static=True)
     longest_row: int = eqx.field(static=True)
     n_redrawn: int = eqx.field(static=True)
@@ -190,7 +191,10 @@ def expand_rows(table: Table) -> Rows:
     order = jnp.argsort(source, stable=True)
     stored = (s.flags[section] & REDRAWN) == 0
     if pointers.shape[0]:
-        ends = (pointers.at[e].get(mode="fill", fill_value=0) for e in (entry, entry + per_row))
+        ends = (
+            jnp.asarray(pointers).at[e].get(mode="fill", fill_value=0)
+            for e in (entry, entry + per_row)
+        )
         start, stop = (jnp.where(stored, base + end, 0) for end in ends)
     else:
         start = stop = jnp.zeros(row.shape, jnp.int32)
@@ -231,14 +235,14 @@ def expand(table: Table) -> Synapses:
         (s.flags[section] & flag) != 0 for flag in (HAS_TAGS, HAS_DELAYS, HAS_WEIGHTS)
     )
     blocks = s.blocks[section]
-    tag = _column(table.tags, s.tags[section] + within, tagged)
+    tag = _column(jnp.asarray(table.tags), s.tags[section] + within, tagged)
     block = s.first_block[section] + jnp.where(tagged, tag, number % blocks)
-    delay = _column(table.delays, s.delays[section] + within, own_delay)
+    delay = _column(jnp.asarray(table.delays), s.delays[section] + within, own_delay)
     return Synapses(
         source=s.first_row[section] + jnp.where(tagged, number, number // blocks),
         block=block,
         delay=jnp.where(own_delay, delay, table.block_delay[block]),
-        place=table.block_offset[block] + table.targets.astype(jnp.int32),
+        place=jnp.asarray(table.block_offset)[block] + table.targets.astype(jnp.int32),
         weight_index=jnp.where(own_weight, s.weights[section] + within, -1),
     )
 

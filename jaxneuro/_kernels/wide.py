@@ -4,10 +4,14 @@ The last axis of such an array has length 2: the low word and the high word (two
 they lie in the memory of a CPU.
 """
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, UInt32
+
+from .._arrays import AnyArray
 
 # Sums of weights are integers in units of 2^-24 (`kUnitBits` of native/assembly.h).
 UNIT_BITS = 24
@@ -17,14 +21,14 @@ _LOW = np.uint32(0xFFFF)
 _SIGN = np.uint32(0x80000000)
 
 
-def wide_words(values: np.ndarray) -> np.ndarray:
+def wide_words(values: Any) -> np.ndarray:
     """Integers of the host as words (..., 2)."""
     whole = np.asarray(values, np.int64)
     words = np.ascontiguousarray(whole, "<i8").view("<u4")
     return words.astype(np.uint32).reshape(*whole.shape, 2)
 
 
-def wide_integers(words: np.ndarray) -> np.ndarray:
+def wide_integers(words: AnyArray) -> np.ndarray:
     """Words on the host as int64."""
     pair = np.asarray(words, np.uint32).astype(np.uint64)
     return (pair[..., 0] | pair[..., 1] << np.uint64(32)).astype(np.int64)

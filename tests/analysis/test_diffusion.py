@@ -128,7 +128,7 @@ def test_coloured_noise_shifts_threshold_and_reset():
         ({"tau_m": 0.0}, "tau_m must be finite and above 0.0 ms; got 0.0"),
         ({"t_ref": -1.0}, "t_ref must be finite and at least 0.0 ms; got -1.0"),
         ({"v_reset": 20.0}, "v_reset must be below v_th; got 20.0 and 20.0 mV"),
-        ({"mu": [1, 2], "sigma": [1, 2, 3]}, r"must broadcast; got the shapes \[\(2,\), \(3,\)"),
+        ({"mu": [1, 2], "sigma": [1, 2, 3]}, "all arguments must"),
     ],
 )
 def test_diffusion_refuses(function, change, message):

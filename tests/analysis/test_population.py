@@ -104,16 +104,16 @@ def test_a_poisson_process_is_white_at_twice_its_rate():
 def test_the_spectrum_refuses():
     with pytest.raises(ValueError, match=r"dt must be finite and above 0.0 ms; got 0"):
         power_spectrum([1.0, 2.0], 0.0)
-    with pytest.raises(ValueError, match=r"a segment must have at least 4 steps; got 3 of 1.0 ms"):
+    with pytest.raises(ValueError, match="power_spectrum: a segment must"):
         power_spectrum(np.ones(9), 1.0, segment_ms=3.9)
-    with pytest.raises(ValueError, match="a segment must have at least 4 steps; got 3"):
+    with pytest.raises(ValueError, match="power_spectrum: a segment must"):
         power_spectrum([1.0, 2.0, 3.0], 1.0)
     assert power_spectrum(np.arange(4.0), 1.0)[0].tolist() == [0.0, 250.0, 500.0]
-    with pytest.raises(ValueError, match="a segment must have at least 4 steps; got 0"):
+    with pytest.raises(ValueError, match="power_spectrum: a segment must"):
         power_spectrum([], 1.0)
     with pytest.raises(ValueError, match="trace must be finite; got nan"):
         power_spectrum([1.0, np.nan], 1.0)
-    with pytest.raises(ValueError, match=r"trace must have the axis 1 of time; got shape \(2,\)"):
+    with pytest.raises(ValueError, match="power_spectrum: trace must"):
         power_spectrum([1.0, 2.0], 1.0, axis=1)
 
 
@@ -141,9 +141,9 @@ def test_the_balance_at_its_ends():
 
 def test_the_balance_refuses():
     one = np.ones((4, 2))
-    with pytest.raises(ValueError, match=r"mean of inhibitory must be at most 0 pA.* in 2. Pass"):
+    with pytest.raises(ValueError, match="excitation_inhibition: the mean of inhibitory must"):
         excitation_inhibition(one, one)
-    with pytest.raises(ValueError, match=r"mean of excitatory must be at least 0 pA.* in 2. Pass"):
+    with pytest.raises(ValueError, match="excitation_inhibition: the mean of excitatory must"):
         excitation_inhibition(-one, -one)
     with pytest.raises(ValueError, match=r"one shape .* got \(4, 2\) and \(4, 1\)"):
         excitation_inhibition(one, -one[:, :1])

@@ -41,7 +41,7 @@ def test_rates_of_nobody_and_of_nothing():
         (([1.0, np.nan], [0, 0], 2, 5.0), "checked_events: spike times must"),
         (([1.0], [0], 2.0, 5.0), "n must be a whole number of at least 0; got 2.0"),
         (([1.0], [0], 2, 5.0, 5.0), "stop must be after start; got 5.0 and 5.0"),
-        (([1.0], [0], 2, 5.0, 6.0), "stop must not be before start; got 5.0 < 6.0"),
+        (([1.0], [0], 2, 5.0, 6.0), "check_window: stop must"),
         (([1.0], [0], 2, np.inf), "stop must be finite; got inf"),
     ],
 )

@@ -184,9 +184,9 @@ def test_a_part_of_a_bin_is_left_out():
 def test_bad_windows_are_refused():
     with pytest.raises(ValueError, match="bin_ms must be above 0 ms; got 0"):
         spike_counts([], [], 1, 10.0, bin_ms=0)
-    with pytest.raises(ValueError, match=r"stop must not be before start; got 1.0 < 2.0"):
+    with pytest.raises(ValueError, match="check_window: stop must"):
         spike_counts([], [], 1, 1.0, start=2.0)
-    with pytest.raises(ValueError, match=r"at least 2 bins of 6.0 ms must fit .* got 1"):
+    with pytest.raises(ValueError, match=r"fano_factor: at least 2 bins of 6\.0 ms must"):
         fano_factor([], [], 1, 10.0, bin_ms=6.0)
     with pytest.raises(ValueError, match=r"t_ref must be finite and at least 0.0 ms; got -1.0"):
         local_variation([], [], 1, t_ref=-1.0)

@@ -53,10 +53,10 @@ def test_ticks_are_whole_rounds():
 @pytest.mark.parametrize(
     ("seen", "given", "message"),
     [
-        (np.zeros(3), {}, r"\(seeds, rounds, areas\), at least one of each; got float64\[3\]"),
+        (np.zeros(3), {}, "support: seen must"),
         (np.zeros((0, 2)), {}, r"got float64\[1, 0, 2\]"),
         ([["many"]], {}, "must be numbers"),
-        ((0, np.ones((2, 3, 4))), {}, "state, seen = ac.run"),
+        ((0, np.ones((2, 3, 4))), {}, "support: seen must"),
         (np.ones((4, 2)), {"names": ["A"]}, r"one for each of 2 areas; got \['A'\]"),
         (np.ones((4, 2)), {"k": [1, 2, 3]}, r"one for each area; got \[1, 2, 3\]"),
         (np.ones((4, 2)), {"k": 1.5}, "one whole number"),

@@ -220,7 +220,7 @@ def test_traces_refuse():
         plot.traces(r, "I")
     with pytest.raises(ValueError, match="no recorded variable of 'E' named 'u'"):
         plot.traces(r, "E", "u")
-    with pytest.raises(ValueError, match="got 9, and of 'E' there are 4: 0, 1, 2, 3"):
+    with pytest.raises(ValueError, match="traces: neurons must"):
         plot.traces(r, "E", neurons=[0, 9])
     with pytest.raises(ValueError, match="at least one neuron must be shown; 4 were recorded"):
         plot.traces(r, "E", neurons=[])
@@ -361,7 +361,7 @@ def test_power_spectrum():
     plot.power_spectrum(r, bin_ms=25.0, segment_ms=100.0).draw_without_rendering()
     with pytest.raises(ValueError, match="segment"):
         plot.power_spectrum(r, bin_ms=2.0, segment_ms=7.9)
-    with pytest.raises(ValueError, match=r"at least 4 steps; got 3 of 2\.0 ms"):
+    with pytest.raises(ValueError, match="power_spectrum: a segment must"):
         plot.power_spectrum(r, bin_ms=2.0, stop=7.0)
 
 

@@ -207,7 +207,7 @@ def test_what_are_no_synapses(given):
 
 UNFIT = {
     "unknown": ({"weights": {"in->ut": ...}}, "no projection named 'in->ut'; did you mean"),
-    "not plastic": ({"weights": {"still": ...}}, "'still' must be plastic .* Plastic are: 'in->o"),
+    "not plastic": ({"weights": {"still": ...}}, "projection 'still': plasticity must"),
     "population": ({"weight_histograms": {"in": 3}}, "no projection named 'in'"),
     "beyond": ({"weights": {NAME: [160]}}, "must be below 160, its size; got 160"),
     "mask": ({"weights": {NAME: [True, False]}}, "one boolean per synapse, 160 of them; got 2"),
