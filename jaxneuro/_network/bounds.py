@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -18,6 +18,9 @@ from ..stimuli import Signal
 from ..synapses import Direct, Several
 from .members import first_member, member, replace_member
 from .names import ModelReference
+
+if TYPE_CHECKING:
+    from .network import Network
 
 
 def sign_of(neuron: Neuron, receptor: Synapse) -> tuple[int, str]:
@@ -184,7 +187,9 @@ def _shown_value(value: Any) -> str:
     return f"values from {x.min():g} to {x.max():g}"
 
 
-def with_parameters(label: str, reference: ModelReference, net: Any, values: dict[str, Any]) -> Any:
+def with_parameters(
+    label: str, reference: ModelReference, net: "Network", values: dict[str, Any]
+) -> Any:
     """A merged model with parameters of one member replaced, checked as when made."""
     model, sizes, index = reference.model(net), reference.sizes, reference.member
     for key, value in values.items():

@@ -8,7 +8,7 @@ so that only these levels are tried, in all combinations of the modulators.
 
 import itertools
 from collections.abc import Collection, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -22,6 +22,9 @@ from .gap_stability import check_gap_junctions
 from .members import inside, member
 from .modulator import ModulationTarget
 from .names import ModelReference, named
+
+if TYPE_CHECKING:
+    from .network import Network
 
 _LARGE = 1e6  # a factor that is tried where there is no largest one
 _MOST = 64  # combinations that are tried
@@ -51,7 +54,7 @@ class _ScaledModel(NamedTuple):
     parts: list[_Scaled]
 
 
-def check_extremes(net: Any, touched: Collection[tuple] | None = None) -> None:
+def check_extremes(net: "Network", touched: Collection[tuple] | None = None) -> None:
     """Raises `InvalidValueError` where modulators can make values that could not be set.
 
     `touched` are the paths of the models (or couplings) to look at, None for all.
@@ -72,14 +75,14 @@ def check_extremes(net: Any, touched: Collection[tuple] | None = None) -> None:
     _check_gaps(net, reached, by_model, touched)
 
 
-def _numbers(net: Any) -> list:
+def _numbers(net: "Network") -> list:
     """What decides whether the network is known: the numbers of models, not of connections."""
     layers = [(c.weight, c.gain, [s.total for s in c.sides]) for c in net.couplings]
     parts = [(g.model, g.receptors, g.stimuli) for g in net.groups]
     return jax.tree.leaves((net.modulators, parts, [p.release for p in net.pathways], layers))
 
 
-def _reached(net: Any) -> dict[ModulationTarget, _Scaled]:
+def _reached(net: "Network") -> dict[ModulationTarget, _Scaled]:
     """Everything that is scaled, once, with all modulators that do so."""
     out: dict[ModulationTarget, _Scaled] = {}
     for m in net.modulators:
@@ -91,7 +94,7 @@ def _reached(net: Any) -> dict[ModulationTarget, _Scaled]:
     return out
 
 
-def _reference(net: Any, target: ModulationTarget, scaled: _Scaled) -> ModelReference | None:
+def _reference(net: "Network", target: ModulationTarget, scaled: _Scaled) -> ModelReference | None:
     """The model that has a scaled parameter; None for a gain or a weight, whose sign stays."""
     for reference in named(net, scaled.name).references:
         if target.path[: len(reference.path)] == reference.path:
@@ -99,7 +102,9 @@ def _reference(net: Any, target: ModulationTarget, scaled: _Scaled) -> ModelRefe
     return None
 
 
-def _check_gaps(net: Any, reached: dict, by_model: dict, touched: Collection[tuple] | None) -> None:
+def _check_gaps(
+    net: "Network", reached: dict, by_model: dict, touched: Collection[tuple] | None
+) -> None:
     """The same for gap junctions: with the gains of couplings, and the neurons of a population."""
     gains = {
         r.path[1]: s for r, s in reached.items() if r.path[0] == "couplings" and s.key == "gain"
@@ -116,7 +121,7 @@ def _check_gaps(net: Any, reached: dict, by_model: dict, touched: Collection[tup
             _try(net, model, mine, factors)
 
 
-def _electrical(net: Any) -> dict[str, list[int]]:
+def _electrical(net: "Network") -> dict[str, list[int]]:
     """The numbers of the couplings whose gap junctions neurons have, by population."""
     out: dict[str, list[int]] = {}
     for number, layer in enumerate(net.couplings):
@@ -168,7 +173,7 @@ def _some(choices: list[list]) -> Iterator[tuple]:
 
 
 def _try(
-    net: Any, scaled_model: _ScaledModel, gains: dict[int, _Scaled] | None, factors: dict
+    net: "Network", scaled_model: _ScaledModel, gains: dict[int, _Scaled] | None, factors: dict
 ) -> None:
     """Raises `InvalidValueError` for factors with which values could not be set.
 

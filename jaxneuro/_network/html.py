@@ -1,12 +1,15 @@
 """Networks and their states in a notebook."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._arrays import is_traced
 from .._html import ROWS, bars, diagram, page, table
+
+if TYPE_CHECKING:
+    from .network import Network
 
 _READ = 300_000  # synapses of a pathway that are read for a page
 _SHOWN = 3  # names of populations in a row
@@ -14,7 +17,7 @@ _KEPT = 32  # networks whose names are kept
 _NAMES: dict[bytes, tuple] = {}  # populations and receptors of each group, by fingerprint
 
 
-def html_of_network(net: Any) -> str:
+def html_of_network(net: "Network") -> str:
     """Populations as boxes with arrows, and tables of what it is made of."""
     models = {member.name: type(g.model).__name__ for g in net.groups for member in g.members}
     populations = [(name, f"{n:,}", models[name]) for name, n in net.populations.items()]
@@ -48,7 +51,7 @@ def html_of_network(net: Any) -> str:
     return page(f"{net!r}, dt = {net.dt:g} ms", tables, drawing)
 
 
-def _receptor(net: Any, pathway: Any, member: Any) -> str:
+def _receptor(net: "Network", pathway: Any, member: Any) -> str:
     return type(net.groups[pathway.target].receptors[member.receptor]).__name__
 
 
@@ -58,7 +61,7 @@ def _weights(pathway: Any, member: Any) -> str:
     return "one per synapse" if member.individual else "one for all"
 
 
-def _sizes(net: Any, number: int, name: str) -> tuple[str, str]:
+def _sizes(net: "Network", number: int, name: str) -> tuple[str, str]:
     """The delays of a projection, and its synapses: of large ones what need not be read."""
     pathway, total = net.pathways[number], net.synapses_of(number)
     if net.layout is None and total <= _READ:

@@ -1,7 +1,7 @@
 """Which device has which part of a network and of its state, from outside and on one device."""
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -18,6 +18,9 @@ from .pathway import PathwayState
 from .plastic import SYNAPTIC, PlasticState
 from .shards import Peers, ShardLayout
 from .state import NetworkState
+
+if TYPE_CHECKING:
+    from .network import Network
 
 
 class MeshLayout(eqx.Module):
@@ -78,7 +81,7 @@ class MeshLayout(eqx.Module):
                 first, start = first + member.n, start + size
         return x
 
-    def lay(self, whole: NetworkState, net: Any) -> NetworkState:
+    def lay(self, whole: NetworkState, net: "Network") -> NetworkState:
         """A state of the whole network as its devices have it; a ring that is not yet is new."""
         groups = tuple(
             g._replace(
@@ -108,7 +111,7 @@ class MeshLayout(eqx.Module):
         place = lambda how, part: jax.tree.map(lambda x: put(x, how), part)  # noqa: E731
         return jax.tree.map(place, self.specs(state), state, is_leaf=lambda x: isinstance(x, P))
 
-    def whole(self, state: NetworkState, net: Any) -> NetworkState:
+    def whole(self, state: NetworkState, net: "Network") -> NetworkState:
         """The state with neurons, receptors, stimuli and releases in the order of the network.
 
         Rings, synapses and what rules keep stay as the devices have them.
@@ -169,7 +172,7 @@ def by_number(layout: MeshLayout, number: int, x: jax.Array, numbers: jax.Array)
     return whole.at[numbers].set(x, mode="drop", unique_indices=False)
 
 
-def brought_together(layout: Any, state: NetworkState, net: Any) -> NetworkState:
+def brought_together(layout: Any, state: NetworkState, net: "Network") -> NetworkState:
     """See `MeshLayout.whole`; `layout` has something with `whole` for each of its parts."""
     groups = tuple(
         g._replace(
@@ -215,7 +218,7 @@ class LocalLayout(eqx.Module):
         here = by_number(self.layout, number, x, self.numbers[number])
         return lax.psum(here, self.layout.axis)
 
-    def whole(self, state: NetworkState, net: Any) -> NetworkState:
+    def whole(self, state: NetworkState, net: "Network") -> NetworkState:
         """The state with the neurons of all devices; see `MeshLayout.whole`."""
         return brought_together(self, state, net)
 

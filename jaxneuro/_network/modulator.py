@@ -30,13 +30,13 @@ class ModulationTarget(NamedTuple):
     """One parameter that a modulator scales.
 
     Attributes:
-        path: of the array in a `RuntimeNetwork`.
+        path: attributes and numbers that lead to the array in a `RuntimeNetwork`.
         sizes: of the members of its model.
         member: the number of the scaled one.
         blocks: whether the array has an entry per block of a pathway; the member is a projection.
     """
 
-    path: tuple[str | int, ...]
+    path: tuple[Any, ...]
     sizes: tuple[int, ...]
     member: int
     blocks: bool = False

@@ -8,7 +8,7 @@ receptor and its release; a modulator its kinetics.
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -22,6 +22,9 @@ from .group import input_rows
 from .layout import MeshLayout
 from .members import inside
 from .state import NetworkState, state_of
+
+if TYPE_CHECKING:
+    from .network import Network
 
 
 class NoSuchNameError(KeyError, ValueError):
@@ -75,7 +78,7 @@ class ModelReference(NamedTuple):
         kind: population, stimulation, receptor, release, plasticity or modulator.
         names: its own name, or those of the projections and stimulations that use it, for messages.
         population: at whose neurons it acts.
-        path: of its model in a network.
+        path: attributes and numbers that lead to its model in a network.
         state: takes its state from that of a network.
         sizes: of the members of the merged model.
         member: the number of the selected one.
@@ -86,14 +89,14 @@ class ModelReference(NamedTuple):
     kind: str
     names: tuple[str, ...]
     population: str
-    path: tuple[str | int, ...]
+    path: tuple[Any, ...]
     state: Callable[[NetworkState], Any]
     sizes: tuple[int, ...]
     member: int
     neurons: slice
     shared: Shared | None = None
 
-    def model(self, net: Any) -> Any:
+    def model(self, net: "Network") -> Any:
         """Its model in a network."""
         return inside(net, self.path)
 
@@ -177,7 +180,7 @@ class Named(NamedTuple):
         return found[0]
 
 
-def named(net: Any, name: str) -> Named:
+def named(net: "Network", name: str) -> Named:
     """What a name refers to.
 
     Raises:
@@ -193,7 +196,7 @@ def named(net: Any, name: str) -> Named:
     return Named(label, tuple(h._replace(shared=several.get(h.kind)) for h in references))
 
 
-def _by_part(net: Any, name: str) -> Named:
+def _by_part(net: "Network", name: str) -> Named:
     """What the name of a part of the description refers to."""
     for number, group in enumerate(net.groups):
         if name in group.populations:
@@ -217,7 +220,7 @@ def _by_part(net: Any, name: str) -> Named:
     raise unknown(what, name, net.names)
 
 
-def projection(net: Any, name: str) -> tuple[int, int]:
+def projection(net: "Network", name: str) -> tuple[int, int]:
     """The number of a projection's pathway and its number there, or `InvalidValueError`."""
     for number, pathway in enumerate(net.pathways):
         if name in pathway.projections:
@@ -225,7 +228,7 @@ def projection(net: Any, name: str) -> tuple[int, int]:
     raise unknown("projection", name, net.projections)
 
 
-def stimulation(net: Any, name: str) -> tuple[int, int, int] | None:
+def stimulation(net: "Network", name: str) -> tuple[int, int, int] | None:
     """Group, layer and number there of a stimulation; None if the name is not one."""
     for number, group in enumerate(net.groups):
         for layer, stimulus in enumerate(group.stimuli):
@@ -235,7 +238,7 @@ def stimulation(net: Any, name: str) -> tuple[int, int, int] | None:
 
 
 def reference_of_variable(
-    net: Any, state: NetworkState, name: str, variable: str
+    net: "Network", state: NetworkState, name: str, variable: str
 ) -> ModelReference:
     """What holds a state variable of a name; raises `InvalidValueError` if nothing or two do."""
     found = named(net, name)
@@ -254,7 +257,7 @@ def shape_of(state: Any, variable: Any) -> tuple[int, ...] | None:
     return getattr(getattr(state, variable), "shape", None) if known else None
 
 
-def references_at(net: Any, population: str) -> tuple[ModelReference, ...]:
+def references_at(net: "Network", population: str) -> tuple[ModelReference, ...]:
     """Everything that holds a state at the neurons of a population: each model once."""
     found: dict[tuple, ModelReference] = {}
     names = (population, *net.projections, *net.stimulations, *net.coupled)
@@ -268,7 +271,7 @@ def references_at(net: Any, population: str) -> tuple[ModelReference, ...]:
     return tuple(found.values())
 
 
-def _population(net: Any, number: int, index: int) -> ModelReference:
+def _population(net: "Network", number: int, index: int) -> ModelReference:
     group = net.groups[number]
     name = group.populations[index]
     return ModelReference(
@@ -283,7 +286,7 @@ def _population(net: Any, number: int, index: int) -> ModelReference:
     )
 
 
-def _receptor(net: Any, name: str, number: int, receptor: int, index: int) -> ModelReference:
+def _receptor(net: "Network", name: str, number: int, receptor: int, index: int) -> ModelReference:
     group = net.groups[number]
     return ModelReference(
         "receptor",
@@ -297,7 +300,7 @@ def _receptor(net: Any, name: str, number: int, receptor: int, index: int) -> Mo
     )
 
 
-def _projection(net: Any, number: int, index: int) -> tuple[ModelReference, ...]:
+def _projection(net: "Network", number: int, index: int) -> tuple[ModelReference, ...]:
     pathway = net.pathways[number]
     mine = pathway.members[index]
     target = net.groups[pathway.target].populations.index(mine.target)
@@ -329,10 +332,11 @@ def _projection(net: Any, number: int, index: int) -> tuple[ModelReference, ...]
     return receptor, release, plastic
 
 
-def _coupling(net: Any, number: int) -> tuple[ModelReference, ...]:
+def _coupling(net: "Network", number: int) -> tuple[ModelReference, ...]:
     layer = net.couplings[number]
     if layer.release is None:
         return ()
+    assert layer.receptor is not None
     target = layer.sides[0].target
     index = net.groups[target].populations.index(layer.target)
     n = net.populations[layer.source]
@@ -355,7 +359,7 @@ def _modulator(name: str, number: int) -> ModelReference:
     return ModelReference("modulator", (name,), name, where, state, (1,), 0, slice(0, 1))
 
 
-def _stimulation(net: Any, number: int, layer: int, index: int) -> tuple[ModelReference, ...]:
+def _stimulation(net: "Network", number: int, layer: int, index: int) -> tuple[ModelReference, ...]:
     group = net.groups[number]
     stimulus = group.stimuli[layer]
     target = stimulus.targets[index]
@@ -374,7 +378,7 @@ def _stimulation(net: Any, number: int, layer: int, index: int) -> tuple[ModelRe
     return own, _receptor(net, target.name, number, stimulus.receptor, target.population)
 
 
-def arriving(net: Any, population: str) -> set[tuple[int, int]]:
+def arriving(net: "Network", population: str) -> set[tuple[int | None, int | None]]:
     """Receptor and row of arrivals of all that is sent to a population."""
     number = net.population(population)[0]
     group = net.groups[number]
@@ -389,7 +393,7 @@ def arriving(net: Any, population: str) -> set[tuple[int, int]]:
     }
 
 
-def unfed(net: Any, name: str) -> dict[str, str]:
+def unfed(net: "Network", name: str) -> dict[str, str]:
     """The variables of a name that only a port fills to which nothing leads: what would feed it."""
     out: dict[str, str] = {}
     for reference in named(net, name).references:
@@ -403,7 +407,7 @@ def unfed(net: Any, name: str) -> dict[str, str]:
     return out
 
 
-def _fed_ports(net: Any, reference: ModelReference) -> set[str]:
+def _fed_ports(net: "Network", reference: ModelReference) -> set[str]:
     """The ports of a neuron or of a receptor, at one population, to which something leads."""
     receptors, fed = (getattr(net.groups[reference.path[1]], k) for k in ("receptors", "fed"))
     sent = arriving(net, reference.population)
@@ -414,7 +418,7 @@ def _fed_ports(net: Any, reference: ModelReference) -> set[str]:
     return {receptors[mine].ports[row - first] for k, row in sent if k == mine}
 
 
-def value_of(net: Any, state: NetworkState, name: str, variable: str) -> jax.Array:
+def value_of(net: "Network", state: NetworkState, name: str, variable: str) -> jax.Array:
     """A state variable of a name, see `Network.read`."""
     state = state_of(net, state)
     if isinstance(net.layout, MeshLayout):
@@ -422,7 +426,7 @@ def value_of(net: Any, state: NetworkState, name: str, variable: str) -> jax.Arr
     return _read(net, state, name, variable)
 
 
-def shared_by(net: Any, state: NetworkState, name: str, variable: str) -> Shared | None:
+def shared_by(net: "Network", state: NetworkState, name: str, variable: str) -> Shared | None:
     """Whose a variable is that one of several senders of a receptor or a release was asked for."""
     for reference in named(net, name).references:
         if reference.shared and variable in state_variables(reference.state(state)):
@@ -430,7 +434,7 @@ def shared_by(net: Any, state: NetworkState, name: str, variable: str) -> Shared
     return None
 
 
-def warn_of_sum(net: Any, state: NetworkState, name: str, variable: str) -> None:
+def warn_of_sum(net: "Network", state: NetworkState, name: str, variable: str) -> None:
     """Warns where a variable that is read by the name of one sender is that of several."""
     shared = shared_by(net, state, name, variable)
     if shared is not None:
@@ -440,7 +444,7 @@ def warn_of_sum(net: Any, state: NetworkState, name: str, variable: str) -> None
         )
 
 
-def _read(net: Any, state: NetworkState, name: str, variable: str) -> jax.Array:
+def _read(net: "Network", state: NetworkState, name: str, variable: str) -> jax.Array:
     state = net.whole(state)
     reference = reference_of_variable(net, state, name, variable)
     return span_of(getattr(reference.state(state), variable), reference.neurons)

@@ -119,7 +119,7 @@ def _seed(key: Any, name: str) -> tuple[Any, Any]:
     return stream_key(np.asarray(seed_of(key)), name, "rewire")
 
 
-def _chance(net: Any, member: Any, profile: Any, period: Any) -> Callable:
+def _chance(net: Network, member: Any, profile: Any, period: Any) -> Callable:
     """The relative chances (n_targets,) of the targets of a source."""
     if profile is None:
         return lambda i: 1.0
@@ -127,7 +127,7 @@ def _chance(net: Any, member: Any, profile: Any, period: Any) -> Callable:
     return lambda i: np.asarray(profile(distance(x[i], y, period)), np.float64)
 
 
-def _read(net: Any, pathway: Any, synapses: Any) -> _Listed:
+def _read(net: Network, pathway: Any, synapses: Any) -> _Listed:
     member, plastic = pathway.members[0], pathway.plastic
     first_source = net.population(member.source)[1].start
     first = ring_place(member.input, plastic.first_target, net.groups[pathway.target].n)
@@ -169,17 +169,21 @@ def _grown(
     return _Listed(old.pre, post, old.delay, weights, variables)
 
 
-def _written(net: Any, state: NetworkState, number: int, new: _Listed) -> tuple[Any, NetworkState]:
+def _written(
+    net: Network, state: NetworkState, number: int, new: _Listed
+) -> tuple[Any, NetworkState]:
     """Network and state with other synapses of a pathway."""
     pathway, plastic = net.pathways[number], state.pathways[number].plastic
+    described = pathway.plastic
     assert plastic is not None
+    assert described is not None
     member = pathway.members[0]
     own_delays = bool(pathway.table.delays.size)
     delays = new.delay if own_delays else int(new.delay[0]) if new.delay.size else 1
-    sizes = pathway.plastic.n_sources, pathway.plastic.n_targets
+    sizes = described.n_sources, described.n_targets
     bundle = ListedBundle(new.pre, new.post, *sizes, weights=new.weight, delays=delays)
     first_source = net.population(member.source)[1].start
-    first_target = pathway.plastic.first_target
+    first_target = described.first_target
     placement = Placement(bundle, 0, first_source, first_target, member.input)
     dtype = plastic.synapses.weights.dtype
     table, weights, _ = lay_out([placement], net.groups[pathway.target].n, dtype)

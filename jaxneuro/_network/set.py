@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -33,11 +33,14 @@ from .names import ModelReference, named, projection, reference_of_variable, sti
 from .state import NetworkState
 from .weights import read_connections, read_synapses
 
+if TYPE_CHECKING:
+    from .network import Network
+
 # Sets one number that is not a parameter of a model: (network, label, value) -> network.
 Setter = Callable[[Any, str, Any], Any]
 
 
-def set_values(net: Any, name: str, values: dict[str, Any]) -> Any:
+def set_values(net: "Network", name: str, values: dict[str, Any]) -> Any:
     """The network with the values set; see `Network.set`."""
     spec.defer(_check_values, net, name, values)
     found, setters = named(net, name), _setters(net, name)
@@ -67,7 +70,7 @@ def set_values(net: Any, name: str, values: dict[str, Any]) -> Any:
     return net
 
 
-def _check_values(net: Any, name: str, values: dict[str, Any]) -> None:
+def _check_values(net: "Network", name: str, values: dict[str, Any]) -> None:
     """Raises `InvalidValueError` for values that `set_values` refuses when it knows them."""
     for value in values.values():
         if isinstance(value, Model):  # made while its numbers were traced
@@ -87,7 +90,7 @@ def _parameters(model: Any) -> list[str]:
     return list(dict.fromkeys([*named_parameters(model), *inner(model)]))
 
 
-def _setters(net: Any, name: str) -> dict[str, Setter]:
+def _setters(net: "Network", name: str) -> dict[str, Setter]:
     """How gain and weight of a projection, or the weight of a stimulation, are set."""
     if name in net.projections:
         number, index = projection(net, name)
@@ -107,11 +110,12 @@ def _setters(net: Any, name: str) -> dict[str, Setter]:
     return {"weight": lambda n, label, x: _set_weight(n, *where, x, label)}
 
 
-def _set_weight(net: Any, number: int, layer: int, index: int, value: Any, label: str) -> Any:
+def _set_weight(net: "Network", number: int, layer: int, index: int, value: Any, label: str) -> Any:
     """The weight of the spikes that a stimulation sends."""
     stimulus = net.groups[number].stimuli[layer]
     size = stimulus.sizes[index]
     check_numbers(label, "weight", value, size)
+    assert stimulus.receptor is not None
     check_weight(label, value, net.groups[number].receptors[stimulus.receptor].weight_unit)
     if not is_traced(value):
         group = net.groups[number]
@@ -120,7 +124,7 @@ def _set_weight(net: Any, number: int, layer: int, index: int, value: Any, label
     return eqx.tree_at(lambda n: n.groups[number].stimuli[layer].weight, net, weight)
 
 
-def _set_entry(net: Any, number: int, index: int, key: str, value: Any, label: str) -> Any:
+def _set_entry(net: "Network", number: int, index: int, key: str, value: Any, label: str) -> Any:
     """One entry of a pathway's vector over projections."""
     pathway = net.pathways[number]
     mine = pathway.members[index]
@@ -137,7 +141,7 @@ def _set_entry(net: Any, number: int, index: int, key: str, value: Any, label: s
     return eqx.tree_at(lambda n: getattr(n.pathways[number], key), net, vector)
 
 
-def _others_of_projection(net: Any, number: int, index: int, key: str, sign: int) -> Any:
+def _others_of_projection(net: "Network", number: int, index: int, key: str, sign: int) -> Any:
     """What a weight or a gain is multiplied by: the gain, or weights with the extremes of all.
 
     Individual weights have the sign under the gain that there is; only at a gain of 0 they may
@@ -173,7 +177,7 @@ def _extremes(weights: Any) -> np.ndarray:
     return np.array([x.min(initial=0.0), x.max(initial=0.0)])
 
 
-def _check_rule(net: Any, reference: ModelReference, label: str) -> None:
+def _check_rule(net: "Network", reference: ModelReference, label: str) -> None:
     """Raises `InvalidValueError` for a rule whose weights may come to have the wrong sign."""
     pathway = net.pathways[reference.path[1]]
     group = net.groups[pathway.target]
@@ -198,14 +202,14 @@ def _warn_of_weights(old: Any, pathway: Any, label: str) -> None:
         )
 
 
-def _unit_of(net: Any, layer: Any) -> str:
+def _unit_of(net: "Network", layer: Any) -> str:
     """The unit of the weights of a coupling: nS of a gap junction, else that of its receptor."""
     if layer.receptor is None:
         return "nS"
     return net.groups[layer.sides[0].target].receptors[layer.receptor].weight_unit
 
 
-def _set_coupling(net: Any, number: int, key: str, value: Any, label: str) -> Any:
+def _set_coupling(net: "Network", number: int, key: str, value: Any, label: str) -> Any:
     """The gain of a coupling, or its weight where it is one number."""
     layer = net.couplings[number]
     if key == "weight" and layer.individual:
@@ -225,7 +229,7 @@ def _set_coupling(net: Any, number: int, key: str, value: Any, label: str) -> An
     return net
 
 
-def set_weights(net: Any, number: int, index: int, values: Any, label: str) -> Any:
+def set_weights(net: "Network", number: int, index: int, values: Any, label: str) -> Any:
     """The network with other individual weights of a projection: one for all, or one for each."""
     pathway = net.pathways[number]
     mine = pathway.members[index]
@@ -250,7 +254,7 @@ def set_weights(net: Any, number: int, index: int, values: Any, label: str) -> A
     )
 
 
-def _check_can(net: Any, pathway: Any, mine: Any, label: str) -> None:
+def _check_can(net: "Network", pathway: Any, mine: Any, label: str) -> None:
     """Raises `InvalidValueError` where no weights of single synapses are known."""
     if pathway.plastic is not None:
         # It is in the state, which a run goes on from.
@@ -269,14 +273,16 @@ def _check_can(net: Any, pathway: Any, mine: Any, label: str) -> None:
         raise InvalidValueError(label, "weight", must, got)
 
 
-def _places(net: Any, pathway: Any, index: int) -> np.ndarray:
+def _places(net: "Network", pathway: Any, index: int) -> np.ndarray:
     """Where the weight of each synapse is, in the order of `connections`."""
     numbers = np.arange(pathway.weights.size)
     read = read_synapses(net, pathway, numbers, index)
     return read.weight.astype(np.int64)[read.order()]
 
 
-def with_values(net: Any, state: NetworkState, name: str, values: dict[str, Any]) -> NetworkState:
+def with_values(
+    net: "Network", state: NetworkState, name: str, values: dict[str, Any]
+) -> NetworkState:
     """The state with other values of some variables; see `Network.with_values`."""
     label = named(net, name).label
     for variable, value in values.items():

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
@@ -19,6 +19,9 @@ from .shards import ShardLayout
 from .state import NetworkState, Output
 from .stimuli import StimulationMember, StimulusGroup
 
+if TYPE_CHECKING:
+    from .network import Network
+
 
 class ShardedNetwork(eqx.Module):
     """A network over a mesh as it runs: each device runs the step of its own neurons.
@@ -30,7 +33,7 @@ class ShardedNetwork(eqx.Module):
     """
 
     local: RuntimeNetwork
-    net: Any
+    net: "Network"
     layout: MeshLayout
 
     def step(
@@ -62,7 +65,9 @@ class ShardedNetwork(eqx.Module):
         inputs = {name: self._input(name, x, steps) for name, x in inputs.items()}
         cut = {name: own if x.ndim == 2 + steps else shared for name, x in inputs.items()}
 
-        def here(local: Any, net: Any, layout: MeshLayout, orders: Any, state: Any, xs: Any) -> Any:
+        def here(
+            local: Any, net: "Network", layout: MeshLayout, orders: Any, state: Any, xs: Any
+        ) -> Any:
             first = lambda tree: jax.tree.map(lambda x: x[0], tree)  # noqa: E731
             seen = local_layout(layout, first(orders))
             net = dataclasses.replace(_with_own(net, first), layout=seen)
@@ -110,7 +115,7 @@ def _over(specs: NetworkState, state: NetworkState, own: P, change: Callable) ->
     return jax.tree.map(part, specs, state, is_leaf=lambda x: isinstance(x, P))
 
 
-def _with_own(net: Any, change: Callable) -> Any:
+def _with_own(net: "Network", change: Callable) -> Any:
     """The network with a change of every part of which a device has its own."""
     pathways = tuple(
         dataclasses.replace(p, table=change(p.table), weights=change(p.weights))
@@ -120,17 +125,18 @@ def _with_own(net: Any, change: Callable) -> Any:
     return dataclasses.replace(net, pathways=pathways, couplings=couplings)
 
 
-def lay_network(net: Any) -> ShardedNetwork:
+def lay_network(net: "Network") -> ShardedNetwork:
     """The network as a loop runs it on its mesh. Its tables are laid over the mesh already."""
-    layout: MeshLayout = net.layout
+    layout = net.layout
+    assert isinstance(layout, MeshLayout)
     fixed = None if net.fixed_point is None else net.fixed_point.now(net.pathways)
     pathways = (_pathway(p.expand(net.groups[p.source].sizes, fixed), layout) for p in net.pathways)
     numbers = range(len(net.couplings))
     local = RuntimeNetwork(
-        groups=tuple(_group(net, number) for number in range(len(net.groups))),
+        groups=tuple(_group(net, number, layout) for number in range(len(net.groups))),
         pathways=tuple(pathways),
-        couplings=tuple(_coupling(net, number) for number in numbers),
-        modulators=tuple(_modulator(m, net) for m in net.modulators),
+        couplings=tuple(_coupling(net, number, layout) for number in numbers),
+        modulators=tuple(_modulator(m, net, layout) for m in net.modulators),
         quanta=None if fixed is None else _repeated(fixed.quanta, layout),
         dt=net.dt,
         order=net.order,
@@ -144,9 +150,8 @@ def _repeated(tree: Any, layout: MeshLayout) -> Any:
     return jax.tree.map(lambda x: jnp.broadcast_to(x, (layout.devices, *x.shape)), tree)
 
 
-def _group(net: Any, number: int) -> Group:
-    layout, group = net.layout, net.groups[number]
-    expanded, mine = group.expand(), layout.groups[number]
+def _group(net: "Network", number: int, layout: MeshLayout) -> Group:
+    expanded, mine = net.groups[number].expand(), layout.groups[number]
     driven = layout.stimuli[number]
     return dataclasses.replace(
         expanded,
@@ -219,8 +224,8 @@ def _pathway(p: RuntimePathway, layout: MeshLayout) -> RuntimePathway:
     return dataclasses.replace(p, release=release, plastic=plastic, scale=scale)
 
 
-def _coupling(net: Any, number: int) -> RuntimeCoupling:
-    layout, layer = net.layout, net.couplings[number]
+def _coupling(net: "Network", number: int, layout: MeshLayout) -> RuntimeCoupling:
+    layer = net.couplings[number]
     scale = layer.weight * layer.gain
     scales = tuple(
         scale / jnp.maximum(side.table.counts, 1).astype(scale.dtype)
@@ -238,14 +243,16 @@ def _coupling(net: Any, number: int) -> RuntimeCoupling:
     return RuntimeCoupling(layer.sides, scales, release, layer.input, here)
 
 
-def _modulator(m: ModulatorLayer, net: Any) -> ModulatorLayer:
-    targets = tuple(_modulation_target(r, net) for r in m.targets)
-    return _repeated(dataclasses.replace(m, targets=targets), net.layout)
+def _modulator(m: ModulatorLayer, net: "Network", layout: MeshLayout) -> ModulatorLayer:
+    targets = tuple(_modulation_target(target, net, layout) for target in m.targets)
+    return _repeated(dataclasses.replace(m, targets=targets), layout)
 
 
-def _modulation_target(target: ModulationTarget, net: Any) -> ModulationTarget:
+def _modulation_target(
+    target: ModulationTarget, net: "Network", layout: MeshLayout
+) -> ModulationTarget:
     """What is scaled, with the sizes of populations on a device."""
-    layout, path = net.layout, target.path
+    path = target.path
     if target.blocks or len(target.sizes) == 1:
         return target
     if path[0] == "groups" and "stimuli" in path:

@@ -1,7 +1,7 @@
 """The state of a network, what a step returns, and the state in a file."""
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import numpy as np
@@ -14,6 +14,9 @@ from .group import GroupState
 from .html import html_of_state
 from .modulator import ModulatorState
 from .pathway import PathwayState
+
+if TYPE_CHECKING:
+    from .network import Network
 
 
 class NetworkState(NamedTuple):
@@ -56,7 +59,7 @@ class Output(NamedTuple):
     bits: tuple[jax.Array, ...]
 
 
-def state_of(net: Any, given: Any) -> NetworkState:
+def state_of(net: "Network", given: Any) -> NetworkState:
     """The state of a network from one, from a result of `simulate`, or from that of a file.
 
     Raises:
@@ -79,7 +82,7 @@ def state_of(net: Any, given: Any) -> NetworkState:
     return state
 
 
-def check_same(net: Any, fingerprint: Any) -> None:
+def check_same(net: "Network", fingerprint: Any) -> None:
     """Raises `InvalidValueError` for the fingerprint of a state of another network."""
     both = net.fingerprint, fingerprint
     if any(is_traced(x) or not hasattr(x, "__array__") for x in both) or fingerprint.shape != (2,):
@@ -113,7 +116,7 @@ class SavedState:
         arrays = {path: np.asarray(x) for path, x in leaves.items()}
         return cls(arrays, np.asarray(state.fingerprint), int(state.step))
 
-    def on(self, net: Any) -> NetworkState:
+    def on(self, net: "Network") -> NetworkState:
         """The state of the network that it belongs to.
 
         Raises:
@@ -131,7 +134,7 @@ class SavedState:
             raise InvalidValueError("", "state", must, "other arrays: run the first part again")
         leaves = [as_array(self.arrays[path]) for path in expected]
         state: NetworkState = jax.tree.unflatten(jax.tree.structure(like), leaves)
-        layout = net.layout
+        layout: Any = net.layout
         return state if layout is None else jax.jit(lambda x: layout.placed(x))(state)
 
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 import functools
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -18,10 +18,14 @@ from ..spec import InvalidValueError, check_known
 from .bounds import check_numbers, check_within
 from .coupling import CouplingLayer
 from .html import html_of_connections
+from .layout import MeshLayout
 from .names import projection
-from .plastic import SYNAPTIC, PlasticState
+from .plastic import SYNAPTIC, Plastic, PlasticState
 from .sharded import each_device
 from .state import NetworkState, state_of
+
+if TYPE_CHECKING:
+    from .network import Network
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -93,7 +97,7 @@ class ReadSynapses(NamedTuple):
         return np.lexsort((self.post, self.pre))
 
 
-def read_connections(net: Any, name: str, state: Any = None) -> Connections:
+def read_connections(net: "Network", name: str, state: Any = None) -> Connections:
     """The connections of a projection; see `Network.connections`."""
     if name in net.coupled:
         layer = net.couplings[net.coupled.index(name)]
@@ -106,6 +110,7 @@ def read_connections(net: Any, name: str, state: Any = None) -> Connections:
         if state is not None:
             weights = weights_now(net, state, name)
             if net.layout is not None:
+                assert isinstance(net.layout, MeshLayout)
                 weights = net.layout.synapses_split(number, weights, pathway.weights)
     read = read_synapses(net, pathway, weights, index)
     if not mine.individual:
@@ -115,7 +120,7 @@ def read_connections(net: Any, name: str, state: Any = None) -> Connections:
 
 
 def _ordered(
-    net: Any, source: str, target: str, read: ReadSynapses, coupled: bool = False
+    net: "Network", source: str, target: str, read: ReadSynapses, coupled: bool = False
 ) -> Connections:
     """Connections between two populations, ordered by source, then target."""
     order = read.order()
@@ -132,7 +137,7 @@ def _ordered(
     )
 
 
-def read_synapses(net: Any, pathway: Any, weights: Any, index: int) -> ReadSynapses:
+def read_synapses(net: "Network", pathway: Any, weights: Any, index: int) -> ReadSynapses:
     """The synapses of projection `index` of a pathway, with these weights of its entries."""
     mine = pathway.members[index]
     first_source, first_target = (net.population(x)[1].start for x in (mine.source, mine.target))
@@ -141,6 +146,7 @@ def read_synapses(net: Any, pathway: Any, weights: Any, index: int) -> ReadSynap
         first = ring_place(mine.input, first_target, net.groups[pathway.target].n)
         post = place.astype(np.int64) - first
     else:
+        assert isinstance(net.layout, MeshLayout)
         shards, parts = net.layout.groups[pathway.target], []
         for device in range(net.layout.devices):
             table, own = jax.tree.map(lambda x: x[device], (pathway.table, weights))  # noqa: B023
@@ -152,12 +158,13 @@ def read_synapses(net: Any, pathway: Any, weights: Any, index: int) -> ReadSynap
     return ReadSynapses(source.astype(np.int64) - first_source, post, weight, delay)
 
 
-def _read_coupling(net: Any, layer: CouplingLayer) -> ReadSynapses:
+def _read_coupling(net: "Network", layer: CouplingLayer) -> ReadSynapses:
     """The connections of a coupling, from its sources to its targets; without delay."""
     side, parts = layer.sides[0], []
     if net.layout is None:
         pieces = [(side.table, side.weights, np.arange(side.table.n_rows))]
     else:
+        assert isinstance(net.layout, MeshLayout)
         shards, first = net.layout.groups[side.target], net.population(layer.target)[1].start
         order = np.asarray(shards.order)[:, slice(*side.targets)] - first
         whole = side.table, side.weights
@@ -175,7 +182,7 @@ def _read_coupling(net: Any, layer: CouplingLayer) -> ReadSynapses:
     return ReadSynapses(pre, post, weight, np.zeros(pre.size))
 
 
-def plastic_pathway(net: Any, name: str) -> int:
+def plastic_pathway(net: "Network", name: str) -> int:
     """The number of the pathway of a plastic projection, or `InvalidValueError`."""
     number, _ = projection(net, name)
     if net.pathways[number].plastic is None:
@@ -185,17 +192,25 @@ def plastic_pathway(net: Any, name: str) -> int:
     return number
 
 
-def weights_now(net: Any, state: NetworkState, name: str, variable: str = "weight") -> jax.Array:
+def _plastic(net: "Network", number: int) -> Plastic:
+    plastic = net.pathways[number].plastic
+    assert plastic is not None
+    return plastic
+
+
+def weights_now(
+    net: "Network", state: NetworkState, name: str, variable: str = "weight"
+) -> jax.Array:
     """See `Network.weights`."""
     number = plastic_pathway(net, name)
     state = state_of(net, state)
-    known = ("weight", *net.pathways[number].plastic.programs.names.variables)
+    known = ("weight", *_plastic(net, number).programs.names.variables)
     check_known(f"variable of the synapses of {name!r}", variable, known)
     return _weights_now(net, state, number, known.index(variable))
 
 
 @functools.partial(jax.jit, static_argnums=(2, 3))
-def _weights_now(net: Any, state: NetworkState, number: int, which: int) -> jax.Array:
+def _weights_now(net: "Network", state: NetworkState, number: int, which: int) -> jax.Array:
     synapses = _flushed(net, state, number).synapses
     if which:
         found = synapses.variables[..., which - 1, :]
@@ -206,14 +221,14 @@ def _weights_now(net: Any, state: NetworkState, number: int, which: int) -> jax.
     return found if net.layout is None else net.layout.synapses_whole(number, found)
 
 
-def _within(net: Any, number: int, weights: jax.Array) -> jax.Array:
+def _within(net: "Network", number: int, weights: jax.Array) -> jax.Array:
     """Weights brought into the bounds of the rule of a pathway."""
-    low, high = net.pathways[number].plastic.rule.bounds()
+    low, high = _plastic(net, number).rule.bounds()
     weights = weights if low is None else jnp.maximum(weights, low)
     return weights if high is None else jnp.minimum(weights, high)
 
 
-def with_learning(net: Any, state: NetworkState, name: str, learning: bool) -> NetworkState:
+def with_learning(net: "Network", state: NetworkState, name: str, learning: bool) -> NetworkState:
     """The state in which weights change or rest; see `Network.freeze`."""
     number = plastic_pathway(net, name)
     state = state_of(net, state)
@@ -225,32 +240,33 @@ def with_learning(net: Any, state: NetworkState, name: str, learning: bool) -> N
     return _replaced(state, number, flushed._replace(synapses=synapses, learning=learns))
 
 
-def with_weights(net: Any, state: NetworkState, name: str, values: Any) -> NetworkState:
+def with_weights(net: "Network", state: NetworkState, name: str, values: Any) -> NetworkState:
     """The state with other weights; see `Network.with_weights`."""
     number = plastic_pathway(net, name)
     state = state_of(net, state)
     flushed = _flushed(net, state, number)
     old, n = flushed.synapses.weights, net.synapses_of(number)
-    owner, rule = f"projection {name!r}", net.pathways[number].plastic.rule
+    owner, rule = f"projection {name!r}", _plastic(net, number).rule
     each = f"synapse, in the order of net.connections({name!r})"
     check_numbers(owner, "weights", values, n, each)
     spec.defer(check_within, owner, "weights", rule, values)
     check_within(owner, "weights", rule, values)
     new = _within(net, number, jnp.broadcast_to(jnp.asarray(values, old.dtype), (n,)))
     if net.layout is not None:
+        assert isinstance(net.layout, MeshLayout)
         new = net.layout.synapses_split(number, new, old)
     synapses = flushed.synapses._replace(weights=new)
     return _replaced(state, number, flushed._replace(synapses=synapses))
 
 
 @functools.partial(jax.jit, static_argnums=2)
-def _flushed(net: Any, state: NetworkState, number: int) -> PlasticState:
+def _flushed(net: "Network", state: NetworkState, number: int) -> PlasticState:
     """The state of a plastic pathway with all rows as they are after what has been delivered."""
     pathway, mine = net.pathways[number], state.pathways[number].plastic
     # Step k delivers what step k - 1 released: after k steps k - 2 was the last one.
     last = jnp.maximum(state.step - 2, -1)
     assert mine is not None
-    flush = pathway.plastic.expand().flush
+    flush = _plastic(net, number).expand().flush
     if mine.synapses.weights.ndim == 1:
         return flush(mine, last, pathway.table)
     own, rest = tuple(mine[:SYNAPTIC]), tuple(mine[SYNAPTIC:])
@@ -258,11 +274,12 @@ def _flushed(net: Any, state: NetworkState, number: int) -> PlasticState:
     def here(own: tuple, table: Any, rest: tuple, last: jax.Array) -> tuple:
         return tuple(flush(PlasticState(*own, *rest), last, table)[:SYNAPTIC])
 
+    assert isinstance(net.layout, MeshLayout)
     new = each_device(net.layout, here, own, pathway.table, shared=(rest, last))
     return PlasticState(*new, *rest)
 
 
-def flush(net: Any, state: NetworkState, name: str) -> NetworkState:
+def flush(net: "Network", state: NetworkState, name: str) -> NetworkState:
     """The state with the rows of a plastic projection brought up to date."""
     number = plastic_pathway(net, name)
     state = state_of(net, state)

@@ -235,7 +235,8 @@ class Record(spec.Value, eq=True):
                     )
         for name in sorted(set(self.lfp) & net.populations.keys()):
             receptors = net.groups[net.population(name)[0]].receptors
-            if any(isinstance(receptors[k], Direct) for k, _ in arriving(net, name)):
+            reached = {k for k, _ in arriving(net, name) if k is not None}
+            if any(isinstance(receptors[k], Direct) for k in reached):
                 warn(
                     f"Record: the LFP of {name!r} adds up the currents of receptors and leaves out "
                     "those inside the neuron, which jn.synapses.Direct feeds: record them by name"
