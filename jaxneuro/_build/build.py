@@ -29,7 +29,7 @@ from ..spec import InvalidValueError
 from .contract import check_roles
 from .couplings import build_coupling, check_coupling
 from .drives import check_apart, check_neuron, gap_coupled
-from .grouping import Grouping, synapse_of
+from .grouping import Grouping, synapse_of, Settings
 from .groups import build_group
 from .memory import check_fits, state_bytes
 from .modulators import check_constant_gains, with_modulators
@@ -118,7 +118,7 @@ def build(
     weights = _check_weights(weights, dtype)
     _check_deterministic(description, deterministic)
     _check_models(description, dt, dtype)
-    over = _check_mesh(description, mesh, (axis, partition, rate), deterministic)
+    over = _check_mesh(description, mesh, axis, partition, rate, deterministic)
     check_plastic(description, dt, dtype, weights, deterministic)
     resolver = Resolver(description, seed)
     grouping = Grouping(description, {p.name: resolver.resolve(p) for p in description.projections})
@@ -134,13 +134,27 @@ def build(
     numbers = range(len(grouping.groups))
     groups = [build_group(grouping, stimulations, number, dtype) for number in numbers]
     _check_groups(grouping, groups, dt, dtype, mesh)
-    couplings = _build_couplings(grouping, groups, drawn, (seed, dt, dtype))
+    settings = Settings(seed, dt, dtype, weights)
+    couplings = _build_couplings(grouping, groups, drawn, settings)
     points = _points(description, resolver, dtype)
     known = fingerprint(description, seed, dt, str(dtype), str(weights), deterministic)
-    outline = _outline(description, groups, couplings, points, (dt, dtype, known, shared))
+    remember_names(known, groups)
+    outline = Network(  # without its connections and modulators
+        groups=tuple(groups),
+        pathways=(),
+        couplings=tuple(couplings),
+        modulators=(),
+        points=points,
+        fixed_point=None,
+        dt=dt,
+        order=tuple(p.name for p in description.populations),
+        dtype=dtype,
+        fingerprint=as_array(known),
+        shared=shared,
+    )
     layout = None if mesh is None else plan(outline, mesh, over, partition, rate)
     pathways, groups, laid = _build_pathways(
-        grouping, groups, (seed, dt, dtype, weights), expected.synapses, progress, layout
+        grouping, groups, settings, expected.synapses, progress, layout
     )
     fixed = find_quanta(tuple(groups), tuple(pathways), dtype) if deterministic else None
     net = dataclasses.replace(
@@ -148,29 +162,6 @@ def build(
     )
     net = with_modulators(net, description.modulators, resolver)
     return net if layout is None else placed(net, with_tables(layout, laid))
-
-
-def _outline(
-    description: Description, groups: list, couplings: list, points: dict, how: tuple
-) -> Network:
-    """The network without its connections and modulators.
-
-    `how` is dt, dtype, fingerprint and the names of what is shared.
-    """
-    remember_names(how[2], groups)
-    return Network(
-        groups=tuple(groups),
-        pathways=(),
-        couplings=tuple(couplings),
-        modulators=(),
-        points=points,
-        fixed_point=None,
-        dt=how[0],
-        order=tuple(p.name for p in description.populations),
-        dtype=np.dtype(how[1]),
-        fingerprint=as_array(how[2]),
-        shared=how[3],
-    )
 
 
 def _check_parts(grouping: Grouping, dt: float) -> None:
@@ -196,32 +187,30 @@ def _check_groups(grouping: Grouping, groups: list, dt: float, dtype: Any, mesh:
 
 
 def _build_couplings(
-    grouping: Grouping, groups: list, drawn: dict[str, Any], how: tuple[Any, float, Any]
+    grouping: Grouping, groups: list, drawn: dict[str, Any], settings: Settings
 ) -> list:
-    """All couplings, in the order of their names; `how` is seed, dt and dtype."""
+    """All couplings, in the order of their names."""
     ordered = sorted(grouping.description.couplings, key=lambda c: c.name)
-    couplings = [build_coupling(grouping, c, drawn[c.name], how) for c in ordered]
-    check_gap_junctions(couplings, groups, how[1])
+    couplings = [build_coupling(grouping, c, drawn[c.name], settings) for c in ordered]
+    check_gap_junctions(couplings, groups, settings.dt)
     return couplings
 
 
 def _build_pathways(
     grouping: Grouping,
     groups: list,
-    how: tuple[Any, float, Any, Any],
+    settings: Settings,
     synapses: float,
     progress: bool | None,
     layout: MeshLayout | None,
 ) -> tuple[list, list, list]:
     """All pathways, the groups with the slots that their delays need, and what tables are laid.
-
-    `how` is seed, dt, dtype and the dtype of weights.
     """
     pathways, groups, tables = [], list(groups), []
     show = synapses > _SHOWN and sys.stderr.isatty() if progress is None else progress
     with Progress("building", synapses / 1e6, "million synapses", show) as bar:
         for ends in grouping.pathways:
-            pathway, laid = build_pathway(grouping, ends, *how, bar.advance, layout)
+            pathway, laid = build_pathway(grouping, ends, settings, bar.advance, layout)
             pathways.append(pathway)
             tables.append(laid)
             target = groups[ends.target]
@@ -250,13 +239,14 @@ def _points(description: Description, resolver: Resolver, dtype: Any) -> dict[st
 
 
 def _check_mesh(
-    description: Description, mesh: Any, how: tuple[Any, Any, Any], deterministic: bool
+    description: Description,
+    mesh: Any,
+    axis: Any,
+    partition: Any,
+    rate: Any,
+    deterministic: bool,
 ) -> Any:
-    """The axis of the mesh; raises `ValueError` for what cannot be built over it.
-
-    `how` is axis, partition and rate.
-    """
-    axis, partition, rate = how
+    """The axis of the mesh; raises `InvalidValueError` for what cannot be built over it."""
     if mesh is None:
         if any(x is not None for x in (partition, axis, rate)):
             must = "given with partition=, axis= or rate=, which say how it is used"

@@ -15,7 +15,7 @@ from .._text import an
 from .._model import Neuron, state_variables
 from .._units import check_weight
 from ..spec import InvalidValueError, unknown
-from .grouping import Grouping
+from .grouping import Grouping, Settings
 from .groups import release_initial
 from .merge import alone, merge
 from .pathways import ProjectionBundle, own_weights
@@ -67,13 +67,13 @@ def _model(grouping: Grouping, population: str) -> Neuron:
 
 
 def build_coupling(
-    grouping: Grouping, c: Coupling, resolved: ResolvedProjection, how: tuple
+    grouping: Grouping, c: Coupling, resolved: ResolvedProjection, settings: Settings
 ) -> CouplingLayer:
-    """The coupling of some groups as it runs. `how` is seed, dt and dtype."""
-    seed, dt, dtype = how
+    """The coupling of some groups as it runs."""
+    dtype = settings.dtype
     names = c.pre.population, c.post.population
     n, n_post = (grouping.description.population(name).n for name in names)
-    pairs = _pairs(c, resolved, ProjectionBundle(resolved, seed, n, n_post, dt), dtype)
+    pairs = _pairs(c, resolved, ProjectionBundle(resolved, settings.seed, n, n_post, settings.dt), dtype)
     if pairs.weights is not None:
         check_drawn(c, pairs.weights, resolved.target)
         unit = "nS" if c.synapse is None else c.synapse.weight_unit

@@ -21,6 +21,22 @@ from .merge import kind_key, own_key, sort_key, state_dtypes, value_key
 Sender: TypeAlias = Projection | Stimulation | Coupling  # what sends to a receptor
 
 
+class Settings(NamedTuple):
+    """What all parts of a network are built with.
+
+    Attributes:
+        seed: the seed of all draws.
+        dt: the time step [ms].
+        dtype: the dtype of numbers.
+        weights: the dtype of individual weights.
+    """
+
+    seed: np.ndarray
+    dt: float
+    dtype: np.dtype
+    weights: np.dtype
+
+
 class Seat(NamedTuple):
     """The place of a population: its group, its number there, and its first neuron there."""
 

@@ -85,8 +85,8 @@ def receptor_initial(
             mine = found[receptor_key(p)]
             for variable, value in sorted(p.initial.items()):
                 if variable in synapse:
-                    how = synapse_of(p), synapse[variable], (seat.first, n), dtype
-                    start = _start(p, variable, value, how)
+                    _check_initial(p, variable, value, synapse_of(p), synapse[variable], n)
+                    start = _made(p, variable, value, seat.first, n, dtype)
                     mine.append(_once(p, start, mine))
                 elif variable not in release:
                     raise _absent(p, variable, [*synapse, *release])
@@ -109,8 +109,8 @@ def release_initial(
         n = grouping.description.population(p.pre.population).n
         for variable, value in sorted(p.initial.items()):
             if variable in release and variable not in synapse:
-                how = p.release, release[variable], (first, n), dtype
-                start = _start(p, variable, value, how)
+                _check_initial(p, variable, value, p.release, release[variable], n)
+                start = _made(p, variable, value, first, n, dtype)
                 if n:
                     out.setdefault((variable, first), start)
     return tuple(out.values())
@@ -133,14 +133,24 @@ def _absent(p: Any, variable: str, known: list[str]) -> ValueError:
     return unknown("state variable", variable, known, p.label, "initial")
 
 
-def _start(p: Sender, variable: str, value: Any, how: tuple) -> InitialValue:
-    """Checked start values; `how`: their model, their dtype there, first unit and number, dtype."""
-    model, kind, (first, n), dtype = how
+def _check_initial(
+    p: Sender, variable: str, value: Any, model: Any, kind: Any, n: int
+) -> None:
+    """Raises `InvalidValueError` for start values that a model of n units never has.
+
+    `kind` is the dtype of the variable in its state.
+    """
     check_whole(p.label, variable, value, kind)
     if np.ndim(value) and np.shape(value) != (n,):
         must = f"one number, one per neuron, shape ({n},), or a distribution"
         raise InvalidValueError(p.label, f"initial {variable}", must, f"shape {np.shape(value)}")
     check_state_value(p.label, f"initial {variable}", model, variable, value)
+
+
+def _made(
+    p: Sender, variable: str, value: Any, first: int, n: int, dtype: Any
+) -> InitialValue:
+    """Start values of the n units from `first` on."""
     if not isinstance(value, Distribution):
         value = as_array(value, dtype)
     return InitialValue(variable, p.name, first, n, value)

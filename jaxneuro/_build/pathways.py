@@ -24,7 +24,7 @@ from .._tables.bundles import (DrawTables, Piece, Placement, RedrawnBundle, Stor
 from .._tables.lay_out import lay_out
 from ..connectivity import Chunk, RowDraws, RowLaw, ranges
 from ..spec import InvalidValueError
-from .grouping import Grouping, PathwayKey
+from .grouping import Grouping, PathwayKey, Settings
 from .groups import release_initial
 from .merge import merge_at
 from .plastic import build_plastic, check_start
@@ -45,22 +45,23 @@ _COUNTING = 0.25
 def build_pathway(
     grouping: Grouping,
     key: PathwayKey,
-    seed: Any,
-    dt: float,
-    dtype: Any,
-    weights: Any,
+    settings: Settings,
     progress: Callable[[float], None],
     layout: MeshLayout | None,
 ) -> tuple[Pathway, LaidTable]:
     """A pathway, and its table with what is known of it.
 
-    `weights` is the dtype of individual weights; `progress` gets the millions of synapses done;
-    `layout` says who has which neurons of a mesh, None for a network on one device.
+    Args:
+        grouping: the groups and pathways of the network.
+        key: the pathway.
+        settings: what the network is built with.
+        progress: gets the millions of synapses done.
+        layout: who has which neurons of a mesh; None for a network on one device.
     """
-    projections = grouping.pathways[key]
+    projections, dtype, weights = grouping.pathways[key], settings.dtype, settings.weights
     placements = []
     for number, p in enumerate(projections):
-        placement = _place(grouping, key, number, p, seed, dt)
+        placement = _place(grouping, key, number, p, settings)
         placements.append(placement)
         progress(1e-6 * _COUNTING * placement.bundle.size)
     written = lambda synapses: progress(1e-6 * (1 - _COUNTING) * synapses)  # noqa: E731
@@ -83,7 +84,7 @@ def build_pathway(
         gain=as_array([p.gain for p in projections], dtype),
         release=merge_at(at, release, names, sizes, dtype),
         initial=release_initial(grouping, projections, firsts, dtype),
-        plastic=build_plastic(grouping, key, projections[0], laid.longest, dt, dtype),
+        plastic=build_plastic(grouping, key, projections[0], laid.longest, settings.dt, dtype),
         source=key.source,
         target=key.target,
         members=tuple(
@@ -103,9 +104,10 @@ def _real_weights(laid: LaidTable) -> Any:
 
 
 def _place(
-    grouping: Grouping, key: PathwayKey, number: int, p: Projection, seed: Any, dt: float
+    grouping: Grouping, key: PathwayKey, number: int, p: Projection, settings: Settings
 ) -> Placement:
     """The connections of a projection, and their offset among the neurons of its pathway."""
+    seed, dt = settings.seed, settings.dt
     ends = p.pre.population, p.post.population
     n_pre, n_post = (grouping.description.population(name).n for name in ends)
     resolved = grouping.resolved[p.name]
