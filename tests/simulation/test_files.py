@@ -239,7 +239,7 @@ def test_a_state_goes_on_only_with_its_network(result, tmp_path):
                 jn.simulate(net, 1.0, state=state)
     again = jn.build(made, 1, 0.1).set("E->E", gain=0.5)
     assert jn.simulate(again, 1.0, state=loaded).first_step == result.first_step + result.n_steps
-    with pytest.raises(ValueError, match="this result has no state"):
+    with pytest.raises(ValueError, match="state must be a result with a state"):
         jn.simulate(NET, 1.0, state=dataclasses.replace(result, state=None))
     with pytest.raises(ValueError, match="state must be a result of simulate"):
         jn.simulate(NET, 1.0, state="run.npz")
