@@ -52,8 +52,7 @@ def most_anywhere(values: Mapping[int, Sequence[int]], layout: MeshLayout) -> li
 
 
 def check_alike(mine: np.ndarray, layout: MeshLayout) -> None:
-    """Raises `InvalidValueError` unless all processes of a mesh lay the same network in the same
-    way.
+    """Raises `InvalidValueError` unless all processes lay the same network in the same way.
 
     `mine` int32 or uint32 (k,), a fingerprint. Every process waits for all others here.
     """

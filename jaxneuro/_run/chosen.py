@@ -47,7 +47,7 @@ class Chosen(NamedTuple):
         """The numbers among n; `ValueError` if they do not fit or there are none."""
         if self.length is not None and self.length != n:
             raise InvalidValueError(
-                "indices",
+                "Record",
                 label,
                 f"a mask of one boolean per {self.of}, {n} of them",
                 str(self.length),
@@ -60,7 +60,7 @@ class Chosen(NamedTuple):
                 f"none. Leave the name out to record nothing, or {_ALL[self.of]}"
             )
         if index.max() >= n:
-            raise InvalidValueError("indices", label, f"below {n}, its size", str(index.max()))
+            raise InvalidValueError("Record", label, f"below {n}, its size", str(index.max()))
         return index
 
 

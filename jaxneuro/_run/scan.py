@@ -236,7 +236,7 @@ def check_input_shapes(net: Network, inputs: Mapping[str, Any], n_steps: int) ->
             hint = ". A constant current per neuron is a jn.stimuli.Current"
             hint = ". The time steps come first: transpose it" if turned else hint
             raise InvalidValueError(
-                "check_input_shapes",
+                "scan",
                 f"the input of {name!r}",
                 f"one with shape ({n_steps},) or ({n_steps}, {n})",
                 f"{np.shape(x)}{hint if turned or np.shape(x) == (n,) else ''}",

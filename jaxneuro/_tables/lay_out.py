@@ -195,7 +195,7 @@ def cut_into_sections(placements: Sequence[Placement], n_targets: int) -> list[S
             starts[column] += section.length(column)
         if size >= 2**32 and not section.drawn:
             raise InvalidValueError(
-                "cut_into_sections",
+                "",
                 "one source population",
                 (
                     "one with fewer than 2^32 synapses onto one group of neurons (split it into "

@@ -96,33 +96,29 @@ def checked_times(times: np.ndarray, name: str = "times") -> np.ndarray:
     """`times` as float64, or `ValueError` unless it is one row of finite numbers."""
     out = array_of(name, times).astype(np.float64)
     if out.ndim != 1:
-        raise InvalidValueError(
-            "checked_times", name, "an array of one dimension", f"shape {out.shape}"
-        )
-    spec.check("checked_times", name, spec.Numbers("ms", least=0.0), out)
+        raise InvalidValueError("", name, "an array of one dimension", f"shape {out.shape}")
+    spec.check("", name, spec.Numbers("ms", least=0.0), out)
     return out
 
 
 def checked_events(times: np.ndarray, neurons: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     """`times` as float64 and `neurons` as int64, or `ValueError` unless they are spikes."""
-    spec.check("checked_events", "n", spec.Whole(), n)
+    spec.check("", "n", spec.Whole(), n)
     times = array_of("spike times", times).astype(np.float64)
     neurons = array_of("neurons", neurons)
     if times.shape != neurons.shape or times.ndim != 1:
         raise InvalidValueError(
-            "checked_events",
+            "",
             "spike times and neurons",
             "two arrays of one length",
             f"shapes {times.shape} and {neurons.shape}",
         )
-    spec.check("checked_events", "spike times", spec.Numbers("ms", least=0.0), times)
+    spec.check("", "spike times", spec.Numbers("ms", least=0.0), times)
     if neurons.size and neurons.dtype.kind not in "iu":
-        raise InvalidValueError(
-            "checked_events", "neurons", "whole numbers", f"dtype {neurons.dtype}"
-        )
+        raise InvalidValueError("", "neurons", "whole numbers", f"dtype {neurons.dtype}")
     if neurons.size and not (neurons.min() >= 0 and neurons.max() < n):
         raise InvalidValueError(
-            "checked_events",
+            "",
             "neurons",
             f"indices from 0 to {n - 1}",
             f"{neurons.min()} to {neurons.max()}",
@@ -135,7 +131,7 @@ def check_window(start: float, stop: float) -> None:
     check_time("start", start)
     check_time("stop", stop)
     if stop < start:
-        raise InvalidValueError("check_window", "stop", "not before start", f"{stop} < {start}")
+        raise InvalidValueError("", "stop", "not before start", f"{stop} < {start}")
 
 
 def events_between(
@@ -160,7 +156,7 @@ def events_between(
 def number_of_bins(stop: float, bin_ms: float, start: float) -> int:
     """How many whole bins there are from `start` to `stop` [ms], or `ValueError`."""
     if not (as_number(bin_ms) > 0 and np.isfinite(bin_ms)):
-        raise InvalidValueError("number_of_bins", "bin_ms", "above 0 ms", repr(bin_ms))
+        raise InvalidValueError("", "bin_ms", "above 0 ms", repr(bin_ms))
     check_window(start, stop)
     bins = int((stop - start) / bin_ms + 1e-6)
     if bins == 0 and stop > start:
@@ -224,15 +220,15 @@ def checked_counts(counts: np.ndarray, name: str = "counts", at_least: int = 1) 
     out = array_of(name, counts).astype(np.float64)
     if out.ndim != 1 or out.size < at_least:
         raise InvalidValueError(
-            "checked_counts",
+            "",
             name,
             f"an array of one dimension, a number for each of at least {at_least} bins",
             f"shape {out.shape}",
         )
-    spec.check("checked_counts", name, spec.Numbers(at_least=0.0), out)
+    spec.check("", name, spec.Numbers(at_least=0.0), out)
     if (np.diff(out) >= 0).all() and (out % 1.0 != 0).any() and out[0] < out[-1]:
         raise InvalidValueError(
-            "checked_counts",
+            "",
             name,
             "counts of one signal, as jn.analysis.population_rate gives it",
             "numbers that ascend and are not whole, as times do",

@@ -94,7 +94,7 @@ def checked_patterns(what: str, brain: Brain, source: str, given: Any, axes: str
     shape, rank = given.shape, len(axes.split(","))
     if not jnp.issubdtype(given.dtype, jnp.integer) or len(shape) != rank or shape[-1] > area.k:
         raise InvalidValueError(
-            "checked_patterns",
+            "",
             what,
             (
                 f"whole numbers ({axes}), the firing neurons of area {source!r}, at most its k = "
@@ -103,7 +103,7 @@ def checked_patterns(what: str, brain: Brain, source: str, given: Any, axes: str
             f"{given.dtype} {shape}",
         )
     if 0 in shape:
-        raise InvalidValueError("checked_patterns", what, "not empty", f"shape {shape}")
+        raise InvalidValueError("", what, "not empty", f"shape {shape}")
     if isinstance(given, np.ndarray):
         _check_neurons(what, given, area.n)
         given = given.astype(np.int32)

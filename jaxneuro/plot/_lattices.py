@@ -55,26 +55,26 @@ class Tiles(NamedTuple):
 
 def lay_out(shape: Sequence[int], index: Sequence[int | None] | None) -> Tiles:
     """The picture of a lattice of 2 to 4 free axes, or `ValueError`."""
-    sizes = tuple(spec.check("lay_out", "shape", spec.Whole(at_least=1), n) for n in lengths(shape))
+    sizes = tuple(spec.check("lattice", "shape", spec.Whole(at_least=1), n) for n in lengths(shape))
     fixed = (
         (None,) * len(sizes) if index is None else tuple(np.atleast_1d(np.asarray(index, object)))
     )
     if len(fixed) != len(sizes):
         raise InvalidValueError(
-            "lay_out",
+            "lattice",
             "index",
             f"one with a coordinate or None for each of {len(sizes)} axes",
             repr(index),
         )
     for axis, (at, n) in enumerate(zip(fixed, sizes)):
-        if at is not None and spec.check("lay_out", f"index of axis {axis}", spec.Whole(), at) >= n:
+        if at is not None and spec.check("lattice", f"index of axis {axis}", spec.Whole(), at) >= n:
             raise InvalidValueError(
-                "lay_out", f"index of axis {axis}", f"from 0 to {n - 1}", str(at)
+                "lattice", f"index of axis {axis}", f"from 0 to {n - 1}", str(at)
             )
     free = tuple(axis for axis, at in enumerate(fixed) if at is None)
     if not 2 <= len(free) <= 4:
         raise InvalidValueError(
-            "lay_out",
+            "lattice",
             "a lattice",
             "drawn along 2 to 4 axes (a single axis is a line: plot of matplotlib)",
             f"{len(free)} of shape {sizes} and index {index!r}",
@@ -199,13 +199,13 @@ def per_neuron(name: str, values: np.ndarray, shape: Sequence[int], frames: int 
     if values.ndim < frames + 1 or inner not in ((n,), tuple(shape)):
         before = "frames, " * frames
         raise InvalidValueError(
-            "per_neuron",
+            "lattice",
             name,
             f"an array ({before}{n}{'' if frames else ','}), a value per neuron",
             f"shape {values.shape}",
         )
     if values.dtype.kind not in "fiub":
-        raise InvalidValueError("per_neuron", name, "real numbers", f"dtype {values.dtype}")
+        raise InvalidValueError("lattice", name, "real numbers", f"dtype {values.dtype}")
     return values.reshape(-1, n)
 
 
@@ -222,9 +222,7 @@ def draw_lattice(
     import matplotlib
 
     if colours not in matplotlib.colormaps:
-        raise InvalidValueError(
-            "draw_lattice", "colours", "a colour map of matplotlib", repr(colours)
-        )
+        raise InvalidValueError("lattice", "colours", "a colour map of matplotlib", repr(colours))
     rows, columns = shown.shape
     # As high as the picture needs, with a colour bar and labels.
     fitting = (COLUMN[0], float(np.clip(0.7 + (COLUMN[0] - 1.2) * rows / columns, 1.5, 7.0)))

@@ -31,8 +31,8 @@ def new_figure(size: Sequence[float]) -> "Figure":
     """An empty figure of a (width, height) [inches] that is not displayed."""
     wanted = numbers("size", size, "(width, height) in inches")
     if wanted.shape != (2,):
-        raise InvalidValueError("new_figure", "size", "(width, height) in inches", repr(size))
-    spec.check("new_figure", "size", spec.Numbers("inches", above=0.0), wanted)
+        raise InvalidValueError("", "size", "(width, height) in inches", repr(size))
+    spec.check("", "size", spec.Numbers("inches", above=0.0), wanted)
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -145,7 +145,7 @@ def limits(values: np.ndarray, given: Sequence[float] | None, signed: bool = Fal
     if given is not None:
         ends = numbers("scale", given, "two numbers, the lower first")
         if ends.shape != (2,) or not ends[0] < ends[1]:
-            raise InvalidValueError("limits", "scale", "two numbers, the lower first", repr(given))
+            raise InvalidValueError("", "scale", "two numbers, the lower first", repr(given))
         return float(ends[0]), float(ends[1])
     known = values[np.isfinite(values)]
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
@@ -307,14 +307,14 @@ def numbers(name: str, value: Any, shape: str) -> np.ndarray:
     try:
         return np.asarray(value, np.float64)
     except (TypeError, ValueError):
-        raise InvalidValueError("numbers", name, str(shape), str(_short(value))) from None
+        raise InvalidValueError("", name, str(shape), str(_short(value))) from None
 
 
 def lengths(shape: Sequence[int]) -> tuple[int, ...]:
     """The lengths of a lattice, or `ValueError` for one number or none."""
     if np.ndim(shape) != 1 or isinstance(shape, str):
         raise InvalidValueError(
-            "lengths",
+            "",
             "shape",
             "the neurons along each axis of the lattice, such as (20, 20)",
             str(_short(shape)),
