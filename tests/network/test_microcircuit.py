@@ -44,6 +44,7 @@ def test_rates_at_a_tenth_are_those_of_the_oracle(poisson):
     assert (off < 4.0 * SPREAD * np.sqrt(2 / len(SEEDS))).all(), off
 
 
+@pytest.mark.slow
 def test_rates_at_a_tenth_are_the_known_ones(poisson):
     """Two NumPy runs of 3 s had .46 2.1 4.0 5.0 6.3 to 7.2 7.8 .84 7.0 Hz."""
     low = np.array([0.46, 2.1, 4.0, 5.0, 6.3, 7.8, 0.84, 7.0])

@@ -253,7 +253,7 @@ def test_build_refuses_conductances(model):
 
 @with_currents
 def test_build_refuses_another_port(model):
-    with pytest.raises(ValueError, match=r"IafPscExp \(population 'N'\): ports must"):
+    with pytest.raises(ValueError, match="ports must"):
         jn.build(described(model(), jn.synapses.Direct("inh")), 0, DT)
 
 

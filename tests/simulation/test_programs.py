@@ -13,7 +13,7 @@ from tests.network.networks import balanced
 @pytest.mark.slow
 def test_chunks_are_bounded():
     for n, every, sample, inputs in ((4000, 1, 0, 0), (77_169, 10, 1e6, 0), (10**7, 1, 0, 4e7)):
-        size = _plan.chunk_steps(_plan.Sizes(n, sample, inputs), every)
+        size = _plan.chunk_steps(_plan.ChunkSizes(n, sample, inputs), every)
         assert size % every == 0
         assert size == every or size * n / 8 <= 64e6
         assert size == every or size / every * sample <= 4e6
@@ -28,7 +28,7 @@ def test_chunks_make_up_the_run(n_steps, first, every, full, known):
     record = jn.Record(variables={"E": "v"}, every=every)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_plan, "chunk_steps", lambda sizes, every: full * every)
-        parts = _plan.plan(n_steps, first, record, _plan.Sizes(1), 1, known)
+        parts = _plan.plan(n_steps, first, record, _plan.ChunkSizes(1), 1, known)
     assert sum(part.steps for part in parts) == n_steps
     assert all(part.steps <= part.room for part in parts)
     assert not known or all(part.steps == part.room for part in parts if n_steps)
