@@ -82,9 +82,9 @@ def test_bursts_of_a_population_refuse():
         population_bursts([], 0, 10.0, threshold=1.0)
     with pytest.raises(ValueError, match=r"threshold must be finite and above 0.0 Hz; got 0"):
         population_bursts([], 1, 10.0, threshold=0.0)
-    with pytest.raises(ValueError, match="check_window: stop must"):
+    with pytest.raises(ValueError, match="stop must"):
         population_bursts([], 1, 10.0, threshold=1.0, start=20.0)
-    with pytest.raises(ValueError, match="checked_times: times must"):
+    with pytest.raises(ValueError, match="times must"):
         population_bursts([np.nan], 1, 10.0, threshold=1.0)
 
 

@@ -117,5 +117,5 @@ def test_a_bad_bin_is_refused(bin_ms):
 
 
 def test_stop_before_start_is_refused():
-    with pytest.raises(ValueError, match="check_window: stop must"):
+    with pytest.raises(ValueError, match="stop must"):
         population_rate([], 1, 1.0, start=2.0)

@@ -38,10 +38,10 @@ def test_rates_of_nobody_and_of_nothing():
         (([1.0], [0, 1], 2, 5.0), r"one length; got shapes \(1,\) and \(2,\)"),
         (([1.0], [2], 2, 5.0), "indices from 0 to 1; got 2"),
         (([1.0], [0.5], 2, 5.0), "neurons must be whole numbers; got dtype float64"),
-        (([1.0, np.nan], [0, 0], 2, 5.0), "checked_events: spike times must"),
+        (([1.0, np.nan], [0, 0], 2, 5.0), "spike times must"),
         (([1.0], [0], 2.0, 5.0), "n must be a whole number of at least 0; got 2.0"),
         (([1.0], [0], 2, 5.0, 5.0), "stop must be after start; got 5.0 and 5.0"),
-        (([1.0], [0], 2, 5.0, 6.0), "check_window: stop must"),
+        (([1.0], [0], 2, 5.0, 6.0), "stop must"),
         (([1.0], [0], 2, np.inf), "stop must be finite; got inf"),
     ],
 )
@@ -53,7 +53,7 @@ def test_rates_refuse(arguments, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([np.nan], 1, 5.0), "checked_times: times must"),
+        (([np.nan], 1, 5.0), "times must"),
         (([[1.0]], 1, 5.0), r"one dimension; got shape \(1, 1\)"),
         (([1.0], -1, 5.0), "n must be a whole number of at least 0; got -1"),
         (([1.0], 1, np.nan), "stop must be one number of ms; got nan"),

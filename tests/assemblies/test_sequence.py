@@ -105,7 +105,7 @@ def test_items_of_varying_size_and_later_items():
         ({"items": ITEMS[0]}, r"\(length, m\)"),
         ({"items": np.arange(2 * (K + 1)).reshape(2, -1)}, "at most its k = 20"),
         ({"items": ITEMS + N}, "neurons from 0 to 399"),
-        ({"items": ITEMS[:0]}, "checked_patterns: memorise: items must"),
+        ({"items": ITEMS[:0]}, "memorise: items must"),
         ({"items": np.zeros_like(ITEMS)}, "twice"),
         ({"presentations": 0}, "at least 1"),
         ({"presentations": 9}, r"rounds=72"),

@@ -87,13 +87,13 @@ def test_values_that_are_not_there():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (((np.zeros(5), (2, 3)), {}), "per_neuron: values must"),
+        (((np.zeros(5), (2, 3)), {}), "lattice: values must"),
         (((np.zeros((2, 6)), (2, 3)), {}), r"got shape \(2, 6\)"),
         (((np.zeros(6, complex), (2, 3)), {}), "real numbers; got dtype complex128"),
-        (((np.zeros(6), (6,)), {}), "lay_out: a lattice must"),
-        (((np.zeros(32), (2,) * 5), {}), "lay_out: a lattice must"),
-        (((np.zeros(6), (2, 3)), {"index": (None, 1)}), "lay_out: a lattice must"),
-        (((np.zeros(6), (2, 3)), {"index": (None,)}), "lay_out: index must"),
+        (((np.zeros(6), (6,)), {}), "lattice: a lattice must"),
+        (((np.zeros(32), (2,) * 5), {}), "lattice: a lattice must"),
+        (((np.zeros(6), (2, 3)), {"index": (None, 1)}), "lattice: a lattice must"),
+        (((np.zeros(6), (2, 3)), {"index": (None,)}), "lattice: index must"),
         (((np.zeros(6), (1, 2, 3)), {"index": (1, None, None)}), "axis 0 must be from 0 to 0"),
         (((np.zeros(6), (1, 2, 3)), {"index": (-1, None, None)}), "index of axis 0 must be"),
         (((np.zeros(0), (0, 3)), {}), "shape must be a whole number of at least 1; got 0"),

@@ -25,7 +25,7 @@ WRONG = [
     (lambda: plot.parse_tree("abc"), r"needs what jn\.assemblies\.parser\.parse"),
     (lambda: plot.fibres(3), r"needs a jn\.assemblies\.Brain; got 3"),
     (lambda: plot.lattice(np.ones(9), 9), r"shape must be .* such as \(20, 20\)"),
-    (lambda: plot.lattice(np.ones(9), (3, 3), index=3), "lay_out: index must"),
+    (lambda: plot.lattice(np.ones(9), (3, 3), index=3), "lattice: index must"),
     (lambda: plot.lattice(np.ones(9), (3, 3), scale="ab"), "scale must be two numbers"),
     (lambda: plot.lattice_movie(np.ones((1, 9)), (3, 3), "a", "a.gif"), "times must be one time"),
     (lambda: plot.activity(RESULT, reference=3.0), r"rates \[Hz\] by name, such as {'E': 5\.0}"),

@@ -206,7 +206,7 @@ BAD = {
         10,
         {"E": np.ones(9)},
         {},
-        "check_input_shapes: the input of 'E' must",
+        "scan: the input of 'E' must",
     ),
     "input width": (10, {"I": np.ones((10, 41))}, {}, r"\(10, 40\); got \(10, 41\)"),
 }

@@ -335,7 +335,7 @@ BAD = {
     "no dt": (lambda: jn.simulate(jn.neurons.LIF(), 1.0), "a bare neuron needs a time step"),
     "inputs": (
         lambda: jn.simulate(NET, 1.0, inputs={"E": np.ones(9)}),
-        "check_input_shapes: the input of 'E' must",
+        "scan: the input of 'E' must",
     ),
     "nan input": (
         lambda: jn.simulate(NET, 1.0, inputs={"E": [0.0] * 4 + [np.nan] * 6}),
