@@ -28,6 +28,7 @@ def _backend_started() -> bool:
         return False
 
 
+@spec.arguments(xla_threads=spec.Whole(at_least=1))
 def configure_cpu(
     threads: int | None = None, *, xla_threads: int = 1, cache: bool | str | os.PathLike = False
 ) -> bool:
@@ -49,7 +50,6 @@ def configure_cpu(
     """
     if threads is not None:
         spec.check("configure_cpu", "threads", spec.Whole(at_least=1), threads)
-    spec.check("configure_cpu", "xla_threads", spec.Whole(at_least=1), xla_threads)
     if not isinstance(cache, bool | str | os.PathLike):
         must = "True, False or a folder"
         raise spec.InvalidValueError("configure_cpu", "cache", must, repr(cache))

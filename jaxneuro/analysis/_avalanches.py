@@ -35,6 +35,9 @@ class Bursts(NamedTuple):
 
 
 @arrays_checked
+@spec.arguments(
+    min_duration=spec.Number("ms", at_least=0.0, least=0.0), min_spikes=spec.Whole(at_least=2)
+)
 def bursts(
     times: np.ndarray,
     neurons: np.ndarray,
@@ -66,9 +69,7 @@ def bursts(
     """
     for name, value in (("max_begin", max_begin), ("min_gap", min_gap)):
         spec.check("bursts", name, spec.Numbers("ms", at_least=0.0, least=0.0), value)
-    spec.check("bursts", "min_duration", spec.Numbers("ms", at_least=0.0, least=0.0), min_duration)
     spec.check("bursts", "max_end", spec.Numbers("ms", at_least=max_begin, least=0.0), max_end)
-    spec.check("bursts", "min_spikes", spec.Whole(at_least=2), min_spikes)
     times, neurons = events_between(times, neurons, n, start, stop)
     warn_of_fine("max_begin", max_begin, times)
     owner, at = by_neuron(times, neurons)
@@ -91,6 +92,11 @@ def bursts(
 
 
 @arrays_checked
+@spec.arguments(
+    n=spec.Whole(at_least=1),
+    threshold=spec.Number("Hz", above=0.0),
+    min_duration=spec.Number("ms", at_least=0.0, least=0.0),
+)
 def population_bursts(
     times: np.ndarray,
     n: int,
@@ -114,14 +120,6 @@ def population_bursts(
     Reference:
         van Pelt et al. (2004), IEEE Transactions on Biomedical Engineering 51, 2051.
     """
-    spec.check("population_bursts", "n", spec.Whole(at_least=1), n)
-    spec.check("population_bursts", "threshold", spec.Numbers("Hz", above=0.0), threshold)
-    spec.check(
-        "population_bursts",
-        "min_duration",
-        spec.Numbers("ms", at_least=0.0, least=0.0),
-        min_duration,
-    )
     start = begin_of(start, stop, times)
     counts = binned(times, stop, bin_ms, start)
     # In spikes per bin, with room for the rounding of the threshold.
@@ -193,6 +191,7 @@ def branching_ratio(counts: np.ndarray) -> float:
 
 
 @arrays_checked
+@spec.arguments(max_lag=spec.Whole(at_least=2))
 def multistep_branching_ratio(counts: np.ndarray, max_lag: int) -> Multistep:
     """Branching ratio that does not depend on how many of the neurons are observed.
 
@@ -209,7 +208,6 @@ def multistep_branching_ratio(counts: np.ndarray, max_lag: int) -> Multistep:
     Reference:
         Wilting and Priesemann (2018), doi:10.1038/s41467-018-04725-4.
     """
-    spec.check("multistep_branching_ratio", "max_lag", spec.Whole(at_least=2), max_lag)
     slopes = _slopes(checked_counts(counts, at_least=max_lag + 2), max_lag)
     if np.isnan(slopes).any():
         return Multistep(float("nan"), float("nan"), slopes)

@@ -189,6 +189,9 @@ _SHORTEST = 0.001  # ms: a shorter step is one in seconds
 
 
 @arrays_checked
+@spec.arguments(
+    dt=spec.Number("ms", above=0.0, least=0.0), segment_ms=spec.Number("ms", above=0.0, least=0.0)
+)
 def power_spectrum(
     trace: np.ndarray, dt: float, segment_ms: float = 1000.0, axis: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -212,7 +215,6 @@ def power_spectrum(
     """
     from scipy import signal
 
-    spec.check("power_spectrum", "dt", spec.Numbers("ms", above=0.0, least=0.0), dt)
     if 0.0 < as_number(dt) < _SHORTEST:
         raise InvalidValueError(
             "power_spectrum",
@@ -220,7 +222,6 @@ def power_spectrum(
             f"in ms, at least {_SHORTEST} ms (if it is in seconds, give dt={1000.0 * dt:g})",
             f"{dt:g}",
         )
-    spec.check("power_spectrum", "segment_ms", spec.Numbers("ms", above=0.0, least=0.0), segment_ms)
     values = array_of("trace", trace).astype(np.float64)
     if not isinstance(axis, int | np.integer):
         raise InvalidValueError(

@@ -134,6 +134,7 @@ def cv2(
 
 
 @arrays_checked
+@spec.arguments(t_ref=spec.Number("ms", at_least=0.0, least=0.0))
 def local_variation(
     times: np.ndarray,
     neurons: np.ndarray,
@@ -160,7 +161,6 @@ def local_variation(
         Shinomoto, Shima and Tanji (2003), doi:10.1162/089976603322518759; LvR: Shinomoto et al.
         (2009), doi:10.1371/journal.pcbi.1000433.
     """
-    spec.check("local_variation", "t_ref", spec.Numbers("ms", at_least=0.0, least=0.0), t_ref)
     gaps, both, owner = _pairs(intervals(times, neurons, n, start=start, stop=stop))
     return _mean_by_neuron(3.0 * (gaps / both) ** 2 * (1.0 + 4.0 * t_ref / both), owner, n)
 

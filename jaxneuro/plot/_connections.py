@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _VALUES = ("synapses", "weight", "delay")
 
 
+@spec.arguments(dots=spec.Whole(at_least=1), bins=spec.Whole(at_least=1))
 def connectivity(
     connections: Any,
     values: str = "synapses",
@@ -62,8 +63,6 @@ def connectivity(
     """
     check_given("connections", connections)
     check_known("value of connections", values, _VALUES)
-    spec.check("connectivity", "dots", spec.Whole(at_least=1), dots)
-    spec.check("connectivity", "bins", spec.Whole(at_least=1), bins)
     figure = new_figure(size)
     from matplotlib.ticker import MaxNLocator
 
@@ -146,6 +145,7 @@ def _label(values: str, unit: str, single: bool) -> str:
 _BESIDE = 5.0  # inches of width needed for two panels side by side
 
 
+@spec.arguments(bins=spec.Whole(at_least=1))
 def degrees(
     connections: Any, *, bins: int = 40, size: Sequence[float] = (PAGE[0], 2.4)
 ) -> "Figure":
@@ -164,7 +164,6 @@ def degrees(
             matplotlib.
     """
     check_given("connections", connections)
-    spec.check("degrees", "bins", spec.Whole(at_least=1), bins)
     figure = new_figure(size)
     out, into = getattr(connections, "places", (0, 1))
     sides = (
@@ -188,6 +187,7 @@ def degrees(
     return finish(figure)
 
 
+@spec.arguments(bins=spec.Whole(at_least=1))
 def weight_histogram(
     connections: Any, *, unit: str = "", bins: int = 40, size: Sequence[float] = COLUMN
 ) -> "Figure":
@@ -204,7 +204,6 @@ def weight_histogram(
             matplotlib.
     """
     check_given("connections", connections)
-    spec.check("weight_histogram", "bins", spec.Whole(at_least=1), bins)
     weights = np.asarray(connections.weight, np.float64)
     label = f"weight ({unit or 'unit of the synapse'})"
     return _synapses(connections, weights, label, unit, bins, size)

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 _LONG = 18  # letters of two names that a legend has in one line
 
 
+@spec.arguments(max_lag=spec.Number("ms", at_least=0.0, least=0.0))
 def correlogram(
     result: Any,
     source: str,
@@ -81,7 +82,6 @@ def correlogram(
     name, other = source, source if target is None else target
     check_known("population", name, result.populations)
     check_known("population", other, result.populations)
-    spec.check("correlogram", "max_lag", spec.Numbers("ms", at_least=0.0, least=0.0), max_lag)
     if why := nothing(result, [name, other], first, last):
         return empty_figure(why, size)
     if not max_lag < (length := last - first):
@@ -127,6 +127,7 @@ _SIZE = (COLUMN[0], 2.9)
 _SHOWN = 0.99  # share of the pairs inside the default scale of the colours
 
 
+@spec.arguments(neurons=spec.Whole(at_least=2), at_least=spec.Whole(at_least=1))
 def correlation_matrix(
     result: Any,
     populations: Sequence[str] | str | None = None,
@@ -161,8 +162,6 @@ def correlation_matrix(
     """
     names = chosen(result, populations)
     first, last = window(result, start, stop)
-    spec.check("correlation_matrix", "neurons", spec.Whole(at_least=2), neurons)
-    spec.check("correlation_matrix", "at_least", spec.Whole(at_least=1), at_least)
     total = sum(result.populations[name] for name in names)
     if why := nothing(result, names, first, last):
         return empty_figure(why, size or _SIZE)

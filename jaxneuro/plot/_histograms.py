@@ -112,6 +112,7 @@ def _draw(
     return label
 
 
+@spec.arguments(bins=spec.Whole(at_least=1))
 def rate_histogram(
     result: Any,
     populations: Sequence[str] | str | None = None,
@@ -137,7 +138,6 @@ def rate_histogram(
     """
     names = chosen(result, populations)
     first, last = window(result, start, stop)
-    spec.check("rate_histogram", "bins", spec.Whole(at_least=1), bins)
     if why := nothing(result, names, first, last):
         return empty_figure(why, size or COLUMN)
     values = {}
@@ -158,6 +158,7 @@ def _edges(values: dict[str, np.ndarray], seconds: float, bins: int) -> np.ndarr
     return np.maximum(per_bin * np.arange(count + 1) - 0.5, 0.0) / seconds
 
 
+@spec.arguments(bins=spec.Whole(at_least=1))
 def interval_histogram(
     result: Any,
     populations: Sequence[str] | str | None = None,
@@ -189,7 +190,6 @@ def interval_histogram(
     """
     names = chosen(result, populations)
     first, last = window(result, start, stop)
-    spec.check("interval_histogram", "bins", spec.Whole(at_least=1), bins)
     if longest is not None:
         spec.check(
             "interval_histogram", "longest", spec.Numbers("ms", above=0.0, least=0.0), longest
@@ -210,6 +210,7 @@ _ROUNDED = 1e-6  # a CV below is rounding of times
 _WIDTH = 0.1  # the least that the axis of a CV shows
 
 
+@spec.arguments(bins=spec.Whole(at_least=1))
 def cv_histogram(
     result: Any,
     populations: Sequence[str] | str | None = None,
@@ -240,7 +241,6 @@ def cv_histogram(
     """
     names = chosen(result, populations)
     first, last = window(result, start, stop)
-    spec.check("cv_histogram", "bins", spec.Whole(at_least=1), bins)
     if why := nothing(result, names, first, last):
         return empty_figure(why, size or COLUMN)
     values = {}

@@ -242,6 +242,10 @@ def draw_lattice(
     return finish(figure), image
 
 
+@spec.arguments(
+    fps=spec.Number("frames per second", above=0.0, at_most=100.0),
+    dpi=spec.Number("pixels per inch", above=0.0),
+)
 def lattice_movie(
     values: Any,
     shape: Sequence[int],
@@ -277,10 +281,6 @@ def lattice_movie(
     tiles = lay_out(shape, index)
     frames = per_neuron("values", np.asarray(values), shape, frames=1)
     stamps = _stamps(times, frames.shape[0])
-    spec.check(
-        "lattice_movie", "fps", spec.Numbers("frames per second", above=0.0, at_most=100.0), fps
-    )
-    spec.check("lattice_movie", "dpi", spec.Numbers("pixels per inch", above=0.0), dpi)
     out = Path(path)
     # The scale depends only on what is shown.
     ends = limits(frames[:, tiles.places[tiles.places >= 0]], scale)

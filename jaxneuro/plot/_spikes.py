@@ -294,6 +294,7 @@ _TOGETHER = 1000  # neurons of a population whose spikes are counted together
 _COUNT_MS, _TOGETHER_MS = 5.0, 3.0  # bins of the two
 
 
+@spec.arguments(raster_ms=spec.Number("ms", above=0.0, least=0.0), neurons=spec.Whole(at_least=1))
 def activity(
     result: Any,
     populations: Sequence[str] | str | None = None,
@@ -341,8 +342,6 @@ def activity(
         raise InvalidValueError(
             "activity", "stop", f"at least {2 * _COUNT_MS:g} ms after start", f"{last:g} ms"
         )
-    spec.check("activity", "raster_ms", spec.Numbers("ms", above=0.0, least=0.0), raster_ms)
-    spec.check("activity", "neurons", spec.Whole(at_least=1), neurons)
     _check_reference(reference, names)
     figure = new_figure(widened(size, PAGE, names, 2))
     layout: Any = [["spikes", "rate", "cv"], ["spikes", "correlation", "synchrony"]]
