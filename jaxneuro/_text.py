@@ -62,7 +62,7 @@ def shown(value: Any) -> str:
         if isinstance(value, list):
             return f"[{inside}]"
         return f"({inside}{',' if len(value) == 1 else ''})"
-    if isinstance(value, np.ndarray) or (hasattr(value, "addressable_shards") and value.ndim):
+    if isinstance(value, np.ndarray) or hasattr(value, "addressable_shards"):
         return _shown_array(value)
     if inspect.isfunction(value) or hasattr(value, "__wrapped__"):  # also jitted ones
         return "a function" if value.__name__ == "<lambda>" else value.__name__

@@ -32,7 +32,7 @@ from ._arrays import is_traced as is_traced
 from ._kept import KeptMapping as KeptMapping
 from ._kept import kept_array as kept_array
 from ._kept import lock
-from ._text import an, brief, plainly, with_fields
+from ._text import an, brief, plainly, shown, with_fields
 
 F = TypeVar("F", bound=Callable)
 
@@ -584,7 +584,7 @@ def _shown(value: Any, name: str, x: Any) -> str:
     text = (
         plainly(x)
         if isinstance(x, np.ndarray | np.generic | float) and np.ndim(x) == 0
-        else brief(x)
+        else shown(x)
     )
     return text if unit in ("", "1") else f"{text} {unit}"
 
@@ -738,7 +738,8 @@ def add_attributes(cls: type, fields: Mapping[str, dataclasses.Field]) -> None:
 def _described(f: dataclasses.Field) -> str:
     """The words, unit, range and default of a field: `leak reversal (mV; default -70.0)`."""
     kind, default = f.metadata.get("kind"), f.default
-    given = "" if default is dataclasses.MISSING else f"default {brief(default)}"
+    said = default is not dataclasses.MISSING and default is not None and default != ""
+    given = f"default {brief(default)}" if said else ""
     both = "; ".join(x for x in (kind.words() if kind else "", given) if x)
     return f.metadata["doc"] + (f" ({both})" if both else "")
 

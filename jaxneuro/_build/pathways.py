@@ -96,11 +96,12 @@ def build_pathway(
 
 
 def _real_weights(laid: LaidTable) -> Any:
-    """The individual weights; over a mesh, what fills up a device's is another one of them."""
-    if laid.numbers is None:
+    """The individual weights; over a mesh, whose processes see their own, the two extremes."""
+    if laid.numbers is None or not laid.weights.size:
         return laid.weights
-    known = laid.numbers < laid.synapses
-    return jnp.where(known, laid.weights, jnp.max(jnp.where(known, laid.weights, -jnp.inf)))
+    known = laid.numbers < laid.synapses  # the others fill up a device's
+    least = jnp.min(laid.weights, where=known, initial=jnp.inf)
+    return jnp.stack([least, jnp.max(laid.weights, where=known, initial=-jnp.inf)])
 
 
 def _place(

@@ -197,9 +197,9 @@ def with_parameters(
         if key not in inner(model) and np.shape(value) not in ((), (n,)):
             must = "one number" if n is None else f"one number or one per neuron, shape ({n},)"
             raise InvalidValueError(label, key, must, f"shape {np.shape(value)}")
-    old, key = member(model, sizes, index), stream_key(0, label, "stimulus")
+    old, random = member(model, sizes, index), stream_key(0, label, "stimulus")
     ready = {  # as build leaves them: times as whole steps
-        name: x.prepare(f"{label}: {name}", sizes[index], net.dt, key)
+        name: x.prepare(f"{label}: {name}", sizes[index], net.dt, random)
         if isinstance(x, Signal)
         else x
         for name, x in values.items()
@@ -208,7 +208,9 @@ def with_parameters(
     try:
         new = with_numbers(old, {known[k][0] if k in known else (k,): x for k, x in ready.items()})
     except InvalidValueError as error:
-        raise InvalidValueError(label, error.field, error.must, error.got, error.hint) from None
+        inside = {k: known[k][0] for k in values if k in known}  # mg of what is nmda_mg here
+        key = next((k for k, path in inside.items() if error.field in path), error.field)
+        raise InvalidValueError(label, key, error.must, error.got, error.hint) from None
     if jax.tree.structure(new) != jax.tree.structure(old):
         must = (
             "of its kind: a number (or one per neuron) where it was a number, a whole signal of "
@@ -220,5 +222,5 @@ def with_parameters(
     if isinstance(new, Neuron):
         check_stable(label, new, net.dt)
     if isinstance(new, Stimulus):  # what build checks is checked for new values too
-        new.prepare(label, sizes[index], net.dt, key)
+        new.prepare(label, sizes[index], net.dt, random)
     return replace_member(model, sizes, index, new)

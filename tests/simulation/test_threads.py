@@ -13,6 +13,8 @@ SCRIPT = """
     import hashlib, sys
     import jaxneuro as jn
     jn.configure_cpu(threads=int(sys.argv[1]), xla_threads=int(sys.argv[1]))
+    from jaxneuro._kernels.native import native_available
+    from jaxneuro._kernels.threads import threads
     from tests.network.networks import balanced
     assert threads() == (int(sys.argv[1]) if native_available() else 1)
     made = balanced(n=20_000, p=0.03, weight=jn.Uniform(10.0, 30.0), delay=jn.Uniform(0.1, 2.0))
