@@ -77,7 +77,7 @@ def _shown_array(value: Any) -> str:
     x = np.asarray(value)
     if x.ndim == 0:
         return f"{x.item():g}" if x.dtype.kind in "iuf" else repr(x.item())
-    if x.ndim == 1 and x.size and x.dtype.kind in "iuf":
+    if x.ndim == 1 and x.dtype.kind in "iuf":
         if x.size <= _ITEMS:
             return f"[{', '.join(f'{y:g}' for y in x.tolist())}]"
         return f"{x.size:,} values from {x.min():g} to {x.max():g}"

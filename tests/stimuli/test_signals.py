@@ -161,7 +161,7 @@ REFUSED = {
     "nan value": (lambda: Steps([1.0], [NAN]), "values", "nan"),
     "text values": (lambda: Steps([1.0], ["a"]), "values", "'a'"),
     "one value": (lambda: Steps([1.0], 2.0), "values", "shape ()"),
-    "too few values": (lambda: Steps([1.0, 2.0], [1.0]), "values", "1."),
+    "too few values": (lambda: Steps([1.0, 2.0], [1.0]), "values", "[1]"),
     "no times": (lambda: Steps([], []), "times", "[]"),
     "text times": (lambda: Steps(["a"], [1.0]), "times", "'a'"),
     "ramp backwards": (lambda: Ramp(0.0, 1.0, 5.0, 5.0), "t_stop", "5.0 ms"),

@@ -90,11 +90,11 @@ BAD = {
     "nested": (((AMPA(), BOTH), (1.0, 1.0)), "parts", "[1]"),
     "ports": (((Ported(),), (1.0,)), "parts", "Ported"),
     "into": (((Into(Ported(), "a"),), (1.0,)), "parts", "Into"),
-    "too few": (((AMPA(), NMDA()), (1.0,)), "shares", "1."),
+    "too few": (((AMPA(), NMDA()), (1.0,)), "shares", "(1,)"),
     "a number": (((AMPA(),), 1.0), "shares", "1.0"),
     "not finite": (((AMPA(),), (np.nan,)), "shares", "nan at [0]"),
     "an array": (((AMPA(),), (jnp.ones(2),)), "shares", "[0]"),
-    "negative": (((AMPA(),), (-1.0,)), "shares", "-1."),
+    "negative": (((AMPA(),), (-1.0,)), "shares", "(-1,)"),
 }
 
 
