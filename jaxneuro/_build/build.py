@@ -11,25 +11,25 @@ import numpy as np
 from .. import spec
 from .._arrays import as_array, is_traced
 from .._describe.description import Description
-from .._describe.resolve import Resolver
 from .._describe.estimate import estimate
+from .._describe.resolve import Resolver
 from .._fingerprint import fingerprint
 from .._kernels.table import ring_slots
+from .._mesh.lay import check_mesh, check_rate, placed, plan, with_tables
 from .._mesh.partition import Partition
-from .._mesh.lay import (check_mesh, check_rate, placed, plan, with_tables)
 from .._mesh.place import share_here
+from .._network.fixed_point import find_quanta
+from .._network.gap_stability import check_gap_junctions
+from .._network.html import remember_names
 from .._network.layout import MeshLayout
 from .._network.network import Network
-from .._network.gap_stability import check_gap_junctions
-from .._network.fixed_point import find_quanta
-from .._network.html import remember_names
 from .._numerics import check_dt, check_grid, check_stable, seed_of
 from .._progress import Progress
 from ..spec import InvalidValueError
 from .contract import check_roles
 from .couplings import build_coupling, check_coupling
 from .drives import check_apart, check_neuron, gap_coupled
-from .grouping import Grouping, synapse_of, Settings
+from .grouping import Grouping, Settings, synapse_of
 from .groups import build_group
 from .memory import check_fits, state_bytes
 from .modulators import check_constant_gains, with_modulators
@@ -204,8 +204,7 @@ def _build_pathways(
     progress: bool | None,
     layout: MeshLayout | None,
 ) -> tuple[list, list, list]:
-    """All pathways, the groups with the slots that their delays need, and what tables are laid.
-    """
+    """All pathways, the groups with the slots that their delays need, and what tables are laid."""
     pathways, groups, tables = [], list(groups), []
     show = synapses > _SHOWN and sys.stderr.isatty() if progress is None else progress
     with Progress("building", synapses / 1e6, "million synapses", show) as bar:

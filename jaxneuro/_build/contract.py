@@ -17,8 +17,6 @@ import numpy as np
 
 from .. import _model
 from .._describe.description import Description
-from .._network.members import as_floating
-from .._network.group import initial_state
 from .._model import (
     Drive,
     Neuron,
@@ -28,6 +26,8 @@ from .._model import (
     Stimulus,
     Synapse,
 )
+from .._network.group import initial_state
+from .._network.members import as_floating
 from ..spec import InvalidValueError
 from ..synapses import Into
 from .jaxprs import draws_alike, same_numbers

@@ -9,10 +9,10 @@ from .._arrays import as_array
 from .._describe.coupling import Coupling
 from .._describe.resolve import ResolvedProjection
 from .._kernels.gather import make_gather_table
+from .._model import Neuron, state_variables
 from .._network.coupling import CouplingLayer, Side
 from .._network.group import initial_state
 from .._text import an
-from .._model import Neuron, state_variables
 from .._units import check_weight
 from ..spec import InvalidValueError, unknown
 from .grouping import Grouping, Settings
@@ -73,7 +73,9 @@ def build_coupling(
     dtype = settings.dtype
     names = c.pre.population, c.post.population
     n, n_post = (grouping.description.population(name).n for name in names)
-    pairs = _pairs(c, resolved, ProjectionBundle(resolved, settings.seed, n, n_post, settings.dt), dtype)
+    pairs = _pairs(
+        c, resolved, ProjectionBundle(resolved, settings.seed, n, n_post, settings.dt), dtype
+    )
     if pairs.weights is not None:
         check_drawn(c, pairs.weights, resolved.target)
         unit = "nS" if c.synapse is None else c.synapse.weight_unit

@@ -8,10 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._describe.description import Description
-from .._network.group import (Group, initial_state)
-from .._network.stimuli import StimulusGroup
-from .._network.members import (as_floating, first_member)
 from .._model import Drive
+from .._network.group import Group, initial_state
+from .._network.members import as_floating, first_member
+from .._network.stimuli import StimulusGroup
 from ..spec import InvalidValueError
 from .contract import (
     is_own,

@@ -8,11 +8,11 @@ import numpy as np
 
 from .._arrays import as_array
 from .._describe.population import Population
-from .._network.group import Group, InitialValue, PopulationMember, initial_state
+from .._model import state_variables
 from .._network.bounds import check_state_value
+from .._network.group import Group, InitialValue, PopulationMember, initial_state
 from .._numerics import Distribution
 from .._text import brief
-from .._model import state_variables
 from ..spec import InvalidValueError, unknown
 from .grouping import Grouping, Sender, receptor_key, synapse_of
 from .merge import merge, merge_at, state_dtypes, state_shapes
@@ -133,9 +133,7 @@ def _absent(p: Any, variable: str, known: list[str]) -> ValueError:
     return unknown("state variable", variable, known, p.label, "initial")
 
 
-def _check_initial(
-    p: Sender, variable: str, value: Any, model: Any, kind: Any, n: int
-) -> None:
+def _check_initial(p: Sender, variable: str, value: Any, model: Any, kind: Any, n: int) -> None:
     """Raises `InvalidValueError` for start values that a model of n units never has.
 
     `kind` is the dtype of the variable in its state.
@@ -147,9 +145,7 @@ def _check_initial(
     check_state_value(p.label, f"initial {variable}", model, variable, value)
 
 
-def _made(
-    p: Sender, variable: str, value: Any, first: int, n: int, dtype: Any
-) -> InitialValue:
+def _made(p: Sender, variable: str, value: Any, first: int, n: int, dtype: Any) -> InitialValue:
     """Start values of the n units from `first` on."""
     if not isinstance(value, Distribution):
         value = as_array(value, dtype)

@@ -11,7 +11,7 @@ from .._describe.estimate import Estimate
 from .._describe.projection import Projection
 from .._kernels.table import ring_slots
 from .._kernels.threads import threads
-from .._network.group import (count_fed, initial_state)
+from .._network.group import count_fed, initial_state
 from .._text import megabytes
 from ..connectivity import CHUNK
 from ..spec import InvalidValueError

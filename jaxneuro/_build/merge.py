@@ -10,9 +10,9 @@ import numpy as np
 
 from .._arrays import as_array
 from .._fields import has_tables, inner
+from .._model import StochasticRelease, state_variables
 from .._network.members import first_member
 from .._network.pathway import release_state
-from .._model import StochasticRelease, state_variables
 
 M = TypeVar("M")
 

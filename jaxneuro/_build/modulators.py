@@ -8,14 +8,14 @@ import numpy as np
 
 from .._arrays import as_array
 from .._describe.modulator import Modulator
-from .._describe.resolve import Resolver
 from .._describe.part import as_part
+from .._describe.resolve import Resolver
 from .._fields import Path, inner, named_parameters
-from .._network.names import ModelReference, Named, named, projection
-from .._network.members import inside
-from .._network.modulator import (LevelKinetics, ModulationTarget, ModulatorLayer)
-from .._network.network import Network
 from .._network.extremes import check_extremes
+from .._network.members import inside
+from .._network.modulator import LevelKinetics, ModulationTarget, ModulatorLayer
+from .._network.names import ModelReference, Named, named, projection
+from .._network.network import Network
 from ..spec import InvalidValueError
 from .merge import merge
 
@@ -113,7 +113,9 @@ def _targets(net: Network, m: Modulator, name: str, key: str) -> list[Modulation
     return [ModulationTarget((*reference.path, *path), reference.sizes, reference.member)]
 
 
-def _parameter(net: Network, m: Modulator, found: Named, key: str) -> tuple[ModelReference, Path, Any]:
+def _parameter(
+    net: Network, m: Modulator, found: Named, key: str
+) -> tuple[ModelReference, Path, Any]:
     """The model that has a parameter, where it is there, and its field."""
     references = tuple(h for h in found.references if h.kind != "plasticity")
     models = [h.model(net) for h in references]

@@ -14,13 +14,13 @@ from .._arrays import as_array
 from .._describe.projection import Projection
 from .._describe.resolve import ResolvedProjection
 from .._describe.values import is_individual
+from .._kernels.redraw import GAPS, UNIFORM, Draw
 from .._kernels.table import BLOCK_TARGETS
-from .._kernels.redraw import (GAPS, UNIFORM, Draw)
-from .._mesh.lay import (LaidTable, lay_table)
+from .._mesh.lay import LaidTable, lay_table
 from .._network.layout import MeshLayout
 from .._network.pathway import Pathway, ProjectionMember
 from .._numerics import Distribution, quantile_table, stream_key
-from .._tables.bundles import (DrawTables, Piece, Placement, RedrawnBundle, StoredBundle)
+from .._tables.bundles import DrawTables, Piece, Placement, RedrawnBundle, StoredBundle
 from .._tables.lay_out import lay_out
 from ..connectivity import Chunk, RowDraws, RowLaw, ranges
 from ..spec import InvalidValueError

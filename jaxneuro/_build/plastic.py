@@ -12,13 +12,13 @@ from .. import spec
 from .._arrays import as_array
 from .._describe.description import Description
 from .._describe.projection import Projection
-from .._kernels.rule_programs import (RulePrograms, check_rule)
-from .._network.plastic import Plastic
-from .._network.members import as_floating
+from .._kernels.rule_programs import RulePrograms, check_rule
+from .._model import Neuron, Plasticity, Trace
 from .._network.bounds import check_within
 from .._network.group import initial_state
+from .._network.members import as_floating
+from .._network.plastic import Plastic
 from .._text import an
-from .._model import Neuron, Plasticity, Trace
 from .._warn import warn
 from ..spec import InvalidValueError
 from .contract import hold, is_own, shapes, traced

@@ -6,11 +6,11 @@ import jax
 import numpy as np
 
 from .._describe.coupling import Coupling
-from .._describe.projection import Projection
 from .._describe.part import as_part
+from .._describe.projection import Projection
+from .._model import Drive, Neuron, Release
 from .._network.group import initial_state
 from .._text import an
-from .._model import Drive, Neuron, Release
 from ..spec import InvalidValueError
 from .contract import state_of, step, tried_sizes
 from .grouping import Grouping

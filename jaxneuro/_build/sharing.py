@@ -8,8 +8,8 @@ import jax
 from .._describe.coupling import Coupling
 from .._describe.projection import Projection
 from .._fields import inner, named_parameters, parameters
-from .._network.names import Shared
 from .._model import state_variables
+from .._network.names import Shared
 from ..spec import InvalidValueError, unknown
 from .grouping import Grouping, Sender, receptor_key, synapse_of
 from .merge import alone, any_state, kind_key, state_dtypes

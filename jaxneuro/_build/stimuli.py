@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from .._arrays import as_array
-from .._describe.part import (Neurons, count)
+from .._describe.part import Neurons, count
 from .._describe.resolve import Resolver
-from .._describe.stimulation import (Stimulation, check_one_per_neuron)
-from .._network.stimuli import (StimulusGroup, StimulationMember, Window)
-from .._numerics import Distribution, bits, check_grid, drawn, steps_on_grid, stream_key
+from .._describe.stimulation import Stimulation, check_one_per_neuron
 from .._model import Stimulus
+from .._network.stimuli import StimulationMember, StimulusGroup, Window
+from .._numerics import Distribution, bits, check_grid, drawn, steps_on_grid, stream_key
 from ..spec import InvalidValueError
 from .grouping import Grouping
 from .merge import kind_key, merge, own_key, sort_key

@@ -10,7 +10,7 @@ from .. import spec
 from .._describe.part import Neurons
 from .._describe.projection import Projection
 from .._describe.resolve import ResolvedProjection
-from .._describe.values import (is_computed, is_individual)
+from .._describe.values import is_computed, is_individual
 from .._kernels.draw import draw_values
 from .._numerics import (
     QUANTILES,

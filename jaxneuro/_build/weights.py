@@ -13,11 +13,11 @@ from .._describe.description import Description
 from .._describe.projection import Projection
 from .._describe.resolve import ResolvedProjection
 from .._describe.stimulation import Stimulation
-from .._describe.values import (extremes, is_computed)
+from .._describe.values import extremes, is_computed
 from .._fields import parameters, potentials
-from .._network.bounds import (check_rule_sign, sign_of)
-from .._numerics import Distribution, drawn
 from .._model import Neuron
+from .._network.bounds import check_rule_sign, sign_of
+from .._numerics import Distribution, drawn
 from .._units import check_weight, largest
 from .._warn import warn
 from ..release import Spikes, TsodyksMarkram
