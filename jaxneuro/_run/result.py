@@ -261,9 +261,12 @@ class Result:
         """Spike times [ms] and neuron indices of a population, in order of time.
 
         A spike of step k has the time (k + 1) dt, the end of its step. With `start` or `stop` [ms],
-        only those in `(start, stop]`, by the time of the network as all times here. Raises
-        `ValueError` for an unknown population, if spikes were not recorded, or for a part that is
-        not within the run or has no length.
+        only those in `(start, stop]`, by the time of the network as all times here.
+
+        Raises:
+            InvalidValueError: for an unknown population, or a part that is not within the run or
+                has no length.
+            ValueError: if spikes were not recorded.
         """
         steps, neurons = self._events(name)
         times = spike_times(steps, self.first_step, self.dt)
@@ -277,7 +280,9 @@ class Result:
         """The neurons of a population that spiked in a step, ascending.
 
         `step` is counted from the network's start: k means the time from k dt to (k + 1) dt.
-        Raises `ValueError` for a step that was not run.
+
+        Raises:
+            InvalidValueError: for a step that was not run.
         """
         lookup, k = self._lookup(name), step - self.first_step
         if not 0 <= k < self.n_steps:
@@ -294,7 +299,8 @@ class Result:
     def times_of(self, name: str, neuron: int) -> np.ndarray:
         """The spike times [ms] of one neuron of a population, ascending.
 
-        Raises `ValueError` for a neuron that the population has not.
+        Raises:
+            InvalidValueError: for a neuron that the population has not.
         """
         lookup = self._lookup(name)
         n = self.populations[name]
@@ -308,8 +314,10 @@ class Result:
         there is no answer: without a time step, and of models that never spike, such as rate units,
         if the result has its network. 0 without a neuron.
 
-        Raises `ValueError` for an unknown population, if neither was recorded, or for a part that
-        is not within the run or has no length.
+        Raises:
+            InvalidValueError: for an unknown population, or a part that is not within the run or
+                has no length.
+            ValueError: if neither was recorded.
         """
         spec.check_known("population", name, self.populations)
         n = self.populations[name]
@@ -342,7 +350,9 @@ class Result:
 
         `time` [ms] `(samples,)`, traces `(samples, n)` by variable, means `(samples,)` as
         `mean v`, `lfp`, `weights` `(samples, chosen)` and `weight histogram` `(samples, bins)`.
-        Raises `ValueError` if nothing was sampled under that name.
+
+        Raises:
+            InvalidValueError: if nothing was sampled under that name.
         """
         learned = {"weights": self.weights, "weight histogram": self.weight_histograms}
         names = {**self.traces, **self.means, **self.lfp, **self.weights, **self.weight_histograms}
@@ -358,8 +368,10 @@ class Result:
         An npz file: NumPy arrays, nothing that runs. It gets its name only when it is
         complete. It holds the last state, unless that lies on devices of several processes.
 
-        Raises `ValueError` for samples of `function` that are not arrays, or dicts, tuples or lists
-        of arrays, `FileNotFoundError` for a missing folder.
+        Raises:
+            ValueError: for samples of `function` that are not arrays, or dicts, tuples or lists of
+                arrays.
+            FileNotFoundError: for a missing folder.
         """
         state = SavedState.of(self.state) if isinstance(self.state, NetworkState) else self.state
         kept = None if state is None else {k: getattr(state, k) for k in _STATE}
@@ -371,7 +383,8 @@ class Result:
 
         `simulate(net, ms, state=result)` goes on from it, with the network built as it was.
 
-        Raises `ValueError` for a file that is cut off, of another kind, or of a newer version.
+        Raises:
+            ValueError: for a file that is cut off, of another kind, or of a newer version.
         """
         found = read_file(path, (*_KEPT, "state"), _SINCE)
         state = SavedState(**found["state"]) if found["state"] else None
@@ -380,23 +393,31 @@ class Result:
     def to_pandas(self) -> Any:
         """All spikes as a `pandas.DataFrame`: columns time_ms, population, neuron, by time.
 
-        Raises `ImportError` without pandas, `ValueError` if spikes were not recorded.
+        Raises:
+            ImportError: without pandas.
+            ValueError: if spikes were not recorded.
         """
         return spikes_to_pandas(self)
 
     def traces_to_pandas(self, name: str) -> Any:
         """The traces of a population or projection as a `pandas.DataFrame`.
 
-        A row per sample, under its time_ms; a column per variable and neuron. Raises
-        `ImportError` without pandas, `ValueError` for a name of which no variable was recorded.
+        A row per sample, under its time_ms; a column per variable and neuron.
+
+        Raises:
+            ImportError: without pandas.
+            InvalidValueError: for a name of which no variable was recorded.
         """
         return traces_to_pandas(self, name)
 
     def weights_to_pandas(self, name: str) -> Any:
         """The recorded weights of a plastic projection as a `pandas.DataFrame`.
 
-        A row per sample, under its time_ms; a column per synapse, by its number. Raises
-        `ImportError` without pandas, `ValueError` for a name of which no weight was recorded.
+        A row per sample, under its time_ms; a column per synapse, by its number.
+
+        Raises:
+            ImportError: without pandas.
+            InvalidValueError: for a name of which no weight was recorded.
         """
         return weights_to_pandas(self, name)
 
@@ -404,7 +425,10 @@ class Result:
         """The run as a `neo.Segment`: a spike train per neuron, a signal per sampled variable.
 
         Annotations name the population, neuron or synapse, and variable; histograms of weights are
-        not in it. Raises `ImportError` without neo.
+        not in it.
+
+        Raises:
+            ImportError: without neo.
         """
         return to_neo(self)
 

@@ -39,8 +39,11 @@ class SpikeBits(eqx.Module):
     def events(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Spike times [ms] and neuron indices of a population, in order of time.
 
-        A spike of step k has the time (k + 1) dt, the end of its step. Raises `ValueError` for an
-        unknown population, and inside `jit`, where the number of spikes is not known.
+        A spike of step k has the time (k + 1) dt, the end of its step.
+
+        Raises:
+            InvalidValueError: for an unknown population.
+            ValueError: inside `jit`, where the number of spikes is not known.
         """
         group, start, stop = self._find(name)
         if is_traced(self.bits[group]) or is_traced(self.first_step):

@@ -22,10 +22,14 @@ from ._spikes import (
 class Bursts(NamedTuple):
     """Bursts of single neurons, in the order of the neurons, then of time.
 
-    **Fields** all `(bursts,)`: `start` [ms] time of the first spike; `stop` [ms] time of the
-    last spike; `spikes` number of spikes; `owner` the neuron.
+    Attributes:
+        start: time of the first spike [ms], (bursts,).
+        stop: time of the last spike [ms], (bursts,).
+        spikes: number of spikes, (bursts,).
+        owner: the neuron, (bursts,).
 
-    **Source** Cotterill et al. (2016), doi:10.1152/jn.00093.2016.
+    Reference:
+        Cotterill et al. (2016), doi:10.1152/jn.00093.2016.
     """
 
     start: np.ndarray

@@ -18,8 +18,10 @@ from ..spec import InvalidValueError
 class Points:
     """Values of parameters by name, and how points take from them.
 
-    **Fields** `axes[name]` `(length, ...)`; `product` whether every combination is a point, in the
-    order of the axes, the last one fastest; else point k takes entry k of each.
+    Attributes:
+        axes: the values of each parameter by name, (length, ...).
+        product: whether every combination is a point, in the order of the axes, the last one
+            fastest; else point k takes entry k of each.
     """
 
     axes: dict[str, np.ndarray]

@@ -16,11 +16,16 @@ from .._text import counted
 class SweepResult:
     """What `sweep` computed, as NumPy arrays: `result["rate"]` where the function returned a dict.
 
-    **Fields** `axes[name]` the values of each parameter; `values` what the function returned, each
-    array with leading axes: those of the grid in its order, or one over the points of a list;
-    `product` whether it was a grid; `chunk` the size of most chunks, 0 if none ran; `tried[size]`
-    seconds per point of each size that was measured; `compile_s` and `run_s` wall seconds;
-    `found` how many points were finished by an earlier run.
+    Attributes:
+        axes: the values of each parameter, by name.
+        values: what the function returned, each array with leading axes: those of the grid in its
+            order, or one over the points of a list.
+        product: whether it was a grid.
+        chunk: the size of most chunks, 0 if none ran.
+        tried: seconds per point, by each size of a chunk that was measured.
+        compile_s: wall seconds of compiling.
+        run_s: wall seconds of the runs.
+        found: how many points were finished by an earlier run.
     """
 
     axes: dict[str, np.ndarray]
