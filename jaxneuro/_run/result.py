@@ -406,7 +406,7 @@ class Result:
 
         Raises:
             ImportError: without pandas.
-            InvalidValueError: for a name of which no variable was recorded.
+            NotRecordedError: for a name of which no variable was recorded.
         """
         return traces_to_pandas(self, name)
 
@@ -417,7 +417,7 @@ class Result:
 
         Raises:
             ImportError: without pandas.
-            InvalidValueError: for a name of which no weight was recorded.
+            NotRecordedError: for a name of which no weight was recorded.
         """
         return weights_to_pandas(self, name)
 
