@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from ..space import Area
 from .coupling import Coupling, check_pairs
 from .estimate import Estimate, estimate
 from .modulator import Modulator
-from .part import as_part, count, overlap
+from .part import Part, as_part, count, overlap
 from .population import Population
 from .projection import Projection
 from .resolve import ResolvedProjection, Resolver
@@ -55,8 +56,15 @@ class Description(spec.Value):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._check_names()
+        for p in self.projections:
+            self._check_ends(p, source=p.pre, target=p.post)
+        for s in self.stimuli:
+            self._check_ends(s, target=s.post)
         for c in self.couplings:
-            self._check_ends(c)
+            self._check_ends(c, source=c.pre, target=c.post)
+        for m in self.modulators:
+            if m.source is not None:
+                self._check_ends(m, source=as_part(m.source))
         for p in self.projections:
             self._check_projection(p)
         for s in self.stimuli:
@@ -104,14 +112,15 @@ class Description(spec.Value):
         if s.synapse is not None:
             check_lengths(f"{s.label}: synapse", s.synapse, self.population(name).n, name)
 
-    def _check_ends(self, c: Coupling) -> None:
-        """Raises `InvalidValueError` for a coupling of what is no population."""
+    def _check_ends(self, x: Any, **ends: Part) -> None:
+        """Raises `InvalidValueError` for what begins or ends at what is no population."""
         driving = {s.name for s in self.stimuli}
-        for side, part in (("source", c.pre), ("target", c.post)):
+        for side, part in ends.items():
             if part.population in driving:
                 got = f"the stimulation {part.population!r}"
-                raise spec.InvalidValueError(c.label, side, "a population", got)
-            self.population(part.population)
+                raise spec.InvalidValueError(x.label, side, "a population", got)
+            if part.population not in self._by_name:
+                raise spec.unknown("population", part.population, self._by_name, x.label, side)
 
     def _check_coupling(self, c: Coupling) -> None:
         """Raises `InvalidValueError` where it cannot be symmetric, or for wrong lengths."""

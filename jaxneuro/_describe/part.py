@@ -36,7 +36,7 @@ def _as_indices(where: Any) -> np.ndarray:
     x = np.asarray(where)
     x = x.astype(np.int64) if x.size == 0 else x
     if x.ndim == 1 and x.dtype == bool:
-        x = np.flatnonzero(x)
+        return spec.kept_array([], x)
     if x.ndim != 1 or not np.issubdtype(x.dtype, np.integer):
         raise spec.Unfit("a slice, a range, an array of indices, an Area or the name of one")
     if x.size and (x.min() < 0 or (np.diff(x) <= 0).any()):
@@ -79,12 +79,13 @@ class Part(spec.Value):
 
     def canonical(self) -> Any:
         """What it is, equal for the name of a population and for a part that is all of it."""
-        return self.population if self.where is None else ("part", self.population, self.where)
+        where = listed(self.where) if isinstance(self.where, np.ndarray) else self.where
+        return self.population if where is None else ("part", self.population, where)
 
     def __repr__(self) -> str:
         where = self.where
         if isinstance(where, np.ndarray):
-            where = f"{where.size} neurons"
+            where = f"{listed(where).size} neurons"
         elif isinstance(where, slice):
             where = f"{where.start}:{'' if where.stop is None else where.stop}"
         return f"Part({self.population!r}{'' if where is None else f', {where}'})"
@@ -102,6 +103,11 @@ END = spec.Converted(_end, "the name of a population or a Part")
 def as_part(value: str | Part) -> Part:
     """A part; a name means the whole population."""
     return value if isinstance(value, Part) else Part(value)
+
+
+def listed(where: np.ndarray) -> np.ndarray:
+    """The neurons of indices, or of a mask."""
+    return np.flatnonzero(where) if where.dtype == bool else where
 
 
 def end_name(end: Any) -> str:

@@ -10,7 +10,7 @@ from .._model import Neuron
 from .._numerics import stream_key
 from ..connectivity import Rule
 from ..space import Area, Place
-from .part import Neurons, Part, count, stretch
+from .part import Neurons, Part, count, listed, stretch
 
 
 @dataclasses.dataclass(frozen=True)
@@ -148,7 +148,11 @@ class Resolver:
 
 
 def _listed(part: Part, where: Any, n: int) -> Neurons:
-    """The neurons of a part that is all of n neurons, a slice or indices."""
+    """The neurons of a part that is all of n neurons, a slice, indices or a mask."""
+    if isinstance(where, np.ndarray) and where.dtype == bool and where.size != n:
+        must = f"a mask of one boolean per neuron, {n} of them"
+        raise spec.InvalidValueError(part.label, "where", must, str(where.size))
+    where = listed(where) if isinstance(where, np.ndarray) else where
     if where is None or isinstance(where, slice):
         start, stop = (0, n) if where is None else (where.start, where.stop)
         stop = n if stop is None else stop

@@ -226,6 +226,8 @@ Axis = str | tuple[str, ...]
 def check_mesh(what: str, mesh: Any, axis: Any, neurons: int) -> Axis:
     """The axis of a mesh along which a network is laid; raises `InvalidValueError`."""
     spec.check(what, "mesh", spec.Of(Mesh), mesh)
+    if len(set(mesh.devices.flat)) < mesh.devices.size:
+        raise InvalidValueError(what, "mesh", "one of different devices", "one of them twice")
     names = tuple(map(str, mesh.axis_names))
     axis = tuple(axis) if isinstance(axis, list) else axis
     if axis is None and len(names) != 1:

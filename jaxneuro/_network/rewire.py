@@ -99,7 +99,7 @@ def rewire(
         must = "between whole populations, onto any neuron of which synapses grow"
         raise InvalidValueError(label, "projection", must, "one between parts")
     for what, x in (("below", below), ("weight", weight)):
-        spec.check(label, what, spec.Numbers(), x)
+        spec.check(label, what, spec.Number(), x)
     check_within(label, "weight", described.rule, weight)
     chance = _chance(net, pathway.members[0], profile, period)
     # Another network from here on: the synapses of an earlier state are not its own.

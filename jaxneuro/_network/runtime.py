@@ -15,9 +15,9 @@ from jax import lax
 
 from .._kernels.spike_output import SpikeOutput
 from .._model import Drive
-from ..spec import InvalidValueError
 from .coupling import CouplingState, RuntimeCoupling
 from .group import Coupled, Group, GroupState, arrivals
+from .inputs import check_now, checked_inputs
 from .modulator import ModulatorLayer, needed_signals
 from .pathway import PathwayState, RuntimePathway
 from .plastic import Fired
@@ -62,8 +62,10 @@ class RuntimeNetwork(eqx.Module):
         and the signals of plasticity rules and modulators by name, (). What modulators scale is
         scaled by their levels at the start of the step.
         """
-        inputs = {name: jnp.asarray(x, self.dtype) for name, x in (inputs or {}).items()}
-        self._check_signals(state, inputs)
+        inputs = checked_inputs("step", inputs)
+        populations = {m.name: m.n for g in self.groups for m in g.members}
+        check_now(inputs, populations, self._signals(state))
+        inputs = {name: jnp.asarray(x, self.dtype) for name, x in inputs.items()}
         net = self
         for modulator, mine in zip(self.modulators, state.modulators):
             net = modulator.scaled(net, mine)
@@ -230,15 +232,10 @@ class RuntimeNetwork(eqx.Module):
                 start += member.n
         return {name: found[name] for name in self.order}
 
-    def _check_signals(self, state: NetworkState, inputs: Mapping[str, jax.Array]) -> None:
-        """Raises `InvalidValueError` unless every needed signal is among the inputs, one number."""
+    def _signals(self, state: NetworkState) -> tuple[str, ...]:
+        """The names of the signals that a step must be given."""
         plastic = [mine.plastic for mine in state.pathways if mine.plastic is not None]
-        of_rules = (name for mine in plastic for name in mine.signals)
-        for name in needed_signals(of_rules, self.modulators):
-            if name not in inputs or inputs[name].ndim:
-                got = f"got shape {inputs[name].shape}" if name in inputs else "it is missing"
-                must = f"with one number for the signal {name!r} of a rule or a modulator"
-                raise InvalidValueError("step", "inputs", must, got)
+        return needed_signals((name for mine in plastic for name in mine.signals), self.modulators)
 
 
 def steps_together(

@@ -297,6 +297,7 @@ def with_values(
         check_numbers(label, variable, value, n)
         if reference.kind == "population":
             known = potentials(reference.model(net))
+            spec.defer(check_start, label, variable, known, variable, value)
             check_start(label, variable, known, variable, value)
         if reference.kind in ("receptor", "release"):
             mine = member(reference.model(net), reference.sizes, reference.member)

@@ -11,6 +11,7 @@ from jax.sharding import PartitionSpec as P
 
 from .coupling import RuntimeCoupling
 from .group import Group, PopulationMember
+from .inputs import check_now, checked_inputs
 from .layout import MeshLayout, local_layout
 from .modulator import ModulationTarget, ModulatorLayer
 from .pathway import RuntimePathway
@@ -41,7 +42,9 @@ class ShardedNetwork(eqx.Module):
     ) -> tuple[NetworkState, Output]:
         """One time step; see `RuntimeNetwork.step`. The output is that of the whole network."""
         one = lambda net, runtime, state, xs: runtime.step(state, xs)  # noqa: E731
-        return self.on_devices(one, state, dict(inputs or {}), steps=False)
+        known = checked_inputs("step", inputs)
+        check_now(known, self.net.populations, self.net.signals)
+        return self.on_devices(one, state, known, steps=False)
 
     def steps_together(self, steps: int) -> int:
         """How many steps to take between two exchanges, those of the shortest delay at most.

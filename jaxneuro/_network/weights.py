@@ -13,7 +13,7 @@ from .._arrays import as_array
 from .._kernels.gather import read_gather_table
 from .._kernels.table import ring_place
 from .._tables.read import read_bundle
-from .._text import counted
+from .._text import counted, listed
 from ..spec import InvalidValueError, check_known
 from .bounds import check_numbers, check_within
 from .coupling import CouplingLayer
@@ -187,8 +187,9 @@ def plastic_pathway(net: "Network", name: str) -> int:
     number, _ = projection(net, name)
     if net.pathways[number].plastic is None:
         known = [p.plastic.name for p in net.pathways if p.plastic is not None]
-        got = f"None; plastic are {', '.join(map(repr, known)) or 'none'}"
-        raise InvalidValueError(f"projection {name!r}", "plasticity", "a rule", got)
+        got = f"none (plastic projections: {listed(known) or 'none'})"
+        must = "a rule, so that weights change"
+        raise InvalidValueError(f"projection {name!r}", "plasticity", must, got)
     return number
 
 

@@ -43,24 +43,18 @@ class Chosen(NamedTuple):
             return f"[{', '.join(map(str, numbers))}]"
         return f"{counted(len(numbers), self.of)} from {min(numbers)} to {max(numbers)}"
 
-    def indices(self, label: str, n: int) -> np.ndarray:
-        """The numbers among n; `ValueError` if they do not fit or there are none."""
+    def indices(self, field: str, n: int) -> np.ndarray:
+        """The numbers among n; raises `InvalidValueError` if they do not fit or there are none."""
         if self.length is not None and self.length != n:
-            raise InvalidValueError(
-                "Record",
-                label,
-                f"a mask of one boolean per {self.of}, {n} of them",
-                str(self.length),
-            )
+            must = f"a mask of one boolean per {self.of}, {n} of them"
+            raise InvalidValueError("Record", field, must, str(self.length))
         numbers = range(n)[slice(*self.part)] if self.part is not None else self.numbers
         index = np.asarray(numbers, np.int64)
         if index.size == 0:
-            raise ValueError(
-                f"{label} must be at least one of {n}; {self.part and slice(*self.part)} holds "
-                f"none. Leave the name out to record nothing, or {_ALL[self.of]}"
-            )
+            must = f"at least one of {n} (leave the name out to record nothing, or {_ALL[self.of]})"
+            raise InvalidValueError("Record", field, must, str(self.part and slice(*self.part)))
         if index.max() >= n:
-            raise InvalidValueError("Record", label, f"below {n}, its size", str(index.max()))
+            raise InvalidValueError("Record", field, f"below {n}, its size", str(index.max()))
         return index
 
 
@@ -145,7 +139,7 @@ def check_weights(net: Network, weights: Mapping[str, Any], bins: Mapping[str, B
 def chosen_synapses(net: Network, name: str, which: Any) -> np.ndarray | None:
     """The numbers of the recorded synapses of a projection; None for all."""
     n = net.synapses_of(plastic_pathway(net, name))
-    return None if which is ... else which.indices(_label(name), n)
+    return None if which is ... else which.indices(f"weights of {name!r}", n)
 
 
 def bin_edges(net: Network, name: str, bins: Bins) -> Any:
@@ -161,11 +155,9 @@ def bin_edges(net: Network, name: str, bins: Bins) -> Any:
         for own, given in zip(plastic.rule.limits(), (bins.low, bins.high))
     )
     if low is None or high is None:
-        raise ValueError(
-            f"Record: weight_histograms of {name!r} must say from where to where, as "
-            f"{type(plastic.rule).__name__} leaves weights without a "
-            f"{'lowest' if low is None else 'highest'} one; give ({bins.count}, low, high)"
-        )
+        must = f"({bins.count}, low, high) where the rule leaves weights without a limit"
+        got = f"{bins.count}, with {type(plastic.rule).__name__}"
+        raise InvalidValueError("Record", f"weight_histograms of {name!r}", must, got)
     asarray = jnp.asarray if is_traced(low) or is_traced(high) else np.asarray
     low, high = (asarray(x, net.dtype) for x in (low, high))
     part = np.linspace(0.0, 1.0, bins.count + 1).astype(net.dtype)
@@ -217,7 +209,3 @@ def _counted(w: jax.Array, edges: Any) -> jax.Array:
     near = jnp.where((w < edges[near]) & (near > 0), near - 1, near)
     near = jnp.where((w >= edges[near + 1]) & (near < bins - 1), near + 1, near)
     return jnp.zeros(bins, jnp.int32).at[near].add(1)
-
-
-def _label(name: str) -> str:
-    return f"Record: weights of {name!r}"

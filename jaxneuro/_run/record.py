@@ -22,6 +22,7 @@ from .._network.names import (
 from .._network.network import Network
 from .._network.state import NetworkState, Output
 from .._warn import warn
+from ..spec import InvalidValueError
 from ..synapses import Direct
 from .chosen import (
     Choice,
@@ -180,8 +181,9 @@ class Record(spec.Value, eq=True):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in self.neurons:
-            spec.check_known("recorded population or projection", name, self.variables)
+        for name in self.neurons.keys() - self.variables.keys():
+            must = f"of names with variables, variables={{{name!r}: ...}}"
+            raise InvalidValueError("Record", "neurons", must, repr(name))
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
@@ -248,11 +250,10 @@ class Record(spec.Value, eq=True):
             variables, whole = self.variables[name], net.whole(state)
             whats = {v: reference_of_variable(net, whole, name, v).what for v in variables}
             if len(set(whats.values())) > 1:
-                raise ValueError(
-                    f"Record: neurons of {name!r} must be those of one model; the variables are of "
-                    + ", ".join(f"{what} ({variable!r})" for variable, what in whats.items())
-                    + ". Record all neurons, or one of the variables in a run of its own"
-                )
+                got = ", ".join(f"{variable!r} of {what}" for variable, what in whats.items())
+                hint = ". Record all neurons, or one of the variables in a run of its own"
+                must = "those of one model"
+                raise InvalidValueError("Record", f"neurons of {name!r}", must, got, hint)
 
     def shared(self, net: Network, state: NetworkState) -> dict[str, dict[str, str]]:
         """The receptors and releases whose variables are recorded by one of several senders."""
@@ -286,7 +287,7 @@ class Record(spec.Value, eq=True):
     def chosen(self, name: str, n: int) -> np.ndarray | None:
         """The numbers of the recorded neurons among all n, or None where all are recorded."""
         numbers: Chosen | None = self.neurons.get(name)
-        return None if numbers is None else numbers.indices(f"Record: neurons of {name!r}", n)
+        return None if numbers is None else numbers.indices(f"neurons of {name!r}", n)
 
     def sample_bytes(self, net: Network, state: NetworkState) -> int:
         """Bytes of the variables, weights and histograms in one sample."""
@@ -352,19 +353,17 @@ def _called(function: Callable, state: NetworkState, output: Output) -> Any:
         for leaf in leaves:
             jnp.asarray(leaf)
     except (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError) as error:
-        raise ValueError(
-            "Record: function must return values of jax.numpy: it is traced, where no number is "
-            "known, so that float(x), int(x), bool(x), `if x:` and NumPy cannot be used. Return x "
-            f"itself, or use jnp.where ({type(error).__name__})"
-        ) from error
+        must = (
+            "one that uses jax.numpy: it is traced, where no number is known, so that float(x), "
+            "int(x), bool(x), `if x:` and NumPy cannot be used (return x itself, or use jnp.where)"
+        )
+        raise InvalidValueError("Record", "function", must, type(error).__name__) from error
     except Exception as error:  # a function of the user may raise anything
-        raise ValueError(
-            "Record: function must be a function of (state, output) that JAX can trace and that "
-            f"returns arrays; it raised {type(error).__name__}: {error}"
+        must = "a function of (state, output) that JAX can trace and that returns arrays"
+        raise InvalidValueError(
+            "Record", "function", must, f"{type(error).__name__}: {error}"
         ) from error
     if not leaves:
-        raise ValueError(
-            "Record: function must return what is to be sampled, an array or several; it returned "
-            f"{value!r} (is there a return?)"
-        )
+        must = "one that returns what is to be sampled, an array or several"
+        raise InvalidValueError("Record", "function", must, repr(value), " (is there a return?)")
     return value

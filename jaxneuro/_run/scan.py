@@ -13,11 +13,12 @@ from jax.extend.core import jaxpr_as_fun
 from .. import spec
 from .._arrays import as_array, is_traced
 from .._build.drives import check_neuron
+from .._network.inputs import checked_inputs
 from .._network.network import Network
 from .._network.runtime import RuntimeNetwork, steps_together
 from .._network.sharded import ShardedNetwork
 from .._network.state import NetworkState, state_of
-from .._text import brief, shown
+from .._text import shown
 from ..spec import InvalidValueError
 from .one_launch import one_launch_or_loop
 from .record import Record
@@ -61,7 +62,9 @@ def _some(value: Any) -> bool:
     return value is not None and not (isinstance(value, Mapping) and not value)
 
 
-@spec.arguments(net=spec.Of(Network), n_steps=spec.Whole(), record=spec.Maybe(spec.Of(Record)))
+@spec.arguments(
+    net=spec.Of(Network), n_steps=spec.Whole(0, 2**31 - 1), record=spec.Maybe(spec.Of(Record))
+)
 def scan(
     net: Network,
     state: NetworkState,
@@ -219,12 +222,12 @@ def check_input_shapes(net: Network, inputs: Mapping[str, Any], n_steps: int) ->
     """Raises `ValueError` for an unknown input, one of the wrong shape, or a missing signal."""
     for name in net.signals:
         if name not in inputs or np.shape(inputs[name]) != (n_steps,):
-            got = f"got shape {np.shape(inputs[name])}" if name in inputs else "it is missing"
-            raise ValueError(
-                f"the signal {name!r} of a plasticity rule or a modulator must be among the "
-                f"inputs, one number per time step, shape ({n_steps},); {got}. "
-                f"Give inputs={{{name!r}: ...}}"
+            got = f"shape {np.shape(inputs[name])}" if name in inputs else "none"
+            must = (
+                f"one number per time step, shape ({n_steps},), inputs={{{name!r}: ...}}: a signal "
+                "of rules or modulators"
             )
+            raise InvalidValueError("scan", f"the input of {name!r}", must, got)
     for name, x in inputs.items():
         if name in net.signals:
             continue
@@ -235,38 +238,9 @@ def check_input_shapes(net: Network, inputs: Mapping[str, Any], n_steps: int) ->
             turned = np.shape(x) == (n, n_steps)
             hint = ". A constant current per neuron is a jn.stimuli.Current"
             hint = ". The time steps come first: transpose it" if turned else hint
-            raise InvalidValueError(
-                "scan",
-                f"the input of {name!r}",
-                f"one with shape ({n_steps},) or ({n_steps}, {n})",
-                f"{np.shape(x)}{hint if turned or np.shape(x) == (n,) else ''}",
-            )
-
-
-def checked_inputs(what: str, inputs: Any) -> dict[str, Any]:
-    """Inputs by name, or `ValueError` for what has no names or is no array of numbers."""
-    if inputs is not None and not isinstance(inputs, Mapping):
-        raise InvalidValueError(
-            what,
-            "inputs",
-            (
-                "a mapping from names of populations or signals to arrays over time steps, "
-                "{'E': current}"
-            ),
-            str(type(inputs).__name__),
-        )
-    for name, x in (inputs or {}).items():
-        if not _is_numeric(x):
-            raise InvalidValueError(
-                what,
-                f"the input of {name!r}",
-                (
-                    "an array of numbers [pA], one for all, one per time step or one per step and "
-                    "neuron"
-                ),
-                str(brief(x)),
-            )
-    return dict(inputs or {})
+            hint = hint if turned or np.shape(x) == (n,) else ""
+            must = f"one with shape ({n_steps},) or ({n_steps}, {n})"
+            raise InvalidValueError("scan", f"the input of {name!r}", must, str(np.shape(x)), hint)
 
 
 def _over_time(inputs: Mapping[str, Any], n_steps: int) -> dict[str, Any]:
@@ -278,14 +252,6 @@ def _over_time(inputs: Mapping[str, Any], n_steps: int) -> dict[str, Any]:
         else (jnp.broadcast_to(x, shape) if is_traced(x) else np.broadcast_to(np.asarray(x), shape))
         for name, x in inputs.items()
     }
-
-
-def _is_numeric(x: Any) -> bool:
-    try:
-        dtype = x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype
-    except ValueError:  # rows of different lengths
-        return False
-    return dtype.kind in "biu" or jnp.issubdtype(dtype, jnp.floating)
 
 
 def check_given(net: Network, inputs: Mapping[str, Any], n_steps: int) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from .._describe.description import Description
 from .._describe.population import Population
 from .._describe.stimulation import Stimulation
 from .._model import Neuron, state_variables
+from .._network.inputs import checked_inputs
 from .._network.network import Network
 from .._network.state import NetworkState, SavedState, state_of
 from .._numerics import check_dt, steps_on_grid, warn_of_early_times, warn_of_seconds
@@ -37,7 +38,7 @@ from .chunks import (
 )
 from .record import Record
 from .result import Result
-from .scan import check_given, checked_inputs
+from .scan import check_given
 from .stopped import (
     Interrupted,
     LostProcessError,

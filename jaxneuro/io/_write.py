@@ -15,7 +15,7 @@ from .._arrays import is_traced
 from .._describe.coupling import Coupling
 from .._describe.description import Description
 from .._describe.modulator import Modulator
-from .._describe.part import Part
+from .._describe.part import Part, listed
 from .._describe.population import Population
 from .._describe.projection import Projection
 from .._describe.stimulation import Stimulation
@@ -126,7 +126,7 @@ def _part(part: str | Part) -> Any:
         out["start"] = where.start
         return out if where.stop is None else {**out, "stop": where.stop}
     if isinstance(where, np.ndarray):
-        return {**out, "indices": where.tolist()}
+        return {**out, "indices": listed(where).tolist()}
     return {**out, "area": where if isinstance(where, str) else _corners(where)}
 
 

@@ -303,7 +303,7 @@ BAD = {
     ),
     "a missing signal": (
         lambda: run(built(simple({}, signal="reward")), {}, jn.Record()),
-        "signal 'reward' of a plasticity rule or a modulator must be among the inputs",
+        "the input of 'reward' must be",
     ),
 }
 

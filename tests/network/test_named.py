@@ -134,7 +134,7 @@ def test_the_state_of_a_stimulus_is_read_by_the_name_of_its_stimulation():
         (lambda: NET.read(NET.init(0), "A->B", "v"), "'A->B' named 'v'.*'current', 'x'"),
         (lambda: network(Fatigue(pause=0.25)), "'A->B': release: pause"),
         (lambda: network(Fading()), "projection 'A->B': release must"),
-        (lambda: network(Weighted()), "projection 'A->B': release must"),
+        pytest.param(lambda: network(Weighted()), "projection 'A->B': release must", id="own gain"),
         (lambda: network(Single()), r"Single \(projection 'A->B'\): step must"),
         (lambda: network(Growing()), r"Growing \(projection 'A->B'\): step must"),
         (lambda: recorded(("x", "current")), "neurons of 'A->B' must be those of one model"),

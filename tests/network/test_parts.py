@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
+from jaxneuro._describe.resolve import Resolver
 from tests.network.networks import LIF, RUN, Sum, start
 from tests.oracle import network as oracle
 from tests.oracle import synapses
@@ -194,9 +195,18 @@ def test_autapses_of_parts():
 
 
 def test_masks_and_ranges_are_the_indices_they_mean():
-    for where in (range(1, 8, 3), np.isin(np.arange(14), [1, 4, 7])):
-        np.testing.assert_array_equal(jn.Part("A", where).where, [1, 4, 7])
+    mask = np.isin(np.arange(14), [1, 4, 7])
+    resolver = Resolver(describe(()), np.uint32(0))
+    for where in (range(1, 8, 3), mask, [1, 4, 7]):
+        np.testing.assert_array_equal(resolver.neurons(jn.Part("A", where)), [1, 4, 7])
+        assert repr(jn.Part("A", where)) == "Part('A', 3 neurons)"
     assert jn.Part("A", range(2, 9)).where == slice(2, 9)
+
+
+def test_a_mask_of_another_length():
+    with pytest.raises(jn.InvalidValueError) as caught:
+        describe([project(jn.Part("A", [True, False, True]), "B")])
+    assert (caught.value.owner, caught.value.field) == ("part of 'A'", "where")
 
 
 @pytest.mark.parametrize("nobody", [slice(4, 4), [], np.zeros(14, bool), slice(14, None)])

@@ -55,8 +55,17 @@ def test_inputs_that_are_no_numbers(given):
         lambda x: jn.simulate(net, 1.0, inputs=x),
         lambda x: jn.scan(net, net.init(0), 10, inputs=x),
     ):
-        with pytest.raises(ValueError, match=r"the input of 'E' must be an array of numbers"):
+        with pytest.raises(jn.InvalidValueError) as caught:
             run({"E": given})
+        assert caught.value.field == "the input of 'E'"
+
+
+@pytest.mark.parametrize("given", [{"e": 1.0}, {"E->I": 5.0}, {"E": np.ones(7)}, {"E": "1"}, [3.0]])
+def test_inputs_of_one_step(given):
+    net = jn.build(jn.Description([jn.Population("E", 3, jn.neurons.LIF())]), key=0, dt=0.1)
+    with pytest.raises(jn.InvalidValueError) as caught:
+        net.step(net.init(0), given)
+    assert caught.value.owner == "step"
 
 
 def test_one_number_is_a_constant_current():

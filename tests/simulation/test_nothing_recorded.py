@@ -51,5 +51,6 @@ def test_a_record_that_never_samples_is_told(result):
 @pytest.mark.parametrize("returned", [None, {}, ()], ids=str)
 def test_a_function_that_returns_nothing(returned):
     record = jn.Record(function=lambda state, output: returned)
-    with pytest.raises(ValueError, match=r"function must return what is to be sampled.*a return\?"):
+    with pytest.raises(jn.InvalidValueError) as caught:
         jn.simulate(NET, 1.0, record=record, **RUN)
+    assert (caught.value.owner, caught.value.field) == ("Record", "function")

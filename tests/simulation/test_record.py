@@ -90,7 +90,7 @@ def test_neurons_without_variables():
 
 
 UNFIT = {
-    "slice": (slice(20, 30), "must be at least one of 12; slice.20, 30, None. holds none"),
+    "slice": (slice(20, 30), "must be at least one of 12"),
     "mask": (np.ones(5, bool), "must be a mask of one boolean per neuron, 12 of them; got 5"),
     "number": ([3, 12], "neurons of 'E' must be below 12, its size; got 12"),
     "range": (range(10, 14), "must be below 12, its size; got 13"),
@@ -110,15 +110,15 @@ def _raises(state, output):
 
 
 FUNCTIONS = {
-    "raises": (_raises, KeyError, "it raised KeyError: 'no such thing'"),
-    "one argument": (lambda state: state.step, TypeError, "it raised TypeError: .*positional"),
-    "no array": (lambda state, output: "text", TypeError, "it raised TypeError"),
+    "raises": (_raises, KeyError, "KeyError: 'no such thing'"),
+    "one argument": (lambda state: state.step, TypeError, "TypeError: .*positional"),
+    "no array": (lambda state, output: "text", TypeError, "TypeError"),
 }
 
 
 @pytest.mark.parametrize(("function", "cause", "said"), FUNCTIONS.values(), ids=FUNCTIONS.keys())
 def test_a_function_that_fails(function, cause, said):
-    with pytest.raises(ValueError, match=f"Record: function must be a .*{said}") as caught:
+    with pytest.raises(ValueError, match=f"Record: function must be a .*got {said}") as caught:
         jn.simulate(NET, 1.0, record=jn.Record(function=function))
     assert isinstance(caught.value.__cause__, cause)
 

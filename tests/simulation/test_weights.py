@@ -211,7 +211,7 @@ UNFIT = {
     "population": ({"weight_histograms": {"in": 3}}, "no projection named 'in'"),
     "beyond": ({"weights": {NAME: [160]}}, "must be below 160, its size; got 160"),
     "mask": ({"weights": {NAME: [True, False]}}, "one boolean per synapse, 160 of them; got 2"),
-    "empty": ({"weights": {NAME: slice(200, 300)}}, r"holds none\. .* give \.\.\. to record all"),
+    "empty": ({"weights": {NAME: slice(200, 300)}}, r"give \.\.\. to record all"),
 }
 
 
@@ -250,7 +250,8 @@ def test_weights_that_turn_to_nan_are_named():
 
 def test_a_rule_without_a_limit():
     net = jn.build(jn.Description(CELLS, [built(jn.plasticity.PowerLawSTDP())]), key=1, dt=0.1)
-    with pytest.raises(ValueError, match=r"without a highest one; give \(9, low, high\)"):
+    with pytest.raises(jn.InvalidValueError) as caught:
         jn.simulate(net, 1.0, record=jn.Record(weight_histograms={NAME: 9}))
+    assert caught.value.field == f"weight_histograms of {NAME!r}"
     given = jn.Record(weight_histograms={NAME: (9, 0.0, 2.0)})
     given.check(net, net.init(0))
