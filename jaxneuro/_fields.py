@@ -66,10 +66,6 @@ class ParameterKind(spec.Ranged):
         return super().words() + (", whole steps" if self.on_grid else "")
 
 
-def _Named(convert: Any) -> Any:  # noqa: N802
-    return spec.Converter(spec.Converted(convert))
-
-
 def param(
     default: Any = dataclasses.MISSING,
     *,

@@ -28,9 +28,12 @@ class Drive(NamedTuple):
     exist and costs nothing.
 
     Attributes:
-        current: [pA], `conductance` [nS], `jump` [mV]; each `(..., n)`, a scalar, or None.
+        current: [pA]; this and the other numbers are `(..., n)`, a scalar, or None.
+        conductance: [nS].
+        jump: [mV].
         arrivals: a dictionary of such arrays, or None.
-        current_slope: [pA/ms], `conductance_slope` [nS/ms].
+        current_slope: [pA/ms].
+        conductance_slope: [nS/ms].
     """
 
     current: jax.Array | None = None

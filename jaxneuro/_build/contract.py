@@ -67,6 +67,7 @@ DRIVE = Returned(
     _is_drive,
 )
 
+# `hold` takes the first role that fits: SpikeStimulus, which is a Stimulus, stands before it.
 CONTRACTS: dict[type, dict[str, tuple[Returned, ...]]] = {
     Neuron: {
         "step": (
@@ -239,7 +240,7 @@ def tried_sizes(model: Any) -> tuple[int, ...]:
     return (2, 101) if is_own(model) else (2,)
 
 
-def state_of(owner: str, init: Callable[[], Any], n: int, dtype: Any) -> Any:
+def traced_state(owner: str, init: Callable[[], Any], n: int, dtype: Any) -> Any:
     """The traced state of n neurons as the network holds it.
 
     Raises:
@@ -289,7 +290,7 @@ def check_roles(description: Description, dtype: Any) -> None:
             first = alone(model, dtype)
             make = initial_state if isinstance(model, Neuron) else any_state
             for n in tried_sizes(model):
-                state_of(owner, functools.partial(make, first, n), n, dtype)
+                traced_state(owner, functools.partial(make, first, n), n, dtype)
 
 
 def _models(description: Description) -> Iterator[tuple[str, Any]]:

@@ -19,7 +19,7 @@ from .grouping import Grouping, Settings
 from .groups import release_initial
 from .merge import alone, merge
 from .pathways import ProjectionBundle, own_weights
-from .weights import check_drawn
+from .weights import check_drawn_weights
 
 
 class CoupledPairs(NamedTuple):
@@ -48,7 +48,10 @@ class CoupledPairs(NamedTuple):
 
 
 def check_coupling(grouping: Grouping, c: Coupling) -> None:
-    """Raises `InvalidValueError` for gap junctions of neurons without a voltage."""
+    """Raises `InvalidValueError` for gap junctions of neurons without a voltage, or with `initial`.
+
+    Gap junctions release nothing, so that there is no state that could start with given values.
+    """
     if not c.electrical:
         return
     for part in (c.pre, c.post):
@@ -77,7 +80,7 @@ def build_coupling(
         c, resolved, ProjectionBundle(resolved, settings.seed, n, n_post, settings.dt), dtype
     )
     if pairs.weights is not None:
-        check_drawn(c, pairs.weights, resolved.target)
+        check_drawn_weights(c, pairs.weights, resolved.target)
         unit = "nS" if c.synapse is None else c.synapse.weight_unit
         check_weight(c.label, c.gain * pairs.weights, unit)
     sides = [_side(grouping, names, pairs, dtype)]

@@ -15,9 +15,9 @@ from .._network.stimuli import StimulusGroup
 from ..spec import InvalidValueError
 from .contract import (
     is_own,
-    state_of,
     step,
     traced,
+    traced_state,
     tried_sizes,
 )
 from .jaxprs import mixing, needed_by, used_by
@@ -71,7 +71,7 @@ def _check_step(
     ports = sorted(part for part in given if part not in Drive._fields)  # as JAX sorts them
     arrivals: Any = dict.fromkeys(ports, zeros) if ports else None
     drive = Drive(current, conductance, jump, arrivals)
-    state = state_of(owner, lambda: initial_state(model, n), n, dtype)
+    state = traced_state(owner, lambda: initial_state(model, n), n, dtype)
     jaxpr, (_, spikes) = step(
         owner, model, lambda m, s, d: m.step(s, d, dt), state, (drive,), n, _TAKES_DRIVE
     )
@@ -135,7 +135,7 @@ def _receptor_drive(model: Any, n: int, dt: float, dtype: Any) -> Drive:
     """The drive that a receptor gives, traced for n neurons, held to its role."""
     v, owner = np.zeros(n, dtype), type(model).__name__
     arrivals = np.zeros((len(model.ports), n) if model.ports else (n,), dtype)
-    state = state_of(owner, lambda: model.init(n), n, dtype)
+    state = traced_state(owner, lambda: model.init(n), n, dtype)
     jaxpr, (_, drive) = step(
         *(owner, model, lambda m, s, a: m.step(s, a, v, dt), state, (arrivals,), n),
         f", arrivals of shape {arrivals.shape}, v and dt",

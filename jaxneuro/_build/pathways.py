@@ -61,7 +61,7 @@ def build_pathway(
     projections, dtype, weights = grouping.pathways[key], settings.dtype, settings.weights
     placements = []
     for number, p in enumerate(projections):
-        placement = _place(grouping, key, number, p, settings)
+        placement = _place(grouping, number, p, settings)
         placements.append(placement)
         progress(1e-6 * _COUNTING * placement.bundle.size)
     written = lambda synapses: progress(1e-6 * (1 - _COUNTING) * synapses)  # noqa: E731
@@ -104,9 +104,7 @@ def _real_weights(laid: LaidTable) -> Any:
     return jnp.stack([least, jnp.max(laid.weights, where=known, initial=-jnp.inf)])
 
 
-def _place(
-    grouping: Grouping, key: PathwayKey, number: int, p: Projection, settings: Settings
-) -> Placement:
+def _place(grouping: Grouping, number: int, p: Projection, settings: Settings) -> Placement:
     """The connections of a projection, and their offset among the neurons of its pathway."""
     seed, dt = settings.seed, settings.dt
     ends = p.pre.population, p.post.population

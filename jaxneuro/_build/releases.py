@@ -12,7 +12,7 @@ from .._model import Drive, Neuron, Release
 from .._network.group import initial_state
 from .._text import an
 from ..spec import InvalidValueError
-from .contract import state_of, step, tried_sizes
+from .contract import step, traced_state, tried_sizes
 from .grouping import Grouping
 from .jaxprs import needed_by
 from .merge import alone, any_state
@@ -112,7 +112,7 @@ def _takes_spikes(
     owner, model = f"{type(release).__name__} ({p.label})", alone(release, dtype)
     has_voltage = _has_voltage(neuron)
     for n in tried_sizes(release):
-        state = state_of(owner, lambda n=n: any_state(model, n), n, dtype)
+        state = traced_state(owner, lambda n=n: any_state(model, n), n, dtype)
         given: tuple = (np.zeros(n, bool), *((np.zeros(n, dtype),) if has_voltage else ()))
         jaxpr, _ = step(
             *(owner, model, lambda m, s, z, *v: m.step(s, z, v[0] if v else None, dt)),

@@ -11,7 +11,7 @@ from .._describe.part import Neurons
 from .._describe.projection import Projection
 from .._describe.resolve import ResolvedProjection
 from .._describe.values import is_computed, is_individual
-from .._kernels.draw import draw_values
+from .._kernels.draw import Key, draw_values
 from .._numerics import (
     QUANTILES,
     Distribution,
@@ -25,7 +25,7 @@ from .._tables.bundles import Piece
 from .._text import brief
 from ..space import ConductionDelay, SpatialValue
 from ..spec import InvalidValueError
-from .weights import ComputedWeights, check_drawn
+from .weights import ComputedWeights, check_drawn_weights
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,9 +33,17 @@ class Values:
     """How a projection's weights or delays are made: from one number, an array, or draws.
 
     Draws are words of (row, position in the row), the first for a weight, the second for a delay.
-    `given` has one entry per connection, in the order of drawing, or in that of the user with
-    `order`, see `RowDraws`; or it is `(n_pre, n_post)`, where `at` holds the place of each neuron
-    of the two populations in it. `function` maps indices.
+
+    Attributes:
+        label: the projection, for messages.
+        what: "weight" or "delay".
+        word: which of the two words it is drawn from.
+        law: the distribution, if they are drawn.
+        given: one entry per connection, in the order of drawing, or in that of the user with
+            `order`; or `(n_pre, n_post)`, with `at`.
+        at: the place in `given` of each neuron of the two populations.
+        order: see `RowDraws`.
+        function: of the indices of sources and targets, if they are computed.
     """
 
     label: str
@@ -71,7 +79,9 @@ class Values:
             return None
         return quantile_table(self.law)
 
-    def of_synapses(self, key, row, position, post, order) -> np.ndarray:
+    def of_synapses(
+        self, key: Key, row: np.ndarray, position: np.ndarray, post: np.ndarray, order: np.ndarray
+    ) -> np.ndarray:
         """Float64 values of some synapses, given their row and position in it.
 
         `order` is the number, in drawing order, of the first connection of the row.
@@ -191,7 +201,7 @@ class SynapseValues:
             weights = numbers.astype(self._dtypes[0])
             if of_weight.function is not None:
                 self._weights.see(numbers)
-                check_drawn(self._projection, weights, self._target)
+                check_drawn_weights(self._projection, weights, self._target)
         if of_delay is not None and delays is None:
             computed = of_delay.of_synapses(*synapses)
             spatial = isinstance(self._projection.delay, SpatialValue)  # two neurons at one place
@@ -287,11 +297,11 @@ def longest_delay(resolved: ResolvedProjection, dt: float) -> int | None:
     if not isinstance(p.delay, Distribution):
         return int(delay_steps(p.name, p.delay, dt).max(initial=1))
     extremes = drawn(p.delay, np.array([0, 2**32 - 1], np.uint32))
-    _check_drawn(p, extremes, dt)
+    _check_drawn_delays(p, extremes, dt)
     return int(round_delays(p.name, extremes, dt).max())
 
 
-def _check_drawn(p: Projection, extremes: np.ndarray, dt: float) -> None:
+def _check_drawn_delays(p: Projection, extremes: np.ndarray, dt: float) -> None:
     """Raises `InvalidValueError` for a distribution with delays of less than half a step."""
     low, high = extremes.min(), extremes.max()
     if high < 0.5 * dt:

@@ -41,7 +41,7 @@ def check_signs(description: Description) -> None:
                 check_rule_sign(p.label, sign_at(neuron, p), p.plasticity, p.gain)
 
 
-def check_drawn(p: Any, weights: np.ndarray, neuron: Neuron) -> None:
+def check_drawn_weights(p: Any, weights: np.ndarray, neuron: Neuron) -> None:
     """The same for weights that a function has given; `neuron` is the model of the targets."""
     extremes = weights.min(initial=0.0), weights.max(initial=0.0)
     check_sign(p, sign_at(neuron, p), [p.gain * x for x in extremes], "a weight")

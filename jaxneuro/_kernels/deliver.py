@@ -21,7 +21,7 @@ from jaxtyping import Array, Float, Int, Num
 from .._arrays import AnyArray
 from .call import batched, by_platform, native_call, over_batch
 from .deliver_reference import deliver_gradient, deliver_reference, product_dtype
-from .gpu import PALLAS_FROM, deliver_on_gpu
+from .gpu import deliver_on_gpu
 from .native import native_available
 from .spike_output import SpikeOutput
 from .table import Table
@@ -96,7 +96,7 @@ def _batched(clear: bool, native: bool) -> Any:
             *operands,
             default=None if beyond else reference,
             cpu=_native(clear),
-            cuda=deliver_on_gpu(clear, reference) if table.n_synapses >= PALLAS_FROM else None,
+            cuda=deliver_on_gpu(clear, reference),
         )
 
     return batched(

@@ -41,15 +41,15 @@ class Counts(NamedTuple):
 
 
 class Firing(NamedTuple):
-    """Who fires, and what was remembered.
+    """Who fires, and what was remembered. For `Counts`, `cap` and `before` are not read.
 
     Attributes:
         on: bool () whether the fibre is active and its source fires.
         cap: int32 (k,) the neurons of the source that fire, the number of sources for nobody.
-        before: uint32 (sources, words) and `after` uint32 (targets, words) the history.
+        before: uint32 (sources, words) the rounds before which each source was in the cap.
+        after: uint32 (targets, words) the rounds after which each target was in it.
         mask: uint32 (words,) the rounds in which the fibre learned.
-        weights: uint32 (rounds + 1, 2) the weight after so many potentiations. For `Counts`, `cap`
-            and `before` are not read.
+        weights: uint32 (rounds + 1, 2) the weight after so many potentiations.
     """
 
     on: Bool[Array, ""]

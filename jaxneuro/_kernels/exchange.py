@@ -15,8 +15,8 @@ class Line(eqx.Module):
 
     Attributes:
         seat: int32 (2,): which of them this one is, and which of the lines that run side by side
-            along the mesh's other axes; static `axes` of the mesh along which they are, the outer
-            one first.
+            along the mesh's other axes.
+        axes: those of the mesh along which they are, the outer one first.
     """
 
     seat: jax.Array

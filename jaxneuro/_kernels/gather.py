@@ -51,8 +51,10 @@ class GatherTable(eqx.Module):
         sources: (entries,) uint16, or int32 for more than 65,536 sources, 0 in padding.
         runs: int32 (entries / 8,), the first of 8 sources s, s + 1, ..., s + 7, or -1 where they
             are not that.
-        counts: int32 (rows,) entries of each row, ascending by source. Static: `n_rows`,
-            `n_sources`, `longest` row in entries, `n_entries` without padding.
+        counts: int32 (rows,) entries of each row, ascending by source.
+        n_rows, n_sources: how many rows and sources there are.
+        longest: entries of the longest row.
+        n_entries: of all rows, without padding.
     """
 
     starts: jax.Array

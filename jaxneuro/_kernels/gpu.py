@@ -21,10 +21,6 @@ from .call import over_batch
 from .rule_programs import RulePrograms
 from .spike_output import SpikeOutput
 
-# Pathways with at least so many synapses run the Pallas kernel, smaller ones the reference.
-# Not measured yet: `python -m benchmarks gpu` times both at several sizes.
-PALLAS_FROM = 0
-
 # Indices have 32 bits, those of the vector behind the last synapse too.
 MOST_STORED = 2**31 - 2**16
 

@@ -19,7 +19,8 @@ from jax.experimental.pallas import triton
 from .gather import LANES, GatherTable
 from .gpu_program import Operands
 
-# Rows of one program, of one warp: few, as most sheets have fewer than 100,000 rows. Not measured.
+# Rows of one program, of one warp: few, as most couplings have fewer than 100,000 rows. Not
+# measured.
 ROWS = 32
 # Ranks without batch axes.
 _RANKS = {"values": 1, "weights": 1}

@@ -125,24 +125,27 @@ class _Visit:
         return list(jnp.moveaxis(shared[jnp.mod(step, shared.shape[0])], -1, 0))
 
     def _phase(self, phase: str, now: _Synapses, rows: Any, value: Any) -> _Synapses:
-        """What happens in this step, at the synapses of some rows."""
+        """What happens in this step, at the synapses of some rows.
+
+        Values stand in the order of `RulePrograms.ports`, here and in `_past`.
+        """
         if not self.programs.does(phase):
             return now
-        m, place = self.learn_inputs, self.place
-        here = jnp.mod(m.step - place.delay, m.post.shape[0])
+        inputs, place = self.learn_inputs, self.place
+        here = jnp.mod(inputs.step - place.delay, inputs.post.shape[0])
         row = place.row
         released = jnp.broadcast_to(value, self.event.shape).astype(self.programs.dtype)
         values = [
             *(now.weights, *now.variables, *self.synapses.row_traces[:, row]),
-            self._ms(m.step - self.before),
+            self._ms(inputs.step - self.before),
             jnp.where(self.event, released, 0)[row],
             self.event.astype(self.programs.dtype)[row],
-            *(m.post[here, k, place.target] for k in range(m.post.shape[1])),
-            self._ms(m.step - now.touched),
+            *(inputs.post[here, k, place.target] for k in range(inputs.post.shape[1])),
+            self._ms(inputs.step - now.touched),
             *self._shared(now.touched),
-            *self._shared(m.step),
+            *self._shared(inputs.step),
         ]
-        return self._applied(phase, now, rows[row], values, m.step)
+        return self._applied(phase, now, rows[row], values, inputs.step)
 
     def _caught_up(self, now: _Synapses) -> _Synapses:
         """Synapses that other kernels have left behind, brought to the step before this one."""
@@ -158,19 +161,19 @@ class _Visit:
         return out._replace(weights=out.weights + lost.astype(out.weights.dtype))
 
     def _past(self, now: _Synapses, until: Any) -> _Synapses:
-        """The oldest postsynaptic event that a synapse has not seen, if it is there by `until`."""
+        """Synapses after the oldest event that they have not seen, if that is there by `until`."""
         has, event, time = self._oldest(now.touched, until)
-        m, place = self.learn_inputs, self.place
+        inputs, place = self.learn_inputs, self.place
         # Where there is no event, times at which nothing overflows: gradients pass through both.
         seen = jnp.where(has, time + place.delay, now.touched)
-        row, entry = place.row, event & (m.log.capacity - 1)
+        row, entry = place.row, event & (inputs.log.capacity - 1)
         dtype = self.programs.dtype
         values = [
             *(now.weights, *now.variables, *self.synapses.row_traces[:, row]),
             self._ms(seen - self.before),
             jnp.zeros(row.shape, dtype),
-            (self.event[row] & (seen == m.step)).astype(dtype),
-            *m.log.numbers[:, entry],
+            (self.event[row] & (seen == inputs.step)).astype(dtype),
+            *inputs.log.numbers[:, entry],
             self._ms(seen - now.touched),
             *self._shared(now.touched),
             *self._shared(seen),

@@ -82,8 +82,10 @@ class NewNeurons(NamedTuple):
         part: int32 (c,) how many synapses come from sources that fire.
         on: bool () whether any do.
         cap: int32 (k,) who fires, ascending, `places` for nobody.
-        keys: uint32 (2, 2) of rows and of choices; static: `places` of the source, probability `p`,
-            `drawn` and `chosen` widths of the two parts of a list.
+        keys: uint32 (2, 2) of rows and of choices.
+        places: of the source.
+        p: the probability of a synapse.
+        drawn, chosen: widths of the two parts of a list of sources.
     """
 
     number: Any

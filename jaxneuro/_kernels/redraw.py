@@ -34,8 +34,8 @@ class Draw(NamedTuple):
     them (`python -m scripts.native_layout`).
 
     Attributes:
-        rule: `UNIFORM` draws with replacement, or `GAPS` between targets that all have the same
-            probability.
+        rule: draws with replacement (`UNIFORM`), or of the gaps between targets that all have the
+            same probability (`GAPS`).
         key_high, key_low: the key of the targets.
         n: candidates.
         skip_own: whether those are all but the row's own number.
@@ -44,10 +44,12 @@ class Draw(NamedTuple):
         mean: synapses of a row (of each, without `own_counts`).
         own_counts: 1 + the offset of the numbers of synapses per row in the table's `draw_tables`,
             or 0.
-        gaps: where a gap table starts there, `gap_size` and `gap_shift` of it.
+        gaps: where a gap table starts there.
+        gap_size: how many thresholds it has.
+        gap_shift: by how many bits a word is shifted to be looked up in its guide.
         hint: words of a row.
         values_high, values_low: the key of weights and delays.
-        weights: , `delays` where their tables of quantiles start in the section's columns.
+        weights, delays: where their tables of quantiles start in the section's columns.
     """
 
     rule: Any

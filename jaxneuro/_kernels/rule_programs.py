@@ -18,7 +18,7 @@ import numpy as np
 from .._arrays import AnyArray
 from .._model import NamedNumbers, Plasticity
 from ..spec import InvalidValueError
-from .program import KINDS, MixingError, Port, Program, translate
+from .program import MixingError, Port, Program, translate
 
 PHASES = ("post", "pre", "tick", "lapse", "advance", "jump")
 
@@ -83,12 +83,13 @@ class RulePrograms:
     """A rule as the kernels need it; hashable, so that it can be a static argument.
 
     Attributes:
-        rule: with arbitrary numbers: the kernels get its leaves.
-        names: .
+        made_of: the rule, with arbitrary numbers (the kernels get its leaves), and the names
+            of what `step_post` gives.
+        names: the numbers of the rule, of those of targets the ones that it reads.
         dt: [ms].
-        words: the programs for native code, or None if it does not know an operation, which `why`
-            names.
-        reads: by phase.
+        words: the programs for native code, or None if it does not know an operation.
+        why: that operation, or None.
+        reads: by phase, the kinds of ports.
         acting: the methods of the rule that change something.
     """
 
@@ -273,11 +274,6 @@ def _within(rule: Plasticity, weight: Any) -> Any:
     low, high = rule.bounds()
     weight = weight if low is None else jnp.maximum(weight, low)
     return weight if high is None else jnp.minimum(weight, high)
-
-
-def kind_number(kind: str) -> int:
-    """The number by which native code knows a kind of port."""
-    return KINDS.index(kind)
 
 
 def check_rule(

@@ -1,10 +1,9 @@
 """`synaptic_input`: what the neurons of an area receive through one fibre in one round.
 
-The synapses of a fibre come in four forms, which have one meaning: `Hashed` rows are drawn again,
-`Stored` rows are kept, `Lists` are the sources of each target, `Counts` are those of sources that
-always fire together. No form keeps weights. A weight follows from the number of rounds in which
-both its neurons fired, and that from the history of the caps: `before` and `after` have a bit for
-each remembered round, set where the neuron was in the cap before and after it.
+The synapses of a fibre come in the four forms of `edges.py`, which have one meaning. A weight
+follows from the number of rounds in which both its neurons fired, and that from the history of the
+caps: `before` and `after` have a bit for each remembered round, set where the neuron was in the cap
+before and after it.
 """
 
 import functools
@@ -55,7 +54,7 @@ def synaptic_input(
 @functools.partial(jax.jit, static_argnums=(3, 4))
 def _received(sums: Any, firing: Any, first: Any, kind: Any, known: tuple) -> jax.Array:
     edges = kind(first, *known)
-    operands, name = _operands(edges, sums.shape[0])
+    operands, name = _operands(edges)
 
     def native(sums: Any, firing: Firing, *operands: Any) -> jax.Array:
         on = firing.on.astype(jnp.int32)
@@ -79,10 +78,10 @@ def _one_fibre(like: jax.Array, firing: Firing, edges: Any) -> jax.Array:
     return lax.cond(firing.on, received, lambda: jnp.zeros_like(like))
 
 
-def _operands(edges: Any, n: int) -> tuple[tuple[Any, ...], str]:
+def _operands(edges: Any) -> tuple[tuple[Any, ...], str]:
     """The arrays of the edges, and the native function that reads them."""
     if isinstance(edges, Hashed):
-        return (edges.key, jnp.asarray(_gap_words(edges.p))), "jaxneuro_hashed_input"
+        return (edges.key, jnp.asarray(gap_words(gap_table(edges.p)))), "jaxneuro_hashed_input"
     name = {Stored: "stored", Lists: "listed", Counts: "counted"}[type(edges)]
     return (edges[0],), f"jaxneuro_{name}_input"
 
@@ -93,10 +92,6 @@ def _numbers(edges: Any) -> dict[str, Any]:
     table = gap_table(edges.p)
     mean = np.float64(edges.n * edges.p)
     return {"gaps": np.int64(table.size), "shift": np.int64(table.shift), "mean": mean}
-
-
-def _gap_words(p: float) -> np.ndarray:
-    return gap_words(gap_table(p))
 
 
 def _hashed(firing: Firing, edges: Hashed, n: int) -> jax.Array:
@@ -156,7 +151,7 @@ def visit_gap_rows(
     Entries that are no target are n.
     """
     table, n = gap_table(edges.p), edges.n
-    words = jnp.asarray(_gap_words(edges.p))
+    words = jnp.asarray(gap_words(table))
 
     def body(loop: Any) -> Any:
         chunk, last, carry = loop

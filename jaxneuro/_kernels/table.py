@@ -47,10 +47,12 @@ class Table(eqx.Module):
         block_delay: int32 (blocks,) [steps].
         block_span: int32 (blocks, 2) first and last + 1 neuron of the block in the target group.
         block_projection: int32 (blocks,).
-        draws: uint32 (blocks, 20), or (0, 20) where all is stored, and `draw_tables` uint32: see
-            `Draw`. Static: `n_rows` pairs of section and row, `longest_row` in synapses,
-            `n_redrawn` (expected) synapses that are not stored, `n_targets` the neurons that it may
-            reach.
+        draws: uint32 (blocks, 20), or (0, 20) where all is stored: see `Draw`.
+        draw_tables: uint32, what draws look up: see `Draw`.
+        n_rows: pairs of section and row.
+        longest_row: synapses of the longest row that is stored.
+        n_redrawn: (expected) synapses that are not stored.
+        n_targets: the neurons that it may reach.
     """
 
     sections: AnyArray
@@ -105,10 +107,10 @@ class Section(NamedTuple):
     them (`python -m scripts.native_layout`). Those from `pointers` on are 64 bits wide.
 
     Attributes:
-        first_row, rows: its sources.
-        first_block, blocks: .
+        first_row, rows: its first source, and how many it has.
+        first_block, blocks: its first block among those of the table, and how many it has.
         flags: what it keeps (`HAS_WEIGHTS`, `HAS_DELAYS`, `HAS_TAGS`, `ONE_PLACE`, `REDRAWN`).
-        pointers, targets: , `weights`, `delays`, `tags` where it starts in each column.
+        pointers, targets, weights, delays, tags: where it starts in each column.
     """
 
     first_row: Any

@@ -79,14 +79,14 @@ class CouplingLayer(eqx.Module):
     receptor: int | None = eqx.field(static=True)
     input: int | None = eqx.field(static=True)
 
-    def init(self, seed: Any, groups: Sequence[Group], dtype: Any) -> CouplingState:
+    def init(self, seed: Any, dtype: Any) -> CouplingState:
         """The state at t = 0: nothing was released."""
         if self.release is None:
             return CouplingState()
         first, last = self.sides[0].sources
         state = release_state(self.release, last - first, seed, self.name)
         state = with_initial(as_floating(state, dtype), self.initial, seed)
-        return CouplingState(state, jnp.zeros(last - first, dtype))
+        return CouplingState(release=state, values=jnp.zeros(last - first, dtype))
 
     def expand(self) -> "RuntimeCoupling":
         """The coupling as a loop runs it."""
@@ -164,4 +164,4 @@ class RuntimeCoupling(eqx.Module):
         if peers is not None:
             every = peers.gather(place(values, [span], spikes.shape[0]))
             values = every[slice(*self.sides[0].sources)]
-        return CouplingState(release, values)
+        return CouplingState(release=release, values=values)

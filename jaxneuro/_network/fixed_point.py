@@ -4,7 +4,7 @@ On a GPU the atomic adds of a delivery come in any order, and with it the last b
 floats. Integers have no such bits. A ring of int32 holds arrivals in quanta: every product
 of release, gain and weight is rounded to a whole number of them. The quantum of a receptor is
 the largest sum that can ever arrive at one neuron in one step (every source spikes, all delays
-coincide), divided by 2^31: so nothing overflows at any firing rate. What one synapse adds is
+coincide), divided by 2^31 - 2^25: so nothing overflows at any firing rate. What one synapse adds is
 wrong by at most half a quantum, beside the rounding of its product, which is made in float32.
 """
 
@@ -20,7 +20,7 @@ from .._kernels.deliver import deliver
 from .._kernels.spike_output import SpikeOutput
 from .group import empty_ring
 
-# What rounding can add to the largest sum, 1/2 per synapse, stays below 2^25 for 2^26 of them.
+# What rounding can add to the largest sum, 1/2 per synapse, is 2^25 for 2^26 of them.
 _LARGEST = 2.0**31 - 2.0**25
 
 

@@ -15,7 +15,7 @@ from .coupling import CouplingState
 from .group import GroupState
 from .modulator import ModulatorState
 from .pathway import PathwayState
-from .plastic import SYNAPTIC, PlasticState
+from .plastic import OWN_FIELDS, PlasticState
 from .shards import Peers, ShardLayout
 from .state import NetworkState
 
@@ -143,18 +143,23 @@ class MeshLayout(eqx.Module):
         """How each part of a state is laid over the mesh, for `shard_map`."""
         own: Any = P(self.axis)
         shared: Any = P()
-        rest = len(PlasticState._fields) - SYNAPTIC
-        plastic = PlasticState(*(own,) * SYNAPTIC, *(shared,) * rest)
+        lies = {k: own if k in OWN_FIELDS else shared for k in PlasticState._fields}
+        plastic = PlasticState(**lies)
+        group = GroupState(neurons=own, receptors=own, stimuli=own, ring=own, released=shared)
         return NetworkState(
             step=shared,
             seed=shared,
-            groups=tuple(GroupState(own, own, own, own, shared) for _ in state.groups),
+            groups=(group,) * len(state.groups),
             pathways=tuple(
-                PathwayState(own, shared, None if p.plastic is None else plastic)
+                PathwayState(
+                    release=own,
+                    released=shared,
+                    plastic=None if p.plastic is None else plastic,
+                )
                 for p in state.pathways
             ),
-            couplings=tuple(CouplingState(own, shared) for _ in state.couplings),
-            modulators=tuple(ModulatorState(shared) for _ in state.modulators),
+            couplings=tuple(CouplingState(release=own, values=shared) for _ in state.couplings),
+            modulators=tuple(ModulatorState(level=shared) for _ in state.modulators),
             fingerprint=shared,
         )
 
@@ -169,7 +174,7 @@ class MeshLayout(eqx.Module):
 def by_number(layout: MeshLayout, number: int, x: jax.Array, numbers: jax.Array) -> jax.Array:
     """Numbers of synapses of a plastic pathway in their order, 0 where `numbers` has none."""
     whole = jnp.zeros(layout.synapses[number], x.dtype)
-    return whole.at[numbers].set(x, mode="drop", unique_indices=False)
+    return whole.at[numbers].set(x, mode="drop")
 
 
 def brought_together(layout: Any, state: NetworkState, net: "Network") -> NetworkState:

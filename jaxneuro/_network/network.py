@@ -350,7 +350,7 @@ class Network(eqx.Module):
             seed=seed,
             groups=_init_groups(self.groups, seed, ring_dtype, self.dtype, self.dt),
             pathways=tuple(p.init(seed, self.groups[p.source], self.dtype) for p in self.pathways),
-            couplings=tuple(c.init(seed, self.groups, self.dtype) for c in self.couplings),
+            couplings=tuple(c.init(seed, self.dtype) for c in self.couplings),
             modulators=tuple(m.init(self.dtype) for m in self.modulators),
             fingerprint=as_array(self.fingerprint),
         )

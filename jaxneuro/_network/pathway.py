@@ -1,6 +1,8 @@
-"""A pathway: all projections from one group to another with one release model.
+"""A pathway: all projections from one group to another that can share a release.
 
-A projection whose weights are plastic has a pathway of its own.
+Theirs are equal, and so are its start values and its chosen name; if it has numbers for each
+neuron, they have one source population. A projection has a pathway of its own if its weights are
+plastic, or if its release or the start values of that are drawn.
 """
 
 import functools
@@ -20,7 +22,7 @@ from .._numerics import Stream, stream_key
 from .fixed_point import FixedPoint
 from .group import Group, InitialValue, with_initial
 from .members import as_floating, expand
-from .plastic import SYNAPTIC, Fired, Plastic, PlasticState
+from .plastic import Fired, Plastic, PlasticState
 from .shards import Peers
 
 
@@ -114,9 +116,8 @@ class Pathway(eqx.Module):
         if self.weights.ndim == 1:
             return self.plastic.init(self.weights, values, dtype)
         init = functools.partial(self.plastic.init, values=values, dtype=dtype)
-        every = jax.vmap(init)(self.weights)
-        first = jax.tree.map(lambda x: x[0], every[SYNAPTIC:])
-        return PlasticState(*every[:SYNAPTIC], *first)
+        own, rest = jax.vmap(init)(self.weights).parts()
+        return PlasticState(**own, **jax.tree.map(lambda x: x[0], rest))
 
     def expand(self, sizes: Sequence[int], fixed: FixedPoint | None) -> "RuntimePathway":
         """The pathway as a loop runs it; `sizes` are those of the source group.

@@ -27,8 +27,8 @@ _LEAST_EVENTS = 32  # per target, in half of a log: fewer would be visited for t
 _SHARED_STEPS = 4096
 
 
-# The fields of `PlasticState` of synapses and targets, which a device of a mesh has of its own.
-SYNAPTIC = 4
+# The fields of `PlasticState` of synapses and targets, of which a device of a mesh has its own.
+OWN_FIELDS = ("synapses", "log", "targets", "target_ring")
 
 
 class PlasticState(NamedTuple):
@@ -56,6 +56,11 @@ class PlasticState(NamedTuple):
     in_flight: SpikeOutput | None
     signals: dict[str, jax.Array]
     learning: jax.Array
+
+    def parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """By name, the fields of which a device of a mesh has its own, and those that are equal."""
+        rest = self._asdict()
+        return {name: rest.pop(name) for name in OWN_FIELDS}, rest
 
 
 class Fired(NamedTuple):

@@ -133,11 +133,11 @@ def lay_network(net: "Network") -> ShardedNetwork:
     layout = net.layout
     assert isinstance(layout, MeshLayout)
     fixed = None if net.fixed_point is None else net.fixed_point.now(net.pathways)
-    pathways = (_pathway(p.expand(net.groups[p.source].sizes, fixed), layout) for p in net.pathways)
+    pathways = (p.expand(net.groups[p.source].sizes, fixed) for p in net.pathways)
     numbers = range(len(net.couplings))
     local = RuntimeNetwork(
         groups=tuple(_group(net, number, layout) for number in range(len(net.groups))),
-        pathways=tuple(pathways),
+        pathways=tuple(_pathway(p, layout) for p in pathways),
         couplings=tuple(_coupling(net, number, layout) for number in numbers),
         modulators=tuple(_modulator(m, net, layout) for m in net.modulators),
         quanta=None if fixed is None else _repeated(fixed.quanta, layout),

@@ -20,7 +20,7 @@ from .coupling import CouplingLayer
 from .html import html_of_connections
 from .layout import MeshLayout
 from .names import projection
-from .plastic import SYNAPTIC, Plastic, PlasticState
+from .plastic import Plastic, PlasticState
 from .sharded import each_device
 from .state import NetworkState, state_of
 
@@ -270,14 +270,14 @@ def _flushed(net: "Network", state: NetworkState, number: int) -> PlasticState:
     flush = _plastic(net, number).expand().flush
     if mine.synapses.weights.ndim == 1:
         return flush(mine, last, pathway.table)
-    own, rest = tuple(mine[:SYNAPTIC]), tuple(mine[SYNAPTIC:])
+    own, rest = mine.parts()
 
-    def here(own: tuple, table: Any, rest: tuple, last: jax.Array) -> tuple:
-        return tuple(flush(PlasticState(*own, *rest), last, table)[:SYNAPTIC])
+    def here(own: dict, table: Any, rest: dict, last: jax.Array) -> dict:
+        return flush(PlasticState(**own, **rest), last, table).parts()[0]
 
     assert isinstance(net.layout, MeshLayout)
     new = each_device(net.layout, here, own, pathway.table, shared=(rest, last))
-    return PlasticState(*new, *rest)
+    return PlasticState(**new, **rest)
 
 
 def flush(net: "Network", state: NetworkState, name: str) -> NetworkState:

@@ -97,11 +97,19 @@ def fused(
     if fired is not None and bits is not None:
         counts = record.counts(net, Output(runtime.by_name((fired,), axis=1), (bits,)))
     per_step = ((bits,) if record.spikes else ()), counts
-    return new, (per_step, Samples(traces, {}, {}, None, {}, {}))
+    sampled = Samples(
+        traces=traces,
+        means={},
+        lfp={},
+        function=None,
+        weights={},
+        weight_histograms={},
+    )
+    return new, (per_step, sampled)
 
 
 def _step(parameters: Any, held: Any, now: list, k: Any, dt: float) -> Any:
-    """One step of a block of neurons: what `Network.step` does if nothing is connected."""
+    """One step of a block of neurons: what `RuntimeNetwork.step` does if nothing is connected."""
     (group, first), (neurons, stimuli) = parameters, held
     lanes = max(x.shape[0] for x in jax.tree.leaves((neurons, stimuli)) if x.ndim)
     drive, moved = Drive(), []

@@ -1,4 +1,4 @@
-"""What ends a run early, each with the result so far."""
+"""What ends a run early, each with the result so far, and the search for what made a state NaN."""
 
 from typing import Any
 

@@ -75,9 +75,9 @@ class Bundle(ABC):
     Sources and targets are numbered from 0. Subclass `StoredBundle` or `RedrawnBundle`.
 
     Attributes:
-        n_sources, n_targets: .
+        n_sources, n_targets: how many of each there are.
         size: the number of connections.
-        own_weights: , `own_delays` whether each connection has its own.
+        own_weights, own_delays: whether each connection has its own.
         delay: [steps] the one of all connections, 0 if each has its own.
         longest_delay: [steps], None if it is not known.
     """
@@ -157,9 +157,9 @@ class Placement(NamedTuple):
     """A bundle, and its place among the neurons that a table connects.
 
     Attributes:
-        bundle: .
+        bundle: the connections.
         number: by which `Table.block_projection` knows it.
-        first_source: , `first_target` its first source and target neuron.
+        first_source, first_target: its first source and target neuron.
         receptor: number of the receptor.
     """
 
@@ -179,8 +179,8 @@ class ListedBundle(StoredBundle):
     Attributes:
         pre, post: whole numbers below `n_sources`, `n_targets`.
         weights: one per connection, or None if they have none of their own.
-        delays: [steps] one per connection, or one number for all, at least 1. `order` gives for
-            each place of the rows the number of the given connection.
+        delays: [steps] one per connection, or one number for all, at least 1.
+        order: for each place of the rows the number of the given connection.
 
     Raises:
         InvalidValueError: for lists of different lengths, numbers out of range or delays below 1.

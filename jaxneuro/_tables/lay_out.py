@@ -38,7 +38,7 @@ class Columns(NamedTuple):
     """The columns of one section, each from the section's first entry on.
 
     Attributes:
-        targets: .
+        targets: always there.
         weights, delays, tags: None if the section has none.
         pointers: (rows, blocks): how many connections each row has in each block, None if rows are
             not cut into blocks.
@@ -104,7 +104,8 @@ class SectionLayout:
 
     Attributes:
         blocks: of each: its placement, first target and number of targets.
-        first_row: , `n_rows` its sources.
+        first_row: the first of its sources.
+        n_rows: how many it has.
         flags: what it keeps.
         first_block: the number of its first block.
         starts: by column.

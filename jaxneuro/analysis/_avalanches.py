@@ -164,7 +164,7 @@ class Multistep(NamedTuple):
     Attributes:
         ratio: m, 1 at the critical point; the activity decays with the time constant `-bin / ln m`.
         offset: b of the fit, below 1 if only a part is observed.
-        slopes: `(max_lag,)` the slopes r_k.
+        slopes: (max_lag,) the slopes r_k.
 
     Reference:
         Wilting and Priesemann (2018), doi:10.1038/s41467-018-04725-4.

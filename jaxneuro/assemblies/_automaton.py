@@ -48,13 +48,14 @@ class ProbabilisticAutomaton(eqx.Module):
     mean of many half the time.
 
     Attributes:
+        brain: the areas.
         transitions: (state, word, next state) of any names: the first of a state is for heads, the
             second for tails, and a single one for both.
+        words, states: the names in the order in which they come first.
         start: a state.
         k: neurons of an assembly.
         n: neurons of ARC (None: 2.5 for each that is needed, at least 1000).
-        p, beta: of its fibres. `words` and `states` are the names in the order in which they come
-            first, `brain` the areas.
+        p, beta: of its fibres.
 
     Raises:
         InvalidValueError: for no transition, three of one state, an unknown start, and more

@@ -44,13 +44,16 @@ class Brain(eqx.Module):
     1 + beta. All areas change at once.
 
     Attributes:
-        areas, stimuli, fibres: as given, `wires` the fibres with their ends (static).
-        p, beta: the defaults of fibres.
+        areas, stimuli, fibres: as given.
+        wires: the fibres with their ends.
+        p: the default of fibres.
+        beta: the default of fibres; as a leaf (F,), that of each.
+        weights: a leaf, uint32 (F, rounds + 1, 2): the weight after so many potentiations.
+        refraction: a leaf (A,), that of each area.
         rounds: how many rounds it remembers: those with learning, and all in which a sampled area
             fires.
         origin: by which a state of another brain is known: a brain that differs in betas, ceilings
-            or refractions alone takes it. Leaves: `beta` (F,), `weights` uint32 (F, rounds + 1, 2)
-            the table of weights, `refraction` (A,).
+            or refractions alone takes it.
 
     Raises:
         InvalidValueError: for names that are not unique or not known, p outside [0, 1], beta

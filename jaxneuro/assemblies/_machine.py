@@ -93,7 +93,9 @@ class StateMachine(eqx.Module):
     beta=0.1, presentations=15, refraction=8.0, rested=False)` does so.
 
     Attributes:
+        brain: the areas.
         transitions: (state, symbol, next state) of any names.
+        symbols, states: the names in the order in which they come first.
         start: a state.
         accepting: states.
         k: neurons of an assembly.
@@ -101,8 +103,7 @@ class StateMachine(eqx.Module):
         p, beta: of all fibres.
         presentations: of all transitions.
         refraction: of ARC.
-        rested: whether it ends after training. `symbols` and `states` are the names in the order in
-            which they come first, `brain` the areas.
+        rested: whether it ends after training.
 
     Raises:
         InvalidValueError: for no transition, two transitions of one state and symbol, an unknown

@@ -126,7 +126,7 @@ class Candidates(NamedTuple):
     Attributes:
         found: int32 how many.
         x: uint32 (k,) their inputs in synapses.
-        rank: uint32 (k,).
+        rank: uint32 (k,) of equal inputs: the lower one wins.
         number: int32 (k,) in the order in which they were drawn.
         parts: int32 (fibres, k) how many synapses come from each source: all of a stimulus, those
             that fire of an area.
@@ -145,10 +145,10 @@ class CandidateSearch(NamedTuple):
     Attributes:
         wires, fibres, driving: of the area.
         firing: how many neurons of each source fire.
-        law: .
+        law: of the input of a neuron that never fired.
         keys: uint32 of the draws of this round: of candidates, then of rows and choices by fibre.
         bar: the k-th largest input of the neurons that it keeps.
-        limits: .
+        limits: those of the area, see `AreaState`.
         n, k: of the area.
     """
 

@@ -14,12 +14,14 @@ from ..spec import InvalidValueError
 # --- The state of a brain: caps, and the history from which all weights follow.
 
 
-# The limit of a round in which no neuron could have won: see `_candidates.py`.
+# The limit of a round in which no neuron could have won: see `_sampled.py`.
 NEVER = np.array([[0xFFFFFFFF, 0x7FFFFFFF, 0]], np.uint32)
 
 
 class AreaState(NamedTuple):
     """What an area holds. N are its neurons, or the places of a sampled area.
+
+    What an area does not need has length 0. Only sampled areas need ranks and limits.
 
     Attributes:
         cap: int32 (k,) the neurons that fired last, ascending.
@@ -31,8 +33,10 @@ class AreaState(NamedTuple):
         wins: int32 (N,) how often, since the last rest (refracted areas).
         before, after: uint32 (N, words): a bit for each remembered round in which the neuron was in
             the cap before or after it.
-        key: uint32 (2,) of its draws, `rank` uint32 (N,), `limits` uint32 (rounds, 3) and `lost`
-            int32: see `_candidates.py`. What an area does not need has length 0.
+        key: uint32 (2,) of its draws.
+        rank: uint32 (N,) by which equal inputs are ordered: the lower one wins.
+        limits: uint32 (rounds, 3) input and rank of the last winner of each remembered round.
+        lost: int32 how many new neurons should have fired and had no room.
     """
 
     cap: Any
@@ -55,7 +59,7 @@ class FibreState(NamedTuple):
 
     Attributes:
         key: uint32 (2,) of its draws.
-        synapses: what is stored of them: see `_connectome.py`.
+        synapses: what is stored of them: see `_kernels/edges.py`.
         sums: uint32 (n, 2) of all weights of a neuron (homeostasis), or (0, 2).
     """
 
@@ -88,7 +92,8 @@ class BrainState(NamedTuple):
         forgotten: int32 rounds that had no room in it.
         active, learned: uint32 (F, words) a bit for each remembered round in which a fibre was
             active, and in which it learned.
-        areas: a tuple of `AreaState`, `fibres` one of `FibreState`.
+        areas: a tuple of `AreaState`.
+        fibres: a tuple of `FibreState`.
         origin: the brain that it is of, no leaf.
     """
 

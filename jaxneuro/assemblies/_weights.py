@@ -272,7 +272,7 @@ def _stored(drawn: Hashed, sources: int) -> Any:
 def list_width(fibre: Any) -> int:
     """Places for the sources of a neuron of a sampled area: drawn ones, then chosen ones.
 
-    See `_candidates.py`: the chosen ones are among those that fire in the round in which the neuron
+    See `_sampled.py`: the chosen ones are among those that fire in the round in which the neuron
     fires for the first time.
     """
     return drawn_width(fibre) + most_chosen(fibre)

@@ -31,10 +31,10 @@ class RowDraws(NamedTuple):
 
     Attributes:
         counts: connections per source.
-        targets: `targets(first, stop)` returns the targets of some sources, one source after the
-            other, ascending within a source; it may run in several threads.
-        order: of a rule that has an order of its own (`arrange`), the number that each connection
-            has in that order: `arrange(x)` is `x[order]`.
+        targets: a function (first, stop) that returns the targets of some sources, one source
+            after the other, ascending within a source; it may run in several threads.
+        order: of a rule that has an order of its own (`arrange`), the number in it of each
+            connection, so that `arrange(x)` is `x[order]`.
     """
 
     counts: np.ndarray
@@ -158,7 +158,8 @@ def check_drawable(name: str, field: str, wanted: int, n: int, of: str, multapse
         name: the projection.
         field: the field of the rule with the wanted number.
         wanted: how many.
-        n: the number of sources, targets or pairs, as `of` says.
+        n: how many candidates there are.
+        of: what these are, such as "sources".
         multapses: whether one may be drawn more than once.
     """
     if wanted > n and (n == 0 or not multapses):

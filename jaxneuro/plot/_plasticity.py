@@ -177,10 +177,11 @@ class SpikePairs(NamedTuple):
     Attributes:
         weight: at the start.
         dt: [ms].
-        first: step of the first presynaptic spike, `every` steps from one to the next, `count` how
-            many.
-        rest, peak: [mV] the voltage of the target, which is at its peak for `wide` steps from each
-            of its spikes on.
+        first: step of the first presynaptic spike.
+        every: steps from one to the next.
+        count: how many there are.
+        rest, peak: [mV] the voltage of the target.
+        wide: steps for which it is at its peak, from each of its spikes on.
         signals: by name, the value in every step.
     """
 

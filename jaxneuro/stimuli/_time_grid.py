@@ -19,6 +19,8 @@ class Times(Ranged):
     """Times [ms] as they are given, float32 with its tolerance; or whole steps, as they are.
 
     Attributes:
+        unit: ms.
+        least: 0, as a time in s is off the grid and found by that.
         ndim: 0 for one time, 1 for a list.
     """
 

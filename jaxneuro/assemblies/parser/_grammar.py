@@ -24,8 +24,8 @@ class Rule:
         action: "open", "close" or "forget".
         place: one area, or the two ends of a fibre (both its directions).
         lock: which of its locks: an area or a fibre is open when none of its locks is closed.
-        when: places that must all be open, and `unless` those that must not all be open (none: no
-            condition), for the rule to act.
+        when: places that must all be open for the rule to act.
+        unless: places that must not all be open (none: no condition).
 
     Raises:
         InvalidValueError: for an unknown action, or a place that is neither one nor two names.
@@ -88,12 +88,12 @@ class Phase:
     * "recall": the assembly in `target` that is linked with what fires elsewhere fires again.
     * "link": assemblies that fire are linked with that in `target`, and none is new.
 
-    `target` the area ("word": none); `closed` areas that must be closed before `pre`, or the
-    sentence is rejected; `when`, `unless` places as in a `Rule`: the condition of the phase.
-
     Attributes:
         pre, post: rules before and after the rounds.
-        mode: what the rounds do:.
+        mode: what the rounds do, see above.
+        target: the area (with "word" none).
+        closed: areas that must be closed before `pre`, or the sentence is rejected.
+        when, unless: places as in a `Rule`: the condition of the phase.
 
     Raises:
         InvalidValueError: for an unknown mode, or a target with "word" or none with another mode.
@@ -186,12 +186,12 @@ class Grammar:
     """A language as a value: areas, fibres, words and branches.
 
     Attributes:
-        name: .
+        name: of the language, for messages.
         areas: without the lexicon.
         fibres: pairs of areas, both directions (the lexicon, "LEX", is an area here); a pair of an
             area with itself is a chain, by which an assembly leads to the next that is formed
             there.
-        words: .
+        words: of the lexicon.
         start: areas open at the start.
         rules: applied at the start, when all else is closed by lock 0.
         end: phases after the last word.

@@ -200,8 +200,8 @@ class Do(NamedTuple):
 
     Attributes:
         word: int32 which assembly of the lexicon fires (-1: as before).
-        first: bool (F,) the fibres of the first round, in which an assembly forms, and `later`
-            those of the other rounds, in which it is held and linked.
+        first: bool (F,) the fibres of the first round, in which an assembly forms.
+        later: bool (F,) those of the other rounds, in which it is held and linked.
         free: bool (A,) the areas that are not held in the first round.
         plastic: whether synapses learn.
         refracted: whether neurons of earlier assemblies are kept from firing again.
@@ -396,7 +396,7 @@ class Arc(NamedTuple):
 
     Attributes:
         head, dependent: places of the words, from 0.
-        relation: .
+        relation: such as "SUBJ".
     """
 
     head: int
@@ -516,7 +516,7 @@ class Parse(eqx.Module):
         dependencies: (head, dependent, relation), as lemmas, in the order of the dependents.
         arcs: the same with places of words.
         brain, state: after the sentence, for those who want to look.
-        grammar: .
+        grammar: by which it was parsed.
     """
 
     words: tuple[str, ...] = eqx.field(static=True)
