@@ -114,7 +114,9 @@ class Stimulation(spec.Value):
 
     @property
     def _named(self) -> str:
-        return self.name or f"{type(self.stimulus).__name__}->{end_name(self.target)}"
+        given = isinstance(self.stimulus, Stimulus)
+        what = type(self.stimulus).__name__ if given else "stimulus"
+        return self.name or f"{what}->{end_name(self.target)}"
 
     def __post_init__(self) -> None:
         super().__post_init__()

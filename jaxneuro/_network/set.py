@@ -290,9 +290,9 @@ def with_values(
         reference.check_own(label, variable)
         old = getattr(reference.state(state), variable)
         if reference.kind == "plasticity" or not jnp.issubdtype(old.dtype, jnp.floating):
-            # Weights are set by net.with_weights.
-            must = "a number of a neuron, a receptor, a release, a stimulus or a modulator"
-            raise InvalidValueError(label, variable, must, "another array")
+            own = reference.kind == "plasticity"
+            must = "set by net.with_weights" if own else "a variable of real numbers"
+            raise InvalidValueError(label, variable, must, f"one of {old.dtype}")
         n = len(range(old.shape[0])[reference.neurons])
         check_numbers(label, variable, value, n)
         if reference.kind == "population":
