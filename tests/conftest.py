@@ -9,8 +9,11 @@ import jaxtyping
 import pytest
 import xdist.scheduler
 
+from tests import shapes
+
 # Shapes and dtypes of arrays in signatures are checked in the tests alone.
 jaxtyping.install_import_hook("jaxneuro._kernels", "beartype.beartype")
+jaxtyping.install_import_hook(["jaxneuro._tables"], f"{shapes.__name__}.arrays")
 
 from tests import compiling, store  # noqa: E402
 
