@@ -13,7 +13,9 @@ from tests import shapes
 
 # Shapes and dtypes of arrays in signatures are checked in the tests alone.
 jaxtyping.install_import_hook("jaxneuro._kernels", "beartype.beartype")
-jaxtyping.install_import_hook(["jaxneuro._tables"], f"{shapes.__name__}.arrays")
+jaxtyping.install_import_hook(
+    ["jaxneuro._numerics", "jaxneuro._tables"], f"{shapes.__name__}.arrays"
+)
 
 from tests import compiling, store  # noqa: E402
 
