@@ -32,7 +32,7 @@ _PARITY = 0x1BD11BDA
 
 
 def threefry2x32(
-    key: tuple[Words, Words], counter: Sequence[Words], rounds: int = 20
+    key: tuple[Words | int, Words], counter: Sequence[Words], rounds: int = 20
 ) -> tuple[Words, Words]:
     """Two words of random bits for a key of two words and a counter of two words.
 
