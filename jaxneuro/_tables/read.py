@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Float64, Num
+from jaxtyping import Bool, Float64, Num
 
 from .._arrays import AnyArray
 from .._kernels.redraw import Draw, redraw
@@ -27,7 +27,7 @@ class ReadSynapses(NamedTuple):
     delay: Float64[np.ndarray, " synapses"]
 
 
-def read_bundle(table: Table, weights: Float[AnyArray, " weights"], number: int) -> ReadSynapses:
+def read_bundle(table: Table, weights: Num[AnyArray, " weights"], number: int) -> ReadSynapses:
     """The connections of the bundle with this number, in no order; `weights` the table's own."""
     wanted = np.asarray(table.block_projection) == number
     pieces = []
@@ -44,7 +44,7 @@ def read_bundle(table: Table, weights: Float[AnyArray, " weights"], number: int)
 
 def _redrawn_synapses(
     table: Table,
-    weights: Float[AnyArray, " weights"],
+    weights: Num[AnyArray, " weights"],
     s: Section,
     wanted: Bool[np.ndarray, " blocks"],
 ) -> ReadSynapses:
@@ -58,7 +58,7 @@ def _redrawn_synapses(
 
 
 def _redrawn_block(
-    table: Table, weights: Float[AnyArray, " weights"], s: Section, block: int
+    table: Table, weights: Num[AnyArray, " weights"], s: Section, block: int
 ) -> ReadSynapses:
     draw = Draw.read(np.asarray(table.draws)[block])
     number, counts, targets = redraw(draw, np.asarray(table.draw_tables))
@@ -80,7 +80,7 @@ def _redrawn_block(
 
 def _stored_synapses(
     table: Table,
-    weights: Float[AnyArray, " weights"],
+    weights: Num[AnyArray, " weights"],
     s: Section,
     wanted: Bool[np.ndarray, " blocks"],
 ) -> ReadSynapses:
