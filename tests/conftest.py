@@ -9,10 +9,18 @@ import jaxtyping
 import pytest
 import xdist.scheduler
 
+from tests import shapes
+
 # Shapes and dtypes of arrays in signatures are checked in the tests alone.
 jaxtyping.install_import_hook("jaxneuro._kernels", "beartype.beartype")
+jaxtyping.install_import_hook(
+    ["jaxneuro._numerics", "jaxneuro._tables", "jaxneuro.analysis"], f"{shapes.__name__}.arrays"
+)
 
+from jaxneuro import _warn  # noqa: E402
 from tests import compiling, store  # noqa: E402
+
+_warn._BETWEEN.add("jaxtyping")  # a warning still points at the line of the test
 
 # JAX reads the flags when its backend is first used, which importing it is not.
 # Eight devices; and a program is compiled as one part, for each process has one core: the same

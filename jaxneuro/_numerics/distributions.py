@@ -17,6 +17,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.special import ndtri
+from jaxtyping import Float, UInt32
 
 from .. import spec
 from ..spec import AtMost, Less, Number, Rule
@@ -25,7 +26,7 @@ _SPREAD = 6.0  # standard deviations within which values are drawn
 _LARGEST_LOG = 88.7  # the logarithm of the largest number of float32
 
 
-def unit_interval(word: Any) -> Any:
+def unit_interval(word: UInt32[Any, "*n"]) -> Float[Any, "*n"]:
     """Random words as float64 (NumPy) or float32 (JAX) in the open interval (0, 1).
 
     The odd multiples of 2^-24: float32 holds each of them, so both give the same number.
@@ -56,7 +57,7 @@ class Distribution(spec.Module):
     """
 
     @abstractmethod
-    def quantile(self, u: Any) -> Any: ...
+    def quantile(self, u: Float[Any, "*n"]) -> Float[Any, "*n"]: ...
 
     @abstractmethod
     def support(self) -> tuple[float, float]: ...
@@ -79,7 +80,7 @@ class Uniform(Distribution):
     high: float = _constant(_ANY, doc="upper bound")
     rules = (AtMost("low", "high"),)
 
-    def quantile(self, u: Any) -> Any:
+    def quantile(self, u: Float[Any, "*n"]) -> Float[Any, "*n"]:
         return self.low + (self.high - self.low) * u
 
     def support(self) -> tuple[float, float]:
@@ -120,7 +121,9 @@ def _has_values(mean: float, sd: float, low: float, high: float) -> bool:
     return tail.high_p - tail.low_p >= 1e-12
 
 
-def _truncated_normal(u: Any, mean: float, sd: float, low: float, high: float) -> Any:
+def _truncated_normal(
+    u: Float[Any, "*n"], mean: float, sd: float, low: float, high: float
+) -> Float[Any, "*n"]:
     """The quantile of a normal distribution truncated to [low, high], from the nearer tail."""
     xp, inverse = _special(u)
     if sd == 0:
@@ -155,7 +158,7 @@ class Normal(Distribution):
         ),
     )
 
-    def quantile(self, u: Any) -> Any:
+    def quantile(self, u: Float[Any, "*n"]) -> Float[Any, "*n"]:
         return _truncated_normal(u, self.mean, self.sd, self.low, self.high)
 
     def support(self) -> tuple[float, float]:
@@ -188,7 +191,7 @@ class LogNormal(Distribution):
         ),
     )
 
-    def quantile(self, u: Any) -> Any:
+    def quantile(self, u: Float[Any, "*n"]) -> Float[Any, "*n"]:
         xp = _special(u)[0]
         low, high = _log(self.low), _log(self.high)
         return xp.exp(_truncated_normal(u, self.mu, self.sigma, low, high))

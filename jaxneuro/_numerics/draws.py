@@ -12,16 +12,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jaxtyping import Array, Bool, Float, Float64, Int, Int32, UInt32, UInt64
+from numpy.typing import ArrayLike
 
+from .._arrays import AnyArray
 from .distributions import Distribution
+from .streams import Words
 
 
-def chance(word: Any, p: jax.Array) -> jax.Array:
+def chance(word: Words, p: Float[AnyArray, "..."]) -> Bool[Array, "..."]:
     """Whether an event of probability p happens, from a random word; exact to 2^-32."""
     return (word.astype(p.dtype) < p * np.asarray(2.0**32, p.dtype)) | (p >= 1)
 
 
-def standard_normal(words: tuple[Any, Any], dtype: Any) -> jax.Array:
+def standard_normal(
+    words: tuple[UInt32[Array, "*n"], UInt32[Array, "*n"]], dtype: Any
+) -> Float[Array, "*n"]:
     """A standard normal number from two words; the tails reach 6.7 standard deviations.
 
     Reference:
@@ -33,7 +39,7 @@ def standard_normal(words: tuple[Any, Any], dtype: Any) -> jax.Array:
     return radius * _cosine(lax.bitcast_convert_type(words[1], jnp.int32).astype(dtype))
 
 
-def _cosine(angle: jax.Array) -> jax.Array:
+def _cosine(angle: Float[Array, "*n"]) -> Float[Array, "*n"]:
     """The cosine of an angle in units of 2^-31 pi, below 2^31, by a series, faster than `cos`."""
     dtype = angle.dtype
     quarter = np.asarray(0.5 * np.pi, dtype) - jnp.abs(angle) * np.asarray(2.0**-31 * np.pi, dtype)
@@ -51,8 +57,8 @@ _HALF = 21 << _BITS
 QUANTILES = 2 * _HALF
 
 
-def quantile_index(word: Any) -> Any:
-    """The cells of random words (uint32): int32 from 0 to 86,015, NumPy or JAX in and out.
+def quantile_index(word: UInt32[Any, "*n"]) -> Int32[Any, "*n"]:
+    """The cells of random words, from 0 to 86,015, NumPy or JAX in and out.
 
     A word of 32 random bits stands for a probability. Its distance r from the nearer end,
     `r = word` or `2^32 - 1 - word`, is rounded to 11 bits after the leading one:
@@ -80,7 +86,7 @@ def quantile_index(word: Any) -> Any:
     return np.where(upper, np.int32(QUANTILES - 1) - index, index)
 
 
-def _middle(index: np.ndarray) -> np.ndarray:
+def _middle(index: Int[np.ndarray, "*n"]) -> Float64[np.ndarray, "*n"]:
     """The probability in the middle of each cell, exact in float64."""
     upper = index >= _HALF
     cell = np.where(upper, QUANTILES - 1 - index, index).astype(np.int64)
@@ -90,21 +96,21 @@ def _middle(index: np.ndarray) -> np.ndarray:
     return np.where(upper, 1.0 - u, u)
 
 
-def _quantiles(law: Distribution, index: np.ndarray) -> np.ndarray:
+def _quantiles(law: Distribution, index: Int[np.ndarray, "*n"]) -> Float64[np.ndarray, "*n"]:
     u = _middle(index)
     return np.broadcast_to(np.asarray(law.quantile(u), np.float64), u.shape)
 
 
 @functools.lru_cache(maxsize=32)
-def quantile_table(law: Distribution) -> np.ndarray:
-    """The value of every cell, float64 (86,016,), read-only."""
+def quantile_table(law: Distribution) -> Float64[np.ndarray, "86016"]:
+    """The value of every cell, read-only."""
     table = np.array(_quantiles(law, np.arange(QUANTILES)))
     table.flags.writeable = False
     return table
 
 
-def drawn(law: Distribution, word: np.ndarray) -> np.ndarray:
-    """The values (float64) of a distribution for random words; few need no table."""
+def drawn(law: Distribution, word: UInt32[np.ndarray, "*n"]) -> Float64[np.ndarray, "*n"]:
+    """The values of a distribution for random words; few need no table."""
     index = quantile_index(word)
     if 2 * index.size < QUANTILES:
         return np.array(_quantiles(law, index))
@@ -122,16 +128,16 @@ class GapTable(NamedTuple):
     chosen, and the next word continues.
 
     Attributes:
-        thresholds: ascending, at most 2^32; uint64 (size,).
-        guide: how many thresholds are at or below each multiple of `2^shift`, up to 2^32; uint32.
+        thresholds: ascending, at most 2^32.
+        guide: how many thresholds are at or below each multiple of `2^shift`, up to 2^32.
         shift: see `guide`.
 
     Reference:
         Batagelj and Brandes (2005), doi:10.1103/PhysRevE.71.036113.
     """
 
-    thresholds: np.ndarray
-    guide: np.ndarray
+    thresholds: UInt64[np.ndarray, " size"]
+    guide: UInt32[np.ndarray, " edges"]
     shift: int
 
     @property
@@ -160,7 +166,7 @@ def gap_table(p: float) -> GapTable:
     return GapTable(thresholds, guide, shift)
 
 
-def binomial_law(x: Any, n: int, p: float) -> np.ndarray:
+def binomial_law(x: ArrayLike, n: int, p: float) -> Float64[np.ndarray, "..."]:
     """P(X = x) of a binomial number of n trials."""
     from scipy import special  # takes long to import
 
@@ -169,14 +175,14 @@ def binomial_law(x: Any, n: int, p: float) -> np.ndarray:
     return np.exp(ways + special.xlogy(x, p) + special.xlog1py(n - x, -p))
 
 
-def binomial_below(x: Any, n: int, p: float) -> np.ndarray:
+def binomial_below(x: ArrayLike, n: int, p: float) -> Float64[np.ndarray, "..."]:
     """P(X <= x)."""
     from scipy import special
 
     return special.bdtr(np.asarray(x, np.float64), n, p)
 
 
-def binomial_above(x: Any, n: int, p: float) -> np.ndarray:
+def binomial_above(x: ArrayLike, n: int, p: float) -> Float64[np.ndarray, "..."]:
     """P(X > x), exact in the far tail, too."""
     from scipy import special
 

@@ -6,6 +6,8 @@ Rates are in Hz and times in ms; nowhere else are they converted.
 from typing import Any
 
 import numpy as np
+from jaxtyping import Int64, Num
+from numpy.typing import ArrayLike
 
 from .. import spec
 from .._fields import ParameterKind, parameters
@@ -23,7 +25,9 @@ def check_dt(dt: Any) -> float:
     return spec.check("", "dt", TIME_STEP, dt)
 
 
-def steps_on_grid(name: str, duration: Any, dt: float, at_least: int = 0) -> np.ndarray:
+def steps_on_grid(
+    name: str, duration: ArrayLike, dt: float, at_least: int = 0
+) -> Int64[Any, "..."]:
     """Durations as whole numbers of steps.
 
     Args:
@@ -59,7 +63,7 @@ def steps_on_grid(name: str, duration: Any, dt: float, at_least: int = 0) -> np.
     return n.astype(np.int64)
 
 
-def _shown(values: np.ndarray) -> str:
+def _shown(values: Num[np.ndarray, " _"]) -> str:
     """The first value with as many digits as its dtype keeps, at most 10."""
     return f"{values.flat[0]:{'.7g' if values.dtype == np.float32 else '.10g'}}"
 

@@ -1,10 +1,9 @@
 """Functions of decays over a time step, to a few ulp also where their plain formula is 0/0."""
 
 import math
-from typing import Any
 
-import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 # Coefficients of x^2, x^4, ... of x / (1 - exp(-x)) - x/2: Bernoulli numbers over factorials.
 _BERNOULLI = (
@@ -13,18 +12,18 @@ _BERNOULLI = (
 )
 
 
-def _is_double(x: jax.Array) -> bool:
+def _is_double(x: Float[Array, "..."]) -> bool:
     return x.dtype == jnp.float64
 
 
-def _polynomial(x: jax.Array, coefficients: tuple[float, ...]) -> jax.Array:
+def _polynomial(x: Float[Array, "*n"], coefficients: tuple[float, ...]) -> Float[Array, "*n"]:
     out = jnp.full_like(x, coefficients[-1])
     for c in reversed(coefficients[:-1]):
         out = out * x + c
     return out
 
 
-def linoid(x: jax.Array, decay: Any = None) -> jax.Array:
+def linoid(x: Float[Array, "*n"], decay: Float[Array, "*n"] | None = None) -> Float[Array, "*n"]:
     """`x / (1 - exp(-x))`, the rate of many gates: right to a few ulp everywhere, 1 at x = 0.
 
     Near 0 a series is used, so that neither value nor gradient is 0/0. `decay` is `exp(-x)` if it
@@ -38,7 +37,7 @@ def linoid(x: jax.Array, decay: Any = None) -> jax.Array:
     return jnp.where(small, series, x / jnp.where(small, jnp.ones_like(x), 1.0 - decay))
 
 
-def decay_mean(rate: jax.Array, dt: float) -> jax.Array:
+def decay_mean(rate: Float[Array, "*n"], dt: float) -> Float[Array, "*n"]:
     """`(1 - exp(-rate dt)) / rate` [ms]: the integral of `exp(-rate t)` over a step; dt at 0.
 
     Right to 10 ulp: it is used in the innermost loop, where a series for a wider range would cost
@@ -52,7 +51,7 @@ def decay_mean(rate: jax.Array, dt: float) -> jax.Array:
     return jnp.where(small, series, (1.0 - jnp.exp(-x)) / safe)
 
 
-def phi1(x: jax.Array) -> jax.Array:
+def phi1(x: Float[Array, "*n"]) -> Float[Array, "*n"]:
     """`(exp(x) - 1) / x`, to a few ulp everywhere; 1 at x = 0."""
     small = jnp.abs(x) < 1.0
     safe = jnp.where(small, jnp.ones_like(x), x)
@@ -61,7 +60,7 @@ def phi1(x: jax.Array) -> jax.Array:
     return jnp.where(small, near, jnp.expm1(safe) / safe)
 
 
-def phi2(x: jax.Array) -> jax.Array:
+def phi2(x: Float[Array, "*n"]) -> Float[Array, "*n"]:
     """`(exp(x) - 1 - x) / x^2`, to a few ulp everywhere; 1/2 at x = 0."""
     terms = 16 if _is_double(x) else 11
     coefficients = tuple(1.0 / math.factorial(k + 2) for k in range(terms))
@@ -71,7 +70,7 @@ def phi2(x: jax.Array) -> jax.Array:
     return jnp.where(small, near, (jnp.expm1(safe) - safe) / jnp.square(safe))
 
 
-def tilt(x: jax.Array) -> jax.Array:
+def tilt(x: Float[Array, "*n"]) -> Float[Array, "*n"]:
     """Integral of `(u - 1/2) exp(-x u)` over 0 <= u <= 1, to 12 ulp everywhere; -x/12 near 0."""
     terms = 18 if _is_double(x) else 10
     coefficients = tuple((k + 1) / (2.0 * math.factorial(k + 3)) for k in range(terms))
@@ -82,30 +81,32 @@ def tilt(x: jax.Array) -> jax.Array:
     return jnp.where(small, near, (1.0 - half - jnp.exp(-far) * (1.0 + half)) / jnp.square(far))
 
 
-def mean_over_step(tau: jax.Array, dt: float) -> jax.Array:
+def mean_over_step(tau: Float[Array, "*n"], dt: float) -> Float[Array, "*n"]:
     """Mean of exp(-t/tau) over one step: `tau/dt (1 - exp(-dt/tau))`.
 
-    `tau` [ms], any shape; `expm1` keeps the digits if tau is much longer than dt.
+    `tau` [ms]; `expm1` keeps the digits if tau is much longer than dt.
     """
     return -jnp.expm1(-dt / tau) * (tau / dt)
 
 
-def slope_over_step(tau: jax.Array, dt: float) -> jax.Array:
+def slope_over_step(tau: Float[Array, "*n"], dt: float) -> Float[Array, "*n"]:
     """Slope [1/ms] of the straight line nearest to exp(-t/tau) over one step.
 
     By least squares: `12/dt^3` times the integral of `(t - dt/2) exp(-t/tau)` from 0 to dt.
-    `tau` [ms], any shape.
+    `tau` [ms].
     """
     return (12.0 / dt) * tilt(dt / tau)
 
 
-def decay_difference(a: jax.Array, b: jax.Array) -> jax.Array:
+def decay_difference(a: Float[Array, "..."], b: Float[Array, "..."]) -> Float[Array, "..."]:
     """`(exp(-a) - exp(-b)) / (b - a)` for a, b at least 0, to a few ulp; exp(-a) where a = b."""
     low, high = jnp.minimum(a, b), jnp.maximum(a, b)
     return jnp.exp(-low) * phi1(low - high)
 
 
-def two_decays(a: jax.Array, b: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+def two_decays(
+    a: Float[Array, "..."], b: Float[Array, "..."]
+) -> tuple[Float[Array, "..."], Float[Array, "..."], Float[Array, "..."]]:
     """`D(u) = (exp(-a u) - exp(-b u)) / (b - a)` over 0 <= u <= 1, for 0 < a <= b.
 
     Returns D(1), the integral of D(u), and that of `(u - 1/2) D(u)`. With `D' = exp(-b u) - a D`
@@ -122,7 +123,9 @@ def two_decays(a: jax.Array, b: jax.Array) -> tuple[jax.Array, jax.Array, jax.Ar
     return end, mean, jnp.where(small, near_tilt, (tilt(a) - 0.5 * end + mean) / far)
 
 
-def _series(a: jax.Array, b: jax.Array) -> tuple[jax.Array, jax.Array]:
+def _series(
+    a: Float[Array, "..."], b: Float[Array, "..."]
+) -> tuple[Float[Array, "..."], Float[Array, "..."]]:
     """Sums of `(-1)^k h_k(a, b)` over (k + 2)!, and times (k + 1)/2 over (k + 3)!."""
     terms = 19 if b.dtype == jnp.float64 else 11
     power = jnp.ones_like(a)
@@ -136,7 +139,7 @@ def _series(a: jax.Array, b: jax.Array) -> tuple[jax.Array, jax.Array]:
     return mean, slope
 
 
-def log_quotient(x: jax.Array) -> jax.Array:
+def log_quotient(x: Float[Array, "*n"]) -> Float[Array, "*n"]:
     """`log(1 + x) / x` for x at least 0, to a few ulp; 1 at x = 0.
 
     Near 0 by the series of `2 artanh(y) / x` with `y = x / (2 + x)`, so that the gradient keeps its

@@ -8,16 +8,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jaxtyping import Array, Float, Integer
+
+from .._arrays import AnyArray
+from .streams import Words
 
 _HALF = np.uint32(16)
 _LOW = np.uint32(0xFFFF)
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(2,))
-def cycles(frequency: jax.Array, step: Any, dt: float) -> jax.Array:
+def cycles(
+    frequency: Float[Array, "..."], step: Integer[AnyArray | np.generic, "..."] | int, dt: float
+) -> Float[Array, "..."]:
     """The part of a cycle in [-1/2, 1/2) at a step: `frequency t` without whole cycles.
 
-    `frequency` [Hz] of at least 0, any shape; `dt` [ms]. Fixed-point arithmetic with 64 bits
+    `frequency` [Hz] of at least 0; `dt` [ms]. Fixed-point arithmetic with 64 bits
     after the point: even at step 2^31 it is right to 1e-9 of a cycle, or 6e-11 per Hz, before
     the result is rounded to a float. The derivative with respect to the frequency is t.
     """
@@ -49,7 +55,7 @@ def _cycles_jvp(dt: float, primals: Any, tangents: Any) -> Any:
     return cycles(frequency, step, dt), t * tangents[0]
 
 
-def _product(a: Any, b: Any) -> tuple[Any, Any]:
+def _product(a: Words, b: Words) -> tuple[Words, Words]:
     """The product of two words as (high, low)."""
     a1, a0, b1, b0 = a >> _HALF, a & _LOW, b >> _HALF, b & _LOW
     middle = a1 * b0 + (a0 * b0 >> _HALF)  # below 2^32
@@ -57,18 +63,18 @@ def _product(a: Any, b: Any) -> tuple[Any, Any]:
     return a1 * b1 + (middle >> _HALF) + (other >> _HALF), a * b
 
 
-def _times(x: tuple[Any, Any], word: Any) -> tuple[Any, Any]:
+def _times(x: tuple[Words, Words], word: Words) -> tuple[Words, Words]:
     """A number of 64 bits times a word, modulo 2^64."""
     high, low = _product(x[1], word)
     return x[0] * word + high, low
 
 
-def _high_part(x: tuple[Any, Any], word: Any) -> tuple[Any, Any]:
+def _high_part(x: tuple[Words, Words], word: Words) -> tuple[Words, Words]:
     """A number of 64 bits times a word, over 2^32."""
     carry = _product(x[1], word)[0]
     return _add(_product(x[0], word), (jnp.zeros_like(carry), carry))
 
 
-def _add(x: tuple[Any, Any], y: tuple[Any, Any]) -> tuple[Any, Any]:
+def _add(x: tuple[Words, Words], y: tuple[Words, Words]) -> tuple[Words, Words]:
     low = x[1] + y[1]
     return x[0] + y[0] + (low < x[1]).astype(jnp.uint32), low

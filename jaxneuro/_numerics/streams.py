@@ -11,27 +11,32 @@ same bits: `threefry2x32` only adds, rotates and xors unsigned 32-bit words.
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Integer, Shaped, UInt32
 
 from .. import spec
-from .._arrays import is_traced
+from .._arrays import AnyArray, is_traced
 from .._text import brief
+
+# Words of 32 random bits, NumPy or JAX, of shapes that broadcast.
+Words: TypeAlias = UInt32[Any, "..."]
+_Index: TypeAlias = Integer[AnyArray | np.generic, "..."] | int
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = 0x1BD11BDA
 
 
 def threefry2x32(
-    key: tuple[Any, Any], counter: tuple[Any, Any], rounds: int = 20
-) -> tuple[Any, Any]:
+    key: tuple[Words | int, Words], counter: Sequence[Words], rounds: int = 20
+) -> tuple[Words, Words]:
     """Two words of random bits for a key of two words and a counter of two words.
 
-    All words are uint32 arrays (NumPy or JAX) of shapes that broadcast.
+    NumPy or JAX; the shapes broadcast.
     """
     one = np.uint32
     keys = (key[0], key[1], key[0] ^ key[1] ^ one(_PARITY))
@@ -48,7 +53,7 @@ def threefry2x32(
     return x0, x1
 
 
-def as_words(*values: Any) -> Any:
+def as_words(*values: _Index) -> list[Words]:
     """Integers as uint32 words: NumPy where known, JAX where traced."""
     out = []
     for v in values:
@@ -59,7 +64,7 @@ def as_words(*values: Any) -> Any:
     return out
 
 
-def seed_of(key: Any) -> Any:
+def seed_of(key: Any) -> UInt32[Any, ""]:
     """The seed word (uint32) of an integer or of a `jax.random` key.
 
     Raises:
@@ -86,7 +91,7 @@ def seed_of(key: Any) -> Any:
         return threefry2x32((key[0], key[1]), (zero, zero))[0]
 
 
-def _fold(key: int) -> np.ndarray:
+def _fold(key: int) -> UInt32[np.ndarray, ""]:
     """An integer of any size as one word; below 2^32 it is that word."""
     word, rest = as_words(key & 0xFFFFFFFF)[0], key >> 32
     while rest:
@@ -96,14 +101,18 @@ def _fold(key: int) -> np.ndarray:
     return np.asarray(word)
 
 
-def stream_key(seed: Any, name: str, purpose: str) -> tuple[Any, Any]:
+def stream_key(
+    seed: UInt32[Any, ""] | int, name: str, purpose: str
+) -> tuple[UInt32[Any, ""], UInt32[Any, ""]]:
     """The two key words of the stream `name`/`purpose` under a seed."""
     high, low = stream_keys(seed, [name], purpose)
     return high[0], low[0]
 
 
-def stream_keys(seed: Any, names: Sequence[str], purpose: str) -> tuple[Any, Any]:
-    """The key words of several streams of one purpose: two arrays (names,)."""
+def stream_keys(
+    seed: UInt32[Any, ""] | int, names: Sequence[str], purpose: str
+) -> tuple[UInt32[Any, " names"], UInt32[Any, " names"]]:
+    """The key words of several streams of one purpose."""
     digests = b"".join(
         hashlib.blake2b(f"{name}\0{purpose}".encode(), digest_size=8).digest() for name in names
     )
@@ -112,7 +121,7 @@ def stream_keys(seed: Any, names: Sequence[str], purpose: str) -> tuple[Any, Any
         return threefry2x32((seed, np.uint32(0x6A786E65)), (words[:, 0], words[:, 1]))
 
 
-def bits(key: tuple[Any, Any], index: Any, counter: Any) -> tuple[Any, Any]:
+def bits(key: tuple[Words, Words], index: _Index, counter: _Index) -> tuple[Words, Words]:
     """Two words of random bits of a stream at (index, counter)."""
     word: Any = as_words(index, counter)
     with np.errstate(over="ignore"):
@@ -132,14 +141,14 @@ class Stream(eqx.Module):
     needs no array as long as all units.
 
     Attributes:
-        high, low: key words from `stream_keys`, uint32 (), (runs,) or (n,).
-        index: the number of the first unit of each run, (runs,), or of each unit, (n,); uint32.
+        high, low: key words from `stream_keys`, (), (runs,) or (n,).
+        index: the number of the first unit of each run, (runs,), or of each unit, (n,).
         sizes: sizes of the runs; None where `index` has n numbers and nothing is given per run.
     """
 
-    high: Any
-    low: Any
-    index: Any
+    high: Words
+    low: Words
+    index: UInt32[Any, " _"]
     sizes: tuple[int, ...] | None = eqx.field(static=True, default=None)
 
     @property
@@ -155,13 +164,15 @@ class Stream(eqx.Module):
         index = count_runs(self.index, self.sizes) if counted else self.index
         return Stream(self.each(self.high), self.each(self.low), index)
 
-    def each(self, x: Any) -> Any:
+    def each(self, x: Shaped[Any, "..."]) -> Shaped[Any, "..."]:
         """A value given once, per run or per unit, as () or (n,)."""
         if self.sizes is None or x.shape != (len(self.sizes),):
             return x
         return x[0] if len(self.sizes) == 1 else expand_rows(x, self.sizes)
 
-    def bits(self, counter: Any, purpose: Any = 0) -> tuple[Any, Any]:
+    def bits(
+        self, counter: _Index, purpose: _Index = 0
+    ) -> tuple[UInt32[Any, " n"], UInt32[Any, " n"]]:
         """Two words of random bits per unit at a counter (a step).
 
         Draws of different `purpose` (a small whole number) at one counter are independent.
@@ -169,7 +180,7 @@ class Stream(eqx.Module):
         each = self.expand()
         return _draw(each.high, each.low, each.index, counter, purpose)
 
-    def word(self, counter: Any, purpose: Any = 0) -> Any:
+    def word(self, counter: _Index, purpose: _Index = 0) -> UInt32[Any, " n"]:
         """One word of random bits per unit at a counter, with half the work if numbers ascend.
 
         Of 32 units in a row, the first 16 get the first words of 16 draws, the others the second
@@ -189,7 +200,9 @@ class Stream(eqx.Module):
         return Stream(each.high, each.low, jnp.full_like(each.index, np.uint32(0xFFFFFFFF)))
 
 
-def _draw(high: Any, low: Any, index: Any, counter: Any, purpose: Any) -> tuple[Any, Any]:
+def _draw(
+    high: Words, low: Words, index: Words, counter: _Index, purpose: _Index
+) -> tuple[Words, Words]:
     word, number = as_words(counter, purpose)
     with np.errstate(over="ignore"):
         low = low ^ (number * np.uint32(0x9E3779B9))
@@ -199,7 +212,7 @@ def _draw(high: Any, low: Any, index: Any, counter: Any, purpose: Any) -> tuple[
 _PIECES = 64
 
 
-def expand_rows(x: jax.Array, sizes: Sequence[int]) -> jax.Array:
+def expand_rows(x: Shaped[Any, " runs"], sizes: Sequence[int]) -> Shaped[Any, " n"]:
     """One number per run, repeated for each of its units.
 
     Concatenates broadcasts: the indices of a `repeat` are a constant as long as all units, on which
@@ -212,7 +225,7 @@ def expand_rows(x: jax.Array, sizes: Sequence[int]) -> jax.Array:
     return jnp.concatenate([jnp.broadcast_to(x[k], n) for k, n in enumerate(sizes)])
 
 
-def count_runs(first: jax.Array, sizes: Sequence[int]) -> jax.Array:
-    """The numbers of all units, from the number of the first unit of each run; uint32."""
+def count_runs(first: UInt32[AnyArray, " runs"], sizes: Sequence[int]) -> UInt32[Array, " n"]:
+    """The numbers of all units, from the number of the first unit of each run."""
     pieces = [jnp.arange(n, dtype=jnp.uint32) for n in sizes]
     return jnp.concatenate(pieces) + expand_rows(first, sizes)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from jaxtyping import Bool, Float64, Shaped
 
 from .. import spec
 from .._warn import warn
@@ -54,12 +55,16 @@ def run_window(
     return float(first), float(last)
 
 
-def in_window(times: np.ndarray, first: float, last: float) -> np.ndarray:
+def in_window(
+    times: Float64[np.ndarray, " spikes"], first: float, last: float
+) -> Bool[np.ndarray, " spikes"]:
     """Which times [ms] are in `(first, last]`: a spike at the end of a step belongs to the step."""
     return (times > first + NEAR_MS) & (times <= last + NEAR_MS)
 
 
-def warn_of_no_spikes(times: np.ndarray, first: float, last: float, found: int) -> None:
+def warn_of_no_spikes(
+    times: Float64[np.ndarray, " spikes"], first: float, last: float, found: int
+) -> None:
     """Warns where no spike is in a window that looks like seconds, and spikes are later."""
     if found == 0 and times.size:
         latest = float(times.max())
@@ -67,7 +72,7 @@ def warn_of_no_spikes(times: np.ndarray, first: float, last: float, found: int) 
         warn_of_seconds(first, last, 0.0, 2.0 * latest, f"the last spike is at {latest:.10g} ms")
 
 
-def warn_of_late_spikes(times: np.ndarray, stop: float) -> None:
+def warn_of_late_spikes(times: Shaped[np.ndarray, " spikes"], stop: float) -> None:
     """Warns where `(0, stop]` is as long as the run, but the run started later.
 
     That is `stop=result.duration` of a run that went on. All spikes then fit into a window of that
@@ -103,7 +108,7 @@ def warn_of_seconds(first: float, last: float, begin: float, end: float, what: s
         warn(f"a window from {first:.10g} to {last:.10g} ms, where {what}{_in_ms(first, last)}")
 
 
-def warn_of_early_times(times: np.ndarray, end: float, what: str) -> None:
+def warn_of_early_times(times: Float64[np.ndarray, " _"], end: float, what: str) -> None:
     """Warns of times [ms] that are all at the start of a long run from 0 to `end`, as seconds are.
 
     One time, or whole ms, are a start that somebody has chosen.

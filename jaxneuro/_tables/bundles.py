@@ -10,6 +10,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from jaxtyping import Float, Int64, Integer, Num, UInt32
+from numpy.typing import ArrayLike
 
 from .._kernels.redraw import Draw, gap_words
 from .._kernels.table import BLOCK_TARGETS, HAS_DELAYS, HAS_WEIGHTS, REDRAWN
@@ -21,11 +23,11 @@ class DrawTables:
     """Collects the `draw_tables` of a `Table`: arrays of words, each at an even offset."""
 
     def __init__(self) -> None:
-        self._arrays: list[np.ndarray] = []
+        self._arrays: list[UInt32[np.ndarray, " _"]] = []
         self._size = 0
         self._gaps: dict[float, int] = {}
 
-    def keep(self, words: np.ndarray) -> int:
+    def keep(self, words: UInt32[np.ndarray, " words"]) -> int:
         """Appends some words; returns their offset."""
         start = self._size
         self._arrays.append(np.concatenate([words, np.zeros(words.size % 2, np.uint32)]))
@@ -45,7 +47,7 @@ class DrawTables:
             "hint": int(words + np.sqrt(words)),
         }
 
-    def words(self) -> np.ndarray:
+    def words(self) -> UInt32[np.ndarray, " words"]:
         """All arrays, one after the other; never empty, so that `jnp` can index them."""
         return np.concatenate([*self._arrays, np.zeros(2, np.uint32)])
 
@@ -61,10 +63,10 @@ class Piece(NamedTuple):
         weights, delays: [steps] one per connection, or None if the bundle has one for all.
     """
 
-    rows: np.ndarray
-    counts: np.ndarray
-    used: np.ndarray
-    targets: np.ndarray
+    rows: Integer[np.ndarray, " rows"]
+    counts: Integer[np.ndarray, " rows"]
+    used: UInt32[np.ndarray, " rows"]
+    targets: Integer[np.ndarray, " synapses"]
     weights: Any = None
     delays: Any = None
 
@@ -106,11 +108,11 @@ class StoredBundle(Bundle):
     """A bundle whose connections are written into the columns of a table.
 
     Attributes:
-        counts: uint32 (sources,) connections of each source.
+        counts: connections of each source.
         serial: whether the functions of `pieces` must be called one after the other, in one thread.
     """
 
-    counts: np.ndarray
+    counts: UInt32[np.ndarray, " sources"]
     serial: bool = False
 
     @abstractmethod
@@ -138,11 +140,11 @@ class RedrawnBundle(Bundle):
         return [(0, self.n_targets)]
 
     @abstractmethod
-    def weights(self) -> np.ndarray:
+    def weights(self) -> Float[np.ndarray, " quantiles"]:
         """The table of quantiles from which weights are drawn."""
 
     @abstractmethod
-    def delays(self) -> np.ndarray:
+    def delays(self) -> Num[np.ndarray, " quantiles"]:
         """The table of quantiles from which delays [steps] are drawn."""
 
     @abstractmethod
@@ -188,12 +190,12 @@ class ListedBundle(StoredBundle):
 
     def __init__(
         self,
-        pre: Any,
-        post: Any,
+        pre: ArrayLike,
+        post: ArrayLike,
         n_sources: int,
         n_targets: int,
-        weights: Any = None,
-        delays: Any = 1,
+        weights: ArrayLike | None = None,
+        delays: ArrayLike = 1,
     ):
         pre, post = (np.asarray(x, np.int64) for x in (pre, post))
         self._delays = np.asarray(delays, np.int64)
@@ -236,7 +238,9 @@ class ListedBundle(StoredBundle):
         return Piece(numbers, counts, none_before, self._post[span], own_weights, own_delays)
 
 
-def _order(pre: np.ndarray, post: np.ndarray) -> np.ndarray:
+def _order(
+    pre: Int64[np.ndarray, " synapses"], post: Int64[np.ndarray, " synapses"]
+) -> Int64[np.ndarray, " synapses"]:
     """By source, then target, then as given."""
     after = (pre[1:] > pre[:-1]) | ((pre[1:] == pre[:-1]) & (post[1:] >= post[:-1]))
     return np.arange(pre.size) if after.all() else np.lexsort((post, pre))

@@ -8,10 +8,12 @@ import dataclasses
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
+from jaxtyping import Array, Float, Int32, Int64, Num, Shaped, UInt, UInt16, UInt32
+from numpy.typing import DTypeLike
 
 from .._arrays import as_array
 from .._kernels.draw import place_rows
@@ -40,26 +42,31 @@ class Columns(NamedTuple):
     Attributes:
         targets: always there.
         weights, delays, tags: None if the section has none.
-        pointers: (rows, blocks): how many connections each row has in each block, None if rows are
-            not cut into blocks.
+        pointers: how many connections each row has in each block, None if rows are not cut into
+            blocks.
     """
 
-    targets: np.ndarray
-    weights: np.ndarray | None
-    delays: np.ndarray | None
-    tags: np.ndarray | None
-    pointers: np.ndarray | None
+    targets: UInt16[np.ndarray, " synapses"]
+    weights: Float[np.ndarray, " synapses"] | None
+    delays: UInt[np.ndarray, " synapses"] | None
+    tags: UInt16[np.ndarray, " synapses"] | None
+    pointers: UInt32[np.ndarray, "rows blocks"] | None
 
 
 class Writer:
     """Writes the pieces of one bundle, in any order and from several threads.
 
-    `number` is that of the bundle's first block in its section, `starts` (rows,) where each row
-    of the bundle begins there, `shift` the offset added to its targets.
+    `number` is that of the bundle's first block in its section, `starts` where each row of
+    the bundle begins there, `shift` the offset added to its targets.
     """
 
     def __init__(
-        self, bundle: StoredBundle, columns: Columns, number: int, starts: np.ndarray, shift: int
+        self,
+        bundle: StoredBundle,
+        columns: Columns,
+        number: int,
+        starts: Int64[np.ndarray, " rows"],
+        shift: int,
     ):
         self.bundle, self.columns, self.number = bundle, columns, number
         self.starts, self.shift, self._lock = starts, shift, threading.Lock()
@@ -128,8 +135,8 @@ class SectionLayout:
         return list({p.number: p for p, _, _ in self.blocks}.values())
 
     @property
-    def per_row(self) -> np.ndarray:
-        """Stored connections of each row: int64 (rows,)."""
+    def per_row(self) -> Int64[np.ndarray, " rows"]:
+        """Stored connections of each row."""
         total = np.zeros(self.n_rows, np.int64)
         for p in self.placements:
             if isinstance(p.bundle, StoredBundle):
@@ -165,7 +172,7 @@ class SectionLayout:
         start = 0 if self.flags & ONE_PLACE else placement.first_target + first_target
         return ring_place(placement.receptor, start, n_targets)
 
-    def words(self) -> np.ndarray:
+    def words(self) -> UInt32[np.ndarray, " words"]:
         """The section as the kernels read it."""
         starts = (self.starts[c] for c in COLUMNS)
         head = self.first_row, self.n_rows, self.first_block, len(self.blocks), self.flags
@@ -214,7 +221,9 @@ def _one_place(blocks: list[tuple[Placement, int, int]], n_targets: int) -> int:
     return ONE_PLACE if len(same) == 1 and n_targets <= BLOCK_TARGETS else 0
 
 
-def block_vectors(sections: list[SectionLayout], n_targets: int) -> dict[str, Any]:
+def block_vectors(
+    sections: list[SectionLayout], n_targets: int
+) -> dict[str, Int32[np.ndarray, "blocks ..."]]:
     """The vectors over blocks, by the name of the table's field."""
     offset, delay, span, projection = [], [], [], []
     for section in sections:
@@ -238,9 +247,9 @@ _NARROW = 255
 def lay_out(
     placements: Sequence[Placement],
     n_targets: int,
-    dtype: Any = np.float32,
+    dtype: DTypeLike = np.float32,
     written: Callable[[int], None] = lambda synapses: None,
-) -> tuple[Table, jax.Array, int]:
+) -> tuple[Table, Float[Array, " weights"], int]:
     """The table of some bundles, its individual weights, and its longest delay [steps].
 
     `placements` are ordered by their first source; their numbers differ. `n_targets` is the
@@ -274,7 +283,9 @@ def lay_out(
     return table, _hand_over(columns, "weights"), max(longest_delay, one)
 
 
-def _words(rows: list[np.ndarray], width: int) -> np.ndarray:
+def _words(
+    rows: list[UInt32[np.ndarray, " width"]], width: int
+) -> UInt32[np.ndarray, "rows {width}"]:
     return np.stack(rows) if rows else np.zeros((0, width), np.uint32)
 
 
@@ -284,7 +295,9 @@ def delay_dtype(placements: Sequence[Placement]) -> type:
     return np.uint8 if all(x is not None and x <= _NARROW for x in longest) else np.uint16
 
 
-def _allocate(sections: list[SectionLayout], delays: Any, dtype: Any) -> dict[str, np.ndarray]:
+def _allocate(
+    sections: list[SectionLayout], delays: DTypeLike, dtype: DTypeLike
+) -> dict[str, Num[np.ndarray, " _"]]:
     dtypes = {
         "pointers": np.uint32,
         "targets": np.uint16,
@@ -295,7 +308,7 @@ def _allocate(sections: list[SectionLayout], delays: Any, dtype: Any) -> dict[st
     return {c: aligned(sum(s.length(c) for s in sections), dtypes[c]) for c in COLUMNS}
 
 
-def aligned(n: int, dtype: Any) -> np.ndarray:
+def aligned(n: int, dtype: DTypeLike) -> Shaped[np.ndarray, " {n}"]:
     """An empty array on a 64-byte boundary, which JAX uses without a copy."""
     size = np.dtype(dtype).itemsize
     raw = np.empty(n * size + 64, np.uint8)
@@ -303,12 +316,12 @@ def aligned(n: int, dtype: Any) -> np.ndarray:
     return raw[start : start + n * size].view(dtype)
 
 
-def _hand_over(columns: dict[str, np.ndarray], name: str) -> jax.Array:
+def _hand_over(columns: dict[str, Num[np.ndarray, " _"]], name: str) -> Num[Array, " _"]:
     return jax.device_put(columns.pop(name), may_alias=True)
 
 
 def _fill(
-    sections: list[SectionLayout], columns: dict[str, np.ndarray], written: Callable
+    sections: list[SectionLayout], columns: dict[str, Num[np.ndarray, " _"]], written: Callable
 ) -> tuple[int, int]:
     """Writes all columns, on all threads; returns the longest row and individual delay."""
     longest_row, longest_delay, pointers = 0, _write_quantiles(sections, columns), []
@@ -330,7 +343,7 @@ def _fill(
 
 
 def _tasks(
-    sections: list[SectionLayout], columns: dict[str, np.ndarray]
+    sections: list[SectionLayout], columns: dict[str, Num[np.ndarray, " _"]]
 ) -> Iterator[Callable[[], tuple[int, int]]]:
     """Functions that make and write all connections; each returns the number and longest delay."""
     for section in sections:
@@ -364,8 +377,8 @@ def _done(result: tuple[int, int]) -> tuple[int, int]:
     return result
 
 
-def _section_columns(section: SectionLayout, columns: dict[str, np.ndarray]) -> Columns:
-    def column(name: str, flag: int) -> np.ndarray | None:
+def _section_columns(section: SectionLayout, columns: dict[str, Num[np.ndarray, " _"]]) -> Columns:
+    def column(name: str, flag: int) -> Num[np.ndarray, " synapses"] | None:
         start = section.starts[name]
         kept = section.flags & flag
         return columns[name][start : start + section.n_synapses] if kept else None
@@ -384,7 +397,9 @@ def _section_columns(section: SectionLayout, columns: dict[str, np.ndarray]) -> 
     )
 
 
-def _write_quantiles(sections: list[SectionLayout], columns: dict[str, np.ndarray]) -> int:
+def _write_quantiles(
+    sections: list[SectionLayout], columns: dict[str, Num[np.ndarray, " _"]]
+) -> int:
     """Writes the tables of what is drawn again; returns the longest delay in them."""
     longest = 1
     for section in sections:
@@ -399,7 +414,9 @@ def _write_quantiles(sections: list[SectionLayout], columns: dict[str, np.ndarra
     return longest
 
 
-def _draw_words(sections: list[SectionLayout]) -> tuple[np.ndarray, np.ndarray]:
+def _draw_words(
+    sections: list[SectionLayout],
+) -> tuple[UInt32[np.ndarray, "blocks 20"], UInt32[np.ndarray, " words"]]:
     """The words of the blocks that are drawn again, and their tables; empty if there are none."""
     if not any(section.drawn for section in sections):
         return np.zeros((0, DRAW_WORDS), np.uint32), np.zeros(0, np.uint32)

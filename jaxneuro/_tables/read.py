@@ -1,16 +1,18 @@
 """Reads connections back from a table."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from jaxtyping import Bool, Float64, Num
 
+from .._arrays import AnyArray
 from .._kernels.redraw import Draw, redraw
 from .._kernels.table import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, REDRAWN, Section, Table
 from .._numerics import bits, quantile_index
 
 
 class ReadSynapses(NamedTuple):
-    """Some connections of a table: NumPy arrays, one entry each.
+    """Some connections of a table, one entry each.
 
     Attributes:
         source: number among all sources of the table.
@@ -19,13 +21,13 @@ class ReadSynapses(NamedTuple):
         delay: [steps].
     """
 
-    source: np.ndarray
-    place: np.ndarray
-    weight: np.ndarray
-    delay: np.ndarray
+    source: Num[np.ndarray, " synapses"]
+    place: Num[np.ndarray, " synapses"]
+    weight: Float64[np.ndarray, " synapses"]
+    delay: Float64[np.ndarray, " synapses"]
 
 
-def read_bundle(table: Table, weights: Any, number: int) -> ReadSynapses:
+def read_bundle(table: Table, weights: Num[AnyArray, " weights"], number: int) -> ReadSynapses:
     """The connections of the bundle with this number, in no order; `weights` the table's own."""
     wanted = np.asarray(table.block_projection) == number
     pieces = []
@@ -40,7 +42,12 @@ def read_bundle(table: Table, weights: Any, number: int) -> ReadSynapses:
     return ReadSynapses(*(np.concatenate(x) for x in zip(*pieces)))
 
 
-def _redrawn_synapses(table: Table, weights: Any, s: Section, wanted: np.ndarray) -> ReadSynapses:
+def _redrawn_synapses(
+    table: Table,
+    weights: Num[AnyArray, " weights"],
+    s: Section,
+    wanted: Bool[np.ndarray, " blocks"],
+) -> ReadSynapses:
     """The wanted blocks of a section that is not stored: they are drawn once more."""
     pieces = [
         _redrawn_block(table, weights, s, block)
@@ -50,7 +57,9 @@ def _redrawn_synapses(table: Table, weights: Any, s: Section, wanted: np.ndarray
     return ReadSynapses(*(np.concatenate(x) for x in zip(*pieces)))
 
 
-def _redrawn_block(table: Table, weights: Any, s: Section, block: int) -> ReadSynapses:
+def _redrawn_block(
+    table: Table, weights: Num[AnyArray, " weights"], s: Section, block: int
+) -> ReadSynapses:
     draw = Draw.read(np.asarray(table.draws)[block])
     number, counts, targets = redraw(draw, np.asarray(table.draw_tables))
     place = targets + int(draw.shift) + int(np.asarray(table.block_offset)[block])
@@ -69,7 +78,12 @@ def _redrawn_block(table: Table, weights: Any, s: Section, block: int) -> ReadSy
     return ReadSynapses(s.first_row + number, place, weight, delay)
 
 
-def _stored_synapses(table: Table, weights: Any, s: Section, wanted: np.ndarray) -> ReadSynapses:
+def _stored_synapses(
+    table: Table,
+    weights: Num[AnyArray, " weights"],
+    s: Section,
+    wanted: Bool[np.ndarray, " blocks"],
+) -> ReadSynapses:
     """The wanted blocks of a section with columns."""
     tagged = bool(s.flags & HAS_TAGS)
     per_row = 1 if tagged else s.blocks
@@ -77,7 +91,7 @@ def _stored_synapses(table: Table, weights: Any, s: Section, wanted: np.ndarray)
     lengths = np.diff(pointers.astype(np.int64))
     entry = np.repeat(np.arange(lengths.size), lengths)
 
-    def column(values: Any, start: int) -> np.ndarray:
+    def column(values: Num[AnyArray, " _"], start: int) -> Num[np.ndarray, " synapses"]:
         return np.asarray(values)[start : start + entry.size]
 
     block = column(table.tags, s.tags).astype(np.int64) if tagged else entry % s.blocks

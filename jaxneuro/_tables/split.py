@@ -9,7 +9,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from jaxtyping import Float, Int, Int32, Int64, Num
 
+from .._arrays import AnyArray
 from .._kernels.gather import GatherTable
 from .._kernels.table import Section, Table
 from .._kernels.threads import run_ahead
@@ -18,7 +20,7 @@ from .bundles import Piece, StoredBundle
 GATHERED = ("starts", "sources", "runs", "counts")
 
 
-def with_nothing(table: Table, weights: np.ndarray) -> Table:
+def with_nothing(table: Table, weights: Float[AnyArray, " weights"]) -> Table:
     """The table with a section without rows and a block without targets at the end.
 
     To them belongs what columns are padded with, for which the section has a pointer; sections are
@@ -40,18 +42,20 @@ def with_nothing(table: Table, weights: np.ndarray) -> Table:
     return dataclasses.replace(table, **more)
 
 
-def table_arrays(table: Table) -> dict[str, np.ndarray]:
+def table_arrays(table: Table) -> dict[str, Num[np.ndarray, "..."]]:
     """The arrays of a table by name."""
     names = [f.name for f in dataclasses.fields(Table) if not f.metadata.get("static")]
     return {name: np.asarray(getattr(table, name)) for name in names}
 
 
-def gather_arrays(table: GatherTable) -> dict[str, np.ndarray]:
+def gather_arrays(table: GatherTable) -> dict[str, Num[np.ndarray, " _"]]:
     """The arrays of a table of `gather` by name."""
     return {name: np.asarray(getattr(table, name)) for name in GATHERED}
 
 
-def padded(x: Any, length: int, value: Any = 0) -> np.ndarray:
+def padded(
+    x: Num[AnyArray, " rows *each"], length: int, value: Any = 0
+) -> Num[np.ndarray, " {length} *each"]:
     """An array, filled up with a value to a length."""
     x = np.asarray(x)
     out = np.full((length, *x.shape[1:]), value, x.dtype)
@@ -63,13 +67,13 @@ class Homes(NamedTuple):
     """Where the targets of a bundle are.
 
     Attributes:
-        owner: (targets,) the part of each, -1 for none of these.
-        place: int32 (targets,) its number there, ascending with the target within a part.
+        owner: the part of each, -1 for none of these.
+        place: its number there, ascending with the target within a part.
         sizes: places of each part.
     """
 
-    owner: np.ndarray
-    place: np.ndarray
+    owner: Int[np.ndarray, " targets"]
+    place: Int32[np.ndarray, " targets"]
     sizes: Sequence[int]
 
 
@@ -88,7 +92,7 @@ class DevicePart(StoredBundle):
         self.delay, self.longest_delay = whole.delay, whole.longest_delay
         self.shortest = whole.delay
         self.counts = np.zeros(whole.n_sources, np.uint32)
-        self.numbers: np.ndarray | None = None
+        self.numbers: Int64[np.ndarray, " synapses"] | None = None
         self._pieces: list[Piece] = []
 
     def add(self, piece: Piece) -> None:
@@ -123,7 +127,7 @@ def split(
     parts = [DevicePart(bundle, size) for size in homes.sizes]
     first = np.cumsum(bundle.counts, dtype=np.int64) - bundle.counts if numbered else None
     shortest: int | None = None
-    numbers: list[list[np.ndarray]] = [[] for _ in parts]
+    numbers: list[list[Int64[np.ndarray, " _"]]] = [[] for _ in parts]
     for _, (pieces, mine, least, size) in run_ahead(
         lambda task: task(), _tasks(bundle, homes, dtypes, first)
     ):
@@ -143,7 +147,12 @@ def split(
     return parts
 
 
-def _tasks(bundle: StoredBundle, homes: Homes, dtypes: tuple, first: Any) -> Iterator[Callable]:
+def _tasks(
+    bundle: StoredBundle,
+    homes: Homes,
+    dtypes: tuple,
+    first: Int64[np.ndarray, " sources"] | None,
+) -> Iterator[Callable]:
     for make in bundle.pieces(*dtypes):
         if bundle.serial:
             yield partial(_parted, _done(make()), homes, first)
@@ -160,8 +169,8 @@ def _same(piece: Piece) -> Piece:
 
 
 def _parted(
-    make: Callable[[], Piece], homes: Homes, first: np.ndarray | None
-) -> tuple[list[Piece], list[np.ndarray], int | None, int]:
+    make: Callable[[], Piece], homes: Homes, first: Int64[np.ndarray, " sources"] | None
+) -> tuple[list[Piece], list[Int64[np.ndarray, " _"]], int | None, int]:
     """A piece by part, the numbers of its connections, its shortest delay, and its size."""
     piece, pieces, numbers = make(), [], []
     row = np.repeat(np.arange(piece.rows.size, dtype=np.int32), piece.counts)
@@ -182,7 +191,9 @@ def _parted(
     return pieces, numbers, least, piece.targets.size
 
 
-def _numbers(piece: Piece, row: np.ndarray, first: np.ndarray) -> np.ndarray:
+def _numbers(
+    piece: Piece, row: Int32[np.ndarray, " synapses"], first: Int64[np.ndarray, " sources"]
+) -> Int64[np.ndarray, " synapses"]:
     """The numbers of the connections of a piece in the whole bundle, row after row."""
     begins = np.cumsum(piece.counts, dtype=np.int64) - piece.counts
     start = first[piece.rows] + piece.used - begins

@@ -3,6 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
+from jaxtyping import Float64, Int64
+from numpy.typing import ArrayLike
 
 from .. import spec
 from .._numerics import NEAR_MS
@@ -23,19 +25,19 @@ class Bursts(NamedTuple):
     """Bursts of single neurons, in the order of the neurons, then of time.
 
     Attributes:
-        start: time of the first spike [ms], (bursts,).
-        stop: time of the last spike [ms], (bursts,).
-        spikes: number of spikes, (bursts,).
-        owner: the neuron, (bursts,).
+        start: time of the first spike [ms].
+        stop: time of the last spike [ms].
+        spikes: number of spikes.
+        owner: the neuron.
 
     Reference:
         Cotterill et al. (2016), doi:10.1152/jn.00093.2016.
     """
 
-    start: np.ndarray
-    stop: np.ndarray
-    spikes: np.ndarray
-    owner: np.ndarray
+    start: Float64[np.ndarray, " bursts"]
+    stop: Float64[np.ndarray, " bursts"]
+    spikes: Int64[np.ndarray, " bursts"]
+    owner: Int64[np.ndarray, " bursts"]
 
 
 @arrays_checked
@@ -43,8 +45,8 @@ class Bursts(NamedTuple):
     min_duration=spec.Number("ms", at_least=0.0, least=0.0), min_spikes=spec.Whole(at_least=2)
 )
 def bursts(
-    times: np.ndarray,
-    neurons: np.ndarray,
+    times: ArrayLike,
+    neurons: ArrayLike,
     n: int,
     max_begin: float = 170.0,
     max_end: float = 300.0,
@@ -102,20 +104,22 @@ def bursts(
     min_duration=spec.Number("ms", at_least=0.0, least=0.0),
 )
 def population_bursts(
-    times: np.ndarray,
+    times: ArrayLike,
     n: int,
     stop: float,
     threshold: float,
     bin_ms: float = 10.0,
     start: float | None = None,
     min_duration: float = 0.0,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[
+    Float64[np.ndarray, " bursts"], Float64[np.ndarray, " bursts"], Int64[np.ndarray, " bursts"]
+]:
     """Bursts of a population by a threshold of its rate: (start [ms], stop [ms], spikes).
 
     A burst is a sequence of bins `(t, t + bin_ms]` whose rate, `spikes / (n bin)`, is at least
     `threshold` [Hz], and which lasts at least `min_duration` [ms]. `start` and `stop` are the
     edges of its first and last bin (bins from `start`, default 0, to `stop`), `spikes` its
-    number of spikes, all `(bursts,)`.
+    number of spikes.
 
     Raises:
         InvalidValueError: for times that are not finite, an `n` below 1, a bin or threshold that is
@@ -135,8 +139,10 @@ def population_bursts(
 
 
 @arrays_checked
-def avalanches(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Avalanches of activity: (size [spikes], duration [bins]), each `(avalanches,)`.
+def avalanches(
+    counts: ArrayLike,
+) -> tuple[Float64[np.ndarray, " avalanches"], Int64[np.ndarray, " avalanches"]]:
+    """Avalanches of activity: (size [spikes], duration [bins]).
 
     An avalanche is a sequence of bins with spikes between two empty bins. Its size is the sum
     over these bins, its duration their number. An avalanche that begins or ends with the record is
@@ -164,7 +170,7 @@ class Multistep(NamedTuple):
     Attributes:
         ratio: m, 1 at the critical point; the activity decays with the time constant `-bin / ln m`.
         offset: b of the fit, below 1 if only a part is observed.
-        slopes: (max_lag,) the slopes r_k.
+        slopes: the slopes r_k.
 
     Reference:
         Wilting and Priesemann (2018), doi:10.1038/s41467-018-04725-4.
@@ -172,11 +178,11 @@ class Multistep(NamedTuple):
 
     ratio: float
     offset: float
-    slopes: np.ndarray
+    slopes: Float64[np.ndarray, " max_lag"]
 
 
 @arrays_checked
-def branching_ratio(counts: np.ndarray) -> float:
+def branching_ratio(counts: ArrayLike) -> float:
     """Branching ratio by regression of the activity on that of the bin before.
 
     `m = Cov(A_t, A_(t+1)) / Var(A_t)`, the slope of a straight line by least squares: 0 for a
@@ -196,7 +202,7 @@ def branching_ratio(counts: np.ndarray) -> float:
 
 @arrays_checked
 @spec.arguments(max_lag=spec.Whole(at_least=2))
-def multistep_branching_ratio(counts: np.ndarray, max_lag: int) -> Multistep:
+def multistep_branching_ratio(counts: ArrayLike, max_lag: int) -> Multistep:
     """Branching ratio that does not depend on how many of the neurons are observed.
 
     The slopes `r_k` of the regression of `A_(t+k)` on `A_t` for `k = 1 ... max_lag` bins follow
@@ -219,7 +225,7 @@ def multistep_branching_ratio(counts: np.ndarray, max_lag: int) -> Multistep:
     return Multistep(float(np.exp(log_m)), _fit(log_m, slopes)[0], slopes)
 
 
-def _slopes(a: np.ndarray, max_lag: int) -> np.ndarray:
+def _slopes(a: Float64[np.ndarray, " bins"], max_lag: int) -> Float64[np.ndarray, " {max_lag}"]:
     """Slopes of the straight lines from `a[t]` to `a[t + k]`, k = 1 ... max_lag."""
     a = a - a.mean()
     lag = np.arange(1, max_lag + 1)
@@ -232,7 +238,7 @@ def _slopes(a: np.ndarray, max_lag: int) -> np.ndarray:
     return (lag_products(a, a, max_lag)[max_lag + 1 :] / m - early * late) / variance
 
 
-def _fit(log_m: float, slopes: np.ndarray) -> tuple[float, float]:
+def _fit(log_m: float, slopes: Float64[np.ndarray, " max_lag"]) -> tuple[float, float]:
     """The best offset b for a decay, and the remaining sum of squares."""
     power = np.exp(log_m * np.arange(1, slopes.size + 1))
     # Scaled, so that a fast decay does not divide by 0.
@@ -241,7 +247,7 @@ def _fit(log_m: float, slopes: np.ndarray) -> tuple[float, float]:
     return float(height / power.max()), float(np.sum((slopes - height * scaled) ** 2))
 
 
-def _decay(slopes: np.ndarray) -> float:
+def _decay(slopes: Float64[np.ndarray, " max_lag"]) -> float:
     """ln m of the best fit: the best point of a grid, then the minimum between its neighbours."""
     from scipy.optimize import minimize_scalar
 

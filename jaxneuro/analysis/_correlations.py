@@ -1,6 +1,10 @@
 """How spikes of neurons go together: correlations, correlograms, spectra, synchrony, balance."""
 
+from typing import Any
+
 import numpy as np
+from jaxtyping import Float64, Int64, Num
+from numpy.typing import ArrayLike
 
 from .. import spec
 from .._warn import warn
@@ -9,8 +13,8 @@ from ._spikes import array_of, arrays_checked, begin_of, bin_of, binned, by_neur
 
 
 @arrays_checked
-def count_covariance(counts: np.ndarray) -> np.ndarray:
-    """Covariance of the spike counts of all pairs of neurons, `(n, n)`.
+def count_covariance(counts: ArrayLike) -> Float64[np.ndarray, "n n"]:
+    """Covariance of the spike counts of all pairs of neurons.
 
     `C_ij = sum over bins (c_i - mean c_i) (c_j - mean c_j) / (bins - 1)`, as `numpy.cov` and
     Elephant's `covariance`. `counts` `(n, bins)` as `spike_counts` gives them.
@@ -27,8 +31,8 @@ def count_covariance(counts: np.ndarray) -> np.ndarray:
 
 
 @arrays_checked
-def count_correlation(counts: np.ndarray) -> tuple[float, np.ndarray]:
-    """Correlation of spike counts: its mean over all pairs, and of each pair, `(n, n)`.
+def count_correlation(counts: ArrayLike) -> tuple[float, Float64[np.ndarray, "n n"]]:
+    """Correlation of spike counts: its mean over all pairs, and of each pair.
 
     Pearson's `r_ij = C_ij / sqrt(C_ii C_jj)` of `count_covariance`, as `numpy.corrcoef` and
     Elephant's `correlation_coefficient`. The mean is over the pairs `i < j`. A neuron whose
@@ -56,7 +60,7 @@ def count_correlation(counts: np.ndarray) -> tuple[float, np.ndarray]:
     return float(mean), matrix
 
 
-def _centred(counts: np.ndarray) -> np.ndarray:
+def _centred(counts: ArrayLike) -> Float64[np.ndarray, "n bins"]:
     values = array_of("counts", counts).astype(np.float64)
     if values.ndim != 2 or values.shape[1] < 2:
         raise InvalidValueError(
@@ -71,13 +75,13 @@ def _centred(counts: np.ndarray) -> np.ndarray:
 
 @arrays_checked
 def cross_correlogram(
-    times: np.ndarray,
-    others: np.ndarray,
+    times: ArrayLike,
+    others: ArrayLike,
     stop: float,
     bin_ms: float = 1.0,
     max_lag: float = 100.0,
     start: float | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[Float64[np.ndarray, " lags"], Int64[np.ndarray, " lags"]]:
     """Pairs of spikes of two neurons or populations by lag: (lags [ms], pairs).
 
     `pairs(k) = sum over bins b of x(b) y(b + k)` for the counts `x` of `times` and `y` of
@@ -106,14 +110,14 @@ def cross_correlogram(
 
 @arrays_checked
 def autocorrelogram(
-    times: np.ndarray,
-    neurons: np.ndarray,
+    times: ArrayLike,
+    neurons: ArrayLike,
     n: int,
     stop: float,
     bin_ms: float = 1.0,
     max_lag: float = 100.0,
     start: float | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[Float64[np.ndarray, " lags"], Int64[np.ndarray, " lags"]]:
     """Pairs of spikes of the same neuron by lag, over all neurons: (lags [ms], pairs).
 
     `pairs(k) = sum over neurons i and bins b of c_i(b) c_i(b + k)`, less the pairs of a spike
@@ -166,8 +170,10 @@ def _number_of_lags(bin_ms: float, max_lag: float) -> int:
     return lags
 
 
-def lag_products(x: np.ndarray, y: np.ndarray, m: int) -> np.ndarray:
-    """`sum over t of x[t] y[t + k]` for k = -m ... m, of series of one length: `(2 m + 1,)`.
+def lag_products(
+    x: Num[np.ndarray, " bins"], y: Num[np.ndarray, " bins"], m: int
+) -> Float64[np.ndarray, " {2*m+1}"]:
+    """`sum over t of x[t] y[t + k]` for k = -m ... m, of series of one length.
 
     Multiplies the Fourier transforms of blocks of x and of the part of y that their lags reach.
     The spectra of all blocks are added and transformed back once.
@@ -193,8 +199,8 @@ _SHORTEST = 0.001  # ms: a shorter step is one in seconds
     dt=spec.Number("ms", above=0.0, least=0.0), segment_ms=spec.Number("ms", above=0.0, least=0.0)
 )
 def power_spectrum(
-    trace: np.ndarray, dt: float, segment_ms: float = 1000.0, axis: int = 0
-) -> tuple[np.ndarray, np.ndarray]:
+    trace: ArrayLike, dt: float, segment_ms: float = 1000.0, axis: int = 0
+) -> tuple[Float64[np.ndarray, " frequencies"], Float64[np.ndarray, "..."]]:
     """Power spectral density of traces: (frequencies [Hz], density [unit^2 / Hz]).
 
     Welch's method: the mean periodogram of segments that overlap by half, each less its mean
@@ -244,7 +250,7 @@ def power_spectrum(
 
 
 @arrays_checked
-def voltage_synchrony(v: np.ndarray) -> float:
+def voltage_synchrony(v: ArrayLike) -> float:
     """Synchrony chi of a population from its membrane potentials.
 
     `chi^2 = Var_t(mean over neurons of v) / (mean over neurons of Var_t(v))`; returns chi: 1 if all
@@ -274,7 +280,7 @@ def voltage_synchrony(v: np.ndarray) -> float:
 
 @arrays_checked
 def count_synchrony(
-    times: np.ndarray, stop: float, bin_ms: float = 3.0, start: float | None = None
+    times: ArrayLike, stop: float, bin_ms: float = 3.0, start: float | None = None
 ) -> float:
     """Synchrony of a population from the histogram of its spikes.
 
@@ -305,9 +311,9 @@ def count_synchrony(
 
 @arrays_checked
 def excitation_inhibition(
-    excitatory: np.ndarray, inhibitory: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Balance of excitatory and inhibitory currents: (ratio, correlation), each `(n,)`.
+    excitatory: ArrayLike, inhibitory: ArrayLike
+) -> tuple[Float64[Any, "*n"], Float64[Any, "*n"]]:
+    """Balance of excitatory and inhibitory currents: (ratio, correlation) of each neuron.
 
     `ratio = -mean(I_E) / mean(I_I)` over time, and Pearson's correlation of `I_E` and `-I_I` at
     lag 0: 1 if inhibition follows excitation at once (tight balance). Both currents [pA] as

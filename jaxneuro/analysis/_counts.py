@@ -1,8 +1,8 @@
 """Spikes counted and as rates; spikes from recorded voltages."""
 
-from typing import Any
-
 import numpy as np
+from jaxtyping import Float64, Int64, Real
+from numpy.typing import ArrayLike
 
 from .. import spec
 from .._text import counted
@@ -24,14 +24,14 @@ _MOST = 2**31  # counts in one array: 17 GB
 
 @arrays_checked
 def spike_counts(
-    times: np.ndarray,
-    neurons: np.ndarray,
+    times: ArrayLike,
+    neurons: ArrayLike,
     n: int,
     stop: float,
     bin_ms: float = 1.0,
     start: float | None = None,
-) -> np.ndarray:
-    """Spikes of each neuron in bins: int64 `(n, bins)`.
+) -> Int64[np.ndarray, "{n} bins"]:
+    """Spikes of each neuron in bins.
 
     Bins are `(t, t + bin_ms]` from `start` (default 0). Only whole bins are returned: an incomplete
     bin before `stop` is left out, with its spikes. `times`, `stop`, `bin_ms`, `start` [ms],
@@ -60,14 +60,14 @@ def spike_counts(
 
 @arrays_checked
 def fano_factor(
-    times: np.ndarray,
-    neurons: np.ndarray,
+    times: ArrayLike,
+    neurons: ArrayLike,
     n: int,
     stop: float,
     bin_ms: float = 100.0,
     start: float | None = None,
-) -> tuple[np.ndarray, float]:
-    """Fano factor of each neuron, `(n,)`, and its mean over the neurons that spiked.
+) -> tuple[Float64[np.ndarray, " {n}"], float]:
+    """Fano factor of each neuron, and its mean over the neurons that spiked.
 
     `F = variance / mean` of a neuron's spike counts over the bins `(t, t + bin_ms]`, the
     variance over all bins (`numpy.var`, as Elephant's `fanofactor`); nan for neurons without
@@ -112,8 +112,8 @@ def _check_fits(n: int, bins: int, bin_ms: float) -> None:
 
 
 def _cells(
-    times: np.ndarray, neurons: np.ndarray, n: int, stop: float, bin_ms: float, start: float
-) -> tuple[np.ndarray, int]:
+    times: ArrayLike, neurons: ArrayLike, n: int, stop: float, bin_ms: float, start: float
+) -> tuple[Int64[np.ndarray, " spikes"], int]:
     """`neuron * bins + bin` of each spike inside the bins, and the number of bins."""
     times, neurons = checked_events(times, neurons, n)
     index, inside, bins = bin_of(times, stop, bin_ms, start)
@@ -122,8 +122,8 @@ def _cells(
 
 @arrays_checked
 def population_rate(
-    times: np.ndarray, n: int, stop: float, bin_ms: float = 1.0, start: float | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+    times: ArrayLike, n: int, stop: float, bin_ms: float = 1.0, start: float | None = None
+) -> tuple[Float64[np.ndarray, " bins"], Float64[np.ndarray, " bins"]]:
     """Rate of a population in bins: (bin starts [ms], rate [Hz]).
 
     `rate = spikes in the bin / (n bin)`. Bins are `(t, t + bin_ms]`, so that a spike at the
@@ -147,9 +147,9 @@ def population_rate(
 
 @arrays_checked
 def neuron_rates(
-    times: np.ndarray, neurons: np.ndarray, n: int, stop: float, start: float | None = None
-) -> np.ndarray:
-    """Mean rate of each neuron [Hz], `(n,)`.
+    times: ArrayLike, neurons: ArrayLike, n: int, stop: float, start: float | None = None
+) -> Float64[np.ndarray, " {n}"]:
+    """Mean rate of each neuron [Hz].
 
     `rate = spikes in (start, stop] / (stop - start)`; `times`, `start` (default 0) and `stop`
     [ms] since the network started: `result.start` and `result.stop` are those of a run. `neurons`
@@ -173,7 +173,9 @@ _MILLIVOLTS = 10.0  # some voltage of a neuron is at least so large [mV]
 
 
 @arrays_checked
-def crossing_times(times: Any, v: Any, level: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+def crossing_times(
+    times: ArrayLike, v: ArrayLike, level: float = 0.0
+) -> tuple[Float64[np.ndarray, " crossings"], Int64[np.ndarray, " crossings"]]:
     """When sampled voltages cross a level upwards: (times [ms], neurons), in order of time.
 
     `t = t_k + (level - v_k) / (v_(k+1) - v_k) (t_(k+1) - t_k)` between two samples with
@@ -211,7 +213,7 @@ def crossing_times(times: Any, v: Any, level: float = 0.0) -> tuple[np.ndarray, 
     return found[order], neurons[order]
 
 
-def _warn_of_volts(v: np.ndarray, level: float) -> None:
+def _warn_of_volts(v: Real[np.ndarray, "samples n"], level: float) -> None:
     """Warns of a level that would be among the voltages if it were in V, or they were."""
     if not v.size or level == 0.0:
         return

@@ -1,6 +1,8 @@
 """Inter-spike intervals and their irregularity."""
 
 import numpy as np
+from jaxtyping import Float64, Int64
+from numpy.typing import ArrayLike
 
 from .. import spec
 from ..spec import InvalidValueError
@@ -9,14 +11,14 @@ from ._spikes import arrays_checked, by_neuron, events_between
 
 @arrays_checked
 def intervals(
-    times: np.ndarray,
-    neurons: np.ndarray,
+    times: ArrayLike,
+    neurons: ArrayLike,
     n: int,
     *,
     start: float | None = None,
     stop: float | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Inter-spike intervals of all neurons: (interval [ms], owner), both `(intervals,)`.
+) -> tuple[Float64[np.ndarray, " intervals"], Int64[np.ndarray, " intervals"]]:
+    """Inter-spike intervals of all neurons: (interval [ms], owner).
 
     `interval = t_(k+1) - t_k` of the spikes of one neuron, in the order of the neurons, then of
     time; `owner` is the neuron of each. `times` [ms] in any order, `neurons` indices below `n`.
@@ -37,15 +39,15 @@ def intervals(
 
 @arrays_checked
 def interval_cvs(
-    times: np.ndarray,
-    neurons: np.ndarray,
+    times: ArrayLike,
+    neurons: ArrayLike,
     n: int,
     at_least: int = 3,
     *,
     start: float | None = None,
     stop: float | None = None,
-) -> np.ndarray:
-    """Coefficient of variation (CV) of the intervals of each neuron, `(n,)`.
+) -> Float64[np.ndarray, " {n}"]:
+    """Coefficient of variation (CV) of the intervals of each neuron.
 
     `CV = sd / mean` of the intervals of one neuron, the sd over all of them (as
     `scipy.stats.variation`); nan for neurons with fewer than `at_least` spikes. 0 for a clock,
@@ -79,8 +81,8 @@ def interval_cvs(
 
 @arrays_checked
 def interval_cv(
-    times: np.ndarray,
-    neurons: np.ndarray,
+    times: ArrayLike,
+    neurons: ArrayLike,
     n: int,
     at_least: int = 3,
     *,
@@ -108,14 +110,14 @@ def interval_cv(
 
 @arrays_checked
 def cv2(
-    times: np.ndarray,
-    neurons: np.ndarray,
+    times: ArrayLike,
+    neurons: ArrayLike,
     n: int,
     *,
     start: float | None = None,
     stop: float | None = None,
-) -> np.ndarray:
-    """Local coefficient of variation CV2 of each neuron, `(n,)`.
+) -> Float64[np.ndarray, " {n}"]:
+    """Local coefficient of variation CV2 of each neuron.
 
     `CV2 = mean over k of 2 |I_(k+1) - I_k| / (I_(k+1) + I_k)` of the intervals `I` of one
     neuron; nan for neurons with fewer than 3 spikes. 0 for a clock, 1 for a Poisson process;
@@ -136,15 +138,15 @@ def cv2(
 @arrays_checked
 @spec.arguments(t_ref=spec.Number("ms", at_least=0.0, least=0.0))
 def local_variation(
-    times: np.ndarray,
-    neurons: np.ndarray,
+    times: ArrayLike,
+    neurons: ArrayLike,
     n: int,
     t_ref: float = 0.0,
     *,
     start: float | None = None,
     stop: float | None = None,
-) -> np.ndarray:
-    """Local variation LV of the intervals of each neuron, `(n,)`.
+) -> Float64[np.ndarray, " {n}"]:
+    """Local variation LV of the intervals of each neuron.
 
     `LV = 3 mean over k of ((I_(k+1) - I_k) / (I_(k+1) + I_k))^2`; with a refractory time
     `t_ref` [ms] each term is multiplied by `1 + 4 t_ref / (I_(k+1) + I_k)`, which makes it the
@@ -165,7 +167,11 @@ def local_variation(
     return _mean_by_neuron(3.0 * (gaps / both) ** 2 * (1.0 + 4.0 * t_ref / both), owner, n)
 
 
-def _pairs(found: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _pairs(
+    found: tuple[Float64[np.ndarray, " intervals"], Int64[np.ndarray, " intervals"]],
+) -> tuple[
+    Float64[np.ndarray, " pairs"], Float64[np.ndarray, " pairs"], Int64[np.ndarray, " pairs"]
+]:
     """Difference, sum and owner of each two successive intervals of one neuron."""
     gaps, owner = found
     same = owner[1:] == owner[:-1]
@@ -180,7 +186,9 @@ def _pairs(found: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray
     return np.diff(gaps)[same], both, owner
 
 
-def _mean_by_neuron(values: np.ndarray, owner: np.ndarray, n: int) -> np.ndarray:
+def _mean_by_neuron(
+    values: Float64[np.ndarray, " values"], owner: Int64[np.ndarray, " values"], n: int
+) -> Float64[np.ndarray, " {n}"]:
     """Mean of the values of each owner, nan if there is none."""
     count = np.bincount(owner, minlength=n)
     total = np.bincount(owner, values, minlength=n)

@@ -1,9 +1,11 @@
 """Mean-field theory: moments of the membrane, rates of neurons and of networks."""
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float64, Shaped
 from numpy.typing import ArrayLike
 
 from .. import spec
@@ -19,7 +21,7 @@ def membrane_moments(
     tau_m: ArrayLike,
     tau_syn: ArrayLike = 0.0,
     c_m: ArrayLike | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[Float64[Any, "*shape"], Float64[Any, "*shape"]]:
     """Mean [mV] and variance [mV^2] of a leaky membrane without threshold under Poisson input.
 
         mean = rate int psp dt = J rate tau_m
@@ -75,7 +77,7 @@ def siegert(
     v_reset: ArrayLike,
     t_ref: ArrayLike = 0.0,
     tau_syn: ArrayLike = 0.0,
-) -> np.ndarray:
+) -> Float64[Any, "*shape"]:
     """Stationary rate of the LIF neuron in the diffusion approximation [Hz].
 
         rate = 1 / (t_ref + tau_m sqrt(pi) int_{u_reset}^{u_th} exp(u^2) (1 + erf(u)) du)
@@ -125,7 +127,7 @@ def cv_diffusion(
     v_th: ArrayLike,
     v_reset: ArrayLike,
     t_ref: ArrayLike = 0.0,
-) -> np.ndarray:
+) -> Float64[Any, "*shape"]:
     """CV of the intervals of the LIF neuron in the diffusion approximation.
 
         CV^2 = 2 pi (rate tau_m)^2 int_{u_reset}^{u_th} exp(x^2)
@@ -167,7 +169,7 @@ def _arguments(
     v_reset: ArrayLike,
     t_ref: ArrayLike,
     tau_syn: ArrayLike,
-) -> tuple[np.ndarray, ...]:
+) -> tuple[Shaped[Any, "*shape"], ...]:
     """Checked and broadcast: u at threshold, its distance from reset, sigma > 0, tau_m, t_ref."""
     spec.check("", "mu", spec.Numbers("mV", least=0.0), mu)
     spec.check("", "sigma", spec.Numbers("mV", at_least=0.0, least=0.0), sigma)
@@ -208,9 +210,9 @@ def _constant_drive(
     mu: ArrayLike,
     v_th: ArrayLike,
     v_reset: ArrayLike,
-    tau_m: np.ndarray,
-    t_ref: np.ndarray,
-) -> np.ndarray:
+    tau_m: Float64[Any, "*shape"],
+    t_ref: Float64[Any, "*shape"],
+) -> Float64[np.ndarray, "*shape"]:
     """Rate [1/ms] without noise: 1 / (t_ref + tau_m ln((mu - v_reset) / (mu - v_th)))."""
     gap = np.subtract(mu, v_th)
     fires = gap > 0
@@ -219,13 +221,18 @@ def _constant_drive(
 
 
 @functools.cache
-def _legendre(order: int) -> tuple[np.ndarray, np.ndarray]:
+def _legendre(
+    order: int,
+) -> tuple[Float64[np.ndarray, " {order}"], Float64[np.ndarray, " {order}"]]:
     """Nodes and weights of Gauss-Legendre quadrature from 0 to 1."""
     x, w = np.polynomial.legendre.leggauss(order)
     return 0.5 * (1.0 + x), 0.5 * w
 
 
-def _nodes(high: np.ndarray, span: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _nodes(
+    high: Float64[Any, "*shape"],
+    span: Float64[Any, "*shape"],
+) -> tuple[Float64[np.ndarray, "*shape nodes"], Float64[np.ndarray, "*shape nodes"]]:
     """Nodes and weights, on a new last axis, for `exp(u^2)`-like functions up to `high`.
 
     Below 0 these functions are smooth in `s = log(1 - u)`. Above 0 they are concentrated at the
@@ -242,14 +249,14 @@ def _nodes(high: np.ndarray, span: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return u, np.concatenate([length * w * np.exp(s), reach * w], axis=-1)
 
 
-def _inner(x: np.ndarray) -> np.ndarray:
+def _inner(x: Float64[np.ndarray, "*nodes"]) -> Float64[np.ndarray, "*nodes"]:
     """`exp(x^2) int_{-inf}^x exp(z^2) (1 + erf(z))^2 dz`, divided by `exp(2 x^2)` where x > 0."""
     below = _tail(np.minimum(x, 0.0))
     above = np.maximum(x, 0.0)
     return np.where(x > 0, np.exp(-(above**2)) * below + _rise(above), below)
 
 
-def _tail(x: np.ndarray) -> np.ndarray:
+def _tail(x: Float64[np.ndarray, "*nodes"]) -> Float64[np.ndarray, "*nodes"]:
     """`int_0^inf exp(x^2 - z^2) erfcx(-z)^2 dt` with z = x - t, for x <= 0."""
     from scipy.special import erfcx
 
@@ -261,7 +268,7 @@ def _tail(x: np.ndarray) -> np.ndarray:
     return 20.0 * out / (1.0 - x)
 
 
-def _rise(x: np.ndarray) -> np.ndarray:
+def _rise(x: Float64[np.ndarray, "*nodes"]) -> Float64[np.ndarray, "*nodes"]:
     """`int_0^x exp(z^2 - x^2) (1 + erf(z))^2 dz`, for x >= 0."""
     from scipy.special import erfc
 
@@ -286,8 +293,8 @@ def input_moments(
     external_rate: ArrayLike = 0.0,
     external_weight: ArrayLike = 0.0,
     e_l: ArrayLike = 0.0,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and amplitude of the input of each population: (mu [mV], sigma [mV]), `(p,)`.
+) -> tuple[Float64[np.ndarray, " p"], Float64[np.ndarray, " p"]]:
+    """Mean and amplitude of the input of each population: (mu [mV], sigma [mV]).
 
         mu_a      = e_l + tau_m (sum_b K_ab J_ab rate_b + J_ext rate_ext)
         sigma_a^2 =       tau_m (sum_b K_ab J_ab^2 rate_b + J_ext^2 rate_ext)
@@ -332,8 +339,8 @@ def self_consistent_rates(
     e_l: ArrayLike = 0.0,
     tau_syn: ArrayLike = 0.0,
     start: ArrayLike = 1.0,
-) -> np.ndarray:
-    """Stationary rates of a network of populations of LIF neurons [Hz], `(p,)`.
+) -> Float64[np.ndarray, " p"]:
+    """Stationary rates of a network of populations of LIF neurons [Hz].
 
     Solves `rate = siegert(mu(rate), sigma(rate))` with `input_moments` for randomly connected
     neurons with independent input. It iterates `rate += h (siegert - rate)` from `start` [Hz],
@@ -359,7 +366,7 @@ def self_consistent_rates(
     for name, value in (("t_ref", t_ref), ("tau_syn", tau_syn)):
         _per_population(name, value, p, "ms", at_least=0.0)
 
-    def away(x: np.ndarray) -> np.ndarray:
+    def away(x: Float64[np.ndarray, " p"]) -> Float64[np.ndarray, " p"]:
         given = np.clip(x, 0.0, _FASTEST)
         mu, sigma = input_moments(
             given, indegrees, weights, tau_m, external_rate, external_weight, e_l
@@ -381,7 +388,9 @@ def self_consistent_rates(
     return found
 
 
-def _relaxed(away, rates: np.ndarray, steps: int = 500) -> np.ndarray:
+def _relaxed(
+    away: Callable, rates: Float64[np.ndarray, " p"], steps: int = 500
+) -> Float64[np.ndarray, " p"]:
     """The nearest point to `away(rates) = 0` that damped steps reach."""
     size, move = 0.1, away(rates)
     for _ in range(steps):
@@ -398,7 +407,9 @@ def _relaxed(away, rates: np.ndarray, steps: int = 500) -> np.ndarray:
     return rates
 
 
-def _checked_network(indegrees: ArrayLike, weights: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+def _checked_network(
+    indegrees: ArrayLike, weights: ArrayLike
+) -> tuple[Float64[np.ndarray, "p p"], Float64[np.ndarray, "p p"]]:
     K, J = np.asarray(indegrees, np.float64), np.asarray(weights, np.float64)
     if K.ndim != 2 or K.shape[0] != K.shape[1] or J.shape != K.shape:
         raise InvalidValueError(
@@ -412,7 +423,9 @@ def _checked_network(indegrees: ArrayLike, weights: ArrayLike) -> tuple[np.ndarr
     return K, J
 
 
-def _per_population(name: str, value: ArrayLike, p: int, unit: str, **bounds: Any) -> np.ndarray:
+def _per_population(
+    name: str, value: ArrayLike, p: int, unit: str, **bounds: Any
+) -> Float64[np.ndarray, " {p}"]:
     """One finite number for each of the p populations."""
     out = np.asarray(value, np.float64)
     if out.shape not in ((), (p,)):

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numpy as np
+from jaxtyping import Bool, Float64, Int64, Num, Shaped
+from numpy.typing import ArrayLike
 
 from .. import spec
 from .._numerics import NEAR_MS, check_time, in_window, warn_of_late_spikes, warn_of_no_spikes
@@ -69,7 +71,7 @@ _FINE = 0.1  # ms: a longer bin may be meant, whatever the time step is
 _FEW = 8  # spike times of which the time step is not known
 
 
-def array_of(name: str, values: Any) -> np.ndarray:
+def array_of(name: str, values: ArrayLike) -> Shaped[np.ndarray, "..."]:
     """`values` as an array of real numbers, or `ValueError`."""
     try:
         out = np.asarray(values)
@@ -80,7 +82,7 @@ def array_of(name: str, values: Any) -> np.ndarray:
     return out
 
 
-def begin_of(start: float | None, stop: float, *times: Any) -> float:
+def begin_of(start: float | None, stop: float, *times: ArrayLike) -> float:
     """Where a window begins [ms], by default at 0; warns if the spikes do so much later."""
     check_time("stop", stop)
     if start is None:
@@ -92,7 +94,7 @@ def begin_of(start: float | None, stop: float, *times: Any) -> float:
     return start
 
 
-def checked_times(times: np.ndarray, name: str = "times") -> np.ndarray:
+def checked_times(times: ArrayLike, name: str = "times") -> Float64[np.ndarray, " spikes"]:
     """`times` as float64, or `ValueError` unless it is one row of finite numbers."""
     out = array_of(name, times).astype(np.float64)
     if out.ndim != 1:
@@ -101,7 +103,9 @@ def checked_times(times: np.ndarray, name: str = "times") -> np.ndarray:
     return out
 
 
-def checked_events(times: np.ndarray, neurons: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+def checked_events(
+    times: ArrayLike, neurons: ArrayLike, n: int
+) -> tuple[Float64[np.ndarray, " spikes"], Int64[np.ndarray, " spikes"]]:
     """`times` as float64 and `neurons` as int64, or `ValueError` unless they are spikes."""
     spec.check("", "n", spec.Whole(), n)
     times = array_of("spike times", times).astype(np.float64)
@@ -135,8 +139,8 @@ def check_window(start: float, stop: float) -> None:
 
 
 def events_between(
-    times: np.ndarray, neurons: np.ndarray, n: int, start: float | None, stop: float | None
-) -> tuple[np.ndarray, np.ndarray]:
+    times: ArrayLike, neurons: ArrayLike, n: int, start: float | None, stop: float | None
+) -> tuple[Float64[np.ndarray, " spikes"], Int64[np.ndarray, " spikes"]]:
     """Checked spikes in `(start, stop]` [ms], by default all of them."""
     times, neurons = checked_events(times, neurons, n)
     if start is None and stop is None:
@@ -167,7 +171,7 @@ def number_of_bins(stop: float, bin_ms: float, start: float) -> int:
     return bins
 
 
-def warn_of_fine(name: str, ms: float, times: np.ndarray) -> None:
+def warn_of_fine(name: str, ms: float, times: Float64[np.ndarray, " spikes"]) -> None:
     """Warns of a length of time [ms] below the time step of the spikes: it looks like seconds.
 
     The step is the longest of which all times are multiples; of few spikes it may not be known.
@@ -184,8 +188,8 @@ def warn_of_fine(name: str, ms: float, times: np.ndarray) -> None:
 
 
 def bin_of(
-    times: np.ndarray, stop: float, bin_ms: float, start: float
-) -> tuple[np.ndarray, np.ndarray, int]:
+    times: Float64[np.ndarray, " spikes"], stop: float, bin_ms: float, start: float
+) -> tuple[Int64[np.ndarray, " spikes"], Bool[np.ndarray, " spikes"], int]:
     """The bin of each spike, whether it is one of the whole bins up to `stop`, and their number."""
     bins = number_of_bins(stop, bin_ms, start)
     warn_of_fine("bin_ms", bin_ms, times)
@@ -196,15 +200,17 @@ def bin_of(
 
 
 def binned(
-    times: np.ndarray, stop: float, bin_ms: float, start: float, name: str = "times"
-) -> np.ndarray:
-    """Spikes per bin `(t, t + bin_ms]`, whole bins only: int64 `(bins,)`."""
+    times: ArrayLike, stop: float, bin_ms: float, start: float, name: str = "times"
+) -> Int64[np.ndarray, " bins"]:
+    """Spikes per bin `(t, t + bin_ms]`, whole bins only."""
     index, inside, bins = bin_of(checked_times(times, name), stop, bin_ms, start)
     return np.bincount(index[inside], minlength=bins)
 
 
-def by_neuron(times: np.ndarray, neurons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Checked spikes sorted by neuron, then by time: (owner, times)."""
+def by_neuron(
+    times: Num[np.ndarray, " spikes"], neurons: Int64[np.ndarray, " spikes"]
+) -> tuple[Int64[np.ndarray, " spikes"], Num[np.ndarray, " spikes"]]:
+    """Checked spikes sorted by neuron, then by time [ms or bins]: (owner, times)."""
     if (np.diff(times) < 0).any():
         order = np.argsort(times, kind="stable")
         times, neurons = times[order], neurons[order]
@@ -215,7 +221,9 @@ def by_neuron(times: np.ndarray, neurons: np.ndarray) -> tuple[np.ndarray, np.nd
     return key >> shift, times[key & ((1 << shift) - 1)]
 
 
-def checked_counts(counts: np.ndarray, name: str = "counts", at_least: int = 1) -> np.ndarray:
+def checked_counts(
+    counts: ArrayLike, name: str = "counts", at_least: int = 1
+) -> Float64[np.ndarray, " bins"]:
     """A row of numbers per bin as float64, or `ValueError`: one dimension, finite, not below 0."""
     out = array_of(name, counts).astype(np.float64)
     if out.ndim != 1 or out.size < at_least:
@@ -236,7 +244,9 @@ def checked_counts(counts: np.ndarray, name: str = "counts", at_least: int = 1) 
     return out
 
 
-def runs(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def runs(
+    mask: Bool[np.ndarray, " entries"],
+) -> tuple[Int64[np.ndarray, " runs"], Int64[np.ndarray, " runs"]]:
     """First and last index of each run of True."""
     edge = np.diff(np.concatenate([[0], np.asarray(mask, np.int8), [0]]))
     return np.flatnonzero(edge == 1), np.flatnonzero(edge == -1) - 1

@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 import numpy as np
+from jaxtyping import Bool
 
 from .._kernels.native import native_available
 from .._model import StochasticNeuron
@@ -67,7 +68,7 @@ def summary(
     return "\n".join(lines)
 
 
-def _activity(result: Any, name: str, window: tuple[np.ndarray, float]) -> str:
+def _activity(result: Any, name: str, window: tuple[Bool[np.ndarray, " spikes"], float]) -> str:
     """Rate and CV of a population in a part of the run; `window` its spikes, and its length."""
     inside, ms = window
     n, (times, neurons) = result.populations[name], (x[inside] for x in result.events(name))
