@@ -298,7 +298,7 @@ def with_values(
         if reference.kind == "population":
             known = potentials(reference.model(net))
             check_start(label, variable, known, variable, value)
-        if reference.kind in ("receptor", "release"):
+        if reference.kind in ("population", "receptor", "release"):
             mine = member(reference.model(net), reference.sizes, reference.member)
             spec.defer(check_state_value, label, variable, mine, variable, value)
             check_state_value(label, variable, mine, variable, value)
