@@ -351,6 +351,7 @@ class Area(spec.Module):
         return np.asarray(((x >= self.low) & (x < self.high)).all(axis=1))
 
 
+@spec.arguments(points=spec.Numbers("um", ndim=(2,)))
 def morton_codes(points: np.ndarray) -> np.ndarray:
     """The place of each point on the Z-order curve through the box of all points: uint64 (n,).
 
