@@ -292,7 +292,7 @@ def check_roles(description: Description, dtype: Any) -> None:
         _check_methods(owner, model)
         _check_numbers(owner, model)
         if isinstance(model, Neuron | Synapse | Release):
-            first = alone(model, dtype)
+            first: Any = alone(model, dtype)
             make = initial_state if isinstance(model, Neuron) else any_state
             for n in tried_sizes(model):
                 state = state_of(owner, functools.partial(make, first, n), n, dtype)

@@ -55,7 +55,7 @@ class Description(spec.Value):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._check_names()
-        for c in self.couplings:
+        for c in (*self.couplings, *self.projections):
             self._check_ends(c)
         for p in self.projections:
             self._check_projection(p)
@@ -100,18 +100,24 @@ class Description(spec.Value):
 
     def _check_stimulation(self, s: Stimulation) -> None:
         name = s.post.population
+        self._check_end(s.label, "target", name)
         check_one_per_neuron(s, count(Resolver(self, np.uint32(0)).neurons(s.post)))
         if s.synapse is not None:
             check_lengths(f"{s.label}: synapse", s.synapse, self.population(name).n, name)
 
-    def _check_ends(self, c: Coupling) -> None:
-        """Raises `InvalidValueError` for a coupling of what is no population."""
+    def _check_end(self, owner: str, field: str, name: str) -> None:
+        """Raises `InvalidValueError` for the name of what is no population."""
+        if name not in self._by_name:
+            raise spec.unknown("population", name, self._by_name, owner, field)
+
+    def _check_ends(self, c: Coupling | Projection) -> None:
+        """Raises `InvalidValueError` for connections of what is no population."""
         driving = {s.name for s in self.stimuli}
         for side, part in (("source", c.pre), ("target", c.post)):
             if part.population in driving:
                 got = f"the stimulation {part.population!r}"
                 raise spec.InvalidValueError(c.label, side, "a population", got)
-            self.population(part.population)
+            self._check_end(c.label, side, part.population)
 
     def _check_coupling(self, c: Coupling) -> None:
         """Raises `InvalidValueError` where it cannot be symmetric, or for wrong lengths."""
@@ -125,6 +131,7 @@ class Description(spec.Value):
     def _check_modulator(self, m: Modulator) -> None:
         """Raises `InvalidValueError` for a modulator of, or from, what is not there."""
         if m.source is not None:
+            self._check_end(m.label, "source", as_part(m.source).population)
             Resolver(self, np.uint32(0)).neurons(as_part(m.source))
         if m.signal in self._by_name:  # its input is a current
             got = f"{m.signal!r}, a population"
