@@ -36,8 +36,9 @@ def _as_leaf(value: Any) -> jax.Array:
         if x.dtype.kind in "bcUSMm" or any(v is None or isinstance(v, str) for v in entries):
             raise TypeError
         x = x.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise spec.Unfit("a number or an array of numbers") from None
+    spec.check_held(x)
     return as_array(x, np.float64)
 
 

@@ -105,13 +105,14 @@ class Neuron(Model):
     take weights of at least 0 (1) or at most 0 (-1) only. `port_fills` names the variables of the
     state that a port alone fills, `{"ex": ("i_ex",)}`: recording one warns where nothing leads to
     the port. `rate_sign` is None where `voltage` gives mV; a model whose `voltage` gives a rate has
-    1 if it is never negative, and 0 otherwise.
+    1 if it is never negative, and 0 otherwise. `state_bounds` as of `Synapse`.
     """
 
     ports: ClassVar[tuple[str, ...]] = ()
     port_signs: ClassVar[Mapping[str, int]] = {}
     port_fills: ClassVar[Mapping[str, tuple]] = {}
     rate_sign: ClassVar[int | None] = None
+    state_bounds: ClassVar[Mapping[str, tuple]] = {}
 
     @abstractmethod
     def init(self, n: int) -> Any: ...
@@ -158,7 +159,7 @@ class Synapse(Model):
     `weight_unit`, `"pA"` or `"nS"`, has weights in SI units refused; `""` refuses none.
     `state_bounds` says between what start values and other values that are set must lie,
     `{"r": (0.0, 1.0)}`: None for no bound, the name of a field, `"kinetics.highest"`, for its
-    number, and `int` as a third entry for whole numbers.
+    number. A third entry is `int` for whole numbers, `Distribution` where one may reach beyond.
     """
 
     ports: ClassVar[tuple[str, ...]] = ()
@@ -317,10 +318,12 @@ class Plasticity(Model):
     else defines `init_post(n)` and `step_post(state, spikes, v, dt)`, which returns `(numbers,
     events, state)`: (n,) each, numbers before the events, events boolean. Numbers that all synapses
     share, from named inputs of a run (`signals`): `init_shared()` and `step_shared(state, signals,
-    dt)`.
+    dt)`. `needs_spikes` says that no weight changes where the targets never spike: `build` refuses
+    that.
     """
 
     signals: ClassVar[tuple[str, ...]] = ()
+    needs_spikes: ClassVar[bool] = False
 
     def on_pre(self, synapse: Any, pre: Any, post: Any) -> dict[str, Any]:
         """What a presynaptic event changes at a synapse."""

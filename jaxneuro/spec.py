@@ -165,10 +165,15 @@ class Ranged(Kind):
             words = self.range_words()
             must = f"finite and {words}{unit}" if words else "finite"
             raise Unfit(must, plainly(x[bad].flat[0]) + where)
-        if (size := np.abs(x).max(initial=0.0)) > _LARGEST:
-            raise Unfit(f"at most {_LARGEST:g} in size, which float32 holds", f"{size:g}")
+        check_held(x)
         if self.unit in UNITS and self.unit != "mV":  # a potential may be near 0
             check_unit(x, self.unit, self.least, above_zero=self.above == 0.0)
+
+
+def check_held(x: np.ndarray) -> None:
+    """Raises `Unfit` for numbers that float32 does not hold; infinity is none of them."""
+    if (size := np.abs(x).max(initial=0.0, where=np.isfinite(x))) > _LARGEST:
+        raise Unfit(f"at most {_LARGEST:g} in size, which float32 holds", f"{size:g}")
 
 
 def check_unit(
@@ -438,8 +443,9 @@ class Function(Kind):
     """Anything that can be called."""
 
     def convert(self, value: Any) -> Any:
-        if not callable(value):
-            raise Unfit("a function")
+        if not callable(value) or isinstance(value, type):
+            hint = " (a class was given: call it)" if isinstance(value, type) else ""
+            raise Unfit("a function", None, hint)
         return value
 
 

@@ -76,7 +76,13 @@ CONTRACTS: dict[type, dict[str, tuple[Returned, ...]]] = {
                 "spikes of shape (n,), boolean or floating",
                 lambda x, n: _each(x, n, jnp.bool_, jnp.floating),
             ),
-        )
+        ),
+        "voltage": (
+            Returned(
+                "one number per neuron, of shape (n,), or None",
+                lambda x, n: x is None or _each(x, n),
+            ),
+        ),
     },
     Synapse: {"step": (STATE, DRIVE)},
     Release: {"step": (STATE, Returned("values of shape (n,), one per source neuron", _each))},
@@ -274,8 +280,8 @@ def _is_key(x: Any) -> bool:
 def check_roles(description: Description, dtype: Any) -> None:
     """Raises `InvalidValueError` for a model whose class is not what its role says.
 
-    Its methods must take what they are called with, its numbers be numbers, and its `init` return
-    a state of arrays.
+    Its methods must take what they are called with, its numbers be numbers, its `init` return a
+    state of arrays, and the voltage of a neuron be one number for each.
     """
     seen: set[type] = set()
     for label, given in _models(description):
@@ -287,10 +293,14 @@ def check_roles(description: Description, dtype: Any) -> None:
         _check_methods(owner, model)
         _check_numbers(owner, model)
         if isinstance(model, Neuron | Synapse | Release):
-            first = alone(model, dtype)
+            first: Any = alone(model, dtype)
             make = initial_state if isinstance(model, Neuron) else any_state
             for n in tried_sizes(model):
-                traced_state(owner, functools.partial(make, first, n), n, dtype)
+                state = traced_state(owner, functools.partial(make, first, n), n, dtype)
+                if isinstance(model, Neuron):
+                    with traced(owner, "voltage", f"the state {shapes(state)}"):
+                        v = jax.eval_shape(first.voltage, state)
+                    hold(owner, model, "voltage", v, n)
 
 
 def _models(description: Description) -> Iterator[tuple[str, Any]]:

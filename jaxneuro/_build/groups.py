@@ -55,6 +55,7 @@ def _initial(p: Population, first: int, variable: str, value: Any, dtype: Any) -
         must = "that of an array (n,), one number per neuron (init starts any other)"
         raise InvalidValueError(p.label, f"initial {variable}", must, f"shape {shape}")
     check_whole(p.label, variable, value, getattr(state, variable).dtype)
+    check_state_value(p.label, f"initial {variable}", p.model, variable, value)
     if not isinstance(value, Distribution):
         value = as_array(value, dtype)
     return InitialValue(variable, p.name, first, p.n, value)

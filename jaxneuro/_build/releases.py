@@ -42,6 +42,11 @@ def check_releases(grouping: Grouping, dt: float, dtype: Any) -> None:
     for p in d.projections:
         if getattr(p.plasticity, "reads_rates", False) and d.population(p.post.population).n:
             _check_rates(p, _neuron(grouping, p.post.population), never_spikes(p.post.population))
+        if getattr(p.plasticity, "needs_spikes", False) and never_spikes(p.post.population):
+            target = _of(p.post.population, _neuron(grouping, p.post.population))
+            must = f"one that learns without spikes of {target}, which never spikes"
+            hint = " (of activities: Hebb, Oja or BCM with activity='rate')"
+            raise InvalidValueError(p.label, "plasticity", must, type(p.plasticity).__name__, hint)
     for m in d.modulators:
         source = None if m.source is None else as_part(m.source).population
         if source is not None and never_spikes(source):

@@ -103,7 +103,7 @@ class Values:
         try:
             return self.function(pre, post)
         except Exception as error:
-            if isinstance(error, InvalidValueError) and error.owner == self.label:
+            if isinstance(error, InvalidValueError) and error.owner.startswith(self.label):
                 raise
             must = (
                 "a function of two arrays, the indices of sources and targets (or their "

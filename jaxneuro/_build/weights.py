@@ -54,6 +54,7 @@ def check_sign(p: Any, wanted: tuple[int, str], values: Sequence[Any], given: An
         worst = float(np.min(sign * np.asarray(x))) if np.size(x) and sign else 0.0
         if worst < 0.0:
             must = "at least 0" if sign > 0 else "at most 0"
+            must += "" if getattr(p, "gain", 1.0) == 1.0 else " when multiplied by the gain"
             hint = "; bound the distribution (low=0.0)" if sign > 0 else "; bound it (high=0.0)"
             hint = hint if isinstance(given, Distribution) else ""
             got = f"{sign * worst:g}{hint}"

@@ -56,9 +56,9 @@ def rule_method(name: str) -> Iterator[None]:
                 "one that can be traced: jnp.where(condition, a, b) instead of if, functions of "
                 "jnp instead of those of numpy"
             )
-            raise RuleError(name, must, type(error).__name__) from error
-        got = f"{type(error).__name__}: {first}"
-        raise RuleError(name, "one that can be called", got) from error
+        else:
+            must = "one that can be called"
+        raise RuleError(name, must, f"{type(error).__name__}: {first}") from error
 
 
 class RuleNames(NamedTuple):

@@ -135,11 +135,13 @@ _ROUNDING = 1e-5
 def check_state_value(owner: str, field: str, model: Any, variable: str, value: Any) -> None:
     """Raises `InvalidValueError` for numbers, or a distribution, that a state variable never has.
 
-    `model` is the receptor or the release, whose `state_bounds` count.
+    `model` is the neuron, the receptor or the release, whose `state_bounds` count.
     """
-    low, high, *whole = state_bounds(model).get(variable, (None, None))
-    drawn = isinstance(value, Distribution)
+    low, high, *more = state_bounds(model).get(variable, (None, None))
+    drawn, whole = isinstance(value, Distribution), int in more
     ends: Any = value.support() if drawn else (value, value)
+    if drawn and Distribution in more:  # refused if no number that is drawn is inside
+        ends = ends[::-1]
     if any(map(is_traced, (*ends, low, high))) or (low is high is None and not whole):
         return
     ends = [np.asarray(x) for x in ends]
@@ -148,7 +150,7 @@ def check_state_value(owner: str, field: str, model: Any, variable: str, value: 
         b is not None and np.any(sign * (x - b) < -_ROUNDING * np.maximum(np.abs(b), 1.0))
         for sign, x, b in zip((1, -1), ends, bounds)
     ]
-    bad.append(bool(whole) and (drawn or bool(np.any(ends[0] != np.rint(ends[0])))))
+    bad.append(whole and (drawn or bool(np.any(ends[0] != np.rint(ends[0])))))
     if any(bad):
         kind = "whole numbers " if whole else ""
         least, most = (None if b is None else _shown(b) for b in bounds)

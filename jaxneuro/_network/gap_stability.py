@@ -17,8 +17,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from .. import spec
 from .._arrays import as_array, is_traced
 from .._model import Drive, Neuron
+from .._numerics.grid import TIME_STEP
 from .._text import an
 from ..spec import InvalidValueError
 from .group import initial_state, replace_variable
@@ -29,13 +31,21 @@ _SLACK = 1e-3  # for rounding: the bound is met in a thousandth
 _SETTLING, _MOST = 200.0, 5000  # ms without input in which most models come to rest; steps
 
 
+@spec.arguments(model=spec.Of(Neuron), dt=TIME_STEP)
 def largest_conductance(model: Neuron, dt: float) -> float:
     """The largest stable sum of gap conductances at a neuron, in the model's unit; or infinity.
 
     Found from derivatives of one step at the start values of the model and 200 ms (at most 5000
     steps) later, at many sums at once.
+
+    Raises:
+        InvalidValueError: for what is no neuron model with a voltage `v` in its state, and a `dt`
+            that is not above 0.
     """
     model = first_member(model)
+    if not hasattr(jax.eval_shape(lambda m: initial_state(m, 1), model), "v"):
+        got = type(model).__name__
+        raise InvalidValueError("largest_conductance", "model", "one whose state has a v", got)
     per_current = _moved(model, np.zeros(_TRIED.size), dt)[1][0]
     if not per_current[0] > 0:
         return np.inf

@@ -299,7 +299,7 @@ def with_values(
             known = potentials(reference.model(net))
             spec.defer(check_start, label, variable, known, variable, value)
             check_start(label, variable, known, variable, value)
-        if reference.kind in ("receptor", "release"):
+        if reference.kind in ("population", "receptor", "release"):
             mine = member(reference.model(net), reference.sizes, reference.member)
             spec.defer(check_state_value, label, variable, mine, variable, value)
             check_state_value(label, variable, mine, variable, value)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from .. import spec
 from .._fields import ParameterKind, parameters
+from .._text import brief
 
 _TOLERANCE = 1e-6  # steps; float32 is this exact for a duration of 8 steps
 
@@ -93,7 +94,12 @@ def check_grid(label: str, model: Any, dt: float) -> None:
 def check_stable(label: str, model: Any, dt: float) -> None:
     """Raises `InvalidValueError` if dt is above the largest step that is known for the model."""
     largest = model.largest_step()
-    if largest is None or spec.is_traced(largest) or np.all(dt <= np.asarray(largest)):
+    if largest is None or spec.is_traced(largest):
+        return
+    if np.asarray(largest).dtype.kind not in "iuf" or not np.all(np.asarray(largest) > 0.0):
+        must = "one that returns a number above 0 ms, or None"
+        raise spec.InvalidValueError(label, "largest_step", must, brief(largest))
+    if np.all(dt <= np.asarray(largest)):
         return
     must = (
         f"at most {float(np.min(largest)):.4g} ms, the largest step of this {type(model).__name__}"

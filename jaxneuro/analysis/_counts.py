@@ -139,10 +139,8 @@ def population_rate(
     """
     start = begin_of(start, stop, times)
     counts = binned(times, stop, bin_ms, start)
-    seconds = bin_ms * 1e-3
-    return start + bin_ms * np.arange(counts.size), counts / max(
-        spec.check("population_rate", "n", spec.Whole(), n), 1
-    ) / seconds
+    n = spec.check("population_rate", "n", spec.Whole(1 if counts.any() else 0), n)
+    return start + bin_ms * np.arange(counts.size), counts / max(n, 1) / (bin_ms * 1e-3)
 
 
 @arrays_checked

@@ -22,18 +22,17 @@ def arrays_checked(function: F) -> F:
     """Makes a result or a pair in place of arrays a `ValueError`."""
     how = _how(function)
     takes = inspect.signature(function).parameters
-    events = not {"counts", "v"} & set(takes)
+    pairs = "v" not in takes
 
     @functools.wraps(function)
     def call(*args: Any, **named: Any) -> Any:
         for value in (*args, *named.values()):
             if hasattr(value, "events") and hasattr(value, "populations"):
                 raise ValueError(f"{function.__name__} takes arrays, no result of a run. {how}")
-            if events and _is_pair(value):
-                raise ValueError(
-                    f"{function.__name__} takes times and neurons as two arguments, or times "
-                    f"alone; got both as a pair. {how}"
-                )
+            if pairs and _is_pair(value):
+                apart = "times and neurons as two arguments, or times alone"
+                what = "counts" if "counts" in takes else apart
+                raise ValueError(f"{function.__name__} takes {what}; got both as a pair. {how}")
         if "counts" in takes and (len(args) > len(takes) or (_COUNTED & set(named)) - set(takes)):
             raise ValueError(
                 f"{function.__name__} takes the counts that spike_counts gives, no times: "

@@ -47,23 +47,35 @@ def patterns(fires: Any, size: int | None = None) -> np.ndarray:
     return out
 
 
+_NEURONS = spec.Whole(1, 2**30)  # as of an area
+
+
+@spec.arguments(k=_NEURONS, n=_NEURONS)
 def common_neurons(caps: Any, k: int, n: int) -> Any:
     """The k of n neurons that are in the most of some caps, ascending; of equal ones the lower.
 
     `caps` int32 (count, k') as `Brain.cap` returns them: -1 is nobody. Returns int32 (k,).
     """
-    caps = jnp.asarray(caps, jnp.int32)
+    if k > n:
+        raise InvalidValueError("common_neurons", "k", f"at most n = {n}", str(k))
+    caps = jnp.asarray(_checked_caps("common_neurons: caps", caps, n), jnp.int32)
     times = jnp.zeros(n, jnp.int32).at[_counted(caps, n)].add(1, mode="drop")
     return k_cap(times, k)
 
 
+@spec.arguments(n=_NEURONS)
 def overlaps(caps: Any, assemblies: Any, n: int) -> Any:
     """The fraction of each assembly that is in each cap: float32 (..., classes).
 
     `caps` int32 (..., k) and `assemblies` int32 (classes, k') of an area of n neurons, as
     `Brain.cap` returns them: each neuron once, -1 nobody. Warns where an assembly, or every cap, is
     nobody, outside of `jit`.
+
+    Raises:
+        InvalidValueError: for neurons that are none of the n, or stand twice in a row.
     """
+    caps = _checked_caps("overlaps: caps", caps, n)
+    assemblies = _checked_caps("overlaps: assemblies", assemblies, n, axes=2)
     _warn_of_nobody(*(None if is_traced(x) else np.asarray(x) for x in (caps, assemblies)))
     caps, assemblies = jnp.asarray(caps, jnp.int32), jnp.asarray(assemblies, jnp.int32)
     member = jax.vmap(lambda one: jnp.zeros(n, jnp.int32).at[_counted(one, n)].set(1, mode="drop"))
@@ -108,6 +120,19 @@ def checked_patterns(what: str, brain: Brain, source: str, given: Any, axes: str
         _check_neurons(what, given, area.n)
         given = given.astype(np.int32)
     return jnp.asarray(given, jnp.int32)
+
+
+def _checked_caps(what: str, given: Any, n: int, axes: int = 1) -> Any:
+    """Caps as they are given; `InvalidValueError` for known ones that are none of n neurons."""
+    if is_traced(given):
+        return given
+    x = np.asarray(given)
+    if x.dtype.kind not in "iu" or x.ndim < axes:
+        must = f"whole numbers of at least {axes} axes, as Brain.cap returns them"
+        raise InvalidValueError("", what, must, f"{x.dtype} {x.shape}")
+    if x.size:
+        _check_neurons(what, x, n)
+    return given
 
 
 def _check_neurons(what: str, given: np.ndarray, n: int) -> None:

@@ -165,6 +165,10 @@ class StateMachine(eqx.Module):
             for q, a, new in named
         )
         self.start = place_of("state (start)", start, self.states)
+        if isinstance(accepting, str):  # whose letters would be states
+            raise InvalidValueError(
+                "StateMachine", "accepting", "a list of states", repr(accepting)
+            )
         self.accepting = tuple(place_of("state (accepting)", x, self.states) for x in accepting)
         self.k = k
         self.presentations = spec.check(
@@ -216,6 +220,7 @@ class StateMachine(eqx.Module):
 
     def _numbers(self, word: Any) -> Any:
         if not isinstance(word, np.ndarray | jax.Array):
+            spec.check("StateMachine.run", "word", spec.Of(Sequence), word)
             return jnp.asarray(self.encode([word])[0])
         if not jnp.issubdtype(word.dtype, jnp.integer) or word.ndim != 1:
             raise InvalidValueError(

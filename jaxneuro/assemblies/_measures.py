@@ -136,6 +136,7 @@ def density(brain: Brain, state: BrainState, area: str) -> jax.Array:
 
     A neuron and itself are a pair.
     """
+    brain.number(area)
     return statistics(brain, state, f"{area}->{area}").density
 
 

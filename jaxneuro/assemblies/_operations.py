@@ -25,6 +25,7 @@ from ._run import run
 from ._state import BrainState
 
 _ROUNDS = spec.Whole()
+_NAMES = spec.Items(spec.Name())
 
 
 @spec.arguments(brain=spec.Of(Brain))
@@ -95,7 +96,7 @@ def reciprocal_project(
     return brain.release(run(brain, state, plan)[0], source)
 
 
-@spec.arguments(brain=spec.Of(Brain), rounds=spec.Whole())
+@spec.arguments(brain=spec.Of(Brain), areas=_NAMES, rounds=spec.Whole(), stimuli=_NAMES)
 def associate(
     brain: Brain,
     state: BrainState,
@@ -111,7 +112,7 @@ def associate(
     return run(brain, state, _together(brain, areas, target, rounds, stimuli, back=False))[0]
 
 
-@spec.arguments(brain=spec.Of(Brain), rounds=spec.Whole())
+@spec.arguments(brain=spec.Of(Brain), areas=_NAMES, rounds=spec.Whole(), stimuli=_NAMES)
 def merge(
     brain: Brain,
     state: BrainState,

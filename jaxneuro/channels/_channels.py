@@ -87,12 +87,16 @@ def _can_be_named(gate: Any) -> bool:
     return known and not gate.startswith("_")
 
 
+_TAU = spec.Numbers("ms", above=0.0, least=0.0, traceable=True)
+
+
 def relaxing(steady: Any, tau: Any) -> Gate:
     """The rates of a gate that relaxes to `steady` with the time constant `tau` [ms].
 
     Reference:
         Hodgkin and Huxley (1952), eqs. 8 to 11, doi:10.1113/jphysiol.1952.sp004764.
     """
+    spec.check("relaxing", "tau", _TAU, tau)
     return Gate(steady / tau, (1.0 - steady) / tau)
 
 

@@ -6,7 +6,8 @@ Morris and Lecar (1981), doi:10.1016/S0006-3495(81)84782-0.
 """
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -59,6 +60,8 @@ class TraubMiles(Neuron):
         most once in 3 ms; here a spike is the crossing, so that a v that stays above counts once.
         Below `v_t - 100` and above `v_t + 150` mV the rates are constant.
     """
+
+    state_bounds: ClassVar[Mapping[str, tuple]] = dict.fromkeys("mhn", (0.0, 1.0))
 
     c_m: Parameter = param(200.0, unit="pF", above=0.0, doc="capacitance")
     g_l: Parameter = param(10.0, unit="nS", above=0.0, doc="leak conductance")
@@ -151,6 +154,8 @@ class WangBuzsaki(Neuron):
         Below -150 and above 150 mV the rates are constant.
     """
 
+    state_bounds: ClassVar[Mapping[str, tuple]] = dict.fromkeys("hn", (0.0, 1.0))
+
     c_m: Parameter = param(1.0, unit="uF/cm2", above=0.0, doc="capacitance")
     g_l: Parameter = param(0.1, unit="mS/cm2", above=0.0, doc="leak conductance")
     g_na: Parameter = param(35.0, unit="mS/cm2", at_least=0.0, doc="sodium conductance")
@@ -242,6 +247,8 @@ class MorrisLecar(Neuron):
     Note:
         Farther than `8 v4` from `v3` the potassium gate keeps its value there.
     """
+
+    state_bounds: ClassVar[Mapping[str, tuple]] = dict.fromkeys("w", (0.0, 1.0))
 
     c_m: Parameter = param(20.0, unit="uF/cm2", above=0.0, doc="capacitance")
     g_l: Parameter = param(2.0, unit="mS/cm2", above=0.0, doc="leak conductance")

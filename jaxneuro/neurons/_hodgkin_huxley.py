@@ -63,7 +63,7 @@ class HodgkinHuxley(Neuron):
     c_m: Parameter = param(1.0, unit="uF/cm2", above=0.0, doc="capacitance")
     v_th: Parameter = param(0.0, unit="mV", doc="level of a spike")
     v_start: Parameter = param(-65.0, unit="mV", doc="start of v, with gates steady there")
-    celsius: Parameter = param(6.3, unit="C", doc="temperature")
+    celsius: Parameter = param(6.3, unit="C", at_most=100.0, doc="temperature")
     q10: Parameter = param(3.0, unit="1", above=0.0, doc="factor on the rates for 10 C more")
     method: Integrator = method_field(rk4)
     surrogate: Surrogate | None = surrogate_field()
@@ -82,6 +82,11 @@ class HodgkinHuxley(Neuron):
         """The same neuron with a channel added; it replaces one of the same class."""
         kept = (c for c in self.channels if type(c) is not type(channel))
         return dataclasses.replace(self, channels=(*kept, channel))
+
+    @property
+    def state_bounds(self) -> dict[str, tuple]:  # type: ignore[override]
+        """Gates are between shut and open."""
+        return {name: (0.0, 1.0) for c in self.channels for name in c.gates}
 
     def init(self, n: int) -> Any:
         v = jnp.broadcast_to(self.v_start, (n,))

@@ -38,6 +38,11 @@ class ActivityRule(Plasticity):
         """Whether it takes the activities of rate units, instead of spikes."""
         return self.activity == "rate"
 
+    @property
+    def needs_spikes(self) -> bool:  # type: ignore[override]
+        """Whether it takes the rates of the targets from their spikes."""
+        return self.activity == "spikes"
+
     @abstractmethod
     def init_target(self, n: int) -> dict[str, Any]:
         """The further state of n targets, by names other than `rate`."""

@@ -1,6 +1,6 @@
 """STDP of pairs of spikes, with any dependence on the weight."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -42,6 +42,8 @@ class PairSTDP(Plasticity):
         As there, a postsynaptic spike in the step of a presynaptic one lies between that and the
         one before.
     """
+
+    needs_spikes: ClassVar[bool] = True
 
     rate: Parameter = param(0.01, at_least=0.0, doc="size of a change, as a fraction of w_max")
     alpha: Parameter = param(1.0, at_least=0.0, doc="depression over potentiation")
@@ -126,6 +128,8 @@ class PowerLawSTDP(Plasticity):
         stdp_pl_synapse_hom of NEST.
     """
 
+    needs_spikes: ClassVar[bool] = True
+
     rate: Parameter = param(0.1, at_least=0.0, doc="size of a change")
     alpha: Parameter = param(0.0513, at_least=0.0, doc="depression over potentiation")
     mu: Parameter = param(0.4, at_least=0.0, doc="exponent of potentiation")
@@ -160,6 +164,8 @@ class TraceSTDP(Plasticity):
         Song, Miller, Abbott (2000), Competitive Hebbian learning through spike-timing-dependent
         synaptic plasticity, Nat. Neurosci. 3, 919-926, doi:10.1038/78829.
     """
+
+    needs_spikes: ClassVar[bool] = True
 
     a_plus: Parameter = param(0.01, doc="what a trace of 1 adds")
     a_minus: Parameter = param(0.012, doc="what a trace of 1 takes")

@@ -1,6 +1,6 @@
 """STDP gated by a reward, through eligibility traces: Izhikevich (2007)."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import jax.numpy as jnp
 
@@ -34,6 +34,8 @@ class RewardModulatedSTDP(Plasticity):
         In NEST a spike of its dopamine neurons adds 1 / tau_n to n, so that it is an input of
         1 / tau_n here; NEST also clips w at each of these spikes.
     """
+
+    needs_spikes: ClassVar[bool] = True
 
     a_plus: Parameter = param(1.0, doc="what a trace of 1 adds to c")
     a_minus: Parameter = param(1.5, doc="what a trace of 1 takes from c")

@@ -1,6 +1,6 @@
 """STDP of triplets of spikes."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from .._fields import Parameter, param
 from .._model import Plasticity, Trace
@@ -23,6 +23,8 @@ class TripletSTDP(Plasticity):
         plasticity, J. Neurosci. 26, 9673-9682, doi:10.1523/JNEUROSCI.1425-06.2006; as
         stdp_triplet_synapse of NEST, which has "all" only.
     """
+
+    needs_spikes: ClassVar[bool] = True
 
     tau_plus: Parameter = param(16.8, unit="ms", above=0.0, doc="time constant of r1")
     tau_plus_triplet: Parameter = param(
@@ -83,6 +85,8 @@ class DiehlCookSTDP(Plasticity):
     Note:
         A presynaptic spike is delivered with the weight after its change; in that program, before.
     """
+
+    needs_spikes: ClassVar[bool] = True
 
     eta_pre: Parameter = param(
         1e-4, at_least=0.0, doc="depression by a presynaptic spike, in the unit of the weight"

@@ -4,6 +4,7 @@ from typing import Any
 
 from .._fields import Parameter, param
 from .._model import Plasticity, Trace
+from ..spec import Number, arguments
 
 
 class VogelsSTDP(Plasticity):
@@ -32,6 +33,7 @@ class VogelsSTDP(Plasticity):
     w_max: Parameter = param(1.0, above=0.0, doc="largest weight")
 
     @classmethod
+    @arguments(rate_hz=Number("Hz", at_least=0.0, traceable=True))
     def with_target(cls, rate_hz: float, tau: float = 20.0, **fields: Any) -> "VogelsSTDP":
         """The rule that holds its targets at a rate [Hz]: `alpha = 2 rate tau`."""
         return cls(tau=tau, alpha=2.0 * rate_hz * tau * 1e-3, **fields)

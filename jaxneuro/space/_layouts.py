@@ -56,7 +56,8 @@ def _spread(owner: type, dims: int, **given: Any) -> list[tuple]:
     """Values of fields as one per axis, from one for all axes or one per axis."""
     out = []
     for name, value in given.items():
-        x = spec.check(owner.__name__, name, spec.kinds_of(owner)[name], value)
+        kept = "extent" if name == "period" else name  # the argument of Free
+        x = spec.check(owner.__name__, name, spec.kinds_of(owner)[kept], value)
         if isinstance(x, tuple) and len(x) != dims:
             must = f"one for all axes, or one for each of {dims}"
             raise spec.InvalidValueError(owner.__name__, name, must, repr(value))
@@ -297,7 +298,7 @@ class Free(Layout):
         self.points = spec.check("Free", "points", _Points(), points)
         self.extent = None
         if period is not None:
-            (extent,) = _spread(Free, self.points.shape[1], extent=period)
+            (extent,) = _spread(Free, self.points.shape[1], period=period)
             self.extent = tuple(x or np.inf for x in extent)
 
     def __repr__(self) -> str:
@@ -351,6 +352,7 @@ class Area(spec.Module):
         return np.asarray(((x >= self.low) & (x < self.high)).all(axis=1))
 
 
+@spec.arguments(points=spec.Numbers("um", ndim=(2,)))
 def morton_codes(points: np.ndarray) -> np.ndarray:
     """The place of each point on the Z-order curve through the box of all points: uint64 (n,).
 

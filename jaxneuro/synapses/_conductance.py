@@ -1,6 +1,7 @@
 """Conductances that decay after an arrival, times the distance to a reversal potential."""
 
 import math
+from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
 import jax
@@ -9,7 +10,7 @@ import jax.numpy as jnp
 from .._fields import Parameter, param
 from .._model import Drive, Synapse
 from ..spec import Less
-from ._decaying import decayed, pulling, risen, unit_peak
+from ._decaying import CONDUCTANCE, decayed, pulling, risen, unit_peak
 
 
 class ExponentialConductanceState(NamedTuple):
@@ -38,6 +39,7 @@ class ExponentialConductance(Synapse):
 
     weight_sign: ClassVar[int] = 1
     weight_unit: ClassVar[str] = "nS"
+    state_bounds: ClassVar[Mapping[str, tuple]] = {"g": CONDUCTANCE}
 
     tau_syn: Parameter = param(5.0, unit="ms", above=0.0, doc="time constant of the decay")
     e_rev: Parameter = param(0.0, unit="mV", doc="reversal potential")
@@ -76,6 +78,7 @@ class AMPA(Synapse):
 
     weight_sign: ClassVar[int] = 1
     weight_unit: ClassVar[str] = "nS"
+    state_bounds: ClassVar[Mapping[str, tuple]] = {"g": CONDUCTANCE}
 
     tau_syn: Parameter = param(2.0, unit="ms", above=0.0, doc="time constant of the decay")
     e_rev: Parameter = param(0.0, unit="mV", doc="reversal potential")
@@ -115,6 +118,7 @@ class GABA_A(Synapse):  # noqa: N801
 
     weight_sign: ClassVar[int] = 1
     weight_unit: ClassVar[str] = "nS"
+    state_bounds: ClassVar[Mapping[str, tuple]] = {"g": CONDUCTANCE}
 
     tau_syn: Parameter = param(5.0, unit="ms", above=0.0, doc="time constant of the decay")
     e_rev: Parameter = param(-70.0, unit="mV", doc="reversal potential")
@@ -157,6 +161,7 @@ class AlphaConductance(Synapse):
 
     weight_sign: ClassVar[int] = 1
     weight_unit: ClassVar[str] = "nS"
+    state_bounds: ClassVar[Mapping[str, tuple]] = {"g": CONDUCTANCE, "rise": CONDUCTANCE}
 
     tau_syn: Parameter = param(2.0, unit="ms", above=0.0, doc="time of the peak")
     e_rev: Parameter = param(0.0, unit="mV", doc="reversal potential")
@@ -200,6 +205,7 @@ class DoubleExponentialConductance(Synapse):
 
     weight_sign: ClassVar[int] = 1
     weight_unit: ClassVar[str] = "nS"
+    state_bounds: ClassVar[Mapping[str, tuple]] = {"g": CONDUCTANCE, "rise": CONDUCTANCE}
 
     tau_rise: Parameter = param(0.5, unit="ms", above=0.0, doc="time constant of the rise")
     tau_decay: Parameter = param(5.0, unit="ms", above=0.0, doc="time constant of the decay")

@@ -6,7 +6,10 @@ import jax
 import jax.numpy as jnp
 
 from .._model import Drive
-from .._numerics import log_quotient, mean_over_step, slope_over_step, two_decays
+from .._numerics import Distribution, log_quotient, mean_over_step, slope_over_step, two_decays
+
+# Between what a conductance lies: numbers; a few that are drawn may be below, and soon decay.
+CONDUCTANCE = (0.0, None, Distribution)
 
 
 def pulling(mean: jax.Array, slope: jax.Array, e_rev: jax.Array) -> Drive:

@@ -1,5 +1,6 @@
 """NMDA receptors: slow conductances that magnesium blocks at rest."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import jax
@@ -8,7 +9,7 @@ import jax.numpy as jnp
 from .._fields import Parameter, param
 from .._model import Drive, Synapse
 from ..spec import InvalidValueError, Less
-from ._decaying import decayed, pulling, risen, unit_peak
+from ._decaying import CONDUCTANCE, decayed, pulling, risen, unit_peak
 
 
 class NMDAState(NamedTuple):
@@ -46,6 +47,7 @@ class NMDA(Synapse):
 
     weight_sign: ClassVar[int] = 1
     weight_unit: ClassVar[str] = "nS"
+    state_bounds: ClassVar[Mapping[str, tuple]] = {"g": CONDUCTANCE}
 
     tau_syn: Parameter = param(100.0, unit="ms", above=0.0, doc="time constant of the decay")
     e_rev: Parameter = param(0.0, unit="mV", doc="reversal potential")
@@ -95,6 +97,7 @@ class DoubleExponentialNMDA(Synapse):
 
     weight_sign: ClassVar[int] = 1
     weight_unit: ClassVar[str] = "nS"
+    state_bounds: ClassVar[Mapping[str, tuple]] = {"g": CONDUCTANCE, "rise": CONDUCTANCE}
 
     tau_rise: Parameter = param(2.0, unit="ms", above=0.0, doc="time constant of the rise")
     tau_decay: Parameter = param(100.0, unit="ms", above=0.0, doc="time constant of the decay")

@@ -64,6 +64,7 @@ def test_cv_refuses(arguments, message):
         interval_cv(*arguments)
 
 
+@pytest.mark.filterwarnings("ignore:bin_ms is 0.1 ms, shorter than the time step")
 @hypothesis.given(
     steps=st.lists(st.integers(1, 400), max_size=60),
     n=st.integers(1, 9),

@@ -27,6 +27,8 @@ WRONG = [
     (lambda: analysis.count_correlation([[1, 2], [1]]), "counts must be an array of numbers"),
     (lambda: analysis.voltage_synchrony("a"), "v must be an array of numbers"),
     (lambda: analysis.excitation_inhibition("a", "b"), "excitatory must be an array of numbers"),
+    (lambda: analysis.count_correlation((AT, WHO)), "takes counts; got both as a pair"),
+    (lambda: analysis.population_rate(AT, 0, 10.0), "n must be a whole number of at least 1"),
     (lambda: analysis.crossing_times("a", "b"), "times must be an array of numbers"),
     (lambda: analysis.summary(3), r"summary needs the result of jn\.simulate; got 3"),
     (lambda: analysis.summary(RUN, "E"), "build_s must be seconds; got 'E'; the summary has all"),

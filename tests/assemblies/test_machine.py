@@ -151,6 +151,7 @@ def test_flips_end_on_a_side(generated):
         ({"transitions": [("q", "a", "r"), ("q", "a", "q")]}, "one transition for a state"),
         ({"start": "mod"}, "no state"),
         ({"accepting": ["yess"]}, "did you mean 'yes'"),
+        ({"accepting": "yes"}, "accepting must be a list"),
         ({"n": 300, "k": 10}, "33 transitions of k = 10 neurons need 330 neurons"),
         ({"k": 0}, "at least 1"),
         ({"presentations": 0}, "at least 1"),
@@ -167,6 +168,8 @@ def test_a_bad_word():
     state = machine.brain.init(0)
     with pytest.raises(ValueError, match="no symbol named 'x'"):
         machine.run(state, "12x")
+    with pytest.raises(ValueError, match="word must be"):
+        machine.run(state, 5)
     with pytest.raises(ValueError, match="from 0 to 10"):
         machine.run(state, np.array([0, 11]))
     with pytest.raises(ValueError, match=r"jax\.vmap"):

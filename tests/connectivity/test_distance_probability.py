@@ -287,6 +287,7 @@ def draw_with(function, **keywords):
 REFUSED = [
     (lambda: DistanceProbability(Gaussian(1.0, 1.5)), OWNER, "profile", "1.5"),
     (lambda: DistanceProbability(Gaussian(1.0, -0.5)), OWNER, "profile", "-0.5"),
+    (lambda: DistanceProbability(Gaussian), OWNER, "profile", "Gaussian"),
     (lambda: DistanceProbability(Disc(1.0), radius=0.0), OWNER, "radius", "0.0"),
     (
         lambda: DistanceProbability(Disc(1.0), max_outdegree=-1),

@@ -10,6 +10,7 @@ from jaxneuro._network import gap_stability
 from jaxneuro._network.gap_stability import largest_conductance
 from scripts.zoo_gap_limits import LIMITS
 from tests.couplings.networks import build, explicit, voltages
+from tests.refusing import assert_refused
 from tests.zoo import NEURONS
 
 neurons, integrators = jn.neurons, jn.integrators
@@ -65,6 +66,19 @@ def test_an_exact_membrane_takes_any(name):
     v = voltages(ring(FREE[name], 1e6), 100)["E"]
     assert np.isfinite(v).all()
     assert np.abs(v).max() < 150
+
+
+@pytest.mark.parametrize(
+    ("given", "field", "got"),
+    [
+        ((EULER, -0.1), "dt", "-0.1"),
+        ((EULER, "0.1"), "dt", "'0.1'"),
+        ((neurons.LIF, 0.1), "model", "LIF"),
+        ((neurons.LinearRate(), 0.1), "model", "LinearRate"),
+    ],
+)
+def test_what_has_no_largest_conductance(given, field, got):
+    assert_refused(lambda: largest_conductance(*given), "largest_conductance", field, got)
 
 
 def test_neurons_with_parameters_of_their_own():

@@ -108,7 +108,7 @@ BAD = {
         "1e999": ('"tau_m": 20.0', '"tau_m": 1e999', "1e999", "a number must be finite; got 1e999"),
         "NaN": ('"tau_m": 20.0', '"tau_m": NaN', "NaN", "a number must be finite.*got NaN"),
         "Infinity": ('"high": -50', '"high": -Infinity', "Infinity", "must be finite.*Infinity"),
-        "beyond float32": ('"tau_m": 20.0', '"tau_m": 1e39', "1e39", "tau_m must be finite"),
+        "beyond float32": ('"tau_m": 20.0', '"tau_m": 1e39', "1e39", "tau_m must be at most 3.4e"),
         "not above 0": ('"tau_m": 20.0', '"tau_m": -1.0', "-1.0", "tau_m must be finite and above"),
         "inf": ('"tau_m": 20.0', '"tau_m": "inf"', '"tau_m"', "tau_m must be finite"),
         "a million digits": ('"n": 5', f'"n": {"7" * 1_000_000}', "777", "1000000 digits"),

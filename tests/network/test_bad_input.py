@@ -49,6 +49,10 @@ REFUSED = {
     "weight": (lambda: project(weight=np.nan), "projection 'E->I': weight must be finite; got nan"),
     "weights": (lambda: project(weight=[1.0, np.inf]), "weight must be finite; got inf at index 1"),
     "gain": (lambda: project(gain=np.nan), "projection 'E->I': gain must"),
+    "sign of the gain": (
+        lambda: build(project(gain=-1.0, synapse=jn.synapses.AMPA())),
+        "projection 'E->I': weight must be at least 0 when multiplied by the gain",
+    ),
     "gains": (lambda: project(gain=[1.0, 2.0]), "projection 'E->I': gain must be one number"),
     "sd": (lambda: jn.Normal(1.0, -1.0), "Normal: sd must be .* at least 0"),
     "bounds": (lambda: jn.Uniform(2.0, 1.0), "Uniform: high must be at least low"),
@@ -96,6 +100,11 @@ REFUSED = {
     "source": (lambda: build(project("X")), "no population named 'X'.*known ones: 'E', 'I'"),
     "target": (lambda: build(project("E", "X")), "no population named 'X'.*known ones: 'E', 'I'"),
     "driven": (lambda: build(stimuli=[stimulate("X")]), "no population named 'X'.*'E', 'I'"),
+    "whose source": (lambda: build(project("X")), "^projection 'X->I': there is no population"),
+    "what is driven": (
+        lambda: build(stimuli=[stimulate("X")]),
+        "^stimulation 'Current->X': there is no population",
+    ),
     "twice": (
         lambda: jn.Description([POPULATIONS[0], POPULATIONS[0]]),
         "Description: populations must",

@@ -214,9 +214,12 @@ REFUSED = {
     "a text": ({"delay": "far"}, "'A->B': delay must be a number, an array .* got 'far'"),
     "infinite by distance": (
         {"weight": BY(lambda d: 1.0 / (d > 8.0))},
-        "projection 'A->B': weight must",
+        "^projection 'A->B': weight: function must",
     ),
-    "shape by distance": ({"weight": BY(lambda d: 1.0)}, "projection 'A->B': weight must"),
+    "shape by distance": (
+        {"weight": BY(lambda d: 1.0)},
+        "^projection 'A->B': weight: function must",
+    ),
     "negative by distance": ({"delay": BY(lambda d: -d)}, "'A->B': delay must be .*at least 0.0"),
     "too slow": ({"delay": AXON(speed=0.01)}, "projection 'A->B': delay must"),
 }

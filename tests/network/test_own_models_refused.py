@@ -102,6 +102,22 @@ class Plain(Neuron):
 
 REFUSED = {
     "takes": ({"neuron": changed(Neuron, step=lambda self, s, d: (s, s > 1))}, "as a Neuron does"),
+    "voltage": (
+        {"neuron": changed(Neuron, voltage=lambda self, s: jnp.zeros(7))},
+        r"OwnNeuron \(population 'E'\): voltage must .* got float32\[7\]",
+    ),
+    "one voltage": (
+        {"neuron": changed(Neuron, voltage=lambda self, s: s[0])},
+        r"OwnNeuron \(population 'E'\): voltage must",
+    ),
+    "largest step": (
+        {"neuron": changed(Neuron, largest_step=lambda self: "a")},
+        "population 'E': largest_step must .* got 'a'",
+    ),
+    "largest step below 0": (
+        {"neuron": changed(Neuron, largest_step=lambda self: -1.0)},
+        "population 'E': largest_step must .* got -1",
+    ),
     "init": (
         {"release": changed(Release, init=lambda self: 1)},
         r"OwnRelease \(projection 'E->E'\): init must",

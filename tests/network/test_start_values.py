@@ -236,6 +236,18 @@ REFUSED = {
         lambda: [project(initial={"gaba_b_r": 2.0}, synapse=SLOW_TOO)],
         "'A->B': initial gaba_b_r must be from 0 to 1; got 2",
     ),
+    "a conductance below 0": (
+        lambda: [project(initial={"g": [0.0, 1.0, -2.0, 0.0]})],
+        "'A->B': initial g must be at least 0; got values from -2",
+    ),
+    "conductances drawn below 0": (
+        lambda: [project(initial={"rise": jn.Uniform(-2.0, -1.0)}, synapse=SLOW)],
+        "'A->B': initial rise must be at least 0; got Uniform",
+    ),
+    "a conductance of a part": (
+        lambda: [project(initial={"nmda1_g": -1.0}, synapse=BOTH)],
+        "'A->B': initial nmda1_g must be at least 0",
+    ),
     "nan": (lambda: [project(initial={"g": np.nan})], "projection 'A->B': initial must"),
     "no mapping": (lambda: [project(initial=3.0)], "projection 'A->B': initial must"),
     "text": (lambda: [couple(initial={"g": "1"})], "coupling 'A~B': initial must"),

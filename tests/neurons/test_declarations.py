@@ -30,6 +30,7 @@ from jaxneuro.neurons import (
     IafPscExp,
     TwoCompartment,
 )
+from tests.refusing import assert_refused
 
 CLASSES = {
     name: cls
@@ -48,6 +49,7 @@ OTHERS = {  # above, at_least, at_most
     "GIF.delta_v": (0.0, None, None),
     "HindmarshRose.a": (0.0, None, None),
     "HindmarshRose.r": (0.0, None, None),
+    "HodgkinHuxley.celsius": (None, None, 100.0),  # in K it would be above
     "HomeostaticLIF.theta_min": (None, None, 0.0),
 }
 
@@ -157,6 +159,15 @@ def test_the_first_entry_that_breaks_a_rule_is_named():
         LIF(v_reset=[-60.0, -50.0])
     assert caught.value.got == "-55.0 mV at index 1"
     assert "-50.0 mV" in caught.value.must
+
+
+@pytest.mark.parametrize("beyond", [1e300, 10**400])
+def test_numbers_that_float32_does_not_hold(beyond):
+    assert_refused(lambda: LIF(c_m=beyond), "LIF", "c_m")
+
+
+def test_a_gate_without_time():
+    assert_refused(lambda: ch.relaxing(0.5, 0.0), "relaxing", "tau", "0.0")
 
 
 def test_rules_do_not_meet_tracers():

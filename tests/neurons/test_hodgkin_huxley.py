@@ -225,6 +225,8 @@ def test_hyperpolarisation_is_borne(current):
         (lambda: jn.simulate(HH(), [[1.0], [1.0, 2.0]], dt=0.01), "rows of different lengths"),
         (lambda: jn.simulate(HH(), [0.0, np.nan], dt=0.01), "must be finite; got nan at index 1"),
         (lambda: jn.simulate(HH(), 1.0, dt=0.01, state0={"q": 1.0}), "named 'q'"),
+        (lambda: jn.simulate(HH(), 1.0, dt=0.01, state0={"m": 5.0}), "m must be from 0 to 1"),
+        (lambda: HH(celsius=310.0), "celsius must be .*at most 100"),
         (lambda: jn.simulate(HH(), np.full(4000, 3e4), dt=0.05), "it turned so between"),
     ],
 )

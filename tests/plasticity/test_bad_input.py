@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
+from tests.refusing import assert_refused
 
 P, NAME = jn.plasticity, "in->out"
 
@@ -159,6 +160,24 @@ def test_a_voltage_that_is_not_there():
     )
     with pytest.raises(ValueError, match=r"ClopathSTDP \(projection 'in->out'\): step_post must"):
         jn.build(description, key=1, dt=0.1)
+
+
+@pytest.mark.parametrize("rule", [PAIR, P.Hebb(0.1), P.RewardModulatedSTDP(w_max=1.0)])
+def test_targets_that_never_spike(rule):
+    rates = [jn.Population(name, 2, jn.neurons.LinearRate()) for name in ("in", "out")]
+    how = {"weight": 0.3, "delay": 1.0, "release": jn.release.Graded()}
+    p = jn.Projection(
+        *("in", "out", jn.connectivity.AllToAll()),
+        **how,
+        synapse=jn.synapses.Direct("input"),
+        plasticity=rule,
+    )
+    assert_refused(
+        lambda: jn.build(jn.Description(rates, [p]), 1, 0.1),
+        "projection 'in->out'",
+        "plasticity",
+        type(rule).__name__,
+    )
 
 
 def test_a_step_without_its_signal():

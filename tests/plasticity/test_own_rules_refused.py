@@ -45,7 +45,7 @@ REFUSED = {
     ),
     "if": (
         own(on_pre=lambda self, s, *a: {"weight": s.weight if s.weight > 0.5 else 0.0}),
-        "on_pre must",
+        "on_pre must .*: The truth value of an array",
     ),
     "numpy": (
         own(on_pre=lambda self, s, *a: {"weight": np.clip(np.asarray(s.weight), 0, 1)}),

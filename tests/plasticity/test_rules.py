@@ -14,6 +14,7 @@ from jaxneuro._model import NamedNumbers
 from tests.plasticity import by_hand
 from tests.plasticity.replay import replay
 from tests.quickly import quick_jit
+from tests.refusing import assert_refused
 
 STEPS = 250
 PAIRINGS = ("all", "nearest_symmetric", "nearest_restricted", "presynaptic_centred")
@@ -191,6 +192,7 @@ def test_equilibria():
 
 def test_the_rate_that_inhibition_holds():
     assert float(pl.VogelsSTDP.with_target(5.0).alpha) == pytest.approx(0.2)
+    assert_refused(lambda: pl.VogelsSTDP.with_target(-5.0), "with_target", "rate_hz", "-5")
     assert float(pl.VogelsSTDP.with_target(3.0, tau=10.0, eta=0.1).eta) == 0.1
     random, steps = np.random.default_rng(1), 20_000
     drift = []
