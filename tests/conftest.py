@@ -10,9 +10,14 @@ import pytest
 import xdist.scheduler
 
 # Shapes and dtypes of arrays in signatures are checked in the tests alone.
-jaxtyping.install_import_hook("jaxneuro._kernels", "beartype.beartype")
+CHECKED = ("jaxneuro._kernels", "jaxneuro._network")
+jaxtyping.install_import_hook(CHECKED, "beartype.beartype")
 
-from tests import compiling, store  # noqa: E402
+from jaxneuro import _warn  # noqa: E402
+from tests import compiling, declared, store  # noqa: E402
+
+declared.complete(CHECKED)
+_warn._BETWEEN.add("jaxtyping")  # a warning still points at the line of a test
 
 # JAX reads the flags when its backend is first used, which importing it is not.
 # Eight devices; and a program is compiled as one part, for each process has one core: the same

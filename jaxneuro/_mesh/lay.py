@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import numpy as np
 from jax.sharding import Mesh
@@ -309,7 +310,7 @@ def placed(net: Network, layout: MeshLayout) -> Network:
     """A network whose tables are laid over a mesh, with all else on the devices that use it."""
     pathways = tuple(
         dataclasses.replace(
-            put(dataclasses.replace(p, table=None, weights=None), layout.shared),
+            put(eqx.tree_at(lambda p: (p.table, p.weights), p, (None, None)), layout.shared),
             table=p.table,
             weights=p.weights,
             plastic=laid_plastic(p, layout),
