@@ -10,7 +10,7 @@ import pytest
 import xdist.scheduler
 
 # Shapes and dtypes of arrays in signatures are checked in the tests alone.
-CHECKED = ("jaxneuro._kernels", "jaxneuro._network")
+CHECKED = ("jaxneuro._kernels", "jaxneuro._network", "jaxneuro._mesh")
 jaxtyping.install_import_hook(CHECKED, "beartype.beartype")
 
 from jaxneuro import _warn  # noqa: E402
