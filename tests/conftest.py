@@ -9,15 +9,21 @@ import jaxtyping
 import pytest
 import xdist.scheduler
 
-# Shapes and dtypes of arrays in signatures are checked in the tests alone.
-CHECKED = ("jaxneuro._kernels", "jaxneuro._network", "jaxneuro._mesh")
+# Shapes and dtypes of arrays in signatures are checked in the tests alone. Those of these packages
+# only if JAXNEURO_SHAPES is set: tests of networks take a third longer with them.
+CHECKED = ("jaxneuro._kernels",)
+if "JAXNEURO_SHAPES" in os.environ:
+    RUN = ("chosen", "chunks", "one_launch", "spikes", "stopped", "tables")  # no user calls them
+    RUN = tuple(f"jaxneuro._run.{name}" for name in RUN)
+    CHECKED = (*CHECKED, "jaxneuro._network", "jaxneuro._mesh", *RUN)
 jaxtyping.install_import_hook(CHECKED, "beartype.beartype")
 
 from jaxneuro import _warn  # noqa: E402
 from tests import compiling, declared, store  # noqa: E402
 
-declared.complete(CHECKED)
-_warn._BETWEEN.add("jaxtyping")  # a warning still points at the line of a test
+if "JAXNEURO_SHAPES" in os.environ:
+    declared.complete(("jaxneuro._network", "jaxneuro._run"))
+    _warn._BETWEEN.add("jaxtyping")  # a warning still points at the line of a test
 
 # JAX reads the flags when its backend is first used, which importing it is not.
 # Eight devices; and a program is compiled as one part, for each process has one core: the same

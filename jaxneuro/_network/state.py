@@ -99,12 +99,12 @@ class SavedState:
     """The state in a file of a result; `simulate(net, ms, state=...)` goes on from it.
 
     Attributes:
-        arrays: those of the state by their path in it.
+        arrays: those of the state by their path in it; of a file of 0.1 something else.
         fingerprint: uint32 (2,) of its network.
         step: how many steps were done.
     """
 
-    arrays: dict[str, Shaped[np.ndarray, "..."]]
+    arrays: Any
     fingerprint: UInt32[np.ndarray, "2"]
     step: int
 
