@@ -13,9 +13,8 @@ from tests import shapes
 
 # Shapes and dtypes of arrays in signatures are checked in the tests alone.
 jaxtyping.install_import_hook("jaxneuro._kernels", "beartype.beartype")
-jaxtyping.install_import_hook(
-    ["jaxneuro._numerics", "jaxneuro._tables", "jaxneuro.analysis"], f"{shapes.__name__}.arrays"
-)
+CHECKED = ("_numerics", "_tables", "analysis", "_network", "_mesh", "_run")
+jaxtyping.install_import_hook([f"jaxneuro.{x}" for x in CHECKED], f"{shapes.__name__}.arrays")
 
 from jaxneuro import _warn  # noqa: E402
 from tests import compiling, store  # noqa: E402

@@ -4,9 +4,11 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import numpy as np
 from jax.sharding import Mesh
+from jaxtyping import Array, Float, Int32, Shaped, UInt32
 
 from .. import spec
 from .._arrays import as_array
@@ -18,6 +20,7 @@ from .._network.coupling import CouplingLayer, Side
 from .._network.layout import MeshLayout
 from .._network.network import Network
 from .._network.pathway import Pathway
+from .._network.plastic import Plastic
 from .._network.sharded import whole_populations
 from .._network.shards import ShardLayout, shard_layout
 from .._network.stimuli import StimulusGroup
@@ -26,7 +29,7 @@ from .._tables.lay_out import delay_dtype, lay_out
 from .._tables.read import read_bundle
 from .._tables.split import Homes, gather_arrays, padded, split, table_arrays, with_nothing
 from ..spec import InvalidValueError, unknown
-from .partition import Contiguous, Partition, owners_of
+from .partition import Contiguous, Owners, owners_of
 from .place import check_alike, devices_here, most_anywhere, put, side_by_side
 
 
@@ -46,7 +49,7 @@ def _laid_side(side: Side, target: str, layout: MeshLayout) -> Side:
     post, pre, at = read_gather_table(side.table)
     own = np.asarray(side.weights)[at] if side.weights.shape[0] else None
     total = np.asarray(side.total)
-    arrays: dict[int, dict[str, np.ndarray]] = {}
+    arrays: dict[int, dict[str, Shaped[np.ndarray, " _"]]] = {}
     most: dict[int, list[int]] = {}
     one: Any = None
     for device in devices_here(layout):
@@ -91,8 +94,8 @@ class LaidTable(NamedTuple):
     """
 
     table: Table
-    weights: jax.Array
-    numbers: jax.Array | None
+    weights: Float[Array, "devices weights"]
+    numbers: Int32[Array, "devices entries"] | None
     synapses: int
     shortest: int
     longest: int
@@ -102,7 +105,7 @@ def lay_table(
     placements: Sequence[Placement],
     target: int,
     layout: MeshLayout,
-    dtype: Any,
+    dtype: np.dtype,
     numbered: bool,
     written: Callable[[int], None] = lambda synapses: None,
 ) -> LaidTable:
@@ -160,8 +163,8 @@ def _homes(p: Placement, shards: ShardLayout, here: Sequence[int]) -> tuple[Home
 
 
 def _side_by_side(
-    tables: dict[int, Table], weights: dict[int, np.ndarray], layout: MeshLayout
-) -> tuple[Table, jax.Array, int]:
+    tables: dict[int, Table], weights: dict[int, Float[np.ndarray, " _"]], layout: MeshLayout
+) -> tuple[Table, Float[Array, "devices weights"], int]:
     """Tables and weights with an axis of devices, and how many entries a device has at most."""
     statics = ("n_rows", "longest_row")
     arrays = {}
@@ -254,7 +257,7 @@ def check_rate(what: str, rate: Any) -> None:
 
 
 def plan(
-    outline: Network, mesh: Mesh, axis: Axis, partition: Partition | None, rate: float | None
+    outline: Network, mesh: Mesh, axis: Axis, partition: Any, rate: float | None
 ) -> MeshLayout:
     """Which device has which neurons of a network; its connections are not looked at.
 
@@ -280,7 +283,7 @@ def plan(
     return layout
 
 
-def _fingerprint(net: Network, layout: MeshLayout) -> np.ndarray:
+def _fingerprint(net: Network, layout: MeshLayout) -> UInt32[np.ndarray, "2"]:
     """That of a network, and of which device has which of its neurons."""
     orders = tuple((np.asarray(s.order), np.asarray(s.real)) for s in layout.groups)
     return fingerprint(np.asarray(net.fingerprint), orders, layout.share)
@@ -296,7 +299,7 @@ def with_tables(layout: MeshLayout, laid: Sequence[LaidTable]) -> MeshLayout:
     )
 
 
-def laid_plastic(pathway: Pathway, layout: MeshLayout) -> Any:
+def laid_plastic(pathway: Pathway, layout: MeshLayout) -> Plastic | None:
     """The rule of a pathway with the neurons of one device; None if there is none."""
     plastic = pathway.plastic
     if plastic is None:
@@ -311,7 +314,7 @@ def placed(net: Network, layout: MeshLayout) -> Network:
     """A network whose tables are laid over a mesh, with all else on the devices that use it."""
     pathways = tuple(
         dataclasses.replace(
-            put(dataclasses.replace(p, table=None, weights=None), layout.shared),
+            put(eqx.tree_at(lambda p: (p.table, p.weights), p, (None, None)), layout.shared),
             table=p.table,
             weights=p.weights,
             plastic=laid_plastic(p, layout),
@@ -333,14 +336,16 @@ def placed(net: Network, layout: MeshLayout) -> Network:
     return dataclasses.replace(rest, pathways=pathways, couplings=couplings, layout=kept)
 
 
-def _driven(stimulus: StimulusGroup, mine: ShardLayout, owners: dict, devices: int) -> ShardLayout:
+def _driven(
+    stimulus: StimulusGroup, mine: ShardLayout, owners: Owners, devices: int
+) -> ShardLayout:
     """The shards of what a stimulus drives."""
     found = _shards_of_driven(stimulus, mine, owners, devices)
     return dataclasses.replace(found, everywhere=has_tables(stimulus.model))
 
 
 def _shards_of_driven(
-    stimulus: StimulusGroup, mine: ShardLayout, owners: dict, devices: int
+    stimulus: StimulusGroup, mine: ShardLayout, owners: Owners, devices: int
 ) -> ShardLayout:
     names = [m.name for m in mine.members]
     if stimulus.index is None and whole_populations(stimulus, mine):

@@ -1,10 +1,11 @@
 """Which device gets which neurons: partitions as values."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+from jaxtyping import Float, Int, Int64, Shaped
 
 from .. import spec
 from .._network.network import Network
@@ -12,7 +13,7 @@ from .._text import brief
 from ..space import morton_codes
 from ..spec import InvalidValueError
 
-Owners = dict[str, np.ndarray]  # the device of every neuron, by population
+Owners = dict[str, Shaped[np.ndarray, "..."]]  # the device of every neuron, by population
 
 
 class Partition(spec.Value, eq=True):
@@ -62,7 +63,7 @@ class AlongAxis(Partition, eq=True):
     )
 
     def owners(self, net: Network, devices: int) -> Owners:
-        def rank(x: np.ndarray) -> np.ndarray:
+        def rank(x: Float[np.ndarray, "n axes"]) -> Float[np.ndarray, " n"]:
             if not -x.shape[1] <= self.axis < x.shape[1]:
                 must = f"one of the {x.shape[1]} of the positions"
                 raise InvalidValueError(self.label, "axis", must, str(self.axis))
@@ -140,7 +141,7 @@ class Given(Partition):
         return Contiguous().owners(net, devices) | given
 
 
-def _numbers(name: str, given: Any) -> np.ndarray:
+def _numbers(name: str, given: Any) -> Shaped[np.ndarray, "..."]:
     try:
         return np.asarray(given)
     except ValueError:  # lists of different lengths
@@ -148,7 +149,7 @@ def _numbers(name: str, given: Any) -> np.ndarray:
         raise InvalidValueError("partition", "owners", must, brief(given)) from None
 
 
-def owners_of(partition: Partition, net: Network, devices: int) -> Owners:
+def owners_of(partition: Any, net: Network, devices: int) -> Owners:
     """The device of every neuron, checked."""
     spec.check("", "partition", spec.Of(Partition), partition)
     owners = partition.owners(net, devices)
@@ -168,12 +169,12 @@ def owners_of(partition: Partition, net: Network, devices: int) -> Owners:
     return owners
 
 
-def _parts(rank: np.ndarray, devices: int) -> np.ndarray:
+def _parts(rank: Int[np.ndarray, " n"], devices: int) -> Int[np.ndarray, " n"]:
     """Parts by rank, equal but for one neuron."""
     return rank * devices // max(rank.size, 1)
 
 
-def _points(what: str, net: Network) -> dict[str, np.ndarray]:
+def _points(what: str, net: Network) -> dict[str, Float[np.ndarray, "_ _"]]:
     points = {name: net.positions(name) for name in net.order if name in net.points}
     if not points:
         must = "a population with positions= (or else Contiguous() as the partition)"
@@ -181,7 +182,7 @@ def _points(what: str, net: Network) -> dict[str, np.ndarray]:
     return points
 
 
-def _by_position(what: str, net: Network, devices: int, along: Any) -> Owners:
+def _by_position(what: str, net: Network, devices: int, along: Callable) -> Owners:
     """Equal parts of each population in the order of a number of their positions."""
     found = {}
     for name, x in _points(what, net).items():
@@ -191,7 +192,9 @@ def _by_position(what: str, net: Network, devices: int, along: Any) -> Owners:
     return Contiguous().owners(net, devices) | found
 
 
-def _k_means(x: np.ndarray, count: int, rounds: int, seed: int) -> np.ndarray:
+def _k_means(
+    x: Float[np.ndarray, "n axes"], count: int, rounds: int, seed: int
+) -> Int64[np.ndarray, " n"]:
     rng = np.random.default_rng(seed)
     centers = x[rng.integers(len(x), size=1)]
     for _ in range(count - 1):
@@ -209,7 +212,9 @@ def _k_means(x: np.ndarray, count: int, rounds: int, seed: int) -> np.ndarray:
     return owner
 
 
-def _distances(x: np.ndarray, centers: np.ndarray) -> np.ndarray:
+def _distances(
+    x: Float[np.ndarray, "n axes"], centers: Float[np.ndarray, "k axes"]
+) -> Float[np.ndarray, "n k"]:
     """Squared distances (points, centers)."""
     return np.stack([np.sum((x - c) ** 2, axis=1) for c in centers], axis=1)
 
@@ -259,7 +264,9 @@ class Metis(Partition, eq=True):
         return {name: part[first[name] : first[name] + k] for name, k in sizes.items()}
 
 
-def _graph(pre: np.ndarray, post: np.ndarray, n: int) -> tuple[np.ndarray, ...]:
+def _graph(
+    pre: Int64[np.ndarray, " synapses"], post: Int64[np.ndarray, " synapses"], n: int
+) -> tuple[Int64[np.ndarray, " ends"], Int64[np.ndarray, " pairs"], Int64[np.ndarray, " pairs"]]:
     """Neighbours of each neuron in both directions, with the number of connections."""
     other = pre != post
     a = np.concatenate([pre[other], post[other]])

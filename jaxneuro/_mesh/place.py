@@ -5,6 +5,8 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax.sharding import Mesh, Sharding
+from jaxtyping import Array, Integer, Shaped
 
 from .._network.layout import MeshLayout
 from ..spec import InvalidValueError
@@ -16,7 +18,7 @@ def devices_here(layout: MeshLayout) -> list[int]:
     return sorted({where[0].start or 0 for where in index.values() if where is not None})
 
 
-def share_here(mesh: Any) -> float:
+def share_here(mesh: Mesh | None) -> float:
     """The share of a mesh's devices that belong to this process; 1 without a mesh."""
     if mesh is None:
         return 1.0
@@ -24,7 +26,9 @@ def share_here(mesh: Any) -> float:
     return mine / mesh.devices.size
 
 
-def side_by_side(parts: Mapping[int, np.ndarray], layout: MeshLayout) -> jax.Array:
+def side_by_side(
+    parts: Mapping[int, Shaped[np.ndarray, "..."]], layout: MeshLayout
+) -> Shaped[Array, "devices ..."]:
     """An array (devices, ...) from the parts of this process's devices, each on its own.
 
     The parts have one shape and dtype on all devices of all processes.
@@ -51,7 +55,7 @@ def most_anywhere(values: Mapping[int, Sequence[int]], layout: MeshLayout) -> li
     return [int(x) for x in ((every[:, 0] << 31) + every[:, 1]).max(0)]
 
 
-def check_alike(mine: np.ndarray, layout: MeshLayout) -> None:
+def check_alike(mine: Integer[np.ndarray, " k"], layout: MeshLayout) -> None:
     """Raises `InvalidValueError` unless all processes lay the same network in the same way.
 
     `mine` int32 or uint32 (k,), a fingerprint. Every process waits for all others here.
@@ -67,6 +71,6 @@ def check_alike(mine: np.ndarray, layout: MeshLayout) -> None:
         raise InvalidValueError("", "network", must, "different ones")
 
 
-def put(tree: Any, where: Any) -> Any:
+def put(tree: Any, where: Sharding) -> Any:
     """Arrays on devices of a mesh, which is given by a sharding; every process has the whole."""
     return jax.tree.map(lambda x: jax.device_put(x, where), tree)

@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
+from jaxtyping import Float, Shaped
 
 from .. import spec
 from .._arrays import is_traced
 from .._fields import check_lengths, inner, named_parameters, with_numbers
-from .._model import Neuron, Plasticity, Stimulus, Synapse, state_variables
+from .._model import Neuron, Plasticity, Release, Stimulus, Synapse, state_variables
 from .._numerics import Distribution, check_grid, check_stable, stream_key
 from .._text import an
 from ..spec import InvalidValueError
 from ..stimuli import Signal
 from ..synapses import Direct, Several
+from .group import Group
 from .members import first_member, member, replace_member
 from .names import ModelReference
 
@@ -38,7 +40,7 @@ def check_set_sign(
     owner: str,
     field: str,
     value: Any,
-    group: Any,
+    group: Group,
     receptor: int | None,
     others: Callable[[int], Any],
 ) -> None:
@@ -64,7 +66,7 @@ def check_set_sign(
         raise InvalidValueError(owner, field, must, f"{sign * worst:g}")
 
 
-def check_rule_sign(owner: str, sign: tuple[int, str], rule: Any, gain: Any) -> None:
+def check_rule_sign(owner: str, sign: tuple[int, str], rule: Plasticity, gain: Any) -> None:
     """Raises `InvalidValueError` for a rule of plasticity that may bring weights to the wrong sign.
 
     Its weights lie between its limits. `sign` as of `sign_of`; a gain of 0 allows any.
@@ -79,7 +81,7 @@ def check_rule_sign(owner: str, sign: tuple[int, str], rule: Any, gain: Any) -> 
         raise InvalidValueError(owner, "plasticity", must, got)
 
 
-def rule_limits(rule: Any) -> np.ndarray | None:
+def rule_limits(rule: Plasticity) -> Float[np.ndarray, "2"] | None:
     """The lowest and the highest weight that a rule allows; None where they are not known."""
     limits = rule.limits()
     if any(map(is_traced, limits)):
@@ -90,14 +92,14 @@ def rule_limits(rule: Any) -> np.ndarray | None:
     return np.array([low, high])
 
 
-def beyond(limits: np.ndarray, weights: np.ndarray) -> bool:
+def beyond(limits: Float[np.ndarray, "2"], weights: Shaped[np.ndarray, "..."]) -> bool:
     """Whether weights are beyond limits by more than the precision of a network."""
     slack = 1e-6 * np.abs(limits).max(where=np.isfinite(limits), initial=0.0)
     inside = limits[0] - slack <= weights.min() and weights.max() <= limits[1] + slack
     return not inside
 
 
-def check_within(owner: str, field: str, rule: Any, values: Any) -> None:
+def check_within(owner: str, field: str, rule: Plasticity, values: Any) -> None:
     """Raises `InvalidValueError` for known weights outside the limits of a rule."""
     limits = None if is_traced(values) else rule_limits(rule)
     weights = np.zeros(0) if limits is None else np.asarray(values)
@@ -132,7 +134,9 @@ def _must(sign: int) -> str:
 _ROUNDING = 1e-5
 
 
-def check_state_value(owner: str, field: str, model: Any, variable: str, value: Any) -> None:
+def check_state_value(
+    owner: str, field: str, model: Synapse | Release | Neuron, variable: str, value: Any
+) -> None:
     """Raises `InvalidValueError` for numbers, or a distribution, that a state variable never has.
 
     `model` is the neuron, the receptor or the release, whose `state_bounds` count.
@@ -159,7 +163,7 @@ def check_state_value(owner: str, field: str, model: Any, variable: str, value: 
         raise InvalidValueError(owner, field, f"{kind}{span}", _shown_value(value), hint)
 
 
-def state_bounds(model: Any) -> dict[str, tuple]:
+def state_bounds(model: Synapse | Release | Neuron) -> dict[str, tuple]:
     """The bounds of the state variables of a model, numbers in the place of names of fields."""
     if isinstance(model, Several):  # its state has the variables of its parts, in their order
         names = state_variables(jax.eval_shape(lambda m: m.init(1), first_member(model)))
@@ -171,14 +175,14 @@ def state_bounds(model: Any) -> dict[str, tuple]:
     }
 
 
-def _each(part: Any) -> list[tuple[str, tuple | None]]:
+def _each(part: Synapse | Release) -> list[tuple[str, tuple | None]]:
     """All state variables of a part, with their bounds or None."""
     state = jax.eval_shape(lambda m: m.init(1), first_member(part))
     bounds = state_bounds(part)
     return [(name, bounds.get(name)) for name in state_variables(state)]
 
 
-def _shown(bound: np.ndarray) -> str:
+def _shown(bound: Shaped[np.ndarray, "..."]) -> str:
     return f"{bound:g}" if bound.ndim == 0 else f"the neuron's own ({bound.min():g} or more)"
 
 

@@ -6,11 +6,14 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Shaped
 
+from .._arrays import AnyArray
 from .._kernels.gather import GatherTable, gather
 from .._model import Drive, Release
 from .group import Group, GroupState, InitialValue, with_initial
-from .members import as_floating
+from .members import Seed, as_floating
 from .pathway import release_state
 from .shards import Peers
 from .stimuli import place
@@ -29,8 +32,8 @@ class Side(eqx.Module):
     """
 
     table: GatherTable
-    weights: jax.Array
-    total: jax.Array
+    weights: Float[AnyArray, "*devices entries"]
+    total: Float[AnyArray, "*devices targets"]
     source: int = eqx.field(static=True)
     sources: tuple[int, int] = eqx.field(static=True)
     target: int = eqx.field(static=True)
@@ -46,7 +49,7 @@ class CouplingState(NamedTuple):
     """
 
     release: Any = None
-    values: jax.Array | None = None
+    values: Float[Array, " n"] | None = None
 
 
 class CouplingLayer(eqx.Module):
@@ -67,8 +70,8 @@ class CouplingLayer(eqx.Module):
     """
 
     sides: tuple[Side, ...]
-    weight: jax.Array
-    gain: jax.Array
+    weight: Float[AnyArray, ""]
+    gain: Float[AnyArray, ""]
     release: Release | None
     initial: tuple[InitialValue, ...]
     name: str = eqx.field(static=True)
@@ -79,7 +82,7 @@ class CouplingLayer(eqx.Module):
     receptor: int | None = eqx.field(static=True)
     input: int | None = eqx.field(static=True)
 
-    def init(self, seed: Any, dtype: Any) -> CouplingState:
+    def init(self, seed: Seed, dtype: np.dtype) -> CouplingState:
         """The state at t = 0: nothing was released."""
         if self.release is None:
             return CouplingState()
@@ -111,7 +114,7 @@ class RuntimeCoupling(eqx.Module):
     """
 
     sides: tuple[Side, ...]
-    scales: tuple[jax.Array, ...]
+    scales: tuple[Float[AnyArray, "..."], ...]
     release: Release | None
     input: int | None = eqx.field(static=True)
     here: tuple[int, int] | None = eqx.field(static=True, default=None)
@@ -122,7 +125,7 @@ class RuntimeCoupling(eqx.Module):
         states: Sequence[GroupState],
         peers: Sequence[Peers] | None,
         mine: CouplingState,
-    ) -> list[tuple[int, Drive | None, dict[int, jax.Array]]]:
+    ) -> list[tuple[int, Drive | None, dict[int, Float[Array, " _"]]]]:
         """For each side the number of its target group, a drive for it, and arrivals by input."""
         out = []
         for side, scale in zip(self.sides, self.scales):
@@ -145,10 +148,10 @@ class RuntimeCoupling(eqx.Module):
     def release_now(
         self,
         mine: CouplingState,
-        spikes: jax.Array,
+        spikes: Shaped[Array, " n"],
         v: Any,
         dt: float,
-        dtype: Any,
+        dtype: np.dtype,
         peers: Peers | None = None,
     ) -> CouplingState:
         """The state after the release has seen spikes and voltages of the group of its sources.

@@ -8,14 +8,15 @@ so that only these levels are tried, in all combinations of the modulators.
 
 import itertools
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import equinox as eqx
 import jax
 import numpy as np
+from jaxtyping import Num
 
 from .._arrays import is_traced
-from .._fields import named_parameters
+from .._fields import Model, named_parameters
 from ..spec import InvalidValueError
 from .bounds import with_parameters
 from .gap_stability import check_gap_junctions
@@ -196,7 +197,7 @@ def _try(
         raise _error([*(gains or {}).values(), *parts], factors, error) from None
 
 
-def _value(model: Any, key: str) -> np.ndarray:
+def _value(model: Model, key: str) -> Num[np.ndarray, "..."]:
     return np.asarray(inside(model, named_parameters(model)[key][0]))
 
 

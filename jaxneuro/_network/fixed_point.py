@@ -8,17 +8,20 @@ coincide), divided by 2^31 - 2^25: so nothing overflows at any firing rate. What
 wrong by at most half a quantum, beside the rounding of its product, which is made in float32.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
 
 from .._kernels.bits import packed_bytes
 from .._kernels.deliver import deliver
 from .._kernels.spike_output import SpikeOutput
-from .group import empty_ring
+from .group import Group, empty_ring
+
+if TYPE_CHECKING:
+    from .pathway import Pathway
 
 # What rounding can add to the largest sum, 1/2 per synapse, is 2^25 for 2^26 of them.
 _LARGEST = 2.0**31 - 2.0**25
@@ -37,10 +40,10 @@ class FixedPoint(eqx.Module):
         order.
     """
 
-    quanta: tuple[jax.Array, ...]
-    built: tuple[jax.Array, ...]
+    quanta: tuple[Float[Array, " _"], ...]
+    built: tuple[Float[Array, " _"], ...]
 
-    def now(self, pathways: tuple) -> "FixedPoint":
+    def now(self, pathways: tuple["Pathway", ...]) -> "FixedPoint":
         """The quanta for the present weights and gains: larger where those have grown."""
         quanta = list(self.quanta)
         for p, built in zip(pathways, self.built):
@@ -50,12 +53,16 @@ class FixedPoint(eqx.Module):
             quanta[p.target] = jnp.maximum(quanta[p.target], self.quanta[p.target] * most)
         return eqx.tree_at(lambda f: f.quanta, self, tuple(quanta))
 
-    def scale(self, scale: jax.Array, target: int, inputs: tuple[int, ...]) -> jax.Array:
+    def scale(
+        self, scale: Float[Array, " projections"], target: int, inputs: tuple[int, ...]
+    ) -> Float[Array, " projections"]:
         """A scale per projection in quanta of the input of group `target` that it reaches."""
         return scale / self.quanta[target][np.array(inputs, np.int32)]
 
 
-def find_quanta(groups: tuple, pathways: tuple, dtype: Any) -> FixedPoint:
+def find_quanta(
+    groups: tuple[Group, ...], pathways: tuple["Pathway", ...], dtype: np.dtype
+) -> FixedPoint:
     """The quanta of every receptor: delivers all absolute weights once, from all sources."""
     most = [jnp.zeros((g.fed_inputs, g.n), dtype) for g in groups]
     built = []
@@ -71,7 +78,12 @@ def find_quanta(groups: tuple, pathways: tuple, dtype: Any) -> FixedPoint:
 
 
 @eqx.filter_jit
-def _largest(pathway: Any, scale: jax.Array, n: int, ring: jax.Array) -> jax.Array:
+def _largest(
+    pathway: "Pathway",
+    scale: Float[Array, " projections"],
+    n: int,
+    ring: Float[Array, "slots places"],
+) -> Float[Array, " places"]:
     every = SpikeOutput(jnp.full(packed_bytes(n), 255, jnp.uint8))
     ring = deliver(
         ring,

@@ -10,20 +10,23 @@ must be at most 1.
 """
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jaxtyping import Array, Bool, Float, Float64, Int64
 
 from .. import spec
-from .._arrays import as_array, is_traced
+from .._arrays import AnyArray, as_array, is_traced
 from .._model import Drive, Neuron
 from .._numerics.grid import TIME_STEP
 from .._text import an
 from ..spec import InvalidValueError
-from .group import initial_state, replace_variable
+from .coupling import CouplingLayer
+from .group import Group, initial_state, replace_variable
 from .members import first_member, member
 
 _TRIED = np.geomspace(1e-6, 1e6, 241)  # of G dv/dI in a step without gap junctions
@@ -60,7 +63,9 @@ def largest_conductance(model: Neuron, dt: float) -> float:
     return low
 
 
-def _growing(model: Neuron, conductance: np.ndarray, dt: float) -> np.ndarray:
+def _growing(
+    model: Neuron, conductance: Float[np.ndarray, " tried"], dt: float
+) -> Bool[np.ndarray, " tried"]:
     """Where what neighbours move against each other grows: (tried,)."""
     alone, _ = _moved(model, np.zeros(_TRIED.size), dt)
     own, others = _moved(model, conductance, dt)
@@ -68,7 +73,9 @@ def _growing(model: Neuron, conductance: np.ndarray, dt: float) -> np.ndarray:
     return np.asarray((grows & np.isfinite(alone)).any(axis=0))
 
 
-def _moved(model: Neuron, conductance: np.ndarray, dt: float) -> tuple[np.ndarray, np.ndarray]:
+def _moved(
+    model: Neuron, conductance: Float[np.ndarray, " tried"], dt: float
+) -> tuple[Float64[np.ndarray, "2 tried"], Float64[np.ndarray, "2 tried"]]:
     """By how much v after a step moves with v before it, and with a current: (2, tried) each.
 
     At the start values, and after the neurons have settled.
@@ -79,7 +86,9 @@ def _moved(model: Neuron, conductance: np.ndarray, dt: float) -> tuple[np.ndarra
 
 
 @functools.partial(jax.jit, static_argnums=2)
-def _derivatives(model: Neuron, conductance: Any, dt: float) -> tuple[jax.Array, jax.Array]:
+def _derivatives(
+    model: Neuron, conductance: Float[AnyArray, " tried"], dt: float
+) -> tuple[Float[Array, " both"], Float[Array, " both"]]:
     first = initial_state(model, _TRIED.size)
     alone = first if any(map(np.ndim, jax.tree.leaves(model))) else initial_state(model, 1)
     nothing, steps = Drive(jnp.zeros_like(alone.v)), min(round(_SETTLING / dt), _MOST)
@@ -90,7 +99,7 @@ def _derivatives(model: Neuron, conductance: Any, dt: float) -> tuple[jax.Array,
     start = state.v
     g = jnp.tile(jnp.asarray(conductance, start.dtype), 2)
 
-    def after(v: jax.Array, current: jax.Array) -> jax.Array:
+    def after(v: Float[Array, " n"], current: Float[Array, " n"]) -> Float[Array, " n"]:
         drive = Drive(g * start + current, g)
         return both.step(replace_variable(state, "v", v), drive, dt)[0].v
 
@@ -99,7 +108,7 @@ def _derivatives(model: Neuron, conductance: Any, dt: float) -> tuple[jax.Array,
     return own, jax.jvp(after, (start, zero), (zero, one))[1]
 
 
-def _first_growing(model: Neuron, totals: np.ndarray, dt: float) -> int:
+def _first_growing(model: Neuron, totals: Float[np.ndarray, " n"], dt: float) -> int:
     """A neuron whose sum of conductances is too large; that of the largest sum if none is.
 
     Neurons of one set of parameters have one limit, others are tried one by one.
@@ -115,13 +124,17 @@ def _first_growing(model: Neuron, totals: np.ndarray, dt: float) -> int:
     return largest
 
 
-def _neuron(model: Neuron, number: Any) -> Neuron:
+def _neuron(model: Neuron, number: int | Int64[np.ndarray, " some"]) -> Neuron:
     """The model of one neuron, or of some."""
     return jax.tree.map(lambda x: as_array(np.asarray(x)[number]) if np.ndim(x) else x, model)
 
 
 def check_gap_junctions(
-    couplings: Any, groups: Any, dt: float, name: str | None = None, layout: Any = None
+    couplings: Sequence[CouplingLayer],
+    groups: Sequence[Group],
+    dt: float,
+    name: str | None = None,
+    layout: Any = None,
 ) -> None:
     """Raises `InvalidValueError` where neurons have more gap junctions than are stable.
 
@@ -135,7 +148,9 @@ def check_gap_junctions(
             _check(population, model, parts, dt)
 
 
-def _by_population(layers: Any, layout: Any) -> dict[str, list[tuple[str, jax.Array]]]:
+def _by_population(
+    layers: Sequence[CouplingLayer], layout: Any
+) -> dict[str, list[tuple[str, Float[AnyArray, " _"]]]]:
     """Names of couplings, and what they add to each neuron, by population."""
     out: dict[str, list] = {}
     for layer in layers:
@@ -149,7 +164,9 @@ def _by_population(layers: Any, layout: Any) -> dict[str, list[tuple[str, jax.Ar
     return out
 
 
-def _check(population: str, model: Neuron, parts: list[tuple[str, Any]], dt: float) -> None:
+def _check(
+    population: str, model: Neuron, parts: list[tuple[str, Float[AnyArray, " n"]]], dt: float
+) -> None:
     known = not any(map(is_traced, jax.tree.leaves(([x for _, x in parts], model))))
     totals = np.sum([np.asarray(x) for _, x in parts], axis=0) if known else np.zeros(0)
     if not totals.size:

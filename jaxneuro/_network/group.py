@@ -18,8 +18,11 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
+from jaxtyping import Array, Float, Int32, Num, Shaped, UInt32
 
+from .._arrays import AnyArray
 from .._kernels.spike_output import SpikeOutput
 from .._model import Drive, Neuron, StochasticNeuron, Synapse, add_drives
 from .._numerics import (
@@ -31,7 +34,7 @@ from .._numerics import (
     stream_keys,
     unit_interval,
 )
-from .members import as_floating, expand
+from .members import Seed, as_floating, expand
 from .stimuli import StimulusGroup, place
 
 
@@ -48,7 +51,7 @@ class GroupState(NamedTuple):
     neurons: Any
     receptors: tuple
     stimuli: tuple
-    ring: jax.Array
+    ring: Num[Array, "slots places"]
     released: SpikeOutput
 
 
@@ -67,10 +70,10 @@ class InitialValue(eqx.Module):
     owner: str = eqx.field(static=True)
     first: int = eqx.field(static=True)
     n: int = eqx.field(static=True)
-    value: Any
+    value: Distribution | Num[AnyArray | np.generic, "..."]
 
 
-def with_initial(state: Any, values: Sequence[InitialValue], seed: Any) -> Any:
+def with_initial(state: Any, values: Sequence[InitialValue], seed: Seed) -> Any:
     """The state of a receptor or a release with its start values."""
     for given in values:
         x = jnp.asarray(getattr(state, given.variable))
@@ -87,13 +90,13 @@ def with_initial(state: Any, values: Sequence[InitialValue], seed: Any) -> Any:
 
 
 @functools.partial(jax.jit, static_argnames="dtype")
-def quantile(law: Distribution, word: Any, dtype: Any) -> jax.Array:
+def quantile(law: Distribution, word: UInt32[AnyArray, " n"], dtype: np.dtype) -> Num[Array, " n"]:
     """The numbers that words of random bits stand for, in the dtype of the state."""
     # Compiled also where the words are known: one seed of a batch starts as it does alone.
     return law.quantile(unit_interval(word)).astype(dtype)
 
 
-def replace_variable(state: Any, variable: str, value: jax.Array) -> Any:
+def replace_variable(state: Any, variable: str, value: Num[AnyArray, "..."]) -> Any:
     """The state of a model, a named tuple or a module, with another value of one variable."""
     if hasattr(state, "_replace"):
         return state._replace(**{variable: value})
@@ -114,12 +117,14 @@ def count_fed(receptors: Sequence[Synapse], fed: Sequence[bool]) -> int:
     return sum(max(len(r.ports), 1) for r, fed in zip(receptors, fed) if fed)
 
 
-def empty_ring(slots: int, inputs: int, n: int, dtype: Any) -> jax.Array:
+def empty_ring(slots: int, inputs: int, n: int, dtype: np.dtype) -> Num[Array, "slots places"]:
     """A ring in which nothing arrives: (slots, places)."""
     return jnp.zeros((slots, inputs * n), dtype)
 
 
-def arrivals(ring: jax.Array, step: jax.Array, inputs: int) -> jax.Array:
+def arrivals(
+    ring: Num[Array, "slots places"], step: Int32[Array, ""], inputs: int
+) -> Num[Array, "inputs n"]:
     """What arrives at the end of `step`: (inputs, n)."""
     slot = lax.rem(step, jnp.int32(ring.shape[0]))
     now = lax.dynamic_index_in_dim(ring, slot, 0, keepdims=False)
@@ -130,9 +135,9 @@ class Coupled(NamedTuple):
     """What couplings do to a group in a step: a drive, and arrivals by input, (n,) each."""
 
     drive: Drive
-    arrivals: dict[int, jax.Array]
+    arrivals: dict[int, Float[Array, " n"]]
 
-    def plus(self, drive: Drive | None, arrivals: dict[int, jax.Array]) -> "Coupled":
+    def plus(self, drive: Drive | None, arrivals: dict[int, Float[Array, " n"]]) -> "Coupled":
         """With a further drive and further arrivals."""
         mine = self.arrivals
         both = {k: mine[k] + arrivals[k] for k in mine.keys() & arrivals.keys()}
@@ -141,7 +146,7 @@ class Coupled(NamedTuple):
 
 
 @jax.custom_jvp
-def _rounded(x: jax.Array) -> jax.Array:
+def _rounded(x: Float[Array, " n"]) -> Float[Array, " n"]:
     """`x`, which no compiler fuses with a sum: weight times count stays a number of its own.
 
     Else the bits of a decay with arrivals, a sum of two products, would depend on how many neurons
@@ -231,7 +236,7 @@ class Group(eqx.Module):
             receptor_initial=(),
         )
 
-    def init(self, seed: Any, ring_dtype: Any, dtype: Any, dt: float) -> GroupState:
+    def init(self, seed: Seed, ring_dtype: np.dtype, dtype: np.dtype, dt: float) -> GroupState:
         """The state at t = 0, with the start values of its populations; nothing was released."""
         runtime = self.expand()
         neurons = initial_state(runtime.model, self.n, self._stream(seed))
@@ -251,7 +256,7 @@ class Group(eqx.Module):
         state = as_floating(state, dtype)
         return state._replace(released=runtime.nothing_released(state, dtype, dt))
 
-    def nothing_released(self, state: GroupState, dtype: Any, dt: float) -> SpikeOutput:
+    def nothing_released(self, state: GroupState, dtype: np.dtype, dt: float) -> SpikeOutput:
         """What is in flight before the first step: no spikes, of the kind of the model."""
         arrived = None
         if self.fed_inputs:
@@ -266,12 +271,12 @@ class Group(eqx.Module):
     def step(
         self,
         state: GroupState,
-        arrived: Any,
+        arrived: Float[Array, "inputs n"] | None,
         coupled: Coupled,
-        inputs: Mapping[str, Any],
-        step: jax.Array,
+        inputs: Mapping[str, Float[Array, "..."]],
+        step: Int32[Array, ""],
         dt: float,
-    ) -> tuple[GroupState, jax.Array]:
+    ) -> tuple[GroupState, Shaped[Array, " n"]]:
         """The state without what is released, and the spikes.
 
         `arrived` (fed inputs, n) is what the network delivers at the end of the step, None without
@@ -286,7 +291,9 @@ class Group(eqx.Module):
         neurons, spikes = self.model.step(state.neurons, drive, dt)
         return state._replace(neurons=neurons, receptors=receptors, stimuli=stimuli), spikes
 
-    def _stimuli(self, states: tuple, step: jax.Array, dt: float) -> tuple[tuple, Drive, dict]:
+    def _stimuli(
+        self, states: tuple, step: Int32[Array, ""], dt: float
+    ) -> tuple[tuple, Drive, dict[int, Float[Array, " n"]]]:
         """The stimuli's new states, their summed drive, and their spikes by input, (n,)."""
         drive, arrivals, new = Drive(), {}, []
         for stimulus, state in zip(self.stimuli, states):
@@ -300,12 +307,17 @@ class Group(eqx.Module):
         return tuple(new), drive, arrivals
 
     def _receptors(
-        self, states: tuple, arrived: Any, outside: dict, v: Any, dt: float
+        self,
+        states: tuple,
+        arrived: Any,
+        outside: dict[int, Float[Array, " n"]],
+        v: Any,
+        dt: float,
     ) -> tuple[tuple, Drive]:
         """The receptors' new states and their summed drive."""
         drive, new, inside = Drive(), [], range(self.fed_inputs)
 
-        def at(row: int) -> jax.Array:
+        def at(row: int) -> Float[Array, " n"]:
             if row not in inside:  # 0.0 of any dtype if it is not asked for what stimuli send
                 return _rounded(outside[row]) if row in outside else jnp.full(self.n, 0.0)
             return arrived[row] + outside[row] if row in outside else arrived[row]
@@ -319,7 +331,7 @@ class Group(eqx.Module):
             drive = add_drives(drive, part)
         return tuple(new), drive
 
-    def _with_inputs(self, drive: Drive, inputs: Mapping[str, Any]) -> Drive:
+    def _with_inputs(self, drive: Drive, inputs: Mapping[str, Float[Array, "..."]]) -> Drive:
         """The drive with the currents that a run passes to the populations of this group."""
         start = 0
         for member in self.members:
@@ -329,7 +341,7 @@ class Group(eqx.Module):
             start += member.n
         return drive
 
-    def _stream(self, seed: Any) -> Stream | None:
+    def _stream(self, seed: Seed) -> Stream | None:
         """The random bits of neurons that draw: a stream for each population."""
         if not isinstance(self.model, StochasticNeuron):
             return None
@@ -337,7 +349,7 @@ class Group(eqx.Module):
         high, low = (expand_rows(jnp.asarray(k), self.sizes) for k in keys)
         return Stream(high, low, self._local())
 
-    def _initial(self, variable: str, x: jax.Array, seed: Any) -> jax.Array:
+    def _initial(self, variable: str, x: Num[Array, " n"], seed: Seed) -> Num[Array, " n"]:
         """`x` with the start values of a variable: one draw for the group."""
         initial = {i.owner: i.value for i in self.initial if i.variable == variable}
         words = None
@@ -361,7 +373,7 @@ class Group(eqx.Module):
                 pieces.append(jnp.broadcast_to(piece, (span.stop - span.start,)))
         return jnp.concatenate(pieces)
 
-    def _local(self) -> jax.Array:
+    def _local(self) -> UInt32[Array, " n"]:
         """The number of each neuron in its own population."""
         # By concatenation, as in `expand_rows`.
         return jnp.concatenate([jnp.arange(n, dtype=jnp.uint32) for n in self.sizes])

@@ -4,12 +4,16 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from jaxtyping import Float, Num, Shaped, UInt32
 
-from .._arrays import is_traced
+from .._arrays import AnyArray, is_traced
 from .._html import ROWS, bars, diagram, page, table
 
 if TYPE_CHECKING:
     from .network import Network
+    from .pathway import Pathway, ProjectionMember
+    from .state import NetworkState
+    from .weights import Connections
 
 _READ = 300_000  # synapses of a pathway that are read for a page
 _SHOWN = 3  # names of populations in a row
@@ -51,11 +55,11 @@ def html_of_network(net: "Network") -> str:
     return page(f"{net!r}, dt = {net.dt:g} ms", tables, drawing)
 
 
-def _receptor(net: "Network", pathway: Any, member: Any) -> str:
+def _receptor(net: "Network", pathway: "Pathway", member: "ProjectionMember") -> str:
     return type(net.groups[pathway.target].receptors[member.receptor]).__name__
 
 
-def _weights(pathway: Any, member: Any) -> str:
+def _weights(pathway: "Pathway", member: "ProjectionMember") -> str:
     if pathway.plastic is not None:
         return f"plastic, {type(pathway.plastic.rule).__name__}"
     return "one per synapse" if member.individual else "one for all"
@@ -73,14 +77,14 @@ def _sizes(net: "Network", number: int, name: str) -> tuple[str, str]:
     return "see net.connections", f"{total:,}" if alone else f"some of {total:,}"
 
 
-def _delays(delays: np.ndarray) -> str:
+def _delays(delays: Num[np.ndarray, " synapses"]) -> str:
     if not delays.size:
         return ""
     low, high = float(delays.min()), float(delays.max())
     return f"{low:g} ms" if low == high else f"{low:g} to {high:g} ms"
 
 
-def html_of_connections(connections: Any) -> str:
+def html_of_connections(connections: "Connections") -> str:
     """How many there are, their weights and delays, and the degrees of the neurons."""
     c = connections
     rows = [("weight", *_summary(c.weight)), ("delay (ms)", *_summary(c.delay))]
@@ -91,13 +95,13 @@ def html_of_connections(connections: Any) -> str:
     return page(title, [table(("", "lowest", "mean", "highest"), rows)], drawing)
 
 
-def _summary(x: np.ndarray) -> tuple[str, str, str]:
+def _summary(x: Num[np.ndarray, " _"]) -> tuple[str, str, str]:
     if not x.size:
         return "", "", ""
     return f"{float(x.min()):.4g}", f"{float(x.mean()):.4g}", f"{float(x.max()):.4g}"
 
 
-def remember_names(fingerprint: np.ndarray, groups: Any) -> None:
+def remember_names(fingerprint: UInt32[AnyArray, "2"], groups: Any) -> None:
     """Keeps what the groups of a network are called, for the pages of its states."""
     names = tuple((g.populations, tuple(type(r).__name__ for r in g.receptors)) for g in groups)
     _NAMES[np.asarray(fingerprint).tobytes()] = names
@@ -105,7 +109,7 @@ def remember_names(fingerprint: np.ndarray, groups: Any) -> None:
         _NAMES.pop(next(iter(_NAMES)))
 
 
-def html_of_state(state: Any) -> str:
+def html_of_state(state: "NetworkState") -> str:
     """The variables of neurons and receptors with their ranges; a histogram of the first."""
     found = list(_variables(state))
     rows = [(where, name, str(x.shape), *_range(x)) for where, name, x in found[: ROWS + 1]]
@@ -120,7 +124,7 @@ def html_of_state(state: Any) -> str:
     return page(f"{state!r} ({note})", [table(head, rows)], next(drawings, ""))
 
 
-def _variables(state: Any) -> Iterator[tuple[str, str, Any]]:
+def _variables(state: "NetworkState") -> Iterator[tuple[str, str, Shaped[AnyArray, "..."]]]:
     known = None if is_traced(state.fingerprint) else np.asarray(state.fingerprint).tobytes()
     names = _NAMES.get(known or b"", ())
     for k, group in enumerate(state.groups):
@@ -142,7 +146,7 @@ def _few(populations: tuple[str, ...]) -> str:
     return ", ".join(populations[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
-def _numbers(x: Any) -> np.ndarray | None:
+def _numbers(x: Shaped[AnyArray, "..."]) -> Float[np.ndarray, " finite"] | None:
     """The finite numbers of an array, None if it is traced, not of floats, or has none."""
     if is_traced(x) or not np.issubdtype(x.dtype, np.floating):
         return None
@@ -151,7 +155,7 @@ def _numbers(x: Any) -> np.ndarray | None:
     return values if values.size else None
 
 
-def _range(x: Any) -> tuple[str, str]:
+def _range(x: Shaped[AnyArray, "..."]) -> tuple[str, str]:
     if is_traced(x):
         return "traced", "traced"
     values = np.asarray(x)

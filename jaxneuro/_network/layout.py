@@ -9,7 +9,9 @@ import jax.numpy as jnp
 from jax import lax
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
+from jaxtyping import Array, Float, Int32, Num
 
+from .._arrays import AnyArray
 from .._kernels.exchange import line_of
 from .coupling import CouplingState
 from .group import GroupState
@@ -70,7 +72,9 @@ class MeshLayout(eqx.Module):
         """Of arrays that every device has."""
         return NamedSharding(self.mesh, P())
 
-    def split_population(self, name: str, x: jax.Array) -> jax.Array:
+    def split_population(
+        self, name: str, x: Num[Array, "*steps n"]
+    ) -> Num[Array, "devices *steps places"] | Num[Array, "*steps n"]:
         """Numbers of a population, (..., n), as (devices, ..., places)."""
         for mine in self.groups:
             first = start = 0
@@ -118,12 +122,16 @@ class MeshLayout(eqx.Module):
         """
         return brought_together(self, state, net)
 
-    def synapses_whole(self, number: int, x: jax.Array) -> jax.Array:
+    def synapses_whole(
+        self, number: int, x: Float[Array, "devices entries"]
+    ) -> Float[Array, " synapses"]:
         """Numbers of the synapses of a plastic pathway, in the order of its connections."""
         whole = by_number(self, number, x.reshape(-1), self.numbers[number].reshape(-1))
         return lax.with_sharding_constraint(whole, self.shared)
 
-    def synapses_split(self, number: int, x: jax.Array, like: jax.Array) -> jax.Array:
+    def synapses_split(
+        self, number: int, x: Num[Array, " synapses"], like: Num[AnyArray, "devices entries"]
+    ) -> Num[Array, "devices entries"]:
         """What `synapses_whole` made of an array like `like`."""
         known = self.numbers[number] < self.synapses[number]
         return jnp.where(known, x.at[self.numbers[number]].get(mode="clip"), like)
@@ -163,7 +171,9 @@ class MeshLayout(eqx.Module):
             fingerprint=shared,
         )
 
-    def _ring(self, ring: jax.Array, mine: ShardLayout) -> jax.Array:
+    def _ring(
+        self, ring: Num[Array, "..."], mine: ShardLayout
+    ) -> Num[Array, "devices slots places"]:
         """An empty ring for each device, of the inputs and slots of the whole one."""
         if ring.ndim == 3:
             return ring
@@ -171,13 +181,20 @@ class MeshLayout(eqx.Module):
         return jnp.zeros((self.devices, ring.shape[0], inputs * mine.places), ring.dtype)
 
 
-def by_number(layout: MeshLayout, number: int, x: jax.Array, numbers: jax.Array) -> jax.Array:
+def by_number(
+    layout: MeshLayout,
+    number: int,
+    x: Float[Array, " entries"],
+    numbers: Int32[Array, " entries"],
+) -> Float[Array, " synapses"]:
     """Numbers of synapses of a plastic pathway in their order, 0 where `numbers` has none."""
     whole = jnp.zeros(layout.synapses[number], x.dtype)
     return whole.at[numbers].set(x, mode="drop")
 
 
-def brought_together(layout: Any, state: NetworkState, net: "Network") -> NetworkState:
+def brought_together(
+    layout: "MeshLayout | LocalLayout", state: NetworkState, net: "Network"
+) -> NetworkState:
     """See `MeshLayout.whole`; `layout` has something with `whole` for each of its parts."""
     groups = tuple(
         g._replace(
@@ -218,7 +235,7 @@ class LocalLayout(eqx.Module):
         """How many synapses each pathway has on all devices."""
         return self.layout.synapses
 
-    def synapses_whole(self, number: int, x: jax.Array) -> jax.Array:
+    def synapses_whole(self, number: int, x: Float[Array, " entries"]) -> Float[Array, " synapses"]:
         """Numbers of the synapses of all devices; see `MeshLayout.synapses_whole`."""
         here = by_number(self.layout, number, x, self.numbers[number])
         return lax.psum(here, self.layout.axis)

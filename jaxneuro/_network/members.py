@@ -11,11 +11,14 @@ from typing import Any, TypeVar
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Shaped, UInt32
 
-from .._arrays import as_array, is_traced
+from .._arrays import AnyArray, as_array, is_traced
 from .._numerics import expand_rows
 
 M = TypeVar("M")
+# The seed of a run.
+Seed = UInt32[AnyArray | np.generic, ""]
 
 
 def expand(model: M, sizes: Sequence[int]) -> M:
@@ -24,7 +27,7 @@ def expand(model: M, sizes: Sequence[int]) -> M:
         return model
     n = sum(sizes)
 
-    def leaf(x: jax.Array) -> jax.Array:
+    def leaf(x: Shaped[Array, "..."]) -> Shaped[Array, "..."]:
         if x.ndim == 0 or x.shape[0] == n:
             return x
         return expand_rows(x, sizes)
@@ -38,7 +41,7 @@ def member(model: M, sizes: Sequence[int], index: int) -> M:
         return model
     n, start = sum(sizes), sum(sizes[:index])
 
-    def leaf(x: jax.Array) -> jax.Array:
+    def leaf(x: Shaped[AnyArray, "..."]) -> Shaped[AnyArray, "..."]:
         if x.ndim == 0:
             return x
         return x[start : start + sizes[index]] if x.shape[0] == n else x[index]
@@ -49,7 +52,7 @@ def member(model: M, sizes: Sequence[int], index: int) -> M:
 def first_member(model: M) -> M:
     """The model of the first neuron alone; with arbitrary numbers if there is none."""
 
-    def leaf(x: jax.Array) -> Any:
+    def leaf(x: Shaped[AnyArray, "..."]) -> Shaped[AnyArray | np.generic, ""]:
         if not x.size:
             return np.ones((), x.dtype)
         return jnp.ravel(x)[0] if is_traced(x) else as_array(np.ravel(x)[0])
@@ -65,7 +68,7 @@ def replace_member(model: M, sizes: Sequence[int], index: int, new: M) -> M:
     n, start = sum(sizes), sum(sizes[:index])
     stop = start + sizes[index]
 
-    def leaf(old: jax.Array, x: jax.Array) -> jax.Array:
+    def leaf(old: Shaped[AnyArray, "..."], x: Any) -> Shaped[AnyArray, "..."]:
         x = as_array(x, old.dtype)
         if old is x:
             return old
@@ -81,7 +84,9 @@ def replace_member(model: M, sizes: Sequence[int], index: int, new: M) -> M:
     return jax.tree.map(leaf, model, new)
 
 
-def replaced(x: jax.Array, where: Any, value: Any) -> jax.Array:
+def replaced(
+    x: Shaped[AnyArray, "*n"], where: int | slice, value: Shaped[AnyArray, "..."]
+) -> Shaped[Array, "*n"]:
     """`x` with other numbers at some places; known numbers without compiling anything."""
     if is_traced(x) or is_traced(value):
         return jnp.asarray(x).at[where].set(value)
@@ -90,7 +95,7 @@ def replaced(x: jax.Array, where: Any, value: Any) -> jax.Array:
     return as_array(out)
 
 
-def as_floating(state: M, dtype: Any) -> M:
+def as_floating(state: M, dtype: np.dtype) -> M:
     """A state with its floating arrays in the dtype of the network."""
     floating = lambda x: jnp.issubdtype(x.dtype, jnp.floating)  # noqa: E731
     return jax.tree.map(lambda x: x.astype(dtype) if floating(x) else x, state)

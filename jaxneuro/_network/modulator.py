@@ -1,15 +1,20 @@
 """A modulator: one level, and what it scales."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, Shaped
 
+from .._arrays import AnyArray
 from .._fields import Model, Parameter, param
 from .._numerics import expand_rows
 from .members import inside
+
+if TYPE_CHECKING:
+    from .runtime import RuntimeNetwork
 
 
 class LevelKinetics(Model):
@@ -49,7 +54,7 @@ class ModulatorState(NamedTuple):
         level: (1,).
     """
 
-    level: jax.Array
+    level: Float[Array, "1"]
 
 
 class ModulatorLayer(eqx.Module):
@@ -70,10 +75,10 @@ class ModulatorLayer(eqx.Module):
     """
 
     model: LevelKinetics
-    amounts: jax.Array
-    bounds: jax.Array
-    start: jax.Array
-    index: jax.Array | None
+    amounts: Float[AnyArray, " targets"]
+    bounds: Float[AnyArray, "2"]
+    start: Float[AnyArray, ""]
+    index: Int[AnyArray, " sources"] | None
     name: str = eqx.field(static=True)
     targets: tuple[ModulationTarget, ...] = eqx.field(static=True)
     scales: tuple[tuple[str, str], ...] = eqx.field(static=True)
@@ -81,11 +86,11 @@ class ModulatorLayer(eqx.Module):
     neurons: tuple[int, int] | None = eqx.field(static=True)
     signal: str | None = eqx.field(static=True)
 
-    def init(self, dtype: Any) -> ModulatorState:
+    def init(self, dtype: np.dtype) -> ModulatorState:
         """The state at t = 0."""
         return ModulatorState(jnp.reshape(self.start, (1,)).astype(dtype))
 
-    def scaled(self, net: Any, state: ModulatorState) -> Any:
+    def scaled(self, net: "RuntimeNetwork", state: ModulatorState) -> "RuntimeNetwork":
         """A `RuntimeNetwork` in which the factors of this level have been multiplied in."""
         factors = jnp.clip(1 + self.amounts * state.level, *self.bounds)
         for number, target in enumerate(self.targets):
@@ -93,7 +98,12 @@ class ModulatorLayer(eqx.Module):
             net = eqx.tree_at(lambda n: inside(n, target.path), net, new)  # noqa: B023
         return net
 
-    def set_free(self, spikes: Sequence[jax.Array], inputs: Mapping[str, Any], dtype: Any) -> Any:
+    def set_free(
+        self,
+        spikes: Sequence[Shaped[Array, " _"]],
+        inputs: Mapping[str, Float[Array, "..."]],
+        dtype: np.dtype,
+    ) -> Float[Array, ""]:
         """What spikes and the signal set free in a step: ()."""
         out = jnp.zeros((), dtype)
         if self.source is not None and self.neurons is not None:
@@ -102,7 +112,7 @@ class ModulatorLayer(eqx.Module):
             out = self.model.per_spike * jnp.sum(fired, dtype=dtype)
         return out if self.signal is None else out + inputs[self.signal]
 
-    def step(self, state: ModulatorState, free: jax.Array, dt: float) -> ModulatorState:
+    def step(self, state: ModulatorState, free: Float[Array, ""], dt: float) -> ModulatorState:
         """The state after a step in which `free` was set free."""
         kept = jnp.exp(-dt / self.model.tau)
         baseline = self.model.baseline
@@ -119,7 +129,9 @@ def needed_signals(
     return tuple(dict.fromkeys([*(name for name in of_rules if name not in fed), *own]))
 
 
-def _expanded(net: Any, target: ModulationTarget, factor: jax.Array) -> jax.Array:
+def _expanded(
+    net: "RuntimeNetwork", target: ModulationTarget, factor: Float[Array, ""]
+) -> Float[Array, "*entries"]:
     """The factor of one member, and 1 of all others, for every entry of an array."""
     x = inside(net, target.path)
     if target.blocks:

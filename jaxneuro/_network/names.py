@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Float, Shaped
 
+from .._arrays import AnyArray
 from .._model import NamedNumbers, state_variables
 from .._text import listed
 from .._warn import warn
@@ -122,20 +124,20 @@ class ModelReference(NamedTuple):
             return self.what
         return f"{self.what} of population {self.population!r}"
 
-    def variables(self, state: NetworkState) -> dict[str, Any]:
+    def variables(self, state: NetworkState) -> dict[str, Shaped[AnyArray, " _"]]:
         """The variables of the state that have an entry per neuron."""
         mine = self.state(state)
         arrays = {name: getattr(mine, name) for name in state_variables(mine)}
         return {name: x for name, x in arrays.items() if getattr(x, "ndim", 0) == 1}
 
-    def numbers(self, state: NetworkState) -> Iterator[tuple[str, Any]]:
+    def numbers(self, state: NetworkState) -> Iterator[tuple[str, Float[AnyArray, " _"]]]:
         """The variables that are numbers, and those of this member."""
         for name, x in self.variables(state).items():
             if jnp.issubdtype(x.dtype, jnp.floating):
                 yield name, span_of(x, self.neurons)
 
 
-def span_of(x: Any, neurons: slice) -> Any:
+def span_of(x: Shaped[AnyArray, " n"], neurons: slice) -> Shaped[AnyArray, " selected"]:
     """The values of some neurons; the array itself if those are all."""
     return x if neurons == slice(0, x.shape[-1]) else x[neurons]
 
@@ -157,7 +159,7 @@ class Named(NamedTuple):
         wanted: str,
         known: Sequence[Iterable[str]],
         also: Iterable[str] = (),
-    ):
+    ) -> int:
         """The number of the one reference that has `wanted`.
 
         Args:
@@ -418,7 +420,7 @@ def _fed_ports(net: "Network", reference: ModelReference) -> set[str]:
     return {receptors[mine].ports[row - first] for k, row in sent if k == mine}
 
 
-def value_of(net: "Network", state: NetworkState, name: str, variable: str) -> jax.Array:
+def value_of(net: "Network", state: Any, name: str, variable: str) -> Shaped[AnyArray, " n"]:
     """A state variable of a name, see `Network.read`."""
     state = state_of(net, state)
     if isinstance(net.layout, MeshLayout):
@@ -444,7 +446,7 @@ def warn_of_sum(net: "Network", state: NetworkState, name: str, variable: str) -
         )
 
 
-def _read(net: "Network", state: NetworkState, name: str, variable: str) -> jax.Array:
+def _read(net: "Network", state: Any, name: str, variable: str) -> Shaped[AnyArray, " n"]:
     state = net.whole(state)
     reference = reference_of_variable(net, state, name, variable)
     return span_of(getattr(reference.state(state), variable), reference.neurons)

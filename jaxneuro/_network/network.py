@@ -7,8 +7,10 @@ from typing import Any
 import equinox as eqx
 import jax
 import numpy as np
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float, Shaped, UInt32
 
-from .._arrays import as_array
+from .._arrays import AnyArray, as_array
 from .._numerics import seed_of
 from .._text import counted, megabytes
 from ..spec import InvalidValueError, unknown
@@ -60,12 +62,12 @@ class Network(eqx.Module):
     pathways: tuple[Pathway, ...]
     couplings: tuple[CouplingLayer, ...]
     modulators: tuple[ModulatorLayer, ...]
-    points: dict[str, jax.Array]
+    points: dict[str, Float[Array, "_ _"]]
     fixed_point: FixedPoint | None
     dt: float = eqx.field(static=True)
     order: tuple[str, ...] = eqx.field(static=True)
-    dtype: Any = eqx.field(static=True)
-    fingerprint: jax.Array
+    dtype: np.dtype = eqx.field(static=True)
+    fingerprint: UInt32[AnyArray, "2"]
     layout: MeshLayout | LocalLayout | None = None
     shared: tuple[Shared, ...] = eqx.field(static=True, default=())
 
@@ -143,7 +145,7 @@ class Network(eqx.Module):
                 return number, group.span(index)
         raise unknown("population", name, self.populations)
 
-    def read(self, state: NetworkState, name: str, variable: str) -> jax.Array:
+    def read(self, state: Any, name: str, variable: str) -> Shaped[AnyArray, " n"]:
         """A state variable of a population, projection, ... by name, one number per neuron.
 
         A population has those of its neurons (`"v"`), a projection those of its receptor at the
@@ -167,7 +169,7 @@ class Network(eqx.Module):
         warn_of_sum(self, state, name, variable)
         return value_of(self, state, name, variable)
 
-    def variables(self, state: NetworkState, name: str) -> tuple[str, ...]:
+    def variables(self, state: Any, name: str) -> tuple[str, ...]:
         """The state variables of a name that are numbers: those that can be recorded.
 
         Raises:
@@ -180,7 +182,7 @@ class Network(eqx.Module):
             for variable, _ in reference.numbers(state)
         )
 
-    def connections(self, name: str, state: NetworkState | None = None) -> Connections:
+    def connections(self, name: str, state: Any = None) -> Connections:
         """The connections of a projection or a coupling as NumPy arrays.
 
         They are sources, targets, weights and delays [ms], which are 0 for a coupling. One between
@@ -195,7 +197,9 @@ class Network(eqx.Module):
         """
         return read_connections(self, name, None if state is None else state_of(self, state))
 
-    def weights(self, state: NetworkState, name: str, variable: str = "weight") -> jax.Array:
+    def weights(
+        self, state: Any, name: str, variable: str = "weight"
+    ) -> Float[Array, "*batch synapses"]:
         """The weights of a plastic projection as they are now.
 
         They are in the order of `connections(name)`, after all that has been delivered: spikes of
@@ -218,7 +222,7 @@ class Network(eqx.Module):
         """
         return weights_now(self, state, name, variable)
 
-    def flush(self, state: NetworkState, name: str) -> NetworkState:
+    def flush(self, state: Any, name: str) -> NetworkState:
         """The state with all rows of a plastic projection brought up to date.
 
         Runs give the same results from it, up to rounding. A gradient needs it: that of a step in
@@ -229,7 +233,7 @@ class Network(eqx.Module):
         """
         return flush(self, state, name)
 
-    def with_weights(self, state: NetworkState, name: str, values: Any) -> NetworkState:
+    def with_weights(self, state: Any, name: str, values: Any) -> NetworkState:
         """A state with other weights of a plastic projection; this one does not change.
 
         Args:
@@ -244,7 +248,7 @@ class Network(eqx.Module):
         """
         return with_weights(self, state, name, values)
 
-    def with_values(self, state: NetworkState, name: str, **values: Any) -> NetworkState:
+    def with_values(self, state: Any, name: str, **values: Any) -> NetworkState:
         """A state with other values of state variables; this one does not change.
 
         Works under `jit`, `vmap` and `grad`.
@@ -263,7 +267,7 @@ class Network(eqx.Module):
         state = with_values(self, self.whole(state), name, values)
         return self.layout.lay(state, self) if isinstance(self.layout, MeshLayout) else state
 
-    def whole(self, state: NetworkState) -> NetworkState:
+    def whole(self, state: Any) -> NetworkState:
         """The state with neurons in the order of the network, wherever they are.
 
         On one device the state itself; over a mesh, neurons, receptors, stimuli and releases are
@@ -272,7 +276,7 @@ class Network(eqx.Module):
         state = state_of(self, state)
         return state if self.layout is None else self.layout.whole(state, self)
 
-    def freeze(self, state: NetworkState, name: str) -> NetworkState:
+    def freeze(self, state: Any, name: str) -> NetworkState:
         """A state in which the weights of a plastic projection rest; see `resume`.
 
         What has been delivered counts, see `weights`. Traces go on, so that after `resume` they are
@@ -284,7 +288,7 @@ class Network(eqx.Module):
         """
         return with_learning(self, state, name, False)
 
-    def resume(self, state: NetworkState, name: str) -> NetworkState:
+    def resume(self, state: Any, name: str) -> NetworkState:
         """A state in which the weights of a plastic projection change again; see `freeze`.
 
         Raises:
@@ -292,7 +296,7 @@ class Network(eqx.Module):
         """
         return with_learning(self, state, name, True)
 
-    def positions(self, name: str) -> np.ndarray:
+    def positions(self, name: str) -> Float[np.ndarray, "n axes"]:
         """Positions [um] (n, d) of the neurons of a population.
 
         Raises:
@@ -342,7 +346,7 @@ class Network(eqx.Module):
         seed = as_array(seed_of(key))
         return self._init(seed) if self.layout is None else _init_laid(self, seed)
 
-    def _init(self, seed: Any) -> NetworkState:
+    def _init(self, seed: UInt32[Array, ""]) -> NetworkState:
         """The state at t = 0 before it is laid over a mesh."""
         ring_dtype = self.dtype if self.fixed_point is None else np.dtype(np.int32)
         return NetworkState(
@@ -372,7 +376,7 @@ class Network(eqx.Module):
         )
 
     def step(
-        self, state: NetworkState, inputs: Mapping[str, jax.Array] | None = None
+        self, state: Any, inputs: Mapping[str, ArrayLike] | None = None
     ) -> tuple[NetworkState, Output]:
         """One time step; see `RuntimeNetwork.step`. For a loop, `expand` the network once."""
         return self.expand().step(state_of(self, state), inputs)
@@ -394,13 +398,17 @@ class Network(eqx.Module):
 
 @functools.partial(jax.jit, static_argnums=(2, 3, 4))
 def _init_groups(
-    groups: tuple[Group, ...], seed: jax.Array, ring_dtype: Any, dtype: Any, dt: float
+    groups: tuple[Group, ...],
+    seed: UInt32[Array, ""],
+    ring_dtype: np.dtype,
+    dtype: np.dtype,
+    dt: float,
 ) -> tuple[GroupState, ...]:
     """Without the pathways: the program does not depend on who is connected to whom."""
     return tuple(group.init(seed, ring_dtype, dtype, dt) for group in groups)
 
 
 @jax.jit
-def _init_laid(net: Network, seed: jax.Array) -> NetworkState:
+def _init_laid(net: Network, seed: UInt32[Array, ""]) -> NetworkState:
     assert isinstance(net.layout, MeshLayout)
     return net.layout.lay(net._init(seed), net)

@@ -13,7 +13,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float, Int32, Num, Shaped, UInt8
 
+from .._arrays import AnyArray
 from .._kernels.deliver import deliver
 from .._kernels.spike_output import SpikeOutput
 from .._kernels.table import Table
@@ -21,7 +23,7 @@ from .._model import Release, StochasticRelease
 from .._numerics import Stream, stream_key
 from .fixed_point import FixedPoint
 from .group import Group, InitialValue, with_initial
-from .members import as_floating, expand
+from .members import Seed, as_floating, expand
 from .plastic import Fired, Plastic, PlasticState
 from .shards import Peers
 
@@ -75,9 +77,9 @@ class Pathway(eqx.Module):
     """
 
     table: Table
-    weights: jax.Array
-    weight: jax.Array
-    gain: jax.Array
+    weights: Float[AnyArray, "*devices weights"]
+    weight: Float[Array, " projections"]
+    gain: Float[Array, " projections"]
     release: Release
     plastic: Plastic | None
     initial: tuple[InitialValue, ...]
@@ -95,7 +97,7 @@ class Pathway(eqx.Module):
         """The row of arrivals that each projection reaches."""
         return tuple(member.input for member in self.members)
 
-    def init(self, seed: Any, sources: Group, dtype: Any) -> PathwayState:
+    def init(self, seed: Seed, sources: Group, dtype: np.dtype) -> PathwayState:
         """The state at t = 0: nothing was released."""
         if self.release.plain:
             release, released = self.release.init(sources.n), None
@@ -110,7 +112,7 @@ class Pathway(eqx.Module):
             plastic = self._plastic_state(released is not None, dtype)
         return PathwayState(release=release, released=released, plastic=plastic)
 
-    def _plastic_state(self, values: bool, dtype: Any) -> PlasticState:
+    def _plastic_state(self, values: bool, dtype: np.dtype) -> PlasticState:
         """The state of the rule; over a mesh, with the synapses and targets of each device."""
         assert self.plastic is not None
         if self.weights.ndim == 1:
@@ -142,12 +144,12 @@ class Pathway(eqx.Module):
 @functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
 def _initial(
     release: Release,
-    initial: tuple,
-    seed: Any,
+    initial: tuple[InitialValue, ...],
+    seed: Seed,
     sizes: tuple[int, ...],
     name: str,
     first: int,
-    dtype: Any,
+    dtype: np.dtype,
 ) -> tuple[Any, SpikeOutput]:
     """The state of a release, and that it has released nothing."""
     n = sum(sizes)
@@ -155,7 +157,7 @@ def _initial(
     return with_initial(state, initial, seed), SpikeOutput.of_values(jnp.zeros(n, dtype))
 
 
-def release_state(release: Release, n: int, seed: Any, name: str, first: int = 0) -> Any:
+def release_state(release: Release, n: int, seed: Seed, name: str, first: int = 0) -> Any:
     """The state of n sources; those that draw use the stream of the projection `name`.
 
     `first` is the first neuron of its source population.
@@ -176,8 +178,8 @@ class RuntimePathway(eqx.Module):
     """
 
     table: Table
-    weights: jax.Array
-    scale: jax.Array
+    weights: Float[AnyArray, "*devices weights"]
+    scale: Float[Array, "*devices blocks"]
     release: Release
     plastic: Plastic | None
     source: int = eqx.field(static=True)
@@ -185,13 +187,13 @@ class RuntimePathway(eqx.Module):
 
     def deliver(
         self,
-        ring: jax.Array,
+        ring: Num[Array, "slots places"],
         spikes: SpikeOutput,
         fired: Fired,
         state: PathwayState,
-        step: jax.Array,
+        step: Int32[Array, ""],
         clear: bool,
-    ) -> tuple[jax.Array, PathwayState]:
+    ) -> tuple[Num[Array, "slots places"], PathwayState]:
         """The ring of the target group with what was released in `step`, and the state after it.
 
         `spikes` are those of the source group; `fired` is what plastic weights depend on. With
@@ -206,20 +208,24 @@ class RuntimePathway(eqx.Module):
         return ring, state._replace(plastic=plastic)
 
     def deliver_now(
-        self, ring: jax.Array, released: SpikeOutput, step: jax.Array, clear: bool
-    ) -> jax.Array:
+        self,
+        ring: Num[Array, "slots places"],
+        released: SpikeOutput,
+        step: Int32[Array, ""],
+        clear: bool,
+    ) -> Num[Array, "slots places"]:
         """The ring with what was released in `step`, by weights that do not change."""
         return deliver(ring, released, step, self.scale, self.weights, self.table, clear)
 
     def release_spikes(
         self,
         state: PathwayState,
-        spikes: jax.Array,
-        bits: jax.Array,
+        spikes: Shaped[Array, " sources"],
+        bits: UInt8[Array, " bytes"],
         v: Any,
-        signals: Mapping[str, jax.Array],
+        signals: Mapping[str, Float[Array, "..."]],
         dt: float,
-        dtype: Any,
+        dtype: np.dtype,
         peers: Peers | None = None,
     ) -> PathwayState:
         """The state after the release model has seen the spikes and voltages of its sources.

@@ -1,6 +1,7 @@
 """A rule of plasticity at a projection: its state, and what it does in a step."""
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -8,8 +9,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jaxtyping import Array, Bool, Float, Int32, UInt8
 
-from .._arrays import as_array
+from .._arrays import AnyArray, as_array
 from .._kernels.bits import packed_bytes
 from .._kernels.event_log import EventLog, empty_log, flush_limit, log_events
 from .._kernels.learn import LearnInputs, PlasticSynapses, learn
@@ -50,12 +52,12 @@ class PlasticState(NamedTuple):
     synapses: PlasticSynapses
     log: EventLog
     targets: Any
-    target_ring: jax.Array
-    shared: dict[str, jax.Array]
-    shared_ring: jax.Array
+    target_ring: Float[Array, "slots rows targets"]
+    shared: dict[str, Float[Array, ""]]
+    shared_ring: Float[Array, "slots rows"]
     in_flight: SpikeOutput | None
-    signals: dict[str, jax.Array]
-    learning: jax.Array
+    signals: dict[str, Float[Array, ""]]
+    learning: Int32[Array, ""]
 
     def parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """By name, the fields of which a device of a mesh has its own, and those that are equal."""
@@ -71,8 +73,8 @@ class Fired(NamedTuple):
         v: voltages after the step, before a reset; None of a model without any.
     """
 
-    bits: jax.Array
-    v: jax.Array | None
+    bits: UInt8[Array, " bytes"]
+    v: Float[Array, " n"] | None
 
 
 class Plastic(eqx.Module):
@@ -101,9 +103,11 @@ class Plastic(eqx.Module):
     axonal: int = eqx.field(static=True)
     longest: int = eqx.field(static=True)
     whole: bool = eqx.field(static=True)
-    numbers: jax.Array | None = None
+    numbers: Float[Array, " numbers"] | None = None
 
-    def init(self, weights: jax.Array, values: bool, dtype: Any) -> PlasticState:
+    def init(
+        self, weights: Float[AnyArray, " synapses"], values: bool, dtype: np.dtype
+    ) -> PlasticState:
         """The state at t = 0; `values` whether sources release other numbers than 1."""
         names, slots, most = self.programs.names, self.longest + 1, _LEAST_EVENTS
         start = jax.eval_shape(self.rule.init_shared)
@@ -140,15 +144,15 @@ class Plastic(eqx.Module):
 
     def deliver(
         self,
-        ring: jax.Array,
+        ring: Float[Array, "slots places"],
         released: SpikeOutput,
         fired: Fired,
         state: PlasticState,
-        step: jax.Array,
-        scale: jax.Array,
+        step: Int32[Array, ""],
+        scale: Float[Array, " blocks"],
         table: Table,
         clear: bool,
-    ) -> tuple[jax.Array, PlasticState]:
+    ) -> tuple[Float[Array, "slots places"], PlasticState]:
         """Ring and state after what was released in `step` has arrived at the synapses."""
         assert self.numbers is not None
         rule, names = self.rule, self.programs.names
@@ -195,7 +199,7 @@ class Plastic(eqx.Module):
         )
         return ring, new
 
-    def flush(self, state: PlasticState, step: jax.Array, table: Table) -> PlasticState:
+    def flush(self, state: PlasticState, step: Int32[Array, ""], table: Table) -> PlasticState:
         """The state with every row brought up to `step`, the last one that was delivered."""
         assert self.numbers is not None
         nothing = SpikeOutput(jnp.zeros(packed_bytes(self.n_released), jnp.uint8))
@@ -217,7 +221,7 @@ class Plastic(eqx.Module):
         return state._replace(synapses=synapses)
 
     def _arrived(
-        self, released: SpikeOutput, in_flight: SpikeOutput | None, step: jax.Array
+        self, released: SpikeOutput, in_flight: SpikeOutput | None, step: Int32[Array, ""]
     ) -> tuple[SpikeOutput, SpikeOutput | None]:
         """What reaches the synapses in `step`, and what is on its way after it."""
         if in_flight is None:
@@ -233,7 +237,9 @@ class Plastic(eqx.Module):
             values = lax.dynamic_update_index_in_dim(values, now, slot, 0)
         return arrived, SpikeOutput(bits, values)
 
-    def _limit(self, limit: jax.Array, due: jax.Array, step: jax.Array) -> jax.Array:
+    def _limit(
+        self, limit: Int32[Array, ""], due: Bool[Array, ""], step: Int32[Array, ""]
+    ) -> Int32[Array, ""]:
         """Rows visited last before this step are visited now."""
         if self.programs.names.shared:
             quarter = _SHARED_STEPS // 4
@@ -243,7 +249,9 @@ class Plastic(eqx.Module):
             limit = jnp.where(due, EVERY_ROW, limit)
         return limit
 
-    def _rescaled(self, weights: jax.Array, targets: Any, due: Any, table: Table) -> jax.Array:
+    def _rescaled(
+        self, weights: Float[Array, " synapses"], targets: Any, due: Bool[Array, ""], table: Table
+    ) -> Float[Array, " synapses"]:
         """The weights after the factors of the rule."""
         rule, n = self.rule, self.n_targets
         low, high = rule.bounds()
@@ -256,7 +264,7 @@ class Plastic(eqx.Module):
         return rescale(weights, jnp.broadcast_to(factors, (n,)), bounds, due, table)
 
 
-def _due(step: jax.Array, every: int) -> jax.Array:
+def _due(step: Int32[Array, ""], every: int) -> Bool[Array, ""]:
     """Whether something that happens every so many steps happens in this one."""
     return jnp.bool_(False) if every == 0 else ((step + 1) % every == 0) & (step >= 0)
 
@@ -265,20 +273,26 @@ def _arrays(values: Any) -> Any:
     return jax.tree.map(jnp.asarray, values)
 
 
-def _filled(values: dict[str, float], n: int, dtype: Any) -> jax.Array:
+def _filled(values: dict[str, float], n: int, dtype: np.dtype) -> Float[Array, "variables n"]:
     rows = np.array(list(values.values()), np.float64).reshape(-1, 1)
     return as_array(np.broadcast_to(rows, (len(values), n)), dtype)
 
 
-def _stacked(values: Any, names: tuple[str, ...], dtype: Any) -> jax.Array:
+def _stacked(
+    values: Mapping[str, Any], names: tuple[str, ...], dtype: np.dtype
+) -> Float[Array, "names ..."]:
     rows = [jnp.asarray(values[name], dtype) for name in names]
     return jnp.stack(rows) if rows else jnp.zeros(0, dtype)
 
 
-def _rows(values: Any, names: tuple[str, ...], n: int, dtype: Any) -> jax.Array:
+def _rows(
+    values: Mapping[str, Any], names: tuple[str, ...], n: int, dtype: np.dtype
+) -> Float[Array, "names n"]:
     return _stacked(values, names, dtype).reshape(len(names), n)
 
 
-def _written(ring: jax.Array, row: jax.Array, step: jax.Array) -> jax.Array:
+def _written(
+    ring: Float[Array, " slots *row"], row: Float[Array, "..."], step: Int32[Array, ""]
+) -> Float[Array, " slots *row"]:
     slot = jnp.mod(step, ring.shape[0])
     return lax.dynamic_update_index_in_dim(ring, row.reshape(ring.shape[1:]), slot, 0)

@@ -5,10 +5,12 @@ from typing import Any, NamedTuple
 
 import equinox as eqx
 import numpy as np
+from jaxtyping import Float, Float64, Int64
 
 from .. import spec
 from .._arrays import as_array
 from .._fingerprint import fingerprint
+from .._kernels.learn import PlasticSynapses
 from .._kernels.table import ring_place
 from .._numerics import bits, seed_of, stream_key
 from .._tables.bundles import ListedBundle, Placement
@@ -18,6 +20,7 @@ from ..space import distance
 from ..spec import InvalidValueError
 from .bounds import check_within
 from .network import Network
+from .pathway import ProjectionMember
 from .state import NetworkState
 from .weights import flush, plastic_pathway
 
@@ -25,11 +28,11 @@ from .weights import flush, plastic_pathway
 class _Listed(NamedTuple):
     """The synapses of a projection one by one, by ascending source, then target."""
 
-    pre: np.ndarray
-    post: np.ndarray
-    delay: np.ndarray
-    weight: np.ndarray
-    variables: np.ndarray
+    pre: Int64[np.ndarray, " synapses"]
+    post: Int64[np.ndarray, " synapses"]
+    delay: Int64[np.ndarray, " synapses"]
+    weight: Float[np.ndarray, " synapses"]
+    variables: Float[np.ndarray, "variables synapses"]
 
 
 @spec.arguments(
@@ -115,11 +118,13 @@ def rewire(
     return _written(net, state, number, listed)
 
 
-def _seed(key: Any, name: str) -> tuple[Any, Any]:
+def _seed(key: Any, name: str) -> tuple[np.uint32, np.uint32]:
     return stream_key(np.asarray(seed_of(key)), name, "rewire")
 
 
-def _chance(net: Network, member: Any, profile: Any, period: Any) -> Callable:
+def _chance(
+    net: Network, member: ProjectionMember, profile: Callable | None, period: Any
+) -> Callable[[int], float | Float64[np.ndarray, " targets"]]:
     """The relative chances (n_targets,) of the targets of a source."""
     if profile is None:
         return lambda i: 1.0
@@ -127,7 +132,7 @@ def _chance(net: Network, member: Any, profile: Any, period: Any) -> Callable:
     return lambda i: np.asarray(profile(distance(x[i], y, period)), np.float64)
 
 
-def _read(net: Network, pathway: Any, synapses: Any) -> _Listed:
+def _read(net: Network, pathway: Any, synapses: PlasticSynapses) -> _Listed:
     member, plastic = pathway.members[0], pathway.plastic
     first_source = net.population(member.source)[1].start
     first = ring_place(member.input, plastic.first_target, net.groups[pathway.target].n)
@@ -142,7 +147,13 @@ def _read(net: Network, pathway: Any, synapses: Any) -> _Listed:
 
 
 def _grown(
-    old: _Listed, pathway: Any, seed: Any, below: float, weight: float, chance: Callable, free: bool
+    old: _Listed,
+    pathway: Any,
+    seed: tuple[np.uint32, np.uint32],
+    below: float,
+    weight: float,
+    chance: Callable,
+    free: bool,
 ) -> _Listed:
     """The synapses after weak ones have been replaced."""
     post, weights, variables = old.post.copy(), old.weight.copy(), old.variables.copy()
@@ -171,7 +182,7 @@ def _grown(
 
 def _written(
     net: Network, state: NetworkState, number: int, new: _Listed
-) -> tuple[Any, NetworkState]:
+) -> tuple[Network, NetworkState]:
     """Network and state with other synapses of a pathway."""
     pathway, plastic = net.pathways[number], state.pathways[number].plastic
     described = pathway.plastic

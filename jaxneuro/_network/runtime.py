@@ -11,8 +11,12 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float, Int32, Num, Shaped
 
+from .._arrays import AnyArray
 from .._kernels.spike_output import SpikeOutput
 from .._model import Drive
 from .coupling import CouplingState, RuntimeCoupling
@@ -44,14 +48,14 @@ class RuntimeNetwork(eqx.Module):
     pathways: tuple[RuntimePathway, ...]
     couplings: tuple[RuntimeCoupling, ...]
     modulators: tuple[ModulatorLayer, ...]
-    quanta: tuple[jax.Array, ...] | None
+    quanta: tuple[Float[AnyArray, "*devices _"], ...] | None
     dt: float = eqx.field(static=True)
     order: tuple[str, ...] = eqx.field(static=True)
-    dtype: Any = eqx.field(static=True)
+    dtype: np.dtype = eqx.field(static=True)
     peers: tuple[Peers, ...] | None = None
 
     def step(
-        self, state: NetworkState, inputs: Mapping[str, jax.Array] | None = None
+        self, state: NetworkState, inputs: Mapping[str, ArrayLike] | None = None
     ) -> tuple[NetworkState, Output]:
         """One time step, from t_k to t_k+1.
 
@@ -72,7 +76,7 @@ class RuntimeNetwork(eqx.Module):
         return net._step(state, inputs)
 
     def _step(
-        self, state: NetworkState, inputs: dict[str, jax.Array]
+        self, state: NetworkState, inputs: dict[str, Float[Array, "..."]]
     ) -> tuple[NetworkState, Output]:
         """One time step of the network with its parameters as they are now."""
         rings, delivered = self.deliver_last_step(state)
@@ -103,11 +107,11 @@ class RuntimeNetwork(eqx.Module):
     def moved(
         self,
         groups: Sequence[GroupState],
-        rings: Sequence[jax.Array],
-        step: jax.Array,
-        inputs: Mapping[str, jax.Array],
+        rings: Sequence[Num[Array, "_ _"]],
+        step: Int32[Array, ""],
+        inputs: Mapping[str, Float[Array, "..."]],
         coupled: Sequence[Coupled] | None = None,
-    ) -> tuple[tuple, tuple]:
+    ) -> tuple[tuple[GroupState, ...], tuple[Shaped[Array, " _"], ...]]:
         """The groups after their neurons have moved, and their spikes."""
         nothing = Coupled(Drive(), {})
         moved = [
@@ -128,7 +132,9 @@ class RuntimeNetwork(eqx.Module):
         """What all neurons of a group released, from what those of this device did."""
         return released if self.peers is None else self.peers[number].released(released)
 
-    def _fired_everywhere(self, groups: tuple[GroupState, ...], spikes: tuple) -> tuple:
+    def _fired_everywhere(
+        self, groups: tuple[GroupState, ...], spikes: tuple[Shaped[Array, " _"], ...]
+    ) -> tuple[Shaped[Array, " _"], ...]:
         """The spikes of all neurons of each group."""
         if self.peers is None:
             return spikes
@@ -137,7 +143,9 @@ class RuntimeNetwork(eqx.Module):
             for g, here, peers in zip(groups, spikes, self.peers)
         )
 
-    def deliver_last_step(self, state: NetworkState) -> tuple[list[jax.Array], list[PathwayState]]:
+    def deliver_last_step(
+        self, state: NetworkState
+    ) -> tuple[list[Num[Array, "_ _"]], list[PathwayState]]:
         """Rings and pathways after what step k - 1 released has been delivered, in step k.
 
         So a ring is written before it is read, and XLA updates it in place. The slot of step
@@ -174,8 +182,11 @@ class RuntimeNetwork(eqx.Module):
         return out
 
     def _release_graded(
-        self, couplings: Sequence[CouplingState], groups: tuple[GroupState, ...], spikes: tuple
-    ) -> tuple:
+        self,
+        couplings: Sequence[CouplingState],
+        groups: tuple[GroupState, ...],
+        spikes: tuple[Shaped[Array, " _"], ...],
+    ) -> tuple[CouplingState, ...]:
         """The states of the couplings after the step of their release models."""
         out = []
         for c, before in zip(self.couplings, couplings):
@@ -185,7 +196,9 @@ class RuntimeNetwork(eqx.Module):
             out.append(c.release_now(before, spikes[source], v, self.dt, self.dtype, peers))
         return tuple(out)
 
-    def _arrived(self, number: int, ring: jax.Array, step: jax.Array) -> Any:
+    def _arrived(
+        self, number: int, ring: Num[Array, "slots places"], step: Int32[Array, ""]
+    ) -> Float[Array, "inputs n"] | None:
         """What arrives at the receptors of a group at the end of the step."""
         inputs = self.groups[number].fed_inputs
         if not inputs:
@@ -199,9 +212,9 @@ class RuntimeNetwork(eqx.Module):
         self,
         pathways: Sequence[PathwayState],
         groups: tuple[GroupState, ...],
-        spikes: tuple,
-        inputs: Mapping[str, Any],
-    ) -> tuple:
+        spikes: tuple[Shaped[Array, " _"], ...],
+        inputs: Mapping[str, Float[Array, "..."]],
+    ) -> tuple[PathwayState, ...]:
         """The states of the pathways after the step of their release models."""
         out = []
         for p, before in zip(self.pathways, pathways):
@@ -222,7 +235,9 @@ class RuntimeNetwork(eqx.Module):
             )
         return tuple(out)
 
-    def by_name(self, spikes: Sequence[jax.Array], axis: int = 0) -> dict[str, jax.Array]:
+    def by_name(
+        self, spikes: Sequence[Shaped[Array, "*steps _"]], axis: int = 0
+    ) -> dict[str, Shaped[Array, "*steps _"]]:
         """The spikes of groups, whose neurons are on an axis, by the names of populations."""
         found = {}
         for group, fired in zip(self.groups if self.peers is None else self.peers, spikes):
@@ -239,7 +254,10 @@ class RuntimeNetwork(eqx.Module):
 
 
 def steps_together(
-    net: Any, state: NetworkState, inputs: Mapping[str, jax.Array], steps: int
+    net: Any,
+    state: NetworkState,
+    inputs: Mapping[str, Num[Array, "steps ..."]],
+    steps: int,
 ) -> tuple[NetworkState, Output]:
     """`steps` steps of one device, inside `shard_map`; the output has an axis of steps.
 
@@ -250,7 +268,7 @@ def steps_together(
     releases = tuple(p.release for p in pathways)
     kept = tuple(g._replace(ring=None, released=None) for g in state.groups)
 
-    def one(carry: tuple, now: Mapping[str, jax.Array]) -> tuple:
+    def one(carry: tuple, now: Mapping[str, Float[Array, "..."]]) -> tuple:
         step, groups, releases = carry
         new, spikes = net.moved(groups, rings, step, now)
         here = tuple(SpikeOutput.of_spikes(fired) for fired in spikes)
@@ -276,7 +294,12 @@ def steps_together(
     return new, Output(net.by_name(spikes, axis=1), tuple(r.bits for r in everywhere))
 
 
-def _released(net: Any, releases: tuple, groups: tuple, spikes: tuple) -> tuple[tuple, tuple]:
+def _released(
+    net: RuntimeNetwork,
+    releases: tuple,
+    groups: tuple[GroupState, ...],
+    spikes: tuple[Shaped[Array, " _"], ...],
+) -> tuple[tuple, tuple[Float[Array, " _"] | None, ...]]:
     """The releases after a step, and what each released here; None where that is the spikes."""
     new, values = [], []
     for p, release in zip(net.pathways, releases):
@@ -284,14 +307,19 @@ def _released(net: Any, releases: tuple, groups: tuple, spikes: tuple) -> tuple[
             new.append(release)
             values.append(None)
             continue
-        v = net.groups[p.source].model.voltage(groups[p.source].neurons)
+        v: Any = net.groups[p.source].model.voltage(groups[p.source].neurons)
         release, x = p.release.step(release, spikes[p.source], v, net.dt)
         new.append(release)
         values.append(x.astype(net.dtype))
     return tuple(new), tuple(values)
 
 
-def _own(net: Any, pathway: Any, values: Any, everywhere: tuple) -> SpikeOutput | None:
+def _own(
+    net: Any,
+    pathway: RuntimePathway,
+    values: Float[Array, "steps n"] | None,
+    everywhere: tuple[SpikeOutput, ...],
+) -> SpikeOutput | None:
     """What all sources of a pathway released in each step, None where that is the spikes."""
     if values is None:
         return None
@@ -302,8 +330,13 @@ def _own(net: Any, pathway: Any, values: Any, everywhere: tuple) -> SpikeOutput 
 
 
 def _delivered(
-    net: Any, first: jax.Array, rings: list, everywhere: tuple, own: tuple, steps: int
-) -> tuple:
+    net: RuntimeNetwork,
+    first: Int32[Array, ""],
+    rings: list[Num[Array, "_ _"]],
+    everywhere: tuple[SpikeOutput, ...],
+    own: tuple[SpikeOutput | None, ...],
+    steps: int,
+) -> tuple[Num[Array, "_ _"], ...]:
     """The rings after all steps but the last have been delivered."""
 
     def one(rings: tuple, now: tuple) -> tuple:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Float, Float64, Int64
 
 from .. import spec
-from .._arrays import as_array, is_traced
+from .._arrays import AnyArray, as_array, is_traced
 from .._fields import Model, inner, named_parameters, potentials
+from .._model import Plasticity
 from .._units import check_start, check_weight
 from .._warn import warn
 from ..spec import InvalidValueError
@@ -25,11 +27,13 @@ from .bounds import (
     sign_of,
     with_parameters,
 )
+from .coupling import CouplingLayer
 from .extremes import check_extremes
 from .fixed_point import find_quanta
 from .gap_stability import check_gap_junctions
 from .members import member, replace_member, replaced
 from .names import ModelReference, named, projection, reference_of_variable, stimulation
+from .pathway import Pathway, ProjectionMember
 from .state import NetworkState
 from .weights import read_connections, read_synapses
 
@@ -40,7 +44,7 @@ if TYPE_CHECKING:
 Setter = Callable[[Any, str, Any], Any]
 
 
-def set_values(net: "Network", name: str, values: dict[str, Any]) -> Any:
+def set_values(net: "Network", name: str, values: dict[str, Any]) -> "Network":
     """The network with the values set; see `Network.set`."""
     spec.defer(_check_values, net, name, values)
     found, setters = named(net, name), _setters(net, name)
@@ -85,7 +89,7 @@ def _check_again(model: Model) -> None:
             _check_again(part)
 
 
-def _parameters(model: Any) -> list[str]:
+def _parameters(model: Model) -> list[str]:
     """The parts of a model that can be set: its parameters, and models inside it, also whole."""
     return list(dict.fromkeys([*named_parameters(model), *inner(model)]))
 
@@ -110,7 +114,9 @@ def _setters(net: "Network", name: str) -> dict[str, Setter]:
     return {"weight": lambda n, label, x: _set_weight(n, *where, x, label)}
 
 
-def _set_weight(net: "Network", number: int, layer: int, index: int, value: Any, label: str) -> Any:
+def _set_weight(
+    net: "Network", number: int, layer: int, index: int, value: Any, label: str
+) -> "Network":
     """The weight of the spikes that a stimulation sends."""
     stimulus = net.groups[number].stimuli[layer]
     size = stimulus.sizes[index]
@@ -124,7 +130,9 @@ def _set_weight(net: "Network", number: int, layer: int, index: int, value: Any,
     return eqx.tree_at(lambda n: n.groups[number].stimuli[layer].weight, net, weight)
 
 
-def _set_entry(net: "Network", number: int, index: int, key: str, value: Any, label: str) -> Any:
+def _set_entry(
+    net: "Network", number: int, index: int, key: str, value: Any, label: str
+) -> "Network":
     """One entry of a pathway's vector over projections."""
     pathway = net.pathways[number]
     mine = pathway.members[index]
@@ -162,7 +170,7 @@ def _others_of_projection(net: "Network", number: int, index: int, key: str, sig
     return weight
 
 
-def _others_of_coupling(layer: Any, key: str, sign: int) -> Any:
+def _others_of_coupling(layer: CouplingLayer, key: str, sign: int) -> Any:
     """The same for a coupling."""
     if key == "weight":
         return layer.gain
@@ -172,7 +180,7 @@ def _others_of_coupling(layer: Any, key: str, sign: int) -> Any:
     return sign * np.sign(gain) if gain else _extremes(layer.sides[0].weights)
 
 
-def _extremes(weights: Any) -> np.ndarray:
+def _extremes(weights: Float[AnyArray, "..."]) -> Float64[np.ndarray, "2"]:
     x = np.asarray(weights, np.float64)
     return np.array([x.min(initial=0.0), x.max(initial=0.0)])
 
@@ -185,7 +193,7 @@ def _check_rule(net: "Network", reference: ModelReference, label: str) -> None:
     check_rule_sign(label, sign, pathway.plastic.rule, pathway.gain)
 
 
-def _warn_of_weights(old: Any, pathway: Any, label: str) -> None:
+def _warn_of_weights(old: Plasticity, pathway: Any, label: str) -> None:
     """Warns of start weights that other bounds of a rule leave outside."""
     limits, before = rule_limits(pathway.plastic.rule), rule_limits(old)
     if limits is None or before is None or is_traced(pathway.weights):
@@ -202,14 +210,14 @@ def _warn_of_weights(old: Any, pathway: Any, label: str) -> None:
         )
 
 
-def _unit_of(net: "Network", layer: Any) -> str:
+def _unit_of(net: "Network", layer: CouplingLayer) -> str:
     """The unit of the weights of a coupling: nS of a gap junction, else that of its receptor."""
     if layer.receptor is None:
         return "nS"
     return net.groups[layer.sides[0].target].receptors[layer.receptor].weight_unit
 
 
-def _set_coupling(net: "Network", number: int, key: str, value: Any, label: str) -> Any:
+def _set_coupling(net: "Network", number: int, key: str, value: Any, label: str) -> "Network":
     """The gain of a coupling, or its weight where it is one number."""
     layer = net.couplings[number]
     if key == "weight" and layer.individual:
@@ -229,7 +237,7 @@ def _set_coupling(net: "Network", number: int, key: str, value: Any, label: str)
     return net
 
 
-def set_weights(net: "Network", number: int, index: int, values: Any, label: str) -> Any:
+def set_weights(net: "Network", number: int, index: int, values: Any, label: str) -> "Network":
     """The network with other individual weights of a projection: one for all, or one for each."""
     pathway = net.pathways[number]
     mine = pathway.members[index]
@@ -254,7 +262,7 @@ def set_weights(net: "Network", number: int, index: int, values: Any, label: str
     )
 
 
-def _check_can(net: "Network", pathway: Any, mine: Any, label: str) -> None:
+def _check_can(net: "Network", pathway: Pathway, mine: ProjectionMember, label: str) -> None:
     """Raises `InvalidValueError` where no weights of single synapses are known."""
     if pathway.plastic is not None:
         # It is in the state, which a run goes on from.
@@ -273,7 +281,7 @@ def _check_can(net: "Network", pathway: Any, mine: Any, label: str) -> None:
         raise InvalidValueError(label, "weight", must, got)
 
 
-def _places(net: "Network", pathway: Any, index: int) -> np.ndarray:
+def _places(net: "Network", pathway: Pathway, index: int) -> Int64[np.ndarray, " synapses"]:
     """Where the weight of each synapse is, in the order of `connections`."""
     numbers = np.arange(pathway.weights.size)
     read = read_synapses(net, pathway, numbers, index)

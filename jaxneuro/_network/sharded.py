@@ -8,11 +8,13 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax.sharding import PartitionSpec as P
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float, Int32, Shaped
 
 from .coupling import RuntimeCoupling
 from .group import Group, PopulationMember
 from .inputs import check_now, checked_inputs
-from .layout import MeshLayout, local_layout
+from .layout import MeshLayout, Orders, local_layout
 from .modulator import ModulationTarget, ModulatorLayer
 from .pathway import RuntimePathway
 from .runtime import RuntimeNetwork
@@ -38,7 +40,7 @@ class ShardedNetwork(eqx.Module):
     layout: MeshLayout
 
     def step(
-        self, state: NetworkState, inputs: Mapping[str, jax.Array] | None = None
+        self, state: NetworkState, inputs: Mapping[str, ArrayLike] | None = None
     ) -> tuple[NetworkState, Output]:
         """One time step; see `RuntimeNetwork.step`. The output is that of the whole network."""
         one = lambda net, runtime, state, xs: runtime.step(state, xs)  # noqa: E731
@@ -69,8 +71,13 @@ class ShardedNetwork(eqx.Module):
         cut = {name: own if x.ndim == 2 + steps else shared for name, x in inputs.items()}
 
         def here(
-            local: Any, net: "Network", layout: MeshLayout, orders: Any, state: Any, xs: Any
-        ) -> Any:
+            local: RuntimeNetwork,
+            net: "Network",
+            layout: MeshLayout,
+            orders: Orders,
+            state: NetworkState,
+            xs: dict[str, Float[Array, "..."]],
+        ) -> tuple[NetworkState, Any]:
             first = lambda tree: jax.tree.map(lambda x: x[0], tree)  # noqa: E731
             seen = local_layout(layout, first(orders))
             net = dataclasses.replace(_with_own(net, first), layout=seen)
@@ -92,7 +99,7 @@ class ShardedNetwork(eqx.Module):
         net = dataclasses.replace(self.net, layout=None)
         return run(self.local, net, every, self.layout.orders, state, inputs)
 
-    def _input(self, name: str, x: Any, steps: bool) -> jax.Array:
+    def _input(self, name: str, x: Any, steps: bool) -> Float[Array, "..."]:
         """The currents of a population, one per neuron, as those of each device's places."""
         x = jnp.asarray(x, self.local.dtype)
         return x if x.ndim < 1 + steps else self.layout.split_population(name, x)
@@ -120,12 +127,13 @@ def _over(specs: NetworkState, state: NetworkState, own: P, change: Callable) ->
 
 def _with_own(net: "Network", change: Callable) -> Any:
     """The network with a change of every part of which a device has its own."""
-    pathways = tuple(
-        dataclasses.replace(p, table=change(p.table), weights=change(p.weights))
-        for p in net.pathways
-    )
-    couplings = tuple(dataclasses.replace(c, sides=change(c.sides)) for c in net.couplings)
-    return dataclasses.replace(net, pathways=pathways, couplings=couplings)
+    pathways, couplings = range(len(net.pathways)), range(len(net.couplings))
+
+    def own(n: "Network") -> list:
+        tables = [x for k in pathways for x in (n.pathways[k].table, n.pathways[k].weights)]
+        return [*tables, *(n.couplings[k].sides for k in couplings)]
+
+    return eqx.tree_at(own, net, change(own(net))) if pathways or couplings else net
 
 
 def lay_network(net: "Network") -> ShardedNetwork:
@@ -186,7 +194,7 @@ def _each(tree: Any, stimulus: StimulusGroup) -> Any:
     """Numbers that are given per run as one per neuron that is driven."""
     runs = len(stimulus.targets)
 
-    def leaf(x: jax.Array) -> jax.Array:
+    def leaf(x: Shaped[Array, "..."]) -> Shaped[Array, "..."]:
         if x.ndim == 0 or x.shape[0] == stimulus.n or runs == 1:
             return x
         return jnp.repeat(x, jnp.asarray(stimulus.sizes), total_repeat_length=stimulus.n)
@@ -207,7 +215,9 @@ def _local_targets(stimulus: StimulusGroup, mine: ShardLayout) -> tuple[Stimulat
     return tuple(out)
 
 
-def places_of_units(stimulus: StimulusGroup, units: ShardLayout, mine: ShardLayout) -> jax.Array:
+def places_of_units(
+    stimulus: StimulusGroup, units: ShardLayout, mine: ShardLayout
+) -> Int32[Array, "devices places"]:
     """The place of each driven neuron on its device; none for padding."""
     if stimulus.index is not None:
         neurons = stimulus.index

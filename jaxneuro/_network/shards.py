@@ -19,6 +19,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jaxtyping import Array, Bool, Int32, Integer, Shaped, UInt8
 
 from .._arrays import as_array
 from .._kernels.bits import merge_bits, pack, packed_bytes
@@ -47,15 +48,15 @@ class ShardLayout(eqx.Module):
             which nothing says what belongs to which neuron.
     """
 
-    order: jax.Array
-    real: jax.Array
-    place: jax.Array
+    order: Int32[Array, "devices places"]
+    real: Bool[Array, "devices places"]
+    place: Int32[Array, " n"]
     sizes: tuple[int, ...] = eqx.field(static=True)
     members: tuple[PopulationMember, ...] = eqx.field(static=True)
     everywhere: bool = eqx.field(static=True, default=False)
 
     @property
-    def neurons(self) -> jax.Array:
+    def neurons(self) -> Int32[Array, "devices places"]:
         """The neuron at each place, -1 for padding: int32 (devices, places)."""
         return jnp.where(self.real, self.order, -1)
 
@@ -81,7 +82,7 @@ class ShardLayout(eqx.Module):
             return jax.tree.map(lambda x: x[0], tree)
         return jax.tree.map(self._joined, tree, is_leaf=lambda x: isinstance(x, Stream))
 
-    def of_population(self, name: str, x: jax.Array) -> jax.Array:
+    def of_population(self, name: str, x: Shaped[Array, "devices places"]) -> Shaped[Array, " n"]:
         """Numbers of a population, (devices, places of it), in the order of its neurons: (n,)."""
         index = [m.name for m in self.members].index(name)
         first, start = sum(m.n for m in self.members[:index]), sum(self.sizes[:index])
@@ -108,20 +109,20 @@ class ShardLayout(eqx.Module):
     def _runs(self) -> tuple[int, ...]:
         return tuple(m.n for m in self.members)
 
-    def _split(self, x: Any) -> jax.Array:
+    def _split(self, x: Any) -> Shaped[Array, "devices ..."]:
         x = jnp.asarray(x)
         if x.ndim and x.shape[-1] == self.n:
             return jnp.moveaxis(jnp.take(x, self.order, axis=-1), -2, 0)
         return jnp.broadcast_to(x, (self.order.shape[0], *x.shape))
 
-    def _whole(self, x: jax.Array) -> jax.Array:
+    def _whole(self, x: Shaped[Array, "devices ..."]) -> Shaped[Array, "..."]:
         if x.ndim == 1 or x.shape[-1] != self.places:
             return x[0]
         flat = jnp.moveaxis(x, 0, -2).reshape(*x.shape[1:-1], -1)
         return jnp.take(flat, self.place, axis=-1)
 
 
-def shard_layout(owners: Mapping[str, np.ndarray], devices: int) -> ShardLayout:
+def shard_layout(owners: Mapping[str, Integer[np.ndarray, " _"]], devices: int) -> ShardLayout:
     """The places of a group whose populations' neurons are on these devices, `devices` in all."""
     rows, real, sizes, first = [np.zeros((devices, 0), np.int64)], [], [], 0
     for owner in owners.values():
@@ -150,7 +151,9 @@ def list_length(shards: ShardLayout, steps: int, share: float) -> int:
     return entries if known and 4 * (entries + 1) < steps * packed_bytes(shards.places) else 0
 
 
-def spikes_of_all(bits: jax.Array, shards: ShardLayout, line: Line, share: float) -> jax.Array:
+def spikes_of_all(
+    bits: UInt8[Array, "steps _"], shards: ShardLayout, line: Line, share: float
+) -> UInt8[Array, "steps bytes"]:
     """Packed spikes of all neurons, (steps, bytes), from those of the places here."""
     length = list_length(shards, bits.shape[0], share)
     if not length:
@@ -165,13 +168,15 @@ def spikes_of_all(bits: jax.Array, shards: ShardLayout, line: Line, share: float
     )
 
 
-def _by_bits(bits: jax.Array, shards: ShardLayout, line: Line) -> jax.Array:
+def _by_bits(
+    bits: UInt8[Array, "steps _"], shards: ShardLayout, line: Line
+) -> UInt8[Array, "steps bytes"]:
     return merge_bits(exchange(bits, line), shards.neurons, shards.place)
 
 
 def _listed(
-    bits: jax.Array, shards: ShardLayout, line: Line, length: int
-) -> tuple[jax.Array, jax.Array]:
+    bits: UInt8[Array, "steps _"], shards: ShardLayout, line: Line, length: int
+) -> tuple[Int32[Array, ""], Int32[Array, " length"]]:
     """How many spikes there are here, and step * n + neuron of the first ones, -1 after them."""
     here = shards.neurons[line.seat[0]]
     spikes = jnp.unpackbits(bits, axis=-1, bitorder="little")[:, : shards.places] != 0
@@ -183,7 +188,7 @@ def _listed(
     return jnp.sum(flat, dtype=jnp.int32), codes
 
 
-def _unlisted(codes: jax.Array, steps: int, n: int) -> jax.Array:
+def _unlisted(codes: Int32[Array, " codes"], steps: int, n: int) -> UInt8[Array, "steps bytes"]:
     """The spikes of lists as packed bits: each sets a bit of its own."""
     step, neuron = jnp.where(codes < 0, steps, codes // n), codes % n
     bit = jnp.left_shift(jnp.uint8(1), (neuron % 8).astype(jnp.uint8))
@@ -202,7 +207,7 @@ class Peers(eqx.Module):
         share: of the neurons, expected to spike in a step.
     """
 
-    here: jax.Array
+    here: Int32[Array, " places"]
     shards: ShardLayout
     line: Line
     share: float = eqx.field(static=True)
@@ -217,7 +222,7 @@ class Peers(eqx.Module):
         """Neurons of the group on all devices."""
         return self.shards.n
 
-    def gather(self, x: jax.Array) -> jax.Array:
+    def gather(self, x: Shaped[Array, "*steps places"]) -> Shaped[Array, "*steps n"]:
         """Numbers of the neurons here, (..., places), as those of all neurons, (..., n)."""
         every = jnp.moveaxis(exchange(x, self.line), 0, -2)
         return jnp.take(every.reshape(*x.shape[:-1], -1), self.shards.place, axis=-1)
@@ -232,7 +237,7 @@ class Peers(eqx.Module):
         bits = spikes_of_all(here.bits, self.shards, self.line, self.share)
         return SpikeOutput(bits, None if here.values is None else self.gather(here.values))
 
-    def bits_here(self, bits: jax.Array) -> jax.Array:
+    def bits_here(self, bits: UInt8[Array, " _"]) -> UInt8[Array, " bytes"]:
         """Of the packed spikes of all neurons those of the neurons here, packed."""
         spikes = jnp.unpackbits(bits, bitorder="little")
         return pack(spikes[self.here] != 0)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import numpy as np
+from jaxtyping import Array, Int32, Shaped, UInt8, UInt32
 
 from .._arrays import as_array, is_traced
 from .._text import megabytes
@@ -29,13 +30,13 @@ class NetworkState(NamedTuple):
         fingerprint: uint32 (2,), that of the network.
     """
 
-    step: jax.Array
-    seed: jax.Array
+    step: Int32[Array, ""]
+    seed: UInt32[Array, ""]
     groups: tuple[GroupState, ...]
     pathways: tuple[PathwayState, ...]
     couplings: tuple[CouplingState, ...]
     modulators: tuple[ModulatorState, ...]
-    fingerprint: jax.Array
+    fingerprint: UInt32[Array, "2"]
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
@@ -55,8 +56,8 @@ class Output(NamedTuple):
         bits: packed spikes per group.
     """
 
-    spikes: dict[str, jax.Array]
-    bits: tuple[jax.Array, ...]
+    spikes: dict[str, Shaped[Array, " _"]]
+    bits: tuple[UInt8[Array, " _"], ...]
 
 
 def state_of(net: "Network", given: Any) -> NetworkState:
@@ -98,13 +99,13 @@ class SavedState:
     """The state in a file of a result; `simulate(net, ms, state=...)` goes on from it.
 
     Attributes:
-        arrays: those of the state by their path in it.
+        arrays: those of the state by their path in it; of a file of 0.1 something else.
         fingerprint: uint32 (2,) of its network.
         step: how many steps were done.
     """
 
-    arrays: dict[str, np.ndarray]
-    fingerprint: np.ndarray
+    arrays: Any
+    fingerprint: UInt32[np.ndarray, "2"]
     step: int
 
     @classmethod

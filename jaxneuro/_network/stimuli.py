@@ -6,11 +6,13 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, Int32, Num
 
+from .._arrays import AnyArray
 from .._kernels.native import native_available
 from .._model import Drive, Stimulus
 from .._numerics import Stream, stream_keys
-from .members import expand
+from .members import Seed, expand
 
 _LONG = 64  # neurons: a shorter run costs more to start than to draw
 _MANY, _FEW = 8192, 8  # a group of so many neurons, of which at most one in so many is driven
@@ -24,7 +26,7 @@ class Window(NamedTuple):
     start: int = 0
     stop: int | None = None
 
-    def on(self, now: Any) -> Any:
+    def on(self, now: Int32[Array, ""]) -> Bool[Array, ""] | None:
         """Whether a stimulus is on in its own step `now`; None if it always is."""
         if (self.delay, self.start) == (0, 0) and self.stop is None:
             return None
@@ -67,13 +69,13 @@ class StimulusGroup(eqx.Module):
     """
 
     model: Stimulus
-    weight: jax.Array | None
-    index: jax.Array | None
+    weight: Float[AnyArray, "..."] | None
+    index: Int[AnyArray, "..."] | None
     targets: tuple[StimulationMember, ...] = eqx.field(static=True)
     receptor: int | None = eqx.field(static=True)
     input: int | None = eqx.field(static=True)
     window: Window = eqx.field(static=True)
-    here: jax.Array | None = None
+    here: Int32[Array, "..."] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -94,7 +96,7 @@ class StimulusGroup(eqx.Module):
     def n(self) -> int:
         return sum(self.sizes)
 
-    def neurons(self, number: int) -> Any:
+    def neurons(self, number: int) -> slice:
         """The neurons of target `number` in what is driven: a slice."""
         start = sum(self.sizes[:number])
         return slice(start, start + self.sizes[number])
@@ -119,7 +121,7 @@ class StimulusGroup(eqx.Module):
             jnp.shape(x) in shapes for x in jax.tree.leaves(self.model)
         )
 
-    def init(self, seed: Any) -> Any:
+    def init(self, seed: Seed) -> Any:
         """The state, with the random stream of every neuron for a stimulus that draws."""
         high, low = (jnp.asarray(k) for k in stream_keys(seed, self.names, "stimulus"))
         first = jnp.asarray([target.first for target in self.targets], jnp.uint32)
@@ -128,7 +130,7 @@ class StimulusGroup(eqx.Module):
         stream = Stream(high, low, first, self.sizes)
         return self.model.init(self.n, stream if self._keeps_runs() else stream.expand())
 
-    def step(self, state: Any, step: jax.Array, dt: float, n: int) -> tuple[Any, Any]:
+    def step(self, state: Any, step: Int32[Array, ""], dt: float, n: int) -> tuple[Any, Any]:
         """The new state, and the drive (or the weighted spikes) for all n neurons of the group."""
         now = step if self.window.delay == 0 else step - self.window.delay
         state, out = self.model.step(state, now, dt)
@@ -143,13 +145,13 @@ class StimulusGroup(eqx.Module):
             return state, jax.tree.map(lambda x: self._place(x, n), out)
         return state, self._place(out, n)
 
-    def _place(self, x: jax.Array, n: int) -> jax.Array:
+    def _place(self, x: Num[Array, "..."], n: int) -> Num[Array, "..."]:
         if self.index is None:
             return place(x, self.spans, n)
         return jnp.zeros(n, x.dtype).at[self.index].set(x, unique_indices=True)
 
 
-def _computed_once(x: jax.Array) -> jax.Array:
+def _computed_once(x: Num[Array, " driven"]) -> Num[Array, " driven"]:
     """`x` in memory, for XLA on a CPU, which fuses nothing into a condition.
 
     Else it would compute x within the loop over all neurons, in a branch that is not vectorized:
@@ -158,7 +160,7 @@ def _computed_once(x: jax.Array) -> jax.Array:
     return jax.lax.cond(jnp.any(x != 0), lambda x: x, jnp.zeros_like, x)
 
 
-def place(x: jax.Array, spans: Sequence[tuple[int, int]], n: int) -> jax.Array:
+def place(x: Num[Array, "..."], spans: Sequence[tuple[int, int]], n: int) -> Num[Array, "..."]:
     """`x`, given for the neurons of `spans` (ascending), as an array of all n; 0 elsewhere."""
     covered = sum(stop - start for start, stop in spans)
     if covered == n:

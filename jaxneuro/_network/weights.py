@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float, Int32, Int64, Num
 
 from .. import spec
-from .._arrays import as_array
+from .._arrays import AnyArray, as_array
 from .._kernels.gather import read_gather_table
-from .._kernels.table import ring_place
+from .._kernels.table import Table, ring_place
 from .._tables.read import read_bundle
 from .._text import counted, listed
 from ..spec import InvalidValueError, check_known
@@ -20,6 +21,7 @@ from .coupling import CouplingLayer
 from .html import html_of_connections
 from .layout import MeshLayout
 from .names import projection
+from .pathway import Pathway
 from .plastic import Plastic, PlasticState
 from .sharded import each_device
 from .state import NetworkState, state_of
@@ -48,10 +50,10 @@ class Connections:
     source: str
     target: str
     shape: tuple[int, int]
-    pre: np.ndarray
-    post: np.ndarray
-    weight: np.ndarray
-    delay: np.ndarray
+    pre: Int64[np.ndarray, " synapses"]
+    post: Int64[np.ndarray, " synapses"]
+    weight: Num[np.ndarray, " synapses"]
+    delay: Float[np.ndarray, " synapses"]
     coupled: bool = False
     places: tuple[int, int] = (0, 1)
 
@@ -87,12 +89,12 @@ class ReadSynapses(NamedTuple):
         delay: (synapses,) [steps].
     """
 
-    pre: np.ndarray
-    post: np.ndarray
-    weight: np.ndarray
-    delay: np.ndarray
+    pre: Int64[np.ndarray, " synapses"]
+    post: Int64[np.ndarray, " synapses"]
+    weight: Num[np.ndarray, " synapses"]
+    delay: Float[np.ndarray, " synapses"]
 
-    def order(self) -> np.ndarray:
+    def order(self) -> Int64[np.ndarray, " synapses"]:
         """What sorts them by source, then target."""
         return np.lexsort((self.post, self.pre))
 
@@ -137,7 +139,9 @@ def _ordered(
     )
 
 
-def read_synapses(net: "Network", pathway: Any, weights: Any, index: int) -> ReadSynapses:
+def read_synapses(
+    net: "Network", pathway: Pathway, weights: Num[AnyArray, "*devices entries"], index: int
+) -> ReadSynapses:
     """The synapses of projection `index` of a pathway, with these weights of its entries."""
     mine = pathway.members[index]
     first_source, first_target = (net.population(x)[1].start for x in (mine.source, mine.target))
@@ -152,7 +156,7 @@ def read_synapses(net: "Network", pathway: Any, weights: Any, index: int) -> Rea
             table, own = jax.tree.map(lambda x: x[device], (pathway.table, weights))  # noqa: B023
             found = read_bundle(table, own, index)
             place = found.place.astype(np.int64) - ring_place(mine.input, 0, shards.places)
-            neuron = np.asarray(shards.order)[device, place] - first_target
+            neuron = np.asarray(shards.order)[device, place].astype(np.int64) - first_target
             parts.append(found._replace(place=neuron))
         source, post, weight, delay = (np.concatenate(x) for x in zip(*parts))
     return ReadSynapses(source.astype(np.int64) - first_source, post, weight, delay)
@@ -166,7 +170,7 @@ def _read_coupling(net: "Network", layer: CouplingLayer) -> ReadSynapses:
     else:
         assert isinstance(net.layout, MeshLayout)
         shards, first = net.layout.groups[side.target], net.population(layer.target)[1].start
-        order = np.asarray(shards.order)[:, slice(*side.targets)] - first
+        order = np.asarray(shards.order)[:, slice(*side.targets)].astype(np.int64) - first
         whole = side.table, side.weights
         pieces = [
             (*jax.tree.map(lambda x: x[d], whole), targets)  # noqa: B023
@@ -200,8 +204,8 @@ def _plastic(net: "Network", number: int) -> Plastic:
 
 
 def weights_now(
-    net: "Network", state: NetworkState, name: str, variable: str = "weight"
-) -> jax.Array:
+    net: "Network", state: Any, name: str, variable: str = "weight"
+) -> Float[Array, "*batch synapses"]:
     """See `Network.weights`."""
     number = plastic_pathway(net, name)
     state = state_of(net, state)
@@ -211,7 +215,9 @@ def weights_now(
 
 
 @functools.partial(jax.jit, static_argnums=(2, 3))
-def _weights_now(net: "Network", state: NetworkState, number: int, which: int) -> jax.Array:
+def _weights_now(
+    net: "Network", state: NetworkState, number: int, which: int
+) -> Float[Array, "*batch synapses"]:
     synapses = _flushed(net, state, number).synapses
     if which:
         found = synapses.variables[..., which - 1, :]
@@ -222,14 +228,16 @@ def _weights_now(net: "Network", state: NetworkState, number: int, which: int) -
     return found if net.layout is None else net.layout.synapses_whole(number, found)
 
 
-def _within(net: "Network", number: int, weights: jax.Array) -> jax.Array:
+def _within(
+    net: "Network", number: int, weights: Float[Array, "*devices synapses"]
+) -> Float[Array, "*devices synapses"]:
     """Weights brought into the bounds of the rule of a pathway."""
     low, high = _plastic(net, number).rule.bounds()
     weights = weights if low is None else jnp.maximum(weights, low)
     return weights if high is None else jnp.minimum(weights, high)
 
 
-def with_learning(net: "Network", state: NetworkState, name: str, learning: bool) -> NetworkState:
+def with_learning(net: "Network", state: Any, name: str, learning: bool) -> NetworkState:
     """The state in which weights change or rest; see `Network.freeze`."""
     number = plastic_pathway(net, name)
     state = state_of(net, state)
@@ -241,7 +249,7 @@ def with_learning(net: "Network", state: NetworkState, name: str, learning: bool
     return _replaced(state, number, flushed._replace(synapses=synapses, learning=learns))
 
 
-def with_weights(net: "Network", state: NetworkState, name: str, values: Any) -> NetworkState:
+def with_weights(net: "Network", state: Any, name: str, values: Any) -> NetworkState:
     """The state with other weights; see `Network.with_weights`."""
     number = plastic_pathway(net, name)
     state = state_of(net, state)
@@ -272,7 +280,7 @@ def _flushed(net: "Network", state: NetworkState, number: int) -> PlasticState:
         return flush(mine, last, pathway.table)
     own, rest = mine.parts()
 
-    def here(own: dict, table: Any, rest: dict, last: jax.Array) -> dict:
+    def here(own: dict, table: Table, rest: dict, last: Int32[Array, ""]) -> dict:
         return flush(PlasticState(**own, **rest), last, table).parts()[0]
 
     assert isinstance(net.layout, MeshLayout)
@@ -280,7 +288,7 @@ def _flushed(net: "Network", state: NetworkState, number: int) -> PlasticState:
     return PlasticState(**new, **rest)
 
 
-def flush(net: "Network", state: NetworkState, name: str) -> NetworkState:
+def flush(net: "Network", state: Any, name: str) -> NetworkState:
     """The state with the rows of a plastic projection brought up to date."""
     number = plastic_pathway(net, name)
     state = state_of(net, state)

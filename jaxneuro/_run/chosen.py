@@ -4,12 +4,12 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float, Int32, Int64
 
 from .. import spec
-from .._arrays import is_traced
+from .._arrays import AnyArray, is_traced
 from .._network.network import Network
 from .._network.state import NetworkState
 from .._network.weights import plastic_pathway
@@ -43,7 +43,7 @@ class Chosen(NamedTuple):
             return f"[{', '.join(map(str, numbers))}]"
         return f"{counted(len(numbers), self.of)} from {min(numbers)} to {max(numbers)}"
 
-    def indices(self, field: str, n: int) -> np.ndarray:
+    def indices(self, field: str, n: int) -> Int64[np.ndarray, " chosen"]:
         """The numbers among n; raises `InvalidValueError` if they do not fit or there are none."""
         if self.length is not None and self.length != n:
             must = f"a mask of one boolean per {self.of}, {n} of them"
@@ -136,13 +136,13 @@ def check_weights(net: Network, weights: Mapping[str, Any], bins: Mapping[str, B
         bin_edges(net, name, b)
 
 
-def chosen_synapses(net: Network, name: str, which: Any) -> np.ndarray | None:
+def chosen_synapses(net: Network, name: str, which: Any) -> Int64[np.ndarray, " chosen"] | None:
     """The numbers of the recorded synapses of a projection; None for all."""
     n = net.synapses_of(plastic_pathway(net, name))
     return None if which is ... else which.indices(f"weights of {name!r}", n)
 
 
-def bin_edges(net: Network, name: str, bins: Bins) -> Any:
+def bin_edges(net: Network, name: str, bins: Bins) -> Float[AnyArray, " edges"]:
     """The edges of a histogram, (bins + 1,): an array of NumPy, or of JAX while a limit is traced.
 
     Raises:
@@ -166,7 +166,7 @@ def bin_edges(net: Network, name: str, bins: Bins) -> Any:
 
 def sample_weights(
     net: Network, state: NetworkState, weights: Mapping[str, Any], bins: Mapping[str, Bins]
-) -> tuple[dict[str, jax.Array], dict[str, jax.Array]]:
+) -> tuple[dict[str, Float[Array, " _"]], dict[str, Int32[Array, " _"]]]:
     """The chosen weights (chosen,) and the histograms int32 (bins,), those of `Network.weights`.
 
     The state does not change: a sample is taken from a copy, whose rows are all visited.
@@ -198,7 +198,9 @@ def number_of_weights(net: Network, name: str, which: Any) -> int:
     return net.synapses_of(plastic_pathway(net, name))
 
 
-def _counted(w: jax.Array, edges: Any) -> jax.Array:
+def _counted(
+    w: Float[Array, " synapses"], edges: Float[AnyArray, " edges"]
+) -> Int32[Array, " bins"]:
     """How many weights are in each bin, its lower edge included; those outside in the outermost."""
     edges = jnp.asarray(edges)
     bins = edges.size - 1

@@ -4,13 +4,15 @@ import dataclasses
 import logging
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Int32, Int64, Num, Shaped
 
-from .._arrays import as_array
+from .._arrays import AnyArray, as_array
 from .._kernels.bits import unpack
 from .._kernels.native import native_available
 from .._network.names import value_of
@@ -21,7 +23,7 @@ from .._warn import warn
 from .chosen import bin_edges, chosen_synapses, number_of_weights
 from .record import Record
 from .scan import Recording, scan_turns
-from .spikes import layout
+from .spikes import Events, layout
 
 # --- Which chunks a run is made of.
 
@@ -143,7 +145,7 @@ def _with_room(pathway: Pathway) -> Pathway:
     return dataclasses.replace(pathway, table=table, weights=weights)
 
 
-def _grown(x: Any) -> Any:
+def _grown(x: Shaped[AnyArray, " n"]) -> Shaped[AnyArray, " size"]:
     n = x.shape[0]
     size = 1 << (n - 1).bit_length() if n else 0
     return x if size == n else as_array(np.pad(np.asarray(x), (0, size - n)))
@@ -164,13 +166,18 @@ _programs: OrderedDict[Any, Any] = OrderedDict()
 
 
 def _chunk(
-    net: Network, state: NetworkState, inputs: Any, steps: Any, room: int, record: Record
-) -> Any:
+    net: Network,
+    state: NetworkState,
+    inputs: dict[str, Num[Array, "room ..."]],
+    steps: Int32[Array, ""] | None,
+    room: int,
+    record: Record,
+) -> tuple[NetworkState, Recording, Int32[Array, ""]]:
     state, recording = scan_turns(net, state, room, inputs, record, steps)
     return state, recording, _non_finite(state)
 
 
-def _non_finite(state: NetworkState) -> jax.Array:
+def _non_finite(state: NetworkState) -> Int32[Array, ""]:
     """How many numbers of neurons, receptors, releases and plastic synapses are not finite."""
     models = [(group.neurons, group.receptors) for group in state.groups]
     rules = [
@@ -216,7 +223,7 @@ _functions: dict[Any, tuple[Any, int]] = {}
 _MANY_FUNCTIONS = 3
 
 
-def _warn_of_new_function(function: Any) -> None:
+def _warn_of_new_function(function: Callable | None) -> None:
     """Warns where a record's function is written anew again and again: each compiles."""
     code = getattr(function, "__code__", None)
     last, count = _functions.get(code, (None, 0))
@@ -245,9 +252,6 @@ def compiled(lowered: Any) -> Any:
 # --- The results of finished chunks on the host, and their concatenation over a run.
 
 
-Events = tuple[np.ndarray, np.ndarray]
-
-
 SAMPLED = ("traces", "means", "lfp", "function", "weights", "weight_histograms")
 
 
@@ -262,7 +266,7 @@ class RunChunk(NamedTuple):
     samples: int
     state: NetworkState | None
     events: tuple[Events, ...]
-    counts: dict[str, np.ndarray]
+    counts: dict[str, Num[np.ndarray, " steps"]]
 
 
 class SampleStore:
@@ -348,7 +352,9 @@ def joined(
     }
 
 
-def _neurons(net: Network, start: NetworkState, record: Record) -> dict[str, np.ndarray]:
+def _neurons(
+    net: Network, start: NetworkState, record: Record
+) -> dict[str, Int64[np.ndarray, " _"]]:
     """The numbers of the recorded neurons, if not all are."""
     out = {}
     for name in record.neurons:
@@ -359,12 +365,14 @@ def _neurons(net: Network, start: NetworkState, record: Record) -> dict[str, np.
     return out
 
 
-def _read_shape(net: Network, state: NetworkState, name: str, variable: str) -> Any:
+def _read_shape(
+    net: Network, state: NetworkState, name: str, variable: str
+) -> jax.ShapeDtypeStruct:
     """Shape and dtype of a variable; nothing is computed, and no device is asked."""
     return jax.eval_shape(lambda net, state: value_of(net, state, name, variable), net, state)
 
 
-def _synapses(net: Network, record: Record) -> dict[str, np.ndarray]:
+def _synapses(net: Network, record: Record) -> dict[str, Int64[np.ndarray, " _"]]:
     """The numbers of the synapses whose weights are recorded, if not all are."""
     numbers = {name: chosen_synapses(net, name, x) for name, x in record.weights.items()}
     return {name: x for name, x in numbers.items() if x is not None}
@@ -372,7 +380,7 @@ def _synapses(net: Network, record: Record) -> dict[str, np.ndarray]:
 
 def _no_samples(net: Network, start: NetworkState, record: Record) -> dict[str, Any]:
     """The samples of a run that was too short for one: arrays of no rows."""
-    traces: dict[str, dict[str, np.ndarray]] = {}
+    traces: dict[str, dict[str, Num[np.ndarray, "0 _"]]] = {}
     for name, variables in record.variables.items():
         for variable in variables:
             x = _read_shape(net, start, name, variable)
@@ -407,5 +415,5 @@ def _join(chunks: list[Any]) -> Any:
     return jax.tree.map(_concatenate, *chunks) if chunks else None
 
 
-def _concatenate(*parts: np.ndarray) -> np.ndarray:
+def _concatenate(*parts: Shaped[np.ndarray, "_ ..."]) -> Shaped[np.ndarray, "_ ..."]:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from jaxtyping import Shaped
 
 from .. import spec
 from .._whole_file import check_file, write_whole
@@ -31,7 +32,7 @@ def write_file(path: str | os.PathLike, values: dict[str, Any]) -> None:
             f"save writes an .npz file; got {os.fspath(path)!r}. For other formats use "
             "result.to_pandas(), result.traces_to_pandas(name) or result.to_neo()"
         )
-    arrays: list[np.ndarray] = []
+    arrays: list[Shaped[np.ndarray, ...]] = []
     tree = {name: _encode(name, value, arrays) for name, value in values.items()}
     header = json.dumps({"kind": _KIND, "version": _VERSION, "values": tree})
     named = {f"array {k}": x for k, x in enumerate(arrays)}
@@ -71,7 +72,7 @@ def _named(path: str | os.PathLike) -> str:
     return f"the file {os.fspath(path)!r}"
 
 
-def _read_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
+def _read_arrays(path: str | os.PathLike) -> dict[str, Shaped[np.ndarray, "..."]]:
     whole = spec.check("load", "path", spec.FilePath(), path)
     check_file(whole)
     with open(whole, "rb") as file:
@@ -91,7 +92,7 @@ def _read_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
             ) from error
 
 
-def _encode(where: str, value: Any, arrays: list[np.ndarray]) -> Any:
+def _encode(where: str, value: Any, arrays: list[Shaped[np.ndarray, "..."]]) -> Any:
     """A value as what JSON can hold: arrays by their number, dicts and tuples by their items."""
     if type(value) in _PLAIN:
         return {"plain": value}
@@ -119,7 +120,7 @@ def _encode(where: str, value: Any, arrays: list[np.ndarray]) -> Any:
     )
 
 
-def _decode(node: Any, arrays: dict[str, np.ndarray]) -> Any:
+def _decode(node: Any, arrays: dict[str, Shaped[np.ndarray, "..."]]) -> Any:
     (kind,) = node.keys() - {"dtype"}
     inside = node[kind]
     if kind == "plain":

@@ -10,6 +10,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from .._fields import has_tables
 from .._kernels.fused_scan import NotFusedError, fused_or_loop
@@ -18,6 +19,7 @@ from .._model import Drive, add_drives
 from .._network.network import Network
 from .._network.runtime import RuntimeNetwork
 from .._network.state import NetworkState, Output
+from .._network.stimuli import StimulusGroup
 from .record import Record, Samples
 
 
@@ -26,7 +28,7 @@ def one_launch_or_loop(
     net: Network,
     runtime: RuntimeNetwork,
     state: NetworkState,
-    inputs: dict[str, jax.Array],
+    inputs: dict[str, Float[Array, "steps ..."]],
     record: Record,
     n_steps: int,
 ) -> Any:
@@ -55,7 +57,7 @@ def fusable(net: Network, inputs: Mapping[str, Any], record: Record, n_steps: in
     return not sampled and all(name in net.populations for name in record.variables)
 
 
-def _onto_all(stimulus: Any, n: int) -> bool:
+def _onto_all(stimulus: StimulusGroup, n: int) -> bool:
     """Whether a stimulus is a drive into all neurons of the group."""
     return stimulus.receptor is None and stimulus.index is None and stimulus.spans == ((0, n),)
 

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jaxtyping import Array, Float, Int64, Num
 
 from .. import spec
 from .._network.names import (
@@ -39,7 +40,7 @@ from .spikes import count_bits
 
 
 @jax.custom_jvp
-def lattice_mean(x: jax.Array) -> jax.Array:
+def lattice_mean(x: Float[Array, " n"]) -> Float[Array, ""]:
     """Mean of `(n,)`, of which no bit depends on the order of the sum; NaN of no numbers.
 
     Every number is rounded to whole multiples of a power of two far below the largest of
@@ -72,7 +73,7 @@ def _lattice_mean_jvp(primals: Any, tangents: Any) -> Any:
     return lattice_mean(*primals), jnp.mean(*tangents)
 
 
-def lfp_proxy(net: Network, state: NetworkState, name: str) -> jax.Array:
+def lfp_proxy(net: Network, state: NetworkState, name: str) -> Float[Array, ""]:
     """The sum over receptors of the population's mean absolute synaptic current [pA], ()."""
     number, span = net.population(name)
     state = net.whole(state)
@@ -284,7 +285,7 @@ class Record(spec.Value, eq=True):
             spec.check_known("population to record the LFP of", name, net.populations)
         check_weights(net, self.weights, self.weight_histograms)
 
-    def chosen(self, name: str, n: int) -> np.ndarray | None:
+    def chosen(self, name: str, n: int) -> Int64[np.ndarray, " chosen"] | None:
         """The numbers of the recorded neurons among all n, or None where all are recorded."""
         numbers: Chosen | None = self.neurons.get(name)
         return None if numbers is None else numbers.indices(f"neurons of {name!r}", n)
@@ -320,7 +321,7 @@ class Record(spec.Value, eq=True):
         weights, histograms = sample_weights(net, state, *named)
         return Samples(traces, means, lfp, value, weights, histograms)
 
-    def counts(self, net: Network, output: Output) -> dict[str, jax.Array]:
+    def counts(self, net: Network, output: Output) -> dict[str, Num[Array, "*steps"]]:
         """Spikes per population in this step, if `rates` asks for them."""
         if not self.rates:
             return {}

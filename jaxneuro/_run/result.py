@@ -4,9 +4,10 @@ import dataclasses
 import functools
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from jaxtyping import Float, Int, Int32, Num, Shaped
 
 from .. import spec
 from .._build.releases import never_spikes_at_all
@@ -19,8 +20,11 @@ from .._numerics import in_window, run_window, to_hz
 from .._text import counted, shown
 from ..spec import InvalidValueError
 from .files import read_file, write_file
-from .spikes import Lookup, spike_times, split_events
+from .spikes import Events, Lookup, spike_times, split_events
 from .tables import spikes_to_pandas, to_neo, traces_to_pandas, weights_to_pandas
+
+if TYPE_CHECKING:
+    from .record import Record
 
 # --- What was recorded, by name: a name that is not there says what is, and how to record it.
 
@@ -88,7 +92,7 @@ register_dictionary(Recorded, dict)
 # --- Results and records in a notebook.
 
 
-def html_of_record(record: Any) -> str:
+def html_of_record(record: "Record") -> str:
     """What is recorded, as a table of the settings that say so."""
     about = {
         "variables": "state variables",
@@ -112,7 +116,7 @@ def html_of_record(record: Any) -> str:
     return page("Record", [table(("what", "which"), rows)])
 
 
-def html_of_result(result: Any) -> str:
+def html_of_result(result: "Result") -> str:
     """Populations with their rates, a small raster, and what else was recorded."""
     title = f"Result: {counted(len(result.populations), 'population')}, {result.duration:g} ms"
     title += f" from {result.start:g} to {result.stop:g} ms in {result.run_s:.3g} s"
@@ -137,7 +141,7 @@ def html_of_result(result: Any) -> str:
     return page(title if result.n_steps else f"{title}: no time steps", tables, drawing)
 
 
-def _sampled(result: Any) -> list[tuple[str, str, str]]:
+def _sampled(result: "Result") -> list[tuple[str, str, str]]:
     rows = [
         (name, variable, _shape(x))
         for name, variables in result.traces.items()
@@ -154,7 +158,7 @@ def _sampled(result: Any) -> list[tuple[str, str, str]]:
     return rows
 
 
-def _shape(x: Any) -> str:
+def _shape(x: Shaped[np.ndarray, "..."]) -> str:
     return " x ".join(f"{n:,}" for n in x.shape)
 
 
@@ -205,20 +209,20 @@ class Result:
     layout: tuple[tuple[str, int, int, int], ...]
     first_step: int
     n_steps: int
-    spikes: tuple[tuple[np.ndarray, np.ndarray], ...] | None
-    sample_times: np.ndarray
+    spikes: tuple[Events, ...] | None
+    sample_times: Float[np.ndarray, " samples"]
     every: int
-    traces: dict[str, dict[str, np.ndarray]]
-    neurons: dict[str, np.ndarray]
+    traces: dict[str, dict[str, Shaped[np.ndarray, "samples _"]]]
+    neurons: dict[str, Int[np.ndarray, " _"]]
     shared: dict[str, dict[str, str]]
-    means: dict[str, dict[str, np.ndarray]]
-    lfp: dict[str, np.ndarray]
-    weights: dict[str, np.ndarray]
-    synapses: dict[str, np.ndarray]
-    weight_histograms: dict[str, np.ndarray]
-    weight_edges: dict[str, np.ndarray]
+    means: dict[str, dict[str, Float[np.ndarray, " samples"]]]
+    lfp: dict[str, Float[np.ndarray, " samples"]]
+    weights: dict[str, Float[np.ndarray, "samples _"]]
+    synapses: dict[str, Int[np.ndarray, " _"]]
+    weight_histograms: dict[str, Int32[np.ndarray, "samples _"]]
+    weight_edges: dict[str, Float[np.ndarray, " _"]]
     function: Any
-    counts: dict[str, np.ndarray]
+    counts: dict[str, Num[np.ndarray, " steps"]]
     compile_s: float
     run_s: float
     interrupted: bool
@@ -257,7 +261,7 @@ class Result:
 
     def events(
         self, name: str, start: float | None = None, stop: float | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> tuple[Float[np.ndarray, " spikes"], Int[np.ndarray, " spikes"]]:
         """Spike times [ms] and neuron indices of a population, in order of time.
 
         A spike of step k has the time (k + 1) dt, the end of its step. With `start` or `stop` [ms],
@@ -276,7 +280,7 @@ class Result:
         return times[inside], neurons[inside]
 
     @spec.arguments(step=spec.Whole())
-    def neurons_at(self, name: str, step: int) -> np.ndarray:
+    def neurons_at(self, name: str, step: int) -> Int[np.ndarray, " spikes"]:
         """The neurons of a population that spiked in a step, ascending.
 
         `step` is counted from the network's start: k means the time from k dt to (k + 1) dt.
@@ -296,7 +300,7 @@ class Result:
         return lookup.neurons_at(k)
 
     @spec.arguments(neuron=spec.Whole())
-    def times_of(self, name: str, neuron: int) -> np.ndarray:
+    def times_of(self, name: str, neuron: int) -> Float[np.ndarray, " spikes"]:
         """The spike times [ms] of one neuron of a population, ascending.
 
         Raises:
@@ -345,7 +349,7 @@ class Result:
         model = net.groups[net.population(name)[0]].model
         return never_spikes_at_all(first_member(model), net.dt, net.dtype)
 
-    def history(self, name: str) -> dict[str, np.ndarray]:
+    def history(self, name: str) -> dict[str, Shaped[np.ndarray, "samples ..."]]:
         """All that was sampled of a population or projection, with its times.
 
         `time` [ms] `(samples,)`, traces `(samples, n)` by variable, means `(samples,)` as
@@ -435,7 +439,7 @@ class Result:
     def _window(self, start: float | None, stop: float | None) -> tuple[float, float]:
         return run_window(self.start, self.stop, start, stop)
 
-    def _events(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+    def _events(self, name: str) -> Events:
         """Steps from `first_step`, and neurons, of the spikes of a population."""
         spec.check_known("population", name, self.populations)
         if self.spikes is None:
@@ -443,7 +447,7 @@ class Result:
         return self._split[name]
 
     @functools.cached_property
-    def _split(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    def _split(self) -> dict[str, Events]:
         return split_events(self.layout, self.spikes or ())
 
     def _lookup(self, name: str) -> Lookup:

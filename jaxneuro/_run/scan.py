@@ -9,6 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.extend.core import jaxpr_as_fun
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float, Int32, Num, Shaped
 
 from .. import spec
 from .._arrays import as_array, is_traced
@@ -17,11 +19,12 @@ from .._network.inputs import checked_inputs
 from .._network.network import Network
 from .._network.runtime import RuntimeNetwork, steps_together
 from .._network.sharded import ShardedNetwork
-from .._network.state import NetworkState, state_of
+from .._network.state import NetworkState, SavedState, state_of
 from .._text import shown
 from ..spec import InvalidValueError
 from .one_launch import one_launch_or_loop
 from .record import Record
+from .result import Result
 from .result import recorded as recorded_as
 from .spikes import SpikeBits, layout
 
@@ -44,13 +47,13 @@ class Recording(NamedTuple):
     """
 
     spikes: SpikeBits | None
-    traces: dict[str, dict[str, jax.Array]]
-    counts: dict[str, jax.Array]
+    traces: dict[str, dict[str, Shaped[Array, "samples _"]]]
+    counts: dict[str, Num[Array, " steps"]]
     function: Any
-    means: dict[str, dict[str, jax.Array]]
-    lfp: dict[str, jax.Array]
-    weights: dict[str, jax.Array]
-    weight_histograms: dict[str, jax.Array]
+    means: dict[str, dict[str, Float[Array, " samples"]]]
+    lfp: dict[str, Float[Array, " samples"]]
+    weights: dict[str, Float[Array, "samples _"]]
+    weight_histograms: dict[str, Int32[Array, "samples _"]]
 
     def __repr__(self) -> str:
         held = [f"{k} {shown(x)}" for k, x in self._asdict().items() if k != "spikes" and _some(x)]
@@ -67,9 +70,9 @@ def _some(value: Any) -> bool:
 )
 def scan(
     net: Network,
-    state: NetworkState,
+    state: NetworkState | Result | SavedState,
     n_steps: int,
-    inputs: Mapping[str, jax.Array] | None = None,
+    inputs: Mapping[str, ArrayLike] | None = None,
     record: Record | None = None,
 ) -> tuple[NetworkState, Recording]:
     """Advances a network by `n_steps` steps: one `lax.scan`.
@@ -102,11 +105,11 @@ def scan(
 
 def scan_turns(
     net: Network,
-    state: NetworkState,
+    state: Any,
     n_steps: int,
-    inputs: Mapping[str, jax.Array] | None,
+    inputs: Any,
     record: Record | None,
-    done: jax.Array | None = None,
+    done: Int32[Array, ""] | None = None,
 ) -> tuple[NetworkState, Recording]:
     """See `scan`; of its `n_steps`, `done` int32 () are made if given, a multiple of `every`."""
     state, inputs, record = _checked(net, state, n_steps, inputs, record)
@@ -156,7 +159,9 @@ def _checked(
     return state, inputs, record
 
 
-def _recording(net: Network, first_step: jax.Array, record: Record, recorded: Any) -> Recording:
+def _recording(
+    net: Network, first_step: Int32[Array, ""], record: Record, recorded: Any
+) -> Recording:
     """What a loop recorded, by name."""
     (bits, counts), sampled = recorded
     spikes = SpikeBits(bits, first_step, net.dt, layout(net)) if record.spikes else None
@@ -295,7 +300,9 @@ def _check_state(net: Network, state: NetworkState) -> None:
 # --- A scan whose number of turns may be data, so that one program runs for any duration.
 
 
-def repeat(body: Callable, carry: Any, xs: Any, length: int, turns: Any = None) -> tuple[Any, Any]:
+def repeat(
+    body: Callable, carry: Any, xs: Any, length: int, turns: Int32[Array, ""] | None = None
+) -> tuple[Any, Any]:
     """`lax.scan(body, carry, xs, length)`, or the first `turns` int32 () of it.
 
     What is beyond them in the second result is 0. Each turn has the same bits as in the scan.
@@ -308,7 +315,7 @@ def repeat(body: Callable, carry: Any, xs: Any, length: int, turns: Any = None) 
     run, tree = jaxpr_as_fun(traced), jax.tree.structure((carry, one))
     empty = jax.tree.map(lambda y: jnp.zeros((length, *y.shape), y.dtype), one)
 
-    def turn(k: jax.Array, held: tuple) -> tuple:
+    def turn(k: Int32[Array, ""], held: tuple) -> tuple:
         carry, out = held
         carry, y = jax.tree.unflatten(tree, run(*jax.tree.leaves((carry, at(k)))))
         put = lambda x, y: lax.dynamic_update_index_in_dim(x, y, k, 0)  # noqa: E731

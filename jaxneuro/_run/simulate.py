@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float, Float64, Num
 
 from .. import spec
 from .._arrays import as_array, is_traced
@@ -16,7 +17,7 @@ from .._build.memory import available_memory
 from .._describe.description import Description
 from .._describe.population import Population
 from .._describe.stimulation import Stimulation
-from .._model import Neuron, state_variables
+from .._model import Neuron, Stimulus, state_variables
 from .._network.inputs import checked_inputs
 from .._network.network import Network
 from .._network.state import NetworkState, SavedState, state_of
@@ -193,7 +194,7 @@ def _first_state(net: Network, key: Any, n_steps: int) -> NetworkState:
     return net.init(0 if key is None else key)
 
 
-def _times_of(stimulus: Any, dt: float) -> Iterator[np.ndarray]:
+def _times_of(stimulus: Stimulus, dt: float) -> Iterator[Float64[np.ndarray, " _"]]:
     """The times [ms] of the spikes, or of the steps of signals, of a stimulus that runs."""
     if isinstance(stimulus, ScheduledSpikes) and stimulus.steps.size < _MANY_TIMES:
         steps = np.asarray(stimulus.steps)
@@ -296,7 +297,7 @@ class _Run:
         steps = as_array(part.steps, np.int32) if _on_cpu(self.start_state) else None
         return self.running, state, self._inputs(offset, part), steps
 
-    def _inputs(self, offset: int, part: RunPart) -> dict[str, Any]:
+    def _inputs(self, offset: int, part: RunPart) -> dict[str, Float[Array, "room ..."]]:
         """The inputs of a chunk, with 0 up to the room of its program."""
         out = {}
         for name, x in self.inputs.items():
@@ -418,7 +419,7 @@ def _neuron_alone(
     return net, stimulus.shape[0] * net.dt, {"neurons": stimulus}
 
 
-def _check_steps_first(stimulus: np.ndarray) -> None:
+def _check_steps_first(stimulus: Num[np.ndarray, "steps n"]) -> None:
     """Raises `ValueError` for fewer steps than neurons, where only the stimulus says how many."""
     steps, n = int(stimulus.shape[0]), int(stimulus.shape[1])
     if 1 < steps < n:
@@ -444,7 +445,7 @@ def _check_one_per_neuron(current: Any, n: int) -> None:
         )
 
 
-def _check_over_time(stimulus: np.ndarray, n: int, dt: float) -> None:
+def _check_over_time(stimulus: Num[np.ndarray, "steps ..."], n: int, dt: float) -> None:
     """Raises `ValueError` for numbers over time that look like one per neuron.
 
     Those of an f-I curve rise or fall from each to the next; so does a ramp.

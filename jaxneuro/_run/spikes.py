@@ -1,19 +1,25 @@
 """Recorded spikes: packed bits, and the times, neurons and counts read from them."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Bool, Float, Int, Int32, UInt8
 
 from .. import spec
 from .._arrays import is_traced
 from .._kernels.bits import unpack
+from .._network.network import Network
 from .._text import counted
 
 # --- Recorded spikes: packed bits, and the times, neurons and counts read from them.
+
+
+# Steps and neurons of spikes, one entry each.
+Events: TypeAlias = tuple[Int[np.ndarray, " _"], Int[np.ndarray, " _"]]
 
 
 class SpikeBits(eqx.Module):
@@ -26,8 +32,8 @@ class SpikeBits(eqx.Module):
         populations: name, group, first and last neuron of each, static.
     """
 
-    bits: tuple[jax.Array, ...]
-    first_step: jax.Array
+    bits: tuple[UInt8[Array, "steps _"], ...]
+    first_step: Int32[Array, ""]
     dt: float = eqx.field(static=True)
     populations: tuple[tuple[str, int, int, int], ...] = eqx.field(static=True)
 
@@ -36,7 +42,9 @@ class SpikeBits(eqx.Module):
         names = ", ".join(name for name, *_ in self.populations)
         return f"SpikeBits: {steps} of {self.dt:g} ms, of {names}; see events(name)"
 
-    def events(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+    def events(
+        self, name: str
+    ) -> tuple[Float[np.ndarray, " spikes"], Int32[np.ndarray, " spikes"]]:
         """Spike times [ms] and neuron indices of a population, in order of time.
 
         A spike of step k has the time (k + 1) dt, the end of its step.
@@ -55,14 +63,14 @@ class SpikeBits(eqx.Module):
         steps, neurons = unpack(np.asarray(self.bits[group]), start, stop)
         return spike_times(steps, int(self.first_step), self.dt), neurons
 
-    def dense(self, name: str) -> jax.Array:
+    def dense(self, name: str) -> Bool[Array, "*batch steps n"]:
         """Spikes of a population as booleans `(steps, n)`."""
         group, start, stop = self._find(name)
         return jnp.unpackbits(self.bits[group], axis=-1, bitorder="little")[..., start:stop].astype(
             bool
         )
 
-    def counts(self, name: str) -> jax.Array:
+    def counts(self, name: str) -> Int32[Array, "*batch steps"]:
         """Number of spikes of a population in each step, int32 `(steps,)`."""
         group, start, stop = self._find(name)
         return count_bits(self.bits[group], start, stop)
@@ -74,12 +82,14 @@ class SpikeBits(eqx.Module):
         raise spec.unknown("population", name, [p[0] for p in self.populations])
 
 
-def spike_times(steps: np.ndarray, first_step: int, dt: float) -> np.ndarray:
+def spike_times(
+    steps: Int[np.ndarray, " spikes"], first_step: int, dt: float
+) -> Float[np.ndarray, " spikes"]:
     """Times [ms] of spikes in steps counted from `first_step`: the ends of their steps."""
     return (steps + np.int64(first_step + 1)) * dt
 
 
-def count_bits(bits: jax.Array, start: int, stop: int) -> jax.Array:
+def count_bits(bits: UInt8[Array, "*rows bytes"], start: int, stop: int) -> Int32[Array, "*rows"]:
     """Set bits of neurons `start ... stop` of each row `(..., bytes)`, int32 `(...)`."""
     mask = np.zeros(bits.shape[-1] * 8, np.uint8)
     mask[start:stop] = 1
@@ -89,7 +99,7 @@ def count_bits(bits: jax.Array, start: int, stop: int) -> jax.Array:
     return ones.astype(jnp.int32).sum(axis=-1, dtype=jnp.int32)
 
 
-def layout(net: Any) -> tuple[tuple[str, int, int, int], ...]:
+def layout(net: Network) -> tuple[tuple[str, int, int, int], ...]:
     """Name, group, start and stop of every population of a network."""
     out = []
     for name in net.order:
@@ -104,10 +114,10 @@ def layout(net: Any) -> tuple[tuple[str, int, int, int], ...]:
 class SpikeRows(NamedTuple):
     """Values in rows, one after the other: row k is `values[starts[k] : starts[k + 1]]`."""
 
-    starts: np.ndarray
-    values: np.ndarray
+    starts: Int[np.ndarray, " ends"]
+    values: Int[np.ndarray, " spikes"]
 
-    def row(self, k: int) -> np.ndarray:
+    def row(self, k: int) -> Int[np.ndarray, " _"]:
         return self.values[self.starts[k] : self.starts[k + 1]]
 
 
@@ -118,7 +128,13 @@ class Lookup(NamedTuple):
     by_neuron: SpikeRows
 
     @classmethod
-    def of(cls, steps: np.ndarray, neurons: np.ndarray, n_steps: int, n: int) -> "Lookup":
+    def of(
+        cls,
+        steps: Int[np.ndarray, " spikes"],
+        neurons: Int[np.ndarray, " spikes"],
+        n_steps: int,
+        n: int,
+    ) -> "Lookup":
         """From events in the order of steps, and of neurons within a step."""
         order = np.argsort(neurons, kind="stable")
         return cls(
@@ -126,21 +142,21 @@ class Lookup(NamedTuple):
             SpikeRows(_starts(neurons, n), steps[order]),
         )
 
-    def neurons_at(self, step: int) -> np.ndarray:
+    def neurons_at(self, step: int) -> Int[np.ndarray, " spikes"]:
         return self.by_step.row(step)
 
-    def steps_of(self, neuron: int) -> np.ndarray:
+    def steps_of(self, neuron: int) -> Int[np.ndarray, " spikes"]:
         return self.by_neuron.row(neuron)
 
 
-def _starts(numbers: np.ndarray, rows: int) -> np.ndarray:
+def _starts(numbers: Int[np.ndarray, " spikes"], rows: int) -> Int[np.ndarray, " ends"]:
     """Where each row begins among sorted `numbers` of rows, and the end."""
     return np.concatenate([[0], np.cumsum(np.bincount(numbers, minlength=rows))])
 
 
 def split_events(
-    layout: Sequence[tuple[str, int, int, int]], groups: Sequence[tuple[np.ndarray, np.ndarray]]
-) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    layout: Sequence[tuple[str, int, int, int]], groups: Sequence[Events]
+) -> dict[str, Events]:
     """Events of groups as events by population name, neurons counted from its first."""
     out = {}
     for number, (steps, neurons) in enumerate(groups):

@@ -5,7 +5,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Shaped
 
+from .._arrays import AnyArray
 from .._fields import parameters
 from .._kernels.poisson import LARGEST_MEAN
 from .._model import SpikeStimulus
@@ -120,7 +122,7 @@ def explicit_methods(net: Network, state: NetworkState) -> str:
     return ""
 
 
-def _is_float(x: Any) -> bool:
+def _is_float(x: Shaped[AnyArray, "..."]) -> bool:
     return jnp.issubdtype(x.dtype, jnp.floating)
 
 
@@ -186,7 +188,7 @@ def _bad_rates(stimulus: Any, steps: range, dt: float) -> list[tuple[int, str, s
 
 
 def _first_bad(
-    signal: Signal, steps: range, dt: float, factor: Any, n: int
+    signal: Signal, steps: range, dt: float, factor: Shaped[np.ndarray, "..."], n: int
 ) -> tuple[int, int, float] | None:
     size = max(_NUMBERS // max(n, 1), 1)
     at = jax.jit(jax.vmap(lambda step: signal.at(step, dt)))

@@ -1,11 +1,15 @@
 """Results as pandas tables and Neo objects."""
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from jaxtyping import Int, Shaped
 
 from .. import spec
+
+if TYPE_CHECKING:
+    from .result import Result
 
 # Units of variables with known names; all others are dimensionless.
 _UNITS = {"v": "mV", "current": "pA", "lfp": "pA", "g": "nS"}
@@ -21,7 +25,7 @@ def extra_module(name: str) -> Any:
         ) from error
 
 
-def spikes_to_pandas(result: Any) -> Any:
+def spikes_to_pandas(result: "Result") -> Any:
     """See `Result.to_pandas`."""
     pandas, names = extra_module("pandas"), list(result.populations)
     events = [result.events(name) for name in names]
@@ -34,7 +38,7 @@ def spikes_to_pandas(result: Any) -> Any:
     return pandas.DataFrame(columns)
 
 
-def traces_to_pandas(result: Any, name: str) -> Any:
+def traces_to_pandas(result: "Result", name: str) -> Any:
     """See `Result.traces_to_pandas`."""
     pandas = extra_module("pandas")
     _check_recorded("population or projection with traces", name, result.traces)
@@ -52,7 +56,7 @@ def _check_recorded(kind: str, name: Any, values: Any) -> None:
     values[name]  # says how what is missing is recorded
 
 
-def weights_to_pandas(result: Any, name: str) -> Any:
+def weights_to_pandas(result: "Result", name: str) -> Any:
     """See `Result.weights_to_pandas`."""
     pandas = extra_module("pandas")
     _check_recorded("projection with recorded weights", name, result.weights)
@@ -61,17 +65,21 @@ def weights_to_pandas(result: Any, name: str) -> Any:
     return pandas.DataFrame(x, index, pandas.Index(_synapses(result, name, x), name="synapse"))
 
 
-def _synapses(result: Any, name: str, x: np.ndarray) -> np.ndarray:
+def _synapses(
+    result: Any, name: str, x: Shaped[np.ndarray, "samples chosen"]
+) -> Int[np.ndarray, " chosen"]:
     """The synapses that the columns of recorded weights belong to."""
     return result.synapses.get(name, np.arange(x.shape[1]))
 
 
-def _neurons(result: Any, name: str, x: np.ndarray) -> np.ndarray:
+def _neurons(
+    result: Any, name: str, x: Shaped[np.ndarray, "samples chosen"]
+) -> Int[np.ndarray, " chosen"]:
     """The neurons that the columns of a trace belong to."""
     return result.neurons.get(name, np.arange(x.shape[1]))
 
 
-def to_neo(result: Any) -> Any:
+def to_neo(result: "Result") -> Any:
     """See `Result.to_neo`."""
     neo = extra_module("neo")
     segment = neo.Segment(name="jaxneuro")
@@ -92,7 +100,7 @@ def to_neo(result: Any) -> Any:
     return segment
 
 
-def _spike_trains(neo: Any, result: Any) -> list[Any]:
+def _spike_trains(neo: Any, result: "Result") -> list[Any]:
     # Computed like the time of a spike in the last step, so that no spike is later.
     stop = (result.first_step + result.n_steps) * result.dt
     return [
@@ -109,7 +117,14 @@ def _spike_trains(neo: Any, result: Any) -> list[Any]:
     ]
 
 
-def _signal(neo: Any, result: Any, name: str, variable: str, x: np.ndarray, columns: Any) -> Any:
+def _signal(
+    neo: Any,
+    result: "Result",
+    name: str,
+    variable: str,
+    x: Shaped[np.ndarray, "samples ..."],
+    columns: dict[str, Int[np.ndarray, " chosen"]] | None,
+) -> Any:
     """A sampled variable, or with `columns` None a mean over the population."""
     import quantities
 
