@@ -11,6 +11,7 @@ import numpy as np
 from jax import lax
 
 from .. import spec
+from .._frozen import refuse_frozen
 from .._network.names import (
     arriving,
     reference_of_variable,
@@ -367,4 +368,5 @@ def _called(function: Callable, state: NetworkState, output: Output) -> Any:
             "Record: function must return what is to be sampled, an array or several; it returned "
             f"{value!r} (is there a return?)"
         )
+    refuse_frozen("Record", "function", function, (state, output))
     return value
