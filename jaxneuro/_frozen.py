@@ -1,6 +1,7 @@
 """Random numbers that a function of a user draws while it is traced: they never change then."""
 
 import contextlib
+import pickle
 import random
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -69,9 +70,8 @@ def no_global_draws(owner: str, field: str, hint: str = "") -> Iterator[None]:
         raise InvalidValueError(owner, field, _MUST, "draws from np.random or random", hint)
 
 
-def _global_state() -> tuple:
-    _, keys, *rest = np.random.get_state()
-    return keys.tobytes(), rest, random.getstate()
+def _global_state() -> bytes:
+    return pickle.dumps((np.random.get_state(legacy=False), random.getstate()))
 
 
 def inside(equation: Any) -> list[Any]:

@@ -224,9 +224,10 @@ def _check_acts(rule: Plasticity, programs: RulePrograms, owner: str) -> None:
 def _check_draws(rule: Plasticity, programs: RulePrograms, owner: str) -> None:
     """Raises `InvalidValueError` for a rule of a user whose random numbers never change."""
     methods = {"lapse": "between", "pre": "on_pre", "post": "on_post", "tick": "on_tick"}
-    for phase, method in methods.items() if is_own(rule) else ():
-        call, given = functools.partial(programs.call, phase), programs.arguments(phase)
-        refuse_frozen(owner, method, call, given, fixed=programs.n_parameters)
+    for phase, method in methods.items():
+        if is_own(rule) and method in programs.acting:
+            call, given = functools.partial(programs.call, phase), programs.arguments(phase)
+            refuse_frozen(owner, method, call, given, fixed=programs.n_parameters)
 
 
 def _warn_of_changes(rule: Plasticity, programs: RulePrograms, owner: str) -> None:

@@ -141,9 +141,9 @@ class Record(spec.Value, eq=True):
 
     Raises:
         InvalidValueError: for neurons without variables; from `scan` and `simulate`, for an unknown
-            population, variable or neuron, a mask of another length, a `function` that raises or
-            returns nothing, weights of a projection that is not plastic, or a histogram without low
-            and high where the rule has no limits.
+            population, variable or neuron, a mask of another length, a `function` that raises,
+            draws numbers once for all or returns nothing, weights of a projection that is not
+            plastic, or a histogram without low and high where the rule has no limits.
 
     Reference:
         LFP proxy: Mazzoni et al. (2015), doi:10.1371/journal.pcbi.1004584. Here the currents are
