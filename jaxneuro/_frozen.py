@@ -2,7 +2,6 @@
 
 import contextlib
 import pickle
-import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -59,19 +58,21 @@ def refuse_frozen(
 
 @contextlib.contextmanager
 def no_global_draws(owner: str, field: str, hint: str = "") -> Iterator[None]:
-    """Around a function that is too costly for a second call: `np.random` and `random` rest.
+    """Around a function that is too costly for a second call: `np.random` must rest.
+
+    Nothing is said of `random`, which JAX itself may use while it traces.
 
     Raises:
-        InvalidValueError: where one of them was drawn from.
+        InvalidValueError: where `np.random` was drawn from.
     """
     before = _global_state()
     yield
     if _global_state() != before:
-        raise InvalidValueError(owner, field, _MUST, "draws from np.random or random", hint)
+        raise InvalidValueError(owner, field, _MUST, "draws from np.random", hint)
 
 
 def _global_state() -> bytes:
-    return pickle.dumps((np.random.get_state(legacy=False), random.getstate()))
+    return pickle.dumps(np.random.get_state(legacy=False))
 
 
 def inside(equation: Any) -> list[Any]:
