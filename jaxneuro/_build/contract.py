@@ -2,7 +2,7 @@
 
 `build` holds every model to its role before anything is drawn. A method is traced for two neurons;
 one of a class of a user also for 101, since a size that is written by hand does not fit both. The
-step of such a class is traced twice more, so that numbers which it draws once are found.
+step of such a class is traced once more, so that numbers which it draws once are found.
 """
 
 import contextlib
@@ -17,6 +17,8 @@ import numpy as np
 
 from .. import _model
 from .._describe.description import Description
+from .._fields import Model
+from .._frozen import refuse_frozen, trace
 from .._model import (
     Drive,
     Neuron,
@@ -30,7 +32,6 @@ from .._network.group import initial_state
 from .._network.members import as_floating
 from ..spec import InvalidValueError
 from ..synapses import Into
-from .jaxprs import draws_alike, same_numbers
 from .merge import alone, any_state
 
 
@@ -177,38 +178,23 @@ def step(
         n: how many neurons it is for.
         takes: what it gets, for the error where it raises.
     """
-
-    def trace() -> tuple[Any, Any]:
-        # A function of its own each time: nothing is kept from the last trace.
-        return jax.make_jaxpr(lambda m, s, *rest: call(m, s, *rest), return_shape=True)(
-            model, state, *given
-        )
-
     with traced(owner, "step", f"the state {shapes(state)}{takes}"):
-        closed, out = trace()
+        closed, out = trace(call, model, state, *given)
     hold(owner, model, "step", out, n, state)
-    if is_own(model):
-        _hold_draws(owner, model, closed, trace()[0])
+    own = own_part(model)
+    if own is not None:
+        whose = owner if own is model else f"{type(own).__name__} of {owner}"
+        fixed = len(jax.tree.leaves(model))
+        refuse_frozen(
+            *(whose, "step", call, (model, state, *given), closed), fixed=fixed, must=_STEADY
+        )
     return closed.jaxpr, out
 
 
-def _hold_draws(owner: str, model: Any, first: Any, second: Any) -> None:
-    """Raises `InvalidValueError` for a step whose random numbers are the same in every step."""
-    fixed = len(jax.tree.leaves(model))
-    varying = [k >= fixed for k in range(len(first.jaxpr.invars))]
-    got = ""
-    if not same_numbers(first, second):
-        # NumPy, random, a counter or a list outside: step is traced once.
-        got = "other numbers at a second trace: it uses something outside that changes"
-    elif draws_alike(first.jaxpr, varying):
-        got = "numbers of a key that never changes"
-    if got:
-        must = (
-            "one that draws from a stream, stream.bits(step) (subclass jn.StochasticNeuron or "
-            "jn.StochasticRelease; init of a stimulus gets one), and keeps what changes in its "
-            "state"
-        )
-        raise InvalidValueError(owner, "step", must, got)
+_STEADY = (
+    "one that draws from a stream, stream.bits(step) (subclass jn.StochasticNeuron or "
+    "jn.StochasticRelease; init of a stimulus gets one), and keeps what changes in its state"
+)
 
 
 @contextlib.contextmanager
@@ -239,6 +225,12 @@ _UNKNOWN = jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionE
 def is_own(model: Any) -> bool:
     """Whether the class of a model is one of a user."""
     return not type(model).__module__.startswith("jaxneuro.")
+
+
+def own_part(model: Any) -> Any:
+    """A model, or a part of it such as a channel, whose class is one of a user; else None."""
+    own = lambda x: isinstance(x, Model) and is_own(x)  # noqa: E731
+    return next(filter(own, jax.tree.leaves(model, is_leaf=own)), None)
 
 
 def tried_sizes(model: Any) -> tuple[int, ...]:

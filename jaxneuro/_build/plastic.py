@@ -1,7 +1,9 @@
 """The rule of a plastic projection: held to its role, and made ready to run."""
 
+import functools
 import logging
 import math
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -12,6 +14,7 @@ from .. import spec
 from .._arrays import as_array
 from .._describe.description import Description
 from .._describe.projection import Projection
+from .._frozen import refuse_frozen, trace
 from .._kernels.rule_programs import RulePrograms, check_rule
 from .._model import Neuron, Plasticity, Trace
 from .._network.bounds import check_within
@@ -114,6 +117,7 @@ def _check_rule(description: Description, p: Projection, dt: float, dtype: Any) 
             raise InvalidValueError(owner, where, must, f"shape {np.shape(x)}")
     _check_declared(rule, owner, {x.name for x in description.populations})
     programs = _programs(description, p, dt, dtype)
+    _check_draws(rule, programs, owner)
     _check_acts(rule, programs, owner)
     _warn_of_changes(rule, programs, owner)
     population = description.population(p.post.population)
@@ -217,6 +221,15 @@ def _check_acts(rule: Plasticity, programs: RulePrograms, owner: str) -> None:
         raise InvalidValueError(owner, "methods", must, "none, so that no weight changes")
 
 
+def _check_draws(rule: Plasticity, programs: RulePrograms, owner: str) -> None:
+    """Raises `InvalidValueError` for a rule of a user whose random numbers never change."""
+    methods = {"lapse": "between", "pre": "on_pre", "post": "on_post", "tick": "on_tick"}
+    for phase, method in methods.items():
+        if is_own(rule) and method in programs.acting:
+            call, given = functools.partial(programs.call, phase), programs.arguments(phase)
+            refuse_frozen(owner, method, call, given, fixed=programs.n_parameters)
+
+
 def _warn_of_changes(rule: Plasticity, programs: RulePrograms, owner: str) -> None:
     """Warns of a rule of a user whose new weight does not depend on the old one.
 
@@ -252,19 +265,16 @@ def _check_steps(
         shared = jax.eval_shape(lambda: _arrays(rule.init_shared(), dtype))
     hold(owner, rule, "init_shared", shared, n)
     signals = dict.fromkeys(rule.signals, one)
-    with traced(owner, "step_shared", f"{shapes(shared)} and the signals {shapes(signals)}"):
-        new = jax.eval_shape(
-            lambda s, x: _arrays(rule.step_shared(s, x, dt), dtype), shared, signals
-        )
+    takes = f"{shapes(shared)} and the signals {shapes(signals)}"
+    call = lambda s, x: _arrays(rule.step_shared(s, x, dt), dtype)  # noqa: E731
+    new = _traced(owner, rule, "step_shared", takes, call, shared, signals)
     hold(owner, rule, "step_shared", new, n, shared)
     if not rule.schedule()[1]:
         return
     total = jax.ShapeDtypeStruct((n,), dtype)
     takes = f"total and synapses of shape ({n},), and the state {shapes(targets)}"
-    with traced(owner, "factors", takes):
-        factors = jax.eval_shape(
-            lambda x, k, s: jnp.asarray(rule.factors(x, k, s)), total, total, targets
-        )
+    call = lambda x, k, s: jnp.asarray(rule.factors(x, k, s))  # noqa: E731
+    factors = _traced(owner, rule, "factors", takes, call, total, total, targets)
     hold(owner, rule, "factors", factors, n)
 
 
@@ -281,8 +291,8 @@ def _post_step(
     v = jax.ShapeDtypeStruct((n,), dtype) if has_voltage else None
     takes = f"the state {shapes(state)}, spikes of shape ({n},) and v"
     try:
-        with traced(owner, "step_post", takes):
-            out = jax.eval_shape(lambda s, z, v: rule.step_post(s, z, v, dt), state, spikes, v)
+        call = lambda s, z, v: rule.step_post(s, z, v, dt)  # noqa: E731
+        out = _traced(owner, rule, "step_post", takes, call, state, spikes, v)
     except InvalidValueError as error:
         if has_voltage or not isinstance(error.__cause__, TypeError | AttributeError):
             raise
@@ -292,6 +302,17 @@ def _post_step(
     if isinstance(out, tuple) and len(out) == 3:
         out = *out[:2], jax.eval_shape(lambda s: _arrays(s, dtype), out[2])
     return hold(owner, rule, "step_post", out, n, state)
+
+
+def _traced(
+    owner: str, rule: Plasticity, method: str, takes: str, call: Callable, *given: Any
+) -> Any:
+    """What a method returns, traced; one of a user must draw nothing."""
+    with traced(owner, method, takes):
+        closed, out = trace(call, *given)
+        if is_own(rule):
+            refuse_frozen(owner, method, call, given, closed)
+    return out
 
 
 def _arrays(values: Any, dtype: Any) -> Any:

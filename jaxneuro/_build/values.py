@@ -11,6 +11,7 @@ from .._describe.part import Neurons
 from .._describe.projection import Projection
 from .._describe.resolve import ResolvedProjection
 from .._describe.values import is_computed, is_individual
+from .._frozen import no_global_draws
 from .._kernels.draw import Key, draw_values
 from .._numerics import (
     QUANTILES,
@@ -101,7 +102,8 @@ class Values:
         """The function's values; whatever it raises becomes an error that names it."""
         assert self.function is not None
         try:
-            return self.function(pre, post)
+            with no_global_draws(self.label, self.what, _DRAWN):
+                return self.function(pre, post)
         except Exception as error:
             if isinstance(error, InvalidValueError) and error.owner.startswith(self.label):
                 raise
@@ -124,6 +126,8 @@ class Values:
             raise InvalidValueError(self.label, self.what, must, got, error.hint) from None
         return np.broadcast_to(x, (n,))
 
+
+_DRAWN = "; a distribution, such as jn.Normal(1.0, 0.1), is drawn by the key of build"
 
 # What a function may give; delays in seconds are found when all of them are known.
 _COMPUTED = {"weight": spec.Numbers(), "delay": spec.Numbers("ms", at_least=0.0, least=0.0)}

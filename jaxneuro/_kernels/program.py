@@ -204,6 +204,8 @@ def translate(function: Callable, inputs: Sequence[Port], parameters: int, dtype
 
 
 def _constant(t: _Translation, x: Any) -> _Slot:
+    if jnp.issubdtype(jnp.result_type(x), jax.dtypes.extended):
+        raise NotImplementedError("a key of jax.random")
     if np.ndim(x) and np.size(x) and not np.all(np.asarray(x) == np.ravel(x)[0]):
         raise MixingError("an array of constants")
     return t.constant(np.ravel(x)[0])

@@ -169,6 +169,11 @@ class RulePrograms:
             *(Port("stop", k, now) for k in range(len(n.shared))),
         )
 
+    def arguments(self, phase: str) -> tuple:
+        """What `call` takes for one synapse, to trace it: the leaves of the rule, the ports."""
+        one = jax.ShapeDtypeStruct((), self.dtype)
+        return [one] * self.n_parameters, *(one for _ in self.ports(phase))
+
     def call(self, phase: str, parameters: list, *values: Any) -> dict[Port, Any]:
         """What a phase changes: new numbers of the synapse, or of the source, by port."""
         rule: Plasticity = jax.tree.unflatten(self.structure, parameters)
@@ -199,12 +204,9 @@ class _Unknown(NamedTuple):
 
 
 def _unknown(function: Callable, programs: RulePrograms, phase: str, why: str) -> _Unknown:
-    ports = programs.ports(phase)
-    shapes = [jax.ShapeDtypeStruct((), programs.dtype) for _ in ports]
-    scalars = [jax.ShapeDtypeStruct((), programs.dtype)] * programs.n_parameters
     writes: list[Port] = []
-    jax.eval_shape(lambda *x: writes.extend(function(*x)) or 0, scalars, *shapes)
-    return _Unknown(why, ports, tuple(writes))
+    jax.eval_shape(lambda *x: writes.extend(function(*x)) or 0, *programs.arguments(phase))
+    return _Unknown(why, programs.ports(phase), tuple(writes))
 
 
 def _used(names: tuple[str, ...], reads: tuple[Port, ...]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from jax import lax
 from jaxtyping import Array, Float, Int64, Num
 
 from .. import spec
+from .._frozen import refuse_frozen
 from .._network.names import (
     arriving,
     reference_of_variable,
@@ -142,9 +143,9 @@ class Record(spec.Value, eq=True):
 
     Raises:
         InvalidValueError: for neurons without variables; from `scan` and `simulate`, for an unknown
-            population, variable or neuron, a mask of another length, a `function` that raises or
-            returns nothing, weights of a projection that is not plastic, or a histogram without low
-            and high where the rule has no limits.
+            population, variable or neuron, a mask of another length, a `function` that raises,
+            draws numbers once for all or returns nothing, weights of a projection that is not
+            plastic, or a histogram without low and high where the rule has no limits.
 
     Reference:
         LFP proxy: Mazzoni et al. (2015), doi:10.1371/journal.pcbi.1004584. Here the currents are
@@ -367,4 +368,5 @@ def _called(function: Callable, state: NetworkState, output: Output) -> Any:
     if not leaves:
         must = "one that returns what is to be sampled, an array or several"
         raise InvalidValueError("Record", "function", must, repr(value), " (is there a return?)")
+    refuse_frozen("Record", "function", function, (state, output))
     return value

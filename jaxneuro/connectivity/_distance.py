@@ -10,6 +10,7 @@ import equinox as eqx
 import numpy as np
 
 from .. import spec
+from .._frozen import no_global_draws
 from .._kernels.draw import stable_order
 from .._kernels.threads import run_ahead
 from .._numerics import bits
@@ -402,8 +403,11 @@ def _chance(label: str, profile: Any, reach: float, pre: Place, post: Place, per
 
 def _call(label: str, function: Any, x: np.ndarray, y: np.ndarray) -> Any:
     try:
-        return function(x, y)
+        with no_global_draws(label, "profile", "; build draws, by these probabilities"):
+            return function(x, y)
     except Exception as error:
+        if isinstance(error, spec.InvalidValueError) and error.owner == label:
+            raise
         raise spec.InvalidValueError(
             label,
             "profile",

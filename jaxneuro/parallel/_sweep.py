@@ -181,10 +181,10 @@ def sweep(
     Raises:
         InvalidValueError: before anything runs, for a grid without points, values that are not
             finite numbers or that a network cannot have, points with different names, names that
-            `fn` does not take, shapes that depend on parameters, a chunk below 1 or not a multiple
-            of the devices, a mesh without exactly one axis, an executor without `submit`, and a
-            folder that is a file or holds another sweep. An error at a point is a `ValueError` or
-            `RuntimeError` with its values.
+            `fn` does not take, an `fn` that draws by `np.random`, shapes that depend on parameters,
+            a chunk below 1 or not a multiple of the devices, a mesh without exactly one axis, an
+            executor without `submit`, and a folder that is a file or holds another sweep. An error
+            at a point is a `ValueError` or `RuntimeError` with its values.
     """
     points = read_points(grid)
     check_names(fn, points.axes)

@@ -17,6 +17,7 @@ from jax.sharding import PartitionSpec as P
 
 from .. import spec
 from .._arrays import is_traced
+from .._frozen import no_global_draws
 from .._run.chunks import compiled
 from ..spec import InvalidValueError
 from ._sweep_points import Points, describe
@@ -231,7 +232,8 @@ class SweepProgram:
         fn, self._checks = _without_jit(fn), PointChecks(())
 
         def call(*values: Any) -> Any:
-            with spec.deferred() as left:
+            hint = "; an axis of seeds, with jax.random.key(seed) inside, draws for each point"
+            with no_global_draws("sweep", "the function", hint), spec.deferred() as left:
                 out = fn(**dict(zip(self.names, values)))
             self._checks = PointChecks(left)
             return out, self._checks.values

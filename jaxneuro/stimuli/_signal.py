@@ -11,6 +11,7 @@ import numpy as np
 
 from .._arrays import as_array, is_traced
 from .._fields import Model, Parameter, ParameterKind, param, table
+from .._frozen import refuse_frozen, trace
 from .._numerics import cycles
 from ..spec import (
     AtMost,
@@ -207,6 +208,9 @@ def _as_gain(value: Any) -> jax.Array:
     return x
 
 
+_NOISE = "; WhiteNoise, OrnsteinUhlenbeck and Poisson of jn.stimuli draw anew"
+
+
 class TimeFunction(Signal):
     """Any function of time: `gain f(t)`, t [ms] the middle of the time step.
 
@@ -227,8 +231,9 @@ class TimeFunction(Signal):
     def prepare(self, label: str, n: int, dt: float, key: Any) -> Signal:
         """The signal; `InvalidValueError` for a function that cannot run, or of another shape."""
         must = "a function of one number t [ms] that gives numbers by jax.numpy, without `if` on t"
+        t = jax.ShapeDtypeStruct((), self.gain.dtype)
         try:
-            out = jax.eval_shape(self._value, jax.ShapeDtypeStruct((), self.gain.dtype))
+            closed, out = trace(self._value, t)
         except Exception as error:
             got = f"{type(error).__name__}: {error}".splitlines()[0].rstrip(".")
             raise InvalidValueError(label, "function", must, got) from error
@@ -237,6 +242,7 @@ class TimeFunction(Signal):
         if out.shape not in ((), (n,)):
             must = f"a function of time that gives one number or one per neuron, () or ({n},)"
             raise InvalidValueError(label, "function", must, f"shape {out.shape}")
+        refuse_frozen(label, "function", self._value, (t,), closed, hint=_NOISE)
         return self
 
     def _value(self, t: jax.Array) -> jax.Array:

@@ -340,6 +340,7 @@ REFUSED = [
     (lambda: draw_with(lambda x, y: x), P, "profile", "shape (25, 1)"),
     (lambda: draw_with(lambda x, y: np.full(len(x), "yes")), P, "profile", "<U3"),
     (lambda: draw_with(lambda d: d), P, "profile", "TypeError"),
+    (lambda: draw_with(lambda x, y: np.random.random(len(x))), P, "profile", "draws from"),
 ]
 
 

@@ -196,6 +196,14 @@ REFUSED = {
         {"delay": lambda i, j: np.ones((i.size, 1))},
         "projection 'A->B': delay must",
     ),
+    "drawn": (
+        {"weight": lambda i, j: np.random.random(i.size)},
+        "projection 'A->B': weight must .*draws from",
+    ),
+    "drawn delays": (
+        {"delay": BY(lambda d: 1.0 + np.random.random(d.size))},
+        "projection 'A->B': delay must .*draws from",
+    ),
     "nan": ({"weight": nan_at}, "projection 'A->B': weight must"),
     "infinite": ({"weight": lambda i, j: np.inf}, "projection 'A->B': weight must"),
     "nan delay": ({"delay": nan_at}, "projection 'A->B': delay must"),

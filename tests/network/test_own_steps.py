@@ -64,6 +64,26 @@ class NewNoise(Noise):
         return jax.random.fold_in(jax.random.key(1), step)
 
 
+class Noisy(jn.channels.Channel):
+    gates = ("p",)
+    g: jn.Parameter = jn.param(1.0)
+    e_rev: jn.Parameter = jn.param(-70.0)
+
+    def rates(self, v):
+        return (jn.integrators.Gate(0.1 + 0 * v, 0.1 + 0 * v),)
+
+    def open(self, v, p):
+        return p * np.random.random()
+
+
+class Wobble(jn.stimuli.Signal):
+    def bounds(self):
+        return None
+
+    def at(self, step, dt):
+        return jnp.asarray(random.random())
+
+
 def own(**methods):
     return type("Own", (Own,), methods)
 
@@ -94,6 +114,14 @@ REFUSED = {
     "a key in a jit": ({"neuron": adding(jax.jit(drawn))}, ALIKE),
     "a release": ({"release": Uncertain}, r"Uncertain \(projection 'E->E'\): step must"),
     "a stimulus": ({"noise": Noise}, r"Noise \(stimulation 'Noise->E'\): step must"),
+    "a channel": (
+        {"neuron": lambda: jn.neurons.HodgkinHuxley(channels=[Noisy()])},
+        r"Noisy of HodgkinHuxley \(population 'E'\): step must",
+    ),
+    "a signal": (
+        {"noise": lambda: jn.stimuli.Current(Wobble())},
+        r"Wobble of Current \(stimulation 'Current->E'\): step must",
+    ),
     "a deaf synapse": ({"synapse": Deaf}, "Deaf: step must"),
     "v instead of spikes": (
         {"neuron": own(spikes=lambda self, v: v)},

@@ -12,6 +12,7 @@ import pytest
 from jax.sharding import Mesh
 
 import jaxneuro as jn
+from tests.refusing import assert_refused
 
 
 def fn(x, y=1.0):
@@ -69,6 +70,16 @@ def test_grids(grid, message):
 def test_options(options, message):
     with pytest.raises(ValueError, match=message):
         jn.sweep(one, ONE, **options)
+
+
+def test_draws_that_are_one_for_all_points():
+    drawn = lambda x: x + np.random.random()  # noqa: E731
+    assert_refused(lambda: jn.sweep(drawn, ONE), "sweep", "the function")
+
+
+def test_a_key_may_be_the_same_for_all_points():
+    same = jn.sweep(lambda x: 0 * x + jax.random.uniform(jax.random.key(0)), ONE).values
+    assert same[0] == same[1]
 
 
 def test_a_file_is_no_folder(tmp_path):

@@ -1,5 +1,6 @@
 """Rules of users that are not what a rule should be: `build` says which method, and why."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import jaxneuro as jn
 
 P = jn.plasticity
 TRACES = {"pre_traces": lambda self: {"x": jn.Trace(20.0)}}
+KEY = jax.random.key(0)
 SUMS = {"schedule": lambda self: (0, 5)}
 
 
@@ -106,6 +108,23 @@ REFUSED = {
         ),
         "step_post must",
     ),
+    "drawn weights": (
+        own(on_pre=lambda self, s, *a: {"weight": s.weight + np.random.random()}),
+        "on_pre must",
+    ),
+    "a key": (
+        own(on_post=lambda self, s, *a: {"weight": s.weight * jax.random.uniform(KEY)}),
+        "on_post must .*got numbers of a key",
+    ),
+    "drawn between": (
+        own(between=lambda self, s, *a: {"weight": s.weight * np.random.random()}),
+        "between must",
+    ),
+    "drawn numbers": (
+        own(step_post=lambda self, s, z, v, dt: ({"y": v + np.random.random()}, z, s)),
+        "step_post must",
+    ),
+    "drawn factors": (scaled(lambda *a: np.random.random()), "factors must"),
     "shared": (
         own(init_shared=lambda self: {"c": jnp.zeros(3)}),
         "init_shared must",

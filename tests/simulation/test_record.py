@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
+from tests.refusing import assert_refused
 
 N = 12
 NET = jn.build(
@@ -103,6 +104,14 @@ def test_what_does_not_fit_the_network(given, said, ms):
     record = jn.Record(variables={"E": "v"}, neurons={"E": given}, every=5)
     with pytest.raises(ValueError, match=said):
         jn.simulate(NET, ms, record=record)
+
+
+@pytest.mark.parametrize(
+    "draw", [np.random.random, lambda: jax.random.uniform(jax.random.key(0))], ids=["numpy", "key"]
+)
+def test_a_function_that_draws_once(draw):
+    record = jn.Record(function=lambda state, output: draw())
+    assert_refused(lambda: jn.simulate(NET, 1.0, record=record), "Record", "function")
 
 
 def _raises(state, output):

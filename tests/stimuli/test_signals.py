@@ -193,6 +193,9 @@ OFF = {
 }
 
 
+KEY = jax.random.key(0)
+
+
 def _fails(t):
     raise KeyError("lost")
 
@@ -205,6 +208,9 @@ FUNCTIONS = {
     "two arguments": (lambda t, u: t, "got TypeError: .*argument"),
     "raises": (_fails, "got KeyError: 'lost'"),
     "text": (lambda t: "high", "got TypeError"),
+    "random": (lambda t: np.random.random(), "got other numbers"),
+    "random, with t": (lambda t: t * np.random.random(3), "got other numbers"),
+    "a key": (lambda t: jax.random.uniform(KEY), "got numbers of a key that never changes"),
 }
 
 
@@ -222,7 +228,8 @@ def test_a_function_of_time_is_real():
 
 
 def test_whole_numbers_and_truth_values_are_values_of_a_function():
-    for function in (lambda t: 3, lambda t: t > 1, lambda t: [t, 2 * t, 3.0]):
+    drawn = lambda t: jax.random.uniform(jax.random.fold_in(KEY, t.astype(int)))  # noqa: E731
+    for function in (lambda t: 3, lambda t: t > 1, lambda t: [t, 2 * t, 3.0], drawn):
         ready = Current(function).prepare("x", 3, DT, None)
         assert ready.step(None, jnp.int32(0), DT)[1].current.dtype == jnp.float32
 
