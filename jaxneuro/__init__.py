@@ -41,12 +41,11 @@ from ._model import Synapse as Synapse
 from ._model import Trace as Trace
 from ._network.network import Network as Network
 from ._network.rewire import rewire as rewire
-from ._numerics import Distribution as Distribution
-from ._numerics import LogNormal as LogNormal
-from ._numerics import Normal as Normal
-from ._numerics import Stream as Stream
-from ._numerics import Uniform as Uniform
-from ._numerics import threshold as threshold
+from ._numerics.distributions import Distribution as Distribution
+from ._numerics.distributions import LogNormal as LogNormal
+from ._numerics.distributions import Normal as Normal
+from ._numerics.distributions import Uniform as Uniform
+from ._numerics.streams import Stream as Stream
 from ._run.record import Record as Record
 from ._run.result import Result as Result
 from ._run.scan import Recording as Recording
@@ -56,6 +55,7 @@ from ._run.stopped import Interrupted as Interrupted
 from ._run.stopped import LostProcessError as LostProcessError
 from ._run.stopped import NonFiniteError as NonFiniteError
 from .spec import InvalidValueError as InvalidValueError
+from .surrogates import threshold as threshold
 
 if TYPE_CHECKING:
     from . import assemblies as assemblies

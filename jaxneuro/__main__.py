@@ -13,6 +13,7 @@ import numpy as np
 import jaxneuro as jn
 
 from ._describe.part import end_name
+from ._numerics import grid
 from ._text import megabytes
 
 _EPILOG = """examples:
@@ -154,14 +155,14 @@ def _run(args: argparse.Namespace) -> int:
 
 def _duration(args: argparse.Namespace) -> float:
     """The time to run [ms], on the grid of dt."""
-    dt = jn._numerics.check_dt(args.dt)
+    dt = grid.check_dt(args.dt)
     duration = 1e3 * args.seconds
     if not 0 < duration < float("inf"):
         raise ValueError(
             f"--seconds must be a finite number above 0; got {args.seconds}. The command info "
             "reads a file without running it"
         )
-    jn._numerics.steps_on_grid("--seconds, in ms,", duration, dt)
+    grid.steps_on_grid("--seconds, in ms,", duration, dt)
     return duration
 
 

@@ -18,7 +18,8 @@ import pytest
 import jaxneuro as jn
 from jaxneuro._fields import ParameterKind
 from jaxneuro._model import state_variables
-from jaxneuro._numerics import FastSigmoid, Stream, stream_key
+from jaxneuro._numerics.streams import Stream, stream_key
+from jaxneuro.surrogates import FastSigmoid
 from tests import zoo_adaptive as adaptive
 from tests import zoo_biophysical as biophysical
 from tests import zoo_channels as channels

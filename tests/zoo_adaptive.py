@@ -3,8 +3,8 @@
 from typing import Any, TypeAlias
 
 import jaxneuro as jn
-from jaxneuro._numerics import FastSigmoid
 from jaxneuro.integrators import exponential_euler, heun
+from jaxneuro.surrogates import FastSigmoid
 from tests.oracle import adaptive
 from tests.zoo_case import Case, Setting
 

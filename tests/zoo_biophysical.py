@@ -1,7 +1,7 @@
 """Neurons with gates, oscillators, several compartments: their cases and settings."""
 
 import jaxneuro as jn
-from jaxneuro._numerics import FastSigmoid
+from jaxneuro.surrogates import FastSigmoid
 from tests.oracle import biophysical as oracle
 from tests.zoo_case import SILENT, Case, Setting
 

@@ -1,7 +1,7 @@
 """Neurons with synaptic currents of their own: their cases and settings for the laws."""
 
 import jaxneuro as jn
-from jaxneuro._numerics import FastSigmoid
+from jaxneuro.surrogates import FastSigmoid
 from tests.oracle import fly_lif, iaf_psc
 from tests.zoo_case import SILENT, Case, Setting
 

@@ -1,7 +1,7 @@
 """Neurons that draw, GLIF, sources, rate units and the readout: their cases and settings."""
 
 import jaxneuro as jn
-from jaxneuro._numerics import FastSigmoid
+from jaxneuro.surrogates import FastSigmoid
 from tests.oracle import rate_units, stochastic
 from tests.oracle.threefry import stream_key
 from tests.zoo_case import SILENT, Case, Setting

@@ -23,7 +23,8 @@ from .._network.gap_stability import check_gap_junctions
 from .._network.html import remember_names
 from .._network.layout import MeshLayout
 from .._network.network import Network
-from .._numerics import check_dt, check_grid, check_stable, seed_of
+from .._numerics.grid import check_dt, check_grid, check_stable
+from .._numerics.streams import seed_of
 from .._progress import Progress
 from ..spec import InvalidValueError
 from .contract import check_roles

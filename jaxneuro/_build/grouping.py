@@ -14,7 +14,7 @@ from .._describe.resolve import ResolvedProjection
 from .._describe.stimulation import Stimulation
 from .._model import StochasticRelease, Synapse
 from .._network.group import input_rows
-from .._numerics import Distribution
+from .._numerics.distributions import Distribution
 from ..synapses import Into
 from .merge import kind_key, own_key, sort_key, state_dtypes, value_key
 

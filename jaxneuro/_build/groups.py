@@ -11,7 +11,7 @@ from .._describe.population import Population
 from .._model import state_variables
 from .._network.bounds import check_state_value
 from .._network.group import Group, InitialValue, PopulationMember, initial_state
-from .._numerics import Distribution
+from .._numerics.distributions import Distribution
 from .._text import brief
 from ..spec import InvalidValueError, unknown
 from .grouping import Grouping, Sender, receptor_key, synapse_of

@@ -19,7 +19,9 @@ from .._kernels.table import BLOCK_TARGETS
 from .._mesh.lay import LaidTable, lay_table
 from .._network.layout import MeshLayout
 from .._network.pathway import Pathway, ProjectionMember
-from .._numerics import Distribution, quantile_table, stream_key
+from .._numerics.distributions import Distribution
+from .._numerics.draws import quantile_table
+from .._numerics.streams import stream_key
 from .._tables.bundles import DrawTables, Piece, Placement, RedrawnBundle, StoredBundle
 from .._tables.lay_out import lay_out
 from ..connectivity import Chunk, RowDraws, RowLaw, ranges

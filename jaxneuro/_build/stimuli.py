@@ -13,7 +13,10 @@ from .._describe.resolve import Resolver
 from .._describe.stimulation import Stimulation, check_one_per_neuron
 from .._model import Stimulus
 from .._network.stimuli import StimulationMember, StimulusGroup, Window
-from .._numerics import Distribution, bits, check_grid, drawn, steps_on_grid, stream_key
+from .._numerics.distributions import Distribution
+from .._numerics.draws import drawn
+from .._numerics.grid import check_grid, steps_on_grid
+from .._numerics.streams import bits, stream_key
 from ..spec import InvalidValueError
 from .grouping import Grouping
 from .merge import kind_key, merge, own_key, sort_key

@@ -13,15 +13,10 @@ from .._describe.resolve import ResolvedProjection
 from .._describe.values import is_computed, is_individual
 from .._frozen import no_global_draws
 from .._kernels.draw import Key, draw_values
-from .._numerics import (
-    QUANTILES,
-    Distribution,
-    bits,
-    drawn,
-    quantile_table,
-    steps_on_grid,
-    stream_key,
-)
+from .._numerics.distributions import Distribution
+from .._numerics.draws import QUANTILES, drawn, quantile_table
+from .._numerics.grid import steps_on_grid
+from .._numerics.streams import bits, stream_key
 from .._tables.bundles import Piece
 from .._text import brief
 from ..space import ConductionDelay, SpatialValue

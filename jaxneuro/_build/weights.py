@@ -17,7 +17,8 @@ from .._describe.values import extremes, is_computed
 from .._fields import parameters, potentials
 from .._model import Neuron
 from .._network.bounds import check_rule_sign, sign_of
-from .._numerics import Distribution, drawn
+from .._numerics.distributions import Distribution
+from .._numerics.draws import drawn
 from .._units import check_weight, largest
 from .._warn import warn
 from ..release import Spikes, TsodyksMarkram

@@ -9,7 +9,7 @@ import numpy as np
 from .._html import page, table
 from .._kernels.gather import LANES, RUN
 from .._kernels.table import BLOCK_TARGETS
-from .._numerics import QUANTILES
+from .._numerics.draws import QUANTILES
 from .._text import counted, megabytes
 from .coupling import DrawnCoupling
 from .resolve import ResolvedProjection

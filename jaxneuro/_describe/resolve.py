@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import spec
 from .._model import Neuron
-from .._numerics import stream_key
+from .._numerics.streams import stream_key
 from ..connectivity import Rule
 from ..space import Area, Place
 from .part import Neurons, Part, count, listed, stretch

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import spec
 from .._model import Synapse
-from .._numerics import Distribution, LogNormal
+from .._numerics.distributions import Distribution, LogNormal
 from .._text import an
 from .._units import check_weight, warn_of_large
 from ..space import ByDistance, Profile, SpatialValue

@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from .._numerics import bits, quantile_index
+from .._numerics.draws import quantile_index
+from .._numerics.streams import bits
 from .native import native_library
 
 Key: TypeAlias = tuple[Any, Any]

@@ -13,8 +13,8 @@ import numpy as np
 from jax import lax
 from jax.experimental import pallas as pl
 
-from .._numerics import QUANTILES, bits
-from .._numerics.draws import _BITS
+from .._numerics.draws import _BITS, QUANTILES
+from .._numerics.streams import bits
 from .redraw import GAPS, UNIFORM, Draw, multiply_high, placed
 from .table import HAS_DELAYS, HAS_WEIGHTS
 

@@ -22,7 +22,7 @@ from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
-from .._numerics import GapTable, gap_table
+from .._numerics.draws import GapTable, gap_table
 from .edges import Firing, Hashed, extra_parts, sum_of_parts
 from .gpu_program import Operands, ProgramGrid, add_alone, add_ordered, add_relaxed, operand
 from .gpu_redraw import gap_chunk

@@ -15,7 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .._numerics import binomial_above, bits, gap_table
+from .._numerics.draws import binomial_above, gap_table
+from .._numerics.streams import bits
 from .call import by_platform, native_call
 from .edges import Hashed
 from .redraw import gap_words, multiply_high

@@ -23,7 +23,7 @@ from jax import lax
 from jaxtyping import Array, Float
 
 from .._arrays import AnyArray
-from .._numerics import Stream
+from .._numerics.streams import Stream
 from .call import by_platform, native_call
 from .native import native_available
 

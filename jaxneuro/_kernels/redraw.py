@@ -18,7 +18,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .._numerics import GapTable, bits, gap_table, quantile_index
+from .._numerics.draws import GapTable, gap_table, quantile_index
+from .._numerics.streams import bits
 from .draw import Key, key_words, uniform_rows
 from .native import native_library
 

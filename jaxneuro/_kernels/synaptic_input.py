@@ -15,7 +15,8 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, UInt32
 
-from .._numerics import bits, gap_table
+from .._numerics.draws import gap_table
+from .._numerics.streams import bits
 from .call import by_platform, native_call
 from .edges import (
     Counts,

@@ -12,7 +12,9 @@ from .. import spec
 from .._arrays import is_traced
 from .._fields import check_lengths, inner, named_parameters, with_numbers
 from .._model import Neuron, Plasticity, Release, Stimulus, Synapse, state_variables
-from .._numerics import Distribution, check_grid, check_stable, stream_key
+from .._numerics.distributions import Distribution
+from .._numerics.grid import check_grid, check_stable
+from .._numerics.streams import stream_key
 from .._text import an
 from ..spec import InvalidValueError
 from ..stimuli import Signal

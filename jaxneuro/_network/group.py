@@ -25,15 +25,8 @@ from jaxtyping import Array, Float, Int32, Num, Shaped, UInt32
 from .._arrays import AnyArray
 from .._kernels.spike_output import SpikeOutput
 from .._model import Drive, Neuron, StochasticNeuron, Synapse, add_drives
-from .._numerics import (
-    Distribution,
-    Stream,
-    bits,
-    expand_rows,
-    stream_key,
-    stream_keys,
-    unit_interval,
-)
+from .._numerics.distributions import Distribution, unit_interval
+from .._numerics.streams import Stream, bits, expand_rows, stream_key, stream_keys
 from .members import Seed, as_floating, expand
 from .stimuli import StimulusGroup, place
 

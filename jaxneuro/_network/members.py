@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Array, Shaped, UInt32
 
 from .._arrays import AnyArray, as_array, is_traced
-from .._numerics import expand_rows
+from .._numerics.streams import expand_rows
 
 M = TypeVar("M")
 # The seed of a run.

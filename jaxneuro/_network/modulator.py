@@ -10,7 +10,7 @@ from jaxtyping import Array, Float, Int, Shaped
 
 from .._arrays import AnyArray
 from .._fields import Model, Parameter, param
-from .._numerics import expand_rows
+from .._numerics.streams import expand_rows
 from .members import inside
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Shaped, UInt32
 
 from .._arrays import AnyArray, as_array
-from .._numerics import seed_of
+from .._numerics.streams import seed_of
 from .._text import counted, megabytes
 from ..spec import InvalidValueError, unknown
 from .coupling import CouplingLayer

@@ -20,7 +20,7 @@ from .._kernels.deliver import deliver
 from .._kernels.spike_output import SpikeOutput
 from .._kernels.table import Table
 from .._model import Release, StochasticRelease
-from .._numerics import Stream, stream_key
+from .._numerics.streams import Stream, stream_key
 from .fixed_point import FixedPoint
 from .group import Group, InitialValue, with_initial
 from .members import Seed, as_floating, expand

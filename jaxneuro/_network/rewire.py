@@ -12,7 +12,7 @@ from .._arrays import as_array
 from .._fingerprint import fingerprint
 from .._kernels.learn import PlasticSynapses
 from .._kernels.table import ring_place
-from .._numerics import bits, seed_of, stream_key
+from .._numerics.streams import bits, seed_of, stream_key
 from .._tables.bundles import ListedBundle, Placement
 from .._tables.lay_out import lay_out
 from .._tables.read import read_bundle

@@ -25,7 +25,7 @@ from .._arrays import as_array
 from .._kernels.bits import merge_bits, pack, packed_bytes
 from .._kernels.exchange import Line, exchange
 from .._kernels.spike_output import SpikeOutput
-from .._numerics import Stream
+from .._numerics.streams import Stream
 from .group import PopulationMember
 
 _ROOM = 4  # times the expected spikes: activity comes in bursts

@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Float, Int, Int32, Num
 from .._arrays import AnyArray
 from .._kernels.native import native_available
 from .._model import Drive, Stimulus
-from .._numerics import Stream, stream_keys
+from .._numerics.streams import Stream, stream_keys
 from .members import Seed, expand
 
 _LONG = 64  # neurons: a shorter run costs more to start than to draw

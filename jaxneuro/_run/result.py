@@ -16,7 +16,8 @@ from .._network.members import first_member
 from .._network.names import ByName, NoSuchNameError, register_dictionary
 from .._network.network import Network
 from .._network.state import NetworkState, SavedState
-from .._numerics import in_window, run_window, to_hz
+from .._numerics.grid import to_hz
+from .._numerics.windows import in_window, run_window
 from .._text import counted, shown
 from ..spec import InvalidValueError
 from .files import read_file, write_file

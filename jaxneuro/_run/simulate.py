@@ -21,7 +21,8 @@ from .._model import Neuron, Stimulus, state_variables
 from .._network.inputs import checked_inputs
 from .._network.network import Network
 from .._network.state import NetworkState, SavedState, state_of
-from .._numerics import check_dt, steps_on_grid, warn_of_early_times, warn_of_seconds
+from .._numerics.grid import check_dt, steps_on_grid
+from .._numerics.windows import warn_of_early_times, warn_of_seconds
 from .._progress import Progress
 from .._text import megabytes
 from ..spec import InvalidValueError

@@ -14,7 +14,7 @@ from .._model import SpikeStimulus
 from .._network.names import references_at
 from .._network.network import Network
 from .._network.state import NetworkState
-from .._numerics import per_step
+from .._numerics.grid import per_step
 from .._text import counted
 from ..stimuli import Signal
 from .result import Result

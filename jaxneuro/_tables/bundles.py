@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from .._kernels.redraw import Draw, gap_words
 from .._kernels.table import BLOCK_TARGETS, HAS_DELAYS, HAS_WEIGHTS, REDRAWN
-from .._numerics import gap_table
+from .._numerics.draws import gap_table
 from ..spec import InvalidValueError
 
 

@@ -31,7 +31,7 @@ from .._kernels.table import (
     ring_place,
 )
 from .._kernels.threads import run_ahead
-from .._numerics import QUANTILES
+from .._numerics.draws import QUANTILES
 from ..spec import InvalidValueError
 from .bundles import DrawTables, Piece, Placement, RedrawnBundle, StoredBundle
 

@@ -8,7 +8,8 @@ from jaxtyping import Bool, Float64, Num
 from .._arrays import AnyArray
 from .._kernels.redraw import Draw, redraw
 from .._kernels.table import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, REDRAWN, Section, Table
-from .._numerics import bits, quantile_index
+from .._numerics.draws import quantile_index
+from .._numerics.streams import bits
 
 
 class ReadSynapses(NamedTuple):

@@ -7,7 +7,7 @@ from jaxtyping import Float64, Int64
 from numpy.typing import ArrayLike
 
 from .. import spec
-from .._numerics import NEAR_MS
+from .._numerics.windows import NEAR_MS
 from ._correlations import lag_products
 from ._spikes import (
     arrays_checked,

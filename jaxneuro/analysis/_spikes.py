@@ -10,7 +10,13 @@ from jaxtyping import Bool, Float64, Int64, Num, Shaped
 from numpy.typing import ArrayLike
 
 from .. import spec
-from .._numerics import NEAR_MS, check_time, in_window, warn_of_late_spikes, warn_of_no_spikes
+from .._numerics.windows import (
+    NEAR_MS,
+    check_time,
+    in_window,
+    warn_of_late_spikes,
+    warn_of_no_spikes,
+)
 from .._warn import warn
 from ..spec import InvalidValueError, as_number
 

@@ -10,7 +10,8 @@ from jaxtyping import Bool
 
 from .._kernels.native import native_available
 from .._model import StochasticNeuron
-from .._numerics import NEAR_MS, in_window, run_window, to_hz
+from .._numerics.grid import to_hz
+from .._numerics.windows import NEAR_MS, in_window, run_window
 from .._text import counted, megabytes
 from ..neurons import Relay
 from ..spec import InvalidValueError, as_number

@@ -11,7 +11,7 @@ from jax import lax
 
 from .. import spec
 from .._kernels.k_cap import k_cap
-from .._numerics import bits, seed_of, stream_key
+from .._numerics.streams import bits, seed_of, stream_key
 from ..spec import InvalidValueError
 from ._brain import Brain
 from ._description import Area, Fibre

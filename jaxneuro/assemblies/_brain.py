@@ -12,7 +12,7 @@ from .. import spec
 from .._arrays import as_array, is_traced
 from .._fingerprint import fingerprint
 from .._html import page, table
-from .._numerics import seed_of, stream_key
+from .._numerics.streams import seed_of, stream_key
 from .._text import counted
 from ..spec import InvalidValueError
 from ._description import BETA, LARGEST_BETA, Area, Fibre, Stimulus

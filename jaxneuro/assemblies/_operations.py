@@ -15,7 +15,7 @@ from jax import lax
 from .. import spec
 from .._arrays import is_traced
 from .._kernels.k_cap import k_cap
-from .._numerics import bits, seed_of, stream_key
+from .._numerics.streams import bits, seed_of, stream_key
 from .._text import brief
 from .._warn import warn
 from ..spec import InvalidValueError

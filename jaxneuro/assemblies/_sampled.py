@@ -10,7 +10,8 @@ from .._kernels.call import materialize
 from .._kernels.k_cap import k_cap_wide
 from .._kernels.new_sources import NewNeurons, new_past_inputs, write_new_sources
 from .._kernels.wide import wide_equal, wide_less, wide_units
-from .._numerics import binomial_below, binomial_law, bits
+from .._numerics.draws import binomial_below, binomial_law
+from .._numerics.streams import bits
 from ._state import AreaState, BrainState
 from ._weights import drawn_width, most_chosen
 

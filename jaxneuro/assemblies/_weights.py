@@ -13,7 +13,7 @@ from .._kernels.edges import Counts, Firing, Hashed, Lists, Stored
 from .._kernels.new_sources import gap_lists, gap_width
 from .._kernels.synaptic_input import synaptic_input
 from .._kernels.wide import UNIT_BITS, wide_add, wide_to_number, wide_units
-from .._numerics import stream_keys
+from .._numerics.streams import stream_keys
 from ..spec import InvalidValueError
 from ._description import LARGEST_BETA, Area, Fibre, Stimulus
 from ._state import FibreState

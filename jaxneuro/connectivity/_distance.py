@@ -13,7 +13,7 @@ from .. import spec
 from .._frozen import no_global_draws
 from .._kernels.draw import stable_order
 from .._kernels.threads import run_ahead
-from .._numerics import bits
+from .._numerics.streams import bits
 from ..space import Place, Profile, common_period, distance, distance_range, placed
 from ._rule import CHUNK, Chunk, Rule
 

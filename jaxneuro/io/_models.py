@@ -14,7 +14,6 @@ import equinox as eqx
 import numpy as np
 
 from .. import (
-    _numerics,
     channels,
     connectivity,
     integrators,
@@ -23,17 +22,20 @@ from .. import (
     release,
     space,
     stimuli,
+    surrogates,
     synapses,
 )
 from .._fields import Model, ParameterKind, parameters
 from .._model import Neuron, Plasticity, Release, Stimulus, Synapse
-from .._numerics import Distribution, Surrogate
+from .._numerics import distributions
+from .._numerics.distributions import Distribution
 from ..channels import Channel
 from ..connectivity import Rule
 from ..integrators import Integrator
 from ..space import Layout, Profile, SpatialValue
 from ..spec import unknown
 from ..stimuli import Signal
+from ..surrogates import Surrogate
 from ._entry import Entry
 
 # --- Which models a file can name, and the arguments of each.
@@ -41,7 +43,7 @@ from ._entry import Entry
 
 _FOLDERS = (
     *(neurons, channels, integrators, synapses, release, plasticity, stimuli),
-    *(connectivity, space, _numerics),
+    *(connectivity, space, surrogates, distributions),
 )
 NO_DEFAULT = inspect.Parameter.empty
 _PREPARED = "on_grid"  # a field that `prepare` sets, not the user

@@ -17,7 +17,7 @@ from .._describe.projection import Projection
 from .._describe.stimulation import Stimulation
 from .._model import Neuron, Plasticity, Release, Stimulus, Synapse, state_variables
 from .._network.group import initial_state
-from .._numerics import Distribution
+from .._numerics.distributions import Distribution
 from .._text import counted, megabytes
 from ..connectivity import Rule
 from ..space import Area, Free, Layout, SpatialValue

@@ -12,7 +12,7 @@ from jax import lax
 from .. import spec
 from .._model import NamedNumbers, Plasticity
 from .._network.bounds import check_within
-from .._numerics import NEAR_MS
+from .._numerics.windows import NEAR_MS
 from ..spec import InvalidValueError, unknown
 from ._style import (
     COLUMN,

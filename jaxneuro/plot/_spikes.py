@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import spec
-from .._numerics import check_time
+from .._numerics.windows import check_time
 from ..analysis import (
     count_correlation,
     count_synchrony,

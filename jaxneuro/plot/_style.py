@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import spec
 from .._html import COLOURS
-from .._numerics import in_window, run_window
+from .._numerics.windows import in_window, run_window
 from ..spec import InvalidValueError, check_known
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import spec
-from .._numerics import NEAR_MS
+from .._numerics.windows import NEAR_MS
 from ..spec import InvalidValueError
 from ._style import (
     COLUMN,

@@ -9,7 +9,8 @@ import jax.numpy as jnp
 from .._fields import Parameter, param
 from .._kernels.short_term import ShortTerm, at_spikes, relaxed, short_term
 from .._model import Release, StochasticRelease
-from .._numerics import Stream, unit_interval
+from .._numerics.distributions import unit_interval
+from .._numerics.streams import Stream
 from ..spec import OneOf, Whole, field
 
 CONVENTIONS = ("tsodyks2", "jump first")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import spec
-from .._numerics import bits
+from .._numerics.streams import bits
 
 _FAR = 1e15  # um; distances of neurons that are as far lose their digits
 

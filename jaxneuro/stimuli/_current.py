@@ -8,7 +8,9 @@ from jax import lax
 
 from .._fields import Parameter, param
 from .._model import Drive, Stimulus
-from .._numerics import Stream, standard_normal, steps_on_grid
+from .._numerics.draws import standard_normal
+from .._numerics.grid import steps_on_grid
+from .._numerics.streams import Stream
 from ._signal_field import prepare_signals, signal, value_at
 from ._time_grid import all_known, check_shapes
 

@@ -11,7 +11,8 @@ from jax import lax
 from .._arrays import as_array, is_traced
 from .._fields import Parameter, param, static, table
 from .._model import SpikeStimulus
-from .._numerics import Normal, bits, unit_interval
+from .._numerics.distributions import Normal, unit_interval
+from .._numerics.streams import bits
 from ..spec import InvalidValueError, Rule, Unfit, Whole, field
 from ._time_grid import LAST_STEP, Times, as_times, check_shapes, whole_steps
 

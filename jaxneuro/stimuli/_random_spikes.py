@@ -10,7 +10,9 @@ from jax import lax
 from .._fields import Parameter, param
 from .._kernels.poisson import poisson
 from .._model import SpikeStimulus
-from .._numerics import Stream, chance, per_step, steps_on_grid
+from .._numerics.draws import chance
+from .._numerics.grid import per_step, steps_on_grid
+from .._numerics.streams import Stream
 from ..spec import InvalidValueError, Whole, field
 from ._signal_field import check_rate, prepare_signals, signal, value_at
 from ._time_grid import all_known, check_shapes

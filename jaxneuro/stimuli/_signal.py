@@ -12,7 +12,7 @@ import numpy as np
 from .._arrays import as_array, is_traced
 from .._fields import Model, Parameter, ParameterKind, param, table
 from .._frozen import refuse_frozen, trace
-from .._numerics import cycles
+from .._numerics.phase import cycles
 from ..spec import (
     AtMost,
     Flag,

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._fields import Model, ParameterKind, parameters
 from .._kernels.poisson import LARGEST_MEAN
-from .._numerics import per_step
+from .._numerics.grid import per_step
 from ..spec import InvalidValueError, Unfit, field
 from ._signal import Signal, TimeFunction
 from ._time_grid import all_known, check_shapes

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._arrays import as_array, is_traced
 from .._fields import Model, parameters
-from .._numerics import steps_on_grid
+from .._numerics.grid import steps_on_grid
 from ..spec import InvalidValueError, Ranged, Unfit
 
 LAST_STEP = 2**31 - 2  # steps are counted in int32

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from .._fields import Parameter, param
 from .._model import Drive, Synapse
-from .._numerics import mean_over_step
+from .._numerics.maths import mean_over_step
 from ..spec import Less
 from ._decaying import risen, unit_peak
 

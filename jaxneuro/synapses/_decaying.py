@@ -6,7 +6,8 @@ import jax
 import jax.numpy as jnp
 
 from .._model import Drive
-from .._numerics import Distribution, log_quotient, mean_over_step, slope_over_step, two_decays
+from .._numerics.distributions import Distribution
+from .._numerics.maths import log_quotient, mean_over_step, slope_over_step, two_decays
 
 # Between what a conductance lies: numbers; a few that are drawn may be below, and soon decay.
 CONDUCTANCE = (0.0, None, Distribution)

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from .._fields import Model, Parameter, param
 from .._model import Drive, Synapse
-from .._numerics import decay_mean
+from .._numerics.maths import decay_mean
 from ..spec import Of, field
 from ._nmda import block, check_voltage
 

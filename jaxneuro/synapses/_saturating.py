@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from .._fields import Parameter, param
 from .._model import Drive, Synapse
-from .._numerics import decay_difference
+from .._numerics.maths import decay_difference
 from ._decaying import decayed, pulling
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro import analysis
-from jaxneuro._numerics import run_window
+from jaxneuro._numerics.windows import run_window
 
 RNG = np.random.default_rng(0)
 TIMES = np.sort(RNG.choice(np.arange(2000, 20_000), 900, replace=False)) * 0.1

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxneuro._kernels.redraw import gap_rows
-from jaxneuro._numerics import seed_of, stream_key
+from jaxneuro._numerics.streams import seed_of, stream_key
 from tests.oracle import assemblies as oracle
 
 ROUNDS = 36  # more than a word of the history has bits

@@ -3,7 +3,7 @@
 import numpy as np
 
 from jaxneuro._kernels.redraw import gap_rows
-from jaxneuro._numerics import seed_of, stream_key
+from jaxneuro._numerics.streams import seed_of, stream_key
 from tests.oracle import assemblies as oracle
 
 

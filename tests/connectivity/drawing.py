@@ -6,7 +6,7 @@ import numpy as np
 
 from jaxneuro import connectivity
 from jaxneuro._kernels.table import HAS_DELAYS, HAS_TAGS, HAS_WEIGHTS, Section
-from jaxneuro._numerics import seed_of, stream_key
+from jaxneuro._numerics.streams import seed_of, stream_key
 
 P = "projection 'p'"  # what `draw` calls the projection
 

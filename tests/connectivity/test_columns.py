@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._numerics import Normal, Uniform
+from jaxneuro._numerics.distributions import Normal, Uniform
 from jaxneuro.connectivity import AllToAll, Explicit, FixedIndegree, FixedProbability, OneToOne
 
 from .drawing import draw, read_table, set_chunk

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._numerics import Stream
+from jaxneuro._numerics.streams import Stream
 from scripts import zoo_transmission as zoo
 from scripts.zoo_coupling_figures import coupling
 from scripts.zoo_names import NONE, TRANSMISSION

@@ -8,7 +8,7 @@ from jaxneuro._kernels.edges import Counts, Firing, Hashed, Lists, Stored
 from jaxneuro._kernels.new_sources import gap_width
 from jaxneuro._kernels.redraw import gap_rows
 from jaxneuro._kernels.wide import wide_words
-from jaxneuro._numerics import seed_of, stream_key
+from jaxneuro._numerics.streams import seed_of, stream_key
 
 
 class Layout(NamedTuple):

@@ -21,7 +21,7 @@ from jaxneuro._kernels.draw import (
 )
 from jaxneuro._kernels.native import native_available
 from jaxneuro._kernels.redraw import gap_counts, gap_rows
-from jaxneuro._numerics import QUANTILES, gap_table
+from jaxneuro._numerics.draws import QUANTILES, gap_table
 from tests.oracle.threefry import threefry2x32
 
 native = pytest.mark.skipif(not native_available(), reason="there is no native kernel here")

@@ -18,7 +18,7 @@ from jaxneuro._kernels.poisson import (
     poisson,
     split,
 )
-from jaxneuro._numerics import Stream, stream_keys
+from jaxneuro._numerics.streams import Stream, stream_keys
 from tests.oracle.threefry import step_word
 
 NATIVE = pytest.mark.skipif(not native_available(), reason="there is no native kernel here")

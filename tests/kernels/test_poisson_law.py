@@ -7,7 +7,7 @@ import pytest
 import scipy.stats
 
 from jaxneuro._kernels.poisson import LARGEST_MEAN, MEANS, TERMS, alias_table, poisson
-from jaxneuro._numerics import Stream, seed_of, stream_key
+from jaxneuro._numerics.streams import Stream, seed_of, stream_key
 
 N = 100_000
 

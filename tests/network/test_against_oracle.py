@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._numerics import FastSigmoid
+from jaxneuro.surrogates import FastSigmoid
 from tests.network.networks import (
     LIF,
     RECEPTORS,

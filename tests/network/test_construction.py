@@ -18,6 +18,7 @@ from jaxneuro._kernels import draw as draw_file
 from jaxneuro._kernels import redraw
 from jaxneuro._kernels import threads as threads_file
 from jaxneuro._kernels.threads import threads
+from jaxneuro._numerics.streams import seed_of
 from jaxneuro._tables import lay_out
 from jaxneuro.connectivity import (
     Explicit,
@@ -176,7 +177,7 @@ def test_what_building_needs_counts_in_the_estimate(name, monkeypatch):
 
 
 def resolved(description):
-    resolver = Resolver(description, jn._numerics.seed_of(0))
+    resolver = Resolver(description, seed_of(0))
     return [resolver.resolve(p) for p in description.projections]
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
+from jaxneuro._numerics.grid import steps_on_grid
 
 N, S, ST = jn.neurons, jn.synapses, jn.stimuli
 E = jn.Population("E", 5, N.LIF())
@@ -47,7 +48,7 @@ def test_said(case):
 
 def test_options_have_their_own_unit():
     with pytest.raises(ValueError, match="whole number of time steps") as error:
-        jn._numerics.steps_on_grid("--seconds, in ms,", 0.05, 0.1)
+        steps_on_grid("--seconds, in ms,", 0.05, 0.1)
     assert "did you mean" not in str(error.value)
 
 

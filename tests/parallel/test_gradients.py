@@ -9,7 +9,7 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro import parallel
-from jaxneuro._numerics import FastSigmoid
+from jaxneuro.surrogates import FastSigmoid
 
 from .networks import LIF, mesh
 

@@ -14,7 +14,7 @@ from jaxneuro import parallel
 from jaxneuro._kernels.poisson import poisson
 from jaxneuro._network import shards
 from jaxneuro._network.shards import shard_layout
-from jaxneuro._numerics import Stream
+from jaxneuro._numerics.streams import Stream
 from jaxneuro._run import chunks as _plan
 
 from .networks import STEPS, alone, assert_same, delayed, driven, every_step, mesh

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro import _numerics as numerics
+from jaxneuro._numerics.streams import seed_of
 from jaxneuro.parallel import _sweep_program as _sweep_checks
 from jaxneuro.parallel._sweep_points import Points, read_points
 from jaxneuro.parallel._sweep_program import SweepProgram
@@ -170,7 +170,7 @@ def test_start_values_and_weights_are_checked(check):
 
 def test_large_seeds():
     seeds = [1, 2**31 + 5, 2**32 - 1]
-    words = jn.sweep(lambda seed: numerics.seed_of(seed), {"seed": seeds}, progress=False)
+    words = jn.sweep(lambda seed: seed_of(seed), {"seed": seeds}, progress=False)
     assert words.values.tolist() == seeds
     assert words.axes["seed"].tolist() == seeds
 

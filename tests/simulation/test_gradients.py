@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._numerics import FastSigmoid
+from jaxneuro.surrogates import FastSigmoid
 
 A, B, STEPS = 6, 5, 150
 RNG = np.random.default_rng(3)

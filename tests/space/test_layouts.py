@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from jaxneuro._numerics import seed_of, stream_key
+from jaxneuro._numerics.streams import seed_of, stream_key
 from jaxneuro.space import Area, Free, Grid, UniformBox
 from tests.refusing import assert_refused
 

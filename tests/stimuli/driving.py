@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxneuro._numerics import Stream, seed_of, stream_key
+from jaxneuro._numerics.streams import Stream, seed_of, stream_key
 from tests.quickly import quick_jit
 
 DT = 0.1
