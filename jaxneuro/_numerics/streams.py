@@ -148,7 +148,7 @@ class Stream(eqx.Module):
 
     high: Words
     low: Words
-    index: UInt32[Any, " _"]
+    index: Words
     sizes: tuple[int, ...] | None = eqx.field(static=True, default=None)
 
     @property

@@ -55,7 +55,7 @@ def test_rates_refuse(arguments, message):
     [
         (([np.nan], 1, 5.0), "times must"),
         (([[1.0]], 1, 5.0), r"one dimension; got shape \(1, 1\)"),
-        (([1.0], -1, 5.0), "n must be a whole number of at least 0; got -1"),
+        (([1.0], -1, 5.0), "n must be a whole number of at least 1; got -1"),
         (([1.0], 1, np.nan), "stop must be one number of ms; got nan"),
     ],
 )

@@ -111,4 +111,4 @@ def test_records_and_populations_are_short():
 def test_help_says_what_fields_are():
     text = pydoc.render_doc(jn.Record, renderer=pydoc.plaintext)
     assert "every: sample every so many steps (at least 1; default 1)." in text
-    assert "LIF(tau_m" in re.sub(r"\s", "", pydoc.render_doc(jn.neurons.LIF))
+    assert "LIF(tau_m" in re.sub(r"[\s|]", "", pydoc.render_doc(jn.neurons.LIF))
