@@ -7,22 +7,27 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh
+from jaxtyping import Array, Float
 
 from .. import spec
 from .._arrays import as_array, is_traced
 from .._describe.description import Description
 from .._describe.estimate import estimate
-from .._describe.resolve import Resolver
+from .._describe.resolve import ResolvedProjection, Resolver
 from .._fingerprint import fingerprint
 from .._kernels.table import ring_slots
-from .._mesh.lay import check_mesh, check_rate, placed, plan, with_tables
+from .._mesh.lay import LaidTable, check_mesh, check_rate, placed, plan, with_tables
 from .._mesh.partition import Partition
 from .._mesh.place import share_here
+from .._network.coupling import CouplingLayer
 from .._network.fixed_point import find_quanta
 from .._network.gap_stability import check_gap_junctions
+from .._network.group import Group
 from .._network.html import remember_names
 from .._network.layout import MeshLayout
 from .._network.network import Network
+from .._network.pathway import Pathway
 from .._numerics.grid import check_dt, check_grid, check_stable
 from .._numerics.streams import seed_of
 from .._progress import Progress
@@ -74,7 +79,7 @@ def build(
     weights: Any = None,
     deterministic: bool = False,
     progress: bool | None = None,
-    mesh: Any = None,
+    mesh: Mesh | None = None,
     partition: Partition | None = None,
     axis: str | tuple[str, ...] | None = None,
     rate: float | None = None,
@@ -175,7 +180,9 @@ def _check_parts(grouping: Grouping, dt: float) -> None:
         check_coupling(grouping, c)
 
 
-def _check_groups(grouping: Grouping, groups: list, dt: float, dtype: Any, mesh: Any) -> None:
+def _check_groups(
+    grouping: Grouping, groups: list[Group], dt: float, dtype: np.dtype, mesh: Mesh | None
+) -> None:
     """Raises `InvalidValueError` for neurons and releases that do not do what the network needs."""
     for group in groups:
         coupled = gap_coupled(grouping.description, group)
@@ -188,8 +195,11 @@ def _check_groups(grouping: Grouping, groups: list, dt: float, dtype: Any, mesh:
 
 
 def _build_couplings(
-    grouping: Grouping, groups: list, drawn: dict[str, Any], settings: Settings
-) -> list:
+    grouping: Grouping,
+    groups: list[Group],
+    drawn: dict[str, ResolvedProjection],
+    settings: Settings,
+) -> list[CouplingLayer]:
     """All couplings, in the order of their names."""
     ordered = sorted(grouping.description.couplings, key=lambda c: c.name)
     couplings = [build_coupling(grouping, c, drawn[c.name], settings) for c in ordered]
@@ -199,12 +209,12 @@ def _build_couplings(
 
 def _build_pathways(
     grouping: Grouping,
-    groups: list,
+    groups: list[Group],
     settings: Settings,
     synapses: float,
     progress: bool | None,
     layout: MeshLayout | None,
-) -> tuple[list, list, list]:
+) -> tuple[list[Pathway], list[Group], list[LaidTable]]:
     """All pathways, the groups with the slots that their delays need, and what tables are laid."""
     pathways, groups, tables = [], list(groups), []
     show = synapses > _SHOWN and sys.stderr.isatty() if progress is None else progress
@@ -219,7 +229,7 @@ def _build_pathways(
     return pathways, groups, tables
 
 
-def _check_models(description: Description, dt: float, dtype: Any) -> None:
+def _check_models(description: Description, dt: float, dtype: np.dtype) -> None:
     """Raises `InvalidValueError` for models that do not fit their role or the time step."""
     check_roles(description, dtype)
     for p in description.populations:
@@ -233,17 +243,19 @@ def _check_models(description: Description, dt: float, dtype: Any) -> None:
     check_names(known)
 
 
-def _points(description: Description, resolver: Resolver, dtype: Any) -> dict[str, jax.Array]:
+def _points(
+    description: Description, resolver: Resolver, dtype: np.dtype
+) -> dict[str, Float[Array, "_ _"]]:
     points = {p.name: resolver.points(p.name) for p in description.populations}
     return {name: as_array(x, dtype) for name, x in points.items() if x is not None}
 
 
 def _check_mesh(
     description: Description,
-    mesh: Any,
-    axis: Any,
-    partition: Any,
-    rate: Any,
+    mesh: Mesh | None,
+    axis: str | tuple[str, ...] | None,
+    partition: Partition | None,
+    rate: float | None,
     deterministic: bool,
 ) -> Any:
     """The axis of the mesh; raises `InvalidValueError` for what cannot be built over it."""

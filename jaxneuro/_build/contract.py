@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.extend.core import Jaxpr
 
 from .. import _model
 from .._describe.description import Description
@@ -166,7 +167,7 @@ def _hold_state(owner: str, method: str, before: Any, after: Any) -> None:
 
 def step(
     owner: str, model: Any, call: Callable, state: Any, given: tuple, n: int, takes: str
-) -> tuple[Any, Any]:
+) -> tuple[Jaxpr, Any]:
     """The traced step of a model, held to its role: its jaxpr, and what it returns.
 
     Args:
@@ -238,7 +239,7 @@ def tried_sizes(model: Any) -> tuple[int, ...]:
     return (2, 101) if is_own(model) else (2,)
 
 
-def traced_state(owner: str, init: Callable[[], Any], n: int, dtype: Any) -> Any:
+def traced_state(owner: str, init: Callable[[], Any], n: int, dtype: np.dtype) -> Any:
     """The traced state of n neurons as the network holds it.
 
     Raises:
@@ -269,7 +270,7 @@ def _is_key(x: Any) -> bool:
 # --- classes of models ------------------------------------------------------------------------
 
 
-def check_roles(description: Description, dtype: Any) -> None:
+def check_roles(description: Description, dtype: np.dtype) -> None:
     """Raises `InvalidValueError` for a model whose class is not what its role says.
 
     Its methods must take what they are called with, its numbers be numbers, its `init` return a

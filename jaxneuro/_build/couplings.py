@@ -1,9 +1,11 @@
 """Builds couplings: draws their connections and arranges them by target."""
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import jax
 import numpy as np
+from jaxtyping import Bool, Float, Int64
 
 from .._arrays import as_array
 from .._describe.coupling import Coupling
@@ -25,11 +27,13 @@ from .weights import check_drawn_weights
 class CoupledPairs(NamedTuple):
     """Connections one by one: from `pre` to `post`, with `weights`, or None for one of all."""
 
-    pre: np.ndarray
-    post: np.ndarray
-    weights: np.ndarray | None
+    pre: Int64[np.ndarray, " synapses"]
+    post: Int64[np.ndarray, " synapses"]
+    weights: Float[np.ndarray, " synapses"] | None
 
-    def where(self, chosen: np.ndarray) -> "CoupledPairs":
+    def where(
+        self, chosen: Bool[np.ndarray, " synapses"] | Int64[np.ndarray, " chosen"]
+    ) -> "CoupledPairs":
         """Some of them."""
         own = None if self.weights is None else self.weights[chosen]
         return CoupledPairs(self.pre[chosen], self.post[chosen], own)
@@ -104,7 +108,9 @@ def build_coupling(
     )
 
 
-def _pairs(c: Coupling, resolved: ResolvedProjection, bundle: ProjectionBundle, dtype: Any):
+def _pairs(
+    c: Coupling, resolved: ResolvedProjection, bundle: ProjectionBundle, dtype: np.dtype
+) -> CoupledPairs:
     """All connections of a coupling, each pair of a symmetric one in both directions."""
     own = own_weights(resolved.projection)
     pieces = [make() for make in bundle.pieces(dtype if own else None, None)]
@@ -154,7 +160,7 @@ def _listed_once(c: Coupling, pairs: CoupledPairs) -> CoupledPairs:
     return CoupledPairs(low, high, pairs.weights).where(first)
 
 
-def _side(grouping: Grouping, names: Any, pairs: CoupledPairs, dtype: Any) -> Side:
+def _side(grouping: Grouping, names: Sequence[str], pairs: CoupledPairs, dtype: np.dtype) -> Side:
     """What targets of the second population get from sources of the first."""
     seats = [grouping.seats[name] for name in names]
     sizes = [grouping.description.population(name).n for name in names]

@@ -1,6 +1,6 @@
 """Whether neurons use the drive that they get, and whether those of a user stay apart."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._describe.description import Description
-from .._model import Drive
+from .._model import Drive, Release
 from .._network.group import Group, initial_state
 from .._network.members import as_floating, first_member
 from .._network.stimuli import StimulusGroup
@@ -27,7 +27,7 @@ _TAKES_DRIVE = ", a jn.Drive (current, conductance, jump, current_at(v), jumped(
 
 
 def check_neuron(
-    group: Group, dt: float, dtype: Any, inputs: bool = False, coupled: str = ""
+    group: Group, dt: float, dtype: np.dtype, inputs: bool = False, coupled: str = ""
 ) -> None:
     """Holds the model, the receptors and the stimuli of a group to their roles; nothing runs.
 
@@ -63,7 +63,7 @@ def _owner(model: Any, label: str) -> str:
 
 
 def _check_step(
-    owner: str, model: Any, n: int, given: dict[str, str], dt: float, dtype: Any
+    owner: str, model: Any, n: int, given: dict[str, str], dt: float, dtype: np.dtype
 ) -> None:
     """Holds the step of a neuron to its role, and finds the parts of the drive that it ignores."""
     zeros: Any = np.zeros(n, dtype)
@@ -110,7 +110,7 @@ def gap_coupled(description: Description, group: Group) -> str:
     return ""
 
 
-def _given_parts(group: Group, dt: float, dtype: Any) -> dict[str, str]:
+def _given_parts(group: Group, dt: float, dtype: np.dtype) -> dict[str, str]:
     """The parts of the drive that the receptors and stimuli give, with the names of both."""
     given: dict[str, str] = {}
     for receptor in group.receptors:
@@ -131,7 +131,7 @@ def _parts(drive: Drive) -> list[str]:
     return [*parts, *(drive.arrivals or {})]
 
 
-def _receptor_drive(model: Any, n: int, dt: float, dtype: Any) -> Drive:
+def _receptor_drive(model: Any, n: int, dt: float, dtype: np.dtype) -> Drive:
     """The drive that a receptor gives, traced for n neurons, held to its role."""
     v, owner = np.zeros(n, dtype), type(model).__name__
     arrivals = np.zeros((len(model.ports), n) if model.ports else (n,), dtype)
@@ -146,7 +146,7 @@ def _receptor_drive(model: Any, n: int, dt: float, dtype: Any) -> Drive:
     return drive
 
 
-def _stimulus_output(group: StimulusGroup, dt: float, dtype: Any) -> Any:
+def _stimulus_output(group: StimulusGroup, dt: float, dtype: np.dtype) -> Any:
     """What a stimulus gives in a step, traced, held to its role."""
     stimulus = group.expand()
     owner = _owner(group.model, f"stimulation {group.names[0]!r}")
@@ -164,7 +164,11 @@ _N = 1009
 
 
 def check_apart(
-    what: str, groups: Iterable[Any], releases: Iterable[tuple[str, Any]], dt: float, dtype: Any
+    what: str,
+    groups: Iterable[Group],
+    releases: Iterable[tuple[str, Release | None]],
+    dt: float,
+    dtype: np.dtype,
 ) -> None:
     """Raises `InvalidValueError` for an own model whose step lets neurons depend on each other.
 
@@ -198,7 +202,7 @@ def check_apart(
             _check_apart(what, label, model, lambda m, s: m.step(s, zeros > 0, zeros, dt), start)
 
 
-def _check_apart(what: str, label: str, model: Any, call: Any, state: Any) -> None:
+def _check_apart(what: str, label: str, model: Any, call: Callable, state: Any) -> None:
     name = mixing(jax.make_jaxpr(call)(model, state).jaxpr, _N)
     if name:
         must = f"one that computes each neuron by itself over a mesh ({what})"

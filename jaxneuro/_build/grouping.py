@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import numpy as np
+from jaxtyping import UInt32
 
 from .._describe.coupling import Coupling
 from .._describe.description import Description
@@ -31,7 +32,7 @@ class Settings(NamedTuple):
         weights: the dtype of individual weights.
     """
 
-    seed: np.ndarray
+    seed: UInt32[np.ndarray, ""]
     dt: float
     dtype: np.dtype
     weights: np.dtype

@@ -1,13 +1,17 @@
 """Builds a group from its populations, with the start values of its receptors."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._arrays import as_array
+from .._describe.coupling import Coupling
 from .._describe.population import Population
+from .._describe.projection import Projection
 from .._model import state_variables
 from .._network.bounds import check_state_value
 from .._network.group import Group, InitialValue, PopulationMember, initial_state
@@ -20,7 +24,7 @@ from .stimuli import PreparedStimulation, group_stimuli
 
 
 def build_group(
-    grouping: Grouping, stimulations: list[PreparedStimulation], number: int, dtype: Any
+    grouping: Grouping, stimulations: list[PreparedStimulation], number: int, dtype: np.dtype
 ) -> Group:
     """Group `number` of a description; its ring gets its slots when delays are known."""
     members = grouping.groups[number]
@@ -43,7 +47,9 @@ def build_group(
     )
 
 
-def _initial(p: Population, first: int, variable: str, value: Any, dtype: Any) -> InitialValue:
+def _initial(
+    p: Population, first: int, variable: str, value: Distribution | ArrayLike, dtype: np.dtype
+) -> InitialValue:
     state = jax.eval_shape(
         lambda m: initial_state(m, p.n or 1), merge([p.model], [p.n or 1], dtype)
     )
@@ -61,7 +67,7 @@ def _initial(p: Population, first: int, variable: str, value: Any, dtype: Any) -
     return InitialValue(variable, p.name, first, p.n, value)
 
 
-def check_whole(label: str, variable: str, value: Any, kind: Any) -> None:
+def check_whole(label: str, variable: str, value: Distribution | ArrayLike, kind: np.dtype) -> None:
     """Raises `InvalidValueError` for start values that a variable of this dtype cannot hold."""
     if jnp.issubdtype(kind, jnp.floating):
         return
@@ -74,7 +80,7 @@ def check_whole(label: str, variable: str, value: Any, kind: Any) -> None:
 
 
 def receptor_initial(
-    grouping: Grouping, number: int, dtype: Any
+    grouping: Grouping, number: int, dtype: np.dtype
 ) -> tuple[tuple[InitialValue, ...], ...]:
     """The start values of each receptor of a group."""
     found: dict[tuple, list[InitialValue]] = {key: [] for key in grouping.receptors[number]}
@@ -95,7 +101,10 @@ def receptor_initial(
 
 
 def release_initial(
-    grouping: Grouping, senders: list, firsts: list[int], dtype: Any
+    grouping: Grouping,
+    senders: Sequence[Projection | Coupling],
+    firsts: Sequence[int],
+    dtype: np.dtype,
 ) -> tuple[InitialValue, ...]:
     """The start values of the release that some senders share.
 
@@ -117,14 +126,14 @@ def release_initial(
     return tuple(out.values())
 
 
-def _variables(p: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def _variables(p: Sender) -> tuple[dict[str, np.dtype], dict[str, np.dtype]]:
     """The dtypes of the state variables of the receptor and of the release of a sender."""
     synapse = None if p.synapse is None else synapse_of(p)
     release = getattr(p, "release", None)
     return tuple({} if m is None else state_dtypes(m) for m in (synapse, release))  # type: ignore[return-value]
 
 
-def _absent(p: Any, variable: str, known: list[str]) -> ValueError:
+def _absent(p: Sender, variable: str, known: list[str]) -> ValueError:
     """The error for a start value of what is no variable, or no array with one number each."""
     for model in (None if p.synapse is None else synapse_of(p), getattr(p, "release", None)):
         shape = None if model is None else state_shapes(model).get(variable)
@@ -134,7 +143,9 @@ def _absent(p: Any, variable: str, known: list[str]) -> ValueError:
     return unknown("state variable", variable, known, p.label, "initial")
 
 
-def _check_initial(p: Sender, variable: str, value: Any, model: Any, kind: Any, n: int) -> None:
+def _check_initial(
+    p: Sender, variable: str, value: Any, model: Any, kind: np.dtype, n: int
+) -> None:
     """Raises `InvalidValueError` for start values that a model of n units never has.
 
     `kind` is the dtype of the variable in its state.
@@ -146,7 +157,9 @@ def _check_initial(p: Sender, variable: str, value: Any, model: Any, kind: Any, 
     check_state_value(p.label, f"initial {variable}", model, variable, value)
 
 
-def _made(p: Sender, variable: str, value: Any, first: int, n: int, dtype: Any) -> InitialValue:
+def _made(
+    p: Sender, variable: str, value: Distribution | ArrayLike, first: int, n: int, dtype: np.dtype
+) -> InitialValue:
     """Start values of the n units from `first` on."""
     if not isinstance(value, Distribution):
         value = as_array(value, dtype)

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from jax.extend.core import Jaxpr
+
 from .._frozen import inside
 
 # Operations along an axis, by the name of the parameter that has it.
@@ -14,7 +16,7 @@ _ALONG = {
 }
 
 
-def needed_by(jaxpr: Any) -> set[int]:
+def needed_by(jaxpr: Jaxpr) -> set[int]:
     """The ids of all variables on which the results of a traced function depend."""
     needed: set[int] = {id(v) for v in jaxpr.outvars}
     for equation in reversed(jaxpr.eqns):
@@ -23,13 +25,13 @@ def needed_by(jaxpr: Any) -> set[int]:
     return needed
 
 
-def used_by(jaxpr: Any) -> set[int]:
+def used_by(jaxpr: Jaxpr) -> set[int]:
     """The ids of all variables that a traced function takes up, needed or not."""
     used = {id(v) for equation in jaxpr.eqns for v in equation.invars}
     return used | {id(v) for v in jaxpr.outvars}
 
 
-def mixing(jaxpr: Any, n: int) -> str:
+def mixing(jaxpr: Jaxpr, n: int) -> str:
     """The first operation of a traced step by which neurons depend on each other; "" for none.
 
     Truths (`any`, `all`) and conditions of loops are taken to be shortcuts that change no number.

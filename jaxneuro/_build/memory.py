@@ -71,7 +71,7 @@ def check_fits(expected: Estimate, state_bytes: int, share: float = 1.0) -> None
         raise InvalidValueError("build", "description", must, got, f"\n{expected!r}")
 
 
-def state_bytes(grouping: Grouping, longest: dict[str, int | None], dtype: Any) -> int:
+def state_bytes(grouping: Grouping, longest: dict[str, int | None], dtype: np.dtype) -> int:
     """Bytes of a network's state: neurons, receptors, and the ring of arrivals in flight."""
     total = 0
     for number, members in enumerate(grouping.groups):

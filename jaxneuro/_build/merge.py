@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Shaped
+from numpy.typing import ArrayLike, DTypeLike
 
 from .._arrays import as_array
 from .._fields import has_tables, inner
@@ -50,7 +52,7 @@ def value_key(model: Any) -> tuple:
     return (kind_key(model), *((x.shape, x.tobytes()) for x in leaves))
 
 
-def merge(models: Sequence[M], sizes: Sequence[int], dtype: Any) -> M:
+def merge(models: Sequence[M], sizes: Sequence[int], dtype: DTypeLike) -> M:
     """One model for members of the given sizes (same kind)."""
     if len(models) == 1:
         return jax.tree.map(lambda x: _floating_as(x, dtype), models[0])
@@ -62,12 +64,14 @@ def merge(models: Sequence[M], sizes: Sequence[int], dtype: Any) -> M:
     return jax.tree.unflatten(trees[0][1], merged)
 
 
-def _floating_as(x: Any, dtype: Any) -> jax.Array:
+def _floating_as(x: ArrayLike, dtype: DTypeLike) -> Shaped[Array, "..."]:
     floating = jnp.issubdtype(jnp.result_type(x), jnp.floating)
     return as_array(x, dtype if floating else None)
 
 
-def _merge_leaf(leaves: list[np.ndarray], sizes: Sequence[int]) -> np.ndarray:
+def _merge_leaf(
+    leaves: list[Shaped[np.ndarray, "..."]], sizes: Sequence[int]
+) -> Shaped[np.ndarray, "..."]:
     scalar = all(x.ndim == 0 for x in leaves)
     if scalar and all(x == leaves[0] for x in leaves):
         return leaves[0]
@@ -76,12 +80,14 @@ def _merge_leaf(leaves: list[np.ndarray], sizes: Sequence[int]) -> np.ndarray:
     return np.concatenate([np.broadcast_to(x, (n,)) for x, n in zip(leaves, sizes)])
 
 
-def alone(model: M, dtype: Any = np.float64) -> M:
+def alone(model: M, dtype: DTypeLike = np.float64) -> M:
     """The model of the first neuron alone, its numbers as arrays."""
     return first_member(merge([model], [1], dtype))
 
 
-def merge_at(name: str, model: M, names: Sequence[str], sizes: Sequence[int], dtype: Any) -> M:
+def merge_at(
+    name: str, model: M, names: Sequence[str], sizes: Sequence[int], dtype: DTypeLike
+) -> M:
     """A model for all members; if it has arrays, only their values at one member are used."""
     models = [model if n == name else alone(model, dtype) for n in names]
     return merge(models, sizes, dtype)
@@ -94,13 +100,13 @@ def any_state(model: Any, n: int) -> Any:
     return model.init(n)
 
 
-def state_shapes(model: Any) -> dict[str, Any]:
+def state_shapes(model: Any) -> dict[str, tuple[int, ...] | None]:
     """The shapes of all arrays in the state of a receptor or a release, for two neurons."""
     state = jax.eval_shape(lambda m: any_state(m, 2), alone(model))
     return {x: getattr(getattr(state, x), "shape", None) for x in state_variables(state)}
 
 
-def state_dtypes(model: Any) -> dict[str, Any]:
+def state_dtypes(model: Any) -> dict[str, np.dtype]:
     """The dtypes of the state variables that have one number per neuron."""
     state = jax.eval_shape(lambda m: any_state(m, 2), alone(model))
     each = {name: getattr(state, name) for name in state_variables(state)}

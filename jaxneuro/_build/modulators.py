@@ -2,9 +2,10 @@
 
 import dataclasses
 import logging
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
+from jaxtyping import Array, Int32
 
 from .._arrays import as_array
 from .._describe.modulator import Modulator
@@ -22,7 +23,7 @@ from .merge import merge
 _log = logging.getLogger("jaxneuro")
 
 
-def with_modulators(net: Network, modulators: Any, resolver: Resolver) -> Network:
+def with_modulators(net: Network, modulators: Iterable[Modulator], resolver: Resolver) -> Network:
     """The network with modulators, in the order of their names."""
     ordered = sorted(modulators, key=lambda m: m.name)
     read = {name for p in net.pathways if p.plastic is not None for name in p.plastic.rule.signals}
@@ -35,7 +36,7 @@ def with_modulators(net: Network, modulators: Any, resolver: Resolver) -> Networ
     return net
 
 
-def check_constant_gains(modulators: Any) -> None:
+def check_constant_gains(modulators: Iterable[Modulator]) -> None:
     """Raises `InvalidValueError` for gains that move where arrivals are counted in fixed quanta."""
     for m in modulators:
         if any("gain" in amounts for amounts in m.scales.values()):
@@ -72,7 +73,7 @@ def _build(net: Network, m: Modulator, resolver: Resolver) -> ModulatorLayer:
     )
 
 
-def _check_fits(m: Modulator, amounts: list[float], dtype: Any) -> None:
+def _check_fits(m: Modulator, amounts: list[float], dtype: np.dtype) -> None:
     """Raises `InvalidValueError` for a number that the network cannot hold."""
     given = {k: getattr(m, k) for k in ("tau", "per_spike", "baseline", "start", "lowest")}
     given |= {f"amount {k + 1}": x for k, x in enumerate(amounts)}
@@ -82,7 +83,9 @@ def _check_fits(m: Modulator, amounts: list[float], dtype: Any) -> None:
             raise InvalidValueError(m.label, what, f"at most {most:g} in {dtype}", f"{x:g}")
 
 
-def _sources(net: Network, m: Modulator, resolver: Resolver) -> tuple[Any, Any, Any]:
+def _sources(
+    net: Network, m: Modulator, resolver: Resolver
+) -> tuple[int | None, tuple[int, int] | None, Int32[Array, " sources"] | None]:
     """Group and span of the source neurons, and their numbers there if those are not all."""
     if m.source is None:
         return None, None, None
@@ -115,7 +118,7 @@ def _targets(net: Network, m: Modulator, name: str, key: str) -> list[Modulation
 
 def _parameter(
     net: Network, m: Modulator, found: Named, key: str
-) -> tuple[ModelReference, Path, Any]:
+) -> tuple[ModelReference, Path, dataclasses.Field]:
     """The model that has a parameter, where it is there, and its field."""
     references = tuple(h for h in found.references if h.kind != "plasticity")
     models = [h.model(net) for h in references]

@@ -9,8 +9,10 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Float, Int64, Integer, Num, UInt32
+from numpy.typing import DTypeLike
 
-from .._arrays import as_array
+from .._arrays import AnyArray, as_array
 from .._describe.projection import Projection
 from .._describe.resolve import ResolvedProjection
 from .._describe.values import is_individual
@@ -18,6 +20,7 @@ from .._kernels.redraw import GAPS, UNIFORM, Draw
 from .._kernels.table import BLOCK_TARGETS
 from .._mesh.lay import LaidTable, lay_table
 from .._network.layout import MeshLayout
+from .._network.members import Seed
 from .._network.pathway import Pathway, ProjectionMember
 from .._numerics.distributions import Distribution
 from .._numerics.draws import quantile_table
@@ -97,7 +100,7 @@ def build_pathway(
     return pathway, laid
 
 
-def _real_weights(laid: LaidTable) -> Any:
+def _real_weights(laid: LaidTable) -> Float[AnyArray, "..."]:
     """The individual weights; over a mesh, whose processes see their own, the two extremes."""
     if laid.numbers is None or not laid.weights.size:
         return laid.weights
@@ -132,7 +135,9 @@ class ProjectionBundle(StoredBundle):
     in space, which are slow.
     """
 
-    def __init__(self, resolved: ResolvedProjection, seed: Any, n_pre: int, n_post: int, dt: float):
+    def __init__(
+        self, resolved: ResolvedProjection, seed: Seed, n_pre: int, n_post: int, dt: float
+    ):
         p = resolved.projection
         self._resolved, self._dt, self._seed = resolved, dt, seed
         self._key = stream_key(seed, p.name, "targets")
@@ -151,7 +156,7 @@ class ProjectionBundle(StoredBundle):
         self.counts[resolved.pre] = counts
         self.size = int(counts.sum(dtype=np.int64))
 
-    def _count(self) -> np.ndarray:
+    def _count(self) -> Int64[np.ndarray, " sources"]:
         """Draws all chunks for their numbers of connections per row."""
         counts, kept = np.zeros(self._resolved.sizes[0], np.int64), []
         for chunk in self._draw():
@@ -169,7 +174,9 @@ class ProjectionBundle(StoredBundle):
         if 0 not in r.sizes:
             yield from r.rule.draw(self._key, *r.sizes, r.same)
 
-    def pieces(self, weights: Any, delays: Any) -> Iterator[Callable[[], Piece]]:
+    def pieces(
+        self, weights: DTypeLike | None, delays: DTypeLike | None
+    ) -> Iterator[Callable[[], Piece]]:
         values = None
         if self.own_weights or self.own_delays:
             dtypes, order = (weights, delays), None if self._rows is None else self._rows.order
@@ -200,7 +207,13 @@ class ProjectionBundle(StoredBundle):
         counts, targets = rows.counts[first:stop], rows.targets(first, stop)
         return self._piece(first, counts, targets, np.zeros(stop - first, np.uint32))
 
-    def _piece(self, first: int, counts: np.ndarray, targets: np.ndarray, used: np.ndarray):
+    def _piece(
+        self,
+        first: int,
+        counts: Integer[np.ndarray, " rows"],
+        targets: Integer[np.ndarray, " synapses"],
+        used: UInt32[np.ndarray, " rows"],
+    ) -> Piece:
         """What a rule drew among the chosen neurons, numbered in the populations."""
         pre, post = self._resolved.pre, self._resolved.post
         stop = first + counts.size
@@ -234,7 +247,7 @@ class ProceduralBundle(RedrawnBundle):
         self,
         resolved: ResolvedProjection,
         law: RowLaw,
-        seed: Any,
+        seed: Seed,
         sizes: tuple[int, int],
         dt: float,
     ):
@@ -247,10 +260,10 @@ class ProceduralBundle(RedrawnBundle):
         self.delay = 0 if self.own_delays else int(delay_steps(p.name, p.delay, dt))
         self.longest_delay = longest_delay(resolved, dt)
 
-    def weights(self) -> np.ndarray:
+    def weights(self) -> Float[np.ndarray, " quantiles"]:
         return quantile_table(self._resolved.projection.weight)
 
-    def delays(self) -> np.ndarray:
+    def delays(self) -> Num[np.ndarray, " quantiles"]:
         p = self._resolved.projection
         return round_delays(p.name, quantile_table(p.delay), self._dt)
 
@@ -283,7 +296,7 @@ class ProceduralBundle(RedrawnBundle):
         )
 
 
-def row_law(resolved: ResolvedProjection, seed: Any) -> RowLaw | None:
+def row_law(resolved: ResolvedProjection, seed: Seed) -> RowLaw | None:
     """How the rows of a projection are drawn again; None if they are stored."""
     key = stream_key(seed, resolved.projection.name, "targets")
     return None if 0 in resolved.sizes else resolved.rule.law(key, *resolved.sizes, resolved.same)

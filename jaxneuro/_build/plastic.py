@@ -9,9 +9,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Num
 
 from .. import spec
-from .._arrays import as_array
+from .._arrays import AnyArray, as_array
 from .._describe.description import Description
 from .._describe.projection import Projection
 from .._frozen import refuse_frozen, trace
@@ -33,7 +34,7 @@ _log = logging.getLogger("jaxneuro")
 
 
 def build_plastic(
-    grouping: Grouping, key: PathwayKey, p: Projection, longest: int, dt: float, dtype: Any
+    grouping: Grouping, key: PathwayKey, p: Projection, longest: int, dt: float, dtype: np.dtype
 ) -> Plastic | None:
     """The rule of a pathway, None if its weights do not change.
 
@@ -76,7 +77,7 @@ def label(p: Projection) -> str:
 
 
 def check_plastic(
-    description: Description, dt: float, dtype: Any, weights: Any, deterministic: bool
+    description: Description, dt: float, dtype: np.dtype, weights: np.dtype, deterministic: bool
 ) -> None:
     """Raises `InvalidValueError` for a plastic projection that cannot run.
 
@@ -94,7 +95,7 @@ def check_plastic(
             _check_rule(description, p, dt, dtype)
 
 
-def _check_storage(p: Projection, dtype: Any, weights: Any, deterministic: bool) -> None:
+def _check_storage(p: Projection, dtype: np.dtype, weights: np.dtype, deterministic: bool) -> None:
     """Raises `InvalidValueError` where weights that change cannot be kept."""
     got = f"{type(p.plasticity).__name__}, which changes weights"
     for wrong, must in (
@@ -106,7 +107,7 @@ def _check_storage(p: Projection, dtype: Any, weights: Any, deterministic: bool)
             raise InvalidValueError(p.label, "plasticity", must, got)
 
 
-def _check_rule(description: Description, p: Projection, dt: float, dtype: Any) -> None:
+def _check_rule(description: Description, p: Projection, dt: float, dtype: np.dtype) -> None:
     """Holds a rule to its role, and to the neurons that it is between."""
     rule, owner = p.plasticity, label(p)
     assert rule is not None
@@ -126,7 +127,7 @@ def _check_rule(description: Description, p: Projection, dt: float, dtype: Any) 
         check_start(p, np.asarray(p.weight))
 
 
-def _programs(description: Description, p: Projection, dt: float, dtype: Any) -> RulePrograms:
+def _programs(description: Description, p: Projection, dt: float, dtype: np.dtype) -> RulePrograms:
     """The functions of a rule for the kernels; raises for those that do not fit."""
     rule = jax.tree.map(lambda x: as_array(x, dtype), p.plasticity)
     model = description.population(p.post.population).model
@@ -134,7 +135,7 @@ def _programs(description: Description, p: Projection, dt: float, dtype: Any) ->
     return check_rule(rule, label(p), numbers, dt, dtype)
 
 
-def check_start(p: Projection, weights: Any) -> None:
+def check_start(p: Projection, weights: Num[AnyArray, "..."]) -> None:
     """Raises `InvalidValueError` for start weights outside the bounds of the rule."""
     if p.plasticity is not None and np.size(weights):
         check_within(p.label, "weight", p.plasticity, weights)
@@ -189,7 +190,7 @@ _DECLARED = {
 }
 
 
-def _check_declared(rule: Plasticity, owner: str, populations: Any) -> None:
+def _check_declared(rule: Plasticity, owner: str, populations: set[str]) -> None:
     """Raises `InvalidValueError` for traces, variables, bounds, signals or a schedule."""
     for method, (kind, taken) in _DECLARED.items():
         with traced(owner, method):
@@ -249,14 +250,14 @@ def _warn_of_changes(rule: Plasticity, programs: RulePrograms, owner: str) -> No
 
 
 def post_numbers(
-    rule: Plasticity, model: Neuron, owner: str, dt: float, dtype: Any
+    rule: Plasticity, model: Neuron, owner: str, dt: float, dtype: np.dtype
 ) -> tuple[str, ...]:
     """The names of the numbers that a target has; raises if it lacks a voltage."""
     return tuple(_post_step(rule, model, owner, 2, dt, dtype)[0])
 
 
 def _check_steps(
-    rule: Plasticity, model: Neuron, owner: str, n: int, dt: float, dtype: Any
+    rule: Plasticity, model: Neuron, owner: str, n: int, dt: float, dtype: np.dtype
 ) -> None:
     """Holds numbers of n targets, shared numbers and factors to the role."""
     _, _, targets = _post_step(rule, model, owner, n, dt, dtype)
@@ -279,7 +280,7 @@ def _check_steps(
 
 
 def _post_step(
-    rule: Plasticity, model: Neuron, owner: str, n: int, dt: float, dtype: Any
+    rule: Plasticity, model: Neuron, owner: str, n: int, dt: float, dtype: np.dtype
 ) -> tuple[Any, Any, Any]:
     """What `step_post` returns for n targets, traced and held to the role."""
     shown = jax.eval_shape(lambda m: m.voltage(initial_state(m, 2)), alone(model))
@@ -315,6 +316,6 @@ def _traced(
     return out
 
 
-def _arrays(values: Any, dtype: Any) -> Any:
+def _arrays(values: Any, dtype: np.dtype) -> Any:
     """As arrays, those of floating numbers in the dtype of the network."""
     return as_floating(jax.tree.map(jnp.asarray, values), dtype)

@@ -19,7 +19,7 @@ from .merge import alone, any_state
 from .weights import sign_at
 
 
-def check_releases(grouping: Grouping, dt: float, dtype: Any) -> None:
+def check_releases(grouping: Grouping, dt: float, dtype: np.dtype) -> None:
     """Raises `InvalidValueError` for a release that does not fit its role or its source."""
     spiking: dict[int, bool] = {}  # by group: its step is traced once
 
@@ -109,7 +109,7 @@ def _check_rates(p: Projection, target: Neuron, never_spikes: bool) -> None:
 
 
 def _takes_spikes(
-    p: Projection | Coupling, release: Release, neuron: Neuron, dt: float, dtype: Any
+    p: Projection | Coupling, release: Release, neuron: Neuron, dt: float, dtype: np.dtype
 ) -> bool:
     """Whether a release depends on spikes alone; its step is held to its role."""
     if release.plain:
@@ -128,7 +128,7 @@ def _takes_spikes(
     return id(spikes) in needed and not any(id(x) in needed for x in voltages)
 
 
-def never_spikes_at_all(neuron: Neuron, dt: float, dtype: Any) -> bool:
+def never_spikes_at_all(neuron: Neuron, dt: float, dtype: np.dtype) -> bool:
     """Whether the spikes of the traced `step` depend on nothing: neither state nor drive."""
     model = alone(neuron, dtype)
     zeros: Any = np.zeros(2, dtype)

@@ -6,12 +6,14 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
+from jaxtyping import Num
 
-from .._arrays import as_array
+from .._arrays import AnyArray, as_array
 from .._describe.part import Neurons, count
 from .._describe.resolve import Resolver
 from .._describe.stimulation import Stimulation, check_one_per_neuron
 from .._model import Stimulus
+from .._network.members import Seed
 from .._network.stimuli import StimulationMember, StimulusGroup, Window
 from .._numerics.distributions import Distribution
 from .._numerics.draws import drawn
@@ -31,7 +33,7 @@ class PreparedStimulation:
     stimulus: Stimulus
     neurons: Neurons
     window: Window
-    weight: Any
+    weight: Num[AnyArray, " n"] | float | None
 
     @property
     def population(self) -> str:
@@ -43,7 +45,7 @@ class PreparedStimulation:
 
 
 def prepare_stimuli(
-    grouping: Grouping, resolver: Resolver, seed: Any, dt: float
+    grouping: Grouping, resolver: Resolver, seed: Seed, dt: float
 ) -> list[PreparedStimulation]:
     """Every stimulation of a description, by name; raises for times off the grid."""
     out = []
@@ -64,7 +66,7 @@ def prepare_stimuli(
     return out
 
 
-def _weight(s: Stimulation, n: int, seed: Any) -> Any:
+def _weight(s: Stimulation, n: int, seed: Seed) -> Num[AnyArray, " {n}"] | float | None:
     """The weight as numbers: one drawn per neuron from a distribution."""
     if not isinstance(s.weight, Distribution):
         return s.weight
@@ -85,10 +87,10 @@ def _window(label: str, s: Stimulation, dt: float) -> Window:
 
 
 def group_stimuli(
-    grouping: Grouping, driven: list[PreparedStimulation], number: int, dtype: Any
+    grouping: Grouping, driven: list[PreparedStimulation], number: int, dtype: np.dtype
 ) -> tuple[StimulusGroup, ...]:
     """The stimuli of a group. Those of one kind are one operation; a second one is a layer."""
-    layers: dict[Hashable, list[PreparedStimulation]] = {}
+    layers: dict[tuple[tuple, int], list[PreparedStimulation]] = {}
     used: dict[Hashable, int] = {}
     for d in driven:
         if grouping.seats[d.population].group != number:
@@ -103,7 +105,7 @@ def group_stimuli(
     return tuple(_merged(grouping, members, dtype) for _, members in ordered)
 
 
-def _layer_order(key: Any, first: PreparedStimulation) -> tuple:
+def _layer_order(key: tuple[tuple, int], first: PreparedStimulation) -> tuple:
     """Sorts layers by kind, so that their sum does not depend on other names."""
     (_, place, (delay, start, stop), own), layer = key
     window = delay, start, math.inf if stop is None else stop
@@ -115,7 +117,9 @@ def _input(grouping: Grouping, s: Stimulation) -> tuple[int, int] | None:
     return None if s.synapse is None else grouping.input_of(s)
 
 
-def _merged(grouping: Grouping, members: list[PreparedStimulation], dtype: Any) -> StimulusGroup:
+def _merged(
+    grouping: Grouping, members: list[PreparedStimulation], dtype: np.dtype
+) -> StimulusGroup:
     receptor, row = _input(grouping, members[0].stimulation) or (None, None)
     members = sorted(members, key=lambda d: grouping.seats[d.population].first)
     sizes = [d.n for d in members]

@@ -2,9 +2,11 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from jaxtyping import Float64, Int64, Integer, Num, UInt32
+from numpy.typing import ArrayLike, DTypeLike
 
 from .. import spec
 from .._describe.part import Neurons
@@ -13,6 +15,7 @@ from .._describe.resolve import ResolvedProjection
 from .._describe.values import is_computed, is_individual
 from .._frozen import no_global_draws
 from .._kernels.draw import Key, draw_values
+from .._network.members import Seed
 from .._numerics.distributions import Distribution
 from .._numerics.draws import QUANTILES, drawn, quantile_table
 from .._numerics.grid import steps_on_grid
@@ -46,13 +49,18 @@ class Values:
     what: str
     word: int
     law: Distribution | None = None
-    given: np.ndarray | None = None
-    at: tuple[np.ndarray, np.ndarray] | None = None
-    order: np.ndarray | None = None
+    given: Num[np.ndarray, "..."] | None = None
+    at: tuple[Int64[np.ndarray, " sources"], Int64[np.ndarray, " targets"]] | None = None
+    order: Integer[np.ndarray, " synapses"] | None = None
     function: Callable | None = None
 
     @classmethod
-    def of(cls, resolved: ResolvedProjection, what: str, order: np.ndarray | None) -> "Values":
+    def of(
+        cls,
+        resolved: ResolvedProjection,
+        what: str,
+        order: Integer[np.ndarray, " synapses"] | None,
+    ) -> "Values":
         p = resolved.projection
         value, word = getattr(p, what), 0 if what == "weight" else 1
         label = p.label
@@ -69,15 +77,20 @@ class Values:
         at = _inverse(resolved.pre), _inverse(resolved.post)
         return cls(label, what, word, given=given, at=at)
 
-    def table(self, size: int) -> np.ndarray | None:
+    def table(self, size: int) -> Float64[np.ndarray, " quantiles"] | None:
         """The table of quantiles; None without a distribution, or for few values."""
         if self.law is None or 2 * size < QUANTILES:
             return None
         return quantile_table(self.law)
 
     def of_synapses(
-        self, key: Key, row: np.ndarray, position: np.ndarray, post: np.ndarray, order: np.ndarray
-    ) -> np.ndarray:
+        self,
+        key: Key,
+        row: Integer[np.ndarray, " synapses"],
+        position: Int64[np.ndarray, " synapses"],
+        post: Integer[np.ndarray, " synapses"],
+        order: Int64[np.ndarray, " synapses"],
+    ) -> Float64[np.ndarray, " synapses"]:
         """Float64 values of some synapses, given their row and position in it.
 
         `order` is the number, in drawing order, of the first connection of the row.
@@ -93,7 +106,9 @@ class Values:
         number = order + position
         return self.given[number if self.order is None else self.order[number]]
 
-    def _call(self, pre: np.ndarray, post: np.ndarray) -> Any:
+    def _call(
+        self, pre: Integer[np.ndarray, " synapses"], post: Int64[np.ndarray, " synapses"]
+    ) -> Any:
         """The function's values; whatever it raises becomes an error that names it."""
         assert self.function is not None
         try:
@@ -109,7 +124,7 @@ class Values:
             got = f"{type(error).__name__}: {error}"
             raise InvalidValueError(self.label, self.what, must, got) from error
 
-    def _checked(self, values: Any, n: int) -> np.ndarray:
+    def _checked(self, values: Any, n: int) -> Float64[np.ndarray, " {n}"]:
         """What the function gave for n connections, held to its kind."""
         try:
             x = _COMPUTED[self.what].convert(values)
@@ -128,7 +143,7 @@ _DRAWN = "; a distribution, such as jn.Normal(1.0, 0.1), is drawn by the key of 
 _COMPUTED = {"weight": spec.Numbers(), "delay": spec.Numbers("ms", at_least=0.0, least=0.0)}
 
 
-def _inverse(neurons: Neurons) -> np.ndarray:
+def _inverse(neurons: Neurons) -> Int64[np.ndarray, " neurons"]:
     """The number of each neuron of a population among the chosen ones."""
     if isinstance(neurons, slice):
         return np.arange(neurons.stop) - neurons.start
@@ -142,6 +157,12 @@ def calls_a_function(p: Projection) -> bool:
     return any(is_computed(x) and callable(x) for x in (p.weight, p.delay))
 
 
+# One value per connection, None where all have one.
+_Columns: TypeAlias = tuple[
+    Num[np.ndarray, " synapses"] | None, Integer[np.ndarray, " synapses"] | None
+]
+
+
 class SynapseValues:
     """The individual weights and delays of a projection, as the columns of `dtypes` keep them.
 
@@ -153,11 +174,11 @@ class SynapseValues:
     def __init__(
         self,
         resolved: ResolvedProjection,
-        seed: Any,
+        seed: Seed,
         dt: float,
-        dtypes: tuple[Any, Any],
-        counts: np.ndarray,
-        order: np.ndarray | None = None,
+        dtypes: tuple[DTypeLike | None, DTypeLike | None],
+        counts: UInt32[np.ndarray, " sources"],
+        order: Integer[np.ndarray, " synapses"] | None = None,
     ):
         p = self._projection = resolved.projection
         self._target = resolved.target
@@ -179,14 +200,14 @@ class SynapseValues:
             counts = counts.astype(np.int64)
             self._order = np.cumsum(counts) - counts
 
-    def of(self, piece: Piece) -> tuple[Any, Any]:
+    def of(self, piece: Piece) -> _Columns:
         """Weights and delays [steps] of some connections; None for what is not individual."""
         weights, delays = self._of(piece)
         if weights is None and self._dtypes[0] is not None:  # plastic weights that start equal
             weights = np.full(piece.targets.size, self._projection.weight, self._dtypes[0])
         return weights, delays
 
-    def _of(self, piece: Piece) -> tuple[Any, Any]:
+    def _of(self, piece: Piece) -> _Columns:
         weights, delays = self._tables
         if weights is not None or delays is not None:
             place = piece.rows, piece.counts, piece.used
@@ -209,12 +230,20 @@ class SynapseValues:
             delays = self._steps(computed)
         return weights, delays
 
-    def _steps(self, delays: np.ndarray) -> np.ndarray:
+    def _steps(self, delays: Float64[np.ndarray, " n"]) -> Integer[np.ndarray, " n"]:
         given = isinstance(self._projection.delay, np.ndarray)
         steps = (delay_steps if given else round_delays)(self._projection.name, delays, self._dt)
         return behind_synapse(self._projection, steps, self._dt).astype(self._dtypes[1])
 
-    def _synapses(self, piece: Piece) -> tuple:
+    def _synapses(
+        self, piece: Piece
+    ) -> tuple[
+        Key,
+        Integer[np.ndarray, " synapses"],
+        Int64[np.ndarray, " synapses"],
+        Integer[np.ndarray, " synapses"],
+        Int64[np.ndarray, " synapses"],
+    ]:
         """Key, row, position in the row, target and number of its row's first connection."""
         counts = piece.counts.astype(np.int64)
         before = np.cumsum(counts) - counts
@@ -228,14 +257,16 @@ _BOUND = "bound the distribution (high=...)"
 _SPEED = "the speed of a ConductionDelay is in um/ms: 0.3 m/s is 300 um/ms"
 
 
-def delay_steps(name: str, delay: Any, dt: float) -> np.ndarray:
+def delay_steps(name: str, delay: ArrayLike, dt: float) -> Int64[Any, "..."]:
     """Delays [ms] that the user gave, in whole steps of at least one."""
     steps = steps_on_grid(f"projection {name!r}: delay", delay, dt, at_least=1)
     _check_longest(name, steps.max(initial=0), dt, "delays are in ms")
     return steps
 
 
-def round_delays(name: str, drawn: np.ndarray, dt: float, hint: str = _BOUND) -> np.ndarray:
+def round_delays(
+    name: str, drawn: Float64[np.ndarray, "*n"], dt: float, hint: str = _BOUND
+) -> Float64[Any, "*n"]:
     """Drawn or computed delays [ms], rounded to the grid and at least one step.
 
     `hint` says what to do about delays that are too long.
@@ -251,7 +282,7 @@ def axonal_steps(p: Projection, dt: float) -> int:
     return 0 if p.plasticity is None else steps
 
 
-def behind_synapse(p: Projection, steps: Any, dt: float) -> Any:
+def behind_synapse(p: Projection, steps: Num[Any, "*n"], dt: float) -> Num[Any, "*n"]:
     """What is left of delays, in steps, after the axonal part.
 
     Raises:
@@ -300,7 +331,7 @@ def longest_delay(resolved: ResolvedProjection, dt: float) -> int | None:
     return int(round_delays(p.name, extremes, dt).max())
 
 
-def _check_drawn_delays(p: Projection, extremes: np.ndarray, dt: float) -> None:
+def _check_drawn_delays(p: Projection, extremes: Float64[np.ndarray, "2"], dt: float) -> None:
     """Raises `InvalidValueError` for a distribution with delays of less than half a step."""
     low, high = extremes.min(), extremes.max()
     if high < 0.5 * dt:
@@ -319,7 +350,7 @@ class ComputedDelays:
     def __init__(self, name: str, dt: float, size: int):
         self._name, self._dt, self._left, self._longest = name, dt, size, 0.0
 
-    def see(self, delays: np.ndarray) -> None:
+    def see(self, delays: Float64[np.ndarray, " synapses"]) -> None:
         """Raises `InvalidValueError` after the last ones if all are below half a time step."""
         self._left -= delays.size
         self._longest = max(self._longest, float(delays.max(initial=0.0)))

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float64, Num
+from numpy.typing import ArrayLike
 
 from .._arrays import is_traced
 from .._describe.coupling import Coupling
@@ -26,6 +28,7 @@ from ..space import ConductionDelay, distance_range
 from ..spec import InvalidValueError
 from ..stimuli import Current, Signal
 from ..synapses import Delta, Into
+from .grouping import Sender
 
 _EXTREMES = np.array([0, 2**32 - 1], np.uint32)
 
@@ -42,13 +45,15 @@ def check_signs(description: Description) -> None:
                 check_rule_sign(p.label, sign_at(neuron, p), p.plasticity, p.gain)
 
 
-def check_drawn_weights(p: Any, weights: np.ndarray, neuron: Neuron) -> None:
+def check_drawn_weights(
+    p: Projection | Coupling, weights: Num[np.ndarray, " synapses"], neuron: Neuron
+) -> None:
     """The same for weights that a function has given; `neuron` is the model of the targets."""
     extremes = weights.min(initial=0.0), weights.max(initial=0.0)
     check_sign(p, sign_at(neuron, p), [p.gain * x for x in extremes], "a weight")
 
 
-def check_sign(p: Any, wanted: tuple[int, str], values: Sequence[Any], given: Any) -> None:
+def check_sign(p: Sender, wanted: tuple[int, str], values: Sequence[ArrayLike], given: Any) -> None:
     """Raises `InvalidValueError` unless all values have the sign."""
     sign, what = wanted
     for x in values:
@@ -69,7 +74,7 @@ def _known(weight: Any) -> list[Any]:
     return [] if weight is None or is_computed(weight) else [weight]
 
 
-def sign_at(neuron: Neuron, p: Any) -> tuple[int, str]:
+def sign_at(neuron: Neuron, p: Sender) -> tuple[int, str]:
     """The sign of the weights of a sender, 0 for any, and why."""
     if p.synapse is None:
         return 1, "it is the conductance of gap junctions"
@@ -105,7 +110,7 @@ class ComputedWeights:
         self._resolved, self._size, self._left, self._largest = resolved, size, size, 0.0
         self._lock = threading.Lock()
 
-    def see(self, weights: np.ndarray) -> None:
+    def see(self, weights: Float64[np.ndarray, " synapses"]) -> None:
         """Raises `InvalidValueError` after the last ones if all of them are in SI units."""
         with self._lock:
             self._left -= weights.size
@@ -147,7 +152,7 @@ def warn_of_volts_sent(s: Stimulation, neuron: Neuron) -> None:
         _warn_of_nothing(s, neuron, x, each, what)
 
 
-def _highest(value: Any) -> float | None:
+def _highest(value: Signal | ArrayLike) -> float | None:
     """The number of the largest size of a number or a signal; None if it is not known."""
     bounds = value.bounds() if isinstance(value, Signal) else (value, value)
     found = [] if bounds is None else [largest(x) for x in bounds]
@@ -155,7 +160,7 @@ def _highest(value: Any) -> float | None:
     return max(known, key=abs) if known and len(known) == len(found) else None
 
 
-def _warn_of_nothing(p: Any, neuron: Any, weight: float, each: float, what: str) -> None:
+def _warn_of_nothing(p: Any, neuron: Neuron, weight: float, each: float, what: str) -> None:
     if not _in_mv(neuron):
         return
     synapse = p.synapse.receptor if isinstance(p.synapse, Into) else p.synapse
@@ -176,11 +181,11 @@ def _warn_of_nothing(p: Any, neuron: Any, weight: float, each: float, what: str)
         )
 
 
-def _in_mv(neuron: Any) -> bool:
+def _in_mv(neuron: Neuron) -> bool:
     return max(map(abs, potentials(neuron)), default=0.0) > _OWN_UNIT
 
 
-def _jump_per_weight(synapse: Any, neuron: Any) -> float:
+def _jump_per_weight(synapse: Any, neuron: Neuron) -> float:
     """What an arrival of weight 1 moves v by at most [mV]; 0 where it is not known."""
     kind = type(synapse).__name__
     taus = [largest(getattr(synapse, name, None)) for name in ("tau_syn", "tau_decay")]
