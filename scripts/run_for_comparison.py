@@ -129,7 +129,7 @@ def merge(runs: int) -> tuple[Numbers, float]:
 
     @jax.jit
     def merged(key: Any) -> Any:
-        state = ac.merge(brain, brain.init(key), "AB", "C", 10, "ST")
+        state = ac.merge(brain, brain.init(key), ["A", "B"], "C", 10, ["S", "T"])
         return [brain.cap(state, name) for name in "ABC"]
 
     return timed(lambda: merged(1), runs)
