@@ -13,7 +13,17 @@ from tests import shapes
 
 # Shapes and dtypes of arrays in signatures are checked in the tests alone.
 jaxtyping.install_import_hook("jaxneuro._kernels", "beartype.beartype")
-CHECKED = ("_numerics", "_tables", "analysis", "_network", "_mesh", "_run")
+CHECKED = (
+    "_numerics",
+    "_tables",
+    "analysis",
+    "_network",
+    "_mesh",
+    "_run",
+    "connectivity",
+    "space",
+    "assemblies",
+)
 jaxtyping.install_import_hook([f"jaxneuro.{x}" for x in CHECKED], f"{shapes.__name__}.arrays")
 
 from jaxneuro import _warn  # noqa: E402
