@@ -11,9 +11,10 @@ cat >"$work/smoke.py" <<'PY'
 import sys
 
 import jaxneuro as jn
+from jaxneuro._kernels.native import native_available
 
 wanted = sys.argv[1] == "native"
-assert jn._kernels.native_available() == wanted, "native kernels: wanted " + sys.argv[1]
+assert native_available() == wanted, "native kernels: wanted " + sys.argv[1]
 neurons = jn.Population("E", 200, jn.neurons.LIF(), initial={"v": jn.Uniform(-70.0, -55.0)})
 rule = jn.connectivity.FixedProbability(0.1)
 synapse = jn.synapses.Exponential(tau_syn=2.0)

@@ -13,7 +13,10 @@ from tests import shapes
 
 # Shapes and dtypes of arrays in signatures are checked in the tests alone.
 jaxtyping.install_import_hook("jaxneuro._kernels", "beartype.beartype")
-CHECKED = ("_numerics", "_tables", "analysis", "_network", "_mesh", "_run", "_build")
+CHECKED = (
+    *("_numerics", "_tables", "_network", "_mesh", "_build", "_run"),
+    *("analysis", "connectivity", "space", "assemblies"),
+)
 jaxtyping.install_import_hook([f"jaxneuro.{x}" for x in CHECKED], f"{shapes.__name__}.arrays")
 
 from jaxneuro import _warn  # noqa: E402

@@ -8,6 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jaxtyping import Array, Bool, Float32, Int32, Integer, UInt32
+from numpy.typing import ArrayLike
 
 from .. import spec
 from .._kernels.k_cap import k_cap
@@ -32,10 +34,10 @@ class Generated(NamedTuple):
         share: float32 (length,) how much of the assembly of the word fired.
     """
 
-    words: Any
-    states: Any
-    heads: Any
-    share: Any
+    words: Int32[Array, "*batch length"]
+    states: Int32[Array, "*batch length"]
+    heads: Bool[Array, "*batch length"]
+    share: Float32[Array, "*batch length"]
 
 
 class ProbabilisticAutomaton(eqx.Module):
@@ -90,7 +92,7 @@ class ProbabilisticAutomaton(eqx.Module):
         k: int = 30,
         n: int | None = None,
         p: float = 0.25,
-        beta: Any = 4.0,
+        beta: ArrayLike = 4.0,
     ) -> None:
         named = _checked_transitions(transitions)
         self.states = in_order(x for q, _, new in named for x in (q, new))
@@ -131,11 +133,13 @@ class ProbabilisticAutomaton(eqx.Module):
         return _generate(self, state, jnp.asarray(seed_of(key)), length)
 
     @spec.arguments(count=spec.Whole(1))
-    def flips(self, state: BrainState, key: Any, count: int) -> tuple[jax.Array, jax.Array]:
+    def flips(
+        self, state: BrainState, key: Any, count: int
+    ) -> tuple[Bool[Array, " count"], Float32[Array, " count"]]:
         """How the coin falls: bool (count,) heads, and float32 (count,) the share of its side."""
         return _flips(self, state, jnp.asarray(seed_of(key)), count)
 
-    def decode(self, words: Any) -> list[Any]:
+    def decode(self, words: ArrayLike) -> list[Any]:
         """The words of their numbers, int (..., length), as nested lists."""
         return [
             self.words[int(x)] if np.ndim(x) == 0 else self.decode(x) for x in np.asarray(words)
@@ -180,11 +184,11 @@ def _with_sides(
 def _train(machine: ProbabilisticAutomaton, state: BrainState) -> BrainState:
     brain, k = machine.brain, machine.k
 
-    def side(state: BrainState, which: jax.Array) -> tuple[BrainState, None]:
+    def side(state: BrainState, which: Integer[Array, ""]) -> tuple[BrainState, None]:
         state = brain.with_cap(state, "COIN", _side(which, k))
         return brain.step(state, brain.active("COIN->COIN")), None
 
-    def one(state: BrainState, row: jax.Array) -> tuple[BrainState, None]:
+    def one(state: BrainState, row: Int32[Array, "4"]) -> tuple[BrainState, None]:
         state = brain.with_cap(state, "STATE", block(row[0], k))
         state = brain.with_cap(state, "COIN", _side(row[1], k))
         state = brain.step(state, brain.active("STATE->ARC", "COIN->ARC"))
@@ -200,7 +204,7 @@ def _train(machine: ProbabilisticAutomaton, state: BrainState) -> BrainState:
     return brain.rest(state, "ARC")
 
 
-def _side(which: Any, k: int) -> Any:
+def _side(which: Integer[Array, ""], k: int) -> Int32[Array, " k"]:
     """The neurons of heads (0) and tails (1): of the first 2 k, in the pattern 0 1 1 0.
 
     Of equal inputs the lower index wins, which must favour neither side.
@@ -209,13 +213,18 @@ def _side(which: Any, k: int) -> Any:
     return 2 * i + (i + which) % 2
 
 
-def _fallen(cap: Any, k: int) -> tuple[Any, Any]:
+def _fallen(cap: Int32[Array, " k"], k: int) -> tuple[Int32[Array, ""], Float32[Array, ""]]:
     """The side with most neurons of a cap of the coin, and the share of it that fires."""
     tails = jnp.where(cap % 4 % 3 > 0, k, 0)  # the first neuron of a block of k
     return fullest(jnp.where(cap < 2 * k, tails, 2 * k), k, 2)
 
 
-def _flip(machine: ProbabilisticAutomaton, state: BrainState, seed: Any, number: Any) -> Any:
+def _flip(
+    machine: ProbabilisticAutomaton,
+    state: BrainState,
+    seed: UInt32[Array, ""],
+    number: UInt32[Array, ""],
+) -> Int32[Array, " k"]:
     """The cap of the coin after the flip of a number."""
     brain, k = machine.brain, machine.k
     key = stream_key(seed, "COIN", "flips")
@@ -229,8 +238,10 @@ def _flip(machine: ProbabilisticAutomaton, state: BrainState, seed: Any, number:
 
 
 @eqx.filter_jit
-def _flips(machine: ProbabilisticAutomaton, state: BrainState, seed: Any, count: int) -> Any:
-    def one(number: jax.Array) -> Any:
+def _flips(
+    machine: ProbabilisticAutomaton, state: BrainState, seed: UInt32[Array, ""], count: int
+) -> tuple[Bool[Array, " count"], Float32[Array, " count"]]:
+    def one(number: UInt32[Array, ""]) -> tuple[Int32[Array, ""], Float32[Array, ""]]:
         return _fallen(_flip(machine, state, seed, number), machine.k)
 
     side, share = jax.vmap(one)(jnp.arange(count, dtype=jnp.uint32))
@@ -239,11 +250,13 @@ def _flips(machine: ProbabilisticAutomaton, state: BrainState, seed: Any, count:
 
 @eqx.filter_jit
 def _generate(
-    machine: ProbabilisticAutomaton, state: BrainState, seed: Any, length: int
+    machine: ProbabilisticAutomaton, state: BrainState, seed: UInt32[Array, ""], length: int
 ) -> Generated:
     brain, k = machine.brain, machine.k
 
-    def one(cap: jax.Array, number: jax.Array) -> tuple[jax.Array, Generated]:
+    def one(
+        cap: Int32[Array, " k"], number: UInt32[Array, ""]
+    ) -> tuple[Int32[Array, " k"], Generated]:
         coin = _flip(machine, state, seed, number)
         now = brain.with_cap(brain.with_cap(state, "COIN", coin), "STATE", cap)
         now = brain.step(now, brain.active("STATE->ARC", "COIN->ARC"), False)

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Bool, Float, Float32, Int32, UInt32
+from numpy.typing import ArrayLike
 
 from .. import spec
 from .._arrays import as_array, is_traced
@@ -64,9 +65,9 @@ class Brain(eqx.Module):
         Papadimitriou, Vempala, Mitropolsky, Collins, Maass (2020), doi:10.1073/pnas.2001893117.
     """
 
-    beta: Any
-    weights: Any
-    refraction: Any
+    beta: Float[Array, " fibres"]
+    weights: UInt32[Array, "fibres potentiations 2"]
+    refraction: Float32[Array, " areas"]
     areas: tuple[Area, ...] = eqx.field(static=True)
     stimuli: tuple[Stimulus, ...] = eqx.field(static=True)
     fibres: tuple[Fibre, ...] = eqx.field(static=True)
@@ -92,7 +93,7 @@ class Brain(eqx.Module):
         fibres: Sequence[Fibre] = (),
         *,
         p: float | None = None,
-        beta: Any = 0.1,
+        beta: ArrayLike = 0.1,
         rounds: int = 64,
     ) -> None:
         self.areas = tuple(areas)
@@ -102,7 +103,7 @@ class Brain(eqx.Module):
         self.rounds = rounds
         self.wires = wires_of(self.areas, self.stimuli, self.fibres, p)
         self.origin = _origin(self)
-        given = [beta if f.beta is None else f.beta for f in self.fibres]
+        given: list[Any] = [beta if f.beta is None else f.beta for f in self.fibres]
         traced = any(is_traced(x) for x in given)
         self.beta = jnp.stack(given) if traced else as_array(given, np.float32)
         self.weights = weight_tables(self.beta, self._ceilings, self.rounds)
@@ -129,7 +130,7 @@ class Brain(eqx.Module):
         return page(f"Brain: {', '.join(sizes)}", tables)
 
     @property
-    def _ceilings(self) -> np.ndarray:
+    def _ceilings(self) -> Float32[np.ndarray, " fibres"]:
         return np.array([f.w_max for f in self.fibres], np.float32)
 
     @property
@@ -152,7 +153,7 @@ class Brain(eqx.Module):
         spec.check_known("area", area, self.area_names)
         return self.area_names.index(area)
 
-    def active(self, *fibres: str) -> np.ndarray:
+    def active(self, *fibres: str) -> Bool[np.ndarray, " fibres"]:
         """The fibres that are active in a round: bool (F,), from their names ("A->B").
 
         Raises:
@@ -162,14 +163,14 @@ class Brain(eqx.Module):
             _check_fibre(self, name)
         return np.array([name in fibres for name in self.fibre_names], bool)
 
-    def inhibit(self, active: Any, *areas: str) -> Any:
+    def inhibit(self, active: ArrayLike, *areas: str) -> Bool[Any, "*rounds fibres"]:
         """Active fibres without those from or onto the given areas: bool (F,) or (rounds, F)."""
         active = checked_active("inhibit", len(self.fibres), active, (1, 2))
         numbers = {self.number(area) for area in areas}
         open_ = np.array([w.number not in numbers and w.into not in numbers for w in self.wires])
         return active & open_
 
-    def with_beta(self, beta: Any) -> "Brain":
+    def with_beta(self, beta: ArrayLike) -> "Brain":
         """The same brain with another beta: one number, or (F,) one per fibre; may be traced."""
         shape = (len(self.fibres),)
         if not is_traced(beta):
@@ -189,7 +190,7 @@ class Brain(eqx.Module):
         """
         return _init(self, jnp.asarray(seed_of(key)))
 
-    def step(self, state: BrainState, active: Any, plastic: Any = True) -> BrainState:
+    def step(self, state: BrainState, active: ArrayLike, plastic: ArrayLike = True) -> BrainState:
         """One round. `active` bool (F,) the active fibres, `plastic` whether synapses learn.
 
         Both may be traced. Fibres that are not active in a NumPy array take no time.
@@ -199,7 +200,7 @@ class Brain(eqx.Module):
         """
         return step(self, state, active, plastic)
 
-    def cap(self, state: BrainState, area: str) -> Any:
+    def cap(self, state: BrainState, area: str) -> Int32[Array, "*batch k"]:
         """The neurons of an area that fired last, ascending: int32 (k,); see `fired`.
 
         Where fewer neurons fire, the rest is -1, nobody.
@@ -210,17 +211,17 @@ class Brain(eqx.Module):
         cap = state.areas[number].cap
         return jnp.where(cap < self.areas[number].places, cap, -1)
 
-    def fired(self, state: BrainState, area: str) -> Any:
+    def fired(self, state: BrainState, area: str) -> Bool[Array, "*batch"]:
         """Whether an area has a cap: bool ()."""
         check_of("fired", self, state)
         return state.areas[self.number(area)].fired
 
-    def support(self, state: BrainState, area: str) -> Any:
+    def support(self, state: BrainState, area: str) -> Int32[Array, "*batch"]:
         """How many neurons of an area ever fired: int32 ()."""
         check_of("support", self, state)
         return state.areas[self.number(area)].support
 
-    def input(self, state: BrainState, active: Any, area: str) -> Any:
+    def input(self, state: BrainState, active: ArrayLike, area: str) -> Float32[Array, " n"]:
         """What the neurons of an area would receive in the next round: float32 (n,).
 
         Of a sampled area: its `capacity` places, in which those after the support are empty.
@@ -229,7 +230,7 @@ class Brain(eqx.Module):
         number = self.number(area)
         return input_of(self, state, drivers(self, state, active), number)
 
-    def with_cap(self, state: BrainState, area: str, neurons: Any) -> BrainState:
+    def with_cap(self, state: BrainState, area: str, neurons: ArrayLike) -> BrainState:
         """The state in which the given neurons, int (m,), are the cap of an area.
 
         They may be fewer than k, and -1 is nobody, so that a cap of any size has one shape.
@@ -241,7 +242,7 @@ class Brain(eqx.Module):
         check_of("with_cap", self, state)
         return with_cap(self, state, area, neurons)
 
-    def fix(self, state: BrainState, area: str, fixed: Any = True) -> BrainState:
+    def fix(self, state: BrainState, area: str, fixed: ArrayLike = True) -> BrainState:
         """The state in which an area keeps its cap, whatever it receives, or not any more.
 
         Its synapses learn as before.
@@ -253,7 +254,7 @@ class Brain(eqx.Module):
         """The state in which an area is not fixed."""
         return self.fix(state, area, False)
 
-    def balance(self, state: BrainState, area: str, balanced: Any = True) -> BrainState:
+    def balance(self, state: BrainState, area: str, balanced: ArrayLike = True) -> BrainState:
         """The state in which homeostasis acts on an area, or rests.
 
         While it rests, the sums of weights are kept, and what is received is not divided by them.
@@ -318,7 +319,7 @@ def _check_names(brain: Brain) -> None:
 
 
 @eqx.filter_jit
-def _init(brain: Brain, seed: jax.Array) -> BrainState:
+def _init(brain: Brain, seed: UInt32[Array, ""]) -> BrainState:
     zero, words, n_fibres = jnp.int32(0), brain.words, len(brain.wires)
     history = jnp.zeros((n_fibres, words), jnp.uint32)
     areas = tuple(_init_area(area, words, brain.rounds, seed) for area in brain.areas)
@@ -326,7 +327,7 @@ def _init(brain: Brain, seed: jax.Array) -> BrainState:
     return BrainState(seed, zero, zero, zero, history, history, areas, fibres, brain.origin)
 
 
-def _init_area(area: Area, words: int, rounds: int, seed: Any) -> AreaState:
+def _init_area(area: Area, words: int, rounds: int, seed: UInt32[Array, ""]) -> AreaState:
     n, zero, no = area.places, jnp.int32(0), jnp.asarray(False)
     history = jnp.zeros((n, words), jnp.uint32)
     kept = n if area.sampled else 0

@@ -7,6 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jaxtyping import Array, Bool, Float32, Int32, Integer
+from numpy.typing import ArrayLike
 
 from .. import spec
 from .._arrays import is_traced
@@ -20,7 +22,7 @@ from ._state import BrainState, changed, check_room, silent
 
 
 @spec.arguments(size=spec.Maybe(spec.Whole(1)))
-def patterns(fires: Any, size: int | None = None) -> np.ndarray:
+def patterns(fires: ArrayLike, size: int | None = None) -> Int32[np.ndarray, "*shape size"]:
     """Which neurons fire, as `Brain.with_cap` takes them: int32 (..., size), from bool (..., n).
 
     The neurons ascend; the rest of a row is -1, nobody. `size` is that of the largest pattern if
@@ -51,7 +53,7 @@ _NEURONS = spec.Whole(1, 2**30)  # as of an area
 
 
 @spec.arguments(k=_NEURONS, n=_NEURONS)
-def common_neurons(caps: Any, k: int, n: int) -> Any:
+def common_neurons(caps: ArrayLike, k: int, n: int) -> Int32[Array, " k"]:
     """The k of n neurons that are in the most of some caps, ascending; of equal ones the lower.
 
     `caps` int32 (count, k') as `Brain.cap` returns them: -1 is nobody. Returns int32 (k,).
@@ -64,7 +66,7 @@ def common_neurons(caps: Any, k: int, n: int) -> Any:
 
 
 @spec.arguments(n=_NEURONS)
-def overlaps(caps: Any, assemblies: Any, n: int) -> Any:
+def overlaps(caps: ArrayLike, assemblies: ArrayLike, n: int) -> Float32[Array, "*shape classes"]:
     """The fraction of each assembly that is in each cap: float32 (..., classes).
 
     `caps` int32 (..., k) and `assemblies` int32 (classes, k') of an area of n neurons, as
@@ -83,7 +85,10 @@ def overlaps(caps: Any, assemblies: Any, n: int) -> Any:
     return jnp.sum(shared, axis=-2).astype(jnp.float32) / jnp.float32(assemblies.shape[-1])
 
 
-def _warn_of_nobody(caps: np.ndarray | None, assemblies: np.ndarray | None) -> None:
+def _warn_of_nobody(
+    caps: Integer[np.ndarray, "*shape k"] | None,
+    assemblies: Integer[np.ndarray, "classes size"] | None,
+) -> None:
     none = [] if assemblies is None else np.flatnonzero((assemblies < 0).all(-1)).tolist()
     if none:
         warn(f"overlaps: nobody fires in assembly {none[0]} (all -1), so that no cap shares any")
@@ -91,11 +96,13 @@ def _warn_of_nobody(caps: np.ndarray | None, assemblies: np.ndarray | None) -> N
         warn("overlaps: nobody fires in any cap (all -1), so that all overlaps are 0")
 
 
-def _counted(neurons: jax.Array, n: int) -> jax.Array:
+def _counted(neurons: Int32[Array, "*shape"], n: int) -> Int32[Array, "*shape"]:
     return jnp.where(neurons < 0, n, neurons)
 
 
-def checked_patterns(what: str, brain: Brain, source: str, given: Any, axes: str) -> Any:
+def checked_patterns(
+    what: str, brain: Brain, source: str, given: Any, axes: str
+) -> Int32[Array, "*shape m"]:
     """The patterns as int32, or `ValueError` unless they may be caps of an area.
 
     `axes` are the names of the axes, separated by commas.
@@ -135,7 +142,7 @@ def _checked_caps(what: str, given: Any, n: int, axes: int = 1) -> Any:
     return given
 
 
-def _check_neurons(what: str, given: np.ndarray, n: int) -> None:
+def _check_neurons(what: str, given: Integer[np.ndarray, "*shape m"], n: int) -> None:
     if given.min() < -1 or given.max() >= n:
         raise InvalidValueError(
             "",
@@ -153,8 +160,8 @@ def _check_neurons(what: str, given: np.ndarray, n: int) -> None:
 
 @spec.arguments(brain=spec.Of(Brain))
 def learn_classes(
-    brain: Brain, state: BrainState, source: str, target: str, samples: Any
-) -> tuple[BrainState, jax.Array]:
+    brain: Brain, state: BrainState, source: str, target: str, samples: ArrayLike
+) -> tuple[BrainState, Int32[Array, "classes presentations k"]]:
     """Presents samples of one class after the other; an assembly forms in the target for each.
 
     Before each class nobody fires in the target. A sample fires in the source for one round with
@@ -186,8 +193,8 @@ def learn_classes(
 
 @spec.arguments(brain=spec.Of(Brain), rounds=spec.Whole(1))
 def responses(
-    brain: Brain, state: BrainState, source: str, target: str, samples: Any, rounds: int = 1
-) -> jax.Array:
+    brain: Brain, state: BrainState, source: str, target: str, samples: ArrayLike, rounds: int = 1
+) -> Int32[Array, "count k"]:
     """The cap of the target for each sample, starting from nobody: int32 (count, k).
 
     Nothing is learned, no neuron is refracted, and homeostasis acts if the target has it. The
@@ -211,7 +218,7 @@ def responses(
 
 
 @spec.arguments(brain=spec.Of(Brain))
-def class_assemblies(brain: Brain, target: str, caps: Any) -> jax.Array:
+def class_assemblies(brain: Brain, target: str, caps: ArrayLike) -> Int32[Array, "classes k"]:
     """The neurons of each class that most often fire for its samples: int32 (classes, k).
 
     `caps` int32 (classes, count, k) of the target, from `responses` or `learn_classes`.
@@ -226,10 +233,10 @@ def classify(
     state: BrainState,
     source: str,
     target: str,
-    samples: Any,
-    assemblies: Any,
+    samples: ArrayLike,
+    assemblies: ArrayLike,
     rounds: int = 1,
-) -> jax.Array:
+) -> Int32[Array, " count"]:
     """The class of each sample: that whose assembly shares most with the cap; int32 (count,).
 
     Of equal ones the first.
@@ -247,7 +254,7 @@ def classify(
     return jnp.argmax(shared, axis=-1).astype(jnp.int32)
 
 
-def _recurrent(brain: Brain, source: str, target: str) -> np.ndarray:
+def _recurrent(brain: Brain, source: str, target: str) -> Bool[np.ndarray, " fibres"]:
     ends = ((source, target), (target, target))
     return np.array([(f.source, f.target) in ends for f in brain.fibres], bool)
 
@@ -259,15 +266,19 @@ def _balance(brain: Brain, state: BrainState, target: str, acts: bool) -> BrainS
 
 @eqx.filter_jit
 def _learn(
-    brain: Brain, state: BrainState, samples: jax.Array, source: str, target: str
-) -> tuple[BrainState, jax.Array]:
+    brain: Brain,
+    state: BrainState,
+    samples: Int32[Array, "classes presentations m"],
+    source: str,
+    target: str,
+) -> tuple[BrainState, Int32[Array, "classes presentations k"]]:
     classes, times, size = samples.shape
     active = _recurrent(brain, source, target)
 
     number = brain.number(target)
     refracted = brain.areas[number].refraction > 0
 
-    def one(state: BrainState, now: Any) -> tuple[BrainState, jax.Array]:
+    def one(state: BrainState, now: Any) -> tuple[BrainState, Int32[Array, " k"]]:
         sample, starts, ends = now
         state = silent(brain, state, (target,), starts)
         wins = state.areas[number].wins
@@ -286,12 +297,17 @@ def _learn(
 
 @eqx.filter_jit
 def _responses(
-    brain: Brain, state: BrainState, samples: jax.Array, source: str, target: str, rounds: int
-) -> jax.Array:
+    brain: Brain,
+    state: BrainState,
+    samples: Int32[Array, "count m"],
+    source: str,
+    target: str,
+    rounds: int,
+) -> Int32[Array, "count k"]:
     state = _balance(brain, brain.rest(brain.clear(state, target), target), target, True)
     active = _recurrent(brain, source, target)
 
-    def one(sample: jax.Array) -> jax.Array:
+    def one(sample: Int32[Array, " m"]) -> Int32[Array, " k"]:
         now = brain.step(
             brain.with_cap(state, source, sample), brain.active(f"{source}->{target}"), False
         )

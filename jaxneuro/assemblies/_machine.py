@@ -8,6 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jaxtyping import Array, Bool, Float32, Int32
+from numpy.typing import ArrayLike
 
 from .. import spec
 from .._arrays import is_traced
@@ -20,13 +22,15 @@ from ._state import BrainState
 # --- Areas whose assemblies are given: one block of k neurons for each of some things.
 
 
-def block(i: Any, k: int) -> Any:
+def block(i: ArrayLike, k: int) -> Int32[Array, " k"]:
     """The neurons of a block, int32 (k,); -1, nobody, for -1."""
     i = jnp.asarray(i, jnp.int32)
     return jnp.where(i < 0, -1, i * k + jnp.arange(k, dtype=jnp.int32))
 
 
-def fullest(cap: Any, k: int, blocks: int) -> tuple[Any, Any]:
+def fullest(
+    cap: Int32[Array, " k"], k: int, blocks: int
+) -> tuple[Int32[Array, ""], Float32[Array, ""]]:
     """The block with most neurons of a cap, int32 (), and the share of it that fires, float32 ().
 
     Of equal ones the first.
@@ -73,9 +77,9 @@ class Passed(NamedTuple):
         accepted: bool () whether the last one is among those that accept.
     """
 
-    states: Any
-    share: Any
-    accepted: Any
+    states: Int32[Array, "*batch length"]
+    share: Float32[Array, "*batch length"]
+    accepted: Bool[Array, "*batch"]
 
 
 class StateMachine(eqx.Module):
@@ -152,7 +156,7 @@ class StateMachine(eqx.Module):
         k: int = 30,
         n: int | None = None,
         p: float = 0.3,
-        beta: Any = 4.0,
+        beta: ArrayLike = 4.0,
         presentations: int = 1,
         refraction: float = _ONCE,
         rested: bool = True,
@@ -206,7 +210,7 @@ class StateMachine(eqx.Module):
         """
         return _run(self, state, self._numbers(word))
 
-    def encode(self, words: Sequence[Sequence[Hashable]]) -> np.ndarray:
+    def encode(self, words: Sequence[Sequence[Hashable]]) -> Int32[np.ndarray, "words length"]:
         """The numbers of the symbols of several words: int32 (words, length), filled up with -1.
 
         Raises:
@@ -218,7 +222,7 @@ class StateMachine(eqx.Module):
             row[: len(word)] = [place_of("symbol", x, self.symbols) for x in word]
         return out
 
-    def _numbers(self, word: Any) -> Any:
+    def _numbers(self, word: Any) -> Int32[Array, " length"]:
         if not isinstance(word, np.ndarray | jax.Array):
             spec.check("StateMachine.run", "word", spec.Of(Sequence), word)
             return jnp.asarray(self.encode([word])[0])
@@ -273,7 +277,7 @@ def _checked_transitions(transitions: Any) -> list[tuple[Hashable, ...]]:
 def _train(machine: StateMachine, state: BrainState) -> BrainState:
     brain, k = machine.brain, machine.k
 
-    def one(state: BrainState, row: jax.Array) -> tuple[BrainState, None]:
+    def one(state: BrainState, row: Int32[Array, "3"]) -> tuple[BrainState, None]:
         old, symbol, new = row[0], row[1], row[2]
         state = brain.with_cap(state, "SYMBOL", block(symbol, k))
         state = brain.with_cap(state, "STATE", block(old, k))
@@ -288,10 +292,12 @@ def _train(machine: StateMachine, state: BrainState) -> BrainState:
 
 
 @eqx.filter_jit
-def _run(machine: StateMachine, state: BrainState, word: jax.Array) -> Passed:
+def _run(machine: StateMachine, state: BrainState, word: Int32[Array, " length"]) -> Passed:
     brain, k, count = machine.brain, machine.k, len(machine.states)
 
-    def one(cap: jax.Array, symbol: jax.Array) -> tuple[jax.Array, Any]:
+    def one(
+        cap: Int32[Array, " k"], symbol: Int32[Array, ""]
+    ) -> tuple[Int32[Array, " k"], tuple[Int32[Array, ""], Float32[Array, ""]]]:
         now = brain.with_cap(state, "SYMBOL", block(symbol, k))
         now = brain.with_cap(now, "STATE", cap)
         now = brain.step(now, brain.active("SYMBOL->ARC", "STATE->ARC"), False)

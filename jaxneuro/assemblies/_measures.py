@@ -6,6 +6,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float32, Int32, Integer
+from numpy.typing import ArrayLike
 
 from .. import spec
 from .._arrays import is_traced
@@ -23,7 +25,7 @@ from ._weights import edges_of
 # --- What can be measured of caps and synapses.
 
 
-def overlap(a: jax.Array, b: jax.Array) -> jax.Array:
+def overlap(a: ArrayLike, b: ArrayLike) -> Float32[Array, ""]:
     """The fraction of a cap that is in another one: float32 ().
 
     `a`, `b` int (k,), different neurons in any order, as `Brain.cap` returns them: -1 is nobody.
@@ -59,7 +61,7 @@ def overlap(a: jax.Array, b: jax.Array) -> jax.Array:
     return both.astype(jnp.float32) / jnp.float32(a.shape[0])
 
 
-def warn_of_nobody(what: str, *caps: Any) -> None:
+def warn_of_nobody(what: str, *caps: ArrayLike) -> None:
     """Warns of a cap, as far as it is known, in which nobody fires."""
     known = [np.asarray(x) for x in caps if not is_traced(x)]
     if any((x < 0).all() for x in known if x.size):
@@ -80,10 +82,10 @@ class FibreStatistics(NamedTuple):
         largest: float32 the largest.
     """
 
-    times: Any
-    density: Any
-    weight: Any
-    largest: Any
+    times: Int32[Array, "*batch potentiations"]
+    density: Float32[Array, "*batch"]
+    weight: Float32[Array, "*batch"]
+    largest: Float32[Array, "*batch"]
 
 
 @spec.arguments(brain=spec.Of(Brain))
@@ -131,7 +133,7 @@ def _statistics(brain: Brain, state: BrainState, fibre: str) -> FibreStatistics:
 
 
 @spec.arguments(brain=spec.Of(Brain))
-def density(brain: Brain, state: BrainState, area: str) -> jax.Array:
+def density(brain: Brain, state: BrainState, area: str) -> Float32[Array, ""]:
     """The fraction of the pairs of an assembly that have a synapse, the last cap: float32 ().
 
     A neuron and itself are a pair.
@@ -140,14 +142,16 @@ def density(brain: Brain, state: BrainState, area: str) -> jax.Array:
     return statistics(brain, state, f"{area}->{area}").density
 
 
-def _firing(state: BrainState, wire: Any) -> Any:
+def _firing(state: BrainState, wire: Any) -> Float32[Array, ""]:
     if wire.number is None:
         return jnp.float32(wire.source.size)
     cap = state.areas[wire.number].cap
     return jnp.sum(cap < wire.source.places).astype(jnp.float32)
 
 
-def _between(brain: Brain, state: BrainState, number: int) -> tuple[Any, Any]:
+def _between(
+    brain: Brain, state: BrainState, number: int
+) -> tuple[Int32[Array, "*synapses"], Integer[Array, "*synapses"]]:
     """Synapses between two caps: numbers, and how often they learned."""
     wire, fibre = brain.wires[number], state.fibres[number]
     target, learned = state.areas[wire.into], state.learned[number]
@@ -157,6 +161,7 @@ def _between(brain: Brain, state: BrainState, number: int) -> tuple[Any, Any]:
     if isinstance(edges, Counts):
         synapses = edges.counts.at[target.cap].get(mode="fill", fill_value=0)
         return synapses * here, potentiations(after, learned)
+    assert wire.number is not None
     source = state.areas[wire.number]
     if isinstance(edges, Lists):
         lists = edges.sources.at[target.cap].get(mode="fill", fill_value=wire.places)
@@ -172,7 +177,7 @@ def _between(brain: Brain, state: BrainState, number: int) -> tuple[Any, Any]:
     return there.astype(jnp.int32), potentiations(before[:, None], after[slot])
 
 
-def _rows(edges: Any, cap: Any, wire: Any) -> Any:
+def _rows(edges: Any, cap: Int32[Array, " k"], wire: Any) -> Int32[Array, "k width"]:
     if isinstance(edges, Hashed):
         if wire.p == 0:
             return jnp.full((*cap.shape, 1), wire.target.n, jnp.int32)

@@ -7,10 +7,11 @@ equally many rounds share one compiled program.
 from collections.abc import Sequence
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jaxtyping import Array, Bool, Int32
+from numpy.typing import ArrayLike
 
 from .. import spec
 from .._arrays import is_traced
@@ -29,7 +30,9 @@ _NAMES = spec.Items(spec.Name())
 
 
 @spec.arguments(brain=spec.Of(Brain))
-def schedule(brain: Brain, *parts: tuple[str | Sequence[str], int]) -> np.ndarray:
+def schedule(
+    brain: Brain, *parts: tuple[str | Sequence[str], int]
+) -> Bool[np.ndarray, "rounds fibres"]:
     """Active fibres round by round, bool (rounds, F), from names of fibres and numbers of rounds.
 
     `schedule(brain, (["S->A"], 1), (["S->A", "A->A"], 24))` is the projection of S to A.
@@ -65,7 +68,7 @@ def project(
     source: str | Sequence[str],
     target: str,
     rounds: int,
-    plastic: Any = True,
+    plastic: ArrayLike = True,
 ) -> BrainState:
     """Makes an assembly in `target` of what `source` fires (one name or several).
 
@@ -132,7 +135,7 @@ def _together(
     rounds: int,
     stimuli: Sequence[str],
     back: bool,
-) -> np.ndarray:
+) -> Bool[np.ndarray, "rounds fibres"]:
     driven = [f"{s}->{a}" for s in stimuli for a in areas if f"{s}->{a}" in brain.fibre_names]
     silent = [s for s in stimuli if not any(f.startswith(f"{s}->") for f in driven)]
     if silent:
@@ -153,7 +156,7 @@ def pattern_complete(
     key: Any,
     fraction: float = 0.5,
     rounds: int = 5,
-    plastic: Any = True,
+    plastic: ArrayLike = True,
 ) -> BrainState:
     """Fires a random part of the cap of an area alone, and lets the area complete it.
 
@@ -183,7 +186,9 @@ def _warn_of_nobody(what: str, brain: Brain, state: Any, sources: Sequence[str])
 
 
 @spec.arguments(brain=spec.Of(Brain), fraction=spec.FRACTION)
-def part_of(brain: Brain, state: BrainState, area: str, key: Any, fraction: float) -> jax.Array:
+def part_of(
+    brain: Brain, state: BrainState, area: str, key: Any, fraction: float
+) -> Int32[Array, " m"]:
     """A random part of the cap of an area: int32 (round(fraction k),), ascending.
 
     Where fewer neurons fire than that, the rest is -1, nobody."""
@@ -199,8 +204,8 @@ def part_of(brain: Brain, state: BrainState, area: str, key: Any, fraction: floa
 
 @spec.arguments(brain=spec.Of(Brain), rounds=spec.Whole())
 def separate(
-    brain: Brain, state: BrainState, source: str, target: str, caps: Any, rounds: int
-) -> tuple[BrainState, jax.Array]:
+    brain: Brain, state: BrainState, source: str, target: str, caps: ArrayLike, rounds: int
+) -> tuple[BrainState, Int32[Array, "caps k"]]:
     """Projects several caps of an area one after the other: the assemblies, int32 (caps, k).
 
     `caps` int (caps, m), -1 for nobody. What two of them share, their assemblies share less of;
@@ -210,7 +215,7 @@ def separate(
     first = _first(rounds)
     plan = schedule(brain, (names, first), ([*names, *own], rounds - first))
 
-    def one(state: BrainState, cap: jax.Array) -> tuple[BrainState, jax.Array]:
+    def one(state: BrainState, cap: Int32[Array, " m"]) -> tuple[BrainState, Int32[Array, " k"]]:
         state = brain.with_cap(state, source, cap)
         state = run(brain, state, plan)[0]
         return state, brain.cap(state, target)

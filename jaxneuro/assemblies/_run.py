@@ -7,6 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jaxtyping import Array, Int32, Integer
+from numpy.typing import ArrayLike
 
 from .. import spec
 from .._arrays import is_traced
@@ -23,8 +25,8 @@ class Seen(NamedTuple):
         kept: how many of the cap were in the cap of the round before (0 without one).
     """
 
-    support: Any
-    kept: Any
+    support: Int32[Array, "*rounds areas"]
+    kept: Int32[Array, "*rounds areas"]
 
     def __repr__(self) -> str:
         shape = getattr(self.support, "shape", ())
@@ -37,7 +39,11 @@ class Seen(NamedTuple):
 
 @spec.arguments(brain=spec.Of(Brain))
 def run(
-    brain: Brain, state: BrainState, active: Any, rounds: int | None = None, plastic: Any = True
+    brain: Brain,
+    state: BrainState,
+    active: ArrayLike,
+    rounds: int | None = None,
+    plastic: ArrayLike = True,
 ) -> tuple[BrainState, Seen]:
     """Some rounds: the state after them, and what was seen.
 
@@ -56,13 +62,15 @@ def run(
     return _run(brain, state, *plan)
 
 
-def _check_room(brain: Brain, state: BrainState, active: Any, plastic: Any, rounds: int) -> None:
+def _check_room(
+    brain: Brain, state: BrainState, active: ArrayLike, plastic: ArrayLike, rounds: int
+) -> None:
     if not is_traced(active):
         active = np.broadcast_to(np.asarray(active), (rounds, len(brain.fibres)))
         check_room_of_run("run", brain, state, active, plastic)
 
 
-def _plan(brain: Brain, active: Any, rounds: Any, plastic: Any) -> tuple[Any, ...]:
+def _plan(brain: Brain, active: ArrayLike, rounds: Any, plastic: Any) -> tuple[Any, ...]:
     """`active` and `plastic`, what of them is known for all rounds, and how many rounds."""
     active = checked_active("run", len(brain.fibres), active, ranks=(1, 2))
     plastic = checked_plastic("run", plastic, ranks=(0, 1))
@@ -90,8 +98,8 @@ def _plan(brain: Brain, active: Any, rounds: Any, plastic: Any) -> tuple[Any, ..
 class Fixed(NamedTuple):
     """What is known before a program is compiled; None where it is not."""
 
-    active: Any
-    plastic: Any
+    active: tuple[bool, ...] | None
+    plastic: bool | None
 
 
 @eqx.filter_jit
@@ -121,7 +129,9 @@ def seen(old: BrainState, new: BrainState) -> Seen:
     return Seen(support, jnp.stack(kept))
 
 
-def shared_neurons(a: jax.Array, b: jax.Array, nobody: int) -> jax.Array:
+def shared_neurons(
+    a: Integer[Array, " a"], b: Integer[Array, " b"], nobody: int
+) -> Int32[Array, ""]:
     """How many neurons two caps share: int32 (). Both ascend; from `nobody` on is no neuron."""
     place = jnp.minimum(jnp.searchsorted(a, b), a.shape[0] - 1)
     return jnp.sum((a[place] == b) & (b < nobody), dtype=jnp.int32)

@@ -5,7 +5,9 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jaxtyping import Array, Bool, Float32, Int32, Integer, UInt32
 
+from .._arrays import AnyArray
 from .._kernels.call import materialize
 from .._kernels.k_cap import k_cap_wide
 from .._kernels.new_sources import NewNeurons, new_past_inputs, write_new_sources
@@ -28,11 +30,13 @@ class InputLaw(NamedTuple):
             drive, nothing for the last one, from which all that is left comes.
     """
 
-    tail: Any
-    shares: tuple[Any, ...]
+    tail: Float32[Array, " inputs"]
+    shares: tuple[Float32[Array, "inputs parts"] | None, ...]
 
 
-def input_law(wires: list[Any], driving: list[Any], firing: list[Any]) -> InputLaw:
+def input_law(
+    wires: list[Any], driving: list[Bool[Array, ""] | None], firing: list[Integer[Any, ""]]
+) -> InputLaw:
     """The convolution of binomial laws, one per fibre that drives (`driving` as of `drivers`).
 
     `firing` int32 () by fibre: how many neurons of the source fire.
@@ -54,7 +58,9 @@ def input_law(wires: list[Any], driving: list[Any], firing: list[Any]) -> InputL
     return InputLaw(tail, tuple(reversed(shares)))
 
 
-def _shares(part: Any, rest: Any) -> Any:
+def _shares(
+    part: Float32[Array, " parts"], rest: Float32[Array, " rest"]
+) -> Float32[Array, "inputs parts"]:
     """The running sums of a convolution: P(a' <= a from this fibre, and x in all), (x, a)."""
     size = part.shape[0] + rest.shape[0] - 1
     other = np.arange(size)[:, None] - np.arange(part.shape[0])
@@ -63,7 +69,9 @@ def _shares(part: Any, rest: Any) -> Any:
     return jnp.cumsum(part * others, axis=1)
 
 
-def _part(wire: Any, on: Any, m: Any) -> Any:
+def _part(
+    wire: Any, on: Bool[Array, ""] | None, m: Integer[Any, ""]
+) -> Float32[Array, " numbers"] | None:
     """P(number of synapses from the m firing neurons of a source): 0 ... the most, see there."""
     if on is None:
         return None
@@ -75,7 +83,9 @@ def _part(wire: Any, on: Any, m: Any) -> Any:
     return jnp.where(on, law, nothing)
 
 
-def _of_fewer(wire: Any, numbers: np.ndarray, m: Any) -> Any:
+def _of_fewer(
+    wire: Any, numbers: Integer[np.ndarray, " numbers"], m: Integer[Any, ""]
+) -> Float32[Array, " numbers"]:
     """The binomial law where fewer neurons fire than the cap has: exact to about 1e-5."""
     m = m.astype(jnp.float32)
     left = jnp.maximum(m - numbers[:-1].astype(np.float32), 0)
@@ -87,7 +97,9 @@ def _of_fewer(wire: Any, numbers: np.ndarray, m: Any) -> Any:
     return law / jnp.sum(law)
 
 
-def largest(law: InputLaw, tails: Any) -> tuple[Any, Any]:
+def largest(
+    law: InputLaw, tails: Float32[Array, " c"]
+) -> tuple[Int32[Array, " c"], Float32[Array, " c"]]:
     """The inputs whose upper tails are given, and their places among equal inputs in [0, 1).
 
     The larger the tail, the smaller the input; among equal inputs the place ascends.
@@ -99,7 +111,9 @@ def largest(law: InputLaw, tails: Any) -> tuple[Any, Any]:
     return x, jnp.clip((tails - above) / chance, 0, np.float32(1 - 2.0**-24))
 
 
-def divided(law: InputLaw, x: Any, uniform: Any) -> list[Any]:
+def divided(
+    law: InputLaw, x: Int32[Array, " c"], uniform: Float32[Array, "fibres c"]
+) -> list[Int32[Array, " c"]]:
     """Inputs as numbers of synapses from each fibre; `uniform` (fibres, inputs) in [0, 1)."""
     left, out = x, []
     for number, shares in enumerate(law.shares):
@@ -133,11 +147,11 @@ class Candidates(NamedTuple):
             that fire of an area.
     """
 
-    found: Any
-    x: Any
-    rank: Any
-    number: Any
-    parts: Any
+    found: Int32[Array, ""]
+    x: UInt32[Array, " k"]
+    rank: UInt32[Array, " k"]
+    number: Int32[Array, " k"]
+    parts: Int32[Array, "fibres k"]
 
 
 class CandidateSearch(NamedTuple):
@@ -155,12 +169,12 @@ class CandidateSearch(NamedTuple):
 
     wires: list[Any]
     fibres: list[int]
-    driving: list[Any]
-    firing: list[Any]
+    driving: list[Bool[Array, ""] | None]
+    firing: list[Int32[Array, ""]]
     law: InputLaw
-    keys: Any
-    bar: Any
-    limits: Any
+    keys: UInt32[Array, "draws 2"]
+    bar: UInt32[Array, "2"]
+    limits: UInt32[Array, "rounds 3"]
     n: int
     k: int
 
@@ -174,13 +188,13 @@ class Words(NamedTuple):
             drive.
     """
 
-    order: Any
-    rank: Any
-    parts: Any
-    counts: Any
+    order: UInt32[Array, " c"]
+    rank: UInt32[Array, " c"]
+    parts: UInt32[Array, "fibres c"]
+    counts: UInt32[Array, "fibres c"]
 
 
-def _words(search: CandidateSearch, index: Any) -> Words:
+def _words(search: CandidateSearch, index: Integer[Array, " c"]) -> Words:
     """All words at once: each draw that stands alone is compiled alone."""
     fibres = len(search.wires)
     purpose = jnp.arange(1 + 2 * fibres, dtype=jnp.uint32)[:, None]
@@ -190,13 +204,15 @@ def _words(search: CandidateSearch, index: Any) -> Words:
     return Words(first[0], second[0], first[1 : 1 + fibres], first[1 + fibres :])
 
 
-def find(brain: Any, state: BrainState, search: CandidateSearch, moves: Any) -> Candidates:
+def find(
+    brain: Any, state: BrainState, search: CandidateSearch, moves: Bool[Array, ""]
+) -> Candidates:
     """The candidates of a round: as many as could win, or k."""
     zero, no = jnp.zeros(search.k, jnp.int32), jnp.zeros(search.k, jnp.uint32)
     parts = jnp.zeros((len(search.wires), search.k), jnp.int32)
     start = Candidates(jnp.int32(0), no, no, zero, parts)
 
-    def more(loop: Any) -> Any:
+    def more(loop: Any) -> Bool[Array, ""]:
         drawn, _, enough, _ = loop
         return moves & ~enough & (drawn < search.n)
 
@@ -218,8 +234,8 @@ def find(brain: Any, state: BrainState, search: CandidateSearch, moves: Any) -> 
 
 
 def _next_inputs(
-    search: CandidateSearch, words: Words, index: Any, time: Any
-) -> tuple[Any, Any, Any]:
+    search: CandidateSearch, words: Words, index: Integer[AnyArray, " c"], time: Float32[Any, ""]
+) -> tuple[Int32[Array, " c"], UInt32[Array, " c"], Float32[Array, ""]]:
     """The next order statistics of n inputs: input, rank, and where to go on.
 
     -log of the largest of m uniform numbers is an exponential number over m, and so on downwards.
@@ -233,7 +249,9 @@ def _next_inputs(
     return x, rank, times[-1]
 
 
-def _parts(search: CandidateSearch, words: Words, x: Any) -> list[Any]:
+def _parts(
+    search: CandidateSearch, words: Words, x: Int32[Array, " c"]
+) -> list[Int32[Array, " c"]]:
     """How many synapses of each candidate come from each source; see `Candidates`."""
     uniform = (words.parts >> 8).astype(jnp.float32) * np.float32(2.0**-24)
     parts = divided(search.law, x, uniform)
@@ -243,7 +261,9 @@ def _parts(search: CandidateSearch, words: Words, x: Any) -> list[Any]:
     ]
 
 
-def _from_stimulus(word: Any, wire: Any, on: Any, part: Any) -> Any:
+def _from_stimulus(
+    word: UInt32[Array, " c"], wire: Any, on: Bool[Array, ""] | None, part: Int32[Array, " c"]
+) -> Int32[Array, " c"]:
     """Numbers of synapses from a stimulus: a part of the input, or drawn if it does not drive."""
     law = binomial_below(np.arange(most_chosen(wire) + 1), wire.source.size, wire.p)
     thresholds = np.minimum(np.rint(law * 2.0**32), 2.0**32 - 1).astype(np.uint32)
@@ -252,7 +272,11 @@ def _from_stimulus(word: Any, wire: Any, on: Any, part: Any) -> Any:
 
 
 def new_neurons(
-    search: CandidateSearch, state: BrainState, wire: int, number: Any, part: Any
+    search: CandidateSearch,
+    state: BrainState,
+    wire: int,
+    number: Int32[Array, " c"],
+    part: Int32[Array, " c"],
 ) -> NewNeurons:
     """Candidates as neurons with synapses from an area."""
     fibre, on = search.wires[wire], search.driving[wire]
@@ -264,8 +288,12 @@ def new_neurons(
 
 
 def write_synapses(
-    search: CandidateSearch, state: BrainState, wire: int, new: Candidates, place: Any
-) -> Any:
+    search: CandidateSearch,
+    state: BrainState,
+    wire: int,
+    new: Candidates,
+    place: Int32[Array, " k"],
+) -> Integer[Array, "..."]:
     """The synapses of a fibre with those of candidates in the places that they get."""
     fibre, old = search.wires[wire], state.fibres[search.fibres[wire]].synapses
     if fibre.number is None:
@@ -276,7 +304,7 @@ def write_synapses(
     return write_new_sources(old, place, neurons)
 
 
-def _fired_before(search: CandidateSearch, state: BrainState, new: Candidates) -> Any:
+def _fired_before(search: CandidateSearch, state: BrainState, new: Candidates) -> Bool[Array, " k"]:
     """Whether candidates would have won in a remembered round: bool (k,)."""
     total = jnp.zeros((search.k, search.limits.shape[0]), jnp.int32)
     for number, (fibre, wire) in enumerate(zip(search.fibres, search.wires)):
@@ -292,20 +320,22 @@ def _fired_before(search: CandidateSearch, state: BrainState, new: Candidates) -
     return jnp.any(_beats(total.astype(jnp.uint32), new.rank[:, None], search.limits), axis=1)
 
 
-def _rounds(active: Any) -> Any:
+def _rounds(active: UInt32[Array, " words"]) -> Int32[Array, " rounds"]:
     """The bits of words as int32 (32 words,)."""
     bit = active[:, None] >> jnp.arange(32, dtype=jnp.uint32) & np.uint32(1)
     return bit.reshape(-1).astype(jnp.int32)
 
 
-def _beats(x: Any, rank: Any, limits: Any) -> Any:
+def _beats(
+    x: UInt32[Array, "k rounds"], rank: UInt32[Array, "k 1"], limits: UInt32[Array, "rounds 3"]
+) -> Bool[Array, "k rounds"]:
     """Whether inputs of so many synapses, of weight 1, beat limits (..., 3)."""
     mine, limit = wide_units(x), limits[..., :2]
     equal = wide_equal(mine, limit) & (rank < limits[..., 2])
     return wide_less(limit, mine) | equal
 
 
-def _append(found: Candidates, new: Candidates, chosen: Any) -> Candidates:
+def _append(found: Candidates, new: Candidates, chosen: Bool[Array, " k"]) -> Candidates:
     """Candidates with the chosen ones of others after them, as far as there is room."""
     k = chosen.shape[0]
     place = found.found + jnp.cumsum(chosen.astype(jnp.int32)) - 1
@@ -317,12 +347,12 @@ def _append(found: Candidates, new: Candidates, chosen: Any) -> Candidates:
     return Candidates(count, *kept, parts)
 
 
-def _bar(sums: Any, k: int) -> Any:
+def _bar(sums: UInt32[Array, "n 2"], k: int) -> UInt32[Array, "2"]:
     """The k-th largest input of the neurons that are kept: (2,)."""
     return smallest(sums, k_cap_wide(sums, k))
 
 
-def smallest(keys: Any, chosen: Any) -> Any:
+def smallest(keys: UInt32[Array, "n 2"], chosen: Int32[Array, " k"]) -> UInt32[Array, "2"]:
     """The smallest key of some neurons: (2,)."""
     words = keys[chosen]
     high = words[:, 1] ^ np.uint32(0x80000000)
@@ -332,7 +362,7 @@ def smallest(keys: Any, chosen: Any) -> Any:
 
 
 def search_of(
-    brain: Any, state: BrainState, number: int, driving: tuple, sums: Any
+    brain: Any, state: BrainState, number: int, driving: tuple, sums: UInt32[Array, "n 2"]
 ) -> CandidateSearch:
     """The search for candidates of an area."""
     described, area = brain.areas[number], state.areas[number]
@@ -348,7 +378,7 @@ def search_of(
     return CandidateSearch(wires, fibres, on, firing, law, keys, bar, area.limits, *size)
 
 
-def _firing(state: BrainState, wire: Any) -> Any:
+def _firing(state: BrainState, wire: Any) -> Int32[Array, ""]:
     """How many neurons of a source fire: int32 ()."""
     if wire.number is None:
         return jnp.int32(wire.source.size)
@@ -362,8 +392,14 @@ _NOTHING = np.array([0, 0x80000000], np.uint32)  # below every input
 
 
 def sampled_cap(
-    brain: Any, state: BrainState, number: int, driving: tuple, moves: Any, sums: Any, page: Any
-) -> tuple[AreaState, dict[int, Any]]:
+    brain: Any,
+    state: BrainState,
+    number: int,
+    driving: tuple,
+    moves: Bool[Array, ""],
+    sums: UInt32[Array, "n 2"],
+    page: Any,
+) -> tuple[AreaState, dict[int, Integer[Array, "..."]]]:
     """The area with its new cap, and the synapses of its fibres with those of new neurons.
 
     `sums` (capacity, 2) is what the neurons receive that it keeps.
@@ -393,7 +429,9 @@ def sampled_cap(
     return area, synapses
 
 
-def _winners(described: Any, area: AreaState, sums: Any, new: Candidates) -> tuple[Any, ...]:
+def _winners(
+    described: Any, area: AreaState, sums: UInt32[Array, "n 2"], new: Candidates
+) -> tuple[Int32[Array, " k"], Int32[Array, " k"], UInt32[Array, "3"], Int32[Array, ""]]:
     """The k largest of kept neurons and candidates.
 
     Returns their places; for each candidate the number among the new neurons, or -1; the input and
@@ -415,7 +453,9 @@ def _winners(described: Any, area: AreaState, sums: Any, new: Candidates) -> tup
     return cap, fresh, limit, lost
 
 
-def _k_by_rank(keys: Any, rank: Any, k: int) -> tuple[Any, Any]:
+def _k_by_rank(
+    keys: UInt32[Array, "n 2"], rank: UInt32[Array, " n"], k: int
+) -> tuple[Int32[Array, " k"], UInt32[Array, "3"]]:
     """The k largest keys, ties to the lower rank, and the last of them: (low, high, rank)."""
     last = smallest(keys, k_cap_wide(keys, k))
     above = wide_less(last, keys)
@@ -427,5 +467,7 @@ def _k_by_rank(keys: Any, rank: Any, k: int) -> tuple[Any, Any]:
     return chosen, jnp.concatenate([last, worst[None]])
 
 
-def _above(x: Any, rank: Any, limit: Any) -> Any:
+def _above(
+    x: UInt32[Array, "c 2"], rank: UInt32[Array, " c"], limit: UInt32[Array, "3"]
+) -> Bool[Array, " c"]:
     return wide_less(limit[:2], x) | (wide_equal(x, limit[:2]) & (rank < limit[2]))

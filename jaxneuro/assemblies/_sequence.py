@@ -1,12 +1,11 @@
 """Sequences of assemblies: memorised item by item, recalled from the first."""
 
-from typing import Any
-
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jaxtyping import Array, Bool, Int32, Integer
+from numpy.typing import ArrayLike
 
 from .. import spec
 from ..spec import InvalidValueError
@@ -21,11 +20,11 @@ def memorise(
     state: BrainState,
     source: str,
     target: str,
-    items: Any,
+    items: ArrayLike,
     presentations: int = 1,
     *,
     scaffold: str | None = None,
-) -> tuple[BrainState, jax.Array]:
+) -> tuple[BrainState, Int32[Array, "presentations length k"]]:
     """Presents a sequence of items several times, so that the target learns to go through it.
 
     Before each presentation nobody fires in the target. Then each item fires in the source for one
@@ -61,11 +60,11 @@ def recall(
     state: BrainState,
     source: str,
     target: str,
-    first: Any,
+    first: ArrayLike,
     length: int,
     *,
     scaffold: str | None = None,
-) -> tuple[BrainState, jax.Array]:
+) -> tuple[BrainState, Int32[Array, "length k"]]:
     """What the target fires after one item alone has fired in the source, for one round.
 
     Nothing is learned. At the start nobody fires in the target and the scaffold.
@@ -99,7 +98,9 @@ def _areas(brain: Brain, source: str, target: str, scaffold: str | None) -> tupl
     return tuple(names)
 
 
-def _fibres(brain: Brain, areas: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+def _fibres(
+    brain: Brain, areas: tuple[str, ...]
+) -> tuple[Bool[np.ndarray, " fibres"], Bool[np.ndarray, " fibres"]]:
     """The fibres that are active with an item, and without: those between all areas but the
     source, which only its items make fire."""
     _, *others = areas
@@ -110,13 +111,17 @@ def _fibres(brain: Brain, areas: tuple[str, ...]) -> tuple[np.ndarray, np.ndarra
 
 @eqx.filter_jit
 def _memorise(
-    brain: Brain, state: BrainState, items: jax.Array, areas: tuple[str, ...], times: int
-) -> tuple[BrainState, jax.Array]:
+    brain: Brain,
+    state: BrainState,
+    items: Int32[Array, "length m"],
+    areas: tuple[str, ...],
+    times: int,
+) -> tuple[BrainState, Int32[Array, "presentations length k"]]:
     length = items.shape[0]
     source, target = areas[:2]
     active = _fibres(brain, areas)[0]
 
-    def one(state: BrainState, i: jax.Array) -> tuple[BrainState, jax.Array]:
+    def one(state: BrainState, i: Integer[Array, ""]) -> tuple[BrainState, Int32[Array, " k"]]:
         state = silent(brain, state, areas[1:], i == 0)
         state = brain.step(brain.with_cap(state, source, items[i]), active)
         return state, brain.cap(state, target)
@@ -127,15 +132,21 @@ def _memorise(
 
 @eqx.filter_jit
 def _recall(
-    brain: Brain, state: BrainState, first: jax.Array, areas: tuple[str, ...], length: int
-) -> tuple[BrainState, jax.Array]:
+    brain: Brain,
+    state: BrainState,
+    first: Int32[Array, " m"],
+    areas: tuple[str, ...],
+    length: int,
+) -> tuple[BrainState, Int32[Array, "length k"]]:
     with_item, without = _fibres(brain, areas)
     active = np.tile(without, (length, 1))
     active[0] = with_item
     state = silent(brain, state, areas[1:], True)
     state = brain.with_cap(state, areas[0], first)
 
-    def one(state: BrainState, active: jax.Array) -> tuple[BrainState, jax.Array]:
+    def one(
+        state: BrainState, active: Bool[Array, " fibres"]
+    ) -> tuple[BrainState, Int32[Array, " k"]]:
         state = brain.step(state, active, False)
         return state, brain.cap(state, areas[1])
 

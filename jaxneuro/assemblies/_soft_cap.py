@@ -7,20 +7,23 @@ derivative is that of the equation (implicit function), whatever found it.
 
 import functools
 import math
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.typing import ArrayLike
+from jaxtyping import Array, Bool, Float, Num, Shaped
 
 from .. import spec
-from .._arrays import is_traced
+from .._arrays import AnyArray, is_traced
 from .._kernels.k_cap import k_cap
 from ..spec import InvalidValueError
 
 
-def soft_cap(x: jax.Array, k: int, temperature: Any = 1.0) -> jax.Array:
+def soft_cap(
+    x: Shaped[AnyArray, "..."], k: int, temperature: ArrayLike = 1.0
+) -> Float[Array, " n"]:
     """How much each of n neurons takes part in a cap of k: numbers from 0 to 1 with the sum k.
 
     Of all such numbers y these maximise sum(x y) + temperature * entropy(y). As the temperature
@@ -42,7 +45,9 @@ def soft_cap(x: jax.Array, k: int, temperature: Any = 1.0) -> jax.Array:
     return jax.nn.sigmoid((x - _level(x, k, temperature)) / temperature)
 
 
-def straight_through_cap(x: jax.Array, k: int, temperature: Any = 1.0) -> jax.Array:
+def straight_through_cap(
+    x: Shaped[AnyArray, "..."], k: int, temperature: ArrayLike = 1.0
+) -> Float[Array, " n"]:
     """The cap as a mask with the gradient of the soft cap.
 
     The values are exactly those of the cap: 1 for the k largest inputs, ties to the lower index, 0
@@ -62,7 +67,7 @@ def straight_through_cap(x: jax.Array, k: int, temperature: Any = 1.0) -> jax.Ar
     return _straight(x, k, _checked(x, k, temperature))
 
 
-def assembly_loss(mask: jax.Array, targets: Any) -> jax.Array:
+def assembly_loss(mask: Num[AnyArray, "*batch n"], targets: ArrayLike) -> Float[Array, ""]:
     """The share of the target neurons that a cap lacks: 0 if it is the target, 1 if it has none.
 
     With the mask of `straight_through_cap` the number is exact and has a gradient: the neurons of
@@ -96,7 +101,7 @@ def assembly_loss(mask: jax.Array, targets: Any) -> jax.Array:
     return jnp.mean(1 - jnp.take_along_axis(mask, index, axis=-1))
 
 
-def _checked(x: jax.Array, k: int, temperature: Any) -> jax.Array:
+def _checked(x: Shaped[AnyArray, "..."], k: int, temperature: ArrayLike) -> Float[Array, ""]:
     """The temperature in the dtype of the inputs."""
     if x.ndim != 1 or x.dtype not in (jnp.float32, jnp.float64):
         raise InvalidValueError(
@@ -114,7 +119,7 @@ def _checked(x: jax.Array, k: int, temperature: Any) -> jax.Array:
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(1,))
-def _level(x: jax.Array, k: int, temperature: jax.Array) -> jax.Array:
+def _level(x: Float[AnyArray, " n"], k: int, temperature: Float[Array, ""]) -> Float[Array, ""]:
     """The level at which the soft cap of x sums to k < n: Newton's method between two bounds, which
     are halved where it would leave them or stops to converge."""
     low, high = _bounds(x, k, temperature)
@@ -134,14 +139,16 @@ def _level(x: jax.Array, k: int, temperature: jax.Array) -> jax.Array:
         step = jnp.where(done, 0, jnp.where(converges, newton, middle) - level)
         return i + 1, low, high, level + step, jnp.abs(step), done
 
-    def unfinished(carry: tuple) -> jax.Array:
+    def unfinished(carry: tuple) -> Bool[Array, ""]:
         return (carry[0] < most) & ~carry[-1]
 
     start = 0, low, high, low + (high - low) / 2, high - low, low > low
     return lax.while_loop(unfinished, improve, start)[3]
 
 
-def _bounds(x: jax.Array, k: int, temperature: jax.Array) -> tuple[jax.Array, jax.Array]:
+def _bounds(
+    x: Float[AnyArray, " n"], k: int, temperature: Float[Array, ""]
+) -> tuple[Float[Array, ""], Float[Array, ""]]:
     """Bounds of the level, from the last input in the cap and the first that is not.
 
     The k + 1 largest inputs alone sum to k where each takes part by k / (k + 1) at least. The
@@ -166,14 +173,16 @@ def _level_jvp(k: int, primals: tuple, tangents: tuple) -> tuple:
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(1,))
-def _straight(x: jax.Array, k: int, temperature: jax.Array) -> jax.Array:
+def _straight(
+    x: Float[AnyArray, " n"], k: int, temperature: Float[Array, ""]
+) -> Float[Array, " n"]:
     places = k_cap(x, k)
     return jnp.zeros_like(x).at[places].set(1.0, indices_are_sorted=True, unique_indices=True)
 
 
 @_straight.defjvp
 def _straight_jvp(k: int, primals: tuple, tangents: tuple) -> tuple:
-    def soft(x: jax.Array, temperature: jax.Array) -> jax.Array:
+    def soft(x: Float[AnyArray, " n"], temperature: Float[Array, ""]) -> Float[Array, " n"]:
         return soft_cap(x, k, temperature)
 
     return _straight(primals[0], k, primals[1]), jax.jvp(soft, primals, tangents)[1]

@@ -6,8 +6,10 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Bool, Int32, Integer, UInt32
+from numpy.typing import ArrayLike
 
-from .._arrays import is_traced
+from .._arrays import AnyArray, is_traced
 from .._text import brief, counted, megabytes
 from ..spec import InvalidValueError
 
@@ -39,19 +41,19 @@ class AreaState(NamedTuple):
         lost: int32 how many new neurons should have fired and had no room.
     """
 
-    cap: Any
-    fired: Any
-    fixed: Any
-    balanced: Any
-    support: Any
-    ever: Any
-    wins: Any
-    before: Any
-    after: Any
-    key: Any
-    rank: Any
-    limits: Any
-    lost: Any
+    cap: Int32[Array, "*batch k"]
+    fired: Bool[Array, "*batch"]
+    fixed: Bool[Array, "*batch"]
+    balanced: Bool[Array, "*batch"]
+    support: Int32[Array, "*batch"]
+    ever: Bool[Array, "*batch n"]
+    wins: Int32[Array, "*batch n"]
+    before: UInt32[Array, "*batch n words"]
+    after: UInt32[Array, "*batch n words"]
+    key: UInt32[Array, "*batch 2"]
+    rank: UInt32[Array, "*batch n"]
+    limits: UInt32[Array, "*batch rounds 3"]
+    lost: Int32[Array, "*batch"]
 
 
 class FibreState(NamedTuple):
@@ -63,9 +65,9 @@ class FibreState(NamedTuple):
         sums: uint32 (n, 2) of all weights of a neuron (homeostasis), or (0, 2).
     """
 
-    key: Any
-    synapses: Any
-    sums: Any
+    key: UInt32[Array, "*batch 2"]
+    synapses: Integer[Array, "..."]
+    sums: UInt32[Array, "*batch n 2"]
 
 
 @jax.tree_util.register_static
@@ -97,14 +99,14 @@ class BrainState(NamedTuple):
         origin: the brain that it is of, no leaf.
     """
 
-    seed: Any
-    round: Any
-    remembered: Any
-    forgotten: Any
-    active: Any
-    learned: Any
-    areas: Any
-    fibres: Any
+    seed: UInt32[Array, "*batch"]
+    round: Int32[Array, "*batch"]
+    remembered: Int32[Array, "*batch"]
+    forgotten: Int32[Array, "*batch"]
+    active: UInt32[Array, "*batch fibres words"]
+    learned: UInt32[Array, "*batch fibres words"]
+    areas: tuple[AreaState, ...]
+    fibres: tuple[FibreState, ...]
     origin: Origin | None = None
 
     def __repr__(self) -> str:
@@ -132,7 +134,9 @@ def _number(value: Any) -> Any:
 # --- Checks of what a round is given.
 
 
-def checked_active(what: str, fibres: int, active: Any, ranks: tuple[int, ...] = (1,)) -> Any:
+def checked_active(
+    what: str, fibres: int, active: ArrayLike, ranks: tuple[int, ...] = (1,)
+) -> Bool[AnyArray, "*rounds fibres"]:
     """The mask of active fibres, a NumPy array if it was a list, or `ValueError`."""
     if not isinstance(active, jax.Array):
         active = np.asarray(active)
@@ -191,7 +195,7 @@ def check_state(what: str, brain: Any, state: Any) -> None:
     check_of(what, brain, state)
 
 
-def checked_plastic(what: str, plastic: Any, ranks: tuple[int, ...] = (0,)) -> Any:
+def checked_plastic(what: str, plastic: ArrayLike, ranks: tuple[int, ...] = (0,)) -> Any:
     """Whether synapses learn: a bool or an array of them, or `ValueError`."""
     if not isinstance(plastic, jax.Array):
         plastic = np.asarray(plastic)
@@ -211,7 +215,7 @@ def changed(state: BrainState, number: int, **fields: Any) -> BrainState:
     return state._replace(areas=tuple(areas))
 
 
-def silent(brain: Any, state: BrainState, names: Any, yes: Any) -> BrainState:
+def silent(brain: Any, state: BrainState, names: Any, yes: ArrayLike) -> BrainState:
     """The state in which some areas have no cap, where `yes` (bool, may be traced)."""
     for name in names:
         number: int = brain.number(name)
@@ -252,7 +256,7 @@ def with_cap(brain: Any, state: BrainState, name: str, neurons: Any) -> BrainSta
     return changed(state, number, cap=cap, fired=fired, ever=ever, support=area.support + fresh)
 
 
-def _check(name: str, described: Any, area: AreaState, neurons: np.ndarray) -> None:
+def _check(name: str, described: Any, area: AreaState, neurons: Integer[np.ndarray, " m"]) -> None:
     most, what = described.n, "one below n"
     if described.sampled and not is_traced(area.support):
         most, what = int(area.support), "one below the number of those that ever fired"
@@ -310,7 +314,13 @@ def check_room(what: str, brain: Any, state: Any, rounds: int) -> None:
         )
 
 
-def check_room_of_run(what: str, brain: Any, state: Any, active: Any, plastic: Any) -> None:
+def check_room_of_run(
+    what: str,
+    brain: Any,
+    state: Any,
+    active: Bool[AnyArray, "rounds fibres"],
+    plastic: ArrayLike,
+) -> None:
     """The same for rounds with fibres that are active, (rounds, F), and whether each learns.
 
     What is traced counts as little as it may: of a state what it remembers, of fibres and learning

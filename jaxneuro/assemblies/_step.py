@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Bool, Float32, Int32, Integer, UInt32
+from numpy.typing import ArrayLike
 
 from .._arrays import is_traced
 from .._kernels.edges import Firing
@@ -27,10 +29,10 @@ class Page(NamedTuple):
     """Where a round is written down: a bit of a word, 0 if it is not; `number` of the round in
     the history; whether it was `wanted`."""
 
-    word: Any
-    bit: Any
-    number: Any
-    wanted: Any
+    word: Int32[Array, ""]
+    bit: UInt32[Array, ""]
+    number: Int32[Array, ""]
+    wanted: Bool[Array, ""]
 
 
 class Driving(tuple):
@@ -40,15 +42,15 @@ class Driving(tuple):
     XLA would repeat the stacking wherever it is used.
     """
 
-    all: Any
+    all: Bool[Array, " fibres"]
 
-    def __new__(cls, on: Any, there: list[bool]) -> "Driving":
+    def __new__(cls, on: Bool[Array, " fibres"], there: list[bool]) -> "Driving":
         self = super().__new__(cls, (on[i] if some else None for i, some in enumerate(there)))
         self.all = on & np.array(there, bool)
         return self
 
 
-def step(brain: Any, state: BrainState, active: Any, plastic: Any = True) -> BrainState:
+def step(brain: Any, state: BrainState, active: ArrayLike, plastic: ArrayLike = True) -> BrainState:
     """See `Brain.step`."""
     plastic = checked_plastic("a round", plastic)
     check_state("a round", brain, state)
@@ -75,7 +77,7 @@ def step(brain: Any, state: BrainState, active: Any, plastic: Any = True) -> Bra
     return _turn(state._replace(areas=tuple(new), fibres=fibres), driving, page, plastic, state)
 
 
-def drivers(brain: Any, state: BrainState, active: Any) -> tuple[Any, ...]:
+def drivers(brain: Any, state: BrainState, active: ArrayLike) -> tuple[Bool[Array, ""] | None, ...]:
     """Whether each fibre is active and its source fires: bool (), None where it is known not to."""
     active = checked_active("a round", len(brain.fibres), active)
     if not isinstance(active, np.ndarray):
@@ -93,7 +95,7 @@ def drivers(brain: Any, state: BrainState, active: Any) -> tuple[Any, ...]:
     return tuple(out)
 
 
-def _reached(brain: Any, driving: tuple, area: int) -> Any:
+def _reached(brain: Any, driving: tuple, area: int) -> Bool[Array, ""] | None:
     """Whether any fibre drives an area; None where it is known that none does."""
     if isinstance(driving, Driving):
         there = np.array([wire.into == area and wire.p > 0 for wire in brain.wires])
@@ -102,7 +104,7 @@ def _reached(brain: Any, driving: tuple, area: int) -> Any:
     return None if not into else jnp.any(jnp.stack(into))
 
 
-def _page(brain: Any, state: BrainState, driving: tuple, plastic: Any) -> Page:
+def _page(brain: Any, state: BrainState, driving: tuple, plastic: Bool[Any, ""] | bool) -> Page:
     """Rounds with learning are written down, and all in which a sampled area fires."""
     if isinstance(driving, Driving):
         sampled = np.array([wire.target.sampled for wire in brain.wires])
@@ -116,7 +118,7 @@ def _page(brain: Any, state: BrainState, driving: tuple, plastic: Any) -> Page:
     return _numbered(brain, state, wanted)
 
 
-def _numbered(brain: Any, state: BrainState, wanted: Any) -> Page:
+def _numbered(brain: Any, state: BrainState, wanted: Bool[Array, ""]) -> Page:
     """The page of a round that is to be written down, if there is room."""
     number = state.remembered
     keep = wanted & (number < brain.rounds)
@@ -129,15 +131,21 @@ def _mark_before(area: AreaState, page: Page) -> AreaState:
     return area._replace(before=area.before.at[area.cap, page.word].add(bit, mode="drop"))
 
 
-def _mark_after(area: AreaState, page: Page, on: Any) -> AreaState:
+def _mark_after(area: AreaState, page: Page, on: Bool[Array, ""]) -> AreaState:
     """The cap of an area that is fixed before it ever fired is nobody's."""
     bit = jnp.where(on & area.fired, page.bit, jnp.uint32(0))
     return area._replace(after=area.after.at[area.cap, page.word].add(bit, mode="drop"))
 
 
 def _select(
-    brain: Any, state: BrainState, number: int, driving: tuple, on: Any, page: Page, plastic: Any
-) -> tuple[AreaState, dict[int, Any]]:
+    brain: Any,
+    state: BrainState,
+    number: int,
+    driving: tuple,
+    on: Bool[Array, ""],
+    page: Page,
+    plastic: Bool[Any, ""] | bool,
+) -> tuple[AreaState, dict[int, Integer[Array, "..."]]]:
     """The area with its new cap, and synapses by fibre where they are new."""
     area, described = state.areas[number], brain.areas[number]
     moves = on & ~area.fixed
@@ -147,7 +155,7 @@ def _select(
         return _tired(area, described, moves & plastic), synapses
     kept = area.cap
 
-    def won() -> Any:
+    def won() -> Int32[Array, " k"]:
         if described.homeostasis:
             return k_cap(_balanced_input(brain, state, number, driving), described.k)
         return k_cap_wide(_input_sums(brain, state, number, driving), described.k)
@@ -165,14 +173,14 @@ def _select(
     return _tired(area, described, moves & plastic), {}
 
 
-def _tired(area: AreaState, described: Any, counts: Any) -> AreaState:
+def _tired(area: AreaState, described: Any, counts: Bool[Array, ""]) -> AreaState:
     """Counts the wins of a refracted area, in rounds in which synapses learn."""
     if not described.refraction:
         return area
     return area._replace(wins=area.wins.at[area.cap].add(counts.astype(jnp.int32), mode="drop"))
 
 
-def _with_synapses(state: BrainState, new: list[dict[int, Any]]) -> tuple:
+def _with_synapses(state: BrainState, new: list[dict[int, Integer[Array, "..."]]]) -> tuple:
     """The fibres with the synapses of neurons that fired for the first time."""
     fibres = list(state.fibres)
     for some in new:
@@ -181,7 +189,7 @@ def _with_synapses(state: BrainState, new: list[dict[int, Any]]) -> tuple:
     return tuple(fibres)
 
 
-def _input_sums(brain: Any, state: BrainState, number: int, driving: tuple) -> Any:
+def _input_sums(brain: Any, state: BrainState, number: int, driving: tuple) -> UInt32[Array, "n 2"]:
     """What the neurons of an area receive, less their refraction, on the grid: (N, 2)."""
     sums = jnp.zeros((brain.areas[number].places, 2), jnp.uint32)
     for fibre, (wire, on) in enumerate(zip(brain.wires, driving)):
@@ -195,7 +203,9 @@ def _input_sums(brain: Any, state: BrainState, number: int, driving: tuple) -> A
     return on_grid(sums)
 
 
-def _balanced_input(brain: Any, state: BrainState, number: int, driving: tuple) -> Any:
+def _balanced_input(
+    brain: Any, state: BrainState, number: int, driving: tuple
+) -> Float32[Array, " n"]:
     """The input of an area whose weights are divided by their sums, rounded: float32 (n,)."""
     described = brain.areas[number]
     total = jnp.zeros(described.n, jnp.float32)
@@ -212,14 +222,16 @@ def _balanced_input(brain: Any, state: BrainState, number: int, driving: tuple) 
     return nearly(total)
 
 
-def input_of(brain: Any, state: BrainState, driving: tuple, number: int) -> Any:
+def input_of(brain: Any, state: BrainState, driving: tuple, number: int) -> Float32[Array, " n"]:
     """What an area would receive: float32 (N,)."""
     if brain.areas[number].homeostasis:
         return _balanced_input(brain, state, number, driving)
     return wide_to_number(_input_sums(brain, state, number, driving))
 
 
-def _fibre_sums(brain: Any, state: BrainState, fibre: int, on: Any) -> Any:
+def _fibre_sums(
+    brain: Any, state: BrainState, fibre: int, on: Bool[Array, ""]
+) -> UInt32[Array, "n 2"]:
     sums = jnp.zeros((brain.wires[fibre].target.places, 2), jnp.uint32)
     return synaptic_input(sums, _firing(brain, state, fibre, on), _edges(brain, state, fibre))
 
@@ -228,7 +240,7 @@ def _edges(brain: Any, state: BrainState, fibre: int) -> Any:
     return edges_of(brain.wires[fibre], state.fibres[fibre])
 
 
-def _firing(brain: Any, state: BrainState, fibre: int, on: Any) -> Firing:
+def _firing(brain: Any, state: BrainState, fibre: int, on: Bool[Array, ""]) -> Firing:
     wire = brain.wires[fibre]
     target = state.areas[wire.into]
     cap, before = jnp.zeros(1, jnp.int32), jnp.zeros((1, brain.words), jnp.uint32)
@@ -238,7 +250,12 @@ def _firing(brain: Any, state: BrainState, fibre: int, on: Any) -> Firing:
 
 
 def _homeostasis(
-    brain: Any, state: BrainState, areas: list, driving: tuple, page: Page, plastic: Any
+    brain: Any,
+    state: BrainState,
+    areas: list,
+    driving: tuple,
+    page: Page,
+    plastic: Bool[Any, ""] | bool,
 ) -> tuple:
     """Adds what the synapses have gained to the sums of all weights of a neuron."""
     out = list(state.fibres)
@@ -259,12 +276,16 @@ def _homeostasis(
     return tuple(out)
 
 
-def _with_bit(history: jax.Array, fibre: int, page: Page, on: Any) -> jax.Array:
+def _with_bit(
+    history: UInt32[Array, "fibres words"], fibre: int, page: Page, on: Bool[Array, ""]
+) -> UInt32[Array, "fibres words"]:
     bit = jnp.where(on, page.bit, jnp.uint32(0))
     return history.at[fibre, page.word].add(bit)
 
 
-def _turn(new: BrainState, driving: tuple, page: Page, plastic: Any, old: BrainState) -> BrainState:
+def _turn(
+    new: BrainState, driving: tuple, page: Page, plastic: Bool[Any, ""] | bool, old: BrainState
+) -> BrainState:
     """Counts the round, and writes down which fibres were active and which learned."""
     active, learned = old.active, old.learned
     there = [fibre for fibre, on in enumerate(driving) if on is not None]

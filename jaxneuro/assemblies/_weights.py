@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jaxtyping import Array, Float, Float32, Integer, UInt32
 
 from .. import spec
-from .._arrays import is_traced
+from .._arrays import AnyArray, is_traced
 from .._kernels.edges import Counts, Firing, Hashed, Lists, Stored
 from .._kernels.new_sources import gap_lists, gap_width
 from .._kernels.synaptic_input import synaptic_input
@@ -103,7 +104,9 @@ _LIMB, _LOW = np.uint32(16), np.uint32(0xFFFF)
 _BYTE = np.uint32(8)
 
 
-def weight_tables(beta: Any, w_max: np.ndarray, rounds: int) -> Any:
+def weight_tables(
+    beta: Float[AnyArray, " fibres"], w_max: Float[np.ndarray, " fibres"], rounds: int
+) -> UInt32[Array, "fibres potentiations 2"]:
     """`w_c = min((1 + beta)^c, w_max)` for c from 0 to `rounds`: uint32 (F, rounds + 1, 2).
 
     In units of 2^-24. Beta has six decimals, so that 1.1 is eleven tenths, which no binary number
@@ -128,7 +131,7 @@ def weight_tables(beta: Any, w_max: np.ndarray, rounds: int) -> Any:
     return jnp.asarray(np.stack(tables, axis=1))
 
 
-def fixed_point(x: Any) -> Any:
+def fixed_point(x: Float[Array, "*shape"]) -> UInt32[Array, "*shape 2"]:
     """Numbers from 0 to 2^20 in units of 2^-24, rounded half to even: uint32 (..., 2)."""
     x = x.astype(jnp.float32)
     whole = jnp.floor(x)
@@ -136,7 +139,7 @@ def fixed_point(x: Any) -> Any:
     return wide_add(wide_units(whole.astype(jnp.uint32)), jnp.stack([part, 0 * part], axis=-1))
 
 
-def on_grid(sums: Any) -> Any:
+def on_grid(sums: UInt32[Array, "*shape 2"]) -> UInt32[Array, "*shape 2"]:
     """Sums in units of 2^-24 as the nearest multiples of 2^-12: (..., 2)."""
     half = jnp.asarray(np.array([1 << (_GRID_BITS - 1), 0], np.uint32))
     near = wide_add(sums, half)
@@ -144,13 +147,13 @@ def on_grid(sums: Any) -> Any:
     return jnp.stack([low, near[..., 1]], axis=-1)
 
 
-def nearly(x: Any) -> Any:
+def nearly(x: Float[Array, "*shape"]) -> Float32[Array, "*shape"]:
     """Numbers rounded to 16 significant bits: quotients that are equal come out equal."""
     bits = lax.bitcast_convert_type(x.astype(jnp.float32), jnp.uint32)
     return lax.bitcast_convert_type((bits + np.uint32(0x80)) & np.uint32(0xFFFFFF00), jnp.float32)
 
 
-def _growth(xp: Any, beta: Any) -> list:
+def _growth(xp: Any, beta: Float[AnyArray, " fibres"]) -> list:
     """Beta as limbs: the whole part of it last."""
     beta = xp.clip(beta, xp.asarray(0, beta.dtype), xp.asarray(LARGEST_BETA, beta.dtype))
     whole = xp.floor(beta)
@@ -164,7 +167,7 @@ def _growth(xp: Any, beta: Any) -> list:
     return [*reversed(fraction), whole]
 
 
-def _ceiling(w_max: np.ndarray) -> list:
+def _ceiling(w_max: Float[np.ndarray, " fibres"]) -> list:
     x = np.asarray(w_max, np.float64)
     limbs = [x * 2.0 ** (16 * i) // 1 % 2**16 for i in range(_FRACTION, -_WHOLE, -1)]
     return [limb.astype(np.uint32) for limb in limbs]
@@ -194,7 +197,7 @@ def _at_most(xp: Any, w: list, ceiling: list) -> list:
     return [xp.where(less, a, b) for a, b in zip(w, ceiling)]
 
 
-def _fixed(xp: Any, w: list) -> Any:
+def _fixed(xp: Any, w: list) -> UInt32[AnyArray, "fibres 2"]:
     """A weight as words, rounded half up to 24 bits of its fraction."""
     *_, third, last, low, high = w
     whole = low | high << _LIMB
@@ -209,7 +212,7 @@ def _fixed(xp: Any, w: list) -> Any:
 _NARROW = 65_535  # more targets than this need 32 bits
 
 
-def init_fibres(fibres: tuple, seed: Any) -> tuple[FibreState, ...]:
+def init_fibres(fibres: tuple, seed: UInt32[Array, ""]) -> tuple[FibreState, ...]:
     """The synapses of all fibres under a seed."""
     if not fibres:
         return ()
@@ -218,7 +221,7 @@ def init_fibres(fibres: tuple, seed: Any) -> tuple[FibreState, ...]:
     return tuple(init_fibre(fibre, keys[number]) for number, fibre in enumerate(fibres))
 
 
-def init_fibre(fibre: Any, key: Any) -> FibreState:
+def init_fibre(fibre: Any, key: UInt32[Array, "2"]) -> FibreState:
     """The synapses of a fibre with the key of its draws."""
     target, drawn = fibre.target, Hashed(key, fibre.target.n, fibre.p)
     synapses = jnp.zeros(0, jnp.int32)
@@ -248,7 +251,7 @@ def edges_of(fibre: Any, state: FibreState) -> Any:
     return Hashed(state.key, fibre.target.n, fibre.p)
 
 
-def all_weights(drawn: Hashed, sources: int) -> Any:
+def all_weights(drawn: Hashed, sources: int) -> UInt32[Array, "n 2"]:
     """The sum of the weights of each target's synapses before any learning: (n, 2)."""
     sums = jnp.zeros((drawn.n, 2), jnp.uint32)
     if drawn.p == 0:
@@ -260,7 +263,7 @@ def all_weights(drawn: Hashed, sources: int) -> Any:
     return synaptic_input(sums, firing, drawn)
 
 
-def _stored(drawn: Hashed, sources: int) -> Any:
+def _stored(drawn: Hashed, sources: int) -> Integer[Array, "sources width"]:
     dtype = jnp.uint16 if drawn.n <= _NARROW else jnp.int32
     if drawn.p == 0:
         return jnp.full((sources, 1), drawn.n, dtype)

@@ -5,6 +5,8 @@ import math
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float, Int64, Integer
+from numpy.typing import ArrayLike
 
 from .. import spec
 from ..space import Place, common_period
@@ -16,7 +18,9 @@ _EDGE = 1e-9  # blocks: a position this near to an edge is taken to be on it
 _MOST_BLOCKS = 2**62
 
 
-def block_counts(label: str, size: np.ndarray, period: np.ndarray | None) -> np.ndarray:
+def block_counts(
+    label: str, size: Float[np.ndarray, " dims"], period: Float[np.ndarray, " dims"] | None
+) -> Int64[np.ndarray, " dims"]:
     """How many blocks a period has on each axis, 0 for an open axis."""
     if period is None:
         return np.zeros(size.size, np.int64)
@@ -31,8 +35,12 @@ def block_counts(label: str, size: np.ndarray, period: np.ndarray | None) -> np.
 
 
 def blocks_of(
-    label: str, points: np.ndarray, size: np.ndarray, origin: np.ndarray, counts: np.ndarray
-) -> np.ndarray:
+    label: str,
+    points: Float[np.ndarray, "n dims"],
+    size: Float[np.ndarray, " dims"],
+    origin: Float[np.ndarray, " dims"],
+    counts: Int64[np.ndarray, " dims"],
+) -> Int64[np.ndarray, "n dims"]:
     """Block coordinates (n, dims) of positions: `floor((x - origin) / size)`.
 
     Modulo the number of blocks where an axis repeats. A position within 1e-9 blocks of an edge
@@ -54,7 +62,12 @@ class Blocks(Search):
     """Candidates are the neurons in the same block, and in the blocks around it if `adjacent`."""
 
     def __init__(
-        self, label: str, rows: np.ndarray, others: np.ndarray, counts: np.ndarray, adjacent: bool
+        self,
+        label: str,
+        rows: Int64[np.ndarray, "rows dims"],
+        others: Int64[np.ndarray, "others dims"],
+        counts: Int64[np.ndarray, " dims"],
+        adjacent: bool,
     ):
         self.n_rows, self._periods = len(rows), counts
         # An open axis has a margin of one block on both sides: every neighbour has a number.
@@ -71,11 +84,13 @@ class Blocks(Search):
         steps = [(-1, 0, 1) if n == 0 or n > 2 else range(n) for n in counts]
         self._steps = np.array(list(itertools.product(*steps)) if adjacent else [[0] * len(counts)])
 
-    def _numbers(self, block: np.ndarray) -> np.ndarray:
+    def _numbers(self, block: Int64[np.ndarray, "*shape dims"]) -> Int64[np.ndarray, "*shape"]:
         """Blocks (..., dims) as one number each."""
         return ((block - self._low) * self._strides).sum(axis=-1)
 
-    def _stretches(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _stretches(
+        self, numbers: Int64[np.ndarray, " blocks"]
+    ) -> tuple[Integer[np.ndarray, "blocks steps"], Integer[np.ndarray, "blocks steps"]]:
         """Begin and end of the candidates of blocks among the sorted others: (blocks, steps)."""
         block = numbers[:, None] // self._strides
         # The remainder of the division by the previous stride gives the coordinate.
@@ -89,7 +104,7 @@ class Blocks(Search):
             np.searchsorted(self._sorted, number, side="right"),
         )
 
-    def counts(self) -> np.ndarray:
+    def counts(self) -> Integer[np.ndarray, " rows"]:
         # One more for each block that is looked up, which takes memory too.
         sizes = np.empty(self._row_blocks.size, np.int64)
         for first in range(0, sizes.size, 4096):
@@ -97,7 +112,9 @@ class Blocks(Search):
             sizes[first : first + 4096] = (end - begin).sum(axis=1) + len(self._steps)
         return sizes[self._row_number]
 
-    def pairs(self, first: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+    def pairs(
+        self, first: int, stop: int
+    ) -> tuple[Integer[np.ndarray, " pairs"], Integer[np.ndarray, " pairs"]]:
         used, mine = np.unique(self._row_number[first:stop], return_inverse=True)
         begin, end = self._stretches(self._row_blocks[used])
         begin, size = begin[mine].ravel(), (end - begin)[mine].ravel()
@@ -145,7 +162,9 @@ class BlockProbability(Spatial):
     )
     rules = (one_limit(),)
 
-    def _axes(self, label: str, dims: int) -> tuple[np.ndarray, np.ndarray]:
+    def _axes(
+        self, label: str, dims: int
+    ) -> tuple[Float[np.ndarray, " dims"], Float[np.ndarray, " dims"]]:
         """Size and origin per axis."""
         values = []
         for name in ("size", "origin"):
@@ -156,7 +175,7 @@ class BlockProbability(Spatial):
             values.append(np.broadcast_to(x, (dims,)))
         return values[0], values[1]
 
-    def blocks_of(self, points: Any, period: Any = None) -> np.ndarray:
+    def blocks_of(self, points: ArrayLike, period: Any = None) -> Int64[np.ndarray, "n dims"]:
         """The block of each position (n, dims), as whole-number coordinates (n, dims)."""
         label = "BlockProbability"
         place = Place(np.asarray(points, np.float64), period)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
+from jaxtyping import Integer
 
 from .. import spec
 from .._kernels.draw import distinct_rows, transpose, uniform_rows
@@ -120,7 +121,7 @@ class FixedOutdegree(Rule):
             return no_rows(n_pre)
         counts, skip = np.full(n_pre, self.k, np.uint32), n != n_post
 
-        def targets(first: int, stop: int) -> np.ndarray:
+        def targets(first: int, stop: int) -> Integer[np.ndarray, " synapses"]:
             if self.multapses:
                 return uniform_rows(key, first, counts[first:stop], n, skip)
             return distinct_rows(key, first, stop - first, self.k, n, skip).ravel()

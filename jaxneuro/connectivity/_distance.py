@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import equinox as eqx
 import numpy as np
+from jaxtyping import Bool, Float, Int64, Integer, Shaped
 
 from .. import spec
 from .._frozen import no_global_draws
@@ -28,13 +29,15 @@ class Search(ABC):
     n_rows: int
 
     @abstractmethod
-    def counts(self) -> np.ndarray: ...
+    def counts(self) -> Integer[np.ndarray, " rows"]: ...
 
     @abstractmethod
-    def pairs(self, first: int, stop: int) -> tuple[np.ndarray, np.ndarray]: ...
+    def pairs(
+        self, first: int, stop: int
+    ) -> tuple[Integer[np.ndarray, " pairs"], Integer[np.ndarray, " pairs"]]: ...
 
     @cached_property
-    def _ends(self) -> np.ndarray:
+    def _ends(self) -> Integer[np.ndarray, " rows"]:
         return np.cumsum(np.maximum(self.counts(), 1))
 
     def chunks(self, at_least: int = 0) -> Iterator[tuple[int, int]]:
@@ -53,10 +56,12 @@ class AllPairs(Search):
     def __init__(self, n_rows: int, n_others: int):
         self.n_rows, self.n_others = n_rows, n_others
 
-    def counts(self) -> np.ndarray:
+    def counts(self) -> Integer[np.ndarray, " rows"]:
         return np.full(self.n_rows, self.n_others)
 
-    def pairs(self, first: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+    def pairs(
+        self, first: int, stop: int
+    ) -> tuple[Integer[np.ndarray, " pairs"], Integer[np.ndarray, " pairs"]]:
         rows, others = np.arange(first, stop), np.arange(self.n_others)
         return np.repeat(rows, others.size), np.tile(others, rows.size)
 
@@ -64,7 +69,9 @@ class AllPairs(Search):
 class Near(Search):
     """Candidates are the neurons within a distance `reach`, and a few beyond it by rounding."""
 
-    def __init__(self, rows: Place, others: Place, period: np.ndarray | None, reach: float):
+    def __init__(
+        self, rows: Place, others: Place, period: Float[np.ndarray, " dims"] | None, reach: float
+    ):
         self.n_rows = len(rows.points)
         self._rows, self._others = (_inside(p.points, period) for p in (rows, others))
         # The tree takes 0 for an open axis.
@@ -72,7 +79,7 @@ class Near(Search):
         largest = max(np.abs(x).max(initial=0.0) for x in (self._rows, self._others))
         self._reach = reach + 1e-12 * (reach + largest)
 
-    def _tree_of(self, points: np.ndarray) -> Any:
+    def _tree_of(self, points: Float[np.ndarray, "n dims"]) -> Any:
         from scipy.spatial import KDTree
 
         return KDTree(points, leafsize=16, boxsize=self._box, balanced_tree=False)
@@ -81,24 +88,28 @@ class Near(Search):
     def _tree(self) -> Any:
         return self._tree_of(self._others)
 
-    def count(self, rows: Any) -> np.ndarray:
+    def count(self, rows: slice | Integer[np.ndarray, " rows"]) -> Integer[np.ndarray, " rows"]:
         """How many candidates some rows have."""
         return self._tree.query_ball_point(self._rows[rows], self._reach, return_length=True)
 
-    def counts(self) -> np.ndarray:
+    def counts(self) -> Integer[np.ndarray, " rows"]:
         # Some rows represent their neighbours: counting all takes half as long as drawing.
         step = max(1, self.n_rows // 4096)
         some = self.count(slice(None, None, step))
         return np.repeat(some, step)[: self.n_rows]
 
-    def pairs(self, first: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+    def pairs(
+        self, first: int, stop: int
+    ) -> tuple[Integer[np.ndarray, " pairs"], Integer[np.ndarray, " pairs"]]:
         near = self._tree_of(self._rows[first:stop]).sparse_distance_matrix(
             self._tree, self._reach, output_type="ndarray"
         )
         return near["i"] + first, near["j"].copy()
 
 
-def near_or_all(rows: Place, others: Place, period: np.ndarray | None, reach: float) -> Search:
+def near_or_all(
+    rows: Place, others: Place, period: Float[np.ndarray, " dims"] | None, reach: float
+) -> Search:
     """The faster of the two searches; the result does not depend on the choice."""
     n_rows, n_others = len(rows.points), len(others.points)
     everybody = AllPairs(n_rows, n_others)
@@ -109,7 +120,7 @@ def near_or_all(rows: Place, others: Place, period: np.ndarray | None, reach: fl
     return everybody if near.count(some_rows(n_rows)).mean() > n_others / 8 else near
 
 
-def some_rows(n: int, at_most: int = 64) -> np.ndarray:
+def some_rows(n: int, at_most: int = 64) -> Integer[np.ndarray, " rows"]:
     """Up to 64 rows spread over all: multiples of the golden ratio, which favour no lattice."""
     if n <= at_most:
         return np.arange(n)
@@ -117,14 +128,18 @@ def some_rows(n: int, at_most: int = 64) -> np.ndarray:
     return np.unique((np.arange(at_most) * golden % 1.0 * n).astype(np.int64))
 
 
-def ascending(row: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def ascending(
+    row: Integer[np.ndarray, " pairs"], other: Integer[np.ndarray, " pairs"]
+) -> tuple[Int64[np.ndarray, " pairs"], Int64[np.ndarray, " pairs"]]:
     """Pairs sorted by row, then by other."""
     together = (row.astype(np.int64) << 32) | other
     together.sort()
     return together >> 32, together & 0xFFFFFFFF
 
 
-def _inside(points: np.ndarray, period: np.ndarray | None) -> np.ndarray:
+def _inside(
+    points: Float[np.ndarray, "n dims"], period: Float[np.ndarray, " dims"] | None
+) -> Float[np.ndarray, "n dims"]:
     """Positions moved by whole periods into [0, period), where the tree wants them."""
     x = np.array(points, np.float64)
     for axis, length in enumerate([] if period is None else period.tolist()):
@@ -136,7 +151,12 @@ def _inside(points: np.ndarray, period: np.ndarray | None) -> np.ndarray:
 
 # From candidate pairs (source, target): the pairs that may be connected, and their probabilities.
 Chance: TypeAlias = Callable[
-    [np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray | float]
+    [Integer[np.ndarray, " pairs"], Integer[np.ndarray, " pairs"]],
+    tuple[
+        Integer[np.ndarray, " kept"],
+        Integer[np.ndarray, " kept"],
+        Float[np.ndarray, " kept"] | float,
+    ],
 ]
 
 
@@ -206,7 +226,11 @@ class BoundRule(Rule):
             else:
                 yield Chunk(first, np.bincount(i - first, minlength=stop - first), j)
 
-    def _candidates(self, first: int, stop: int, same: bool):
+    def _candidates(
+        self, first: int, stop: int, same: bool
+    ) -> tuple[
+        Integer[np.ndarray, " pairs"], Integer[np.ndarray, " pairs"], Float[np.ndarray, " pairs"]
+    ]:
         """Pairs of some rows that may be connected, as (sources, targets, probabilities)."""
         row, other = self.search.pairs(first, stop)
         i, j = (other, row) if self.cap.by_target else (row, other)
@@ -216,7 +240,9 @@ class BoundRule(Rule):
         i, j, p = self.chance(i, j)
         return i, j, np.broadcast_to(p, i.shape)
 
-    def _connected(self, key: Any, first: int, stop: int, same: bool):
+    def _connected(
+        self, key: Any, first: int, stop: int, same: bool
+    ) -> tuple[Integer[np.ndarray, " pairs"], Integer[np.ndarray, " pairs"]]:
         """Connections of some rows, as (sources, targets), ascending by row."""
         i, j, p = self._candidates(first, stop, same)
         threshold = np.rint(p * 2.0**32)
@@ -231,7 +257,9 @@ class BoundRule(Rule):
         return i, j
 
 
-def _smallest(row: np.ndarray, rank: np.ndarray, most: int) -> np.ndarray:
+def _smallest(
+    row: Integer[np.ndarray, " pairs"], rank: Integer[np.ndarray, " pairs"], most: int
+) -> Bool[np.ndarray, " pairs"]:
     """Which pairs are among the `most` with the smallest rank in their row; rows ascend."""
     counts = np.bincount(row)
     if counts.max(initial=0) <= most:
@@ -377,14 +405,25 @@ class DistanceProbability(Spatial):
         return BoundRule(sizes, search, chance, self.autapses, self.cap)
 
 
-def _chance(label: str, profile: Any, reach: float, pre: Place, post: Place, period: Any) -> Chance:
+def _chance(
+    label: str,
+    profile: Any,
+    reach: float,
+    pre: Place,
+    post: Place,
+    period: Float[np.ndarray, " dims"] | None,
+) -> Chance:
     """The probability of pairs that are not farther apart than `reach`."""
     # One row per axis, so that one coordinate of all pairs is contiguous in memory.
     a, b = (np.ascontiguousarray(np.asarray(x.points, np.float64).T) for x in (pre, post))
     of_distance = isinstance(profile, Profile)
     cut = of_distance or reach < math.inf
 
-    def chance(i: np.ndarray, j: np.ndarray):
+    def chance(
+        i: Integer[np.ndarray, " pairs"], j: Integer[np.ndarray, " pairs"]
+    ) -> tuple[
+        Integer[np.ndarray, " kept"], Integer[np.ndarray, " kept"], Float[np.ndarray, " kept"]
+    ]:
         d = distance(a[:, i].T, b[:, j].T, period) if cut else np.zeros(i.size)
         near = d <= reach
         if not near.all():
@@ -401,7 +440,12 @@ def _chance(label: str, profile: Any, reach: float, pre: Place, post: Place, per
     return chance
 
 
-def _call(label: str, function: Any, x: np.ndarray, y: np.ndarray) -> Any:
+def _call(
+    label: str,
+    function: Any,
+    x: Float[np.ndarray, "pairs dims"],
+    y: Float[np.ndarray, "pairs other_dims"],
+) -> Any:
     try:
         with no_global_draws(label, "profile", "; build draws, by these probabilities"):
             return function(x, y)
@@ -417,7 +461,7 @@ def _call(label: str, function: Any, x: np.ndarray, y: np.ndarray) -> Any:
         ) from error
 
 
-def _check_shape(label: str, p: np.ndarray, n: int) -> None:
+def _check_shape(label: str, p: Shaped[np.ndarray, "..."], n: int) -> None:
     real = p.dtype.kind in "bfiu"
     if p.shape != (n,) or not real:
         must = f"a function that returns one number per pair, shape ({n},)"

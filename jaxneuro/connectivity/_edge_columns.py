@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from jaxtyping import Shaped
 
 from .. import spec
 from .._whole_file import NoSuchFileError
@@ -95,13 +96,13 @@ class EdgeSource:
         return " (the first line of a file; separated by commas in .csv, by tabs in .tsv)"
 
 
-def read_first_column(path: Path) -> np.ndarray:
+def read_first_column(path: Path) -> Shaped[np.ndarray, " rows"]:
     """The first column of a CSV or parquet file."""
     columns, read = _of_file(path)
     return read(columns[:1])[0]
 
 
-def _one_axis(name: Any, values: Any) -> np.ndarray:
+def _one_axis(name: Any, values: Any) -> Shaped[np.ndarray, " rows"]:
     x = np.asarray(values)
     if x.ndim != 1:
         raise spec.InvalidValueError(OWNER, f"column {name!r}", "one axis", f"shape {x.shape}")
@@ -129,7 +130,7 @@ def _of_parquet(path: Path) -> tuple[list[Any], Any]:
         )
     file = parquet.ParquetFile(path)
 
-    def read(names: list[Any]) -> list[np.ndarray]:
+    def read(names: list[Any]) -> list[Shaped[np.ndarray, " rows"]]:
         once = list(dict.fromkeys(names))
         arrays = _by_row_groups(file, once)
         if arrays is None:
@@ -140,7 +141,7 @@ def _of_parquet(path: Path) -> tuple[list[Any], Any]:
     return list(file.schema_arrow.names), read
 
 
-def _by_row_groups(file: Any, names: list[Any]) -> dict[Any, np.ndarray] | None:
+def _by_row_groups(file: Any, names: list[Any]) -> dict[Any, Shaped[np.ndarray, " rows"]] | None:
     """Columns of numbers, read group by group into arrays; None for other columns.
 
     So the memory that pyarrow reads into is used again, and new memory costs more than reading.
@@ -172,7 +173,7 @@ def _of_text(path: Path, mark: str) -> tuple[list[Any], Any]:
     columns = [name.strip() for name in next(csv.reader([header], **_reading(mark)))]
     pandas = _optional("pandas")
 
-    def read(names: list[Any]) -> list[np.ndarray]:
+    def read(names: list[Any]) -> list[Shaped[np.ndarray, " rows"]]:
         at = [columns.index(name) for name in names]
         if pandas is None:
             return [_column(path, mark, i) for i in at]
@@ -195,7 +196,7 @@ def _reading(mark: str) -> dict[str, Any]:
     return {"delimiter": mark, "skipinitialspace": mark != "\t"}
 
 
-def _stripped(x: np.ndarray) -> np.ndarray:
+def _stripped(x: Shaped[np.ndarray, " rows"]) -> Shaped[np.ndarray, " rows"]:
     """Texts without the blanks around them, if the first ones have any; numbers as they are."""
     first = [v for v in x[:_TRIED].tolist() if isinstance(v, str)] if x.dtype.kind == "O" else []
     if all(v == v.strip() for v in first):
@@ -211,7 +212,7 @@ _TRIED = 1000  # texts of a column that are looked at for blanks
 _MISSING = ["", "NaN", "nan", "<NA>", "NULL", "null"]
 
 
-def _column(path: Path, mark: str, i: int) -> np.ndarray:
+def _column(path: Path, mark: str, i: int) -> Shaped[np.ndarray, " rows"]:
     """A column of a text file by NumPy: whole numbers, or numbers, or texts."""
     options: dict[str, Any] = {"delimiter": mark, "usecols": i, "skiprows": 1, "ndmin": 1}
     options |= {"comments": None, "quotechar": '"', "encoding": "utf-8-sig"}

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from jaxtyping import Int32, Int64, Integer, Num, Shaped
+from numpy.typing import ArrayLike
 
 from .. import spec
 from .._kernels.draw import stable_order
@@ -35,14 +37,14 @@ class Edges(NamedTuple):
 
     rule: Any
     weight: Any
-    neurons: np.ndarray
+    neurons: Shaped[np.ndarray, " neurons"]
 
     @property
     def n(self) -> int:
         """How many neurons there are: the size of the population."""
         return self.neurons.size
 
-    def find(self, ids: Any) -> np.ndarray:
+    def find(self, ids: ArrayLike) -> Int32[np.ndarray, " ids"]:
         """Indices in the population of neurons by their ids.
 
         Raises:
@@ -53,7 +55,12 @@ class Edges(NamedTuple):
 
 def read_edges(
     edges: Any, pre: Any, post: Any, weight: Any, neurons: Any, duplicates: str
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray]:
+) -> tuple[
+    Int32[np.ndarray, " synapses"],
+    Int32[np.ndarray, " synapses"],
+    Num[np.ndarray, " synapses"] | None,
+    Shaped[np.ndarray, " neurons"],
+]:
     """Indices of sources and targets, weights, and ids: see `Explicit.from_edges`."""
     spec.check(OWNER, "duplicates", _DUPLICATES, duplicates)
     source = EdgeSource(edges)
@@ -88,7 +95,7 @@ def _bad_row(field: str, must: str, got: Any, row: int, owner: str = OWNER) -> V
     return spec.InvalidValueError(owner, field, must, f"{got} in row {row} (the first is 0)")
 
 
-def _weights(name: Any, x: np.ndarray) -> np.ndarray:
+def _weights(name: Any, x: Shaped[np.ndarray, " synapses"]) -> Num[np.ndarray, " synapses"]:
     """Weights as finite numbers; those of 32 bits and more keep their dtype."""
     if x.dtype.kind not in "iuf":
         try:
@@ -117,7 +124,7 @@ def _is_missing(value: Any) -> bool:
     return value is None or str(value) in ("", "nan", "NaN", "NaT", "<NA>")
 
 
-def _plain(name: Any, x: np.ndarray) -> np.ndarray:
+def _plain(name: Any, x: Shaped[np.ndarray, " rows"]) -> Shaped[np.ndarray, " rows"]:
     """Numbers of neurons as signed integers; names as they are, or as objects."""
     if x.size == 0:
         return x.astype(np.int64)
@@ -144,7 +151,9 @@ def _missing(field: str, row: int, owner: str = OWNER) -> ValueError:
     return _bad_row(field, "all given", "none", row, owner)
 
 
-def _numbers(name: Any, x: np.ndarray, largest: int = _LARGEST_INDEX) -> np.ndarray:
+def _numbers(
+    name: Any, x: Integer[np.ndarray, " rows"], largest: int = _LARGEST_INDEX
+) -> Integer[np.ndarray, " rows"]:
     """A copy of whole numbers that are indices."""
     low, high = int(x.min(initial=0)), int(x.max(initial=0))
     if low < 0 or high > largest:
@@ -154,7 +163,9 @@ def _numbers(name: Any, x: np.ndarray, largest: int = _LARGEST_INDEX) -> np.ndar
     return x.astype(np.int32 if largest == _LARGEST_INDEX else np.int64)
 
 
-def _sorted_names(names: tuple[Any, Any], *sides: np.ndarray) -> np.ndarray:
+def _sorted_names(
+    names: tuple[Any, Any], *sides: Shaped[np.ndarray, " synapses"]
+) -> Shaped[np.ndarray, " neurons"]:
     """The unique names of both columns, ascending."""
     found: set[Any] = set()
     for name, x in zip(names, sides):
@@ -168,7 +179,7 @@ def _sorted_names(names: tuple[Any, Any], *sides: np.ndarray) -> np.ndarray:
     return _of_one_kind(list(found), sort=True)
 
 
-def _of_one_kind(values: list[Any], sort: bool = False) -> np.ndarray:
+def _of_one_kind(values: list[Any], sort: bool = False) -> Shaped[np.ndarray, " values"]:
     kinds = sorted({type(v).__name__ for v in values})
     if len(kinds) > 1:
         must = "all numbers or all names"
@@ -176,7 +187,7 @@ def _of_one_kind(values: list[Any], sort: bool = False) -> np.ndarray:
     return np.array(sorted(values) if sort else values)
 
 
-def _given(neurons: Any) -> np.ndarray:
+def _given(neurons: Any) -> Shaped[np.ndarray, " neurons"]:
     """The ids in the order of the population, each once."""
     if isinstance(neurons, str | Path):
         neurons = read_first_column(Path(neurons))
@@ -208,7 +219,7 @@ class _Ids:
     need no table.
     """
 
-    def __init__(self, ids: np.ndarray) -> None:
+    def __init__(self, ids: Shaped[np.ndarray, " neurons"]) -> None:
         self.numbers = ids.dtype.kind == "i"
         self.ids = ids
         self.consecutive = self.numbers and bool((ids[1:] - ids[:-1] == 1).all())
@@ -227,10 +238,12 @@ class _Ids:
             again = self.table[place] != left
             left, place = left[again], (place[again] + 1) & self.last
 
-    def _place(self, x: np.ndarray) -> np.ndarray:
+    def _place(self, x: Int64[np.ndarray, " rows"]) -> Int64[np.ndarray, " rows"]:
         return ((x.view(np.uint64) * _ODD) >> self.shift).view(np.int64)
 
-    def indices(self, owner: str, field: str, x: np.ndarray, own: bool = False) -> np.ndarray:
+    def indices(
+        self, owner: str, field: str, x: Shaped[np.ndarray, " rows"], own: bool = False
+    ) -> Int32[np.ndarray, " rows"]:
         """The index of each of x; raises for one that is not an id.
 
         Args:
@@ -251,7 +264,7 @@ class _Ids:
                 self._refuse(owner, field, x, part.start + bad)
         return out
 
-    def _fill(self, x: np.ndarray, out: np.ndarray) -> int | None:
+    def _fill(self, x: Shaped[np.ndarray, " rows"], out: Int32[np.ndarray, " rows"]) -> int | None:
         """Writes the index of each of x; returns the first that is not an id."""
         for first in range(0, x.size, _BLOCK):
             block = x[first : first + _BLOCK]
@@ -261,7 +274,7 @@ class _Ids:
                 return first + int(found.argmin())
         return None
 
-    def _numbers(self, block: np.ndarray) -> np.ndarray:
+    def _numbers(self, block: Integer[np.ndarray, " rows"]) -> Integer[np.ndarray, " rows"]:
         if self.ids.size == 0:
             return np.full(block.size, -1)
         block = np.ascontiguousarray(block, np.int64)
@@ -279,10 +292,10 @@ class _Ids:
             other = other[wrong]
         return found
 
-    def _names(self, block: np.ndarray) -> np.ndarray:
+    def _names(self, block: Shaped[np.ndarray, " rows"]) -> Int64[np.ndarray, " rows"]:
         return np.fromiter((self.at.get(v, -1) for v in block.tolist()), np.int64, block.size)
 
-    def _refuse(self, owner: str, field: str, x: np.ndarray, row: int) -> None:
+    def _refuse(self, owner: str, field: str, x: Shaped[np.ndarray, " rows"], row: int) -> None:
         value = x[row].item() if isinstance(x[row], np.generic) else x[row]
         if _is_missing(value):
             raise _missing(field, row, owner)
@@ -292,8 +305,16 @@ class _Ids:
 
 
 def _without_repeats(
-    i: np.ndarray, j: np.ndarray, w: np.ndarray | None, ids: np.ndarray, duplicates: str
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    i: Int32[np.ndarray, " rows"],
+    j: Int32[np.ndarray, " rows"],
+    w: Num[np.ndarray, " rows"] | None,
+    ids: Shaped[np.ndarray, " neurons"],
+    duplicates: str,
+) -> tuple[
+    Int32[np.ndarray, " synapses"],
+    Int32[np.ndarray, " synapses"],
+    Num[np.ndarray, " synapses"] | None,
+]:
     """Sources, targets and weights with repeated pairs refused, summed or kept."""
     if duplicates == "keep" or i.size == 0:
         return i, j, w
@@ -309,7 +330,9 @@ def _without_repeats(
     return i[first], j[first], None if w is None else np.add.reduceat(w[order], first)
 
 
-def _refuse_repeats(pairs: np.ndarray, ids: np.ndarray) -> None:
+def _refuse_repeats(
+    pairs: Int64[np.ndarray, " synapses"], ids: Shaped[np.ndarray, " neurons"]
+) -> None:
     ascending = np.sort(pairs)
     again = int((ascending[1:] == ascending[:-1]).sum())
     if not again:
@@ -328,7 +351,9 @@ def _refuse_repeats(pairs: np.ndarray, ids: np.ndarray) -> None:
     )
 
 
-def pair_order(i: np.ndarray, j: np.ndarray) -> np.ndarray:
+def pair_order(
+    i: Integer[np.ndarray, " synapses"], j: Integer[np.ndarray, " synapses"]
+) -> Int64[np.ndarray, " synapses"]:
     """Stable order of pairs of indices, by i and then by j.
 
     Where both indices and the number of the pair fit into 63 bits, one sort of such words does it:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
+from jaxtyping import Integer, Num
 
 from .. import spec
 from ._edges import Edges, pair_order, read_edges
@@ -35,7 +36,7 @@ class AllToAll(Rule):
         if n == 0:
             return no_rows(n_pre)
 
-        def targets(first: int, stop: int) -> np.ndarray:
+        def targets(first: int, stop: int) -> Integer[np.ndarray, " synapses"]:
             out = np.tile(np.arange(n, dtype=np.int32), (stop - first, 1))
             if n != n_post:
                 out = skip_own(out, np.arange(first, stop)[:, None])
@@ -70,14 +71,14 @@ class OneToOne(Rule):
     def draw(self, key: Any, n_pre: int, n_post: int, same: bool) -> Iterator[Chunk]:
         yield from row_draws(self.rows(key, n_pre, n_post, same))
 
-    def arrange(self, values: np.ndarray) -> np.ndarray:
+    def arrange(self, values: Num[np.ndarray, " synapses"]) -> Num[np.ndarray, " synapses"]:
         return values
 
 
 class _Indices(spec.Kind):
     """One axis of whole numbers of at least 0; kept as they are, if nobody can change them."""
 
-    def convert(self, value: Any) -> np.ndarray:
+    def convert(self, value: Any) -> Integer[np.ndarray, " indices"]:
         x = np.asarray(value)
         if x.size == 0 and x.ndim == 1:
             x = x.astype(np.int64)
@@ -112,8 +113,8 @@ class Explicit(Rule):
 
     pairs: ClassVar[str | None] = "given"
 
-    pre: np.ndarray = spec.field(_Indices(), doc="indices of the sources")
-    post: np.ndarray = spec.field(_Indices(), doc="indices of the targets")
+    pre: Integer[np.ndarray, " _"] = spec.field(_Indices(), doc="indices of the sources")
+    post: Integer[np.ndarray, " _"] = spec.field(_Indices(), doc="indices of the targets")
     shape: tuple[int, int] | None = spec.field(
         spec.Maybe(_Sizes()),
         default=None,
@@ -226,5 +227,5 @@ class Explicit(Rule):
     def draw(self, key: Any, n_pre: int, n_post: int, same: bool) -> Iterator[Chunk]:
         yield from row_draws(self.rows(key, n_pre, n_post, same))
 
-    def arrange(self, values: np.ndarray) -> np.ndarray:
+    def arrange(self, values: Num[np.ndarray, " synapses"]) -> Num[np.ndarray, " synapses"]:
         return values[pair_order(self.pre, self.post)]

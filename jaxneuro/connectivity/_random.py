@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
+from jaxtyping import Int64, Integer
 
 from .. import spec
 from .._kernels.draw import count_draws, draw_pairs, stable_order, uniform_rows
@@ -138,7 +139,9 @@ class SymmetricBernoulli(Rule):
         order = stable_order(rows, n - first)
         return Chunk(first, np.bincount(rows, minlength=n - first), targets[order])
 
-    def _ahead(self, key: Any, first: int, stop: int, n: int, own: int) -> Any:
+    def _ahead(
+        self, key: Any, first: int, stop: int, n: int, own: int
+    ) -> tuple[Integer[np.ndarray, " pairs"], ...]:
         """Pairs i <= j with i in `first ... stop`: i ascending, then j."""
         parts = []
         for begin, end in row_chunks(stop - first, self.p * (n - first)):
@@ -234,7 +237,7 @@ def _pairs_key(key: Any) -> tuple[Any, Any]:
     return key[0], key[1] ^ _PAIRS
 
 
-def _row_counts(key: Any, total: int, n_pre: int) -> np.ndarray:
+def _row_counts(key: Any, total: int, n_pre: int) -> Int64[np.ndarray, " sources"]:
     """How many of `total` uniform draws each source gets."""
     counts, step = np.zeros(n_pre, np.int64), 2 * max(CHUNK, n_pre)
     work = lambda first: count_draws(key, first, min(first + step, total), n_pre)  # noqa: E731
@@ -255,7 +258,7 @@ def _without_multapses(key: Any, total: int, n_pre: int, n: int, skip: bool) -> 
         )
     ends = row_ends(counts)
 
-    def targets(first: int, stop: int) -> np.ndarray:
+    def targets(first: int, stop: int) -> Integer[np.ndarray, " synapses"]:
         mine, number = chosen[ends[first] : ends[stop]].astype(np.int32), counts[first:stop]
         if total > few:
             left = np.ones((stop - first, n), bool)
@@ -266,7 +269,7 @@ def _without_multapses(key: Any, total: int, n_pre: int, n: int, skip: bool) -> 
     return RowDraws(n - counts if total > few else counts, targets)
 
 
-def _distinct_pairs(key: Any, total: int, n_pre: int, n: int) -> np.ndarray:
+def _distinct_pairs(key: Any, total: int, n_pre: int, n: int) -> Int64[np.ndarray, " pairs"]:
     """The first `total` distinct pairs of a sequence, as `source * n + target`, ascending.
 
     Draws as many pairs as are missing, so that there are never too many.
@@ -281,7 +284,7 @@ def _distinct_pairs(key: Any, total: int, n_pre: int, n: int) -> np.ndarray:
     return np.sort(np.concatenate([found, more])) if more.size else found
 
 
-def _draw_pairs(key: Any, first: int, stop: int, n_pre: int, n: int) -> np.ndarray:
+def _draw_pairs(key: Any, first: int, stop: int, n_pre: int, n: int) -> Int64[np.ndarray, " pairs"]:
     """The distinct pairs among the draws `first ... stop`, ascending."""
     pairs = np.empty(stop - first, np.int64)
     work = lambda at: draw_pairs(key, at, min(at + CHUNK, stop), n_pre, n)  # noqa: E731
@@ -290,7 +293,7 @@ def _draw_pairs(key: Any, first: int, stop: int, n_pre: int, n: int) -> np.ndarr
     return _different(pairs)
 
 
-def _different(pairs: np.ndarray) -> np.ndarray:
+def _different(pairs: Int64[np.ndarray, " pairs"]) -> Int64[np.ndarray, " different"]:
     """Each pair once, ascending (`np.unique` is slower)."""
     pairs.sort()
     new = np.ones(pairs.size, bool)

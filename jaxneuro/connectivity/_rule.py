@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from jaxtyping import Int64, Integer, Num, UInt32
 
 from .. import spec
 from ..space import Place
@@ -22,8 +23,8 @@ class Chunk(NamedTuple):
     """
 
     first_row: int
-    counts: np.ndarray
-    targets: np.ndarray
+    counts: Integer[np.ndarray, " rows"]
+    targets: Integer[np.ndarray, " synapses"]
 
 
 class RowDraws(NamedTuple):
@@ -37,9 +38,9 @@ class RowDraws(NamedTuple):
             connection, so that `arrange(x)` is `x[order]`.
     """
 
-    counts: np.ndarray
-    targets: Callable[[int, int], np.ndarray]
-    order: np.ndarray | None = None
+    counts: Integer[np.ndarray, " sources"]
+    targets: Callable[[int, int], Integer[np.ndarray, " synapses"]]
+    order: Integer[np.ndarray, " synapses"] | None = None
 
 
 class RowLaw(NamedTuple):
@@ -59,7 +60,7 @@ class RowLaw(NamedTuple):
     n: int
     skip_own: bool
     mean: int
-    counts: np.ndarray | None
+    counts: UInt32[np.ndarray, " sources"] | None
     p: float | None
     size: int
 
@@ -123,7 +124,7 @@ class Rule(spec.Module):
         """Bytes that drawing takes beside the (expected) connections themselves."""
         return 0.0
 
-    def arrange(self, values: np.ndarray) -> np.ndarray | None:
+    def arrange(self, values: Num[np.ndarray, " synapses"]) -> Num[np.ndarray, " synapses"] | None:
         """`values` in the order of drawing; None if the number of connections is random."""
         return None
 
@@ -167,12 +168,14 @@ def check_drawable(name: str, field: str, wanted: int, n: int, of: str, multapse
         raise spec.InvalidValueError(name, field, must, str(wanted))
 
 
-def skip_own(targets: np.ndarray, own: np.ndarray) -> np.ndarray:
+def skip_own(
+    targets: Integer[np.ndarray, "*shape"], own: Integer[np.ndarray, "*#shape"]
+) -> Integer[np.ndarray, "*shape"]:
     """Targets drawn among all but `own`: those from `own` on move up by one."""
     return targets + (targets >= own)
 
 
-def ranges(counts: np.ndarray) -> Iterator[tuple[int, int, int, int]]:
+def ranges(counts: Integer[np.ndarray, " rows"]) -> Iterator[tuple[int, int, int, int]]:
     """Ranges of rows with at most `CHUNK` connections, or of one row.
 
     Each is (first row, stop row, first connection, stop connection).
@@ -186,7 +189,7 @@ def ranges(counts: np.ndarray) -> Iterator[tuple[int, int, int, int]]:
         first = stop
 
 
-def row_ends(counts: np.ndarray) -> np.ndarray:
+def row_ends(counts: Integer[np.ndarray, " rows"]) -> Int64[np.ndarray, " rows+1"]:
     """Begins of rows that are stored one after the other, and the end of the last: (rows + 1,)."""
     return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
@@ -203,7 +206,9 @@ def no_rows(n_pre: int) -> RowDraws:
     return RowDraws(np.zeros(n_pre, np.uint32), lambda first, stop: np.zeros(0, np.int32))
 
 
-def drawn_rows(counts: np.ndarray, targets: np.ndarray) -> RowDraws:
+def drawn_rows(
+    counts: Integer[np.ndarray, " sources"], targets: Integer[np.ndarray, " synapses"]
+) -> RowDraws:
     """Connections that are all drawn already."""
     ends = row_ends(counts)
     return RowDraws(counts, lambda first, stop: targets[ends[first] : ends[stop]])

@@ -5,6 +5,8 @@ from abc import abstractmethod
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from .. import spec
 
@@ -17,11 +19,11 @@ class Place(NamedTuple):
         period: of their space [um], (dims,), inf for an open axis, or None where all are open.
     """
 
-    points: np.ndarray
-    period: np.ndarray | None = None
+    points: Float[np.ndarray, "n dims"]
+    period: Float[np.ndarray, " dims"] | None = None
 
 
-def distance(a: Any, b: Any, period: Any = None) -> np.ndarray:
+def distance(a: ArrayLike, b: ArrayLike, period: Any = None) -> Float[Any, "*shape"]:
     """Euclidean distance [um] between positions `(..., dims)`, with the minimal image.
 
     On an axis of period P the gap `|a - b|` is taken modulo P and along the shorter way:
@@ -66,7 +68,9 @@ def placed(label: str, pre: Place | None, post: Place | None) -> list[tuple]:
     return sides
 
 
-def common_period(label: str, pre: Place | None, post: Place | None) -> np.ndarray | None:
+def common_period(
+    label: str, pre: Place | None, post: Place | None
+) -> Float[np.ndarray, " dims"] | None:
     """The period of the space of both sides, inf for open axes; None where all are open.
 
     Raises:
@@ -85,7 +89,9 @@ def common_period(label: str, pre: Place | None, post: Place | None) -> np.ndarr
     return None if np.isinf(period).all() else period
 
 
-def _checked(label: str, side: str, place: Place) -> tuple[np.ndarray, np.ndarray]:
+def _checked(
+    label: str, side: str, place: Place
+) -> tuple[Float[np.ndarray, "n dims"], Float[np.ndarray, " dims"]]:
     """Positions and the period of every axis, inf for an open one."""
     points = np.asarray(place.points, np.float64)
     if points.ndim != 2:
@@ -137,7 +143,7 @@ class Profile(spec.Module):
     monotonic: ClassVar[bool] = False
 
     @abstractmethod
-    def __call__(self, d: Any) -> np.ndarray: ...
+    def __call__(self, d: ArrayLike) -> Float[Any, "*shape"]: ...
 
     @abstractmethod
     def reach(self, level: float) -> float:
@@ -155,7 +161,7 @@ class Gaussian(Profile):
     peak: float = spec.field(spec.Number(), default=1.0, static=True, doc="value at distance 0")
     monotonic = True
 
-    def __call__(self, d: Any) -> np.ndarray:
+    def __call__(self, d: ArrayLike) -> Float[Any, "*shape"]:
         x = np.asarray(d, np.float64) / self.sigma
         return self.peak * np.exp(-0.5 * (x * x))
 
@@ -175,7 +181,7 @@ class Exponential(Profile):
     peak: float = spec.field(spec.Number(), default=1.0, static=True, doc="value at distance 0")
     monotonic = True
 
-    def __call__(self, d: Any) -> np.ndarray:
+    def __call__(self, d: ArrayLike) -> Float[Any, "*shape"]:
         return self.peak * np.exp(-np.asarray(d, np.float64) / self.length)
 
     def reach(self, level: float) -> float:
@@ -194,7 +200,7 @@ class Linear(Profile):
     peak: float = spec.field(spec.Number(), default=1.0, static=True, doc="value at distance 0")
     monotonic = True
 
-    def __call__(self, d: Any) -> np.ndarray:
+    def __call__(self, d: ArrayLike) -> Float[Any, "*shape"]:
         return self.peak * np.maximum(0.0, 1.0 - np.asarray(d, np.float64) / self.radius)
 
     def reach(self, level: float) -> float:
@@ -215,7 +221,7 @@ class Disc(Profile):
     peak: float = spec.field(spec.Number(), default=1.0, static=True, doc="value inside")
     monotonic = True
 
-    def __call__(self, d: Any) -> np.ndarray:
+    def __call__(self, d: ArrayLike) -> Float[Any, "*shape"]:
         return np.where(np.asarray(d, np.float64) <= self.radius, self.peak, 0.0)
 
     def reach(self, level: float) -> float:

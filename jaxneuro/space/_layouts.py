@@ -6,6 +6,8 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
+from jaxtyping import Bool, Float, Integer, UInt64
+from numpy.typing import ArrayLike
 
 from .. import spec
 from .._numerics.streams import bits
@@ -36,7 +38,7 @@ class PerAxis(spec.Ranged):
         return tuple(x.tolist()) if x.ndim else float(x)
 
 
-def _check_reach(x: np.ndarray, reach: float = _FAR) -> None:
+def _check_reach(x: Float[np.ndarray, "..."], reach: float = _FAR) -> None:
     if (far := np.abs(x) >= reach).any():
         raise spec.Unfit(f"below {reach:g} um in size", f"{x[far].flat[0]:g} um")
 
@@ -70,7 +72,9 @@ def _axes_of(*values: Any) -> int:
     return next((np.size(v) for v in values if np.ndim(v)), 1)
 
 
-def _periods(extent: tuple[float, ...], periodic: tuple[bool, ...]) -> np.ndarray | None:
+def _periods(
+    extent: tuple[float, ...], periodic: tuple[bool, ...]
+) -> Float[np.ndarray, " dims"] | None:
     """The period of each axis, inf for an open one; None when all are open."""
     return np.where(periodic, extent, np.inf) if any(periodic) else None
 
@@ -100,7 +104,7 @@ class Layout(spec.Module):
 
     @property
     @abstractmethod
-    def period(self) -> np.ndarray | None:
+    def period(self) -> Float[np.ndarray, " dims"] | None:
         """The period of each axis (inf for an open one); None where all axes are open."""
 
     @abstractmethod
@@ -108,7 +112,7 @@ class Layout(spec.Module):
         """Raises `InvalidValueError` unless n neurons can be placed."""
 
     @abstractmethod
-    def draw(self, key: Any, n: int) -> np.ndarray: ...
+    def draw(self, key: Any, n: int) -> Float[np.ndarray, "n dims"]: ...
 
 
 class _Lengths(spec.Kind):
@@ -156,7 +160,13 @@ class Grid(Layout):
         ),
     )
 
-    def __init__(self, shape: Any, spacing: Any = 1.0, origin: Any = 0.0, periodic: Any = False):
+    def __init__(
+        self,
+        shape: ArrayLike,
+        spacing: ArrayLike = 1.0,
+        origin: ArrayLike = 0.0,
+        periodic: ArrayLike = False,
+    ):
         self.shape = spec.check("Grid", "shape", _Lengths(), shape)
         self.spacing, self.origin, self.periodic = _spread(
             Grid, len(self.shape), spacing=spacing, origin=origin, periodic=periodic
@@ -173,16 +183,16 @@ class Grid(Layout):
         return math.prod(self.shape)
 
     @property
-    def period(self) -> np.ndarray | None:
+    def period(self) -> Float[np.ndarray, " dims"] | None:
         """`shape * spacing` of the periodic axes, inf for open ones; None where all are open."""
         extent = tuple(n * s for n, s in zip(self.shape, self.spacing))
         return _periods(extent, self.periodic)
 
-    def coordinates(self) -> np.ndarray:
+    def coordinates(self) -> Integer[np.ndarray, "size dims"]:
         """Whole-number coordinates (size, dims) of the neurons, in their order."""
         return np.stack(np.unravel_index(np.arange(self.size), self.shape), axis=-1)
 
-    def index(self, *coords: Any) -> Any:
+    def index(self, *coords: ArrayLike) -> Integer[Any, "..."]:
         """The neuron at some coordinates, one argument per axis: whole numbers or arrays.
 
         A periodic axis wraps.
@@ -215,7 +225,7 @@ class Grid(Layout):
                 label, "positions", f"a layout of {n} neurons", f"a Grid of {shape} = {self.size}"
             )
 
-    def draw(self, key: Any, n: int) -> np.ndarray:
+    def draw(self, key: Any, n: int) -> Float[np.ndarray, "n dims"]:
         return np.asarray(self.origin) + self.coordinates() * np.asarray(self.spacing)
 
 
@@ -236,7 +246,7 @@ class UniformBox(Layout):
     )
     rules = (_BELOW,)
 
-    def __init__(self, low: Any, high: Any, periodic: Any = False):
+    def __init__(self, low: ArrayLike, high: ArrayLike, periodic: ArrayLike = False):
         self.low, self.high, self.periodic = _spread(
             UniformBox, _axes_of(low, high, periodic), low=low, high=high, periodic=periodic
         )
@@ -247,14 +257,14 @@ class UniformBox(Layout):
         return len(self.low)
 
     @property
-    def period(self) -> np.ndarray | None:
+    def period(self) -> Float[np.ndarray, " dims"] | None:
         """`high - low` of the periodic axes, inf for open ones; None where all are open."""
         return _periods(tuple(b - a for a, b in zip(self.low, self.high)), self.periodic)
 
     def check(self, label: str, n: int) -> None:
         """Any number of neurons fits."""
 
-    def draw(self, key: Any, n: int) -> np.ndarray:
+    def draw(self, key: Any, n: int) -> Float[np.ndarray, "n dims"]:
         first, second = bits(key, np.arange(n)[:, None], np.arange(self.dims)[None, :])
         u = (first * 2.0**21 + (second >> np.uint32(11))) * 2.0**-53
         low, high = np.asarray(self.low), np.asarray(self.high)
@@ -264,7 +274,7 @@ class UniformBox(Layout):
 class _Points(spec.Kind):
     """Positions (n, dims), or (n,) for one axis."""
 
-    def convert(self, value: Any) -> np.ndarray:
+    def convert(self, value: Any) -> Float[np.ndarray, "n dims"]:
         x = np.array(spec.as_numbers(value))
         x = x[:, None] if x.ndim == 1 else x
         if x.ndim != 2 or x.shape[-1] == 0:
@@ -286,7 +296,9 @@ class Free(Layout):
     per axis, 0 or inf for an open one.
     """
 
-    points: np.ndarray = spec.field(_Points(), doc="where neurons are, (n, dims) or (n,)")
+    points: Float[np.ndarray, "n dims"] = spec.field(
+        _Points(), doc="where neurons are, (n, dims) or (n,)"
+    )
     extent: tuple[float, ...] | None = spec.field(
         spec.Maybe(PerAxis(unit="um", at_least=0.0, finite=False, reach=_FAR)),
         default=None,
@@ -294,7 +306,7 @@ class Free(Layout):
         doc="period of each axis, inf for an open one; None where all are open",
     )
 
-    def __init__(self, points: Any, period: Any = None):
+    def __init__(self, points: ArrayLike, period: ArrayLike | None = None):
         self.points = spec.check("Free", "points", _Points(), points)
         self.extent = None
         if period is not None:
@@ -310,7 +322,7 @@ class Free(Layout):
         return self.points.shape[1]
 
     @property
-    def period(self) -> np.ndarray | None:
+    def period(self) -> Float[np.ndarray, " dims"] | None:
         """The period of each axis, inf for open ones; None where all are open."""
         if self.extent is None or np.isinf(self.extent).all():
             return None
@@ -322,7 +334,7 @@ class Free(Layout):
             must = f"one point for each of {n} neurons"
             raise spec.InvalidValueError(label, "positions", must, f"{len(self.points)} points")
 
-    def draw(self, key: Any, n: int) -> np.ndarray:
+    def draw(self, key: Any, n: int) -> Float[np.ndarray, "n dims"]:
         return self.points
 
 
@@ -340,10 +352,10 @@ class Area(spec.Module):
     )
     rules = (_BELOW,)
 
-    def __init__(self, low: Any, high: Any):
+    def __init__(self, low: ArrayLike, high: ArrayLike):
         self.low, self.high = _spread(Area, _axes_of(low, high), low=low, high=high)
 
-    def contains(self, points: Any) -> np.ndarray:
+    def contains(self, points: ArrayLike) -> Bool[np.ndarray, " n"]:
         """Which of the positions (n, dims) are inside, as booleans (n,)."""
         x = np.asarray(points, np.float64)
         if x.ndim != 2 or x.shape[1] != len(self.low):
@@ -353,7 +365,7 @@ class Area(spec.Module):
 
 
 @spec.arguments(points=spec.Numbers("um", ndim=(2,)))
-def morton_codes(points: np.ndarray) -> np.ndarray:
+def morton_codes(points: ArrayLike) -> UInt64[np.ndarray, " n"]:
     """The place of each point on the Z-order curve through the box of all points: uint64 (n,).
 
     Each coordinate becomes a whole number of 64 // d bits (at most 21), whose bits are interleaved,

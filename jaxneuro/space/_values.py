@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
+from jaxtyping import Float, Integer
 
 from .. import spec
 from ._distances import Place, Profile, common_period, distance, distance_range, placed
@@ -13,7 +14,9 @@ from ._distances import Place, Profile, common_period, distance, distance_range,
 _FINITE = "one that returns finite values"
 
 # Values of the connections from neurons i to neurons j (indices), float64.
-Bound: TypeAlias = Callable[[np.ndarray, np.ndarray], np.ndarray]
+Bound: TypeAlias = Callable[
+    [Integer[np.ndarray, " pairs"], Integer[np.ndarray, " pairs"]], Float[np.ndarray, " pairs"]
+]
 
 
 class SpatialValue(spec.Module):
@@ -65,7 +68,9 @@ class ByDistance(SpatialValue):
         """The values by neuron; raises `InvalidValueError` if positions do not fit."""
         apart = distances(label, pre, post)
 
-        def values(i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        def values(
+            i: Integer[np.ndarray, " pairs"], j: Integer[np.ndarray, " pairs"]
+        ) -> Float[np.ndarray, " pairs"]:
             d = apart(i, j)
             x = self._of(label, d)
             bad = np.flatnonzero(~np.isfinite(x))
@@ -83,7 +88,7 @@ class ByDistance(SpatialValue):
             return math.inf
         return float(self._of("ByDistance", np.array(distance_range(pre, post))).max())
 
-    def _of(self, label: str, d: np.ndarray) -> np.ndarray:
+    def _of(self, label: str, d: Float[np.ndarray, " pairs"]) -> Float[np.ndarray, " pairs"]:
         x = np.asarray(self.function(d))
         if x.shape != d.shape or x.dtype.kind not in "fiu":
             must = f"one that returns a number per distance, shape {d.shape}"
@@ -119,7 +124,9 @@ class ByPositions(SpatialValue):
         assert post is not None
         x, y = (np.asarray(p.points, np.float64) for p in (pre, post))
 
-        def values(i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        def values(
+            i: Integer[np.ndarray, " pairs"], j: Integer[np.ndarray, " pairs"]
+        ) -> Float[np.ndarray, " pairs"]:
             out = np.asarray(self.function(x[i], y[j]))
             if out.shape != i.shape or out.dtype.kind not in "fiu":
                 must = f"one that returns a number per pair, shape {i.shape}"
@@ -162,7 +169,9 @@ class ConductionDelay(SpatialValue):
         """The values by neuron; raises `InvalidValueError` if positions do not fit."""
         apart = distances(label, pre, post)
 
-        def values(i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        def values(
+            i: Integer[np.ndarray, " pairs"], j: Integer[np.ndarray, " pairs"]
+        ) -> Float[np.ndarray, " pairs"]:
             return self.offset + apart(i, j) / self.speed
 
         return values
