@@ -113,8 +113,8 @@ class Explicit(Rule):
 
     pairs: ClassVar[str | None] = "given"
 
-    pre: Integer[np.ndarray, " _"] = spec.field(_Indices(), doc="indices of the sources")
-    post: Integer[np.ndarray, " _"] = spec.field(_Indices(), doc="indices of the targets")
+    pre: np.ndarray = spec.field(_Indices(), doc="indices of the sources")
+    post: np.ndarray = spec.field(_Indices(), doc="indices of the targets")
     shape: tuple[int, int] | None = spec.field(
         spec.Maybe(_Sizes()),
         default=None,

@@ -162,10 +162,10 @@ class Grid(Layout):
 
     def __init__(
         self,
-        shape: ArrayLike,
-        spacing: ArrayLike = 1.0,
-        origin: ArrayLike = 0.0,
-        periodic: ArrayLike = False,
+        shape: Any,
+        spacing: Any = 1.0,
+        origin: Any = 0.0,
+        periodic: Any = False,
     ):
         self.shape = spec.check("Grid", "shape", _Lengths(), shape)
         self.spacing, self.origin, self.periodic = _spread(
@@ -246,7 +246,7 @@ class UniformBox(Layout):
     )
     rules = (_BELOW,)
 
-    def __init__(self, low: ArrayLike, high: ArrayLike, periodic: ArrayLike = False):
+    def __init__(self, low: Any, high: Any, periodic: Any = False):
         self.low, self.high, self.periodic = _spread(
             UniformBox, _axes_of(low, high, periodic), low=low, high=high, periodic=periodic
         )
@@ -296,9 +296,7 @@ class Free(Layout):
     per axis, 0 or inf for an open one.
     """
 
-    points: Float[np.ndarray, "n dims"] = spec.field(
-        _Points(), doc="where neurons are, (n, dims) or (n,)"
-    )
+    points: np.ndarray = spec.field(_Points(), doc="where neurons are, (n, dims) or (n,)")
     extent: tuple[float, ...] | None = spec.field(
         spec.Maybe(PerAxis(unit="um", at_least=0.0, finite=False, reach=_FAR)),
         default=None,
@@ -306,7 +304,7 @@ class Free(Layout):
         doc="period of each axis, inf for an open one; None where all are open",
     )
 
-    def __init__(self, points: ArrayLike, period: ArrayLike | None = None):
+    def __init__(self, points: Any, period: Any = None):
         self.points = spec.check("Free", "points", _Points(), points)
         self.extent = None
         if period is not None:
@@ -352,7 +350,7 @@ class Area(spec.Module):
     )
     rules = (_BELOW,)
 
-    def __init__(self, low: ArrayLike, high: ArrayLike):
+    def __init__(self, low: Any, high: Any):
         self.low, self.high = _spread(Area, _axes_of(low, high), low=low, high=high)
 
     def contains(self, points: ArrayLike) -> Bool[np.ndarray, " n"]:
