@@ -185,10 +185,8 @@ def step(
     own = own_part(model)
     if own is not None:
         whose = owner if own is model else f"{type(own).__name__} of {owner}"
-        fixed = len(jax.tree.leaves(model))
-        refuse_frozen(
-            *(whose, "step", call, (model, state, *given), closed), fixed=fixed, must=_STEADY
-        )
+        all_given, fixed = (model, state, *given), len(jax.tree.leaves(model))
+        refuse_frozen(whose, "step", call, all_given, closed, fixed=fixed, must=_STEADY)
     return closed.jaxpr, out
 
 
