@@ -48,9 +48,10 @@ from ._numerics.distributions import Uniform as Uniform
 from ._numerics.streams import Stream as Stream
 from ._run.record import Record as Record
 from ._run.result import Result as Result
-from ._run.scan import Recording as Recording
+from ._run.recording import Recording as Recording
 from ._run.scan import scan as scan
 from ._run.simulate import simulate as simulate
+from ._run.spike_trains import SpikeTrains as SpikeTrains
 from ._run.stopped import Interrupted as Interrupted
 from ._run.stopped import LostProcessError as LostProcessError
 from ._run.stopped import NonFiniteError as NonFiniteError
@@ -93,6 +94,7 @@ __all__ = [
     "Release",
     "Result",
     "SpikeStimulus",
+    "SpikeTrains",
     "Stimulation",
     "Stimulus",
     "StochasticNeuron",

@@ -58,6 +58,14 @@ def wide_multiply(a: jax.Array, count: jax.Array) -> jax.Array:
     return wide_of_limbs(limbs(a) * count[..., None])
 
 
+def wide_product(a: UInt32[Array, "*n"], b: UInt32[Array, "*n"]) -> UInt32[Array, "*n 2"]:
+    """a * b of uint32 numbers."""
+    a_low, a_high, b_low, b_high = a & _LOW, a >> _HALF, b & _LOW, b >> _HALF
+    middle = a_high * b_low + (a_low * b_low >> _HALF)  # below 2^32
+    other = a_low * b_high + (middle & _LOW)
+    return jnp.stack([a * b, a_high * b_high + (middle >> _HALF) + (other >> _HALF)], axis=-1)
+
+
 def limbs(a: UInt32[Array, "*n 2"]) -> UInt32[Array, "*n 4"]:
     """The four 16-bit parts of an integer, lowest first: (..., 4)."""
     low, high = a[..., 0], a[..., 1]

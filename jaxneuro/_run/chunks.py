@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Int32, Int64, Num, Shaped
+from jaxtyping import Array, Int32, Num, Shaped
 
 from .._arrays import AnyArray, as_array
 from .._kernels.bits import unpack
@@ -20,10 +20,12 @@ from .._network.network import Network
 from .._network.pathway import Pathway
 from .._network.state import NetworkState
 from .._warn import warn
-from .chosen import bin_edges, chosen_synapses, number_of_weights
+from .chosen import bin_edges, number_of_weights
 from .record import Record
-from .scan import Recording, scan_turns
-from .spikes import Events, layout
+from .recording import Recording, RunInfo
+from .scan import scan_turns
+from .spikes import Events
+from .statistics import SpikeSums, joined_sums, no_sums
 
 # --- Which chunks a run is made of.
 
@@ -79,17 +81,23 @@ def chunk_steps(sizes: ChunkSizes, every: int) -> int:
 
 
 def plan(
-    n_steps: int, first: int, record: Record, sizes: ChunkSizes, together: int, known: bool
+    n_steps: int,
+    first: int,
+    record: Record,
+    sizes: ChunkSizes,
+    dt: float,
+    together: int,
+    known: bool,
 ) -> list[RunPart]:
     """The chunks of a run of `n_steps` from step `first` on.
 
     Up to the first sample, full chunks, what is left of them, and a rest without a sample: samples
-    fall on multiples of `record.every` since the network's start. `together` so many steps are
+    fall on multiples of the record's interval since the network's start. `together` so many steps are
     taken at a time where nothing is sampled. If `known`, every program knows its number of steps: a
     GPU would else ask the host before each of them.
     """
     bare = record.without_samples()
-    every = record.every if record.samples else together
+    every = record.steps_between(dt) if record.samples else together
     head = -first % every if record.samples else 0
     if head > n_steps:
         return [RunPart(n_steps, n_steps if known or together > 1 else every, bare)]
@@ -97,7 +105,7 @@ def plan(
     full = chunk_steps(sizes, every)
     if known:
         full = _near_divisor(sampled // every, full // every) * every
-    parts = [RunPart(head, head, dataclasses.replace(record, every=max(head, 1)))]
+    parts = [RunPart(head, head, dataclasses.replace(record, interval=max(head, 1) * dt))]
     parts += [RunPart(full, full, record)] * (sampled // full)
     left = sampled % full
     parts.append(RunPart(left, left if known else full, record))
@@ -267,6 +275,7 @@ class RunChunk(NamedTuple):
     state: NetworkState | None
     events: tuple[Events, ...]
     counts: dict[str, Num[np.ndarray, " steps"]]
+    sums: dict[str, SpikeSums]
 
 
 class SampleStore:
@@ -312,11 +321,12 @@ def collect(
     bits = () if recording.spikes is None else recording.spikes.bits
     events = tuple(unpack(np.asarray(b)[:length], 0, g.n, done) for b, g in zip(bits, net.groups))
     counts = jax.tree.map(lambda x: np.asarray(x)[:length].copy(), recording.counts)
-    samples = length // record.every if record.samples else 0
+    samples = length // record.steps_between(net.dt) if record.samples else 0
     if samples:
         sampled = {name: getattr(recording, name) for name in SAMPLED}
         store.put(rows, jax.tree.map(lambda x: np.asarray(x)[:samples], sampled))
-    return RunChunk(length, samples, state, events, counts)
+    sums = {k: SpikeSums(*map(np.array, x)) for k, x in recording.statistics.items()}
+    return RunChunk(length, samples, state, events, counts, sums)
 
 
 def joined(
@@ -324,7 +334,8 @@ def joined(
 ) -> dict[str, Any]:
     """The fields of a `Result` from the chunks of a run."""
     first, done = int(start.step), sum(c.length for c in chunks)
-    every = record.every
+    info = RunInfo.of(net, start, record, done)
+    every = record.steps_between(net.dt)
     samples = range(first // every + 1, (first + done) // every + 1) if record.samples else ()
     sampled = store.taken(sum(c.samples for c in chunks))
     if sampled is None:
@@ -333,36 +344,22 @@ def joined(
     if record.spikes:
         groups = range(len(net.groups))
         spikes = tuple(_join_events([c.events[g] for c in chunks]) for g in groups)
+    sums = {name: no_sums(net.populations[name]) for name in record.statistics}
+    for chunk in chunks:
+        sums = {name: joined_sums(x, chunk.sums[name]) for name, x in sums.items()}
     return {
         "network": net,
         "state": chunks[-1].state if chunks else start,
-        "dt": net.dt,
-        "layout": layout(net),
         "first_step": first,
-        "n_steps": done,
         "spikes": spikes,
         "sample_times": every * np.asarray(samples, np.int64) * net.dt,
-        "every": every,
         "counts": _join([c.counts for c in chunks]) or {},
-        "neurons": _neurons(net, start, record),
-        "shared": record.shared(net, start),
-        "synapses": _synapses(net, record),
         "weight_edges": {k: bin_edges(net, k, b) for k, b in record.weight_histograms.items()},
+        "statistics": sums,
+        "key": int(start.seed),
+        **info.fields(),
         **sampled,
     }
-
-
-def _neurons(
-    net: Network, start: NetworkState, record: Record
-) -> dict[str, Int64[np.ndarray, " _"]]:
-    """The numbers of the recorded neurons, if not all are."""
-    out = {}
-    for name in record.neurons:
-        for variable in record.variables[name][:1]:
-            index = record.chosen(name, _read_shape(net, start, name, variable).shape[-1])
-            if index is not None:
-                out[name] = index
-    return out
 
 
 def _read_shape(
@@ -370,12 +367,6 @@ def _read_shape(
 ) -> jax.ShapeDtypeStruct:
     """Shape and dtype of a variable; nothing is computed, and no device is asked."""
     return jax.eval_shape(lambda net, state: value_of(net, state, name, variable), net, state)
-
-
-def _synapses(net: Network, record: Record) -> dict[str, Int64[np.ndarray, " _"]]:
-    """The numbers of the synapses whose weights are recorded, if not all are."""
-    numbers = {name: chosen_synapses(net, name, x) for name, x in record.weights.items()}
-    return {name: x for name, x in numbers.items() if x is not None}
 
 
 def _no_samples(net: Network, start: NetworkState, record: Record) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from .. import spec
 from .._whole_file import check_file, write_whole
 from ..spec import InvalidValueError
 
-_KIND, _VERSION = "jaxneuro result", 4
+_KIND, _VERSION = "jaxneuro result", 5
 _HEADER = "header"
 # Formats that a result is not written in.
 _OTHERS = frozenset((".csv", ".tsv", ".txt", ".json", ".mat", ".h5", ".hdf5", ".nwb", ".parquet"))
@@ -41,11 +41,15 @@ def write_file(path: str | os.PathLike, values: dict[str, Any]) -> None:
 
 
 def read_file(
-    path: str | os.PathLike, names: Sequence[str], since: Mapping[str, int]
+    path: str | os.PathLike,
+    names: Sequence[str],
+    since: Mapping[str, int],
+    until: Mapping[str, int],
 ) -> dict[str, Any]:
     """What `write_file` wrote; raises `ValueError` unless it is a whole file with `names`.
 
-    `since` says from which version on a file has a name; in an older one it is an empty dict.
+    `since` says from which version on a file has a name, `until` up to which; elsewhere it is an
+    empty dict.
     """
     arrays = _read_arrays(path)
     try:
@@ -61,7 +65,7 @@ def read_file(
             "with a newer jaxneuro"
         )
     try:
-        held = [name for name in names if version >= since.get(name, 1)]
+        held = [k for k in names if since.get(k, 1) <= version <= until.get(k, _VERSION)]
         found = {name: _decode(header["values"][name], arrays) for name in held}
         return {name: found.get(name, {}) for name in names}
     except (KeyError, TypeError, ValueError, IndexError) as error:

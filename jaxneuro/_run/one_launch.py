@@ -53,8 +53,8 @@ def fusable(net: Network, inputs: Mapping[str, Any], record: Record, n_steps: in
         _onto_all(s, group.n) for s in group.stimuli
     ):
         return False
-    sampled = record.means or record.lfp or record.function is not None
-    return not sampled and all(name in net.populations for name in record.variables)
+    more = record.means or record.lfp or record.function is not None or record.statistics
+    return not more and all(name in net.populations for name in record.variables)
 
 
 def _onto_all(stimulus: StimulusGroup, n: int) -> bool:
@@ -78,7 +78,7 @@ def fused(
     from .._kernels.gpu_fused_scan import FusedScan, fused_scan  # Pallas: only where it is needed
 
     (group,), (mine,) = runtime.groups, state.groups
-    every = record.every if record.samples else 1
+    every = record.steps_between(net.dt) if record.samples else 1
     kept, places, names = _samples(net, state, record)
     spikes = record.spikes or record.rates
     how = FusedScan(group.n, n_steps, every, kept, spikes)
@@ -107,7 +107,7 @@ def fused(
         weights={},
         weight_histograms={},
     )
-    return new, (per_step, sampled)
+    return new, (per_step, sampled, {})
 
 
 def _step(parameters: Any, held: Any, now: list, k: Any, dt: float) -> Any:

@@ -23,6 +23,7 @@ from .._network.names import (
 )
 from .._network.network import Network
 from .._network.state import NetworkState, Output
+from .._numerics.grid import steps_on_grid
 from .._warn import warn
 from ..spec import InvalidValueError
 from ..synapses import Direct
@@ -121,8 +122,10 @@ class Record(spec.Value, eq=True):
     `{"E->E": "g"}`), stimulation, or by the name of a receptor or release that several share
     (`net.shared`); `...` stands for all that are numbers (`{"E": ...}`). `neurons` chooses some of
     the neurons of these names, by numbers, a slice, a range or a mask of booleans. Samples are
-    taken at the end of every so many steps. `rates` are floats with a gradient where the neurons
-    have a surrogate. `means` are like `variables`, averaged over the population.
+    taken at the ends of steps, each `interval` from the one before. `rates` are floats with a
+    gradient where the neurons have a surrogate. `means` are like `variables`, averaged over the
+    population. `statistics` are running sums of the spikes of each neuron (`SpikeSums`): rates and
+    CVs of a run whose spikes are not kept, a few numbers per neuron however long it is.
 
     A sampled v at a spike is the value before the reset; currents are those at the start of the
     next step. A variable that is named and that nothing feeds is warned of.
@@ -139,7 +142,7 @@ class Record(spec.Value, eq=True):
     `weight_histograms` counts how many weights are in each of so many equal bins, `{"E->E": 50}`
     between the limits of the rule or `(50, low, high)`; a bin includes its lower edge, and what is
     outside counts in the outermost. A sample visits a copy of all synapses of the projection, which
-    costs about as much as a spike of each source neuron: choose `every` with it.
+    costs about as much as a spike of each source neuron: choose `interval` with it.
 
     Raises:
         InvalidValueError: for neurons without variables; from `scan` and `simulate`, for an unknown
@@ -161,7 +164,11 @@ class Record(spec.Value, eq=True):
     neurons: Mapping[str, Any] = spec.field(
         spec.Entries(Choice()), default_factory=dict, doc="which neurons, by name (default: all)"
     )
-    every: int = spec.field(spec.Whole(1), default=1, doc="sample every so many steps")
+    interval: float | None = spec.field(
+        spec.Maybe(spec.Number("ms", above=0.0, least=0.0)),
+        default=None,
+        doc="time between two samples, a multiple of dt (default: every step)",
+    )
     rates: bool = spec.field(spec.Flag(), default=False, doc="spikes per population in every step")
     function: Callable[[NetworkState, Output], Any] | None = spec.field(
         spec.Maybe(spec.Function()),
@@ -173,6 +180,9 @@ class Record(spec.Value, eq=True):
     )
     lfp: str | Sequence[str] = spec.field(
         RecordedNames(), default=(), doc="populations whose LFP is sampled"
+    )
+    statistics: str | Sequence[str] = spec.field(
+        RecordedNames(every=True), default=(), doc="populations with running sums of spikes"
     )
     weights: Mapping[str, Any] = spec.field(
         spec.Entries(Choice("synapse")), default_factory=dict, doc="which weights are sampled"
@@ -193,18 +203,31 @@ class Record(spec.Value, eq=True):
 
     @property
     def samples(self) -> bool:
-        """Whether anything is sampled every `every` steps."""
+        """Whether anything is sampled."""
         weights = self.weights or self.weight_histograms
         named = self.variables or self.means or self.lfp or weights
         return bool(named) or self.function is not None
 
+    def steps_between(self, dt: float) -> int:
+        """Time steps of `dt` [ms] from one sample to the next.
+
+        Raises:
+            InvalidValueError: for an interval between two steps.
+        """
+        if self.interval is None:
+            return 1
+        return int(steps_on_grid("Record: interval", self.interval, dt, at_least=1))
+
     def without_samples(self) -> "Record":
         """The same record for consecutive steps without a sample."""
         nothing = {"variables": {}, "neurons": {}, "means": {}, "lfp": (), "function": None}
-        return dataclasses.replace(self, **nothing, weights={}, weight_histograms={}, every=1)
+        return dataclasses.replace(self, **nothing, weights={}, weight_histograms={}, interval=None)
 
     def named(self, net: Network, state: NetworkState) -> "Record":
-        """The same record with every variable named, also where `...` asks for all."""
+        """The same record with every name and variable, also where `...` asks for all."""
+        if ... in self.statistics:
+            record = dataclasses.replace(self, statistics=net.order)
+            return record.named(net, state)
         if not any(... in names for names in self.variables.values()):
             self._check_neurons(net, state)
             return self
@@ -284,6 +307,8 @@ class Record(spec.Value, eq=True):
                         self.chosen(name, x.shape[-1])
         for name in self.lfp:
             spec.check_known("population to record the LFP of", name, net.populations)
+        for name in self.statistics:
+            spec.check_known("population to record statistics of", name, net.populations)
         check_weights(net, self.weights, self.weight_histograms)
 
     def chosen(self, name: str, n: int) -> Int64[np.ndarray, " chosen"] | None:

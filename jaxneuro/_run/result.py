@@ -13,7 +13,7 @@ from .. import spec
 from .._build.releases import never_spikes_at_all
 from .._html import page, raster, table
 from .._network.members import first_member
-from .._network.names import ByName, NoSuchNameError, register_dictionary
+from .._network.names import ByName
 from .._network.network import Network
 from .._network.state import NetworkState, SavedState
 from .._numerics.grid import to_hz
@@ -21,74 +21,13 @@ from .._numerics.windows import in_window, run_window
 from .._text import counted, shown
 from ..spec import InvalidValueError
 from .files import read_file, write_file
-from .spikes import Events, Lookup, spike_times, split_events
+from .recorded import FIELDS, RecordedSpikes, recorded
+from .spikes import Events, spike_times
+from .statistics import SpikeSums
 from .tables import spikes_to_pandas, to_neo, traces_to_pandas, weights_to_pandas
 
 if TYPE_CHECKING:
     from .record import Record
-
-# --- What was recorded, by name: a name that is not there says what is, and how to record it.
-
-
-# What a field of a `Result` holds by name, and what to write in a `Record` to have it.
-FIELDS = {
-    "traces": ("recorded population or projection", "variables={{{name!r}: ...}}"),
-    "means": ("population or projection with recorded means", "means={{{name!r}: 'v'}}"),
-    "lfp": ("population with a recorded LFP", "lfp=({name!r},)"),
-    "counts": ("population with recorded counts", "rates=True"),
-    "weights": ("projection with recorded weights", "weights={{{name!r}: ...}}"),
-    "weight_histograms": ("recorded histogram of weights", "weight_histograms={{{name!r}: 50}}"),
-    "weight_edges": ("recorded histogram of weights", "weight_histograms={{{name!r}: 50}}"),
-    "neurons": ("population of which some neurons were chosen", "neurons={{{name!r}: [0, 1]}}"),
-    "synapses": ("projection of which some weights were chosen", "weights={{{name!r}: [0, 1]}}"),
-}
-
-
-class NotRecordedError(NoSuchNameError):
-    """What was asked for was not recorded; a `KeyError` and a `ValueError`."""
-
-
-class Recorded(dict):
-    """A dictionary of what was recorded; `how` says how what is missing is recorded."""
-
-    def __init__(self, values: Mapping[str, Any], kind: str, how: str):
-        dict.__init__(self, values)
-        self.kind, self.how = kind, how
-
-    def __missing__(self, name: Any) -> Any:
-        error = spec.unknown(self.kind, name, self)
-        inside = [k for k, x in self.items() if isinstance(x, Recorded) and name in x]
-        if inside:
-            raise NotRecordedError(
-                f"{error}. {name!r} is of {inside[0]!r}: [{inside[0]!r}][{name!r}]"
-            )
-        how = self.how.format(name=name)
-        raise NotRecordedError(f"{error}. To have it: simulate(..., record=jn.Record({how}))")
-
-    def __repr__(self) -> str:
-        return shown(dict(self))
-
-    def __reduce__(self) -> tuple:
-        return Recorded, (dict(self), self.kind, self.how)
-
-
-def recorded(field: str, values: Mapping[str, Any]) -> Recorded:
-    """The values of a field of a `Result`; of traces and means, each by variable too."""
-    kind, how = FIELDS[field]
-    if field in ("traces", "means"):
-        values = {name: _variables(field, name, x) for name, x in values.items()}
-    return Recorded(values, kind, how)
-
-
-def _variables(field: str, name: str, values: Mapping[str, Any]) -> Recorded:
-    field = "variables" if field == "traces" else field
-    had = "".join(f"{variable!r}, " for variable in values)
-    more = f"{field}={{{{{name!r}: ({had}{{name!r}})}}}}"
-    return Recorded(values, f"recorded variable of {name!r}", more)
-
-
-register_dictionary(Recorded, dict)
-
 
 # --- Results and records in a notebook.
 
@@ -102,6 +41,7 @@ def html_of_record(record: "Record") -> str:
         "lfp": "field potential of",
         "weights": "weights of",
         "weight_histograms": "histograms of weights of",
+        "statistics": "running sums of spikes of",
         "function": "a function of (state, output)",
     }
     rows = [("every spike", "yes" if record.spikes else "no")]
@@ -112,7 +52,7 @@ def html_of_record(record: "Record") -> str:
         if value:
             rows.append((what, shown(value)))
     if record.samples:
-        every = "every step" if record.every == 1 else f"every {record.every} steps"
+        every = "every step" if record.interval is None else f"every {record.interval:g} ms"
         rows.append(("sampled", every))
     return page("Record", [table(("what", "which"), rows)])
 
@@ -126,11 +66,11 @@ def html_of_result(result: "Result") -> str:
     bands, rows = [], []
     for name, n in result.populations.items():
         spikes = rate = "not recorded"
-        if result.spikes is not None:
+        if result.spikes:
             events = result.events(name)
             bands.append((name, *events, n))
             spikes = f"{events[0].size:,}"
-        if result.spikes is not None or name in result.counts:
+        if result.spikes or name in result.counts:
             hz = result.rate(name)
             rate = f"{hz:.2f} Hz" if hz == hz else "-"
             if result.n_steps and hz != hz:
@@ -180,9 +120,9 @@ class Result:
         layout: name, group, start and stop of every population.
         first_step: the number of the first step.
         n_steps: how many were run.
-        spikes: steps (from `first_step`) and neurons per group, see `events`.
-        sample_times: when samples were taken [ms], `every` so many steps.
-        every: the number of steps between two samples.
+        spikes: by population, a `SpikeTrains`.
+        sample_times: when samples were taken [ms], at multiples of `interval`.
+        interval: the time from one sample to the next [ms].
         traces: by name and variable, (samples, n).
         neurons: by name, whose traces they are, if not all.
         shared: by name and variable, the receptor or release whose variable it is, where others
@@ -196,6 +136,9 @@ class Result:
         function: the samples of the record's function.
         counts: by population, spikes per step, if recorded; floats where the neurons have a
             surrogate.
+        statistics: by population, running sums of the spikes of each neuron, a `SpikeSums`.
+        key: the seed of the run: `simulate(network, duration, key=result.key)` is the same run.
+            None in a file of an earlier version.
         compile_s: wall seconds of compiling.
         run_s: wall seconds of the run.
         interrupted: whether Ctrl-C ended it.
@@ -210,9 +153,9 @@ class Result:
     layout: tuple[tuple[str, int, int, int], ...]
     first_step: int
     n_steps: int
-    spikes: tuple[Events, ...] | None
+    spikes: RecordedSpikes
     sample_times: Float[np.ndarray, " samples"]
-    every: int
+    interval: float
     traces: dict[str, dict[str, Shaped[np.ndarray, "samples _"]]]
     neurons: dict[str, Int[np.ndarray, " _"]]
     shared: dict[str, dict[str, str]]
@@ -224,13 +167,20 @@ class Result:
     weight_edges: dict[str, Float[np.ndarray, " _"]]
     function: Any
     counts: dict[str, Num[np.ndarray, " steps"]]
+    statistics: dict[str, SpikeSums]
+    key: int | None
     compile_s: float
     run_s: float
     interrupted: bool
 
     def __post_init__(self) -> None:
-        for field in FIELDS:
+        for field in FIELDS.keys() - {"spikes"}:
             object.__setattr__(self, field, recorded(field, getattr(self, field)))
+        groups: Any = self.spikes  # steps from `first_step` and neurons of each group, or None
+        groups = groups.groups if isinstance(groups, RecordedSpikes) else groups
+        times = self.first_step, self.n_steps, self.dt
+        spikes = RecordedSpikes(self.layout, groups, times, (self.start, self.stop))
+        object.__setattr__(self, "spikes", spikes)
 
     @property
     def populations(self) -> dict[str, int]:
@@ -248,7 +198,7 @@ class Result:
         named = self.traces, self.means, self.lfp, self.weights, self.weight_histograms
         if self.sample_times.size or not (any(named) or self.function is not None):
             return ""
-        return f"no samples: no step of the run is a multiple of every={self.every}"
+        return f"no samples: no time of the run is a multiple of interval={self.interval:g} ms"
 
     @property
     def start(self) -> float:
@@ -273,12 +223,8 @@ class Result:
                 has no length.
             ValueError: if spikes were not recorded.
         """
-        steps, neurons = self._events(name)
-        times = spike_times(steps, self.first_step, self.dt)
-        if start is None and stop is None:
-            return times, neurons
-        inside = in_window(times, *self._window(start, stop))
-        return times[inside], neurons[inside]
+        trains = self.spikes[name].between(start, stop)
+        return trains.times, trains.neurons
 
     @spec.arguments(step=spec.Whole())
     def neurons_at(self, name: str, step: int) -> Int[np.ndarray, " spikes"]:
@@ -289,7 +235,7 @@ class Result:
         Raises:
             InvalidValueError: for a step that was not run.
         """
-        lookup, k = self._lookup(name), step - self.first_step
+        lookup, k = self.spikes.lookup(name), step - self.first_step
         if not 0 <= k < self.n_steps:
             last = self.first_step + self.n_steps
             raise InvalidValueError(
@@ -307,7 +253,7 @@ class Result:
         Raises:
             InvalidValueError: for a neuron that the population has not.
         """
-        lookup = self._lookup(name)
+        lookup = self.spikes.lookup(name)
         n = self.populations[name]
         spec.check("times_of", "neuron", spec.Whole(0, n - 1), neuron)
         return spike_times(lookup.steps_of(neuron), self.first_step, self.dt)
@@ -315,7 +261,8 @@ class Result:
     def rate(self, name: str, start: float | None = None, stop: float | None = None) -> float:
         """Mean rate of a population [Hz] over the run, or from `start` to `stop` [ms].
 
-        From the counts per step (`Record(rates=True)`) where spikes were not recorded. nan where
+        From the counts per step (`Record(rates=True)`) or, of a whole run, the statistics, where
+        spikes were not recorded. nan where
         there is no answer: without a time step, and of models that never spike, such as rate units,
         if the result has its network. 0 without a neuron.
 
@@ -329,14 +276,13 @@ class Result:
         first, last = self._window(start, stop)
         if n == 0 or self.n_steps == 0:
             return 0.0 if self.n_steps else float("nan")
-        if self.spikes is None and name in self.counts:
+        if not self.spikes and name in self.counts:
             ends = spike_times(np.arange(self.n_steps), self.first_step, self.dt)
             spikes = float(self.counts[name][in_window(ends, first, last)].sum())
-        elif start is None and stop is None:
-            spikes = self._events(name)[0].size
+        elif not self.spikes and name in self.statistics and start is None and stop is None:
+            spikes = float(self.statistics[name].count.sum())
         else:
-            times = spike_times(self._events(name)[0], self.first_step, self.dt)
-            spikes = in_window(times, first, last).sum()
+            spikes = len(self.spikes[name].between(start, stop))
         if spikes == 0 and self.never_spikes(name):
             return float("nan")
         return float(to_hz(spikes, n, last - first))
@@ -380,7 +326,9 @@ class Result:
         """
         state = SavedState.of(self.state) if isinstance(self.state, NetworkState) else self.state
         kept = None if state is None else {k: getattr(state, k) for k in _STATE}
-        write_file(path, {name: getattr(self, name) for name in _KEPT} | {"state": kept})
+        values = {name: getattr(self, name) for name in _KEPT}
+        values["statistics"] = {name: tuple(x) for name, x in self.statistics.items()}
+        write_file(path, values | {"spikes": self.spikes.groups, "state": kept})
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "Result":
@@ -391,9 +339,13 @@ class Result:
         Raises:
             ValueError: for a file that is cut off, of another kind, or of a newer version.
         """
-        found = read_file(path, (*_KEPT, "state"), _SINCE)
+        found = read_file(path, (*_KEPT, "every", "state"), _SINCE, {"every": 4})
         state = SavedState(**found["state"]) if found["state"] else None
-        return cls(**found | {"network": None, "state": state})
+        every = found.pop("every")
+        if every:  # an older file: the number of steps from one sample to the next
+            found |= {"interval": every * found["dt"], "key": None}
+        sums = {name: SpikeSums(*x) for name, x in found["statistics"].items()}
+        return cls(**found | {"network": None, "state": state, "statistics": sums})
 
     def to_pandas(self) -> Any:
         """All spikes as a `pandas.DataFrame`: columns time_ms, population, neuron, by time.
@@ -440,28 +392,6 @@ class Result:
     def _window(self, start: float | None, stop: float | None) -> tuple[float, float]:
         return run_window(self.start, self.stop, start, stop)
 
-    def _events(self, name: str) -> Events:
-        """Steps from `first_step`, and neurons, of the spikes of a population."""
-        spec.check_known("population", name, self.populations)
-        if self.spikes is None:
-            raise ValueError("spikes were not recorded; run with record=Record(spikes=True)")
-        return self._split[name]
-
-    @functools.cached_property
-    def _split(self) -> dict[str, Events]:
-        return split_events(self.layout, self.spikes or ())
-
-    def _lookup(self, name: str) -> Lookup:
-        """Made on first use, population by population."""
-        events = self._events(name)
-        if name not in self._lookups:
-            self._lookups[name] = Lookup.of(*events, self.n_steps, self.populations[name])
-        return self._lookups[name]
-
-    @functools.cached_property
-    def _lookups(self) -> dict[str, Lookup]:
-        return {}
-
     def _repr_html_(self) -> str:
         """What notebooks show."""
         return html_of_result(self)
@@ -478,11 +408,14 @@ class Result:
             for variable, owner in variables.items()
         )
         more += ", interrupted" if self.interrupted else ""
-        return f"Result: {self.duration:g} ms of {of}{more}"
+        key = "" if self.key is None else f", key {self.key}"
+        run = f"{self.duration:g} ms ({counted(self.n_steps, 'step')})"
+        return f"Result: {run} of {of}{key}{more}"
 
 
 # The fields that a file holds, and those that files have only from a version on.
 _KEPT = tuple(f.name for f in dataclasses.fields(Result) if f.name not in ("network", "state"))
 _STATE = ("arrays", "fingerprint", "step")
 _LEARNED = ("weights", "synapses", "weight_histograms", "weight_edges")
-_SINCE = {"shared": 4, "state": 3} | dict.fromkeys(_LEARNED, 2)
+_SINCE = {"shared": 4, "state": 3, "statistics": 5, "interval": 5, "key": 5}
+_SINCE |= dict.fromkeys(_LEARNED, 2)

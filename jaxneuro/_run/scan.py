@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 from jax.extend.core import jaxpr_as_fun
 from jax.typing import ArrayLike
-from jaxtyping import Array, Float, Int32, Num, Shaped
+from jaxtyping import Array, Int32
 
 from .. import spec
 from .._arrays import as_array, is_traced
@@ -19,50 +19,18 @@ from .._network.inputs import checked_inputs
 from .._network.network import Network
 from .._network.runtime import RuntimeNetwork, steps_together
 from .._network.sharded import ShardedNetwork
-from .._network.state import NetworkState, SavedState, state_of
-from .._text import shown
+from .._network.state import NetworkState, Output, SavedState, state_of
 from ..spec import InvalidValueError
+from .chosen import bin_edges
 from .one_launch import one_launch_or_loop
 from .record import Record
+from .recorded import recorded as recorded_as
+from .recording import Recording, RunInfo
 from .result import Result
-from .result import recorded as recorded_as
-from .spikes import SpikeBits, layout
+from .spikes import SpikeBits
+from .statistics import SpikeSums, no_sums, with_spikes
 
 # --- `scan`: the pure loop over time steps.
-
-
-class Recording(NamedTuple):
-    """What a `scan` recorded.
-
-    Attributes:
-        spikes: a `SpikeBits`, or None.
-        traces: by name and variable, (samples, n).
-        counts: spikes per step by population, (steps,): int32, or floats with a gradient if its
-            neurons have a surrogate.
-        function: the samples of the record's function.
-        means: by name and variable, (samples,).
-        lfp: by population [pA], (samples,).
-        weights: by projection, (samples, chosen).
-        weight_histograms: by projection, int32 (samples, bins).
-    """
-
-    spikes: SpikeBits | None
-    traces: dict[str, dict[str, Shaped[Array, "samples _"]]]
-    counts: dict[str, Num[Array, " steps"]]
-    function: Any
-    means: dict[str, dict[str, Float[Array, " samples"]]]
-    lfp: dict[str, Float[Array, " samples"]]
-    weights: dict[str, Float[Array, "samples _"]]
-    weight_histograms: dict[str, Int32[Array, "samples _"]]
-
-    def __repr__(self) -> str:
-        held = [f"{k} {shown(x)}" for k, x in self._asdict().items() if k != "spikes" and _some(x)]
-        spikes = [] if self.spikes is None else ["spikes, see spikes.events(name)"]
-        return f"Recording: {'; '.join(spikes + held) or 'nothing'}"
-
-
-def _some(value: Any) -> bool:
-    return value is not None and not (isinstance(value, Mapping) and not value)
 
 
 @spec.arguments(
@@ -84,7 +52,7 @@ def scan(
     Args:
         net: the network.
         state: its state, from `net.init` or an earlier run.
-        n_steps: how many time steps; a multiple of `record.every`.
+        n_steps: how many time steps; a multiple of those in `record.interval`.
         inputs: currents [pA] by population, one number, (n_steps,) or (n_steps, n); signals of
             plasticity rules and modulators by their names, one number or (n_steps,).
         record: what to record (default: spikes); samples count from the first step here.
@@ -111,9 +79,12 @@ def scan_turns(
     record: Record | None,
     done: Int32[Array, ""] | None = None,
 ) -> tuple[NetworkState, Recording]:
-    """See `scan`; of its `n_steps`, `done` int32 () are made if given, a multiple of `every`."""
+    """See `scan`.
+
+    Of its `n_steps`, `done` int32 () are made if given, a multiple of those between two samples.
+    """
     state, inputs, record = _checked(net, state, n_steps, inputs, record)
-    every = record.every if record.samples else 1
+    every = record.steps_between(net.dt) if record.samples else 1
     runtime, together = net.expand(), 1
     if isinstance(runtime, ShardedNetwork):
         together = runtime.steps_together(every if record.samples else n_steps)
@@ -125,12 +96,14 @@ def scan_turns(
         xs = inputs
         if every > 1:
             xs = jax.tree.map(lambda x: x.reshape(-1, every, *x.shape[1:]), inputs)
-        state, (per_step, sampled) = repeat(window, state, xs, n_steps // every, turns)
+        sums = {name: no_sums(net.populations[name]) for name in record.statistics}
+        carry, (per_step, sampled) = repeat(window, (state, sums), xs, n_steps // every, turns)
+        state, sums = carry
         if every > 1:
             per_step = jax.tree.map(lambda x: x.reshape(n_steps, *x.shape[2:]), per_step)
-        return state, (per_step, sampled)
+        return state, (per_step, sampled, sums)
 
-    first_step = state.step
+    start = state
     if isinstance(runtime, ShardedNetwork):
         out = runtime.on_devices(loop, state, inputs)
     elif done is not None:
@@ -138,7 +111,7 @@ def scan_turns(
     else:
         out = one_launch_or_loop(loop, net, runtime, state, inputs, record, n_steps)
     state, recorded = out
-    return state, _recording(net, first_step, record, recorded)
+    return state, _recording(net, start, record, n_steps, recorded)
 
 
 def _checked(
@@ -152,19 +125,21 @@ def _checked(
     _check_state(net, state)
     record = record.named(net, state)
     record.check(net, state)
-    if record.samples and n_steps % record.every:
-        raise InvalidValueError(
-            "scan", "n_steps", f"a multiple of record.every, {record.every}", str(n_steps)
-        )
+    every = record.steps_between(net.dt) if record.samples else 1
+    if n_steps % every:
+        must = f"a multiple of the {every} steps of the record's interval, {record.interval:g} ms"
+        raise InvalidValueError("scan", "n_steps", must, str(n_steps))
     return state, inputs, record
 
 
 def _recording(
-    net: Network, first_step: Int32[Array, ""], record: Record, recorded: Any
+    net: Network, start: NetworkState, record: Record, n_steps: int, recorded: Any
 ) -> Recording:
-    """What a loop recorded, by name."""
-    (bits, counts), sampled = recorded
-    spikes = SpikeBits(bits, first_step, net.dt, layout(net)) if record.spikes else None
+    """What a loop of `n_steps` recorded from a state on, by name."""
+    (bits, counts), sampled, sums = recorded
+    info = RunInfo.of(net, start, record, n_steps)
+    spikes = SpikeBits(bits, start.step, net.dt, info.layout) if record.spikes else None
+    edges = {name: bin_edges(net, name, x) for name, x in record.weight_histograms.items()}
     return Recording(
         spikes=spikes,
         traces=recorded_as("traces", sampled.traces),
@@ -174,6 +149,11 @@ def _recording(
         lfp=recorded_as("lfp", sampled.lfp),
         weights=recorded_as("weights", sampled.weights),
         weight_histograms=recorded_as("weight_histograms", sampled.weight_histograms),
+        weight_edges=recorded_as("weight_edges", jax.tree.map(jnp.asarray, edges)),
+        statistics=recorded_as("statistics", sums),
+        first_step=start.step,
+        seed=start.seed,
+        info=info,
     )
 
 
@@ -182,36 +162,45 @@ def _window(
     runtime: RuntimeNetwork,
     record: Record,
     lengths: tuple[int, int],
-    state: NetworkState,
+    carry: tuple[NetworkState, dict],
     now: Any,
-) -> tuple[NetworkState, tuple]:
+) -> tuple[tuple[NetworkState, dict], tuple]:
     """The steps up to the next sample; `lengths` how many, and how many are taken together."""
     every, together = lengths
 
-    def step(state: NetworkState, now: Any) -> Any:
+    def step(carry: tuple, now: Any) -> Any:
+        state, sums = carry
+        first = state.step
         if together == 1:
             state, output = runtime.step(state, now)
-            last = output
+            last, sums = output, _summed(sums, output, first)
         else:
             state, output = steps_together(runtime, state, now, together)
             last = jax.tree.map(lambda x: x[-1], output)
+            for k in range(together) if sums else ():
+                sums = _summed(sums, jax.tree.map(lambda x: x[k], output), first + k)  # noqa: B023
         bits = output.bits if record.spikes else ()
-        return (state, last), (bits, record.counts(net, output))
+        return ((state, sums), last), (bits, record.counts(net, output))
 
     if every == together:
-        (state, output), per_step = step(state, now)
+        (carry, output), per_step = step(carry, now)
     else:
         units = every // together
         if together > 1:
             now = jax.tree.map(lambda x: x.reshape(units, together, *x.shape[1:]), now)
         first = jax.tree.map(lambda x: x[0], now)
-        empty = jax.tree.map(jnp.zeros_like, jax.eval_shape(lambda: step(state, first)[0][1]))
-        (state, output), per_step = lax.scan(
-            lambda carry, x: step(carry[0], x), (state, empty), now, length=units
+        empty = jax.tree.map(jnp.zeros_like, jax.eval_shape(lambda: step(carry, first)[0][1]))
+        (carry, output), per_step = lax.scan(
+            lambda held, x: step(held[0], x), (carry, empty), now, length=units
         )
         if together > 1:
             per_step = jax.tree.map(lambda x: x.reshape(every, *x.shape[2:]), per_step)
-    return state, (per_step, record.sample(net, state, output))
+    return carry, (per_step, record.sample(net, carry[0], output))
+
+
+def _summed(sums: dict[str, SpikeSums], output: Output, step: Int32[Array, ""]) -> dict:
+    """The running sums after a step."""
+    return {name: with_spikes(x, output.spikes[name] != 0, step) for name, x in sums.items()}
 
 
 def _check_inputs(net: Network, inputs: dict[str, Any], n_steps: int) -> None:

@@ -96,8 +96,8 @@ def simulate(
             `jn.stimuli.Current`.
         inputs: currents [pA] by population, one number for all neurons and steps, (steps,) or
             (steps, n); signals of plasticity rules by name, one number or (steps,).
-        record: what to record (default: spikes); samples are taken when the number of steps since
-            the network's start is a multiple of `every`.
+        record: what to record (default: spikes); samples are taken when the time since the
+            network's start is a multiple of `record.interval`.
         key: seeds a new run, an integer or a JAX key (default 0).
         state: continues an earlier run: its result, also one from a file, or `result.state`.
         n: how many neurons, of a bare neuron.
@@ -209,11 +209,11 @@ def _check_room(record: Record, samples: int, sample_bytes: int) -> None:
     """Raises `ValueError` for a recording that does not fit in memory, before anything runs."""
     free, needed = available_memory(), samples * sample_bytes
     if free is not None and needed > free:
-        every = record.every * -(-2 * needed // free)
+        longer = -(-2 * needed // free)
         raise ValueError(
             f"simulate: {samples:,} samples of {megabytes(sample_bytes)} must fit in the memory, "
             f"{megabytes(free)} of which are free; they take {megabytes(needed)}. Sample more "
-            f"seldom (every={every}), fewer neurons (neurons=), or means"
+            f"seldom (an interval {longer} times longer), fewer neurons (neurons=), or means"
         )
 
 
@@ -238,7 +238,8 @@ class _Run:
 
     def run(self, n_steps: int, show: bool) -> Result:
         start, parts = time.perf_counter(), self._plan(n_steps)
-        samples = sum(x.steps // x.record.every for x in parts if x.record.samples)
+        dt = self.net.dt
+        samples = sum(x.steps // x.record.steps_between(dt) for x in parts if x.record.samples)
         _check_room(self.record, samples, self.record.sample_bytes(self.net, self.start_state))
         self.store = SampleStore(samples)
         with Progress("simulating", n_steps * self.net.dt, _UNIT, show) as progress:
@@ -275,9 +276,8 @@ class _Run:
             input_bytes=sum(np.asarray(x).nbytes for x in self.inputs.values()) // (n_steps or 1),
             exchange=_EXCHANGE if over_processes(self.net) else 0.0,
         )
-        return plan(
-            n_steps, self.first, self.record, sizes, together, not _on_cpu(self.start_state)
-        )
+        known = not _on_cpu(self.start_state)
+        return plan(n_steps, self.first, self.record, sizes, self.net.dt, together, known)
 
     def _compile(self, parts: list[RunPart], progress: Progress) -> dict[tuple[int, Record], Any]:
         programs, offset = {}, 0

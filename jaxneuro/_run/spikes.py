@@ -14,6 +14,8 @@ from .._arrays import is_traced
 from .._kernels.bits import unpack
 from .._network.network import Network
 from .._text import counted
+from ..spec import InvalidValueError
+from .spike_trains import SpikeTrains
 
 # --- Recorded spikes: packed bits, and the times, neurons and counts read from them.
 
@@ -42,6 +44,25 @@ class SpikeBits(eqx.Module):
         names = ", ".join(name for name, *_ in self.populations)
         return f"SpikeBits: {steps} of {self.dt:g} ms, of {names}; see events(name)"
 
+    def __getitem__(self, name: str) -> SpikeTrains:
+        """The spikes of a population of one run, on the host.
+
+        Raises:
+            InvalidValueError: for an unknown population, and a batch of runs.
+            ValueError: inside `jit`.
+        """
+        times, neurons = self.events(name)
+        _, start, stop = self._find(name)
+        first, steps = int(self.first_step), self.bits[0].shape[0]
+        window = first * self.dt, float(f"{(first + steps) * self.dt:.15g}")
+        return SpikeTrains.known(times, neurons, stop - start, *window)
+
+    def by_group(self) -> tuple[Events, ...]:
+        """Steps and neurons of the spikes of one run by group, on the host."""
+        groups = range(len(self.bits))
+        ends = [max(stop for _, g, _, stop in self.populations if g == k) for k in groups]
+        return tuple(unpack(np.asarray(x), 0, n) for x, n in zip(self.bits, ends))
+
     def events(
         self, name: str
     ) -> tuple[Float[np.ndarray, " spikes"], Int32[np.ndarray, " spikes"]]:
@@ -50,7 +71,7 @@ class SpikeBits(eqx.Module):
         A spike of step k has the time (k + 1) dt, the end of its step.
 
         Raises:
-            InvalidValueError: for an unknown population.
+            InvalidValueError: for an unknown population, and a batch of runs.
             ValueError: inside `jit`, where the number of spikes is not known.
         """
         group, start, stop = self._find(name)
@@ -60,6 +81,10 @@ class SpikeBits(eqx.Module):
                 "call spikes.events outside of jax.jit; inside, use spikes.dense(name), or "
                 "jn.Record(rates=True) and recording.counts"
             )
+        if self.bits[group].ndim != 2:
+            runs = " x ".join(map(str, self.bits[group].shape[:-2]))
+            must = "those of one run: take one of the batch, recording[k]"
+            raise InvalidValueError("events", "the spikes", must, f"{runs} runs")
         steps, neurons = unpack(np.asarray(self.bits[group]), start, stop)
         return spike_times(steps, int(self.first_step), self.dt), neurons
 

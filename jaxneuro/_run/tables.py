@@ -83,7 +83,7 @@ def to_neo(result: "Result") -> Any:
     """See `Result.to_neo`."""
     neo = extra_module("neo")
     segment = neo.Segment(name="jaxneuro")
-    if result.spikes is not None:
+    if result.spikes:
         segment.spiketrains.extend(_spike_trains(neo, result))
     for name, variables in result.traces.items():
         for variable, x in variables.items():
@@ -133,7 +133,7 @@ def _signal(
         x,
         units=_UNITS.get(variable, "dimensionless"),
         t_start=first * quantities.ms,
-        sampling_period=result.every * result.dt * quantities.ms,
+        sampling_period=result.interval * quantities.ms,
         name=f"{name} {variable}" if columns else f"{name} mean {variable}",
         array_annotations=columns,
         population=name,

@@ -48,7 +48,7 @@ def summary(
     first, last = run_window(result.start, result.stop, start, stop)
     seconds = result.duration / 1e3
     lines = [repr(result if result.network is None else result.network)]
-    if result.spikes is not None:
+    if result.spikes:
         if start is not None or stop is not None:
             lines.append(f"from {first:g} to {last:g} ms:")
         for name, n in result.populations.items():

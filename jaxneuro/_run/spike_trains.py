@@ -1,0 +1,137 @@
+"""`SpikeTrains`: the spikes of some neurons in a window of time, as arrays on the host."""
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float64, Int, Int64
+
+from .. import spec
+from .._numerics.windows import in_window, run_window
+from .._text import counted
+from ..spec import InvalidValueError
+
+
+def _indices(value: Any) -> Int64[np.ndarray, " spikes"]:
+    """Whole numbers in one row; raises `spec.Unfit`."""
+    x = np.asarray(value)
+    if x.ndim != 1 or (x.size and x.dtype.kind not in "iu"):
+        raise spec.Unfit("whole numbers in one row", f"{x.dtype} of shape {x.shape}")
+    return spec.kept_array(value, x.astype(np.int64))
+
+
+class SpikeTrains(spec.Value):
+    """Spikes of `n` neurons between two times: what analysis and figures take.
+
+    `result.spikes["E"]` is one; of spikes from elsewhere make one. A spike of time step k of a run
+    has the time (k + 1) dt, the end of the step, and belongs to windows `(start, stop]`.
+
+    Raises:
+        InvalidValueError: for arrays of different lengths, times that are not finite or outside of
+            the window, neurons that are not from 0 to n - 1, or a window that ends before it
+            begins.
+    """
+
+    times: Float64[np.ndarray, " spikes"] = spec.field(
+        spec.Numbers("ms", least=0.0, ndim=(1,)), doc="of each spike, in any order"
+    )
+    neurons: Int[np.ndarray, " spikes"] = spec.field(
+        spec.Converted(_indices, "whole numbers below n"), doc="of each spike, which neuron"
+    )
+    n: int = spec.field(spec.Whole(), doc="how many neurons")
+    start: float = spec.field(spec.Number("ms", least=0.0), doc="begin of the window")
+    stop: float = spec.field(spec.Number("ms", least=0.0), doc="its end")
+    rules = (spec.AtMost("start", "stop"),)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.times.shape != self.neurons.shape:
+            must = f"one per time, {self.times.size} of them"
+            raise InvalidValueError("SpikeTrains", "neurons", must, str(self.neurons.size))
+        if self.neurons.size and not (self.neurons.min() >= 0 and self.neurons.max() < self.n):
+            got = f"{self.neurons.min()} to {self.neurons.max()}"
+            raise InvalidValueError("SpikeTrains", "neurons", f"from 0 to {self.n - 1}", got)
+        outside = ~in_window(self.times, self.start, self.stop)
+        if outside.any():
+            must = f"after start ({self.start:.10g} ms) and at most stop ({self.stop:.10g} ms)"
+            at = np.flatnonzero(outside)[0]
+            got = f"{self.times[at]:.10g} ms at index {at}"
+            raise InvalidValueError("SpikeTrains", "times", must, got)
+
+    @classmethod
+    def known(
+        cls,
+        times: Float64[np.ndarray, " spikes"],
+        neurons: Int[np.ndarray, " spikes"],
+        n: int,
+        start: float,
+        stop: float,
+    ) -> "SpikeTrains":
+        """Those of arrays that are known to be right: nothing is checked or copied."""
+        made = object.__new__(cls)
+        fields = {"times": times, "neurons": neurons, "n": n, "start": start, "stop": stop}
+        for name, x in fields.items():
+            object.__setattr__(made, name, x)
+        return made
+
+    @classmethod
+    def of_counts(cls, counts: Any, bin_ms: float, start: float = 0.0) -> "SpikeTrains":
+        """Spikes from their counts in bins: as many at the end of each bin as the bin has.
+
+        Args:
+            counts: whole numbers of at least 0, (n, bins), or (bins,) of one neuron.
+            bin_ms: the length of a bin [ms].
+            start: where the first bin begins [ms].
+
+        Raises:
+            InvalidValueError: for counts that are not whole numbers of at least 0, or a bin that
+                is not above 0.
+        """
+        owner = "SpikeTrains.of_counts"
+        x = np.asarray(counts)
+        known = x.dtype.kind in "biu" and x.ndim in (1, 2) and not (x < 0).any()
+        if not known:
+            must = "whole numbers of at least 0, (bins,) or (n, bins)"
+            raise InvalidValueError(owner, "counts", must, f"{x.dtype} of shape {x.shape}")
+        width = spec.check(owner, "bin_ms", spec.Number("ms", above=0.0, least=0.0), bin_ms)
+        first = spec.check(owner, "start", spec.Number("ms", least=0.0), start)
+        x = np.atleast_2d(x).astype(np.int64)
+        bins, owners = np.nonzero(x.T)
+        times = first + width * (bins + 1)
+        many = x[owners, bins]
+        stop = first + width * x.shape[1]
+        return cls.known(np.repeat(times, many), np.repeat(owners, many), len(x), first, stop)
+
+    @property
+    def duration(self) -> float:
+        """The length of the window [ms]."""
+        return self.stop - self.start
+
+    def __len__(self) -> int:
+        return self.times.size
+
+    def of(self, neuron: int) -> Float64[np.ndarray, " spikes"]:
+        """The times [ms] of the spikes of one neuron.
+
+        Raises:
+            InvalidValueError: for a neuron that there is not.
+        """
+        spec.check("SpikeTrains.of", "neuron", spec.Whole(0, self.n - 1), neuron)
+        return self.times[self.neurons == neuron]
+
+    def between(self, start: float | None = None, stop: float | None = None) -> "SpikeTrains":
+        """The spikes in the part `(start, stop]` of the window [ms], by default all.
+
+        Raises:
+            InvalidValueError: for a part that is not within the window or has no length.
+        """
+        if start is None and stop is None:
+            return self
+        first, last = run_window(self.start, self.stop, start, stop)
+        inside = in_window(self.times, first, last)
+        return self.known(self.times[inside], self.neurons[inside], self.n, first, last)
+
+    def __repr__(self) -> str:
+        return (
+            f"SpikeTrains: {counted(len(self), 'spike')} of {counted(self.n, 'neuron')} "
+            f"from {self.start:.10g} to {self.stop:.10g} ms"
+        )
