@@ -31,11 +31,11 @@ class SpikeTrains(spec.Value):
             begins.
     """
 
-    times: Float64[np.ndarray, " spikes"] = spec.field(
-        spec.Numbers("ms", least=0.0, ndim=(1,)), doc="of each spike, in any order"
+    times: Any = spec.field(
+        spec.Numbers("ms", least=0.0, ndim=(1,)), doc="(spikes,) of each spike, in any order"
     )
-    neurons: Int[np.ndarray, " spikes"] = spec.field(
-        spec.Converted(_indices, "whole numbers below n"), doc="of each spike, which neuron"
+    neurons: Any = spec.field(
+        spec.Converted(_indices, "whole numbers below n"), doc="(spikes,) of each, which neuron"
     )
     n: int = spec.field(spec.Whole(), doc="how many neurons")
     start: float = spec.field(spec.Number("ms", least=0.0), doc="begin of the window")
