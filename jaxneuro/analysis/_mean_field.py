@@ -1,26 +1,25 @@
 """Mean-field theory: moments of the membrane, rates of neurons and of networks."""
 
 import functools
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from jaxtyping import Float64, Shaped
-from numpy.typing import ArrayLike
 
 from .. import spec
 from .._units import check_unit
 from ..spec import InvalidValueError
-from ._spikes import arrays_checked
+
+Numbers: TypeAlias = float | Sequence | np.ndarray
 
 
-@arrays_checked
 def membrane_moments(
-    rate: ArrayLike,
-    weight: ArrayLike,
-    tau_m: ArrayLike,
-    tau_syn: ArrayLike = 0.0,
-    c_m: ArrayLike | None = None,
+    rate: Numbers,
+    weight: Numbers,
+    tau_m: Numbers,
+    tau_syn: Numbers = 0.0,
+    c_m: Numbers | None = None,
 ) -> tuple[Float64[Any, "*shape"], Float64[Any, "*shape"]]:
     """Mean [mV] and variance [mV^2] of a leaky membrane without threshold under Poisson input.
 
@@ -68,15 +67,14 @@ _ALPHA = np.sqrt(2.0) * 1.4603545088095868
 _FOLDS = 40.0
 
 
-@arrays_checked
 def siegert(
-    mu: ArrayLike,
-    sigma: ArrayLike,
-    tau_m: ArrayLike,
-    v_th: ArrayLike,
-    v_reset: ArrayLike,
-    t_ref: ArrayLike = 0.0,
-    tau_syn: ArrayLike = 0.0,
+    mu: Numbers,
+    sigma: Numbers,
+    tau_m: Numbers,
+    v_th: Numbers,
+    v_reset: Numbers,
+    t_ref: Numbers = 0.0,
+    tau_syn: Numbers = 0.0,
 ) -> Float64[Any, "*shape"]:
     """Stationary rate of the LIF neuron in the diffusion approximation [Hz].
 
@@ -119,14 +117,13 @@ def siegert(
     return (1e3 * np.where(noisy, rate, silent))[()]
 
 
-@arrays_checked
 def cv_diffusion(
-    mu: ArrayLike,
-    sigma: ArrayLike,
-    tau_m: ArrayLike,
-    v_th: ArrayLike,
-    v_reset: ArrayLike,
-    t_ref: ArrayLike = 0.0,
+    mu: Numbers,
+    sigma: Numbers,
+    tau_m: Numbers,
+    v_th: Numbers,
+    v_reset: Numbers,
+    t_ref: Numbers = 0.0,
 ) -> Float64[Any, "*shape"]:
     """CV of the intervals of the LIF neuron in the diffusion approximation.
 
@@ -162,13 +159,13 @@ def cv_diffusion(
 
 
 def _arguments(
-    mu: ArrayLike,
-    sigma: ArrayLike,
-    tau_m: ArrayLike,
-    v_th: ArrayLike,
-    v_reset: ArrayLike,
-    t_ref: ArrayLike,
-    tau_syn: ArrayLike,
+    mu: Numbers,
+    sigma: Numbers,
+    tau_m: Numbers,
+    v_th: Numbers,
+    v_reset: Numbers,
+    t_ref: Numbers,
+    tau_syn: Numbers,
 ) -> tuple[Shaped[Any, "*shape"], ...]:
     """Checked and broadcast: u at threshold, its distance from reset, sigma > 0, tau_m, t_ref."""
     spec.check("", "mu", spec.Numbers("mV", least=0.0), mu)
@@ -200,16 +197,16 @@ def _arguments(
     return (v_th - mu) / spread + shift, (v_th - v_reset) / spread, noisy, tau_m, t_ref
 
 
-def _check_volts(v_th: ArrayLike, v_reset: ArrayLike) -> None:
+def _check_volts(v_th: Numbers, v_reset: Numbers) -> None:
     """Raises `ValueError` for a threshold and a reset that are both in volts."""
     if np.size(v_th) and np.size(v_reset):
         check_unit("v_th and v_reset", np.array([np.max(v_th), np.min(v_reset)]), "mV")
 
 
 def _constant_drive(
-    mu: ArrayLike,
-    v_th: ArrayLike,
-    v_reset: ArrayLike,
+    mu: Numbers,
+    v_th: Numbers,
+    v_reset: Numbers,
     tau_m: Float64[Any, "*shape"],
     t_ref: Float64[Any, "*shape"],
 ) -> Float64[np.ndarray, "*shape"]:
@@ -284,15 +281,14 @@ def _rise(x: Float64[np.ndarray, "*nodes"]) -> Float64[np.ndarray, "*nodes"]:
 _FASTEST = 1e6
 
 
-@arrays_checked
 def input_moments(
-    rates: ArrayLike,
-    indegrees: ArrayLike,
-    weights: ArrayLike,
-    tau_m: ArrayLike,
-    external_rate: ArrayLike = 0.0,
-    external_weight: ArrayLike = 0.0,
-    e_l: ArrayLike = 0.0,
+    rates: Numbers,
+    indegrees: Numbers,
+    weights: Numbers,
+    tau_m: Numbers,
+    external_rate: Numbers = 0.0,
+    external_weight: Numbers = 0.0,
+    e_l: Numbers = 0.0,
 ) -> tuple[Float64[np.ndarray, " p"], Float64[np.ndarray, " p"]]:
     """Mean and amplitude of the input of each population: (mu [mV], sigma [mV]).
 
@@ -326,19 +322,18 @@ def input_moments(
     return mu, np.sqrt(tau * ((K * J**2) @ nu + jump**2 * ext))
 
 
-@arrays_checked
 def self_consistent_rates(
-    indegrees: ArrayLike,
-    weights: ArrayLike,
-    tau_m: ArrayLike,
-    v_th: ArrayLike,
-    v_reset: ArrayLike,
-    t_ref: ArrayLike = 0.0,
-    external_rate: ArrayLike = 0.0,
-    external_weight: ArrayLike = 0.0,
-    e_l: ArrayLike = 0.0,
-    tau_syn: ArrayLike = 0.0,
-    start: ArrayLike = 1.0,
+    indegrees: Numbers,
+    weights: Numbers,
+    tau_m: Numbers,
+    v_th: Numbers,
+    v_reset: Numbers,
+    t_ref: Numbers = 0.0,
+    external_rate: Numbers = 0.0,
+    external_weight: Numbers = 0.0,
+    e_l: Numbers = 0.0,
+    tau_syn: Numbers = 0.0,
+    start: Numbers = 1.0,
 ) -> Float64[np.ndarray, " p"]:
     """Stationary rates of a network of populations of LIF neurons [Hz].
 
@@ -408,7 +403,7 @@ def _relaxed(
 
 
 def _checked_network(
-    indegrees: ArrayLike, weights: ArrayLike
+    indegrees: Numbers, weights: Numbers
 ) -> tuple[Float64[np.ndarray, "p p"], Float64[np.ndarray, "p p"]]:
     K, J = np.asarray(indegrees, np.float64), np.asarray(weights, np.float64)
     if K.ndim != 2 or K.shape[0] != K.shape[1] or J.shape != K.shape:
@@ -424,7 +419,7 @@ def _checked_network(
 
 
 def _per_population(
-    name: str, value: ArrayLike, p: int, unit: str, **bounds: Any
+    name: str, value: Numbers, p: int, unit: str, **bounds: Any
 ) -> Float64[np.ndarray, " {p}"]:
     """One finite number for each of the p populations."""
     out = np.asarray(value, np.float64)
