@@ -158,7 +158,7 @@ def walked_and_looped(n_steps: int, interpret: bool, lanes: int | None = None) -
     """One launch for all steps, and the plain loop: each `(net, state, inputs) -> (bits, v)`."""
     from jaxneuro._run import one_launch
 
-    record = jn.Record(variables={"E": "v"}, every=n_steps // 10)
+    record = jn.Record(variables={"E": "v"}, interval=n_steps // 10 * WALK_DT)
 
     def walk(net, state, inputs):
         options = {"lanes": lanes, "interpret": interpret}

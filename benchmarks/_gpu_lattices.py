@@ -56,7 +56,7 @@ def lattice(side: int, n_steps: int) -> bool:
     """
     net = jn.build(description(side), key=1, dt=DT)
     state = net.init(1)
-    record = jn.Record(variables={"lattice": "v"}, every=n_steps)
+    record = jn.Record(variables={"lattice": "v"}, interval=n_steps * DT)
     run = jax.jit(jn.scan, static_argnums=(2, 4))
     recorded = run(net, state, n_steps, None, record)[1]
     got = np.asarray(recorded.traces["lattice"]["v"])[-1]

@@ -23,9 +23,9 @@ def run(options) -> None:
         "spikes and v of 10 neurons": jn.Record(
             variables={"E0": "v"}, neurons={"E0": list(range(10))}
         ),
-        "spikes and v of all, every 10th step": jn.Record(variables={"E0": "v"}, every=10),
+        "spikes and v of all, every 10th step": jn.Record(variables={"E0": "v"}, interval=1.0),
         "spikes, mean v and LFP, every 10th step": jn.Record(
-            means={"E0": "v"}, lfp=("E0",), every=10
+            means={"E0": "v"}, lfp=("E0",), interval=1.0
         ),
     }
     seconds = {name: [] for name in cases}

@@ -45,7 +45,7 @@ stimuli = [
 
 # %% Build, run, and sample v every millisecond
 net = jn.build(jn.Description([sheet], [neighbours], stimuli), key=0, dt=0.1)
-record = jn.Record(variables={"sheet": "v"}, every=10)
+record = jn.Record(variables={"sheet": "v"}, interval=1.0)
 result = jn.simulate(net, args.ms, key=1, record=record)
 print(jn.analysis.summary(result))
 

@@ -47,7 +47,7 @@ def run(net: jn.Network, variant: str, ms: float) -> tuple[np.ndarray, float]:
     for name in ("gap", "E~E", "E~I", "I~E", "I~I"):
         kind = "electrical" if name == "gap" else "chemical"
         net = net.set(name, gain=1.0 if variant in (kind, "both") else 0.0)
-    result = jn.simulate(net, ms, key=1, record=jn.Record(variables={"sheet": "v"}, every=10))
+    result = jn.simulate(net, ms, key=1, record=jn.Record(variables={"sheet": "v"}, interval=1.0))
     side = int(np.sqrt(net.n_neurons))
     return result.traces["sheet"]["v"].reshape(-1, side, side), result.rate("sheet")
 

@@ -53,7 +53,7 @@ def network(neurons: int = 10_000, key: int = 1) -> jn.Network:
 def trial(net: jn.Network, background: float, facilitates: bool, key: int = 1) -> jn.Result:
     net = net.set("WhiteNoise->E", mean=background).set("E.stp", tau_fac=1500.0 * facilitates)
     net = net.set("cue", amplitude=0.15 * background).set("read", amplitude=0.05 * background)
-    record = jn.Record(variables={"E.stp": ("x", "u")}, every=100)
+    record = jn.Record(variables={"E.stp": ("x", "u")}, interval=10.0)
     return jn.simulate(net, END, key=key, record=record)
 
 

@@ -47,8 +47,8 @@ from ._numerics.distributions import Normal as Normal
 from ._numerics.distributions import Uniform as Uniform
 from ._numerics.streams import Stream as Stream
 from ._run.record import Record as Record
-from ._run.result import Result as Result
 from ._run.recording import Recording as Recording
+from ._run.result import Result as Result
 from ._run.scan import scan as scan
 from ._run.simulate import simulate as simulate
 from ._run.spike_trains import SpikeTrains as SpikeTrains

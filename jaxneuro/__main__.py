@@ -19,7 +19,7 @@ from ._text import megabytes
 _EPILOG = """examples:
   python -m jaxneuro info net.toml
   python -m jaxneuro run net.toml --seconds 2 --out result.npz --figure raster.png
-  python -m jaxneuro run net.json --record E:v "I->E:current" --every 10 --out result.npz
+  python -m jaxneuro run net.json --record E:v "I->E:current" --interval 1 --out result.npz
   python -m jaxneuro run net.json --input reward=reward.npy --out result.npz
   python -m jaxneuro models
 
@@ -83,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
         "for a projection or a stimulation that sends spikes, they are those of its receptor",
     )
     run.add_argument(
-        "--every", type=int, metavar="STEPS", help="steps per sample of --record (default 1)"
+        "--interval", type=float, metavar="MS", help="between two samples of --record (default dt)"
     )
     run.add_argument(
         "--input",
@@ -175,14 +175,14 @@ def _record(args: argparse.Namespace) -> Any:
         variables.setdefault(name, []).append(variable)
     if variables and args.out is None:
         raise ValueError("--record needs --out FILE.npz, where what is recorded goes")
-    if args.every is None:
+    if args.interval is None:
         return jn.Record(variables=variables)
     if not variables:
         raise ValueError(
-            "--every needs --record NAME:VARIABLE, whose samples it sets; spikes are recorded in "
-            "every step"
+            "--interval needs --record NAME:VARIABLE, whose samples it sets; spikes are recorded "
+            "in every step"
         )
-    return jn.Record(variables=variables, every=args.every)
+    return jn.Record(variables=variables, interval=args.interval)
 
 
 def _inputs(given: list[str], steps: int) -> dict[str, np.ndarray]:

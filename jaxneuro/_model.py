@@ -106,8 +106,11 @@ class Neuron(Model):
     state that a port alone fills, `{"ex": ("i_ex",)}`: recording one warns where nothing leads to
     the port. `rate_sign` is None where `voltage` gives mV; a model whose `voltage` gives a rate has
     1 if it is never negative, and 0 otherwise. `state_bounds` as of `Synapse`.
+    `input_part` is the part of the drive that the `inputs` of a run are: a current [pA], or
+    "jump", 1 for a spike, of neurons that repeat spikes.
     """
 
+    input_part: ClassVar[str] = "current"
     ports: ClassVar[tuple[str, ...]] = ()
     port_signs: ClassVar[Mapping[str, int]] = {}
     port_fills: ClassVar[Mapping[str, tuple]] = {}

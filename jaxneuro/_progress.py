@@ -22,7 +22,7 @@ class Progress:
             from tqdm.auto import tqdm
         except ImportError:
             return
-        form = f"{{l_bar}}{{bar}}| {{n:.0f}}/{{total:.0f}} {unit} [{{elapsed}}<{{remaining}}]"
+        form = f"{{l_bar}}{{bar}}| {{n:.6g}}/{{total:.6g}} {unit} [{{elapsed}}<{{remaining}}]"
         self._bar = tqdm(total=total, desc=doing, bar_format=form)
 
     def advance(self, amount: float) -> None:

@@ -172,7 +172,7 @@ def _draw_step(model: Any, shown: Shown, step: float, axis: Axes, colour: str = 
     start, stop = 0.1 * shown.ms, 0.9 * shown.ms
     current = np.where((t > start) & (t <= stop), step, shown.base)
     record = jn.Record(variables={"neurons": shown.variables})
-    result = jn.simulate(model, current[:, None], dt=shown.dt, record=record, key=1)
+    result = jn.simulate(model, current=current[:, None], dt=shown.dt, record=record, key=1)
     traces = result.traces["neurons"]
     for name, tone in zip(shown.variables, (colour, RED)):
         axis.plot(t, traces[name][:, 0], color=tone, linewidth=0.9)
@@ -228,10 +228,10 @@ def _curve(model: Any, shown: Shown, inputs: np.ndarray) -> np.ndarray:
     steps = round((SKIPPED + shown.counted) / shown.dt)
     given = np.broadcast_to(constant.astype(np.float32), (steps, constant.size))
     if "after a second" in shown.rate:
-        record = jn.Record(variables={"neurons": shown.variables}, every=steps)
-        result = jn.simulate(model, given, dt=shown.dt, record=record)
+        record = jn.Record(variables={"neurons": shown.variables}, interval=steps * shown.dt)
+        result = jn.simulate(model, current=given, dt=shown.dt, record=record)
         return result.traces["neurons"][shown.variables[0]][-1]
-    times, neurons = jn.simulate(model, given, dt=shown.dt, key=1).events("neurons")
+    times, neurons = jn.simulate(model, current=given, dt=shown.dt, key=1).events("neurons")
     counts = np.bincount(neurons[times > SKIPPED], minlength=constant.size)
     return counts.reshape(-1, shown.repeats).mean(axis=1) * 1000.0 / shown.counted
 

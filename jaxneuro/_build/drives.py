@@ -35,7 +35,7 @@ def check_neuron(
         group: the group.
         dt: the time step [ms].
         dtype: that of the network.
-        inputs: whether a run gives currents too.
+        inputs: whether a run gives an input too.
         coupled: the gap junctions of the group, for messages; "" for none.
 
     Raises:
@@ -45,7 +45,7 @@ def check_neuron(
         return
     given = _given_parts(group, dt, dtype)
     if inputs:
-        given.setdefault("current", "the inputs of the run")
+        given.setdefault(group.model.input_part, "the inputs of the run")
     if coupled:
         given = {"current": coupled, "conductance": coupled} | given
     model = first_member(group.model)

@@ -273,8 +273,8 @@ class Group(eqx.Module):
         """The state without what is released, and the spikes.
 
         `arrived` (fed inputs, n) is what the network delivers at the end of the step, None without
-        such inputs; `coupled` what couplings do; `inputs` are currents [pA] by population name, ()
-        or (n,).
+        such inputs; `coupled` what couplings do; `inputs` are currents [pA] or spikes by
+        population name, () or (n,).
         """
         stimuli, part, outside = self._stimuli(state.stimuli, step, dt)
         part, outside = coupled.plus(part, outside)
@@ -325,12 +325,13 @@ class Group(eqx.Module):
         return tuple(new), drive
 
     def _with_inputs(self, drive: Drive, inputs: Mapping[str, Float[Array, "..."]]) -> Drive:
-        """The drive with the currents that a run passes to the populations of this group."""
-        start = 0
+        """The drive with what a run gives to the populations of this group."""
+        start, part = 0, self.model.input_part
         for member in self.members:
             if member.name in inputs:
                 span = start, start + member.n
-                drive = add_drives(drive, Drive(place(inputs[member.name], [span], self.n)))
+                given = place(inputs[member.name], [span], self.n)
+                drive = add_drives(drive, Drive(**{part: given}))
             start += member.n
         return drive
 

@@ -62,9 +62,9 @@ class RuntimeNetwork(eqx.Module):
         In this order: what the last step released is delivered, and couplings see the neurons as
         they stand; neurons are integrated under the drive of couplings and synapses at the start of
         the step, synapses decay and take the arrivals of this step, threshold and reset; what this
-        step releases waits for the next. `inputs` are currents [pA] by population name, () or (n,),
-        and the signals of plasticity rules and modulators by name, (). What modulators scale is
-        scaled by their levels at the start of the step.
+        step releases waits for the next. `inputs` are currents [pA] or, of relays, spikes by
+        population name, () or (n,), and the signals of plasticity rules and modulators by name, ().
+        What modulators scale is scaled by their levels at the start of the step.
         """
         inputs = checked_inputs("step", inputs)
         populations = {m.name: m.n for g in self.groups for m in g.members}

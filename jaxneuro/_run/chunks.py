@@ -92,9 +92,9 @@ def plan(
     """The chunks of a run of `n_steps` from step `first` on.
 
     Up to the first sample, full chunks, what is left of them, and a rest without a sample: samples
-    fall on multiples of the record's interval since the network's start. `together` so many steps are
-    taken at a time where nothing is sampled. If `known`, every program knows its number of steps: a
-    GPU would else ask the host before each of them.
+    fall on multiples of the record's interval since the network's start. `together` so many steps
+    are taken at a time where nothing is sampled. If `known`, every program knows its number of
+    steps: a GPU would else ask the host before each of them.
     """
     bare = record.without_samples()
     every = record.steps_between(dt) if record.samples else together
@@ -267,7 +267,7 @@ class RunChunk(NamedTuple):
     """The results of one finished chunk; steps of spikes count from the first of the run.
 
     `samples` is the number of its samples, which are in the `SampleStore`. `state` is None once a
-    later chunk is collected.
+    later chunk is collected. `number` is its place in the run.
     """
 
     length: int
@@ -276,6 +276,7 @@ class RunChunk(NamedTuple):
     events: tuple[Events, ...]
     counts: dict[str, Num[np.ndarray, " steps"]]
     sums: dict[str, SpikeSums]
+    number: int = 0
 
 
 class SampleStore:
@@ -329,33 +330,45 @@ def collect(
     return RunChunk(length, samples, state, events, counts, sums)
 
 
+def merged(chunks: list[RunChunk]) -> RunChunk:
+    """Chunks that follow each other as one, at the place of the last."""
+    sums = chunks[0].sums
+    for chunk in chunks[1:]:
+        sums = {name: joined_sums(x, chunk.sums[name]) for name, x in sums.items()}
+    return RunChunk(
+        length=sum(c.length for c in chunks),
+        samples=sum(c.samples for c in chunks),
+        state=chunks[-1].state,
+        events=tuple(_join_events(list(parts)) for parts in zip(*(c.events for c in chunks))),
+        counts=_join([c.counts for c in chunks]),
+        sums=sums,
+        number=chunks[-1].number,
+    )
+
+
 def joined(
     net: Network, start: NetworkState, record: Record, chunks: list[RunChunk], store: SampleStore
 ) -> dict[str, Any]:
     """The fields of a `Result` from the chunks of a run."""
-    first, done = int(start.step), sum(c.length for c in chunks)
+    nothing = (np.zeros(0, np.int32), np.zeros(0, np.int32))
+    sums = {name: no_sums(net.populations[name]) for name in record.statistics}
+    none = RunChunk(0, 0, start, (nothing,) * len(net.groups) * record.spikes, {}, sums)
+    whole = merged(chunks) if chunks else none
+    first, done, every = int(start.step), whole.length, record.steps_between(net.dt)
     info = RunInfo.of(net, start, record, done)
-    every = record.steps_between(net.dt)
     samples = range(first // every + 1, (first + done) // every + 1) if record.samples else ()
-    sampled = store.taken(sum(c.samples for c in chunks))
+    sampled = store.taken(whole.samples)
     if sampled is None:
         sampled = {"function": None, **_no_samples(net, start, record)}
-    spikes = None
-    if record.spikes:
-        groups = range(len(net.groups))
-        spikes = tuple(_join_events([c.events[g] for c in chunks]) for g in groups)
-    sums = {name: no_sums(net.populations[name]) for name in record.statistics}
-    for chunk in chunks:
-        sums = {name: joined_sums(x, chunk.sums[name]) for name, x in sums.items()}
     return {
         "network": net,
-        "state": chunks[-1].state if chunks else start,
+        "state": whole.state,
         "first_step": first,
-        "spikes": spikes,
+        "spikes": whole.events if record.spikes else None,
         "sample_times": every * np.asarray(samples, np.int64) * net.dt,
-        "counts": _join([c.counts for c in chunks]) or {},
+        "counts": whole.counts,
         "weight_edges": {k: bin_edges(net, k, b) for k, b in record.weight_histograms.items()},
-        "statistics": sums,
+        "statistics": whole.sums,
         "key": int(start.seed),
         **info.fields(),
         **sampled,
@@ -395,15 +408,13 @@ def _no_samples(net: Network, start: NetworkState, record: Record) -> dict[str, 
 
 
 def _join_events(chunks: list[Events]) -> Events:
-    if not chunks:
-        return np.zeros(0, np.int32), np.zeros(0, np.int32)
     steps, neurons = zip(*chunks)
     return _concatenate(*steps), _concatenate(*neurons)
 
 
 def _join(chunks: list[Any]) -> Any:
     """Chunks of one structure, concatenated along their first axis."""
-    return jax.tree.map(_concatenate, *chunks) if chunks else None
+    return jax.tree.map(_concatenate, *chunks)
 
 
 def _concatenate(*parts: Shaped[np.ndarray, "_ ..."]) -> Shaped[np.ndarray, "_ ..."]:

@@ -48,6 +48,8 @@ def fusable(net: Network, inputs: Mapping[str, Any], record: Record, n_steps: in
     (group,) = net.groups
     if group.receptors or (inputs and len(group.populations) > 1):
         return False
+    if inputs and group.model.input_part != "current":
+        return False
     models = (group.model, *(s.model for s in group.stimuli))
     if any(has_tables(model) for model in models) or not all(
         _onto_all(s, group.n) for s in group.stimuli

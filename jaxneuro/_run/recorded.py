@@ -10,7 +10,6 @@ from .._text import shown
 from .spike_trains import SpikeTrains
 from .spikes import Events, Lookup, spike_times, split_events
 
-
 # What a field of a `Result` holds by name, and what to write in a `Record` to have it.
 FIELDS = {
     "spikes": ("population with recorded spikes", "spikes=True"),

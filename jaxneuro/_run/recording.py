@@ -1,5 +1,6 @@
 """`Recording`: what a scan recorded, of one run or of a batch of runs."""
 
+import contextlib
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ from .._arrays import is_traced
 from .._network.names import value_of
 from .._network.network import Network
 from .._network.state import NetworkState
-from .._text import shown
+from .._text import counted, shown
 from ..spec import InvalidValueError
 from .chosen import chosen_synapses
 from .record import Record
@@ -129,7 +130,7 @@ class Recording(eqx.Module):
         return self.first_step.shape
 
     def __len__(self) -> int:
-        self._check_batch(bool(self.batch), "a batch: this is one run")
+        self._check(bool(self.batch), "a batch", "one run")
         return self.batch[0]
 
     def __getitem__(self, index: Any) -> "Recording":
@@ -140,10 +141,8 @@ class Recording(eqx.Module):
             IndexError: for a run that there is not.
         """
         len(self)
-        try:
+        with contextlib.suppress(TypeError):  # of a traced index
             np.empty(self.batch, bool)[index]  # JAX clips what is out of range
-        except TypeError:
-            pass  # a traced index
         return jax.tree.map(lambda x: x[index], self)
 
     def __iter__(self) -> Iterator["Recording"]:
@@ -155,11 +154,9 @@ class Recording(eqx.Module):
         Raises:
             InvalidValueError: for a batch of runs, and inside `jit`, `vmap` and `grad`.
         """
-        self._check_batch(
-            not self.batch, f"one run, recording[k], and this is a batch {self.batch}"
-        )
+        self._check(not self.batch, "one run of the batch, recording[k]", f"{self._runs} runs")
         traced = any(map(is_traced, jax.tree.leaves(self)))
-        self._check_batch(not traced, "known: it is traced here. Return it from the function")
+        self._check(not traced, "known: return it from the function that is traced", "a traced one")
         host = jax.tree.map(np.asarray, self)
         first = int(self.first_step)
         bits = self.spikes
@@ -177,17 +174,21 @@ class Recording(eqx.Module):
             interrupted=False,
         )
 
-    def _check_batch(self, holds: bool, must: str) -> None:
+    @property
+    def _runs(self) -> str:
+        return " x ".join(map(str, self.batch))
+
+    def _check(self, holds: bool, must: str, got: str) -> None:
         if not holds:
-            raise InvalidValueError("Recording", "it", must, repr(self))
+            raise InvalidValueError("", "the recording", must, got)
 
     def __repr__(self) -> str:
         fields = {name: getattr(self, name) for name in RECORDED}
         held = [f"{k} {shown(x)}" for k, x in fields.items() if _some(x) and k != "weight_edges"]
         spikes = [] if self.spikes is None else ["spikes, see spikes.events(name)"]
-        runs = f" of {' x '.join(map(str, self.batch))} runs" if self.batch else ""
-        ms = self.info.n_steps * self.info.dt
-        return f"Recording{runs}, {ms:g} ms: {'; '.join(spikes + held) or 'nothing'}"
+        run = f"{self.info.n_steps * self.info.dt:g} ms ({counted(self.info.n_steps, 'step')})"
+        runs = f" of {self._runs} runs" if self.batch else ""
+        return f"Recording{runs}, {run}: {'; '.join(spikes + held) or 'nothing'}"
 
 
 # The fields of a recording that a `Result` has, too.

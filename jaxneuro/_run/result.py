@@ -1,9 +1,7 @@
 """The result of a run."""
 
 import dataclasses
-import functools
 import os
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +20,7 @@ from .._text import counted, shown
 from ..spec import InvalidValueError
 from .files import read_file, write_file
 from .recorded import FIELDS, RecordedSpikes, recorded
-from .spikes import Events, spike_times
+from .spikes import spike_times
 from .statistics import SpikeSums
 from .tables import spikes_to_pandas, to_neo, traces_to_pandas, weights_to_pandas
 

@@ -13,15 +13,13 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Int32
 
 from .. import spec
-from .._arrays import as_array, is_traced
-from .._build.drives import check_neuron
-from .._network.inputs import checked_inputs
 from .._network.network import Network
 from .._network.runtime import RuntimeNetwork, steps_together
 from .._network.sharded import ShardedNetwork
 from .._network.state import NetworkState, Output, SavedState, state_of
 from ..spec import InvalidValueError
 from .chosen import bin_edges
+from .inputs import inputs_of_scan
 from .one_launch import one_launch_or_loop
 from .record import Record
 from .recorded import recorded as recorded_as
@@ -53,8 +51,9 @@ def scan(
         net: the network.
         state: its state, from `net.init` or an earlier run.
         n_steps: how many time steps; a multiple of those in `record.interval`.
-        inputs: currents [pA] by population, one number, (n_steps,) or (n_steps, n); signals of
-            plasticity rules and modulators by their names, one number or (n_steps,).
+        inputs: currents [pA] by population, one number, (n_steps,) or (n_steps, n); the spikes of
+            a population of `Relay`, booleans (n_steps, n), packed bits or a `SpikeBits`; signals
+            of plasticity rules and modulators by their names, one number or (n_steps,).
         record: what to record (default: spikes); samples count from the first step here.
 
     Returns:
@@ -119,9 +118,8 @@ def _checked(
 ) -> tuple[NetworkState, dict[str, Any], Record]:
     """State, inputs and record of a scan, or `ValueError`."""
     record = Record() if record is None else record
-    inputs = _over_time(checked_inputs("scan", inputs), n_steps)
-    _check_inputs(net, inputs, n_steps)
     state = state_of(net, state)
+    inputs = inputs_of_scan(net, state, inputs, n_steps)
     _check_state(net, state)
     record = record.named(net, state)
     record.check(net, state)
@@ -201,76 +199,6 @@ def _window(
 def _summed(sums: dict[str, SpikeSums], output: Output, step: Int32[Array, ""]) -> dict:
     """The running sums after a step."""
     return {name: with_spikes(x, output.spikes[name] != 0, step) for name, x in sums.items()}
-
-
-def _check_inputs(net: Network, inputs: dict[str, Any], n_steps: int) -> None:
-    check_input_shapes(net, inputs, n_steps)
-    driven = {net.population(name)[0] for name in inputs if name in net.populations}
-    for number in sorted(driven):
-        check_neuron(net.groups[number], net.dt, net.dtype, inputs=True)
-    for name, x in inputs.items():
-        inputs[name] = as_array(x, net.dtype)
-
-
-def check_input_shapes(net: Network, inputs: Mapping[str, Any], n_steps: int) -> None:
-    """Raises `ValueError` for an unknown input, one of the wrong shape, or a missing signal."""
-    for name in net.signals:
-        if name not in inputs or np.shape(inputs[name]) != (n_steps,):
-            got = f"shape {np.shape(inputs[name])}" if name in inputs else "none"
-            must = (
-                f"one number per time step, shape ({n_steps},), inputs={{{name!r}: ...}}: a signal "
-                "of rules or modulators"
-            )
-            raise InvalidValueError("scan", f"the input of {name!r}", must, got)
-    for name, x in inputs.items():
-        if name in net.signals:
-            continue
-        if name not in net.populations:
-            raise spec.unknown("population to drive", name, [*net.populations, *net.signals])
-        n = net.populations[name]
-        if np.shape(x) not in ((n_steps,), (n_steps, n)):
-            turned = np.shape(x) == (n, n_steps)
-            hint = ". A constant current per neuron is a jn.stimuli.Current"
-            hint = ". The time steps come first: transpose it" if turned else hint
-            hint = hint if turned or np.shape(x) == (n,) else ""
-            must = f"one with shape ({n_steps},) or ({n_steps}, {n})"
-            raise InvalidValueError("scan", f"the input of {name!r}", must, str(np.shape(x)), hint)
-
-
-def _over_time(inputs: Mapping[str, Any], n_steps: int) -> dict[str, Any]:
-    """Inputs with a value for each time step: one number is the same in all of them."""
-    shape = (n_steps,)
-    return {
-        name: x
-        if np.ndim(x)
-        else (jnp.broadcast_to(x, shape) if is_traced(x) else np.broadcast_to(np.asarray(x), shape))
-        for name, x in inputs.items()
-    }
-
-
-def check_given(net: Network, inputs: Mapping[str, Any], n_steps: int) -> dict[str, Any]:
-    """Inputs of a run over its steps; `ValueError` for names, shapes or values not to be meant."""
-    inputs = _over_time(inputs, n_steps)
-    check_input_shapes(net, inputs, n_steps)
-    for name, x in inputs.items():
-        unit = "pA" if name in net.populations else "1"
-        spec.check("", f"the input of {name!r}", spec.Numbers(unit=unit), np.asarray(x))
-    _check_over_time(net, inputs, n_steps)
-    return inputs
-
-
-def _check_over_time(net: Network, inputs: Mapping[str, Any], n_steps: int) -> None:
-    """Raises `ValueError` for an input over time that may as well be one number per neuron."""
-    for name, given in inputs.items():
-        n, x = net.populations.get(name, 0), np.asarray(given)
-        if n_steps > 1 and x.shape == (n,) == (n_steps,) and (x != x[0]).any():
-            raise ValueError(
-                f"the input of {name!r} has {n} numbers for {n} neurons and {n} time steps: it may "
-                f"be one per neuron or one per step. Give the shape ({n}, {n}), steps first: "
-                f"np.tile(x[:, None], {n}) for one per step, np.tile(x, ({n}, 1)) for one per "
-                "neuron; a current that does not change is a jn.Stimulation with a "
-                "jn.stimuli.Current, or current= of a bare neuron"
-            )
 
 
 def _check_state(net: Network, state: NetworkState) -> None:

@@ -2,13 +2,13 @@
 
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Float64, Num
+from jaxtyping import Array, Float, Float64
 
 from .. import spec
 from .._arrays import as_array, is_traced
@@ -18,13 +18,12 @@ from .._describe.description import Description
 from .._describe.population import Population
 from .._describe.stimulation import Stimulation
 from .._model import Neuron, Stimulus, state_variables
-from .._network.inputs import checked_inputs
 from .._network.network import Network
 from .._network.state import NetworkState, SavedState, state_of
 from .._numerics.grid import check_dt, steps_on_grid
 from .._numerics.windows import warn_of_early_times, warn_of_seconds
 from .._progress import Progress
-from .._text import megabytes
+from .._text import counted, megabytes
 from ..spec import InvalidValueError
 from ..stimuli import Current, ScheduledSpikes, Steps
 from .chunks import (
@@ -34,13 +33,14 @@ from .chunks import (
     SampleStore,
     collect,
     joined,
+    merged,
     plan,
     program,
     with_room,
 )
+from .inputs import inputs_of_run
 from .record import Record
 from .result import Result
-from .scan import check_given
 from .stopped import (
     Interrupted,
     LostProcessError,
@@ -52,7 +52,6 @@ from .stopped import (
 )
 
 _EXCHANGE = 5e-4  # seconds, of a step in which processes exchange something over sockets
-_UNIT = "ms of biological time"
 _MANY_TIMES = 100_000  # nobody writes so many by hand
 _DURATION = spec.Number(unit="ms", at_least=0.0, least=0.0)
 _MOST_STEPS = 2**31 - 1  # of a network since its start: they are counted in int32
@@ -61,11 +60,13 @@ _MOST_STEPS = 2**31 - 1  # of a network since its start: they are counted in int
 @spec.arguments(
     model=spec.Of(Network, Neuron),
     record=spec.Maybe(spec.Of(Record)),
+    until=spec.Maybe(spec.Function()),
+    callback=spec.Maybe(spec.Function()),
     progress=spec.Maybe(spec.Flag()),
 )
-def simulate(
+def simulate(  # noqa: PLR0913 - all that a run is, each by its name
     model: Network | Neuron,
-    duration: Any,
+    duration: Any = None,
     *,
     current: Any = None,
     inputs: Mapping[str, Any] | None = None,
@@ -76,6 +77,9 @@ def simulate(
     dt: float | None = None,
     state0: Any = None,
     dtype: Any = None,
+    until: Callable[[Result], bool] | None = None,
+    callback: Callable[[Result], Any] | None = None,
+    check_interval: float | None = None,
     progress: bool | None = None,
 ) -> Result:
     """Runs a network for `duration` [ms] and returns what it recorded.
@@ -83,19 +87,27 @@ def simulate(
     `scan` in chunks: while one runs, the spikes of the last become events on the host. Ctrl-C ends
     the run early and raises `jn.Interrupted`, a `KeyboardInterrupt` with the result so far.
 
+    With `until`, the run ends as soon as a condition on what it has recorded holds::
+
+        quiet = lambda result: result.rate("E", result.stop - 50.0) < 1.0
+        jn.simulate(net, 10_000.0, until=quiet, check_interval=50.0)
+
+    It is asked every `check_interval` from the start of the run on, with the result so far, and
+    last at the end; so is a `callback`. They cost no bit of what is simulated.
+
     A bare neuron model runs as a population "neurons" of `n` at time step `dt`, in float32 or in
     `dtype`. An f-I curve: `simulate(model, 1000.0, dt=0.1, current=currents)`, then
-    `jn.analysis.neuron_rates`. A current that is given step by step stands in the place of the
-    duration and sets it: (steps,) for all neurons, or (steps, n).
+    `jn.analysis.neuron_rates(result)`.
 
     Args:
         model: a network, or a neuron model.
-        duration: how long [ms].
-        current: of a bare neuron for the whole duration, in the model's unit: a number, one per
-            neuron, (n,), which sets `n`, or a function of time or a signal as in
-            `jn.stimuli.Current`.
-        inputs: currents [pA] by population, one number for all neurons and steps, (steps,) or
-            (steps, n); signals of plasticity rules by name, one number or (steps,).
+        duration: how long [ms]; not needed with a `current` over time.
+        current: of a bare neuron, in the model's unit: a number, one per neuron, (n,), a function
+            of time or a signal as in `jn.stimuli.Current`, or one per time step and neuron,
+            (n_steps, n) or (n_steps, 1) for all; (n,) and (n_steps, n) set `n`.
+        inputs: currents [pA] by population, one number for all neurons and steps, (n_steps,) or
+            (n_steps, n); spikes of a population of `Relay`, a `SpikeTrains`, a `SpikeBits` or
+            booleans (n_steps, n); signals of plasticity rules by name, one number or (n_steps,).
         record: what to record (default: spikes); samples are taken when the time since the
             network's start is a multiple of `record.interval`.
         key: seeds a new run, an integer or a JAX key (default 0).
@@ -105,24 +117,28 @@ def simulate(
         state0: start values of a bare neuron by variable (`{"v": -70.0}`: numbers, arrays (n,) or
             distributions), or a state of the model.
         dtype: of the numbers of a bare neuron.
+        until: a function of the result so far that says whether the run ends.
+        callback: a function of the result so far, called at the same times.
+        check_interval: how often both are called [ms].
         progress: whether to show a bar (default: if stderr is a terminal).
 
     Returns:
         What was recorded, a `Result`.
 
     Raises:
-        ValueError: for a duration off the grid, more than 2^31 - 1 steps since the network's start,
-            both a key and a state, the state of another network (`net.set` makes no other) or a
-            batch of states, what `scan` refuses, and inside `jit`, `vmap` and `grad` (use `scan`).
+        ValueError: for a duration or a `check_interval` off the grid, more than 2^31 - 1 steps
+            since the network's start, both a key and a state, the state of another network
+            (`net.set` makes no other) or a batch of states, what `scan` refuses, and inside `jit`,
+            `vmap` and `grad` (use `scan`).
         NonFiniteError: after a chunk in which a state turned NaN or infinite; it is a `ValueError`
             with the result so far.
         LostProcessError: where a network lies on several processes and one is gone; with the result
             so far.
     """
-    given = checked_inputs("simulate", inputs)
-    _check_known(model, duration, given, state, state0, key, current, dt)
+    _check_known(model, duration, inputs, state, state0, key, current, dt)
+    given = inputs
     if isinstance(model, Neuron):
-        alone = _Alone(n, dt, state0, dtype, state is not None)
+        alone = _Alone(n, dt, state0, dtype)
         net, duration, given = _neuron_alone(model, duration, given, current, alone)
     else:
         net = model
@@ -137,15 +153,17 @@ def simulate(
             "simulate: key= starts a new run and state= continues an earlier one; give one of them"
         )
     state = None if state is None else _one_state(net, state)
-    n_steps = _steps(duration, net.dt, 0 if state is None else int(state.step))
-    given = check_given(net, given, n_steps)
+    first = 0 if state is None else int(state.step)
+    n_steps = _steps(duration, net.dt, first)
+    checks = _checks(net.dt, until, callback, check_interval)
+    given = inputs_of_run(net, given, first, n_steps)
     if state is None:
         state = _first_state(net, key, n_steps)
     record = Record() if record is None else record
     record.warn_of_unfed(net)
     record = record.named(net, state)
     show = sys.stderr.isatty() if progress is None else progress
-    return _Run(net, state, given, record).run(n_steps, show)
+    return _Run(net, state, given, record, checks).run(n_steps, show)
 
 
 def _check_known(*values: Any) -> None:
@@ -167,6 +185,38 @@ def _steps(duration: Any, dt: float, first: int) -> int:
             "with net.init(key)"
         )
     return int(steps_on_grid("simulate: the duration", ms, dt))
+
+
+class _Checks(NamedTuple):
+    """What is asked while a run goes on, and after how many steps each time."""
+
+    until: Callable[[Result], bool] | None
+    callback: Callable[[Result], Any] | None
+    every: int
+
+    def ends(self, so_far: Callable[[], Result]) -> bool:
+        """Whether the run ends here."""
+        result = so_far()
+        try:
+            if self.callback is not None:
+                self.callback(result)
+            ended = False if self.until is None else self.until(result)
+        except Exception as error:
+            error.result = result  # type: ignore[attr-defined]
+            error.add_note(".result of this error holds what was recorded until then")
+            raise
+        return spec.check("simulate", "what until returns", spec.Flag(), ended)
+
+
+def _checks(dt: float, until: Any, callback: Any, check_interval: Any) -> _Checks | None:
+    if until is None and callback is None:
+        if check_interval is not None:
+            must = "None without until= or callback=, which it is for"
+            raise InvalidValueError("simulate", "check_interval", must, str(check_interval))
+        return None
+    ms = spec.check("simulate", "check_interval", spec.Number("ms", above=0.0), check_interval)
+    every = steps_on_grid("simulate: check_interval", ms, dt, at_least=1)
+    return _Checks(until, callback, int(every))
 
 
 def _one_state(net: Network, given: Any) -> NetworkState:
@@ -224,8 +274,15 @@ class _Run:
     chunks in order.
     """
 
-    def __init__(self, net: Network, state: NetworkState, inputs: dict, record: Record):
-        self.net, self.inputs, self.record = net, inputs, record
+    def __init__(
+        self,
+        net: Network,
+        state: NetworkState,
+        inputs: dict,
+        record: Record,
+        checks: _Checks | None,
+    ):
+        self.net, self.inputs, self.record, self.checks = net, inputs, record, checks
         self.running = with_room(net) if _on_cpu(state) else net
         self.start_state, self.first, self.compile_s = state, int(state.step), 0.0
         self.dispatched: list[Any] = []
@@ -237,27 +294,34 @@ class _Run:
         return sum(chunk.length for chunk in self.collected)
 
     def run(self, n_steps: int, show: bool) -> Result:
-        start, parts = time.perf_counter(), self._plan(n_steps)
-        dt = self.net.dt
+        start, stretches = time.perf_counter(), self._plan(n_steps)
+        parts, dt = [part for stretch in stretches for part in stretch], self.net.dt
         samples = sum(x.steps // x.record.steps_between(dt) for x in parts if x.record.samples)
         _check_room(self.record, samples, self.record.sample_bytes(self.net, self.start_state))
         self.store = SampleStore(samples)
-        with Progress("simulating", n_steps * self.net.dt, _UNIT, show) as progress:
+        unit = f"ms ({counted(n_steps, 'step')})"
+        with Progress("simulating", n_steps * dt, unit, show) as progress:
             try:
                 programs = self._compile(parts, progress)
                 start = time.perf_counter()
+                so_far = lambda: self._result(time.perf_counter() - start)  # noqa: E731
                 state, offset = self.start_state, 0
-                for part in parts:
-                    args = self._arguments(state, offset, part)
-                    out = programs[part.room, part.record](*args)
-                    self.dispatched.append((out, part))
-                    state, offset = out[0], offset + part.steps
-                    if len(self.dispatched) > 1:
-                        self._collect(progress)
-                self._collect(progress)
+                for stretch in stretches:
+                    for part in stretch:
+                        args = self._arguments(state, offset, part)
+                        out = programs[part.room, part.record](*args)
+                        self.dispatched.append((out, part))
+                        state, offset = out[0], offset + part.steps
+                        if len(self.dispatched) > 1:
+                            self._collect(progress)
+                    if self.checks is not None:
+                        self._collect_all(progress)
+                        self.collected = [merged(self.collected)]
+                        if self.checks.ends(so_far):
+                            break
+                self._collect_all(progress)
             except KeyboardInterrupt as stop:
-                while len(self.collected) < len(self.dispatched):
-                    self._collect(progress)
+                self._collect_all(progress)
                 raise self._interrupted(time.perf_counter() - start) from stop
             except jax.errors.JaxRuntimeError as error:
                 if not over_processes(self.net):
@@ -265,7 +329,17 @@ class _Run:
                 raise self._lost() from error
         return self._result(time.perf_counter() - start)
 
-    def _plan(self, n_steps: int) -> list[RunPart]:
+    def _collect_all(self, progress: Progress) -> None:
+        while self._next < len(self.dispatched):
+            self._collect(progress)
+
+    @property
+    def _next(self) -> int:
+        """The number of the next dispatched chunk to be collected."""
+        return self.collected[-1].number + 1 if self.collected else 0
+
+    def _plan(self, n_steps: int) -> list[list[RunPart]]:
+        """The chunks of the run, up to each time at which something is asked."""
         layout: Any = self.net.layout
         together = 1
         if layout is not None and not self.net.exchanges_every_step:
@@ -273,11 +347,15 @@ class _Run:
         sizes = ChunkSizes(
             neurons=self.net.n_neurons,
             sample_bytes=self.record.sample_bytes(self.net, self.start_state),
-            input_bytes=sum(np.asarray(x).nbytes for x in self.inputs.values()) // (n_steps or 1),
+            input_bytes=sum(_bytes_per_step(x) for x in self.inputs.values()),
             exchange=_EXCHANGE if over_processes(self.net) else 0.0,
         )
-        known = not _on_cpu(self.start_state)
-        return plan(n_steps, self.first, self.record, sizes, self.net.dt, together, known)
+        known, length = not _on_cpu(self.start_state), n_steps
+        if self.checks is not None and n_steps:
+            length = self.checks.every
+        how = self.record, sizes, self.net.dt, together, known
+        starts = range(0, n_steps, length) if n_steps else (0,)
+        return [plan(min(length, n_steps - at), self.first + at, *how) for at in starts]
 
     def _compile(self, parts: list[RunPart], progress: Progress) -> dict[tuple[int, Record], Any]:
         programs, offset = {}, 0
@@ -302,20 +380,21 @@ class _Run:
         """The inputs of a chunk, with 0 up to the room of its program."""
         out = {}
         for name, x in self.inputs.items():
-            cut = np.asarray(x)[offset : offset + part.steps]
+            cut = x[offset : offset + part.steps]
             more = [(0, part.room - part.steps)] + [(0, 0)] * (cut.ndim - 1)
-            out[name] = as_array(np.pad(cut, more), self.net.dtype)
+            out[name] = as_array(np.pad(cut, more), bool if cut.dtype == bool else self.net.dtype)
         return out
 
     def _collect(self, progress: Progress) -> None:
         """Waits for the next dispatched chunk and copies what it recorded to the host."""
-        (state, recording, bad), part = self.dispatched[len(self.collected)]
+        number = self._next
+        (state, recording, bad), part = self.dispatched[number]
         bad = int(bad)  # waits
         chunk = collect(self.net, state, recording, self.collected, part, self.store)
-        self.collected.append(chunk)
+        self.collected.append(chunk._replace(number=number))
         if len(self.collected) > 1:  # only the last state is asked for: each holds a ring
             self.collected[-2] = self.collected[-2]._replace(state=None)
-        self.dispatched[len(self.collected) - 1] = None
+        self.dispatched[number] = None
         progress.advance(part.steps * self.net.dt)
         if bad:
             self._report_non_finite(state, part.steps)
@@ -357,6 +436,12 @@ class _Run:
         return Result(**run, compile_s=self.compile_s, run_s=run_s, interrupted=interrupted)
 
 
+def _bytes_per_step(x: Any) -> int:
+    """Bytes of an input in one step."""
+    width = x.shape[1] if len(x.shape) > 1 else 1
+    return width * getattr(x, "dtype", np.dtype(bool)).itemsize
+
+
 def _on_cpu(state: NetworkState) -> bool:
     """Whether a loop may ask for its number of turns: a GPU would wait for the answer each time."""
     known = isinstance(state.step, jax.Array)  # else of NumPy, as a pickled state may be
@@ -368,99 +453,54 @@ def _on_cpu(state: NetworkState) -> bool:
 
 
 class _Alone(NamedTuple):
-    """How a bare neuron runs: the arguments of `simulate`, and whether a state of it is given."""
+    """How a bare neuron runs: the arguments of `simulate`."""
 
     n: int | None
     dt: float | None
     state0: Any
     dtype: Any
-    goes_on: bool
 
 
 def _neuron_alone(
     model: Neuron, duration: Any, inputs: Any, current: Any, alone: _Alone
 ) -> tuple[Network, Any, Any]:
     """The network, duration and inputs that run a bare neuron model; see `simulate`."""
-    n, dt, state0, dtype, goes_on = alone
+    n, dt, state0, dtype = alone
     if dt is None:
         raise ValueError("simulate: a bare neuron needs a time step, dt= [ms]")
-    try:
-        stimulus = np.asarray(duration, None if np.ndim(duration) else object)
-        shape: Any = stimulus.shape
-    except ValueError:
-        stimulus, shape = np.zeros((0, 0, 0)), "(rows of different lengths)"
-    if stimulus.ndim > 2 or (stimulus.ndim and stimulus.dtype.kind not in "iuf"):
-        raise InvalidValueError(
-            "simulate",
-            "the stimulus",
-            "numbers of shape (steps,) or (steps, n), or a duration [ms]",
-            f"an array of {stimulus.dtype} of shape {shape}",
-        )
-    given = [current is not None, bool(inputs), stimulus.ndim > 0]
-    if sum(given) > 1:
-        raise ValueError(
-            "simulate: give the current once: current=, one number per neuron for the whole "
-            "duration; or, one per time step, instead of the duration or in inputs="
-        )
-    start, driven = _start_values(state0), [] if current is None else [Current(current)]
+    dt = check_dt(dt)
+    over_time = None if callable(current) or np.ndim(current) != 2 else np.asarray(current)
+    if current is not None and inputs:
+        raise ValueError("simulate: give the current of a bare neuron once, as current= or inputs=")
+    start, driven = _start_values(state0), []
+    if over_time is None and current is not None:
+        driven = [Current(current)]
     if n is None:
         leaves = jax.tree.leaves((model, start, driven))
         sizes = [np.size(x) for x in leaves if np.ndim(x) == 1]
-        if stimulus.ndim == 2 and not sizes and not goes_on:
-            _check_steps_first(stimulus)
-        n = stimulus.shape[1] if stimulus.ndim == 2 else max(sizes, default=1)
+        sizes += [] if over_time is None else [over_time.shape[1]]
+        n = max(sizes, default=1)
     n = spec.check("simulate", "n", spec.Whole(), n)
     _check_one_per_neuron(current, n)
     drive = [Stimulation("neurons", s, name="current") for s in driven]
     described = Description([Population("neurons", n, model, start)], (), drive)
-    net = build(described, 0, check_dt(dt), jnp.float32 if dtype is None else dtype)
-    if stimulus.ndim == 0:
+    net = build(described, 0, dt, jnp.float32 if dtype is None else dtype)
+    if over_time is None:
         return net, duration, inputs
-    _check_over_time(stimulus, n, net.dt)
-    return net, stimulus.shape[0] * net.dt, {"neurons": stimulus}
-
-
-def _check_steps_first(stimulus: Num[np.ndarray, "steps n"]) -> None:
-    """Raises `ValueError` for fewer steps than neurons, where only the stimulus says how many."""
-    steps, n = int(stimulus.shape[0]), int(stimulus.shape[1])
-    if 1 < steps < n:
-        raise ValueError(
-            f"simulate: a stimulus of shape ({steps}, {n}) is {steps} time steps of {n} neurons, "
-            f"steps first. If that is meant, say n={n}; if it has a row per neuron, transpose it: "
-            "stimulus.T"
-        )
+    if duration is None:
+        duration = len(over_time) * dt
+    wide = over_time[:, 0] if over_time.shape[1] == 1 else over_time
+    return net, duration, {"neurons": wide}
 
 
 def _check_one_per_neuron(current: Any, n: int) -> None:
-    """Raises `ValueError` for constant currents that are not one number per neuron."""
+    """Raises `ValueError` for a current that is not of n neurons."""
     shape = () if callable(current) else np.shape(current)
-    if shape not in ((), (n,)):
-        raise InvalidValueError(
-            "simulate",
-            "current",
-            (
-                f"one number, or one per neuron for the whole run, shape ({n},) (a current over "
-                "time goes instead of the duration: shape (steps,) or (steps, n))"
-            ),
-            f"shape {shape}",
+    if shape not in ((), (n,)) and shape[1:] not in ((n,), (1,)):
+        must = (
+            f"one number, one per neuron, ({n},), or one per time step and neuron, (n_steps, {n})"
         )
-
-
-def _check_over_time(stimulus: Num[np.ndarray, "steps ..."], n: int, dt: float) -> None:
-    """Raises `ValueError` for numbers over time that look like one per neuron.
-
-    Those of an f-I curve rise or fall from each to the next; so does a ramp.
-    """
-    steps = np.diff(stimulus)
-    ordered = stimulus.ndim == 1 and steps.size > 0 and bool((steps > 0).all() or (steps < 0).all())
-    if n == 1 and ordered:
-        k = stimulus.size
-        raise ValueError(
-            f"simulate: {k} different currents in a row may be one per neuron or one per time step "
-            f"({k * dt:g} ms). For {k} neurons with a constant current each (an f-I curve) give a "
-            f"duration: simulate(model, 1000.0, dt={dt:g}, current=currents). For a ramp over time "
-            "into one neuron give the shape (steps, 1): currents[:, None]"
-        )
+        raise InvalidValueError("simulate", "current", must, f"shape {shape}")
 
 
 def _start_values(state0: Any) -> dict[str, Any]:

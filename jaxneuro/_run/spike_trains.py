@@ -3,10 +3,11 @@
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float64, Int, Int64
+from jaxtyping import Bool, Float64, Int, Int64
 
 from .. import spec
-from .._numerics.windows import in_window, run_window
+from .._numerics.grid import steps_on_grid
+from .._numerics.windows import NEAR_MS, in_window, run_window
 from .._text import counted
 from ..spec import InvalidValueError
 
@@ -117,6 +118,20 @@ class SpikeTrains(spec.Value):
         """
         spec.check("SpikeTrains.of", "neuron", spec.Whole(0, self.n - 1), neuron)
         return self.times[self.neurons == neuron]
+
+    def dense(self, dt: float) -> Bool[np.ndarray, "steps n"]:
+        """Whether each neuron spikes in each time step of the window.
+
+        Args:
+            dt: the time step [ms]; the spikes of a step are those after its begin, up to its end.
+
+        Raises:
+            InvalidValueError: for a window that is no whole number of steps.
+        """
+        n_steps = int(steps_on_grid("SpikeTrains.dense: the window", self.duration, dt))
+        out = np.zeros((n_steps, self.n), bool)
+        out[np.ceil((self.times - self.start - NEAR_MS) / dt).astype(int) - 1, self.neurons] = True
+        return out
 
     def between(self, start: float | None = None, stop: float | None = None) -> "SpikeTrains":
         """The spikes in the part `(start, stop]` of the window [ms], by default all.

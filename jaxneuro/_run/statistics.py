@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, Int32, UInt32
+from jaxtyping import Array, Bool, Float, Int32, UInt32
 
 from .._arrays import AnyArray, is_traced
 from .._kernels.wide import (

@@ -1,6 +1,6 @@
 """Sources: neurons without a membrane that spike at random, or repeat what reaches them."""
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -34,6 +34,11 @@ class Relay(Neuron):
         given, delta = jn.stimuli.SpikeTimes(times), jn.synapses.Delta()
         jn.Stimulation("input", given, weight=1.0, synapse=delta)
 
+    Spikes from elsewhere, one run or trial after the other, are its input of a run: a
+    `SpikeTrains`, a `SpikeBits` that another run recorded, booleans (n_steps, n), or packed bits::
+
+        jn.simulate(net, 500.0, inputs={"input": spikes})
+
     A spike given for time t is the relay's spike at t. Several in one step give one spike.
 
     Raises:
@@ -45,6 +50,8 @@ class Relay(Neuron):
     Note:
         Differs from NEST: at most one spike per step.
     """
+
+    input_part: ClassVar[str] = "jump"
 
     def init(self, n: int) -> RelayState:
         return RelayState(jnp.zeros(n, bool))

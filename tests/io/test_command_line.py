@@ -67,7 +67,7 @@ def test_a_run_is_saved(net, tmp_path):
     assert (tmp_path / "r.png").stat().st_size > 5_000
     saved = jn.Result.load(tmp_path / "r.npz")
     built = jn.build(jn.io.read_description(net), 3, 0.5)
-    record = jn.Record(variables={"I": "v", "E->I": "current"}, every=10)
+    record = jn.Record(variables={"I": "v", "E->I": "current"}, interval=1.0)
     direct = jn.simulate(built, 50.0, key=3, record=record)
     assert direct.events("I")[0].size > 0
     for name in ("E", "I"):

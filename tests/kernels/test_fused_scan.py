@@ -99,7 +99,7 @@ def test_equals_the_loop(name, n, shape, every, own):
     net = network(model, n, [jn.Stimulation("E", jn.stimuli.Current(0.2 * size))])
     state = net.init(3)
     inputs = {} if shape == "none" else {"E": current(size, (n,) if "n" in shape else ())}
-    record = jn.Record(variables={"E": ...}, every=every, rates=True)
+    record = jn.Record(variables={"E": ...}, interval=every * DT, rates=True)
     check(launch(net, state, inputs, record), loop(net, state, inputs, record))
 
 
@@ -116,7 +116,7 @@ def test_float64_equals_the_loop(x64):
     net = network(jn.neurons.HodgkinHuxley(), 40, dtype=jnp.float64)
     state = net.init(0)
     inputs = {"E": current(60.0, (40,))}
-    record = jn.Record(variables={"E": ...}, every=3)
+    record = jn.Record(variables={"E": ...}, interval=3 * DT)
     assert net.dtype == jnp.float64
     check(launch(net, state, inputs, record), loop(net, state, inputs, record), 1e-12)
 
@@ -152,7 +152,7 @@ def test_chosen_neurons_of_two_populations():
     state = state._replace(groups=(group._replace(neurons=group.neurons._replace(v=v)),))
     which = {"B": [49, 3, 7], "A": slice(90, None)}
     record = jn.Record(
-        variables={"A": "v", "B": ("v", "refractory")}, neurons=which, every=4, spikes=False
+        variables={"A": "v", "B": ("v", "refractory")}, neurons=which, interval=4 * DT, spikes=False
     )
     got, want = launch(net, state, {}, record), loop(net, state, {}, record)
     check(got, want)
@@ -216,7 +216,7 @@ def test_a_chunk_of_simulate_is_one_launch(every):
     net = network(
         jn.neurons.HodgkinHuxley(), stimuli=[jn.Stimulation("E", jn.stimuli.Current(9.0))]
     )
-    record = jn.Record(variables={"E": "v"}, every=every, rates=True)
+    record = jn.Record(variables={"E": "v"}, interval=every * DT, rates=True)
     text = for_cuda(lambda net, state: _chunk(net, state, {}, None, 1000, record), net, net.init(0))
     assert (text.count(KERNEL), "stablehlo.while" in text) == (1, False)
 
@@ -260,7 +260,7 @@ def test_derivatives_lower_for_cuda_as_loops():
 def test_on_a_cpu_nothing_changes_and_the_kernel_is_not_met(monkeypatch):
     net = network(jn.neurons.HodgkinHuxley(), 40)
     args = net, net.init(0), {"E": current(60.0, (40,))}
-    record = jn.Record(variables={"E": ...}, every=3)
+    record = jn.Record(variables={"E": ...}, interval=3 * DT)
     with monkeypatch.context() as m:
         m.setattr(_one_launch, "fusable", lambda *_: False)
         want = jax.jit(lambda *x: run(x[0], x[1], x[2], record))(*args)

@@ -19,7 +19,7 @@ def membranes(weight, synapse, rate=RATE):
     """v - e_l in the steady state, (samples, N); samples are 6 tau_m apart: independent."""
     s = jn.Stimulation("E", jn.stimuli.Poisson(rate), weight=weight, synapse=synapse)
     net = jn.build(jn.Description([jn.Population("E", N, NEURON)], (), [s]), 0, DT)
-    record = jn.Record(spikes=False, variables={"E": "v"}, every=600)
+    record = jn.Record(spikes=False, variables={"E": "v"}, interval=60.0)
     v = jn.simulate(net, 720.0, key=1, record=record).traces["E"]["v"]
     return v[2:] + 70.0  # from 180 ms on
 

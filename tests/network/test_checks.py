@@ -87,7 +87,7 @@ def test_an_integer_seed_may_be_traced():
 
 def test_a_run_too_short_for_a_sample_keeps_the_shape_of_its_traces():
     net = jn.build(one(jn.neurons.LIF()), 0, 0.1)
-    result = jn.simulate(net, 0.5, record=jn.Record(variables={"E": "v"}, every=10))
+    result = jn.simulate(net, 0.5, record=jn.Record(variables={"E": "v"}, interval=1.0))
     assert result.traces["E"]["v"].shape == (0, 3)
 
 

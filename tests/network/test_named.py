@@ -93,7 +93,7 @@ def test_the_state_of_a_release_is_read_by_the_name_of_its_projection():
 
 def test_it_is_recorded_as_it_is_read():
     where = {"A->B": "x", "B.Exponential": "current"}
-    state, recording = RUN(NET, NET.init(0), 300, None, jn.Record(variables=where, every=300))
+    state, recording = RUN(NET, NET.init(0), 300, None, jn.Record(variables=where, interval=30.0))
     for name, variable in where.items():
         trace = recording.traces[name][variable]
         np.testing.assert_array_equal(trace[-1], NET.read(state, name, variable))

@@ -79,7 +79,7 @@ def test_the_network_makes_the_same_step(x64):
     for i, (_, time, _) in enumerate(events):
         kicks[round(time / dt) - 1 - 5, i] = 1e6  # delivered in slot k + d
     kicks[1:][kicks[:-1] != 0] = -1e6  # and back below threshold: one spike each
-    record = jn.Record(variables={"n": "v"}, every=8)
+    record = jn.Record(variables={"n": "v"}, interval=0.8)
     run = quick_jit(lambda net, x: jn.scan(net, net.init(0), 240, {"source": x}, record)[1])
     recording = run(net, kicks)
     assert int(recording.spikes.counts("source").sum()) == len(events)

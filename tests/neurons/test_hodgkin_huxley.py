@@ -41,9 +41,9 @@ def test_gates_at_rest(x64):
 @pytest.mark.parametrize("dtype", [jnp.float32, jnp.float64])
 def test_two_spikes_of_a_pulse(dtype, x64):
     """10 uA/cm2 from 10 to 40 ms, RK4 at 0.01 ms."""
-    stimulus = np.zeros(10_000)
+    stimulus = np.zeros((10_000, 1))
     stimulus[1000:4000] = 10.0
-    result = jn.simulate(HH(), stimulus, dt=0.01, dtype=dtype, record=EVERYTHING)
+    result = jn.simulate(HH(), current=stimulus, dt=0.01, dtype=dtype, record=EVERYTHING)
     v = result.traces["neurons"]["v"][:, 0]
     times, _ = crossing_times(result.sample_times, v)
     np.testing.assert_allclose(times, [11.9013, 26.8227], atol=1e-4)
@@ -220,14 +220,14 @@ def test_hyperpolarisation_is_borne(current):
         (lambda: jn.simulate(HH(), 1.0, dt=0.01, record="v"), "record must be a Record"),
         (lambda: jn.simulate(HH(), 10.0, dt=0.5), "dt must be at most 0.3092 ms"),
         (lambda: jn.simulate(HH(celsius=26.3), 10.0, dt=0.05), "at most 0.034"),
-        (lambda: jn.simulate(HH(), np.zeros((10, 2)), n=3, dt=0.01), r"\(10,\) or \(10, 3\)"),
-        (lambda: jn.simulate(HH(), np.zeros((4, 3, 2)), dt=0.01), r"shape \(4, 3, 2\)"),
+        (lambda: jn.simulate(HH(), current=np.zeros((10, 2)), n=3, dt=0.01), r"\(10,\) or \(10, 3\)"),
+        (lambda: jn.simulate(HH(), current=np.zeros((4, 3, 2)), dt=0.01), r"shape \(4, 3, 2\)"),
         (lambda: jn.simulate(HH(), [[1.0], [1.0, 2.0]], dt=0.01), "rows of different lengths"),
         (lambda: jn.simulate(HH(), [0.0, np.nan], dt=0.01), "must be finite; got nan at index 1"),
         (lambda: jn.simulate(HH(), 1.0, dt=0.01, state0={"q": 1.0}), "named 'q'"),
         (lambda: jn.simulate(HH(), 1.0, dt=0.01, state0={"m": 5.0}), "m must be from 0 to 1"),
         (lambda: HH(celsius=310.0), "celsius must be .*at most 100"),
-        (lambda: jn.simulate(HH(), np.full(4000, 3e4), dt=0.05), "it turned so between"),
+        (lambda: jn.simulate(HH(), current=np.full((4000, 1), 3e4), dt=0.05), "it turned so between"),
     ],
 )
 def test_bad_input(make, message):

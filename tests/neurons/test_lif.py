@@ -115,8 +115,8 @@ def test_a_threshold_is_met_at_equality(x64):
 
 
 def spike_steps(model, current, dt, n_steps=None, dtype=None):
-    stimulus = np.full(n_steps, float(current))
-    times, _ = jn.simulate(model, stimulus, dt=dt, dtype=dtype).events("neurons")
+    stimulus = np.full((n_steps, 1), float(current))
+    times, _ = jn.simulate(model, current=stimulus, dt=dt, dtype=dtype).events("neurons")
     return np.rint(times / dt).astype(int) - 1
 
 

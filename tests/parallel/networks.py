@@ -115,7 +115,7 @@ def alone(make):
     weights = {"weights": {"E->E": ...}} if make is every_step else {}
     record = jn.Record(
         variables={"E": "v", "A": "v", "E->I": "g"},
-        every=100,
+        interval=10.0,
         rates=True,
         means={"I": "v"},
         lfp="E",

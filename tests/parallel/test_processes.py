@@ -72,7 +72,7 @@ def description():
 
 
 def run(net):
-    record = jn.Record(variables={"E": "v", "I": "v"}, every=50)
+    record = jn.Record(variables={"E": "v", "I": "v"}, interval=5.0)
     return jn.simulate(net, 60.0, key=3, record=record)
 
 

@@ -47,7 +47,7 @@ def test_stimuli_with_tables(name):
     net = jn.build(CASES[name], key=1, dt=0.1)
     laid = parallel.shard(net, mesh(3), parallel.RoundRobin())
     chosen = np.arange(net.n_neurons)[::2]
-    record = jn.Record(variables={"E": "v"}, neurons={"E": chosen}, every=25)
+    record = jn.Record(variables={"E": "v"}, neurons={"E": chosen}, interval=2.5)
     one, many = (jn.simulate(x, 30.0, key=3, record=record) for x in (net, laid))
     assert one.events("E")[0].size > 2
     for a, b in zip(one.events("E"), many.events("E")):

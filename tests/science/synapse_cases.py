@@ -32,7 +32,7 @@ def simulate(parts: tuple, ms: float, dt: float, variables: dict, every: float =
     """A network of (populations, projections, stimuli[, couplings]) in float64."""
     couplings = parts[3] if len(parts) > 3 else []
     net = jn.build(jn.Description(*parts[:3], couplings=couplings), 0, dt, jnp.float64)
-    record = jn.Record(variables=variables, every=round(every / dt))
+    record = jn.Record(variables=variables, interval=every)
     return jn.simulate(net, ms, record=record, progress=False)
 
 

@@ -108,7 +108,7 @@ NETWORKS = {
 
 def seen(net, ms):
     """Spikes, voltages and plastic weights of a run, by name."""
-    record = jn.Record(variables=dict.fromkeys(net.populations, "v"), every=50)
+    record = jn.Record(variables=dict.fromkeys(net.populations, "v"), interval=5.0)
     result = jn.simulate(net, ms, key=3, record=record)
     found = {}
     for name in net.populations:

@@ -16,7 +16,7 @@ def result():
     record = jn.Record(
         variables={"E": ("v", "refractory"), "E->I": "g"},
         neurons={"E": [3, 100]},
-        every=5,
+        interval=0.5,
         means={"E": "v", "I": "v"},
         lfp="I",
     )

@@ -33,10 +33,10 @@ def result(names, spikes=True, steps=1000):
     fired = (np.arange(n, dtype=np.int32) % max(steps, 1), np.arange(n, dtype=np.int32))
     few = (np.zeros(0, np.int32),) * 2
     values = {f: {} for f in ("traces", "neurons", "shared", "means", "lfp", "weights", "synapses")}
-    values |= {f: {} for f in ("weight_histograms", "weight_edges", "counts")}
+    values |= {f: {} for f in ("weight_histograms", "weight_edges", "counts", "statistics")}
     values["traces"] = {names[0]: {"v": np.zeros((100, 20))}}
-    times = {"sample_times": np.arange(100.0), "every": 10, "first_step": 0, "n_steps": steps}
-    spent = {"compile_s": 0.1, "run_s": 0.2, "interrupted": False, "function": None}
+    times = {"sample_times": np.arange(100.0), "interval": 1.0, "first_step": 0, "n_steps": steps}
+    spent = {"compile_s": 0.1, "run_s": 0.2, "interrupted": False, "function": None, "key": 0}
     held = None if spikes is None else ((few if not spikes else fired),)
     return jn.Result(None, None, 0.1, layout, spikes=held, **times, **values, **spent)
 
@@ -110,5 +110,5 @@ def test_records_and_populations_are_short():
 
 def test_help_says_what_fields_are():
     text = pydoc.render_doc(jn.Record, renderer=pydoc.plaintext)
-    assert "every: sample every so many steps (at least 1; default 1)." in text
+    assert "interval: time between two samples, a multiple of dt (default: every step) (ms" in text
     assert "LIF(tau_m" in re.sub(r"[\s|]", "", pydoc.render_doc(jn.neurons.LIF))

@@ -16,7 +16,7 @@ RUN = {"progress": False}
 
 @pytest.fixture(scope="module")
 def result():
-    record = jn.Record(lfp="E", rates=True, every=10)
+    record = jn.Record(lfp="E", rates=True, interval=1.0)
     return jn.simulate(NET, 2.0, record=record, **RUN)
 
 
@@ -39,9 +39,9 @@ def test_what_never_spikes_has_no_rate(result):
 
 
 def test_a_record_that_never_samples_is_told(result):
-    record = jn.Record(lfp="E", rates=True, every=100)
+    record = jn.Record(lfp="E", rates=True, interval=10.0)
     made = jn.simulate(NET, 2.0, record=record, **RUN)
-    said = "no samples: no step of the run is a multiple of every=100"
+    said = "no samples: no time of the run is a multiple of interval=10 ms"
     assert f"\n  {said}\n" in jn.analysis.summary(made)
     assert repr(made).endswith(f"; {said}")
     assert said in made._repr_html_()

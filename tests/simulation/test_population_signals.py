@@ -59,7 +59,7 @@ def test_the_mean_in_float64_and_its_gradient(x64):
 
 def test_means_are_the_means_of_the_traces():
     names = {"E": ("v", "refractory"), "E->I": "g"}
-    record = jn.Record(variables=names, means=names, every=7)
+    record = jn.Record(variables=names, means=names, interval=0.7)
     _, recording = run(NET, NET.init(0), 210, None, record)
     for name, variables in recording.means.items():
         for variable, x in variables.items():
@@ -73,7 +73,7 @@ def test_means_are_the_means_of_the_traces():
 def test_the_lfp_is_that_of_the_conductances():
     """From the recorded g and v: mean g over the step, times the distance from e_rev."""
     variables = {"E": ("v", "spikes"), "E->E": "g", "I->E": "g"}
-    record = jn.Record(variables=variables, lfp=("I", "E"), every=5, spikes=False)
+    record = jn.Record(variables=variables, lfp=("I", "E"), interval=0.5, spikes=False)
     _, recording = run(NET, NET.init(0), 500, None, record)
     v = np.asarray(recording.traces["E"]["v"], np.float64)
     spikes = np.asarray(recording.traces["E"]["spikes"])
@@ -137,16 +137,16 @@ def test_no_record_changes_a_bit_of_the_dynamics():
     want = run(NET, NET.init(0), 120, None, jn.Record(spikes=False))[0]
     for *chosen, often in DESIGN:
         parts = {k: x for (k, x), on in zip(PARTS.items(), chosen, strict=True) if on}
-        record = jn.Record(**{"spikes": False, **parts}, every=1 if often else 5)
+        record = jn.Record(**{"spikes": False, **parts}, interval=0.1 if often else 0.5)
         state, _ = run(NET, NET.init(0), 120, None, record)
         for x, y in zip(jax.tree.leaves(state), jax.tree.leaves(want), strict=True):
-            np.testing.assert_array_equal(x, y, err_msg=f"{list(parts)}, {record.every}")
+            np.testing.assert_array_equal(x, y, err_msg=f"{list(parts)}, {record.interval}")
 
 
 def test_a_gradient_goes_through_a_mean_and_the_lfp():
     def loss(gain):
         net = NET.set("E->E", gain=gain)
-        record = jn.Record(spikes=False, means={"E": "v"}, lfp="E", every=50)
+        record = jn.Record(spikes=False, means={"E": "v"}, lfp="E", interval=5.0)
         _, recording = jn.scan(net, net.init(0), 100, None, record)
         return recording.means["E"]["v"][-1], recording.lfp["E"][-1]
 
@@ -171,7 +171,7 @@ def test_unknown_names(record, message):
     with pytest.raises(ValueError, match=message):
         jn.scan(NET, NET.init(0), 10, None, jn.Record(**record))
     with pytest.raises(ValueError, match=message):
-        jn.simulate(NET, 0.3, record=jn.Record(**record, every=10))
+        jn.simulate(NET, 0.3, record=jn.Record(**record, interval=1.0))
 
 
 def test_a_name_or_several():

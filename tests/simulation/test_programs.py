@@ -25,18 +25,19 @@ def test_chunks_are_bounded():
 )
 @settings(max_examples=200, deadline=None)
 def test_chunks_make_up_the_run(n_steps, first, every, full, known):
-    record = jn.Record(variables={"E": "v"}, every=every)
+    record = jn.Record(variables={"E": "v"}, interval=every * 0.1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_plan, "chunk_steps", lambda sizes, every: full * every)
-        parts = _plan.plan(n_steps, first, record, _plan.ChunkSizes(1), 1, known)
+        parts = _plan.plan(n_steps, first, record, _plan.ChunkSizes(1), 0.1, 1, known)
     assert sum(part.steps for part in parts) == n_steps
     assert all(part.steps <= part.room for part in parts)
     assert not known or all(part.steps == part.room for part in parts if n_steps)
+    between = lambda part: part.record.steps_between(0.1)
     at, samples = first, []
     for part in parts:
         if part.record.samples:
-            assert part.steps % part.record.every == part.room % part.record.every == 0
-            samples += range(at + part.record.every, at + part.steps + 1, part.record.every)
+            assert part.steps % between(part) == part.room % between(part) == 0
+            samples += range(at + between(part), at + part.steps + 1, between(part))
         at += part.steps
     assert samples == [k for k in range(first + 1, first + n_steps + 1) if k % every == 0]
 

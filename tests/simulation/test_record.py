@@ -42,7 +42,7 @@ def test_which_neurons(given, numbers):
     np.testing.assert_array_equal(result.traces["E"]["v"], ALL[:, numbers])
     again = jn.Record(variables={"E": "v"}, neurons={"E": given})
     assert (hash(again), again) == (hash(record), record)
-    short = jn.Record(variables={"E": "v"}, neurons={"E": given}, every=100)
+    short = jn.Record(variables={"E": "v"}, neurons={"E": given}, interval=10.0)
     assert jn.simulate(NET, 1.0, record=short).traces["E"]["v"].shape == (0, len(numbers))
 
 
@@ -101,7 +101,7 @@ UNFIT = {
 @pytest.mark.parametrize("ms", [0.1, 1.0])
 @pytest.mark.parametrize(("given", "said"), UNFIT.values(), ids=UNFIT.keys())
 def test_what_does_not_fit_the_network(given, said, ms):
-    record = jn.Record(variables={"E": "v"}, neurons={"E": given}, every=5)
+    record = jn.Record(variables={"E": "v"}, neurons={"E": given}, interval=0.5)
     with pytest.raises(ValueError, match=said):
         jn.simulate(NET, ms, record=record)
 

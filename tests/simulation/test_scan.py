@@ -21,12 +21,16 @@ def same_bits(a, b):
         np.testing.assert_array_equal(np.asarray(x), np.asarray(y))
 
 
+def over_time(recording):
+    """The arrays of a recording whose first axis are steps or samples."""
+    names = ("traces", "counts", "function", "means", "lfp", "weights", "weight_histograms")
+    return recording.spikes.bits, {name: getattr(recording, name) for name in names}
+
+
 def join(first, second):
-    """Two recordings as one; the step at which the second began aside."""
-    joined = jax.tree.map(
-        lambda a, b: np.concatenate([np.atleast_1d(a), np.atleast_1d(b)]), first, second
-    )
-    return joined._replace(spikes=joined.spikes.bits)
+    """The arrays of two recordings as those of one."""
+    join = lambda a, b: np.concatenate([np.asarray(a), np.asarray(b)])
+    return jax.tree.map(join, over_time(first), over_time(second))
 
 
 def test_two_scans_of_500_are_one_of_1000():
@@ -37,7 +41,7 @@ def test_two_scans_of_500_are_one_of_1000():
     assert in_flight > 100
     last, second = run(NET, middle, 500, None, RECORD)
     same_bits(last, end)
-    same_bits(join(first, second), whole._replace(spikes=whole.spikes.bits))
+    same_bits(join(first, second), over_time(whole))
     assert int(second.spikes.first_step) == 500
     assert np.asarray(whole.spikes.dense("E")).sum() > 500
 
@@ -107,7 +111,7 @@ def test_recorded_variables():
     record = jn.Record(
         variables={"E": ("v", "refractory"), "E->I": "g"},
         neurons={"E": [5, 0, 159], "E->I": [3]},
-        every=10,
+        interval=1.0,
         rates=True,
         function=lambda state, output: (state.step, output.spikes["I"].sum()),
     )
@@ -184,8 +188,8 @@ BAD = {
     "every": (
         15,
         {},
-        {"variables": {"E": "v"}, "every": 10},
-        "multiple of record.every, 10; got 15",
+        {"variables": {"E": "v"}, "interval": 1.0},
+        "multiple of the 10 steps .*; got 15",
     ),
     "population": (10, {}, {"variables": {"X": "v"}}, "to record named 'X'.*'E', 'I', 'E->E'"),
     "variable": (

@@ -12,7 +12,7 @@ NET = jn.build(balanced(n=50, p=0.3, delay=jn.Uniform(0.5, 8.0)), 1, 0.1)
 RECORD = jn.Record(
     variables={"E": ("v", "refractory"), "E->I": "g"},
     neurons={"E": [3, 30]},
-    every=5,
+    interval=0.5,
     means={"I": "v"},
     lfp="E",
 )

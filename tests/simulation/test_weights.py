@@ -42,7 +42,7 @@ NET = jn.build(jn.Description(CELLS, [built(RULE, axonal=0.5), STILL]), key=1, d
 SYNAPSES = 160
 equal = np.testing.assert_array_equal
 RECORD = jn.Record(
-    weights={NAME: ...}, weight_histograms={NAME: 7}, variables={"out": "v"}, every=20
+    weights={NAME: ...}, weight_histograms={NAME: 7}, variables={"out": "v"}, interval=2.0
 )
 
 
@@ -103,7 +103,7 @@ def test_recording_does_not_change_the_run(run):
 
 def test_chosen_synapses_and_given_bins(run):
     record = jn.Record(
-        weights={NAME: [7, 159, 3]}, weight_histograms={NAME: (4, 0.25, 0.5)}, every=20
+        weights={NAME: [7, 159, 3]}, weight_histograms={NAME: (4, 0.25, 0.5)}, interval=2.0
     )
     assert hash(record) == hash(jn.Record(**{k: getattr(record, k) for k in vars(record)}))
     some = jn.simulate(NET, 50.0, record=record)
@@ -118,7 +118,7 @@ def test_chosen_synapses_and_given_bins(run):
 
 
 def test_a_limit_that_is_traced():
-    record = jn.Record(spikes=False, weight_histograms={NAME: 7}, every=20)
+    record = jn.Record(spikes=False, weight_histograms={NAME: 7}, interval=2.0)
     state = NET.init(0)
 
     @jax.jit
@@ -143,7 +143,7 @@ CHOICES = {
 
 @pytest.mark.parametrize(("given", "numbers"), CHOICES.values(), ids=CHOICES.keys())
 def test_which_synapses(given, numbers):
-    record = jn.Record(weights={NAME: given}, every=100)
+    record = jn.Record(weights={NAME: given}, interval=10.0)
     equal(jn.simulate(NET, 0.0, record=record).synapses[NAME], numbers)
     state = NET.init(0)
     assert record.sample_bytes(NET, state) == 4 * len(numbers)
@@ -161,12 +161,14 @@ def test_files(run, tmp_path):
         arrays = {name: file[name] for name in file.files}
     header = json.loads(arrays["header"].tobytes())
     header["version"] = 1  # a file from before there were weights
-    new = ("weights", "synapses", "weight_histograms", "weight_edges")
+    new = ("weights", "synapses", "weight_histograms", "weight_edges", "interval", "key")
     header["values"] = {k: v for k, v in header["values"].items() if k not in new}
+    header["values"]["every"] = {"plain": 20}
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
     np.savez(path, **arrays)
     old = jn.Result.load(path)
     assert (old.weights, old.synapses, old.weight_histograms, old.weight_edges) == ({}, {}, {}, {})
+    assert (old.interval, old.key) == (run.interval, None)
     same(old.traces, run.traces)
 
 
@@ -219,7 +221,7 @@ UNFIT = {
 @pytest.mark.parametrize("ms", [0.1, 1.0])
 def test_what_does_not_fit_the_network(values, said, ms):
     with pytest.raises(ValueError, match=said):
-        jn.simulate(NET, ms, record=jn.Record(every=5, **values))
+        jn.simulate(NET, ms, record=jn.Record(interval=0.5, **values))
 
 
 def test_start_weights_of_a_rule_that_clips_by_itself():
