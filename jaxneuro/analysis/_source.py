@@ -91,8 +91,9 @@ def of_runs(listed: bool = False, traced: Callable | None = None) -> Callable[[F
         @functools.wraps(function)
         def call(source: Any, *args: Any, **named: Any) -> Any:
             run = run_of(source)
-            if isinstance(run, Recording) and any(map(is_traced, jax.tree.leaves(run))):
-                return _of_traced(function.__name__, traced, run, args, named)
+            if traced is not None and _is_traced(run):
+                return _of_traced(run, lambda one: traced(one, *args, **named))
+            check_known(f"jn.analysis.{function.__name__}", run)
             _warn_of_fine(run, named)
             return _of_each(run, lambda one: function(one, *args, **named), listed)
 
@@ -113,21 +114,24 @@ def _of_each(run: Any, function: Callable, listed: bool) -> Any:
     return found if listed else jax.tree.map(lambda *x: np.stack(x), *found)
 
 
-def _of_traced(name: str, traced: Callable | None, run: Recording, args: Any, named: Any) -> Any:
-    if traced is None:
+def _of_traced(run: Recording, function: Callable) -> Any:
+    for _ in run.batch:
+        function = jax.vmap(function)
+    return function(run)
+
+
+def _is_traced(run: Any) -> bool:
+    return isinstance(run, Recording) and any(map(is_traced, jax.tree.leaves(run)))
+
+
+def check_known(owner: str, run: Any) -> None:
+    """Raises for a recording inside `jit`, `vmap` and `grad`."""
+    if _is_traced(run):
         must = (
             "known, and it is traced here: return the recording from the function, and call "
-            f"jn.analysis.{name} of what jit or vmap gives"
+            f"{owner} of what jit or vmap gives"
         )
-        raise InvalidValueError(name, "the recording", must, repr(run))
-    alone = functools.partial(_with_arguments, traced, args, named)
-    for _ in run.batch:
-        alone = jax.vmap(alone)
-    return alone(run)
-
-
-def _with_arguments(function: Callable, args: Any, named: Any, run: Recording) -> Any:
-    return function(run, *args, **named)
+        raise InvalidValueError(owner, "the recording", must, "a traced one")
 
 
 def _warn_of_fine(run: Any, named: dict[str, Any]) -> None:

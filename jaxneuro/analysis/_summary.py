@@ -21,7 +21,7 @@ from ..spec import InvalidValueError, as_number
 from ..stimuli import ScheduledSpikes, first_step
 from ._counts import neuron_rates
 from ._intervals import interval_cv
-from ._source import run_of
+from ._source import check_known, run_of
 
 _FEW_STEPS = 10  # in so short a part most steps say nothing
 _NEARLY = 0.9  # of the largest possible rate
@@ -52,6 +52,7 @@ def summary(
         hint = "; the summary has all populations" if isinstance(build_s, str) else ""
         raise InvalidValueError("summary", "build_s", "seconds", f"{build_s!r}{hint}")
     run = run_of(source)
+    check_known("jn.analysis.summary", run)
     if isinstance(run, Recording) and run.batch:
         return _of_batch(run, start, stop)
     run = run.result() if isinstance(run, Recording) else run

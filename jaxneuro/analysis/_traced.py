@@ -32,7 +32,7 @@ def neuron_rates(
         count = run.statistics[name].count
     else:
         count = _inside(run, name, (start, stop)).sum(axis=0)
-    return count / (1e-3 * _length(run, (start, stop)))
+    return _float(count) / (1e-3 * _length(run, (start, stop)))
 
 
 def interval_cvs(
@@ -73,8 +73,9 @@ def population_rate(
     name = _name(run, population)
     (n,) = (last - first for known, _, first, last in run.info.layout if known == name)
     counts = _binned(run, _counts(run, name), bin_ms, (start, stop))
-    begin = run.first_step * run.info.dt if start is None else start
-    return begin + bin_ms * jnp.arange(len(counts)), counts / (max(n, 1) * bin_ms * 1e-3)
+    begin = _float(run.first_step) * run.info.dt if start is None else start
+    begins = begin + bin_ms * jnp.arange(len(counts), dtype=jnp.float32)
+    return begins, _float(counts) / (max(n, 1) * bin_ms * 1e-3)
 
 
 def spike_counts(
@@ -97,7 +98,7 @@ def fano_factor(
     start: float | None = None,
     stop: float | None = None,
 ) -> tuple[Float[Array, " n"], Float[Array, ""]]:
-    counts = spike_counts(run, population, bin_ms=bin_ms, start=start, stop=stop)
+    counts = _float(spike_counts(run, population, bin_ms=bin_ms, start=start, stop=stop))
     check_bins("fano_factor", counts.shape[1], bin_ms, 2)
     mean = counts.mean(axis=1)
     factors = jnp.where(mean > 0, counts.var(axis=1) / jnp.where(mean > 0, mean, 1.0), jnp.nan)
@@ -112,7 +113,7 @@ def count_synchrony(
     start: float | None = None,
     stop: float | None = None,
 ) -> Float[Array, ""]:
-    counts = _binned(run, _counts(run, _name(run, population)), bin_ms, (start, stop))
+    counts = _float(_binned(run, _counts(run, _name(run, population)), bin_ms, (start, stop)))
     check_bins("count_synchrony", len(counts), bin_ms, 2)
     mean = counts.mean()
     return jnp.where(mean > 0, counts.var() / jnp.where(mean > 0, mean, 1.0), jnp.nan)
@@ -151,12 +152,17 @@ def count_correlation(
 
 def _centred(owner: str, counts: Int32[Array, "n bins"], bin_ms: float) -> Float[Array, "n bins"]:
     check_bins(owner, counts.shape[1], bin_ms, 2)
-    return counts - counts.mean(axis=1, keepdims=True)
+    return _float(counts) - _float(counts).mean(axis=1, keepdims=True)
 
 
 def _mean(values: Float[Array, "..."], known: Bool[Array, "..."]) -> Float[Array, ""]:
     """The mean of those that are known, nan of none."""
-    return jnp.where(known, values, 0.0).sum() / known.sum()
+    return jnp.where(known, values, 0.0).sum() / _float(known.sum())
+
+
+def _float(x: Num[Array, "..."]) -> Float[Array, "..."]:
+    """Numbers as float32, or as the floats that they are."""
+    return x if jnp.issubdtype(x.dtype, jnp.floating) else x.astype(jnp.float32)
 
 
 def _name(run: Recording, population: str | None) -> str:
@@ -166,7 +172,7 @@ def _name(run: Recording, population: str | None) -> str:
 def _dense(run: Recording, name: str) -> Bool[Array, "steps n"]:
     if run.spikes is None:
         must = "recorded for this: scan(..., record=jn.Record(spikes=True))"
-        raise InvalidValueError("", f"spikes of {name!r}", must, repr(run))
+        raise InvalidValueError("", f"spikes of {name!r}", must, "none")
     return run.spikes.dense(name)
 
 
@@ -191,7 +197,7 @@ def _ends(run: Recording, window: Window) -> tuple[int | None, int | None]:
 def _inside(run: Recording, name: str, window: Window) -> Bool[Array, "steps n"]:
     """The spikes of a part of the run, and none in its other steps."""
     dense, (first, last) = _dense(run, name), _ends(run, window)
-    number = run.first_step + 1 + jnp.arange(dense.shape[0])
+    number = run.first_step + 1 + jnp.arange(dense.shape[0], dtype=jnp.int32)
     for holds in (
         None if first is None else number > first,
         None if last is None else number <= last,
@@ -202,10 +208,11 @@ def _inside(run: Recording, name: str, window: Window) -> Bool[Array, "steps n"]
 
 def _length(run: Recording, window: Window) -> float | Float[Array, ""]:
     start, stop = window
-    begin, end = run.first_step * run.info.dt, (run.first_step + run.info.n_steps) * run.info.dt
+    dt, steps = run.info.dt, run.info.n_steps
     if start is None and stop is None:
-        return run.info.n_steps * run.info.dt
-    return (end if stop is None else stop) - (begin if start is None else start)
+        return steps * dt
+    begin = _float(run.first_step) * dt
+    return (begin + steps * dt if stop is None else stop) - (begin if start is None else start)
 
 
 def _binned(
@@ -220,7 +227,7 @@ def _binned(
         length, ends = steps * dt, dt * np.arange(1, steps + 1)
     else:
         first, last = _ends(run, window)
-        number = np.arange(first, last)
+        number = np.arange(first, last, dtype=np.int32)
         length, ends = stop - start, dt * (number + 1) - start
         place = number - run.first_step
         known = ((place >= 0) & (place < steps)).reshape(-1, *[1] * (values.ndim - 1))

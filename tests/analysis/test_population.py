@@ -27,9 +27,7 @@ def white(times, stop):
 def test_voltages_that_move_together_are_1():
     v = np.random.default_rng(0).normal(size=(200, 1))
     together = traces(np.repeat(v, 9, axis=1) - 60.0)
-    assert voltage_synchrony(together) == pytest.approx(
-        1.0, rel=1e-12
-    )
+    assert voltage_synchrony(together) == pytest.approx(1.0, rel=1e-12)
     assert np.isnan(voltage_synchrony(traces(np.full((5, 3), -65.1))))
 
 
@@ -54,9 +52,7 @@ def test_synchrony_of_counts():
     assert got == pytest.approx(1.0, abs=5 * np.sqrt((2 + 1 / 5) / 10_000))
     # All spikes k times: the mean grows by k, the variance by k^2.
     often = white(np.repeat(times, 4), 30_000.0)
-    assert count_synchrony(often) == pytest.approx(
-        4 * got, rel=1e-12
-    )
+    assert count_synchrony(often) == pytest.approx(4 * got, rel=1e-12)
     assert np.isnan(count_synchrony(white([], 30.0)))
 
 
