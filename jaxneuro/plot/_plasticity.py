@@ -12,14 +12,14 @@ from jax import lax
 from .. import spec
 from .._model import NamedNumbers, Plasticity
 from .._network.bounds import check_within
-from .._numerics.windows import NEAR_MS
+from .._numerics.windows import NEAR_MS, run_window
+from .._run.result import Result
+from ..analysis._source import only
 from ..spec import InvalidValueError, unknown
 from ._style import (
     COLUMN,
     LINE,
     SEQUENTIAL,
-    check_given,
-    check_recorded,
     colour,
     colour_bar,
     empty_figure,
@@ -28,9 +28,9 @@ from ._style import (
     limits,
     new_figure,
     numbers,
+    one_run,
     open_box,
     say,
-    window,
 )
 
 if TYPE_CHECKING:
@@ -303,8 +303,8 @@ def _where(condition: Any, x: Any, other: Any) -> Any:
 
 
 def weight_history(
-    result: Any,
-    name: str,
+    source: Any,
+    name: str | None = None,
     *,
     times: Sequence[float] | None = None,
     start: float | None = None,
@@ -315,7 +315,7 @@ def weight_history(
 ) -> "Figure":
     """Distribution of the weights of a plastic projection: over time, or at some times.
 
-    `result` of `simulate` with `record=Record(weight_histograms={name: ...})`; `times` [ms] None
+    `source` a run with `record=Record(weight_histograms={name: ...})`; `times` [ms] None
     for an image, time from left to right and weights upwards, or the times of which the nearest
     samples are shown as lines; `start`, `stop` [ms] the part shown; `scale` (low, high) share [%]
     at the ends of the colours, by default from 0 to the highest; `unit` of the weight ("pA", "nS",
@@ -331,9 +331,9 @@ def weight_history(
             `stop`, `times` that are none or not finite, a scale that is not (low, high), or a part
             empty or outside the run; `ImportError` without matplotlib.
     """
-    check_given("result", result)
-    check_recorded("projection with recorded histograms", name, result.weight_histograms)
-    first, last = window(result, start, stop)
+    result = spec.check("weight_history", "the source", spec.Of(Result), one_run(source))
+    name = only("projection with recorded histograms", name, result.weight_histograms)
+    first, last = run_window(result.start, result.stop, start, stop)
     if not last > first:
         return empty_figure("no time steps were run", size)
     at = np.asarray(result.sample_times)
@@ -341,7 +341,7 @@ def weight_history(
     if not inside.any():
         raise ValueError(
             f"weight_history: a sample of {name!r} must be between {first:g} and {last:g} ms; "
-            "there is none. Record more often (every=) or run for longer"
+            "there is none. Record more often (interval=) or run for longer"
         )
     counts = np.asarray(result.weight_histograms[name])[inside]
     # Projections without a synapse have shares of 0.

@@ -12,46 +12,11 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro import analysis
-from jaxneuro._run.recording import Recording, RunInfo
-from jaxneuro._run.spikes import SpikeBits
-from jaxneuro._run.statistics import sums_of
 from jaxneuro.analysis import Traces
 from tests import runs
 from tests.refusing import assert_refused
 
-DT, STEPS, N = 0.5, 400, 5
-LAYOUT = (("E", 0, 0, N), ("I", 0, N, N + 3))
-DENSE = np.random.default_rng(0).random((2, 3, STEPS, N + 3)) < 0.04
-DENSE[..., 3] = False  # a silent neuron
-V = np.random.default_rng(1).normal(-60.0, 5.0, (2, 3, STEPS // 2, N)).astype("f4")
-INFO = RunInfo(DT, STEPS, LAYOUT, 2, (), (), ())
-SIZES = {name: slice(a, b) for name, _, a, b in LAYOUT}
-
-
-@jax.jit
-@functools.partial(jax.vmap, in_axes=(0, 0, 0, None))
-@functools.partial(jax.vmap, in_axes=(0, 0, 0, None))
-def made(dense, v, seed, first):
-    """A run that began at 30 ms, with all that analysis asks for."""
-    bits = jnp.packbits(jnp.pad(dense, ((0, 0), (0, 64 - N - 3))), axis=-1, bitorder="little")
-    return Recording(
-        spikes=SpikeBits((bits,), first, DT, LAYOUT),
-        traces={"E": {"v": v}, "E->E": {"current": v + 90.0}, "I->E": {"current": v}},
-        counts={k: dense[:, at].sum(axis=-1, dtype=jnp.int32) for k, at in SIZES.items()},
-        function=None,
-        means={},
-        lfp={},
-        weights={},
-        weight_histograms={},
-        weight_edges={},
-        statistics={k: sums_of(dense[:, at], first) for k, at in SIZES.items()},
-        first_step=first,
-        seed=seed,
-        info=INFO,
-    )
-
-
-ALL = made(DENSE, V, np.arange(6, dtype="u4").reshape(2, 3), np.int32(60))
+ALL = runs.batch()
 
 
 def changed(**fields):
@@ -152,10 +117,10 @@ def test_sums_and_counts_suffice():
         same(ask(name, few), ask(name, BATCH), rtol=1e-12)
         same(traced[name], ask(name, BATCH), rtol=2e-5, atol=1e-6)
     for function in (analysis.neuron_rates, analysis.interval_cv):
-        part = {"start": 50.0}
-        assert_refused(lambda f=function: f(few, "E", **part), "", "start and stop")
+        part = functools.partial(function, population="E", start=50.0)
+        assert_refused(lambda part=part: part(few), "", "start and stop")
         with pytest.raises(jn.InvalidValueError, match="sums of the whole run"):
-            jax.eval_shape(lambda x, f=function: f(x, "E", **part), few)
+            jax.eval_shape(part, few)
     with pytest.raises(ValueError, match="spikes were not recorded"):
         analysis.spike_counts(few, "E")
     with pytest.raises(jn.InvalidValueError, match="spikes of 'E' must be recorded"):

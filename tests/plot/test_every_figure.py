@@ -197,7 +197,7 @@ def test_populations_are_checked(name):
     draw = getattr(plot, name)
     with pytest.raises(ValueError, match=r"no population named 'F'.* The known ones: 'E', 'I'"):
         draw(r, ["E", "F"])
-    with pytest.raises(ValueError, match="at least one; the known ones: 'E', 'I'"):
+    with pytest.raises(ValueError, match="at least one of the known ones: 'E', 'I'"):
         draw(r, [])
     with pytest.raises(ValueError, match=r"stop must be after start \(5 ms\); got 5 ms"):
         draw(r, start=5.0, stop=5.0)

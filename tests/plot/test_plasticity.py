@@ -1,6 +1,6 @@
 """Windows of rules are what the rules do, and histories of weights what was recorded."""
 
-from types import SimpleNamespace
+import dataclasses
 
 import jax
 import numpy as np
@@ -120,7 +120,7 @@ def test_weights_beyond_the_bins_are_told():
     for end, bin in (("lowest", 0), ("highest", -1)):
         one = np.zeros_like(counts)
         one[:, bin] = 7
-        outside = SimpleNamespace(**{**vars(run), "weight_histograms": {"E->I": one}})
+        outside = dataclasses.replace(run, weight_histograms={"E->I": one})
         for how in ({}, {"times": [10.0]}):
             (text,) = plot.weight_history(outside, "E->I", **how).axes[0].texts
             edge = f"below {edges[1]:g}" if bin == 0 else f"from {edges[-2]:g} on"
