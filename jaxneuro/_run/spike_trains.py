@@ -133,6 +133,17 @@ class SpikeTrains(spec.Value):
         out[np.ceil((self.times - self.start - NEAR_MS) / dt).astype(int) - 1, self.neurons] = True
         return out
 
+    def first(self, count: int) -> "SpikeTrains":
+        """The spikes of the first neurons, as many as `count`, or all if there are fewer.
+
+        Raises:
+            InvalidValueError: for a count that is no whole number.
+        """
+        spec.check("SpikeTrains.first", "count", spec.Whole(), count)
+        mine = self.neurons < count
+        window = min(count, self.n), self.start, self.stop
+        return self.known(self.times[mine], self.neurons[mine], *window)
+
     def between(self, start: float | None = None, stop: float | None = None) -> "SpikeTrains":
         """The spikes in the part `(start, stop]` of the window [ms], by default all.
 
