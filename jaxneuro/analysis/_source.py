@@ -11,6 +11,7 @@ from jaxtyping import Float64
 from .. import spec
 from .._arrays import is_traced
 from .._numerics.windows import NEAR_MS, in_window, run_window
+from .._run.recorded import Recorded
 from .._run.recording import Recording
 from .._run.result import Result
 from .._run.spike_trains import SpikeTrains
@@ -153,7 +154,10 @@ def only(kind: str, name: str | None, known: Any) -> str:
             names = ", ".join(map(repr, known)) or "none"
             raise InvalidValueError("", kind, f"named, one of: {names}", "no name")
         return next(iter(known))
-    spec.check_known(kind, name, known)
+    if isinstance(known, Recorded) and isinstance(name, str):
+        known[name]  # says how it is recorded
+    else:
+        spec.check_known(kind, name, known)
     return name
 
 
@@ -221,8 +225,8 @@ def traces_of(
         _refuse_name(run, name)
         found, window = run, tuple(run.times[[0, -1]]) if run.times.size else (0.0, 0.0)
     elif isinstance(run, Result):
-        name = next(iter(run.traces)) if name is None and len(run.traces) == 1 else name
-        values = np.asarray(run.traces[name][variable], np.float64)  # type: ignore[index]
+        name = only("recorded population or projection", name, run.traces)
+        values = np.asarray(run.traces[name][variable], np.float64)
         found, window = Traces(run.sample_times, values), (run.start, run.stop)
     else:
         raise InvalidValueError("", "the source", "a run or jn.analysis.Traces", repr(run))

@@ -25,7 +25,6 @@ from ._style import (
     empty_figure,
     finish,
     finish_panels,
-    first_neurons,
     legend,
     new_figure,
     nothing,
@@ -112,7 +111,7 @@ def draw_spikes(
     bases = np.cumsum([0, *shown])
     places = []
     for base, one, count in zip(bases, trains.values(), shown):
-        few = first_neurons(one, count)
+        few = one.first(count)
         places.append((few.times, base + few.neurons + 0.5))
     look = _mark(many, points / max(total, 1), sum(times.size for times, _ in places))
     for number, (times, rows) in enumerate(places):
@@ -413,11 +412,11 @@ def _draw_raster(
 
 def _draw_population(axes: Mapping[str, "Axes"], row: int, trains: SpikeTrains) -> set[str]:
     """The three boxes and the bar of a population; returns the panels that show a value of it."""
-    matrix = count_correlation(first_neurons(trains, _PAIRED), bin_ms=_COUNT_MS)[1]
+    matrix = count_correlation(trains.first(_PAIRED), bin_ms=_COUNT_MS)[1]
     pairs = matrix[np.triu_indices(len(matrix), 1)]
     boxes = {"rate": neuron_rates(trains), "cv": shown_cvs(trains), "correlation": pairs}
     drawn = {panel for panel, values in boxes.items() if _draw_box(axes[panel], row, values)}
-    synchrony = count_synchrony(first_neurons(trains, _TOGETHER), bin_ms=_TOGETHER_MS)
+    synchrony = count_synchrony(trains.first(_TOGETHER), bin_ms=_TOGETHER_MS)
     axes["synchrony"].barh(row, np.nan_to_num(synchrony), 0.6, color=colour(row))
     # A silent population has rates of 0 and no synchrony.
     known = np.isfinite(synchrony)

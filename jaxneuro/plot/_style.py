@@ -282,13 +282,6 @@ def window_of(trains: Mapping[str, SpikeTrains]) -> tuple[float, float]:
     return one.start, one.stop
 
 
-def first_neurons(trains: SpikeTrains, count: int) -> SpikeTrains:
-    """The spikes of the first neurons."""
-    mine, n = trains.neurons < count, min(trains.n, count)
-    window = trains.start, trains.stop
-    return SpikeTrains.known(trains.times[mine], trains.neurons[mine], n, *window)
-
-
 _KINDS = {
     "connections": (
         ("source", "target", "shape", "pre", "post", "weight", "delay"),

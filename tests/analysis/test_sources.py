@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import inspect
+from pathlib import Path
 from types import SimpleNamespace
 
 import jax
@@ -186,3 +187,27 @@ def test_the_summary_of_a_batch():
     assert few == analysis.summary(BATCH)
     assert "not recorded" in analysis.summary(changed(spikes=None, statistics={}))
     assert "key 5" in analysis.summary(BATCH[1, 2])
+
+
+def test_the_table_of_the_guide():
+    """It says of every function what it gives, of a run and of a batch, and whether in `jit`."""
+    page = Path(jn.__file__).parents[1] / "docs" / "guide" / "analysis.md"
+    rows = [[x.strip() for x in line.split("|")[1:-1]] for line in page.read_text().splitlines()]
+    rows = {row[0].strip("`"): row[2:] for row in rows if len(row) == 5 and row[3] in KINDS}
+    assert set(rows) == set(FUNCTIONS)
+    for name, (shapes, kind, inside) in rows.items():
+        of_batch, of_run = ask(name, BATCH), ask(name, BATCH[0, 1])
+        assert KINDS[kind] is isinstance(of_batch, list), name
+        assert (inside == "yes") is (name in TRACED), name
+        if isinstance(of_run, jn.SpikeTrains):
+            assert shapes == "`SpikeTrains`"
+            continue
+        said = [x.strip("()` ").rstrip(",") for x in shapes.split("`, `")]
+        said = [x.split(", ") if x else [] for x in said]
+        got = [np.shape(x) for x in jax.tree.leaves(of_run)]
+        assert [len(x) for x in said] == [len(x) for x in got], name
+        for axes, lengths in zip(said, got):
+            assert all(n == runs.N for axis, n in zip(axes, lengths) if axis == "n" and n != 4)
+
+
+KINDS = {"stacked": False, "a list": True}
