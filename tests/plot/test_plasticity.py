@@ -142,7 +142,7 @@ def test_lines_are_the_nearest_samples():
 def test_what_a_history_refuses():
     run = random_result(duration=20.0)
     for values, said in (
-        ({"name": "E->E"}, "no projection with recorded histograms named 'E->E'; did you mean"),
+        ({"name": "E->E"}, "no recorded histogram of weights named 'E->E'; did you mean"),
         ({"stop": 0.05}, "must be between 0 and 0.05 ms; there is none. Record more often"),
         ({"times": []}, "times must be at least one"),
         ({"times": [np.nan]}, "weight_history: times must"),
