@@ -319,9 +319,10 @@ def weight_history(
     for an image, time from left to right and weights upwards, or the times of which the nearest
     samples are shown as lines; `start`, `stop` [ms] the part shown; `scale` (low, high) share [%]
     at the ends of the colours, by default from 0 to the highest; `unit` of the weight ("pA", "nS",
-    "mV"); `size` (width, height) [inches]. Shares are of all synapses, per bin. A column of
-    the image reaches halfway to the samples before and after it. The outermost bins hold what is
-    outside too; a figure in which one of them has all weights says so.
+    "mV"); `size` (width, height) [inches]. Shares are of all synapses, per bin; bins that never
+    hold a weight are left out at both ends. A column of the image reaches halfway to the samples
+    before and after it. The outermost bins hold what is outside too; a figure in which one of them
+    has all weights says so.
 
     Returns:
         a matplotlib `Figure`; it is not shown.
@@ -353,10 +354,10 @@ def weight_history(
     if times is None:
         ends = limits(np.array([0.0, share.max()]), scale)
         _draw_image(axis, at[inside], edges, share, ends)
-        axis.set(xlim=(first, last), xlabel="time (ms)", ylabel=label)
+        axis.set(xlim=(first, last), ylim=_used(edges, counts), xlabel="time (ms)", ylabel=label)
     else:
         _draw_lines(axis, at[inside], edges, share, times)
-        axis.set(xlim=(edges[0], edges[-1]), xlabel=label, ylabel="share of synapses (%)")
+        axis.set(xlim=_used(edges, counts), xlabel=label, ylabel="share of synapses (%)")
     if not counts.any():
         say(axis, "no synapses")
     elif counts.shape[1] > 2 and not counts[:, 1:-1].any():
@@ -365,6 +366,17 @@ def weight_history(
             beyond = f"below {edges[1]:g}" if ends[0] == "lowest" else f"from {edges[-2]:g} on"
             say(axis, f"all weights are in the {ends[0]} bin: {beyond}")
     return finish(figure)
+
+
+def _used(edges: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
+    """What the axis of weights shows: the bins that ever hold one, and one more on each side.
+
+    The limits of a rule may lie far from where the weights are.
+    """
+    held = np.flatnonzero(counts.any(axis=0))
+    if not held.size:
+        return edges[0], edges[-1]
+    return edges[max(held[0] - 1, 0)], edges[min(held[-1] + 2, edges.size - 1)]
 
 
 def _draw_image(

@@ -131,11 +131,19 @@ def draw_spikes(
 
 
 def _mark(many: bool, row: float, spikes: int) -> dict[str, Any]:
-    """Dots, or ticks as high as a row [points]; larger where few spikes are shown."""
-    few = max(_FEW / max(spikes, 1), 1.0) ** 0.5
+    """Dots, or ticks as high as a row [points]; larger where few spikes are shown.
+
+    Ticks are thinner where there are many, else they would be one area.
+    """
+    share = _FEW / max(spikes, 1)
+    few, thin = max(share, 1.0) ** 0.5, max(share, 0.15) ** 0.5
     if many:
         return {"marker": ".", "ms": min(0.8 * few, 4.0), "mew": 0.0}
-    return {"marker": "|", "ms": min(max(0.8 * row, 1.8 * few, 1.8), 8.0), "mew": min(0.6 * few, 1)}
+    return {
+        "marker": "|",
+        "ms": min(max(0.8 * row, 1.8 * few, 1.8), 8.0),
+        "mew": min(0.6 * thin, 1),
+    }
 
 
 def rows_of(sizes: Sequence[int], neurons: int | None) -> list[int]:

@@ -77,6 +77,21 @@ def _finish_panel(axis: "Axes") -> None:
         text.set_fontsize(SMALL)
     for spine in axis.spines.values():
         spine.set_linewidth(LINE)
+    _thin_out(axis)
+
+
+def _thin_out(axis: "Axes") -> None:
+    """Fewer ticks along x where their labels are long: matplotlib has room for four letters."""
+    from matplotlib.ticker import AutoLocator
+
+    locator = axis.xaxis.get_major_locator()
+    if not isinstance(locator, AutoLocator):
+        return
+    ticks = locator.tick_values(*axis.get_xlim())
+    letters = max(map(len, axis.xaxis.get_major_formatter().format_ticks(ticks)))
+    if letters > 4:
+        points = axis.get_window_extent().width * 72 / axis.figure.dpi
+        locator.set_params(nbins=max(int(points / (0.6 * SMALL * (letters + 1))), 2))
 
 
 def open_box(axis: "Axes") -> None:

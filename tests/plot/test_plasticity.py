@@ -128,6 +128,16 @@ def test_weights_beyond_the_bins_are_told():
     assert not plot.weight_history(run, "E->I").axes[0].texts
 
 
+def test_bins_that_never_hold_a_weight_are_left_out():
+    run = random_result(duration=20.0)
+    counts, edges = np.zeros((200, 50), np.int32), np.linspace(0.0, 100.0, 51)
+    counts[:, 3], counts[50:, 6] = 5, 2
+    few = {"weight_histograms": {"E->I": counts}, "weight_edges": {"E->I": edges}}
+    for how, end in (({}, "y"), ({"times": [10.0]}, "x")):
+        axis = plot.weight_history(dataclasses.replace(run, **few), **how).axes[0]
+        assert getattr(axis, f"get_{end}lim")() == (4.0, 16.0)
+
+
 def test_lines_are_the_nearest_samples():
     run = random_result(duration=20.0)
     counts = run.weight_histograms["E->I"]
