@@ -19,7 +19,9 @@ EMPTY = (
 
 def result(spikes, sizes, duration=100.0, start=0.0, dt=0.1, **recorded):
     """A `Result`: `spikes[name]` pairs (time [ms], neuron), each at the end of a step, or None."""
-    layout, groups, first = [], [], round(start / dt)
+    layout: list = []
+    groups: list = []
+    first = round(start / dt)
     for number, (name, n) in enumerate(sizes.items()):
         layout.append((name, number, 0, n))
         held = np.array(sorted((spikes or {}).get(name, ())), float).reshape(-1, 2)

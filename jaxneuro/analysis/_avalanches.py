@@ -9,7 +9,7 @@ from .. import spec
 from .._numerics.windows import NEAR_MS
 from ..spec import InvalidValueError
 from ._correlations import lag_products
-from ._source import of_runs, pooled_of, trains_of
+from ._source import Name, Time, of_runs, pooled_of, trains_of
 from ._spikes import BIN, binned, by_neuron, counts_of, runs
 
 
@@ -45,15 +45,15 @@ _LIMIT = spec.Number("ms", at_least=0.0, least=0.0)
 @of_runs(listed=True)
 def bursts(
     source: Any,
-    population: str | None = None,
+    population: Name = None,
     *,
     max_begin: float = 170.0,
     max_end: float = 300.0,
     min_gap: float = 200.0,
     min_duration: float = 10.0,
     min_spikes: int = 3,
-    start: float | None = None,
-    stop: float | None = None,
+    start: Time = None,
+    stop: Time = None,
 ) -> Bursts:
     """Bursts of each neuron by the max-interval method; of a batch a list of these.
 
@@ -100,13 +100,13 @@ def bursts(
 @of_runs(listed=True)
 def population_bursts(
     source: Any,
-    population: str | None = None,
+    population: Name = None,
     *,
     threshold: float,
     bin_ms: float = 10.0,
     min_duration: float = 0.0,
-    start: float | None = None,
-    stop: float | None = None,
+    start: Time = None,
+    stop: Time = None,
 ) -> tuple[
     Float64[np.ndarray, " bursts"], Float64[np.ndarray, " bursts"], Int64[np.ndarray, " bursts"]
 ]:
@@ -137,12 +137,7 @@ def population_bursts(
 @spec.arguments(bin_ms=BIN)
 @of_runs(listed=True)
 def avalanches(
-    source: Any,
-    population: str | None = None,
-    *,
-    bin_ms: float,
-    start: float | None = None,
-    stop: float | None = None,
+    source: Any, population: Name = None, *, bin_ms: float, start: Time = None, stop: Time = None
 ) -> tuple[Int64[np.ndarray, " avalanches"], Int64[np.ndarray, " avalanches"]]:
     """Avalanches of activity: (size [spikes], duration [bins]); of a batch a list of these.
 
@@ -186,12 +181,7 @@ class Multistep(NamedTuple):
 @spec.arguments(bin_ms=BIN)
 @of_runs()
 def branching_ratio(
-    source: Any,
-    population: str | None = None,
-    *,
-    bin_ms: float,
-    start: float | None = None,
-    stop: float | None = None,
+    source: Any, population: Name = None, *, bin_ms: float, start: Time = None, stop: Time = None
 ) -> float:
     """Branching ratio by regression of the activity on that of the bin before.
 
@@ -213,12 +203,12 @@ def branching_ratio(
 @of_runs()
 def multistep_branching_ratio(
     source: Any,
-    population: str | None = None,
+    population: Name = None,
     *,
     bin_ms: float,
     max_lag: int,
-    start: float | None = None,
-    stop: float | None = None,
+    start: Time = None,
+    stop: Time = None,
 ) -> Multistep:
     """Branching ratio that does not depend on how many of the neurons are observed.
 

@@ -12,19 +12,14 @@ from .._warn import warn
 from ..spec import InvalidValueError
 from . import _traced
 from ._counts import table_of
-from ._source import Traces, of_runs, pooled_of, traces_of, trains_of
+from ._source import Name, Time, Traces, of_runs, pooled_of, traces_of, trains_of
 from ._spikes import BIN, bin_of, binned, by_neuron, check_bins, counts_of
 
 
 @spec.arguments(bin_ms=BIN)
 @of_runs(traced=_traced.count_covariance)
 def count_covariance(
-    source: Any,
-    population: str | None = None,
-    *,
-    bin_ms: float,
-    start: float | None = None,
-    stop: float | None = None,
+    source: Any, population: Name = None, *, bin_ms: float, start: Time = None, stop: Time = None
 ) -> Float64[np.ndarray, "n n"]:
     """Covariance of the spike counts of all pairs of neurons, (n, n).
 
@@ -46,12 +41,7 @@ def count_covariance(
 @spec.arguments(bin_ms=BIN)
 @of_runs(traced=_traced.count_correlation)
 def count_correlation(
-    source: Any,
-    population: str | None = None,
-    *,
-    bin_ms: float,
-    start: float | None = None,
-    stop: float | None = None,
+    source: Any, population: Name = None, *, bin_ms: float, start: Time = None, stop: Time = None
 ) -> tuple[float, Float64[np.ndarray, "n n"]]:
     """Correlation of spike counts: its mean over all pairs, and of each pair, (n, n).
 
@@ -68,13 +58,6 @@ def count_correlation(
     """
     counts = table_of(trains_of(source, population, start, stop), bin_ms)
     check_bins("count_correlation", counts.shape[1], bin_ms, 2)
-    return correlation_of(counts)
-
-
-def correlation_of(
-    counts: Int64[np.ndarray, "n bins"],
-) -> tuple[float, Float64[np.ndarray, "n n"]]:
-    """The mean correlation of all pairs of rows, and that of each pair."""
     changes = np.ptp(counts, axis=1) > 0
     m = int(changes.sum())
     scaled = (counts - counts.mean(axis=1, keepdims=True))[changes]
@@ -94,13 +77,13 @@ _LAGS = spec.Number("ms", at_least=0.0, least=0.0)
 @of_runs()
 def cross_correlogram(
     source: Any,
-    population: str | None = None,
+    population: Name = None,
     other: Any = None,
     *,
     bin_ms: float = 1.0,
     max_lag: float = 100.0,
-    start: float | None = None,
-    stop: float | None = None,
+    start: Time = None,
+    stop: Time = None,
 ) -> tuple[Float64[np.ndarray, " lags"], Int64[np.ndarray, " lags"]]:
     """Pairs of spikes of two populations by lag: (lags [ms], pairs).
 
@@ -126,7 +109,8 @@ def cross_correlogram(
     if not isinstance(other, SpikeTrains if arrays else str):
         must = "another jn.SpikeTrains" if arrays else "the name of a population"
         raise InvalidValueError("cross_correlogram", "other", must, brief(other))
-    second = pooled_of(other if arrays else source, None if arrays else other, start, stop)
+    pair: tuple[Any, Any] = (other, None) if arrays else (source, other)
+    second = pooled_of(*pair, start, stop)
     if (first.start, first.stop) != (second.start, second.stop):
         raise InvalidValueError("cross_correlogram", "other", "of the same window", repr(second))
     x, y = binned(first, bin_ms), binned(second, bin_ms)
@@ -139,12 +123,12 @@ def cross_correlogram(
 @of_runs()
 def autocorrelogram(
     source: Any,
-    population: str | None = None,
+    population: Name = None,
     *,
     bin_ms: float = 1.0,
     max_lag: float = 100.0,
-    start: float | None = None,
-    stop: float | None = None,
+    start: Time = None,
+    stop: Time = None,
 ) -> tuple[Float64[np.ndarray, " lags"], Int64[np.ndarray, " lags"]]:
     """Pairs of spikes of the same neuron by lag, over all neurons: (lags [ms], pairs).
 
@@ -219,13 +203,13 @@ _FEWEST = 4
 @of_runs()
 def power_spectrum(
     source: Any,
-    population: str | None = None,
+    population: Name = None,
     *,
     variable: str | None = None,
     bin_ms: float = 1.0,
     segment_ms: float = 1000.0,
-    start: float | None = None,
-    stop: float | None = None,
+    start: Time = None,
+    stop: Time = None,
 ) -> tuple[Float64[np.ndarray, " frequencies"], Float64[np.ndarray, "frequencies ..."]]:
     """Power spectral density: (frequencies [Hz], density [unit^2 / Hz]).
 
@@ -264,12 +248,7 @@ def power_spectrum(
 
 @of_runs()
 def voltage_synchrony(
-    source: Any,
-    name: str | None = None,
-    *,
-    variable: str = "v",
-    start: float | None = None,
-    stop: float | None = None,
+    source: Any, name: Name = None, *, variable: str = "v", start: Time = None, stop: Time = None
 ) -> float:
     """Synchrony chi of a population from its recorded membrane potentials.
 
@@ -297,11 +276,11 @@ def voltage_synchrony(
 @of_runs(traced=_traced.count_synchrony)
 def count_synchrony(
     source: Any,
-    population: str | None = None,
+    population: Name = None,
     *,
     bin_ms: float = 3.0,
-    start: float | None = None,
-    stop: float | None = None,
+    start: Time = None,
+    stop: Time = None,
 ) -> float:
     """Synchrony of a population from the histogram of its spikes.
 
@@ -329,8 +308,8 @@ def excitation_inhibition(
     inhibitory: Any = None,
     *,
     variable: str = "current",
-    start: float | None = None,
-    stop: float | None = None,
+    start: Time = None,
+    stop: Time = None,
 ) -> tuple[Float64[np.ndarray, " n"], Float64[np.ndarray, " n"]]:
     """Balance of excitatory and inhibitory currents: (ratio, correlation) of each neuron, (n,).
 

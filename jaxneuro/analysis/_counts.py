@@ -11,7 +11,7 @@ from .._text import counted
 from .._warn import warn
 from ..spec import UNITS, InvalidValueError
 from . import _traced
-from ._source import of_runs, pooled_of, sums_kept, traces_of, trains_of
+from ._source import Name, Time, of_runs, pooled_of, sums_kept, traces_of, trains_of
 from ._spikes import BIN, bin_of, binned, check_bins, number_of_bins
 
 _MOST = 2**31  # counts in one array: 17 GB
@@ -21,11 +21,11 @@ _MOST = 2**31  # counts in one array: 17 GB
 @of_runs(traced=_traced.spike_counts)
 def spike_counts(
     source: Any,
-    population: str | None = None,
+    population: Name = None,
     *,
     bin_ms: float = 1.0,
-    start: float | None = None,
-    stop: float | None = None,
+    start: Time = None,
+    stop: Time = None,
 ) -> Int64[np.ndarray, "n bins"]:
     """Spikes of each neuron in bins, (n, bins).
 
@@ -61,11 +61,11 @@ def table_of(trains: SpikeTrains, bin_ms: float) -> Int64[np.ndarray, "n bins"]:
 @of_runs(traced=_traced.fano_factor)
 def fano_factor(
     source: Any,
-    population: str | None = None,
+    population: Name = None,
     *,
     bin_ms: float = 100.0,
-    start: float | None = None,
-    stop: float | None = None,
+    start: Time = None,
+    stop: Time = None,
 ) -> tuple[Float64[np.ndarray, " n"], float]:
     """Fano factor of each neuron (n,), and its mean over the neurons that spiked.
 
@@ -104,11 +104,11 @@ def _cells(trains: SpikeTrains, bin_ms: float) -> tuple[Int64[np.ndarray, " spik
 @of_runs(traced=_traced.population_rate)
 def population_rate(
     source: Any,
-    population: str | None = None,
+    population: Name = None,
     *,
     bin_ms: float = 1.0,
-    start: float | None = None,
-    stop: float | None = None,
+    start: Time = None,
+    stop: Time = None,
 ) -> tuple[Float64[np.ndarray, " bins"], Float64[np.ndarray, " bins"]]:
     """Rate of a population in bins: (bin starts [ms], rate [Hz]), both (bins,).
 
@@ -132,11 +132,7 @@ def population_rate(
 
 @of_runs(traced=_traced.neuron_rates)
 def neuron_rates(
-    source: Any,
-    population: str | None = None,
-    *,
-    start: float | None = None,
-    stop: float | None = None,
+    source: Any, population: Name = None, *, start: Time = None, stop: Time = None
 ) -> Float64[np.ndarray, " n"]:
     """Mean rate of each neuron [Hz], (n,).
 
@@ -167,12 +163,12 @@ _MILLIVOLTS = 10.0  # some voltage of a neuron is at least so large [mV]
 @of_runs(listed=True)
 def crossing_times(
     source: Any,
-    name: str | None = None,
+    name: Name = None,
     *,
     variable: str = "v",
     level: float = 0.0,
-    start: float | None = None,
-    stop: float | None = None,
+    start: Time = None,
+    stop: Time = None,
 ) -> SpikeTrains:
     """When sampled voltages cross a level [mV] upwards, as spikes; of a batch a list of these.
 

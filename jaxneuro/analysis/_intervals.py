@@ -9,17 +9,13 @@ from .. import spec
 from .._run.statistics import cvs_of_sums
 from ..spec import InvalidValueError
 from . import _traced
-from ._source import of_runs, sums_kept, trains_of
+from ._source import Name, Time, of_runs, sums_kept, trains_of
 from ._spikes import by_neuron
 
 
 @of_runs(listed=True)
 def intervals(
-    source: Any,
-    population: str | None = None,
-    *,
-    start: float | None = None,
-    stop: float | None = None,
+    source: Any, population: Name = None, *, start: Time = None, stop: Time = None
 ) -> tuple[Float64[np.ndarray, " intervals"], Int64[np.ndarray, " intervals"]]:
     """Inter-spike intervals of all neurons: (interval [ms], owner); of a batch a list of these.
 
@@ -47,11 +43,11 @@ def _intervals(
 @of_runs(traced=_traced.interval_cvs)
 def interval_cvs(
     source: Any,
-    population: str | None = None,
+    population: Name = None,
     *,
     at_least: int = 3,
-    start: float | None = None,
-    stop: float | None = None,
+    start: Time = None,
+    stop: Time = None,
 ) -> Float64[np.ndarray, " n"]:
     """Coefficient of variation (CV) of the intervals of each neuron, (n,).
 
@@ -92,11 +88,11 @@ def _refuse_repeated(got: str) -> None:
 @of_runs(traced=_traced.interval_cv)
 def interval_cv(
     source: Any,
-    population: str | None = None,
+    population: Name = None,
     *,
     at_least: int = 3,
-    start: float | None = None,
-    stop: float | None = None,
+    start: Time = None,
+    stop: Time = None,
 ) -> float:
     """Mean over neurons of the CV of their inter-spike intervals.
 
@@ -117,11 +113,7 @@ def interval_cv(
 
 @of_runs()
 def cv2(
-    source: Any,
-    population: str | None = None,
-    *,
-    start: float | None = None,
-    stop: float | None = None,
+    source: Any, population: Name = None, *, start: Time = None, stop: Time = None
 ) -> Float64[np.ndarray, " n"]:
     """Local coefficient of variation CV2 of each neuron, (n,).
 
@@ -145,11 +137,11 @@ def cv2(
 @of_runs()
 def local_variation(
     source: Any,
-    population: str | None = None,
+    population: Name = None,
     *,
     t_ref: float = 0.0,
-    start: float | None = None,
-    stop: float | None = None,
+    start: Time = None,
+    stop: Time = None,
 ) -> Float64[np.ndarray, " n"]:
     """Local variation LV of the intervals of each neuron, (n,).
 

@@ -1,8 +1,9 @@
 """What analysis is of: a run, a batch of runs, or arrays; and the spikes and samples in it."""
 
 import functools
+import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 import jax
 import numpy as np
@@ -21,6 +22,8 @@ from .._warn import warn
 from ..spec import InvalidValueError
 
 F = TypeVar("F", bound=Callable)
+Name: TypeAlias = str | None  # of a population; None for the only one
+Time: TypeAlias = float | None  # [ms]; None for that of the run
 
 
 def _columns(value: Any) -> Float64[np.ndarray, "samples n"]:
@@ -85,17 +88,22 @@ def of_runs(listed: bool = False, traced: Callable | None = None) -> Callable[[F
     """Makes a function of one run one of a batch, too; all of them take the source first.
 
     What it gives of the runs is stacked along the axes of the batch in front; `listed`: it is a
-    list, since it differs in length. `traced` is the same inside `jit`, in JAX.
+    list, since it differs in length. `traced` is the same inside `jit`, in JAX, of a run, the name
+    of a population, a window, and what else there is by name.
     """
 
     def decorated(function: F) -> F:
+        signature = inspect.signature(function)
+
         @functools.wraps(function)
         def call(source: Any, *args: Any, **named: Any) -> Any:
             run = run_of(source)
-            if traced is not None and _is_traced(run):
-                return _of_traced(run, lambda one: traced(one, *args, **named))
-            check_known(f"jn.analysis.{function.__name__}", run)
             _warn_of_fine(run, named)
+            if traced is not None and _is_traced(run):
+                bound = signature.bind(run, *args, **named)
+                bound.apply_defaults()
+                return _of_traced(run, traced, bound.arguments)
+            check_known(f"jn.analysis.{function.__name__}", run)
             return _of_each(run, lambda one: function(one, *args, **named), listed)
 
         return cast(F, call)
@@ -115,10 +123,18 @@ def _of_each(run: Any, function: Callable, listed: bool) -> Any:
     return found if listed else jax.tree.map(lambda *x: np.stack(x), *found)
 
 
-def _of_traced(run: Recording, function: Callable) -> Any:
+def _of_traced(run: Recording, function: Callable, given: dict[str, Any]) -> Any:
+    """`function(run, name, window, ...)` of the runs, with the other arguments by name."""
+    known = [name for name, *_ in run.info.layout]
+    name, window = only("population", given["population"], known), (given["start"], given["stop"])
+    more = {k: x for k, x in given.items() if k not in ("source", "population", "start", "stop")}
+
+    def each(one: Recording) -> Any:
+        return function(one, name, window, **more)
+
     for _ in run.batch:
-        function = jax.vmap(function)
-    return function(run)
+        each = jax.vmap(each)
+    return each(run)
 
 
 def _is_traced(run: Any) -> bool:
@@ -147,7 +163,7 @@ def _warn_of_fine(run: Any, named: dict[str, Any]) -> None:
             )
 
 
-def only(kind: str, name: str | None, known: Any) -> str:
+def only(kind: str, name: Name, known: Any) -> str:
     """The name, or the only one that there is if none is given."""
     if name is None:
         if len(known) != 1:
@@ -167,9 +183,7 @@ def _refuse_name(run: Any, name: Any) -> None:
         raise InvalidValueError("", "the name", must, brief(name))
 
 
-def trains_of(
-    run: Any, population: str | None, start: float | None = None, stop: float | None = None
-) -> SpikeTrains:
+def trains_of(run: Any, population: Name, start: Time = None, stop: Time = None) -> SpikeTrains:
     """The spikes of a population of a run in `(start, stop]` [ms], or those of arrays."""
     if isinstance(run, SpikeTrains):
         _refuse_name(run, population)
@@ -179,9 +193,7 @@ def trains_of(
     return run.spikes[only("population", population, run.populations)].between(start, stop)
 
 
-def pooled_of(
-    run: Any, population: str | None, start: float | None = None, stop: float | None = None
-) -> SpikeTrains:
+def pooled_of(run: Any, population: Name, start: Time = None, stop: Time = None) -> SpikeTrains:
     """Those whose neurons do not matter: from the counts of a run whose spikes are not kept."""
     if isinstance(run, Result) and not run.spikes:
         name = only("population", population, run.populations)
@@ -193,9 +205,7 @@ def pooled_of(
     return trains_of(run, population, start, stop)
 
 
-def sums_kept(
-    run: Any, population: str | None, start: float | None, stop: float | None
-) -> SpikeSums | None:
+def sums_kept(run: Any, population: Name, start: Time, stop: Time) -> SpikeSums | None:
     """The running sums of a population of a run whose spikes are not kept; else None."""
     if not isinstance(run, Result) or run.spikes:
         return None
@@ -206,31 +216,25 @@ def sums_kept(
     return run.statistics[name]
 
 
-def check_whole(start: float | None, stop: float | None) -> None:
+def check_whole(start: Time, stop: Time) -> None:
     """Raises for a part of a run of which only sums are kept."""
     if start is not None or stop is not None:
         must = "left out: Record(statistics=...) keeps sums of the whole run (or record spikes)"
         raise InvalidValueError("", "start and stop", must, f"start={start}, stop={stop}")
 
 
-def traces_of(
-    run: Any,
-    name: str | None,
-    variable: str,
-    start: float | None = None,
-    stop: float | None = None,
-) -> Traces:
+def traces_of(run: Any, name: Name, variable: str, start: Time = None, stop: Time = None) -> Traces:
     """The samples of a variable in `(start, stop]` [ms], or those of arrays."""
     if isinstance(run, Traces):
         _refuse_name(run, name)
-        found, window = run, tuple(run.times[[0, -1]]) if run.times.size else (0.0, 0.0)
+        found, (begin, end) = run, run.times[[0, -1]] if run.times.size else (0.0, 0.0)
     elif isinstance(run, Result):
         name = only("recorded population or projection", name, run.traces)
         values = np.asarray(run.traces[name][variable], np.float64)
-        found, window = Traces(run.sample_times, values), (run.start, run.stop)
+        found, begin, end = Traces(run.sample_times, values), run.start, run.stop
     else:
         raise InvalidValueError("", "the source", "a run or jn.analysis.Traces", repr(run))
     if start is None and stop is None:
         return found
-    inside = in_window(found.times, *run_window(*window, start, stop))
+    inside = in_window(found.times, *run_window(begin, end, start, stop))
     return Traces(found.times[inside], found.values[inside])

@@ -8,7 +8,7 @@ from jaxtyping import Bool, Int64, Num
 from .. import spec
 from .._run.spike_trains import SpikeTrains
 from ..spec import InvalidValueError
-from ._source import pooled_of
+from ._source import Name, Time, pooled_of
 
 BIN = spec.Number("ms", above=0.0, least=0.0)
 
@@ -43,9 +43,9 @@ def binned(trains: SpikeTrains, bin_ms: float) -> Int64[np.ndarray, " bins"]:
 def counts_of(
     owner: str,
     source: Any,
-    population: str | None,
+    population: Name,
     bin_ms: float,
-    window: tuple[float | None, float | None],
+    window: tuple[Time, Time],
     at_least: int,
 ) -> Int64[np.ndarray, " bins"]:
     """Spikes of a population per bin; raises unless there are `at_least` bins."""

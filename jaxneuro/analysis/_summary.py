@@ -21,18 +21,14 @@ from ..spec import InvalidValueError, as_number
 from ..stimuli import ScheduledSpikes, first_step
 from ._counts import neuron_rates
 from ._intervals import interval_cv
-from ._source import check_known, run_of
+from ._source import Time, check_known, run_of
 
 _FEW_STEPS = 10  # in so short a part most steps say nothing
 _NEARLY = 0.9  # of the largest possible rate
 
 
 def summary(
-    source: Any,
-    build_s: float | None = None,
-    *,
-    start: float | None = None,
-    stop: float | None = None,
+    source: Any, build_s: float | None = None, *, start: Time = None, stop: Time = None
 ) -> str:
     """A few lines on a run: rates, CVs of the intervals, sizes, seconds, memory, kernels, key.
 
@@ -59,7 +55,7 @@ def summary(
     return _of_run(spec.check("summary", "the source", spec.Of(Result), run), build_s, start, stop)
 
 
-def _of_batch(batch: Recording, start: float | None, stop: float | None) -> str:
+def _of_batch(batch: Recording, start: Time, stop: Time) -> str:
     runs, dt = " x ".join(map(str, batch.batch)), batch.info.dt
     lines = [f"{runs} runs of {batch.info.n_steps * dt:g} ms: means over the runs (and ranges)"]
     for name, _, begin, end in batch.info.layout:
@@ -76,7 +72,7 @@ def _range(x: Float64[np.ndarray, "..."]) -> str:
     return f"{x.mean():.2f} ({x.min():.2f} to {x.max():.2f})" if x.size else "-"
 
 
-def _of_run(result: Result, build_s: float | None, start: float | None, stop: float | None) -> str:
+def _of_run(result: Result, build_s: float | None, start: Time, stop: Time) -> str:
     window = run_window(result.start, result.stop, start, stop)
     seconds = result.duration / 1e3
     lines = [repr(result if result.network is None else result.network)]
@@ -104,7 +100,7 @@ def _of_run(result: Result, build_s: float | None, start: float | None, stop: fl
     return "\n".join(lines)
 
 
-def _activity(result: Result, name: str, start: float | None, stop: float | None) -> str:
+def _activity(result: Result, name: str, start: Time, stop: Time) -> str:
     """Rate and CV of a population in a part of the run."""
     if not result.n_steps:
         return "no rate: nothing was run"

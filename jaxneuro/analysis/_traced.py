@@ -4,6 +4,8 @@ They mean what the functions of the same names mean. A part of a run is from one
 another, while the step at which the run began may be traced.
 """
 
+from typing import TypeAlias
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,136 +13,74 @@ from jaxtyping import Array, Bool, Float, Int32, Num
 
 from .._numerics.windows import NEAR_MS, check_time
 from .._run.recording import Recording
-from .._run.statistics import cvs_of_sums, sums_of
+from .._run.statistics import SpikeSums, cvs_of_sums, sums_of
 from ..spec import InvalidValueError
-from ._source import check_whole, only
+from ._source import Time, check_whole
 from ._spikes import check_bins, number_of_bins
 
-Window = tuple[float | None, float | None]
+Window: TypeAlias = tuple[Time, Time]
 
 
-def neuron_rates(
-    run: Recording,
-    population: str | None = None,
-    *,
-    start: float | None = None,
-    stop: float | None = None,
-) -> Float[Array, " n"]:
-    name = _name(run, population)
-    if run.spikes is None and name in run.statistics:
-        check_whole(start, stop)
-        count = run.statistics[name].count
-    else:
-        count = _inside(run, name, (start, stop)).sum(axis=0)
-    return _float(count) / (1e-3 * _length(run, (start, stop)))
+def neuron_rates(run: Recording, name: str, window: Window) -> Float[Array, " n"]:
+    sums = _sums_kept(run, name, window)
+    count = _inside(run, name, window).sum(axis=0) if sums is None else jnp.asarray(sums.count)
+    return _float(count) / (1e-3 * _length(run, window))
 
 
-def interval_cvs(
-    run: Recording,
-    population: str | None = None,
-    *,
-    at_least: int = 3,
-    start: float | None = None,
-    stop: float | None = None,
-) -> Float[Array, " n"]:
-    name = _name(run, population)
-    if run.spikes is None and name in run.statistics:
-        check_whole(start, stop)
-        return cvs_of_sums(run.statistics[name], at_least)
-    return cvs_of_sums(sums_of(_inside(run, name, (start, stop)), run.first_step), at_least)
+def interval_cvs(run: Recording, name: str, window: Window, at_least: int) -> Float[Array, " n"]:
+    sums = _sums_kept(run, name, window)
+    sums = sums_of(_inside(run, name, window), run.first_step) if sums is None else sums
+    return jnp.asarray(cvs_of_sums(sums, at_least))
 
 
-def interval_cv(
-    run: Recording,
-    population: str | None = None,
-    *,
-    at_least: int = 3,
-    start: float | None = None,
-    stop: float | None = None,
-) -> Float[Array, ""]:
-    cvs = interval_cvs(run, population, at_least=at_least, start=start, stop=stop)
+def interval_cv(run: Recording, name: str, window: Window, at_least: int) -> Float[Array, ""]:
+    cvs = interval_cvs(run, name, window, at_least)
     return _mean(cvs, ~jnp.isnan(cvs))
 
 
 def population_rate(
-    run: Recording,
-    population: str | None = None,
-    *,
-    bin_ms: float = 1.0,
-    start: float | None = None,
-    stop: float | None = None,
+    run: Recording, name: str, window: Window, bin_ms: float
 ) -> tuple[Float[Array, " bins"], Float[Array, " bins"]]:
-    name = _name(run, population)
     (n,) = (last - first for known, _, first, last in run.info.layout if known == name)
-    counts = _binned(run, _counts(run, name), bin_ms, (start, stop))
-    begin = _float(run.first_step) * run.info.dt if start is None else start
+    counts = _binned(run, _counts(run, name), bin_ms, window)
+    begin = _float(run.first_step) * run.info.dt if window[0] is None else window[0]
     begins = begin + bin_ms * jnp.arange(len(counts), dtype=jnp.float32)
     return begins, _float(counts) / (max(n, 1) * bin_ms * 1e-3)
 
 
 def spike_counts(
-    run: Recording,
-    population: str | None = None,
-    *,
-    bin_ms: float = 1.0,
-    start: float | None = None,
-    stop: float | None = None,
+    run: Recording, name: str, window: Window, bin_ms: float
 ) -> Int32[Array, "n bins"]:
-    dense = _dense(run, _name(run, population)).astype(jnp.int32)
-    return _binned(run, dense, bin_ms, (start, stop)).T
+    return _binned(run, _dense(run, name).astype(jnp.int32), bin_ms, window).T
 
 
 def fano_factor(
-    run: Recording,
-    population: str | None = None,
-    *,
-    bin_ms: float = 100.0,
-    start: float | None = None,
-    stop: float | None = None,
+    run: Recording, name: str, window: Window, bin_ms: float
 ) -> tuple[Float[Array, " n"], Float[Array, ""]]:
-    counts = _float(spike_counts(run, population, bin_ms=bin_ms, start=start, stop=stop))
+    counts = _float(spike_counts(run, name, window, bin_ms))
     check_bins("fano_factor", counts.shape[1], bin_ms, 2)
-    mean = counts.mean(axis=1)
-    factors = jnp.where(mean > 0, counts.var(axis=1) / jnp.where(mean > 0, mean, 1.0), jnp.nan)
-    return factors, _mean(factors, mean > 0)
+    factors = _over_mean(counts.var(axis=1), counts.mean(axis=1))
+    return factors, _mean(factors, ~jnp.isnan(factors))
 
 
-def count_synchrony(
-    run: Recording,
-    population: str | None = None,
-    *,
-    bin_ms: float = 3.0,
-    start: float | None = None,
-    stop: float | None = None,
-) -> Float[Array, ""]:
-    counts = _float(_binned(run, _counts(run, _name(run, population)), bin_ms, (start, stop)))
+def count_synchrony(run: Recording, name: str, window: Window, bin_ms: float) -> Float[Array, ""]:
+    counts = _float(_binned(run, _counts(run, name), bin_ms, window))
     check_bins("count_synchrony", len(counts), bin_ms, 2)
-    mean = counts.mean()
-    return jnp.where(mean > 0, counts.var() / jnp.where(mean > 0, mean, 1.0), jnp.nan)
+    return _over_mean(counts.var(), counts.mean())
 
 
 def count_covariance(
-    run: Recording,
-    population: str | None = None,
-    *,
-    bin_ms: float,
-    start: float | None = None,
-    stop: float | None = None,
+    run: Recording, name: str, window: Window, bin_ms: float
 ) -> Float[Array, "n n"]:
-    counts = spike_counts(run, population, bin_ms=bin_ms, start=start, stop=stop)
+    counts = spike_counts(run, name, window, bin_ms)
     centred = _centred("count_covariance", counts, bin_ms)
     return centred @ centred.T / (counts.shape[1] - 1)
 
 
 def count_correlation(
-    run: Recording,
-    population: str | None = None,
-    *,
-    bin_ms: float,
-    start: float | None = None,
-    stop: float | None = None,
+    run: Recording, name: str, window: Window, bin_ms: float
 ) -> tuple[Float[Array, ""], Float[Array, "n n"]]:
-    counts = spike_counts(run, population, bin_ms=bin_ms, start=start, stop=stop)
+    counts = spike_counts(run, name, window, bin_ms)
     centred = _centred("count_correlation", counts, bin_ms)
     changes = counts.max(axis=1) > counts.min(axis=1)
     norm = jnp.sqrt(jnp.where(changes, (centred**2).sum(axis=1), 1.0))
@@ -165,8 +105,16 @@ def _float(x: Num[Array, "..."]) -> Float[Array, "..."]:
     return x if jnp.issubdtype(x.dtype, jnp.floating) else x.astype(jnp.float32)
 
 
-def _name(run: Recording, population: str | None) -> str:
-    return only("population", population, [name for name, *_ in run.info.layout])
+def _sums_kept(run: Recording, name: str, window: Window) -> SpikeSums | None:
+    """The running sums of a run whose spikes are not kept; else None."""
+    if run.spikes is not None or name not in run.statistics:
+        return None
+    check_whole(*window)
+    return run.statistics[name]
+
+
+def _over_mean(variance: Float[Array, "..."], mean: Float[Array, "..."]) -> Float[Array, "..."]:
+    return jnp.where(mean > 0, variance / jnp.where(mean > 0, mean, 1.0), jnp.nan)
 
 
 def _dense(run: Recording, name: str) -> Bool[Array, "steps n"]:
@@ -183,27 +131,27 @@ def _counts(run: Recording, name: str) -> Num[Array, " steps"]:
     return _dense(run, name).sum(axis=1) if run.spikes is None else run.spikes.counts(name)
 
 
-def _ends(run: Recording, window: Window) -> tuple[int | None, int | None]:
-    """How many steps of the network end at or before the begin and the end of a part."""
-    for name, x in zip(("start", "stop"), window):
-        if x is not None:
-            check_time(name, x)
-    first, last = (None if x is None else int((x + NEAR_MS) // run.info.dt) for x in window)
-    if first is not None and last is not None and not first < last:
-        raise InvalidValueError("", "stop", f"after start ({window[0]:g} ms)", f"{window[1]:g} ms")
-    return first, last
+def _until(run: Recording, name: str, ms: float) -> int:
+    """How many steps of the network end at or before a time [ms]."""
+    return int((check_time(name, ms) + NEAR_MS) // run.info.dt)
 
 
 def _inside(run: Recording, name: str, window: Window) -> Bool[Array, "steps n"]:
     """The spikes of a part of the run, and none in its other steps."""
-    dense, (first, last) = _dense(run, name), _ends(run, window)
+    dense, (start, stop) = _dense(run, name), window
     number = run.first_step + 1 + jnp.arange(dense.shape[0], dtype=jnp.int32)
-    for holds in (
-        None if first is None else number > first,
-        None if last is None else number <= last,
-    ):
-        dense = dense if holds is None else dense & holds[:, None]
+    if start is not None:
+        dense = dense & (number > _until(run, "start", start))[:, None]
+    if stop is not None:
+        dense = dense & (number <= _until(run, "stop", stop))[:, None]
     return dense
+
+
+def _after(start: float, stop: float) -> float:
+    """The time between the two [ms]; raises unless there is some."""
+    if not stop > start:
+        raise InvalidValueError("", "stop", f"after start ({start:g} ms)", f"{stop:g} ms")
+    return stop - start
 
 
 def _length(run: Recording, window: Window) -> float | Float[Array, ""]:
@@ -211,6 +159,8 @@ def _length(run: Recording, window: Window) -> float | Float[Array, ""]:
     dt, steps = run.info.dt, run.info.n_steps
     if start is None and stop is None:
         return steps * dt
+    if start is not None and stop is not None:
+        return _after(start, stop)
     begin = _float(run.first_step) * dt
     return (begin + steps * dt if stop is None else stop) - (begin if start is None else start)
 
@@ -226,9 +176,9 @@ def _binned(
     if start is None or stop is None:
         length, ends = steps * dt, dt * np.arange(1, steps + 1)
     else:
-        first, last = _ends(run, window)
+        first, last = _until(run, "start", start), _until(run, "stop", stop)
         number = np.arange(first, last, dtype=np.int32)
-        length, ends = stop - start, dt * (number + 1) - start
+        length, ends = _after(start, stop), dt * (number + 1) - start
         place = number - run.first_step
         known = ((place >= 0) & (place < steps)).reshape(-1, *[1] * (values.ndim - 1))
         values = jnp.where(known, values[jnp.clip(place, 0, steps - 1)], 0)

@@ -92,14 +92,13 @@ def correlogram(
             "correlogram", "max_lag", f"below the {length:g} ms that are counted", str(max_lag)
         )
     x, y = trains[name], trains[name if other is None else other]
-    lagged = {"bin_ms": bin_ms, "max_lag": max_lag}
     if other is None:
-        lags, pairs = autocorrelogram(x, **lagged)
+        lags, pairs = autocorrelogram(x, bin_ms=bin_ms, max_lag=max_lag)
         own = np.bincount(x.neurons, minlength=x.n)
         pieces, label = len(x), f"{name}, a neuron with itself"
         level = (own * (own - 1)).sum() / max(len(x), 1) / length * 1e3
     else:
-        lags, pairs = cross_correlogram(x, other=y, **lagged)
+        lags, pairs = cross_correlogram(x, other=y, bin_ms=bin_ms, max_lag=max_lag)
         pairs[lags.size // 2] -= len(x) if name == other else 0
         label = f"{other}{_between(name, other)}around spikes of {name}"
         pieces = len(x) * y.n

@@ -374,9 +374,8 @@ def _used(edges: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
     The limits of a rule may lie far from where the weights are.
     """
     held = np.flatnonzero(counts.any(axis=0))
-    if not held.size:
-        return edges[0], edges[-1]
-    return edges[max(held[0] - 1, 0)], edges[min(held[-1] + 2, edges.size - 1)]
+    first, last = (held[0] - 1, held[-1] + 2) if held.size else (0, edges.size)
+    return float(edges[max(first, 0)]), float(edges[min(last, edges.size - 1)])
 
 
 def _draw_image(

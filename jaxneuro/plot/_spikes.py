@@ -269,7 +269,8 @@ def draw_rates(
         each = [x[name] for x in runs or [trains]]
         at = _binned_rate(each[0], bin_ms)[0] + bin_ms / 2
         rate = np.stack([_binned_rate(x, bin_ms)[1] for x in each])
-        mean = np.mean([len(x) for x in each]) / max(each[0].n, 1) / (last - first) * 1e3
+        spikes = sum(map(len, each)) / len(each)
+        mean = spikes / max(each[0].n, 1) / (last - first) * 1e3
         labels.append(f"{name}, {three_digits(mean)} Hz")
         tint = colour(number)
         for low, high, alpha in _SHADES if len(each) > 1 else ():

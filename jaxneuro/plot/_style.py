@@ -87,7 +87,7 @@ def _thin_out(axis: "Axes") -> None:
     locator = axis.xaxis.get_major_locator()
     if not isinstance(locator, AutoLocator):
         return
-    ticks = locator.tick_values(*axis.get_xlim())
+    ticks = list(locator.tick_values(*axis.get_xlim()))
     letters = max(map(len, axis.xaxis.get_major_formatter().format_ticks(ticks)))
     if letters > 4:
         points = axis.get_window_extent().width * 72 / axis.figure.dpi
@@ -278,7 +278,8 @@ def shown_trains(
     run = one_run(source)
     if not isinstance(run, Result):
         return {"neurons": trains_of(run, populations, start, stop)}
-    known, names = run.populations, [*run.populations]
+    known = run.populations
+    names: list[Any] = [*known]
     if populations is not None:
         several = isinstance(populations, Iterable) and not isinstance(populations, str)
         names = list(populations) if several else [populations]
