@@ -76,13 +76,13 @@ def _of_run(result: Result, build_s: float | None, start: Time, stop: Time) -> s
     window = run_window(result.start, result.stop, start, stop)
     seconds = result.duration / 1e3
     lines = [repr(result if result.network is None else result.network)]
-    if result.spikes or result.statistics:
-        if start is not None or stop is not None:
-            lines.append("from {:g} to {:g} ms:".format(*window))
-        for name, n in result.populations.items():
-            if result.spikes or name in result.statistics:
-                activity = _activity(result, name, start, stop)
-                lines.append(f"  {name}: {counted(n, 'neuron')}, {activity}")
+    known = [*(result.spikes or {**result.counts, **result.statistics})]
+    if known and (start is not None or stop is not None):
+        lines.append("from {:g} to {:g} ms:".format(*window))
+    for name, n in result.populations.items():
+        if name in known:
+            activity = _activity(result, name, start, stop)
+            lines.append(f"  {name}: {counted(n, 'neuron')}, {activity}")
     lines += _nothing_sampled(result)
     lines += _not_begun(result)
     built = "" if build_s is None else f"build {build_s:.2f} s, "
@@ -107,7 +107,8 @@ def _activity(result: Result, name: str, start: Time, stop: Time) -> str:
     rate = result.rate(name, start, stop)
     if math.isnan(rate):
         return "no rate: its model never spikes"
-    cv = interval_cv(result, name, start=start, stop=stop)
+    counts_alone = not result.spikes and name not in result.statistics
+    cv = math.nan if counts_alone else interval_cv(result, name, start=start, stop=stop)
     first, last = run_window(result.start, result.stop, start, stop)
     most = _at_most(result, name, rate * 1e-3) if last - first >= _FEW_STEPS * result.dt else ""
     return f"{rate:.2f} Hz, CV {'-' if math.isnan(cv) else f'{cv:.2f}'}{most}"
