@@ -16,6 +16,7 @@ from .._text import counted, megabytes
 from ..spec import InvalidValueError, unknown
 from .coupling import CouplingLayer
 from .fixed_point import FixedPoint
+from .get import Parameters, get_value, parameters_of
 from .group import Group, GroupState
 from .html import html_of_network
 from .layout import LocalLayout, MeshLayout
@@ -340,6 +341,46 @@ class Network(eqx.Module):
                 out of range.
         """
         return set_values(self, name, values)
+
+    def get(self, name: str, parameter: str) -> Any:
+        """What a parameter is set to: the value of everything that `set` takes.
+
+        What is read can be set again: `net.set(name, **{parameter: net.get(name, parameter)})` is a
+        network with the same numbers, to the bit. A receptor or a release that several share is
+        read by its own name (`shared`) or by that of one of them; it is set by its own. A whole
+        signal or model is as `build` leaves it, with the times of a signal in steps. Works under
+        `jit`: what is traced is read as a traced array.
+
+        Args:
+            name: of a population, stimulation, projection, coupling, modulator, or of a shared
+                receptor or release.
+            parameter: as of `set`.
+
+        Returns:
+            One number, or an array (n,) of one per neuron; for individual weights one per
+            connection, in the order of `connections(name)`. Those of a coupling are read and
+            cannot be set.
+
+        Raises:
+            InvalidValueError: for a name or a parameter that there is not, the weight of a plastic
+                projection, which is in the state (`weights`), and individual weights where
+                connections are not known.
+        """
+        return get_value(self, name, parameter)
+
+    def parameters(self, name: str) -> Parameters:
+        """All that is set of a name, with units: a mapping from parameters to values.
+
+        Its text and its page in a notebook are a table. The weight of a plastic projection is not
+        in it, see `weights`. A model inside a model has its own parameters in it, as of `set`.
+
+        Args:
+            name: as of `get`.
+
+        Raises:
+            InvalidValueError: for a name that there is not.
+        """
+        return parameters_of(self, name)
 
     def init(self, key: Any) -> NetworkState:
         """The state at t = 0; `key` is an integer or a JAX key, and the run's only seed."""
