@@ -75,10 +75,10 @@ def replace_member(model: M, sizes: Sequence[int], index: int, new: M) -> M:
             return old
         if len(sizes) == 1:
             return x
-        if old.ndim == 0 and x.ndim == 0 and not (is_traced(old) or is_traced(x)):
-            if np.asarray(old) == np.asarray(x):
-                return old
-        if old.ndim == 0 and x.ndim == 0 and len(sizes) != n:
+        both = old.ndim == 0 and x.ndim == 0
+        if both and not (is_traced(old) or is_traced(x)) and np.array_equal(old, x):
+            return old
+        if both and len(sizes) != n:
             return replaced(jnp.broadcast_to(old, len(sizes)), index, x)
         if old.ndim == 1 and old.shape[0] != n and x.ndim == 0:
             return replaced(old, index, x)
