@@ -19,10 +19,7 @@ from .weights import places, read_connections
 if TYPE_CHECKING:
     from .network import Network
 
-_OWN = {
-    "gain": "multiplies the weights",
-    "weight": "of each connection",
-}
+_WORDS = {"gain": "multiplies the weights", "weight": "what a spike delivers, before the gain"}
 
 
 class Settable(NamedTuple):
@@ -87,7 +84,7 @@ def get_value(net: "Network", name: str, parameter: str) -> Any:
     found = settable(net, name)
     number = found.holder(parameter)
     if number is None:
-        return _own_number(net, found, name, parameter)
+        return value_of_own(net, found, name, parameter)
     return _of_model(net, found.found.references[number], found.known[number][parameter])
 
 
@@ -121,7 +118,7 @@ def plain(x: Any, merged: bool = False) -> Any:
     return x.item() if np.ndim(x) == 0 else x
 
 
-def _own_number(net: "Network", found: Settable, name: str, key: str) -> Any:
+def value_of_own(net: "Network", found: Settable, name: str, key: str) -> Any:
     """The gain or the weight of a projection or a coupling, or the weight of a stimulation."""
     if found.kind == "stimulation":
         group, layer, index = found.at
@@ -217,7 +214,9 @@ def text_of(value: Any) -> str:
     """A value that is set, as short text."""
     if is_traced(value):
         return f"traced {np.shape(value)}"
-    return plainly(value) if isinstance(value, int | float) else shown(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    return plainly(value) if isinstance(value, float) else shown(value)
 
 
 def parameters_of(net: "Network", name: str) -> Parameters:
@@ -228,7 +227,9 @@ def parameters_of(net: "Network", name: str) -> Parameters:
     for key in found.own:
         if key != "weight" or not plastic:
             unit = found.weight_unit(net) if key == "weight" else ""
-            rows.append(Row(key, _own_number(net, found, name, key), unit, found.kind, _OWN[key]))
+            rows.append(
+                Row(key, value_of_own(net, found, name, key), unit, found.kind, _WORDS[key])
+            )
     # What two models call alike can be neither set nor read by this name.
     names = [row.name for row in rows]
     return Parameters(found.found.label, [row for row in rows if names.count(row.name) == 1])
@@ -239,7 +240,6 @@ def rows_of(net: "Network", found: Settable, number: int) -> Iterator[Row]:
     reference = found.found.references[number]
     shared = f" {reference.shared.name!r}" if reference.shared else ""
     for key, (path, field) in named_parameters(reference.model(net)).items():
-        unit = getattr(field.metadata.get("kind"), "unit", "1").removeprefix("1")
-        words = field.metadata.get("doc", "")
-        value = _of_model(net, reference, path)
-        yield Row(key, value, unit, reference.kind + shared, words)
+        unit = getattr(field.metadata.get("kind"), "unit", "1")
+        value, words = _of_model(net, reference, path), field.metadata.get("doc", "")
+        yield Row(key, value, "" if unit == "1" else unit, reference.kind + shared, words)

@@ -13,7 +13,8 @@ from jaxtyping import Array, Float, Shaped, UInt32
 from .._arrays import AnyArray, as_array
 from .._numerics.streams import seed_of
 from .._text import counted, megabytes
-from ..spec import InvalidValueError, unknown
+from ..spec import InvalidValueError, Of, check, unknown
+from .changes import Changes, changes_of
 from .coupling import CouplingLayer
 from .fixed_point import FixedPoint
 from .get import Parameters, get_value, parameters_of
@@ -381,6 +382,26 @@ class Network(eqx.Module):
             InvalidValueError: for a name that there is not.
         """
         return parameters_of(self, name)
+
+    def changes(self, other: "Network") -> Changes:
+        """What is different in this network: `changed.changes(net)`, one line per difference.
+
+        Compared are dt, dtype, and by name what the networks are made of: sizes, models and their
+        parameters, gains and weights, connections and delays, start values. So networks that were
+        built apart compare too. Connections are read unless both networks have the same in memory,
+        as after `set`. Of plastic weights, those at the start are compared.
+
+        Args:
+            other: what this network is compared with, such as an earlier one.
+
+        Returns:
+            A tuple of `Change`: name, parameter, value here, value in `other`. It is empty where
+            nothing differs.
+
+        Raises:
+            InvalidValueError: for a value that is no network.
+        """
+        return changes_of(self, check("changes", "other", Of(Network), other))
 
     def init(self, key: Any) -> NetworkState:
         """The state at t = 0; `key` is an integer or a JAX key, and the run's only seed."""
