@@ -37,13 +37,17 @@ class Change(NamedTuple):
     units: tuple[str, str] = ("", "")
 
     def __str__(self) -> str:
+        return self.text()
+
+    def text(self, was: str = "was", new: str = "new", gone: str = "gone") -> str:
+        """The difference as a line, with these words for what `other` has, has not, and alone."""
         start = f"{self.kind} {self.name!r}" if self.name else "network"
-        new, old = map(_shown, (self.value, self.other), self.units)
+        now, before = map(_shown, (self.value, self.other), self.units)
         if not self.parameter:
-            return f"{start}: {'gone' if self.value is None else 'new'}"
-        if new == old:
-            old += ", others"
-        return f"{start}: {self.parameter} {new}, was {old}"
+            return f"{start}: {gone if self.value is None else new}"
+        if now == before:
+            before += ", others"
+        return f"{start}: {self.parameter} {now}, {was} {before}"
 
 
 def _shown(x: Any, unit: str) -> str:
