@@ -12,7 +12,7 @@ from jaxtyping import Array, Float, Shaped, UInt32
 
 from .._arrays import AnyArray, as_array
 from .._numerics.streams import seed_of
-from .._text import counted, megabytes
+from .._text import counted, megabytes, text_inside
 from ..spec import InvalidValueError, Of, check, unknown
 from .changes import Changes, changes_of
 from .coupling import CouplingLayer
@@ -446,6 +446,8 @@ class Network(eqx.Module):
     def _repr_html_(self) -> str:
         """What notebooks show."""
         return html_of_network(self)
+
+    __pdoc__ = text_inside
 
     def __repr__(self) -> str:
         parts = [
