@@ -150,8 +150,7 @@ def _individual(net: "Network", found: Settable, name: str) -> Any:
         raise InvalidValueError(found.found.label, "weight", must, got)
     if traced:
         return jnp.asarray(of.weights)[places(net, of, found.at[1])]
-    weight = read_connections(net, name).weight
-    return weight if weight.dtype.kind == "f" else weight.astype(np.float32)  # of bfloat16
+    return read_connections(net, name).weight
 
 
 class Row(NamedTuple):

@@ -41,7 +41,7 @@ def member(model: M, sizes: Sequence[int], index: int) -> M:
         return model
     n, start = sum(sizes), sum(sizes[:index])
 
-    def leaf(x: Shaped[AnyArray, "..."]) -> Shaped[AnyArray, "..."]:
+    def leaf(x: Shaped[AnyArray, "..."]) -> Shaped[AnyArray | np.generic, "..."]:
         if x.ndim == 0:
             return x
         return x[start : start + sizes[index]] if x.shape[0] == n else x[index]

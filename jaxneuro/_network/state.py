@@ -117,7 +117,7 @@ def _reason(net: "Network", state: Any, network: "Network | None") -> str:
     """In what the network of a state differs, as far as it is known."""
     laid = network is None or network.layout is not None or net.layout is not None
     if network is not None and not laid and max(net.n_synapses, network.n_synapses) <= _READ:
-        words = "here", "not here", "only here"
+        words = "here", "only there", "only here"
         found = [change.text(*words) for change in network.changes(net)]
     else:
         arrays = state.arrays if isinstance(state, SavedState) else _by_path(state)
