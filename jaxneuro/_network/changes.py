@@ -71,36 +71,32 @@ class _Fact(NamedTuple):
 
 def changes_of(net: "Network", other: "Network") -> Changes:
     """What is different in a network; see `Network.changes`."""
-    found = [
-        Change("", key, *pair)
-        for key in ("dt", "dtype")
-        if (pair := tuple(_word(getattr(x, key)) for x in (net, other)))[0] != pair[1]
-    ]
+    grids = ("dt", net.dt, other.dt), ("dtype", str(net.dtype), str(other.dtype))
+    found = [Change("", *grid) for grid in grids if grid[1] != grid[2]]
     for name in dict.fromkeys((*other.names, *net.names)):
         found += _of_name(net, other, name)
     return Changes(found)
 
 
-def _word(value: Any) -> Any:
-    return value if isinstance(value, float) else str(value)
-
-
 def _of_name(net: "Network", other: "Network", name: str) -> Iterator[Change]:
-    both = [settable(x, name) if name in x.names else None for x in (net, other)]
-    kinds = [_kind(found, name) for found in both]
-    if kinds[0] != kinds[1]:
-        if kinds[1]:
-            yield Change(name, "", None, kinds[1], kinds[1])
-        if kinds[0]:
-            yield Change(name, "", kinds[0], None, kinds[0])
+    mine, its = (settable(x, name) if name in x.names else None for x in (net, other))
+    kind, was = _kind(mine, name), _kind(its, name)
+    if mine is None or its is None or kind != was:
+        if its is not None:
+            yield Change(name, "", None, was, was)
+        if mine is not None:
+            yield Change(name, "", kind, None, kind)
         return
-    read = not _same_synapses(net, other, both)
-    new, old = (_facts(*pair, name, read) for pair in zip((net, other), both))
+    read = not _same_synapses(net, other, (mine, its))
+    new, old = _facts(net, mine, name, read), _facts(other, its, name, read)
     for key in dict.fromkeys((*old, *new)):
         a, b = (facts.get(key, _Fact(None)) for facts in (new, old))
         if a.unit != b.unit or not _same(a.value, b.value):
-            values = (len(x) if isinstance(x, Connections) else x for x in (a.value, b.value))
-            yield Change(name, key[1], *values, kinds[0], (a.unit, b.unit))
+            yield Change(name, key[1], _counted(a), _counted(b), kind, (a.unit, b.unit))
+
+
+def _counted(fact: _Fact) -> Any:
+    return len(fact.value) if isinstance(fact.value, Connections) else fact.value
 
 
 def _kind(found: Settable | None, name: str) -> str:

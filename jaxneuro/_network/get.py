@@ -139,12 +139,10 @@ def value_of_own(net: "Network", found: Settable, name: str, key: str) -> Any:
 
 def _individual(net: "Network", found: Settable, name: str) -> Any:
     """One weight per synapse, in the order of `connections`."""
-    if found.kind == "projection":
-        of = net.pathways[found.at[0]]
-    else:
-        of = net.couplings[found.at[0]].sides[0]
+    projected = found.kind == "projection"
+    of: Any = net.pathways[found.at[0]] if projected else net.couplings[found.at[0]].sides[0]
     traced = is_traced(of.weights)
-    if any(map(is_traced, jax.tree.leaves(of.table))) or (traced and found.kind == "coupling"):
+    if any(map(is_traced, jax.tree.leaves(of.table))) or (traced and not projected):
         must = "read where connections are known: close over the network"
         got = "one of a network that is an argument of jit, vmap or grad"
         raise InvalidValueError(found.found.label, "weight", must, got)

@@ -95,7 +95,7 @@ def check_same(net: "Network", state: Any, network: "Network | None" = None) -> 
     both = net.fingerprint, state.fingerprint
     if any(is_traced(x) or not hasattr(x, "__array__") for x in both) or both[1].shape != (2,):
         return  # not known yet; or of a batch of states
-    if not np.array_equal(*map(np.asarray, both)):
+    if not np.array_equal(np.asarray(both[0]), np.asarray(both[1])):
         must = "one of this network, or net.init(key)"
         got = "that of one with another description, key, dt, dtype or partition"
         raise InvalidValueError("", "state", must, f"{got} ({_reason(net, state, network)})")
