@@ -1,5 +1,7 @@
 """What a notebook shows of a value is short: sizes and names, no arrays and no addresses."""
 
+import inspect
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -43,6 +45,31 @@ def test_a_recording_names_what_it_holds():
     some = none | {"counts": {"E": np.arange(100)}, "function": np.zeros((3, 2))}
     text = "Recording: counts {'E': 100 values from 0 to 99}; function (3, 2) array"
     assert repr(jn.Recording(**some)) == text
+
+
+@pytest.mark.parametrize(
+    "owner",
+    [
+        jn.build(jn.Description([jn.Population("E", 3, jn.neurons.LIF())]), 0, 0.1),
+        jn.neurons.HodgkinHuxley(),
+        jn.stimuli.Poisson(5.0),
+        jn.plasticity.PairSTDP(w_max=1.0),
+        jn.Normal(1.0, 2.0),
+    ],
+    ids=lambda x: type(x).__name__,
+)
+def test_a_method_is_shown_with_the_text_of_its_owner(owner):
+    """Without its parentheses it is easily the last line of a cell."""
+    names = [name for name in dir(type(owner)) if not name.startswith("_")]
+    methods = [getattr(owner, name) for name in names if inspect.isfunction(vars_of(owner, name))]
+    assert methods
+    for method in methods:
+        assert repr(owner) in repr(method)
+        assert len(repr(method)) < len(repr(owner)) + 120
+
+
+def vars_of(owner, name):
+    return inspect.getattr_static(type(owner), name)
 
 
 @pytest.mark.parametrize(
