@@ -38,10 +38,15 @@ class Duration(spec.Number):
     """A duration of a whole number of time steps [ms], of a field that is part of the program.
 
     Kept as a `float`, or as `InSteps`.
+
+    Attributes:
+        unit, least: as of any number.
+        used: a field and the value with which the duration is used; None: always.
     """
 
     unit: str = "ms"
     least: float | None = least_of("ms", on_grid=True)
+    used: tuple[str, Any] | None = None
 
     @property
     def fewest(self) -> int:
@@ -113,7 +118,7 @@ def in_steps(name: str, duration: float | InSteps, dt: float, at_least: int = 0)
 
 
 def on_grid(owner: str, model: M, dt: float) -> M:
-    """The model with each `Duration`, also of a model inside it, as `InSteps`.
+    """The model with each `Duration` that it uses, also of a model inside it, as `InSteps`.
 
     Raises:
         InvalidValueError: for one off the grid of dt.
@@ -122,6 +127,8 @@ def on_grid(owner: str, model: M, dt: float) -> M:
     for field in dataclasses.fields(model):
         kind, value = field.metadata.get("kind"), getattr(model, field.name)
         if isinstance(kind, Duration):
+            if kind.used is not None and getattr(model, kind.used[0]) != kind.used[1]:
+                continue
             changed[field.name] = in_steps(f"{owner}: {field.name}", value, dt, kind.fewest)
         elif isinstance(value, Model):
             inside = on_grid(owner, value, dt)

@@ -124,7 +124,7 @@ class Hebb(ActivityRule):
         100.0, unit="ms", above=0.0, doc="time constant of the low-passed spikes"
     )
     interval: float | InSteps = field(
-        Duration(above=0.0),
+        Duration(above=0.0, used=("activity", "spikes")),
         default=1.0,
         static=True,
         doc="time from one change to the next, with spikes",
@@ -172,7 +172,7 @@ class Oja(ActivityRule):
         100.0, unit="ms", above=0.0, doc="time constant of the low-passed spikes"
     )
     interval: float | InSteps = field(
-        Duration(above=0.0),
+        Duration(above=0.0, used=("activity", "spikes")),
         default=1.0,
         static=True,
         doc="time from one change to the next, with spikes",
@@ -225,7 +225,7 @@ class BCM(ActivityRule):
         100.0, unit="ms", above=0.0, doc="time constant of the low-passed spikes"
     )
     interval: float | InSteps = field(
-        Duration(above=0.0),
+        Duration(above=0.0, used=("activity", "spikes")),
         default=1.0,
         static=True,
         doc="time from one change to the next, with spikes",

@@ -153,6 +153,16 @@ def test_sums_over_all_synapses_of_a_target():
     np.testing.assert_allclose(weights, 2.0 * share, rtol=1e-5)
 
 
+def test_a_sum_acts_in_the_step_after_a_multiple_of_its_interval():
+    wiring = Wiring(np.array([0]), np.array([0]), 5, 0, np.array([0.5]))
+    net = network(P.Normalized(None, total=2.0, interval=1.0), 1, 1, wiring)
+    inputs = {"pre": np.zeros((12, 1)), "post": np.zeros((12, 1))}
+    record = jn.Record(weights={NAME: ...})
+    result = jn.simulate(net, 1.2, inputs=inputs, record=record, progress=False)
+    np.testing.assert_array_equal(result.weights[NAME][:, 0], [0.5] * 10 + [2.0] * 2)
+    np.testing.assert_allclose(result.sample_times[10], 1.1)
+
+
 def test_ticks_and_frozen_weights():
     rng = np.random.default_rng(7)
     rule = P.Hebb(1e-3, 1e-3, tau_rate=10.0, interval=0.5)

@@ -5,6 +5,7 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro import plasticity as pl
+from jaxneuro._numerics.grid import InSteps, on_grid
 from tests.plasticity.replay import replay
 
 STEPS = 250
@@ -132,6 +133,23 @@ def test_activities_are_checked():
         with pytest.raises(jn.InvalidValueError) as error:
             pl.Oja(0.1, **bad)
         assert (error.value.owner, error.value.field) == ("Oja", field)
+
+
+def test_an_interval_that_is_not_used_may_be_off_the_grid():
+    rule = on_grid("", pl.Normalized(pl.Oja(0.1, activity="rate"), 1.0, interval=0.6), 0.3)
+    assert (rule.rule.interval, rule.interval) == (1.0, InSteps(2))
+
+
+def test_steps_are_refused():
+    for make in (lambda: pl.Normalized(None, 1.0, every=5), lambda: pl.ClopathSTDP(delay_steps=5)):
+        with pytest.raises(TypeError):
+            make()
+    for bad in (0.0, -1.0, np.inf, None, 0.001, InSteps(0)):
+        with pytest.raises(jn.InvalidValueError) as error:
+            pl.Normalized(None, 1.0, interval=bad)
+        assert (error.value.owner, error.value.field) == ("Normalized", "interval")
+    with pytest.raises(jn.InvalidValueError, match="at most"):
+        on_grid("", pl.Normalized(None, 1.0, interval=1e12), 0.1)
 
 
 def test_sums_are_held():
