@@ -34,6 +34,17 @@ from ._kept import kept_array as kept_array
 from ._kept import lock
 from ._text import an, brief, plainly, shown, with_fields
 
+__all__ = [
+    *("AtMost", "Less", "Rule", "arguments", "field"),
+    *("Flag", "Function", "Items", "Maybe", "Number", "Numbers", "Of", "OneOf", "Whole"),
+]
+
+
+def __dir__() -> list[str]:
+    """What those who write models declare fields, arguments and rules with."""
+    return __all__
+
+
 F = TypeVar("F", bound=Callable)
 
 

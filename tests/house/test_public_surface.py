@@ -4,12 +4,15 @@ import dataclasses
 import inspect
 import pydoc
 import re
+from pathlib import Path
 
 import equinox as eqx
 import pytest
 
 import jaxneuro as jn
 
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = [m for _, m in inspect.getmembers(jn, inspect.ismodule) if m.__name__[9:] in jn.__all__]
 FOLDERS = [m for _, m in inspect.getmembers(jn, inspect.ismodule) if hasattr(m, "__path__")]
 NAMES = {
     f"{module.__name__}.{name}": value
@@ -82,7 +85,7 @@ def block(doc, name):
     return ""
 
 
-@pytest.mark.parametrize("module", [jn, *FOLDERS, jn.assemblies.parser], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("module", [jn, *MODULES, jn.assemblies.parser], ids=lambda m: m.__name__)
 def test_all_is_what_is_public(module):
     """`help(module)` shows classes and functions that `__all__` names, and no others."""
     public = {name for name in dir(module) if not name.startswith("_")}
@@ -92,6 +95,16 @@ def test_all_is_what_is_public(module):
     }
     assert public | ({"__version__"} & set(dir(module))) == set(module.__all__)
     assert all(hasattr(module, name) for name in module.__all__)
+
+
+def test_the_docs_show_every_name():
+    """A name of `jn` is for those who write scripts and models, so a page says what it is for."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    # The page of names only says what things are called, and the zoo is made from the models.
+    pages = [page for page in pages if not page.name.startswith(("names", "zoo"))]
+    text = "\n".join(page.read_text() for page in pages)
+    shown = set(re.findall(r"\bjn\.(\w+)", text))
+    assert set(jn.__all__) - shown == {"__version__"}
 
 
 def test_help_lists_functions_and_no_helpers():

@@ -12,7 +12,7 @@ from tests.simulation.test_notebooks import texts
 AREAS = [ac.Area("A", 1000, 30), ac.Area("B", 500, 20)]
 BRAIN = ac.Brain(AREAS, [ac.Stimulus("S", 30)], [ac.Fibre("S", "A"), ac.Fibre("A", "B")], p=0.1)
 GRAMMAR = ac.parser.english.grammar()
-SWEEP = jn.SweepResult(
+SWEEP = jn.parallel.SweepResult(
     {"tau": np.array([1.0, 2.0])}, {"rate": np.array([3.0, np.nan])}, True, 2, {}, 0.1, 0.2, 0
 )
 
