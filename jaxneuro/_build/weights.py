@@ -24,7 +24,8 @@ from .._numerics.draws import drawn
 from .._units import check_weight, largest
 from .._warn import warn
 from ..release import Spikes, TsodyksMarkram
-from ..space import ConductionDelay, distance_range
+from ..space import ConductionDelay
+from ..space._distances import distance_range
 from ..spec import InvalidValueError
 from ..stimuli import Current, Signal
 from ..synapses import Delta, Into
