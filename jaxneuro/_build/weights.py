@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float64, Num
-from numpy.typing import ArrayLike
 
-from .._arrays import is_traced
+from .._arrays import ArrayLike, is_traced
 from .._describe.coupling import Coupling
 from .._describe.description import Description
 from .._describe.projection import Projection

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Int64, Num
-from numpy.typing import ArrayLike
 
 from .. import spec
+from .._arrays import ArrayLike
 from .._fields import ParameterKind, parameters
 from .._text import brief
 

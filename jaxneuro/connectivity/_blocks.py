@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int64, Integer
-from numpy.typing import ArrayLike
 
 from .. import spec
+from .._arrays import ArrayLike
 from ..space import Place
 from ..space._distances import common_period
 from ..space._layouts import PerAxis

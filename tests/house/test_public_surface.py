@@ -116,6 +116,21 @@ def test_help_lists_functions_and_no_helpers():
     assert {"plot", "sweep", "assemblies", "build"} < set(dir(jn))
 
 
+# Their signatures are being shortened one by one.
+LONG = ("_avalanches", "_correlations", "_counts", "_intervals")
+SHORT = {
+    k: v for k, v in PUBLIC.items() if inspect.isfunction(v) and not v.__module__.endswith(LONG)
+}
+
+
+@holds_for(SHORT)
+def test_help_begins_with_a_readable_signature(function):
+    """Types have names: what an array is made of is not a wall of unions of NumPy's."""
+    signature = inspect.signature(function)
+    assert not re.search(r"_array_like|_nested_sequence|_SupportsArray", str(signature))
+    assert len(str(signature)) <= 150 + 50 * len(signature.parameters), str(signature)
+
+
 def test_names_are_found():
     assert {"jaxneuro.build", "jaxneuro.neurons.LIF", "jaxneuro.plot.raster"} <= set(NAMES)
 
