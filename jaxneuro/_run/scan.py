@@ -9,10 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.extend.core import jaxpr_as_fun
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Int32, Num, Shaped
 
 from .. import spec
-from .._arrays import ArrayLike, as_array, is_traced
+from .._arrays import as_array, is_traced
 from .._build.drives import check_neuron
 from .._network.inputs import checked_inputs
 from .._network.network import Network

@@ -128,7 +128,25 @@ def test_help_begins_with_a_readable_signature(function):
     """Types have names: what an array is made of is not a wall of unions of NumPy's."""
     signature = inspect.signature(function)
     assert not re.search(r"_array_like|_nested_sequence|_SupportsArray", str(signature))
-    assert len(str(signature)) <= 150 + 50 * len(signature.parameters), str(signature)
+    assert len(str(signature)) <= 160 + 60 * len(signature.parameters), str(signature)
+
+
+@pytest.mark.parametrize(
+    ("cls", "first", "doc"),
+    [
+        (jn.Population, "(name: str, n: int, model: jaxneuro._model.Neuron, ", "Neurons of one"),
+        (jn.Projection, "(source: str | ", "The connections from"),
+        (jn.Record, "(spikes: bool = True, ", "What a run records"),
+        (jn.neurons.LIF, "(tau_m: Any = 10.0, c_m: Any = 250.0, ", "Leaky integrate-and-fire"),
+        (jn.Network, "(groups: tuple[", "A network that is ready"),
+    ],
+    ids=lambda x: getattr(x, "__name__", ""),
+)
+def test_what_a_notebook_shows_of_a_class(cls, first, doc):
+    """`jn.Projection?` has the arguments in their order, with defaults, and its own words."""
+    assert str(inspect.signature(cls)).startswith(first)
+    assert inspect.getdoc(cls).startswith(doc)
+    assert type(cls) in (type, type(eqx.Module))
 
 
 def test_names_are_found():
