@@ -68,18 +68,17 @@ def test_the_page_has_every_word_with_its_kind():
         if kind.startswith("`") and hasattr(english, kind.strip("`")):
             written |= {word: getattr(english, kind.strip("`"))(word) for word in words.split(", ")}
     known = {word.name: word for word in english.grammar().words}
-    assert len(known) == 38
+    assert f"knows these {len(known)} words" in Path(PAGE).read_text()
     assert written == {name: word for name, word in known.items() if name != ","}
 
 
 def test_the_page_has_sentences_that_are_refused():
     grammar = ac.parser.english.grammar()
-    sentences = [
-        row[0].strip('"') for row in rows("The words of English") if row[0].startswith('"')
-    ]
+    cells = [row[0] for row in rows("The words of English")]
+    sentences = [cell.strip('"') for cell in cells if cell.startswith('"')]
     assert len(sentences) == 5
     for sentence in sentences:
-        with pytest.raises(ValueError, match="has no word|rejects the sentence"):
+        with pytest.raises(ValueError, match=r"has no word|rejects the sentence"):
             ac.parser.parse(grammar, sentence)
 
 
