@@ -35,8 +35,20 @@ from ._kept import lock
 from ._text import an, brief, plainly, shown, with_fields
 
 __all__ = [
-    *("AtMost", "Less", "Rule", "arguments", "field"),
-    *("Flag", "Function", "Items", "Maybe", "Number", "Numbers", "Of", "OneOf", "Whole"),
+    "AtMost",
+    "Flag",
+    "Function",
+    "Items",
+    "Less",
+    "Maybe",
+    "Number",
+    "Numbers",
+    "Of",
+    "OneOf",
+    "Rule",
+    "Whole",
+    "arguments",
+    "field",
 ]
 
 
