@@ -34,6 +34,29 @@ from ._kept import kept_array as kept_array
 from ._kept import lock
 from ._text import an, brief, plainly, shown, text_inside, with_fields
 
+__all__ = [
+    "AtMost",
+    "Flag",
+    "Function",
+    "Items",
+    "Less",
+    "Maybe",
+    "Number",
+    "Numbers",
+    "Of",
+    "OneOf",
+    "Rule",
+    "Whole",
+    "arguments",
+    "field",
+]
+
+
+def __dir__() -> list[str]:
+    """What those who write models declare fields, arguments and rules with."""
+    return __all__
+
+
 F = TypeVar("F", bound=Callable)
 
 

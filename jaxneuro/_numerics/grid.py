@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 from jaxtyping import Int64, Num
-from numpy.typing import ArrayLike
 
 from .. import spec
+from .._arrays import ArrayLike
 from .._fields import Model, ParameterKind, parameters
 from .._text import brief
 from .._units import least_of

@@ -13,7 +13,7 @@ from .. import spec
 from .._arrays import is_traced
 from .._kernels.bits import unpack
 from .._network.network import Network
-from .._text import counted
+from .._text import counted, text_inside
 from ..spec import InvalidValueError
 from .spike_trains import SpikeTrains
 
@@ -43,6 +43,8 @@ class SpikeBits(eqx.Module):
         steps = counted(self.bits[0].shape[-2], "step") if self.bits else "no neuron"
         names = ", ".join(name for name, *_ in self.populations)
         return f"SpikeBits: {steps} of {self.dt:g} ms, of {names}; see events(name)"
+
+    __pdoc__ = text_inside
 
     def __getitem__(self, name: str) -> SpikeTrains:
         """The spikes of a population of one run, on the host.

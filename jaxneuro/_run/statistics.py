@@ -55,7 +55,7 @@ def with_spikes(sums: SpikeSums, spikes: Bool[Array, " n"], step: Int32[Array, "
     again = spikes & (sums.count > 0)
     gap = jnp.where(again, step - sums.last, 0).astype(jnp.uint32)
     return SpikeSums(
-        count=sums.count + spikes,
+        count=sums.count + spikes.astype(jnp.int32),
         first=jnp.where(spikes & ~again, step, sums.first),
         last=jnp.where(spikes, step, sums.last),
         squares=wide_add(sums.squares, wide_product(gap, gap)),

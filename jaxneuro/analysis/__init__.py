@@ -5,7 +5,6 @@ Spikes are two arrays of one length, as `result.events(name)` gives them: `times
 a spike at the end of a time step counts in the bin of that step.
 """
 
-from .._network.gap_stability import largest_conductance as largest_conductance
 from ._avalanches import Bursts as Bursts
 from ._avalanches import Multistep as Multistep
 from ._avalanches import avalanches as avalanches
@@ -58,7 +57,6 @@ __all__ = [
     "interval_cv",
     "interval_cvs",
     "intervals",
-    "largest_conductance",
     "local_variation",
     "membrane_moments",
     "multistep_branching_ratio",

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float64, Shaped
-from numpy.typing import ArrayLike
 
 from .. import spec
+from .._arrays import ArrayLike
 from .._units import check_unit
 from ..spec import InvalidValueError
 from ._spikes import arrays_checked

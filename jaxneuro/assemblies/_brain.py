@@ -7,10 +7,9 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Float32, Int32, UInt32
-from numpy.typing import ArrayLike
 
 from .. import spec
-from .._arrays import as_array, is_traced
+from .._arrays import ArrayLike, as_array, is_traced
 from .._fingerprint import fingerprint
 from .._html import page, table
 from .._numerics.streams import seed_of, stream_key

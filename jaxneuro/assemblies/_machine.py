@@ -9,10 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32
-from numpy.typing import ArrayLike
 
 from .. import spec
-from .._arrays import is_traced
+from .._arrays import ArrayLike, is_traced
 from .._text import counted, text_inside
 from ..spec import InvalidValueError
 from ._brain import Brain

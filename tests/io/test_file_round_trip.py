@@ -158,7 +158,7 @@ def plausible(unit):
     e_l=st.floats(-most, most, width=32).filter(plausible("mV")),
     tau=st.floats(least, most, width=32),
     amplitudes=hnp.arrays(
-        np.float32, 4, elements=st.floats(allow_nan=False, allow_infinity=False, width=32)
+        np.float32, 4, elements=st.floats(-(2.0**126), 2.0**126, width=32)
     ).filter(plausible("pA")),
     start=hnp.arrays(np.float64, 4, elements=numbers64).filter(plausible("mV")),
     weight=numbers64,
