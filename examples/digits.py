@@ -16,7 +16,7 @@ import jaxneuro as jn
 
 jn.configure_cpu()
 
-DT, SHOWN, PAUSE = 0.5, 400, 100  # ms; steps: an image is shown for 200 ms, then nothing for 50
+DT, SHOWN, PAUSE = 0.5, 200.0, 50.0  # ms: an image is shown, then nothing
 TOTAL, RATE = 20.0, 4000.0  # mV, sum of the weights of a neuron; Hz, sum over all pixels
 
 
@@ -26,7 +26,7 @@ def description(neurons: int) -> jn.Description:
     pixels = jn.Population("pixels", 64, jn.neurons.PoissonSource(np.zeros(64)))
     cells = jn.Population("neurons", neurons, cell, {"theta": 25.0})
     stdp = jn.plasticity.TraceSTDP(a_plus=0.008, a_minus=0.0, w_max=2.0)  # mV
-    held = jn.plasticity.Normalized(stdp, total=TOTAL, every=SHOWN + PAUSE)
+    held = jn.plasticity.Normalized(stdp, total=TOTAL, interval=SHOWN + PAUSE)
     start, delta = jn.Uniform(0.5 * TOTAL / 64, 1.5 * TOTAL / 64), jn.synapses.Delta()
     how = {"weight": start, "delay": DT, "synapse": delta, "plasticity": held, "name": "learned"}
     learned = jn.Projection("pixels", "neurons", jn.connectivity.AllToAll(), **how)
@@ -41,8 +41,8 @@ def description(neurons: int) -> jn.Description:
 def present(net: jn.Network, state, images: jax.Array):
     def one(state, image):
         shown = net.set("pixels", rate=RATE * image / image.sum())
-        state, recorded = jn.scan(shown, state, SHOWN)
-        state, _ = jn.scan(net.set("pixels", rate=0.0 * image), state, PAUSE)
+        state, recorded = jn.scan(shown, state, round(SHOWN / DT))
+        state, _ = jn.scan(net.set("pixels", rate=0.0 * image), state, round(PAUSE / DT))
         return state, recorded.spikes.dense("neurons").sum(0)  # type: ignore
 
     return jax.lax.scan(one, state, images)

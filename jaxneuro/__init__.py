@@ -23,7 +23,6 @@ from ._describe.part import Part as Part
 from ._describe.population import Population as Population
 from ._describe.projection import Projection as Projection
 from ._describe.stimulation import Stimulation as Stimulation
-from ._fields import Model as Model
 from ._fields import Parameter as Parameter
 from ._fields import param as param
 from ._fields import static as static
@@ -56,7 +55,6 @@ from ._run.stopped import Interrupted as Interrupted
 from ._run.stopped import LostProcessError as LostProcessError
 from ._run.stopped import NonFiniteError as NonFiniteError
 from .spec import InvalidValueError as InvalidValueError
-from .surrogates import threshold as threshold
 
 if TYPE_CHECKING:
     from . import assemblies as assemblies
@@ -64,7 +62,6 @@ if TYPE_CHECKING:
     from . import parallel as parallel
     from . import plasticity as plasticity
     from . import plot as plot
-    from .parallel import SweepResult as SweepResult
     from .parallel import sweep as sweep
 
 __version__ = "0.2.0"
@@ -78,7 +75,6 @@ __all__ = [
     "InvalidValueError",
     "LogNormal",
     "LostProcessError",
-    "Model",
     "Modulator",
     "Network",
     "Neuron",
@@ -100,7 +96,6 @@ __all__ = [
     "StochasticNeuron",
     "StochasticRelease",
     "Stream",
-    "SweepResult",
     "Synapse",
     "Trace",
     "Uniform",
@@ -130,13 +125,12 @@ __all__ = [
     "sweep",
     "synapses",
     "table",
-    "threshold",
     "units",
 ]
 
 # Loaded when they are first used: a script that builds and runs a network needs none of them.
 _LATER = {name: name for name in ("assemblies", "io", "parallel", "plasticity", "plot")}
-_LATER |= {"SweepResult": "parallel", "sweep": "parallel"}
+_LATER |= {"sweep": "parallel"}
 
 
 def __getattr__(name: str) -> Any:

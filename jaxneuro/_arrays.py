@@ -1,10 +1,19 @@
 """Known numbers as JAX arrays, without compiling a program; what is traced."""
 
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import jax
 import numpy as np
 from jax.core import Tracer
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike as ArrayLike
+else:
+
+    class ArrayLike:
+        """What NumPy makes an array of: `help` shows this name, not what it stands for."""
+
+    ArrayLike.__module__ = "numpy.typing"
 
 # An array of JAX, traced or not, or of NumPy.
 AnyArray: TypeAlias = jax.Array | np.ndarray

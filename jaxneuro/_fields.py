@@ -155,7 +155,7 @@ class Model(spec.Module):
         parts = []
         for field in dataclasses.fields(self):
             value, kind = getattr(self, field.name), field.metadata.get("kind")
-            own = isinstance(kind, ParameterKind)
+            own = isinstance(kind, spec.Ranged)
             shown = _shown(value, kind.unit) if own else text_of(value)
             if field.metadata.get("table"):
                 traced = is_traced(value)
@@ -185,6 +185,8 @@ def potentials(model: Model) -> list[float]:
 def _shown(value: Any, unit: str) -> str:
     """A parameter as text: 20 ms, or the range of an array."""
     unit = "" if unit == "1" else f" {unit}"
+    if isinstance(value, float):
+        return f"{value:g}{unit}"
     if is_traced(value) or not isinstance(value, jax.Array):
         return str(value)
     x = np.asarray(value)

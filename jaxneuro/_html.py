@@ -25,16 +25,16 @@ def page(title: str, tables: Iterable[str] = (), drawing: str = "") -> str:
     return f"<div><b>{escape(title)}</b>{below}</div>"
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A table of texts; "" without rows. Rows beyond the first ones are counted."""
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]], most: int = ROWS) -> str:
+    """A table of texts; "" without rows. Rows beyond the first ones, `most`, are counted."""
     rows = list(rows)
     if not rows:
         return ""
     left = "style='text-align:left'"
     top = "".join(f"<th {left}>{escape(name)}</th>" for name in head)
-    body = [[clipped(x) for x in row] for row in rows[:ROWS]]
-    if len(rows) > ROWS:
-        body.append([f"... and {len(rows) - ROWS:,} more", *[""] * (len(head) - 1)])
+    body = [[clipped(x) for x in row] for row in rows[:most]]
+    if len(rows) > most:
+        body.append([f"... and {len(rows) - most:,} more", *[""] * (len(head) - 1)])
     cells = "".join(
         f"<tr>{''.join(f'<td {left}>{escape(x)}</td>' for x in row)}</tr>" for row in body
     )

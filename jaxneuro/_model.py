@@ -301,7 +301,7 @@ class Plasticity(Model):
 
     * `on_pre(synapse, pre, post)`: a presynaptic event arrives at the synapse;
     * `on_post(synapse, pre, post)`: a postsynaptic event arrives there;
-    * `on_tick(synapse, pre, post)`: every `every` steps, at all synapses;
+    * `on_tick(synapse, pre, post)`: once per interval, at all synapses;
     * `between(synapse, elapsed, start, stop)`: `elapsed` ms went by since the synapse was last
       touched, in closed form; `start` and `stop` are the shared numbers of then and now.
 
@@ -337,7 +337,7 @@ class Plasticity(Model):
         return {}
 
     def on_tick(self, synapse: Any, pre: Any, post: Any) -> dict[str, Any]:
-        """What changes at every synapse every so many steps; see `schedule`."""
+        """What changes at every synapse once per interval; see `intervals`."""
         return {}
 
     def between(self, synapse: Any, elapsed: Any, start: Any, stop: Any) -> dict[str, Any]:
@@ -367,9 +367,13 @@ class Plasticity(Model):
         """
         return self.bounds()
 
-    def schedule(self) -> tuple[int, int]:
-        """Every how many steps `on_tick` and `factors` are called; 0 for never."""
-        return 0, 0
+    def intervals(self) -> tuple[Any, Any]:
+        """The times [ms] from one call of `on_tick`, and of `factors`, to the next; None for never.
+
+        They are part of the program: numbers, or fields declared with `static`. `build` makes
+        steps of them, and refuses a time between two steps.
+        """
+        return None, None
 
     def init_post(self, n: int) -> dict[str, Any]:
         """The state of the numbers of n target neurons."""
@@ -404,7 +408,7 @@ class Plasticity(Model):
         """What multiplies all weights of a target neuron: (n,).
 
         `total` (n,) is the sum of its weights, `synapses` (n,) their number, `state` what
-        `step_post` returned. See `schedule`.
+        `step_post` returned. See `intervals`.
         """
         return jnp.ones_like(total)
 

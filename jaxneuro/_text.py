@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import wadler_lindig as wl
 
 _LONG = 200  # letters of a value in a message
 _DIGITS = 12  # letters of a number that nobody wrote
@@ -82,6 +83,14 @@ def _shown_array(value: Any) -> str:
             return f"[{', '.join(f'{y:g}' for y in x.tolist())}]"
         return f"{x.size:,} values from {x.min():g} to {x.max():g}"
     return f"{x.shape} array"
+
+
+def text_inside(value: Any, **_: Any) -> wl.AbstractDoc:
+    """A value's `__pdoc__`: inside others, as in a bound method, equinox shows its `repr`.
+
+    Without it equinox shows the fields of a module, down to the last array.
+    """
+    return wl.TextDoc(repr(value))
 
 
 def with_fields(value: Any) -> str:

@@ -32,7 +32,30 @@ from ._arrays import is_traced as is_traced
 from ._kept import KeptMapping as KeptMapping
 from ._kept import kept_array as kept_array
 from ._kept import lock
-from ._text import an, brief, plainly, shown, with_fields
+from ._text import an, brief, plainly, shown, text_inside, with_fields
+
+__all__ = [
+    "AtMost",
+    "Flag",
+    "Function",
+    "Items",
+    "Less",
+    "Maybe",
+    "Number",
+    "Numbers",
+    "Of",
+    "OneOf",
+    "Rule",
+    "Whole",
+    "arguments",
+    "field",
+]
+
+
+def __dir__() -> list[str]:
+    """What those who write models declare fields, arguments and rules with."""
+    return __all__
+
 
 F = TypeVar("F", bound=Callable)
 
@@ -648,6 +671,7 @@ class Module(eqx.Module):
     """
 
     rules: ClassVar[tuple[Rule, ...]] = ()
+    __pdoc__ = text_inside
 
     def __init_subclass__(cls) -> None:
         inherited = {f.name: f for base in cls.__mro__[1:] for f in _fields(base)}

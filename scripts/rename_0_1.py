@@ -10,10 +10,8 @@ from pathlib import Path
 # What was in a module that is implementation now, and where it is for users.
 MOVED = {
     "numerics": {
-        **dict.fromkeys(("FastSigmoid", "Surrogate"), "surrogates."),
-        **dict.fromkeys(
-            ("Distribution", "LogNormal", "Normal", "Stream", "Uniform", "threshold"), ""
-        ),
+        **dict.fromkeys(("FastSigmoid", "Surrogate", "threshold"), "surrogates."),
+        **dict.fromkeys(("Distribution", "LogNormal", "Normal", "Stream", "Uniform"), ""),
     },
     "simulation": dict.fromkeys(
         ("Interrupted", "LostProcessError", "NonFiniteError", "Record", "Recording", "Result"), ""
@@ -24,7 +22,7 @@ MOVED = {
         "",
     ),
     "construction": {"build": ""},
-    "network": {"Network": "", "rewire": "", "largest_conductance": "analysis."},
+    "network": {"Network": "", "rewire": "", "largest_conductance": "neurons."},
     "kernels": {"configure_cpu": ""},
     "mesh": dict.fromkeys(
         ("AlongAxis", "Contiguous", "Given", "KMeans", "Metis", "Morton", "Partition"), "parallel."

@@ -6,7 +6,7 @@ import functools
 from pathlib import Path
 from typing import Any
 
-import jaxneuro as jn
+from jaxneuro._fields import Model
 from tests.zoo import CASES
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"
@@ -26,7 +26,7 @@ def _parts(model: Any) -> list[Any]:
     """A model and the models that it is composed of."""
     inside = [getattr(model, field.name) for field in dataclasses.fields(model)]
     every = [x for value in inside for x in (value if isinstance(value, tuple) else (value,))]
-    return [model, *(x for x in every if isinstance(x, jn.Model))]
+    return [model, *(x for x in every if isinstance(x, Model))]
 
 
 def checks(cls: type, folders: tuple[str, ...] = OF_NEURONS) -> list[tuple[str, list[str]]]:

@@ -11,7 +11,6 @@ import jax
 import numpy as np
 
 import jaxneuro as jn
-from jaxneuro._network.gap_stability import largest_conductance
 
 DT = 0.1  # ms
 # By model, with its defaults, in its own unit of current per mV.
@@ -57,7 +56,7 @@ def _limit(cls: Any) -> float | None:
         jn.build(jn.Description(cells, couplings=[gap]), 0, DT)
     except (TypeError, ValueError):
         return None
-    return largest_conductance(jax.tree.map(np.asarray, model), DT)
+    return jn.neurons.largest_conductance(jax.tree.map(np.asarray, model), DT)
 
 
 def page() -> str:
@@ -66,7 +65,7 @@ def page() -> str:
     return (
         f"\nThe largest stable sum of the conductances at a neuron at dt = {DT} ms, for the "
         "default parameters, in the unit of the model "
-        "(`jn.analysis.largest_conductance(model, dt)`; `build` refuses more). *Any* is stable, "
+        "(`jn.neurons.largest_conductance(model, dt)`; `build` refuses more). *Any* is stable, "
         "not exact: where the sum is above about `c_m / dt`, two "
         "neurons do nothing but swap their voltages in every step.\n\n| model | largest sum |\n"
         f"|---|---|\n{rows}"

@@ -167,5 +167,7 @@ def _driven(source: Any, strength: float, spikes: np.ndarray) -> np.ndarray:
     record = jn.Record(variables={"neurons": variable})
     given = (strength * pulses).astype(np.float32)[: len(spikes), None]
     fine = 5  # steps of the source in one of the release
-    result = jn.simulate(source, current=np.repeat(given, fine, axis=0), dt=DT / fine, record=record)
+    result = jn.simulate(
+        source, current=np.repeat(given, fine, axis=0), dt=DT / fine, record=record
+    )
     return np.asarray(result.traces["neurons"][variable])[fine - 1 :: fine]

@@ -9,7 +9,7 @@ from typing import Any
 import equinox as eqx
 
 import jaxneuro as jn
-from jaxneuro._fields import ParameterKind, parameters
+from jaxneuro._fields import Model, ParameterKind, parameters
 from scripts.zoo_checks import OF_NEURONS, cases, checks
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -138,7 +138,7 @@ def _changed(plain: Any, preset: Any) -> list[str]:
         elif isinstance(after, str):
             others += [f"{field.name} {after!r}"] if after != before else []
         elif not eqx.tree_equal(before, after):
-            model = isinstance(after, jn.Model)
+            model = isinstance(after, Model)
             others += [f"{field.name} `{value_of(after)}`" if model else field.name]
     return numbers + others
 

@@ -6,9 +6,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from numpy.typing import ArrayLike
 
-from .._arrays import as_array
+from .._arrays import ArrayLike, as_array
 from .._describe.coupling import Coupling
 from .._describe.population import Population
 from .._describe.projection import Projection

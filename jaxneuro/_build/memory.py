@@ -13,7 +13,7 @@ from .._kernels.table import ring_slots
 from .._kernels.threads import threads
 from .._network.group import count_fed, initial_state
 from .._text import megabytes
-from ..connectivity import CHUNK
+from ..connectivity._rule import CHUNK
 from ..spec import InvalidValueError
 from .grouping import Grouping, synapse_of
 from .merge import alone

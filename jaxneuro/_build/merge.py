@@ -8,9 +8,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Shaped
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import DTypeLike
 
-from .._arrays import as_array
+from .._arrays import ArrayLike, as_array
 from .._fields import has_tables, inner
 from .._model import StochasticRelease, state_variables
 from .._network.members import first_member

@@ -27,7 +27,7 @@ from .._numerics.draws import quantile_table
 from .._numerics.streams import stream_key
 from .._tables.bundles import DrawTables, Piece, Placement, RedrawnBundle, StoredBundle
 from .._tables.lay_out import lay_out
-from ..connectivity import Chunk, RowDraws, RowLaw, ranges
+from ..connectivity._rule import Chunk, RowDraws, RowLaw, ranges
 from ..spec import InvalidValueError
 from .grouping import Grouping, PathwayKey, Settings
 from .groups import release_initial

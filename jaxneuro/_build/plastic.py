@@ -21,7 +21,8 @@ from .._model import Neuron, Plasticity, Trace
 from .._network.bounds import check_within
 from .._network.group import initial_state
 from .._network.members import as_floating
-from .._network.plastic import Plastic
+from .._network.plastic import Plastic, interval_steps
+from .._numerics.grid import Duration, on_grid
 from .._text import an
 from .._warn import warn
 from ..spec import InvalidValueError
@@ -46,9 +47,10 @@ def build_plastic(
         dt: the time step [ms].
         dtype: that of the network.
     """
-    rule = p.plasticity
-    if rule is None:
+    if p.plasticity is None:
         return None
+    rule = _on_grid(p, dt)
+    ticks, sums = interval_steps(rule, label(p), dt)
     targets = grouping.description.population(p.post.population).n
     programs = _programs(grouping.description, p, dt, dtype)
     if programs.words is None:
@@ -68,6 +70,8 @@ def build_plastic(
         axonal=axonal_steps(p, dt),
         longest=longest,
         whole=p.pre.where is None and p.post.where is None,
+        tick_steps=ticks,
+        sum_steps=sums,
     )
 
 
@@ -109,8 +113,8 @@ def _check_storage(p: Projection, dtype: np.dtype, weights: np.dtype, determinis
 
 def _check_rule(description: Description, p: Projection, dt: float, dtype: np.dtype) -> None:
     """Holds a rule to its role, and to the neurons that it is between."""
-    rule, owner = p.plasticity, label(p)
-    assert rule is not None
+    owner = label(p)
+    rule = _on_grid(p, dt)
     for path, x in jax.tree_util.tree_flatten_with_path(rule)[0]:
         if np.ndim(x):
             where = jax.tree_util.keystr(path, simple=True, separator=".")
@@ -119,7 +123,7 @@ def _check_rule(description: Description, p: Projection, dt: float, dtype: np.dt
     _check_declared(rule, owner, {x.name for x in description.populations})
     programs = _programs(description, p, dt, dtype)
     _check_draws(rule, programs, owner)
-    _check_acts(rule, programs, owner)
+    _check_acts(rule, programs, owner, dt)
     _warn_of_changes(rule, programs, owner)
     population = description.population(p.post.population)
     _check_steps(rule, population.model, owner, population.n, dt, dtype)
@@ -127,9 +131,15 @@ def _check_rule(description: Description, p: Projection, dt: float, dtype: np.dt
         check_start(p, np.asarray(p.weight))
 
 
+def _on_grid(p: Projection, dt: float) -> Plasticity:
+    """The rule of a projection, its durations as numbers of steps; raises for one off the grid."""
+    assert p.plasticity is not None
+    return on_grid(label(p), p.plasticity, dt)
+
+
 def _programs(description: Description, p: Projection, dt: float, dtype: np.dtype) -> RulePrograms:
     """The functions of a rule for the kernels; raises for those that do not fit."""
-    rule = jax.tree.map(lambda x: as_array(x, dtype), p.plasticity)
+    rule = jax.tree.map(lambda x: as_array(x, dtype), _on_grid(p, dt))
     model = description.population(p.post.population).model
     numbers = post_numbers(rule, model, label(p), dt, dtype)
     return check_rule(rule, label(p), numbers, dt, dtype)
@@ -166,17 +176,21 @@ class _Bounds(spec.Kind):
         return value
 
 
-class _Schedule(spec.Kind):
-    """Two whole numbers of steps."""
+class _Intervals(spec.Kind):
+    """Two durations [ms] that are part of the program, None for never."""
 
     def convert(self, value: Any) -> Any:
         pair = isinstance(value, tuple | list) and len(value) == 2
-        if not pair or any(not spec.as_number(x) >= 0 or spec.as_number(x) % 1 for x in value):
-            raise spec.Unfit("two whole numbers of steps, 0 for never")
+        if not pair or any(isinstance(x, jax.Array) for x in value):  # a leaf, which may change
+            must = "two times in ms, numbers or fields declared with static, None for never"
+            raise spec.Unfit(must)
+        for x in value:
+            _INTERVAL.convert(x)
         return value
 
 
 _TAU = spec.Number("ms", above=0.0)
+_INTERVAL = spec.Maybe(Duration(above=0.0))
 _TRACES = spec.Entries(_TraceKind())
 
 # What each method returns, and the names that a rule finds there already.
@@ -186,12 +200,12 @@ _DECLARED = {
     "variables": (spec.Entries(spec.Number()), ("weight",)),
     "bounds": (_Bounds(), ()),
     "limits": (_Bounds(), ()),
-    "schedule": (_Schedule(), ()),
+    "intervals": (_Intervals(), ()),
 }
 
 
 def _check_declared(rule: Plasticity, owner: str, populations: set[str]) -> None:
-    """Raises `InvalidValueError` for traces, variables, bounds, signals or a schedule."""
+    """Raises `InvalidValueError` for traces, variables, bounds, signals or intervals."""
     for method, (kind, taken) in _DECLARED.items():
         with traced(owner, method):
             declared = getattr(rule, method)()
@@ -206,17 +220,17 @@ def _check_declared(rule: Plasticity, owner: str, populations: set[str]) -> None
         raise InvalidValueError(owner, "signals", "other names than populations", repr(name))
 
 
-def _check_acts(rule: Plasticity, programs: RulePrograms, owner: str) -> None:
+def _check_acts(rule: Plasticity, programs: RulePrograms, owner: str, dt: float) -> None:
     """Raises `InvalidValueError` for a rule of which a part, or all, is never called."""
-    ticks, sums = rule.schedule()
+    ticks, sums = interval_steps(rule, owner, dt)
     scales = type(rule).factors is not Plasticity.factors
-    for method, acts, every in (
+    for method, acts, n_steps in (
         ("on_tick", "on_tick" in programs.acting, ticks),
         ("factors", scales, sums),
     ):
-        if acts and not every:
-            must = f"every how many steps {method} is called"
-            raise InvalidValueError(owner, "schedule", must, "0, for never")
+        if acts and not n_steps:
+            must = f"the time [ms] from one call of {method} to the next"
+            raise InvalidValueError(owner, "intervals", must, "None, for never")
     if not scales and not programs.acting:
         must = "one of on_pre, on_post, on_tick, between and factors at least"
         raise InvalidValueError(owner, "methods", must, "none, so that no weight changes")
@@ -270,7 +284,7 @@ def _check_steps(
     call = lambda s, x: _arrays(rule.step_shared(s, x, dt), dtype)  # noqa: E731
     new = _traced(owner, rule, "step_shared", takes, call, shared, signals)
     hold(owner, rule, "step_shared", new, n, shared)
-    if not rule.schedule()[1]:
+    if rule.intervals()[1] is None:
         return
     total = jax.ShapeDtypeStruct((n,), dtype)
     takes = f"total and synapses of shape ({n},), and the state {shapes(targets)}"

@@ -6,9 +6,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from jaxtyping import Float64, Int64, Integer, Num, UInt32
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import DTypeLike
 
 from .. import spec
+from .._arrays import ArrayLike
 from .._describe.part import Neurons
 from .._describe.projection import Projection
 from .._describe.resolve import ResolvedProjection

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float64, Num
-from numpy.typing import ArrayLike
 
-from .._arrays import is_traced
+from .._arrays import ArrayLike, is_traced
 from .._describe.coupling import Coupling
 from .._describe.description import Description
 from .._describe.projection import Projection
@@ -24,7 +23,8 @@ from .._numerics.draws import drawn
 from .._units import check_weight, largest
 from .._warn import warn
 from ..release import Spikes, TsodyksMarkram
-from ..space import ConductionDelay, distance_range
+from ..space import ConductionDelay
+from ..space._distances import distance_range
 from ..spec import InvalidValueError
 from ..stimuli import Current, Signal
 from ..synapses import Delta, Into

@@ -26,7 +26,14 @@ from .._arrays import AnyArray
 from .._kernels.spike_output import SpikeOutput
 from .._model import Drive, Neuron, StochasticNeuron, Synapse, add_drives
 from .._numerics.distributions import Distribution, unit_interval
-from .._numerics.streams import Stream, bits, expand_rows, stream_key, stream_keys
+from .._numerics.streams import (
+    Stream,
+    any_stream,
+    bits,
+    expand_rows,
+    stream_key,
+    stream_keys,
+)
 from .members import Seed, as_floating, expand
 from .stimuli import StimulusGroup, place
 
@@ -377,10 +384,7 @@ def initial_state(model: Neuron, n: int, stream: Stream | None = None) -> Any:
     """The state of n neurons; those that draw use `stream`, or any stream if none is given."""
     if not isinstance(model, StochasticNeuron):
         return model.init(n)
-    if stream is None:
-        zero = jnp.zeros(n, jnp.uint32)
-        stream = Stream(zero, zero, jnp.arange(n, dtype=jnp.uint32))
-    return model.init(n, stream)
+    return model.init(n, any_stream(n) if stream is None else stream)
 
 
 def _run_key(pair: tuple[int, Any]) -> Any:

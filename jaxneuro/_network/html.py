@@ -109,6 +109,11 @@ def remember_names(fingerprint: UInt32[AnyArray, "2"], groups: Any) -> None:
         _NAMES.pop(next(iter(_NAMES)))
 
 
+def remembered(fingerprint: UInt32[AnyArray, "2"]) -> tuple[tuple[tuple[str, ...], ...], ...]:
+    """The populations and the receptors of each group of a network; () where they are not known."""
+    return _NAMES.get(np.asarray(fingerprint).tobytes(), ())
+
+
 def html_of_state(state: "NetworkState") -> str:
     """The variables of neurons and receptors with their ranges; a histogram of the first."""
     found = list(_variables(state))
@@ -125,8 +130,7 @@ def html_of_state(state: "NetworkState") -> str:
 
 
 def _variables(state: "NetworkState") -> Iterator[tuple[str, str, Shaped[AnyArray, "..."]]]:
-    known = None if is_traced(state.fingerprint) else np.asarray(state.fingerprint).tobytes()
-    names = _NAMES.get(known or b"", ())
+    names = () if is_traced(state.fingerprint) else remembered(state.fingerprint)
     for k, group in enumerate(state.groups):
         populations, receptors = names[k] if k < len(names) else ((), ())
         of = _few(populations) or f"group {k}"

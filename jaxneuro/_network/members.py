@@ -41,7 +41,7 @@ def member(model: M, sizes: Sequence[int], index: int) -> M:
         return model
     n, start = sum(sizes), sum(sizes[:index])
 
-    def leaf(x: Shaped[AnyArray, "..."]) -> Shaped[AnyArray, "..."]:
+    def leaf(x: Shaped[AnyArray, "..."]) -> Shaped[AnyArray | np.generic, "..."]:
         if x.ndim == 0:
             return x
         return x[start : start + sizes[index]] if x.shape[0] == n else x[index]
@@ -63,7 +63,8 @@ def first_member(model: M) -> M:
 def replace_member(model: M, sizes: Sequence[int], index: int, new: M) -> M:
     """The merged model with one member replaced; a leaf keeps its shape if it can.
 
-    A leaf of shape `()` becomes `(members,)` only if there are other members.
+    A leaf of shape `()` becomes `(members,)` only if there are other members, with other numbers
+    as far as they are known.
     """
     n, start = sum(sizes), sum(sizes[:index])
     stop = start + sizes[index]
@@ -74,7 +75,10 @@ def replace_member(model: M, sizes: Sequence[int], index: int, new: M) -> M:
             return old
         if len(sizes) == 1:
             return x
-        if old.ndim == 0 and x.ndim == 0 and len(sizes) != n:
+        both = old.ndim == 0 and x.ndim == 0
+        if both and not (is_traced(old) or is_traced(x)) and np.array_equal(old, x):
+            return old
+        if both and len(sizes) != n:
             return replaced(jnp.broadcast_to(old, len(sizes)), index, x)
         if old.ndim == 1 and old.shape[0] != n and x.ndim == 0:
             return replaced(old, index, x)

@@ -18,17 +18,13 @@ if TYPE_CHECKING:
 
 
 class LevelKinetics(Model):
-    """How the level of a modulator moves.
+    """How the level of a modulator moves."""
 
-    Attributes:
-        tau: time constant with which it returns to its baseline.
-        per_spike: what a spike of a source neuron sets free.
-        baseline: the level without spikes and signal.
-    """
-
-    tau: Parameter = param(unit="ms", above=0.0)
-    per_spike: Parameter = param(1.0)
-    baseline: Parameter = param(0.0)
+    tau: Parameter = param(
+        unit="ms", above=0.0, doc="time constant with which it returns to its baseline"
+    )
+    per_spike: Parameter = param(1.0, doc="what a spike of a source neuron sets free")
+    baseline: Parameter = param(0.0, doc="the level without spikes and signal")
 
 
 class ModulationTarget(NamedTuple):

@@ -12,10 +12,12 @@ from jaxtyping import Array, Float, Shaped, UInt32
 
 from .._arrays import AnyArray, as_array
 from .._numerics.streams import seed_of
-from .._text import counted, megabytes
-from ..spec import InvalidValueError, unknown
+from .._text import counted, megabytes, text_inside
+from ..spec import InvalidValueError, Of, check, unknown
+from .changes import Changes, changes_of
 from .coupling import CouplingLayer
 from .fixed_point import FixedPoint
+from .get import Parameters, get_value, parameters_of
 from .group import Group, GroupState
 from .html import html_of_network
 from .layout import LocalLayout, MeshLayout
@@ -107,10 +109,12 @@ class Network(eqx.Module):
 
     @property
     def n_neurons(self) -> int:
+        """Neurons of all populations."""
         return sum(g.n for g in self.groups)
 
     @property
     def n_synapses(self) -> int:
+        """Synapses of all projections."""
         return sum(map(self.synapses_of, range(len(self.pathways))))
 
     @property
@@ -341,6 +345,66 @@ class Network(eqx.Module):
         """
         return set_values(self, name, values)
 
+    def get(self, name: str, parameter: str) -> Any:
+        """What a parameter is set to: the value of everything that `set` takes.
+
+        What is read can be set again: `net.set(name, **{parameter: net.get(name, parameter)})` is a
+        network with the same numbers, to the bit. A receptor or a release that several share is
+        read by its own name (`shared`) or by that of one of them; it is set by its own. A whole
+        signal or model is as `build` leaves it, with the times of a signal in steps. Works under
+        `jit`: what is traced is read as a traced array.
+
+        Args:
+            name: of a population, stimulation, projection, coupling, modulator, or of a shared
+                receptor or release.
+            parameter: as of `set`.
+
+        Returns:
+            One number, or an array (n,) of one per neuron; for individual weights one per
+            connection, in the order of `connections(name)`. Those of a coupling are read and
+            cannot be set.
+
+        Raises:
+            InvalidValueError: for a name or a parameter that there is not, the weight of a plastic
+                projection, which is in the state (`weights`), and individual weights where
+                connections are not known.
+        """
+        return get_value(self, name, parameter)
+
+    def parameters(self, name: str) -> Parameters:
+        """All that is set of a name, with units: a mapping from parameters to values.
+
+        Its text and its page in a notebook are a table. The weight of a plastic projection is not
+        in it, see `weights`. A model inside a model has its own parameters in it, as of `set`.
+
+        Args:
+            name: as of `get`.
+
+        Raises:
+            InvalidValueError: for a name that there is not.
+        """
+        return parameters_of(self, name)
+
+    def changes(self, other: "Network") -> Changes:
+        """What is different in this network: `changed.changes(net)`, one line per difference.
+
+        Compared are dt, dtype, and by name what the networks are made of: sizes, models and their
+        parameters, gains and weights, connections and delays, start values. So networks that were
+        built apart compare too. Connections are read unless both networks have the same in memory,
+        as after `set`. Of plastic weights, those at the start are compared.
+
+        Args:
+            other: what this network is compared with, such as an earlier one.
+
+        Returns:
+            A tuple of `Change`: name, parameter, value here, value in `other`. It is empty where
+            nothing differs.
+
+        Raises:
+            InvalidValueError: for a value that is no network.
+        """
+        return changes_of(self, check("changes", "other", Of(Network), other))
+
     def init(self, key: Any) -> NetworkState:
         """The state at t = 0; `key` is an integer or a JAX key, and the run's only seed."""
         seed = as_array(seed_of(key))
@@ -384,6 +448,8 @@ class Network(eqx.Module):
     def _repr_html_(self) -> str:
         """What notebooks show."""
         return html_of_network(self)
+
+    __pdoc__ = text_inside
 
     def __repr__(self) -> str:
         parts = [

@@ -20,6 +20,7 @@ from .._kernels.rule_programs import RulePrograms
 from .._kernels.spike_output import SpikeOutput
 from .._kernels.table import Table
 from .._model import Plasticity
+from .._numerics.grid import in_steps
 from .members import as_floating
 
 EVERY_ROW = 2**31 - 1  # a limit at which all rows are visited
@@ -90,6 +91,7 @@ class Plastic(eqx.Module):
         axonal: steps of the axonal delay.
         longest: steps of the longest dendritic delay.
         whole: whether it connects all neurons of both populations.
+        tick_steps, sum_steps: from one tick, and one sum, to the next; 0 for never.
         numbers: those of the programs, made once before a loop (`expand`); None before.
     """
 
@@ -103,6 +105,8 @@ class Plastic(eqx.Module):
     axonal: int = eqx.field(static=True)
     longest: int = eqx.field(static=True)
     whole: bool = eqx.field(static=True)
+    tick_steps: int = eqx.field(static=True)
+    sum_steps: int = eqx.field(static=True)
     numbers: Float[Array, " numbers"] | None = None
 
     def init(
@@ -169,7 +173,7 @@ class Plastic(eqx.Module):
         shared_ring = state.shared_ring
         if names.shared:
             shared_ring = _written(shared_ring, _stacked(shared, names.shared, dtype), step)
-        tick, due = (_due(step, every) for every in rule.schedule())
+        tick, due = (_due(step, n_steps) for n_steps in (self.tick_steps, self.sum_steps))
         limit = flush_limit(state.log, log, self.n_targets, self.longest)
         limit = self._limit(limit, due, step)
         flags = jnp.stack([tick.astype(jnp.int32), state.learning])
@@ -185,7 +189,7 @@ class Plastic(eqx.Module):
             shared=shared_ring,
         )
         ring, synapses = learn(ring, state.synapses, learn_inputs, table, self.programs, clear)
-        if rule.schedule()[1]:
+        if self.sum_steps:
             weights = self._rescaled(synapses.weights, targets, due & (state.learning != 0), table)
             synapses = synapses._replace(weights=weights)
         new = state._replace(
@@ -245,7 +249,7 @@ class Plastic(eqx.Module):
             quarter = _SHARED_STEPS // 4
             old = jnp.where(step % quarter == 0, step - 3 * quarter, limit)
             limit = jnp.maximum(limit, old)
-        if self.rule.schedule()[1]:  # a sum needs all weights as they are now
+        if self.sum_steps:  # a sum needs all weights as they are now
             limit = jnp.where(due, EVERY_ROW, limit)
         return limit
 
@@ -264,9 +268,16 @@ class Plastic(eqx.Module):
         return rescale(weights, jnp.broadcast_to(factors, (n,)), bounds, due, table)
 
 
-def _due(step: Int32[Array, ""], every: int) -> Bool[Array, ""]:
+def interval_steps(rule: Plasticity, owner: str, dt: float) -> tuple[int, int]:
+    """Steps from one tick, and from one sum, of a rule to the next; 0 for never."""
+    name = f"{owner}: intervals"
+    tick, total = (0 if x is None else in_steps(name, x, dt, 1).n_steps for x in rule.intervals())
+    return tick, total
+
+
+def _due(step: Int32[Array, ""], n_steps: int) -> Bool[Array, ""]:
     """Whether something that happens every so many steps happens in this one."""
-    return jnp.bool_(False) if every == 0 else ((step + 1) % every == 0) & (step >= 0)
+    return jnp.bool_(False) if n_steps == 0 else ((step + 1) % n_steps == 0) & (step >= 0)
 
 
 def _arrays(values: Any) -> Any:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float, Float64, Int64
+from jaxtyping import Float, Float64
 
 from .. import spec
 from .._arrays import AnyArray, as_array, is_traced
-from .._fields import Model, inner, named_parameters, potentials
+from .._fields import Model, inner, potentials
 from .._model import Plasticity
 from .._units import check_start, check_weight
 from .._warn import warn
@@ -31,43 +31,43 @@ from .coupling import CouplingLayer
 from .extremes import check_extremes
 from .fixed_point import find_quanta
 from .gap_stability import check_gap_junctions
+from .get import settable
 from .members import member, replace_member, replaced
-from .names import ModelReference, named, projection, reference_of_variable, stimulation
+from .names import ModelReference, named, reference_of_variable
 from .pathway import Pathway, ProjectionMember
 from .state import NetworkState
-from .weights import read_connections, read_synapses
+from .weights import places, read_connections
 
 if TYPE_CHECKING:
     from .network import Network
-
-# Sets one number that is not a parameter of a model: (network, label, value) -> network.
-Setter = Callable[[Any, str, Any], Any]
 
 
 def set_values(net: "Network", name: str, values: dict[str, Any]) -> "Network":
     """The network with the values set; see `Network.set`."""
     spec.defer(_check_values, net, name, values)
-    found, setters = named(net, name), _setters(net, name)
-    known = [_parameters(reference.model(net)) for reference in found.references]
+    found = settable(net, name)
+    label, references = found.found
     by_reference: dict[int, dict[str, Any]] = {}
     for key, value in values.items():
-        if key not in setters:
-            number = found.only("parameter", key, known, setters)
-            found.references[number].check_own(found.label, key)
+        number = found.holder(key)
+        if number is not None:
+            references[number].check_own(label, key)
             by_reference.setdefault(number, {})[key] = value
     for number, mine in by_reference.items():
-        reference = found.references[number]
+        reference = references[number]
         old = reference.model(net)
-        net = eqx.tree_at(reference.model, net, with_parameters(found.label, reference, net, mine))
+        net = eqx.tree_at(reference.model, net, with_parameters(label, reference, net, mine))
         if reference.kind == "population":
             check_gap_junctions(net.couplings, net.groups, net.dt, name, net.layout)
         if reference.kind == "plasticity":
-            _check_rule(net, reference, found.label)
-            _warn_of_weights(old, net.pathways[reference.path[1]], found.label)
+            _check_rule(net, reference, label)
+            _warn_of_weights(old, net.pathways[reference.path[1]], label)
     for key, value in values.items():
-        if key in setters:
-            net = setters[key](net, found.label, value)
-    touched = {found.references[number].path for number in by_reference}
+        if key in found.own:
+            if key == "weight":
+                check_weight(label, value, found.weight_unit(net))
+            net = _SETTERS[found.kind](net, *found.at, key, value, label)
+    touched = {references[number].path for number in by_reference}
     if name in net.coupled:
         touched.add(("couplings", net.coupled.index(name)))
     check_extremes(net, touched)
@@ -89,43 +89,16 @@ def _check_again(model: Model) -> None:
             _check_again(part)
 
 
-def _parameters(model: Model) -> list[str]:
-    """The parts of a model that can be set: its parameters, and models inside it, also whole."""
-    return list(dict.fromkeys([*named_parameters(model), *inner(model)]))
-
-
-def _setters(net: "Network", name: str) -> dict[str, Setter]:
-    """How gain and weight of a projection, or the weight of a stimulation, are set."""
-    if name in net.projections:
-        number, index = projection(net, name)
-        return {
-            "gain": lambda n, label, x: _set_entry(n, number, index, "gain", x, label),
-            "weight": lambda n, label, x: _set_entry(n, number, index, "weight", x, label),
-        }
-    if name in net.coupled:
-        number = net.coupled.index(name)
-        return {
-            "gain": lambda n, label, x: _set_coupling(n, number, "gain", x, label),
-            "weight": lambda n, label, x: _set_coupling(n, number, "weight", x, label),
-        }
-    where = stimulation(net, name)
-    if where is None or net.groups[where[0]].stimuli[where[1]].weight is None:
-        return {}
-    return {"weight": lambda n, label, x: _set_weight(n, *where, x, label)}
-
-
 def _set_weight(
-    net: "Network", number: int, layer: int, index: int, value: Any, label: str
+    net: "Network", number: int, layer: int, index: int, key: str, value: Any, label: str
 ) -> "Network":
     """The weight of the spikes that a stimulation sends."""
     stimulus = net.groups[number].stimuli[layer]
     size = stimulus.sizes[index]
-    check_numbers(label, "weight", value, size)
-    assert stimulus.receptor is not None
-    check_weight(label, value, net.groups[number].receptors[stimulus.receptor].weight_unit)
+    check_numbers(label, key, value, size)
     if not is_traced(value):
         group = net.groups[number]
-        check_set_sign(label, "weight", value, group, stimulus.receptor, lambda _: 1.0)
+        check_set_sign(label, key, value, group, stimulus.receptor, lambda _: 1.0)
     weight = replace_member(stimulus.weight, stimulus.sizes, index, value)
     return eqx.tree_at(lambda n: n.groups[number].stimuli[layer].weight, net, weight)
 
@@ -136,8 +109,6 @@ def _set_entry(
     """One entry of a pathway's vector over projections."""
     pathway = net.pathways[number]
     mine = pathway.members[index]
-    if key == "weight":
-        check_weight(label, value, net.groups[pathway.target].receptors[mine.receptor].weight_unit)
     if key == "weight" and (mine.individual or np.shape(value) != ()):
         return set_weights(net, number, index, value, label)
     check_numbers(label, key, value)
@@ -210,13 +181,6 @@ def _warn_of_weights(old: Plasticity, pathway: Any, label: str) -> None:
         )
 
 
-def _unit_of(net: "Network", layer: CouplingLayer) -> str:
-    """The unit of the weights of a coupling: nS of a gap junction, else that of its receptor."""
-    if layer.receptor is None:
-        return "nS"
-    return net.groups[layer.sides[0].target].receptors[layer.receptor].weight_unit
-
-
 def _set_coupling(net: "Network", number: int, key: str, value: Any, label: str) -> "Network":
     """The gain of a coupling, or its weight where it is one number."""
     layer = net.couplings[number]
@@ -224,8 +188,6 @@ def _set_coupling(net: "Network", number: int, key: str, value: Any, label: str)
         must = "one number, as described, to be set (its gain can be)"
         raise InvalidValueError(label, "weight", must, "individual weights")
     check_numbers(label, key, value)
-    if key == "weight":
-        check_weight(label, value, _unit_of(net, layer))
     if not any(map(is_traced, (value, layer.weight, layer.gain))):
         others = functools.partial(_others_of_coupling, layer, key)
         target = net.groups[layer.sides[0].target]
@@ -237,12 +199,20 @@ def _set_coupling(net: "Network", number: int, key: str, value: Any, label: str)
     return net
 
 
+# By what has them: (network, *numbers, "gain" or "weight", value, label) -> network.
+_SETTERS: dict[str, Callable[..., Any]] = {
+    "projection": _set_entry,
+    "coupling": _set_coupling,
+    "stimulation": _set_weight,
+}
+
+
 def set_weights(net: "Network", number: int, index: int, values: Any, label: str) -> "Network":
     """The network with other individual weights of a projection: one for all, or one for each."""
     pathway = net.pathways[number]
     mine = pathway.members[index]
     _check_can(net, pathway, mine, label)
-    at = _places(net, pathway, index)
+    at = places(net, pathway, index)
     if pathway.table.n_redrawn and np.unique(at).size < at.size:
         must = "that of stored synapses (set the gain, or store the connections)"
         raise InvalidValueError(label, "weight", must, "stored=False")
@@ -279,13 +249,6 @@ def _check_can(net: "Network", pathway: Pathway, mine: ProjectionMember, label: 
         must = "set where connections are known: close over the network, and pass the weights"
         got = "one of a network that is an argument of jit, vmap or grad"
         raise InvalidValueError(label, "weight", must, got)
-
-
-def _places(net: "Network", pathway: Pathway, index: int) -> Int64[np.ndarray, " synapses"]:
-    """Where the weight of each synapse is, in the order of `connections`."""
-    numbers = np.arange(pathway.weights.size)
-    read = read_synapses(net, pathway, numbers, index)
-    return read.weight.astype(np.int64)[read.order()]
 
 
 def with_values(

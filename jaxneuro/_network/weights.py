@@ -162,6 +162,13 @@ def read_synapses(
     return ReadSynapses(source.astype(np.int64) - first_source, post, weight, delay)
 
 
+def places(net: "Network", pathway: Pathway, index: int) -> Int64[np.ndarray, " synapses"]:
+    """Where the weight of each synapse is, in the order of `connections`."""
+    numbers = np.arange(pathway.weights.size)
+    read = read_synapses(net, pathway, numbers, index)
+    return read.weight.astype(np.int64)[read.order()]
+
+
 def _read_coupling(net: "Network", layer: CouplingLayer) -> ReadSynapses:
     """The connections of a coupling, from its sources to its targets; without delay."""
     side, parts = layer.sides[0], []

@@ -13,9 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float, Float64, Int, Int32, UInt32, UInt64
-from numpy.typing import ArrayLike
 
-from .._arrays import AnyArray
+from .._arrays import AnyArray, ArrayLike
 from .distributions import Distribution
 from .streams import Words
 

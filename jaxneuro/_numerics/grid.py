@@ -3,15 +3,19 @@
 Rates are in Hz and times in ms; nowhere else are they converted.
 """
 
-from typing import Any
+import dataclasses
+from typing import Any, TypeVar
 
 import numpy as np
 from jaxtyping import Int64, Num
-from numpy.typing import ArrayLike
 
 from .. import spec
-from .._fields import ParameterKind, parameters
+from .._arrays import ArrayLike
+from .._fields import Model, ParameterKind, parameters
 from .._text import brief
+from .._units import least_of
+
+M = TypeVar("M", bound=Model)
 
 _TOLERANCE = 1e-6  # steps; float32 is this exact for a duration of 8 steps
 
@@ -19,6 +23,43 @@ _TOLERANCE = 1e-6  # steps; float32 is this exact for a duration of 8 steps
 TIME_STEP = spec.Number(unit="ms", above=0.0, least=0.001 * (1.0 - _TOLERANCE))
 
 _LONGEST = 65_535  # steps of a duration on the grid: counters have 16 bits
+_MOST = 2**31 - 1  # of an `InSteps`: steps of a run have 32 bits
+
+
+@dataclasses.dataclass(frozen=True)
+class InSteps:
+    """A duration as a number of time steps: what `on_grid` makes of ms, and old files have."""
+
+    n_steps: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Duration(spec.Number):
+    """A duration of a whole number of time steps [ms], of a field that is part of the program.
+
+    Kept as a `float`, or as `InSteps`.
+
+    Attributes:
+        unit, least: as of any number.
+        used: a field and the value with which the duration is used; None: always.
+    """
+
+    unit: str = "ms"
+    least: float | None = least_of("ms", on_grid=True)
+    used: tuple[str, Any] | None = None
+
+    @property
+    def fewest(self) -> int:
+        """The fewest steps."""
+        return 1 if self.above == 0.0 else 0
+
+    def convert(self, value: Any) -> Any:
+        if isinstance(value, InSteps):
+            return InSteps(spec.Whole(self.fewest, _MOST).convert(value.n_steps))
+        return super().convert(value)
+
+    def words(self) -> str:
+        return f"{super().words()}, whole steps"
 
 
 def check_dt(dt: Any) -> float:
@@ -62,6 +103,37 @@ def steps_on_grid(
         must = f"at least {at_least} time step(s) of {dt:.10g} ms"
         raise spec.InvalidValueError(owner, field, must, f"{_shown(raw[n < at_least])} ms")
     return n.astype(np.int64)
+
+
+def in_steps(name: str, duration: float | InSteps, dt: float, at_least: int = 0) -> InSteps:
+    """A duration [ms] as a number of steps, or `InvalidValueError`; see `steps_on_grid`."""
+    if isinstance(duration, InSteps):
+        return duration
+    n_steps = int(steps_on_grid(name, duration, dt, at_least))
+    if n_steps > _MOST:
+        owner, _, field = name.rpartition(": ")
+        must = f"at most {_MOST:,} steps, {_MOST * dt:g} ms"
+        raise spec.InvalidValueError(owner, field, must, f"{duration:g} ms")
+    return InSteps(n_steps)
+
+
+def on_grid(owner: str, model: M, dt: float) -> M:
+    """The model with each `Duration` that it uses, also of a model inside it, as `InSteps`.
+
+    Raises:
+        InvalidValueError: for one off the grid of dt.
+    """
+    changed: dict[str, Any] = {}
+    for field in dataclasses.fields(model):
+        kind, value = field.metadata.get("kind"), getattr(model, field.name)
+        if isinstance(kind, Duration):
+            if kind.used is not None and getattr(model, kind.used[0]) != kind.used[1]:
+                continue
+            changed[field.name] = in_steps(f"{owner}: {field.name}", value, dt, kind.fewest)
+        elif isinstance(value, Model):
+            inside = on_grid(owner, value, dt)
+            changed |= {field.name: inside} if inside is not value else {}
+    return dataclasses.replace(model, **changed) if changed else model
 
 
 def _shown(values: Num[np.ndarray, " _"]) -> str:

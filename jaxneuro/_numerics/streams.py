@@ -200,6 +200,12 @@ class Stream(eqx.Module):
         return Stream(each.high, each.low, jnp.full_like(each.index, np.uint32(0xFFFFFFFF)))
 
 
+def any_stream(n: int) -> Stream:
+    """A stream of n units, for what only asks for shapes, or does not depend on the bits."""
+    zero = jnp.zeros(n, jnp.uint32)
+    return Stream(zero, zero, jnp.arange(n, dtype=jnp.uint32))
+
+
 def _draw(
     high: Words, low: Words, index: Words, counter: _Index, purpose: _Index
 ) -> tuple[Words, Words]:

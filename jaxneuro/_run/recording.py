@@ -13,7 +13,7 @@ from .._arrays import is_traced
 from .._network.names import value_of
 from .._network.network import Network
 from .._network.state import NetworkState
-from .._text import counted, shown
+from .._text import counted, shown, text_inside
 from ..spec import InvalidValueError
 from .chosen import chosen_synapses
 from .record import Record
@@ -189,6 +189,8 @@ class Recording(eqx.Module):
         run = f"{self.info.n_steps * self.info.dt:g} ms ({counted(self.info.n_steps, 'step')})"
         runs = f" of {self._runs} runs" if self.batch else ""
         return f"Recording{runs}, {run}: {'; '.join(spikes + held) or 'nothing'}"
+
+    __pdoc__ = text_inside
 
 
 # The fields of a recording that a `Result` has, too.

@@ -6,17 +6,16 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 from jax.extend.core import jaxpr_as_fun
-from jax.typing import ArrayLike
 from jaxtyping import Array, Int32
 
 from .. import spec
+from .._arrays import ArrayLike
 from .._network.network import Network
 from .._network.runtime import RuntimeNetwork, steps_together
 from .._network.sharded import ShardedNetwork
-from .._network.state import NetworkState, Output, SavedState, state_of
+from .._network.state import NetworkState, Output, SavedState, check_arrays, state_of
 from ..spec import InvalidValueError
 from .chosen import bin_edges
 from .inputs import inputs_of_scan
@@ -120,7 +119,7 @@ def _checked(
     record = Record() if record is None else record
     state = state_of(net, state)
     inputs = inputs_of_scan(net, state, inputs, n_steps)
-    _check_state(net, state)
+    check_arrays(net, state)
     record = record.named(net, state)
     record.check(net, state)
     every = record.steps_between(net.dt) if record.samples else 1
@@ -198,20 +197,9 @@ def _window(
 
 def _summed(sums: dict[str, SpikeSums], output: Output, step: Int32[Array, ""]) -> dict:
     """The running sums after a step."""
-    return {name: with_spikes(x, output.spikes[name] != 0, step) for name, x in sums.items()}
-
-
-def _check_state(net: Network, state: NetworkState) -> None:
-    expected = jax.eval_shape(lambda n: n.init(0), net)
-    if jax.tree.structure(expected) != jax.tree.structure(state):
-        raise ValueError("the state is not one of this network; make one with net.init(key)")
-    for want, got in zip(jax.tree.leaves(expected), jax.tree.leaves(state)):
-        if want.shape != np.shape(got) or want.dtype != got.dtype:
-            raise ValueError(
-                "the state is not one of this network (an array should be "
-                f"{want.dtype}{list(want.shape)}, it is {got.dtype}{list(np.shape(got))}); make "
-                "one with net.init(key). A batch of states goes through vmap"
-            )
+    fired = {name: output.spikes[name] for name in sums}  # floats, if a surrogate made them
+    fired = {name: x if x.dtype == jnp.bool_ else x != 0.0 for name, x in fired.items()}
+    return {name: with_spikes(x, fired[name], step) for name, x in sums.items()}
 
 
 # --- A scan whose number of turns may be data, so that one program runs for any duration.

@@ -469,7 +469,8 @@ def _neuron_alone(
     if dt is None:
         raise ValueError("simulate: a bare neuron needs a time step, dt= [ms]")
     dt = check_dt(dt)
-    over_time = None if callable(current) or np.ndim(current) != 2 else np.asarray(current)
+    shape = _shape_of(current)
+    over_time = np.asarray(current) if len(shape) == 2 else None
     if current is not None and inputs:
         raise ValueError("simulate: give the current of a bare neuron once, as current= or inputs=")
     start, driven = _start_values(state0), []
@@ -481,7 +482,11 @@ def _neuron_alone(
         sizes += [] if over_time is None else [over_time.shape[1]]
         n = max(sizes, default=1)
     n = spec.check("simulate", "n", spec.Whole(), n)
-    _check_one_per_neuron(current, n)
+    if shape not in ((), (n,)) and shape[1:] not in ((n,), (1,)):
+        must = (
+            f"one number, one per neuron, ({n},), or one per time step and neuron, (n_steps, {n})"
+        )
+        raise InvalidValueError("simulate", "current", must, f"shape {shape}")
     drive = [Stimulation("neurons", s, name="current") for s in driven]
     described = Description([Population("neurons", n, model, start)], (), drive)
     net = build(described, 0, dt, jnp.float32 if dtype is None else dtype)
@@ -493,14 +498,14 @@ def _neuron_alone(
     return net, duration, {"neurons": wide}
 
 
-def _check_one_per_neuron(current: Any, n: int) -> None:
-    """Raises `ValueError` for a current that is not of n neurons."""
-    shape = () if callable(current) else np.shape(current)
-    if shape not in ((), (n,)) and shape[1:] not in ((n,), (1,)):
-        must = (
-            f"one number, one per neuron, ({n},), or one per time step and neuron, (n_steps, {n})"
-        )
-        raise InvalidValueError("simulate", "current", must, f"shape {shape}")
+def _shape_of(current: Any) -> tuple[int, ...]:
+    """The shape of the current of a bare neuron; () of one that is a function or a signal."""
+    try:
+        return () if callable(current) else np.shape(current)
+    except ValueError:
+        must = "one number, or an array of them"
+        got = "rows of different lengths"
+        raise InvalidValueError("simulate", "current", must, got) from None
 
 
 def _start_values(state0: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from .. import spec
 from .._arrays import is_traced
 from .._kernels.bits import unpack
 from .._network.network import Network
-from .._text import counted
+from .._text import counted, text_inside
 from ..spec import InvalidValueError
 from .spike_trains import SpikeTrains
 
@@ -43,6 +43,8 @@ class SpikeBits(eqx.Module):
         steps = counted(self.bits[0].shape[-2], "step") if self.bits else "no neuron"
         names = ", ".join(name for name, *_ in self.populations)
         return f"SpikeBits: {steps} of {self.dt:g} ms, of {names}; see events(name)"
+
+    __pdoc__ = text_inside
 
     def __getitem__(self, name: str) -> SpikeTrains:
         """The spikes of a population of one run, on the host.
@@ -98,7 +100,7 @@ class SpikeBits(eqx.Module):
     def counts(self, name: str) -> Int32[Array, "*batch steps"]:
         """Number of spikes of a population in each step, int32 `(steps,)`."""
         group, start, stop = self._find(name)
-        return count_bits(self.bits[group], start, stop)
+        return count_bits(jnp.asarray(self.bits[group]), start, stop)
 
     def _find(self, name: str) -> tuple[int, int, int]:
         for known, *place in self.populations:

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int64, Integer, Num, UInt32
-from numpy.typing import ArrayLike
 
+from .._arrays import ArrayLike
 from .._kernels.redraw import Draw, gap_words
 from .._kernels.table import BLOCK_TARGETS, HAS_DELAYS, HAS_WEIGHTS, REDRAWN
 from .._numerics.draws import gap_table

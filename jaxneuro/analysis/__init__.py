@@ -12,7 +12,6 @@ functions whose results differ in length from run to run say so, and give a list
 their correlations, and CVs also work inside `jit`, `vmap` and `grad`.
 """
 
-from .._network.gap_stability import largest_conductance as largest_conductance
 from ._avalanches import Bursts as Bursts
 from ._avalanches import Multistep as Multistep
 from ._avalanches import avalanches as avalanches
@@ -67,7 +66,6 @@ __all__ = [
     "interval_cv",
     "interval_cvs",
     "intervals",
-    "largest_conductance",
     "local_variation",
     "membrane_moments",
     "multistep_branching_ratio",

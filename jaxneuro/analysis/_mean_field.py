@@ -1,25 +1,24 @@
 """Mean-field theory: moments of the membrane, rates of neurons and of networks."""
 
 import functools
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float64, Shaped
 
 from .. import spec
+from .._arrays import ArrayLike
 from .._units import check_unit
 from ..spec import InvalidValueError
 
-Numbers: TypeAlias = float | Sequence | np.ndarray
-
 
 def membrane_moments(
-    rate: Numbers,
-    weight: Numbers,
-    tau_m: Numbers,
-    tau_syn: Numbers = 0.0,
-    c_m: Numbers | None = None,
+    rate: ArrayLike,
+    weight: ArrayLike,
+    tau_m: ArrayLike,
+    tau_syn: ArrayLike = 0.0,
+    c_m: ArrayLike | None = None,
 ) -> tuple[Float64[Any, "*shape"], Float64[Any, "*shape"]]:
     """Mean [mV] and variance [mV^2] of a leaky membrane without threshold under Poisson input.
 
@@ -68,13 +67,13 @@ _FOLDS = 40.0
 
 
 def siegert(
-    mu: Numbers,
-    sigma: Numbers,
-    tau_m: Numbers,
-    v_th: Numbers,
-    v_reset: Numbers,
-    t_ref: Numbers = 0.0,
-    tau_syn: Numbers = 0.0,
+    mu: ArrayLike,
+    sigma: ArrayLike,
+    tau_m: ArrayLike,
+    v_th: ArrayLike,
+    v_reset: ArrayLike,
+    t_ref: ArrayLike = 0.0,
+    tau_syn: ArrayLike = 0.0,
 ) -> Float64[Any, "*shape"]:
     """Stationary rate of the LIF neuron in the diffusion approximation [Hz].
 
@@ -118,12 +117,12 @@ def siegert(
 
 
 def cv_diffusion(
-    mu: Numbers,
-    sigma: Numbers,
-    tau_m: Numbers,
-    v_th: Numbers,
-    v_reset: Numbers,
-    t_ref: Numbers = 0.0,
+    mu: ArrayLike,
+    sigma: ArrayLike,
+    tau_m: ArrayLike,
+    v_th: ArrayLike,
+    v_reset: ArrayLike,
+    t_ref: ArrayLike = 0.0,
 ) -> Float64[Any, "*shape"]:
     """CV of the intervals of the LIF neuron in the diffusion approximation.
 
@@ -159,13 +158,13 @@ def cv_diffusion(
 
 
 def _arguments(
-    mu: Numbers,
-    sigma: Numbers,
-    tau_m: Numbers,
-    v_th: Numbers,
-    v_reset: Numbers,
-    t_ref: Numbers,
-    tau_syn: Numbers,
+    mu: ArrayLike,
+    sigma: ArrayLike,
+    tau_m: ArrayLike,
+    v_th: ArrayLike,
+    v_reset: ArrayLike,
+    t_ref: ArrayLike,
+    tau_syn: ArrayLike,
 ) -> tuple[Shaped[Any, "*shape"], ...]:
     """Checked and broadcast: u at threshold, its distance from reset, sigma > 0, tau_m, t_ref."""
     spec.check("", "mu", spec.Numbers("mV", least=0.0), mu)
@@ -197,16 +196,16 @@ def _arguments(
     return (v_th - mu) / spread + shift, (v_th - v_reset) / spread, noisy, tau_m, t_ref
 
 
-def _check_volts(v_th: Numbers, v_reset: Numbers) -> None:
+def _check_volts(v_th: ArrayLike, v_reset: ArrayLike) -> None:
     """Raises `ValueError` for a threshold and a reset that are both in volts."""
     if np.size(v_th) and np.size(v_reset):
         check_unit("v_th and v_reset", np.array([np.max(v_th), np.min(v_reset)]), "mV")
 
 
 def _constant_drive(
-    mu: Numbers,
-    v_th: Numbers,
-    v_reset: Numbers,
+    mu: ArrayLike,
+    v_th: ArrayLike,
+    v_reset: ArrayLike,
     tau_m: Float64[Any, "*shape"],
     t_ref: Float64[Any, "*shape"],
 ) -> Float64[np.ndarray, "*shape"]:
@@ -282,13 +281,13 @@ _FASTEST = 1e6
 
 
 def input_moments(
-    rates: Numbers,
-    indegrees: Numbers,
-    weights: Numbers,
-    tau_m: Numbers,
-    external_rate: Numbers = 0.0,
-    external_weight: Numbers = 0.0,
-    e_l: Numbers = 0.0,
+    rates: ArrayLike,
+    indegrees: ArrayLike,
+    weights: ArrayLike,
+    tau_m: ArrayLike,
+    external_rate: ArrayLike = 0.0,
+    external_weight: ArrayLike = 0.0,
+    e_l: ArrayLike = 0.0,
 ) -> tuple[Float64[np.ndarray, " p"], Float64[np.ndarray, " p"]]:
     """Mean and amplitude of the input of each population: (mu [mV], sigma [mV]).
 
@@ -323,17 +322,17 @@ def input_moments(
 
 
 def self_consistent_rates(
-    indegrees: Numbers,
-    weights: Numbers,
-    tau_m: Numbers,
-    v_th: Numbers,
-    v_reset: Numbers,
-    t_ref: Numbers = 0.0,
-    external_rate: Numbers = 0.0,
-    external_weight: Numbers = 0.0,
-    e_l: Numbers = 0.0,
-    tau_syn: Numbers = 0.0,
-    start: Numbers = 1.0,
+    indegrees: ArrayLike,
+    weights: ArrayLike,
+    tau_m: ArrayLike,
+    v_th: ArrayLike,
+    v_reset: ArrayLike,
+    t_ref: ArrayLike = 0.0,
+    external_rate: ArrayLike = 0.0,
+    external_weight: ArrayLike = 0.0,
+    e_l: ArrayLike = 0.0,
+    tau_syn: ArrayLike = 0.0,
+    start: ArrayLike = 1.0,
 ) -> Float64[np.ndarray, " p"]:
     """Stationary rates of a network of populations of LIF neurons [Hz].
 
@@ -403,7 +402,7 @@ def _relaxed(
 
 
 def _checked_network(
-    indegrees: Numbers, weights: Numbers
+    indegrees: ArrayLike, weights: ArrayLike
 ) -> tuple[Float64[np.ndarray, "p p"], Float64[np.ndarray, "p p"]]:
     K, J = np.asarray(indegrees, np.float64), np.asarray(weights, np.float64)
     if K.ndim != 2 or K.shape[0] != K.shape[1] or J.shape != K.shape:
@@ -419,7 +418,7 @@ def _checked_network(
 
 
 def _per_population(
-    name: str, value: Numbers, p: int, unit: str, **bounds: Any
+    name: str, value: ArrayLike, p: int, unit: str, **bounds: Any
 ) -> Float64[np.ndarray, " {p}"]:
     """One finite number for each of the p populations."""
     out = np.asarray(value, np.float64)

@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Integer, UInt32
-from numpy.typing import ArrayLike
 
 from .. import spec
+from .._arrays import ArrayLike
 from .._kernels.k_cap import k_cap
 from .._numerics.streams import bits, seed_of, stream_key
 from ..spec import InvalidValueError

@@ -7,14 +7,13 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Float32, Int32, UInt32
-from numpy.typing import ArrayLike
 
 from .. import spec
-from .._arrays import as_array, is_traced
+from .._arrays import ArrayLike, as_array, is_traced
 from .._fingerprint import fingerprint
 from .._html import page, table
 from .._numerics.streams import seed_of, stream_key
-from .._text import counted
+from .._text import counted, text_inside
 from ..spec import InvalidValueError
 from ._description import BETA, LARGEST_BETA, Area, Fibre, Stimulus
 from ._state import (
@@ -108,6 +107,8 @@ class Brain(eqx.Module):
         self.beta = jnp.stack(given) if traced else as_array(given, np.float32)
         self.weights = weight_tables(self.beta, self._ceilings, self.rounds)
         self.refraction = as_array([a.refraction for a in self.areas], np.float32)
+
+    __pdoc__ = text_inside
 
     def __repr__(self) -> str:
         """Areas with their neurons and caps, stimuli and fibres."""

@@ -8,10 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Integer
-from numpy.typing import ArrayLike
 
 from .. import spec
-from .._arrays import is_traced
+from .._arrays import ArrayLike, is_traced
 from .._kernels.k_cap import k_cap
 from .._warn import warn
 from ..spec import InvalidValueError

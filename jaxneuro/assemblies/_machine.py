@@ -9,11 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32
-from numpy.typing import ArrayLike
 
 from .. import spec
-from .._arrays import is_traced
-from .._text import counted
+from .._arrays import ArrayLike, is_traced
+from .._text import counted, text_inside
 from ..spec import InvalidValueError
 from ._brain import Brain
 from ._description import Area, Fibre
@@ -131,6 +130,8 @@ class StateMachine(eqx.Module):
     k: int = eqx.field(static=True)
     presentations: int = eqx.field(static=True)
     rested: bool = eqx.field(static=True)
+
+    __pdoc__ = text_inside
 
     def __repr__(self) -> str:
         """Numbers of states, symbols and transitions."""

@@ -7,10 +7,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float32, Int32, Integer
-from numpy.typing import ArrayLike
 
 from .. import spec
-from .._arrays import is_traced
+from .._arrays import ArrayLike, is_traced
 from .._kernels.edges import Counts, Hashed, Lists, potentiations
 from .._kernels.new_sources import gap_lists, gap_width
 from .._kernels.wide import wide_to_number

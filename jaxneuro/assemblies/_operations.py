@@ -11,10 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Int32
-from numpy.typing import ArrayLike
 
 from .. import spec
-from .._arrays import is_traced
+from .._arrays import ArrayLike, is_traced
 from .._kernels.k_cap import k_cap
 from .._numerics.streams import bits, seed_of, stream_key
 from .._text import brief

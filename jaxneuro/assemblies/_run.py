@@ -8,10 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jaxtyping import Array, Int32, Integer
-from numpy.typing import ArrayLike
 
 from .. import spec
-from .._arrays import is_traced
+from .._arrays import ArrayLike, is_traced
 from ..spec import InvalidValueError
 from ._brain import Brain
 from ._state import BrainState, check_room_of_run, check_state, checked_active, checked_plastic

@@ -5,9 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Int32, Integer
-from numpy.typing import ArrayLike
 
 from .. import spec
+from .._arrays import ArrayLike
 from ..spec import InvalidValueError
 from ._brain import Brain
 from ._learning import checked_patterns

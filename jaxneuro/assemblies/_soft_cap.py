@@ -12,7 +12,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.typing import ArrayLike
 from jaxtyping import Array, Bool, Float, Num, Shaped
 
 from .. import spec
@@ -22,7 +21,7 @@ from ..spec import InvalidValueError
 
 
 def soft_cap(
-    x: Shaped[AnyArray, "..."], k: int, temperature: ArrayLike = 1.0
+    x: Shaped[AnyArray, "..."], k: int, temperature: AnyArray | float = 1.0
 ) -> Float[Array, " n"]:
     """How much each of n neurons takes part in a cap of k: numbers from 0 to 1 with the sum k.
 
@@ -46,7 +45,7 @@ def soft_cap(
 
 
 def straight_through_cap(
-    x: Shaped[AnyArray, "..."], k: int, temperature: ArrayLike = 1.0
+    x: Shaped[AnyArray, "..."], k: int, temperature: AnyArray | float = 1.0
 ) -> Float[Array, " n"]:
     """The cap as a mask with the gradient of the soft cap.
 
@@ -67,7 +66,7 @@ def straight_through_cap(
     return _straight(x, k, _checked(x, k, temperature))
 
 
-def assembly_loss(mask: Num[AnyArray, "*batch n"], targets: ArrayLike) -> Float[Array, ""]:
+def assembly_loss(mask: Num[AnyArray, "*batch n"], targets: AnyArray) -> Float[Array, ""]:
     """The share of the target neurons that a cap lacks: 0 if it is the target, 1 if it has none.
 
     With the mask of `straight_through_cap` the number is exact and has a gradient: the neurons of
@@ -101,7 +100,7 @@ def assembly_loss(mask: Num[AnyArray, "*batch n"], targets: ArrayLike) -> Float[
     return jnp.mean(1 - jnp.take_along_axis(mask, index, axis=-1))
 
 
-def _checked(x: Shaped[AnyArray, "..."], k: int, temperature: ArrayLike) -> Float[Array, ""]:
+def _checked(x: Shaped[AnyArray, "..."], k: int, temperature: AnyArray | float) -> Float[Array, ""]:
     """The temperature in the dtype of the inputs."""
     if x.ndim != 1 or x.dtype not in (jnp.float32, jnp.float64):
         raise InvalidValueError(

@@ -7,9 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int32, Integer, UInt32
-from numpy.typing import ArrayLike
 
-from .._arrays import AnyArray, is_traced
+from .._arrays import AnyArray, ArrayLike, is_traced
 from .._text import brief, counted, megabytes
 from ..spec import InvalidValueError
 

@@ -6,9 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Integer, UInt32
-from numpy.typing import ArrayLike
 
-from .._arrays import is_traced
+from .._arrays import ArrayLike, is_traced
 from .._kernels.edges import Firing
 from .._kernels.k_cap import k_cap, k_cap_wide
 from .._kernels.synaptic_input import synaptic_input

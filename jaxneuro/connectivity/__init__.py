@@ -11,15 +11,11 @@ from ._given import OneToOne as OneToOne
 from ._random import FixedProbability as FixedProbability
 from ._random import FixedTotal as FixedTotal
 from ._random import SymmetricBernoulli as SymmetricBernoulli
-from ._rule import CHUNK as CHUNK
 from ._rule import Chunk as Chunk
 from ._rule import RowDraws as RowDraws
-from ._rule import RowLaw as RowLaw
 from ._rule import Rule as Rule
-from ._rule import ranges as ranges
 
 __all__ = [
-    "CHUNK",
     "AllToAll",
     "BlockProbability",
     "Chunk",
@@ -32,8 +28,6 @@ __all__ = [
     "FixedTotal",
     "OneToOne",
     "RowDraws",
-    "RowLaw",
     "Rule",
     "SymmetricBernoulli",
-    "ranges",
 ]

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int64, Integer
-from numpy.typing import ArrayLike
 
 from .. import spec
-from ..space import Place, common_period
+from .._arrays import ArrayLike
+from ..space import Place
+from ..space._distances import common_period
 from ..space._layouts import PerAxis
 from ._distance import BoundRule, Cap, Search, Spatial, limit, one_limit, sides
 from ._rule import Rule

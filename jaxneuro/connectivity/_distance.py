@@ -15,7 +15,8 @@ from .._frozen import no_global_draws
 from .._kernels.draw import stable_order
 from .._kernels.threads import run_ahead
 from .._numerics.streams import bits
-from ..space import Place, Profile, common_period, distance, distance_range, placed
+from ..space import Place, Profile, distance
+from ..space._distances import common_period, distance_range, placed
 from ._rule import CHUNK, Chunk, Rule
 
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Int32, Int64, Integer, Num, Shaped
-from numpy.typing import ArrayLike
 
 from .. import spec
+from .._arrays import ArrayLike
 from .._kernels.draw import stable_order
 from .._kernels.threads import run_ahead
 from .._text import counted

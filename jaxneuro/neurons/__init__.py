@@ -14,6 +14,7 @@ from ._exponential import EIF as EIF
 from ._exponential import AdEx as AdEx
 from ._exponential import AdExState as AdExState
 from ._exponential import EIFState as EIFState
+from ._gap_stability import largest_conductance as largest_conductance
 from ._generalised import GIF as GIF
 from ._generalised import GLIF as GLIF
 from ._generalised import EscapeRateLIF as EscapeRateLIF
@@ -106,4 +107,5 @@ __all__ = [
     "TwoCompartmentState",
     "WangBuzsaki",
     "WangBuzsakiState",
+    "largest_conductance",
 ]

@@ -9,20 +9,22 @@ import jax.numpy as jnp
 
 from .._fields import Parameter, param
 from .._model import Plasticity, Trace
-from ..spec import Maybe, Number, OneOf, Rule, Whole, field
+from .._numerics.grid import Duration, InSteps
+from ..spec import Maybe, Number, OneOf, Rule, field
 
 
 class ActivityRule(Plasticity):
     """A rule `dw/dt = pre gain - loss w`; gain and loss are functions of the target alone.
 
     A subclass declares these fields: `activity` "spikes" or "rate"; `tau_rate` [ms] of the
-    low-passed spikes; `every` so many steps the rule acts on spikes; `w_min`, `w_max` bounds or
-    None. `init_target(n)` and `step_target(state, rate, dt)` are those of what else a target has.
+    low-passed spikes; `interval` [ms] from one change by spikes to the next; `w_min`, `w_max`
+    bounds or None. `init_target(n)` and `step_target(state, rate, dt)` are those of what else a
+    target has.
     """
 
     activity: eqx.AbstractVar[str]
     tau_rate: eqx.AbstractVar[Any]
-    every: eqx.AbstractVar[int]
+    interval: eqx.AbstractVar[Any]
     w_min: eqx.AbstractVar[Any]
     w_max: eqx.AbstractVar[Any]
     rules = (
@@ -54,8 +56,8 @@ class ActivityRule(Plasticity):
     def bounds(self) -> tuple[Any, Any]:
         return self.w_min, self.w_max
 
-    def schedule(self) -> tuple[int, int]:
-        return (self.every if self.activity == "spikes" else 0), 0
+    def intervals(self) -> tuple[Any, Any]:
+        return (self.interval if self.activity == "spikes" else None), None
 
     def pre_traces(self) -> dict[str, Trace]:
         return {"rate": self._low_pass()} if self.activity == "spikes" else {}
@@ -69,7 +71,7 @@ class ActivityRule(Plasticity):
     ) -> tuple[dict[str, Any], jax.Array, Any]:
         new, acts_for = {}, dt
         if self.activity == "spikes":
-            trace, acts_for = self._low_pass(), dt * self.every
+            trace, acts_for = self._low_pass(), dt * self.interval.n_steps
             rate = trace.decayed(state["rate"], dt)
             new["rate"] = jnp.where(spikes, trace.jumped(rate), rate)
         else:
@@ -99,11 +101,14 @@ class Hebb(ActivityRule):
     Equations: `dw/dt = eta pre post - decay w`; w stays in its bounds.
 
     `activity` "spikes" takes as pre and post the spikes low-passed with tau_rate [Hz], and changes
-    all weights every `every` steps, by `every` dt times the right side: the time of a step
-    falls with `every`, and changes are of first order in it. "rate" is for units whose activity
-    is their voltage, with `release=Graded()`: pre is what the source releases, post the rate
-    of the target, and weights change in every step. A source that releases exactly 0 is not
-    read, so in that step its weights stay.
+    all weights once per `interval`, by `interval` times the right side: a run takes less time for
+    a longer one, and changes are of first order in it. They come in the step after each multiple
+    of it: `interval = 1` at dt = 0.1 ms acts in step 11, whose end is t = 1.1 ms, and delivers
+    the spikes of step 10 with the new weights.
+
+    "rate" is for units whose activity is their voltage, with `release=Graded()`: pre is what the
+    source releases, post the rate of the target, and weights change in every step. A source that
+    releases exactly 0 is not read, so in that step its weights stay.
 
     Reference:
         Hebb (1949), The organization of behavior; as in Gerstner et al. (2014), Neuronal Dynamics,
@@ -118,8 +123,11 @@ class Hebb(ActivityRule):
     tau_rate: Parameter = param(
         100.0, unit="ms", above=0.0, doc="time constant of the low-passed spikes"
     )
-    every: int = field(
-        Whole(1), default=10, static=True, doc="steps from one change to the next, with spikes"
+    interval: float | InSteps = field(
+        Duration(above=0.0, used=("activity", "spikes")),
+        default=1.0,
+        static=True,
+        doc="time from one change to the next, with spikes",
     )
     w_min: float | None = field(
         Maybe(Number()), default=0.0, static=True, doc="smallest weight, None for none"
@@ -142,11 +150,14 @@ class Oja(ActivityRule):
     `w_min = None` and weights of both signs, w goes to the first principal component of the input.
 
     `activity` "spikes" takes as pre and post the spikes low-passed with tau_rate [Hz], and changes
-    all weights every `every` steps, by `every` dt times the right side: the time of a step
-    falls with `every`, and changes are of first order in it. "rate" is for units whose activity
-    is their voltage, with `release=Graded()`: pre is what the source releases, post the rate
-    of the target, and weights change in every step. A source that releases exactly 0 is not
-    read, so in that step its weights stay.
+    all weights once per `interval`, by `interval` times the right side: a run takes less time for
+    a longer one, and changes are of first order in it. They come in the step after each multiple
+    of it: `interval = 1` at dt = 0.1 ms acts in step 11, whose end is t = 1.1 ms, and delivers
+    the spikes of step 10 with the new weights.
+
+    "rate" is for units whose activity is their voltage, with `release=Graded()`: pre is what the
+    source releases, post the rate of the target, and weights change in every step. A source that
+    releases exactly 0 is not read, so in that step its weights stay.
 
     Reference:
         Oja (1982), A simplified neuron model as a principal component analyzer, J. Math. Biol. 15,
@@ -160,8 +171,11 @@ class Oja(ActivityRule):
     tau_rate: Parameter = param(
         100.0, unit="ms", above=0.0, doc="time constant of the low-passed spikes"
     )
-    every: int = field(
-        Whole(1), default=10, static=True, doc="steps from one change to the next, with spikes"
+    interval: float | InSteps = field(
+        Duration(above=0.0, used=("activity", "spikes")),
+        default=1.0,
+        static=True,
+        doc="time from one change to the next, with spikes",
     )
     w_min: float | None = field(
         Maybe(Number()), default=0.0, static=True, doc="smallest weight, None for none"
@@ -185,11 +199,14 @@ class BCM(ActivityRule):
     constant post, where both are `target`.
 
     `activity` "spikes" takes as pre and post the spikes low-passed with tau_rate [Hz], and changes
-    all weights every `every` steps, by `every` dt times the right side: the time of a step
-    falls with `every`, and changes are of first order in it. "rate" is for units whose activity
-    is their voltage, with `release=Graded()`: pre is what the source releases, post the rate
-    of the target, and weights change in every step. A source that releases exactly 0 is not
-    read, so in that step its weights stay.
+    all weights once per `interval`, by `interval` times the right side: a run takes less time for
+    a longer one, and changes are of first order in it. They come in the step after each multiple
+    of it: `interval = 1` at dt = 0.1 ms acts in step 11, whose end is t = 1.1 ms, and delivers
+    the spikes of step 10 with the new weights.
+
+    "rate" is for units whose activity is their voltage, with `release=Graded()`: pre is what the
+    source releases, post the rate of the target, and weights change in every step. A source that
+    releases exactly 0 is not read, so in that step its weights stay.
 
     Reference:
         Bienenstock, Cooper, Munro (1982), Theory for the development of neuron selectivity, J.
@@ -207,8 +224,11 @@ class BCM(ActivityRule):
     tau_rate: Parameter = param(
         100.0, unit="ms", above=0.0, doc="time constant of the low-passed spikes"
     )
-    every: int = field(
-        Whole(1), default=10, static=True, doc="steps from one change to the next, with spikes"
+    interval: float | InSteps = field(
+        Duration(above=0.0, used=("activity", "spikes")),
+        default=1.0,
+        static=True,
+        doc="time from one change to the next, with spikes",
     )
     w_min: float | None = field(
         Maybe(Number()), default=0.0, static=True, doc="smallest weight, None for none"

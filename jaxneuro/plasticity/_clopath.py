@@ -7,7 +7,8 @@ import jax.numpy as jnp
 
 from .._fields import Parameter, param
 from .._model import Plasticity, Trace
-from ..spec import Flag, Less, Whole, field
+from .._numerics.grid import Duration, InSteps
+from ..spec import Flag, Less, field
 
 
 class ClopathSTDP(Plasticity):
@@ -23,8 +24,8 @@ class ClopathSTDP(Plasticity):
 
     Update: the filters are exact for a v that is constant over the step, the v at its end. A
     step with potentiation is an event of the target, so that rows are read only in the steps in
-    which v is above theta_plus. The filters start at `e_l`. In the paper `delay_steps` is 0, in its
-    program and in NEST it is that of 5 ms.
+    which v is above theta_plus. The filters start at `e_l`. In the paper `delay` is 0, in its
+    program and in NEST it is 5 ms.
 
     Reference:
         Clopath, Buesing, Vasilaki, Gerstner (2010), Connectivity reflects coding, Nat. Neurosci.
@@ -55,10 +56,19 @@ class ClopathSTDP(Plasticity):
     w_max: Parameter = param(100.0, doc="largest weight")
     w_min: Parameter = param(0.0, doc="smallest weight")
     homeostatic: bool = field(Flag(), default=False, static=True, doc="whether a_ltd follows u_bar")
-    delay_steps: int = field(
-        Whole(), default=0, static=True, doc="steps by which the low-passed v is late"
+    delay: float | InSteps = field(
+        Duration(at_least=0.0),
+        default=0.0,
+        static=True,
+        doc="time by which the low-passed v is late",
     )
     rules = (Less("w_min", "w_max"),)
+
+    @property
+    def _late(self) -> int:
+        """The steps of `delay`, which `build` puts on the grid."""
+        assert isinstance(self.delay, InSteps)
+        return self.delay.n_steps
 
     def pre_traces(self) -> dict[str, Trace]:
         return {"x": Trace(self.tau_x, 1.0 / self.tau_x)}
@@ -67,12 +77,10 @@ class ClopathSTDP(Plasticity):
         return self.w_min, self.w_max
 
     def init_post(self, n: int) -> dict[str, Any]:
-        u = jnp.full(n, self.e_l)
-        late = {
-            name: jnp.full((self.delay_steps, n), self.e_l) for name in ("late_minus", "late_plus")
-        }
+        u, n_steps = jnp.full(n, self.e_l), self._late
+        late = {name: jnp.full((n_steps, n), self.e_l) for name in ("late_minus", "late_plus")}
         state = {"u_minus": u, "u_plus": u, "u_bar": jnp.zeros_like(u)}
-        return state | (late if self.delay_steps else {})
+        return state | (late if n_steps else {})
 
     def step_post(
         self, state: Any, spikes: jax.Array, v: Any, dt: float
@@ -86,7 +94,7 @@ class ClopathSTDP(Plasticity):
             "u_bar": followed(state["u_bar"], state["u_minus"] - self.e_l, self.tau_u_bar),
         }
         u_minus, u_plus = new["u_minus"], new["u_plus"]
-        if self.delay_steps:
+        if self._late:
             u_minus, new["late_minus"] = _delayed(state["late_minus"], u_minus)
             u_plus, new["late_plus"] = _delayed(state["late_plus"], u_plus)
         a_ltd = self.a_ltd

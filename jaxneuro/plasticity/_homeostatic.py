@@ -9,7 +9,8 @@ import jax.numpy as jnp
 
 from .._fields import Parameter, param
 from .._model import Plasticity, Trace
-from ..spec import Maybe, Of, Rule, Whole, field
+from .._numerics.grid import Duration, InSteps
+from ..spec import Maybe, Of, Rule, field
 
 
 class NoRule(Plasticity):
@@ -19,17 +20,17 @@ class NoRule(Plasticity):
 class WrappedRule(Plasticity):
     """A rule that does what another one does, and multiplies all weights of a target.
 
-    A subclass declares the fields `rule`, the other one or None, and `every`, the steps from one
-    multiplication to the next.
+    A subclass declares the fields `rule`, the other one or None, and `interval` [ms], the time
+    from one multiplication to the next.
     """
 
     rule: eqx.AbstractVar[Plasticity | None]
-    every: eqx.AbstractVar[int]
+    interval: eqx.AbstractVar[Any]
     rules = (
         Rule(
             "rule",
             "one that does not itself multiply all weights of a target",
-            lambda rule: rule is None or not rule.schedule()[1],
+            lambda rule: rule is None or rule.intervals()[1] is None,
         ),
     )
 
@@ -75,8 +76,8 @@ class WrappedRule(Plasticity):
     def limits(self) -> tuple[Any, Any]:
         return self.inner.limits()
 
-    def schedule(self) -> tuple[int, int]:
-        return self.inner.schedule()[0], self.every
+    def intervals(self) -> tuple[Any, Any]:
+        return self.inner.intervals()[0], self.interval
 
     def init_post(self, n: int) -> dict[str, Any]:
         return self.inner.init_post(n) | self.init_own(n)
@@ -113,9 +114,13 @@ class WrappedRule(Plasticity):
 class Normalized(WrappedRule):
     """Another rule, with the sum of the weights of each target held.
 
-    Equations: after every `every` steps, each weight of a target is multiplied by `total` over
-    the sum of its weights. What counts is one projection: synapses of others are not in the sum. A
-    sum that is not above 0 is left alone. In between, the sum moves as the rule moves it.
+    Equations: once per `interval`, each weight of a target is multiplied by `total` over the sum
+    of its weights. What counts is one projection: synapses of others are not in the sum. A sum
+    that is not above 0 is left alone. In between, the sum moves as the rule moves it.
+
+    Weights are multiplied in the step after each multiple of `interval`, once the spikes before it
+    are delivered. `interval = 100` at dt = 0.1 ms acts in step 1,001: weights have the sum at its
+    end, t = 100.1 ms, and the spikes of this step are the first that they deliver.
 
     Reference:
         Diehl and Cook (2015), doi:10.3389/fncom.2015.00099, sec. 2, and its program,
@@ -127,8 +132,8 @@ class Normalized(WrappedRule):
         Maybe(Of(Plasticity)), doc="other rule, or None for weights that only this changes"
     )
     total: Parameter = param(above=0.0, doc="sum of the weights, in their unit")
-    every: int = field(
-        Whole(1), default=1000, static=True, doc="steps from one scaling to the next"
+    interval: float | InSteps = field(
+        Duration(above=0.0), default=100.0, static=True, doc="time from one scaling to the next"
     )
 
     def factors(self, total: jax.Array, synapses: jax.Array, state: Any) -> jax.Array:
@@ -139,9 +144,13 @@ class Normalized(WrappedRule):
 class HomeostaticScaling(WrappedRule):
     """Another rule, with all weights of a target scaled such that it fires at a given rate.
 
-    Equations: after every `every` steps, each weight of a target is multiplied by
+    Equations: once per `interval`, each weight of a target is multiplied by
     `(target_rate / r)^alpha`, but by no more than `limit` and no less than 1 / limit;
     `tau dr/dt = -r +` the spikes of the target. r starts at `target_rate`.
+
+    Weights are multiplied in the step after each multiple of `interval`, once the spikes before it
+    are delivered. `interval = 100` at dt = 0.1 ms acts in step 1,001: weights are new at its end,
+    t = 100.1 ms, and the spikes of this step are the first that they deliver.
 
     Reference:
         Turrigiano, Leslie, Desai, Rutherford, Nelson (1998), Activity-dependent scaling of quantal
@@ -151,7 +160,7 @@ class HomeostaticScaling(WrappedRule):
 
     Note:
         van Rossum et al. change weights at a speed proportional to `w (target - r)`; this is a
-        power of the ratio, which near the target is the same: `alpha / every dt` is the speed.
+        power of the ratio, which near the target is the same: `alpha / interval` is the speed.
     """
 
     rule: Plasticity | None = field(
@@ -160,8 +169,8 @@ class HomeostaticScaling(WrappedRule):
     target_rate: Parameter = param(unit="Hz", above=0.0, doc="rate that is held")
     tau: Parameter = param(10000.0, unit="ms", above=0.0, doc="time constant of r")
     alpha: Parameter = param(0.1, at_least=0.0, doc="exponent, by which the rate is approached")
-    every: int = field(
-        Whole(1), default=1000, static=True, doc="steps from one scaling to the next"
+    interval: float | InSteps = field(
+        Duration(above=0.0), default=100.0, static=True, doc="time from one scaling to the next"
     )
     limit: Parameter = param(1.1, at_least=1.0, doc="largest factor")
 

@@ -12,6 +12,8 @@ from jax import lax
 from .. import spec
 from .._model import NamedNumbers, Plasticity
 from .._network.bounds import check_within
+from .._network.plastic import interval_steps
+from .._numerics.grid import on_grid
 from .._numerics.windows import NEAR_MS, run_window
 from .._run.result import Result
 from ..analysis._source import only
@@ -73,7 +75,8 @@ def stdp_window(
     Raises:
         InvalidValueError: for something that is no rule, a parameter that is an array, a weight
             outside the limits, `span`, `frequency` or `dt` not above 0, `span` below `dt`, `pairs`
-            below 1, a `v` of other than 3 numbers, or a signal that the rule has not; `ImportError`
+            below 1, a `v` of other than 3 numbers, a signal that the rule has not, or a duration
+            of the rule that is no whole number of steps of `dt`; `ImportError`
             without matplotlib.
 
     Reference:
@@ -216,18 +219,26 @@ def pair_changes(rule: Plasticity, lags: np.ndarray, pairs: SpikePairs, steps: i
     """The change of the weight after `steps` steps, for each lag [steps] of the target: (lags,).
 
     In float64. `factors`, which multiply all weights of a target, are left out.
+
+    Raises:
+        InvalidValueError: for a duration of the rule off the grid of dt.
     """
+    owner = type(rule).__name__
+    rule = on_grid(owner, rule, pairs.dt)
+    ticks, _ = interval_steps(rule, owner, pairs.dt)
     with jax.enable_x64(True):
         rule, given = jax.tree.map(lambda x: np.asarray(x, np.float64), (rule, pairs))
         whole = ("first", "every", "count", "wide")
         given = given._replace(**{name: np.int64(getattr(pairs, name)) for name in whole})
-        return np.asarray(_changes(rule, np.asarray(lags, np.int64), given, steps))
+        return np.asarray(_changes(rule, np.asarray(lags, np.int64), given, steps, ticks))
 
 
-@functools.partial(jax.jit, static_argnums=3)
-def _changes(rule: Plasticity, lags: jax.Array, pairs: SpikePairs, steps: int) -> jax.Array:
+@functools.partial(jax.jit, static_argnums=(3, 4))
+def _changes(
+    rule: Plasticity, lags: jax.Array, pairs: SpikePairs, steps: int, ticks: int
+) -> jax.Array:
     def one(lag: jax.Array) -> jax.Array:
-        step = functools.partial(_step, rule, pairs, lag)
+        step = functools.partial(_step, rule, ticks, pairs, lag)
         synapse, _ = lax.scan(step, _started(rule, pairs), jnp.arange(steps))
         return _up_to_date(rule, pairs, synapse, steps)["weight"] - pairs.weight
 
@@ -250,7 +261,7 @@ def _started(rule: Plasticity, pairs: SpikePairs) -> _Synapse:
 
 
 def _step(
-    rule: Plasticity, pairs: SpikePairs, lag: Any, s: _Synapse, k: Any
+    rule: Plasticity, ticks: int, pairs: SpikePairs, lag: Any, s: _Synapse, k: Any
 ) -> tuple[_Synapse, None]:
     """A time step as the role of a rule has it: what happens sees the numbers before the step."""
     dt = pairs.dt
@@ -263,8 +274,7 @@ def _step(
     pre = {**before, "arriving": released, "released": released}
     silent = NamedNumbers({**pre, "released": jnp.zeros_like(released)})
     post = NamedNumbers({name: x[0] for name, x in numbers.items()})
-    every = rule.schedule()[0]
-    tick = (k + 1) % every == 0 if every else jnp.bool_(False)
+    tick = (k + 1) % ticks == 0 if ticks else jnp.bool_(False)
 
     due = arriving | events[0] | tick
     own = _where(due, _up_to_date(rule, pairs, s, k + 1), s.own)

@@ -6,10 +6,7 @@ from ._distances import Gaussian as Gaussian
 from ._distances import Linear as Linear
 from ._distances import Place as Place
 from ._distances import Profile as Profile
-from ._distances import common_period as common_period
 from ._distances import distance as distance
-from ._distances import distance_range as distance_range
-from ._distances import placed as placed
 from ._layouts import Area as Area
 from ._layouts import Free as Free
 from ._layouts import Grid as Grid
@@ -37,9 +34,6 @@ __all__ = [
     "Profile",
     "SpatialValue",
     "UniformBox",
-    "common_period",
     "distance",
-    "distance_range",
     "morton_codes",
-    "placed",
 ]

@@ -6,9 +6,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
-from numpy.typing import ArrayLike
 
 from .. import spec
+from .._arrays import ArrayLike
 
 
 class Place(NamedTuple):

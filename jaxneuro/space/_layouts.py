@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Integer, UInt64
-from numpy.typing import ArrayLike
 
 from .. import spec
+from .._arrays import ArrayLike
 from .._numerics.streams import bits
 
 _FAR = 1e15  # um; distances of neurons that are as far lose their digits

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._network import gap_stability
-from jaxneuro._network.gap_stability import largest_conductance
+from jaxneuro.neurons import _gap_stability, largest_conductance
 from scripts.zoo_gap_limits import LIMITS
 from tests.couplings.networks import build, explicit, voltages
 from tests.refusing import assert_refused
@@ -54,7 +53,7 @@ def test_the_largest_is_stated_and_is_the_largest(name, monkeypatch):
     assert apart[-1] < 0.5 * apart[0]
     with pytest.raises(ValueError, match="is stable"):
         ring(model, 1.01 * stated)
-    monkeypatch.setattr(gap_stability, "_SLACK", 1e9)
+    monkeypatch.setattr(_gap_stability, "_SLACK", 1e9)
     gone = voltages(ring(model, 1.1 * stated), 300)["E"]
     assert not np.abs(np.diff(gone, axis=1)).max() < 10 * apart[0]
 

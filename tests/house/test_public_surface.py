@@ -4,12 +4,15 @@ import dataclasses
 import inspect
 import pydoc
 import re
+from pathlib import Path
 
 import equinox as eqx
 import pytest
 
 import jaxneuro as jn
 
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = [m for _, m in inspect.getmembers(jn, inspect.ismodule) if m.__name__[9:] in jn.__all__]
 FOLDERS = [m for _, m in inspect.getmembers(jn, inspect.ismodule) if hasattr(m, "__path__")]
 NAMES = {
     f"{module.__name__}.{name}": value
@@ -82,7 +85,7 @@ def block(doc, name):
     return ""
 
 
-@pytest.mark.parametrize("module", [jn, *FOLDERS, jn.assemblies.parser], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("module", [jn, *MODULES, jn.assemblies.parser], ids=lambda m: m.__name__)
 def test_all_is_what_is_public(module):
     """`help(module)` shows classes and functions that `__all__` names, and no others."""
     public = {name for name in dir(module) if not name.startswith("_")}
@@ -94,6 +97,16 @@ def test_all_is_what_is_public(module):
     assert all(hasattr(module, name) for name in module.__all__)
 
 
+def test_the_docs_show_every_name():
+    """A name of `jn` is for those who write scripts and models, so a page says what it is for."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    # The page of names only says what things are called, and the zoo is made from the models.
+    pages = [page for page in pages if not page.name.startswith(("names", "zoo"))]
+    text = "\n".join(page.read_text() for page in pages)
+    shown = set(re.findall(r"\bjn\.(\w+)", text))
+    assert set(jn.__all__) - shown == {"__version__"}
+
+
 def test_help_lists_functions_and_no_helpers():
     text = pydoc.render_doc(jn.plot, renderer=pydoc.plaintext)
     functions = re.sub(r"\s", "", text.split("FUNCTIONS", 1)[1])  # 3.13 breaks long lines
@@ -101,6 +114,39 @@ def test_help_lists_functions_and_no_helpers():
     assert "class LIF(" in pydoc.render_doc(jn.neurons, renderer=pydoc.plaintext)
     assert not {"Any", "TYPE_CHECKING", "importlib"} & set(dir(jn))
     assert {"plot", "sweep", "assemblies", "build"} < set(dir(jn))
+
+
+# Their signatures are being shortened one by one.
+LONG = ("_avalanches", "_correlations", "_counts", "_intervals")
+SHORT = {
+    k: v for k, v in PUBLIC.items() if inspect.isfunction(v) and not v.__module__.endswith(LONG)
+}
+
+
+@holds_for(SHORT)
+def test_help_begins_with_a_readable_signature(function):
+    """Types have names: what an array is made of is not a wall of unions of NumPy's."""
+    signature = inspect.signature(function)
+    assert not re.search(r"_array_like|_nested_sequence|_SupportsArray", str(signature))
+    assert len(str(signature)) <= 160 + 60 * len(signature.parameters), str(signature)
+
+
+@pytest.mark.parametrize(
+    ("cls", "first", "doc"),
+    [
+        (jn.Population, "(name: str, n: int, model: jaxneuro._model.Neuron, ", "Neurons of one"),
+        (jn.Projection, "(source: str | ", "The connections from"),
+        (jn.Record, "(spikes: bool = True, ", "What a run records"),
+        (jn.neurons.LIF, "(tau_m: Any = 10.0, c_m: Any = 250.0, ", "Leaky integrate-and-fire"),
+        (jn.Network, "(groups: tuple[", "A network that is ready"),
+    ],
+    ids=lambda x: getattr(x, "__name__", ""),
+)
+def test_what_a_notebook_shows_of_a_class(cls, first, doc):
+    """`jn.Projection?` has the arguments in their order, with defaults, and its own words."""
+    assert str(inspect.signature(cls)).startswith(first)
+    assert inspect.getdoc(cls).startswith(doc)
+    assert type(cls) in (type, type(eqx.Module))
 
 
 def test_names_are_found():

@@ -36,6 +36,7 @@ def test_the_readme_runs(tmp_path):
     assert "Network: 2 populations, 1,000 neurons" in run("README.md", tmp_path)
 
 
+INDEX = ROOT / "docs/guide.md"
 GUIDE = sorted(f"docs/guide/{path.name}" for path in (ROOT / "docs/guide").glob("*.md"))
 # Each page in a namespace of its own, all in one process.
 PAGES = """import sys
@@ -61,6 +62,20 @@ def test_the_guide_runs(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "Connections: E to I, 30 synapses" in done.stdout
     assert "Network: 1 population, 900 neurons" in done.stdout
+
+
+def test_the_index_has_a_line_on_every_page():
+    rows = re.findall(
+        r"^\| \[[^]]+\]\(([^)]+)\) \| (.+) \|$", INDEX.read_text(), flags=re.MULTILINE
+    )
+    listed = [page for page, _ in rows]
+    docs = INDEX.parent
+    assert sorted(listed) == sorted(
+        str(page.relative_to(docs)) for page in docs.rglob("*.md") if page != INDEX
+    )
+    assert all(answers.endswith("?") for _, answers in rows)
+    last = (ROOT / "README.md").read_text().split("## Where to go next")[1]
+    assert "(docs/guide.md)" in last
 
 
 def test_the_model_is_fifteen_lines():

@@ -1,18 +1,21 @@
 """What a notebook shows of a value is short: sizes and names, no arrays and no addresses."""
 
+import inspect
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import jaxneuro as jn
 from jaxneuro import assemblies as ac
-from jaxneuro._run.result import recorded
+from jaxneuro._run.recorded import recorded
+from jaxneuro._run.recording import RECORDED, RunInfo
 from tests.simulation.test_notebooks import texts
 
 AREAS = [ac.Area("A", 1000, 30), ac.Area("B", 500, 20)]
 BRAIN = ac.Brain(AREAS, [ac.Stimulus("S", 30)], [ac.Fibre("S", "A"), ac.Fibre("A", "B")], p=0.1)
 GRAMMAR = ac.parser.english.grammar()
-SWEEP = jn.SweepResult(
+SWEEP = jn.parallel.SweepResult(
     {"tau": np.array([1.0, 2.0])}, {"rate": np.array([3.0, np.nan])}, True, 2, {}, 0.1, 0.2, 0
 )
 
@@ -38,11 +41,41 @@ def test_recordings_are_sizes():
 
 
 def test_a_recording_names_what_it_holds():
-    none = dict.fromkeys(jn.Recording._fields) | {"counts": {}, "traces": {}}
-    assert repr(jn.Recording(**none)) == "Recording: nothing"
-    some = none | {"counts": {"E": np.arange(100)}, "function": np.zeros((3, 2))}
-    text = "Recording: counts {'E': 100 values from 0 to 99}; function (3, 2) array"
-    assert repr(jn.Recording(**some)) == text
+    none = {key: {} for key in RECORDED} | {"spikes": None, "function": None}
+    none |= {"first_step": jnp.int32(0), "seed": jnp.uint32(0)}
+    none["info"] = RunInfo(0.1, 100, (), 0, (), (), ())
+    assert repr(jn.Recording(**none)) == "Recording, 10 ms (100 steps): nothing"
+    some = none | {"counts": {"E": jnp.arange(100)}, "function": np.zeros((3, 2))}
+    text = "counts {'E': 100 values from 0 to 99}; function (3, 2) array"
+    assert repr(jn.Recording(**some)) == f"Recording, 10 ms (100 steps): {text}"
+    batch = jnp.zeros((4, 2), jnp.int32)
+    many = some | {"first_step": batch, "seed": batch}
+    assert repr(jn.Recording(**many)).startswith("Recording of 4 x 2 runs, 10 ms")
+
+
+@pytest.mark.parametrize(
+    "owner",
+    [
+        jn.build(jn.Description([jn.Population("E", 3, jn.neurons.LIF())]), 0, 0.1),
+        jn.neurons.HodgkinHuxley(),
+        jn.stimuli.Poisson(5.0),
+        jn.plasticity.PairSTDP(w_max=1.0),
+        jn.Normal(1.0, 2.0),
+    ],
+    ids=lambda x: type(x).__name__,
+)
+def test_a_method_is_shown_with_the_text_of_its_owner(owner):
+    """Without its parentheses it is easily the last line of a cell."""
+    names = [name for name in dir(type(owner)) if not name.startswith("_")]
+    methods = [getattr(owner, name) for name in names if inspect.isfunction(vars_of(owner, name))]
+    assert methods
+    for method in methods:
+        assert repr(owner) in repr(method)
+        assert len(repr(method)) < len(repr(owner)) + 120
+
+
+def vars_of(owner, name):
+    return inspect.getattr_static(type(owner), name)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro import spec
+from jaxneuro import _fields, spec
 from jaxneuro.spec import InvalidValueError
 
 
@@ -30,7 +30,7 @@ class Thing(spec.Value):
         return f"thing {self.name!r}"
 
 
-class Model(jn.Model):
+class Model(_fields.Model):
     """A model."""
 
     tau: jn.Parameter = jn.param(10.0, unit="ms", above=0.0, doc="time constant")
@@ -215,7 +215,7 @@ def test_what_help_says():
 def test_a_parameter_needs_an_annotation():
     with pytest.raises(ValueError, match="annotation"):
 
-        class Bare(jn.Model):
+        class Bare(_fields.Model):
             tau = jn.param(1.0)
 
 

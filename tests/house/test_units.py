@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
+from jaxneuro._fields import Model
 from jaxneuro.analysis import cv_diffusion, input_moments, self_consistent_rates, siegert
 from jaxneuro.spec import UNITS
 from tests.zoo import CASES
@@ -246,7 +247,7 @@ def test_every_model_may_be_in_its_usual_numbers(name):
     for field in dataclasses.fields(model):
         kind = field.metadata.get("kind")
         value = getattr(model, field.name)
-        if getattr(kind, "unit", "1") in UNITS and not isinstance(value, jn.Model):
+        if getattr(kind, "unit", "1") in UNITS and not isinstance(value, Model):
             least = UNITS[kind.unit].least if kind.least is None else kind.least
             size = np.max(np.abs(value), initial=0.0)
             assert size == 0.0 or size >= 2.0 * least, field.name
@@ -256,7 +257,7 @@ def presets():
     """Class methods of models that make one with published numbers."""
     for folder in (N, S, jn.release, jn.plasticity, jn.channels):
         for cls in vars(folder).values():
-            if inspect.isclass(cls) and issubclass(cls, jn.Model):
+            if inspect.isclass(cls) and issubclass(cls, Model):
                 yield from (
                     getattr(cls, name)
                     for name, x in vars(cls).items()

@@ -59,7 +59,16 @@ def main(tmp_path, monkeypatch):
 def test_a_run_is_saved(net, tmp_path):
     options = ("--seconds", 0.05, "--dt", 0.5, "--seed", 3, "--record", "I:v", "E->I:current")
     done = run(
-        "run", net, *options, "--every", 10, "--out", "r.npz", "--figure", "r.png", folder=tmp_path
+        "run",
+        net,
+        *options,
+        "--interval",
+        5,
+        "--out",
+        "r.npz",
+        "--figure",
+        "r.png",
+        folder=tmp_path,
     )
     assert done.returncode == 0, done.stderr
     assert "real-time factor" in done.stdout
@@ -67,7 +76,7 @@ def test_a_run_is_saved(net, tmp_path):
     assert (tmp_path / "r.png").stat().st_size > 5_000
     saved = jn.Result.load(tmp_path / "r.npz")
     built = jn.build(jn.io.read_description(net), 3, 0.5)
-    record = jn.Record(variables={"I": "v", "E->I": "current"}, interval=1.0)
+    record = jn.Record(variables={"I": "v", "E->I": "current"}, interval=5.0)
     direct = jn.simulate(built, 50.0, key=3, record=record)
     assert direct.events("I")[0].size > 0
     for name in ("E", "I"):
@@ -201,7 +210,7 @@ def test_help(main, capsys):
         main("run", "--help")
     assert stop.value.code == 0
     printed = capsys.readouterr().out
-    for option in ("--seconds", "--dt", "--seed", "--out", "--record", "--every", "--figure"):
+    for option in ("--seconds", "--dt", "--seed", "--out", "--record", "--interval", "--figure"):
         assert option in printed
     with pytest.raises(SystemExit) as stop:
         main()
@@ -232,11 +241,11 @@ WRONG = {
     ),
     "form of --record": (("run", "net.toml", "--record", "E"), "NAME:VARIABLE, such as E:v"),
     "variable": (("run", "net.toml", "--record", "E:w", "--out", "r.npz"), "named 'w'"),
-    "--every": (
-        ("run", "net.toml", "--record", "E:v", "--out", "r.npz", "--every", "0"),
-        "every must be a whole number of at least 1",
+    "--interval": (
+        ("run", "net.toml", "--record", "E:v", "--out", "r.npz", "--interval", "0"),
+        "interval must be finite and above 0",
     ),
-    "--every alone": (("run", "net.toml", "--every", "10"), "--every needs --record"),
+    "--interval alone": (("run", "net.toml", "--interval", "1"), "--interval needs --record"),
     "--record alone": (("run", "net.toml", "--record", "E:v"), "--record needs --out FILE.npz"),
     "kind of --out": (
         ("run", "net.toml", "--out", "o.csv"),

@@ -123,7 +123,7 @@ def test_both_formats_say_the_same():
 
 def test_what_a_person_may_leave_out():
     text = """
-    {"format": "jaxneuro network", "version": 1,
+    {"format": "jaxneuro network", "version": 2,
      "populations": [{"name": "E", "n": 3, "model": "LIF", "positions": [[0, 1], [2, 3], [4, 5]]}],
      "projections": [{"source": "E", "target": "E", "rule": "OneToOne", "weight": 1, "delay": 1,
                       "synapse": "Delta"}]}
@@ -158,7 +158,7 @@ def plausible(unit):
     e_l=st.floats(-most, most, width=32).filter(plausible("mV")),
     tau=st.floats(least, most, width=32),
     amplitudes=hnp.arrays(
-        np.float32, 4, elements=st.floats(allow_nan=False, allow_infinity=False, width=32)
+        np.float32, 4, elements=st.floats(-(2.0**126), 2.0**126, width=32)
     ).filter(plausible("pA")),
     start=hnp.arrays(np.float64, 4, elements=numbers64).filter(plausible("mV")),
     weight=numbers64,

@@ -20,6 +20,7 @@ from jaxneuro._kernels.learn_reference import learn_reference
 from jaxneuro._kernels.spike_output import SpikeOutput
 from jaxneuro._kernels.table import HAS_DELAYS, HAS_TAGS
 from jaxneuro._model import Plasticity, Trace
+from jaxneuro._numerics.grid import on_grid
 from jaxneuro.neurons import LIF
 from tests.kernels.learning import DT, FAST, case_of, inputs_of, run
 from tests.kernels.test_gpu import KERNEL, for_cuda, moved
@@ -267,6 +268,7 @@ SOME_RULES = [
 @pytest.mark.slow(but=["BCM"])
 @pytest.mark.parametrize("rule", SOME_RULES, ids=lambda rule: type(rule).__name__)
 def test_a_rule_lowers_for_cuda_to_one_kernel(rule, caplog):
+    rule = on_grid("a rule", rule, DT)
     numbers = post_numbers(rule, LIF(), "a rule", DT, np.float32)
     assert lowered(case_of(rule, post=numbers)).count(KERNEL) == 1
     assert not caplog.messages

@@ -9,6 +9,7 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro import spec
+from jaxneuro._fields import Model
 from jaxneuro._numerics.distributions import Distribution
 from jaxneuro.connectivity import Rule
 from jaxneuro.surrogates import Surrogate
@@ -43,7 +44,7 @@ def test_the_classes_are_found():
 @every_class
 def test_abstract_or_final(cls):
     # Nothing of a rule is required: one that does nothing is a rule too.
-    roots = (spec.Module, jn.Model, jn.Plasticity)
+    roots = (spec.Module, Model, jn.Plasticity)
     abstract = bool(getattr(cls, "__abstractmethods__", ())) or cls in roots
     children = [c for c in CLASSES if c is not cls and issubclass(c, cls)]
     assert abstract or not children
@@ -63,7 +64,7 @@ def test_no_method_is_overridden_twice(cls):
 def test_no_mixins_and_no_super(cls):
     assert len([b for b in cls.__bases__ if b is not object]) <= 1
     # A model prepares its subclasses as any declared value does, and looks at their annotations.
-    assert "super()" not in inspect.getsource(cls) or cls is jn.Model
+    assert "super()" not in inspect.getsource(cls) or cls is Model
 
 
 @pytest.mark.parametrize("role", ROLES, ids=lambda cls: cls.__name__)

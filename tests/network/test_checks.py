@@ -65,7 +65,7 @@ def test_spikes_of_the_wrong_shape_are_refused():
 
 def test_inputs_that_a_neuron_ignores_are_refused():
     with pytest.raises(ValueError, match=r"Deaf \(population 'neurons'\): step must"):
-        jn.simulate(Deaf(Same(1.0)), np.ones(5), dt=1.0)
+        jn.simulate(Deaf(Same(1.0)), 5.0, current=1.0, dt=1.0)
 
 
 def test_the_memory_check_counts_the_state():

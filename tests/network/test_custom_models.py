@@ -27,7 +27,7 @@ class QIF(jn.Neuron):
 
     def step(self, state, drive, dt):
         v = state.v + dt / self.tau_m * (state.v**2 + drive.current)
-        spikes = jn.threshold(v, self.v_th, self.surrogate, state.v)
+        spikes = jn.surrogates.threshold(v, self.v_th, self.surrogate, state.v)
         return QIFState(jnp.where(v >= self.v_th, -self.v_th, v)), spikes
 
 

@@ -70,11 +70,12 @@ REFUSED = {
     "true dt": (lambda: jn.build(described(), 1, True), "dt must be .*; got True"),
     "duration": (lambda: jn.simulate(E.model, "100", dt=0.1), "duration must be .*; got '100'"),
     # a number per neuron or per step
-    "f-I": (
-        lambda: jn.simulate(E.model, np.linspace(0, 9, 20), dt=0.1),
-        r"2 ms.*current=.*:, None",
+    "f-I": (lambda: jn.simulate(E.model, np.linspace(0, 9, 20), dt=0.1), "duration must be"),
+    "no duration": (lambda: jn.simulate(E.model, dt=0.1, current=[1, 2]), "duration must be"),
+    "two durations": (
+        lambda: jn.simulate(E.model, 0.5, dt=0.1, current=np.ones((6, 1))),
+        r"one with shape \(5,\)",
     ),
-    "n of them": (lambda: jn.simulate(E.model, [1, 3, 2], dt=0.1, n=3), "3 neurons and 3 time st"),
     "of a network": (lambda: jn.simulate(SMALL, 0.4, inputs={"E": range(4)}), "4 neurons and 4 t"),
     "turned": (lambda: jn.simulate(SMALL, 0.6, inputs={"E": np.ones((4, 6))}), "transpose it"),
     "constants": (
@@ -85,7 +86,10 @@ REFUSED = {
         lambda: jn.simulate(E.model, 1.0, dt=0.1, n=3, current=[1, 2]),
         "simulate: current must",
     ),
-    "twice": (lambda: jn.simulate(E.model, [1, 2], dt=0.1, current=1.0), "give the current once"),
+    "twice": (
+        lambda: jn.simulate(E.model, 0.2, dt=0.1, current=1.0, inputs={"neurons": [1, 2]}),
+        "once",
+    ),
     "its own": (lambda: jn.simulate(SMALL, 1.0, current=1.0), "current belong to a bare neuron"),
     # delays
     "tail": (lambda: built(delay=jn.Normal(1.5, 0.75)), "reaches down to -3.25.*low=0.1"),
@@ -112,7 +116,7 @@ def test_what_is_meant_is_built():
 def test_a_constant_current_per_neuron_is_an_f_i_curve():
     currents = np.array([0.0, 600.0, 300.0])
     got = jn.simulate(E.model, 60.0, dt=0.1, current=currents)
-    want = jn.simulate(E.model, np.tile(currents, (600, 1)), dt=0.1)
+    want = jn.simulate(E.model, dt=0.1, current=np.tile(currents, (600, 1)))
     assert got.populations == {"neurons": 3}
     np.testing.assert_array_equal(got.events("neurons"), want.events("neurons"))
     assert list(np.unique(got.events("neurons")[1])) == [1]

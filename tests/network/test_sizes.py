@@ -99,7 +99,7 @@ def test_printing_is_short():
     result = jn.simulate(jn.build(balanced(), 0, 0.1), 5.0)
     for thing in (result, result.network, balanced()):
         assert len(repr(thing)) < 200
-    assert repr(result).startswith("Result: 5 ms of Network: 2 populations")
+    assert repr(result).startswith("Result: 5 ms (50 steps) of Network: 2 populations")
 
 
 def test_couplings_are_as_large_as_estimated():

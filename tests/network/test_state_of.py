@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
+from jaxneuro._network.state import SavedState, check_arrays
 from jaxneuro._run import simulate as _simulate
 
-from .networks import balanced
+from .networks import balanced, description
 
 NET = jn.build(balanced(), 1, 0.1)
 OTHER = jn.build(balanced(n=100), 1, 0.1)
@@ -35,6 +36,37 @@ def test_a_result_is_taken_and_another_network_refused(use, result):
     for wrong, said in ((3, "got 3"), (jn.scan(NET, NET.init(0), 3), "take its first item")):
         with pytest.raises(ValueError, match=f"state must be a result of simulate.*{said}"):
             use(NET, wrong)
+
+
+def test_the_state_of_another_is_refused_with_what_is_different(result):
+    """By the networks if both are known, else by the arrays; else by what counts."""
+    drawn = jn.build(balanced(), 2, 0.1)
+    wide = jn.build(description(), 0, 0.1)
+    for net, state, said in (
+        (OTHER, result, "population 'E': neurons 160, here 80; .*and 5 more"),
+        (wide, result, "population 'A': only here; population 'B': only here"),
+        (OTHER, result.state, r"v of 'E', 'I' of shape \(200,\), here \(100,\)"),
+        (OTHER, SavedState.of(result.state), r"v of 'E', 'I' of shape \(200,\)"),
+        (wide, result.state, "v of 'A', 'B', 'C' of shape"),
+        (drawn, result, "projection 'E->E': connections"),
+        (drawn, result.state, "arrays have the shapes .* net.set makes no other network"),
+    ):
+        with pytest.raises(jn.InvalidValueError, match=said) as raised:
+            net.read(state, "E" if net is not wide else "A", "v")
+        assert raised.value.field == "state"
+
+
+def test_arrays_that_are_not_those_of_a_network(result):
+    check_arrays(NET, result.state)
+    check_arrays(NET.set("E", tau_m=15.0), jax.eval_shape(NET.init, 0))
+    for state, said in (
+        (OTHER.init(0), r"v of 'E', 'I' of shape \(100,\), here \(200,\)"),
+        (jax.vmap(NET.init)(np.arange(2)), "a batch of states"),
+        (result.state._replace(groups=()), "no v of 'E', 'I'"),
+        (jax.tree.map(lambda x: x.astype(np.int16), NET.init(0)), "int16 numbers, here"),
+    ):
+        with pytest.raises(jn.InvalidValueError, match=said):
+            check_arrays(NET, state)
 
 
 def test_what_is_read_is_that_of_the_state(result):
@@ -66,22 +98,10 @@ def test_a_recording_that_does_not_fit_is_refused_before_it_is_compiled(monkeypa
     monkeypatch.setattr(_simulate, "available_memory", lambda: 100_000)
     monkeypatch.setattr(_simulate, "program", lambda *_: pytest.fail("compiled"))
     record = jn.Record(variables={"E": "v"})
-    with pytest.raises(ValueError, match=r"10,000 samples of 640 B must fit .*interval 128 times longer"):
+    with pytest.raises(
+        ValueError, match=r"10,000 samples of 640 B must fit .*interval 128 times longer"
+    ):
         jn.simulate(NET, 1000.0, record=record)
-
-
-def test_steps_come_first_in_a_stimulus():
-    lif = jn.neurons.LIF()
-    with pytest.raises(ValueError, match=r"\(3, 5\) is 3 time steps of 5 neurons.*say n=5"):
-        jn.simulate(lif, current=np.ones((3, 5)), dt=0.1)
-    assert jn.simulate(lif, current=np.ones((3, 5)), dt=0.1, n=5).n_steps == 3
-
-
-def test_fewer_steps_than_neurons_where_their_number_is_known():
-    lif = jn.neurons.LIF()
-    first = jn.simulate(lif, current=np.ones((6, 5)), dt=0.1)
-    assert jn.simulate(lif, current=np.ones((1, 5)), dt=0.1, state=first).n_steps == 1
-    jn.simulate(jn.neurons.LIF(tau_m=np.full(5, 20.0)), np.ones((3, 5)), dt=0.1)
 
 
 def test_a_step_takes_a_result_and_refuses_the_state_of_another(result):

@@ -14,7 +14,7 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro import channels as ch
-from jaxneuro._fields import parameters
+from jaxneuro._fields import Model, parameters
 from jaxneuro.neurons import (
     ALIF,
     EIF,
@@ -36,7 +36,7 @@ CLASSES = {
     name: cls
     for module in (jn.neurons, ch, jn.surrogates)
     for name, cls in vars(module).items()
-    if inspect.isclass(cls) and issubclass(cls, jn.Model) and not inspect.isabstract(cls)
+    if inspect.isclass(cls) and issubclass(cls, Model) and not inspect.isabstract(cls)
 }
 # What a model divides by, or what makes it grow, is above 0; sizes are at least 0.
 ABOVE = r"tau(_.*)?|c_.|g_l.?|k(_\d)?|b_[sv]|rho_0|lambda_0|delta_[tu]|q10|phi|v[24]"

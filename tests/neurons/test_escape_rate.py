@@ -143,7 +143,9 @@ def test_a_run_in_two_parts_is_the_whole():
 
 def test_a_bare_neuron_draws_by_the_key():
     spikes = [
-        jn.simulate(Escape(**LIF), current=np.full((500, 4), 250.0), dt=DT, key=key).events("neurons")
+        jn.simulate(Escape(**LIF), current=np.full((500, 4), 250.0), dt=DT, key=key).events(
+            "neurons"
+        )
         for key in (1, 1, 2)
     ]
     np.testing.assert_array_equal(spikes[0], spikes[1])

@@ -161,6 +161,6 @@ def test_levels_share_a_group():
     assert len(net.groups) == 1
     result = jn.simulate(net, 100.0, record=jn.Record(variables={"5": ("v", "theta_v")}))
     for p in populations:
-        alone = jn.simulate(p.model, np.full((1000, 5), 400.0), dt=0.1)
+        alone = jn.simulate(p.model, 100.0, current=400.0, n=5, dt=0.1)
         np.testing.assert_array_equal(result.events(p.name), alone.events("neurons"))
     assert result.traces["5"]["theta_v"].max() > 0.5

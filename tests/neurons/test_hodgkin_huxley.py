@@ -219,14 +219,20 @@ def test_hyperpolarisation_is_borne(current):
         (lambda: jn.simulate(HH(), 1.0, dt=0.01, record="v"), "record must be a Record"),
         (lambda: jn.simulate(HH(), 10.0, dt=0.5), "dt must be at most 0.3092 ms"),
         (lambda: jn.simulate(HH(celsius=26.3), 10.0, dt=0.05), "at most 0.034"),
-        (lambda: jn.simulate(HH(), current=np.zeros((10, 2)), n=3, dt=0.01), r"\(10,\) or \(10, 3\)"),
+        (lambda: jn.simulate(HH(), current=np.zeros((10, 2)), n=3, dt=0.01), r"\(n_steps, 3\)"),
         (lambda: jn.simulate(HH(), current=np.zeros((4, 3, 2)), dt=0.01), r"shape \(4, 3, 2\)"),
-        (lambda: jn.simulate(HH(), [[1.0], [1.0, 2.0]], dt=0.01), "rows of different lengths"),
-        (lambda: jn.simulate(HH(), [0.0, np.nan], dt=0.01), "must be finite; got nan at index 1"),
+        (lambda: jn.simulate(HH(), current=[[1.0], [1.0, 2.0]], dt=0.01), "current must be"),
+        (
+            lambda: jn.simulate(HH(), current=[[0.0], [np.nan]], dt=0.01),
+            "must be finite; got nan at index 1",
+        ),
         (lambda: jn.simulate(HH(), 1.0, dt=0.01, state0={"q": 1.0}), "named 'q'"),
         (lambda: jn.simulate(HH(), 1.0, dt=0.01, state0={"m": 5.0}), "m must be from 0 to 1"),
         (lambda: HH(celsius=310.0), "celsius must be .*at most 100"),
-        (lambda: jn.simulate(HH(), current=np.full((4000, 1), 3e4), dt=0.05), "it turned so between"),
+        (
+            lambda: jn.simulate(HH(), current=np.full((4000, 1), 3e4), dt=0.05),
+            "it turned so between",
+        ),
     ],
 )
 def test_bad_input(make, message):

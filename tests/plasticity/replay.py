@@ -10,6 +10,7 @@
 5. the traces of the source jump if it released something.
 """
 
+import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -17,6 +18,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxneuro._model import NamedNumbers
+from jaxneuro._network.plastic import interval_steps
+from jaxneuro._numerics.grid import on_grid
 
 BLOCK = 256  # steps: runs of about one length share a program
 
@@ -52,7 +55,9 @@ def replay(rule, pre, post, steps, *, weight=0.5, dt=1.0, eager=False, **given) 
     }
     for name in rule.signals:
         inputs["signal " + name] = padded(given.get("signals", {}).get(name, np.zeros(steps)))
-    w, rest, shared = _run(rule, np.asarray(weight, dtype), inputs, np.asarray(dt, dtype))
+    rule = on_grid("", rule, dt)
+    given = np.asarray(weight, dtype), inputs, np.asarray(dt, dtype)
+    w, rest, shared = _run(rule, *given, interval_steps(rule, "", dt))
     out = jax.tree.map(lambda x: np.asarray(x)[:steps], (w, rest, shared))
     return Replayed(*out)
 
@@ -63,8 +68,8 @@ def _train(at, steps):
     return train
 
 
-@jax.jit
-def _run(rule, weight, inputs, dt):
+@functools.partial(jax.jit, static_argnums=4)
+def _run(rule, weight, inputs, dt, intervals):
     def start(x):
         return jnp.asarray(x, weight.dtype)
 
@@ -73,11 +78,11 @@ def _run(rule, weight, inputs, dt):
     traces = {name: start(0.0) for name in rule.pre_traces()}
     target = jax.tree.map(start, rule.init_post(1))
     carry = (synapse, traces, target, shared, shared, jnp.zeros((), jnp.int32))
-    _, out = jax.lax.scan(lambda c, x: _step(rule, c, x, dt), carry, inputs)
+    _, out = jax.lax.scan(lambda c, x: _step(rule, intervals, c, x, dt), carry, inputs)
     return out
 
 
-def _step(rule, carry, now, dt):
+def _step(rule, intervals, carry, now, dt):
     synapse, traces, target, shared, then, touched = carry
     at, released = now["step"], now["released"]
     before = {k: trace.decayed(traces[k], dt) for k, trace in rule.pre_traces().items()}
@@ -90,7 +95,7 @@ def _step(rule, carry, now, dt):
     )
     silent = NamedNumbers({**pre.__dict__, "released": jnp.zeros_like(released)})
     post = NamedNumbers({k: x[0] for k, x in numbers.items()})
-    tick_every, factor_every = rule.schedule()
+    tick_every, factor_every = intervals
     tick = (at + 1) % tick_every == 0 if tick_every else jnp.asarray(False)
 
     due = now["eager"] | arriving | events[0] | tick

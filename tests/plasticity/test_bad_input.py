@@ -63,7 +63,7 @@ class Own(jn.Plasticity):
     tau: float = jn.static(20.0)
     named: str = jn.static("x")
     hears: object = jn.static(())
-    often: object = jn.static((0, 0))
+    often: object = jn.static((None, None))
     acts: str = jn.static("on_pre")
 
     @property
@@ -73,7 +73,7 @@ class Own(jn.Plasticity):
     def pre_traces(self):
         return {self.named: jn.Trace(self.tau)}
 
-    def schedule(self):
+    def intervals(self):
         return self.often
 
     def on_pre(self, synapse, pre, post):
@@ -119,8 +119,20 @@ PAIR = P.PairSTDP(w_max=1.0)
         (lambda: built(Own(named="released")), r"Own \(projection 'in->out'\): pre_traces must"),
         (lambda: built(Own(hears="reward")), "a tuple of names"),
         (lambda: built(Own(hears=("out",))), r"Own \(projection 'in->out'\): signals must"),
-        (lambda: built(Own(often=(10.5, 0))), "two whole numbers"),
-        (lambda: built(Own(acts="on_tick")), r"Own \(projection 'in->out'\): schedule must"),
+        (lambda: built(Own(often=(-1.0, None))), r"Own \(projection 'in->out'\): intervals must"),
+        (
+            lambda: built(P.Hebb(0.1, interval=0.25)),
+            r"Hebb \(projection 'in->out'\): interval must",
+        ),
+        (
+            lambda: built(P.Normalized(P.Hebb(0.1, interval=0.25), total=1.0)),
+            r"Normalized \(projection 'in->out'\): interval must .*got 0.25 ms",
+        ),
+        (
+            lambda: built(P.ClopathSTDP(delay=0.25)),
+            r"ClopathSTDP \(projection 'in->out'\): delay must",
+        ),
+        (lambda: built(Own(acts="on_tick")), r"Own \(projection 'in->out'\): intervals must"),
         (lambda: built(Own(acts="nothing")), r"Own \(projection 'in->out'\): methods must"),
     ],
 )

@@ -143,7 +143,7 @@ def test_a_history_is_not_cut_too_early():
 def test_sums_over_all_synapses_of_a_target():
     rng = np.random.default_rng(6)
     wiring = wired(rng)
-    net = network(P.Normalized(None, total=2.0, every=10), N_PRE, N_POST, wiring)
+    net = network(P.Normalized(None, total=2.0, interval=1.0), N_PRE, N_POST, wiring)
     silent = np.zeros((12, N_PRE), bool), np.zeros((12, N_POST), bool)
     weights = run(net, *silent)[1]
     order = net.connections(NAME)
@@ -153,9 +153,19 @@ def test_sums_over_all_synapses_of_a_target():
     np.testing.assert_allclose(weights, 2.0 * share, rtol=1e-5)
 
 
+def test_a_sum_acts_in_the_step_after_a_multiple_of_its_interval():
+    wiring = Wiring(np.array([0]), np.array([0]), 5, 0, np.array([0.5]))
+    net = network(P.Normalized(None, total=2.0, interval=1.0), 1, 1, wiring)
+    inputs = {"pre": np.zeros((12, 1)), "post": np.zeros((12, 1))}
+    record = jn.Record(weights={NAME: ...})
+    result = jn.simulate(net, 1.2, inputs=inputs, record=record, progress=False)
+    np.testing.assert_array_equal(result.weights[NAME][:, 0], [0.5] * 10 + [2.0] * 2)
+    np.testing.assert_allclose(result.sample_times[10], 1.1)
+
+
 def test_ticks_and_frozen_weights():
     rng = np.random.default_rng(7)
-    rule = P.Hebb(1e-3, 1e-3, tau_rate=10.0, every=5)
+    rule = P.Hebb(1e-3, 1e-3, tau_rate=10.0, interval=0.5)
     net = network(rule, N_PRE, N_POST, wired(rng, 10, 2))
     pre, post = spikes(rng, 0.1)
     _, weights, result = run(net, pre, post)
@@ -212,7 +222,7 @@ def test_resting_weights_are_within_their_bounds(reward):
     assert weights.min() == 0.0
     assert arrived.min() == 0.0
     normalized = network(
-        P.Normalized(rule, total=0.4, every=199),
+        P.Normalized(rule, total=0.4, interval=19.9),
         1,
         1,
         Wiring(np.array([0]), np.array([0]), 5, 0, np.array([0.5])),

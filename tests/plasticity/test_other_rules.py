@@ -5,6 +5,7 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro import plasticity as pl
+from jaxneuro._numerics.grid import InSteps, on_grid
 from tests.plasticity.replay import replay
 
 STEPS = 250
@@ -27,7 +28,7 @@ def voltage(seed=2):
 @pytest.mark.parametrize("homeostatic", [False, True])
 def test_clopath(delay, homeostatic):
     dt, v, pre = 0.2, voltage(), [20, 60, 61, 130, 200]
-    fields = {"a_ltd": 14e-4, "a_ltp": 8e-4, "homeostatic": homeostatic, "delay_steps": delay}
+    fields = {"a_ltd": 14e-4, "a_ltp": 8e-4, "homeostatic": homeostatic, "delay": delay * dt}
     rule = pl.ClopathSTDP(**fields)
     u_minus = u_plus = -70.6
     u_bar = x = 0.0
@@ -91,7 +92,7 @@ def test_rules_of_rates(name):
         w += dt * (gain * x[k] - loss * w)
     found = replay(rule, [], [], STEPS, dt=dt, weight=0.4, released=x, v=y).weight[-1]
     assert found == pytest.approx(w, rel=1e-10)
-    assert rule.schedule() == (0, 0)
+    assert rule.intervals() == (None, None)
 
 
 @pytest.mark.parametrize("name", ACTIVITY)
@@ -100,7 +101,7 @@ def test_rules_of_spikes(name):
     dt, every, random = 0.5, 5, np.random.default_rng(1)
     pre, post = (np.flatnonzero(random.random(STEPS) < 0.05) for _ in range(2))
     p, x, y, w = ACTIVITY[name][1], 0.0, 0.0, 0.4
-    rule = getattr(pl, name)(**p, tau_rate=20.0, every=every)
+    rule = getattr(pl, name)(**p, tau_rate=20.0, interval=every * dt)
     target = Target(name, p, dt)
     for k in range(STEPS):
         x, y = x * np.exp(-dt / 20.0), y * np.exp(-dt / 20.0)
@@ -111,7 +112,7 @@ def test_rules_of_spikes(name):
     found = replay(rule, pre, post, STEPS, dt=dt, weight=0.4).weight[-1]
     assert found == pytest.approx(w, rel=1e-10)
     assert abs(w - 0.4) > 1e-3
-    assert rule.schedule() == (every, 0)
+    assert rule.intervals() == (every * dt, None)
 
 
 def test_where_activities_lead():
@@ -134,15 +135,32 @@ def test_activities_are_checked():
         assert (error.value.owner, error.value.field) == ("Oja", field)
 
 
+def test_an_interval_that_is_not_used_may_be_off_the_grid():
+    rule = on_grid("", pl.Normalized(pl.Oja(0.1, activity="rate"), 1.0, interval=0.6), 0.3)
+    assert (rule.rule.interval, rule.interval) == (1.0, InSteps(2))
+
+
+def test_steps_are_refused():
+    for make in (lambda: pl.Normalized(None, 1.0, every=5), lambda: pl.ClopathSTDP(delay_steps=5)):
+        with pytest.raises(TypeError):
+            make()
+    for bad in (0.0, -1.0, np.inf, None, 0.001, InSteps(0)):
+        with pytest.raises(jn.InvalidValueError) as error:
+            pl.Normalized(None, 1.0, interval=bad)
+        assert (error.value.owner, error.value.field) == ("Normalized", "interval")
+    with pytest.raises(jn.InvalidValueError, match="at most"):
+        on_grid("", pl.Normalized(None, 1.0, interval=1e12), 0.1)
+
+
 def test_sums_are_held():
-    rule = pl.Normalized(pl.DiehlCookSTDP(eta_post=0.2), total=0.7, every=50)
+    rule = pl.Normalized(pl.DiehlCookSTDP(eta_post=0.2), total=0.7, interval=50.0)
     pre, post = [10, 60, 120, 170], [12, 30, 63, 130, 180]
     w = replay(rule, pre, post, STEPS).weight
     np.testing.assert_allclose(w[49::50], 0.7)
     plain = replay(rule.rule, pre, post, STEPS).weight[:49]
     np.testing.assert_allclose(w[:49], plain)
     assert (np.diff(plain) != 0).any()
-    assert replay(pl.Normalized(None, 0.7, every=50), pre, post, STEPS).weight[-1] == 0.7
+    assert replay(pl.Normalized(None, 0.7, interval=50.0), pre, post, STEPS).weight[-1] == 0.7
     factors = rule.factors(np.array([0.0, 1.4]), np.array([0, 2]), {})
     np.testing.assert_allclose(factors, [1.0, 0.5])
 
@@ -150,7 +168,7 @@ def test_sums_are_held():
 def test_weights_follow_the_rate():
     post, dt, tau = np.arange(0, STEPS, 10), 1.0, 300.0
     rule = pl.HomeostaticScaling(
-        pl.TraceSTDP(w_max=5.0), 50.0, tau=tau, alpha=0.3, every=25, limit=1.05
+        pl.TraceSTDP(w_max=5.0), 50.0, tau=tau, alpha=0.3, interval=25.0, limit=1.05
     )
     r, w = 50.0, 0.5
     for k in range(STEPS):
@@ -170,17 +188,17 @@ def test_a_rule_around_another_has_all_of_it():
         pl.PairSTDP(pairing="presynaptic_centred", w_max=1.0),
         pl.RewardModulatedSTDP(),
         pl.ClopathSTDP(a_ltp=8e-4),
-        pl.Hebb(1e-5, decay=1e-4, every=7),
+        pl.Hebb(1e-5, decay=1e-4, interval=7.0),
     ]
     pre, post = [10, 60, 120, 170], [12, 30, 63, 130, 180]
     given = {"v": voltage(), "signals": {"reward": np.full(STEPS, 1e-3)}}
     for rule in inside:
         plain = replay(rule, pre, post, STEPS, **given).weight
-        around = pl.HomeostaticScaling(rule, 5.0, alpha=0.0, every=100)
+        around = pl.HomeostaticScaling(rule, 5.0, alpha=0.0, interval=100.0)
         np.testing.assert_allclose(replay(around, pre, post, STEPS, **given).weight, plain)
         assert plain[-1] != 0.5
         assert around.bounds() == rule.bounds()
-        assert around.schedule() == (rule.schedule()[0], 100)
+        assert around.intervals() == (rule.intervals()[0], 100.0)
 
 
 def test_one_rule_of_sums_at_a_time():

@@ -10,7 +10,7 @@ import jaxneuro as jn
 P = jn.plasticity
 TRACES = {"pre_traces": lambda self: {"x": jn.Trace(20.0)}}
 KEY = jax.random.key(0)
-SUMS = {"schedule": lambda self: (0, 5)}
+SUMS = {"intervals": lambda self: (None, 0.5)}
 
 
 def built(rule, target=None, source=None, **more):
@@ -82,7 +82,15 @@ REFUSED = {
         own(variables=lambda self: {"c": "0"}),
         "variables must",
     ),
-    "schedule": (own(schedule=lambda self: 5), "schedule must"),
+    "intervals": (own(intervals=lambda self: 5), "intervals must"),
+    "off the grid": (
+        own(intervals=lambda self: (None, 0.25), factors=lambda *a: 0.5),
+        "intervals must .*got 0.25 ms, between 0.2 and 0.3 ms",
+    ),
+    "an interval that is a leaf": (
+        own(intervals=lambda self: (jnp.asarray(0.5), None), on_tick=lambda *a: {}),
+        "intervals must",
+    ),
     "bounds": (own(bounds=lambda self: 1.0), "bounds must"),
     "backwards": (
         own(bounds=lambda self: (1.0, 0.0)),

@@ -20,10 +20,10 @@ WINDOWS = {
     "triplet": (P.TripletSTDP(), {}),
     "nearest": (P.PairSTDP(pairing="nearest_restricted", w_max=1.0), {}),
     "own trace": (P.PairSTDP(pairing="presynaptic_centred", w_max=1.0), {}),
-    "ticks": (P.BCM(eta=1e-6, target=5.0, every=7), {}),
+    "ticks": (P.BCM(eta=1e-6, target=5.0, interval=7.0), {}),
     "voltage": (P.ClopathSTDP(), {"v": (-60.0, 10.0, 3.0)}),
     "reward": (P.RewardModulatedSTDP(tau_c=50.0), {"signals": {"reward": 0.001}}),
-    "around": (P.Normalized(P.TraceSTDP(a_plus=0.3), total=9.0, every=5), {}),
+    "around": (P.Normalized(P.TraceSTDP(a_plus=0.3), total=9.0, interval=5.0), {}),
 }
 
 

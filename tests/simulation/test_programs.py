@@ -1,5 +1,7 @@
 """The chunks of a run, and that durations and rebuilt networks share their compiled programs."""
 
+import functools
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -32,12 +34,12 @@ def test_chunks_make_up_the_run(n_steps, first, every, full, known):
     assert sum(part.steps for part in parts) == n_steps
     assert all(part.steps <= part.room for part in parts)
     assert not known or all(part.steps == part.room for part in parts if n_steps)
-    between = lambda part: part.record.steps_between(0.1)
+    between = functools.partial(jn.Record.steps_between, dt=0.1)
     at, samples = first, []
     for part in parts:
         if part.record.samples:
-            assert part.steps % between(part) == part.room % between(part) == 0
-            samples += range(at + between(part), at + part.steps + 1, between(part))
+            assert part.steps % between(part.record) == part.room % between(part.record) == 0
+            samples += range(at + between(part.record), at + part.steps + 1, between(part.record))
         at += part.steps
     assert samples == [k for k in range(first + 1, first + n_steps + 1) if k % every == 0]
 

@@ -29,8 +29,7 @@ def over_time(recording):
 
 def join(first, second):
     """The arrays of two recordings as those of one."""
-    join = lambda a, b: np.concatenate([np.asarray(a), np.asarray(b)])
-    return jax.tree.map(join, over_time(first), over_time(second))
+    return jax.tree.map(lambda *x: np.concatenate(x), over_time(first), over_time(second))
 
 
 def test_two_scans_of_500_are_one_of_1000():

@@ -7,7 +7,8 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 
-from jaxneuro.space import Place, common_period, distance, distance_range
+from jaxneuro.space import Place, distance
+from jaxneuro.space._distances import common_period, distance_range
 from tests.refusing import assert_refused
 
 
