@@ -2,6 +2,8 @@
 
 import itertools
 
+import equinox as eqx
+import jax
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ import jaxneuro as jn
 from jaxneuro import analysis, plot
 from tests import runs
 from tests.plot.results import bar, random_result, steps
+from tests.refusing import assert_refused
 from tests.runs import result
 
 SPIKES = {
@@ -386,6 +389,14 @@ def test_a_batch_has_its_median_and_its_range():
             assert np.isclose(drawn, end).any()
     mean = analysis.neuron_rates(batch, "E", start=50.0).mean()
     assert axis.get_legend().get_texts()[0].get_text() == f"E, {mean:.1f} Hz"
+
+
+def test_rates_of_runs_of_different_times_are_refused():
+    batch = jax.tree.map(np.asarray, runs.batch())
+    later = batch.first_step + 10 * np.eye(2, 3, dtype=np.int32)
+    moved = eqx.tree_at(lambda x: (x.first_step, x.spikes.first_step), batch, (later, later))
+    assert_refused(lambda: plot.rates(moved), "rates", "the runs")
+    assert plot.rates(moved, start=40.0, stop=200.0).axes
 
 
 @pytest.mark.parametrize("name", ["raster", "traces", "rate_histogram", "correlogram"])
