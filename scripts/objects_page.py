@@ -23,9 +23,9 @@ HEAD = """<!-- Written by `python -m scripts.objects_page` from the docstrings: 
 
 # What you hold: everything it has
 
-This page lists the attributes, properties and methods of a description, a network, a result, spikes, a recording and a
-sweep. `help(jn.Network.set)` has the arguments, shapes, units and errors of each. The pages of the [guide](guide.md)
-show them at work.
+This page lists the attributes, properties and methods of a description, a network, a result,
+spikes, a recording and a sweep. `help(jn.Network.set)` has the arguments, shapes, units and errors
+of each. The pages of the [guide](guide.md) show them at work.
 """
 
 

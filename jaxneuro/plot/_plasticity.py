@@ -330,9 +330,9 @@ def weight_history(
     samples are shown as lines; `start`, `stop` [ms] the part shown; `scale` (low, high) share [%]
     at the ends of the colours, by default from 0 to the highest; `unit` of the weight ("pA", "nS",
     "mV"); `size` (width, height) [inches]. Shares are of all synapses, per bin; bins that never
-    hold a weight are left out at both ends. A column of the image reaches halfway to the samples
-    before and after it. The outermost bins hold what is outside too; a figure in which one of them
-    has all weights says so.
+    hold a thousandth of them are left out at both ends. A column of the image reaches halfway to
+    the samples before and after it. The outermost bins hold what is outside too; a figure in which
+    one of them has all weights says so.
 
     Returns:
         a matplotlib `Figure`; it is not shown.
@@ -364,10 +364,10 @@ def weight_history(
     if times is None:
         ends = limits(np.array([0.0, share.max()]), scale)
         _draw_image(axis, at[inside], edges, share, ends)
-        axis.set(xlim=(first, last), ylim=_used(edges, counts), xlabel="time (ms)", ylabel=label)
+        axis.set(xlim=(first, last), ylim=_used(edges, share), xlabel="time (ms)", ylabel=label)
     else:
         _draw_lines(axis, at[inside], edges, share, times)
-        axis.set(xlim=_used(edges, counts), xlabel=label, ylabel="share of synapses (%)")
+        axis.set(xlim=_used(edges, share), xlabel=label, ylabel="share of synapses (%)")
     if not counts.any():
         say(axis, "no synapses")
     elif counts.shape[1] > 2 and not counts[:, 1:-1].any():
@@ -378,12 +378,15 @@ def weight_history(
     return finish(figure)
 
 
-def _used(edges: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
-    """What the axis of weights shows: the bins that ever hold one, and one more on each side.
+_FEW = 0.1  # % of the synapses
+
+
+def _used(edges: np.ndarray, share: np.ndarray) -> tuple[float, float]:
+    """What the axis of weights shows: the bins that ever hold some, and one more on each side.
 
     The limits of a rule may lie far from where the weights are.
     """
-    held = np.flatnonzero(counts.any(axis=0))
+    held = np.flatnonzero((share >= _FEW).any(axis=0))
     first, last = (held[0] - 1, held[-1] + 2) if held.size else (0, edges.size)
     return float(edges[max(first, 0)]), float(edges[min(last, edges.size - 1)])
 

@@ -49,7 +49,7 @@ _FEW = 3000  # spikes of a raster below which their marks grow
 _DOTS = 600  # rows of a raster from which spikes are dots instead of ticks
 
 
-@spec.arguments(bin_ms=BIN, neurons=spec.Maybe(spec.Whole(at_least=1)))
+@spec.arguments(bin_ms=spec.Maybe(BIN), neurons=spec.Maybe(spec.Whole(at_least=1)))
 def raster(
     source: Any,
     populations: Sequence[str] | str | None = None,
@@ -57,16 +57,16 @@ def raster(
     start: float | None = None,
     stop: float | None = None,
     neurons: int | None = 400,
-    bin_ms: float = 2.0,
+    bin_ms: float | None = None,
     size: Sequence[float] = PAGE,
 ) -> "Figure":
     """Spikes of some neurons of each population, the first on top, over the populations' rates.
 
     `source` a run; `populations` names (default all); `start`, `stop` [ms] the part
     shown; `neurons` the most neurons in all (the first ones of each population, by its size,
-    at least a fifth of an equal share), or None for all; `bin_ms` the bin of the rates;
-    `size` (width, height) [inches], two columns of a paper by default; `size=(3.3, 3.0)` gives one
-    column. The legend with the mean rates is left out if it needs more than two rows. The rates of
+    at least a fifth of an equal share), or None for all; `bin_ms` the bin of the rates, 2 ms by
+    default, longer of more than a second; `size` (width, height) [inches], two columns of a paper
+    by default; `size=(3.3, 3.0)` gives one column. The legend with the mean rates is left out if it needs more than two rows. The rates of
     more than 4 populations are colours, a row each. Names of more than 20 letters are shortened.
 
     Returns:
@@ -80,6 +80,7 @@ def raster(
     trains = shown_trains(source, populations, start, stop)
     if why := nothing(trains):
         return empty_figure(why, size)
+    bin_ms = _bin_of(trains, 2.0) if bin_ms is None else bin_ms
     figure = new_figure(size)
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(2.2, 1.0))
     shown = rows_of([x.n for x in trains.values()], neurons)
@@ -207,23 +208,23 @@ def _name_rows(
         label.set_color(colour(number))
 
 
-@spec.arguments(bin_ms=BIN)
+@spec.arguments(bin_ms=spec.Maybe(BIN))
 def rates(
     source: Any,
     populations: Sequence[str] | str | None = None,
     *,
     start: float | None = None,
     stop: float | None = None,
-    bin_ms: float = 5.0,
+    bin_ms: float | None = None,
     size: Sequence[float] | None = None,
 ) -> "Figure":
-    """Rates of the populations in bins of `bin_ms`, over time, with their means.
+    """Rates of the populations in bins, over time, with their means.
 
     `source` a run, `SpikeTrains` or a batch of runs; `populations` names (default all); `start`,
     `stop` [ms] the part shown; `size` (width, height) [inches]; by default more than 4 populations
-    have a panel each in a higher figure. A bin is `(t, t + bin_ms]` and drawn at its middle. Of a
-    batch, a line is the median over the runs, the dark shade their middle half, and the light one
-    their range.
+    have a panel each in a higher figure. A bin is `(t, t + bin_ms]` and drawn at its middle; it is
+    5 ms long by default, longer of more than 3 seconds. Of a batch, a line is the median over the
+    runs, the dark shade their middle half, and the light one their range.
 
     Returns:
         a matplotlib `Figure`; it is not shown.
@@ -246,6 +247,7 @@ def rates(
         raise InvalidValueError("rates", "the runs", "of one time", "several; draw one, batch[k]")
     if why := nothing(runs[0]):
         return empty_figure(why, size or COLUMN)
+    bin_ms = _bin_of(runs[0], 5.0) if bin_ms is None else bin_ms
     figure, axes = population_panels([*runs[0]], size)
     labels = draw_rates(axes, runs[0], bin_ms, runs)
     return finish_panels(figure, axes, labels, "time (ms)", "rate (Hz)")
@@ -284,6 +286,19 @@ def draw_rates(
         if not most:
             say(axis, why_no_rate(last - first, bin_ms))
     return labels
+
+
+_BINS = 600  # that a figure shows at most, if nobody says how long one is
+
+
+def _bin_of(trains: Mapping[str, SpikeTrains], least: float) -> float:
+    """A bin of 1, 2 or 5 times a power of ten [ms], at least so long, so that lines stay lines."""
+    first, last = window_of(trains)
+    wanted = (last - first) / _BINS
+    if wanted <= least:
+        return least
+    power = 10.0 ** np.floor(np.log10(wanted))
+    return float(next(k * power for k in (1.0, 2.0, 5.0, 10.0) if k * power >= wanted))
 
 
 def _binned_rate(trains: SpikeTrains, bin_ms: float) -> tuple[np.ndarray, np.ndarray]:
