@@ -62,12 +62,13 @@ def raster(
 ) -> "Figure":
     """Spikes of some neurons of each population, the first on top, over the populations' rates.
 
-    `source` a run; `populations` names (default all); `start`, `stop` [ms] the part
-    shown; `neurons` the most neurons in all (the first ones of each population, by its size,
-    at least a fifth of an equal share), or None for all; `bin_ms` the bin of the rates, 2 ms by
-    default, longer of more than a second; `size` (width, height) [inches], two columns of a paper
-    by default; `size=(3.3, 3.0)` gives one column. The legend with the mean rates is left out if it needs more than two rows. The rates of
-    more than 4 populations are colours, a row each. Names of more than 20 letters are shortened.
+    `source` a run; `populations` names (default all); `start`, `stop` [ms] the part shown;
+    `neurons` the most neurons in all (the first ones of each population, by its size, at least a
+    fifth of an equal share), or None for all; `bin_ms` the bin of the rates, 2 ms by default,
+    longer of more than a second; `size` (width, height) [inches], two columns of a paper by
+    default; `size=(3.3, 3.0)` gives one column. The legend with the mean rates is left out if it
+    needs more than two rows. The rates of more than 4 populations are colours, a row each. Names of
+    more than 20 letters are shortened.
 
     Returns:
         a matplotlib `Figure`; it is not shown.
