@@ -164,7 +164,7 @@ class Recording(eqx.Module):
             network=network,
             state=None,
             first_step=first,
-            spikes=None if bits is None else bits.by_group(),
+            spikes=None if bits is None else bits.by_population(),
             sample_times=self.info.times(first),
             **self.info.fields(),
             **{name: getattr(host, name) for name in RECORDED},

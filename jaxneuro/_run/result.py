@@ -20,7 +20,7 @@ from .._text import counted, shown
 from ..spec import InvalidValueError
 from .files import read_file, write_file
 from .recorded import FIELDS, RecordedSpikes, recorded
-from .spikes import spike_times
+from .spikes import spike_times, split_events
 from .statistics import SpikeSums
 from .tables import spikes_to_pandas, to_neo, traces_to_pandas, weights_to_pandas
 
@@ -174,10 +174,10 @@ class Result:
     def __post_init__(self) -> None:
         for field in FIELDS.keys() - {"spikes"}:
             object.__setattr__(self, field, recorded(field, getattr(self, field)))
-        groups: Any = self.spikes  # steps from `first_step` and neurons of each group, or None
-        groups = groups.groups if isinstance(groups, RecordedSpikes) else groups
-        times = self.first_step, self.n_steps, self.dt
-        spikes = RecordedSpikes(self.layout, groups, times, (self.start, self.stop))
+        events: Any = self.spikes  # by population, steps from `first_step` and neurons, or None
+        events = events.by_population if isinstance(events, RecordedSpikes) else events
+        steps, window = (self.first_step, self.n_steps, self.dt), (self.start, self.stop)
+        spikes = RecordedSpikes(self.populations, events, steps, window)
         object.__setattr__(self, "spikes", spikes)
 
     @property
@@ -221,7 +221,7 @@ class Result:
                 has no length.
             ValueError: if spikes were not recorded.
         """
-        trains = self.spikes[name].between(start, stop)
+        trains = self.spikes.between(name, start, stop)
         return trains.times, trains.neurons
 
     @spec.arguments(step=spec.Whole())
@@ -280,7 +280,7 @@ class Result:
         elif not self.spikes and name in self.statistics and start is None and stop is None:
             spikes = float(self.statistics[name].count.sum())
         else:
-            spikes = len(self.spikes[name].between(start, stop))
+            spikes = len(self.spikes.between(name, start, stop))
         if spikes == 0 and self.never_spikes(name):
             return float("nan")
         return float(to_hz(spikes, n, last - first))
@@ -326,7 +326,7 @@ class Result:
         kept = None if state is None else {k: getattr(state, k) for k in _STATE}
         values = {name: getattr(self, name) for name in _KEPT}
         values["statistics"] = {name: tuple(x) for name, x in self.statistics.items()}
-        write_file(path, values | {"spikes": self.spikes.groups, "state": kept})
+        write_file(path, values | {"spikes": self.spikes.by_population, "state": kept})
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "Result":
@@ -342,6 +342,8 @@ class Result:
         every = found.pop("every")
         if every:  # an older file: the number of steps from one sample to the next
             found |= {"interval": every * found["dt"], "key": None}
+            if found["spikes"] is not None:  # by group
+                found["spikes"] = split_events(found["layout"], found["spikes"])
         sums = {name: SpikeSums(*x) for name, x in found["statistics"].items()}
         return cls(**found | {"network": None, "state": state, "statistics": sums})
 

@@ -59,11 +59,10 @@ class SpikeBits(eqx.Module):
         window = first * self.dt, float(f"{(first + steps) * self.dt:.15g}")
         return SpikeTrains.known(times, neurons, stop - start, *window)
 
-    def by_group(self) -> tuple[Events, ...]:
-        """Steps and neurons of the spikes of one run by group, on the host."""
-        groups = range(len(self.bits))
-        ends = [max(stop for _, g, _, stop in self.populations if g == k) for k in groups]
-        return tuple(unpack(np.asarray(x), 0, n) for x, n in zip(self.bits, ends))
+    def by_population(self, n_steps: int | None = None, first: int = 0) -> dict[str, Events]:
+        """Steps, counted from `first`, and neurons of the spikes of `n_steps` of one run."""
+        host = [np.asarray(x)[:n_steps] for x in self.bits]
+        return {name: unpack(host[g], a, b, first) for name, g, a, b in self.populations}
 
     def events(
         self, name: str
