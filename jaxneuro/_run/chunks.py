@@ -365,10 +365,8 @@ def collect(
 
 def nothing_yet(net: Network, start: NetworkState, record: Record) -> Finished:
     """A run before its first chunk."""
-    sums = {
-        name: SpikeSums(*map(np.asarray, no_sums(net.populations[name])))
-        for name in record.statistics
-    }
+    known = net.populations.keys() & record.statistics  # others are refused when it compiles
+    sums = {name: SpikeSums(*map(np.asarray, no_sums(net.populations[name]))) for name in known}
     return Finished(0, 0, 0, dict.fromkeys(net.order, 0), sums, start)
 
 

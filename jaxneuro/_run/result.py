@@ -68,7 +68,7 @@ def html_of_result(result: "Result") -> str:
             events = result.events(name)
             bands.append((name, *events, n))
             spikes = f"{events[0].size:,}"
-        if result.spikes or name in result.counts:
+        if result.spikes or name in result.counts or name in result.statistics:
             hz = result.rate(name)
             rate = f"{hz:.2f} Hz" if hz == hz else "-"
             if result.n_steps and hz != hz:
@@ -259,15 +259,15 @@ class Result:
     def rate(self, name: str, start: float | None = None, stop: float | None = None) -> float:
         """Mean rate of a population [Hz] over the run, or from `start` to `stop` [ms].
 
-        From the counts per step (`Record(rates=True)`) or, of a whole run, the statistics, where
-        spikes were not recorded. nan where
-        there is no answer: without a time step, and of models that never spike, such as rate units,
-        if the result has its network. 0 without a neuron.
+        Where spikes were not recorded, from the counts per step (`Record(rates=True)`) or, of the
+        whole run, from the statistics. nan where there is no answer: without a time step, and of
+        models that never spike, such as rate units, if the result has its network. 0 without a
+        neuron.
 
         Raises:
             InvalidValueError: for an unknown population, or a part that is not within the run or
                 has no length.
-            ValueError: if neither was recorded.
+            NotRecordedError: if none of them was recorded.
         """
         spec.check_known("population", name, self.populations)
         n = self.populations[name]
@@ -277,7 +277,7 @@ class Result:
         if not self.spikes and name in self.counts:
             ends = spike_times(np.arange(self.n_steps), self.first_step, self.dt)
             spikes = float(self.counts[name][in_window(ends, first, last)].sum())
-        elif not self.spikes and name in self.statistics and start is None and stop is None:
+        elif not self.spikes and name in self.statistics and (first, last) == self._window():
             spikes = float(self.statistics[name].count.sum())
         else:
             spikes = len(self.spikes.between(name, start, stop))
@@ -389,7 +389,7 @@ class Result:
         """
         return to_neo(self)
 
-    def _window(self, start: float | None, stop: float | None) -> tuple[float, float]:
+    def _window(self, start: float | None = None, stop: float | None = None) -> tuple[float, float]:
         return run_window(self.start, self.stop, start, stop)
 
     def _repr_html_(self) -> str:
