@@ -20,7 +20,7 @@ from .._text import counted, shown
 from ..spec import InvalidValueError
 from .files import read_file, write_file
 from .recorded import FIELDS, RecordedSpikes, recorded
-from .spikes import spike_times, split_events
+from .spikes import spike_times, split_events, time_of
 from .statistics import SpikeSums
 from .tables import spikes_to_pandas, to_neo, traces_to_pandas, weights_to_pandas
 
@@ -188,7 +188,7 @@ class Result:
     @property
     def duration(self) -> float:
         """Biological time that was run [ms]."""
-        return self.n_steps * self.dt
+        return time_of(self.n_steps, self.dt)
 
     @property
     def nothing_sampled(self) -> str:
@@ -201,12 +201,12 @@ class Result:
     @property
     def start(self) -> float:
         """Biological time at which the run started [ms]."""
-        return self.first_step * self.dt
+        return time_of(self.first_step, self.dt)
 
     @property
     def stop(self) -> float:
         """Biological time at which the run ended [ms]: `start + duration`."""
-        return float(f"{(self.first_step + self.n_steps) * self.dt:.15g}")
+        return time_of(self.first_step + self.n_steps, self.dt)
 
     def events(
         self, name: str, start: float | None = None, stop: float | None = None

@@ -56,7 +56,7 @@ class SpikeBits(eqx.Module):
         times, neurons = self.events(name)
         _, start, stop = self._find(name)
         first, steps = int(self.first_step), self.bits[0].shape[0]
-        window = first * self.dt, float(f"{(first + steps) * self.dt:.15g}")
+        window = time_of(first, self.dt), time_of(first + steps, self.dt)
         return SpikeTrains.known(times, neurons, stop - start, *window)
 
     def by_population(self, n_steps: int | None = None, first: int = 0) -> dict[str, Events]:
@@ -113,6 +113,11 @@ def spike_times(
 ) -> Float[np.ndarray, " spikes"]:
     """Times [ms] of spikes in steps counted from `first_step`: the ends of their steps."""
     return (steps + np.int64(first_step + 1)) * dt
+
+
+def time_of(step: int, dt: float) -> float:
+    """When a step begins [ms], as one would write it: 3.3 for 33 steps of 0.1 ms."""
+    return float(f"{step * dt:.15g}")
 
 
 def count_bits(bits: UInt8[Array, "*rows bytes"], start: int, stop: int) -> Int32[Array, "*rows"]:
