@@ -90,7 +90,12 @@ class RecordedSpikes(Mapping[str, SpikeTrains]):
         self._lookups: dict[str, Lookup] = {}
 
     def __getitem__(self, name: str) -> SpikeTrains:
+        if name not in tuple(self._sizes):
+            raise NoSuchNameError(str(spec.unknown("population", name, self._sizes)))
         return self._trains(name, *self.events(name))
+
+    def __contains__(self, name: object) -> bool:
+        return name in tuple(self)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.by_population or ())
@@ -100,9 +105,9 @@ class RecordedSpikes(Mapping[str, SpikeTrains]):
 
     def between(self, name: str, start: float | None, stop: float | None) -> SpikeTrains:
         """The spikes of a population in a part of the run; see `SpikeTrains.between`."""
-        if start is None and stop is None:
-            return self[name]
         steps, neurons = self.events(name)
+        if start is None and stop is None:
+            return self._trains(name, steps, neurons)
         begin, end = run_window(*self._window, start, stop)
         # Events are in order: times are made only where the part may be.
         first, n_steps, dt = self._steps

@@ -32,11 +32,11 @@ class SpikeTrains(spec.Value):
             begins.
     """
 
-    times: Float64[np.ndarray, " spikes"] = spec.field(
-        spec.Numbers("ms", least=0.0, ndim=(1,)), doc="of each spike, in any order"
+    times: Any = spec.field(
+        spec.Numbers("ms", least=0.0, ndim=(1,)), doc="(spikes,) of each spike, in any order"
     )
-    neurons: Int[np.ndarray, " spikes"] = spec.field(
-        spec.Converted(_indices, "whole numbers below n"), doc="of each spike, which neuron"
+    neurons: Any = spec.field(
+        spec.Converted(_indices, "whole numbers below n"), doc="(spikes,) of each, which neuron"
     )
     n: int = spec.field(spec.Whole(), doc="how many neurons")
     start: float = spec.field(spec.Number("ms", least=0.0), doc="begin of the window")
@@ -88,7 +88,10 @@ class SpikeTrains(spec.Value):
                 is not above 0.
         """
         owner = "SpikeTrains.of_counts"
-        x = np.asarray(counts)
+        try:
+            x = np.asarray(counts)
+        except ValueError:  # rows of different lengths
+            x = np.zeros(0, object)
         known = x.dtype.kind in "biu" and x.ndim in (1, 2) and not (x < 0).any()
         if not known:
             must = "whole numbers of at least 0, (bins,) or (n, bins)"
@@ -130,8 +133,15 @@ class SpikeTrains(spec.Value):
         """
         n_steps = int(steps_on_grid("SpikeTrains.dense: the window", self.duration, dt))
         out = np.zeros((n_steps, self.n), bool)
-        out[np.ceil((self.times - self.start - NEAR_MS) / dt).astype(int) - 1, self.neurons] = True
+        out[self.steps(dt, self.start), self.neurons] = True
         return out
+
+    def steps(self, dt: float, start: float = 0.0) -> Int64[np.ndarray, " spikes"]:
+        """The time step of each spike, from the one that begins at `start` [ms] on.
+
+        A spike at the end of a step is of this step, one between two steps of the later one.
+        """
+        return np.ceil((self.times - start - NEAR_MS) / dt).astype(np.int64) - 1
 
     def between(self, start: float | None = None, stop: float | None = None) -> "SpikeTrains":
         """The spikes in the part `(start, stop]` of the window [ms], by default all.
