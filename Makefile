@@ -42,6 +42,7 @@ wheel-check: $(STAMP)
 
 zoo: $(STAMP)
 	$(BIN)/python -m scripts.zoo_page
+	$(BIN)/python -m scripts.objects_page
 
 $(STAMP): $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

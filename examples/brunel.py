@@ -77,15 +77,15 @@ for (name, (g, eta)), (top, bottom) in zip(REGIMES.items(), axes.T):
         regime = regime.set(f"I->{target}", gain=g)
         regime = regime.set(f"Poisson->{target}", rate=eta * threshold_rate)
     result = jn.simulate(regime, 1e3 * args.seconds, key=2)
-    times, neurons = result.events("E")
-    settled = times > 0.2 * result.stop
-    rate = settled.sum() / (sizes["E"] * 0.8 * args.seconds)
-    cv = jn.analysis.interval_cv(times[settled], neurons[settled], sizes["E"])
+    settled = 0.2 * result.stop
+    rate = result.rate("E", start=settled)
+    cv = jn.analysis.interval_cv(result, "E", start=settled)
     print(f"{name}: {rate:.1f} Hz, theory {theory(g, eta):.1f} Hz, CV {cv:.2f}")
-    first = max(0.2 * result.stop, result.stop - 100.0)
-    shown = (times > first) & (neurons < 50)
+    first = max(settled, result.stop - 100.0)
+    times, neurons = result.events("E", start=first)
+    shown = neurons < 50
     top.plot(times[shown], neurons[shown], "|", ms=2.5, mew=0.6, color="#1f4e9c")
-    at, rates = jn.analysis.population_rate(times, sizes["E"], result.stop, 0.5, first)
+    at, rates = jn.analysis.population_rate(result, "E", bin_ms=0.5, start=first)
     bottom.fill_between(at + 0.25, rates, step="mid", color="#1f4e9c", lw=0)
     top.set_title(
         f"{name}\n$g$ {g:g}, $\\eta$ {eta:g}: {rate:.1f} Hz, theory {theory(g, eta):.1f} Hz",

@@ -49,9 +49,7 @@ print(f"{len(local):,} local synapses of {distance.min():.0f} to {distance.max()
 print(f"delays {local.delay.min():g} to {local.delay.max():g} ms")
 
 # %% The rate of every neuron: slices of the lattice over x and y, for all z and w
-rates = jn.analysis.neuron_rates(
-    times[times > light], neurons[times > light], len(points), args.ms, light
-)
+rates = jn.analysis.neuron_rates(result, "E", start=light)
 figure = jn.plot.lattice(rates, grid.shape, label="rate (Hz)", size=(7.0, 6.0))
 figure.savefig(args.out, dpi=200)
 print(f"wrote {args.out}")

@@ -43,9 +43,9 @@ stimuli = [
     jn.Stimulation("sheet", jn.stimuli.Poisson(0.2), weight=1500.0, synapse=synapse),
 ]
 
-# %% Build, run, and sample v every millisecond
+# %% Build, run, and sample v every 2 milliseconds
 net = jn.build(jn.Description([sheet], [neighbours], stimuli), key=0, dt=0.1)
-record = jn.Record(variables={"sheet": "v"}, interval=1.0)
+record = jn.Record(variables={"sheet": "v"}, interval=2.0)
 result = jn.simulate(net, args.ms, key=1, record=record)
 print(jn.analysis.summary(result))
 
@@ -72,12 +72,6 @@ figure = jn.plot.lattice(
 figure.axes[0].set(xlabel="axis 1 to the right, axis 0 up", ylabel="one moment after the other")
 figure.axes[0].set_yticks([])
 figure.savefig(out.with_suffix(".png"), dpi=200)
-jn.plot.lattice_movie(
-    v[::2],
-    (args.side, args.side),
-    result.sample_times[::2],
-    out,
-    label="membrane potential (mV)",
-    scale=(-70.0, -50.0),
-)
+shape = (args.side, args.side)
+jn.plot.lattice_movie(result, "sheet", "v", shape=shape, path=out, scale=(-70.0, -50.0))
 print(f"wrote {out.with_suffix('.png')} and {out}")

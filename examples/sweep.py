@@ -42,7 +42,7 @@ net = jn.build(jn.Description(populations, stimuli=stimuli), key=0, dt=0.1)
 result = jn.simulate(net, 5000.0)
 figure, (left, right) = plt.subplots(1, 2, figsize=(7.2, 3.0), layout="constrained")
 for name in names:
-    rates = jn.analysis.neuron_rates(*result.events(name), currents.size, result.stop)
+    rates = jn.analysis.neuron_rates(result, name)
     left.plot(currents, rates, ".", ms=2, label=f"noise {name}")
 theory = jn.analysis.siegert(e_l + currents * tau_m / c_m, 0.0, tau_m, v_th, v_reset, t_ref)
 left.plot(currents, theory, lw=0.8, color="black", label="theory, no noise")

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import wadler_lindig as wl
 
+from ._arrays import is_traced
+
 _LONG = 200  # letters of a value in a message
 _DIGITS = 12  # letters of a number that nobody wrote
 _NAMES = 4  # in a sentence
@@ -63,6 +65,8 @@ def shown(value: Any) -> str:
         if isinstance(value, list):
             return f"[{inside}]"
         return f"({inside}{',' if len(value) == 1 else ''})"
+    if is_traced(value):
+        return f"{value.shape} array, traced"
     if isinstance(value, np.ndarray) or hasattr(value, "addressable_shards"):
         return _shown_array(value)
     if inspect.isfunction(value) or hasattr(value, "__wrapped__"):  # also jitted ones

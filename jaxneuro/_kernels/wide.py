@@ -39,14 +39,16 @@ def wide_units(count: UInt32[Array, "*n"]) -> UInt32[Array, "*n 2"]:
     return jnp.stack([count << np.uint32(UNIT_BITS), count >> np.uint32(32 - UNIT_BITS)], axis=-1)
 
 
-def wide_add(a: UInt32[Array, "*n 2"], b: UInt32[Array, "*m 2"]) -> UInt32[Array, "*k 2"]:
+def wide_add(a: UInt32[AnyArray, "*n 2"], b: UInt32[AnyArray, "*m 2"]) -> UInt32[Array, "*k 2"]:
     """a + b."""
     low = a[..., 0] + b[..., 0]
     carry = (low < a[..., 0]).astype(jnp.uint32)
     return jnp.stack([low, a[..., 1] + b[..., 1] + carry], axis=-1)
 
 
-def wide_subtract(a: UInt32[Array, "*n 2"], b: UInt32[Array, "*m 2"]) -> UInt32[Array, "*k 2"]:
+def wide_subtract(
+    a: UInt32[AnyArray, "*n 2"], b: UInt32[AnyArray, "*m 2"]
+) -> UInt32[Array, "*k 2"]:
     """a - b."""
     borrow = (a[..., 0] < b[..., 0]).astype(jnp.uint32)
     return jnp.stack([a[..., 0] - b[..., 0], a[..., 1] - b[..., 1] - borrow], axis=-1)
@@ -58,7 +60,7 @@ def wide_multiply(a: jax.Array, count: jax.Array) -> jax.Array:
     return wide_of_limbs(limbs(a) * count[..., None])
 
 
-def wide_product(a: UInt32[Array, "*n"], b: UInt32[Array, "*n"]) -> UInt32[Array, "*n 2"]:
+def wide_product(a: UInt32[AnyArray, "*n"], b: UInt32[AnyArray, "*n"]) -> UInt32[Array, "*n 2"]:
     """a * b of uint32 numbers."""
     a_low, a_high, b_low, b_high = a & _LOW, a >> _HALF, b & _LOW, b >> _HALF
     middle = a_high * b_low + (a_low * b_low >> _HALF)  # below 2^32

@@ -209,8 +209,6 @@ class Parameters(Mapping):
 
 def text_of(value: Any) -> str:
     """A value that is set, as short text."""
-    if is_traced(value):
-        return f"traced {np.shape(value)}"
     if isinstance(value, int):
         return f"{value:,}"
     return plainly(value) if isinstance(value, float) else shown(value)

@@ -338,7 +338,7 @@ class Group(eqx.Module):
             if member.name in inputs:
                 span = start, start + member.n
                 given = place(inputs[member.name], [span], self.n)
-                drive = add_drives(drive, Drive(**{part: given}))
+                drive = add_drives(drive, Drive()._replace(**{part: given}))
             start += member.n
         return drive
 

@@ -109,10 +109,12 @@ class Network(eqx.Module):
 
     @property
     def n_neurons(self) -> int:
+        """Neurons of all populations."""
         return sum(g.n for g in self.groups)
 
     @property
     def n_synapses(self) -> int:
+        """Synapses of all projections."""
         return sum(map(self.synapses_of, range(len(self.pathways))))
 
     @property

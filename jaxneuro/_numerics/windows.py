@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float64, Shaped
+from jaxtyping import Bool, Float64
 
 from .. import spec
 from .._warn import warn
@@ -15,7 +15,6 @@ TIME = spec.Number(unit="ms", least=0.0)
 NEAR_MS = 1e-6
 _SHORT = 10.0  # ms: a longer window at the start of a long run is looked at on purpose
 _LONG, _EARLY = 100.0, 2.0  # ms: a long run, and its start
-_LATE = 0.1  # share of the spikes that lie after a window before anybody is told
 
 
 def check_time(name: str, value: Any) -> float:
@@ -60,34 +59,6 @@ def in_window(
 ) -> Bool[np.ndarray, " spikes"]:
     """Which times [ms] are in `(first, last]`: a spike at the end of a step belongs to the step."""
     return (times > first + NEAR_MS) & (times <= last + NEAR_MS)
-
-
-def warn_of_no_spikes(
-    times: Float64[np.ndarray, " spikes"], first: float, last: float, found: int
-) -> None:
-    """Warns where no spike is in a window that looks like seconds, and spikes are later."""
-    if found == 0 and times.size:
-        latest = float(times.max())
-        # The run may go on after the last spike: up to twice as long.
-        warn_of_seconds(first, last, 0.0, 2.0 * latest, f"the last spike is at {latest:.10g} ms")
-
-
-def warn_of_late_spikes(times: Shaped[np.ndarray, " spikes"], stop: float) -> None:
-    """Warns where `(0, stop]` is as long as the run, but the run started later.
-
-    That is `stop=result.duration` of a run that went on. All spikes then fit into a window of that
-    length, and many are after it; in a window that is cut out of a run on purpose they do not.
-    """
-    if not times.size or times.max() <= stop + NEAR_MS:
-        return
-    first, last, after = float(times.min()), float(times.max()), (times > stop + NEAR_MS).mean()
-    if last - first <= stop and after >= _LATE:
-        warn(
-            f"{'all' if after == 1 else f'{after:.0%} of the'} spikes are after the window from 0 "
-            f"to {stop:.10g} ms: they are from {first:.10g} to {last:.10g} ms. Times are ms since "
-            "the network started; of a run that went on give start=result.start and "
-            "stop=result.stop, not its duration. If the window is meant, give start=0.0"
-        )
 
 
 def _fits_in_seconds(first: float, last: float, begin: float, end: float) -> bool:

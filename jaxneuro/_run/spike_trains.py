@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Bool, Float64, Int, Int64
 
 from .. import spec
-from .._numerics.grid import steps_on_grid
+from .._numerics.grid import check_dt, steps_on_grid
 from .._numerics.windows import NEAR_MS, in_window, run_window
 from .._text import counted
 from ..spec import InvalidValueError
@@ -137,11 +137,28 @@ class SpikeTrains(spec.Value):
         return out
 
     def steps(self, dt: float, start: float = 0.0) -> Int64[np.ndarray, " spikes"]:
-        """The time step of each spike, from the one that begins at `start` [ms] on.
+        """The time step of each spike, counted from the one that begins at `start`.
 
-        A spike at the end of a step is of this step, one between two steps of the later one.
+        Args:
+            dt: the time step [ms]; the spikes of a step are those after its begin, up to its end.
+            start: the begin of step 0 [ms].
+
+        Raises:
+            InvalidValueError: for a dt or a start that is no time.
         """
-        return np.ceil((self.times - start - NEAR_MS) / dt).astype(np.int64) - 1
+        spec.check("SpikeTrains.steps", "start", spec.Number("ms"), start)
+        return np.ceil((self.times - start - NEAR_MS) / check_dt(dt)).astype(np.int64) - 1
+
+    def first(self, count: int) -> "SpikeTrains":
+        """The spikes of the first neurons, as many as `count`, or all if there are fewer.
+
+        Raises:
+            InvalidValueError: for a count that is no whole number.
+        """
+        spec.check("SpikeTrains.first", "count", spec.Whole(), count)
+        mine = self.neurons < count
+        window = min(count, self.n), self.start, self.stop
+        return self.known(self.times[mine], self.neurons[mine], *window)
 
     def between(self, start: float | None = None, stop: float | None = None) -> "SpikeTrains":
         """The spikes in the part `(start, stop]` of the window [ms], by default all.

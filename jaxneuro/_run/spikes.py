@@ -104,7 +104,7 @@ class SpikeBits(eqx.Module):
     def counts(self, name: str) -> Int32[Array, "*batch steps"]:
         """Number of spikes of a population in each step, int32 `(steps,)`."""
         group, start, stop = self._find(name)
-        return count_bits(self.bits[group], start, stop)
+        return count_bits(jnp.asarray(self.bits[group]), start, stop)
 
     def _find(self, name: str) -> tuple[int, int, int]:
         for known, *place in self.populations:

@@ -1,8 +1,15 @@
-"""Analysis after a run: NumPy arrays in, numbers or arrays out.
+"""Analysis: a run in, numbers or arrays out.
 
-Spikes are two arrays of one length, as `result.events(name)` gives them: `times` [ms] and
-`neurons`, indices below the number `n` of neurons. A spike belongs to the bin `(t, t + bin_ms]`:
-a spike at the end of a time step counts in the bin of that step.
+All functions of spikes and samples take a source first and the name of a population second, which
+may be left out where there is only one: `interval_cv(result, "E", start=200.0)`. A source is the
+result of `simulate`, a recording of `scan`, a batch of runs, or arrays as `jn.SpikeTrains` or
+`jn.analysis.Traces`, which have no name. `start` and `stop` [ms] cut the part `(start, stop]` of
+the run. A spike belongs to the bin `(t, t + bin_ms]`: a spike at the end of a time step counts in
+the bin of that step.
+
+Of a batch they give the arrays of single runs, stacked along the axes of the batch in front;
+functions whose results differ in length from run to run say so, and give a list. Rates, counts and
+their correlations, and CVs also work inside `jit`, `vmap` and `grad`.
 """
 
 from ._avalanches import Bursts as Bursts
@@ -35,11 +42,13 @@ from ._mean_field import input_moments as input_moments
 from ._mean_field import membrane_moments as membrane_moments
 from ._mean_field import self_consistent_rates as self_consistent_rates
 from ._mean_field import siegert as siegert
+from ._source import Traces as Traces
 from ._summary import summary as summary
 
 __all__ = [
     "Bursts",
     "Multistep",
+    "Traces",
     "autocorrelogram",
     "avalanches",
     "branching_ratio",

@@ -1,24 +1,16 @@
 """Bursts, avalanches and branching."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float64, Int64
-from numpy.typing import ArrayLike
 
 from .. import spec
 from .._numerics.windows import NEAR_MS
+from ..spec import InvalidValueError
 from ._correlations import lag_products
-from ._spikes import (
-    arrays_checked,
-    begin_of,
-    binned,
-    by_neuron,
-    checked_counts,
-    events_between,
-    runs,
-    warn_of_fine,
-)
+from ._source import Name, Time, of_runs, pooled_of, trains_of
+from ._spikes import BIN, binned, by_neuron, counts_of, runs
 
 
 class Bursts(NamedTuple):
@@ -40,45 +32,48 @@ class Bursts(NamedTuple):
     owner: Int64[np.ndarray, " bursts"]
 
 
-@arrays_checked
+_LIMIT = spec.Number("ms", at_least=0.0, least=0.0)
+
+
 @spec.arguments(
-    min_duration=spec.Number("ms", at_least=0.0, least=0.0), min_spikes=spec.Whole(at_least=2)
+    max_begin=_LIMIT,
+    max_end=_LIMIT,
+    min_gap=_LIMIT,
+    min_duration=_LIMIT,
+    min_spikes=spec.Whole(at_least=2),
 )
+@of_runs(listed=True)
 def bursts(
-    times: ArrayLike,
-    neurons: ArrayLike,
-    n: int,
+    source: Any,
+    population: Name = None,
+    *,
     max_begin: float = 170.0,
     max_end: float = 300.0,
     min_gap: float = 200.0,
     min_duration: float = 10.0,
     min_spikes: int = 3,
-    *,
-    start: float | None = None,
-    stop: float | None = None,
+    start: Time = None,
+    stop: Time = None,
 ) -> Bursts:
-    """Bursts of each neuron by the max-interval method.
+    """Bursts of each neuron by the max-interval method; of a batch a list of these.
 
     A burst begins with an interval of at most `max_begin` and continues while intervals are at
     most `max_end`. Bursts of a neuron that are less than `min_gap` apart (last spike to first
     spike) are merged, with the spikes between them. The result contains those with at least
     `min_duration` and `min_spikes`. Times are in ms; the defaults are those of the source.
-    `times` [ms], `neurons` indices below `n`; of the spikes in `(start, stop]` [ms], if given.
 
     Raises:
-        InvalidValueError: for arrays of different lengths, indices outside `0 ... n - 1`, times
-            that are not finite, a limit below 0, a `max_end` below `max_begin`, `min_spikes` below
-            2, or `stop` before `start`.
+        InvalidValueError: for an unknown population, a part outside the run, a limit below 0, a
+            `max_end` below `max_begin`, or `min_spikes` below 2.
 
     Reference:
         Cotterill et al. (2016), "max interval", doi:10.1152/jn.00093.2016.
     """
-    for name, value in (("max_begin", max_begin), ("min_gap", min_gap)):
-        spec.check("bursts", name, spec.Numbers("ms", at_least=0.0, least=0.0), value)
-    spec.check("bursts", "max_end", spec.Numbers("ms", at_least=max_begin, least=0.0), max_end)
-    times, neurons = events_between(times, neurons, n, start, stop)
-    warn_of_fine("max_begin", max_begin, times)
-    owner, at = by_neuron(times, neurons)
+    if max_end < max_begin:
+        must = f"at least max_begin ({max_begin:g} ms)"
+        raise InvalidValueError("bursts", "max_end", must, f"{max_end:g} ms")
+    trains = trains_of(source, population, start, stop)
+    owner, at = by_neuron(trains.times, trains.neurons)
     gap = np.where(owner[1:] == owner[:-1], np.diff(at), np.inf)
     first, last = runs(gap <= max_end + NEAR_MS)
     begins = np.flatnonzero(gap <= max_begin + NEAR_MS)
@@ -97,70 +92,72 @@ def bursts(
     return Bursts(at[first], at[last], spikes[counts], owner[first])
 
 
-@arrays_checked
 @spec.arguments(
-    n=spec.Whole(at_least=1),
     threshold=spec.Number("Hz", above=0.0),
-    min_duration=spec.Number("ms", at_least=0.0, least=0.0),
+    bin_ms=BIN,
+    min_duration=_LIMIT,
 )
+@of_runs(listed=True)
 def population_bursts(
-    times: ArrayLike,
-    n: int,
-    stop: float,
+    source: Any,
+    population: Name = None,
+    *,
     threshold: float,
     bin_ms: float = 10.0,
-    start: float | None = None,
     min_duration: float = 0.0,
+    start: Time = None,
+    stop: Time = None,
 ) -> tuple[
     Float64[np.ndarray, " bursts"], Float64[np.ndarray, " bursts"], Int64[np.ndarray, " bursts"]
 ]:
-    """Bursts of a population by a threshold of its rate: (start [ms], stop [ms], spikes).
+    """Bursts of a population by its rate: (start [ms], stop [ms], spikes); of a batch a list.
 
     A burst is a sequence of bins `(t, t + bin_ms]` whose rate, `spikes / (n bin)`, is at least
     `threshold` [Hz], and which lasts at least `min_duration` [ms]. `start` and `stop` are the
-    edges of its first and last bin (bins from `start`, default 0, to `stop`), `spikes` its
-    number of spikes.
+    edges of its first and last bin, `spikes` its number of spikes.
 
     Raises:
-        InvalidValueError: for times that are not finite, an `n` below 1, a bin or threshold that is
-            not above 0, `stop` before `start`, or a `min_duration` below 0.
+        InvalidValueError: for an unknown population, a part outside the run, a population of no
+            neuron, a bin or threshold that is not above 0, or a `min_duration` below 0.
 
     Reference:
         van Pelt et al. (2004), IEEE Transactions on Biomedical Engineering 51, 2051.
     """
-    start = begin_of(start, stop, times)
-    counts = binned(times, stop, bin_ms, start)
+    trains = pooled_of(source, population, start, stop)
+    spec.check("population_bursts", "neurons", spec.Whole(at_least=1), trains.n)
+    counts, begin = binned(trains, bin_ms), trains.start
     # In spikes per bin, with room for the rounding of the threshold.
-    first, last = runs(counts >= threshold * n * bin_ms * 1e-3 * (1.0 - 1e-9))
+    first, last = runs(counts >= threshold * trains.n * bin_ms * 1e-3 * (1.0 - 1e-9))
     long = (last + 1 - first) * bin_ms >= min_duration - NEAR_MS
     first, last = first[long], last[long]
     total = np.append(0, np.cumsum(counts))
-    return start + bin_ms * first, start + bin_ms * (last + 1), total[last + 1] - total[first]
+    return begin + bin_ms * first, begin + bin_ms * (last + 1), total[last + 1] - total[first]
 
 
-@arrays_checked
+@spec.arguments(bin_ms=BIN)
+@of_runs(listed=True)
 def avalanches(
-    counts: ArrayLike,
-) -> tuple[Float64[np.ndarray, " avalanches"], Int64[np.ndarray, " avalanches"]]:
-    """Avalanches of activity: (size [spikes], duration [bins]).
+    source: Any, population: Name = None, *, bin_ms: float, start: Time = None, stop: Time = None
+) -> tuple[Int64[np.ndarray, " avalanches"], Int64[np.ndarray, " avalanches"]]:
+    """Avalanches of activity: (size [spikes], duration [bins]); of a batch a list of these.
 
     An avalanche is a sequence of bins with spikes between two empty bins. Its size is the sum
     over these bins, its duration their number. An avalanche that begins or ends with the record is
-    incomplete and left out. `counts` `(bins,)`, spikes of all neurons per bin. The width of the bin
-    determines what is one avalanche; the mean interval between spikes of the population is the
-    usual choice.
+    incomplete and left out. The width of the bin determines what is one avalanche; the mean
+    interval between spikes of the population is the usual choice.
 
     Raises:
-        InvalidValueError: for counts that are not one row of finite numbers of at least 0.
+        InvalidValueError: for an unknown population, a part outside the run, or a bin that is not
+            above 0 or longer than the part.
 
     Reference:
         Beggs and Plenz (2003), doi:10.1523/JNEUROSCI.23-35-11167.2003.
     """
-    activity = checked_counts(counts)
+    activity = counts_of("avalanches", source, population, bin_ms, (start, stop), 1)
     first, last = runs(activity > 0)
     whole = (first > 0) & (last < activity.size - 1)
     first, last = first[whole], last[whole]
-    total = np.append(0.0, np.cumsum(activity))
+    total = np.append(0, np.cumsum(activity))
     return total[last + 1] - total[first], last + 1 - first
 
 
@@ -181,53 +178,64 @@ class Multistep(NamedTuple):
     slopes: Float64[np.ndarray, " max_lag"]
 
 
-@arrays_checked
-def branching_ratio(counts: ArrayLike) -> float:
+@spec.arguments(bin_ms=BIN)
+@of_runs()
+def branching_ratio(
+    source: Any, population: Name = None, *, bin_ms: float, start: Time = None, stop: Time = None
+) -> float:
     """Branching ratio by regression of the activity on that of the bin before.
 
     `m = Cov(A_t, A_(t+1)) / Var(A_t)`, the slope of a straight line by least squares: 0 for a
     Poisson process, 1 at the critical point. It is too small if only some of the neurons are
-    observed; use `multistep_branching_ratio` then. nan if the activity is constant. `counts`
-    `(bins,)`, spikes of all neurons per bin.
+    observed; use `multistep_branching_ratio` then. nan if the activity is constant.
 
     Raises:
-        InvalidValueError: for counts that are not one row of at least 3 finite numbers of at least
-            0.
+        InvalidValueError: for an unknown population, a part outside the run, or fewer than 3 bins.
 
     Reference:
         Wilting and Priesemann (2018), doi:10.1038/s41467-018-04725-4.
     """
-    return float(_slopes(checked_counts(counts, at_least=3), 1)[0])
+    counts = counts_of("branching_ratio", source, population, bin_ms, (start, stop), 3)
+    return float(_slopes(counts, 1)[0])
 
 
-@arrays_checked
-@spec.arguments(max_lag=spec.Whole(at_least=2))
-def multistep_branching_ratio(counts: ArrayLike, max_lag: int) -> Multistep:
+@spec.arguments(bin_ms=BIN, max_lag=spec.Whole(at_least=2))
+@of_runs()
+def multistep_branching_ratio(
+    source: Any,
+    population: Name = None,
+    *,
+    bin_ms: float,
+    max_lag: int,
+    start: Time = None,
+    stop: Time = None,
+) -> Multistep:
     """Branching ratio that does not depend on how many of the neurons are observed.
 
     The slopes `r_k` of the regression of `A_(t+k)` on `A_t` for `k = 1 ... max_lag` bins follow
     `r_k = b m^k`; returns `m`, `b` and the slopes. The fit minimises the sum of squared
     differences. An `offset` that is not well above 0 means that there is no exponential decay to
-    fit. The slopes should decay within `max_lag`. nan if the activity is constant.
-    `counts` `(bins,)`, spikes of all recorded neurons per bin, of a stationary time.
+    fit. The slopes should decay within `max_lag`. nan if the activity is constant. It should be
+    that of a stationary time.
 
     Raises:
-        InvalidValueError: for counts that are not one row of finite numbers of at least 0, a
-            `max_lag` below 2, or fewer than `max_lag + 2` bins.
+        InvalidValueError: for an unknown population, a part outside the run, a `max_lag` below 2,
+            or fewer than `max_lag + 2` bins.
 
     Reference:
         Wilting and Priesemann (2018), doi:10.1038/s41467-018-04725-4.
     """
-    slopes = _slopes(checked_counts(counts, at_least=max_lag + 2), max_lag)
+    window, owner = (start, stop), "multistep_branching_ratio"
+    slopes = _slopes(counts_of(owner, source, population, bin_ms, window, max_lag + 2), max_lag)
     if np.isnan(slopes).any():
         return Multistep(float("nan"), float("nan"), slopes)
     log_m = _decay(slopes)
     return Multistep(float(np.exp(log_m)), _fit(log_m, slopes)[0], slopes)
 
 
-def _slopes(a: Float64[np.ndarray, " bins"], max_lag: int) -> Float64[np.ndarray, " {max_lag}"]:
+def _slopes(counts: Int64[np.ndarray, " bins"], max_lag: int) -> Float64[np.ndarray, " {max_lag}"]:
     """Slopes of the straight lines from `a[t]` to `a[t + k]`, k = 1 ... max_lag."""
-    a = a - a.mean()
+    a = counts - counts.mean()
     lag = np.arange(1, max_lag + 1)
     m = a.size - lag
     sums, squares = (np.append(0.0, np.cumsum(x)) for x in (a, a * a))

@@ -11,10 +11,8 @@ from .. import spec
 from .._arrays import ArrayLike
 from .._units import check_unit
 from ..spec import InvalidValueError
-from ._spikes import arrays_checked
 
 
-@arrays_checked
 def membrane_moments(
     rate: ArrayLike,
     weight: ArrayLike,
@@ -68,7 +66,6 @@ _ALPHA = np.sqrt(2.0) * 1.4603545088095868
 _FOLDS = 40.0
 
 
-@arrays_checked
 def siegert(
     mu: ArrayLike,
     sigma: ArrayLike,
@@ -119,7 +116,6 @@ def siegert(
     return (1e3 * np.where(noisy, rate, silent))[()]
 
 
-@arrays_checked
 def cv_diffusion(
     mu: ArrayLike,
     sigma: ArrayLike,
@@ -284,7 +280,6 @@ def _rise(x: Float64[np.ndarray, "*nodes"]) -> Float64[np.ndarray, "*nodes"]:
 _FASTEST = 1e6
 
 
-@arrays_checked
 def input_moments(
     rates: ArrayLike,
     indegrees: ArrayLike,
@@ -326,7 +321,6 @@ def input_moments(
     return mu, np.sqrt(tau * ((K * J**2) @ nu + jump**2 * ext))
 
 
-@arrays_checked
 def self_consistent_rates(
     indegrees: ArrayLike,
     weights: ArrayLike,

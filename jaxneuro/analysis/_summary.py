@@ -6,62 +6,93 @@ import sys
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Float64
 
+from .. import spec
 from .._kernels.native import native_available
 from .._model import StochasticNeuron
-from .._numerics.grid import to_hz
-from .._numerics.windows import NEAR_MS, in_window, run_window
+from .._network.members import member
+from .._numerics.windows import NEAR_MS, run_window
+from .._run.recording import Recording
+from .._run.result import Result
 from .._text import counted, megabytes
 from ..neurons import Relay
 from ..spec import InvalidValueError, as_number
 from ..stimuli import ScheduledSpikes, first_step
+from ._counts import neuron_rates
 from ._intervals import interval_cv
+from ._source import Time, check_known, run_of
 
 _FEW_STEPS = 10  # in so short a part most steps say nothing
+_NEARLY = 0.9  # of the largest possible rate
 
 
 def summary(
-    result: Any,
-    build_s: float | None = None,
-    *,
-    start: float | None = None,
-    stop: float | None = None,
+    source: Any, build_s: float | None = None, *, start: Time = None, stop: Time = None
 ) -> str:
-    """A few lines on a run: rates, CVs of the intervals, sizes, seconds, memory, kernels.
+    """A few lines on a run: rates, CVs of the intervals, sizes, seconds, memory, kernels, key.
 
-    `result` from `simulate`; `build_s` the seconds that `build` took, shown if given; `start`,
+    `source` a run; `build_s` the seconds that `build` took, shown if given; `start`,
     `stop` [ms] the part of the run that rates and CVs are of; models that never spike have none,
-    and a line says what was to be sampled and was not. A stimulation that begins after the end of
+    and a line says what was to be sampled and was not. Neurons that spike as often as they can are
+    said to do so. A stimulation that begins after the end of
     the run is named. The real-time factor is run seconds per biological second. Memory is the peak
-    of the process.
+    of the process. Of a batch: a line for each population, with the means over the runs of its rate
+    and CV, and their ranges.
 
     Raises:
-        InvalidValueError: for what is no result, a `build_s` that is no number, or a part that is
+        InvalidValueError: for what is no run, a `build_s` that is no number, or a part that is
             not within the run, or has no length.
     """
-    if not hasattr(result, "events"):
-        raise ValueError(f"summary needs the result of jn.simulate; got {result!r}")
     if build_s is not None and math.isnan(as_number(build_s)):
         hint = "; the summary has all populations" if isinstance(build_s, str) else ""
         raise InvalidValueError("summary", "build_s", "seconds", f"{build_s!r}{hint}")
-    first, last = run_window(result.start, result.stop, start, stop)
+    run = run_of(source)
+    check_known("jn.analysis.summary", run)
+    if isinstance(run, Recording) and run.batch:
+        return _of_batch(run, start, stop)
+    run = run.result() if isinstance(run, Recording) else run
+    return _of_run(spec.check("summary", "the source", spec.Of(Result), run), build_s, start, stop)
+
+
+def _of_batch(batch: Recording, start: Time, stop: Time) -> str:
+    runs, dt = " x ".join(map(str, batch.batch)), batch.info.dt
+    lines = [f"{runs} runs of {batch.info.n_steps * dt:g} ms: means over the runs (and ranges)"]
+    for name, _, begin, end in batch.info.layout:
+        said = "not recorded"
+        if end > begin and (batch.spikes is not None or name in batch.statistics):
+            rates = neuron_rates(batch, name, start=start, stop=stop).mean(axis=-1)
+            cvs = np.asarray(interval_cv(batch, name, start=start, stop=stop))
+            said = f"{_range(rates)} Hz, CV {_range(cvs[~np.isnan(cvs)])}"
+        lines.append(f"  {name}: {counted(end - begin, 'neuron')}, {said}")
+    return "\n".join(lines)
+
+
+def _range(x: Float64[np.ndarray, "..."]) -> str:
+    return f"{x.mean():.2f} ({x.min():.2f} to {x.max():.2f})" if x.size else "-"
+
+
+def _of_run(result: Result, build_s: float | None, start: Time, stop: Time) -> str:
+    window = run_window(result.start, result.stop, start, stop)
     seconds = result.duration / 1e3
     lines = [repr(result if result.network is None else result.network)]
-    if result.spikes:
-        if start is not None or stop is not None:
-            lines.append(f"from {first:g} to {last:g} ms:")
-        for name, n in result.populations.items():
-            inside = in_window(result.events(name)[0], first, last), last - first
-            lines.append(f"  {name}: {counted(n, 'neuron')}, {_activity(result, name, inside)}")
+    known = [*(result.spikes or {**result.counts, **result.statistics})]
+    if known and (start is not None or stop is not None):
+        lines.append("from {:g} to {:g} ms:".format(*window))
+    for name, n in result.populations.items():
+        if name in known:
+            activity = _activity(result, name, start, stop)
+            lines.append(f"  {name}: {counted(n, 'neuron')}, {activity}")
     lines += _nothing_sampled(result)
     lines += _not_begun(result)
     built = "" if build_s is None else f"build {build_s:.2f} s, "
     factor = result.run_s / seconds if seconds else float("nan")
-    lines.append(
-        f"{built}compile {result.compile_s:.2f} s, run {result.run_s:.3f} s for {seconds:g} s "
-        f"of biology: real-time factor {factor:.3f} ({result.n_steps:,} steps of {result.dt:g} ms)"
-    )
+    key = "" if result.key is None else f", key {result.key}"
+    steps = f"{result.n_steps:,} steps of {result.dt:g} ms{key}"
+    took = f"compile {result.compile_s:.2f} s, run {result.run_s:.3f} s for {seconds:g} s "
+    took += f"of biology: real-time factor {factor:.3f} ({steps})"
+    # What a scan recorded does not say how long it took.
+    lines.append(built + (steps if math.isnan(result.run_s) else took))
     kernels = "native C++" if native_available() else "reference (jnp)"
     lines.append(f"peak memory {megabytes(peak_memory())}, kernels: {kernels}")
     if result.interrupted:
@@ -69,26 +100,37 @@ def summary(
     return "\n".join(lines)
 
 
-def _activity(result: Any, name: str, window: tuple[Bool[np.ndarray, " spikes"], float]) -> str:
-    """Rate and CV of a population in a part of the run; `window` its spikes, and its length."""
-    inside, ms = window
-    n, (times, neurons) = result.populations[name], (x[inside] for x in result.events(name))
+def _activity(result: Result, name: str, start: Time, stop: Time) -> str:
+    """Rate and CV of a population in a part of the run."""
     if not result.n_steps:
         return "no rate: nothing was run"
-    if n and not times.size and result.never_spikes(name):
+    rate = result.rate(name, start, stop)
+    if math.isnan(rate):
         return "no rate: its model never spikes"
-    cv = interval_cv(times, neurons, n)
-    shown = "-" if math.isnan(cv) else f"{cv:.2f}"
-    most = "; spikes in most time steps: does step reset v?" * _always(result, name, times.size, ms)
-    return f"{to_hz(times.size, n, ms) if n else 0.0:.2f} Hz, CV {shown}{most}"
+    counts_alone = not result.spikes and name not in result.statistics
+    cv = math.nan if counts_alone else interval_cv(result, name, start=start, stop=stop)
+    first, last = run_window(result.start, result.stop, start, stop)
+    most = _at_most(result, name, rate * 1e-3) if last - first >= _FEW_STEPS * result.dt else ""
+    return f"{rate:.2f} Hz, CV {'-' if math.isnan(cv) else f'{cv:.2f}'}{most}"
 
 
-def _always(result: Any, name: str, spikes: int, ms: float) -> bool:
-    """Whether neurons that are no sources or relays spike in more than half of all steps."""
-    net, n = result.network, result.populations[name]
-    if net is None or not n or ms < _FEW_STEPS * result.dt or spikes * result.dt <= 0.5 * n * ms:
-        return False
-    return not isinstance(net.groups[net.population(name)[0]].model, Relay | StochasticNeuron)
+def _at_most(result: Result, name: str, per_ms: float) -> str:
+    """What is said of neurons that spike as often as they can; sources and relays may."""
+    net = result.network
+    if net is None:
+        return ""
+    group = net.groups[net.population(name)[0]]
+    model = member(group.model, group.sizes, group.populations.index(name))
+    if isinstance(model, Relay | StochasticNeuron):
+        return ""
+    if per_ms * result.dt > 0.5:
+        return "; spikes in most time steps: does step reset v?"
+    t_ref = getattr(model, "t_ref", 0.0)
+    if not getattr(t_ref, "is_fully_addressable", True):
+        return ""  # over several processes
+    if per_ms > _NEARLY * np.mean(1.0 / (np.asarray(t_ref, np.float64) + result.dt)):
+        return "; spikes at nearly its largest rate, once per t_ref: is its input meant?"
+    return ""
 
 
 def _nothing_sampled(result: Any) -> list[str]:

@@ -150,10 +150,10 @@ def sweep(
 ) -> SweepResult:
     """Runs `fn(**point)` at every point of a grid, or of a list of points.
 
-    `fn` is a pure JAX function of scalars. It returns arrays: one, or a dict, a named tuple, ... of
-    them. What it closes over, a network, is there once. A mapping is the product of its axes, in
-    its order; an axis may be an array `(length, ...)`, of which each point gets its slice. Points
-    run in chunks by `vmap`:
+    `fn` is a pure JAX function of scalars. It returns arrays, one or a dict, a named tuple, ... of
+    them, or the recording of a `scan`, which is then a batch, `result.recording`. What it closes
+    over, a network, is there once. A mapping is the product of its axes, in its order; an axis may
+    be an array `(length, ...)`, of which each point gets its slice. Points run in chunks by `vmap`:
 
     * on a CPU, as many chunks at once as native kernels may use threads (`jn.configure_cpu`) and
       XLA's pool has (`xla_threads` there), each on one core;

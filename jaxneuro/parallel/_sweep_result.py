@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import spec
 from .._html import page, table
+from .._run.recording import Recording
 from .._run.tables import extra_module
 from .._text import counted
 
@@ -38,6 +39,21 @@ class SweepResult:
     found: int
 
     @property
+    def recording(self) -> Recording:
+        """What a function recorded that returned a `Recording`, alone or in a dict.
+
+        It is a batch whose axes are those of the grid: `result.recording[2, 3]` is one run.
+
+        Raises:
+            InvalidValueError: for a function that returned none, or several.
+        """
+        found = [x for _, x in self._parts() if isinstance(x, Recording)]
+        if len(found) != 1:
+            must, got = "with one recording, as jn.scan returns it", str(len(found))
+            raise spec.InvalidValueError("sweep", "what the function returns", must, got)
+        return found[0]
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """The leading axes of `values`."""
         lengths = tuple(len(x) for x in self.axes.values())
@@ -50,6 +66,9 @@ class SweepResult:
             InvalidValueError: for an unknown name (the known ones are listed), and where the
                 function returned one array, which is `values`.
         """
+        if isinstance(self.values, Recording):
+            must = "result.recording, of a function that returns a recording without a name"
+            raise spec.InvalidValueError("sweep", f"result[{name!r}]", must, "a name")
         if isinstance(self.values, np.ndarray):
             raise ValueError(
                 f"sweep: the function returned one array, without a name; it is result.values, "
@@ -76,9 +95,10 @@ class SweepResult:
     def __repr__(self) -> str:
         kind = "grid" if self.product else "list"
         axes = ", ".join(f"{k} {len(x)}" for k, x in self.axes.items())
-        arrays = ", ".join(f"{k} {x.dtype}{list(x.shape)}" for k, x in self._named().items())
+        held = [f"{k} {x.dtype}{list(x.shape)}" for k, x in self._named().items()]
+        held += [repr(x) for _, x in self._parts() if isinstance(x, Recording)]
         points = counted(int(np.prod(self.shape)), "point")
-        return f"SweepResult: {points} ({kind}: {axes}); {arrays}; chunks of {self.chunk}"
+        return f"SweepResult: {points} ({kind}: {axes}); {', '.join(held)}; chunks of {self.chunk}"
 
     def _repr_html_(self) -> str:
         """What notebooks show: the axes, and the size and range of every result."""
@@ -90,18 +110,25 @@ class SweepResult:
             title, [table(("parameter", "values", "lowest", "highest"), axes), table(head, rows)]
         )
 
+    def _parts(self) -> list[tuple[Any, Any]]:
+        """Arrays and recordings with their paths."""
+        whole = lambda x: isinstance(x, Recording)  # noqa: E731
+        return jax.tree_util.tree_flatten_with_path(self.values, is_leaf=whole)[0]
+
     def _named(self) -> dict[str, np.ndarray]:
-        """Every array by its name; a result without one is called "value"."""
+        """Every array by its name, those of recordings aside; one without a name is "value"."""
         named = {}
-        for path, x in jax.tree_util.tree_flatten_with_path(self.values)[0]:
+        for path, x in self._parts():
             keys = [str(getattr(k, "key", getattr(k, "name", getattr(k, "idx", k)))) for k in path]
-            named[".".join(keys) or "value"] = x
+            if not isinstance(x, Recording):
+                named[".".join(keys) or "value"] = x
         return named
 
     def to_pandas(self) -> Any:
         """A pandas table with one row per point (extra `pandas`).
 
-        A column per parameter and per result; an array is an object in its cell.
+        A column per parameter and per result; an array is an object in its cell. Recordings are
+        left out.
 
         Raises:
             ImportError: without pandas.
@@ -121,7 +148,7 @@ class SweepResult:
     def to_xarray(self) -> Any:
         """An xarray Dataset with a dimension per parameter, or "point" (extra `xarray`).
 
-        Further axes of a result are called after it: `trace_0`, `trace_1`.
+        Further axes of a result are called after it: `trace_0`, `trace_1`. Recordings are left out.
 
         Raises:
             ImportError: without xarray.

@@ -252,13 +252,21 @@ def _synapses(
     figure = new_figure(size)
     axis = figure.subplots()
     name = f"{connections.source} to {connections.target}"
-    edges = np.histogram_bin_edges(values, bins)
+    edges = _edges(values, bins)
     draw_histograms(axis, {name: values}, edges, unit, "synapses")
     axis.set_xlabel(label)
     if not values.size:
         say(axis, "no synapses")
         axis.set_ylim(0.0, 1.0)
     return finish(figure)
+
+
+def _edges(values: np.ndarray, bins: np.ndarray | int) -> np.ndarray:
+    """Edges over the range of the values; of equal ones half as much on each side of a bin."""
+    if isinstance(bins, int) and values.size and not np.ptp(values):
+        half = 0.5 * abs(values[0]) or 0.5
+        return np.linspace(values[0] - half, values[0] + half, (bins | 1) + 1)
+    return np.histogram_bin_edges(values, bins)
 
 
 _NODE = 0.17  # radius of an area; the ring of areas has radius 1

@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import analysis, spec
-from ..analysis import autocorrelogram, count_correlation, cross_correlogram, spike_counts
-from ..spec import InvalidValueError, as_number, check_known
+from .._run.spike_trains import SpikeTrains
+from ..analysis import autocorrelogram, count_correlation, cross_correlogram
+from ..analysis._source import only
+from ..analysis._spikes import BIN
+from ..spec import InvalidValueError
 from ._style import (
     ABSENT,
     COLUMN,
     DIVERGING,
     LINE,
     SMALL,
-    chosen,
     colour,
     colour_bar,
     empty_figure,
@@ -28,11 +30,11 @@ from ._style import (
     open_box,
     population_panels,
     say,
-    spikes_between,
+    shown_trains,
     spread,
     three_digits,
     widened,
-    window,
+    window_of,
 )
 
 if TYPE_CHECKING:
@@ -42,11 +44,11 @@ if TYPE_CHECKING:
 _LONG = 18  # letters of two names that a legend has in one line
 
 
-@spec.arguments(max_lag=spec.Number("ms", at_least=0.0, least=0.0))
+@spec.arguments(max_lag=spec.Number("ms", at_least=0.0, least=0.0), bin_ms=BIN)
 def correlogram(
-    result: Any,
-    source: str,
-    target: str | None = None,
+    source: Any,
+    population: str | None = None,
+    other: str | None = None,
     *,
     bin_ms: float = 1.0,
     max_lag: float = 100.0,
@@ -54,16 +56,16 @@ def correlogram(
     stop: float | None = None,
     size: Sequence[float] = COLUMN,
 ) -> "Figure":
-    """The rate of a target neuron before and after a spike of the source.
+    """The rate of a neuron before and after its own spikes, or those of another population.
 
-    With a `target`, it shows the mean rate of a neuron of `target` at some lag from a spike of
-    `source`; the same name twice gives the population with itself. Without `target`, it shows the
-    rate of a neuron around its own spikes, over all spikes of `source`. Pairs of a spike with
-    itself are left out. The dashed line is the rate expected if spike times were independent.
-    `result` of `simulate`; `bin_ms`, `max_lag` [ms]; `start`, `stop` [ms] the part counted;
+    With an `other` population, it shows the mean rate of a neuron of `other` at some lag from a
+    spike of `population`; the same name twice gives the population with itself. Without, it shows
+    the rate of a neuron around its own spikes, over all spikes of `population`. Pairs of a spike
+    with itself are left out. The dashed line is the rate expected if spike times were independent.
+    `source` a run; `bin_ms`, `max_lag` [ms]; `start`, `stop` [ms] the part counted;
     `size` (width, height) [inches].
 
-    `rate(k) = pairs(k) / (spikes of the source * neurons * bin_ms * (1 - |k| / bins))` with the
+    `rate(k) = pairs(k) / (spikes of the population * neurons * bin_ms * (1 - |k| / bins))` with the
     pairs of `jn.analysis.cross_correlogram` or `autocorrelogram`; the last factor corrects for
     spikes outside the part counted.
 
@@ -78,30 +80,30 @@ def correlogram(
     Reference:
         Perkel, Gerstein and Moore (1967), doi:10.1016/S0006-3495(67)86597-4.
     """
-    first, last = window(result, start, stop)
-    name, other = source, source if target is None else target
-    check_known("population", name, result.populations)
-    check_known("population", other, result.populations)
-    if why := nothing(result, [name, other], first, last):
+    named = None if population is None else [population, *([] if other is None else [other])]
+    trains = shown_trains(source, named, start, stop)
+    if why := nothing(trains):
         return empty_figure(why, size)
+    name = only("population", population, trains)
+    only("population", name if other is None else other, trains)
+    first, last = window_of(trains)
     if not max_lag < (length := last - first):
         raise InvalidValueError(
             "correlogram", "max_lag", f"below the {length:g} ms that are counted", str(max_lag)
         )
-    times, neurons = spikes_between(result, name, first, last)
-    (others, _), n = spikes_between(result, other, first, last), result.populations[other]
-    if target is None:
-        lags, pairs = autocorrelogram(times, neurons, n, last, bin_ms, max_lag, first)
-        own = np.bincount(neurons, minlength=n)
-        pieces, label = times.size, f"{name}, a neuron with itself"
-        level = (own * (own - 1)).sum() / max(times.size, 1) / (last - first) * 1e3
+    x, y = trains[name], trains[name if other is None else other]
+    if other is None:
+        lags, pairs = autocorrelogram(x, bin_ms=bin_ms, max_lag=max_lag)
+        own = np.bincount(x.neurons, minlength=x.n)
+        pieces, label = len(x), f"{name}, a neuron with itself"
+        level = (own * (own - 1)).sum() / max(len(x), 1) / length * 1e3
     else:
-        lags, pairs = cross_correlogram(times, others, last, bin_ms, max_lag, first)
-        pairs[lags.size // 2] -= times.size if name == other else 0
+        lags, pairs = cross_correlogram(x, other=y, bin_ms=bin_ms, max_lag=max_lag)
+        pairs[lags.size // 2] -= len(x) if name == other else 0
         label = f"{other}{_between(name, other)}around spikes of {name}"
-        pieces = times.size * n
-        level = others.size / max(n, 1) / (last - first) * 1e3
-    seen = 1e-3 * bin_ms * (1.0 - np.abs(lags) / (last - first))
+        pieces = len(x) * y.n
+        level = len(y) / max(y.n, 1) / length * 1e3
+    seen = 1e-3 * bin_ms * (1.0 - np.abs(lags) / length)
     rate = pairs / np.maximum(pieces * seen, 1e-12)
     axis = (figure := new_figure(size)).subplots()
     edges = np.append(lags, lags[-1] + bin_ms) - bin_ms / 2
@@ -110,7 +112,7 @@ def correlogram(
     axis.axhline(level, label=f"by chance, {three_digits(level)} Hz", **look)
     axis.set(xlabel="lag (ms)", ylabel="rate (Hz)", xlim=(edges[0], edges[-1]))
     axis.set_ylim(bottom=None if rate.min(initial=np.inf) > 0.5 * rate.max(initial=0.0) > 0 else 0)
-    if not (times.size and others.size):
+    if not (len(x) and len(y)):
         say(axis, "no spikes")
         axis.set_ylim(0.0, 1.0)
     open_box(axis)
@@ -127,9 +129,9 @@ _SIZE = (COLUMN[0], 2.9)
 _SHOWN = 0.99  # share of the pairs inside the default scale of the colours
 
 
-@spec.arguments(neurons=spec.Whole(at_least=2), at_least=spec.Whole(at_least=1))
+@spec.arguments(neurons=spec.Whole(at_least=2), at_least=spec.Whole(at_least=1), bin_ms=BIN)
 def correlation_matrix(
-    result: Any,
+    source: Any,
     populations: Sequence[str] | str | None = None,
     *,
     neurons: int = 100,
@@ -142,7 +144,7 @@ def correlation_matrix(
 ) -> "Figure":
     """Correlation of the spike counts of all pairs of some neurons, with its mean above.
 
-    `result` of `simulate`; `populations` names (default all); at most `neurons` in all, divided
+    `source` a run; `populations` names (default all); at most `neurons` in all, divided
     among the populations by size: the first ones with at least `at_least` spikes (the title says
     how many have fewer and are left out); `bin_ms` the bin of the counts; `start`, `stop` [ms] the
     part counted; `scale` (low, high) of the colours, by default symmetric about 0 with 99 % of the
@@ -160,34 +162,35 @@ def correlation_matrix(
     Reference:
         Cohen and Kohn (2011), doi:10.1038/nn.2842.
     """
-    names = chosen(result, populations)
-    first, last = window(result, start, stop)
-    total = sum(result.populations[name] for name in names)
-    if why := nothing(result, names, first, last):
+    trains = shown_trains(source, populations, start, stop)
+    first, last = window_of(trains)
+    if why := nothing(trains):
         return empty_figure(why, size or _SIZE)
-    if start is None and stop is None and last - first < 2 * as_number(bin_ms):
+    if start is None and stop is None and last - first < 2 * bin_ms:
         why = (
             f"a run of {last - first:g} ms is too short:\nit needs at least 2 bins of {bin_ms:g} ms"
         )
         return empty_figure(why, size or _SIZE)
-    counts, quiet = [], 0
-    for name in names:
-        n = result.populations[name]
-        times, who = spikes_between(result, name, first, last)
-        active = np.bincount(who, minlength=n) >= at_least
-        quiet += int(n - active.sum())
-        few = min(int(active.sum()), max(1, round(n * neurons / max(total, 1))))
-        place = np.where(active, np.cumsum(active) - 1, few)[who]
+    total, names, sizes = sum(x.n for x in trains.values()), [*trains], []
+    times, rows, quiet = [], [], 0
+    for x in trains.values():
+        active = np.bincount(x.neurons, minlength=x.n) >= at_least
+        quiet += int(x.n - active.sum())
+        few = min(int(active.sum()), max(1, round(x.n * neurons / max(total, 1))))
+        place = np.where(active, np.cumsum(active) - 1, few)[x.neurons]
         mine = place < few
-        counts.append(spike_counts(times[mine], place[mine], few, last, bin_ms, first))
-    mean, matrix = count_correlation(np.concatenate(counts))
+        times.append(x.times[mine])
+        rows.append(sum(sizes) + place[mine])
+        sizes.append(few)
+    all_of = np.concatenate(times), np.concatenate(rows), sum(sizes), first, last
+    mean, matrix = count_correlation(SpikeTrains.known(*all_of), bin_ms=bin_ms)
     np.fill_diagonal(matrix, np.nan)
     found = "no pair" if np.isnan(mean) else f"mean {three_digits(mean)}"
     title = f"{bin_ms:g} ms bins, {found}"
     if quiet:
         title += f"\nleft out: {quiet:,} of {total:,} neurons, below {at_least} spikes"
     size = widened(size, _SIZE, names)
-    return _draw(matrix, title, names, [c.shape[0] for c in counts], scale, size)
+    return _draw(matrix, title, names, sizes, scale, size)
 
 
 def _draw(
@@ -229,7 +232,7 @@ def _draw(
 
 
 def power_spectrum(
-    result: Any,
+    source: Any,
     populations: Sequence[str] | str | None = None,
     *,
     bin_ms: float = 1.0,
@@ -240,7 +243,7 @@ def power_spectrum(
 ) -> "Figure":
     """Power spectral density of the populations' rates, on logarithmic axes.
 
-    `result` of `simulate`; `populations` names (default all); `bin_ms` the bin of the rates, so
+    `source` a run; `populations` names (default all); `bin_ms` the bin of the rates, so
     that frequencies go up to `500 / bin_ms` Hz; `segment_ms` the length of the segments whose
     spectra are averaged, so that they are `1000 / segment_ms` Hz apart; `start`, `stop` [ms] the
     part counted, without the last bins that do not fill a segment; `size` (width, height)
@@ -258,17 +261,14 @@ def power_spectrum(
     Reference:
         Welch (1967), doi:10.1109/TAU.1967.1161901.
     """
-    names = chosen(result, populations)
-    first, last = window(result, start, stop)
-    if why := nothing(result, names, first, last):
+    trains = shown_trains(source, populations, start, stop)
+    if why := nothing(trains):
         return empty_figure(why, size or COLUMN)
+    names = [*trains]
     figure, axes = population_panels(names, size)
     found = np.zeros(len(names), bool)
     for number, (axis, name) in enumerate(zip(axes, names)):
-        times, _ = spikes_between(result, name, first, last)
-        n = result.populations[name]
-        _, rate = analysis.population_rate(times, n, last, bin_ms, first)
-        at, density = analysis.power_spectrum(rate, bin_ms, segment_ms)
+        at, density = analysis.power_spectrum(trains[name], bin_ms=bin_ms, segment_ms=segment_ms)
         axis.plot(at[1:], density[1:], color=colour(number), lw=0.9, label=name)
         axis.set_xlim(at[1], max(at[-1], 2 * at[1]))
         found[number] = (density[1:] > 0).any()

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import spec
+from .._run.spike_trains import SpikeTrains
 from .._text import counted
 from ..analysis import interval_cvs, intervals, neuron_rates
 from ._style import (
     COLUMN,
     LINE,
-    chosen,
     colour,
     empty_figure,
     finish_panels,
@@ -20,9 +20,9 @@ from ._style import (
     open_box,
     population_panels,
     say,
-    spikes_between,
+    shown_trains,
     three_digits,
-    window,
+    window_of,
 )
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _draw(
 
 @spec.arguments(bins=spec.Whole(at_least=1))
 def rate_histogram(
-    result: Any,
+    source: Any,
     populations: Sequence[str] | str | None = None,
     *,
     start: float | None = None,
@@ -124,7 +124,7 @@ def rate_histogram(
 ) -> "Figure":
     """Distribution of the mean rates of the neurons of each population, with their mean.
 
-    `result` of `simulate`; `populations` names (default all); `start`, `stop` [ms] the part
+    `source` a run; `populations` names (default all); `start`, `stop` [ms] the part
     counted; at most `bins` bins; `size` (width, height) [inches]; by default more than 4
     populations have a panel each in a higher figure. A rate is a whole number of spikes over the
     time, so each bin contains equally many such numbers. The first starts at 0 Hz.
@@ -136,14 +136,11 @@ def rate_histogram(
         InvalidValueError: for an unknown population or none, a part empty or outside the run,
             `bins` below 1, or spikes that were not recorded; `ImportError` without matplotlib.
     """
-    names = chosen(result, populations)
-    first, last = window(result, start, stop)
-    if why := nothing(result, names, first, last):
+    trains = shown_trains(source, populations, start, stop)
+    if why := nothing(trains):
         return empty_figure(why, size or COLUMN)
-    values = {}
-    for name in names:
-        times, neurons = spikes_between(result, name, first, last)
-        values[name] = neuron_rates(times, neurons, result.populations[name], last, first)
+    values = {name: neuron_rates(x) for name, x in trains.items()}
+    first, last = window_of(trains)
     edges = _edges(values, (last - first) * 1e-3, bins)
     labels = "Hz", "neurons", "rate of a neuron (Hz)"
     return population_histograms(values, edges, labels, size, "no neurons")
@@ -158,9 +155,11 @@ def _edges(values: dict[str, np.ndarray], seconds: float, bins: int) -> np.ndarr
     return np.maximum(per_bin * np.arange(count + 1) - 0.5, 0.0) / seconds
 
 
-@spec.arguments(bins=spec.Whole(at_least=1))
+@spec.arguments(
+    bins=spec.Whole(at_least=1), longest=spec.Maybe(spec.Number("ms", above=0.0, least=0.0))
+)
 def interval_histogram(
-    result: Any,
+    source: Any,
     populations: Sequence[str] | str | None = None,
     *,
     start: float | None = None,
@@ -171,7 +170,7 @@ def interval_histogram(
 ) -> "Figure":
     """Distribution of the inter-spike intervals of all neurons, on a logarithmic axis.
 
-    `result` of `simulate`; `populations` names (default all); `start`, `stop` [ms] the part
+    `source` a run; `populations` names (default all); `start`, `stop` [ms] the part
     counted; `longest` [ms] end of the axis (default: the longest interval); `bins` number of bins;
     `size` (width, height) [inches]; by default more than 4 populations have a panel each in a
     higher figure. The dashed line is the mean. Intervals longer than `longest` still count for the
@@ -188,18 +187,10 @@ def interval_histogram(
     Reference:
         Perkel, Gerstein and Moore (1967), doi:10.1016/S0006-3495(67)86596-2.
     """
-    names = chosen(result, populations)
-    first, last = window(result, start, stop)
-    if longest is not None:
-        spec.check(
-            "interval_histogram", "longest", spec.Numbers("ms", above=0.0, least=0.0), longest
-        )
-    if why := nothing(result, names, first, last):
+    trains = shown_trains(source, populations, start, stop)
+    if why := nothing(trains):
         return empty_figure(why, size or COLUMN)
-    values = {}
-    for name in names:
-        times, neurons = spikes_between(result, name, first, last)
-        values[name] = intervals(times, neurons, result.populations[name])[0]
+    values = {name: intervals(x)[0] for name, x in trains.items()}
     edges = edges_from_zero(values, bins, longest)
     labels = "ms", "intervals", "inter-spike interval (ms)"
     # On a logarithmic axis an exponential distribution is a straight line.
@@ -212,7 +203,7 @@ _WIDTH = 0.1  # the least that the axis of a CV shows
 
 @spec.arguments(bins=spec.Whole(at_least=1))
 def cv_histogram(
-    result: Any,
+    source: Any,
     populations: Sequence[str] | str | None = None,
     *,
     start: float | None = None,
@@ -223,7 +214,7 @@ def cv_histogram(
 ) -> "Figure":
     """Distribution of the CVs of the neurons' inter-spike intervals, with their mean.
 
-    `result` of `simulate`; `populations` names (default all); `start`, `stop` [ms] the part
+    `source` a run; `populations` names (default all); `start`, `stop` [ms] the part
     counted; neurons with fewer than `at_least` spikes are left out; `bins` number of bins; `size`
     (width, height) [inches]; by default more than 4 populations have a panel each in a higher
     figure. 0 for a clock, 1 for a Poisson process.
@@ -239,22 +230,18 @@ def cv_histogram(
     Reference:
         Softky and Koch (1993), doi:10.1523/JNEUROSCI.13-01-00334.1993.
     """
-    names = chosen(result, populations)
-    first, last = window(result, start, stop)
-    if why := nothing(result, names, first, last):
+    trains = shown_trains(source, populations, start, stop)
+    if why := nothing(trains):
         return empty_figure(why, size or COLUMN)
-    values = {}
-    for name in names:
-        times, neurons = spikes_between(result, name, first, last)
-        cvs = shown_cvs(times, neurons, result.populations[name], at_least)
-        values[name] = cvs[~np.isnan(cvs)]
+    cvs = {name: shown_cvs(x, at_least) for name, x in trains.items()}
+    values = {name: x[~np.isnan(x)] for name, x in cvs.items()}
     labels = "", "neurons", "CV of inter-spike intervals"
     empty = f"no neuron with {counted(at_least, 'spike')}"
     edges = edges_from_zero(values, bins, None, _WIDTH)
     return population_histograms(values, edges, labels, size, empty)
 
 
-def shown_cvs(times: np.ndarray, neurons: np.ndarray, n: int, at_least: int = 3) -> np.ndarray:
+def shown_cvs(trains: SpikeTrains, at_least: int = 3) -> np.ndarray:
     """CVs of the intervals, 0 where they come from the rounding of times only."""
-    cvs = interval_cvs(times, neurons, n, at_least)
+    cvs = interval_cvs(trains, at_least=at_least)
     return np.where(cvs < _ROUNDED, 0.0, cvs)

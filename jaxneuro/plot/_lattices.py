@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import spec
+from ..analysis._source import Traces, traces_of
 from ..spec import InvalidValueError
 from ._style import (
     ABSENT,
@@ -18,10 +19,11 @@ from ._style import (
     lengths,
     limits,
     new_figure,
-    numbers,
+    one_run,
     say,
     settle,
 )
+from ._traces import label_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -246,41 +248,48 @@ def draw_lattice(
     fps=spec.Number("frames per second", above=0.0, at_most=100.0),
     dpi=spec.Number("pixels per inch", above=0.0),
 )
-def lattice_movie(
-    values: Any,
-    shape: Sequence[int],
-    times: Any,
-    path: str | Path,
+def lattice_movie(  # noqa: PLR0913 - what is drawn, and how, each by its name
+    source: Any,
+    name: str | None = None,
+    variable: str = "v",
     *,
+    shape: Sequence[int],
+    path: str | Path,
     index: Sequence[int | None] | None = None,
-    label: str = "value",
+    label: str | None = None,
     scale: Sequence[float] | None = None,
     colours: str = SEQUENTIAL,
     fps: float = 20.0,
     dpi: float = 150.0,
+    start: float | None = None,
+    stop: float | None = None,
     size: Sequence[float] | None = None,
 ) -> Path:
-    """Writes a movie of one value per neuron of a lattice, one frame per time.
+    """Writes a movie of a variable of the neurons of a lattice, one frame per sample.
 
-    `values` (frames, n), or (frames, *shape); `times` [ms] of the frames, shown above them;
-    `path` of the movie, ending in .gif, or in .mp4 if the program ffmpeg is installed; `fps`
-    frames per second of the movie, `dpi` pixels per inch. `shape`, `index`, `label`, `colours`
-    and `size` as for `lattice`; `scale` (low, high) of the colours holds for all frames, by
-    default the range of all values. For rates [Hz] in
-    windows of 10 ms of a run of 1,000 ms, pass
-    `jn.analysis.spike_counts(*result.events(name), n, 1000.0, 10.0).T / 10e-3`.
+    `source` a run with `record=Record(variables={name: variable})`, or
+    `jn.analysis.Traces(times, values)` of other values, a column for each neuron: their times stand
+    above the frames; `start`, `stop` [ms] the part shown; `path` of the movie, ending in .gif, or
+    in .mp4 if the program ffmpeg is installed; `fps` frames per second of the movie, `dpi` pixels
+    per inch. `shape`, `index`, `label` (by default the variable), `colours` and `size` as for
+    `lattice`; `scale` (low, high) of the colours holds for all frames, by default the range of all
+    values. For rates [Hz] in windows of 10 ms, make `Traces` of
+    `jn.analysis.spike_counts(result, name, bin_ms=10.0).T / 10e-3`.
 
     Returns:
         the path.
 
     Raises:
-        InvalidValueError: for what `lattice` refuses, no frame, times that are not one per frame,
+        InvalidValueError: for what `lattice` refuses, what was not recorded, no frame,
             another ending of the path, a folder that does not exist, or .mp4 without ffmpeg;
             `ImportError` without matplotlib.
     """
     tiles = lay_out(shape, index)
-    frames = per_neuron("values", np.asarray(values), shape, frames=1)
-    stamps = _stamps(times, frames.shape[0])
+    run = one_run(source)
+    traces = traces_of(run, name, variable, start, stop)
+    frames = per_neuron("values", traces.values, shape, frames=1)
+    stamps = _stamps(traces.times)
+    label = label or ("value" if isinstance(run, Traces) else label_of(variable))
     out = Path(path)
     # The scale depends only on what is shown.
     ends = limits(frames[:, tiles.places[tiles.places >= 0]], scale)
@@ -335,17 +344,10 @@ class _Stage:
         out.write(self._canvas.buffer_rgba())
 
 
-def _stamps(times: Any, frames: int) -> list[str]:
+def _stamps(at: np.ndarray) -> list[str]:
     """The times as text, with as many digits as they need."""
-    at = numbers("times", times, "one time in ms per frame")
-    if at.shape != (frames,) or frames == 0:
-        raise InvalidValueError(
-            "",
-            "times",
-            "one per frame, and there must be a frame",
-            f"shape {at.shape} for {frames} frames",
-        )
-    spec.check("", "times", spec.Numbers("ms", least=0.0), at)
+    if not at.size:
+        raise InvalidValueError("", "the samples", "one or more, a frame each", "none")
     for digits in range(6):
         if np.allclose(np.round(at, digits), at, rtol=0.0, atol=1e-6):
             break

@@ -14,14 +14,14 @@ from .._model import NamedNumbers, Plasticity
 from .._network.bounds import check_within
 from .._network.plastic import interval_steps
 from .._numerics.grid import on_grid
-from .._numerics.windows import NEAR_MS
+from .._numerics.windows import NEAR_MS, run_window
+from .._run.result import Result
+from ..analysis._source import only
 from ..spec import InvalidValueError, unknown
 from ._style import (
     COLUMN,
     LINE,
     SEQUENTIAL,
-    check_given,
-    check_recorded,
     colour,
     colour_bar,
     empty_figure,
@@ -30,9 +30,9 @@ from ._style import (
     limits,
     new_figure,
     numbers,
+    one_run,
     open_box,
     say,
-    window,
 )
 
 if TYPE_CHECKING:
@@ -313,8 +313,8 @@ def _where(condition: Any, x: Any, other: Any) -> Any:
 
 
 def weight_history(
-    result: Any,
-    name: str,
+    source: Any,
+    name: str | None = None,
     *,
     times: Sequence[float] | None = None,
     start: float | None = None,
@@ -325,13 +325,14 @@ def weight_history(
 ) -> "Figure":
     """Distribution of the weights of a plastic projection: over time, or at some times.
 
-    `result` of `simulate` with `record=Record(weight_histograms={name: ...})`; `times` [ms] None
+    `source` a run with `record=Record(weight_histograms={name: ...})`; `times` [ms] None
     for an image, time from left to right and weights upwards, or the times of which the nearest
     samples are shown as lines; `start`, `stop` [ms] the part shown; `scale` (low, high) share [%]
     at the ends of the colours, by default from 0 to the highest; `unit` of the weight ("pA", "nS",
-    "mV"); `size` (width, height) [inches]. Shares are of all synapses, per bin. A column of
-    the image reaches halfway to the samples before and after it. The outermost bins hold what is
-    outside too; a figure in which one of them has all weights says so.
+    "mV"); `size` (width, height) [inches]. Shares are of all synapses, per bin; bins that never
+    hold a thousandth of them are left out at both ends. A column of the image reaches halfway to
+    the samples before and after it. The outermost bins hold what is outside too; a figure in which
+    one of them has all weights says so.
 
     Returns:
         a matplotlib `Figure`; it is not shown.
@@ -341,9 +342,9 @@ def weight_history(
             `stop`, `times` that are none or not finite, a scale that is not (low, high), or a part
             empty or outside the run; `ImportError` without matplotlib.
     """
-    check_given("result", result)
-    check_recorded("projection with recorded histograms", name, result.weight_histograms)
-    first, last = window(result, start, stop)
+    result = spec.check("weight_history", "the source", spec.Of(Result), one_run(source))
+    name = only("projection with recorded histograms", name, result.weight_histograms)
+    first, last = run_window(result.start, result.stop, start, stop)
     if not last > first:
         return empty_figure("no time steps were run", size)
     at = np.asarray(result.sample_times)
@@ -351,7 +352,7 @@ def weight_history(
     if not inside.any():
         raise ValueError(
             f"weight_history: a sample of {name!r} must be between {first:g} and {last:g} ms; "
-            "there is none. Record more often (every=) or run for longer"
+            "there is none. Record more often (interval=) or run for longer"
         )
     counts = np.asarray(result.weight_histograms[name])[inside]
     # Projections without a synapse have shares of 0.
@@ -363,10 +364,10 @@ def weight_history(
     if times is None:
         ends = limits(np.array([0.0, share.max()]), scale)
         _draw_image(axis, at[inside], edges, share, ends)
-        axis.set(xlim=(first, last), xlabel="time (ms)", ylabel=label)
+        axis.set(xlim=(first, last), ylim=_used(edges, share), xlabel="time (ms)", ylabel=label)
     else:
         _draw_lines(axis, at[inside], edges, share, times)
-        axis.set(xlim=(edges[0], edges[-1]), xlabel=label, ylabel="share of synapses (%)")
+        axis.set(xlim=_used(edges, share), xlabel=label, ylabel="share of synapses (%)")
     if not counts.any():
         say(axis, "no synapses")
     elif counts.shape[1] > 2 and not counts[:, 1:-1].any():
@@ -375,6 +376,19 @@ def weight_history(
             beyond = f"below {edges[1]:g}" if ends[0] == "lowest" else f"from {edges[-2]:g} on"
             say(axis, f"all weights are in the {ends[0]} bin: {beyond}")
     return finish(figure)
+
+
+_FEW = 0.1  # % of the synapses
+
+
+def _used(edges: np.ndarray, share: np.ndarray) -> tuple[float, float]:
+    """What the axis of weights shows: the bins that ever hold some, and one more on each side.
+
+    The limits of a rule may lie far from where the weights are.
+    """
+    held = np.flatnonzero((share >= _FEW).any(axis=0))
+    first, last = (held[0] - 1, held[-1] + 2) if held.size else (0, edges.size)
+    return float(edges[max(first, 0)]), float(edges[min(last, edges.size - 1)])
 
 
 def _draw_image(

@@ -3,18 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import jax
 import numpy as np
 
 from .. import spec
-from .._numerics.windows import check_time
-from ..analysis import (
-    count_correlation,
-    count_synchrony,
-    neuron_rates,
-    population_rate,
-    spike_counts,
-)
-from ..spec import InvalidValueError, check_known
+from .._run.recording import Recording
+from .._run.spike_trains import SpikeTrains
+from ..analysis import count_correlation, count_synchrony, neuron_rates, population_rate
+from ..analysis._source import check_known, run_of
+from ..analysis._spikes import BIN
+from ..spec import InvalidValueError
 from ._histograms import shown_cvs
 from ._style import (
     COLUMN,
@@ -22,7 +20,6 @@ from ._style import (
     PAGE,
     SEQUENTIAL,
     SMALL,
-    chosen,
     colour,
     colour_bar,
     empty_figure,
@@ -35,11 +32,11 @@ from ._style import (
     population_panels,
     say,
     short_name,
-    spikes_between,
+    shown_trains,
     spread,
     three_digits,
     widened,
-    window,
+    window_of,
 )
 
 if TYPE_CHECKING:
@@ -52,24 +49,26 @@ _FEW = 3000  # spikes of a raster below which their marks grow
 _DOTS = 600  # rows of a raster from which spikes are dots instead of ticks
 
 
+@spec.arguments(bin_ms=spec.Maybe(BIN), neurons=spec.Maybe(spec.Whole(at_least=1)))
 def raster(
-    result: Any,
+    source: Any,
     populations: Sequence[str] | str | None = None,
     *,
     start: float | None = None,
     stop: float | None = None,
     neurons: int | None = 400,
-    bin_ms: float = 2.0,
+    bin_ms: float | None = None,
     size: Sequence[float] = PAGE,
 ) -> "Figure":
     """Spikes of some neurons of each population, the first on top, over the populations' rates.
 
-    `result` of `simulate`; `populations` names (default all); `start`, `stop` [ms] the part
-    shown; `neurons` the most neurons in all (the first ones of each population, by its size,
-    at least a fifth of an equal share), or None for all; `bin_ms` the bin of the rates;
-    `size` (width, height) [inches], two columns of a paper by default; `size=(3.3, 3.0)` gives one
-    column. The legend with the mean rates is left out if it needs more than two rows. The rates of
-    more than 4 populations are colours, a row each. Names of more than 20 letters are shortened.
+    `source` a run; `populations` names (default all); `start`, `stop` [ms] the part shown;
+    `neurons` the most neurons in all (the first ones of each population, by its size, at least a
+    fifth of an equal share), or None for all; `bin_ms` the bin of the rates, 2 ms by default,
+    longer of more than a second; `size` (width, height) [inches], two columns of a paper by
+    default; `size=(3.3, 3.0)` gives one column. The legend with the mean rates is left out if it
+    needs more than two rows. The rates of more than 4 populations are colours, a row each. Names of
+    more than 20 letters are shortened.
 
     Returns:
         a matplotlib `Figure`; it is not shown.
@@ -79,25 +78,22 @@ def raster(
             that is not above 0, `neurons` below 1, or spikes that were not recorded; `ImportError`
             without matplotlib.
     """
-    names = chosen(result, populations)
-    first, last = window(result, start, stop)
-    if neurons is not None:
-        spec.check("raster", "neurons", spec.Whole(at_least=1), neurons)
-    if why := nothing(result, names, first, last):
+    trains = shown_trains(source, populations, start, stop)
+    if why := nothing(trains):
         return empty_figure(why, size)
+    bin_ms = _bin_of(trains, 2.0) if bin_ms is None else bin_ms
     figure = new_figure(size)
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(2.2, 1.0))
-    sizes = [result.populations[name] for name in names]
-    shown = rows_of(sizes, neurons)
-    draw_spikes(top, result, names, shown, (first, last), 0.55 * size[1] * 72)
-    if len(names) <= MOST:
-        draw_rates([bottom] * len(names), result, names, first, last, bin_ms)
+    shown = rows_of([x.n for x in trains.values()], neurons)
+    draw_spikes(top, trains, shown, 0.55 * size[1] * 72)
+    if len(trains) <= MOST:
+        draw_rates([bottom] * len(trains), trains, bin_ms)
         bottom.set_ylabel("rate (Hz)")
         open_box(bottom)
         # A longer legend would take space from the spikes, where the names are shown already.
         legend(bottom, rows=2)
     else:
-        _draw_rate_rows(figure, bottom, result, names, (first, last), bin_ms)
+        _draw_rate_rows(figure, bottom, trains, bin_ms)
     bottom.set_xlabel("time (ms)")
     figure.align_ylabels()
     finish(figure)
@@ -106,12 +102,7 @@ def raster(
 
 
 def draw_spikes(
-    axis: "Axes",
-    result: Any,
-    names: list[str],
-    shown: list[int],
-    between: tuple[float, float],
-    points: float,
+    axis: "Axes", trains: Mapping[str, SpikeTrains], shown: list[int], points: float
 ) -> None:
     """Spikes of the first neurons of each population, the first population on top.
 
@@ -121,10 +112,9 @@ def draw_spikes(
     many = total >= _DOTS
     bases = np.cumsum([0, *shown])
     places = []
-    for base, name, count in zip(bases, names, shown):
-        times, who = spikes_between(result, name, *between)
-        mine = who < count
-        places.append((times[mine], base + who[mine] + 0.5))
+    for base, one, count in zip(bases, trains.values(), shown):
+        few = one.first(count)
+        places.append((few.times, base + few.neurons + 0.5))
     look = _mark(many, points / max(total, 1), sum(times.size for times, _ in places))
     for number, (times, rows) in enumerate(places):
         axis.plot(
@@ -138,16 +128,24 @@ def draw_spikes(
     axis.set(ylim=(max(total, 1), 0), ylabel="neurons")
     if not any(np.size(line.get_xdata()) for line in axis.lines):
         say(axis, "no spikes")
-    _name_rows(axis, result, names, bases, max(total, 1) / points)
+    _name_rows(axis, trains, bases, max(total, 1) / points)
     open_box(axis)
 
 
 def _mark(many: bool, row: float, spikes: int) -> dict[str, Any]:
-    """Dots, or ticks as high as a row [points]; larger where few spikes are shown."""
-    few = max(_FEW / max(spikes, 1), 1.0) ** 0.5
+    """Dots, or ticks as high as a row [points]; larger where few spikes are shown.
+
+    Ticks are thinner where there are many, else they would be one area.
+    """
+    share = _FEW / max(spikes, 1)
+    few, thin = max(share, 1.0) ** 0.5, max(share, 0.15) ** 0.5
     if many:
         return {"marker": ".", "ms": min(0.8 * few, 4.0), "mew": 0.0}
-    return {"marker": "|", "ms": min(max(0.8 * row, 1.8 * few, 1.8), 8.0), "mew": min(0.6 * few, 1)}
+    return {
+        "marker": "|",
+        "ms": min(max(0.8 * row, 1.8 * few, 1.8), 8.0),
+        "mew": min(0.6 * thin, 1),
+    }
 
 
 def rows_of(sizes: Sequence[int], neurons: int | None) -> list[int]:
@@ -166,28 +164,19 @@ def rows_of(sizes: Sequence[int], neurons: int | None) -> list[int]:
 
 
 def _draw_rate_rows(
-    figure: "Figure",
-    axis: "Axes",
-    result: Any,
-    names: list[str],
-    between: tuple[float, float],
-    bin_ms: float,
+    figure: "Figure", axis: "Axes", trains: Mapping[str, SpikeTrains], bin_ms: float
 ) -> None:
     """The rates of many populations as rows of colours, in the order of the spikes above."""
-    first, last = between
-    rows = []
-    for name in names:
-        times, _ = spikes_between(result, name, first, last)
-        rows.append(rates_between(times, result.populations[name], first, last, bin_ms)[1])
-    rates = np.stack(rows)
+    names, (first, last) = [*trains], window_of(trains)
+    rates = np.stack([_binned_rate(x, bin_ms)[1] for x in trains.values()])
     edges = first + bin_ms * np.arange(rates.shape[1] + 1)
     look = {"cmap": SEQUENTIAL, "vmin": 0.0, "vmax": max(float(rates.max(initial=0.0)), 1.0)}
     if not rates.any():
-        say(axis, why_no_rate(first, last, bin_ms))
+        say(axis, why_no_rate(last - first, bin_ms))
     else:
         drawn = axis.pcolormesh(edges, np.arange(len(names) + 1), rates, rasterized=True, **look)
         colour_bar(figure, drawn, axis, "rate (Hz)")
-    axis.set(xlim=between, ylim=(len(names), 0), ylabel="population")
+    axis.set(xlim=(first, last), ylim=(len(names), 0), ylabel="population")
     fits = 0.27 * 72 * figure.get_figheight() > 1.1 * SMALL * len(names)
     axis.set_yticks(
         np.arange(len(names)) + 0.5 if fits else [], [short_name(x) for x in names] if fits else []
@@ -198,7 +187,7 @@ def _draw_rate_rows(
 
 
 def _name_rows(
-    axis: "Axes", result: Any, names: list[str], bases: np.ndarray, rows_per_point: float
+    axis: "Axes", trains: Mapping[str, SpikeTrains], bases: np.ndarray, rows_per_point: float
 ) -> None:
     """Names beside the populations in their colours, moved apart if they would overlap."""
     room = 1.3 * SMALL * rows_per_point
@@ -206,87 +195,123 @@ def _name_rows(
     both = np.diff(bases).min() > 2 * room
     at = spread((bases[:-1] + bases[1:]) / 2, room, float(bases[-1]))
     labels = []
-    for name, count in zip(names, np.diff(bases)):
-        n, named = result.populations[name], short_name(name)
-        text = f"{count:,} of {n:,}"
-        labels.append(named if count == n else f"{named}\n{text}" if both else f"{named}, {text}")
+    for (name, one), count in zip(trains.items(), np.diff(bases)):
+        named, text = short_name(name), f"{count:,} of {one.n:,}"
+        labels.append(
+            named if count == one.n else f"{named}\n{text}" if both else f"{named}, {text}"
+        )
     if max(map(len, "\n".join(labels).split("\n"))) > _LONGEST:
-        labels = [short_name(name) for name in names]
-        total = sum(result.populations[name] for name in names)
+        labels = [short_name(name) for name in trains]
+        total = sum(x.n for x in trains.values())
         axis.set_ylabel(f"{bases[-1]:,} of {total:,} neurons")
     axis.set_yticks(at, labels)
     for number, label in enumerate(axis.get_yticklabels()):
         label.set_color(colour(number))
 
 
+@spec.arguments(bin_ms=spec.Maybe(BIN))
 def rates(
-    result: Any,
+    source: Any,
     populations: Sequence[str] | str | None = None,
     *,
     start: float | None = None,
     stop: float | None = None,
-    bin_ms: float = 5.0,
+    bin_ms: float | None = None,
     size: Sequence[float] | None = None,
 ) -> "Figure":
-    """Rates of the populations in bins of `bin_ms`, over time, with their means.
+    """Rates of the populations in bins, over time, with their means.
 
-    `result` of `simulate`; `populations` names (default all); `start`, `stop` [ms] the part
-    shown; `size` (width, height) [inches]; by default more than 4 populations have a panel each in
-    a higher figure. A bin is `(t, t + bin_ms]` and drawn at its middle.
+    `source` a run, `SpikeTrains` or a batch of runs; `populations` names (default all); `start`,
+    `stop` [ms] the part shown; `size` (width, height) [inches]; by default more than 4 populations
+    have a panel each in a higher figure. A bin is `(t, t + bin_ms]` and drawn at its middle; it is
+    5 ms long by default, longer of more than 3 seconds. Of a batch, a line is the median over the
+    runs, the dark shade their middle half, and the light one their range.
 
     Returns:
         a matplotlib `Figure`; it is not shown.
 
     Raises:
         InvalidValueError: for an unknown population or none, a part empty or outside the run, a bin
-            that is not above 0, or spikes that were not recorded; `ImportError` without matplotlib.
+            that is not above 0, runs that began at different times, or spikes that were not
+            recorded; `ImportError` without matplotlib.
 
     Reference:
         Gerstner et al. (2014), eq. 7.11, doi:10.1017/CBO9781107447615.
     """
-    names = chosen(result, populations)
-    first, last = window(result, start, stop)
-    if why := nothing(result, names, first, last):
+    run = run_of(source)
+    check_known("jn.plot.rates", run)
+    batch = run.batch if isinstance(run, Recording) else ()
+    host = jax.tree.map(np.asarray, run) if batch else run
+    each = [host[k] for k in np.ndindex(*batch)] if batch else [host]
+    runs = [shown_trains(x, populations, start, stop) for x in each]
+    if len({window_of(x) for x in runs}) > 1:
+        raise InvalidValueError("rates", "the runs", "of one time", "several; draw one, batch[k]")
+    if why := nothing(runs[0]):
         return empty_figure(why, size or COLUMN)
-    figure, axes = population_panels(names, size)
-    labels = draw_rates(axes, result, names, first, last, bin_ms)
+    bin_ms = _bin_of(runs[0], 5.0) if bin_ms is None else bin_ms
+    figure, axes = population_panels([*runs[0]], size)
+    labels = draw_rates(axes, runs[0], bin_ms, runs)
     return finish_panels(figure, axes, labels, "time (ms)", "rate (Hz)")
 
 
+_SHADES = ((0.25, 0.75, 0.35), (0.0, 1.0, 0.15))  # quantiles over runs, and how dark they are
+
+
 def draw_rates(
-    axes: Sequence["Axes"], result: Any, names: list[str], first: float, last: float, bin_ms: float
+    axes: Sequence["Axes"],
+    trains: Mapping[str, SpikeTrains],
+    bin_ms: float,
+    runs: Sequence[Mapping[str, SpikeTrains]] = (),
 ) -> list[str]:
-    """Draws the rate of each population into its panel; returns their labels."""
-    labels, most = [], 0.0
-    for number, (axis, name) in enumerate(zip(axes, names)):
-        n = result.populations[name]
-        times, _ = spikes_between(result, name, first, last)
-        at, rate = rates_between(times, n, first, last, bin_ms)
-        mean = times.size / max(n, 1) / (last - first) * 1e3
+    """Draws the rate of each population into its panel; returns their labels.
+
+    Of several `runs` the median over them, and how they differ as shades.
+    """
+    labels, most, (first, last) = [], 0.0, window_of(trains)
+    for number, (axis, name) in enumerate(zip(axes, trains)):
+        each = [x[name] for x in runs or [trains]]
+        at = _binned_rate(each[0], bin_ms)[0] + bin_ms / 2
+        rate = np.stack([_binned_rate(x, bin_ms)[1] for x in each])
+        spikes = sum(map(len, each)) / len(each)
+        mean = spikes / max(each[0].n, 1) / (last - first) * 1e3
         labels.append(f"{name}, {three_digits(mean)} Hz")
-        axis.plot(at + bin_ms / 2, rate, color=colour(number), lw=0.9, label=labels[-1])
+        tint = colour(number)
+        for low, high, alpha in _SHADES if len(each) > 1 else ():
+            ends = np.quantile(rate, (low, high), axis=0)
+            axis.fill_between(at, *ends, color=tint, alpha=alpha, lw=0)
+        axis.plot(at, np.median(rate, axis=0), color=tint, lw=0.9, label=labels[-1])
         most = max(most, float(rate.max(initial=0.0)))
     # All at once: panels that share an axis would keep the range of the first.
     for axis in dict.fromkeys(axes):
         axis.set(xlim=(first, last), ylim=(0.0, 1.05 * most or 1.0))
         if not most:
-            say(axis, why_no_rate(first, last, bin_ms))
+            say(axis, why_no_rate(last - first, bin_ms))
     return labels
 
 
-def rates_between(
-    times: np.ndarray, n: int, first: float, last: float, bin_ms: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Bins and rates of a part of a run, none where it is shorter than a bin."""
-    check_time("bin_ms", bin_ms)
-    if bin_ms > last - first:
+_BINS = 600  # that a figure shows at most, if nobody says how long one is
+
+
+def _bin_of(trains: Mapping[str, SpikeTrains], least: float) -> float:
+    """A bin of 1, 2 or 5 times a power of ten [ms], at least so long, so that lines stay lines."""
+    first, last = window_of(trains)
+    wanted = (last - first) / _BINS
+    if wanted <= least:
+        return least
+    power = 10.0 ** np.floor(np.log10(wanted))
+    return float(next(k * power for k in (1.0, 2.0, 5.0, 10.0) if k * power >= wanted))
+
+
+def _binned_rate(trains: SpikeTrains, bin_ms: float) -> tuple[np.ndarray, np.ndarray]:
+    """Bins and rates, none of a time that is shorter than a bin."""
+    if bin_ms > trains.duration:
         return np.zeros(0), np.zeros(0)
-    return population_rate(times, n, last, bin_ms, first)
+    return population_rate(trains, bin_ms=bin_ms)
 
 
-def why_no_rate(first: float, last: float, bin_ms: float) -> str:
+def why_no_rate(duration: float, bin_ms: float) -> str:
     """What an empty panel of rates says."""
-    return "no spikes" if bin_ms <= last - first else f"shorter than a bin of {bin_ms:g} ms"
+    return "no spikes" if bin_ms <= duration else f"shorter than a bin of {bin_ms:g} ms"
 
 
 _PAIRED = 200  # neurons of a population for whose pairs correlations are computed
@@ -296,7 +321,7 @@ _COUNT_MS, _TOGETHER_MS = 5.0, 3.0  # bins of the two
 
 @spec.arguments(raster_ms=spec.Number("ms", above=0.0, least=0.0), neurons=spec.Whole(at_least=1))
 def activity(
-    result: Any,
+    source: Any,
     populations: Sequence[str] | str | None = None,
     *,
     reference: Mapping[str, float] | None = None,
@@ -316,7 +341,7 @@ def activity(
     half of the values, the line in it is their median, the dot their mean; whiskers contain nine
     tenths.
 
-    `result` of `simulate`; `populations` names (default all), the first one on top; `reference`
+    `source` a run; `populations` names (default all), the first one on top; `reference`
     mean rates [Hz] by name from elsewhere, drawn as diamonds; `size` (width, height) [inches],
     by default two columns of a paper, wider for long names.
 
@@ -331,9 +356,9 @@ def activity(
     Reference:
         Potjans and Diesmann (2014), fig. 6, doi:10.1093/cercor/bhs358.
     """
-    names = chosen(result, populations)
-    first, last = window(result, start, stop)
-    if why := nothing(result, names, first, last):
+    trains = shown_trains(source, populations, start, stop)
+    names, (first, last) = [*trains], window_of(trains)
+    if why := nothing(trains):
         return empty_figure(why, size or PAGE)
     if last - first < 2 * _COUNT_MS and start is None and stop is None:
         why = f"a run of {last - first:g} ms is too short:\nit needs at least {2 * _COUNT_MS:g} ms"
@@ -346,16 +371,11 @@ def activity(
     figure = new_figure(widened(size, PAGE, names, 2))
     layout: Any = [["spikes", "rate", "cv"], ["spikes", "correlation", "synchrony"]]
     axes = figure.subplot_mosaic(layout, width_ratios=(1.7, 1.0, 1.0))
-    sizes = [result.populations[name] for name in names]
-    shown = rows_of(sizes, neurons)
-    end = min(first + raster_ms, last)
-    _draw_raster(
-        axes["spikes"], result, names, shown, (first, end), 0.8 * 72 * figure.get_figheight()
-    )
+    begin = {name: x.between(first, min(first + raster_ms, last)) for name, x in trains.items()}
+    _draw_raster(axes["spikes"], begin, neurons, 0.8 * 72 * figure.get_figheight())
     drawn: set[str] = set()
-    for row, name in enumerate(names):
-        spikes = spikes_between(result, name, first, last)
-        drawn |= _draw_population(axes, row, spikes, result.populations[name], first, last)
+    for row, (name, one) in enumerate(trains.items()):
+        drawn |= _draw_population(axes, row, one)
         if reference and name in reference:
             look = {"ms": 5.0, "mew": 0.8, "mfc": "none", "color": "black", "zorder": 4}
             axes["rate"].plot(reference[name], row, "D", **look)
@@ -377,7 +397,7 @@ def _check_reference(reference: Mapping[str, float] | None, names: list[str]) ->
             repr(reference),
         )
     for name, rate in (reference or {}).items():
-        check_known("population", name, names)
+        spec.check_known("population", name, names)
         spec.check("activity", f"reference of {name!r}", spec.Numbers("Hz"), rate)
 
 
@@ -395,47 +415,37 @@ def _say_where_empty(axes: Mapping[str, "Axes"], drawn: set[str]) -> None:
 
 
 def _draw_raster(
-    axis: "Axes",
-    result: Any,
-    names: list[str],
-    shown: list[int],
-    between: tuple[float, float],
-    points: float,
+    axis: "Axes", trains: Mapping[str, SpikeTrains], neurons: int, points: float
 ) -> None:
     """Spikes, the first population on top; the label says how many neurons are shown."""
-    draw_spikes(axis, result, names, shown, between, points)
+    sizes = [x.n for x in trains.values()]
+    shown = rows_of(sizes, neurons)
+    draw_spikes(axis, trains, shown, points)
     for line in axis.lines:
         if line.get_marker() == ".":
             line.set_markersize(
                 max(1.5, line.get_markersize())
             )  # few neurons fire in so short a time
-    axis.set_yticks(axis.get_yticks(), [short_name(name) for name in names])
-    total = sum(result.populations[name] for name in names)
-    label = f"{sum(shown):,} of {total:,} neurons"
-    axis.set(xlim=between, xlabel="time (ms)", ylabel="neurons" if total == sum(shown) else label)
+    axis.set_yticks(axis.get_yticks(), [short_name(name) for name in trains])
+    label = f"{sum(shown):,} of {sum(sizes):,} neurons"
+    axis.set(
+        xlim=window_of(trains),
+        xlabel="time (ms)",
+        ylabel="neurons" if sum(sizes) == sum(shown) else label,
+    )
 
 
-def _draw_population(
-    axes: Mapping[str, "Axes"],
-    row: int,
-    spikes: tuple[np.ndarray, np.ndarray],
-    n: int,
-    first: float,
-    last: float,
-) -> set[str]:
+def _draw_population(axes: Mapping[str, "Axes"], row: int, trains: SpikeTrains) -> set[str]:
     """The three boxes and the bar of a population; returns the panels that show a value of it."""
-    times, who = spikes
-    some, few = min(n, _PAIRED), who < _PAIRED
-    counts = spike_counts(times[few], who[few], some, last, _COUNT_MS, first)
-    pairs = count_correlation(counts)[1][np.triu_indices(some, 1)]
-    rates = neuron_rates(times, who, n, last, first)
-    boxes = {"rate": rates, "cv": shown_cvs(times, who, n), "correlation": pairs}
+    matrix = count_correlation(trains.first(_PAIRED), bin_ms=_COUNT_MS)[1]
+    pairs = matrix[np.triu_indices(len(matrix), 1)]
+    boxes = {"rate": neuron_rates(trains), "cv": shown_cvs(trains), "correlation": pairs}
     drawn = {panel for panel, values in boxes.items() if _draw_box(axes[panel], row, values)}
-    synchrony = count_synchrony(times[who < _TOGETHER], last, _TOGETHER_MS, first)
+    synchrony = count_synchrony(trains.first(_TOGETHER), bin_ms=_TOGETHER_MS)
     axes["synchrony"].barh(row, np.nan_to_num(synchrony), 0.6, color=colour(row))
     # A silent population has rates of 0 and no synchrony.
     known = np.isfinite(synchrony)
-    return drawn - (set() if times.size else {"rate"}) | ({"synchrony"} if known else set())
+    return drawn - (set() if len(trains) else {"rate"}) | ({"synchrony"} if known else set())
 
 
 def _draw_box(axis: "Axes", row: int, values: np.ndarray) -> bool:

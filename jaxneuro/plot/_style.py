@@ -1,14 +1,17 @@
 """Colours, sizes, axes and panels that the figures share, and checks of what is drawn."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from .. import spec
 from .._html import COLOURS
-from .._numerics.windows import in_window, run_window
-from ..spec import InvalidValueError, check_known
+from .._run.recording import Recording
+from .._run.result import Result
+from .._run.spike_trains import SpikeTrains
+from ..analysis._source import check_known, run_of, trains_of
+from ..spec import InvalidValueError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,6 +77,21 @@ def _finish_panel(axis: "Axes") -> None:
         text.set_fontsize(SMALL)
     for spine in axis.spines.values():
         spine.set_linewidth(LINE)
+    _thin_out(axis)
+
+
+def _thin_out(axis: "Axes") -> None:
+    """Fewer ticks along x where their labels are long: matplotlib has room for four letters."""
+    from matplotlib.ticker import AutoLocator
+
+    locator = axis.xaxis.get_major_locator()
+    if not isinstance(locator, AutoLocator):
+        return
+    ticks = list(locator.tick_values(*axis.get_xlim()))
+    letters = max(map(len, axis.xaxis.get_major_formatter().format_ticks(ticks)))
+    if letters > 4:
+        points = axis.get_window_extent().width * 72 / axis.figure.dpi
+        locator.set_params(nbins=max(int(points / (0.6 * SMALL * (letters + 1))), 2))
 
 
 def open_box(axis: "Axes") -> None:
@@ -221,13 +239,12 @@ def finish_panels(
     return finish(figure)
 
 
-def nothing(result: Any, names: Sequence[str], first: float, last: float) -> str:
-    """Why a figure of a run has nothing to show, "" if it may have something."""
+def nothing(trains: Mapping[str, SpikeTrains]) -> str:
+    """Why a figure of spikes has nothing to show, "" if it may have something."""
+    first, last = window_of(trains)
     if not last > first:
         return "no time steps were run"
-    if not any(result.populations[name] for name in names):
-        return "no neurons"
-    return ""
+    return "" if any(x.n for x in trains.values()) else "no neurons"
 
 
 def empty_figure(why: str, size: Sequence[float]) -> "Figure":
@@ -245,47 +262,43 @@ def say(axis: "Axes", text: str) -> None:
     axis.text(0.5, 0.5, text, fontsize=TEXT, **middle)
 
 
-def chosen(result: Any, populations: Sequence[str] | str | None) -> list[str]:
-    """The names of the populations shown, all by default, or `ValueError`."""
-    check_given("result", result)
-    known = result.populations
-    names: list[Any] = list(known)
+def one_run(source: Any) -> Any:
+    """The run or the arrays that a figure is of; raises for a batch, and inside `jit`."""
+    run = run_of(source)
+    if isinstance(run, Recording):
+        check_known("jn.plot", run)
+        return run.result()
+    return run
+
+
+def shown_trains(
+    source: Any, populations: Any, start: float | None, stop: float | None
+) -> dict[str, SpikeTrains]:
+    """The spikes in `(start, stop]` [ms] of the populations shown, all by default, by name."""
+    run = one_run(source)
+    if not isinstance(run, Result):
+        return {"neurons": trains_of(run, populations, start, stop)}
+    known = run.populations
+    names: list[Any] = [*known]
     if populations is not None:
         several = isinstance(populations, Iterable) and not isinstance(populations, str)
         names = list(populations) if several else [populations]
     for name in names:
-        check_known("population", name, known)
+        spec.check_known("population", name, known)
     if not names:
         listed = ", ".join(repr(n) for n in known) or "none"
-        raise ValueError(f"populations must name at least one; the known ones: {listed}")
-    return names
+        must = f"at least one of the known ones: {listed}"
+        raise InvalidValueError("", "populations", must, repr(populations))
+    return {name: trains_of(run, name, start, stop) for name in names}
 
 
-def check_recorded(kind: str, name: Any, values: Any) -> None:
-    """Raises `ValueError` for a name of which nothing was recorded, saying how to record it."""
-    if isinstance(name, str) and hasattr(values, "how"):
-        values[name]
-    else:
-        check_known(kind, name, values)
-
-
-def window(result: Any, start: float | None, stop: float | None) -> tuple[float, float]:
-    """First and last time shown [ms]: those of the run by default, or `ValueError`."""
-    check_given("result", result)
-    return run_window(result.start, result.stop, start, stop)
-
-
-def spikes_between(
-    result: Any, name: str, first: float, last: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Times and neurons of the spikes of a population in `(first, last]`."""
-    times, neurons = (np.asarray(x) for x in result.events(name))
-    inside = in_window(times, first, last)
-    return times[inside], neurons[inside]
+def window_of(trains: Mapping[str, SpikeTrains]) -> tuple[float, float]:
+    """First and last time [ms]."""
+    one = next(iter(trains.values()))
+    return one.start, one.stop
 
 
 _KINDS = {
-    "result": (("events", "populations"), "the result of a run, jn.simulate(net, duration)"),
     "connections": (
         ("source", "target", "shape", "pre", "post", "weight", "delay"),
         "the connections of one projection, net.connections(name)",

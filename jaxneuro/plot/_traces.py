@@ -6,24 +6,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import spec
-from .._numerics.windows import NEAR_MS
+from .._numerics.windows import NEAR_MS, run_window
+from .._run.result import Result
+from ..analysis._source import only
 from ..spec import InvalidValueError
 from ._style import (
     COLUMN,
     PAGE,
     SMALL,
     TEXT,
-    check_recorded,
     colour,
     empty_figure,
     finish,
     legend,
     new_figure,
-    nothing,
+    one_run,
     open_box,
     say,
-    spikes_between,
-    window,
 )
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def label_of(variable: str) -> str:
 
 
 def recorded_traces(
-    result: Any,
+    result: Result,
     name: str,
     variable: str,
     neurons: int | Sequence[int],
@@ -69,8 +68,6 @@ def recorded_traces(
     last: float,
 ) -> RecordedTraces:
     """Traces of the wanted neurons between two times, or `ValueError`."""
-    check_recorded("recorded population or projection", name, result.traces)
-    check_recorded(f"recorded variable of {name!r}", variable, result.traces[name])
     values = np.asarray(result.traces[name][variable])
     known = np.asarray(result.neurons.get(name, np.arange(values.shape[1])))
     if isinstance(neurons, int | np.integer):
@@ -105,11 +102,11 @@ _ABOVE = 0.6  # height of a spike's tick above the highest value, relative to th
 
 
 def traces(
-    result: Any,
-    name: str,
+    source: Any,
+    name: str | None = None,
     variable: str = "v",
-    neurons: int | Sequence[int] = 5,
     *,
+    neurons: int | Sequence[int] = 5,
     spikes: bool = True,
     peak: float | None = None,
     overlay: bool = False,
@@ -120,7 +117,7 @@ def traces(
 ) -> "Figure":
     """A recorded variable of some neurons over time, one panel each or all in one.
 
-    `result` of `simulate` with `record=Record(variables={name: variable})`; `name` the
+    `source` a run with `record=Record(variables={name: variable})`; `name` the
     population, or the projection whose receptor was recorded; `neurons` which ones, or how many
     of the first that were recorded. `spikes` draws, if v of a population is shown, a tick at each
     spike from v (recorded before the reset) up to `peak` [mV], by default well above the highest v
@@ -137,8 +134,11 @@ def traces(
             empty or outside the run, a peak that is not finite, or, with `spikes`, spikes that were
             not recorded; `ImportError` without matplotlib.
     """
-    first, last = window(result, start, stop)
-    if (why := nothing(result, list(result.populations), first, last)) and name in result.traces:
+    result = spec.check("traces", "the source", spec.Of(Result), one_run(source))
+    name = only("recorded population or projection", name, result.traces)
+    first, last = run_window(result.start, result.stop, start, stop)
+    if not result.n_steps or not any(result.populations.values()):
+        why = "no neurons" if result.n_steps else "no time steps were run"
         return empty_figure(why, COLUMN if size is None else size)
     shown = recorded_traces(result, name, variable, neurons, first, last)
     if peak is not None:
@@ -154,7 +154,7 @@ def traces(
         if not overlay:
             axis.set_title(f"{name}, neuron {neuron}", loc="right", fontsize=SMALL, pad=2.0)
     if ticked:
-        _draw_spikes(panels, shown, spikes_between(result, name, first, last), peak, overlay)
+        _draw_spikes(panels, shown, result.events(name, start, stop), peak, overlay)
     for axis in axes:
         open_box(axis)
         if not shown.times.size:

@@ -3,10 +3,11 @@
 import hypothesis
 import hypothesis.strategies as st
 import numpy as np
-import pytest
 
+from jaxneuro import SpikeTrains
 from jaxneuro.analysis import avalanches, bursts, population_bursts
 from tests.oracle import analysis_spikes as oracle
+from tests.refusing import assert_refused
 
 N = 3
 EVENTS = st.lists(st.tuples(st.integers(0, N - 1), st.integers(1, 300)), unique=True, max_size=120)
@@ -24,7 +25,9 @@ def test_bursts_equal_the_state_machine(events, begin, more, gap, duration, numb
     events = sorted(events, key=lambda e: e[1])
     steps, neurons = np.array([e[1] for e in events]), np.array([e[0] for e in events], int)
     limits = np.array([begin, begin + more, gap, duration])
-    got = bursts(steps * 0.1, neurons, N, *(limits * 0.1).tolist(), number)
+    names = ("max_begin", "max_end", "min_gap", "min_duration")
+    given = dict(zip(names, (limits * 0.1).tolist()))
+    got = bursts(SpikeTrains(steps * 0.1, neurons, N, 0.0, 30.0), **given, min_spikes=number)
     want = [
         (i, *found)
         for i, train in enumerate(oracle.trains(steps, neurons, N))
@@ -38,7 +41,8 @@ def test_bursts_equal_the_state_machine(events, begin, more, gap, duration, numb
 
 def test_a_burst_by_hand():
     times = np.array([100.0, 105.0, 110.0, 500.0, 505.0, 525.0, 530.0, 900.0])
-    got = bursts(times, np.full(8, 1), 2, 10.0, 15.0, 50.0, 5.0, 3)
+    given = {"max_begin": 10.0, "max_end": 15.0, "min_gap": 50.0, "min_duration": 5.0}
+    got = bursts(SpikeTrains(times, np.full(8, 1), 2, 0.0, 1000.0), **given)
     # 500 and 505 alone are too few; 20 ms later they go on, which is less than the gap of 50.
     assert got.start.tolist() == [100.0, 500.0]
     assert got.stop.tolist() == [110.0, 530.0]
@@ -47,57 +51,48 @@ def test_a_burst_by_hand():
 
 
 def test_the_end_of_one_neuron_is_no_burst_with_the_next():
-    got = bursts([1.0, 2.0, 2.5, 3.0], [0, 0, 1, 1], 2, 10.0, 10.0, 100.0, 0.0, 2)
+    trains = SpikeTrains([1.0, 2.0, 2.5, 3.0], [0, 0, 1, 1], 2, 0.0, 10.0)
+    given = {"max_begin": 10.0, "max_end": 10.0, "min_gap": 100.0}
+    got = bursts(trains, **given, min_duration=0.0, min_spikes=2)
     assert got.owner.tolist() == [0, 1]
-    assert all(len(part) == 0 for part in bursts([], [], 2))
+    assert all(len(part) == 0 for part in bursts(SpikeTrains([], [], 2, 0.0, 10.0)))
+
+
+EMPTY = SpikeTrains([], [], 1, 0.0, 100.0)
 
 
 def test_bursts_refuse():
-    with pytest.raises(ValueError, match=r"max_end must be finite and at least 10.0 ms; got 5.0"):
-        bursts([], [], 1, max_begin=10.0, max_end=5.0)
-    with pytest.raises(ValueError, match="min_spikes must be a whole number of at least 2; got 1"):
-        bursts([], [], 1, min_spikes=1)
-    with pytest.raises(ValueError, match=r"min_gap must be finite and at least 0.0 ms; got -1"):
-        bursts([], [], 1, min_gap=-1.0)
-    with pytest.raises(ValueError, match=r"bursts: min_duration must"):
-        bursts([], [], 1, min_duration=np.nan)
-    with pytest.raises(ValueError, match="indices from 0 to 0; got 1"):
-        bursts([1.0], [1], 1)
+    for field, given in (
+        ("max_end", {"max_begin": 10.0, "max_end": 5.0}),
+        ("min_spikes", {"min_spikes": 1}),
+        ("min_gap", {"min_gap": -1.0}),
+        ("min_duration", {"min_duration": np.nan}),
+    ):
+        assert_refused(lambda given=given: bursts(EMPTY, **given), "bursts", field)
 
 
 def test_bursts_of_a_population():
     # Bins of 10 ms and 2 neurons: 100 Hz is 2 spikes in a bin.
     times = [1.0, 12.0, 15.0, 20.0, 21.0, 30.0, 35.0, 55.0, 56.0, 70.0]
-    start, stop, spikes = population_bursts(times, 2, 100.0, threshold=100.0)
+    trains = SpikeTrains(times, [0] * 10, 2, 0.0, 100.0)
+    start, stop, spikes = population_bursts(trains, threshold=100.0)
     assert start.tolist() == [10.0, 50.0]
     assert stop.tolist() == [30.0, 60.0]
     assert spikes.tolist() == [5, 2]
-    long = population_bursts(times, 2, 100.0, threshold=100.0, min_duration=20.0)
+    long = population_bursts(trains, threshold=100.0, min_duration=20.0)
     assert long[0].tolist() == [10.0]
-    assert population_bursts([], 2, 100.0, threshold=100.0)[0].size == 0
+    assert population_bursts(EMPTY, threshold=100.0)[0].size == 0
 
 
 def test_bursts_of_a_population_refuse():
-    with pytest.raises(ValueError, match="n must be a whole number of at least 1; got 0"):
-        population_bursts([], 0, 10.0, threshold=1.0)
-    with pytest.raises(ValueError, match=r"threshold must be finite and above 0.0 Hz; got 0"):
-        population_bursts([], 1, 10.0, threshold=0.0)
-    with pytest.raises(ValueError, match="stop must"):
-        population_bursts([], 1, 10.0, threshold=1.0, start=20.0)
-    with pytest.raises(ValueError, match="times must"):
-        population_bursts([np.nan], 1, 10.0, threshold=1.0)
+    nobody = SpikeTrains([], [], 0, 0.0, 100.0)
+    for field, source, threshold in (("neurons", nobody, 1.0), ("threshold", EMPTY, 0.0)):
+        owner = "population_bursts"
+        given = {"threshold": threshold}
+        assert_refused(lambda x=source, k=given: population_bursts(x, **k), owner, field)
 
 
 @hypothesis.given(activity=st.lists(st.sampled_from([0, 0, 1, 2, 5]), min_size=1, max_size=60))
 def test_avalanches_equal_the_loop(activity):
-    size, duration = avalanches(np.array(activity))
+    size, duration = avalanches(SpikeTrains.of_counts(activity, 2.0), bin_ms=2.0)
     assert list(zip(size.tolist(), duration.tolist())) == oracle.avalanches(activity)
-
-
-def test_avalanches_refuse():
-    with pytest.raises(ValueError, match=r"counts must be finite and at least 0.0; got -1"):
-        avalanches([0, -1])
-    with pytest.raises(ValueError, match=r"at least 1 bins; got shape \(0,\)"):
-        avalanches([])
-    with pytest.raises(ValueError, match=r"got shape \(2, 2\)"):
-        avalanches(np.zeros((2, 2)))

@@ -4,54 +4,64 @@ import numpy as np
 import pytest
 from scipy import signal
 
+from jaxneuro import SpikeTrains
 from jaxneuro.analysis import (
+    Traces,
     count_synchrony,
     excitation_inhibition,
     population_rate,
     power_spectrum,
     voltage_synchrony,
 )
+from tests.refusing import assert_refused
+
+
+def traces(values, dt=1.0):
+    return Traces(dt * np.arange(1, len(values) + 1), values)
+
+
+def white(times, stop):
+    return SpikeTrains(times, np.zeros(len(times), int), 1, 0.0, stop)
 
 
 def test_voltages_that_move_together_are_1():
     v = np.random.default_rng(0).normal(size=(200, 1))
-    assert voltage_synchrony(np.repeat(v, 9, axis=1) - 60.0) == pytest.approx(1.0, rel=1e-12)
-    assert np.isnan(voltage_synchrony(np.full((5, 3), -65.1)))
+    together = traces(np.repeat(v, 9, axis=1) - 60.0)
+    assert voltage_synchrony(together) == pytest.approx(1.0, rel=1e-12)
+    assert np.isnan(voltage_synchrony(traces(np.full((5, 3), -65.1))))
 
 
 def test_independent_voltages_are_1_over_the_root_of_n():
     v = np.random.default_rng(1).normal(-60.0, 3.0, (20_000, 25))
     # chi^2 is a variance over 20,000 steps, chi half as uncertain.
-    assert voltage_synchrony(v) == pytest.approx(0.2, rel=5 * 0.5 * np.sqrt(2 / 20_000))
+    assert voltage_synchrony(traces(v)) == pytest.approx(0.2, rel=5 * 0.5 * np.sqrt(2 / 20_000))
 
 
 def test_synchrony_is_the_definition():
     v = np.random.default_rng(2).normal(size=(50, 4)).cumsum(axis=0)
     want = np.var([row.mean() for row in v]) / np.mean([np.var(column) for column in v.T])
-    assert voltage_synchrony(v) ** 2 == pytest.approx(want, rel=1e-12)
+    assert voltage_synchrony(traces(v)) ** 2 == pytest.approx(want, rel=1e-12)
 
 
 def test_synchrony_of_counts():
     rng = np.random.default_rng(3)
     times = np.sort(rng.uniform(0, 30_000, 50_000))
     counts = np.array([np.sum((times > 3 * b) & (times <= 3 * b + 3)) for b in range(10_000)])
-    got = count_synchrony(times, 30_000.0)
+    got = count_synchrony(white(times, 30_000.0))
     assert got == pytest.approx(counts.var() / counts.mean(), rel=1e-12)
     assert got == pytest.approx(1.0, abs=5 * np.sqrt((2 + 1 / 5) / 10_000))
     # All spikes k times: the mean grows by k, the variance by k^2.
-    assert count_synchrony(np.repeat(times, 4), 30_000.0) == pytest.approx(4 * got, rel=1e-12)
-    assert np.isnan(count_synchrony([], 30.0))
+    often = white(np.repeat(times, 4), 30_000.0)
+    assert count_synchrony(often) == pytest.approx(4 * got, rel=1e-12)
+    assert np.isnan(count_synchrony(white([], 30.0)))
 
 
 def test_synchrony_refuses():
-    with pytest.raises(ValueError, match=r"\(steps, n\) of at least 2 steps.* got shape \(5,\)"):
-        voltage_synchrony(np.zeros(5))
-    with pytest.raises(ValueError, match="voltage_synchrony: v must"):
-        voltage_synchrony([[0.0], [np.inf]])
-    with pytest.raises(ValueError, match=r"at least 2 bins of 3.0 ms .* got 1"):
-        count_synchrony([], 5.0)
-    with pytest.raises(ValueError, match="bin_ms must be above 0 ms; got -1"):
-        count_synchrony([], 5.0, bin_ms=-1.0)
+    one = Traces([1.0], [5.0])
+    assert_refused(lambda: voltage_synchrony(one), "voltage_synchrony", "the samples")
+    empty = white([], 5.0)
+    assert_refused(lambda: count_synchrony(empty), "count_synchrony", "bin_ms", "1 of them")
+    assert_refused(lambda: count_synchrony(empty, bin_ms=-1.0), "count_synchrony", "bin_ms")
 
 
 def welch(x, fs, size):
@@ -67,7 +77,8 @@ def welch(x, fs, size):
 @pytest.mark.parametrize("size", [64, 51, 300])
 def test_the_spectrum_is_welchs(size):
     x = np.random.default_rng(4).normal(size=300)
-    frequency, density = power_spectrum(x, 0.5, segment_ms=size * 0.5)
+    frequency, density = power_spectrum(traces(x, 0.5), segment_ms=size * 0.5)
+    density = density[:, 0]
     want = welch(x, 2000.0, size)
     np.testing.assert_allclose(frequency, want[0], rtol=1e-12)
     np.testing.assert_allclose(density, want[1], rtol=1e-9, atol=1e-18)
@@ -75,77 +86,72 @@ def test_the_spectrum_is_welchs(size):
     np.testing.assert_allclose(density, theirs[1], rtol=1e-12)
 
 
-def test_time_is_the_first_axis():
+def test_each_signal_has_its_spectrum():
     x = np.random.default_rng(5).normal(size=(400, 3))
-    frequency, density = power_spectrum(x, 1.0, segment_ms=100.0)
+    frequency, density = power_spectrum(traces(x), segment_ms=100.0)
     assert density.shape == (frequency.size, 3)
     for k in range(3):
-        np.testing.assert_allclose(density[:, k], power_spectrum(x[:, k], 1.0, 100.0)[1])
-    np.testing.assert_allclose(power_spectrum(x.T, 1.0, 100.0, axis=-1)[1], density.T)
+        one = power_spectrum(traces(x[:, k]), segment_ms=100.0)[1]
+        np.testing.assert_allclose(density[:, [k]], one)
     # A trace that is shorter than the segment is one segment.
-    assert power_spectrum(x, 1.0)[0].size == 201
+    assert power_spectrum(traces(x))[0].size == 201
 
 
 def test_a_tone_has_its_frequency_and_power():
     t = np.arange(20_000) * 0.5
-    frequency, density = power_spectrum(3.0 * np.sin(2 * np.pi * 0.04 * t), 0.5)
+    frequency, density = power_spectrum(traces(3.0 * np.sin(2 * np.pi * 0.04 * t), 0.5))
     assert frequency[np.argmax(density)] == 40.0
     assert density.sum() * (frequency[1] - frequency[0]) == pytest.approx(4.5, rel=1e-3)
 
 
 def test_a_poisson_process_is_white_at_twice_its_rate():
     times = np.sort(np.random.default_rng(6).uniform(0, 200_000, 20_000))  # 100 Hz
-    _, rate = population_rate(times, 1, 200_000.0)
-    _, density = power_spectrum(rate, 1.0, segment_ms=100.0)
+    trains = white(times, 200_000.0)
+    _, density = power_spectrum(trains, segment_ms=100.0)
+    _, rate = population_rate(trains)
+    same = power_spectrum(traces(rate), segment_ms=100.0)[1][:, 0]
+    np.testing.assert_allclose(density, same, rtol=1e-12)
     # About 4,000 segments per frequency, half of each shared: sd below 1 / sqrt(2,000).
     np.testing.assert_allclose(density[2:-1], 200.0, rtol=5 / np.sqrt(2000))
 
 
 def test_the_spectrum_refuses():
-    with pytest.raises(ValueError, match=r"dt must be finite and above 0.0 ms; got 0"):
-        power_spectrum([1.0, 2.0], 0.0)
-    with pytest.raises(ValueError, match="power_spectrum: a segment must"):
-        power_spectrum(np.ones(9), 1.0, segment_ms=3.9)
-    with pytest.raises(ValueError, match="power_spectrum: a segment must"):
-        power_spectrum([1.0, 2.0, 3.0], 1.0)
-    assert power_spectrum(np.arange(4.0), 1.0)[0].tolist() == [0.0, 250.0, 500.0]
-    with pytest.raises(ValueError, match="power_spectrum: a segment must"):
-        power_spectrum([], 1.0)
-    with pytest.raises(ValueError, match="trace must be finite; got nan"):
-        power_spectrum([1.0, np.nan], 1.0)
-    with pytest.raises(ValueError, match="power_spectrum: trace must"):
-        power_spectrum([1.0, 2.0], 1.0, axis=1)
+    for source, segment in ((np.ones(9), 3.9), (np.arange(3.0), 9.0)):
+        given = {"source": traces(source), "segment_ms": segment}
+        assert_refused(lambda k=given: power_spectrum(**k), "power_spectrum", "segment_ms")
+    assert power_spectrum(traces(np.arange(4.0)))[0].tolist() == [0.0, 250.0, 500.0]
+    for times in ([], [1.0, 2.0, 4.0, 5.0]):
+        assert_refused(lambda x=times: power_spectrum(Traces(x, x)), "Traces", "times")
+
+
+def balance(excitatory, inhibitory):
+    return excitation_inhibition(traces(excitatory), inhibitory=traces(inhibitory))
 
 
 def test_the_balance_is_the_definition():
     rng = np.random.default_rng(7)
     plus = rng.gamma(4.0, 10.0, (500, 3))
     minus = -(0.5 * plus + rng.gamma(2.0, 10.0, (500, 3)))
-    ratio, correlation = excitation_inhibition(plus, minus)
+    ratio, correlation = balance(plus, minus)
     for k in range(3):
         assert ratio[k] == pytest.approx(plus[:, k].mean() / -minus[:, k].mean(), rel=1e-12)
         r = np.corrcoef(plus[:, k], -minus[:, k])[0, 1]
         assert correlation[k] == pytest.approx(r, rel=1e-12)
-    one = excitation_inhibition(plus[:, 0], minus[:, 0])
-    assert (one[0], one[1]) == pytest.approx((ratio[0], correlation[0]), rel=1e-12)
+    one = balance(plus[:, 0], minus[:, 0])
+    assert (one[0][0], one[1][0]) == pytest.approx((ratio[0], correlation[0]), rel=1e-12)
 
 
 def test_the_balance_at_its_ends():
     plus = np.array([1.0, 3.0, 2.0])
-    assert excitation_inhibition(plus, -2 * plus) == pytest.approx((0.5, 1.0), rel=1e-12)
-    ratio, correlation = excitation_inhibition(plus, np.zeros(3))
+    assert np.ravel(balance(plus, -2 * plus)) == pytest.approx((0.5, 1.0), rel=1e-12)
+    ratio, correlation = balance(plus, np.zeros(3))
     assert ratio == np.inf
     assert np.isnan(correlation)
-    assert np.isnan(excitation_inhibition(np.zeros(3), np.zeros(3))[0])
+    assert np.isnan(balance(np.zeros(3), np.zeros(3))[0])
 
 
 def test_the_balance_refuses():
-    one = np.ones((4, 2))
-    with pytest.raises(ValueError, match="excitation_inhibition: the mean of inhibitory must"):
-        excitation_inhibition(one, one)
-    with pytest.raises(ValueError, match="excitation_inhibition: the mean of excitatory must"):
-        excitation_inhibition(-one, -one)
-    with pytest.raises(ValueError, match=r"one shape .* got \(4, 2\) and \(4, 1\)"):
-        excitation_inhibition(one, -one[:, :1])
-    with pytest.raises(ValueError, match="excitation_inhibition: excitatory must"):
-        excitation_inhibition(one * np.nan, -one)
+    one, owner = np.ones((4, 2)), "excitation_inhibition"
+    assert_refused(lambda: balance(one, one), owner, "the mean of inhibitory")
+    assert_refused(lambda: balance(-one, -one), owner, "the mean of excitatory")
+    assert_refused(lambda: balance(one, -one[:, :1]), owner, "excitatory and inhibitory")

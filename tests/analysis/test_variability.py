@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
+from jaxneuro import SpikeTrains
 from jaxneuro.analysis import (
     cv2,
     fano_factor,
@@ -16,14 +17,15 @@ from jaxneuro.analysis import (
     spike_counts,
 )
 from tests.oracle import analysis_spikes as oracle
+from tests.refusing import assert_refused
 
 N = 5
 EVENTS = st.lists(st.tuples(st.integers(0, N - 1), st.integers(1, 300)), unique=True, max_size=60)
 STATISTICS = {
-    "cv": (lambda *a: interval_cvs(*a), oracle.cv),
+    "cv": (interval_cvs, oracle.cv),
     "cv2": (cv2, oracle.cv2),
     "lv": (local_variation, oracle.local_variation),
-    "lvr": (lambda *a: local_variation(*a, t_ref=0.5), lambda x: oracle.local_variation(x, 5.0)),
+    "lvr": (lambda x: local_variation(x, t_ref=0.5), lambda x: oracle.local_variation(x, 5.0)),
 }
 every_statistic = pytest.mark.parametrize("name", STATISTICS)
 
@@ -34,6 +36,15 @@ def arrays(events):
     return np.array([e[1] for e in events], int), np.array([e[0] for e in events], int)
 
 
+def given(times, neurons, n=N):
+    return SpikeTrains(times, neurons, n, 0.0, max(100.0, np.max(times, initial=0.0)))
+
+
+def alone(times):
+    """One neuron."""
+    return given(times, np.zeros(len(times), int), 1)
+
+
 def poisson(seed, spikes):
     return np.cumsum(np.random.default_rng(seed).exponential(5.0, spikes))
 
@@ -41,7 +52,7 @@ def poisson(seed, spikes):
 @hypothesis.given(events=EVENTS)
 def test_intervals_equal_the_loop(events):
     steps, neurons = arrays(events)
-    gaps, owner = intervals(steps * 0.1, neurons, N)
+    gaps, owner = intervals(given(steps * 0.1, neurons))
     trains = oracle.trains(steps, neurons, N)
     want = [(i, g) for i, train in enumerate(trains) for g in oracle.gaps(train)]
     assert owner.tolist() == [i for i, _ in want]
@@ -55,7 +66,7 @@ def test_a_statistic_equals_the_loop(name, events):
     steps, neurons = arrays(events)
     trains = oracle.trains(steps, neurons, N)
     want = [theirs(train) if len(train) > 2 else np.nan for train in trains]
-    np.testing.assert_allclose(mine(steps * 0.1, neurons, N), want, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(mine(given(steps * 0.1, neurons)), want, rtol=1e-8, atol=1e-8)
 
 
 @every_statistic
@@ -64,8 +75,8 @@ def test_names_and_time_are_free(name, events, seed, later):
     mine = STATISTICS[name][0]
     steps, neurons = arrays(events)
     order = np.random.default_rng(seed).permutation(N)
-    got = mine((steps + later) * 0.1, order[neurons], N)[order]
-    np.testing.assert_allclose(got, mine(steps * 0.1, neurons, N), rtol=1e-8, atol=1e-8)
+    got = mine(given((steps + later) * 0.1, order[neurons]))[order]
+    np.testing.assert_allclose(got, mine(given(steps * 0.1, neurons)), rtol=1e-8, atol=1e-8)
 
 
 @every_statistic
@@ -73,43 +84,44 @@ def test_the_order_of_the_spikes_is_free(name):
     mine = STATISTICS[name][0]
     times, neurons = poisson(1, 500), np.random.default_rng(2).integers(0, N, 500)
     order = np.random.default_rng(3).permutation(500)
-    np.testing.assert_array_equal(mine(times[order], neurons[order], N), mine(times, neurons, N))
+    shuffled = mine(given(times[order], neurons[order]))
+    np.testing.assert_array_equal(shuffled, mine(given(times, neurons)))
 
 
 def test_the_cv_is_scipys():
     times = poisson(4, 200)
-    got = interval_cvs(times, np.zeros(200, int), 1)[0]
+    got = interval_cvs(alone(times))[0]
     assert got == pytest.approx(scipy.stats.variation(np.diff(times)), rel=1e-12)
-    assert interval_cv(times, np.zeros(200, int), 1) == got
+    assert interval_cv(alone(times)) == got
 
 
 @every_statistic
 def test_a_clock_is_0(name):
     mine = STATISTICS[name][0]
-    assert mine(np.arange(1, 50) * 2.0, np.zeros(49, int), 1)[0] == pytest.approx(0.0, abs=1e-12)
+    assert mine(alone(np.arange(1, 50) * 2.0))[0] == pytest.approx(0.0, abs=1e-12)
 
 
 @pytest.mark.parametrize(("name", "variance"), [("cv", 1.0), ("cv2", 1 / 3), ("lv", 0.8)])
 def test_a_poisson_process_is_1(name, variance):
     # Terms overlap with their neighbours only: at most 3 times the variance of as many free ones.
-    got = STATISTICS[name][0](poisson(5, 20_000), np.zeros(20_000, int), 1)[0]
+    got = STATISTICS[name][0](alone(poisson(5, 20_000)))[0]
     assert got == pytest.approx(1.0, abs=5 * np.sqrt(3 * variance / 20_000))
 
 
 def test_lvr_does_not_see_a_refractory_time():
     # Shinomoto et al. (2009): a dead time lowers LV, and LvR much less.
     gaps = np.random.default_rng(6).exponential(5.0, 20_000) + 0.25
-    times, nobody = np.cumsum(gaps), np.zeros(20_000, int)
-    lv, lvr = local_variation(times, nobody, 1)[0], local_variation(times, nobody, 1, t_ref=0.25)[0]
+    train = alone(np.cumsum(gaps))
+    lv, lvr = local_variation(train)[0], local_variation(train, t_ref=0.25)[0]
     assert lv < 0.9
     assert abs(lvr - 1) < 0.3 * abs(lv - 1)
 
 
 def test_cv2_does_not_see_a_slow_rate():
     gaps = np.random.default_rng(7).exponential(5.0, 20_000) * np.repeat([1.0, 10.0], 10_000)
-    times, nobody = np.cumsum(gaps), np.zeros(20_000, int)
-    assert interval_cvs(times, nobody, 1)[0] > 1.3
-    assert cv2(times, nobody, 1)[0] == pytest.approx(1.0, abs=5 * np.sqrt(1 / 20_000))
+    train = alone(np.cumsum(gaps))
+    assert interval_cvs(train)[0] > 1.3
+    assert cv2(train)[0] == pytest.approx(1.0, abs=5 * np.sqrt(1 / 20_000))
 
 
 @hypothesis.given(events=EVENTS, width=st.sampled_from([1, 7, 25, 100]), first=st.integers(0, 50))
@@ -117,11 +129,12 @@ def test_fano_and_counts_equal_the_loop(events, width, first):
     steps, neurons = arrays(events)
     bins = (300 - first) // width
     window = {"stop": 30.0, "bin_ms": width * 0.1, "start": first * 0.1}
+    trains = SpikeTrains(steps * 0.1, neurons, N, 0.0, 30.0)
     want = oracle.counts(steps, neurons, N, first, width, bins)
-    counts = spike_counts(steps * 0.1, neurons, N, **window)
+    counts = spike_counts(trains, **window)
     assert counts.dtype == np.int64
     np.testing.assert_array_equal(counts, want)
-    factors, mean = fano_factor(steps * 0.1, neurons, N, **window)
+    factors, mean = fano_factor(trains, **window)
     active = want.sum(axis=1) > 0
     np.testing.assert_array_equal(np.isnan(factors), ~active)
     own = want[active].var(axis=1) / want[active].mean(axis=1)
@@ -131,11 +144,11 @@ def test_fano_and_counts_equal_the_loop(events, width, first):
 
 def test_fano_of_a_clock_is_0_and_of_poisson_about_1():
     clock = np.arange(1, 1001) * 2.0
-    factors, mean = fano_factor(clock, np.zeros(1000, int), 1, stop=2000.0, bin_ms=100.0)
+    factors, mean = fano_factor(alone(clock))
     assert factors[0] == mean == 0.0
     rng = np.random.default_rng(8)
     times, neurons = np.sort(rng.uniform(0, 1e5, 40_000)), rng.integers(0, 40, 40_000)
-    factors, mean = fano_factor(times, neurons, 40, stop=1e5, bin_ms=100.0)
+    factors, mean = fano_factor(SpikeTrains(times, neurons, 40, 0.0, 1e5))
     # The sd of a variance over B bins is sqrt(2 / B) of it, and 1 / (mean count) of B more.
     sd = np.sqrt((2 + 1 / (1000 / 1000)) / 1000)
     np.testing.assert_allclose(factors, 1.0, atol=5 * sd)
@@ -143,7 +156,8 @@ def test_fano_of_a_clock_is_0_and_of_poisson_about_1():
 
 
 def test_many_neurons_and_many_bins_need_no_table():
-    factors, _ = fano_factor([0.05, 5.0], [0, 3_999_999], 4_000_000, stop=1e6, bin_ms=0.1)
+    trains = SpikeTrains([0.05, 5.0], [0, 3_999_999], 4_000_000, 0.0, 1e6)
+    factors, _ = fano_factor(trains, bin_ms=0.1)
     assert np.flatnonzero(~np.isnan(factors)).tolist() == [0, 3_999_999]
     assert factors[0] == pytest.approx(1 - 1e-7, rel=1e-12)
 
@@ -151,42 +165,23 @@ def test_many_neurons_and_many_bins_need_no_table():
 @pytest.mark.parametrize("mine", [cv2, local_variation])
 def test_three_spikes_at_one_time_are_refused(mine):
     with pytest.raises(ValueError, match="three spikes at one time of neuron 2"):
-        mine([1.0, 1.0, 1.0], [2, 2, 2], 3)
-
-
-@pytest.mark.parametrize("mine", [intervals, interval_cvs, cv2, local_variation])
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([1.0], [0, 1], 2), r"one length; got shapes \(1,\) and \(2,\)"),
-        (([1.0], [-1], 2), "indices from 0 to 1; got -1"),
-        (([np.inf], [0], 2), "spike times must"),
-        (([1.0], [True], 2), "neurons must be whole numbers; got dtype bool"),
-    ],
-)
-def test_bad_spikes_are_refused(mine, arguments, message):
-    with pytest.raises(ValueError, match=message):
-        mine(*arguments)
+        mine(given([1.0, 1.0, 1.0], [2, 2, 2], 3))
 
 
 def test_counts_that_are_too_many_are_refused():
-    with pytest.raises(ValueError, match=r"1,000,000,000,000 bins .* take 8,000,000,000 GB"):
-        spike_counts([1.0], [0], n=10**6, stop=1e9, bin_ms=1e-3)
-    with pytest.raises(ValueError, match=r"at most 2\^31; 2,147,483,649 neurons .* take 17 GB"):
-        spike_counts([1.0], [0], 2**31 + 1, 1.0)
+    many = SpikeTrains([1.0], [0], 10**6, 0.0, 1e9)
+    assert_refused(lambda: spike_counts(many, bin_ms=1e-3), "", "bin_ms", "8,000,000,000 GB")
+    many = SpikeTrains([1.0], [0], 2**31 + 1, 0.0, 1.0)
+    assert_refused(lambda: spike_counts(many), "", "bin_ms", "2,147,483,649 neurons")
 
 
 def test_a_part_of_a_bin_is_left_out():
-    counts = spike_counts([1.0, 4.0, 7.0], [0, 0, 0], 1, stop=8.0, bin_ms=3.0)
+    counts = spike_counts(SpikeTrains([1.0, 4.0, 7.0], [0, 0, 0], 1, 0.0, 8.0), bin_ms=3.0)
     np.testing.assert_array_equal(counts, [[1, 1]])
 
 
-def test_bad_windows_are_refused():
-    with pytest.raises(ValueError, match="bin_ms must be above 0 ms; got 0"):
-        spike_counts([], [], 1, 10.0, bin_ms=0)
-    with pytest.raises(ValueError, match="stop must"):
-        spike_counts([], [], 1, 1.0, start=2.0)
-    with pytest.raises(ValueError, match=r"fano_factor: at least 2 bins of 6\.0 ms must"):
-        fano_factor([], [], 1, 10.0, bin_ms=6.0)
-    with pytest.raises(ValueError, match=r"t_ref must be finite and at least 0.0 ms; got -1.0"):
-        local_variation([], [], 1, t_ref=-1.0)
+def test_bad_arguments_are_refused():
+    empty = SpikeTrains([], [], 1, 0.0, 10.0)
+    assert_refused(lambda: spike_counts(empty, bin_ms=0), "spike_counts", "bin_ms")
+    assert_refused(lambda: fano_factor(empty, bin_ms=6.0), "fano_factor", "bin_ms", "1 of them")
+    assert_refused(lambda: local_variation(empty, t_ref=-1.0), "local_variation", "t_ref")

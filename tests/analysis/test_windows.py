@@ -6,15 +6,32 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro import analysis
+from jaxneuro import SpikeTrains, analysis
 from jaxneuro._numerics.windows import run_window
+from tests import runs
 
 RNG = np.random.default_rng(0)
-TIMES = np.sort(RNG.choice(np.arange(2000, 20_000), 900, replace=False)) * 0.1
+STEPS = np.sort(RNG.choice(np.arange(2000, 20_000), 900, replace=False))
 NEURONS = RNG.integers(0, 5, 900)
-INSIDE = (TIMES > 500.0 + 1e-6) & (TIMES <= 1200.0 + 1e-6)
-# Functions of spikes that are not made for bins from `start` to `stop`.
-CUT = ("intervals", "interval_cvs", "interval_cv", "cv2", "local_variation", "bursts")
+RUN = runs.result({"E": zip(0.1 * STEPS, NEURONS)}, {"E": 5}, 2000.0)
+ALL = RUN.spikes["E"]
+INSIDE = (STEPS > 5000) & (STEPS <= 12_000)
+CUT = SpikeTrains(0.1 * STEPS[INSIDE], NEURONS[INSIDE], 5, 500.0, 1200.0)
+SPIKES = {
+    name: function
+    for name, function in vars(analysis).items()
+    if inspect.isfunction(function) and "population" in inspect.signature(function).parameters
+}
+MORE = {
+    "population_bursts": {"threshold": 5.0},
+    "cross_correlogram": {"other": "E"},
+    "multistep_branching_ratio": {"bin_ms": 10.0, "max_lag": 3},
+    "power_spectrum": {"segment_ms": 100.0},
+    "count_covariance": {"bin_ms": 10.0},
+    "count_correlation": {"bin_ms": 10.0},
+    "avalanches": {"bin_ms": 1.0},
+    "branching_ratio": {"bin_ms": 10.0},
+}
 
 
 def numbers(value):
@@ -22,28 +39,27 @@ def numbers(value):
     return np.concatenate([np.ravel(x) for x in (value if isinstance(value, tuple) else (value,))])
 
 
-@pytest.mark.parametrize("name", CUT)
+@pytest.mark.parametrize("name", SPIKES)
 def test_a_window_is_that_of_its_spikes(name):
-    function = getattr(analysis, name)
-    got = numbers(function(TIMES, NEURONS, 5, start=500.0, stop=1200.0))
-    np.testing.assert_array_equal(got, numbers(function(TIMES[INSIDE], NEURONS[INSIDE], 5)))
-    assert not np.array_equal(got, numbers(function(TIMES, NEURONS, 5, start=500.0)))
-    with pytest.raises(ValueError, match="stop must"):
-        function(TIMES, NEURONS, 5, start=4.0, stop=3.0)
-
-
-def test_every_function_of_spikes_takes_a_window():
-    for name, function in vars(analysis).items():
-        if inspect.isfunction(function) and "neurons" in inspect.signature(function).parameters:
-            assert {"start", "stop"} <= set(inspect.signature(function).parameters), name
-
-
-@pytest.mark.parametrize("name", [*CUT, "neuron_rates", "spike_counts", "fano_factor"])
-def test_a_window_in_seconds_is_noticed(name):
-    """The spikes go from 200 to 2000 ms: from 0.5 to 1.2 ms there is none."""
-    more = {"bin_ms": 0.1} if name in ("spike_counts", "fano_factor") else {}
+    function, more = SPIKES[name], MORE.get(name, {})
+    got = numbers(function(RUN, "E", **more, start=500.0, stop=1200.0))
+    of_arrays = more | {"other": CUT} if "other" in more else more
+    np.testing.assert_array_equal(got, numbers(function(CUT, **of_arrays)))
+    assert not np.array_equal(got, numbers(function(RUN, **more, start=500.0)))
+    with pytest.raises(jn.InvalidValueError) as caught:
+        function(RUN, "E", **more, start=4.0, stop=3.0)
+    assert caught.value.field == "stop"
+    fine = {"bin_ms": 0.1} if "bin_ms" in inspect.signature(function).parameters else {}
     with pytest.warns(UserWarning, match=r"look like seconds: start=500, stop=1200 would fit"):
-        getattr(analysis, name)(TIMES, NEURONS, 5, start=0.5, stop=1.2, **more)
+        function(RUN, "E", **more | fine, start=0.5, stop=1.2)
+
+
+def test_every_function_of_spikes_takes_a_window_last():
+    assert len(SPIKES) > 15
+    for name, function in SPIKES.items():
+        parameters = [*inspect.signature(function).parameters]
+        assert parameters[:2] == ["source", "population"], name
+        assert parameters[-2:] == ["start", "stop"], name
 
 
 def test_a_window_of_a_run():
@@ -68,108 +84,46 @@ def test_a_window_of_a_run():
         run_window(0.0, 1000.0, 0.2, 1.0)
 
 
-FROM_ZERO = [k for k, f in vars(analysis).items() if "stop" in getattr(f, "__annotations__", {})]
-CALLS = {
-    "cross_correlogram": (TIMES, TIMES, 1800.0),
-    "count_synchrony": (TIMES, 1800.0),
-    "population_rate": (TIMES, 5, 1800.0),
-    "population_bursts": (TIMES, 5, 1800.0, 1.0),
-}
-
-
-@pytest.mark.parametrize("name", sorted({*FROM_ZERO} - {"Bursts", "summary"}))
-def test_the_length_of_a_run_that_went_on_is_noticed(name):
-    """The run is from 200 to 2000 ms, and `stop` its length."""
-    function, args = getattr(analysis, name), CALLS.get(name, (TIMES, NEURONS, 5))
-    late = {} if args[-1] != 5 else {"stop": 1800.0}
-    with pytest.warns(UserWarning, match=r"13% of the spikes are .* give start=result\.start") as w:
-        function(*args, **late)
-    assert len(w) == 1
-    assert w[0].filename == __file__
-    function(*args, **late, start=200.0)  # no warning: these are errors in the tests
-    function(*args, **late, start=0.0)
-
-
 def test_a_bin_in_seconds_is_told():
-    rng = np.random.default_rng(0)
-    times, neurons = 0.1 * rng.integers(1, 9_000, 300), rng.integers(0, 5, 300)
     for call in (
-        lambda: analysis.population_rate(times, 5, 1000.0, 0.005),
-        lambda: analysis.spike_counts(times, neurons, 5, 1000.0, 0.05),
-        lambda: analysis.count_synchrony(times, 1000.0, 0.003),
-        lambda: analysis.bursts(times, neurons, 5, max_begin=0.05),
+        lambda: analysis.population_rate(RUN, bin_ms=0.005),
+        lambda: analysis.spike_counts(RUN, bin_ms=0.05),
+        lambda: analysis.count_synchrony(RUN, bin_ms=0.003),
+        lambda: analysis.bursts(RUN, max_begin=0.05),
     ):
-        with pytest.warns(
-            UserWarning, match=r"shorter than the time step of the spikes, 0.1 ms"
-        ) as w:
+        with pytest.warns(UserWarning, match=r"shorter than the time step, 0.1 ms") as w:
             call()
         assert w[0].filename == __file__
     with pytest.warns(UserWarning, match="lag 0 is the only one.*max_lag=50;"):
-        analysis.autocorrelogram(times, neurons, 5, 1000.0, max_lag=0.05)
-    # Meant: a bin per time step, no step at all, few spikes, lag 0 alone.
-    analysis.population_rate(times, 5, 1000.0, 0.1)
-    analysis.population_rate(rng.random(300) * 900.0, 5, 1000.0, 0.05)
-    analysis.population_rate(times[:7], 5, 1000.0, 0.05)
-    analysis.autocorrelogram(times, neurons, 5, 1000.0, max_lag=0.0)
-
-
-def test_a_window_that_is_meant_gives_no_warning():
-    analysis.neuron_rates(TIMES, NEURONS, 5, 1000.0)  # the first half
-    analysis.neuron_rates(TIMES, NEURONS, 5, 100.0)  # before the spikes
-    analysis.neuron_rates(TIMES, NEURONS, 5, 1900.0)  # without the end
-    analysis.neuron_rates(TIMES, NEURONS, 5, 5000.0)  # beyond it
-    analysis.neuron_rates([], [], 5, 100.0)
+        analysis.autocorrelogram(RUN, max_lag=0.05)
+    # Meant: a bin per time step, arrays whose step is not known, lag 0 alone.
+    analysis.population_rate(RUN, bin_ms=0.1)
+    analysis.population_rate(ALL, bin_ms=0.05)
+    analysis.autocorrelogram(RUN, max_lag=0.0)
 
 
 def test_the_end_of_a_run():
-    more = _run(1000, 500)
+    more = _run(100.0)
     assert (more.start, more.stop, more.duration) == (100.0, 150.0, 50.0)
-    assert (
-        more.rate("E")
-        == analysis.neuron_rates(*more.events("E"), 2, start=more.start, stop=more.stop).mean()
-        == 40.0
-    )
+    assert more.rate("E") == analysis.neuron_rates(more).mean() == 40.0
     with pytest.raises(ValueError, match=r"start must be one number of ms; got \(110, 120\)"):
         more.events("E", (110, 120))
 
 
 def test_rates_from_counts_per_step():
-    spikes, counts = _run(1000, 500), _run(1000, 500, counted=True)
+    steps = np.bincount([0, 120, 130, 499], minlength=500)
+    spikes, counts = _run(100.0), runs.result(None, {"E": 2}, 50.0, 100.0, counts={"E": steps})
     for window in ({}, {"start": 110.0}, {"start": 110.0, "stop": 120.0}):
         assert counts.rate("E", **window) == spikes.rate("E", **window)
-    with pytest.raises(ValueError, match="spikes were not recorded"):
-        counts.events("E")
+        for function in (analysis.population_rate, analysis.count_synchrony):
+            got, want = (numbers(function(run, "E", **window)) for run in (counts, spikes))
+            np.testing.assert_array_equal(got, want)
+    for ask in (counts.events, lambda name: analysis.spike_counts(counts, name)):
+        with pytest.raises(ValueError, match="spikes were not recorded"):
+            ask("E")
 
 
-def _run(first, steps, counted=False):
-    """A result of a run that went on: spikes in steps 0, 120, 130 and 499 of the run."""
-    at = np.array([0, 120, 130, 499])
-    counts = {"E": np.bincount(at, minlength=steps)}
-    empty = {
-        "traces": {},
-        "neurons": {},
-        "shared": {},
-        "means": {},
-        "lfp": {},
-        "weights": {},
-        "synapses": {},
-    }
-    return jn.Result(
-        None,
-        None,
-        0.1,
-        (("E", 0, 0, 2),),
-        first,
-        steps,
-        None if counted else ((at, np.array([0, 1, 1, 0])),),
-        np.zeros(0),
-        1,
-        **empty,
-        weight_histograms={},
-        weight_edges={},
-        function=None,
-        counts=counts if counted else {},
-        compile_s=0.0,
-        run_s=0.0,
-        interrupted=False,
-    )
+def _run(start):
+    """A run of 50 ms that went on: spikes in its steps 0, 120, 130 and 499."""
+    spikes = {"E": [(start + 0.1, 0), (start + 12.1, 1), (start + 13.1, 1), (start + 50.0, 0)]}
+    return runs.result(spikes, {"E": 2}, 50.0, start)

@@ -110,7 +110,7 @@ def test_the_docs_show_every_name():
 def test_help_lists_functions_and_no_helpers():
     text = pydoc.render_doc(jn.plot, renderer=pydoc.plaintext)
     functions = re.sub(r"\s", "", text.split("FUNCTIONS", 1)[1])  # 3.13 breaks long lines
-    assert "raster(result" in functions
+    assert "raster(source" in functions
     assert "class LIF(" in pydoc.render_doc(jn.neurons, renderer=pydoc.plaintext)
     assert not {"Any", "TYPE_CHECKING", "importlib"} & set(dir(jn))
     assert {"plot", "sweep", "assemblies", "build"} < set(dir(jn))

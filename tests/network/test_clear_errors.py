@@ -151,10 +151,3 @@ def test_texts_have_no_noise(net):
     assert repr(given) == "Given(devices={'E': 99 values from 0 to 0})"
     with pytest.raises(ValueError, match=r"got -0\.01$"):
         jn.stimuli.Poisson(np.float32(-0.01))
-
-
-def test_what_analysis_is_given_by_mistake(result):
-    with pytest.raises(ValueError, match=r"counts that spike_counts gives.*spike_counts\(times"):
-        jn.analysis.count_correlation(*result.events("E"), 5, stop=50.0, bin_ms=5.0)
-    with pytest.raises(ValueError, match=r"in seconds, give dt=0\.1"):
-        jn.analysis.power_spectrum(np.ones(50), 1e-4)

@@ -182,8 +182,7 @@ def test_the_volley_of_the_thalamus():
     assert (v >= -50.0).sum() == times.size
     # Layer 4 answers at once, with more spikes than in any 10 ms of the 200 before.
     for name in ("4E", "4I"):
-        spikes, n = result.events(name)[0], net.populations[name]
-        _, rate = jn.analysis.population_rate(spikes, n, 712.0, bin_ms=10.0, start=502.0)
+        _, rate = jn.analysis.population_rate(result, name, bin_ms=10.0, start=502.0, stop=712.0)
         assert rate[-1] > 1.25 * rate[:-1].max()
 
 

@@ -78,6 +78,32 @@ def test_a_seed_is_that_of_a_single_run(net, swept):
     assert np.abs(result.state.groups[0].neurons.v - swept["v"][2, 3]).max() < 1e-4
 
 
+def test_what_is_recorded_is_a_batch_with_the_axes_of_the_grid(net, swept, tmp_path):
+    def fn(gain, seed):
+        own = net.set("E->E", gain=gain)
+        recording = jn.scan(own, own.init(seed), STEPS, record=jn.Record(statistics="E"))[1]
+        return {"recorded": recording, "twice": 2.0 * gain}
+
+    first = jn.sweep(fn, GRID, chunk=5, save=tmp_path / "kept")
+    again = jn.sweep(fn, GRID, chunk=5, save=tmp_path / "kept")
+    assert again.found == 15
+    for result in (first, again):
+        assert result.recording.batch == (3, 5)
+        np.testing.assert_array_equal(result.recording.spikes.counts("E"), swept["counts"])
+        one = result.recording[2, 3].result()
+        np.testing.assert_array_equal(one.statistics["E"].count.sum(), swept["counts"][2, 3].sum())
+        assert (one.key, one.n_steps, len(one.spikes["E"])) == (
+            3,
+            STEPS,
+            swept["counts"][2, 3].sum(),
+        )
+    assert "Recording of 3 x 5 runs" in repr(first)
+    assert first["twice"].shape == (3, 5)
+    assert list(first._named()) == ["twice"]
+    with pytest.raises(ValueError, match="one recording"):
+        _ = swept.recording
+
+
 @pytest.mark.parametrize("chunk", [None, 1, 4])
 def test_the_size_of_chunks_keeps_the_bits_of_a_network(spiking, swept, chunk):
     again = jn.sweep(spiking, GRID, chunk=chunk)

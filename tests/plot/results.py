@@ -5,31 +5,13 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from tests.runs import result
+
 # What the figures see of a `Parse`.
 PARSE = SimpleNamespace(
     words=("the", "dogs", "that", "chase", "cats", "run"),
     arcs=((1, 0, "DET"), (5, 1, "SUBJ"), (1, 3, "DEP_CLAUSE"), (3, 1, "SUBJ"), (3, 4, "OBJ")),
 )
-
-
-def result(spikes, sizes, duration=100.0, start=0.0, **recorded):
-    """What the figures see of a `Result`: `spikes[name]` pairs (time [ms], neuron)."""
-    held = {name: np.array(sorted(spikes.get(name, ())), float).reshape(-1, 2) for name in sizes}
-    given = {"traces": {}, "neurons": {}, "sample_times": np.zeros(0), **recorded}
-    given = {"weight_histograms": {}, "weight_edges": {}, **given}
-
-    def events(name):
-        return held[name][:, 0], held[name][:, 1].astype(np.int64)
-
-    return SimpleNamespace(
-        populations=sizes,
-        dt=0.1,
-        start=start,
-        duration=duration,
-        stop=start + duration,
-        events=events,
-        **given,
-    )
 
 
 def random_result(seed=0, sizes=None, duration=200.0, rate=30.0, start=0.0):

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+import jaxneuro as jn
 from jaxneuro import analysis, plot
-from tests.plot.results import random_result, result
+from tests.plot.results import random_result
+from tests.runs import result
 
 SIZES = {"E": 900, "I": 300}
 
@@ -29,15 +31,14 @@ def boxes(axis):
 def test_boxes_hold_the_middle_half(run):
     drawn = panels(plot.activity(run, start=200.0, reference={"I": 31.0}))
     for row, name in enumerate(SIZES):
-        times, who = run.events(name)
-        inside = times > 200.0 + 1e-6
-        times, who, n = times[inside], who[inside], SIZES[name]
-        few = who < 200
-        counts = analysis.spike_counts(times[few], who[few], 200, 600.0, 5.0, 200.0)
+        late = run.spikes[name].between(200.0)
+        few = late.neurons < 200
+        first = jn.SpikeTrains(late.times[few], late.neurons[few], 200, 200.0, 600.0)
+        pairs = analysis.count_correlation(first, bin_ms=5.0)[1][np.triu_indices(200, 1)]
         for panel, values in (
-            ("rate", analysis.neuron_rates(times, who, n, 600.0, 200.0)),
-            ("cv", analysis.interval_cvs(times, who, n)),
-            ("correlation", analysis.count_correlation(counts)[1][np.triu_indices(200, 1)]),
+            ("rate", analysis.neuron_rates(late)),
+            ("cv", analysis.interval_cvs(late)),
+            ("correlation", pairs),
         ):
             values = values[np.isfinite(values)]
             assert boxes(drawn[panel])[row] == pytest.approx(np.quantile(values, (0.25, 0.75)))
@@ -48,7 +49,7 @@ def test_boxes_hold_the_middle_half(run):
             )
             for end in np.quantile(values, (0.05, 0.95)):
                 assert np.isclose(whiskers, end).any()
-        synchrony = analysis.count_synchrony(times[who < 1000], 600.0, 3.0, 200.0)
+        synchrony = analysis.count_synchrony(late)  # fewer than 1,000 neurons
         assert boxes(drawn["synchrony"])[row] == pytest.approx((0.0, synchrony))
     (diamond,) = (x for x in drawn["rate"].lines if x.get_marker() == "D")
     assert (diamond.get_xdata()[0], diamond.get_ydata()[0]) == (31.0, 1)

@@ -155,6 +155,16 @@ def test_weights():
     assert plot.weight_histogram(c).axes[0].get_xlabel() == "weight (unit of the synapse)"
 
 
+@pytest.mark.parametrize("value", [100.0, 0.0, -0.002])
+def test_equal_weights_are_one_bar_in_the_middle(value):
+    (axis,) = plot.weight_histogram(connections([0, 1, 2], [0, 1, 2], (3, 3), value)).axes
+    ((_, (share, edges, _)),) = steps(axis).items()
+    (at,) = np.flatnonzero(share)
+    assert share[at] == 100.0
+    assert edges[at : at + 2].mean() == pytest.approx(value, abs=1e-12)
+    assert axis.get_xlim() == pytest.approx((edges[0], edges[-1]))
+
+
 def test_delays_fall_between_the_edges():
     # 1 ... 30 steps equally often: equal bins, wherever the edges lie.
     c = connections(np.zeros(300), np.zeros(300), (1, 1), delay=0.1 * (np.arange(300) % 30 + 1))

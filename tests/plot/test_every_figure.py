@@ -1,6 +1,8 @@
 """What holds for every figure: units, sizes of text, nothing cut off, odd input."""
 
+import dataclasses
 import inspect
+import itertools
 import re
 import sys
 
@@ -13,6 +15,7 @@ from jaxneuro import plot
 from jaxneuro.assemblies import Area, Brain, Fibre, Stimulus
 from jaxneuro.plot._style import three_digits
 from tests.plot.results import PARSE, connections, png, random_connections, random_result
+from tests.runs import result
 
 SUPPORT = np.cumsum(np.random.default_rng(0).integers(0, 90, (5, 25, 2)), axis=1)
 CAPS = np.sort(np.random.default_rng(1).integers(0, 90, (6, 30)), axis=1)
@@ -150,6 +153,22 @@ def test_nothing_is_cut_off(draw, case):
             assert -1.0 < low < high < end + 1.0, text
 
 
+@pytest.mark.parametrize("name", ["rates", "raster", "weight_history", "traces"])
+@pytest.mark.parametrize("duration", [20.0, 20_000.0])
+def test_labels_of_ticks_are_apart(name, duration):
+    times = np.linspace(0.0, duration, 41)[1:]
+    v, counts = np.zeros((40, 2)), np.ones((40, 12), np.int32)
+    learned = {"weight_histograms": {"E->E": counts}, "weight_edges": {"E->E": np.arange(13.0)}}
+    run = result({"E": [(t, 0) for t in times]}, {"E": 2}, duration, traces={"E": {"v": v}})
+    run = dataclasses.replace(run, sample_times=times, **learned)
+    figure = getattr(plot, name)(run, "E->E" if name == "weight_history" else "E", size=(3.3, 2.4))
+    figure.draw_without_rendering()
+    labels = [t for t in figure.axes[-1].get_xticklabels() if t.get_text()]
+    boxes = [t.get_window_extent() for t in labels]
+    assert len(boxes) > 2
+    assert all(one.x1 < other.x0 for one, other in itertools.pairwise(boxes))
+
+
 @pytest.mark.slow(but=["raster", "connectivity"])
 @every_figure
 def test_spines_are_thin(draw):
@@ -197,7 +216,7 @@ def test_populations_are_checked(name):
     draw = getattr(plot, name)
     with pytest.raises(ValueError, match=r"no population named 'F'.* The known ones: 'E', 'I'"):
         draw(r, ["E", "F"])
-    with pytest.raises(ValueError, match="at least one; the known ones: 'E', 'I'"):
+    with pytest.raises(ValueError, match="at least one of the known ones: 'E', 'I'"):
         draw(r, [])
     with pytest.raises(ValueError, match=r"stop must be after start \(5 ms\); got 5 ms"):
         draw(r, start=5.0, stop=5.0)

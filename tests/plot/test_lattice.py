@@ -5,8 +5,10 @@ import pytest
 from PIL import Image
 
 from jaxneuro import plot
+from jaxneuro.analysis import Traces
 from jaxneuro.space import Grid
 from tests.plot.results import bar
+from tests.runs import result
 
 
 def image(figure):
@@ -107,16 +109,14 @@ def test_lattice_refuses(arguments, message):
         plot.lattice(*positional, **named)
 
 
-def moving(frames=5, shape=(4, 6)):
-    """A bright neuron that moves along the lattice."""
-    n = int(np.prod(shape))
-    return np.eye(n)[:frames] * 10.0
+def moving(times=(0.0, 1.0, 2.0, 3.0, 4.0)):
+    """A bright neuron that moves along a lattice of 24."""
+    return Traces(times, np.eye(24)[:5] * 10.0)
 
 
 def test_a_movie_has_a_frame_per_time(tmp_path):
-    out = plot.lattice_movie(
-        moving(), (4, 6), 2.5 * np.arange(5), tmp_path / "a.gif", label="rate (Hz)", fps=10.0
-    )
+    look = {"shape": (4, 6), "label": "rate (Hz)", "fps": 10.0}
+    out = plot.lattice_movie(moving(2.5 * np.arange(5)), path=tmp_path / "a.gif", **look)
     assert out == tmp_path / "a.gif"
     with Image.open(out) as movie:
         assert movie.n_frames == 5
@@ -145,11 +145,13 @@ def test_a_movie_has_a_frame_per_time(tmp_path):
 def test_frames_are_what_the_figure_shows(tmp_path):
     """A frame that is drawn in parts is the whole figure, to the palette of a GIF."""
     values = np.random.default_rng(2).random((2, 24))
-    out = plot.lattice_movie(values, (4, 6), [0.0, 5.0], tmp_path / "a.gif", dpi=100.0)
+    run = result({}, {"a": 24}, traces={"a": {"v": values}}, sample_times=np.array([0.0, 5.0]))
+    out = plot.lattice_movie(run, "a", "v", shape=(4, 6), path=tmp_path / "a.gif", dpi=100.0)
     with Image.open(out) as movie:
         movie.seek(1)
         got = np.asarray(movie.convert("RGB"), int)
-    figure = plot.lattice(values[1], (4, 6), scale=(values.min(), values.max()), title="5 ms")
+    look = {"scale": (values.min(), values.max()), "label": "membrane potential (mV)"}
+    figure = plot.lattice(values[1], (4, 6), title="5 ms", **look)
     height, width = got.shape[:2]
     figure.set_size_inches((width + 1e-3) / 100, (height + 1e-3) / 100)
     figure.set_dpi(100)
@@ -162,13 +164,13 @@ def test_frames_are_what_the_figure_shows(tmp_path):
     assert np.mean(np.abs(want - got).max(axis=2) > 40) < 0.01
 
 
-def test_a_movie_of_slices_and_of_the_shape(tmp_path):
-    values = np.random.default_rng(3).random((3, 2, 2, 3, 3))
-    out = plot.lattice_movie(values, (2, 2, 3, 3), [1.0, 2.0, 3.0], tmp_path / "a.gif")
+def test_a_movie_of_slices_and_of_a_part(tmp_path):
+    traces = Traces([1.0, 2.0, 3.0], np.random.default_rng(3).random((3, 36)))
+    out = plot.lattice_movie(traces, shape=(2, 2, 3, 3), path=tmp_path / "a.gif")
     with Image.open(out) as movie:
         assert movie.n_frames == 3
-    index = (1, None, None, 2)
-    out = plot.lattice_movie(values[:1], (2, 2, 3, 3), [1.0], str(tmp_path / "b.gif"), index=index)
+    one = {"index": (1, None, None, 2), "start": 1.5, "stop": 2.5}
+    out = plot.lattice_movie(traces, shape=(2, 2, 3, 3), path=str(tmp_path / "b.gif"), **one)
     with Image.open(out) as movie:
         assert getattr(movie, "n_frames", 1) == 1
 
@@ -176,11 +178,8 @@ def test_a_movie_of_slices_and_of_the_shape(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"values": np.zeros((5, 7))}, r"an array \(frames, 24\), .*; got shape \(5, 7\)"),
-        ({"values": np.zeros(24)}, r"got shape \(24,\)"),
-        ({"values": np.zeros((0, 24)), "times": []}, "there must be a frame"),
-        ({"times": np.arange(4)}, r"one per frame.*; got shape \(4,\) for 5 frames"),
-        ({"times": [0, 1, 2, 3, np.nan]}, "times must"),
+        ({"source": Traces(np.arange(5.0), np.zeros((5, 7)))}, r"24\), .*; got shape \(5, 7\)"),
+        ({"source": Traces([], np.zeros((0, 24)))}, "the samples must be one or more"),
         ({"path": "a.avi"}, "the path of a movie must"),
         ({"path": "nowhere/a.gif"}, "the folder of a movie must"),
         ({"fps": 0.0}, "fps must be finite and above 0.0 and at most 100.0 frames per second"),
@@ -191,7 +190,7 @@ def test_a_movie_of_slices_and_of_the_shape(tmp_path):
 )
 def test_a_movie_refuses(changed, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    given = {"values": moving(), "shape": (4, 6), "times": np.arange(5), "path": "a.gif", **changed}
+    given = {"source": moving(), "shape": (4, 6), "path": "a.gif", **changed}
     with pytest.raises(ValueError, match=message):
         plot.lattice_movie(**given)
     assert not list(tmp_path.iterdir())
@@ -202,7 +201,7 @@ def test_mp4_needs_ffmpeg(tmp_path, monkeypatch):
 
     monkeypatch.setattr(FFMpegWriter, "isAvailable", classmethod(lambda cls: False))
     with pytest.raises(ValueError, match="ffmpeg, which was not found; install it, or write a"):
-        plot.lattice_movie(moving(), (4, 6), np.arange(5), tmp_path / "a.mp4")
+        plot.lattice_movie(moving(), shape=(4, 6), path=tmp_path / "a.mp4")
 
 
 def test_mp4_is_given_every_frame(tmp_path):
@@ -213,9 +212,8 @@ def test_mp4_is_given_every_frame(tmp_path):
     program.write_text('#!/bin/sh\nfor last; do :; done\ncat > "$last"\n')
     program.chmod(0o755)
     with matplotlib.rc_context({"animation.ffmpeg_path": str(program)}):
-        out = plot.lattice_movie(
-            moving(), (4, 6), np.arange(5), tmp_path / "a.mp4", dpi=101.0, size=(2.0, 1.5)
-        )
+        look = {"shape": (4, 6), "dpi": 101.0, "size": (2.0, 1.5)}
+        out = plot.lattice_movie(moving(), path=tmp_path / "a.mp4", **look)
     frames = np.frombuffer(out.read_bytes(), np.uint8).reshape(5, 152, 202, 4)
     assert (frames[..., 3] == 255).all()
     assert len({frame.tobytes() for frame in frames}) == 5
@@ -224,9 +222,9 @@ def test_mp4_is_given_every_frame(tmp_path):
 def test_times_have_the_digits_they_need():
     from jaxneuro.plot._lattices import _stamps
 
-    assert _stamps([0.0, 5.0], 2) == ["0 ms", "5 ms"]
-    assert _stamps([0.0, 2.5], 2) == ["0.0 ms", "2.5 ms"]
-    assert _stamps(0.1 * np.arange(3), 3) == ["0.0 ms", "0.1 ms", "0.2 ms"]
+    assert _stamps(np.array([0.0, 5.0])) == ["0 ms", "5 ms"]
+    assert _stamps(np.array([0.0, 2.5])) == ["0.0 ms", "2.5 ms"]
+    assert _stamps(0.1 * np.arange(3)) == ["0.0 ms", "0.1 ms", "0.2 ms"]
 
 
 def test_a_lattice_without_a_value_says_so():

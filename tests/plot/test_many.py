@@ -4,7 +4,8 @@ import pytest
 
 from jaxneuro import plot
 from jaxneuro.plot._spikes import rows_of
-from tests.plot.results import random_result, result
+from tests.plot.results import random_result
+from tests.runs import result
 
 
 @pytest.mark.slow

@@ -1,6 +1,6 @@
 """Windows of rules are what the rules do, and histories of weights what was recorded."""
 
-from types import SimpleNamespace
+import dataclasses
 
 import jax
 import numpy as np
@@ -120,12 +120,22 @@ def test_weights_beyond_the_bins_are_told():
     for end, bin in (("lowest", 0), ("highest", -1)):
         one = np.zeros_like(counts)
         one[:, bin] = 7
-        outside = SimpleNamespace(**{**vars(run), "weight_histograms": {"E->I": one}})
+        outside = dataclasses.replace(run, weight_histograms={"E->I": one})
         for how in ({}, {"times": [10.0]}):
             (text,) = plot.weight_history(outside, "E->I", **how).axes[0].texts
             edge = f"below {edges[1]:g}" if bin == 0 else f"from {edges[-2]:g} on"
             assert text.get_text() == f"all weights are in the {end} bin: {edge}"
     assert not plot.weight_history(run, "E->I").axes[0].texts
+
+
+def test_bins_that_never_hold_a_weight_are_left_out():
+    run = random_result(duration=20.0)
+    counts, edges = np.zeros((200, 50), np.int32), np.linspace(0.0, 100.0, 51)
+    counts[:, 3], counts[50:, 6] = 5, 2
+    few = {"weight_histograms": {"E->I": counts}, "weight_edges": {"E->I": edges}}
+    for how, end in (({}, "y"), ({"times": [10.0]}, "x")):
+        axis = plot.weight_history(dataclasses.replace(run, **few), **how).axes[0]
+        assert getattr(axis, f"get_{end}lim")() == (4.0, 16.0)
 
 
 def test_lines_are_the_nearest_samples():
@@ -142,7 +152,7 @@ def test_lines_are_the_nearest_samples():
 def test_what_a_history_refuses():
     run = random_result(duration=20.0)
     for values, said in (
-        ({"name": "E->E"}, "no projection with recorded histograms named 'E->E'; did you mean"),
+        ({"name": "E->E"}, "no recorded histogram of weights named 'E->E'; did you mean"),
         ({"stop": 0.05}, "must be between 0 and 0.05 ms; there is none. Record more often"),
         ({"times": []}, "times must be at least one"),
         ({"times": [np.nan]}, "weight_history: times must"),

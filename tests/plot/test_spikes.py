@@ -2,12 +2,17 @@
 
 import itertools
 
+import equinox as eqx
+import jax
 import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro import plot
-from tests.plot.results import bar, random_result, result, steps
+from jaxneuro import analysis, plot
+from tests import runs
+from tests.plot.results import bar, random_result, steps
+from tests.refusing import assert_refused
+from tests.runs import result
 
 SPIKES = {
     "E": [(0.1, 0), (2.0, 0), (2.0, 1), (5.0, 2), (9.9, 3), (10.0, 3)],
@@ -98,7 +103,7 @@ def test_rates_are_spikes_per_bin():
     np.testing.assert_allclose(e.get_ydata(), np.array([3, 0, 1, 0, 2]) / 4 / 2e-3)
     np.testing.assert_allclose(i.get_ydata(), np.array([1, 1, 0, 0, 1]) / 2 / 2e-3)
     assert [t.get_text() for t in axis.get_legend().get_texts()] == ["E, 150 Hz", "I, 150 Hz"]
-    with pytest.raises(ValueError, match="bin_ms must be above 0 ms; got 0"):
+    with pytest.raises(ValueError, match=r"bin_ms must be finite and above 0\.0 ms; got 0"):
         plot.rates(small(), bin_ms=0)
 
 
@@ -361,7 +366,7 @@ def test_power_spectrum():
     plot.power_spectrum(r, bin_ms=25.0, segment_ms=100.0).draw_without_rendering()
     with pytest.raises(ValueError, match="segment"):
         plot.power_spectrum(r, bin_ms=2.0, segment_ms=7.9)
-    with pytest.raises(ValueError, match="power_spectrum: a segment must"):
+    with pytest.raises(ValueError, match="power_spectrum: segment_ms must"):
         plot.power_spectrum(r, bin_ms=2.0, stop=7.0)
 
 
@@ -371,3 +376,34 @@ def test_a_simulated_network(simulated):
     )
     rate = plot.rates(simulated, bin_ms=10.0).axes[0].lines[0].get_ydata()
     assert rate.mean() == pytest.approx(simulated.rate("E"))
+
+
+def test_a_batch_has_its_median_and_its_range():
+    batch = runs.batch()
+    (axis,) = plot.rates(batch, "E", start=50.0).axes
+    rates = analysis.population_rate(batch, "E", bin_ms=5.0, start=50.0)[1].reshape(6, -1)
+    np.testing.assert_allclose(axis.lines[0].get_ydata(), np.median(rates, axis=0))
+    for shade, ends in zip(axis.collections, ((0.25, 0.75), (0.0, 1.0)), strict=True):
+        drawn = shade.get_paths()[0].vertices[:, 1]
+        for end in np.quantile(rates, ends, axis=0).ravel():
+            assert np.isclose(drawn, end).any()
+    mean = analysis.neuron_rates(batch, "E", start=50.0).mean()
+    assert axis.get_legend().get_texts()[0].get_text() == f"E, {mean:.1f} Hz"
+
+
+def test_rates_of_runs_of_different_times_are_refused():
+    batch = jax.tree.map(np.asarray, runs.batch())
+    later = batch.first_step + 10 * np.eye(2, 3, dtype=np.int32)
+    moved = eqx.tree_at(lambda x: (x.first_step, x.spikes.first_step), batch, (later, later))
+    assert_refused(lambda: plot.rates(moved), "rates", "the runs")
+    assert plot.rates(moved, start=40.0, stop=200.0).axes
+
+
+@pytest.mark.parametrize("name", ["raster", "traces", "rate_histogram", "correlogram"])
+def test_other_figures_are_of_one_run(name):
+    draw, batch = getattr(plot, name), runs.batch()
+    with pytest.raises(jn.InvalidValueError, match=r"one run of the batch, recording\[k\]"):
+        draw(batch, "E")
+    assert draw(batch[1, 2], "E").axes
+    if name != "traces":
+        assert draw(batch[1, 2].result().spikes["E"]).axes

@@ -10,7 +10,7 @@ from tests.plot.results import random_connections, random_result
 RESULT, CONNECTIONS, RULE = random_result(), random_connections(), jn.plasticity.TraceSTDP()
 NET = jn.build(jn.Description([jn.Population("E", 2, jn.neurons.LIF())]), key=0, dt=0.1)
 LINKS = r"needs the connections of one projection, net\.connections\(name\); got"
-RUN = r"needs the result of a run, jn\.simulate\(net, duration\); got"
+RUN = r"the source must be a result of simulate, .*; got"
 WRONG = [
     (lambda: plot.connectivity(NET), LINKS),
     (lambda: plot.connectivity([CONNECTIONS]), LINKS),
@@ -27,7 +27,7 @@ WRONG = [
     (lambda: plot.lattice(np.ones(9), 9), r"shape must be .* such as \(20, 20\)"),
     (lambda: plot.lattice(np.ones(9), (3, 3), index=3), "lattice: index must"),
     (lambda: plot.lattice(np.ones(9), (3, 3), scale="ab"), "scale must be two numbers"),
-    (lambda: plot.lattice_movie(np.ones((1, 9)), (3, 3), "a", "a.gif"), "times must be one time"),
+    (lambda: plot.lattice_movie(np.ones((1, 9)), shape=(3, 3), path="a.gif"), RUN),
     (lambda: plot.activity(RESULT, reference=3.0), r"rates \[Hz\] by name, such as {'E': 5\.0}"),
     (lambda: plot.activity(RESULT, reference={"E": "a"}), "reference of 'E' must be a number"),
     (
@@ -36,7 +36,7 @@ WRONG = [
     ),
     (lambda: plot.raster(RESULT, 3), "the name of a population must be a text; got 3"),
     (lambda: plot.raster(RESULT, start=(10.0, 20.0)), "start must be one number of ms"),
-    (lambda: plot.rates(RESULT, bin_ms="5"), "bin_ms must be one number of ms; got '5'"),
+    (lambda: plot.rates(RESULT, bin_ms="5"), "bin_ms must be one number of ms, above 0.0; got '5'"),
     (lambda: plot.traces(RESULT, "E", neurons="a"), "neurons must be how many"),
     (lambda: plot.traces(RESULT, "E", neurons=[0.5]), "neurons must be how many"),
     (lambda: plot.stdp_window(RULE, signals=3), "signals must be values by name; got 3"),

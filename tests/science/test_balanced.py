@@ -44,14 +44,9 @@ def ours(description):
     rates, cvs = [], []
     for seed in SEEDS:
         result = jn.simulate(jn.build(description, seed, 0.1), 1000.0, key=seed, progress=False)
-        counts = {k: result.events(k) for k in "EI"}
-        rates.append(sum(t.size for t, _ in counts.values()) / N)
-        cvs.append(
-            np.average(
-                [jn.analysis.interval_cv(*counts[k], result.network.populations[k]) for k in "EI"],
-                weights=[0.8, 0.2],
-            )
-        )
+        rates.append(sum(len(trains) for trains in result.spikes.values()) / N)
+        each = [jn.analysis.interval_cv(result, k) for k in "EI"]
+        cvs.append(np.average(each, weights=[0.8, 0.2]))
     return np.array(rates), np.array(cvs)
 
 

@@ -13,10 +13,8 @@ def test_the_example_of_nest():
     """V_reset 0: 32.0 Hz within 2 %, CV 0.14 to 0.20, theory 32.03 Hz."""
     net = jn.build(description(12_500), key=3, dt=0.1)
     result = jn.simulate(net, 1500.0, key=4)
-    times, neurons = result.events("E")
-    late = times > 500.0
-    rate = late.sum() / 10_000
-    cv = jn.analysis.interval_cv(times[late], neurons[late], 10_000)
+    rate = result.rate("E", start=500.0)
+    cv = jn.analysis.interval_cv(result, "E", start=500.0)
     print(f"rate {rate:.2f} Hz, CV {cv:.3f}")
     assert rate == pytest.approx(32.0, rel=0.02)
     assert 0.14 < cv < 0.20

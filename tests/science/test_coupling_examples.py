@@ -32,11 +32,12 @@ def test_correlations_on_the_sheet(key):
 
 def population_spikes(result: jn.Result, item: int, last: float) -> int:
     """How often the neurons of an item (from 0) fire together after the cue: 30 Hz for 10 ms."""
-    times, neurons = result.events("E")
     size = result.populations["E"] // 10
-    first = short_term_plasticity.CUE[1] + 50.0
-    mine = (neurons // size == item) & (times > first) & (times <= last)
-    return len(jn.analysis.population_bursts(times[mine], size, last, 30.0, start=first)[0])
+    late = result.spikes["E"].between(short_term_plasticity.CUE[1] + 50.0, last)
+    mine = late.neurons // size == item
+    neurons = late.neurons[mine] - item * size
+    trains = jn.SpikeTrains(late.times[mine], neurons, size, late.start, late.stop)
+    return len(jn.analysis.population_bursts(trains, threshold=30.0)[0])
 
 
 @pytest.fixture(scope="module")

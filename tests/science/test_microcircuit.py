@@ -24,19 +24,11 @@ def test_the_full_network_has_the_published_rates(tmp_path):
     result = jn.simulate(net, DISCARD + 1e3 * SECONDS, key=1)
     rates, cvs = np.zeros(8), np.zeros(8)
     for k, name in enumerate(NAMES[:8]):
-        times, neurons = result.events(name)
-        late, n = times > DISCARD, net.populations[name]
-        times, neurons = times[late], neurons[late]
-        rates[k] = times.size / n / SECONDS
-        cvs[k] = jn.analysis.interval_cv(times, neurons, n)
-        few = neurons < 200
-        counts = jn.analysis.spike_counts(
-            times[few], neurons[few], 200, result.duration, 5.0, DISCARD
-        )
-        correlation = jn.analysis.count_correlation(counts)[0]
-        synchrony = jn.analysis.count_synchrony(
-            times[neurons < 1000], result.duration, 3.0, DISCARD
-        )
+        rates[k] = result.rate(name, start=DISCARD)
+        cvs[k] = jn.analysis.interval_cv(result, name, start=DISCARD)
+        late = result.spikes[name].between(DISCARD)
+        correlation = jn.analysis.count_correlation(late.first(200), bin_ms=5.0)[0]
+        synchrony = jn.analysis.count_synchrony(late.first(1000))
         print(
             f"{name:3} {rates[k]:.3f} Hz (NEST {RATES[k]}), CV {cvs[k]:.2f}, "
             f"count correlation {correlation:.4f}, synchrony {synchrony:.2f}"

@@ -1,0 +1,240 @@
+"""What analysis is of: a run, a batch of runs, or arrays; and the spikes and samples in it."""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeAlias, TypeVar, cast
+
+import jax
+import numpy as np
+from jaxtyping import Float64
+
+from .. import spec
+from .._arrays import is_traced
+from .._numerics.windows import NEAR_MS, in_window, run_window
+from .._run.recorded import Recorded
+from .._run.recording import Recording
+from .._run.result import Result
+from .._run.spike_trains import SpikeTrains
+from .._run.statistics import SpikeSums
+from .._text import brief
+from .._warn import warn
+from ..spec import InvalidValueError
+
+F = TypeVar("F", bound=Callable)
+Name: TypeAlias = str | None  # of a population; None for the only one
+Time: TypeAlias = float | None  # [ms]; None for that of the run
+
+
+def _columns(value: Any) -> Float64[np.ndarray, "samples n"]:
+    """Finite numbers, a column for each signal; raises `spec.Unfit`."""
+    x = spec.Numbers(ndim=(1, 2)).convert(value)
+    return spec.kept_array(value, x[:, None]) if x.ndim == 1 else x
+
+
+class Traces(spec.Value):
+    """Samples of n signals: what functions of samples take of arrays from elsewhere.
+
+    Raises:
+        InvalidValueError: for times that do not ascend, or have not one row of values each.
+    """
+
+    times: Any = spec.field(
+        spec.Numbers("ms", least=0.0, ndim=(1,)), doc="(samples,) when they were taken, ascending"
+    )
+    values: Any = spec.field(
+        spec.Converted(_columns, "finite numbers"), doc="(samples, n), or (samples,) of one signal"
+    )
+    rules = (
+        spec.Rule("times", "ascending", lambda times: bool((np.diff(times) > 0).all())),
+        spec.Rule(
+            "values",
+            "one row for each time",
+            lambda times, values: len(times) == len(values),
+        ),
+    )
+
+    @property
+    def interval(self) -> float:
+        """The time from one sample to the next [ms].
+
+        Raises:
+            InvalidValueError: for fewer than two samples, or times that are not equally far apart.
+        """
+        gaps = np.diff(self.times)
+        if not gaps.size or np.ptp(gaps) > 2 * NEAR_MS + 1e-9 * abs(self.times[-1]):
+            raise InvalidValueError("Traces", "times", "two or more, equally far apart", repr(self))
+        return float(f"{(self.times[-1] - self.times[0]) / gaps.size:.12g}")
+
+    def __repr__(self) -> str:
+        samples, n = self.values.shape
+        return f"Traces: {samples:,} samples of {n:,} signals"
+
+
+def run_of(source: Any) -> Any:
+    """The run, recording or arrays that a source is; that of a sweep is its recording."""
+    source = getattr(source, "recording", source)
+    if not isinstance(source, Result | Recording | SpikeTrains | Traces):
+        must = (
+            "a result of simulate, what scan recorded, a batch of runs, or "
+            "jn.SpikeTrains(times, neurons, n, start, stop) and jn.analysis.Traces(times, values) "
+            "of arrays"
+        )
+        raise InvalidValueError("", "the source", must, brief(source))
+    return source
+
+
+def of_runs(listed: bool = False, traced: Callable | None = None) -> Callable[[F], F]:
+    """Makes a function of one run one of a batch, too; all of them take the source first.
+
+    What it gives of the runs is stacked along the axes of the batch in front; `listed`: it is a
+    list, since it differs in length. `traced` is the same inside `jit`, in JAX, of a run, the name
+    of a population, a window, and what else there is by name.
+    """
+
+    def decorated(function: F) -> F:
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def call(source: Any, *args: Any, **named: Any) -> Any:
+            run = run_of(source)
+            _warn_of_fine(run, named)
+            if traced is not None and _is_traced(run):
+                bound = signature.bind(run, *args, **named)
+                bound.apply_defaults()
+                return _of_traced(run, traced, bound.arguments)
+            check_known(f"jn.analysis.{function.__name__}", run)
+            return _of_each(run, lambda one: function(one, *args, **named), listed)
+
+        return cast(F, call)
+
+    return decorated
+
+
+def _of_each(run: Any, function: Callable, listed: bool) -> Any:
+    if not isinstance(run, Recording):
+        return function(run)
+    run = jax.tree.map(np.asarray, run)
+    if not run.batch:
+        return function(run.result())
+    if not len(run):
+        raise InvalidValueError("", "a batch", "of at least one run", repr(run))
+    found = [_of_each(one, function, listed) for one in run]
+    return found if listed else jax.tree.map(lambda *x: np.stack(x), *found)
+
+
+def _of_traced(run: Recording, function: Callable, given: dict[str, Any]) -> Any:
+    """`function(run, name, window, ...)` of the runs, with the other arguments by name."""
+    known = [name for name, *_ in run.info.layout]
+    name, window = only("population", given["population"], known), (given["start"], given["stop"])
+    more = {k: x for k, x in given.items() if k not in ("source", "population", "start", "stop")}
+
+    def each(one: Recording) -> Any:
+        return function(one, name, window, **more)
+
+    for _ in run.batch:
+        each = jax.vmap(each)
+    return each(run)
+
+
+def _is_traced(run: Any) -> bool:
+    return isinstance(run, Recording) and any(map(is_traced, jax.tree.leaves(run)))
+
+
+def check_known(owner: str, run: Any) -> None:
+    """Raises for a recording inside `jit`, `vmap` and `grad`."""
+    if _is_traced(run):
+        must = (
+            "known, and it is traced here: return the recording from the function, and call "
+            f"{owner} of what jit or vmap gives"
+        )
+        raise InvalidValueError(owner, "the recording", must, "a traced one")
+
+
+def _warn_of_fine(run: Any, named: dict[str, Any]) -> None:
+    """Warns of a bin or interval that is shorter than a time step: it looks like seconds."""
+    at = run.info if isinstance(run, Recording) else run
+    dt = getattr(at, "dt", 0.0)  # of arrays it is not known
+    for name in ("bin_ms", "max_begin"):
+        if 0.0 < named.get(name, 0.0) < dt - NEAR_MS:
+            warn(
+                f"{name} is {named[name]:g} ms, shorter than the time step, {dt:g} ms. Times are "
+                f"in ms, and this looks like seconds: did you mean {name}={1e3 * named[name]:g}?"
+            )
+
+
+def only(kind: str, name: Name, known: Any) -> str:
+    """The name, or the only one that there is if none is given."""
+    if name is None:
+        if len(known) != 1:
+            names = ", ".join(map(repr, known)) or "none"
+            raise InvalidValueError("", kind, f"named, one of: {names}", "no name")
+        return next(iter(known))
+    if isinstance(known, Recorded) and isinstance(name, str):
+        known[name]  # says how it is recorded
+    else:
+        spec.check_known(kind, name, known)
+    return name
+
+
+def _refuse_name(run: Any, name: Any) -> None:
+    if name is not None:
+        must = f"left out: {type(run).__name__} are of no population"
+        raise InvalidValueError("", "the name", must, brief(name))
+
+
+def trains_of(run: Any, population: Name, start: Time = None, stop: Time = None) -> SpikeTrains:
+    """The spikes of a population of a run in `(start, stop]` [ms], or those of arrays."""
+    if isinstance(run, SpikeTrains):
+        _refuse_name(run, population)
+        return run.between(start, stop)
+    if isinstance(run, Traces):
+        raise InvalidValueError("", "the source", "one of spikes", repr(run))
+    return run.spikes[only("population", population, run.populations)].between(start, stop)
+
+
+def pooled_of(run: Any, population: Name, start: Time = None, stop: Time = None) -> SpikeTrains:
+    """Those whose neurons do not matter: from the counts of a run whose spikes are not kept."""
+    if isinstance(run, Result) and not run.spikes:
+        name = only("population", population, run.populations)
+        if name in run.counts:
+            counts = np.asarray(run.counts[name]).astype(np.int64)
+            found = SpikeTrains.of_counts(counts, run.dt, run.start)
+            window = run.populations[name], run.start, run.stop
+            return SpikeTrains.known(found.times, found.neurons, *window).between(start, stop)
+    return trains_of(run, population, start, stop)
+
+
+def sums_kept(run: Any, population: Name, start: Time, stop: Time) -> SpikeSums | None:
+    """The running sums of a population of a run whose spikes are not kept; else None."""
+    if not isinstance(run, Result) or run.spikes:
+        return None
+    name = only("population", population, run.populations)
+    if name not in run.statistics:
+        return None
+    check_whole(start, stop)
+    return run.statistics[name]
+
+
+def check_whole(start: Time, stop: Time) -> None:
+    """Raises for a part of a run of which only sums are kept."""
+    if start is not None or stop is not None:
+        must = "left out: Record(statistics=...) keeps sums of the whole run (or record spikes)"
+        raise InvalidValueError("", "start and stop", must, f"start={start}, stop={stop}")
+
+
+def traces_of(run: Any, name: Name, variable: str, start: Time = None, stop: Time = None) -> Traces:
+    """The samples of a variable in `(start, stop]` [ms], or those of arrays."""
+    if isinstance(run, Traces):
+        _refuse_name(run, name)
+        found, (begin, end) = run, run.times[[0, -1]] if run.times.size else (0.0, 0.0)
+    elif isinstance(run, Result):
+        name = only("recorded population or projection", name, run.traces)
+        values = np.asarray(run.traces[name][variable], np.float64)
+        found, begin, end = Traces(run.sample_times, values), run.start, run.stop
+    else:
+        raise InvalidValueError("", "the source", "a run or jn.analysis.Traces", repr(run))
+    if start is None and stop is None:
+        return found
+    inside = in_window(found.times, *run_window(begin, end, start, stop))
+    return Traces(found.times[inside], found.values[inside])

@@ -1,0 +1,188 @@
+"""Rates, counts and CVs of a run inside `jit`, `vmap` and `grad`: JAX arrays, in float32.
+
+They mean what the functions of the same names mean. A part of a run is from one known time to
+another, while the step at which the run began may be traced.
+"""
+
+from typing import TypeAlias
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int32, Num
+
+from .._numerics.windows import NEAR_MS, check_time
+from .._run.recording import Recording
+from .._run.statistics import SpikeSums, cvs_of_sums, sums_of
+from ..spec import InvalidValueError
+from ._source import Time, check_whole
+from ._spikes import check_bins, number_of_bins
+
+Window: TypeAlias = tuple[Time, Time]
+
+
+def neuron_rates(run: Recording, name: str, window: Window) -> Float[Array, " n"]:
+    sums = _sums_kept(run, name, window)
+    count = _inside(run, name, window).sum(axis=0) if sums is None else jnp.asarray(sums.count)
+    return _float(count) / (1e-3 * _length(run, window))
+
+
+def interval_cvs(run: Recording, name: str, window: Window, at_least: int) -> Float[Array, " n"]:
+    sums = _sums_kept(run, name, window)
+    sums = sums_of(_inside(run, name, window), run.first_step) if sums is None else sums
+    return jnp.asarray(cvs_of_sums(sums, at_least))
+
+
+def interval_cv(run: Recording, name: str, window: Window, at_least: int) -> Float[Array, ""]:
+    cvs = interval_cvs(run, name, window, at_least)
+    return _mean(cvs, ~jnp.isnan(cvs))
+
+
+def population_rate(
+    run: Recording, name: str, window: Window, bin_ms: float
+) -> tuple[Float[Array, " bins"], Float[Array, " bins"]]:
+    (n,) = (last - first for known, _, first, last in run.info.layout if known == name)
+    counts = _binned(run, _counts(run, name), bin_ms, window)
+    begin = _float(run.first_step) * run.info.dt if window[0] is None else window[0]
+    begins = begin + bin_ms * jnp.arange(len(counts), dtype=jnp.float32)
+    return begins, _float(counts) / (max(n, 1) * bin_ms * 1e-3)
+
+
+def spike_counts(
+    run: Recording, name: str, window: Window, bin_ms: float
+) -> Int32[Array, "n bins"]:
+    return _binned(run, _dense(run, name).astype(jnp.int32), bin_ms, window).T
+
+
+def fano_factor(
+    run: Recording, name: str, window: Window, bin_ms: float
+) -> tuple[Float[Array, " n"], Float[Array, ""]]:
+    counts = _float(spike_counts(run, name, window, bin_ms))
+    check_bins("fano_factor", counts.shape[1], bin_ms, 2)
+    factors = _over_mean(counts.var(axis=1), counts.mean(axis=1))
+    return factors, _mean(factors, ~jnp.isnan(factors))
+
+
+def count_synchrony(run: Recording, name: str, window: Window, bin_ms: float) -> Float[Array, ""]:
+    counts = _float(_binned(run, _counts(run, name), bin_ms, window))
+    check_bins("count_synchrony", len(counts), bin_ms, 2)
+    return _over_mean(counts.var(), counts.mean())
+
+
+def count_covariance(
+    run: Recording, name: str, window: Window, bin_ms: float
+) -> Float[Array, "n n"]:
+    counts = spike_counts(run, name, window, bin_ms)
+    centred = _centred("count_covariance", counts, bin_ms)
+    return centred @ centred.T / (counts.shape[1] - 1)
+
+
+def count_correlation(
+    run: Recording, name: str, window: Window, bin_ms: float
+) -> tuple[Float[Array, ""], Float[Array, "n n"]]:
+    counts = spike_counts(run, name, window, bin_ms)
+    centred = _centred("count_correlation", counts, bin_ms)
+    changes = counts.max(axis=1) > counts.min(axis=1)
+    norm = jnp.sqrt(jnp.where(changes, (centred**2).sum(axis=1), 1.0))
+    scaled = centred / norm[:, None]
+    both, same = changes[:, None] & changes, jnp.eye(len(counts), dtype=bool)
+    matrix = jnp.where(same, 1.0, jnp.clip(scaled @ scaled.T, -1.0, 1.0))
+    return _mean(matrix, both & ~same), jnp.where(both, matrix, jnp.nan)
+
+
+def _centred(owner: str, counts: Int32[Array, "n bins"], bin_ms: float) -> Float[Array, "n bins"]:
+    check_bins(owner, counts.shape[1], bin_ms, 2)
+    return _float(counts) - _float(counts).mean(axis=1, keepdims=True)
+
+
+def _mean(values: Float[Array, "..."], known: Bool[Array, "..."]) -> Float[Array, ""]:
+    """The mean of those that are known, nan of none."""
+    return jnp.where(known, values, 0.0).sum() / _float(known.sum())
+
+
+def _float(x: Num[Array, "..."]) -> Float[Array, "..."]:
+    """Numbers as float32, or as the floats that they are."""
+    return x if jnp.issubdtype(x.dtype, jnp.floating) else x.astype(jnp.float32)
+
+
+def _sums_kept(run: Recording, name: str, window: Window) -> SpikeSums | None:
+    """The running sums of a run whose spikes are not kept; else None."""
+    if run.spikes is not None or name not in run.statistics:
+        return None
+    check_whole(*window)
+    return run.statistics[name]
+
+
+def _over_mean(variance: Float[Array, "..."], mean: Float[Array, "..."]) -> Float[Array, "..."]:
+    return jnp.where(mean > 0, variance / jnp.where(mean > 0, mean, 1.0), jnp.nan)
+
+
+def _dense(run: Recording, name: str) -> Bool[Array, "steps n"]:
+    if run.spikes is None:
+        must = "recorded for this: scan(..., record=jn.Record(spikes=True))"
+        raise InvalidValueError("", f"spikes of {name!r}", must, "none")
+    return run.spikes.dense(name)
+
+
+def _counts(run: Recording, name: str) -> Num[Array, " steps"]:
+    """Spikes per step; those of a record of rates have a gradient."""
+    if name in run.counts:
+        return run.counts[name]
+    return _dense(run, name).sum(axis=1) if run.spikes is None else run.spikes.counts(name)
+
+
+def _until(run: Recording, name: str, ms: float) -> int:
+    """How many steps of the network end at or before a time [ms]."""
+    return int((check_time(name, ms) + NEAR_MS) // run.info.dt)
+
+
+def _inside(run: Recording, name: str, window: Window) -> Bool[Array, "steps n"]:
+    """The spikes of a part of the run, and none in its other steps."""
+    dense, (start, stop) = _dense(run, name), window
+    number = run.first_step + 1 + jnp.arange(dense.shape[0], dtype=jnp.int32)
+    if start is not None:
+        dense = dense & (number > _until(run, "start", start))[:, None]
+    if stop is not None:
+        dense = dense & (number <= _until(run, "stop", stop))[:, None]
+    return dense
+
+
+def _after(start: float, stop: float) -> float:
+    """The time between the two [ms]; raises unless there is some."""
+    if not stop > start:
+        raise InvalidValueError("", "stop", f"after start ({start:g} ms)", f"{stop:g} ms")
+    return stop - start
+
+
+def _length(run: Recording, window: Window) -> float | Float[Array, ""]:
+    start, stop = window
+    dt, steps = run.info.dt, run.info.n_steps
+    if start is None and stop is None:
+        return steps * dt
+    if start is not None and stop is not None:
+        return _after(start, stop)
+    begin = _float(run.first_step) * dt
+    return (begin + steps * dt if stop is None else stop) - (begin if start is None else start)
+
+
+def _binned(
+    run: Recording, values: Num[Array, "steps ..."], bin_ms: float, window: Window
+) -> Num[Array, "bins ..."]:
+    """Sums of what each step has, in whole bins."""
+    dt, steps, (start, stop) = run.info.dt, run.info.n_steps, window
+    if (start is None) != (stop is None):
+        must = "both given or both left out: when the run begins is traced here"
+        raise InvalidValueError("", "start and stop", must, f"start={start}, stop={stop}")
+    if start is None or stop is None:
+        length, ends = steps * dt, dt * np.arange(1, steps + 1)
+    else:
+        first, last = _until(run, "start", start), _until(run, "stop", stop)
+        number = np.arange(first, last, dtype=np.int32)
+        length, ends = _after(start, stop), dt * (number + 1) - start
+        place = number - run.first_step
+        known = ((place >= 0) & (place < steps)).reshape(-1, *[1] * (values.ndim - 1))
+        values = jnp.where(known, values[jnp.clip(place, 0, steps - 1)], 0)
+    bins = number_of_bins(length, bin_ms)
+    index = np.ceil(ends / bin_ms - 1e-6).astype(np.int64) - 1
+    kept = (index >= 0) & (index < bins)
+    return jax.ops.segment_sum(values[kept], index[kept], bins, indices_are_sorted=True)
