@@ -25,24 +25,11 @@ _CURRENT, _SIGNAL = spec.Numbers("pA"), spec.Numbers()
 class SpikesByStep:
     """Spikes over the steps of a run, of which an array is made for some steps at a time."""
 
-    def __init__(self, steps: Any, neurons: Any, shape: tuple[int, int]) -> None:
-        """`steps` count from the first of the run and ascend; those outside of it are left out."""
-        self._steps, self._neurons, self.shape = steps, neurons, shape
-
-    @classmethod
-    def of_trains(
-        cls, trains: SpikeTrains, first_step: int, n_steps: int, dt: float
-    ) -> "SpikesByStep":
-        """Spikes by their times since the network's start."""
+    def __init__(self, trains: SpikeTrains, first_step: int, n_steps: int, dt: float) -> None:
         steps = trains.steps(dt) - first_step
         order = np.argsort(steps, kind="stable")
-        return cls(steps[order], trains.neurons[order], (n_steps, trains.n))
-
-    @classmethod
-    def of_bits(cls, bits: SpikeBits, name: str) -> "SpikesByStep":
-        """Spikes of a population step by step, whenever they were recorded."""
-        steps, neurons = bits.by_population()[name]
-        return cls(steps, neurons, bits.shape(name))
+        self._steps, self._neurons = steps[order], trains.neurons[order]
+        self.shape = n_steps, trains.n
 
     def __getitem__(self, part: slice) -> Bool[np.ndarray, "steps n"]:
         first, last, _ = part.indices(self.shape[0])
@@ -84,7 +71,7 @@ def inputs_of_run(
     arrays, spikes = _parted(net, "simulate", inputs)
     given = {name: np.asarray(x) for name, x in _over_time(arrays, n_steps).items()}
     events = {
-        name: SpikesByStep.of_bits(x, _source(x, name))
+        name: _given_bits(name, x)
         if isinstance(x, SpikeBits)
         else _given_trains(name, x, first_step, n_steps, net.dt)
         for name, x in spikes.items()
@@ -133,6 +120,12 @@ def _source(bits: SpikeBits, name: str) -> str:
     return own[0] if len(own) == 1 else name
 
 
+def _given_bits(name: str, bits: SpikeBits) -> SpikesByStep:
+    """Recorded spikes as those of a run of as many steps, whenever they were recorded."""
+    trains, n_steps = bits[_source(bits, name)], bits.bits[0].shape[0]
+    return SpikesByStep(trains, int(bits.first_step), n_steps, bits.dt)
+
+
 def _given_trains(
     name: str, trains: SpikeTrains, first_step: int, n_steps: int, dt: float
 ) -> SpikesByStep:
@@ -144,7 +137,7 @@ def _given_trains(
             f"ms, where the run is from {start:.10g} to {stop:.10g} ms: none of them comes. Times "
             "are ms since the network's start"
         )
-    return SpikesByStep.of_trains(trains, first_step, n_steps, dt)
+    return SpikesByStep(trains, first_step, n_steps, dt)
 
 
 def _check_spikes(name: str, x: Any) -> None:

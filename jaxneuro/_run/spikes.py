@@ -89,11 +89,6 @@ class SpikeBits(eqx.Module):
         steps, neurons = unpack(np.asarray(self.bits[group]), start, stop)
         return spike_times(steps, int(self.first_step), self.dt), neurons
 
-    def shape(self, name: str) -> tuple[int, int]:
-        """Steps and neurons of a population of one run."""
-        _, start, stop = self._find(name)
-        return self.bits[0].shape[-2], stop - start
-
     def dense(self, name: str) -> Bool[Array, "*batch steps n"]:
         """Spikes of a population as booleans `(steps, n)`."""
         group, start, stop = self._find(name)
