@@ -23,7 +23,8 @@ from .chosen import bin_edges, number_of_weights
 from .record import Record
 from .recording import Recording, RunInfo
 from .scan import scan_turns
-from .statistics import SpikeSums, joined_sums, no_sums
+from .spikes import Events
+from .statistics import SpikeSums, joined_sums, sums_of_events
 
 # --- Which chunks a run is made of.
 
@@ -339,12 +340,19 @@ def collect(
     Its arrays have room for more than the steps that were run.
     """
     length, record, dt = part.steps, part.record, recording.info.dt
-    spikes = {}
+    spikes, sums = {}, {}
+    events: dict[str, Events] = {}
     if recording.spikes is not None:
-        events = recording.spikes.by_population(length, before.steps)
-        for name, found in events.items():
-            store.spikes[name].put(before.spikes[name], found)
-            spikes[name] = before.spikes[name] + found[0].size
+        wanted = store.spikes.keys() | before.sums.keys()
+        events = recording.spikes.by_population(wanted, length, before.steps)
+    start = int(recording.first_step) - before.steps  # of the run
+    for name, (steps, neurons) in events.items():
+        if name in store.spikes:
+            store.spikes[name].put(before.spikes[name], (steps, neurons))
+            spikes[name] = before.spikes[name] + steps.size
+        if name in before.sums:
+            found = sums_of_events(steps, neurons, before.sums[name].count.size, start)
+            sums[name] = joined_sums(before.sums[name], found)
     counts = jax.tree.map(lambda x: np.asarray(x)[:length], recording.counts)
     store.counts.put(before.steps, counts)
     samples = length // record.steps_between(dt) if record.samples else 0
@@ -352,7 +360,6 @@ def collect(
         sampled = {name: getattr(recording, name) for name in SAMPLED}
         sampled = jax.tree.map(lambda x: np.asarray(x)[:samples], sampled)
         store.samples.put(before.samples, sampled)
-    sums = {k: joined_sums(before.sums[k], x) for k, x in recording.statistics.items()}
     return Finished(
         chunks=before.chunks + 1,
         steps=before.steps + length,
@@ -365,8 +372,8 @@ def collect(
 
 def nothing_yet(net: Network, start: NetworkState, record: Record) -> Finished:
     """A run before its first chunk."""
-    known = net.populations.keys() & record.statistics  # others are refused when it compiles
-    sums = {name: SpikeSums(*map(np.asarray, no_sums(net.populations[name]))) for name in known}
+    nobody = np.zeros(0, np.int32)
+    sums = {k: sums_of_events(nobody, nobody, net.populations[k], 0) for k in record.statistics}
     return Finished(0, 0, 0, dict.fromkeys(net.order, 0), sums, start)
 
 

@@ -163,6 +163,7 @@ def simulate(  # noqa: PLR0913 - all that a run is, each by its name
     record = Record() if record is None else record
     record.warn_of_unfed(net)
     record = record.named(net, state)
+    record.check_statistics(net)
     show = sys.stderr.isatty() if progress is None else progress
     return _Run(net, state, given, record, checks).run(n_steps, show)
 
@@ -348,7 +349,7 @@ class _Run:
         known, length = not _on_cpu(self.start_state), n_steps
         if self.checks is not None and n_steps:
             length = self.checks.every
-        how = self.record, sizes, self.net.dt, together, known
+        how = self.record.in_chunks(), sizes, self.net.dt, together, known
         starts = range(0, n_steps, length) if n_steps else (0,)
         return [plan(min(length, n_steps - at), self.first + at, *how) for at in starts]
 

@@ -1,6 +1,6 @@
 """Recorded spikes: packed bits, and the times, neurons and counts read from them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple, TypeAlias
 
 import equinox as eqx
@@ -59,10 +59,16 @@ class SpikeBits(eqx.Module):
         window = time_of(first, self.dt), time_of(first + steps, self.dt)
         return SpikeTrains.known(times, neurons, stop - start, *window)
 
-    def by_population(self, n_steps: int | None = None, first: int = 0) -> dict[str, Events]:
-        """Steps, counted from `first`, and neurons of the spikes of `n_steps` of one run."""
+    def by_population(
+        self, names: Collection[str] | None = None, n_steps: int | None = None, first: int = 0
+    ) -> dict[str, Events]:
+        """Steps, counted from `first`, and neurons of the spikes of one run by population.
+
+        By default of all populations and all steps.
+        """
         host = [np.asarray(x)[:n_steps] for x in self.bits]
-        return {name: unpack(host[g], a, b, first) for name, g, a, b in self.populations}
+        wanted = (place for place in self.populations if names is None or place[0] in names)
+        return {name: unpack(host[g], a, b, first) for name, g, a, b in wanted}
 
     def events(
         self, name: str

@@ -64,7 +64,7 @@ def chunks(monkeypatch):
     return set_to
 
 
-@pytest.mark.parametrize("chunk", [None, 7, 40])
+@pytest.mark.parametrize("chunk", [None, 1, 7, 40])
 def test_they_are_those_of_the_spikes(chunk, chunks):
     if chunk:
         chunks(chunk)
@@ -114,12 +114,14 @@ def test_two_devices():
     made = jn.Description(MADE.populations, [slow], MADE.stimuli)
     one, two = jn.build(made, 0, 0.1), jn.build(made, 0, 0.1, mesh=mesh(2))
     assert two.expand().steps_together(STEPS) == 5
+    alone = jn.simulate(one, STEPS / 10, inputs={"told": TOLD}, record=RECORD)
+    laid = jn.simulate(two, STEPS / 10, inputs={"told": TOLD}, record=RECORD)
+    runs = [laid.statistics]
     for record in (RECORD, jn.Record(statistics=..., means={"soft": "v"}, interval=0.1)):
-        alone, laid = (
-            jn.simulate(net, STEPS / 10, inputs={"told": TOLD}, record=record) for net in (one, two)
-        )
-        assert fields(laid.statistics["told"]) == oracle.sums(TOLD, 0)
-        assert fields(laid.statistics["soft"]) == expected(alone, "soft")
+        runs.append(RUN(two, two.init(0), STEPS, {"told": TOLD}, record)[1].statistics)
+    for found in runs:
+        assert fields(found["told"]) == oracle.sums(TOLD, 0)
+        assert fields(found["soft"]) == expected(alone, "soft")
 
 
 def test_a_gradient_goes_past_them():
@@ -202,6 +204,13 @@ def test_joined_sums_are_associative(spikes):
     )
     left, right = joined_sums(joined_sums(a, b), c), joined_sums(a, joined_sums(b, c))
     assert fields(left) == fields(right) == oracle.sums(spikes, 0)
+
+
+def test_a_scan():
+    """In the loop; `simulate` makes them of the spikes of its chunks."""
+    state = NET.init(0)._replace(step=jnp.int32(1000))
+    found = RUN(NET, state, STEPS, {"told": TOLD}, RECORD)[1].statistics
+    assert fields(found["told"]) == oracle.sums(TOLD, 1000)
 
 
 def test_sums_of_dense_spikes():
