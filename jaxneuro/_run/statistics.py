@@ -86,7 +86,8 @@ def sums_of_events(
     steps: Int[np.ndarray, " spikes"], neurons: Int[np.ndarray, " spikes"], n: int, first_step: int
 ) -> SpikeSums:
     """The sums of spikes on the host, in the order of steps, which count from `first_step`."""
-    order = np.argsort(neurons, kind="stable")
+    # NumPy sorts numbers of 16 bits by their digits, a few times faster.
+    order = np.argsort(neurons.astype(np.uint16) if n <= 1 << 16 else neurons, kind="stable")
     at = steps[order].astype(np.int64) + first_step
     count = np.bincount(neurons, minlength=n)
     some, ends = np.flatnonzero(count), np.cumsum(count)
