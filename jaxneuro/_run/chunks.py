@@ -387,7 +387,8 @@ def joined(
 ) -> dict[str, Any]:
     """The fields of a `Result` of the chunks that are finished; `info` is that of the run."""
     first, done, every = int(start.step), finished.steps, record.steps_between(net.dt)
-    samples = range(first // every + 1, (first + done) // every + 1) if record.samples else ()
+    last = first + done if record.samples else first
+    samples = np.arange(first // every, last // every, dtype=np.int64) + 1
     sampled = store.samples.first(finished.samples)
     if sampled is None:
         sampled = {"function": None, **_no_samples(net, start, record)}
@@ -398,7 +399,7 @@ def joined(
         "state": finished.state,
         "first_step": first,
         "spikes": spikes if record.spikes else None,
-        "sample_times": every * np.asarray(samples, np.int64) * net.dt,
+        "sample_times": every * samples * net.dt,
         "counts": store.counts.first(done, {}),
         "weight_edges": {k: bin_edges(net, k, b) for k, b in record.weight_histograms.items()},
         "statistics": finished.sums,

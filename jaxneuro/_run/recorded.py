@@ -10,7 +10,7 @@ from .._network.names import NoSuchNameError, register_dictionary
 from .._numerics.windows import in_window, run_window
 from .._text import shown
 from .spike_trains import SpikeTrains
-from .spikes import Events, Lookup, spike_times
+from .spikes import Events, Lookup, spike_times, steps_near
 
 # What a field of a `Result` holds by name, and what to write in a `Record` to have it.
 FIELDS = {
@@ -108,15 +108,14 @@ class RecordedSpikes(Mapping[str, SpikeTrains]):
         steps, neurons = self.events(name)
         if start is None and stop is None:
             return self._trains(name, steps, neurons)
-        begin, end = run_window(*self._window, start, stop)
+        window = run_window(*self._window, start, stop)
         # Events are in order: times are made only where the part may be.
-        first, n_steps, dt = self._steps
-        ends = np.array([begin / dt - first - 2, end / dt - first + 2]).clip(0, n_steps)
-        near = slice(*np.searchsorted(steps, ends.astype(steps.dtype)))
+        ends = np.array(steps_near(window, *self._steps), steps.dtype)
+        near = slice(*np.searchsorted(steps, ends))
         trains = self._trains(name, steps[near], neurons[near])
-        inside = in_window(trains.times, begin, end)
+        inside = in_window(trains.times, *window)
         found = trains.times[inside], trains.neurons[inside]
-        return SpikeTrains.known(*found, trains.n, begin, end)
+        return SpikeTrains.known(*found, trains.n, *window)
 
     def _trains(self, name: str, steps: Any, neurons: Any) -> SpikeTrains:
         first, _, dt = self._steps

@@ -20,7 +20,7 @@ from .._text import counted, shown
 from ..spec import InvalidValueError
 from .files import read_file, write_file
 from .recorded import FIELDS, RecordedSpikes, recorded
-from .spikes import spike_times, split_events, time_of
+from .spikes import spike_times, split_events, steps_near, time_of
 from .statistics import SpikeSums
 from .tables import spikes_to_pandas, to_neo, traces_to_pandas, weights_to_pandas
 
@@ -275,8 +275,9 @@ class Result:
         if n == 0 or self.n_steps == 0:
             return 0.0 if self.n_steps else float("nan")
         if not self.spikes and name in self.counts:
-            ends = spike_times(np.arange(self.n_steps), self.first_step, self.dt)
-            spikes = float(self.counts[name][in_window(ends, first, last)].sum())
+            a, b = steps_near((first, last), self.first_step, self.n_steps, self.dt)
+            ends = spike_times(np.arange(a, b), self.first_step, self.dt)
+            spikes = float(self.counts[name][a:b][in_window(ends, first, last)].sum())
         elif not self.spikes and name in self.statistics and (first, last) == self._window():
             spikes = float(self.statistics[name].count.sum())
         else:

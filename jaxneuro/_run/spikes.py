@@ -121,6 +121,14 @@ def spike_times(
     return (steps + np.int64(first_step + 1)) * dt
 
 
+def steps_near(
+    window: tuple[float, float], first_step: int, n_steps: int, dt: float
+) -> tuple[int, int]:
+    """A range of steps of a run, counted from its first, that has all that end in a window [ms]."""
+    begin, end = (x / dt - first_step for x in window)
+    return min(max(int(begin) - 1, 0), n_steps), min(max(int(end) + 1, 0), n_steps)
+
+
 def time_of(step: int, dt: float) -> float:
     """When a step begins [ms], as one would write it: 3.3 for 33 steps of 0.1 ms."""
     return float(f"{step * dt:.15g}")

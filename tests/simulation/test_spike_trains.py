@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import jaxneuro as jn
+from jaxneuro._numerics.windows import in_window
 from jaxneuro._run.recorded import NotRecordedError
+from jaxneuro._run.spikes import spike_times, steps_near
 from tests.network.networks import balanced
 
 TRAINS = jn.SpikeTrains([12.0, 10.1, 14.0, 12.0], [0, 2, 1, 1], 4, 10.0, 14.0)
@@ -117,6 +119,21 @@ def test_booleans_of_any_window(first, n_steps, dt, data):
     equal(trains.steps(dt, trains.start), steps)
     equal(trains.steps(dt), first + steps)
     equal(np.flatnonzero(trains.dense(dt)), np.unique(steps))
+
+
+@given(
+    st.integers(0, 10**7),
+    st.integers(1, 40),
+    st.sampled_from([0.1, 0.025, 1.0, 1 / 3]),
+    st.tuples(st.integers(0, 40), st.integers(0, 40)),
+    st.sampled_from([0.0, 1e-6, -1e-6, 0.04, -0.04]),
+)
+def test_all_steps_that_end_in_a_window_are_near_it(first, n_steps, dt, ends, shift):
+    window = tuple((first + k) * dt + shift for k in sorted(ends))
+    inside = np.flatnonzero(in_window(spike_times(np.arange(n_steps), first, dt), *window))
+    begin, end = steps_near(window, first, n_steps, dt)
+    assert 0 <= begin <= end <= n_steps
+    assert not inside.size or (begin <= inside[0] and inside[-1] < end)
 
 
 def test_counts_and_back():

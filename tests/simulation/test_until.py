@@ -115,7 +115,8 @@ def test_results_so_far_stay_as_they_were(chunks, whole):
 
 
 def test_a_window_of_a_result_so_far(whole):
-    """`rate` and `events` of a part look only at the spikes near it."""
+    """`rate` and `events` of a part look only at the steps near it."""
+    counted = jn.simulate(NET, 30.4, record=jn.Record(spikes=False, rates=True))
     for start, stop in ((0.0, 30.4), (3.0, 3.1), (29.9, 30.4), (0.25, 17.35), (12.0, None)):
         times, neurons = whole.events("E")
         last = 30.4 if stop is None else stop
@@ -123,6 +124,7 @@ def test_a_window_of_a_result_so_far(whole):
         same(whole.events("E", start, stop), (times[inside], neurons[inside]))
         rate = inside.sum() / (160 * (last - start) * 1e-3)
         assert whole.rate("E", start, stop) == pytest.approx(rate)
+        assert counted.rate("E", start, stop) == whole.rate("E", start, stop)
 
 
 def test_a_condition_from_the_start():
