@@ -233,7 +233,7 @@ class Record(spec.Value, eq=True):
 
     def named(self, net: Network, state: NetworkState) -> "Record":
         """The same record with every name and variable, also where `...` asks for all."""
-        if ... in self.statistics:
+        if ... in tuple(self.statistics):
             record = dataclasses.replace(self, statistics=net.order)
             return record.named(net, state)
         if not any(... in names for names in self.variables.values()):

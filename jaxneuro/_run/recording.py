@@ -164,12 +164,12 @@ class Recording(eqx.Module):
         self._check(not traced, "known: return it from the function that is traced", "a traced one")
         host = jax.tree.map(np.asarray, self)
         first = int(self.first_step)
-        bits = self.spikes
+        spikes: Any = None if self.spikes is None else self.spikes.by_population()
         return Result(
             network=network,
             state=None,
             first_step=first,
-            spikes=None if bits is None else bits.by_population(),
+            spikes=spikes,
             sample_times=self.info.times(first),
             **self.info.fields(),
             **{name: getattr(host, name) for name in RECORDED},
