@@ -20,13 +20,13 @@ EMPTY = (
 def result(spikes, sizes, duration=100.0, start=0.0, dt=0.1, **recorded):
     """A `Result`: `spikes[name]` pairs (time [ms], neuron), each at the end of a step, or None."""
     layout: list = []
-    groups: list = []
+    events: dict = {}
     first = round(start / dt)
     for number, (name, n) in enumerate(sizes.items()):
         layout.append((name, number, 0, n))
         held = np.array(sorted((spikes or {}).get(name, ())), float).reshape(-1, 2)
         steps = np.rint(held[:, 0] / dt).astype(np.int64) - 1 - first
-        groups.append((steps, held[:, 1].astype(np.int32)))
+        events[name] = steps, held[:, 1].astype(np.int32)
     given = {
         "network": None,
         "state": None,
@@ -45,7 +45,7 @@ def result(spikes, sizes, duration=100.0, start=0.0, dt=0.1, **recorded):
         layout=tuple(layout),
         first_step=first,
         n_steps=round(duration / dt),
-        spikes=None if spikes is None else tuple(groups),
+        spikes=None if spikes is None else events,
         **given,
     )
 

@@ -13,7 +13,6 @@ import numpy as np
 from jaxtyping import Array, Int32, Num, Shaped
 
 from .._arrays import AnyArray, as_array
-from .._kernels.bits import unpack
 from .._kernels.native import native_available
 from .._network.names import value_of
 from .._network.network import Network
@@ -25,7 +24,7 @@ from .record import Record
 from .recording import Recording, RunInfo
 from .scan import scan_turns
 from .spikes import Events
-from .statistics import SpikeSums, joined_sums, no_sums
+from .statistics import SpikeSums, joined_sums, sums_of_events
 
 # --- Which chunks a run is made of.
 
@@ -105,7 +104,11 @@ def plan(
     full = chunk_steps(sizes, every)
     if known:
         full = _near_divisor(sampled // every, full // every) * every
-    parts = [RunPart(head, head, dataclasses.replace(record, interval=max(head, 1) * dt))]
+    if known or together > 1:
+        parts = [RunPart(head, head, dataclasses.replace(record, interval=max(head, 1) * dt))]
+    else:  # a last step with a sample: two programs for any number of steps
+        last = dataclasses.replace(record, interval=dt)
+        parts = [RunPart(head - 1, every, bare), RunPart(1, 1, last)] if head else []
     parts += [RunPart(full, full, record)] * (sampled // full)
     left = sampled % full
     parts.append(RunPart(left, left if known else full, record))
@@ -257,120 +260,151 @@ def compiled(lowered: Any) -> Any:
         return done
 
 
-# --- The results of finished chunks on the host, and their concatenation over a run.
+# --- What finished chunks leave on the host.
 
 
 SAMPLED = ("traces", "means", "lfp", "function", "weights", "weight_histograms")
 
 
-class RunChunk(NamedTuple):
-    """The results of one finished chunk; steps of spikes count from the first of the run.
+class Finished(NamedTuple):
+    """How far a run has come. Its arrays are in a `Store`, up to these numbers.
 
-    `samples` is the number of its samples, which are in the `SampleStore`. `state` is None once a
-    later chunk is collected. `number` is its place in the run.
+    Attributes:
+        chunks: how many are finished.
+        steps: how many were run.
+        samples: how many were taken.
+        spikes: how many there were, by population.
+        sums: the running sums of spikes, by population.
+        state: after the last step.
     """
 
-    length: int
+    chunks: int
+    steps: int
     samples: int
-    state: NetworkState | None
-    events: tuple[Events, ...]
-    counts: dict[str, Num[np.ndarray, " steps"]]
+    spikes: dict[str, int]
     sums: dict[str, SpikeSums]
-    number: int = 0
+    state: NetworkState
 
 
-class SampleStore:
-    """The samples of a run: arrays of their final length, filled chunk by chunk.
+class Series:
+    """Arrays of one structure that grow along their first axis.
 
-    Nothing is held twice, and NumPy asks the system for large pages: fresh memory in small ones
-    costs as much time as a neuron update does.
+    What was written stays as it is, so that a view of it is a result that nothing changes. With
+    room for `rows` nothing is held twice, and NumPy asks the system for large pages: fresh memory
+    in small ones costs as much time as a neuron update does.
     """
 
-    def __init__(self, rows: int):
-        self.rows = rows
-        self.arrays: dict[str, Any] | None = None
+    def __init__(self, rows: int = 0):
+        self._rows, self._arrays = rows, None
 
-    def put(self, first: int, sampled: dict[str, Any]) -> None:
-        """Writes the samples of a chunk from row `first` on."""
-        if self.arrays is None:
-            new = lambda x: np.empty((self.rows, *x.shape[1:]), x.dtype)  # noqa: E731
-            self.arrays = jax.tree.map(new, sampled)
-        for array, x in zip(jax.tree.leaves(self.arrays), jax.tree.leaves(sampled)):
-            array[first : first + len(x)] = x
+    def put(self, first: int, values: Any) -> None:
+        """Writes arrays from row `first` on, where the rows before are those to be kept."""
+        if self._arrays is None:
+            new = lambda x: np.empty((max(self._rows, len(x)), *x.shape[1:]), x.dtype)  # noqa: E731
+            self._arrays = jax.tree.map(new, values)
+        self._arrays = jax.tree.map(lambda x, y: _written(x, first, y), self._arrays, values)
 
-    def taken(self, rows: int) -> dict[str, Any] | None:
-        """The first `rows` samples, or None if none was written."""
-        if self.arrays is None:
-            return None
-        return jax.tree.map(lambda x: x[:rows], self.arrays)
+    def first(self, rows: int, otherwise: Any = None) -> Any:
+        """Views of the first `rows` rows; `otherwise` if none was ever written."""
+        if self._arrays is None:
+            return otherwise
+        return jax.tree.map(lambda x: x[:rows], self._arrays)
+
+
+def _written(
+    array: Shaped[np.ndarray, "room ..."], first: int, values: Shaped[np.ndarray, "rows ..."]
+) -> Shaped[np.ndarray, "more ..."]:
+    """The array with values from a row on; with twice the room if there is too little."""
+    last = first + len(values)
+    if last > len(array):
+        grown = np.empty((max(last, 2 * len(array)), *array.shape[1:]), array.dtype)
+        grown[:first] = array[:first]
+        array = grown
+    array[first:last] = values
+    return array
+
+
+class Store:
+    """The arrays of a run: its samples, counts per step, and spikes by population."""
+
+    def __init__(self, net: Network, record: Record, samples: int = 0):
+        self.samples, self.counts = Series(samples), Series()
+        self.spikes = {name: Series() for name in net.order if record.spikes}
 
 
 def collect(
-    net: Network,
-    state: NetworkState,
-    recording: Recording,
-    before: list[RunChunk],
-    part: RunPart,
-    store: SampleStore,
-) -> RunChunk:
-    """Copies what a chunk recorded to the host, its samples into `store`.
+    store: Store, before: Finished, state: NetworkState, recording: Recording, part: RunPart
+) -> Finished:
+    """Copies what a chunk recorded to the host, and says how far the run has come.
 
-    `before` are the chunks before it. Its arrays have room for more than the steps that were run.
+    Its arrays have room for more than the steps that were run.
     """
-    length, record = part.steps, part.record
-    done, rows = sum(c.length for c in before), sum(c.samples for c in before)
-    bits = () if recording.spikes is None else recording.spikes.bits
-    events = tuple(unpack(np.asarray(b)[:length], 0, g.n, done) for b, g in zip(bits, net.groups))
-    counts = jax.tree.map(lambda x: np.asarray(x)[:length].copy(), recording.counts)
-    samples = length // record.steps_between(net.dt) if record.samples else 0
+    length, record, dt = part.steps, part.record, recording.info.dt
+    spikes, sums = {}, {}
+    events: dict[str, Events] = {}
+    if recording.spikes is not None:
+        wanted = store.spikes.keys() | before.sums.keys()
+        events = recording.spikes.by_population(wanted, length, before.steps)
+    start = int(recording.first_step) - before.steps  # of the run
+    for name, (steps, neurons) in events.items():
+        if name in store.spikes:
+            store.spikes[name].put(before.spikes[name], (steps, neurons))
+            spikes[name] = before.spikes[name] + steps.size
+        if name in before.sums:
+            found = sums_of_events(steps, neurons, before.sums[name].count.size, start)
+            sums[name] = joined_sums(before.sums[name], found)
+    counts = jax.tree.map(lambda x: np.asarray(x)[:length], recording.counts)
+    store.counts.put(before.steps, counts)
+    samples = length // record.steps_between(dt) if record.samples else 0
     if samples:
         sampled = {name: getattr(recording, name) for name in SAMPLED}
-        store.put(rows, jax.tree.map(lambda x: np.asarray(x)[:samples], sampled))
-    sums = {k: SpikeSums(*map(np.array, x)) for k, x in recording.statistics.items()}
-    return RunChunk(length, samples, state, events, counts, sums)
-
-
-def merged(chunks: list[RunChunk]) -> RunChunk:
-    """Chunks that follow each other as one, at the place of the last."""
-    sums = chunks[0].sums
-    for chunk in chunks[1:]:
-        sums = {name: joined_sums(x, chunk.sums[name]) for name, x in sums.items()}
-    return RunChunk(
-        length=sum(c.length for c in chunks),
-        samples=sum(c.samples for c in chunks),
-        state=chunks[-1].state,
-        events=tuple(_join_events(list(parts)) for parts in zip(*(c.events for c in chunks))),
-        counts=_join([c.counts for c in chunks]),
+        sampled = jax.tree.map(lambda x: np.asarray(x)[:samples], sampled)
+        store.samples.put(before.samples, sampled)
+    return Finished(
+        chunks=before.chunks + 1,
+        steps=before.steps + length,
+        samples=before.samples + samples,
+        spikes=spikes,
         sums=sums,
-        number=chunks[-1].number,
+        state=state,
     )
 
 
+def nothing_yet(net: Network, start: NetworkState, record: Record) -> Finished:
+    """A run before its first chunk."""
+    nobody = np.zeros(0, np.int32)
+    sums = {k: sums_of_events(nobody, nobody, net.populations[k], 0) for k in record.statistics}
+    return Finished(0, 0, 0, dict.fromkeys(net.order, 0), sums, start)
+
+
 def joined(
-    net: Network, start: NetworkState, record: Record, chunks: list[RunChunk], store: SampleStore
+    net: Network,
+    start: NetworkState,
+    record: Record,
+    info: RunInfo,
+    finished: Finished,
+    store: Store,
 ) -> dict[str, Any]:
-    """The fields of a `Result` from the chunks of a run."""
-    nothing = (np.zeros(0, np.int32), np.zeros(0, np.int32))
-    sums = {name: no_sums(net.populations[name]) for name in record.statistics}
-    none = RunChunk(0, 0, start, (nothing,) * len(net.groups) * record.spikes, {}, sums)
-    whole = merged(chunks) if chunks else none
-    first, done, every = int(start.step), whole.length, record.steps_between(net.dt)
-    info = RunInfo.of(net, start, record, done)
-    samples = range(first // every + 1, (first + done) // every + 1) if record.samples else ()
-    sampled = store.taken(whole.samples)
+    """The fields of a `Result` of the chunks that are finished; `info` is that of the run."""
+    first, done, every = int(start.step), finished.steps, record.steps_between(net.dt)
+    last = first + done if record.samples else first
+    samples = np.arange(first // every, last // every, dtype=np.int64) + 1
+    sampled = store.samples.first(finished.samples)
     if sampled is None:
         sampled = {"function": None, **_no_samples(net, start, record)}
+    none = np.zeros(0, np.int32), np.zeros(0, np.int32)
+    spikes = {k: x.first(finished.spikes[k], none) for k, x in store.spikes.items()}
     return {
         "network": net,
-        "state": whole.state,
+        "state": finished.state,
         "first_step": first,
-        "spikes": whole.events if record.spikes else None,
-        "sample_times": every * np.asarray(samples, np.int64) * net.dt,
-        "counts": whole.counts,
+        "spikes": spikes if record.spikes else None,
+        "sample_times": every * samples * net.dt,
+        "counts": store.counts.first(done, {}),
         "weight_edges": {k: bin_edges(net, k, b) for k, b in record.weight_histograms.items()},
-        "statistics": whole.sums,
+        "statistics": finished.sums,
         "key": int(start.seed),
-        **info.fields(),
+        **info._replace(n_steps=done).fields(),
         **sampled,
     }
 
@@ -405,17 +439,3 @@ def _no_samples(net: Network, start: NetworkState, record: Record) -> dict[str, 
         "weights": weights,
         "weight_histograms": {k: np.zeros((0, b.count), np.int32) for k, b in bins.items()},
     }
-
-
-def _join_events(chunks: list[Events]) -> Events:
-    steps, neurons = zip(*chunks)
-    return _concatenate(*steps), _concatenate(*neurons)
-
-
-def _join(chunks: list[Any]) -> Any:
-    """Chunks of one structure, concatenated along their first axis."""
-    return jax.tree.map(_concatenate, *chunks)
-
-
-def _concatenate(*parts: Shaped[np.ndarray, "_ ..."]) -> Shaped[np.ndarray, "_ ..."]:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -14,28 +14,26 @@ from .._build.drives import check_neuron
 from .._network.inputs import checked_inputs
 from .._network.network import Network
 from .._network.state import NetworkState
-from .._numerics.windows import NEAR_MS
+from .._warn import warn
 from ..spec import InvalidValueError
 from .spike_trains import SpikeTrains
-from .spikes import SpikeBits
+from .spikes import SpikeBits, time_of
 
 _CURRENT, _SIGNAL = spec.Numbers("pA"), spec.Numbers()
-_SPIKES = spec.Numbers(at_least=0.0, at_most=1.0)
 
 
 class SpikesByStep:
-    """Spikes of a run, of which an array is made for some of its steps at a time."""
+    """Spikes over the steps of a run, of which an array is made for some steps at a time."""
 
     def __init__(self, trains: SpikeTrains, first_step: int, n_steps: int, dt: float) -> None:
-        # A spike at the end of step k is of step k; times between two steps are of the later one.
-        steps = np.ceil((trains.times - NEAR_MS) / dt).astype(np.int64) - 1 - first_step
+        steps = trains.steps(dt) - first_step
         order = np.argsort(steps, kind="stable")
-        self._steps, self._neurons = steps[order], np.asarray(trains.neurons)[order]
+        self._steps, self._neurons = steps[order], trains.neurons[order]
         self.shape = n_steps, trains.n
 
     def __getitem__(self, part: slice) -> Bool[np.ndarray, "steps n"]:
         first, last, _ = part.indices(self.shape[0])
-        here = slice(*np.searchsorted(self._steps, (first, last)))
+        here = slice(*np.searchsorted(self._steps, np.array([first, last], self._steps.dtype)))
         out = np.zeros((last - first, self.shape[1]), bool)
         out[self._steps[here] - first, self._neurons[here]] = True
         return out
@@ -45,15 +43,21 @@ def inputs_of_scan(
     net: Network, state: NetworkState, inputs: Any, n_steps: int
 ) -> dict[str, Shaped[AnyArray, "steps ..."]]:
     """Inputs of a `scan`, as arrays over its steps, or `ValueError`."""
-    arrays, trains = _parted(net, "scan", inputs)
-    if trains and is_traced(state.step):
-        must = "booleans (n_steps, n) inside jit, as trains.dense(dt) makes them"
-        raise InvalidValueError("scan", f"the input of {next(iter(trains))!r}", must, "SpikeTrains")
-    for name, x in trains.items():
-        arrays[name] = SpikesByStep(x, int(state.step), n_steps, net.dt)[:]
+    arrays, spikes = _parted(net, "scan", inputs)
+    for name, x in spikes.items():
+        if isinstance(x, SpikeBits):
+            arrays[name] = x.dense(_source(x, name))
+        elif is_traced(state.step):
+            must = "booleans (n_steps, n) inside jit, as trains.dense(dt) makes them"
+            raise InvalidValueError("scan", f"the input of {name!r}", must, repr(x))
+        else:
+            arrays[name] = _given_trains(name, x, int(state.step), n_steps, net.dt)[:]
     given = _over_time(arrays, n_steps)
     _check_shapes("scan", net, given, n_steps)
     _check_driven(net, given)
+    for name, x in given.items():
+        if _takes_spikes(net, name) and not is_traced(x):
+            _check_spikes(name, x)
     return {
         name: as_array(x, bool if _takes_spikes(net, name) else net.dtype)
         for name, x in given.items()
@@ -64,41 +68,87 @@ def inputs_of_run(
     net: Network, inputs: Any, first_step: int, n_steps: int
 ) -> dict[str, Shaped[np.ndarray, "steps ..."] | SpikesByStep]:
     """Inputs of `simulate`: each gives an array of some steps by a slice; or `ValueError`."""
-    arrays, trains = _parted(net, "simulate", inputs)
+    arrays, spikes = _parted(net, "simulate", inputs)
     given = {name: np.asarray(x) for name, x in _over_time(arrays, n_steps).items()}
-    events = {k: SpikesByStep(x, first_step, n_steps, net.dt) for k, x in trains.items()}
-    _check_shapes("simulate", net, given, n_steps)
+    events = {
+        name: _given_bits(name, x)
+        if isinstance(x, SpikeBits)
+        else _given_trains(name, x, first_step, n_steps, net.dt)
+        for name, x in spikes.items()
+    }
+    _check_shapes("simulate", net, given | events, n_steps)
     for name, x in given.items():
-        spikes = _takes_spikes(net, name)
-        if not (spikes and x.dtype == bool):
-            kind = _SPIKES if spikes else _CURRENT if name in net.populations else _SIGNAL
+        if _takes_spikes(net, name):
+            _check_spikes(name, x)
+            given[name] = x.astype(bool)
+        else:
+            kind = _CURRENT if name in net.populations else _SIGNAL
             spec.check("", f"the input of {name!r}", kind, x)
     _check_over_time(net, given, n_steps)
     return given | events
 
 
-def _parted(net: Network, what: str, inputs: Any) -> tuple[dict[str, Any], dict[str, SpikeTrains]]:
-    """Inputs that are arrays, and those that are spikes with their times, by name."""
+def _parted(
+    net: Network, what: str, inputs: Any
+) -> tuple[dict[str, Any], dict[str, SpikeTrains | SpikeBits]]:
+    """Inputs that are arrays, and those that are spikes, by name."""
     arrays: dict[str, Any] = {}
-    trains: dict[str, SpikeTrains] = {}
+    spikes: dict[str, SpikeTrains | SpikeBits] = {}
     if inputs is not None and not isinstance(inputs, Mapping):
         return checked_inputs(what, inputs), {}
     for name, x in (inputs or {}).items():
         relayed, field = _takes_spikes(net, name), f"the input of {name!r}"
-        if isinstance(x, SpikeTrains | SpikeBits) and not relayed:
-            must = "a current: only a population of a model such as Relay repeats spikes"
-            raise InvalidValueError(what, field, must, repr(x))
-        if isinstance(x, SpikeTrains):
-            if x.n != net.populations[name]:
-                must = f"spikes of its {net.populations[name]} neurons"
-                raise InvalidValueError(what, field, must, repr(x))
-            trains[name] = x
-        elif isinstance(x, SpikeBits):
-            own = [known for known, *_ in x.populations]
-            arrays[name] = x.dense(own[0] if len(own) == 1 else name)
-        else:
+        if not isinstance(x, SpikeTrains | SpikeBits):
             arrays[name] = _unpacked(x, net.populations[name]) if relayed else x
-    return checked_inputs(what, arrays), trains
+            continue
+        if not relayed:
+            _check_name(net, name)
+            must = "numbers: only a population of a model such as Relay repeats spikes"
+            raise InvalidValueError(what, field, must, repr(x))
+        if isinstance(x, SpikeTrains) and x.n != net.populations[name]:
+            must = f"spikes of its {net.populations[name]} neurons"
+            raise InvalidValueError(what, field, must, repr(x))
+        if isinstance(x, SpikeBits) and x.dt != net.dt:
+            raise InvalidValueError(what, field, f"bits of steps of {net.dt:g} ms", repr(x))
+        spikes[name] = x
+    return checked_inputs(what, arrays), spikes
+
+
+def _source(bits: SpikeBits, name: str) -> str:
+    """The population of recorded spikes that one of another network repeats."""
+    own = [known for known, *_ in bits.populations]
+    return own[0] if len(own) == 1 else name
+
+
+def _given_bits(name: str, bits: SpikeBits) -> SpikesByStep:
+    """Recorded spikes as those of a run of as many steps, whenever they were recorded."""
+    trains, n_steps = bits[_source(bits, name)], bits.bits[0].shape[0]
+    return SpikesByStep(trains, int(bits.first_step), n_steps, bits.dt)
+
+
+def _given_trains(
+    name: str, trains: SpikeTrains, first_step: int, n_steps: int, dt: float
+) -> SpikesByStep:
+    """Spikes with their times as those of a run; warns of those of another time."""
+    start, stop = time_of(first_step, dt), time_of(first_step + n_steps, dt)
+    if n_steps and len(trains) and (trains.stop <= start or stop <= trains.start):
+        warn(
+            f"the input of {name!r} has its spikes from {trains.start:.10g} to {trains.stop:.10g} "
+            f"ms, where the run is from {start:.10g} to {stop:.10g} ms: none of them comes. Times "
+            "are ms since the network's start"
+        )
+    return SpikesByStep(trains, first_step, n_steps, dt)
+
+
+def _check_spikes(name: str, x: Any) -> None:
+    """Raises `InvalidValueError` for known numbers that are no spikes."""
+    x = np.asarray(x)
+    if x.dtype == bool:
+        return
+    other = x[~((x == 0) | (x == 1))]
+    if other.size:
+        must = "spikes: booleans, or 0 and 1"
+        raise InvalidValueError("", f"the input of {name!r}", must, str(other.flat[0]))
 
 
 def _takes_spikes(net: Network, name: Any) -> bool:
@@ -135,6 +185,12 @@ def _check_driven(net: Network, inputs: Mapping[str, Any]) -> None:
         check_neuron(net.groups[number], net.dt, net.dtype, inputs=True)
 
 
+def _check_name(net: Network, name: Any) -> None:
+    """Raises the error for what is neither a population nor a signal."""
+    if name not in net.populations and name not in net.signals:
+        raise spec.unknown("population to drive", name, [*net.populations, *net.signals])
+
+
 def _check_shapes(what: str, net: Network, inputs: Mapping[str, Any], n_steps: int) -> None:
     """Raises `ValueError` for an unknown input, one of the wrong shape, or a missing signal."""
     for name in net.signals:
@@ -148,8 +204,7 @@ def _check_shapes(what: str, net: Network, inputs: Mapping[str, Any], n_steps: i
     for name, x in inputs.items():
         if name in net.signals:
             continue
-        if name not in net.populations:
-            raise spec.unknown("population to drive", name, [*net.populations, *net.signals])
+        _check_name(net, name)
         n = net.populations[name]
         if np.shape(x) not in ((n_steps,), (n_steps, n)):
             turned = np.shape(x) == (n, n_steps)

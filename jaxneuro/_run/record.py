@@ -223,9 +223,17 @@ class Record(spec.Value, eq=True):
         nothing = {"variables": {}, "neurons": {}, "means": {}, "lfp": (), "function": None}
         return dataclasses.replace(self, **nothing, weights={}, weight_histograms={}, interval=None)
 
+    def in_chunks(self) -> "Record":
+        """The same record for the chunks of a run, whose sums the host makes of their spikes.
+
+        That costs as much as there are spikes; inside the loop every neuron costs in every step.
+        """
+        spikes = self.spikes or bool(self.statistics)
+        return dataclasses.replace(self, spikes=spikes, statistics=())
+
     def named(self, net: Network, state: NetworkState) -> "Record":
         """The same record with every name and variable, also where `...` asks for all."""
-        if ... in self.statistics:
+        if ... in tuple(self.statistics):
             record = dataclasses.replace(self, statistics=net.order)
             return record.named(net, state)
         if not any(... in names for names in self.variables.values()):
@@ -307,9 +315,13 @@ class Record(spec.Value, eq=True):
                         self.chosen(name, x.shape[-1])
         for name in self.lfp:
             spec.check_known("population to record the LFP of", name, net.populations)
+        self.check_statistics(net)
+        check_weights(net, self.weights, self.weight_histograms)
+
+    def check_statistics(self, net: Network) -> None:
+        """Raises `InvalidValueError` for a population that the network does not have."""
         for name in self.statistics:
             spec.check_known("population to record statistics of", name, net.populations)
-        check_weights(net, self.weights, self.weight_histograms)
 
     def chosen(self, name: str, n: int) -> Int64[np.ndarray, " chosen"] | None:
         """The numbers of the recorded neurons among all n, or None where all are recorded."""

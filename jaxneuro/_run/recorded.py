@@ -1,14 +1,16 @@
 """What was recorded, by name: a name that is not there says what is, and how to record it."""
 
-import functools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from .. import spec
 from .._network.names import NoSuchNameError, register_dictionary
+from .._numerics.windows import in_window, run_window
 from .._text import shown
 from .spike_trains import SpikeTrains
-from .spikes import Events, Lookup, spike_times, split_events
+from .spikes import Events, Lookup, spike_times, steps_near
 
 # What a field of a `Result` holds by name, and what to write in a `Record` to have it.
 FIELDS = {
@@ -73,55 +75,69 @@ register_dictionary(Recorded, dict)
 
 
 class RecordedSpikes(Mapping[str, SpikeTrains]):
-    """The spikes of a run by population; there are none if they were not recorded.
-
-    They are kept by group, and parted by population when they are first asked for.
-    """
+    """The spikes of a run by population; there are none if they were not recorded."""
 
     def __init__(
         self,
-        layout: tuple[tuple[str, int, int, int], ...],
-        groups: tuple[Events, ...] | None,
-        times: tuple[int, int, float],
+        sizes: Mapping[str, int],
+        events: Mapping[str, Events] | None,
+        steps: tuple[int, int, float],
         window: tuple[float, float],
     ) -> None:
-        """`times` are the first step, how many were run, and dt; `window` start and stop [ms]."""
-        self.groups, self._layout, self._times, self._window = groups, layout, times, window
-        self._sizes = {} if groups is None else {name: b - a for name, _, a, b in layout}
+        """`steps` are the first, how many were run, and dt; `window` start and stop [ms]."""
+        self.by_population = None if events is None else dict(events)
+        self._sizes, self._steps, self._window = sizes, steps, window
         self._lookups: dict[str, Lookup] = {}
 
     def __getitem__(self, name: str) -> SpikeTrains:
+        if name not in tuple(self._sizes):
+            raise NoSuchNameError(str(spec.unknown("population", name, self._sizes)))
+        return self._trains(name, *self.events(name))
+
+    def __contains__(self, name: object) -> bool:
+        return name in tuple(self)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_population or ())
+
+    def __len__(self) -> int:
+        return len(self.by_population or ())
+
+    def between(self, name: str, start: float | None, stop: float | None) -> SpikeTrains:
+        """The spikes of a population in a part of the run; see `SpikeTrains.between`."""
         steps, neurons = self.events(name)
-        first, _, dt = self._times
+        if start is None and stop is None:
+            return self._trains(name, steps, neurons)
+        window = run_window(*self._window, start, stop)
+        # Events are in order: times are made only where the part may be.
+        ends = np.array(steps_near(window, *self._steps), steps.dtype)
+        near = slice(*np.searchsorted(steps, ends))
+        trains = self._trains(name, steps[near], neurons[near])
+        inside = in_window(trains.times, *window)
+        found = trains.times[inside], trains.neurons[inside]
+        return SpikeTrains.known(*found, trains.n, *window)
+
+    def _trains(self, name: str, steps: Any, neurons: Any) -> SpikeTrains:
+        first, _, dt = self._steps
         times = spike_times(steps, first, dt)
         return SpikeTrains.known(times, neurons, self._sizes[name], *self._window)
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._sizes)
-
-    def __len__(self) -> int:
-        return len(self._sizes)
-
     def events(self, name: str) -> Events:
         """Steps, counted from the first of the run, and neurons of the spikes of a population."""
-        spec.check_known("population", name, [known for known, *_ in self._layout])
-        if self.groups is None:
+        spec.check_known("population", name, self._sizes)
+        if self.by_population is None:
             _, how = FIELDS["spikes"]
             raise NotRecordedError(
                 f"spikes were not recorded. To have them: simulate(..., record=jn.Record({how}))"
             )
-        return self._split[name]
+        return self.by_population[name]
 
     def lookup(self, name: str) -> Lookup:
         """The spikes of a population by step and by neuron."""
         events = self.events(name)
         if name not in self._lookups:
-            self._lookups[name] = Lookup.of(*events, self._times[1], self._sizes[name])
+            self._lookups[name] = Lookup.of(*events, self._steps[1], self._sizes[name])
         return self._lookups[name]
-
-    @functools.cached_property
-    def _split(self) -> dict[str, Events]:
-        return split_events(self._layout, self.groups or ())
 
     def __repr__(self) -> str:
         return shown({name: self[name] for name in self})

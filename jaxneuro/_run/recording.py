@@ -1,6 +1,6 @@
 """`Recording`: what a scan recorded, of one run or of a batch of runs."""
 
-import contextlib
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -140,10 +140,15 @@ class Recording(eqx.Module):
             InvalidValueError: for one run, which is no batch.
             IndexError: for a run that there is not.
         """
-        len(self)
-        with contextlib.suppress(TypeError):  # of a traced index
-            np.empty(self.batch, bool)[index]  # JAX clips what is out of range
-        return jax.tree.map(lambda x: x[index], self)
+        self._check(bool(self.batch), "a batch", "one run")
+        if any(map(is_traced, jax.tree.leaves(index))):
+            return jax.tree.map(lambda x: x[index], self)
+        # The numbers of the chosen runs among all: JAX clips what is out of range, and takes an
+        # index with `...` for one of all axes of an array.
+        size, axes = math.prod(self.batch), len(self.batch)
+        runs = np.arange(size).reshape(self.batch)[index]
+        chosen = runs if runs.ndim else int(runs)
+        return jax.tree.map(lambda x: x.reshape(size, *x.shape[axes:])[chosen], self)
 
     def __iter__(self) -> Iterator["Recording"]:
         return (self[k] for k in range(len(self)))
@@ -159,12 +164,12 @@ class Recording(eqx.Module):
         self._check(not traced, "known: return it from the function that is traced", "a traced one")
         host = jax.tree.map(np.asarray, self)
         first = int(self.first_step)
-        bits = self.spikes
+        spikes: Any = None if self.spikes is None else self.spikes.by_population()
         return Result(
             network=network,
             state=None,
             first_step=first,
-            spikes=None if bits is None else bits.by_group(),
+            spikes=spikes,
             sample_times=self.info.times(first),
             **self.info.fields(),
             **{name: getattr(host, name) for name in RECORDED},

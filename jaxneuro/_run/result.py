@@ -20,7 +20,7 @@ from .._text import counted, shown
 from ..spec import InvalidValueError
 from .files import read_file, write_file
 from .recorded import FIELDS, RecordedSpikes, recorded
-from .spikes import spike_times
+from .spikes import spike_times, split_events, steps_near, time_of
 from .statistics import SpikeSums
 from .tables import spikes_to_pandas, to_neo, traces_to_pandas, weights_to_pandas
 
@@ -68,7 +68,7 @@ def html_of_result(result: "Result") -> str:
             events = result.events(name)
             bands.append((name, *events, n))
             spikes = f"{events[0].size:,}"
-        if result.spikes or name in result.counts:
+        if result.spikes or name in result.counts or name in result.statistics:
             hz = result.rate(name)
             rate = f"{hz:.2f} Hz" if hz == hz else "-"
             if result.n_steps and hz != hz:
@@ -174,10 +174,10 @@ class Result:
     def __post_init__(self) -> None:
         for field in FIELDS.keys() - {"spikes"}:
             object.__setattr__(self, field, recorded(field, getattr(self, field)))
-        groups: Any = self.spikes  # steps from `first_step` and neurons of each group, or None
-        groups = groups.groups if isinstance(groups, RecordedSpikes) else groups
-        times = self.first_step, self.n_steps, self.dt
-        spikes = RecordedSpikes(self.layout, groups, times, (self.start, self.stop))
+        events: Any = self.spikes  # by population, steps from `first_step` and neurons, or None
+        events = events.by_population if isinstance(events, RecordedSpikes) else events
+        steps, window = (self.first_step, self.n_steps, self.dt), (self.start, self.stop)
+        spikes = RecordedSpikes(self.populations, events, steps, window)
         object.__setattr__(self, "spikes", spikes)
 
     @property
@@ -188,7 +188,7 @@ class Result:
     @property
     def duration(self) -> float:
         """Biological time that was run [ms]."""
-        return self.n_steps * self.dt
+        return time_of(self.n_steps, self.dt)
 
     @property
     def nothing_sampled(self) -> str:
@@ -201,12 +201,12 @@ class Result:
     @property
     def start(self) -> float:
         """Biological time at which the run started [ms]."""
-        return self.first_step * self.dt
+        return time_of(self.first_step, self.dt)
 
     @property
     def stop(self) -> float:
         """Biological time at which the run ended [ms]: `start + duration`."""
-        return float(f"{(self.first_step + self.n_steps) * self.dt:.15g}")
+        return time_of(self.first_step + self.n_steps, self.dt)
 
     def events(
         self, name: str, start: float | None = None, stop: float | None = None
@@ -221,7 +221,7 @@ class Result:
                 has no length.
             ValueError: if spikes were not recorded.
         """
-        trains = self.spikes[name].between(start, stop)
+        trains = self.spikes.between(name, start, stop)
         return trains.times, trains.neurons
 
     @spec.arguments(step=spec.Whole())
@@ -259,15 +259,15 @@ class Result:
     def rate(self, name: str, start: float | None = None, stop: float | None = None) -> float:
         """Mean rate of a population [Hz] over the run, or from `start` to `stop` [ms].
 
-        From the counts per step (`Record(rates=True)`) or, of a whole run, the statistics, where
-        spikes were not recorded. nan where
-        there is no answer: without a time step, and of models that never spike, such as rate units,
-        if the result has its network. 0 without a neuron.
+        Where spikes were not recorded, from the counts per step (`Record(rates=True)`) or, of the
+        whole run, from the statistics. nan where there is no answer: without a time step, and of
+        models that never spike, such as rate units, if the result has its network. 0 without a
+        neuron.
 
         Raises:
             InvalidValueError: for an unknown population, or a part that is not within the run or
                 has no length.
-            ValueError: if neither was recorded.
+            NotRecordedError: if none of them was recorded.
         """
         spec.check_known("population", name, self.populations)
         n = self.populations[name]
@@ -275,12 +275,13 @@ class Result:
         if n == 0 or self.n_steps == 0:
             return 0.0 if self.n_steps else float("nan")
         if not self.spikes and name in self.counts:
-            ends = spike_times(np.arange(self.n_steps), self.first_step, self.dt)
-            spikes = float(self.counts[name][in_window(ends, first, last)].sum())
-        elif not self.spikes and name in self.statistics and start is None and stop is None:
+            a, b = steps_near((first, last), self.first_step, self.n_steps, self.dt)
+            ends = spike_times(np.arange(a, b), self.first_step, self.dt)
+            spikes = float(self.counts[name][a:b][in_window(ends, first, last)].sum())
+        elif not self.spikes and name in self.statistics and (first, last) == self._window():
             spikes = float(self.statistics[name].count.sum())
         else:
-            spikes = len(self.spikes[name].between(start, stop))
+            spikes = len(self.spikes.between(name, start, stop))
         if spikes == 0 and self.never_spikes(name):
             return float("nan")
         return float(to_hz(spikes, n, last - first))
@@ -326,7 +327,7 @@ class Result:
         kept = None if state is None else {k: getattr(state, k) for k in _STATE}
         values = {name: getattr(self, name) for name in _KEPT}
         values["statistics"] = {name: tuple(x) for name, x in self.statistics.items()}
-        write_file(path, values | {"spikes": self.spikes.groups, "state": kept})
+        write_file(path, values | {"spikes": self.spikes.by_population, "state": kept})
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "Result":
@@ -342,6 +343,8 @@ class Result:
         every = found.pop("every")
         if every:  # an older file: the number of steps from one sample to the next
             found |= {"interval": every * found["dt"], "key": None}
+            if found["spikes"] is not None:  # by group
+                found["spikes"] = split_events(found["layout"], found["spikes"])
         sums = {name: SpikeSums(*x) for name, x in found["statistics"].items()}
         return cls(**found | {"network": None, "state": state, "statistics": sums})
 
@@ -387,7 +390,7 @@ class Result:
         """
         return to_neo(self)
 
-    def _window(self, start: float | None, stop: float | None) -> tuple[float, float]:
+    def _window(self, start: float | None = None, stop: float | None = None) -> tuple[float, float]:
         return run_window(self.start, self.stop, start, stop)
 
     def _repr_html_(self) -> str:

@@ -1,5 +1,6 @@
 """`simulate`: runs `scan` in chunks and collects the results on the host."""
 
+import functools
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -28,18 +29,18 @@ from ..spec import InvalidValueError
 from ..stimuli import Current, ScheduledSpikes, Steps
 from .chunks import (
     ChunkSizes,
-    RunChunk,
     RunPart,
-    SampleStore,
+    Store,
     collect,
     joined,
-    merged,
+    nothing_yet,
     plan,
     program,
     with_room,
 )
 from .inputs import inputs_of_run
 from .record import Record
+from .recording import RunInfo
 from .result import Result
 from .stopped import (
     Interrupted,
@@ -162,6 +163,7 @@ def simulate(  # noqa: PLR0913 - all that a run is, each by its name
     record = Record() if record is None else record
     record.warn_of_unfed(net)
     record = record.named(net, state)
+    record.check_statistics(net)
     show = sys.stderr.isatty() if progress is None else progress
     return _Run(net, state, given, record, checks).run(n_steps, show)
 
@@ -270,7 +272,7 @@ def _check_room(record: Record, samples: int, sample_bytes: int) -> None:
 class _Run:
     """One call of `simulate`: dispatches chunks, and collects the one before.
 
-    A chunk counts as collected by one append, so that Ctrl-C at any moment leaves whole
+    A chunk counts as collected by one assignment, so that Ctrl-C at any moment leaves whole
     chunks in order.
     """
 
@@ -286,19 +288,15 @@ class _Run:
         self.running = with_room(net) if _on_cpu(state) else net
         self.start_state, self.first, self.compile_s = state, int(state.step), 0.0
         self.dispatched: list[Any] = []
-        self.collected: list[RunChunk] = []
-        self.store = SampleStore(0)
-
-    @property
-    def done(self) -> int:
-        return sum(chunk.length for chunk in self.collected)
+        self.finished = nothing_yet(net, state, record)
+        self.store = Store(net, record)
 
     def run(self, n_steps: int, show: bool) -> Result:
         start, stretches = time.perf_counter(), self._plan(n_steps)
         parts, dt = [part for stretch in stretches for part in stretch], self.net.dt
         samples = sum(x.steps // x.record.steps_between(dt) for x in parts if x.record.samples)
         _check_room(self.record, samples, self.record.sample_bytes(self.net, self.start_state))
-        self.store = SampleStore(samples)
+        self.store = Store(self.net, self.record, samples)
         unit = f"ms ({counted(n_steps, 'step')})"
         with Progress("simulating", n_steps * dt, unit, show) as progress:
             try:
@@ -316,7 +314,6 @@ class _Run:
                             self._collect(progress)
                     if self.checks is not None:
                         self._collect_all(progress)
-                        self.collected = [merged(self.collected)]
                         if self.checks.ends(so_far):
                             break
                 self._collect_all(progress)
@@ -329,14 +326,13 @@ class _Run:
                 raise self._lost() from error
         return self._result(time.perf_counter() - start)
 
-    def _collect_all(self, progress: Progress) -> None:
-        while self._next < len(self.dispatched):
-            self._collect(progress)
+    @functools.cached_property
+    def _info(self) -> RunInfo:
+        return RunInfo.of(self.net, self.start_state, self.record, 0)
 
-    @property
-    def _next(self) -> int:
-        """The number of the next dispatched chunk to be collected."""
-        return self.collected[-1].number + 1 if self.collected else 0
+    def _collect_all(self, progress: Progress) -> None:
+        while self.finished.chunks < len(self.dispatched):
+            self._collect(progress)
 
     def _plan(self, n_steps: int) -> list[list[RunPart]]:
         """The chunks of the run, up to each time at which something is asked."""
@@ -353,7 +349,7 @@ class _Run:
         known, length = not _on_cpu(self.start_state), n_steps
         if self.checks is not None and n_steps:
             length = self.checks.every
-        how = self.record, sizes, self.net.dt, together, known
+        how = self.record.in_chunks(), sizes, self.net.dt, together, known
         starts = range(0, n_steps, length) if n_steps else (0,)
         return [plan(min(length, n_steps - at), self.first + at, *how) for at in starts]
 
@@ -387,13 +383,10 @@ class _Run:
 
     def _collect(self, progress: Progress) -> None:
         """Waits for the next dispatched chunk and copies what it recorded to the host."""
-        number = self._next
+        number = self.finished.chunks
         (state, recording, bad), part = self.dispatched[number]
         bad = int(bad)  # waits
-        chunk = collect(self.net, state, recording, self.collected, part, self.store)
-        self.collected.append(chunk._replace(number=number))
-        if len(self.collected) > 1:  # only the last state is asked for: each holds a ring
-            self.collected[-2] = self.collected[-2]._replace(state=None)
+        self.finished = collect(self.store, self.finished, state, recording, part)
         self.dispatched[number] = None
         progress.advance(part.steps * self.net.dt)
         if bad:
@@ -411,7 +404,7 @@ class _Run:
 
     def _lost(self) -> LostProcessError:
         """The error for an exchange with another process that failed."""
-        ms = self.done * self.net.dt
+        ms = self.finished.steps * self.net.dt
         return LostProcessError(
             f"an exchange with another process failed after {ms:g} ms: one of them has died or "
             "stopped with an error of its own (see what the others wrote). .result of this error "
@@ -420,7 +413,7 @@ class _Run:
         )
 
     def _report_non_finite(self, state: NetworkState, length: int) -> None:
-        last = self.first + self.done
+        last = self.first + self.finished.steps
         start, stop = ((last - x) * self.net.dt for x in (length, 0))
         cause = describe_bad_rate(self.net, range(last - length, last))
         advice = "Lower dt or the weights, or check the inputs" if cause is None else cause
@@ -432,7 +425,8 @@ class _Run:
         )
 
     def _result(self, run_s: float, interrupted: bool = False) -> Result:
-        run = joined(self.net, self.start_state, self.record, self.collected, self.store)
+        how = self.net, self.start_state, self.record, self._info
+        run = joined(*how, self.finished, self.store)
         return Result(**run, compile_s=self.compile_s, run_s=run_s, interrupted=interrupted)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Bool, Float64, Int, Int64
 
 from .. import spec
-from .._numerics.grid import steps_on_grid
+from .._numerics.grid import check_dt, steps_on_grid
 from .._numerics.windows import NEAR_MS, in_window, run_window
 from .._text import counted
 from ..spec import InvalidValueError
@@ -88,7 +88,10 @@ class SpikeTrains(spec.Value):
                 is not above 0.
         """
         owner = "SpikeTrains.of_counts"
-        x = np.asarray(counts)
+        try:
+            x = np.asarray(counts)
+        except ValueError:  # rows of different lengths
+            x = np.zeros(0, object)
         known = x.dtype.kind in "biu" and x.ndim in (1, 2) and not (x < 0).any()
         if not known:
             must = "whole numbers of at least 0, (bins,) or (n, bins)"
@@ -130,8 +133,21 @@ class SpikeTrains(spec.Value):
         """
         n_steps = int(steps_on_grid("SpikeTrains.dense: the window", self.duration, dt))
         out = np.zeros((n_steps, self.n), bool)
-        out[np.ceil((self.times - self.start - NEAR_MS) / dt).astype(int) - 1, self.neurons] = True
+        out[self.steps(dt, self.start), self.neurons] = True
         return out
+
+    def steps(self, dt: float, start: float = 0.0) -> Int64[np.ndarray, " spikes"]:
+        """The time step of each spike, counted from the one that begins at `start`.
+
+        Args:
+            dt: the time step [ms]; the spikes of a step are those after its begin, up to its end.
+            start: the begin of step 0 [ms].
+
+        Raises:
+            InvalidValueError: for a dt or a start that is no time.
+        """
+        spec.check("SpikeTrains.steps", "start", spec.Number("ms"), start)
+        return np.ceil((self.times - start - NEAR_MS) / check_dt(dt)).astype(np.int64) - 1
 
     def first(self, count: int) -> "SpikeTrains":
         """The spikes of the first neurons, as many as `count`, or all if there are fewer.

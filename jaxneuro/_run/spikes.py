@@ -1,6 +1,6 @@
 """Recorded spikes: packed bits, and the times, neurons and counts read from them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple, TypeAlias
 
 import equinox as eqx
@@ -56,14 +56,19 @@ class SpikeBits(eqx.Module):
         times, neurons = self.events(name)
         _, start, stop = self._find(name)
         first, steps = int(self.first_step), self.bits[0].shape[0]
-        window = first * self.dt, float(f"{(first + steps) * self.dt:.15g}")
+        window = time_of(first, self.dt), time_of(first + steps, self.dt)
         return SpikeTrains.known(times, neurons, stop - start, *window)
 
-    def by_group(self) -> tuple[Events, ...]:
-        """Steps and neurons of the spikes of one run by group, on the host."""
-        groups = range(len(self.bits))
-        ends = [max(stop for _, g, _, stop in self.populations if g == k) for k in groups]
-        return tuple(unpack(np.asarray(x), 0, n) for x, n in zip(self.bits, ends))
+    def by_population(
+        self, names: Collection[str] | None = None, n_steps: int | None = None, first: int = 0
+    ) -> dict[str, Events]:
+        """Steps, counted from `first`, and neurons of the spikes of one run by population.
+
+        By default of all populations and all steps.
+        """
+        host = [np.asarray(x)[:n_steps] for x in self.bits]
+        wanted = (place for place in self.populations if names is None or place[0] in names)
+        return {name: unpack(host[g], a, b, first) for name, g, a, b in wanted}
 
     def events(
         self, name: str
@@ -114,6 +119,19 @@ def spike_times(
 ) -> Float[np.ndarray, " spikes"]:
     """Times [ms] of spikes in steps counted from `first_step`: the ends of their steps."""
     return (steps + np.int64(first_step + 1)) * dt
+
+
+def steps_near(
+    window: tuple[float, float], first_step: int, n_steps: int, dt: float
+) -> tuple[int, int]:
+    """A range of steps of a run, counted from its first, that has all that end in a window [ms]."""
+    begin, end = (x / dt - first_step for x in window)
+    return min(max(int(begin) - 1, 0), n_steps), min(max(int(end) + 1, 0), n_steps)
+
+
+def time_of(step: int, dt: float) -> float:
+    """When a step begins [ms], as one would write it: 3.3 for 33 steps of 0.1 ms."""
+    return float(f"{step * dt:.15g}")
 
 
 def count_bits(bits: UInt8[Array, "*rows bytes"], start: int, stop: int) -> Int32[Array, "*rows"]:

@@ -48,7 +48,7 @@ def same(a, b):
 
 def kept(result):
     names = [f.name for f in dataclasses.fields(result) if f.name not in ("network", "state")]
-    return {name: getattr(result, name) for name in names} | {"spikes": result.spikes.groups}
+    return {name: getattr(result, name) for name in names} | {"spikes": result.spikes.by_population}
 
 
 def test_a_round_trip_is_exact(result, tmp_path):
@@ -61,7 +61,7 @@ def test_a_round_trip_is_exact(result, tmp_path):
     loaded = jn.Result.load(path)
     same(loaded.state.on(NET), result.state)
     on, more = (jn.simulate(NET, 3.0, state=x) for x in (result, loaded))
-    same(kept(more)["spikes"], on.spikes.groups)
+    same(kept(more)["spikes"], on.spikes.by_population)
     assert [p.name for p in tmp_path.iterdir()] == ["run.npz"]
     for name in "EI":
         same(loaded.events(name), result.events(name))

@@ -55,7 +55,7 @@ def same(a, b):
 
 def everything(result):
     kept = ("state", "traces", "sample_times", "counts", "function", "spikes", "means", "lfp")
-    return {k: getattr(result, k) for k in kept} | {"spikes": result.spikes.groups}
+    return {k: getattr(result, k) for k in kept} | {"spikes": result.spikes.by_population}
 
 
 @pytest.mark.parametrize("chunk", [None, 7, 70])

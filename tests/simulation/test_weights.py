@@ -164,12 +164,15 @@ def test_files(run, tmp_path):
     new = ("weights", "synapses", "weight_histograms", "weight_edges", "interval", "key")
     header["values"] = {k: v for k, v in header["values"].items() if k not in new}
     header["values"]["every"] = {"plain": 20}
+    spikes = header["values"]["spikes"]["dict"]  # each population is a group
+    header["values"]["spikes"] = {"tuple": [events for _, events in spikes]}
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
     np.savez(path, **arrays)
     old = jn.Result.load(path)
     assert (old.weights, old.synapses, old.weight_histograms, old.weight_edges) == ({}, {}, {}, {})
     assert (old.interval, old.key) == (run.interval, None)
     same(old.traces, run.traces)
+    same([old.events(name) for name in ("in", "out")], [run.events(name) for name in ("in", "out")])
 
 
 def test_tables(run):
