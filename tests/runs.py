@@ -80,6 +80,6 @@ def _recording(dense, v, seed, first):
         weight_edges={},
         statistics={k: sums_of(dense[:, at], first) for k, at in SIZES.items()},
         first_step=first,
-        seed=seed,
+        key=seed,
         info=RunInfo(DT, STEPS, LAYOUT, 2, (), (), ()),
     )

@@ -106,7 +106,7 @@ class Recording(eqx.Module):
         weight_edges: by projection, the edges of the bins, (bins + 1,).
         statistics: by population, a `SpikeSums`.
         first_step: the number of the first step, int32 ().
-        seed: of the run, uint32 ().
+        key: the seed of the run, uint32 ().
         info: what is the same in all runs of a batch.
     """
 
@@ -121,7 +121,7 @@ class Recording(eqx.Module):
     weight_edges: dict[str, Float[Array, "*batch _"]]
     statistics: dict[str, SpikeSums]
     first_step: Int32[Array, "*batch"]
-    seed: Shaped[Array, "*batch"]
+    key: Shaped[Array, "*batch"]
     info: RunInfo = eqx.field(static=True)
 
     @property
@@ -173,7 +173,7 @@ class Recording(eqx.Module):
             sample_times=self.info.times(first),
             **self.info.fields(),
             **{name: getattr(host, name) for name in RECORDED},
-            key=int(self.seed),
+            key=int(self.key),
             compile_s=float("nan"),
             run_s=float("nan"),
             interrupted=False,

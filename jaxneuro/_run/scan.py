@@ -149,7 +149,7 @@ def _recording(
         weight_edges=recorded_as("weight_edges", jax.tree.map(jnp.asarray, edges)),
         statistics=recorded_as("statistics", sums),
         first_step=start.step,
-        seed=start.seed,
+        key=start.seed,
         info=info,
     )
 

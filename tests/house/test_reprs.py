@@ -42,14 +42,14 @@ def test_recordings_are_sizes():
 
 def test_a_recording_names_what_it_holds():
     none = {key: {} for key in RECORDED} | {"spikes": None, "function": None}
-    none |= {"first_step": jnp.int32(0), "seed": jnp.uint32(0)}
+    none |= {"first_step": jnp.int32(0), "key": jnp.uint32(0)}
     none["info"] = RunInfo(0.1, 100, (), 0, (), (), ())
     assert repr(jn.Recording(**none)) == "Recording, 10 ms (100 steps): nothing"
     some = none | {"counts": {"E": jnp.arange(100)}, "function": np.zeros((3, 2))}
     text = "counts {'E': 100 values from 0 to 99}; function (3, 2) array"
     assert repr(jn.Recording(**some)) == f"Recording, 10 ms (100 steps): {text}"
     batch = jnp.zeros((4, 2), jnp.int32)
-    many = some | {"first_step": batch, "seed": batch}
+    many = some | {"first_step": batch, "key": batch}
     assert repr(jn.Recording(**many)).startswith("Recording of 4 x 2 runs, 10 ms")
 
 

@@ -8,10 +8,6 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._fields import named_parameters
-from jaxneuro._network.members import inside, member
-from jaxneuro._network.names import named
-from jaxneuro._network.set import _setters
 from tests.zoo import CASES, REPRESENTATIVES, setting
 
 PAIR = jn.connectivity.OneToOne()
@@ -81,15 +77,8 @@ def scalars(net):
     for name in net.names:
         if name.endswith(CELLS):
             continue
-        mine = dict.fromkeys(_setters(net, name), 1.0)
-        if hasattr(jn.plasticity, name):
-            del mine["weight"]  # in the state, and set there
-        for reference in named(net, name).references:
-            model = member(reference.model(net), reference.sizes, reference.member)
-            for key, (path, _) in named_parameters(model).items():
-                value = inside(model, path)
-                if getattr(value, "shape", None) == ():  # no signal, no table
-                    mine[key] = float(value)
+        # No signal, no table, and no weight that is in the state.
+        mine = {k: x for k, x in net.parameters(name).items() if isinstance(x, float)}
         found[name] = mine
     return {name: mine for name, mine in found.items() if mine}
 

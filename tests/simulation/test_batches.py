@@ -107,7 +107,7 @@ def plain(x):
 
 
 def seeds(recording):
-    return np.asarray(recording.seed).tolist()
+    return np.asarray(recording.key).tolist()
 
 
 def test_shapes(nested, batch):
