@@ -17,7 +17,8 @@ SHOWN = (
 # For those who change jaxneuro.
 INSIDE = {
     *("label", "rules", "known", "whole", "expand", "synapses_of", "exchanges_every_step"),
-    *("layout", "pathways", "groups", "fixed_point", "fingerprint", "points", "info", "by_group"),
+    *("layout", "pathways", "groups", "fixed_point", "fingerprint", "points", "info"),
+    "by_population",
 }
 HEAD = """<!-- Written by `python -m scripts.objects_page` from the docstrings: change those. -->
 

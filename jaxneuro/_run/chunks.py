@@ -345,7 +345,7 @@ def collect(
     if recording.spikes is not None:
         wanted = store.spikes.keys() | before.sums.keys()
         events = recording.spikes.by_population(wanted, length, before.steps)
-    start = int(recording.first_step) - before.steps  # of the run
+    start = int(recording.first_step) - before.steps if before.sums else 0  # of the run
     for name, (steps, neurons) in events.items():
         if name in store.spikes:
             store.spikes[name].put(before.spikes[name], (steps, neurons))

@@ -228,8 +228,9 @@ class Record(spec.Value, eq=True):
 
         That costs as much as there are spikes; inside the loop every neuron costs in every step.
         """
-        spikes = self.spikes or bool(self.statistics)
-        return dataclasses.replace(self, spikes=spikes, statistics=())
+        if not self.statistics:
+            return self
+        return dataclasses.replace(self, spikes=True, statistics=())
 
     def named(self, net: Network, state: NetworkState) -> "Record":
         """The same record with every name and variable, also where `...` asks for all."""
