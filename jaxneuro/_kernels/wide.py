@@ -60,12 +60,19 @@ def wide_multiply(a: jax.Array, count: jax.Array) -> jax.Array:
     return wide_of_limbs(limbs(a) * count[..., None])
 
 
-def wide_product(a: UInt32[AnyArray, "*n"], b: UInt32[AnyArray, "*n"]) -> UInt32[Array, "*n 2"]:
-    """a * b of uint32 numbers."""
+def product_words(
+    a: UInt32[AnyArray, "*n"], b: UInt32[AnyArray, "*n"]
+) -> tuple[UInt32[Array, "*n"], UInt32[Array, "*n"]]:
+    """The low and the high word of a * b, of uint32 numbers."""
     a_low, a_high, b_low, b_high = a & _LOW, a >> _HALF, b & _LOW, b >> _HALF
     middle = a_high * b_low + (a_low * b_low >> _HALF)  # below 2^32
     other = a_low * b_high + (middle & _LOW)
-    return jnp.stack([a * b, a_high * b_high + (middle >> _HALF) + (other >> _HALF)], axis=-1)
+    return a * b, a_high * b_high + (middle >> _HALF) + (other >> _HALF)
+
+
+def wide_product(a: UInt32[AnyArray, "*n"], b: UInt32[AnyArray, "*n"]) -> UInt32[Array, "*n 2"]:
+    """a * b of uint32 numbers."""
+    return jnp.stack(product_words(a, b), axis=-1)
 
 
 def limbs(a: UInt32[Array, "*n 2"]) -> UInt32[Array, "*n 4"]:

@@ -25,7 +25,7 @@ from .recorded import recorded as recorded_as
 from .recording import Recording, RunInfo
 from .result import Result
 from .spikes import SpikeBits
-from .statistics import SpikeSums, no_sums, with_spikes
+from .statistics import RunningSums
 
 # --- `scan`: the pure loop over time steps.
 
@@ -94,9 +94,9 @@ def scan_turns(
         xs = inputs
         if every > 1:
             xs = jax.tree.map(lambda x: x.reshape(-1, every, *x.shape[1:]), inputs)
-        sums = {name: no_sums(net.populations[name]) for name in record.statistics}
+        sums = {name: RunningSums.none(net.populations[name]) for name in record.statistics}
         carry, (per_step, sampled) = repeat(window, (state, sums), xs, n_steps // every, turns)
-        state, sums = carry
+        state, sums = carry[0], {name: x.sums() for name, x in carry[1].items()}
         if every > 1:
             per_step = jax.tree.map(lambda x: x.reshape(n_steps, *x.shape[2:]), per_step)
         return state, (per_step, sampled, sums)
@@ -195,11 +195,11 @@ def _window(
     return carry, (per_step, record.sample(net, carry[0], output))
 
 
-def _summed(sums: dict[str, SpikeSums], output: Output, step: Int32[Array, ""]) -> dict:
+def _summed(sums: dict[str, RunningSums], output: Output, step: Int32[Array, ""]) -> dict:
     """The running sums after a step."""
     fired = {name: output.spikes[name] for name in sums}  # floats, if a surrogate made them
     fired = {name: x if x.dtype == jnp.bool_ else x != 0.0 for name, x in fired.items()}
-    return {name: with_spikes(x, fired[name], step) for name, x in sums.items()}
+    return {name: x.after(fired[name], step) for name, x in sums.items()}
 
 
 # --- A scan whose number of turns may be data, so that one program runs for any duration.

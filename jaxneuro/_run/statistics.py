@@ -15,7 +15,7 @@ from jaxtyping import Array, Bool, Float, Int, Int32, UInt32
 
 from .._arrays import AnyArray, is_traced
 from .._kernels.wide import (
-    wide_add,
+    product_words,
     wide_integers,
     wide_product,
     wide_subtract,
@@ -44,22 +44,39 @@ class SpikeSums(NamedTuple):
         return f"SpikeSums: of {' x '.join(map(str, self.count.shape))} neurons"
 
 
-def no_sums(n: int) -> SpikeSums:
-    """The sums of n neurons before anything is run."""
-    none = jnp.zeros(n, jnp.int32)
-    return SpikeSums(none, none, none, jnp.zeros((n, 2), jnp.uint32))
+class RunningSums(NamedTuple):
+    """The sums as a loop carries them: words of squares apart, which fuse and vectorise."""
 
+    count: Int32[Array, " n"]
+    first: Int32[Array, " n"]
+    last: Int32[Array, " n"]
+    low: UInt32[Array, " n"]
+    high: UInt32[Array, " n"]
 
-def with_spikes(sums: SpikeSums, spikes: Bool[Array, " n"], step: Int32[Array, ""]) -> SpikeSums:
-    """The sums after a step in which some neurons spiked."""
-    again = spikes & (sums.count > 0)
-    gap = jnp.where(again, step - sums.last, 0).astype(jnp.uint32)
-    return SpikeSums(
-        count=sums.count + spikes.astype(jnp.int32),
-        first=jnp.where(spikes & ~again, step, sums.first),
-        last=jnp.where(spikes, step, sums.last),
-        squares=wide_add(sums.squares, wide_product(gap, gap)),
-    )
+    @classmethod
+    def none(cls, n: int) -> "RunningSums":
+        """Those of n neurons before anything is run."""
+        number, word = jnp.zeros(n, jnp.int32), jnp.zeros(n, jnp.uint32)
+        return cls(number, number, number, word, word)
+
+    def after(self, spikes: Bool[Array, " n"], step: Int32[Array, ""]) -> "RunningSums":
+        """Those after a step in which some neurons spiked."""
+        again = spikes & (self.count > 0)
+        gap = jnp.where(again, step - self.last, 0).astype(jnp.uint32)
+        low, high = product_words(gap, gap)
+        low = self.low + low
+        return RunningSums(
+            count=self.count + spikes.astype(jnp.int32),
+            first=jnp.where(spikes & ~again, step, self.first),
+            last=jnp.where(spikes, step, self.last),
+            low=low,
+            high=self.high + high + (low < self.low).astype(jnp.uint32),
+        )
+
+    def sums(self) -> SpikeSums:
+        """What a run keeps of them."""
+        squares = jnp.stack([self.low, self.high], axis=-1)
+        return SpikeSums(self.count, self.first, self.last, squares)
 
 
 def joined_sums(one: SpikeSums, then: SpikeSums) -> SpikeSums:
@@ -75,11 +92,11 @@ def joined_sums(one: SpikeSums, then: SpikeSums) -> SpikeSums:
 def sums_of(spikes: Bool[Array, "steps n"], first_step: Int32[Array, ""]) -> SpikeSums:
     """The sums of spikes step by step."""
 
-    def one(sums: SpikeSums, now: Any) -> tuple[SpikeSums, None]:
-        return with_spikes(sums, *now), None
+    def one(sums: RunningSums, now: Any) -> tuple[RunningSums, None]:
+        return sums.after(*now), None
 
     steps = first_step + jnp.arange(spikes.shape[0], dtype=jnp.int32)
-    return jax.lax.scan(one, no_sums(spikes.shape[1]), (spikes, steps))[0]
+    return jax.lax.scan(one, RunningSums.none(spikes.shape[1]), (spikes, steps))[0].sums()
 
 
 def sums_of_events(
