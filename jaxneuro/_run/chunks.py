@@ -104,11 +104,12 @@ def plan(
     full = chunk_steps(sizes, every)
     if known:
         full = _near_divisor(sampled // every, full // every) * every
-    if known or together > 1:
-        parts = [RunPart(head, head, dataclasses.replace(record, interval=max(head, 1) * dt))]
-    else:  # a last step with a sample: two programs for any number of steps
+    parts = []
+    if head and (known or together > 1):
+        parts = [RunPart(head, head, dataclasses.replace(record, interval=head * dt))]
+    elif head:  # a last step with a sample: two programs for any number of steps
         last = dataclasses.replace(record, interval=dt)
-        parts = [RunPart(head - 1, every, bare), RunPart(1, 1, last)] if head else []
+        parts = [RunPart(head - 1, every, bare), RunPart(1, 1, last)]
     parts += [RunPart(full, full, record)] * (sampled // full)
     left = sampled % full
     parts.append(RunPart(left, left if known else full, record))

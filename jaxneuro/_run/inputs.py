@@ -14,6 +14,8 @@ from .._build.drives import check_neuron
 from .._network.inputs import checked_inputs
 from .._network.network import Network
 from .._network.state import NetworkState
+from .._numerics.windows import warn_of_early_times
+from .._text import brief
 from .._warn import warn
 from ..spec import InvalidValueError
 from .spike_trains import SpikeTrains
@@ -98,13 +100,14 @@ def _parted(
         return checked_inputs(what, inputs), {}
     for name, x in (inputs or {}).items():
         relayed, field = _takes_spikes(net, name), f"the input of {name!r}"
-        if not isinstance(x, SpikeTrains | SpikeBits):
+        booleans = getattr(getattr(x, "dtype", None), "kind", "") == "b"
+        if not isinstance(x, SpikeTrains | SpikeBits) and (relayed or not booleans):
             arrays[name] = _unpacked(x, net.populations[name]) if relayed else x
             continue
         if not relayed:
             _check_name(net, name)
             must = "numbers: only a population of a model such as Relay repeats spikes"
-            raise InvalidValueError(what, field, must, repr(x))
+            raise InvalidValueError(what, field, must, brief(x))
         if isinstance(x, SpikeTrains) and x.n != net.populations[name]:
             must = f"spikes of its {net.populations[name]} neurons"
             raise InvalidValueError(what, field, must, repr(x))
@@ -137,6 +140,7 @@ def _given_trains(
             f"ms, where the run is from {start:.10g} to {stop:.10g} ms: none of them comes. Times "
             "are ms since the network's start"
         )
+    warn_of_early_times(trains.times - start, stop - start, f"the input of {name!r}")
     return SpikesByStep(trains, first_step, n_steps, dt)
 
 

@@ -196,6 +196,9 @@ class Record(spec.Value, eq=True):
         for name in self.neurons.keys() - self.variables.keys():
             must = f"of names with variables, variables={{{name!r}: ...}}"
             raise InvalidValueError("Record", "neurons", must, repr(name))
+        if self.interval is not None and not self.samples:
+            must = "None where nothing is sampled: spikes and counts are those of every step"
+            raise InvalidValueError("Record", "interval", must, f"{self.interval:g} ms")
 
     def _repr_html_(self) -> str:
         """What notebooks show."""

@@ -128,7 +128,9 @@ class RecordedSpikes(Mapping[str, SpikeTrains]):
         if self.by_population is None:
             _, how = FIELDS["spikes"]
             raise NotRecordedError(
-                f"spikes were not recorded. To have them: simulate(..., record=jn.Record({how}))"
+                f"spikes of {name!r} were not recorded (rates alone need rates=True; rates and CVs "
+                "of neurons in a whole run, statistics=...). To have them: simulate(..., "
+                f"record=jn.Record({how}))"
             )
         return self.by_population[name]
 

@@ -411,6 +411,7 @@ class Result:
         more += ", interrupted" if self.interrupted else ""
         key = "" if self.key is None else f", key {self.key}"
         run = f"{self.duration:g} ms ({counted(self.n_steps, 'step')})"
+        run += f" from {self.start:.10g} ms on" if self.first_step else ""
         return f"Result: {run} of {of}{key}{more}"
 
 

@@ -179,6 +179,9 @@ def _check_known(*values: Any) -> None:
 
 
 def _steps(duration: Any, dt: float, first: int) -> int:
+    if duration is None:
+        must = "given in ms (only a current over time, (n_steps, n), says how long)"
+        raise InvalidValueError("simulate", "duration", must, "none")
     ms = spec.check("simulate", "duration", _DURATION, duration)
     if first + ms / dt > _MOST_STEPS + 0.5:
         raise ValueError(

@@ -131,6 +131,7 @@ class SpikeTrains(spec.Value):
         Raises:
             InvalidValueError: for a window that is no whole number of steps.
         """
+        dt = check_dt(dt)
         n_steps = int(steps_on_grid("SpikeTrains.dense: the window", self.duration, dt))
         out = np.zeros((n_steps, self.n), bool)
         out[self.steps(dt, self.start), self.neurons] = True

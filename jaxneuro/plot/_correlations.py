@@ -8,7 +8,7 @@ import numpy as np
 from .. import analysis, spec
 from .._run.spike_trains import SpikeTrains
 from ..analysis import autocorrelogram, count_correlation, cross_correlogram
-from ..analysis._source import only
+from ..analysis._source import only, pooled_of
 from ..analysis._spikes import BIN
 from ..spec import InvalidValueError
 from ._style import (
@@ -261,7 +261,7 @@ def power_spectrum(
     Reference:
         Welch (1967), doi:10.1109/TAU.1967.1161901.
     """
-    trains = shown_trains(source, populations, start, stop)
+    trains = shown_trains(source, populations, start, stop, pooled_of)
     if why := nothing(trains):
         return empty_figure(why, size or COLUMN)
     names = [*trains]

@@ -1,12 +1,12 @@
 """Distributions over the neurons of populations: rates, intervals, CVs of intervals."""
 
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import spec
-from .._run.spike_trains import SpikeTrains
 from .._text import counted
 from ..analysis import interval_cvs, intervals, neuron_rates
 from ._style import (
@@ -21,8 +21,8 @@ from ._style import (
     population_panels,
     say,
     shown_trains,
+    shown_values,
     three_digits,
-    window_of,
 )
 
 if TYPE_CHECKING:
@@ -136,11 +136,10 @@ def rate_histogram(
         InvalidValueError: for an unknown population or none, a part empty or outside the run,
             `bins` below 1, or spikes that were not recorded; `ImportError` without matplotlib.
     """
-    trains = shown_trains(source, populations, start, stop)
-    if why := nothing(trains):
+    window = start, stop
+    values, (first, last), why = shown_values(source, populations, window, neuron_rates)
+    if why:
         return empty_figure(why, size or COLUMN)
-    values = {name: neuron_rates(x) for name, x in trains.items()}
-    first, last = window_of(trains)
     edges = _edges(values, (last - first) * 1e-3, bins)
     labels = "Hz", "neurons", "rate of a neuron (Hz)"
     return population_histograms(values, edges, labels, size, "no neurons")
@@ -230,18 +229,18 @@ def cv_histogram(
     Reference:
         Softky and Koch (1993), doi:10.1523/JNEUROSCI.13-01-00334.1993.
     """
-    trains = shown_trains(source, populations, start, stop)
-    if why := nothing(trains):
+    cvs = functools.partial(shown_cvs, at_least=at_least)
+    values, _, why = shown_values(source, populations, (start, stop), cvs)
+    if why:
         return empty_figure(why, size or COLUMN)
-    cvs = {name: shown_cvs(x, at_least) for name, x in trains.items()}
-    values = {name: x[~np.isnan(x)] for name, x in cvs.items()}
+    values = {name: x[~np.isnan(x)] for name, x in values.items()}
     labels = "", "neurons", "CV of inter-spike intervals"
     empty = f"no neuron with {counted(at_least, 'spike')}"
     edges = edges_from_zero(values, bins, None, _WIDTH)
     return population_histograms(values, edges, labels, size, empty)
 
 
-def shown_cvs(trains: SpikeTrains, at_least: int = 3) -> np.ndarray:
+def shown_cvs(run: Any, name: str | None = None, *, at_least: int = 3, **window: Any) -> np.ndarray:
     """CVs of the intervals, 0 where they come from the rounding of times only."""
-    cvs = interval_cvs(trains, at_least=at_least)
+    cvs = interval_cvs(run, name, at_least=at_least, **window)
     return np.where(cvs < _ROUNDED, 0.0, cvs)

@@ -359,9 +359,11 @@ def _writer(path: Path, fps: float) -> Any:
     from matplotlib.animation import FFMpegWriter, PillowWriter
 
     if path.suffix.lower() not in (".gif", ".mp4"):
-        raise InvalidValueError("", "the path of a movie", "end in .gif or .mp4", repr(str(path)))
+        raise InvalidValueError(
+            "", "the path of a movie", "one that ends in .gif or .mp4", repr(str(path))
+        )
     if not path.parent.is_dir():
-        raise InvalidValueError("", "the folder of a movie", "exist", repr(str(path)))
+        raise InvalidValueError("", "the folder of a movie", "one that exists", repr(str(path)))
     if path.suffix.lower() == ".gif":
         return PillowWriter(fps=fps)  # type: ignore[arg-type]
     if not FFMpegWriter.isAvailable():

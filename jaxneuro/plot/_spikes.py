@@ -10,7 +10,7 @@ from .. import spec
 from .._run.recording import Recording
 from .._run.spike_trains import SpikeTrains
 from ..analysis import count_correlation, count_synchrony, neuron_rates, population_rate
-from ..analysis._source import check_known, run_of
+from ..analysis._source import check_known, pooled_of, run_of
 from ..analysis._spikes import BIN
 from ..spec import InvalidValueError
 from ._histograms import shown_cvs
@@ -243,7 +243,7 @@ def rates(
     batch = run.batch if isinstance(run, Recording) else ()
     host = jax.tree.map(np.asarray, run) if batch else run
     each = [host[k] for k in np.ndindex(*batch)] if batch else [host]
-    runs = [shown_trains(x, populations, start, stop) for x in each]
+    runs = [shown_trains(x, populations, start, stop, pooled_of) for x in each]
     if len({window_of(x) for x in runs}) > 1:
         raise InvalidValueError("rates", "the runs", "of one time", "several; draw one, batch[k]")
     if why := nothing(runs[0]):

@@ -1,12 +1,13 @@
 """Colours, sizes, axes and panels that the figures share, and checks of what is drawn."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from .. import spec
 from .._html import COLOURS
+from .._numerics.windows import run_window
 from .._run.recording import Recording
 from .._run.result import Result
 from .._run.spike_trains import SpikeTrains
@@ -271,13 +272,11 @@ def one_run(source: Any) -> Any:
     return run
 
 
-def shown_trains(
-    source: Any, populations: Any, start: float | None, stop: float | None
-) -> dict[str, SpikeTrains]:
-    """The spikes in `(start, stop]` [ms] of the populations shown, all by default, by name."""
+def shown_names(source: Any, populations: Any) -> tuple[Any, list[Any]]:
+    """One run and the names of the populations shown, all by default; [None] of arrays."""
     run = one_run(source)
     if not isinstance(run, Result):
-        return {"neurons": trains_of(run, populations, start, stop)}
+        return run, [populations]
     known = run.populations
     names: list[Any] = [*known]
     if populations is not None:
@@ -289,7 +288,39 @@ def shown_trains(
         listed = ", ".join(repr(n) for n in known) or "none"
         must = f"at least one of the known ones: {listed}"
         raise InvalidValueError("", "populations", must, repr(populations))
-    return {name: trains_of(run, name, start, stop) for name in names}
+    return run, names
+
+
+def shown_trains(
+    source: Any,
+    populations: Any,
+    start: float | None,
+    stop: float | None,
+    find: Callable[..., SpikeTrains] = trains_of,
+) -> dict[str, SpikeTrains]:
+    """The spikes in `(start, stop]` [ms] of the populations shown, by name.
+
+    `find` is `pooled_of` where it does not matter whose they are: counts are enough.
+    """
+    run, names = shown_names(source, populations)
+    return {name or "neurons": find(run, name, start, stop) for name in names}
+
+
+def shown_values(
+    source: Any, populations: Any, window: tuple[float | None, float | None], value: Callable
+) -> tuple[dict[str, np.ndarray], tuple[float, float], str]:
+    """A number per neuron of the populations shown, the window [ms], and why there is none.
+
+    `value` of a run, a name and a window is from running sums where spikes are not kept.
+    """
+    run, names = shown_names(source, populations)
+    first, last = run_window(run.start, run.stop, *window)
+    if not last > first:
+        return {}, (first, last), "no time steps were run"
+    start, stop = window
+    values = {name or "neurons": value(run, name, start=start, stop=stop) for name in names}
+    some = any(x.size for x in values.values())
+    return values, (first, last), "" if some else "no neurons"
 
 
 def window_of(trains: Mapping[str, SpikeTrains]) -> tuple[float, float]:

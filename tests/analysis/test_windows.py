@@ -119,7 +119,7 @@ def test_rates_from_counts_per_step():
             got, want = (numbers(function(run, "E", **window)) for run in (counts, spikes))
             np.testing.assert_array_equal(got, want)
     for ask in (counts.events, lambda name: analysis.spike_counts(counts, name)):
-        with pytest.raises(ValueError, match="spikes were not recorded"):
+        with pytest.raises(ValueError, match="were not recorded"):
             ask("E")
 
 

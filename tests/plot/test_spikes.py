@@ -237,7 +237,7 @@ def test_traces_refuse():
 
 def test_spikes_that_were_not_recorded(simulated):
     run = jn.simulate(simulated.network, 1.0, record=jn.Record(spikes=False))
-    with pytest.raises(ValueError, match="spikes were not recorded"):
+    with pytest.raises(ValueError, match="were not recorded"):
         plot.raster(run)
 
 

@@ -69,7 +69,10 @@ def test_a_round_trip_is_exact(result, tmp_path):
     assert loaded.start == result.start
     assert loaded.populations == NET.populations
     same(loaded.neurons_at("E", 100), result.neurons_at("E", 100))
-    assert repr(loaded) == "Result: 29.6 ms (296 steps) of 2 populations, 200 neurons, key 0"
+    assert (
+        repr(loaded)
+        == "Result: 29.6 ms (296 steps) from 0.5 ms on of 2 populations, 200 neurons, key 0"
+    )
     assert result.events("E")[0].size > 100
     assert result.function["step"].size == 43
 

@@ -133,5 +133,5 @@ def test_bad_input(call, message, result):
 def test_without_spikes():
     result = jn.simulate(NET, 0.0, record=jn.Record(spikes=False))
     for call in (lambda: result.neurons_at("E", 0), lambda: result.times_of("E", 0)):
-        with pytest.raises(ValueError, match="spikes were not recorded"):
+        with pytest.raises(ValueError, match="were not recorded"):
             call()

@@ -152,7 +152,7 @@ def test_rates(chunks):
         assert result.rate(name) == pytest.approx(result.counts[name].sum() / (n * 0.048))
     with pytest.raises(ValueError, match="no population named 'X'"):
         result.rate("X")
-    with pytest.raises(ValueError, match="spikes were not recorded"):
+    with pytest.raises(ValueError, match="were not recorded"):
         jn.simulate(NET, 1.0, record=jn.Record(spikes=False)).events("E")
 
 

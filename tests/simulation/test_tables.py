@@ -39,7 +39,7 @@ def test_spikes_as_a_table(result):
         assert times.size > 5
     assert len(table) == sum(result.events(name)[0].size for name in "EI")
     assert isinstance(table.population.dtype, pandas.CategoricalDtype)
-    with pytest.raises(ValueError, match="spikes were not recorded"):
+    with pytest.raises(ValueError, match="were not recorded"):
         jn.simulate(NET, 1.0, record=jn.Record(spikes=False)).to_pandas()
 
 
