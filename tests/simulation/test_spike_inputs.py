@@ -225,3 +225,10 @@ def test_spikes_where_they_do_not_belong(bits):
         ):
             with pytest.raises(ValueError, match=name):
                 run({name: spikes})
+
+
+def test_times_in_seconds_are_told():
+    net = jn.build(jn.Description([jn.Population("in", 2, jn.neurons.Relay())]), 0, 0.1)
+    spikes = jn.SpikeTrains([0.12, 0.34, 0.57], [0, 1, 0], n=2, start=0.0, stop=1000.0)
+    with pytest.warns(UserWarning, match="look like seconds"):
+        jn.simulate(net, 1000.0, inputs={"in": spikes})
