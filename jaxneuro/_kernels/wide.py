@@ -61,7 +61,7 @@ def wide_multiply(a: jax.Array, count: jax.Array) -> jax.Array:
 
 
 def product_words(
-    a: UInt32[AnyArray, "*n"], b: UInt32[AnyArray, "*n"]
+    a: UInt32[Array, "*n"], b: UInt32[Array, "*n"]
 ) -> tuple[UInt32[Array, "*n"], UInt32[Array, "*n"]]:
     """The low and the high word of a * b, of uint32 numbers."""
     a_low, a_high, b_low, b_high = a & _LOW, a >> _HALF, b & _LOW, b >> _HALF
@@ -72,7 +72,7 @@ def product_words(
 
 def wide_product(a: UInt32[AnyArray, "*n"], b: UInt32[AnyArray, "*n"]) -> UInt32[Array, "*n 2"]:
     """a * b of uint32 numbers."""
-    return jnp.stack(product_words(a, b), axis=-1)
+    return jnp.stack(product_words(jnp.asarray(a), jnp.asarray(b)), axis=-1)
 
 
 def limbs(a: UInt32[Array, "*n 2"]) -> UInt32[Array, "*n 4"]:
