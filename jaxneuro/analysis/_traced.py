@@ -156,13 +156,17 @@ def _after(start: float, stop: float) -> float:
 
 def _length(run: Recording, window: Window) -> float | Float[Array, ""]:
     start, stop = window
-    dt, steps = run.info.dt, run.info.n_steps
-    if start is None and stop is None:
-        return steps * dt
+    dt, first, last = run.info.dt, run.first_step, run.first_step + run.info.n_steps
     if start is not None and stop is not None:
         return _after(start, stop)
-    begin = _float(run.first_step) * dt
-    return (begin + steps * dt if stop is None else stop) - (begin if start is None else start)
+    # In whole steps: float32 would lose what is small beside the time since the network's start.
+    if start is not None:
+        return _float(last - int(start // dt)) * dt - start % dt
+    if stop is not None:
+        return _float(int(stop // dt) - first) * dt + stop % dt
+    if not run.info.n_steps:
+        raise InvalidValueError("neuron_rates", "the run", "of some time", "0 ms")
+    return run.info.n_steps * dt
 
 
 def _binned(
