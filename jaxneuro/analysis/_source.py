@@ -123,6 +123,19 @@ def _of_each(run: Any, function: Callable, listed: bool) -> Any:
     return found if listed else jax.tree.map(lambda *x: np.stack(x), *found)
 
 
+def each_run(run: Any) -> list[Any]:
+    """The runs of a batch as results, in the order of its axes; else the one run or the arrays."""
+    if not isinstance(run, Recording):
+        return [run]
+    host = jax.tree.map(np.asarray, run)
+    if not run.batch:
+        return [host.result()]
+    each = [host[k].result() for k in np.ndindex(*run.batch)]
+    if not each:
+        raise InvalidValueError("", "a batch", "of at least one run", repr(run))
+    return each
+
+
 def _of_traced(run: Recording, function: Callable, given: dict[str, Any]) -> Any:
     """`function(run, name, window, ...)` of the runs, with the other arguments by name."""
     known = [name for name, *_ in run.info.layout]

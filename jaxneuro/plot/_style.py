@@ -1,6 +1,6 @@
 """Colours, sizes, axes and panels that the figures share, and checks of what is drawn."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -272,7 +272,11 @@ def one_run(source: Any) -> Any:
 
 
 def shown_trains(
-    source: Any, populations: Any, start: float | None, stop: float | None
+    source: Any,
+    populations: Any,
+    start: float | None,
+    stop: float | None,
+    read: Callable = trains_of,
 ) -> dict[str, SpikeTrains]:
     """The spikes in `(start, stop]` [ms] of the populations shown, all by default, by name."""
     run = one_run(source)
@@ -289,7 +293,7 @@ def shown_trains(
         listed = ", ".join(repr(n) for n in known) or "none"
         must = f"at least one of the known ones: {listed}"
         raise InvalidValueError("", "populations", must, repr(populations))
-    return {name: trains_of(run, name, start, stop) for name in names}
+    return {name: read(run, name, start, stop) for name in names}
 
 
 def window_of(trains: Mapping[str, SpikeTrains]) -> tuple[float, float]:
