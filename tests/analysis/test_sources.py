@@ -123,7 +123,11 @@ def test_inside_jit_from_a_time_on():
         return rates, analysis.interval_cv(batch, "E", stop=150.0)
 
     same(jax.jit(some)(BATCH), some(BATCH), rtol=1e-5)
-    for window in ({"start": 90.0, "stop": 80.0}, {"start": 90.0, "stop": 90.0, "bin_ms": 1.0}):
+    for window in (
+        {"start": 90.0, "stop": 80.0},
+        {"start": 90.0, "stop": 90.0, "bin_ms": 1.0},
+        {"start": 90.0, "stop": 290.5},  # 200 ms were run
+    ):
         function = analysis.spike_counts if "bin_ms" in window else analysis.neuron_rates
         ask_for = functools.partial(function, population="E", **window)
         assert_refused(lambda f=ask_for: jax.eval_shape(f, BATCH), "", "stop")
