@@ -10,6 +10,7 @@ import numpy as np
 
 from .._arrays import is_traced
 from .._fields import ParameterKind, inner, part_names
+from .._numerics.grid import InSteps
 from .get import Settable, plain, rows_of, settable, text_of, value_of_own
 from .weights import Connections, read_connections
 
@@ -129,7 +130,7 @@ def _facts(net: "Network", found: Settable, name: str, read: bool) -> dict[tuple
         model = reference.model(net)
         out |= {(kind, row.name): _Fact(row.value, row.unit) for row in rows_of(net, found, number)}
         own = kind if len(found.found.references) > 1 else "model"
-        out |= {(kind, k or own): _Fact(x) for k, x in _fixed(model).items()}
+        out |= {(kind, k or own): _in_ms(x, net.dt) for k, x in _fixed(model).items()}
     facts = _described(net, found, name)
     if "gain" in found.own:
         facts["gain"] = value_of_own(net, found, name, "gain")
@@ -143,6 +144,13 @@ def _facts(net: "Network", found: Settable, name: str, read: bool) -> dict[tuple
             if individual:
                 out["", "weight"] = _Fact(c.weight, unit)
     return {("", k): _Fact(x) for k, x in facts.items()} | out
+
+
+def _in_ms(value: Any, dt: float) -> _Fact:
+    """A value that is compared; a duration in steps is ms, as it was described."""
+    if isinstance(value, InSteps):
+        return _Fact(float(f"{value.n_steps * dt:.12g}"), "ms")
+    return _Fact(value)
 
 
 def _individual(net: "Network", found: Settable) -> bool:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .network import Network
 
 _WORDS = {"gain": "multiplies the weights", "weight": "what a spike delivers, before the gain"}
+_GAP = "conductance of a gap junction, before the gain"
 
 
 class Settable(NamedTuple):
@@ -222,9 +223,10 @@ def parameters_of(net: "Network", name: str) -> Parameters:
     for key in found.own:
         if key != "weight" or not plastic:
             unit = found.weight_unit(net) if key == "weight" else ""
-            rows.append(
-                Row(key, value_of_own(net, found, name, key), unit, found.kind, _WORDS[key])
-            )
+            gap = key == "weight" and found.kind == "coupling"
+            gap = gap and net.couplings[found.at[0]].receptor is None
+            value = value_of_own(net, found, name, key)
+            rows.append(Row(key, value, unit, found.kind, _GAP if gap else _WORDS[key]))
     # What two models call alike can be neither set nor read by this name.
     names = [row.name for row in rows]
     return Parameters(found.found.label, [row for row in rows if names.count(row.name) == 1])

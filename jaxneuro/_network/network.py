@@ -375,7 +375,8 @@ class Network(eqx.Module):
         """All that is set of a name, with units: a mapping from parameters to values.
 
         Its text and its page in a notebook are a table. The weight of a plastic projection is not
-        in it, see `weights`. A model inside a model has its own parameters in it, as of `set`.
+        in it, see `weights`. A model inside a model has its own parameters in it, as of `set`. What
+        a shared receptor or release has is in it, and is set by the name of that (column "of").
 
         Args:
             name: as of `get`.

@@ -346,12 +346,12 @@ def collect(
     if recording.spikes is not None:
         wanted = store.spikes.keys() | before.sums.keys()
         events = recording.spikes.by_population(wanted, length, before.steps)
-    start = int(recording.first_step) - before.steps if before.sums else 0  # of the run
     for name, (steps, neurons) in events.items():
         if name in store.spikes:
             store.spikes[name].put(before.spikes[name], (steps, neurons))
             spikes[name] = before.spikes[name] + steps.size
         if name in before.sums:
+            start = int(recording.first_step) - before.steps  # of the run
             found = sums_of_events(steps, neurons, before.sums[name].count.size, start)
             sums[name] = joined_sums(before.sums[name], found)
     counts = jax.tree.map(lambda x: np.asarray(x)[:length], recording.counts)

@@ -231,9 +231,7 @@ class Record(spec.Value, eq=True):
 
         That costs as much as there are spikes; inside the loop every neuron costs in every step.
         """
-        if not self.statistics:
-            return self
-        return dataclasses.replace(self, spikes=True, statistics=())
+        return dataclasses.replace(self, spikes=True, statistics=()) if self.statistics else self
 
     def named(self, net: Network, state: NetworkState) -> "Record":
         """The same record with every name and variable, also where `...` asks for all."""

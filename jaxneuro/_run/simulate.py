@@ -7,26 +7,22 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Float64
 
 from .. import spec
 from .._arrays import as_array, is_traced
-from .._build.build import build
 from .._build.memory import available_memory
-from .._describe.description import Description
-from .._describe.population import Population
-from .._describe.stimulation import Stimulation
-from .._model import Neuron, Stimulus, state_variables
+from .._model import Neuron, Stimulus
 from .._network.network import Network
 from .._network.state import NetworkState, SavedState, state_of
-from .._numerics.grid import check_dt, steps_on_grid
+from .._numerics.grid import steps_on_grid
 from .._numerics.windows import warn_of_early_times, warn_of_seconds
 from .._progress import Progress
 from .._text import counted, megabytes
 from ..spec import InvalidValueError
-from ..stimuli import Current, ScheduledSpikes, Steps
+from ..stimuli import ScheduledSpikes, Steps
+from .alone import Alone, neuron_alone
 from .chunks import (
     ChunkSizes,
     RunPart,
@@ -139,8 +135,8 @@ def simulate(  # noqa: PLR0913 - all that a run is, each by its name
     _check_known(model, duration, inputs, state, state0, key, current, dt)
     given = inputs
     if isinstance(model, Neuron):
-        alone = _Alone(n, dt, state0, dtype)
-        net, duration, given = _neuron_alone(model, duration, given, current, alone)
+        alone = Alone(n, dt, state0, dtype)
+        net, duration, given = neuron_alone(model, duration, given, current, alone)
     else:
         net = model
         if any(x is not None for x in (n, dt, state0, dtype, current)):
@@ -295,15 +291,15 @@ class _Run:
         self.store = Store(net, record)
 
     def run(self, n_steps: int, show: bool) -> Result:
-        start, stretches = time.perf_counter(), self._plan(n_steps)
-        parts, dt = [part for stretch in stretches for part in stretch], self.net.dt
-        samples = sum(x.steps // x.record.steps_between(dt) for x in parts if x.record.samples)
+        start, stretches, dt = time.perf_counter(), self._plan(n_steps), self.net.dt
+        every = self.record.steps_between(dt) if self.record.samples else n_steps + 1
+        samples = (self.first % every + n_steps) // every
         _check_room(self.record, samples, self.record.sample_bytes(self.net, self.start_state))
         self.store = Store(self.net, self.record, samples)
         unit = f"ms ({counted(n_steps, 'step')})"
         with Progress("simulating", n_steps * dt, unit, show) as progress:
             try:
-                programs = self._compile(parts, progress)
+                programs = self._compile(stretches, progress)
                 start = time.perf_counter()
                 so_far = lambda: self._result(time.perf_counter() - start)  # noqa: E731
                 state, offset = self.start_state, 0
@@ -353,19 +349,24 @@ class _Run:
         if self.checks is not None and n_steps:
             length = self.checks.every
         how = self.record.in_chunks(), sizes, self.net.dt, together, known
+        every = self.record.steps_between(self.net.dt)
+        # Made once for each length and phase: there may be millions of checks.
+        planned = functools.cache(lambda steps, phase: plan(steps, phase, *how))
         starts = range(0, n_steps, length) if n_steps else (0,)
-        return [plan(min(length, n_steps - at), self.first + at, *how) for at in starts]
+        return [planned(min(length, n_steps - at), (self.first + at) % every) for at in starts]
 
-    def _compile(self, parts: list[RunPart], progress: Progress) -> dict[tuple[int, Record], Any]:
-        programs, offset = {}, 0
+    def _compile(
+        self, stretches: list[list[RunPart]], progress: Progress
+    ) -> dict[tuple[int, Record], Any]:
+        different = {id(stretch): stretch for stretch in stretches}.values()
+        programs, parts = {}, [part for stretch in different for part in stretch]
         for part in parts:
             key = part.room, part.record
             if key not in programs:
-                args = self._arguments(self.start_state, offset, part)
+                args = self._arguments(self.start_state, 0, part)
                 with progress.meanwhile("compiling"):
                     programs[key], seconds = program(args, *key)
                 self.compile_s += seconds
-            offset += part.steps
         if not any(part.record.samples for part in parts):  # else `scan` has checked it
             self.record.check(self.net, self.start_state)
         return programs
@@ -444,82 +445,3 @@ def _on_cpu(state: NetworkState) -> bool:
     known = isinstance(state.step, jax.Array)  # else of NumPy, as a pickled state may be
     devices = state.step.devices() if known else jax.devices()[:1]
     return all(device.platform == "cpu" for device in devices)
-
-
-# --- A bare neuron model as a network of one population.
-
-
-class _Alone(NamedTuple):
-    """How a bare neuron runs: the arguments of `simulate`."""
-
-    n: int | None
-    dt: float | None
-    state0: Any
-    dtype: Any
-
-
-def _neuron_alone(
-    model: Neuron, duration: Any, inputs: Any, current: Any, alone: _Alone
-) -> tuple[Network, Any, Any]:
-    """The network, duration and inputs that run a bare neuron model; see `simulate`."""
-    n, dt, state0, dtype = alone
-    if dt is None:
-        raise ValueError("simulate: a bare neuron needs a time step, dt= [ms]")
-    dt = check_dt(dt)
-    shape = _shape_of(current)
-    over_time = np.asarray(current) if len(shape) == 2 else None
-    if current is not None and inputs:
-        raise ValueError("simulate: give the current of a bare neuron once, as current= or inputs=")
-    start, driven = _start_values(state0), []
-    if over_time is None and current is not None:
-        driven = [Current(current)]
-    if n is None:
-        leaves = jax.tree.leaves((model, start, driven))
-        sizes = [np.size(x) for x in leaves if np.ndim(x) == 1]
-        sizes += [] if over_time is None else [over_time.shape[1]]
-        n = max(sizes, default=1)
-    n = spec.check("simulate", "n", spec.Whole(), n)
-    if shape not in ((), (n,)) and shape[1:] not in ((n,), (1,)):
-        must = (
-            f"one number, one per neuron, ({n},), or one per time step and neuron, (n_steps, {n})"
-        )
-        raise InvalidValueError("simulate", "current", must, f"shape {shape}")
-    drive = [Stimulation("neurons", s, name="current") for s in driven]
-    described = Description([Population("neurons", n, model, start)], (), drive)
-    net = build(described, 0, dt, jnp.float32 if dtype is None else dtype)
-    if over_time is None:
-        return net, duration, inputs
-    if duration is None:
-        duration = len(over_time) * dt
-    wide = over_time[:, 0] if over_time.shape[1] == 1 else over_time
-    return net, duration, {"neurons": wide}
-
-
-def _shape_of(current: Any) -> tuple[int, ...]:
-    """The shape of the current of a bare neuron; () of one that is a function or a signal."""
-    try:
-        return () if callable(current) else np.shape(current)
-    except ValueError:
-        must = "one number, or an array of them"
-        got = "rows of different lengths"
-        raise InvalidValueError("simulate", "current", must, got) from None
-
-
-def _start_values(state0: Any) -> dict[str, Any]:
-    """Start values by variable, from a dictionary or from a state of the model."""
-    if state0 is None:
-        return {}
-    if isinstance(state0, Mapping):
-        return dict(state0)
-    if isinstance(state0, NetworkState) or not hasattr(state0, "_fields"):
-        raise InvalidValueError(
-            "simulate",
-            "state0",
-            (
-                "start values by variable, {'v': -70.0}, or a state of the model (to continue an "
-                "earlier run pass state=result.state)"
-            ),
-            str(type(state0).__name__),
-        )
-    values = {name: getattr(state0, name) for name in state_variables(state0)}
-    return {name: x for name, x in values.items() if np.ndim(x) == 1}

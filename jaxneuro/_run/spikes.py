@@ -34,8 +34,8 @@ class SpikeBits(eqx.Module):
         populations: name, group, first and last neuron of each, static.
     """
 
-    bits: tuple[UInt8[Array, "steps _"], ...]
-    first_step: Int32[Array, ""]
+    bits: tuple[UInt8[Array, "*batch steps _"], ...]
+    first_step: Int32[Array, "*batch"]
     dt: float = eqx.field(static=True)
     populations: tuple[tuple[str, int, int, int], ...] = eqx.field(static=True)
 
@@ -98,9 +98,10 @@ class SpikeBits(eqx.Module):
     def dense(self, name: str) -> Bool[Array, "*batch steps n"]:
         """Spikes of a population as booleans `(steps, n)`."""
         group, start, stop = self._find(name)
-        return jnp.unpackbits(self.bits[group], axis=-1, bitorder="little")[..., start:stop].astype(
-            bool
-        )
+        bits = jnp.asarray(self.bits[group])
+        if not bits.size:  # `unpackbits` divides by the number of rows
+            return jnp.zeros((*bits.shape[:-1], stop - start), bool)
+        return jnp.unpackbits(bits, axis=-1, bitorder="little")[..., start:stop].astype(bool)
 
     def counts(self, name: str) -> Int32[Array, "*batch steps"]:
         """Number of spikes of a population in each step, int32 `(steps,)`."""

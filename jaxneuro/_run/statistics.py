@@ -22,6 +22,7 @@ from .._kernels.wide import (
     wide_to_float,
     wide_words,
 )
+from .._text import counted
 
 
 class SpikeSums(NamedTuple):
@@ -41,7 +42,9 @@ class SpikeSums(NamedTuple):
     squares: UInt32[AnyArray, "*batch n 2"]
 
     def __repr__(self) -> str:
-        return f"SpikeSums: of {' x '.join(map(str, self.count.shape))} neurons"
+        *batch, n = self.count.shape
+        runs = f", {' x '.join(map(str, batch))} runs" if batch else ""
+        return f"SpikeSums: of {counted(n, 'neuron')}{runs}"
 
 
 class RunningSums(NamedTuple):

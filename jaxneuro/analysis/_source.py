@@ -11,7 +11,7 @@ from jaxtyping import Float64
 
 from .. import spec
 from .._arrays import is_traced
-from .._numerics.windows import NEAR_MS, in_window, run_window
+from .._numerics.windows import NEAR_MS, check_time, in_window, run_window
 from .._run.recorded import Recorded
 from .._run.recording import Recording
 from .._run.result import Result
@@ -123,10 +123,23 @@ def _of_each(run: Any, function: Callable, listed: bool) -> Any:
     return found if listed else jax.tree.map(lambda *x: np.stack(x), *found)
 
 
+def each_run(run: Any) -> list[Any]:
+    """The runs of a batch as results, in the order of its axes; else the one run or the arrays."""
+    if not isinstance(run, Recording):
+        return [run]
+    host = jax.tree.map(np.asarray, run)
+    if not run.batch:
+        return [host.result()]
+    each = [host[k].result() for k in np.ndindex(*run.batch)]
+    if not each:
+        raise InvalidValueError("", "a batch", "of at least one run", repr(run))
+    return each
+
+
 def _of_traced(run: Recording, function: Callable, given: dict[str, Any]) -> Any:
     """`function(run, name, window, ...)` of the runs, with the other arguments by name."""
     known = [name for name, *_ in run.info.layout]
-    name, window = only("population", given["population"], known), (given["start"], given["stop"])
+    name, window = only("population", given["population"], known), _part_of(run, given)
     more = {k: x for k, x in given.items() if k not in ("source", "population", "start", "stop")}
 
     def each(one: Recording) -> Any:
@@ -135,6 +148,18 @@ def _of_traced(run: Recording, function: Callable, given: dict[str, Any]) -> Any
     for _ in run.batch:
         each = jax.vmap(each)
     return each(run)
+
+
+def _part_of(run: Recording, given: dict[str, Any]) -> tuple[Time, Time]:
+    """Start and stop of a part of a run that began nobody knows when; raises if it cannot fit."""
+    ends = ((name, given[name]) for name in ("start", "stop"))
+    start, stop = (x if x is None else check_time(name, x) for name, x in ends)
+    if start is not None and stop is not None:
+        longest = run.info.n_steps * run.info.dt
+        if not start < stop <= start + longest + NEAR_MS + 1e-9 * abs(stop):
+            must = f"after start ({start:.10g} ms), and at most the {longest:.10g} ms of the run"
+            raise InvalidValueError("", "stop", must, f"{stop:.10g} ms")
+    return start, stop
 
 
 def _is_traced(run: Any) -> bool:

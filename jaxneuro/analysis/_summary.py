@@ -6,7 +6,6 @@ import sys
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float64
 
 from .. import spec
 from .._kernels.native import native_available
@@ -19,9 +18,8 @@ from .._text import counted, megabytes
 from ..neurons import Relay
 from ..spec import InvalidValueError, as_number
 from ..stimuli import ScheduledSpikes, first_step
-from ._counts import neuron_rates
 from ._intervals import interval_cv
-from ._source import Time, check_known, run_of
+from ._source import Time, check_known, each_run, run_of
 
 _FEW_STEPS = 10  # in so short a part most steps say nothing
 _NEARLY = 0.9  # of the largest possible rate
@@ -56,27 +54,39 @@ def summary(
 
 
 def _of_batch(batch: Recording, start: Time, stop: Time) -> str:
-    runs, dt = " x ".join(map(str, batch.batch)), batch.info.dt
-    lines = [f"{runs} runs of {batch.info.n_steps * dt:g} ms: means over the runs (and ranges)"]
-    for name, _, begin, end in batch.info.layout:
+    runs, each = " x ".join(map(str, batch.batch)), each_run(batch)
+    lines = [f"{runs} runs of {each[0].duration:g} ms: means over the runs (and ranges)"]
+    for name, n in each[0].populations.items():
         said = "not recorded"
-        if end > begin and (batch.spikes is not None or name in batch.statistics):
-            rates = neuron_rates(batch, name, start=start, stop=stop).mean(axis=-1)
-            cvs = np.asarray(interval_cv(batch, name, start=start, stop=stop))
-            said = f"{_range(rates)} Hz, CV {_range(cvs[~np.isnan(cvs)])}"
-        lines.append(f"  {name}: {counted(end - begin, 'neuron')}, {said}")
+        if name in _with_rates(each[0]):
+            rates = [x.rate(name, start, stop) for x in each]
+            said = f"{_range(rates)} Hz, CV {_range([_cv(x, name, start, stop) for x in each])}"
+        lines.append(f"  {name}: {counted(n, 'neuron')}, {said}")
     return "\n".join(lines)
 
 
-def _range(x: Float64[np.ndarray, "..."]) -> str:
+def _range(values: list[float]) -> str:
+    x = np.array([x for x in values if not math.isnan(x)])
     return f"{x.mean():.2f} ({x.min():.2f} to {x.max():.2f})" if x.size else "-"
+
+
+def _with_rates(result: Result) -> list[str]:
+    """The populations of which something says the rate."""
+    return [*(result.spikes or {**result.counts, **result.statistics})]
+
+
+def _cv(result: Result, name: str, start: Time, stop: Time) -> float:
+    """The mean CV of the intervals of a population, nan where nothing says it."""
+    if not result.spikes and name not in result.statistics:
+        return math.nan
+    return interval_cv(result, name, start=start, stop=stop)
 
 
 def _of_run(result: Result, build_s: float | None, start: Time, stop: Time) -> str:
     window = run_window(result.start, result.stop, start, stop)
     seconds = result.duration / 1e3
     lines = [repr(result if result.network is None else result.network)]
-    known = [*(result.spikes or {**result.counts, **result.statistics})]
+    known = _with_rates(result)
     if known and (start is not None or stop is not None):
         lines.append("from {:g} to {:g} ms:".format(*window))
     for name, n in result.populations.items():
@@ -107,8 +117,7 @@ def _activity(result: Result, name: str, start: Time, stop: Time) -> str:
     rate = result.rate(name, start, stop)
     if math.isnan(rate):
         return "no rate: its model never spikes"
-    counts_alone = not result.spikes and name not in result.statistics
-    cv = math.nan if counts_alone else interval_cv(result, name, start=start, stop=stop)
+    cv = _cv(result, name, start, stop)
     first, last = run_window(result.start, result.stop, start, stop)
     most = _at_most(result, name, rate * 1e-3) if last - first >= _FEW_STEPS * result.dt else ""
     return f"{rate:.2f} Hz, CV {'-' if math.isnan(cv) else f'{cv:.2f}'}{most}"

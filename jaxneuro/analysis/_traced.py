@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int32, Num
 
-from .._numerics.windows import NEAR_MS, check_time
+from .._numerics.windows import NEAR_MS
 from .._run.recording import Recording
 from .._run.statistics import SpikeSums, cvs_of_sums, sums_of
 from ..spec import InvalidValueError
@@ -131,9 +131,9 @@ def _counts(run: Recording, name: str) -> Num[Array, " steps"]:
     return _dense(run, name).sum(axis=1) if run.spikes is None else run.spikes.counts(name)
 
 
-def _until(run: Recording, name: str, ms: float) -> int:
+def _until(run: Recording, ms: float) -> int:
     """How many steps of the network end at or before a time [ms]."""
-    return int((check_time(name, ms) + NEAR_MS) // run.info.dt)
+    return int((ms + NEAR_MS) // run.info.dt)
 
 
 def _inside(run: Recording, name: str, window: Window) -> Bool[Array, "steps n"]:
@@ -141,28 +141,25 @@ def _inside(run: Recording, name: str, window: Window) -> Bool[Array, "steps n"]
     dense, (start, stop) = _dense(run, name), window
     number = run.first_step + 1 + jnp.arange(dense.shape[0], dtype=jnp.int32)
     if start is not None:
-        dense = dense & (number > _until(run, "start", start))[:, None]
+        dense = dense & (number > _until(run, start))[:, None]
     if stop is not None:
-        dense = dense & (number <= _until(run, "stop", stop))[:, None]
+        dense = dense & (number <= _until(run, stop))[:, None]
     return dense
-
-
-def _after(start: float, stop: float) -> float:
-    """The time between the two [ms]; raises unless there is some."""
-    if not stop > start:
-        raise InvalidValueError("", "stop", f"after start ({start:g} ms)", f"{stop:g} ms")
-    return stop - start
 
 
 def _length(run: Recording, window: Window) -> float | Float[Array, ""]:
     start, stop = window
-    dt, steps = run.info.dt, run.info.n_steps
-    if start is None and stop is None:
-        return steps * dt
+    dt, first, last = run.info.dt, run.first_step, run.first_step + run.info.n_steps
     if start is not None and stop is not None:
-        return _after(start, stop)
-    begin = _float(run.first_step) * dt
-    return (begin + steps * dt if stop is None else stop) - (begin if start is None else start)
+        return stop - start
+    # In whole steps: float32 would lose what is small beside the time since the network's start.
+    if start is not None:
+        return _float(last - int(start // dt)) * dt - start % dt
+    if stop is not None:
+        return _float(int(stop // dt) - first) * dt + stop % dt
+    if not run.info.n_steps:
+        raise InvalidValueError("neuron_rates", "the run", "of some time", "0 ms")
+    return run.info.n_steps * dt
 
 
 def _binned(
@@ -176,9 +173,9 @@ def _binned(
     if start is None or stop is None:
         length, ends = steps * dt, dt * np.arange(1, steps + 1)
     else:
-        first, last = _until(run, "start", start), _until(run, "stop", stop)
+        first, last = _until(run, start), _until(run, stop)
         number = np.arange(first, last, dtype=np.int32)
-        length, ends = _after(start, stop), dt * (number + 1) - start
+        length, ends = stop - start, dt * (number + 1) - start
         place = number - run.first_step
         known = ((place >= 0) & (place < steps)).reshape(-1, *[1] * (values.ndim - 1))
         values = jnp.where(known, values[jnp.clip(place, 0, steps - 1)], 0)

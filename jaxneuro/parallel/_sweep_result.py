@@ -85,6 +85,8 @@ class SweepResult:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         """The results of a function that returned one array."""
+        if isinstance(self.values, Recording):
+            raise ValueError("a sweep of recordings is not one array; it is result.recording")
         if not isinstance(self.values, np.ndarray):
             named = ", ".join(map(repr, self._named()))
             raise ValueError(

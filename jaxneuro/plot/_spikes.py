@@ -3,14 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import jax
 import numpy as np
 
 from .. import spec
-from .._run.recording import Recording
 from .._run.spike_trains import SpikeTrains
 from ..analysis import count_correlation, count_synchrony, neuron_rates, population_rate
-from ..analysis._source import check_known, pooled_of, run_of
+from ..analysis._source import check_known, each_run, pooled_of, run_of
 from ..analysis._spikes import BIN
 from ..spec import InvalidValueError
 from ._histograms import shown_cvs
@@ -225,7 +223,8 @@ def rates(
     `stop` [ms] the part shown; `size` (width, height) [inches]; by default more than 4 populations
     have a panel each in a higher figure. A bin is `(t, t + bin_ms]` and drawn at its middle; it is
     5 ms long by default, longer of more than 3 seconds. Of a batch, a line is the median over the
-    runs, the dark shade their middle half, and the light one their range.
+    runs, the dark shade their middle half, and the light one their range. It is known from
+    `Record(rates=True)`, too.
 
     Returns:
         a matplotlib `Figure`; it is not shown.
@@ -240,10 +239,7 @@ def rates(
     """
     run = run_of(source)
     check_known("jn.plot.rates", run)
-    batch = run.batch if isinstance(run, Recording) else ()
-    host = jax.tree.map(np.asarray, run) if batch else run
-    each = [host[k] for k in np.ndindex(*batch)] if batch else [host]
-    runs = [shown_trains(x, populations, start, stop, pooled_of) for x in each]
+    runs = [shown_trains(x, populations, start, stop, pooled_of) for x in each_run(run)]
     if len({window_of(x) for x in runs}) > 1:
         raise InvalidValueError("rates", "the runs", "of one time", "several; draw one, batch[k]")
     if why := nothing(runs[0]):

@@ -94,13 +94,40 @@ def test_inside_jit(window):
     assert {x.dtype for x in jax.tree.leaves(got)} <= {np.dtype("f4"), np.dtype("i4")}
 
 
+def test_inside_jit_of_a_late_run():
+    """At 10^7 ms float32 has whole ms: lengths are computed in steps."""
+    first = 2 * 10**7
+    sums = {"E": ALL.statistics["E"]}
+    late = changed(first_step=jnp.full((2, 3), first, jnp.int32), counts={}, statistics=sums)
+    for window in ({"start": 10_000_020.5}, {"stop": 10_000_150.25}):
+        rates = lambda x, w=window: analysis.neuron_rates(x, "E", **w)  # noqa: E731
+        same(jax.jit(rates)(late), rates(late), rtol=1e-6)
+
+
+def test_inside_jit_of_no_step():
+    spikes = dataclasses.replace(ALL.spikes, bits=(ALL.spikes.bits[0][:, :, :0],))
+    none = changed(counts={}, statistics={}, spikes=spikes, info=ALL.info._replace(n_steps=0))
+    for name in ("interval_cvs", "spike_counts", "population_rate"):
+        got = jax.eval_shape(lambda x, name=name: ask(name, x), none)
+        assert [x.shape for x in jax.tree.leaves(got)] == [
+            np.shape(x) for x in jax.tree.leaves(ask(name, none))
+        ]
+    assert_refused(
+        lambda: jax.eval_shape(lambda x: ask("neuron_rates", x), none), "neuron_rates", "the run"
+    )
+
+
 def test_inside_jit_from_a_time_on():
     def some(batch):
         rates = analysis.neuron_rates(batch, "E", start=100.0)
         return rates, analysis.interval_cv(batch, "E", stop=150.0)
 
     same(jax.jit(some)(BATCH), some(BATCH), rtol=1e-5)
-    for window in ({"start": 90.0, "stop": 80.0}, {"start": 90.0, "stop": 90.0, "bin_ms": 1.0}):
+    for window in (
+        {"start": 90.0, "stop": 80.0},
+        {"start": 90.0, "stop": 90.0, "bin_ms": 1.0},
+        {"start": 90.0, "stop": 290.5},  # 200 ms were run
+    ):
         function = analysis.spike_counts if "bin_ms" in window else analysis.neuron_rates
         ask_for = functools.partial(function, population="E", **window)
         assert_refused(lambda f=ask_for: jax.eval_shape(f, BATCH), "", "stop")
@@ -189,7 +216,9 @@ def test_the_summary_of_a_batch():
     assert len(text.splitlines()) == 3
     few = analysis.summary(changed(spikes=None))
     assert few == analysis.summary(BATCH)
-    assert "not recorded" in analysis.summary(changed(spikes=None, statistics={}))
+    counts = analysis.summary(changed(spikes=None, statistics={}), start=50.0)
+    assert counts.splitlines()[1] == line + " -"
+    assert "not recorded" in analysis.summary(changed(spikes=None, statistics={}, counts={}))
     assert "key 5" in analysis.summary(BATCH[1, 2])
 
 

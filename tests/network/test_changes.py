@@ -101,3 +101,20 @@ def test_what_set_does_not_change():
     assert found == {("A", "surrogate"), ("A", "surrogate_beta")}
     (found,) = built(start=1.0).changes(one)
     assert found[1:4] == ("start", 1.0, 0)
+
+
+def test_durations_are_ms():
+    """Of a rule they are steps in a network; the same ms at two dt are no difference."""
+
+    def net(interval, dt):
+        rule = jn.plasticity.Normalized(jn.plasticity.PairSTDP(), 2.0, interval=interval)
+        wire = jn.Projection(
+            *("A", "A", jn.connectivity.AllToAll()),
+            **{"weight": 1.0, "delay": 1.0, "synapse": jn.synapses.Delta(), "plasticity": rule},
+        )
+        return jn.build(jn.Description([jn.Population("A", 2, jn.neurons.LIF())], [wire]), 0, dt)
+
+    (change,) = net(0.3, 0.1).changes(net(0.6, 0.1))
+    assert (change.parameter, change.value, change.other) == ("interval", 0.3, 0.6)
+    assert change.units == ("ms", "ms")
+    assert named(net(0.3, 0.1).changes(net(0.3, 0.05))) == {("", "dt")}

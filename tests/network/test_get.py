@@ -45,6 +45,13 @@ def test_what_is_read_is_set_again_to_the_bit(which, request):
     assert read > 60
 
 
+def test_words_of_a_weight():
+    words = {name: {row.name: row for row in NET.parameters(name).rows} for name in NET.names}
+    assert "gap junction" in words["gap"]["weight"].words
+    assert words["gap"]["weight"].unit == "nS"
+    assert "spike" in words["E->I"]["weight"].words
+
+
 def test_what_is_set_is_read():
     new = {
         "E": {"tau_m": 11.5},

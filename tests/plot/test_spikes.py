@@ -1,5 +1,6 @@
 """Figures of spikes and traces draw what was recorded."""
 
+import dataclasses
 import itertools
 
 import equinox as eqx
@@ -407,3 +408,13 @@ def test_other_figures_are_of_one_run(name):
     assert draw(batch[1, 2], "E").axes
     if name != "traces":
         assert draw(batch[1, 2].result().spikes["E"]).axes
+
+
+def test_rates_need_counts_alone():
+    batch = runs.batch()
+    few = dataclasses.replace(batch, spikes=None, statistics={})
+    for kept, whole in ((few, batch), (few[1, 2], batch[1, 2])):
+        lines, expected = (plot.rates(x, bin_ms=10.0).axes[0].lines for x in (kept, whole))
+        for x, y in zip(lines, expected, strict=True):
+            np.testing.assert_allclose(x.get_ydata(), y.get_ydata())
+    assert_refused(lambda: plot.rates(few[:0]), "", "a batch")
