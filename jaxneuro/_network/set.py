@@ -31,7 +31,7 @@ from .coupling import CouplingLayer
 from .extremes import check_extremes
 from .fixed_point import find_quanta
 from .gap_stability import check_gap_junctions
-from .get import settable
+from .get import get_value, settable
 from .members import member, replace_member, replaced
 from .names import ModelReference, named, reference_of_variable
 from .pathway import Pathway, ProjectionMember
@@ -51,6 +51,8 @@ def set_values(net: "Network", name: str, values: dict[str, Any]) -> "Network":
     for key, value in values.items():
         number = found.holder(key)
         if number is not None:
+            if references[number].shared is not None and _is_set(net, name, key, value):
+                continue  # as `net.parameters` gives it
             references[number].check_own(label, key)
             by_reference.setdefault(number, {})[key] = value
     for number, mine in by_reference.items():
@@ -72,6 +74,14 @@ def set_values(net: "Network", name: str, values: dict[str, Any]) -> "Network":
         touched.add(("couplings", net.coupled.index(name)))
     check_extremes(net, touched)
     return net
+
+
+def _is_set(net: "Network", name: str, key: str, value: Any) -> bool:
+    """Whether a known number is what a parameter is set to."""
+    if isinstance(value, Model) or is_traced(value):
+        return False
+    now = get_value(net, name, key)
+    return not is_traced(now) and np.array_equal(now, value)
 
 
 def _check_values(net: "Network", name: str, values: dict[str, Any]) -> None:

@@ -135,8 +135,8 @@ class Result:
         counts: by population, spikes per step, if recorded; floats where the neurons have a
             surrogate.
         statistics: by population, running sums of the spikes of each neuron, a `SpikeSums`.
-        key: the seed of the run: `simulate(network, duration, key=result.key)` is the same run.
-            None in a file of an earlier version.
+        key: the seed of the run: of one that began at 0, `simulate(network, duration,
+            key=result.key)` is the same run. None in a file of an earlier version.
         compile_s: wall seconds of compiling.
         run_s: wall seconds of the run.
         interrupted: whether Ctrl-C ended it.

@@ -202,11 +202,12 @@ class _Checks(NamedTuple):
             if self.callback is not None:
                 self.callback(result)
             ended = False if self.until is None else self.until(result)
+            ended = np.asarray(ended).item() if np.ndim(ended) == 0 else ended
+            return spec.check("simulate", "what until returns", spec.Flag(), ended)
         except Exception as error:
             error.result = result  # type: ignore[attr-defined]
             error.add_note(".result of this error holds what was recorded until then")
             raise
-        return spec.check("simulate", "what until returns", spec.Flag(), ended)
 
 
 def _checks(dt: float, until: Any, callback: Any, check_interval: Any) -> _Checks | None:

@@ -147,11 +147,13 @@ def count_bits(bits: UInt8[Array, "*rows bytes"], start: int, stop: int) -> Int3
 
 def layout(net: Network) -> tuple[tuple[str, int, int, int], ...]:
     """Name, group, start and stop of every population of a network."""
-    out = []
-    for name in net.order:
-        group, span = net.population(name)
-        out.append((name, group, span.start, span.stop))
-    return tuple(out)
+    places = {}
+    for number, group in enumerate(net.groups):
+        stop = 0
+        for member in group.members:
+            start, stop = stop, stop + member.n
+            places[member.name] = number, start, stop
+    return tuple((name, *places[name]) for name in net.order)
 
 
 # --- Spikes by population, by step and by neuron.

@@ -24,20 +24,13 @@ def assert_same(new, old):
         np.testing.assert_array_equal(np.asarray(a), np.asarray(b), strict=True)
 
 
-def own(net, name):
-    """The parameters that can be set by a name: not those that it shares."""
-    owners = {s.name: s.senders for s in net.shared}
-    shared = {key for s, senders in owners.items() if name in senders for key in net.parameters(s)}
-    return [key for key in net.parameters(name) if key not in shared]
-
-
 @pytest.mark.slow(but=["everything"])
 @pytest.mark.parametrize("which", ["everything", "the zoo"])
 def test_what_is_read_is_set_again_to_the_bit(which, request):
     net = NET if which == "everything" else request.getfixturevalue("zoo")
     read = 0
     for name in net.names:
-        values = {key: net.get(name, key) for key in own(net, name)}
+        values = {key: net.get(name, key) for key in net.parameters(name)}
         if name == "gap of each":
             del values["weight"]  # cannot be set
         assert_same(net.set(name, **values), net)
@@ -90,6 +83,8 @@ def test_whole_models_and_shared_ones():
     assert isinstance(NET.get("steps", "amplitude"), jn.stimuli.Steps)
     slower = NET.set("E.Exponential", tau_syn=7.0)
     assert slower.get("E->E", "tau_syn") == slower.get("E.Exponential", "tau_syn") == 7.0
+    with pytest.raises(ValueError, match="E.Exponential"):
+        NET.set("E->E", tau_syn=7.0)
     kinetics = jn.synapses.DestexheKinetics(3.0, 0.5)
     assert NET.set("gate", kinetics=kinetics).get("gate", "kinetics_beta") == 0.5
 
