@@ -83,7 +83,7 @@ def test_whole_models_and_shared_ones():
     assert isinstance(NET.get("steps", "amplitude"), jn.stimuli.Steps)
     slower = NET.set("E.Exponential", tau_syn=7.0)
     assert slower.get("E->E", "tau_syn") == slower.get("E.Exponential", "tau_syn") == 7.0
-    with pytest.raises(ValueError, match="E.Exponential"):
+    with pytest.raises(ValueError, match=r"E\.Exponential"):
         NET.set("E->E", tau_syn=7.0)
     kinetics = jn.synapses.DestexheKinetics(3.0, 0.5)
     assert NET.set("gate", kinetics=kinetics).get("gate", "kinetics_beta") == 0.5
