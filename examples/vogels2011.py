@@ -56,8 +56,8 @@ def run(net: jn.Network, seconds: int, seed: int = 1):
 def coincidence(net: jn.Network, after: jn.Result, pairs: int = 3000) -> float:
     wires, met, chance = net.connections("I->E"), 0.0, 0.0
     for k in np.random.default_rng(0).integers(0, len(wires), pairs):
-        pre = after.times_of("I", int(wires.pre[k]))
-        post = after.times_of("E", int(wires.post[k]))
+        pre = after.spikes["I"].of(int(wires.pre[k]))
+        post = after.spikes["E"].of(int(wires.post[k]))
         met += np.exp(-np.abs(post[:, None] - pre) / TAU).sum()
         chance += post.size * pre.size * 2.0 * TAU / after.duration
     return met / chance

@@ -10,7 +10,7 @@ from .._network.names import NoSuchNameError, register_dictionary
 from .._numerics.windows import in_window, run_window
 from .._text import shown
 from .spike_trains import SpikeTrains
-from .spikes import Events, Lookup, spike_times, steps_near
+from .spikes import Events, spike_times, steps_near
 
 # What a field of a `Result` holds by name, and what to write in a `Record` to have it.
 FIELDS = {
@@ -87,12 +87,14 @@ class RecordedSpikes(Mapping[str, SpikeTrains]):
         """`steps` are the first, how many were run, and dt; `window` start and stop [ms]."""
         self.by_population = None if events is None else dict(events)
         self._sizes, self._steps, self._window = sizes, steps, window
-        self._lookups: dict[str, Lookup] = {}
+        self._kept: dict[str, SpikeTrains] = {}
 
     def __getitem__(self, name: str) -> SpikeTrains:
         if name not in tuple(self._sizes):
             raise NoSuchNameError(str(spec.unknown("population", name, self._sizes)))
-        return self._trains(name, *self.events(name))
+        if name not in self._kept:  # with the order by neuron that it makes when it is asked
+            self._kept[name] = self._trains(name, *self.events(name))
+        return self._kept[name]
 
     def __contains__(self, name: object) -> bool:
         return name in tuple(self)
@@ -133,13 +135,6 @@ class RecordedSpikes(Mapping[str, SpikeTrains]):
                 f"record=jn.Record({how}))"
             )
         return self.by_population[name]
-
-    def lookup(self, name: str) -> Lookup:
-        """The spikes of a population by step and by neuron."""
-        events = self.events(name)
-        if name not in self._lookups:
-            self._lookups[name] = Lookup.of(*events, self._steps[1], self._sizes[name])
-        return self._lookups[name]
 
     def __repr__(self) -> str:
         return shown({name: self[name] for name in self})

@@ -233,7 +233,7 @@ class Result:
         Raises:
             InvalidValueError: for a step that was not run.
         """
-        lookup, k = self.spikes.lookup(name), step - self.first_step
+        (steps, neurons), k = self.spikes.events(name), step - self.first_step
         if not 0 <= k < self.n_steps:
             last = self.first_step + self.n_steps
             raise InvalidValueError(
@@ -242,19 +242,8 @@ class Result:
                 f"one of {self.first_step} ... {last} (excluded), those that were run",
                 str(step),
             )
-        return lookup.neurons_at(k)
-
-    @spec.arguments(neuron=spec.Whole())
-    def times_of(self, name: str, neuron: int) -> Float[np.ndarray, " spikes"]:
-        """The spike times [ms] of one neuron of a population, ascending.
-
-        Raises:
-            InvalidValueError: for a neuron that the population has not.
-        """
-        lookup = self.spikes.lookup(name)
-        n = self.populations[name]
-        spec.check("times_of", "neuron", spec.Whole(0, n - 1), neuron)
-        return spike_times(lookup.steps_of(neuron), self.first_step, self.dt)
+        at = np.array([k, k + 1], steps.dtype)  # events are in the order of steps
+        return neurons[slice(*np.searchsorted(steps, at))]
 
     def rate(self, name: str, start: float | None = None, stop: float | None = None) -> float:
         """Mean rate of a population [Hz] over the run, or from `start` to `stop` [ms].

@@ -1,5 +1,6 @@
 """`SpikeTrains`: the spikes of some neurons in a window of time, as arrays on the host."""
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -114,13 +115,22 @@ class SpikeTrains(spec.Value):
         return self.times.size
 
     def of(self, neuron: int) -> Float64[np.ndarray, " spikes"]:
-        """The times [ms] of the spikes of one neuron.
+        """The times [ms] of the spikes of one neuron, ascending.
 
         Raises:
             InvalidValueError: for a neuron that there is not.
         """
         spec.check("SpikeTrains.of", "neuron", spec.Whole(0, self.n - 1), neuron)
-        return self.times[self.neurons == neuron]
+        starts, times = self._by_neuron
+        return times[starts[neuron] : starts[neuron + 1]]
+
+    @functools.cached_property
+    def _by_neuron(self) -> tuple[Int64[np.ndarray, " ends"], Float64[np.ndarray, " spikes"]]:
+        """Where the spikes of each neuron begin, and the end; times by neuron, then by time."""
+        ascending = not (np.diff(self.times) < 0).any()
+        keys = (self.neurons,) if ascending else (self.times, self.neurons)
+        starts = np.cumsum(np.bincount(self.neurons, minlength=self.n))
+        return np.concatenate([[0], starts]), self.times[np.lexsort(keys)]
 
     def dense(self, dt: float) -> Bool[np.ndarray, "steps n"]:
         """Whether each neuron spikes in each time step of the window.

@@ -1,7 +1,7 @@
 """Recorded spikes: packed bits, and the times, neurons and counts read from them."""
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import equinox as eqx
 import jax
@@ -156,50 +156,7 @@ def layout(net: Network) -> tuple[tuple[str, int, int, int], ...]:
     return tuple((name, *places[name]) for name in net.order)
 
 
-# --- Spikes by population, by step and by neuron.
-
-
-class SpikeRows(NamedTuple):
-    """Values in rows, one after the other: row k is `values[starts[k] : starts[k + 1]]`."""
-
-    starts: Int[np.ndarray, " ends"]
-    values: Int[np.ndarray, " spikes"]
-
-    def row(self, k: int) -> Int[np.ndarray, " _"]:
-        return self.values[self.starts[k] : self.starts[k + 1]]
-
-
-class Lookup(NamedTuple):
-    """The spikes of a population in two orders, so that a look-up does not search."""
-
-    by_step: SpikeRows
-    by_neuron: SpikeRows
-
-    @classmethod
-    def of(
-        cls,
-        steps: Int[np.ndarray, " spikes"],
-        neurons: Int[np.ndarray, " spikes"],
-        n_steps: int,
-        n: int,
-    ) -> "Lookup":
-        """From events in the order of steps, and of neurons within a step."""
-        order = np.argsort(neurons, kind="stable")
-        return cls(
-            SpikeRows(_starts(steps, n_steps), neurons),
-            SpikeRows(_starts(neurons, n), steps[order]),
-        )
-
-    def neurons_at(self, step: int) -> Int[np.ndarray, " spikes"]:
-        return self.by_step.row(step)
-
-    def steps_of(self, neuron: int) -> Int[np.ndarray, " spikes"]:
-        return self.by_neuron.row(neuron)
-
-
-def _starts(numbers: Int[np.ndarray, " spikes"], rows: int) -> Int[np.ndarray, " ends"]:
-    """Where each row begins among sorted `numbers` of rows, and the end."""
-    return np.concatenate([[0], np.cumsum(np.bincount(numbers, minlength=rows))])
+# --- Spikes by population.
 
 
 def split_events(

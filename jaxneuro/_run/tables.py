@@ -105,7 +105,7 @@ def _spike_trains(neo: Any, result: "Result") -> list[Any]:
     stop = (result.first_step + result.n_steps) * result.dt
     return [
         neo.SpikeTrain(
-            result.times_of(name, neuron),
+            result.spikes[name].of(neuron),
             units="ms",
             t_start=result.start,
             t_stop=stop,

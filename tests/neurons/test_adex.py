@@ -52,7 +52,7 @@ def test_spikes_under_conductances_equal_the_solver(x64):
     described = jn.Description([jn.Population("n", 1, AdEx())], [], stimuli)
     for dt, off in ((0.1, 1), (0.01, 0)):
         net = jn.build(described, 0, dt, jnp.float64)
-        steps = np.rint(jn.simulate(net, 400.0, progress=False).times_of("n", 0) / dt)
+        steps = np.rint(jn.simulate(net, 400.0, progress=False).spikes["n"].of(0) / dt)
         assert steps.size == times.size
         away = np.abs(steps - np.ceil(times / dt))
         assert away.max() <= off

@@ -83,7 +83,7 @@ def our_steps(case: Compared, inputs: list[dict], ms: float, dt: float) -> list[
     described = jn.Description([jn.Population("all", n, case.ours())], [], stimuli)
     net = jn.build(described, 0, dt, jnp.float64)
     result = jn.simulate(net, ms, progress=False)
-    return [np.rint(result.times_of("all", k) / dt).astype(int) for k in range(n)]
+    return [np.rint(result.spikes["all"].of(k) / dt).astype(int) for k in range(n)]
 
 
 def compare(case: Compared, ms: float, dt: float) -> tuple[int, int, int]:

@@ -35,7 +35,7 @@ def spikes_at(times, weight: float, synapse: jn.Synapse, name: str, to: str = "t
 def after_reset(result, dt: float, v_reset: float) -> tuple[np.ndarray, list[list[int]]]:
     """v as NEST has it, which resets in the step of the spike; and the steps of spikes."""
     v, every = np.array(result.traces["target"]["v"]), round(EVERY / dt)
-    steps = [np.rint(result.times_of("target", k) / dt).astype(int) for k in range(v.shape[1])]
+    steps = [np.rint(result.spikes["target"].of(k) / dt).astype(int) for k in range(v.shape[1])]
     for k, mine in enumerate(steps):
         v[mine[mine % every == 0] // every - 1, k] = v_reset
     return v, [mine.tolist() for mine in steps]

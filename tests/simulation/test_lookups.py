@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import jaxneuro as jn
-from jaxneuro._run.spikes import Lookup, split_events
+from jaxneuro._run.spikes import split_events
 from tests.network.networks import balanced, description
 
 NET = jn.build(balanced(delay=jn.Uniform(0.5, 8.0)), 1, 0.1)
@@ -43,7 +43,7 @@ def test_times_of_a_neuron(result, dense):
     for name in "EI":
         for i in range(NET.populations[name]):
             steps = np.flatnonzero(dense[name][:, i])
-            np.testing.assert_allclose(result.times_of(name, i), (steps + 101) * 0.1)
+            np.testing.assert_allclose(result.spikes[name].of(i), (steps + 101) * 0.1)
 
 
 def test_many_populations_of_one_group():
@@ -73,13 +73,9 @@ def test_many_populations_of_one_group():
 
 
 def test_no_spike_at_all():
-    none = np.zeros(0, np.int32)
-    lookup = Lookup.of(none, none, 4, 3)
-    assert all(lookup.neurons_at(k).size == 0 for k in range(4))
-    assert all(lookup.steps_of(i).size == 0 for i in range(3))
     quiet = jn.simulate(jn.build(description(["A"], currents={"B": 0.0}), 0, 0.1), 5.0)
     assert quiet.neurons_at("A", 49).size == 0
-    assert quiet.times_of("A", 12).size == 0
+    assert quiet.spikes["A"].of(12).size == 0
 
 
 def test_the_history_of_a_name(result):
@@ -119,7 +115,7 @@ BAD = {
     "before": (lambda r: r.neurons_at("E", 99), r"one of 100 \.\.\. 400 \(excluded\).*got 99"),
     "after": (lambda r: r.neurons_at("E", 400), "got 400"),
     "name": (lambda r: r.neurons_at("X", 100), "no population named 'X'.*'E', 'I'"),
-    "neuron": (lambda r: r.times_of("I", 40), "times_of: neuron .*at most 39; got 40"),
+    "neuron": (lambda r: r.spikes["I"].of(40), "of: neuron .*at most 39; got 40"),
     "history": (lambda r: r.history("X"), "no sampled population or projection named 'X'"),
 }
 
@@ -132,6 +128,6 @@ def test_bad_input(call, message, result):
 
 def test_without_spikes():
     result = jn.simulate(NET, 0.0, record=jn.Record(spikes=False))
-    for call in (lambda: result.neurons_at("E", 0), lambda: result.times_of("E", 0)):
+    for call in (lambda: result.neurons_at("E", 0), lambda: result.spikes["E"].of(0)):
         with pytest.raises(ValueError, match="were not recorded"):
             call()

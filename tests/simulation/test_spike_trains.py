@@ -46,7 +46,7 @@ def test_they_do_not_change_with_what_they_are_made_of():
 
 
 def test_spikes_of_one_neuron():
-    equal(TRAINS.of(1), [14.0, 12.0])
+    equal(TRAINS.of(1), [12.0, 14.0])
     equal(TRAINS.of(3), [])
     for neuron in (4, -1, 1.5):
         with pytest.raises(jn.InvalidValueError) as caught:
@@ -195,7 +195,7 @@ def test_those_of_a_run(result):
     }
     assert result.rate("E") == pytest.approx(len(trains) / (160 * trains.duration * 1e-3))
     for neuron in (3, 159):
-        equal(trains.of(neuron), result.times_of("E", neuron))
+        equal(trains.of(neuron), result.spikes["E"].of(neuron))
     equal(np.flatnonzero(trains.dense(0.1)[17]), result.neurons_at("E", 33 + 17))
     assert "spikes of 160 neurons" in repr(spikes)
     assert spikes.get("X") is None
@@ -221,7 +221,7 @@ def test_what_was_not_recorded():
     for ask in (
         lambda: result.spikes["E"],
         lambda: result.events("E"),
-        lambda: result.times_of("E", 0),
+        lambda: result.spikes["E"].of(0),
         lambda: result.neurons_at("E", 0),
         lambda: result.rate("E"),
         lambda: result.counts["E"],

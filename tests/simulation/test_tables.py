@@ -64,7 +64,7 @@ def test_spikes_as_neo(result):
     assert len(segment.spiketrains) == 50
     for train in segment.spiketrains:
         name, neuron = train.annotations["population"], train.annotations["neuron"]
-        np.testing.assert_allclose(train.rescale("ms").magnitude, result.times_of(name, neuron))
+        np.testing.assert_allclose(train.rescale("ms").magnitude, result.spikes[name].of(neuron))
         assert float(train.t_start.rescale("ms")) == pytest.approx(10.0)
         assert float(train.t_stop.rescale("ms")) == pytest.approx(40.0)
     assert sum(len(t) for t in segment.spiketrains) == len(result.events("E")[0]) + len(
