@@ -19,6 +19,7 @@ def run(options) -> None:
     cases = {
         "nothing": jn.Record(spikes=False),
         "spikes": jn.Record(),
+        "statistics": jn.Record(spikes=False, statistics=...),
         "spikes and rates": jn.Record(rates=True),
         "spikes and v of 10 neurons": jn.Record(
             variables={"E0": "v"}, neurons={"E0": list(range(10))}
