@@ -12,7 +12,7 @@ pS, nS, uS, mS, S = 1e-3, 1.0, 1e3, 1e6, 1e9
 nm, um, mm, m = 1e-3, 1.0, 1e3, 1e6
 Hz, kHz = 1.0, 1e3
 
-__all__ = [
+__all__ = [  # noqa: RUF022 - by kind
     "us",
     "ms",
     "s",
