@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from .._network.described import classes_in, left_of
+from .._network.network import Network
 from .._version import __version__
 from ..spec import InvalidValueError
 from .result import Result
@@ -62,9 +64,9 @@ def citations(network: Any) -> Citations:
     `.bib` file.
 
     Args:
-        network: a `Description`, a `Network`, a `Result`, a `Brain` or a single model. A `Network`
-            (and the result of one) no longer has the rules that drew its connections, the
-            distributions of its weights and the layouts of its neurons; a `Description` has.
+        network: a `Description`, a `Network`, a `Result`, a `Brain` or a single model. Of the rules
+            that drew connections, of distributions and layouts, a `Network` has nothing: they are
+            known of the last 4096 that this process has built, and else of the `Description`.
 
     Raises:
         InvalidValueError: for another value, and for a loaded result, which has no network.
@@ -74,7 +76,8 @@ def citations(network: Any) -> Citations:
         must = "a Description, a Network, a Brain, a model, or a Result that has its network"
         raise InvalidValueError("citations", "network", must, type(network).__name__)
     works: dict[Any, tuple[dict[str, str], set[str]]] = {}
-    for cls in sorted(set(_classes(found, set())), key=lambda cls: cls.__qualname__):
+    left = left_of(found.fingerprint) if isinstance(found, Network) else frozenset()
+    for cls in sorted(classes_in(found) | left, key=lambda cls: cls.__qualname__):
         for work in _works(_reference(cls)):
             known, of = works.setdefault(_identity(work), ({}, set()))
             of.add(cls.__name__)
@@ -85,24 +88,6 @@ def citations(network: Any) -> Citations:
     ours["version"] = __version__
     of_all = Citation("jaxneuro", "misc", ours, ("jaxneuro",))
     return Citations(sorted([of_all, *_named(works)], key=lambda work: work.key))
-
-
-def _classes(x: Any, seen: set[int]) -> Iterator[type]:
-    """The classes of all values in a value."""
-    if id(x) in seen:
-        return
-    seen.add(id(x))
-    if isinstance(x, Mapping):
-        inside = list(x.values())
-    elif isinstance(x, tuple | list):
-        inside = list(x)
-    elif dataclasses.is_dataclass(x) and not isinstance(x, type):
-        inside = [getattr(x, f.name, None) for f in dataclasses.fields(x)]
-        yield type(x)
-    else:
-        return
-    for part in inside:
-        yield from _classes(part, seen)
 
 
 def _reference(cls: type) -> str:
