@@ -54,6 +54,7 @@ from ._run.spike_trains import SpikeTrains as SpikeTrains
 from ._run.stopped import Interrupted as Interrupted
 from ._run.stopped import LostProcessError as LostProcessError
 from ._run.stopped import NonFiniteError as NonFiniteError
+from ._version import __version__ as __version__
 from .spec import InvalidValueError as InvalidValueError
 
 if TYPE_CHECKING:
@@ -62,9 +63,8 @@ if TYPE_CHECKING:
     from . import parallel as parallel
     from . import plasticity as plasticity
     from . import plot as plot
+    from ._run.citations import citations as citations
     from .parallel import sweep as sweep
-
-__version__ = "0.2.0"
 
 __all__ = [
     "Coupling",
@@ -104,6 +104,7 @@ __all__ = [
     "assemblies",
     "build",
     "channels",
+    "citations",
     "configure_cpu",
     "connectivity",
     "integrators",
@@ -130,7 +131,7 @@ __all__ = [
 
 # Loaded when they are first used: a script that builds and runs a network needs none of them.
 _LATER = {name: name for name in ("assemblies", "io", "parallel", "plasticity", "plot")}
-_LATER |= {"sweep": "parallel"}
+_LATER |= {"sweep": "parallel", "citations": "_run.citations"}
 
 
 def __getattr__(name: str) -> Any:

@@ -13,10 +13,12 @@ import numpy as np
 import jaxneuro as jn
 
 from ._describe.part import end_name
+from ._kernels.installed import installed
 from ._numerics import grid
 from ._text import megabytes
 
 _EPILOG = """examples:
+  python -m jaxneuro info
   python -m jaxneuro info net.toml
   python -m jaxneuro run net.toml --seconds 2 --out result.npz --figure raster.png
   python -m jaxneuro run net.json --record E:v "I->E:current" --interval 1 --out result.npz
@@ -96,9 +98,16 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--figure", type=Path, metavar="FILE", help="save a raster plot: .png, .pdf")
     _add_max_mb(run)
 
-    info = commands.add_parser("info", help="print what a network has, without building it")
+    info = commands.add_parser(
+        "info", help="print what a network has, without building it; without a file, what is here"
+    )
     info.set_defaults(command=_info, parser=info)
-    info.add_argument("file", help="the network: a .json or .toml file")
+    info.add_argument(
+        "file",
+        nargs="?",
+        help="the network: a .json or .toml file; without one, versions, native kernels, features "
+        "of the CPU, threads and devices",
+    )
     _add_max_mb(info)
 
     models = commands.add_parser("models", help="print the models that a network file can name")
@@ -244,6 +253,10 @@ def _save(result: Any, path: Path | None) -> None:
 
 
 def _info(args: argparse.Namespace) -> int:
+    if args.file is None:
+        for name, text in installed():
+            print(f"{name:<14}  {text}")
+        return 0
     description = jn.io.read_description(args.file, max_mb=args.max_mb)
     estimate = description.estimate()
     sizes = {p.name: p for p in estimate.projections}

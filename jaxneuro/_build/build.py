@@ -21,6 +21,7 @@ from .._mesh.lay import LaidTable, check_mesh, check_rate, placed, plan, with_ta
 from .._mesh.partition import Partition
 from .._mesh.place import share_here
 from .._network.coupling import CouplingLayer
+from .._network.described import remember_classes
 from .._network.fixed_point import find_quanta
 from .._network.gap_stability import check_gap_junctions
 from .._network.group import Group
@@ -167,6 +168,7 @@ def build(
         outline, groups=tuple(groups), pathways=tuple(pathways), fixed_point=fixed
     )
     net = with_modulators(net, description.modulators, resolver)
+    remember_classes(known, description, net)
     return net if layout is None else placed(net, with_tables(layout, laid))
 
 

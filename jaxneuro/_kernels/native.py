@@ -12,6 +12,11 @@ import jax
 from .. import spec
 
 _log = logging.getLogger("jaxneuro")
+# docs/performance.md has the measurements.
+SLOWER = (
+    "without them deliveries take about 10 times longer (COBA, 4,000 neurons), plastic weights 70 "
+    "times, building connections 3 to 6, Poisson input 2 to 4"
+)
 # What XLA calls: `jaxneuro_new_sources` is the handler `JaxneuroNewSources` in the library.
 _KERNELS = (
     *("counted_input", "deliver", "draw_gap_rows", "gather", "hashed_input", "k_cap", "k_cap_wide"),
@@ -50,7 +55,7 @@ def _symbol(kernel: str) -> str:
     return "Jaxneuro" + "".join(word.capitalize() for word in kernel.split("_"))
 
 
-def _library() -> Path:
+def library_path() -> Path:
     """The library: what `JAXNEURO_NATIVE` names, or what was built with the package."""
     if given := os.environ.get("JAXNEURO_NATIVE"):
         return Path(given)
@@ -73,7 +78,7 @@ def native_library() -> ctypes.CDLL | None:
         _log.warning("native kernels are switched off (JAXNEURO_NATIVE=off): using the reference")
         return None
     try:
-        library = ctypes.CDLL(str(_library()))
+        library = ctypes.CDLL(str(library_path()))
         for name, arguments in _FUNCTIONS.items():
             function = getattr(library, name)
             function.argtypes, function.restype = arguments, _SIZE
@@ -81,7 +86,7 @@ def native_library() -> ctypes.CDLL | None:
             handler = jax.ffi.pycapsule(getattr(library, _symbol(kernel)))
             jax.ffi.register_ffi_target(f"jaxneuro_{kernel}", handler, platform="cpu")
     except Exception as error:  # an old jaxlib refuses a newer header in its own way
-        _log.warning("native kernels not loaded, the slower reference runs instead: %s", error)
+        _log.warning("native kernels not loaded: %s; %s", error, SLOWER)
         return None
     return library
 

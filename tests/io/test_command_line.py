@@ -1,16 +1,23 @@
 """`python -m jaxneuro` as a stranger uses it."""
 
 import os
+import platform
+import re
 import shlex
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import jax
+import jaxlib
 import numpy as np
 import pytest
 
 import jaxneuro as jn
+from jaxneuro._kernels.installed import cpu_features
+from jaxneuro._kernels.native import SLOWER, native_available
+from jaxneuro._kernels.threads import threads
 from tests.io.files import JSON, TOML
 from tests.store import STRICT
 
@@ -131,6 +138,49 @@ def test_info_builds_nothing(tmp_path):
     assert rows["E->I"][3] == "GB"
     assert float(rows["E->I"][2]) > 15
     assert rows["Current->I"] == ["Current->I", "Current", "I"]
+
+
+def info(capsys):
+    return dict(re.split(r" {2,}", x, maxsplit=1) for x in capsys.readouterr().out.splitlines())
+
+
+def test_info_without_a_file_says_what_is_here(main, capsys):
+    assert main("info") == 0
+    rows = info(capsys)
+    versions = [rows[name] for name in ("jaxneuro", "jax", "jaxlib", "numpy")]
+    assert versions == [x.__version__ for x in (jn, jax, jaxlib, np)]
+    assert rows["python"].startswith(platform.python_version())
+    assert rows["devices"].count("cpu:") == len(jax.devices())
+    assert rows["threads"].startswith(f"{threads()} ")
+    assert ("_cpu" in rows["native kernels"]) == native_available()
+
+
+def test_info_where_no_kernels_are_loaded(main, capsys, monkeypatch):
+    for module in ("installed", "threads"):
+        monkeypatch.setattr(f"jaxneuro._kernels.{module}.native_library", lambda: None)
+    assert main("info") == 0
+    rows = info(capsys)
+    assert "not loaded" in rows["native kernels"]
+    assert "times" in rows["native kernels"]
+    assert rows["threads"].startswith("1 ")
+
+
+def test_features_of_a_cpu(tmp_path):
+    (tmp_path / "x86").write_text("model name : A\nflags\t\t: fpu avx2 avx512fp16 popcnt\n")
+    (tmp_path / "arm").write_text("Features\t: fp asimd\n")
+    found = [cpu_features(tmp_path / name) for name in ("x86", "arm", "none")]
+    assert found[:2] == ["popcnt, avx2", "asimd"]
+    assert "not known" in found[2]
+
+
+def test_a_library_that_does_not_load_is_one_warning():
+    code = "from jaxneuro._kernels.native import native_library as f; print(f(), f())"
+    env = {**environment(), "JAXNEURO_NATIVE": "nothing.so"}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+    assert done.stdout == "None None\n"
+    (line,) = done.stderr.splitlines()
+    assert "nothing.so" in line
+    assert SLOWER in line
 
 
 @pytest.fixture

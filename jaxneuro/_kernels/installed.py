@@ -1,0 +1,50 @@
+"""What is installed and used here: versions, native kernels, CPU, threads, devices."""
+
+import os
+import platform
+from collections.abc import Iterator
+from pathlib import Path
+
+import jax
+import jaxlib
+import numpy as np
+
+from .._version import __version__
+from .native import SLOWER, library_path, native_library
+from .threads import threads
+
+# The kernels have a version for each of these kinds of vectors, and for popcnt.
+_FEATURES = ("popcnt", "avx2", "avx512f", "asimd")
+
+
+def installed() -> Iterator[tuple[str, str]]:
+    """Names and texts, one after the other: to count devices starts JAX, which may fail."""
+    yield "jaxneuro", __version__
+    for module in (jax, jaxlib, np):
+        yield module.__name__, module.__version__
+    yield "python", f"{platform.python_version()}, {platform.system()} {platform.machine()}"
+    library = native_library()
+    if library is None:
+        yield "native kernels", f"not loaded; {SLOWER}"
+    else:
+        bits = 8 * library.jaxneuro_vector_bytes(0)
+        yield "native kernels", f"{library_path().name}, vectors of {bits} bits"
+    yield "CPU", cpu_features()
+    yield "cores", f"{_cores()} that this process may use"
+    yield "threads", f"{threads()} of a native kernel, XLA {os.environ.get('NPROC', 'all')}"
+    yield "devices", ", ".join(f"{x.platform}:{x.id} ({x.device_kind})" for x in jax.devices())
+
+
+def _cores() -> int | None:
+    allowed = getattr(os, "sched_getaffinity", None)
+    return os.cpu_count() if allowed is None else len(allowed(0))
+
+
+def cpu_features(path: Path = Path("/proc/cpuinfo")) -> str:
+    """Those of the features of the CPU by which kernels differ, as Linux lists them."""
+    try:
+        lines = path.read_text().splitlines()
+    except OSError:
+        return "features are not known on this system"
+    line = next((x for x in lines if x.lower().startswith(("flags", "features"))), "")
+    return ", ".join(x for x in _FEATURES if x in line.split()) or f"none of {', '.join(_FEATURES)}"
