@@ -50,4 +50,4 @@ $(STAMP): $(SOURCES)
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info jaxneuro/_kernels/_cpu*.so demo.png
+	rm -rf $(VENV) build dist *.egg-info jaxneuro/_kernels/_cpu.so demo.png
