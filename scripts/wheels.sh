@@ -38,8 +38,8 @@ build() { # architecture, prefix of its compiler
     LDSHARED="$compiler -shared" LDCXXSHARED="$compiler -shared" \
     LDFLAGS="-s -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL" \
     PIP_CONSTRAINT="$work/constraints.txt" _PYTHON_HOST_PLATFORM="linux-$1" \
-    "$work/tools/bin/python" -m build --wheel --outdir "$work/$1" .) >"$work/$1.log" 2>&1 ||
-    { tail -30 "$work/$1.log" >&2; exit 1; }
+    "$work/tools/bin/python" -m build --wheel --outdir "$work/$1" .) >"$work/$1.log" 2>&1 &&
+    ls "$work/$1"/*-linux_"$1".whl >/dev/null || { grep -v "^adding\|^copying" "$work/$1.log" | tail -50 >&2; exit 1; }
   "$work/tools/bin/auditwheel" repair --wheel-dir "$out" "$work/$1"/*-linux_"$1".whl
 }
 
