@@ -62,7 +62,9 @@ class BuildKernels(build_ext):
         return os.path.join(*fullname.split(".")) + (".pyd" if WINDOWS else ".so")
 
     def get_export_symbols(self, ext: Extension) -> list[str]:
-        return ext.export_symbols  # and no PyInit
+        # The names that `ctypes` asks for, which Windows must be told; no PyInit is among them.
+        text = "".join((NATIVE / f"{name}.cc").read_text(encoding="utf-8") for name in SOURCES)
+        return re.findall(r'^(?:extern "C"|[A-Z_]+\().*?\b([Jj]axneuro_?\w+)(?=[(,])', text, re.M)
 
     def build_extension(self, ext: Extension) -> None:
         Path(self.get_ext_fullpath(ext.name)).unlink(missing_ok=True)  # a failure leaves no old one
