@@ -48,3 +48,4 @@ build() { # architecture, prefix of its compiler
 build x86_64 x86_64-linux-gnu-
 build aarch64 aarch64-linux-gnu-
 ls -l "$out"/*.whl
+"$root/scripts/wheel_check.sh" python3 "$out"/*x86_64.whl
