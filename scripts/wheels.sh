@@ -38,7 +38,7 @@ build() { # architecture, prefix of its compiler
   # No -s: ld 2.35 then leaves out the addresses of target_clones, and a call jumps to nowhere.
   (cd "$work/source" && env CC="$compiler" CXX="$compiler" \
     LDSHARED="$compiler -shared" LDCXXSHARED="$compiler -shared" \
-    LDFLAGS="-static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL" \
+    LDFLAGS="-pthread -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL" \
     PIP_CONSTRAINT="$work/constraints.txt" _PYTHON_HOST_PLATFORM="linux-$1" \
     python -m build --wheel --outdir "$work/$1" .) >"$work/$1.log" 2>&1 &&
     ls "$work/$1"/*-linux_"$1".whl >/dev/null || { grep -v "^adding\|^copying" "$work/$1.log" | tail -50 >&2; exit 1; }
