@@ -3,16 +3,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DEMO := $(VENV)/.demo
 # What Python compiles is kept: a suite that starts a hundred processes would compile it in each.
 export PYTHONDONTWRITEBYTECODE :=
 SOURCES := pyproject.toml setup.py $(wildcard jaxneuro/_kernels/native/*)
 
 .PHONY: demo small-demo test test-all science lint types native-debug wheel-check zoo clean
 
-demo: $(STAMP)
+demo: $(DEMO)
 	$(BIN)/python examples/balanced_network.py --out demo.png
 
-small-demo: $(STAMP)
+small-demo: $(DEMO)
 	$(BIN)/python examples/balanced_network.py --neurons 400 --seconds 0.2 --out $(VENV)/demo.png
 
 test: $(STAMP)
@@ -44,10 +45,13 @@ zoo: $(STAMP)
 	$(BIN)/python -m scripts.zoo_page
 	$(BIN)/python -m scripts.objects_page
 
-$(STAMP): $(SOURCES)
+# Kernels that changed are compiled, no others. The demo waits for no tools of a developer.
+$(DEMO): extras := plot,progress
+$(STAMP): extras := plot,progress,dev
+$(DEMO) $(STAMP): $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[plot,progress,dev]"
-	touch $@
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(extras)]"
+	touch $(DEMO) $@
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info jaxneuro/_kernels/_cpu*.so demo.png
+	rm -rf $(VENV) build dist *.egg-info jaxneuro/_kernels/_cpu.so demo.png

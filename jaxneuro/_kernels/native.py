@@ -59,12 +59,10 @@ def library_path() -> Path:
     """The library: what `JAXNEURO_NATIVE` names, or what was built with the package."""
     if given := os.environ.get("JAXNEURO_NATIVE"):
         return Path(given)
-    found = sorted(Path(__file__).parent.glob("_cpu*.so")) + sorted(
-        Path(__file__).parent.glob("_cpu*.pyd")
-    )
-    if not found:
+    library = Path(__file__).with_name("_cpu.pyd" if os.name == "nt" else "_cpu.so")
+    if not library.exists():
         raise OSError("it was not built when jaxneuro was installed (no C++17 compiler?)")
-    return found[0]
+    return library
 
 
 @functools.cache

@@ -103,11 +103,11 @@ JAXNEURO_INLINE void Execute(int32_t operation, T* out, const T* a, bool one_a, 
                              bool one_b, const T* c, bool one_c, size_t vectors) {
 #define JAXNEURO_UNARY(name, expression)                      \
   case k##name:                                               \
-    Unary(out, a, vectors, [](T x) JAXNEURO_INLINED -> T { return (expression); }); \
+    Unary(out, a, vectors, [](T x) JAXNEURO_INLINED { return T(expression); }); \
     break;
 #define JAXNEURO_BINARY(name, expression)                                             \
   case k##name:                                                                       \
-    Binary(out, a, one_a, b, one_b, vectors, [](T x, T y) JAXNEURO_INLINED -> T { return (expression); }); \
+    Binary(out, a, one_a, b, one_b, vectors, [](T x, T y) JAXNEURO_INLINED { return T(expression); }); \
     break;
   switch (operation) {
     JAXNEURO_OPERATIONS(JAXNEURO_UNARY, JAXNEURO_BINARY)
