@@ -181,7 +181,7 @@ class Record(spec.Value, eq=True):
     lfp: str | Sequence[str] = spec.field(
         RecordedNames(), default=(), doc="populations whose LFP is sampled"
     )
-    statistics: str | Sequence[str] = spec.field(
+    statistics: Any = spec.field(
         RecordedNames(every=True), default=(), doc="populations with running sums of spikes"
     )
     weights: Mapping[str, Any] = spec.field(
