@@ -19,7 +19,6 @@ import jaxneuro as jn
 from tests.network.networks import balanced
 
 driver = importlib.import_module("jaxneuro._run.simulate")
-_plan = importlib.import_module("jaxneuro._run.chunks")
 NET = jn.build(balanced(delay=jn.Uniform(0.5, 8.0)), 1, 0.1)
 
 
@@ -35,17 +34,6 @@ RECORD = jn.Record(
     statistics=...,
     function=summed,
 )
-
-
-@pytest.fixture
-def chunks(monkeypatch):
-    """Makes every chunk `steps` long (a whole number of sampling windows)."""
-
-    def set_to(steps):
-        size = lambda sizes, every: max(steps // every, 1) * every  # noqa: E731
-        monkeypatch.setattr(_plan, "chunk_steps", size)
-
-    return set_to
 
 
 def same(a, b):

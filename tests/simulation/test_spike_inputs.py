@@ -79,11 +79,6 @@ def expected():
     return result
 
 
-@pytest.fixture
-def chunks(monkeypatch):
-    return lambda n: monkeypatch.setattr(_plan, "chunk_steps", lambda *_: n)
-
-
 def same(a, b):
     for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True):
         np.testing.assert_array_equal(np.asarray(x), np.asarray(y))

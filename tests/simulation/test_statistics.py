@@ -1,6 +1,5 @@
 """Running sums of spikes: exact, in chunks, batches, on several devices; CVs and rates of them."""
 
-import importlib
 import itertools
 
 import jax
@@ -16,8 +15,6 @@ from jaxneuro._run.recorded import NotRecordedError
 from jaxneuro._run.statistics import SpikeSums, cvs_of_sums, joined_sums, sums_of
 from tests.oracle import spike_sums as oracle
 from tests.parallel.networks import mesh
-
-_plan = importlib.import_module("jaxneuro._run.chunks")
 
 # Relays spike as they are told; those of the soft population have a surrogate gradient.
 SOFT = jn.neurons.LIF(
@@ -56,12 +53,6 @@ def fields(sums):
 
 def expected(result, name):
     return oracle.sums(result.spikes[name].dense(0.1), result.first_step)
-
-
-@pytest.fixture
-def chunks(monkeypatch):
-    set_to = lambda steps: monkeypatch.setattr(_plan, "chunk_steps", lambda *_: steps)  # noqa: E731
-    return set_to
 
 
 @pytest.mark.parametrize("chunk", [None, 1, 7, 40])

@@ -10,20 +10,10 @@ import jaxneuro as jn
 from tests.network.networks import balanced
 
 driver = importlib.import_module("jaxneuro._run.simulate")
-_plan = importlib.import_module("jaxneuro._run.chunks")
 NET = jn.build(balanced(delay=jn.Uniform(0.5, 8.0)), 1, 0.1)
 RECORD = jn.Record(
     variables={"E": "v"}, neurons={"E": [3, 100]}, interval=0.7, rates=True, statistics="I"
 )
-
-
-@pytest.fixture
-def chunks(monkeypatch):
-    def set_to(steps):
-        size = lambda sizes, every: max(steps // every, 1) * every  # noqa: E731
-        monkeypatch.setattr(_plan, "chunk_steps", size)
-
-    return set_to
 
 
 @pytest.fixture(scope="module")
