@@ -51,8 +51,8 @@ class GroupState(NamedTuple):
     neurons: Any
     receptors: tuple
     stimuli: tuple
-    ring: Num[Array, "slots places"]
-    released: SpikeOutput
+    ring: Num[Array, "slots places"] | None
+    released: SpikeOutput | None
 
 
 class InitialValue(eqx.Module):
@@ -283,7 +283,7 @@ class Group(eqx.Module):
         such inputs; `coupled` what couplings do; `inputs` are currents [pA] or spikes by
         population name, () or (n,).
         """
-        stimuli, part, outside = self._stimuli(state.stimuli, step, dt)
+        stimuli, part, outside = self.stimulate(state.stimuli, step, dt)
         part, outside = coupled.plus(part, outside)
         v = self.model.voltage(state.neurons)
         receptors, drive = self._receptors(state.receptors, arrived, outside, v, dt)
@@ -291,7 +291,7 @@ class Group(eqx.Module):
         neurons, spikes = self.model.step(state.neurons, drive, dt)
         return state._replace(neurons=neurons, receptors=receptors, stimuli=stimuli), spikes
 
-    def _stimuli(
+    def stimulate(
         self, states: tuple, step: Int32[Array, ""], dt: float
     ) -> tuple[tuple, Drive, dict[int, Float[Array, " n"]]]:
         """The stimuli's new states, their summed drive, and their spikes by input, (n,)."""
@@ -333,14 +333,26 @@ class Group(eqx.Module):
 
     def _with_inputs(self, drive: Drive, inputs: Mapping[str, Float[Array, "..."]]) -> Drive:
         """The drive with what a run gives to the populations of this group."""
-        start, part = 0, self.model.input_part
+        given = self.placed(inputs)
+        if given is None:
+            return drive
+        return add_drives(drive, Drive()._replace(**{self.model.input_part: given}))
+
+    def placed(self, inputs: Mapping[str, Float[Array, "..."]]) -> Float[Array, "..."] | None:
+        """What a run gives to the populations of this group, () or (n,); None if it is nothing."""
+        start, out = 0, None
         for member in self.members:
             if member.name in inputs:
-                span = start, start + member.n
-                given = place(inputs[member.name], [span], self.n)
-                drive = add_drives(drive, Drive()._replace(**{part: given}))
+                given = place(inputs[member.name], [(start, start + member.n)], self.n)
+                out = given if out is None else out + given
             start += member.n
-        return drive
+        return out
+
+    def cut(self, n: int) -> "Group":
+        """A block of n of its neurons, which all its stimuli drive, as one population."""
+        member = PopulationMember(self.populations[0], n)
+        stimuli = tuple(s.cut(n) for s in self.stimuli)
+        return dataclasses.replace(self, members=(member,), stimuli=stimuli)
 
     def _stream(self, seed: Seed) -> Stream | None:
         """The random bits of neurons that draw: a stream for each population."""

@@ -13,7 +13,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int32, Num, Shaped, UInt8
+from jaxtyping import Array, Float, Int32, Num, UInt8
 
 from .._arrays import AnyArray
 from .._kernels.deliver import deliver
@@ -24,6 +24,7 @@ from .._numerics.streams import Stream, stream_key
 from .fixed_point import FixedPoint
 from .group import Group, InitialValue, with_initial
 from .members import Seed, as_floating, expand
+from .moved import Released
 from .plastic import Fired, Plastic, PlasticState
 from .shards import Peers
 
@@ -217,18 +218,15 @@ class RuntimePathway(eqx.Module):
         """The ring with what was released in `step`, by weights that do not change."""
         return deliver(ring, released, step, self.scale, self.weights, self.table, clear)
 
-    def release_spikes(
+    def after(
         self,
         state: PathwayState,
-        spikes: Shaped[Array, " sources"],
+        released: Released | None,
         bits: UInt8[Array, " bytes"],
-        v: Any,
         signals: Mapping[str, Float[Array, "..."]],
-        dt: float,
-        dtype: np.dtype,
         peers: Peers | None = None,
     ) -> PathwayState:
-        """The state after the release model has seen the spikes and voltages of its sources.
+        """The state after its sources have released something, None where those are spikes.
 
         `bits` are the packed spikes; with `peers`, those of all devices, to which also goes what
         the sources here release. The rule of plastic weights keeps the signals of the step
@@ -237,15 +235,14 @@ class RuntimePathway(eqx.Module):
         if state.plastic is not None:
             kept = {name: signals[name] for name in state.plastic.signals}
             state = state._replace(plastic=state.plastic._replace(signals=kept))
-        if self.release.plain:
+        if released is None:
             return state
-        new, values = self.release.step(state.release, spikes, v, dt)
-        values = values.astype(dtype)
+        new, values = released
         with_spikes = self.release.with_spikes
         if peers is None:
-            released = SpikeOutput(bits, values) if with_spikes else SpikeOutput.of_values(values)
+            out = SpikeOutput(bits, values) if with_spikes else SpikeOutput.of_values(values)
         elif with_spikes:
-            released = SpikeOutput(bits, peers.gather(values))
+            out = SpikeOutput(bits, peers.gather(values))
         else:
-            released = peers.released(SpikeOutput.of_values(values))
-        return state._replace(release=new, released=released)
+            out = peers.released(SpikeOutput.of_values(values))
+        return state._replace(release=new, released=out)

@@ -20,9 +20,10 @@ from .._arrays import AnyArray
 from .._kernels.spike_output import SpikeOutput
 from .._model import Drive
 from .coupling import CouplingState, RuntimeCoupling
-from .group import Coupled, Group, GroupState, arrivals
+from .group import Coupled, Group, GroupState
 from .inputs import check_now, checked_inputs
 from .modulator import ModulatorLayer, needed_signals
+from .moved import Moved, Moving, Released, move
 from .pathway import PathwayState, RuntimePathway
 from .plastic import Fired
 from .shards import Peers
@@ -81,20 +82,21 @@ class RuntimeNetwork(eqx.Module):
         """One time step of the network with its parameters as they are now."""
         rings, delivered = self.deliver_last_step(state)
         coupled = self._gathered(state)
-        neurons, spikes = self.moved(state.groups, rings, state.step, inputs, coupled)
+        releases = tuple(p.release for p in delivered)
+        last = state.step - 1
+        moved = self.moved(state.groups, releases, rings, last, inputs, coupled)
         groups = tuple(
-            after._replace(
-                ring=ring, released=self._everywhere(number, SpikeOutput.of_spikes(fired))
-            )
-            for number, (after, ring, fired) in enumerate(zip(neurons, rings, spikes))
+            m.state._replace(ring=ring, released=self._everywhere(number, m.released))
+            for number, (m, ring) in enumerate(zip(moved, rings))
         )
+        spikes = tuple(m.spikes for m in moved)
         fired = self._fired_everywhere(groups, spikes)
         free = {m.name: m.set_free(fired, inputs, self.dtype) for m in self.modulators}
         new = NetworkState(
             step=state.step + 1,
             seed=state.seed,
             groups=groups,
-            pathways=self._release(delivered, groups, spikes, inputs | free),
+            pathways=self._release(delivered, groups, moved, inputs | free),
             couplings=self._release_graded(state.couplings, groups, spikes),
             modulators=tuple(
                 m.step(mine, free[m.name], self.dt)
@@ -107,26 +109,43 @@ class RuntimeNetwork(eqx.Module):
     def moved(
         self,
         groups: Sequence[GroupState],
+        releases: Sequence[Any],
         rings: Sequence[Num[Array, "_ _"]],
-        step: Int32[Array, ""],
+        last: Int32[Array, ""],
         inputs: Mapping[str, Float[Array, "..."]],
         coupled: Sequence[Coupled] | None = None,
-    ) -> tuple[tuple[GroupState, ...], tuple[Shaped[Array, " _"], ...]]:
-        """The groups after their neurons have moved, and their spikes."""
-        nothing = Coupled(Drive(), {})
-        moved = [
-            group.step(
-                before,
-                self._arrived(number, ring, step),
-                nothing if coupled is None else coupled[number],
-                inputs,
-                step,
-                self.dt,
+    ) -> tuple[Moved, ...]:
+        """The groups after their neurons have moved; `releases` are the states of the pathways'."""
+        out = []
+        for number, (group, before, ring) in enumerate(zip(self.groups, groups, rings)):
+            mine = self._releases_of(number)
+            moving = Moving(
+                group,
+                tuple(self.pathways[k].release for k in mine),
+                None if self.quanta is None else self.quanta[number],
+                before._replace(ring=None, released=None),
+                tuple(releases[k] for k in mine),
+                ring,
+                Coupled(Drive(), {}) if coupled is None else coupled[number],
+                {m.name: inputs[m.name] for m in group.members if m.name in inputs},
+                last,
             )
-            for number, (group, before, ring) in enumerate(zip(self.groups, groups, rings))
-        ]
-        neurons, spikes = zip(*moved) if moved else ((), ())
-        return neurons, spikes
+            out.append(move(moving, self.dt, self.dtype))
+        return tuple(out)
+
+    def _releases_of(self, group: int) -> tuple[int, ...]:
+        """The pathways whose release models see the neurons of a group."""
+        return tuple(
+            k for k, p in enumerate(self.pathways) if p.source == group and not p.release.plain
+        )
+
+    def by_pathway(self, moved: Sequence[Moved]) -> dict[int, Released]:
+        """What release models did, by the numbers of their pathways."""
+        return {
+            k: released
+            for number, m in enumerate(moved)
+            for k, released in zip(self._releases_of(number), m.releases)
+        }
 
     def _everywhere(self, number: int, released: SpikeOutput) -> SpikeOutput:
         """What all neurons of a group released, from what those of this device did."""
@@ -196,44 +215,25 @@ class RuntimeNetwork(eqx.Module):
             out.append(c.release_now(before, spikes[source], v, self.dt, self.dtype, peers))
         return tuple(out)
 
-    def _arrived(
-        self, number: int, ring: Num[Array, "slots places"], step: Int32[Array, ""]
-    ) -> Float[Array, "inputs n"] | None:
-        """What arrives at the receptors of a group at the end of the step."""
-        inputs = self.groups[number].fed_inputs
-        if not inputs:
-            return None
-        arrived = arrivals(ring, step, inputs)
-        if self.quanta is None:
-            return arrived
-        return arrived.astype(self.dtype) * self.quanta[number][:, None]
-
     def _release(
         self,
         pathways: Sequence[PathwayState],
         groups: tuple[GroupState, ...],
-        spikes: tuple[Shaped[Array, " _"], ...],
+        moved: Sequence[Moved],
         inputs: Mapping[str, Float[Array, "..."]],
     ) -> tuple[PathwayState, ...]:
         """The states of the pathways after the step of their release models."""
-        out = []
-        for p, before in zip(self.pathways, pathways):
-            v = None
-            if not p.release.plain:
-                v = self.groups[p.source].model.voltage(groups[p.source].neurons)
-            out.append(
-                p.release_spikes(
-                    before,
-                    spikes[p.source],
-                    groups[p.source].released.bits,
-                    v,
-                    signals=inputs,
-                    dt=self.dt,
-                    dtype=self.dtype,
-                    peers=None if self.peers is None else self.peers[p.source],
-                )
+        released = self.by_pathway(moved)
+        return tuple(
+            p.after(
+                before,
+                released.get(k),
+                groups[p.source].released.bits,
+                signals=inputs,
+                peers=None if self.peers is None else self.peers[p.source],
             )
-        return tuple(out)
+            for k, (p, before) in enumerate(zip(self.pathways, pathways))
+        )
 
     def by_name(
         self, spikes: Sequence[Shaped[Array, "*steps _"]], axis: int = 0
@@ -269,21 +269,23 @@ def steps_together(
     kept = tuple(g._replace(ring=None, released=None) for g in state.groups)
 
     def one(carry: tuple, now: Mapping[str, Float[Array, "..."]]) -> tuple:
-        step, groups, releases = carry
-        new, spikes = net.moved(groups, rings, step, now)
-        here = tuple(SpikeOutput.of_spikes(fired) for fired in spikes)
-        releases, values = _released(net, releases, new, spikes)
-        return (step + 1, new, releases), (here, values)
+        last, groups, releases = carry
+        moved = net.moved(groups, releases, rings, last, now)
+        released = net.by_pathway(moved)
+        held = tuple(released[k].state if k in released else x for k, x in enumerate(releases))
+        values = tuple(released[k].values if k in released else None for k in range(len(held)))
+        here = tuple(m.released for m in moved)
+        return (last + 1, tuple(m.state for m in moved), held), (here, values)
 
     inputs = {name: jnp.asarray(x, net.dtype) for name, x in inputs.items()}
-    carry = state.step, kept, releases
-    (step, groups, releases), (here, values) = lax.scan(one, carry, inputs, length=steps)
+    carry = state.step - 1, kept, releases
+    (last, groups, releases), (here, values) = lax.scan(one, carry, inputs, length=steps)
     everywhere = tuple(peers.released_in_steps(r) for peers, r in zip(net.peers, here))
     own = tuple(_own(net, p, x, everywhere) for p, x in zip(net.pathways, values))
     rings = _delivered(net, state.step, rings, everywhere, own, steps)
     last = jax.tree.map(lambda x: x[-1], (everywhere, own))
     new = state._replace(
-        step=step,
+        step=last + 1,
         groups=tuple(g._replace(ring=r, released=x) for g, r, x in zip(groups, rings, last[0])),
         pathways=tuple(
             p._replace(release=release, released=x)
@@ -292,26 +294,6 @@ def steps_together(
     )
     spikes = [r.dense_in_steps(p.n) for r, p in zip(everywhere, net.peers)]
     return new, Output(net.by_name(spikes, axis=1), tuple(r.bits for r in everywhere))
-
-
-def _released(
-    net: RuntimeNetwork,
-    releases: tuple,
-    groups: tuple[GroupState, ...],
-    spikes: tuple[Shaped[Array, " _"], ...],
-) -> tuple[tuple, tuple[Float[Array, " _"] | None, ...]]:
-    """The releases after a step, and what each released here; None where that is the spikes."""
-    new, values = [], []
-    for p, release in zip(net.pathways, releases):
-        if p.release.plain:
-            new.append(release)
-            values.append(None)
-            continue
-        v: Any = net.groups[p.source].model.voltage(groups[p.source].neurons)
-        release, x = p.release.step(release, spikes[p.source], v, net.dt)
-        new.append(release)
-        values.append(x.astype(net.dtype))
-    return tuple(new), tuple(values)
 
 
 def _own(
