@@ -19,7 +19,7 @@ from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
-from .call import unmaterialized
+from .call import for_gpu_kernel
 from .fused_scan import Elementwise, NotFusedError
 
 
@@ -121,8 +121,10 @@ def _plan(step: Callable, given: list, tree: Any, sizes: list[int], lanes: int) 
         for number, x in enumerate(given)
     ]
     shapes.append(jax.ShapeDtypeStruct((), jnp.int32))
-    with unmaterialized():
+    with for_gpu_kernel():
         plan = Elementwise(flat, shapes[: sizes[0]], shapes[sizes[0] :], lanes)
+    if plan.tables:
+        raise NotFusedError("its step takes numbers from an array")
     return plan, spikes_dtype[0]
 
 

@@ -18,10 +18,33 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
 from .bits import packed_bytes
-from .call import unmaterialized
+from .call import for_gpu_kernel
 from .fused_scan import Elementwise, NotFusedError
 from .gpu_fused_scan import Block, as_before, lanes_of
 from .gpu_program import modulo, operand
+
+
+class PerRun:
+    """Numbers given once for each run of consecutive neurons, (runs,).
+
+    Attributes:
+        x: the numbers.
+        sizes: neurons of each run.
+        counted: whether a neuron has the number of its run plus its place in it.
+    """
+
+    def __init__(self, x: jax.Array, sizes: tuple[int, ...], counted: bool = False):
+        self.x, self.sizes, self.counted = x, sizes, counted
+
+    def load(self, block: Block, ref: Any) -> jax.Array:
+        """The numbers of the neurons of a block."""
+        out, start = jnp.zeros(block.at.shape, ref.dtype), 0
+        for run, size in enumerate(self.sizes):
+            here = (block.at >= start) & (block.at < start + size)
+            x = jnp.broadcast_to(ref[run], out.shape)
+            x = x + (block.at - start).astype(x.dtype) if self.counted else x
+            out, start = jnp.where(here, x, out), start + size
+        return out
 
 
 class Arriving(NamedTuple):
@@ -45,33 +68,38 @@ def fused_step(
     last: jax.Array,
     n: int,
     dtype: Any,
+    copies: int = 1,
     interpret: bool = False,
-) -> tuple[Any, tuple, jax.Array, jax.Array]:
-    """`step(parameters, state, arrived, inputs, last + 1) -> (state, results, spikes)`, in one launch.
+) -> tuple[Any, tuple, jax.Array, list[jax.Array]]:
+    """`step(parameters, state, arrived, inputs, k) -> (state, results, spikes)`, in one launch.
 
-    Leaves of `parameters`, `state` and `inputs` are () or (n,); `arrived` is a tuple of the rows of
-    the ring, (n,) in `dtype`, None without `arriving`. Returns the state, the results, the spikes,
-    and the packed spikes.
+    Leaves of `parameters`, `state` and `inputs` are () or (n,), or a `PerRun`, which the step gets
+    as (n,) and does not change; `arrived` is a tuple of the rows of the ring, (n,) in `dtype`, None
+    without `arriving`; k is `last + 1`. Returns the state, the results, the spikes, and the packed
+    spikes as often as `copies` says: a loop copies what it carries twice.
 
     Raises:
         NotFusedError: for a step that does not act neuron by neuron, or other shapes.
     """
     lanes = max(lanes_of(n), 64)
-    given, tree = jax.tree.flatten((parameters, inputs, state))
-    sizes = [len(jax.tree.leaves(x)) for x in (parameters, inputs, state)]
+    leaves, tree = jax.tree.flatten((parameters, inputs, state), is_leaf=_is_per_run)
+    sizes = [x.num_leaves for x in tree.children()]
+    runs = {j: x for j, x in enumerate(leaves) if _is_per_run(x)}
+    given = [runs[j].x if j in runs else x for j, x in enumerate(leaves)]
     rows = 0 if arriving is None else arriving.ring.shape[-1] // n
-    plan, results = _plan(step, given, tree, sizes, rows, n, lanes, dtype)
+    plan, results = _plan(step, leaves, tree, sizes, rows, n, lanes, dtype)
     first = sizes[0] + sizes[1]
     moving = plan.invars[1][sizes[1] :][: sizes[2]]
     changed = [j for j, v in enumerate(moving) if plan.jaxpr.outvars[j] is not v]
-    if any(given[first + j].ndim == 0 for j in changed):
-        raise NotFusedError("its step changes a number that all neurons share")
+    if any(given[first + j].ndim == 0 or first + j in runs for j in changed):
+        raise NotFusedError("its step changes a number that neurons share")
     ring = [] if arriving is None else [x for x in arriving if x is not None]
-    operands = [operand(x) for x in (*given, last, *ring)]
+    operands = [operand(x) for x in (*given, last, *ring, *plan.tables)]
     out = [*(given[first + j] for j in changed)]
     out += [jax.ShapeDtypeStruct((n,), x) for x in results]
-    out.append(jax.ShapeDtypeStruct((packed_bytes(n),), jnp.uint8))
-    how = {"sizes": sizes, "ranks": [x.ndim for x in given], "rows": rows, "changed": changed}
+    out += [jax.ShapeDtypeStruct((packed_bytes(n),), jnp.uint8)] * copies
+    how = {"sizes": sizes, "rows": rows, "changed": changed, "copies": copies}
+    how |= {"loads": [runs[j].load if j in runs else x.ndim for j, x in enumerate(given)]}
     new = pl.pallas_call(
         functools.partial(_kernel, plan=plan, n=n, lanes=lanes, dtype=dtype, **how),
         out_shape=[jax.ShapeDtypeStruct(x.shape, x.dtype) for x in out],
@@ -84,8 +112,12 @@ def fused_step(
     after = given[first:]
     for j, x in zip(changed, new):
         after[j] = x
-    *made, spikes, bits = new[len(changed) :]
-    return jax.tree.unflatten(tree.children()[2], after), tuple(made), spikes, bits
+    *made, spikes = new[len(changed) : -copies]
+    return jax.tree.unflatten(tree.children()[2], after), tuple(made), spikes, new[-copies:]
+
+
+def _is_per_run(x: Any) -> bool:
+    return isinstance(x, PerRun)
 
 
 def _plan(
@@ -102,7 +134,7 @@ def _plan(
     results: list = []
     n_given, first = sum(sizes), sizes[0] + sizes[1]
     for x in given:
-        if x.shape not in ((), (n,)):
+        if not _is_per_run(x) and x.shape not in ((), (n,)):
             raise NotFusedError(f"an array of shape {x.shape} is not one number per neuron")
 
     def flat(*values: Any) -> list:
@@ -116,10 +148,11 @@ def _plan(
         new = [as_before(x, y) for x, y in zip(jax.tree.leaves(state), now[first:], strict=False)]
         return [*new, *(jnp.broadcast_to(x, (lanes,)) for x in (*made, spikes))]
 
-    shapes = [jax.ShapeDtypeStruct((lanes,) * x.ndim, x.dtype) for x in given]
+    known = [(x.x.dtype, 1) if _is_per_run(x) else (x.dtype, x.ndim) for x in given]
+    shapes = [jax.ShapeDtypeStruct((lanes,) * rank, kind) for kind, rank in known]
     shapes += [jax.ShapeDtypeStruct((lanes,), dtype)] * rows
     shapes.append(jax.ShapeDtypeStruct((), jnp.int32))
-    with unmaterialized():
+    with for_gpu_kernel():
         return Elementwise(flat, shapes[: sizes[0]], shapes[sizes[0] :], lanes), results
 
 
@@ -130,25 +163,33 @@ def _kernel(
     lanes: int,
     dtype: Any,
     sizes: list[int],
-    ranks: list[int],
+    loads: list,
     rows: int,
     changed: list[int],
+    copies: int,
 ) -> None:
     block, n_given, n_out = Block(n, lanes), sum(sizes), len(changed) + len(plan.jaxpr.outvars)
-    n_out += 1 - sizes[2]  # the bits, and no state that stays as it is
-    given, k, arriving, out = (
-        *(refs[:n_given], refs[n_given][0] + 1),
-        *(refs[n_given + 1 : -n_out], refs[-n_out:]),
-    )
-    loaded = [block.load(ref, rank) for ref, rank in zip(given, ranks)]
+    n_out += copies - sizes[2]  # the bits, and no state that stays as it is
+    given, k, out = refs[:n_given], refs[n_given][0] + 1, refs[-n_out:]
+    others = refs[n_given + 1 : -n_out]
+    arriving, tables = others[: len(others) - len(plan.tables)], others[-len(plan.tables) :]
+    loaded = [
+        load(block, ref) if callable(load) else block.load(ref, load)
+        for ref, load in zip(given, loads)
+    ]
     arrived = _arrived(block, k, arriving, rows, dtype) if rows else []
     moving = [*loaded[sizes[0] :], *arrived, k]
-    new = plan.after(plan.before(loaded[: sizes[0]]), moving)
+
+    def read(table: int, at: jax.Array) -> jax.Array:
+        return tables[table][at]
+
+    new = plan.after(plan.before(loaded[: sizes[0]], read), moving, read)
     spikes = new[-1]
     new = [*(new[j] for j in changed), *new[sizes[2] :]]
     for ref, x in zip(out, new):
         block.store(ref, x)
-    block.store_bits(out[-1], spikes)
+    for ref in out[-copies:]:
+        block.store_bits(ref, spikes)
 
 
 def _arrived(block: Block, k: Any, arriving: Any, rows: int, dtype: Any) -> list[jax.Array]:

@@ -6,19 +6,27 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from jaxtyping import Array, Float, Int32, Num, Shaped
+from jaxtyping import Array, Float, Int32, Num, Shaped, UInt8
 
-from .._kernels.fused_scan import NotFusedError, fused_or_loop
+from .._kernels.fused_scan import NotFusedError, fused_or_plain
 from .._kernels.spike_output import SpikeOutput
 from .._model import Release
+from .._numerics.streams import Stream
 from .group import Coupled, Group, GroupState, arrivals
 
 
 class Released(NamedTuple):
-    """The state of a release model after a step, and what its sources released, (n,)."""
+    """What a release model did in a step.
+
+    Attributes:
+        state: that of the model.
+        values: (n,) what its sources released.
+        bits: the packed spikes.
+    """
 
     state: Any
     values: Float[Array, " n"]
+    bits: UInt8[Array, " bytes"]
 
 
 class Moved(NamedTuple):
@@ -78,7 +86,8 @@ def move(moving: Moving, dt: float, dtype: np.dtype) -> Moved:
                 raise
             return fused_move(moving, dt, dtype, stimuli=False)
 
-    return fused_or_loop(fused, plain, moving)
+    otherwise = f"the neurons of {moving.group.populations[0]!r} take several launches per step"
+    return fused_or_plain(fused, plain, otherwise, moving)
 
 
 def _plain(m: Moving, dt: float, dtype: np.dtype) -> Moved:
@@ -89,19 +98,22 @@ def _plain(m: Moving, dt: float, dtype: np.dtype) -> Moved:
         if m.quanta is not None:
             arrived = arrived.astype(dtype) * m.quanta[:, None]
     after, spikes = m.group.step(m.before, arrived, m.coupled, m.inputs, step, dt)
-    releases = _release(m.group, m.releases, m.held, after.neurons, spikes, dt, dtype)
-    return Moved(after, spikes, SpikeOutput.of_spikes(spikes), releases)
+    released = SpikeOutput.of_spikes(spikes)
+    held, values = _release(m.group, m.releases, m.held, after.neurons, spikes, dt, dtype)
+    releases = tuple(Released(*x, released.bits) for x in zip(held, values))
+    return Moved(after, spikes, released, releases)
 
 
 def _release(
     group: Group, models: Any, states: Any, neurons: Any, spikes: Any, dt: float, dtype: np.dtype
-) -> tuple[Released, ...]:
-    """What the release models make of the spikes and the voltages after the step."""
-    out = []
+) -> tuple[tuple, tuple]:
+    """The states of the release models, and what these make of the spikes and the voltages."""
+    v, held, values = group.model.voltage(neurons), [], []
     for model, state in zip(models, states):
-        new, values = model.step(state, spikes, group.model.voltage(neurons), dt)
-        out.append(Released(new, values.astype(dtype)))
-    return tuple(out)
+        new, x = model.step(state, spikes, v, dt)
+        held.append(new)
+        values.append(x.astype(dtype))
+    return tuple(held), tuple(values)
 
 
 def fused_move(
@@ -117,6 +129,8 @@ def fused_move(
         before = before._replace(stimuli=())
     elif not all(stimulus.onto_all(group.n) for stimulus in group.stimuli):
         raise NotFusedError("it has a stimulus into some of its neurons")
+    else:
+        group, before = _with_runs(group, before)
     inputs = group.placed(m.inputs)
 
     def block(parameters: Any, state: Any, arrived: Any, given: Any, step: Any) -> tuple:
@@ -126,13 +140,48 @@ def fused_move(
         group, (coupled, inputs) = group.cut(lanes), given
         inputs = {} if inputs is None else {group.populations[0]: inputs}
         after, spikes = group.step(before, arrived, coupled, inputs, step, dt)
-        new = _release(group, releases, held, after.neurons, spikes, dt, dtype)
-        return (after, tuple(r.state for r in new)), tuple(r.values for r in new), spikes
+        held, values = _release(group, releases, held, after.neurons, spikes, dt, dtype)
+        return (after, held), values, spikes
 
     arriving = Arriving(m.ring, m.quanta) if group.fed_inputs else None
     parameters, state, given = (group, m.releases), (before, m.held), (coupled, inputs)
+    copies = 1 + len(m.releases)
     (after, held), values, spikes, bits = fused_step(
-        block, parameters, state, given, arriving, m.last, group.n, dtype, interpret
+        block, parameters, state, given, arriving, m.last, group.n, dtype, copies, interpret
     )
-    after = after if stimuli else after._replace(stimuli=stepped)
-    return Moved(after, spikes, SpikeOutput(bits), tuple(map(Released, held, values)))
+    stepped = _with_streams_of(m.before.stimuli, after.stimuli) if stimuli else stepped
+    releases = tuple(map(Released, held, values, bits[1:]))
+    return Moved(after._replace(stimuli=stepped), spikes, SpikeOutput(bits[0]), releases)
+
+
+def _is_stream(x: Any) -> bool:
+    return isinstance(x, Stream)
+
+
+def _with_runs(group: Group, state: GroupState) -> tuple[Group, GroupState]:
+    """With what the stimuli have once per run of neurons marked, and streams without runs."""
+    from .._kernels.gpu_fused_step import PerRun
+
+    def marked(x: Any, sizes: tuple[int, ...], counted: bool = False) -> Any:
+        return PerRun(x, sizes, counted) if x.shape == (len(sizes),) else x
+
+    def stream(s: Any) -> Any:
+        if not _is_stream(s) or s.sizes is None:
+            return s
+        keys = marked(s.high, s.sizes), marked(s.low, s.sizes)
+        return Stream(*keys, marked(s.index, s.sizes, counted=True))
+
+    stimuli = [
+        dataclasses.replace(s, model=jax.tree.map(lambda x: marked(x, s.sizes), s.model))  # noqa: B023
+        if s.per_run
+        else s
+        for s in group.stimuli
+    ]
+    states = jax.tree.map(stream, state.stimuli, is_leaf=_is_stream)
+    return dataclasses.replace(group, stimuli=tuple(stimuli)), state._replace(stimuli=states)
+
+
+def _with_streams_of(before: Any, after: Any) -> Any:
+    """States of stimuli with streams, which do not change, as they were."""
+    keep = lambda old, new: old if _is_stream(old) else new  # noqa: E731
+    return jax.tree.map(keep, before, after, is_leaf=_is_stream)

@@ -237,10 +237,10 @@ class RuntimePathway(eqx.Module):
             state = state._replace(plastic=state.plastic._replace(signals=kept))
         if released is None:
             return state
-        new, values = released
+        new, values, own = released
         with_spikes = self.release.with_spikes
         if peers is None:
-            out = SpikeOutput(bits, values) if with_spikes else SpikeOutput.of_values(values)
+            out = SpikeOutput(own, values) if with_spikes else SpikeOutput.of_values(values)
         elif with_spikes:
             out = SpikeOutput(bits, peers.gather(values))
         else:

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .._fields import has_tables
-from .._kernels.fused_scan import NotFusedError, fused_or_loop
+from .._kernels.fused_scan import NotFusedError, fused_or_plain
 from .._kernels.spike_output import SpikeOutput
 from .._model import Drive
 from .._network.group import Coupled, GroupState
@@ -35,7 +35,8 @@ def one_launch_or_loop(
     if not fusable(net, inputs, record, n_steps):
         return loop(net, runtime, state, inputs)
     one_launch = functools.partial(fused, record=record, n_steps=n_steps)
-    return fused_or_loop(one_launch, loop, net, runtime, state, inputs)
+    otherwise = "these neurons step one launch after the other"
+    return fused_or_plain(one_launch, loop, otherwise, net, runtime, state, inputs)
 
 
 def fusable(net: Network, inputs: Mapping[str, Any], record: Record, n_steps: int) -> bool:

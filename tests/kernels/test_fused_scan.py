@@ -14,7 +14,7 @@ import pytest
 
 import jaxneuro as jn
 from jaxneuro._kernels import fused_scan as elementwise
-from jaxneuro._kernels.call import materialize, unmaterialized
+from jaxneuro._kernels.call import for_gpu_kernel, materialize
 from jaxneuro._kernels.fused_scan import Elementwise, NotFusedError
 from jaxneuro._run import one_launch as _one_launch
 from jaxneuro._run.chunks import _chunk
@@ -339,5 +339,5 @@ def test_what_mixes_neurons_is_refused(f):
 def test_nothing_is_materialized_inside():
     x = jnp.ones(3)
     traced = lambda: str(jax.make_jaxpr(lambda x: materialize((x,)))(x))  # noqa: E731
-    with unmaterialized():
+    with for_gpu_kernel():
         assert "custom_jvp" not in traced()
