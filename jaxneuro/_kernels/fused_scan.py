@@ -163,6 +163,16 @@ class Elementwise:
         env = self._evaluate(self.equations[1], known, read)
         return [_read(env, v) for v in self.jaxpr.outvars]
 
+    def shared(self, fixed: Sequence[Any], moving: Sequence[Any]) -> list:
+        """The results of `f` that are one number for all neurons; None in place of the others."""
+        values = dict(zip((*self.invars[0], *self.invars[1]), (*fixed, *moving)))
+        known = {v: x for v, x in values.items() if v.aval.shape == ()}
+        for e in (*self.equations[0], *self.equations[1]):
+            if all(isinstance(v, Literal) or v in known for v in e.invars):
+                known = self._evaluate([e], known, None)
+        there = [isinstance(v, Literal) or v in known for v in self.jaxpr.outvars]
+        return [_read(known, v) if x else None for v, x in zip(self.jaxpr.outvars, there)]
+
     def _evaluate(self, equations: list, env: dict, read: Callable | None) -> dict:
         for e in equations:
             now = [_read(env, v) for v in e.invars]
@@ -223,6 +233,9 @@ class _Inliner:
             return [_Column(now[0])]
         if name == "gather" and isinstance(now[1], _Column) and not is_traced(now[0]):
             return [self._lookup(np.asarray(now[0]), now[1].x, e.params)]
+        if now and not any(map(is_traced, now)) and after == ():
+            with jax.ensure_compile_time_eval():  # Triton's lowering has no operations of numbers
+                return [_literal(e.primitive.bind(*now, **e.params))]
         out = e.primitive.bind(*now, **e.params)
         return out if e.primitive.multiple_results else [out]
 

@@ -70,7 +70,7 @@ def fused_step(
     dtype: Any,
     copies: int = 1,
     interpret: bool = False,
-) -> tuple[Any, tuple, jax.Array, list[jax.Array]]:
+) -> tuple[Any, tuple, jax.Array, tuple[jax.Array, ...]]:
     """`step(parameters, state, arrived, inputs, k) -> (state, results, spikes)`, in one launch.
 
     Leaves of `parameters`, `state` and `inputs` are () or (n,), or a `PerRun`, which the step gets
@@ -91,10 +91,12 @@ def fused_step(
     first = sizes[0] + sizes[1]
     moving = plan.invars[1][sizes[1] :][: sizes[2]]
     changed = [j for j, v in enumerate(moving) if plan.jaxpr.outvars[j] is not v]
-    if any(given[first + j].ndim == 0 or first + j in runs for j in changed):
+    shared = _shared(plan, given, sizes, rows, last)
+    if any(first + j in runs for j in changed):
         raise NotFusedError("its step changes a number that neurons share")
+    changed = [j for j in changed if given[first + j].ndim]
     ring = [] if arriving is None else [x for x in arriving if x is not None]
-    operands = [operand(x) for x in (*given, last, *ring, *plan.tables)]
+    operands = [operand(x) for x in (*given, last, *ring, *map(jnp.asarray, plan.tables))]
     out = [*(given[first + j] for j in changed)]
     out += [jax.ShapeDtypeStruct((n,), x) for x in results]
     out += [jax.ShapeDtypeStruct((packed_bytes(n),), jnp.uint8)] * copies
@@ -109,11 +111,21 @@ def fused_step(
         compiler_params=triton.CompilerParams(num_warps=lanes // 32, num_stages=1),
         name="fused_step",
     )(*operands)
-    after = given[first:]
+    after = [x if y is None else y for x, y in zip(given[first:], shared)]
     for j, x in zip(changed, new):
         after[j] = x
     *made, spikes = new[len(changed) : -copies]
-    return jax.tree.unflatten(tree.children()[2], after), tuple(made), spikes, new[-copies:]
+    return jax.tree.unflatten(tree.children()[2], after), tuple(made), spikes, tuple(new[-copies:])
+
+
+def _shared(plan: Elementwise, given: list, sizes: list[int], rows: int, last: jax.Array) -> list:
+    """What XLA makes of the state that is one number for all neurons, None for the rest.
+
+    The programs of a launch have no order, so none may change what all read.
+    """
+    moving = [*given[sizes[0] :], *[None] * rows, last + 1]
+    new = plan.shared(given[: sizes[0]], moving)[: sizes[2]]
+    return [x if y.ndim == 0 else None for x, y in zip(new, given[sum(sizes[:2]) :])]
 
 
 def _is_per_run(x: Any) -> bool:

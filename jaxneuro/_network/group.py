@@ -271,7 +271,7 @@ class Group(eqx.Module):
     def step(
         self,
         state: GroupState,
-        arrived: Float[Array, "inputs n"] | None,
+        arrived: Float[Array, "inputs n"] | tuple[Float[Array, " n"], ...] | None,
         coupled: Coupled,
         inputs: Mapping[str, Float[Array, "..."]],
         step: Int32[Array, ""],

@@ -76,21 +76,16 @@ def move(moving: Moving, dt: float, dtype: np.dtype) -> Moved:
     """The group after the step; on a GPU in one launch, if all acts neuron by neuron."""
 
     def plain(moving: Moving) -> Moved:
-        return _plain(moving, dt, dtype)
+        return plain_move(moving, dt, dtype)
 
     def fused(moving: Moving) -> Moved:
-        try:
-            return fused_move(moving, dt, dtype)
-        except NotFusedError:  # a stimulus that is not: XLA steps all of them
-            if not moving.group.stimuli:
-                raise
-            return fused_move(moving, dt, dtype, stimuli=False)
+        return fused_move(moving, dt, dtype)
 
     otherwise = f"the neurons of {moving.group.populations[0]!r} take several launches per step"
     return fused_or_plain(fused, plain, otherwise, moving)
 
 
-def _plain(m: Moving, dt: float, dtype: np.dtype) -> Moved:
+def plain_move(m: Moving, dt: float, dtype: np.dtype) -> Moved:
     """As XLA runs it."""
     arrived, step = None, m.last + 1
     if m.group.fed_inputs:
@@ -116,10 +111,17 @@ def _release(
     return tuple(held), tuple(values)
 
 
-def fused_move(
-    m: Moving, dt: float, dtype: np.dtype, stimuli: bool = True, interpret: bool = False
-) -> Moved:
-    """In one launch on a GPU; without `stimuli`, XLA steps these before it."""
+def fused_move(m: Moving, dt: float, dtype: np.dtype, interpret: bool = False) -> Moved:
+    """In one launch on a GPU; XLA steps the stimuli before it if one is not neuron by neuron."""
+    try:
+        return _fused(m, dt, dtype, True, interpret)
+    except NotFusedError:
+        if not m.group.stimuli:
+            raise
+        return _fused(m, dt, dtype, False, interpret)
+
+
+def _fused(m: Moving, dt: float, dtype: np.dtype, stimuli: bool, interpret: bool) -> Moved:
     from .._kernels.gpu_fused_step import Arriving, fused_step  # Pallas: only where it is needed
 
     group, before, coupled, stepped = m.group, m.before, m.coupled, ()
@@ -135,7 +137,7 @@ def fused_move(
 
     def block(parameters: Any, state: Any, arrived: Any, given: Any, step: Any) -> tuple:
         group, releases = parameters
-        before, held = state
+        before, held = _without_runs(state)
         lanes = max(x.shape[0] for x in jax.tree.leaves((state, arrived)) if x.ndim)
         group, (coupled, inputs) = group.cut(lanes), given
         inputs = {} if inputs is None else {group.populations[0]: inputs}
@@ -149,9 +151,9 @@ def fused_move(
     (after, held), values, spikes, bits = fused_step(
         block, parameters, state, given, arriving, m.last, group.n, dtype, copies, interpret
     )
-    stepped = _with_streams_of(m.before.stimuli, after.stimuli) if stimuli else stepped
+    after = after if stimuli else after._replace(stimuli=stepped)
     releases = tuple(map(Released, held, values, bits[1:]))
-    return Moved(after._replace(stimuli=stepped), spikes, SpikeOutput(bits[0]), releases)
+    return Moved(after, spikes, SpikeOutput(bits[0]), releases)
 
 
 def _is_stream(x: Any) -> bool:
@@ -159,7 +161,7 @@ def _is_stream(x: Any) -> bool:
 
 
 def _with_runs(group: Group, state: GroupState) -> tuple[Group, GroupState]:
-    """With what the stimuli have once per run of neurons marked, and streams without runs."""
+    """With what the stimuli have once per run of neurons marked."""
     from .._kernels.gpu_fused_step import PerRun
 
     def marked(x: Any, sizes: tuple[int, ...], counted: bool = False) -> Any:
@@ -168,8 +170,9 @@ def _with_runs(group: Group, state: GroupState) -> tuple[Group, GroupState]:
     def stream(s: Any) -> Any:
         if not _is_stream(s) or s.sizes is None:
             return s
-        keys = marked(s.high, s.sizes), marked(s.low, s.sizes)
-        return Stream(*keys, marked(s.index, s.sizes, counted=True))
+        keys = [marked(x, s.sizes) for x in (s.high, s.low)]
+        leaves = [*keys, marked(s.index, s.sizes, counted=True)]
+        return jax.tree.unflatten(jax.tree.structure(s), leaves)
 
     stimuli = [
         dataclasses.replace(s, model=jax.tree.map(lambda x: marked(x, s.sizes), s.model))  # noqa: B023
@@ -181,7 +184,10 @@ def _with_runs(group: Group, state: GroupState) -> tuple[Group, GroupState]:
     return dataclasses.replace(group, stimuli=tuple(stimuli)), state._replace(stimuli=states)
 
 
-def _with_streams_of(before: Any, after: Any) -> Any:
-    """States of stimuli with streams, which do not change, as they were."""
-    keep = lambda old, new: old if _is_stream(old) else new  # noqa: E731
-    return jax.tree.map(keep, before, after, is_leaf=_is_stream)
+def _without_runs(state: Any) -> Any:
+    """With streams whose numbers are given once per neuron."""
+
+    def stream(s: Any) -> Any:
+        return Stream(s.high, s.low, s.index) if _is_stream(s) else s
+
+    return jax.tree.map(stream, state, is_leaf=_is_stream)
