@@ -233,6 +233,8 @@ class _Inliner:
             return [_Column(now[0])]
         if name == "gather" and isinstance(now[1], _Column) and not is_traced(now[0]):
             return [self._lookup(np.asarray(now[0]), now[1].x, e.params)]
+        if any(isinstance(x, _Column) for x in now):
+            raise NotFusedError(f"its step has {name} of a column, which mixes neurons")
         if now and not any(map(is_traced, now)) and after == ():
             with jax.ensure_compile_time_eval():  # Triton's lowering has no operations of numbers
                 return [_literal(e.primitive.bind(*now, **e.params))]

@@ -283,13 +283,13 @@ def steps_together(
     everywhere = tuple(peers.released_in_steps(r) for peers, r in zip(net.peers, here))
     own = tuple(_own(net, p, x, everywhere) for p, x in zip(net.pathways, values))
     rings = _delivered(net, state.step, rings, everywhere, own, steps)
-    last = jax.tree.map(lambda x: x[-1], (everywhere, own))
+    final = jax.tree.map(lambda x: x[-1], (everywhere, own))
     new = state._replace(
         step=last + 1,
-        groups=tuple(g._replace(ring=r, released=x) for g, r, x in zip(groups, rings, last[0])),
+        groups=tuple(g._replace(ring=r, released=x) for g, r, x in zip(groups, rings, final[0])),
         pathways=tuple(
             p._replace(release=release, released=x)
-            for p, release, x in zip(pathways, releases, last[1])
+            for p, release, x in zip(pathways, releases, final[1])
         ),
     )
     spikes = [r.dense_in_steps(p.n) for r, p in zip(everywhere, net.peers)]
