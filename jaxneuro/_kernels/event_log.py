@@ -13,14 +13,16 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int32
+from jaxtyping import Array, Bool, Float, Int32, UInt8
 
 from .._arrays import as_array
+from .bits import pack_reference
 from .call import batched, by_platform, native_update, over_batch
+from .fused_scan import fused_on_gpu
 from .native import native_available
 
 LONG_AGO = -(2**30)  # the time of an event that never was
-_RANKS = (0, 2, 2, 2, 1, 2, 0)
+_RANKS = (0, 2, 2, 2, 1, 2, 0, 1)
 
 
 class EventLog(NamedTuple):
@@ -64,30 +66,50 @@ def log_events(
     events: Bool[Array, " targets"],
     numbers: Float[Array, "rows targets"],
     step: Int32[Array, ""],
+    packed: tuple[UInt8[Array, " bytes"], int] | None = None,
 ) -> EventLog:
-    """The log with the events of a step: booleans (targets,), and numbers (rows, targets)."""
-    call = _batched(native_available())
+    """The log with the events of a step: booleans (targets,), and numbers (rows, targets).
+
+    `packed` are bits among which the events are known to be, and the number of the first of them.
+    """
+    bits, first = (jnp.zeros(0, jnp.uint8), 0) if packed is None else packed
+    call = _batched(native_available(), first)
     numbers = numbers.astype(log.numbers.dtype)
-    return EventLog(*call(*log, events, numbers, jnp.asarray(step, jnp.int32), ()))
+    return EventLog(*call(*log, events, numbers, jnp.asarray(step, jnp.int32), bits, ()))
 
 
 @functools.cache
-def _batched(native: bool) -> Any:
+def _batched(native: bool, first: int) -> Any:
     del native  # another key: what was traced without the native library stays without it
 
     def call(*operands: Any) -> Any:
         reference = over_batch(lambda *x: _reference(*x), _RANKS)
-        return by_platform(*operands, default=reference, cpu=_native)
+
+        def on_gpu(*operands: Any) -> Any:
+            fused = over_batch(functools.partial(_fused, first), _RANKS)
+            return fused_on_gpu(
+                fused, reference, "events are logged in several launches", *operands
+            )
+
+        return by_platform(*operands, default=reference, cpu=_native, cuda=on_gpu)
 
     return batched(call, _RANKS, "", in_place=4)
 
 
+def _fused(first: int, *operands: Any) -> tuple:
+    from .gpu_event_log import log_pallas  # Pallas: only where it is needed
+
+    *log, events, numbers, step, bits, _ = operands
+    bits = bits if bits.size else pack_reference(events)
+    return log_pallas(*log, bits, numbers, step, first)
+
+
 def _native(*operands: Any) -> tuple:
-    *arrays, _ = operands
+    *arrays, _, _ = operands
     return native_update("jaxneuro_log_events", arrays, 4)
 
 
-def _reference(count, head, log, kept, events, numbers, step, _):
+def _reference(count, head, log, kept, events, numbers, step, *_):
     capacity = log.shape[0]
     number = count + jnp.cumsum(events, dtype=jnp.int32) - 1
     entry = jnp.where(events, number & (capacity - 1), capacity)

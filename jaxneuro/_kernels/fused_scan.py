@@ -39,15 +39,29 @@ def fused_or_plain(fused: Callable, plain: Callable, otherwise: str, *operands: 
     raise anything, and a line in the log then says `otherwise`. Derivatives, and batches that the
     kernel does not take, are those of `plain`.
     """
+    special, flat, avals, leaves, tree = _flattened(fused, plain, operands)
+    out = _either(special, flat, avals, otherwise)(*leaves)
+    return jax.tree.unflatten(tree, out)
+
+
+def fused_on_gpu(fused: Callable, plain: Callable, otherwise: str, *operands: Any) -> Any:
+    """`fused_or_plain` for what is lowered for CUDA alone, and has no derivatives."""
+    special, flat, avals, leaves, tree = _flattened(fused, plain, operands)
+    how = {"special": special, "plain": flat, "avals": avals, "otherwise": otherwise}
+    return jax.tree.unflatten(tree, _fused.bind(*leaves, **how))
+
+
+def _flattened(fused: Callable, plain: Callable, operands: Any) -> tuple:
+    """Both as functions of flat lists, with the shapes of the results, the operands, and how the
+    results are nested."""
     closed, shapes = jax.make_jaxpr(plain, return_shape=True)(*operands)
     leaves, tree = jax.tree.flatten(operands)
-    flat = jaxpr_as_fun(closed)
 
     def special(*leaves: Any) -> Any:
         return jax.tree.leaves(fused(*jax.tree.unflatten(tree, leaves)))
 
-    out = _either(special, flat, tuple(closed.out_avals), otherwise)(*leaves)
-    return jax.tree.unflatten(jax.tree.structure(shapes), out)
+    out = tuple(closed.out_avals), leaves, jax.tree.structure(shapes)
+    return special, jaxpr_as_fun(closed), *out
 
 
 def _either(special: Callable, plain: Callable, avals: tuple, otherwise: str) -> Callable:
@@ -162,6 +176,13 @@ class Elementwise:
         known = {**env, **dict(zip(self.invars[1], moving))}
         env = self._evaluate(self.equations[1], known, read)
         return [_read(env, v) for v in self.jaxpr.outvars]
+
+    def uses(self, v: Any) -> bool:
+        """Whether anything depends on one of its arguments."""
+        equations = (*self.equations[0], *self.equations[1])
+        return any(v is x for e in equations for x in e.invars) or any(
+            v is x for x in self.jaxpr.outvars
+        )
 
     def shared(self, fixed: Sequence[Any], moving: Sequence[Any]) -> list:
         """The results of `f` that are one number for all neurons; None in place of the others."""

@@ -83,6 +83,8 @@ def deliver_pallas(
     grid = grid_of(table) if grid is None else grid
     n_sections, dtype = table.sections.shape[0], product_dtype(ring)
     operands = _operands(released, step, scale, weights, table, dtype)
+    if ring.shape[-2] == 1:
+        del operands["step"]
     kernel = functools.partial(
         _kernel,
         names=tuple(operands),

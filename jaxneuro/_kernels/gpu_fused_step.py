@@ -96,11 +96,13 @@ def fused_step(
         raise NotFusedError("its step changes a number that neurons share")
     changed = [j for j in changed if given[first + j].ndim]
     ring = [] if arriving is None else [x for x in arriving if x is not None]
-    operands = [operand(x) for x in (*given, last, *ring, *map(jnp.asarray, plan.tables))]
+    # A loop computes the number of a step in a launch.
+    timed = [last] if plan.uses(plan.invars[1][-1]) or (ring and ring[0].shape[0] > 1) else []
+    operands = [operand(x) for x in (*given, *ring, *map(jnp.asarray, plan.tables), *timed)]
     out = [*(given[first + j] for j in changed)]
     out += [jax.ShapeDtypeStruct((n,), x) for x in results]
     out += [jax.ShapeDtypeStruct((packed_bytes(n),), jnp.uint8)] * copies
-    how = {"sizes": sizes, "rows": rows, "changed": changed, "copies": copies}
+    how = {"sizes": sizes, "rows": rows, "changed": changed, "copies": copies, "timed": timed != []}
     how |= {"loads": [runs[j].load if j in runs else x.ndim for j, x in enumerate(given)]}
     new = pl.pallas_call(
         functools.partial(_kernel, plan=plan, n=n, lanes=lanes, dtype=dtype, **how),
@@ -179,11 +181,12 @@ def _kernel(
     rows: int,
     changed: list[int],
     copies: int,
+    timed: bool,
 ) -> None:
     block, n_given, n_out = Block(n, lanes), sum(sizes), len(changed) + len(plan.jaxpr.outvars)
     n_out += copies - sizes[2]  # the bits, and no state that stays as it is
-    given, k, out = refs[:n_given], refs[n_given][0] + 1, refs[-n_out:]
-    others = refs[n_given + 1 : -n_out]
+    given, others, out = refs[:n_given], list(refs[n_given:-n_out]), refs[-n_out:]
+    k = others.pop()[0] + 1 if timed else jnp.int32(0)
     arriving, tables = others[: len(others) - len(plan.tables)], others[-len(plan.tables) :]
     loaded = [
         load(block, ref) if callable(load) else block.load(ref, load)

@@ -115,7 +115,8 @@ class Operands:
 class GpuProgram(Operands):
     """One program over rows of a table: its place in the grid, its operands, its adds.
 
-    All have the operand `step`.
+    All have the operand `step`, or none if a ring of one slot is all for which it is needed: a loop
+    computes it in a launch.
     """
 
     def __init__(
@@ -132,8 +133,8 @@ class GpuProgram(Operands):
         self.chunk, self.segment, number = (pl.program_id(axis) for axis in range(3))
         super().__init__(operands, ranks, axes, number)
         self.chunks = pl.num_programs(0)
-        self.step = self.read("step")
         self.slots, self.places = self.ring.shape[-2:]
+        self.step = self.read("step") if self.has("step") else jnp.int32(0)
         self.now = modulo(self.step, self.slots)
 
     def add(self, delay: Any, place: jax.Array, x: jax.Array, mask: jax.Array) -> None:

@@ -131,18 +131,62 @@ def arrivals(
     return now.reshape(inputs, ring.shape[1] // max(inputs, 1))
 
 
-class Coupled(NamedTuple):
-    """What couplings do to a group in a step: a drive, and arrivals by input, (n,) each."""
+class GapSum(eqx.Module):
+    """What gap junctions do to some neurons of a group: `scale (sums - total v)`.
 
-    drive: Drive
+    Attributes:
+        sums: (targets,) the weighted voltages of those that each sees.
+        total: (targets,) the sum of its weights.
+        scale: () or (targets,), which multiplies both.
+        targets: the neurons, first and last + 1.
+        n: how many the group has.
+    """
+
+    sums: Float[Array, " targets"]
+    total: Float[AnyArray, " targets"]
+    scale: Float[AnyArray, "..."]
+    targets: tuple[int, int] = eqx.field(static=True)
+    n: int = eqx.field(static=True)
+
+    def drive(self) -> Drive:
+        """As a current and a conductance of all neurons."""
+        current = self.sums * self.scale
+        drive = Drive(current, jnp.broadcast_to(self.total * self.scale, current.shape))
+        return jax.tree.map(lambda x: place(x, [self.targets], self.n), drive)
+
+    def onto_all(self, n: int) -> bool:
+        """Whether all n neurons of the group are targets."""
+        return self.targets == (0, n)
+
+    def cut(self, n: int) -> "GapSum":
+        """A block of n neurons of one that is onto all."""
+        return dataclasses.replace(self, targets=(0, n), n=n)
+
+
+class Coupled(NamedTuple):
+    """What couplings do to a group in a step.
+
+    Attributes:
+        gaps: what gap junctions do.
+        arrivals: by input, (n,) each.
+    """
+
+    gaps: tuple[GapSum, ...]
     arrivals: dict[int, Float[Array, " n"]]
 
-    def plus(self, drive: Drive | None, arrivals: dict[int, Float[Array, " n"]]) -> "Coupled":
-        """With a further drive and further arrivals."""
-        mine = self.arrivals
-        both = {k: mine[k] + arrivals[k] for k in mine.keys() & arrivals.keys()}
-        total = self.drive if drive is None else add_drives(self.drive, drive)
-        return Coupled(total, mine | arrivals | both)
+    def plus(
+        self, drive: Drive, arrivals: dict[int, Float[Array, " n"]]
+    ) -> tuple[Drive, dict[int, Float[Array, " n"]]]:
+        """All as a drive and arrivals, with a further drive and further arrivals."""
+        total = Drive()
+        for gap in self.gaps:
+            total = add_drives(total, gap.drive())
+        return add_drives(total, drive), added(self.arrivals, arrivals)
+
+
+def added(a: dict[int, Any], b: dict[int, Any]) -> dict[int, Any]:
+    """The sums of two kinds of arrivals by input."""
+    return a | b | {k: a[k] + b[k] for k in a.keys() & b.keys()}
 
 
 @jax.custom_jvp
@@ -264,7 +308,7 @@ class Group(eqx.Module):
         # With a current, because `inputs` can give one to any neuron.
         inputs = {member.name: jnp.zeros((), dtype) for member in self.members}
         step = jnp.zeros((), jnp.int32)
-        nothing = Coupled(Drive(), {})
+        nothing = Coupled((), {})
         spikes = jax.eval_shape(lambda: self.step(state, arrived, nothing, inputs, step, dt)[1])
         return SpikeOutput.of_spikes(jnp.zeros(spikes.shape, spikes.dtype))
 
@@ -276,14 +320,16 @@ class Group(eqx.Module):
         inputs: Mapping[str, Float[Array, "..."]],
         step: Int32[Array, ""],
         dt: float,
+        drive: Drive | None = None,
     ) -> tuple[GroupState, Shaped[Array, " n"]]:
         """The state without what is released, and the spikes.
 
         `arrived` (fed inputs, n) is what the network delivers at the end of the step, None without
         such inputs; `coupled` what couplings do; `inputs` are currents [pA] or spikes by
-        population name, () or (n,).
+        population name, () or (n,); `drive` is a further one.
         """
         stimuli, part, outside = self.stimulate(state.stimuli, step, dt)
+        part = part if drive is None else add_drives(drive, part)
         part, outside = coupled.plus(part, outside)
         v = self.model.voltage(state.neurons)
         receptors, drive = self._receptors(state.receptors, arrived, outside, v, dt)

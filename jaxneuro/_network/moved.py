@@ -10,7 +10,7 @@ from jaxtyping import Array, Float, Int32, Num, Shaped, UInt8
 
 from .._kernels.fused_scan import NotFusedError, fused_or_plain
 from .._kernels.spike_output import SpikeOutput
-from .._model import Release
+from .._model import Drive, Release
 from .._numerics.streams import Stream
 from .group import Coupled, Group, GroupState, arrivals
 
@@ -112,25 +112,26 @@ def _release(
 
 
 def fused_move(m: Moving, dt: float, dtype: np.dtype, interpret: bool = False) -> Moved:
-    """In one launch on a GPU; XLA steps the stimuli before it if one is not neuron by neuron."""
+    """In one launch on a GPU; stimuli and couplings that do not fit into it, XLA steps before."""
     try:
         return _fused(m, dt, dtype, True, interpret)
     except NotFusedError:
-        if not m.group.stimuli:
+        if not m.group.stimuli and not m.coupled.gaps:
             raise
         return _fused(m, dt, dtype, False, interpret)
 
 
-def _fused(m: Moving, dt: float, dtype: np.dtype, stimuli: bool, interpret: bool) -> Moved:
+def _fused(m: Moving, dt: float, dtype: np.dtype, whole: bool, interpret: bool) -> Moved:
     from .._kernels.gpu_fused_step import Arriving, fused_step  # Pallas: only where it is needed
 
-    group, before, coupled, stepped = m.group, m.before, m.coupled, ()
-    if not stimuli:
-        stepped, part, outside = group.stimulate(before.stimuli, m.last + 1, dt)
-        coupled, group = coupled.plus(part, outside), dataclasses.replace(group, stimuli=())
+    group, before, coupled, stepped, drive = m.group, m.before, m.coupled, (), Drive()
+    if not whole:
+        stepped, drive, outside = group.stimulate(before.stimuli, m.last + 1, dt)
+        drive, outside = coupled.plus(drive, outside)
+        coupled, group = Coupled((), outside), dataclasses.replace(group, stimuli=())
         before = before._replace(stimuli=())
-    elif not all(stimulus.onto_all(group.n) for stimulus in group.stimuli):
-        raise NotFusedError("it has a stimulus into some of its neurons")
+    elif not all(x.onto_all(group.n) for x in (*group.stimuli, *coupled.gaps)):
+        raise NotFusedError("it has a stimulus or a coupling into some of its neurons")
     else:
         group, before = _with_runs(group, before)
     inputs = group.placed(m.inputs)
@@ -139,19 +140,20 @@ def _fused(m: Moving, dt: float, dtype: np.dtype, stimuli: bool, interpret: bool
         group, releases = parameters
         before, held = _without_runs(state)
         lanes = max(x.shape[0] for x in jax.tree.leaves((state, arrived)) if x.ndim)
-        group, (coupled, inputs) = group.cut(lanes), given
+        group, (coupled, drive, inputs) = group.cut(lanes), given
+        coupled = coupled._replace(gaps=tuple(gap.cut(lanes) for gap in coupled.gaps))
         inputs = {} if inputs is None else {group.populations[0]: inputs}
-        after, spikes = group.step(before, arrived, coupled, inputs, step, dt)
+        after, spikes = group.step(before, arrived, coupled, inputs, step, dt, drive)
         held, values = _release(group, releases, held, after.neurons, spikes, dt, dtype)
         return (after, held), values, spikes
 
     arriving = Arriving(m.ring, m.quanta) if group.fed_inputs else None
-    parameters, state, given = (group, m.releases), (before, m.held), (coupled, inputs)
+    parameters, state, given = (group, m.releases), (before, m.held), (coupled, drive, inputs)
     copies = 1 + len(m.releases)
     (after, held), values, spikes, bits = fused_step(
         block, parameters, state, given, arriving, m.last, group.n, dtype, copies, interpret
     )
-    after = after if stimuli else after._replace(stimuli=stepped)
+    after = after if whole else after._replace(stimuli=stepped)
     releases = tuple(map(Released, held, values, bits[1:]))
     return Moved(after, spikes, SpikeOutput(bits[0]), releases)
 

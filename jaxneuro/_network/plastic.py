@@ -167,7 +167,9 @@ class Plastic(eqx.Module):
         v = None if fired.v is None else fired.v[span]
         numbers, events, targets = rule.step_post(state.targets, spikes, v, dt)
         target_ring = _written(state.target_ring, _stacked(numbers, names.ring, dtype), step)
-        log = log_events(state.log, events, _rows(numbers, names.log, self.n_targets, dtype), step)
+        kept = _rows(numbers, names.log, self.n_targets, dtype)
+        packed = (fired.bits, self.first_target) if events is spikes else None
+        log = log_events(state.log, events, kept, step, packed)
         shared = rule.step_shared(state.shared, state.signals, dt)
         shared = as_floating(shared, dtype)
         shared_ring = state.shared_ring

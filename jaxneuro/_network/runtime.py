@@ -18,9 +18,8 @@ from jaxtyping import Array, Float, Int32, Num, Shaped
 
 from .._arrays import AnyArray
 from .._kernels.spike_output import SpikeOutput
-from .._model import Drive
 from .coupling import CouplingState, RuntimeCoupling
-from .group import Coupled, Group, GroupState
+from .group import Coupled, Group, GroupState, added
 from .inputs import check_now, checked_inputs
 from .modulator import ModulatorLayer, needed_signals
 from .moved import Moved, Moving, Released, move
@@ -126,7 +125,7 @@ class RuntimeNetwork(eqx.Module):
                 before._replace(ring=None, released=None),
                 tuple(releases[k] for k in mine),
                 ring,
-                Coupled(Drive(), {}) if coupled is None else coupled[number],
+                Coupled((), {}) if coupled is None else coupled[number],
                 {m.name: inputs[m.name] for m in group.members if m.name in inputs},
                 last,
             )
@@ -193,11 +192,11 @@ class RuntimeNetwork(eqx.Module):
 
     def _gathered(self, state: NetworkState) -> list[Coupled]:
         """What couplings do to each group in this step."""
-        out = [Coupled(Drive(), {}) for _ in self.groups]
+        out = [Coupled((), {}) for _ in self.groups]
         for coupling, mine in zip(self.couplings, state.couplings):
-            seen = self.groups, state.groups, self.peers
-            for target, drive, arriving in coupling.gathered(*seen, mine):
-                out[target] = out[target].plus(drive, arriving)
+            for target, new in coupling.gathered(self.groups, state.groups, self.peers, mine):
+                old = out[target]
+                out[target] = Coupled(old.gaps + new.gaps, added(old.arrivals, new.arrivals))
         return out
 
     def _release_graded(

@@ -313,7 +313,7 @@ def test_a_cpu_never_meets_the_kernel(monkeypatch):
     close(got, want)
 
 
-def test_a_plastic_network_lowers_for_cuda_with_one_kernel_per_pathway(caplog):
+def test_a_plastic_network_lowers_for_cuda_to_kernels(caplog):
     lif = jn.neurons.LIF()
     populations = [jn.Population(name, n, lif) for name, n in (("A", 20), ("B", 30))]
     rule = rules.Normalized(PAIR, 10.0)  # sums over synapses, and factors
@@ -323,6 +323,7 @@ def test_a_plastic_network_lowers_for_cuda_with_one_kernel_per_pathway(caplog):
     )
     net = jn.build(jn.Description(populations, [wire]), key=0, dt=0.1)
     text = for_cuda(lambda net, state: jn.scan(net, state, 5), net, net.init(0))
-    assert text.count(KERNEL) == len(net.pathways) == 1
+    assert (len(net.pathways), len(net.groups)) == (1, 1)
+    assert text.count(KERNEL) == 3  # learn, the events of its targets, the group
     assert "jaxneuro_" not in text
     assert not caplog.messages

@@ -1,0 +1,99 @@
+"""`log_events` on a GPU: one Pallas kernel (Triton lowering).
+
+A *program* has a block of targets. The number of an event is the count of those before it, of this
+step in the order of the targets: a program counts the bits of all targets before its own, eight
+thousand at a time, so that no program waits for another and every run gives the same log.
+
+**Races.** A place of `head` belongs to one target, and so to one program. Events of a step have
+numbers of their own, and so entries of their own: a log has room for more than those of a step.
+"""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import triton
+
+from .gpu_program import lanes as iota
+
+_BYTES = 1024  # of bits that are counted at a time
+
+
+def log_pallas(
+    count: jax.Array,
+    head: jax.Array,
+    log: jax.Array,
+    kept: jax.Array,
+    bits: jax.Array,
+    numbers: jax.Array,
+    step: jax.Array,
+    first: int,
+    interpret: bool = False,
+) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
+    """`log_events`, with the events as packed `bits`, those of the targets from bit `first` on."""
+    n, rows = head.shape[0], kept.shape[0]
+    lanes = 256 if n <= 2**16 else 1024
+    changed = [head, log, *([kept] if rows else [])]
+    reads = [bits, count[None], step[None], *([numbers] if rows else [])]
+    grid = -(-n // lanes)
+    out = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in changed]
+    new = pl.pallas_call(
+        functools.partial(_kernel, n=n, first=first, lanes=lanes, grid=grid, rows=rows),
+        out_shape=[*out, jax.ShapeDtypeStruct((1,), jnp.int32)],
+        grid=(grid,),
+        input_output_aliases={len(reads) + k: k for k in range(len(changed))},
+        interpret=interpret,
+        compiler_params=triton.CompilerParams(num_warps=4, num_stages=1),
+        name="log_events",
+    )(*reads, *changed)
+    return count + new[-1][0], new[0], new[1], new[2] if rows else kept
+
+
+def _kernel(*refs, n, first, lanes, grid, rows):
+    bits, count, step, *rest = refs
+    numbers = rest[0] if rows else None
+    # What is changed is one array before and after; the references to those before are left out.
+    head, log, *kept, total = rest[2 * bool(rows) + 2 :]
+    program = pl.program_id(0)
+    at = program * lanes + iota(lanes)
+    here = at < n
+    byte = triton.load(bits.at[(first + at) >> 3], mask=here, other=0).astype(jnp.int32)
+    fired = here & ((byte >> ((first + at) & 7)) & 1 != 0)
+    before = _count_bits(bits, first, first + program * lanes)
+    own = jnp.cumsum(fired.astype(jnp.int32), dtype=jnp.int32)
+    number = count[0] + before + own - 1
+    # Interpreted, a masked lane writes back what it has read: beyond the end it writes nothing.
+    entry = jnp.where(fired, number & (log.shape[0] - 1), log.shape[0])
+    now = jnp.broadcast_to(step[0], at.shape)
+    for column in (0, 1):
+        old = triton.load(head.at[at, column], mask=fired, other=0)
+        triton.store(log.at[entry, column + 1], old, mask=fired)
+        triton.store(head.at[at, column], now if column == 0 else number, mask=fired)
+    triton.store(log.at[entry, 0], now, mask=fired)
+    for row in range(rows):
+        x = triton.load(numbers.at[row, at], mask=fired, other=0.0)
+        triton.store(kept[0].at[row, entry], x, mask=fired)
+
+    @pl.when(program == grid - 1)
+    def _():
+        total[0] = before + jnp.sum(fired.astype(jnp.int32), dtype=jnp.int32)
+
+
+def _count_bits(bits, start, stop):
+    """How many bits from `start` to `stop` are set."""
+
+    def add(carry):
+        at, found = carry
+        byte = at + iota(_BYTES)
+        low, high = (jnp.clip(x - 8 * byte, 0, 8) for x in (start, stop))
+        inside = ((1 << high) - 1) & ~((1 << low) - 1)
+        x = triton.load(bits.at[byte], mask=high > low, other=0).astype(jnp.int32) & inside
+        x = x - ((x >> 1) & 0x55)
+        x = (x & 0x33) + ((x >> 2) & 0x33)
+        x = (x + (x >> 4)) & 0x0F
+        return at + _BYTES, found + jnp.sum(x, dtype=jnp.int32)
+
+    one = jnp.int32(start >> 3), jnp.int32(0)
+    return lax.while_loop(lambda carry: carry[0] * 8 < stop, add, one)[1]
