@@ -12,6 +12,7 @@ import jaxneuro as jn
 from jaxneuro._network import runtime
 from jaxneuro._network.moved import fused_move, plain_move
 from jaxneuro.release import TsodyksMarkramState
+from tests import zoo
 from tests.kernels.test_fused_scan import check
 from tests.kernels.test_gpu import KERNEL, for_cuda
 
@@ -140,6 +141,36 @@ def lowered(net):
 def test_delivery_and_group_are_a_launch_each(name, caplog):
     caplog.set_level(logging.INFO, "jaxneuro")
     assert lowered(NETWORKS[name]()) == 2
+    assert not caplog.messages
+
+
+def with_model(model):
+    """A network with a neuron, a receptor or a release model of the zoo."""
+    parts = {"neuron": jn.neurons.LIF(), "synapse": CURRENT, "release": jn.release.Spikes()}
+    kinds = {"neuron": jn.Neuron, "synapse": jn.Synapse, "release": jn.Release}
+    parts |= {name: model for name, kind in kinds.items() if isinstance(model, kind)}
+    wire = {"weight": 1.0, "delay": 0.3, "synapse": jn.synapses.Delta()}
+    cells = [jn.Population("A", N, parts["neuron"]), jn.Population("B", N, jn.neurons.LIF())]
+    wires = [jn.Projection("A", "B", RULE, **wire | {"release": parts["release"]})]
+    wires += [jn.Projection("B", "B", RULE, **wire | {"synapse": parts["synapse"]})]
+    return jn.build(jn.Description(cells, wires), key=0, dt=zoo.setting(model).dt)
+
+
+def fits(model):
+    """Whether a model is one that a network can have here, and that acts neuron by neuron."""
+    if isinstance(model, jn.Stimulus) or getattr(model, "surrogate", None) is not None:
+        return False
+    rates = isinstance(model, jn.Neuron) and "Rate" in type(model).__name__
+    direct = isinstance(model, jn.synapses.Direct | jn.neurons.LeakyIntegrator)
+    return not (rates or direct or getattr(model, "ports", ()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [k for k, case in zoo.CASES.items() if fits(case.model)])
+def test_every_model_goes_into_the_launch(name, caplog):
+    caplog.set_level(logging.INFO, "jaxneuro")
+    net = with_model(zoo.CASES[name].model)
+    assert lowered(net) == len(net.groups) + len(net.pathways)
     assert not caplog.messages
 
 
