@@ -99,9 +99,9 @@ def _batched(native: bool, first: int) -> Any:
 def _fused(first: int, *operands: Any) -> tuple:
     from .gpu_event_log import log_pallas  # Pallas: only where it is needed
 
-    *log, events, numbers, step, bits, _ = operands
+    count, head, log, kept, events, numbers, step, bits, _ = operands
     bits = bits if bits.size else pack_reference(events)
-    return log_pallas(*log, bits, numbers, step, first)
+    return log_pallas(count, head, log, kept, bits, numbers, step, first)
 
 
 def _native(*operands: Any) -> tuple:

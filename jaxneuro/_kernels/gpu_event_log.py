@@ -53,7 +53,7 @@ def log_pallas(
 
 def _kernel(*refs, n, first, lanes, grid, rows):
     bits, count, step, *rest = refs
-    numbers = rest[0] if rows else None
+    numbers = rest[: bool(rows)]
     # What is changed is one array before and after; the references to those before are left out.
     head, log, *kept, total = rest[2 * bool(rows) + 2 :]
     program = pl.program_id(0)
@@ -73,7 +73,7 @@ def _kernel(*refs, n, first, lanes, grid, rows):
         triton.store(head.at[at, column], now if column == 0 else number, mask=fired)
     triton.store(log.at[entry, 0], now, mask=fired)
     for row in range(rows):
-        x = triton.load(numbers.at[row, at], mask=fired, other=0.0)
+        x = triton.load(numbers[0].at[row, at], mask=fired, other=0.0)
         triton.store(kept[0].at[row, entry], x, mask=fired)
 
     @pl.when(program == grid - 1)

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
+from .._arrays import AnyArray
 from .bits import packed_bytes
 from .call import for_gpu_kernel
 from .fused_scan import Elementwise, NotFusedError
@@ -56,7 +57,7 @@ class Arriving(NamedTuple):
     """
 
     ring: jax.Array
-    quanta: jax.Array | None
+    quanta: AnyArray | None
 
 
 def fused_step(
@@ -95,7 +96,7 @@ def fused_step(
     if any(first + j in runs for j in changed):
         raise NotFusedError("its step changes a number that neurons share")
     changed = [j for j in changed if given[first + j].ndim]
-    ring = [] if arriving is None else [x for x in arriving if x is not None]
+    ring = [] if arriving is None else [jnp.asarray(x) for x in arriving if x is not None]
     # A loop computes the number of a step in a launch.
     timed = [last] if plan.uses(plan.invars[1][-1]) or (ring and ring[0].shape[0] > 1) else []
     operands = [operand(x) for x in (*given, *ring, *map(jnp.asarray, plan.tables), *timed)]

@@ -38,12 +38,24 @@ from .members import Seed, as_floating, expand
 from .stimuli import StimulusGroup, place
 
 
+class Cells(NamedTuple):
+    """What belongs to the neurons of a group, each by itself.
+
+    Attributes:
+        neurons: the state of the neuron model.
+        receptors, stimuli: those of each of them.
+    """
+
+    neurons: Any
+    receptors: tuple
+    stimuli: tuple
+
+
 class GroupState(NamedTuple):
     """The state of a group.
 
     Attributes:
-        neurons: that of the neuron model.
-        receptors, stimuli: those of each of them.
+        neurons, receptors, stimuli: its `Cells`.
         ring: (slots, places) arrivals of the steps to come.
         released: the spikes of the last step, which the next step delivers.
     """
@@ -51,8 +63,13 @@ class GroupState(NamedTuple):
     neurons: Any
     receptors: tuple
     stimuli: tuple
-    ring: Num[Array, "slots places"] | None
-    released: SpikeOutput | None
+    ring: Num[Array, "slots places"]
+    released: SpikeOutput
+
+    @property
+    def cells(self) -> Cells:
+        """Without what is on its way to other groups and from them."""
+        return Cells(self.neurons, self.receptors, self.stimuli)
 
 
 class InitialValue(eqx.Module):
@@ -287,20 +304,19 @@ class Group(eqx.Module):
         for variable in sorted({i.variable for i in self.initial}):
             x = jnp.asarray(getattr(neurons, variable))
             neurons = replace_variable(neurons, variable, self._initial(variable, x, seed))
-        state = GroupState(
+        cells = Cells(
             neurons=neurons,
             receptors=tuple(
                 with_initial(r.init(self.n), values, seed)
                 for r, values in zip(runtime.receptors, self.receptor_initial)
             ),
             stimuli=tuple(s.init(seed) for s in runtime.stimuli),
-            ring=empty_ring(self.slots, self.fed_inputs, self.n, ring_dtype),
-            released=SpikeOutput(jnp.zeros(0, jnp.uint8)),
         )
-        state = as_floating(state, dtype)
-        return state._replace(released=runtime.nothing_released(state, dtype, dt))
+        cells = as_floating(cells, dtype)
+        ring = empty_ring(self.slots, self.fed_inputs, self.n, ring_dtype)
+        return GroupState(*cells, ring, runtime.nothing_released(cells, dtype, dt))
 
-    def nothing_released(self, state: GroupState, dtype: np.dtype, dt: float) -> SpikeOutput:
+    def nothing_released(self, cells: Cells, dtype: np.dtype, dt: float) -> SpikeOutput:
         """What is in flight before the first step: no spikes, of the kind of the model."""
         arrived = None
         if self.fed_inputs:
@@ -309,33 +325,33 @@ class Group(eqx.Module):
         inputs = {member.name: jnp.zeros((), dtype) for member in self.members}
         step = jnp.zeros((), jnp.int32)
         nothing = Coupled((), {})
-        spikes = jax.eval_shape(lambda: self.step(state, arrived, nothing, inputs, step, dt)[1])
+        spikes = jax.eval_shape(lambda: self.step(cells, arrived, nothing, inputs, step, dt)[1])
         return SpikeOutput.of_spikes(jnp.zeros(spikes.shape, spikes.dtype))
 
     def step(
         self,
-        state: GroupState,
+        cells: Cells,
         arrived: Float[Array, "inputs n"] | tuple[Float[Array, " n"], ...] | None,
         coupled: Coupled,
         inputs: Mapping[str, Float[Array, "..."]],
         step: Int32[Array, ""],
         dt: float,
         drive: Drive | None = None,
-    ) -> tuple[GroupState, Shaped[Array, " n"]]:
-        """The state without what is released, and the spikes.
+    ) -> tuple[Cells, Shaped[Array, " n"]]:
+        """The cells after the step, and their spikes.
 
         `arrived` (fed inputs, n) is what the network delivers at the end of the step, None without
         such inputs; `coupled` what couplings do; `inputs` are currents [pA] or spikes by
         population name, () or (n,); `drive` is a further one.
         """
-        stimuli, part, outside = self.stimulate(state.stimuli, step, dt)
+        stimuli, part, outside = self.stimulate(cells.stimuli, step, dt)
         part = part if drive is None else add_drives(drive, part)
         part, outside = coupled.plus(part, outside)
-        v = self.model.voltage(state.neurons)
-        receptors, drive = self._receptors(state.receptors, arrived, outside, v, dt)
+        v = self.model.voltage(cells.neurons)
+        receptors, drive = self._receptors(cells.receptors, arrived, outside, v, dt)
         drive = self._with_inputs(add_drives(drive, part), inputs)
-        neurons, spikes = self.model.step(state.neurons, drive, dt)
-        return state._replace(neurons=neurons, receptors=receptors, stimuli=stimuli), spikes
+        neurons, spikes = self.model.step(cells.neurons, drive, dt)
+        return Cells(neurons, receptors, stimuli), spikes
 
     def stimulate(
         self, states: tuple, step: Int32[Array, ""], dt: float

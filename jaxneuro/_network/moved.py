@@ -8,11 +8,12 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float, Int32, Num, Shaped, UInt8
 
+from .._arrays import AnyArray
 from .._kernels.fused_scan import NotFusedError, fused_or_plain
 from .._kernels.spike_output import SpikeOutput
 from .._model import Drive, Release
 from .._numerics.streams import Stream
-from .group import Coupled, Group, GroupState, arrivals
+from .group import Cells, Coupled, Group, arrivals
 
 
 class Released(NamedTuple):
@@ -33,13 +34,13 @@ class Moved(NamedTuple):
     """A group after its neurons have moved.
 
     Attributes:
-        state: that of the group, without ring and what is released.
+        cells: theirs.
         spikes: (n,).
         released: the same, packed.
         releases: of each release model of its neurons.
     """
 
-    state: GroupState
+    cells: Cells
     spikes: Shaped[Array, " n"]
     released: SpikeOutput
     releases: tuple[Released, ...]
@@ -52,7 +53,7 @@ class Moving(NamedTuple):
         group: the group, expanded.
         releases: the release models of its neurons, expanded.
         quanta: (inputs,) what one count of the ring stands for, None if it has the numbers.
-        before: the state of the group, without ring and what was released.
+        before: its cells.
         held: the states of the release models.
         ring: with what arrives in this step.
         coupled: what couplings do.
@@ -63,8 +64,8 @@ class Moving(NamedTuple):
 
     group: Group
     releases: tuple[Release, ...]
-    quanta: Float[Array, " inputs"] | None
-    before: GroupState
+    quanta: Float[AnyArray, " inputs"] | None
+    before: Cells
     held: tuple
     ring: Num[Array, "slots places"]
     coupled: Coupled
@@ -162,7 +163,7 @@ def _is_stream(x: Any) -> bool:
     return isinstance(x, Stream)
 
 
-def _with_runs(group: Group, state: GroupState) -> tuple[Group, GroupState]:
+def _with_runs(group: Group, cells: Cells) -> tuple[Group, Cells]:
     """With what the stimuli have once per run of neurons marked."""
     from .._kernels.gpu_fused_step import PerRun
 
@@ -182,8 +183,8 @@ def _with_runs(group: Group, state: GroupState) -> tuple[Group, GroupState]:
         else s
         for s in group.stimuli
     ]
-    states = jax.tree.map(stream, state.stimuli, is_leaf=_is_stream)
-    return dataclasses.replace(group, stimuli=tuple(stimuli)), state._replace(stimuli=states)
+    states = jax.tree.map(stream, cells.stimuli, is_leaf=_is_stream)
+    return dataclasses.replace(group, stimuli=tuple(stimuli)), cells._replace(stimuli=states)
 
 
 def _without_runs(state: Any) -> Any:

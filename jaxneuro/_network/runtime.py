@@ -19,7 +19,7 @@ from jaxtyping import Array, Float, Int32, Num, Shaped
 from .._arrays import AnyArray
 from .._kernels.spike_output import SpikeOutput
 from .coupling import CouplingState, RuntimeCoupling
-from .group import Coupled, Group, GroupState, added
+from .group import Cells, Coupled, Group, GroupState, added
 from .inputs import check_now, checked_inputs
 from .modulator import ModulatorLayer, needed_signals
 from .moved import Moved, Moving, Released, move
@@ -83,9 +83,9 @@ class RuntimeNetwork(eqx.Module):
         coupled = self._gathered(state)
         releases = tuple(p.release for p in delivered)
         last = state.step - 1
-        moved = self.moved(state.groups, releases, rings, last, inputs, coupled)
+        moved = self.moved([g.cells for g in state.groups], releases, rings, last, inputs, coupled)
         groups = tuple(
-            m.state._replace(ring=ring, released=self._everywhere(number, m.released))
+            GroupState(*m.cells, ring, self._everywhere(number, m.released))
             for number, (m, ring) in enumerate(zip(moved, rings))
         )
         spikes = tuple(m.spikes for m in moved)
@@ -107,7 +107,7 @@ class RuntimeNetwork(eqx.Module):
 
     def moved(
         self,
-        groups: Sequence[GroupState],
+        cells: Sequence[Cells],
         releases: Sequence[Any],
         rings: Sequence[Num[Array, "_ _"]],
         last: Int32[Array, ""],
@@ -116,13 +116,13 @@ class RuntimeNetwork(eqx.Module):
     ) -> tuple[Moved, ...]:
         """The groups after their neurons have moved; `releases` are the states of the pathways'."""
         out = []
-        for number, (group, before, ring) in enumerate(zip(self.groups, groups, rings)):
+        for number, (group, before, ring) in enumerate(zip(self.groups, cells, rings)):
             mine = self._releases_of(number)
             moving = Moving(
                 group,
                 tuple(self.pathways[k].release for k in mine),
                 None if self.quanta is None else self.quanta[number],
-                before._replace(ring=None, released=None),
+                before,
                 tuple(releases[k] for k in mine),
                 ring,
                 Coupled((), {}) if coupled is None else coupled[number],
@@ -265,27 +265,27 @@ def steps_together(
     """
     rings, pathways = net.deliver_last_step(state)
     releases = tuple(p.release for p in pathways)
-    kept = tuple(g._replace(ring=None, released=None) for g in state.groups)
+    cells = tuple(g.cells for g in state.groups)
 
     def one(carry: tuple, now: Mapping[str, Float[Array, "..."]]) -> tuple:
-        last, groups, releases = carry
-        moved = net.moved(groups, releases, rings, last, now)
+        last, cells, releases = carry
+        moved = net.moved(cells, releases, rings, last, now)
         released = net.by_pathway(moved)
         held = tuple(released[k].state if k in released else x for k, x in enumerate(releases))
         values = tuple(released[k].values if k in released else None for k in range(len(held)))
         here = tuple(m.released for m in moved)
-        return (last + 1, tuple(m.state for m in moved), held), (here, values)
+        return (last + 1, tuple(m.cells for m in moved), held), (here, values)
 
     inputs = {name: jnp.asarray(x, net.dtype) for name, x in inputs.items()}
-    carry = state.step - 1, kept, releases
-    (last, groups, releases), (here, values) = lax.scan(one, carry, inputs, length=steps)
+    carry = state.step - 1, cells, releases
+    (last, cells, releases), (here, values) = lax.scan(one, carry, inputs, length=steps)
     everywhere = tuple(peers.released_in_steps(r) for peers, r in zip(net.peers, here))
     own = tuple(_own(net, p, x, everywhere) for p, x in zip(net.pathways, values))
     rings = _delivered(net, state.step, rings, everywhere, own, steps)
     final = jax.tree.map(lambda x: x[-1], (everywhere, own))
     new = state._replace(
         step=last + 1,
-        groups=tuple(g._replace(ring=r, released=x) for g, r, x in zip(groups, rings, final[0])),
+        groups=tuple(GroupState(*x) for x in zip(*zip(*cells), rings, final[0])),
         pathways=tuple(
             p._replace(release=release, released=x)
             for p, release, x in zip(pathways, releases, final[1])

@@ -14,7 +14,7 @@ from jaxtyping import Array, Float
 from .._fields import has_tables
 from .._kernels.fused_scan import NotFusedError, fused_or_plain
 from .._kernels.spike_output import SpikeOutput
-from .._network.group import Coupled, GroupState
+from .._network.group import Cells, Coupled
 from .._network.network import Network
 from .._network.runtime import RuntimeNetwork
 from .._network.state import NetworkState, Output
@@ -110,7 +110,7 @@ def _step(parameters: Any, held: Any, now: list, k: Any, dt: float) -> Any:
     """One step of a block of neurons: what `RuntimeNetwork.step` does if nothing is connected."""
     (group, first), (neurons, stimuli) = parameters, held
     block = group.cut(max(x.shape[0] for x in jax.tree.leaves(held) if x.ndim))
-    before = GroupState(neurons, (), stimuli, None, None)
+    before = Cells(neurons, (), stimuli)
     inputs = dict(zip(block.populations, now))
     after, spikes = block.step(before, None, Coupled((), {}), inputs, first + k, dt)
     return (after.neurons, after.stimuli), spikes
