@@ -16,6 +16,7 @@ from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
+from .event_log import Halves
 from .gpu_program import lanes as iota
 
 _BYTES = 1024  # of bits that are counted at a time
@@ -30,9 +31,11 @@ def log_pallas(
     numbers: jax.Array,
     step: jax.Array,
     first: int,
+    longest_delay: int,
     interpret: bool = False,
-) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
+) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array, jax.Array]:
     """`log_events`, with the events as packed `bits`, those of the targets from bit `first` on."""
+    halves = Halves(log.shape[0], head.shape[0], longest_delay)
     n, rows = head.shape[0], kept.shape[0]
     lanes = 256 if n <= 2**16 else 1024
     changed = [head, log, *([kept] if rows else [])]
@@ -40,25 +43,30 @@ def log_pallas(
     grid = -(-n // lanes)
     out = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in changed]
     new = pl.pallas_call(
-        functools.partial(_kernel, n=n, first=first, lanes=lanes, grid=grid, rows=rows),
-        out_shape=[*out, jax.ShapeDtypeStruct((1,), jnp.int32)],
+        functools.partial(_kernel, halves=halves, first=first, lanes=lanes, grid=grid, rows=rows),
+        out_shape=[
+            *out,
+            jax.ShapeDtypeStruct((1,), jnp.int32),
+            jax.ShapeDtypeStruct((1,), jnp.int32),
+        ],
         grid=(grid,),
         input_output_aliases={len(reads) + k: k for k in range(len(changed))},
         interpret=interpret,
         compiler_params=triton.CompilerParams(num_warps=4, num_stages=1),
         name="log_events",
     )(*reads, *changed)
-    return count + new[-1][0], new[0], new[1], new[2] if rows else kept
+    head, log, *kept_now, total, limit = new
+    return count + total[0], head, log, kept_now[0] if rows else kept, limit[0]
 
 
-def _kernel(*refs, n, first, lanes, grid, rows):
+def _kernel(*refs, halves, first, lanes, grid, rows):
     bits, count, step, *rest = refs
     numbers = rest[: bool(rows)]
     # What is changed is one array before and after; the references to those before are left out.
-    head, log, *kept, total = rest[2 * bool(rows) + 2 :]
+    head, log, *kept, total, limit = rest[2 * bool(rows) + 2 :]
     program = pl.program_id(0)
     at = program * lanes + iota(lanes)
-    here = at < n
+    here = at < halves.n_targets
     byte = triton.load(bits.at[(first + at) >> 3], mask=here, other=0).astype(jnp.int32)
     fired = here & ((byte >> ((first + at) & 7)) & 1 != 0)
     before = _count_bits(bits, first, first + program * lanes)
@@ -78,7 +86,10 @@ def _kernel(*refs, n, first, lanes, grid, rows):
 
     @pl.when(program == grid - 1)
     def _():
-        total[0] = before + jnp.sum(fired.astype(jnp.int32), dtype=jnp.int32)
+        events = before + jnp.sum(fired.astype(jnp.int32), dtype=jnp.int32)
+        total[0] = events
+        # The entry is older than this step: no program writes it.
+        limit[0] = halves.limit(count[0], count[0] + events, lambda entry: log[entry, 0])
 
 
 def _count_bits(bits, start, stop):

@@ -57,11 +57,12 @@ from .table import Section, Table
 # A row is visited alone, not one of many as in `deliver`: cut finely, more of the GPU works on it.
 _MOST_SEGMENTS = 64
 
+_SCALARS = ("step", "limit", "tick", "learning")
 # Ranks without batch axes of the operands that may have them.
 _RANKS = {
     **{"weights": 1, "variables": 2, "row_time": 1, "row_traces": 2, "bits": 1, "values": 1},
-    **{"step": 0, "limit": 0, "flags": 1, "scale": 1, "numbers": 1, "post": 3},
-    **{"head": 2, "events": 2, "kept": 2, "shared": 2},
+    **dict.fromkeys(_SCALARS, 0),
+    **{"scale": 1, "numbers": 1, "post": 3, "head": 2, "events": 2, "kept": 2, "shared": 2},
 }
 
 
@@ -123,7 +124,7 @@ def _operands(synapses: Any, learn_inputs: Any, table: Table) -> dict:
     operands = {
         "bits": bits,
         **({} if values is None else {"values": values}),
-        **{name: operand(getattr(learn_inputs, name)) for name in ("step", "limit", "flags")},
+        **{name: operand(getattr(learn_inputs, name)) for name in _SCALARS},
         **{name: getattr(learn_inputs, name) for name in ("scale", "numbers", "post", "shared")},
         **{
             "head": learn_inputs.log.head,
@@ -141,11 +142,11 @@ def _operands(synapses: Any, learn_inputs: Any, table: Table) -> dict:
 def _rows_after(synapses: Any, learn_inputs: Any, table: Table, programs: RulePrograms) -> Any:
     """When each row was visited last and the traces of its source, after this step."""
 
-    def one(row_time, row_traces, bits, step, limit, flags, numbers, table):
+    def one(row_time, row_traces, bits, step, limit, tick, numbers, table):
         n_rows = row_time.shape[0]
         event = SpikeOutput(bits).dense(jnp.float32) > 0
         event = lax.dynamic_slice_in_dim(event, table.sections[0, 0].astype(jnp.int32), n_rows)
-        visited = event | (flags[0] != 0) | (row_time < limit)
+        visited = event | tick | (row_time < limit)
         since = (step - row_time).astype(programs.dtype) * programs.dt
         traces = row_traces
         for phase, rows in (("advance", visited & ~event), ("jump", event)):
@@ -157,7 +158,7 @@ def _rows_after(synapses: Any, learn_inputs: Any, table: Table, programs: RulePr
             traces = jnp.where(rows, new.astype(traces.dtype), traces)
         return jnp.where(visited, step, row_time), traces
 
-    ranks = (1, 2, 1, 0, 0, 1, 1)
+    ranks = (1, 2, 1, 0, 0, 0, 1)
     operands = (
         synapses.row_time,
         synapses.row_traces,
@@ -165,7 +166,7 @@ def _rows_after(synapses: Any, learn_inputs: Any, table: Table, programs: RulePr
         learn_inputs.step,
     )
     return over_batch(one, ranks)(
-        *operands, learn_inputs.limit, learn_inputs.flags, learn_inputs.numbers, table
+        *operands, learn_inputs.limit, learn_inputs.tick, learn_inputs.numbers, table
     )
 
 
@@ -208,7 +209,7 @@ def _kernel(*refs, names, axes, grid, programs, clear, add):
     here = first + lane < section.rows
     event = p.released(section.first_row + first + lane, here)
     old = p.integers("row_time", first + lane, mask=here) < p.integers("limit")
-    active = here & (event | old | (p.integers("flags", 0) != 0))
+    active = here & (event | old | p.read("tick"))
 
     def visit(at):
         _GpuVisit(p, section, programs, first + at).run()
@@ -224,7 +225,7 @@ class _GpuVisit:
     def __init__(self, p: GpuProgram, section: Section, programs: RulePrograms, row: Any) -> None:
         self.p, self.section, self.programs = p, section, programs
         self.dtype = programs.dtype
-        self.tick, self.learning = (p.integers("flags", k) != 0 for k in range(2))
+        self.tick, self.learning = p.read("tick"), p.read("learning") != 0
         # The only section has all blocks; its rows have one pointer each if there are tags.
         self.blocks = p.operands["block_offset"].shape[0]
         entries = 1 if p.has("tags") else self.blocks

@@ -52,7 +52,8 @@ class LearnInputs(NamedTuple):
         released: what arrives at the synapses.
         step: int32 () k.
         limit: int32 (): rows visited last before it are visited now.
-        flags: int32 (2,) whether a tick is due, whether weights may change.
+        tick: bool () whether one is due.
+        learning: int32 () whether weights may change.
         scale: (blocks,).
         numbers: of the rule (`RulePrograms.numbers`).
         post: (slots, rows, targets) numbers of the targets in the last steps, that of step k in
@@ -64,7 +65,8 @@ class LearnInputs(NamedTuple):
     released: SpikeOutput
     step: jax.Array
     limit: jax.Array
-    flags: jax.Array
+    tick: jax.Array
+    learning: jax.Array
     scale: jax.Array
     numbers: jax.Array
     post: jax.Array
@@ -73,9 +75,10 @@ class LearnInputs(NamedTuple):
 
 
 # Axes, without a batch, of ring, weights, variables, row_time, row_traces, and of what is read:
-# bits, values, step, limit, flags, scale, numbers, post, head, events, numbers of the log, shared.
-_RANKS = (2, 1, 2, 1, 2, 1, 1, 0, 0, 1, 1, 1, 3, 2, 2, 2, 2)
-_CHANGED = 5
+# bits, values, step, limit, tick, learning, scale, numbers, post, head, events, numbers of the log,
+# shared.
+_RANKS = (2, 1, 2, 1, 2, 1, 1, 0, 0, 0, 0, 1, 1, 3, 2, 2, 2, 2)
+_CHANGED, _TICK = 5, 9
 
 
 def learn(
@@ -104,7 +107,8 @@ def _learn(ring, synapses, learn_inputs, table, programs, clear):
     released = learn_inputs.released.operands(ring.dtype)
     log = learn_inputs.log
     operands = (
-        *(ring, *synapses, *released, learn_inputs.step, learn_inputs.limit, learn_inputs.flags),
+        *(ring, *synapses, *released, learn_inputs.step, learn_inputs.limit),
+        *(learn_inputs.tick, learn_inputs.learning),
         *(learn_inputs.scale, learn_inputs.numbers, learn_inputs.post),
         *(log.head, log.events, log.numbers, learn_inputs.shared),
     )
@@ -166,10 +170,9 @@ def _batched(programs: RulePrograms, clear: bool, native: bool) -> Any:
 def unpacked(arrays: Any) -> tuple[jax.Array, PlasticSynapses, LearnInputs]:
     """Ring, synapses and inputs from the flat operands of a call."""
     ring, weights, variables, row_time, row_traces, *read = arrays
-    bits, values, step, limit, flags, scale, numbers, post, head, events, kept, shared = read
+    bits, values, *now, head, events, kept, shared = read
     log = EventLog(jnp.zeros((), jnp.int32), head, events, kept)
-    released = SpikeOutput.of_operands(bits, values)
-    learn_inputs = LearnInputs(released, step, limit, flags, scale, numbers, post, log, shared)
+    learn_inputs = LearnInputs._make([SpikeOutput.of_operands(bits, values), *now, log, shared])
     return ring, PlasticSynapses(weights, variables, row_time, row_traces), learn_inputs
 
 
@@ -182,6 +185,8 @@ def _native(programs: RulePrograms, clear: bool) -> Any:
     def run(*operands: Any) -> Any:
         *arrays, table = operands
         dtype = arrays[0].dtype
+        tick, learning = jnp.broadcast_arrays(*arrays[_TICK : _TICK + 2])
+        arrays[_TICK : _TICK + 2] = [jnp.stack([tick.astype(jnp.int32), learning], -1)]
         floating = [x.astype(dtype) if jnp.issubdtype(x.dtype, jnp.floating) else x for x in arrays]
         columns = (
             *(table.sections, table.pointers, table.targets, table.tags, table.delays),

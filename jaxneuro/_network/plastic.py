@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Float, Int32, UInt8
 
 from .._arrays import AnyArray, as_array
 from .._kernels.bits import packed_bytes
-from .._kernels.event_log import EventLog, empty_log, flush_limit, log_events
+from .._kernels.event_log import EventLog, empty_log, log_events
 from .._kernels.learn import LearnInputs, PlasticSynapses, learn
 from .._kernels.rescale import rescale, target_sums
 from .._kernels.rule_programs import RulePrograms
@@ -169,21 +169,20 @@ class Plastic(eqx.Module):
         target_ring = _written(state.target_ring, _stacked(numbers, names.ring, dtype), step)
         kept = _rows(numbers, names.log, self.n_targets, dtype)
         packed = (fired.bits, self.first_target) if events is spikes else None
-        log = log_events(state.log, events, kept, step, packed)
+        log, limit = log_events(state.log, events, kept, step, self.longest, packed)
         shared = rule.step_shared(state.shared, state.signals, dt)
         shared = as_floating(shared, dtype)
         shared_ring = state.shared_ring
         if names.shared:
             shared_ring = _written(shared_ring, _stacked(shared, names.shared, dtype), step)
         tick, due = (_due(step, n_steps) for n_steps in (self.tick_steps, self.sum_steps))
-        limit = flush_limit(state.log, log, self.n_targets, self.longest)
         limit = self._limit(limit, due, step)
-        flags = jnp.stack([tick.astype(jnp.int32), state.learning])
         learn_inputs = LearnInputs(
             released=released,
             step=step,
             limit=limit,
-            flags=flags,
+            tick=tick,
+            learning=state.learning,
             scale=scale,
             numbers=self.numbers,
             post=target_ring,
@@ -210,13 +209,13 @@ class Plastic(eqx.Module):
         assert self.numbers is not None
         nothing = SpikeOutput(jnp.zeros(packed_bytes(self.n_released), jnp.uint8))
         ring = jnp.zeros((1, 1), state.synapses.weights.dtype)
-        flags = jnp.stack([jnp.int32(0), state.learning])
         scale = jnp.zeros(table.block_projection.shape, ring.dtype)
         learn_inputs = LearnInputs(
             released=nothing,
             step=step,
             limit=jnp.int32(EVERY_ROW),
-            flags=flags,
+            tick=jnp.bool_(False),
+            learning=state.learning,
             scale=scale,
             numbers=self.numbers,
             post=state.target_ring,

@@ -127,8 +127,8 @@ def late():
     ring, synapses, learn_inputs = jax.tree.map(np.asarray, (ring, synapses, learn_inputs))
     rng = np.random.default_rng(3)
     before = (learn_inputs.step - rng.integers(1, 26, case.n_sources)).astype(np.int32)
-    flags = np.array([0, 1], np.int32)
-    learn_inputs = learn_inputs._replace(limit=np.int32(learn_inputs.step - 15), flags=flags)
+    now = {"tick": np.bool_(False), "learning": np.int32(1)}
+    learn_inputs = learn_inputs._replace(limit=np.int32(learn_inputs.step - 15), **now)
     return case, ring, synapses._replace(row_time=before), learn_inputs
 
 
@@ -163,7 +163,7 @@ def test_rows_that_are_not_visited_stay_as_they_were():
 
 def test_frozen_weights_are_delivered_and_kept():
     _, ring, old, learn_inputs = late()
-    learn_inputs = learn_inputs._replace(flags=np.zeros(2, np.int32))
+    learn_inputs = learn_inputs._replace(tick=np.bool_(False), learning=np.int32(0))
     ring_got, got = stepped(interpreted, ring, old, learn_inputs)
     ring_want, _ = stepped(learn_reference, ring, old, learn_inputs)
     close(ring_got, ring_want)
@@ -186,7 +186,7 @@ def over_axes(version, case):
         released, log = learn_inputs.released.operands(ring.dtype), learn_inputs.log
         flat = (
             *released,
-            *learn_inputs[1:7],
+            *learn_inputs[1:8],
             log.head,
             log.events,
             log.numbers,
