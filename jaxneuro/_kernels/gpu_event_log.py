@@ -9,6 +9,8 @@ numbers of their own, and so entries of their own: a log has room for more than 
 """
 
 import functools
+from collections.abc import Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -17,9 +19,11 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
 from .event_log import Halves
+from .gpu_fused_scan import Block
 from .gpu_program import lanes as iota
 
 _BYTES = 1024  # of bits that are counted at a time
+NUMBER = jax.ShapeDtypeStruct((1,), jnp.int32)
 
 
 def log_pallas(
@@ -35,61 +39,88 @@ def log_pallas(
     interpret: bool = False,
 ) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array, jax.Array]:
     """`log_events`, with the events as packed `bits`, those of the targets from bit `first` on."""
-    halves = Halves(log.shape[0], head.shape[0], longest_delay)
     n, rows = head.shape[0], kept.shape[0]
-    lanes = 256 if n <= 2**16 else 1024
     changed = [head, log, *([kept] if rows else [])]
     reads = [bits, count[None], step[None], *([numbers] if rows else [])]
-    grid = -(-n // lanes)
-    out = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in changed]
-    new = pl.pallas_call(
-        functools.partial(_kernel, halves=halves, first=first, lanes=lanes, grid=grid, rows=rows),
-        out_shape=[
-            *out,
-            jax.ShapeDtypeStruct((1,), jnp.int32),
-            jax.ShapeDtypeStruct((1,), jnp.int32),
-        ],
-        grid=(grid,),
+    halves = Halves(log.shape[0], n, longest_delay)
+    *new, total, limit = pl.pallas_call(
+        functools.partial(_kernel, halves=halves, first=first, rows=rows),
+        out_shape=[*(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in changed), NUMBER, NUMBER],
+        grid=(programs_of(n),),
         input_output_aliases={len(reads) + k: k for k in range(len(changed))},
         interpret=interpret,
         compiler_params=triton.CompilerParams(num_warps=4, num_stages=1),
         name="log_events",
     )(*reads, *changed)
-    head, log, *kept_now, total, limit = new
-    return count + total[0], head, log, kept_now[0] if rows else kept, limit[0]
+    head, log, *new = new
+    return count + total[0], head, log, new[0] if rows else kept, limit[0]
 
 
-def _kernel(*refs, halves, first, lanes, grid, rows):
+def _kernel(*refs, halves, first, rows):
     bits, count, step, *rest = refs
-    numbers = rest[: bool(rows)]
     # What is changed is one array before and after; the references to those before are left out.
-    head, log, *kept, total, limit = rest[2 * bool(rows) + 2 :]
-    program = pl.program_id(0)
-    at = program * lanes + iota(lanes)
-    here = at < halves.n_targets
-    byte = triton.load(bits.at[(first + at) >> 3], mask=here, other=0).astype(jnp.int32)
-    fired = here & ((byte >> ((first + at) & 7)) & 1 != 0)
-    before = _count_bits(bits, first, first + program * lanes)
-    own = jnp.cumsum(fired.astype(jnp.int32), dtype=jnp.int32)
-    number = count[0] + before + own - 1
-    # Interpreted, a masked lane writes back what it has read: beyond the end it writes nothing.
-    entry = jnp.where(fired, number & (log.shape[0] - 1), log.shape[0])
-    now = jnp.broadcast_to(step[0], at.shape)
-    for column in (0, 1):
-        old = triton.load(head.at[at, column], mask=fired, other=0)
-        triton.store(log.at[entry, column + 1], old, mask=fired)
-        triton.store(head.at[at, column], now if column == 0 else number, mask=fired)
-    triton.store(log.at[entry, 0], now, mask=fired)
-    for row in range(rows):
-        x = triton.load(numbers[0].at[row, at], mask=fired, other=0.0)
-        triton.store(kept[0].at[row, entry], x, mask=fired)
+    block, out = TargetBlock(halves, first), rest[2 * bool(rows) + 2 :]
+    fired = block.fired(bits)
+    numbers = [triton.load(rest[0].at[row, block.at], mask=fired, other=0.0) for row in range(rows)]
+    block.log(fired, bits, count[0], step[0], numbers, out)
 
-    @pl.when(program == grid - 1)
-    def _():
-        events = before + jnp.sum(fired.astype(jnp.int32), dtype=jnp.int32)
-        total[0] = events
-        # The entry is older than this step: no program writes it.
-        limit[0] = halves.limit(count[0], count[0] + events, lambda entry: log[entry, 0])
+
+def lanes_of(n: int) -> int:
+    """Targets of a program."""
+    return 256 if n <= 2**16 else 1024
+
+
+def programs_of(n: int) -> int:
+    return -(-n // lanes_of(n))
+
+
+class TargetBlock(Block):
+    """One program: its targets of a pathway, from neuron `first` of their group on."""
+
+    def __init__(self, halves: Halves, first: int):
+        super().__init__(halves.n_targets, lanes_of(halves.n_targets))
+        self.halves, self.first = halves, first
+
+    def fired(self, bits: Any) -> jax.Array:
+        """Which of them have a bit among those of their group."""
+        bit = self.first + self.at
+        byte = triton.load(bits.at[bit >> 3], mask=self.here, other=0).astype(jnp.int32)
+        return self.here & ((byte >> (bit & 7)) & 1 != 0)
+
+    def log(
+        self,
+        fired: jax.Array,
+        bits: Any,
+        count: jax.Array,
+        step: jax.Array,
+        numbers: Sequence[jax.Array],
+        out: Sequence[Any],
+    ) -> None:
+        """Logs the events of those that `fired`, with their `numbers`.
+
+        `out`: head, log, the log's numbers if it has any, the count of the step's events, and the
+        limit, which the last program writes.
+        """
+        head, log, *kept, total, limit = out
+        before = _count_bits(bits, self.first, self.first + self.program * lanes_of(self.n))
+        number = count + before + jnp.cumsum(fired.astype(jnp.int32), dtype=jnp.int32) - 1
+        # Interpreted, a masked lane writes back what it has read: beyond the end it writes nothing.
+        entry = jnp.where(fired, number & (log.shape[0] - 1), log.shape[0])
+        now = jnp.broadcast_to(step, self.at.shape)
+        for column in (0, 1):
+            old = triton.load(head.at[self.at, column], mask=fired, other=0)
+            triton.store(log.at[entry, column + 1], old, mask=fired)
+            triton.store(head.at[self.at, column], number if column else now, mask=fired)
+        triton.store(log.at[entry, 0], now, mask=fired)
+        for row, x in enumerate(numbers):
+            triton.store(kept[0].at[row, entry], x, mask=fired)
+
+        @pl.when(self.program == programs_of(self.n) - 1)
+        def _():
+            events = before + jnp.sum(fired.astype(jnp.int32), dtype=jnp.int32)
+            total[0] = events
+            # The entry is older than this step: no program writes it.
+            limit[0] = self.halves.limit(count, count + events, lambda entry: log[entry, 0])
 
 
 def _count_bits(bits, start, stop):

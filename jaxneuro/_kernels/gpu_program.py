@@ -102,6 +102,10 @@ class Operands:
         ref, index = self._at(name, index)
         triton.store(ref.at[index], x.astype(ref.dtype), mask=mask)
 
+    def released(self, source: Any, mask: Any = None) -> jax.Array:
+        """Which sources released something."""
+        return (self.integers("bits", source >> 3, mask=mask) >> (source & 7)) & 1 != 0
+
     def _at(self, name: str, index: tuple) -> tuple[Any, tuple]:
         """An operand, and the index in it of an index without a batch."""
         ref = self.operands[name]
@@ -157,10 +161,6 @@ class GpuProgram(Operands):
 
         first = (self.chunk * self.grid.segments + self.segment) * self.grid.lanes
         lax.while_loop(lambda at: at < self.places, write, first)
-
-    def released(self, source: Any, mask: Any = None) -> jax.Array:
-        """Which sources released something."""
-        return (self.integers("bits", source >> 3, mask=mask) >> (source & 7)) & 1 != 0
 
     def block_in_row(self, section: Any, entry: Any, blocks: Any, i: Any, mask: Any) -> jax.Array:
         """The number in its section of each synapse's block: by its tag, or the last block of the

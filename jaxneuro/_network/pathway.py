@@ -25,8 +25,9 @@ from .fixed_point import FixedPoint
 from .group import Group, InitialValue, with_initial
 from .members import Seed, as_floating, expand
 from .moved import Released
-from .plastic import Fired, Plastic, PlasticState
+from .plastic import Plastic, PlasticState
 from .shards import Peers
+from .targets import Fired
 
 
 class ProjectionMember(NamedTuple):

@@ -24,9 +24,9 @@ from .inputs import check_now, checked_inputs
 from .modulator import ModulatorLayer, needed_signals
 from .moved import Moved, Moving, Released, move
 from .pathway import PathwayState, RuntimePathway
-from .plastic import Fired
 from .shards import Peers
 from .state import NetworkState, Output
+from .targets import Fired
 
 
 class RuntimeNetwork(eqx.Module):
