@@ -20,11 +20,12 @@ from jaxtyping import Array, Bool, Float, Int32, UInt8
 from .._arrays import as_array
 from .bits import pack_reference
 from .call import batched, by_platform, native_update, over_batch
+from .clock import Clock, Step
 from .fused_scan import fused_on_gpu
 from .native import native_available
 
 LONG_AGO = -(2**30)  # the time of an event that never was
-_RANKS = (0, 2, 2, 2, 1, 2, 0, 1)
+_RANKS = (0, 2, 2, 2, 1, 2, 0, 0, 1)
 
 
 class EventLog(NamedTuple):
@@ -67,7 +68,7 @@ def log_events(
     log: EventLog,
     events: Bool[Array, " targets"],
     numbers: Float[Array, "rows targets"],
-    step: Int32[Array, ""],
+    step: Step,
     longest_delay: int,
     packed: tuple[UInt8[Array, " bytes"], int] | None = None,
 ) -> tuple[EventLog, Int32[Array, ""]]:
@@ -79,7 +80,7 @@ def log_events(
     bits, first = (jnp.zeros(0, jnp.uint8), 0) if packed is None else packed
     call = _batched(native_available(), first, longest_delay)
     numbers = numbers.astype(log.numbers.dtype)
-    *new, limit = call(*log, events, numbers, jnp.asarray(step, jnp.int32), bits, ())
+    *new, limit = call(*log, events, numbers, *Clock.of(step), bits, ())
     return EventLog(*new), limit
 
 
@@ -115,21 +116,23 @@ def _batched(native: bool, first: int, longest_delay: int) -> Any:
 def _fused(first: int, longest_delay: int, *operands: Any) -> tuple:
     from .gpu_event_log import log_pallas  # Pallas: only where it is needed
 
-    count, head, log, kept, events, numbers, step, bits, _ = operands
+    count, head, log, kept, events, numbers, first_step, since, bits, _ = operands
     bits = bits if bits.size else pack_reference(events)
-    return log_pallas(count, head, log, kept, bits, numbers, step, first, longest_delay)
+    return log_pallas(
+        *(count, head, log, kept, bits, numbers), Clock(first_step, since), first, longest_delay
+    )
 
 
 def _native(*operands: Any) -> tuple:
-    *arrays, _, _ = operands
-    return native_update("jaxneuro_log_events", arrays, 4)
+    *arrays, first, since, _, _ = operands
+    return native_update("jaxneuro_log_events", (*arrays, first + since), 4)
 
 
-def _reference(count, head, log, kept, events, numbers, step, *_):
+def _reference(count, head, log, kept, events, numbers, first, since, *_):
     capacity = log.shape[0]
     number = count + jnp.cumsum(events, dtype=jnp.int32) - 1
     entry = jnp.where(events, number & (capacity - 1), capacity)
-    time = jnp.full(events.shape, step, jnp.int32)
+    time = jnp.full(events.shape, first + since, jnp.int32)
     log = log.at[entry].set(jnp.stack([time, *head.T], axis=1), mode="drop")
     kept = kept.at[:, entry].set(numbers, mode="drop")
     head = jnp.where(events[:, None], jnp.stack([time, number], axis=1), head)

@@ -18,9 +18,11 @@ from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
+from .clock import Clock, Step
 from .event_log import Halves
 from .gpu_fused_scan import Block
 from .gpu_program import lanes as iota
+from .gpu_program import operand
 
 _BYTES = 1024  # of bits that are counted at a time
 NUMBER = jax.ShapeDtypeStruct((1,), jnp.int32)
@@ -33,7 +35,7 @@ def log_pallas(
     kept: jax.Array,
     bits: jax.Array,
     numbers: jax.Array,
-    step: jax.Array,
+    step: Step,
     first: int,
     longest_delay: int,
     interpret: bool = False,
@@ -41,7 +43,7 @@ def log_pallas(
     """`log_events`, with the events as packed `bits`, those of the targets from bit `first` on."""
     n, rows = head.shape[0], kept.shape[0]
     changed = [head, log, *([kept] if rows else [])]
-    reads = [bits, count[None], step[None], *([numbers] if rows else [])]
+    reads = [bits, *map(operand, (count, *Clock.of(step))), *([numbers] if rows else [])]
     halves = Halves(log.shape[0], n, longest_delay)
     *new, total, limit = pl.pallas_call(
         functools.partial(_kernel, halves=halves, first=first, rows=rows),
@@ -57,12 +59,12 @@ def log_pallas(
 
 
 def _kernel(*refs, halves, first, rows):
-    bits, count, step, *rest = refs
+    bits, count, start, since, *rest = refs
     # What is changed is one array before and after; the references to those before are left out.
     block, out = TargetBlock(halves, first), rest[2 * bool(rows) + 2 :]
     fired = block.fired(bits)
     numbers = [triton.load(rest[0].at[row, block.at], mask=fired, other=0.0) for row in range(rows)]
-    block.log(fired, bits, count[0], step[0], numbers, out)
+    block.log(fired, bits, count[0], start[0] + since[0], numbers, out)
 
 
 def lanes_of(n: int) -> int:

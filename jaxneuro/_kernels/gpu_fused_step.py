@@ -20,6 +20,7 @@ from jax.experimental.pallas import triton
 from .._arrays import AnyArray
 from .bits import packed_bytes
 from .call import for_gpu_kernel
+from .clock import Clock
 from .fused_scan import Elementwise, NotFusedError
 from .gpu_fused_scan import Block, as_before, lanes_of
 from .gpu_program import modulo, operand
@@ -66,7 +67,7 @@ def fused_step(
     state: Any,
     inputs: Any,
     arriving: Arriving | None,
-    last: jax.Array,
+    last: Clock,
     n: int,
     dtype: Any,
     copies: int = 1,
@@ -76,8 +77,8 @@ def fused_step(
 
     Leaves of `parameters`, `state` and `inputs` are () or (n,), or a `PerRun`, which the step gets
     as (n,) and does not change; `arrived` is a tuple of the rows of the ring, (n,) in `dtype`, None
-    without `arriving`; k is `last + 1`. Returns the state, the results, the spikes, and the packed
-    spikes as often as `copies` says: a loop copies what it carries twice.
+    without `arriving`; k is the step after `last`. Returns the state, the results, the spikes, and
+    the packed spikes as often as `copies` says: a loop copies what it carries twice.
 
     Raises:
         NotFusedError: for a step that does not act neuron by neuron, or other shapes.
@@ -92,13 +93,12 @@ def fused_step(
     first = sizes[0] + sizes[1]
     moving = plan.invars[1][sizes[1] :][: sizes[2]]
     changed = [j for j, v in enumerate(moving) if plan.jaxpr.outvars[j] is not v]
-    shared = _shared(plan, given, sizes, rows, last)
+    shared = _shared(plan, given, sizes, rows, last.now)
     if any(first + j in runs for j in changed):
         raise NotFusedError("its step changes a number that neurons share")
     changed = [j for j in changed if given[first + j].ndim]
     ring = [] if arriving is None else [jnp.asarray(x) for x in arriving if x is not None]
-    # A loop computes the number of a step in a launch.
-    timed = [last] if plan.uses(plan.invars[1][-1]) or (ring and ring[0].shape[0] > 1) else []
+    timed = [*last] if plan.uses(plan.invars[1][-1]) or (ring and ring[0].shape[0] > 1) else []
     operands = [operand(x) for x in (*given, *ring, *map(jnp.asarray, plan.tables), *timed)]
     out = [*(given[first + j] for j in changed)]
     out += [jax.ShapeDtypeStruct((n,), x) for x in results]
@@ -187,7 +187,7 @@ def _kernel(
     block, n_given, n_out = Block(n, lanes), sum(sizes), len(changed) + len(plan.jaxpr.outvars)
     n_out += copies - sizes[2]  # the bits, and no state that stays as it is
     given, others, out = refs[:n_given], list(refs[n_given:-n_out]), refs[-n_out:]
-    k = others.pop()[0] + 1 if timed else jnp.int32(0)
+    k = others.pop()[0] + others.pop()[0] + 1 if timed else jnp.int32(0)
     arriving, tables = others[: len(others) - len(plan.tables)], others[-len(plan.tables) :]
     loaded = [
         load(block, ref) if callable(load) else block.load(ref, load)

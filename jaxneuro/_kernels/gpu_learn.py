@@ -33,6 +33,7 @@ from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
+from .clock import Clock
 from .event_log import LONG_AGO
 from .gpu_program import (
     WARPS,
@@ -57,7 +58,7 @@ from .table import Section, Table
 _MOST_SEGMENTS = 64
 
 _ROWS = 256  # of a program of `_rows_after`
-_SCALARS = ("step", "limit", "tick", "learning")
+_SCALARS = ("first", "since", "limit", "tick", "learning")
 # Ranks without batch axes of the operands that may have them.
 _RANKS = {
     **{"weights": 1, "variables": 2, "row_time": 1, "row_traces": 2, "bits": 1, "values": 1},
@@ -90,7 +91,7 @@ def learn_pallas(
     ring, clear = emptied(ring, clear)
     axes = ring.shape[:-2]
     if table.n_stored == 0:
-        return (cleared(ring, learn_inputs.step) if clear else ring), synapses
+        return (cleared(ring, Clock.of(learn_inputs.step)) if clear else ring), synapses
     grid = learn_grid(table) if grid is None else grid
     operands = _operands(synapses, learn_inputs, table)
     changed = {"ring": ring, "weights": synapses.weights, "variables": synapses.variables}
@@ -124,7 +125,7 @@ def _operands(synapses: Any, learn_inputs: Any, table: Table) -> dict:
     operands = {
         "bits": bits,
         **({} if values is None else {"values": values}),
-        **{name: operand(getattr(learn_inputs, name)) for name in _SCALARS},
+        **_scalars(learn_inputs),
         **{name: getattr(learn_inputs, name) for name in ("scale", "numbers", "post", "shared")},
         **{
             "head": learn_inputs.log.head,
@@ -139,12 +140,19 @@ def _operands(synapses: Any, learn_inputs: Any, table: Table) -> dict:
     return {name: x for name, x in operands.items() if x.size}
 
 
+def _scalars(learn_inputs: Any) -> dict[str, jax.Array]:
+    """The operands that are one number."""
+    numbers = Clock.of(learn_inputs.step)._asdict()
+    numbers |= {name: getattr(learn_inputs, name) for name in ("limit", "tick", "learning")}
+    return {name: operand(x) for name, x in numbers.items()}
+
+
 def _rows_after(
     synapses: Any, learn_inputs: Any, table: Table, programs: RulePrograms, interpret: bool
 ) -> Any:
     """The synapses with the time of the last visit of each row, and the traces of its source."""
     reads = {"bits": learn_inputs.released.bits, "numbers": learn_inputs.numbers}
-    reads |= {name: operand(getattr(learn_inputs, name)) for name in ("step", "limit", "tick")}
+    reads |= {name: x for name, x in _scalars(learn_inputs).items() if name != "learning"}
     reads = {name: x for name, x in (reads | {"sections": table.sections}).items() if x.size}
     changed = {"row_time": synapses.row_time, "row_traces": synapses.row_traces}
     changed = {name: x for name, x in changed.items() if x.size}
@@ -169,7 +177,8 @@ def _rows_kernel(*refs, names, axes, programs):
     p = Operands({**dict(zip(reads, refs)), **out}, _RANKS, axes, pl.program_id(1))
     row = pl.program_id(0) * _ROWS + lanes(_ROWS)
     here = row < out["row_time"].shape[-1]
-    step, before = p.integers("step"), p.integers("row_time", row, mask=here)
+    step = p.integers("first") + p.integers("since")
+    before = p.integers("row_time", row, mask=here)
     first = Section.read_low(lambda word: p.integers("sections", 0, word)).first_row
     event = here & p.released(first + row, here)
     visited = here & (event | p.read("tick") | (before < p.integers("limit")))

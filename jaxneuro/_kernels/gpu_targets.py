@@ -16,6 +16,7 @@ from jax.experimental.pallas import triton
 
 from .bits import packed_bytes
 from .call import for_gpu_kernel
+from .clock import Clock, Step
 from .event_log import Halves
 from .fused_scan import Elementwise, NotFusedError
 from .gpu_event_log import NUMBER, TargetBlock, lanes_of, log_pallas, programs_of
@@ -30,7 +31,7 @@ def targets_pallas(
     ring: jax.Array,
     log: Any,
     fired: Any,
-    step: jax.Array,
+    step: Step,
     interpret: bool = False,
 ) -> tuple[Any, jax.Array, tuple, jax.Array]:
     """State, ring and log of the targets after a step, and the limit of `log_events`.
@@ -49,7 +50,13 @@ def targets_pallas(
     else:
         changed += [log.head, log.events, *([log.numbers] if n_log else [])]
         made = [NUMBER, NUMBER]
-    reads = [*fixed, *([] if fired.v is None else [fired.v]), fired.bits, log.count, step]
+    reads = [
+        *fixed,
+        *([] if fired.v is None else [fired.v]),
+        fired.bits,
+        log.count,
+        *Clock.of(step),
+    ]
     sizes = len(reads), len(changed), len(fixed), len(held), n_ring
     halves = Halves(log.capacity, how.n, how.longest_delay)
     out = pl.pallas_call(
@@ -107,7 +114,8 @@ def _kernel(plan: Elementwise, sizes: tuple, halves: Halves, how: Any, own: bool
     n_reads, n_changed, n_fixed, n_held, n_ring = sizes
     # What is changed is one array before and after; the references to those before are left out.
     reads, out = refs[:n_reads], list(refs[n_reads + n_changed :])
-    *given, bits, count, step = reads
+    *given, bits, count, first, since = reads
+    step = first[0] + since[0]
     block = TargetBlock(halves, how.first)
     state, out = out[:n_held], out[n_held:]
     v = [block.masked(ref.at[how.first + block.at], ref.dtype) for ref in given[n_fixed:]]
@@ -120,10 +128,10 @@ def _kernel(plan: Elementwise, sizes: tuple, halves: Halves, how: Any, own: bool
     if n_ring:
         ring = out.pop(0)
         for row, x in enumerate(slots):
-            at = modulo(step[0], ring.shape[0]), row, block.at
+            at = modulo(step, ring.shape[0]), row, block.at
             triton.store(ring.at[at], x, mask=block.here)
     if not own:
-        block.log(spikes, bits, count[0], step[0], kept, out)
+        block.log(spikes, bits, count[0], step, kept, out)
         return
     block.store_bits(out[0], events)
     for row, x in enumerate(kept):

@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from jaxtyping import Array, Float, Int32, Num, Shaped, UInt8
+from jaxtyping import Array, Float, Num, Shaped, UInt8
 
 from .._arrays import AnyArray
+from .._kernels.clock import Clock
 from .._kernels.fused_scan import NotFusedError, fused_or_plain
 from .._kernels.spike_output import SpikeOutput
 from .._model import Drive, Release
@@ -58,8 +59,7 @@ class Moving(NamedTuple):
         ring: with what arrives in this step.
         coupled: what couplings do.
         inputs: currents or spikes by population name, () or (n,).
-        last: the number of the last step, whose releases have been delivered. With that of this
-            step, a GPU would compute two numbers where one is enough.
+        last: the last step, whose releases have been delivered.
     """
 
     group: Group
@@ -70,7 +70,7 @@ class Moving(NamedTuple):
     ring: Num[Array, "slots places"]
     coupled: Coupled
     inputs: Mapping[str, Float[Array, "..."]]
-    last: Int32[Array, ""]
+    last: Clock
 
 
 def move(moving: Moving, dt: float, dtype: np.dtype) -> Moved:
@@ -88,7 +88,7 @@ def move(moving: Moving, dt: float, dtype: np.dtype) -> Moved:
 
 def plain_move(m: Moving, dt: float, dtype: np.dtype) -> Moved:
     """As XLA runs it."""
-    arrived, step = None, m.last + 1
+    arrived, step = None, m.last.now + 1
     if m.group.fed_inputs:
         arrived = arrivals(m.ring, step, m.group.fed_inputs)
         if m.quanta is not None:
@@ -127,7 +127,7 @@ def _fused(m: Moving, dt: float, dtype: np.dtype, whole: bool, interpret: bool) 
 
     group, before, coupled, stepped, drive = m.group, m.before, m.coupled, (), Drive()
     if not whole:
-        stepped, drive, outside = group.stimulate(before.stimuli, m.last + 1, dt)
+        stepped, drive, outside = group.stimulate(before.stimuli, m.last.now + 1, dt)
         drive, outside = coupled.plus(drive, outside)
         coupled, group = Coupled((), outside), dataclasses.replace(group, stimuli=())
         before = before._replace(stimuli=())

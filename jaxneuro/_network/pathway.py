@@ -13,9 +13,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int32, Num, UInt8
+from jaxtyping import Array, Float, Num, UInt8
 
 from .._arrays import AnyArray
+from .._kernels.clock import Clock
 from .._kernels.deliver import deliver
 from .._kernels.spike_output import SpikeOutput
 from .._kernels.table import Table
@@ -193,7 +194,7 @@ class RuntimePathway(eqx.Module):
         spikes: SpikeOutput,
         fired: Fired,
         state: PathwayState,
-        step: Int32[Array, ""],
+        step: Clock,
         clear: bool,
     ) -> tuple[Num[Array, "slots places"], PathwayState]:
         """The ring of the target group with what was released in `step`, and the state after it.
@@ -213,7 +214,7 @@ class RuntimePathway(eqx.Module):
         self,
         ring: Num[Array, "slots places"],
         released: SpikeOutput,
-        step: Int32[Array, ""],
+        step: Clock,
         clear: bool,
     ) -> Num[Array, "slots places"]:
         """The ring with what was released in `step`, by weights that do not change."""

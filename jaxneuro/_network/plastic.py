@@ -12,6 +12,7 @@ from jaxtyping import Array, Bool, Float, Int32
 
 from .._arrays import AnyArray, as_array
 from .._kernels.bits import packed_bytes
+from .._kernels.clock import Clock
 from .._kernels.event_log import EventLog, empty_log
 from .._kernels.learn import LearnInputs, PlasticSynapses, learn
 from .._kernels.rescale import rescale, target_sums
@@ -140,19 +141,20 @@ class Plastic(eqx.Module):
         released: SpikeOutput,
         fired: Fired,
         state: PlasticState,
-        step: Int32[Array, ""],
+        clock: Clock,
         scale: Float[Array, " blocks"],
         table: Table,
         clear: bool,
     ) -> tuple[Float[Array, "slots places"], PlasticState]:
-        """Ring and state after what was released in `step` has arrived at the synapses."""
+        """Ring and state after what was released in a step has arrived at the synapses."""
+        step = clock.now
         assert self.numbers is not None
         rule, names = self.rule, self.programs.names
         dtype = ring.dtype
         released, in_flight = self._arrived(released, state.in_flight, step)
         before = TargetNumbers(state.targets, state.target_ring, state.log)
         (targets, target_ring, log), limit = step_targets(
-            self._target_step(dtype), rule, before, fired, step
+            self._target_step(dtype), rule, before, fired, clock
         )
         shared = rule.step_shared(state.shared, state.signals, self.programs.dt)
         shared = as_floating(shared, dtype)
@@ -165,7 +167,7 @@ class Plastic(eqx.Module):
         limit = self._limit(limit, due, step)
         learn_inputs = LearnInputs(
             released=released,
-            step=step,
+            step=clock,
             limit=limit,
             tick=tick,
             learning=state.learning,

@@ -17,6 +17,7 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Int32, Num, Shaped
 
 from .._arrays import AnyArray
+from .._kernels.clock import Clock
 from .._kernels.spike_output import SpikeOutput
 from .coupling import CouplingState, RuntimeCoupling
 from .group import Cells, Coupled, Group, GroupState, added
@@ -55,9 +56,12 @@ class RuntimeNetwork(eqx.Module):
     peers: tuple[Peers, ...] | None = None
 
     def step(
-        self, state: NetworkState, inputs: Mapping[str, ArrayLike] | None = None
+        self,
+        state: NetworkState,
+        inputs: Mapping[str, ArrayLike] | None = None,
+        last: Clock | None = None,
     ) -> tuple[NetworkState, Output]:
-        """One time step, from t_k to t_k+1.
+        """One time step, from t_k to t_k+1; a loop that counts gives `last`, which is step k - 1.
 
         In this order: what the last step released is delivered, and couplings see the neurons as
         they stand; neurons are integrated under the drive of couplings and synapses at the start of
@@ -73,16 +77,15 @@ class RuntimeNetwork(eqx.Module):
         net = self
         for modulator, mine in zip(self.modulators, state.modulators):
             net = modulator.scaled(net, mine)
-        return net._step(state, inputs)
+        return net._step(state, inputs, Clock.of(state.step - 1) if last is None else last)
 
     def _step(
-        self, state: NetworkState, inputs: dict[str, Float[Array, "..."]]
+        self, state: NetworkState, inputs: dict[str, Float[Array, "..."]], last: Clock
     ) -> tuple[NetworkState, Output]:
         """One time step of the network with its parameters as they are now."""
-        rings, delivered = self.deliver_last_step(state)
+        rings, delivered = self.deliver_last_step(state, last)
         coupled = self._gathered(state)
         releases = tuple(p.release for p in delivered)
-        last = state.step - 1
         moved = self.moved([g.cells for g in state.groups], releases, rings, last, inputs, coupled)
         groups = tuple(
             GroupState(*m.cells, ring, self._everywhere(number, m.released))
@@ -110,7 +113,7 @@ class RuntimeNetwork(eqx.Module):
         cells: Sequence[Cells],
         releases: Sequence[Any],
         rings: Sequence[Num[Array, "_ _"]],
-        last: Int32[Array, ""],
+        last: Clock,
         inputs: Mapping[str, Float[Array, "..."]],
         coupled: Sequence[Coupled] | None = None,
     ) -> tuple[Moved, ...]:
@@ -162,7 +165,7 @@ class RuntimeNetwork(eqx.Module):
         )
 
     def deliver_last_step(
-        self, state: NetworkState
+        self, state: NetworkState, last: Clock
     ) -> tuple[list[Num[Array, "_ _"]], list[PathwayState]]:
         """Rings and pathways after what step k - 1 released has been delivered, in step k.
 
@@ -183,7 +186,7 @@ class RuntimeNetwork(eqx.Module):
                 spikes,
                 Fired(fired, v),
                 mine,
-                state.step - 1,
+                last,
                 clear=p.target not in cleared,
             )
             pathways.append(new)
@@ -263,28 +266,29 @@ def steps_together(
     `net` a `RuntimeNetwork` with peers, and without couplings, modulators and plastic weights;
     `inputs` (steps, ...).
     """
-    rings, pathways = net.deliver_last_step(state)
+    start = Clock.of(state.step - 1)
+    rings, pathways = net.deliver_last_step(state, start)
     releases = tuple(p.release for p in pathways)
     cells = tuple(g.cells for g in state.groups)
 
     def one(carry: tuple, now: Mapping[str, Float[Array, "..."]]) -> tuple:
-        last, cells, releases = carry
-        moved = net.moved(cells, releases, rings, last, now)
+        since, cells, releases = carry
+        moved = net.moved(cells, releases, rings, start._replace(since=since), now)
         released = net.by_pathway(moved)
         held = tuple(released[k].state if k in released else x for k, x in enumerate(releases))
         values = tuple(released[k].values if k in released else None for k in range(len(held)))
         here = tuple(m.released for m in moved)
-        return (last + 1, tuple(m.cells for m in moved), held), (here, values)
+        return (since + 1, tuple(m.cells for m in moved), held), (here, values)
 
     inputs = {name: jnp.asarray(x, net.dtype) for name, x in inputs.items()}
-    carry = state.step - 1, cells, releases
-    (last, cells, releases), (here, values) = lax.scan(one, carry, inputs, length=steps)
+    carry = start.since, cells, releases
+    (_, cells, releases), (here, values) = lax.scan(one, carry, inputs, length=steps)
     everywhere = tuple(peers.released_in_steps(r) for peers, r in zip(net.peers, here))
     own = tuple(_own(net, p, x, everywhere) for p, x in zip(net.pathways, values))
     rings = _delivered(net, state.step, rings, everywhere, own, steps)
     final = jax.tree.map(lambda x: x[-1], (everywhere, own))
     new = state._replace(
-        step=last + 1,
+        step=state.step + steps,
         groups=tuple(GroupState(*x) for x in zip(*zip(*cells), rings, final[0])),
         pathways=tuple(
             p._replace(release=release, released=x)
@@ -325,7 +329,7 @@ def _delivered(
         new, cleared = list(rings), set()
         for p, released in zip(net.pathways, mine):
             x = spikes[p.source] if released is None else released
-            new[p.target] = p.deliver_now(new[p.target], x, step, p.target not in cleared)
+            new[p.target] = p.deliver_now(new[p.target], x, Clock.of(step), p.target not in cleared)
             cleared.add(p.target)
         return tuple(new), None
 

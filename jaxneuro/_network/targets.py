@@ -8,6 +8,7 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int32, UInt8
 
+from .._kernels.clock import Clock
 from .._kernels.event_log import EventLog, log_events
 from .._kernels.fused_scan import fused_or_plain
 from .._model import Plasticity
@@ -73,7 +74,7 @@ def step_targets(
     rule: Plasticity,
     before: TargetNumbers,
     fired: Fired,
-    step: Int32[Array, ""],
+    step: Clock,
 ) -> tuple[TargetNumbers, Int32[Array, ""]]:
     """The numbers after a step; rows visited last before the second result must be visited now."""
 
@@ -99,7 +100,7 @@ def _plain(
     spikes = jnp.unpackbits(fired.bits, bitorder="little")[span] != 0
     v = None if fired.v is None else fired.v[span]
     now, kept, events, state = how.of(rule, before.state, spikes, v)
-    ring = written(before.ring, stacked(now, how.dtype), step)
+    ring = written(before.ring, stacked(now, how.dtype), step.now)
     packed = (fired.bits, how.first) if events is spikes else None
     kept = stacked(kept, how.dtype).reshape(len(kept), how.n)
     log, limit = log_events(before.log, events, kept, step, how.longest_delay, packed)
