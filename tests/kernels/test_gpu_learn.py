@@ -14,6 +14,7 @@ from jaxneuro._fields import Parameter, param
 from jaxneuro._kernels import gpu_learn as gpu
 from jaxneuro._kernels import gpu_program as gpu_atomic
 from jaxneuro._kernels.call import batched
+from jaxneuro._kernels.clock import Clock
 from jaxneuro._kernels.gpu_program import ProgramGrid
 from jaxneuro._kernels.learn import _CHANGED, _RANKS, learn, unpacked
 from jaxneuro._kernels.learn_reference import learn_reference
@@ -186,7 +187,8 @@ def over_axes(version, case):
         released, log = learn_inputs.released.operands(ring.dtype), learn_inputs.log
         flat = (
             *released,
-            *learn_inputs[1:8],
+            *Clock.of(learn_inputs.step),
+            *learn_inputs[2:8],
             log.head,
             log.events,
             log.numbers,
@@ -253,8 +255,8 @@ def lowered(case=None, values=False):
 
 
 @pytest.mark.parametrize("values", [True, False], ids=["values", "spikes"])
-def test_learn_lowers_for_cuda_to_one_kernel(values, caplog):
-    assert lowered(values=values).count(KERNEL) == 1
+def test_learn_lowers_for_cuda_to_two_kernels(values, caplog):
+    assert lowered(values=values).count(KERNEL) == 2
     assert not caplog.messages
 
 
@@ -267,10 +269,10 @@ SOME_RULES = [
 
 @pytest.mark.slow(but=["BCM"])
 @pytest.mark.parametrize("rule", SOME_RULES, ids=lambda rule: type(rule).__name__)
-def test_a_rule_lowers_for_cuda_to_one_kernel(rule, caplog):
+def test_a_rule_lowers_for_cuda_to_two_kernels(rule, caplog):
     rule = on_grid("a rule", rule, DT)
     numbers = post_numbers(rule, LIF(), "a rule", DT, np.float32)
-    assert lowered(case_of(rule, post=numbers)).count(KERNEL) == 1
+    assert lowered(case_of(rule, post=numbers)).count(KERNEL) == 2
     assert not caplog.messages
 
 
@@ -300,7 +302,7 @@ def test_a_card_that_jax_refuses_runs_the_reference_and_says_so(monkeypatch, cap
 def test_without_the_relaxed_add_jax_adds(monkeypatch, caplog):
     caplog.set_level("INFO", "jaxneuro")
     monkeypatch.setattr(gpu_atomic, "_relax", moved)  # called while the kernel is lowered
-    assert lowered().count(KERNEL) == 1
+    assert lowered().count(KERNEL) == 2
     (line,) = caplog.messages
     assert "memory order" in line
 
@@ -324,6 +326,6 @@ def test_a_plastic_network_lowers_for_cuda_to_kernels(caplog):
     net = jn.build(jn.Description(populations, [wire]), key=0, dt=0.1)
     text = for_cuda(lambda net, state: jn.scan(net, state, 5), net, net.init(0))
     assert (len(net.pathways), len(net.groups)) == (1, 1)
-    assert text.count(KERNEL) == 3  # learn, the events of its targets, the group
+    assert text.count(KERNEL) == 4  # targets, synapses, rows, group
     assert "jaxneuro_" not in text
     assert not caplog.messages
