@@ -17,13 +17,32 @@ from jax import lax
 from .lazy import lazily_lowered
 from .native import native_available
 
+_in_gpu_kernel = contextvars.ContextVar("traced for a GPU kernel", default=False)
+
+
+@contextlib.contextmanager
+def for_gpu_kernel() -> Iterator[None]:
+    """What is traced inside becomes part of a GPU kernel: it calls nothing, and is elementwise."""
+    token = _in_gpu_kernel.set(True)
+    try:
+        yield
+    finally:
+        _in_gpu_kernel.reset(token)
+
+
+def in_gpu_kernel() -> bool:
+    """Whether what is traced now becomes part of a GPU kernel."""
+    return _in_gpu_kernel.get()
+
 
 def by_platform(*operands: Any, default: Callable | None, **versions: Callable | None) -> Any:
     """The version for the platform on which it runs; `cpu` only with the native library.
 
     None means a version that does not exist. With a native version the default is traced only
-    where it is lowered.
+    where it is lowered. In what becomes part of a GPU kernel it is the default.
     """
+    if in_gpu_kernel() and default is not None:
+        return default(*operands)
     if not native_available():
         versions.pop("cpu", None)
     native = versions.get("cpu")
@@ -180,17 +199,6 @@ def _flattened(x: Any, axes: tuple[int, ...], rank: int) -> Any:
 
 
 _FEW = 16
-_off = contextvars.ContextVar("nothing is materialized", default=False)
-
-
-@contextlib.contextmanager
-def unmaterialized() -> Iterator[None]:
-    """Switches `materialize` off for what is traced inside: a GPU kernel cannot call it."""
-    token = _off.set(True)
-    try:
-        yield
-    finally:
-        _off.reset(token)
 
 
 def materialize(arrays: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
@@ -204,7 +212,7 @@ def materialize(arrays: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
     Arrays of any shape; returns the same.
     """
     few = max((x.size for x in arrays), default=0) < _FEW
-    if few or _off.get() or not native_available():
+    if few or in_gpu_kernel() or not native_available():
         return tuple(arrays)
     return _written(tuple(arrays))
 

@@ -15,11 +15,11 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
-from jaxtyping import Array, Float, Int, Num
+from jaxtyping import Array, Float, Num
 
 from .._arrays import AnyArray
 from .call import batched, by_platform, native_call, over_batch
+from .clock import Clock, Step
 from .deliver_reference import deliver_gradient, deliver_reference, product_dtype
 from .gpu import deliver_on_gpu
 from .native import native_available
@@ -27,13 +27,13 @@ from .spike_output import SpikeOutput
 from .table import Table
 
 # Axes of ring, bits, values, step, scale and weights without a batch.
-RANKS = (2, 1, 1, 0, 1, 1)
+RANKS = (2, 1, 1, 0, 0, 1, 1)
 
 
 def deliver(
     ring: Num[AnyArray, "slots places"],
     released: SpikeOutput,
-    step: Int[AnyArray | np.generic, ""],
+    step: Step,
     scale: Float[AnyArray, " blocks"],
     weights: Float[AnyArray, " weights"],
     table: Table,
@@ -42,24 +42,24 @@ def deliver(
     """`ring` after the delivery of what was released in `step`; see the module docstring.
 
     `ring` (slots, places), float32 or float64, or int32: then products are rounded to whole
-    numbers, and `scale` is in units of that quantum; `step` int32 (); `scale` (blocks,); `weights`
-    of the sections that have individual ones, bfloat16 or wider. With `clear` the slot of `step`
-    itself, which has been read, is set to 0 first. Delays are 1 to slots - 1, or 1 where there is
-    one slot (`ring_slots`).
+    numbers, and `scale` is in units of that quantum; `step` int32 (), or a `Clock`; `scale`
+    (blocks,); `weights` of the sections that have individual ones, bfloat16 or wider. With `clear`
+    the slot of `step` itself, which has been read, is set to 0 first. Delays are 1 to slots - 1, or
+    1 where there is one slot (`ring_slots`).
 
     The gradient is that of this linear map (cost: all synapses); `vmap` shares the table.
 
     Raises:
         InvalidValueError: for a batched table, and for the gradient of a ring of integers.
     """
-    return _deliver(ring, released, step, scale, weights, table, clear)
+    return _deliver(ring, released, Clock.of(step), scale, weights, table, clear)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(6,))
 def _deliver(ring, released, step, scale, weights, table, clear):
     call = _batched(clear, native_available())
     operands = released.operands(product_dtype(ring))
-    return call(ring, *operands, step, scale, weights, table)
+    return call(ring, *operands, *step, scale, weights, table)
 
 
 def _forward(ring, released, step, scale, weights, table, clear):
@@ -75,7 +75,7 @@ def _forward(ring, released, step, scale, weights, table, clear):
 def _backward(clear, residuals, ring_bar):
     released, step, scale, weights, table = residuals
     ring_bar, values_bar, scale_bar, weights_bar = deliver_gradient(
-        ring_bar, released, step, scale, weights, table, clear
+        ring_bar, released, step.now, scale, weights, table, clear
     )
     return ring_bar, SpikeOutput(None, values_bar), None, scale_bar, weights_bar, None  # type: ignore[arg-type]
 
@@ -88,8 +88,8 @@ def _batched(clear: bool, native: bool) -> Any:
     """The call for one network or for a batch of them over one table."""
     del native  # another key: what was traced without the native library stays without it
 
-    def call(ring, bits, values, step, scale, weights, table):
-        operands = (ring, bits, values, step, scale, weights, table)
+    def call(*operands):
+        table = operands[-1]
         reference = over_batch(_reference(clear), RANKS)
         beyond = native_available() and table.n_stored >= 2**31  # indices of the reference
         return by_platform(
@@ -108,16 +108,16 @@ def _batched(clear: bool, native: bool) -> Any:
 
 
 def _reference(clear: bool) -> Any:
-    def one(ring, bits, values, step, scale, weights, table):
+    def one(ring, bits, values, first, since, scale, weights, table):
         released = SpikeOutput.of_operands(bits, values)
-        return deliver_reference(ring, released, step, scale, weights, table, clear)
+        return deliver_reference(ring, released, first + since, scale, weights, table, clear)
 
     return one
 
 
 def _native(clear: bool) -> Any:
-    def run(ring, bits, values, step, scale, weights, table):
-        dtype = product_dtype(ring)
+    def run(ring, bits, values, first, since, scale, weights, table):
+        dtype, step = product_dtype(ring), first + since
         columns = (
             *(table.sections, table.pointers, table.targets, table.tags, table.delays),
             *(table.block_offset, table.block_delay, table.block_span),

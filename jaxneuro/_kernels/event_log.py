@@ -3,24 +3,29 @@
 A synapse is touched when its source spikes. Until then the events of its target wait here: every
 event knows where the previous one of the same target is, so a synapse walks back from the newest
 to the first that it has not seen. The log is one ring for all targets: it holds the last `capacity`
-events, whoever had them. `flush_limit` says which rows must be visited before it overwrites what
-they need.
+events, whoever had them. Rows are brought up to date whenever half of it has been filled: those
+that were not visited since the half began. What the others need is then in the newer half, and
+stays there until the next time.
 """
 
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int32
+from jax import lax
+from jaxtyping import Array, Bool, Float, Int32, UInt8
 
 from .._arrays import as_array
+from .bits import pack_reference
 from .call import batched, by_platform, native_update, over_batch
+from .clock import Clock, Step
+from .fused_scan import fused_on_gpu
 from .native import native_available
 
 LONG_AGO = -(2**30)  # the time of an event that never was
-_RANKS = (0, 2, 2, 2, 1, 2, 0)
+_RANKS = (0, 2, 2, 2, 1, 2, 0, 0, 1)
 
 
 class EventLog(NamedTuple):
@@ -47,7 +52,7 @@ class EventLog(NamedTuple):
 
 def empty_log(n_targets: int, most: int, rows: int, dtype: Any) -> EventLog:
     """A log without events, for so many targets that have at most `most` events in a delay."""
-    # Two halves, and what one step may add: see `flush_limit`.
+    # Two halves, and what one step may add.
     capacity = 1 << int(np.ceil(np.log2(max(2 * most * n_targets + n_targets, 16))))
     head = np.stack([np.full(n_targets, LONG_AGO), np.full(n_targets, -1)], axis=1)
     events = np.full((capacity, 3), LONG_AGO)
@@ -63,49 +68,102 @@ def log_events(
     log: EventLog,
     events: Bool[Array, " targets"],
     numbers: Float[Array, "rows targets"],
-    step: Int32[Array, ""],
-) -> EventLog:
-    """The log with the events of a step: booleans (targets,), and numbers (rows, targets)."""
-    call = _batched(native_available())
+    step: Step,
+    longest_delay: int,
+    packed: tuple[UInt8[Array, " bytes"], int] | None = None,
+) -> tuple[EventLog, Int32[Array, ""]]:
+    """The log with the events of a step: booleans (targets,), and numbers (rows, targets).
+
+    Rows visited last before the second result must be visited now; it is `LONG_AGO` where none
+    must. `packed` are bits among which the events are known to be, and the number of the first.
+    """
+    bits, first = (jnp.zeros(0, jnp.uint8), 0) if packed is None else packed
+    call = _batched(native_available(), first, longest_delay)
     numbers = numbers.astype(log.numbers.dtype)
-    return EventLog(*call(*log, events, numbers, jnp.asarray(step, jnp.int32), ()))
+    *new, limit = call(*log, events, numbers, *Clock.of(step), bits, ())
+    return EventLog(*new), limit
 
 
 @functools.cache
-def _batched(native: bool) -> Any:
+def _batched(native: bool, first: int, longest_delay: int) -> Any:
     del native  # another key: what was traced without the native library stays without it
 
-    def call(*operands: Any) -> Any:
-        reference = over_batch(lambda *x: _reference(*x), _RANKS)
-        return by_platform(*operands, default=reference, cpu=_native)
+    def limit(before: Any, count: Any, head: Any, log: Any, _: Any) -> Any:
+        halves = Halves(log.shape[0], head.shape[0], longest_delay)
+        return halves.limit(before, count, lambda entry: log[entry, 0])
 
-    return batched(call, _RANKS, "", in_place=4)
+    def with_limit(update: Callable) -> Callable:
+        def run(*operands: Any) -> tuple:
+            new = update(*operands)
+            return *new, over_batch(limit, (0, 0, 2, 2))(operands[0], *new[:3], ())
+
+        return run
+
+    def call(*operands: Any) -> Any:
+        reference = with_limit(over_batch(lambda *x: _reference(*x), _RANKS))
+
+        def on_gpu(*operands: Any) -> Any:
+            fused = over_batch(functools.partial(_fused, first, longest_delay), _RANKS)
+            return fused_on_gpu(
+                fused, reference, "events are logged in several launches", *operands
+            )
+
+        return by_platform(*operands, default=reference, cpu=with_limit(_native), cuda=on_gpu)
+
+    return batched(call, _RANKS, "", in_place=4, made=1)
+
+
+def _fused(first: int, longest_delay: int, *operands: Any) -> tuple:
+    from .gpu_event_log import log_pallas  # Pallas: only where it is needed
+
+    count, head, log, kept, events, numbers, first_step, since, bits, _ = operands
+    bits = bits if bits.size else pack_reference(events)
+    return log_pallas(
+        *(count, head, log, kept, bits, numbers), Clock(first_step, since), first, longest_delay
+    )
 
 
 def _native(*operands: Any) -> tuple:
-    *arrays, _ = operands
-    return native_update("jaxneuro_log_events", arrays, 4)
+    *arrays, first, since, _, _ = operands
+    return native_update("jaxneuro_log_events", (*arrays, first + since), 4)
 
 
-def _reference(count, head, log, kept, events, numbers, step, _):
+def _reference(count, head, log, kept, events, numbers, first, since, *_):
     capacity = log.shape[0]
     number = count + jnp.cumsum(events, dtype=jnp.int32) - 1
     entry = jnp.where(events, number & (capacity - 1), capacity)
-    time = jnp.full(events.shape, step, jnp.int32)
+    time = jnp.full(events.shape, first + since, jnp.int32)
     log = log.at[entry].set(jnp.stack([time, *head.T], axis=1), mode="drop")
     kept = kept.at[:, entry].set(numbers, mode="drop")
     head = jnp.where(events[:, None], jnp.stack([time, number], axis=1), head)
     return count + jnp.sum(events, dtype=jnp.int32), head, log, kept
 
 
-def flush_limit(before: EventLog, log: EventLog, n_targets: int, longest_delay: int) -> jax.Array:
-    """Rows visited last before this step must be visited now; `LONG_AGO` where none must.
+class Halves(NamedTuple):
+    """When a log has filled one of its halves.
 
-    Rows are brought up to date whenever half of the log has been filled: those that were not
-    visited since the half began. What the others need is then in the newer half, and stays there
-    until the next time. int32 (), of the logs before and after a step.
+    Attributes:
+        capacity: of the log.
+        n_targets: how many it has.
+        longest_delay: [steps].
     """
-    half = (log.capacity - n_targets) // 2
-    due = (log.count // half) != (before.count // half)
-    oldest = log.events[(log.count - half) & (log.capacity - 1), 0]
-    return jnp.where(due, oldest + longest_delay + 1, LONG_AGO).astype(jnp.int32)
+
+    capacity: int
+    n_targets: int
+    longest_delay: int
+
+    def limit(self, before: Any, count: Any, time_of: Callable) -> Any:
+        """Rows visited last before this must be visited now; `LONG_AGO` where none must.
+
+        int32 (), from the counts of events before and after a step, and `time_of` an entry.
+        """
+        half = (self.capacity - self.n_targets) // 2
+
+        def of_half(x: Any) -> Any:  # rounded down, for a count that is negative too
+            rest = lax.rem(x, jnp.int32(half))
+            return x - jnp.where(rest < 0, rest + half, rest)
+
+        oldest = time_of((count - half) & (self.capacity - 1))
+        return jnp.where(
+            of_half(before) != of_half(count), oldest + self.longest_delay + 1, LONG_AGO
+        ).astype(jnp.int32)

@@ -18,6 +18,7 @@ from jax.interpreters import batching, mlir
 
 from ..spec import InvalidValueError
 from .call import over_batch
+from .clock import Clock
 from .rule_programs import RulePrograms
 from .spike_output import SpikeOutput
 
@@ -41,9 +42,10 @@ def deliver_on_gpu(clear: bool, reference: Callable) -> Callable:
         InvalidValueError: when lowered for more than `MOST_STORED` stored synapses.
     """
 
-    def run(ring, bits, values, step, scale, weights, table):
+    def run(*operands):
+        *arrays, table = operands
         leaves, structure = jax.tree.flatten(table)
-        operands = (ring, bits, values, step, scale, weights, *leaves)
+        operands = (*arrays, *leaves)
         return _deliver.bind(*operands, structure=structure, clear=clear, reference=reference)
 
     return run
@@ -55,19 +57,18 @@ def _shape(ring: Any, *_: Any, **__: Any) -> Any:
 
 
 def _lower(ctx: Any, *operands: Any, structure: Any, clear: bool, reference: Callable) -> Any:
-    _check_size(jax.tree.unflatten(structure, ctx.avals_in[6:]).n_stored)
+    _check_size(jax.tree.unflatten(structure, ctx.avals_in[7:]).n_stored)
 
-    def kernel(ordered: bool, ring, bits, values, step, scale, weights, *leaves):
+    def kernel(ordered: bool, ring, bits, values, first, since, scale, weights, *leaves):
         from .gpu_deliver import deliver_pallas
 
         table = jax.tree.unflatten(structure, leaves)
         released = SpikeOutput.of_operands(bits, values)
-        operands = ring, released, step, scale, weights, table
+        operands = ring, released, Clock(first, since), scale, weights, table
         return [deliver_pallas(*operands, clear, ordered=ordered)]
 
-    def otherwise(ring, bits, values, step, scale, weights, *leaves):
-        table = jax.tree.unflatten(structure, leaves)
-        return [reference(ring, bits, values, step, scale, weights, table)]
+    def otherwise(*operands):
+        return [reference(*operands[:7], jax.tree.unflatten(structure, operands[7:]))]
 
     return _first_lowered(ctx, operands, kernel, otherwise)
 

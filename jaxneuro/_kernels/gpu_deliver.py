@@ -32,6 +32,7 @@ from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
+from .clock import Clock, Step
 from .deliver_reference import product_dtype
 from .gpu_program import (
     WARPS,
@@ -62,7 +63,7 @@ def grid_of(table: Table) -> ProgramGrid:
 def deliver_pallas(
     ring: jax.Array,
     released: SpikeOutput,
-    step: jax.Array,
+    step: Step,
     scale: jax.Array,
     weights: jax.Array,
     table: Table,
@@ -79,10 +80,12 @@ def deliver_pallas(
     ring, clear = emptied(ring, clear)
     axes = ring.shape[:-2]
     if table.n_synapses == 0:
-        return cleared(ring, step) if clear else ring
+        return cleared(ring, Clock.of(step)) if clear else ring
     grid = grid_of(table) if grid is None else grid
     n_sections, dtype = table.sections.shape[0], product_dtype(ring)
     operands = _operands(released, step, scale, weights, table, dtype)
+    if ring.shape[-2] == 1:
+        del operands["first"], operands["since"]
     kernel = functools.partial(
         _kernel,
         names=tuple(operands),
@@ -111,7 +114,7 @@ def _operands(released: SpikeOutput, step, scale, weights, table: Table, dtype: 
     operands = {
         "bits": released.bits,
         **({} if released.values is None else {"values": released.values.astype(dtype)}),
-        "step": operand(step),
+        **{name: operand(x) for name, x in Clock.of(step)._asdict().items()},
         "scale": scale.astype(dtype),
         "weights": weights,
     }
@@ -122,7 +125,7 @@ def _operands(released: SpikeOutput, step, scale, weights, table: Table, dtype: 
 
 
 # Ranks without batch axes of the operands that may have them.
-_RANKS = {"bits": 1, "values": 1, "step": 0, "scale": 1, "weights": 1}
+_RANKS = {"bits": 1, "values": 1, "first": 0, "since": 0, "scale": 1, "weights": 1}
 
 
 def _kernel(*refs, names, axes, grid, n_sections, dtype, clear, add):

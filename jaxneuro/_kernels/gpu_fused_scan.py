@@ -19,7 +19,7 @@ from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
-from .call import unmaterialized
+from .call import for_gpu_kernel
 from .fused_scan import Elementwise, NotFusedError
 
 
@@ -114,25 +114,27 @@ def _plan(step: Callable, given: list, tree: Any, sizes: list[int], lanes: int) 
         spikes_dtype.append(spikes.dtype)
         new = [*jax.tree.leaves(state), spikes]
         before = [*now[sizes[0] : held], jax.ShapeDtypeStruct((lanes,), spikes.dtype)]
-        return [_as_before(x, y) for x, y in zip(new, before, strict=True)]
+        return [as_before(x, y) for x, y in zip(new, before, strict=True)]
 
     shapes = [
         jax.ShapeDtypeStruct((lanes,) * (x.ndim - (number >= held)), x.dtype)
         for number, x in enumerate(given)
     ]
     shapes.append(jax.ShapeDtypeStruct((), jnp.int32))
-    with unmaterialized():
+    with for_gpu_kernel():
         plan = Elementwise(flat, shapes[: sizes[0]], shapes[sizes[0] :], lanes)
+    if plan.tables:
+        raise NotFusedError("its step takes numbers from an array")
     return plan, spikes_dtype[0]
 
 
-def _as_before(x: Any, before: Any) -> Any:
+def as_before(x: Any, before: Any) -> Any:
     if x.dtype != before.dtype:
         raise NotFusedError(f"its step turns {before.dtype} into {x.dtype}")
     return jnp.broadcast_to(x, before.shape)
 
 
-class _Block:
+class Block:
     """One program: its neurons, and masked reads and writes of their numbers."""
 
     def __init__(self, n: int, lanes: int):
@@ -145,17 +147,18 @@ class _Block:
         """Numbers of these neurons, or the one of all."""
         if rank == 0:
             return ref[0]
-        return self._masked(ref.at[self.at], ref.dtype)
+        return self.masked(ref.at[self.at], ref.dtype)
 
     def row(self, ref: Any, k: Any) -> jax.Array:
         """Row k of an input: of these neurons, or the one number of all."""
-        return ref[k] if ref.ndim == 1 else self._masked(ref.at[k, self.at], ref.dtype)
+        return ref[k] if ref.ndim == 1 else self.masked(ref.at[k, self.at], ref.dtype)
 
     def place(self, ref: Any) -> jax.Array:
         """Where these neurons are in a sample; lanes without a neuron are beyond its end."""
-        return jnp.where(self.here, self._masked(ref.at[self.at], ref.dtype), np.int32(2**30))
+        return jnp.where(self.here, self.masked(ref.at[self.at], ref.dtype), np.int32(2**30))
 
-    def _masked(self, ref: Any, dtype: Any) -> jax.Array:
+    def masked(self, ref: Any, dtype: Any) -> jax.Array:
+        """Numbers at a view of these neurons, 0 for lanes without a neuron."""
         return triton.load(ref, mask=self.here, other=jnp.zeros((), dtype))
 
     def store(self, ref: Any, x: jax.Array) -> None:
@@ -167,6 +170,14 @@ class _Block:
             def _():
                 ref[0] = x
 
+    def store_bits(self, ref: Any, fired: jax.Array) -> None:
+        """Spikes as bits, 8 neurons in a byte, as `pack` makes them."""
+        lanes = fired.shape[0]
+        each = (fired & self.here).astype(jnp.int32).reshape(lanes // 8, 8)
+        packed = jnp.sum(each << lax.broadcasted_iota(jnp.int32, each.shape, 1), axis=1)
+        at = self.program * (lanes // 8) + lax.iota(jnp.int32, lanes // 8)
+        triton.store(ref.at[at], packed.astype(jnp.uint8), mask=at < ref.shape[0])
+
     def store_row(self, ref: Any, k: Any, x: jax.Array, place: Any = None) -> None:
         if place is None:
             triton.store(ref.at[k, self.at], x, mask=self.here)
@@ -177,7 +188,7 @@ class _Block:
 def _kernel(
     *refs: Any, plan: Elementwise, sizes: list[int], ranks: list[int], how: FusedScan, lanes: int
 ) -> None:
-    block, held = _Block(how.n, lanes), sizes[0] + sizes[1]
+    block, held = Block(how.n, lanes), sizes[0] + sizes[1]
     loaded = [block.load(ref, rank) for ref, rank in zip(refs[:held], ranks)]
     n_chosen = sum(count is not None for _, count in how.kept)
     n_in = sum(sizes) + n_chosen

@@ -1,4 +1,4 @@
-"""`learn` on a GPU: one Pallas kernel, lowered through Triton; one launch per pathway and step.
+"""`learn` on a GPU: Pallas kernels, lowered through Triton; two launches per pathway and step.
 
 A *program* has some rows of the section and one of several segments of them, as in `deliver`. A
 row is visited if its source released something, if a tick is due, or if it was visited last before
@@ -33,11 +33,12 @@ from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
-from .call import over_batch
+from .clock import Clock
 from .event_log import LONG_AGO
 from .gpu_program import (
     WARPS,
     GpuProgram,
+    Operands,
     ProgramGrid,
     add_alone,
     add_ordered,
@@ -51,17 +52,18 @@ from .gpu_program import (
 )
 from .program import Port
 from .rule_programs import RulePrograms
-from .spike_output import SpikeOutput
 from .table import Section, Table
 
 # A row is visited alone, not one of many as in `deliver`: cut finely, more of the GPU works on it.
 _MOST_SEGMENTS = 64
 
+_ROWS = 256  # of a program of `_rows_after`
+_SCALARS = ("first", "since", "limit", "tick", "learning")
 # Ranks without batch axes of the operands that may have them.
 _RANKS = {
     **{"weights": 1, "variables": 2, "row_time": 1, "row_traces": 2, "bits": 1, "values": 1},
-    **{"step": 0, "limit": 0, "flags": 1, "scale": 1, "numbers": 1, "post": 3},
-    **{"head": 2, "events": 2, "kept": 2, "shared": 2},
+    **dict.fromkeys(_SCALARS, 0),
+    **{"scale": 1, "numbers": 1, "post": 3, "head": 2, "events": 2, "kept": 2, "shared": 2},
 }
 
 
@@ -89,7 +91,7 @@ def learn_pallas(
     ring, clear = emptied(ring, clear)
     axes = ring.shape[:-2]
     if table.n_stored == 0:
-        return (cleared(ring, learn_inputs.step) if clear else ring), synapses
+        return (cleared(ring, Clock.of(learn_inputs.step)) if clear else ring), synapses
     grid = learn_grid(table) if grid is None else grid
     operands = _operands(synapses, learn_inputs, table)
     changed = {"ring": ring, "weights": synapses.weights, "variables": synapses.variables}
@@ -113,8 +115,8 @@ def learn_pallas(
         name="learn_pallas",
     )(*operands.values(), *changed.values())
     new = dict(zip(changed, new))
-    row_time, row_traces = _rows_after(synapses, learn_inputs, table, programs)
-    return new.pop("ring"), synapses._replace(**new, row_time=row_time, row_traces=row_traces)
+    synapses = _rows_after(synapses, learn_inputs, table, programs, interpret)
+    return new.pop("ring"), synapses._replace(**new)
 
 
 def _operands(synapses: Any, learn_inputs: Any, table: Table) -> dict:
@@ -123,7 +125,7 @@ def _operands(synapses: Any, learn_inputs: Any, table: Table) -> dict:
     operands = {
         "bits": bits,
         **({} if values is None else {"values": values}),
-        **{name: operand(getattr(learn_inputs, name)) for name in ("step", "limit", "flags")},
+        **_scalars(learn_inputs),
         **{name: getattr(learn_inputs, name) for name in ("scale", "numbers", "post", "shared")},
         **{
             "head": learn_inputs.log.head,
@@ -138,35 +140,65 @@ def _operands(synapses: Any, learn_inputs: Any, table: Table) -> dict:
     return {name: x for name, x in operands.items() if x.size}
 
 
-def _rows_after(synapses: Any, learn_inputs: Any, table: Table, programs: RulePrograms) -> Any:
-    """When each row was visited last and the traces of its source, after this step."""
+def _scalars(learn_inputs: Any) -> dict[str, jax.Array]:
+    """The operands that are one number."""
+    numbers = Clock.of(learn_inputs.step)._asdict()
+    numbers |= {name: getattr(learn_inputs, name) for name in ("limit", "tick", "learning")}
+    return {name: operand(x) for name, x in numbers.items()}
 
-    def one(row_time, row_traces, bits, step, limit, flags, numbers, table):
-        n_rows = row_time.shape[0]
-        event = SpikeOutput(bits).dense(jnp.float32) > 0
-        event = lax.dynamic_slice_in_dim(event, table.sections[0, 0].astype(jnp.int32), n_rows)
-        visited = event | (flags[0] != 0) | (row_time < limit)
-        since = (step - row_time).astype(programs.dtype) * programs.dt
-        traces = row_traces
-        for phase, rows in (("advance", visited & ~event), ("jump", event)):
-            if not len(programs.names.traces):
-                continue
-            out = programs.call(phase, programs.parameters(numbers), *row_traces, since)
-            new = [out[Port("trace", k, True)] for k in range(len(row_traces))]
-            new = jnp.stack([jnp.broadcast_to(x, rows.shape) for x in new])
-            traces = jnp.where(rows, new.astype(traces.dtype), traces)
-        return jnp.where(visited, step, row_time), traces
 
-    ranks = (1, 2, 1, 0, 0, 1, 1)
-    operands = (
-        synapses.row_time,
-        synapses.row_traces,
-        learn_inputs.released.bits,
-        learn_inputs.step,
-    )
-    return over_batch(one, ranks)(
-        *operands, learn_inputs.limit, learn_inputs.flags, learn_inputs.numbers, table
-    )
+def _rows_after(
+    synapses: Any, learn_inputs: Any, table: Table, programs: RulePrograms, interpret: bool
+) -> Any:
+    """The synapses with the time of the last visit of each row, and the traces of its source."""
+    reads = {"bits": learn_inputs.released.bits, "numbers": learn_inputs.numbers}
+    reads |= {name: x for name, x in _scalars(learn_inputs).items() if name != "learning"}
+    reads = {name: x for name, x in (reads | {"sections": table.sections}).items() if x.size}
+    changed = {"row_time": synapses.row_time, "row_traces": synapses.row_traces}
+    changed = {name: x for name, x in changed.items() if x.size}
+    axes, n = synapses.row_time.shape[:-1], synapses.row_time.shape[-1]
+    new = pl.pallas_call(
+        functools.partial(
+            _rows_kernel, names=(tuple(reads), tuple(changed)), axes=axes, programs=programs
+        ),
+        out_shape=[jax.ShapeDtypeStruct(x.shape, x.dtype) for x in changed.values()],
+        grid=(-(-n // _ROWS), math.prod(axes)),
+        input_output_aliases={len(reads) + k: k for k in range(len(changed))},
+        interpret=interpret,
+        compiler_params=triton.CompilerParams(num_warps=WARPS, num_stages=1),
+        name="learn_rows",
+    )(*reads.values(), *changed.values())
+    return synapses._replace(**dict(zip(changed, new)))
+
+
+def _rows_kernel(*refs, names, axes, programs):
+    reads, writes = names
+    out = dict(zip(writes, refs[len(reads) + len(writes) :]))
+    p = Operands({**dict(zip(reads, refs)), **out}, _RANKS, axes, pl.program_id(1))
+    row = pl.program_id(0) * _ROWS + lanes(_ROWS)
+    here = row < out["row_time"].shape[-1]
+    step = p.integers("first") + p.integers("since")
+    before = p.integers("row_time", row, mask=here)
+    first = Section.read_low(lambda word: p.integers("sections", 0, word)).first_row
+    event = here & p.released(first + row, here)
+    visited = here & (event | p.read("tick") | (before < p.integers("limit")))
+    traces = [p.read("row_traces", k, row, mask=here) for k in range(len(programs.names.traces))]
+    since = (step - before).astype(programs.dtype) * programs.dt
+    given = [*_parameters(p, programs), *traces, since]
+    given = [jnp.broadcast_to(x.astype(programs.dtype), row.shape) for x in given]
+    for phase, where in (("advance", visited & ~event), ("jump", event)) if traces else ():
+        new = programs.call(phase, given[: -len(traces) - 1], *given[-len(traces) - 1 :])
+        for k in range(len(traces)):
+            x = jnp.broadcast_to(new[Port("trace", k, True)], row.shape)
+            p.store("row_traces", k, row, x=x, mask=where)
+    p.store("row_time", row, x=jnp.broadcast_to(step, row.shape), mask=visited)
+
+
+def _parameters(p: Operands, programs: RulePrograms) -> list[jax.Array]:
+    """Those of the rule."""
+    count = p.operands["numbers"].shape[-1] if p.has("numbers") else 0
+    places: Any = np.arange(count)
+    return [p.read("numbers", int(k)) for k in programs.parameters(places)]
 
 
 class _Vector(NamedTuple):
@@ -208,7 +240,7 @@ def _kernel(*refs, names, axes, grid, programs, clear, add):
     here = first + lane < section.rows
     event = p.released(section.first_row + first + lane, here)
     old = p.integers("row_time", first + lane, mask=here) < p.integers("limit")
-    active = here & (event | old | (p.integers("flags", 0) != 0))
+    active = here & (event | old | p.read("tick"))
 
     def visit(at):
         _GpuVisit(p, section, programs, first + at).run()
@@ -224,7 +256,7 @@ class _GpuVisit:
     def __init__(self, p: GpuProgram, section: Section, programs: RulePrograms, row: Any) -> None:
         self.p, self.section, self.programs = p, section, programs
         self.dtype = programs.dtype
-        self.tick, self.learning = (p.integers("flags", k) != 0 for k in range(2))
+        self.tick, self.learning = p.read("tick"), p.read("learning") != 0
         # The only section has all blocks; its rows have one pointer each if there are tags.
         self.blocks = p.operands["block_offset"].shape[0]
         entries = 1 if p.has("tags") else self.blocks
@@ -238,9 +270,7 @@ class _GpuVisit:
         self.before = p.integers("row_time", row)
         names = programs.names
         self.traces = [p.read("row_traces", k, row) for k in range(len(names.traces))]
-        count = p.operands["numbers"].shape[-1] if p.has("numbers") else 0
-        places: Any = np.arange(count)
-        self.parameters = [p.read("numbers", int(k)) for k in programs.parameters(places)]
+        self.parameters = _parameters(p, programs)
 
     def run(self) -> None:
         """Brings this program's synapses of the row up to date, and delivers."""

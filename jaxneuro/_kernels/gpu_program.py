@@ -27,6 +27,8 @@ from jax.experimental.pallas import triton
 from jax.extend.core import Primitive
 from jax.ref import addupdate
 
+from .._arrays import AnyArray
+from .clock import Clock
 from .deliver_reference import clear_slot
 from .table import HAS_TAGS
 
@@ -53,9 +55,9 @@ def cut(longest: int, n_rows: int, most_segments: int) -> ProgramGrid:
     return ProgramGrid(rows, lanes, segments)
 
 
-def cleared(ring: jax.Array, step: jax.Array) -> jax.Array:
-    """A ring, and a step, with their batch axes: its slot set to 0, for tables without synapses."""
-    one = clear_slot
+def cleared(ring: jax.Array, clock: Clock) -> jax.Array:
+    """A ring, with its batch axes, whose slot of a step is 0, for tables without synapses."""
+    one, step = clear_slot, clock.now
     for k in range(ring.ndim - 2):
         one = jax.vmap(one, (0, 0 if step.ndim > k else None))
     return one(ring, jnp.broadcast_to(step, ring.shape[: step.ndim]))
@@ -102,6 +104,10 @@ class Operands:
         ref, index = self._at(name, index)
         triton.store(ref.at[index], x.astype(ref.dtype), mask=mask)
 
+    def released(self, source: Any, mask: Any = None) -> jax.Array:
+        """Which sources released something."""
+        return (self.integers("bits", source >> 3, mask=mask) >> (source & 7)) & 1 != 0
+
     def _at(self, name: str, index: tuple) -> tuple[Any, tuple]:
         """An operand, and the index in it of an index without a batch."""
         ref = self.operands[name]
@@ -115,7 +121,7 @@ class Operands:
 class GpuProgram(Operands):
     """One program over rows of a table: its place in the grid, its operands, its adds.
 
-    All have the operand `step`.
+    All have the operands `first` and `since`, the step, or none if it is not needed.
     """
 
     def __init__(
@@ -132,8 +138,8 @@ class GpuProgram(Operands):
         self.chunk, self.segment, number = (pl.program_id(axis) for axis in range(3))
         super().__init__(operands, ranks, axes, number)
         self.chunks = pl.num_programs(0)
-        self.step = self.read("step")
         self.slots, self.places = self.ring.shape[-2:]
+        self.step = self.read("first") + self.read("since") if self.has("first") else jnp.int32(0)
         self.now = modulo(self.step, self.slots)
 
     def add(self, delay: Any, place: jax.Array, x: jax.Array, mask: jax.Array) -> None:
@@ -156,10 +162,6 @@ class GpuProgram(Operands):
 
         first = (self.chunk * self.grid.segments + self.segment) * self.grid.lanes
         lax.while_loop(lambda at: at < self.places, write, first)
-
-    def released(self, source: Any, mask: Any = None) -> jax.Array:
-        """Which sources released something."""
-        return (self.integers("bits", source >> 3, mask=mask) >> (source & 7)) & 1 != 0
 
     def block_in_row(self, section: Any, entry: Any, blocks: Any, i: Any, mask: Any) -> jax.Array:
         """The number in its section of each synapse's block: by its tag, or the last block of the
@@ -187,9 +189,9 @@ def _index(number: Any, axes: tuple[int, ...]) -> tuple:
     return tuple(reversed(out))
 
 
-def operand(x: jax.Array) -> jax.Array:
+def operand(x: AnyArray) -> jax.Array:
     """An array as a kernel takes it, which has no arrays of rank 0."""
-    return x if x.ndim else x[None]
+    return jnp.asarray(x) if x.ndim else jnp.asarray(x)[None]
 
 
 def lanes(n: int) -> jax.Array:

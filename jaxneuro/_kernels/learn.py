@@ -20,6 +20,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int32
 
 from .call import batched, by_platform, native_update, over_batch
+from .clock import Clock, Step
 from .event_log import EventLog
 from .gpu import learn_on_gpu
 from .learn_reference import learn_reference
@@ -50,9 +51,10 @@ class LearnInputs(NamedTuple):
 
     Attributes:
         released: what arrives at the synapses.
-        step: int32 () k.
+        step: k.
         limit: int32 (): rows visited last before it are visited now.
-        flags: int32 (2,) whether a tick is due, whether weights may change.
+        tick: bool () whether one is due.
+        learning: int32 () whether weights may change.
         scale: (blocks,).
         numbers: of the rule (`RulePrograms.numbers`).
         post: (slots, rows, targets) numbers of the targets in the last steps, that of step k in
@@ -62,9 +64,10 @@ class LearnInputs(NamedTuple):
     """
 
     released: SpikeOutput
-    step: jax.Array
+    step: Step
     limit: jax.Array
-    flags: jax.Array
+    tick: jax.Array
+    learning: jax.Array
     scale: jax.Array
     numbers: jax.Array
     post: jax.Array
@@ -73,9 +76,10 @@ class LearnInputs(NamedTuple):
 
 
 # Axes, without a batch, of ring, weights, variables, row_time, row_traces, and of what is read:
-# bits, values, step, limit, flags, scale, numbers, post, head, events, numbers of the log, shared.
-_RANKS = (2, 1, 2, 1, 2, 1, 1, 0, 0, 1, 1, 1, 3, 2, 2, 2, 2)
-_CHANGED = 5
+# bits, values, first, since, limit, tick, learning, scale, numbers, post, head, events, numbers of
+# the log, shared.
+_RANKS = (2, 1, 2, 1, 2, 1, 1, 0, 0, 0, 0, 0, 1, 1, 3, 2, 2, 2, 2)
+_CHANGED, _STEP = 5, 7
 
 
 def learn(
@@ -104,7 +108,8 @@ def _learn(ring, synapses, learn_inputs, table, programs, clear):
     released = learn_inputs.released.operands(ring.dtype)
     log = learn_inputs.log
     operands = (
-        *(ring, *synapses, *released, learn_inputs.step, learn_inputs.limit, learn_inputs.flags),
+        *(ring, *synapses, *released, *Clock.of(learn_inputs.step)),
+        *(learn_inputs.limit, learn_inputs.tick, learn_inputs.learning),
         *(learn_inputs.scale, learn_inputs.numbers, learn_inputs.post),
         *(log.head, log.events, log.numbers, learn_inputs.shared),
     )
@@ -115,6 +120,7 @@ def _learn(ring, synapses, learn_inputs, table, programs, clear):
 
 def _forward(ring, synapses, learn_inputs, table, programs, clear):
     # The reference visits every row in every step, so that one step can be differentiated.
+    learn_inputs = learn_inputs._replace(step=Clock.of(learn_inputs.step).now)
     out = learn_reference(ring, synapses, learn_inputs, table, programs, clear)
     return out, (ring, synapses, learn_inputs, table)
 
@@ -140,7 +146,9 @@ def _batched(programs: RulePrograms, clear: bool, native: bool) -> Any:
     @jax.jit
     def one(*operands: Any) -> Any:
         *arrays, table = operands
-        return _flat(learn_reference(*unpacked(arrays), table, programs, clear))
+        ring, synapses, now = unpacked(arrays)
+        now = now._replace(step=Clock.of(now.step).now)
+        return _flat(learn_reference(ring, synapses, now, table, programs, clear))
 
     def call(*operands: Any) -> Any:
         reference = over_batch(one, _RANKS)
@@ -166,10 +174,10 @@ def _batched(programs: RulePrograms, clear: bool, native: bool) -> Any:
 def unpacked(arrays: Any) -> tuple[jax.Array, PlasticSynapses, LearnInputs]:
     """Ring, synapses and inputs from the flat operands of a call."""
     ring, weights, variables, row_time, row_traces, *read = arrays
-    bits, values, step, limit, flags, scale, numbers, post, head, events, kept, shared = read
+    bits, values, first, since, *now, head, events, kept, shared = read
     log = EventLog(jnp.zeros((), jnp.int32), head, events, kept)
-    released = SpikeOutput.of_operands(bits, values)
-    learn_inputs = LearnInputs(released, step, limit, flags, scale, numbers, post, log, shared)
+    released, clock = SpikeOutput.of_operands(bits, values), Clock(first, since)
+    learn_inputs = LearnInputs._make([released, clock, *now, log, shared])
     return ring, PlasticSynapses(weights, variables, row_time, row_traces), learn_inputs
 
 
@@ -182,6 +190,9 @@ def _native(programs: RulePrograms, clear: bool) -> Any:
     def run(*operands: Any) -> Any:
         *arrays, table = operands
         dtype = arrays[0].dtype
+        first, since, limit, tick, learning = arrays[_STEP : _STEP + 5]
+        tick, learning = jnp.broadcast_arrays(tick.astype(jnp.int32), learning)
+        arrays[_STEP : _STEP + 5] = [first + since, limit, jnp.stack([tick, learning], -1)]
         floating = [x.astype(dtype) if jnp.issubdtype(x.dtype, jnp.floating) else x for x in arrays]
         columns = (
             *(table.sections, table.pointers, table.targets, table.tags, table.delays),

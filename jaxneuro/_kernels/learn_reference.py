@@ -83,7 +83,7 @@ class _Visit:
         self.place, self.event, self.value = place, event, value
         self.parameters = programs.parameters(learn_inputs.numbers)
         self.before = synapses.row_time[place.row]
-        self.learning = learn_inputs.flags[1] != 0
+        self.learning = learn_inputs.learning != 0
 
     def run(self) -> _Synapses:
         """The synapses after everything up to now."""
@@ -93,7 +93,7 @@ class _Visit:
             behind = jnp.any(s.row_time < self.learn_inputs.step - 1)
             now = lax.cond(behind, self._caught_up, lambda x: x, now)
             now = self._past(now, self.learn_inputs.step)
-        tick = self.learn_inputs.flags[0] != 0
+        tick = self.learn_inputs.tick
         if self.programs.does("tick"):
             now = self._phase("tick", now, jnp.broadcast_to(tick, self.event.shape), 0)
         now = self._phase("pre", now, self.event, self.value)

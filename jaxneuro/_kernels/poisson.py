@@ -24,7 +24,7 @@ from jaxtyping import Array, Float
 
 from .._arrays import AnyArray
 from .._numerics.streams import Stream
-from .call import by_platform, native_call
+from .call import by_platform, in_gpu_kernel, native_call
 from .native import native_available
 
 # Up to these means, 2^32 P(N = k) rounds to 0 for k above these numbers.
@@ -195,7 +195,7 @@ def poisson(stream: Stream, step: Any, mean: Any) -> Float[Array, " n"]:
     """
     mean, step = lax.stop_gradient(mean), jnp.asarray(step)
     parts = stream, step, split(mean)
-    if native_available() and mean.dtype in (jnp.float32, jnp.float64):
+    if in_gpu_kernel() or (native_available() and mean.dtype in (jnp.float32, jnp.float64)):
         count = by_platform(*parts, default=counts, cpu=_native)
     else:  # a GPU waits for the host at a branch
         count = lax.platform_dependent(*parts, cpu=counts_by_branches, default=counts)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from .call import batched, by_platform, native_update, over_batch
+from .call import batched, by_platform, in_gpu_kernel, native_update, over_batch
 from .native import native_available
 
 
@@ -91,7 +91,8 @@ def short_term(
     """
     of_one_kind = all(k.dtype == state.x.dtype for k in (*state, adds, *losses))
     if (
-        spikes.dtype != jnp.bool_
+        in_gpu_kernel()
+        or spikes.dtype != jnp.bool_
         or spikes.shape[0] < _FEW
         or state.x.dtype not in (jnp.float32, jnp.float64)
         or not of_one_kind

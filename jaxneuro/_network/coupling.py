@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Shaped
 
 from .._arrays import AnyArray
 from .._kernels.gather import GatherTable, gather
-from .._model import Drive, Release
-from .group import Group, GroupState, InitialValue, with_initial
+from .._model import Release
+from .group import Coupled, GapSum, Group, GroupState, InitialValue, with_initial
 from .members import Seed, as_floating
 from .pathway import release_state
 from .shards import Peers
@@ -125,8 +124,8 @@ class RuntimeCoupling(eqx.Module):
         states: Sequence[GroupState],
         peers: Sequence[Peers] | None,
         mine: CouplingState,
-    ) -> list[tuple[int, Drive | None, dict[int, Float[Array, " _"]]]]:
-        """For each side the number of its target group, a drive for it, and arrivals by input."""
+    ) -> list[tuple[int, Coupled]]:
+        """For each side the number of its target group, and what it does to that."""
         out = []
         for side, scale in zip(self.sides, self.scales):
             n = groups[side.target].n
@@ -134,15 +133,15 @@ class RuntimeCoupling(eqx.Module):
                 v = groups[side.source].model.voltage(states[side.source].neurons)
                 assert v is not None  # build has checked it
                 v = v if peers is None else peers[side.source].gather(v)
-                current = gather(v[slice(*side.sources)], side.weights, side.table) * scale
-                drive = Drive(current, jnp.broadcast_to(side.total * scale, current.shape))
-                drive = jax.tree.map(lambda x: place(x, [side.targets], n), drive)  # noqa: B023
-                out.append((side.target, drive, {}))
+                sums = gather(v[slice(*side.sources)], side.weights, side.table)
+                gap = GapSum(sums, side.total, scale, side.targets, n)
+                out.append((side.target, Coupled((gap,), {})))
             else:
                 assert mine.values is not None
                 assert self.input is not None
                 x = gather(mine.values, side.weights, side.table) * scale
-                out.append((side.target, None, {self.input: place(x, [side.targets], n)}))
+                arriving = {self.input: place(x, [side.targets], n)}
+                out.append((side.target, Coupled((), arriving)))
         return out
 
     def release_now(

@@ -38,12 +38,24 @@ from .members import Seed, as_floating, expand
 from .stimuli import StimulusGroup, place
 
 
+class Cells(NamedTuple):
+    """What belongs to the neurons of a group, each by itself.
+
+    Attributes:
+        neurons: the state of the neuron model.
+        receptors, stimuli: those of each of them.
+    """
+
+    neurons: Any
+    receptors: tuple
+    stimuli: tuple
+
+
 class GroupState(NamedTuple):
     """The state of a group.
 
     Attributes:
-        neurons: that of the neuron model.
-        receptors, stimuli: those of each of them.
+        neurons, receptors, stimuli: its `Cells`.
         ring: (slots, places) arrivals of the steps to come.
         released: the spikes of the last step, which the next step delivers.
     """
@@ -53,6 +65,11 @@ class GroupState(NamedTuple):
     stimuli: tuple
     ring: Num[Array, "slots places"]
     released: SpikeOutput
+
+    @property
+    def cells(self) -> Cells:
+        """Without what is on its way to other groups and from them."""
+        return Cells(self.neurons, self.receptors, self.stimuli)
 
 
 class InitialValue(eqx.Module):
@@ -131,18 +148,62 @@ def arrivals(
     return now.reshape(inputs, ring.shape[1] // max(inputs, 1))
 
 
-class Coupled(NamedTuple):
-    """What couplings do to a group in a step: a drive, and arrivals by input, (n,) each."""
+class GapSum(eqx.Module):
+    """What gap junctions do to some neurons of a group: `scale (sums - total v)`.
 
-    drive: Drive
+    Attributes:
+        sums: (targets,) the weighted voltages of those that each sees.
+        total: (targets,) the sum of its weights.
+        scale: () or (targets,), which multiplies both.
+        targets: the neurons, first and last + 1.
+        n: how many the group has.
+    """
+
+    sums: Float[Array, " targets"]
+    total: Float[AnyArray, " targets"]
+    scale: Float[AnyArray, "..."]
+    targets: tuple[int, int] = eqx.field(static=True)
+    n: int = eqx.field(static=True)
+
+    def drive(self) -> Drive:
+        """As a current and a conductance of all neurons."""
+        current = self.sums * self.scale
+        drive = Drive(current, jnp.broadcast_to(self.total * self.scale, current.shape))
+        return jax.tree.map(lambda x: place(x, [self.targets], self.n), drive)
+
+    def onto_all(self, n: int) -> bool:
+        """Whether all n neurons of the group are targets."""
+        return self.targets == (0, n)
+
+    def cut(self, n: int) -> "GapSum":
+        """A block of n neurons of one that is onto all."""
+        return dataclasses.replace(self, targets=(0, n), n=n)
+
+
+class Coupled(NamedTuple):
+    """What couplings do to a group in a step.
+
+    Attributes:
+        gaps: what gap junctions do.
+        arrivals: by input, (n,) each.
+    """
+
+    gaps: tuple[GapSum, ...]
     arrivals: dict[int, Float[Array, " n"]]
 
-    def plus(self, drive: Drive | None, arrivals: dict[int, Float[Array, " n"]]) -> "Coupled":
-        """With a further drive and further arrivals."""
-        mine = self.arrivals
-        both = {k: mine[k] + arrivals[k] for k in mine.keys() & arrivals.keys()}
-        total = self.drive if drive is None else add_drives(self.drive, drive)
-        return Coupled(total, mine | arrivals | both)
+    def plus(
+        self, drive: Drive, arrivals: dict[int, Float[Array, " n"]]
+    ) -> tuple[Drive, dict[int, Float[Array, " n"]]]:
+        """All as a drive and arrivals, with a further drive and further arrivals."""
+        total = Drive()
+        for gap in self.gaps:
+            total = add_drives(total, gap.drive())
+        return add_drives(total, drive), added(self.arrivals, arrivals)
+
+
+def added(a: dict[int, Any], b: dict[int, Any]) -> dict[int, Any]:
+    """The sums of two kinds of arrivals by input."""
+    return a | b | {k: a[k] + b[k] for k in a.keys() & b.keys()}
 
 
 @jax.custom_jvp
@@ -243,20 +304,19 @@ class Group(eqx.Module):
         for variable in sorted({i.variable for i in self.initial}):
             x = jnp.asarray(getattr(neurons, variable))
             neurons = replace_variable(neurons, variable, self._initial(variable, x, seed))
-        state = GroupState(
+        cells = Cells(
             neurons=neurons,
             receptors=tuple(
                 with_initial(r.init(self.n), values, seed)
                 for r, values in zip(runtime.receptors, self.receptor_initial)
             ),
             stimuli=tuple(s.init(seed) for s in runtime.stimuli),
-            ring=empty_ring(self.slots, self.fed_inputs, self.n, ring_dtype),
-            released=SpikeOutput(jnp.zeros(0, jnp.uint8)),
         )
-        state = as_floating(state, dtype)
-        return state._replace(released=runtime.nothing_released(state, dtype, dt))
+        cells = as_floating(cells, dtype)
+        ring = empty_ring(self.slots, self.fed_inputs, self.n, ring_dtype)
+        return GroupState(*cells, ring, runtime.nothing_released(cells, dtype, dt))
 
-    def nothing_released(self, state: GroupState, dtype: np.dtype, dt: float) -> SpikeOutput:
+    def nothing_released(self, cells: Cells, dtype: np.dtype, dt: float) -> SpikeOutput:
         """What is in flight before the first step: no spikes, of the kind of the model."""
         arrived = None
         if self.fed_inputs:
@@ -264,34 +324,36 @@ class Group(eqx.Module):
         # With a current, because `inputs` can give one to any neuron.
         inputs = {member.name: jnp.zeros((), dtype) for member in self.members}
         step = jnp.zeros((), jnp.int32)
-        nothing = Coupled(Drive(), {})
-        spikes = jax.eval_shape(lambda: self.step(state, arrived, nothing, inputs, step, dt)[1])
+        nothing = Coupled((), {})
+        spikes = jax.eval_shape(lambda: self.step(cells, arrived, nothing, inputs, step, dt)[1])
         return SpikeOutput.of_spikes(jnp.zeros(spikes.shape, spikes.dtype))
 
     def step(
         self,
-        state: GroupState,
-        arrived: Float[Array, "inputs n"] | None,
+        cells: Cells,
+        arrived: Float[Array, "inputs n"] | tuple[Float[Array, " n"], ...] | None,
         coupled: Coupled,
         inputs: Mapping[str, Float[Array, "..."]],
         step: Int32[Array, ""],
         dt: float,
-    ) -> tuple[GroupState, Shaped[Array, " n"]]:
-        """The state without what is released, and the spikes.
+        drive: Drive | None = None,
+    ) -> tuple[Cells, Shaped[Array, " n"]]:
+        """The cells after the step, and their spikes.
 
         `arrived` (fed inputs, n) is what the network delivers at the end of the step, None without
         such inputs; `coupled` what couplings do; `inputs` are currents [pA] or spikes by
-        population name, () or (n,).
+        population name, () or (n,); `drive` is a further one.
         """
-        stimuli, part, outside = self._stimuli(state.stimuli, step, dt)
+        stimuli, part, outside = self.stimulate(cells.stimuli, step, dt)
+        part = part if drive is None else add_drives(drive, part)
         part, outside = coupled.plus(part, outside)
-        v = self.model.voltage(state.neurons)
-        receptors, drive = self._receptors(state.receptors, arrived, outside, v, dt)
+        v = self.model.voltage(cells.neurons)
+        receptors, drive = self._receptors(cells.receptors, arrived, outside, v, dt)
         drive = self._with_inputs(add_drives(drive, part), inputs)
-        neurons, spikes = self.model.step(state.neurons, drive, dt)
-        return state._replace(neurons=neurons, receptors=receptors, stimuli=stimuli), spikes
+        neurons, spikes = self.model.step(cells.neurons, drive, dt)
+        return Cells(neurons, receptors, stimuli), spikes
 
-    def _stimuli(
+    def stimulate(
         self, states: tuple, step: Int32[Array, ""], dt: float
     ) -> tuple[tuple, Drive, dict[int, Float[Array, " n"]]]:
         """The stimuli's new states, their summed drive, and their spikes by input, (n,)."""
@@ -333,14 +395,26 @@ class Group(eqx.Module):
 
     def _with_inputs(self, drive: Drive, inputs: Mapping[str, Float[Array, "..."]]) -> Drive:
         """The drive with what a run gives to the populations of this group."""
-        start, part = 0, self.model.input_part
+        given = self.placed(inputs)
+        if given is None:
+            return drive
+        return add_drives(drive, Drive()._replace(**{self.model.input_part: given}))
+
+    def placed(self, inputs: Mapping[str, Float[Array, "..."]]) -> Float[Array, "..."] | None:
+        """What a run gives to the populations of this group, () or (n,); None if it is nothing."""
+        start, out = 0, None
         for member in self.members:
             if member.name in inputs:
-                span = start, start + member.n
-                given = place(inputs[member.name], [span], self.n)
-                drive = add_drives(drive, Drive()._replace(**{part: given}))
+                given = place(inputs[member.name], [(start, start + member.n)], self.n)
+                out = given if out is None else out + given
             start += member.n
-        return drive
+        return out
+
+    def cut(self, n: int) -> "Group":
+        """A block of n of its neurons, which all its stimuli drive, as one population."""
+        member = PopulationMember(self.populations[0], n)
+        stimuli = tuple(s.cut(n) for s in self.stimuli)
+        return dataclasses.replace(self, members=(member,), stimuli=stimuli)
 
     def _stream(self, seed: Seed) -> Stream | None:
         """The random bits of neurons that draw: a stream for each population."""

@@ -13,9 +13,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int32, Num, Shaped, UInt8
+from jaxtyping import Array, Float, Num, UInt8
 
 from .._arrays import AnyArray
+from .._kernels.clock import Clock
 from .._kernels.deliver import deliver
 from .._kernels.spike_output import SpikeOutput
 from .._kernels.table import Table
@@ -24,8 +25,10 @@ from .._numerics.streams import Stream, stream_key
 from .fixed_point import FixedPoint
 from .group import Group, InitialValue, with_initial
 from .members import Seed, as_floating, expand
-from .plastic import Fired, Plastic, PlasticState
+from .moved import Released
+from .plastic import Plastic, PlasticState
 from .shards import Peers
+from .targets import Fired
 
 
 class ProjectionMember(NamedTuple):
@@ -191,7 +194,7 @@ class RuntimePathway(eqx.Module):
         spikes: SpikeOutput,
         fired: Fired,
         state: PathwayState,
-        step: Int32[Array, ""],
+        step: Clock,
         clear: bool,
     ) -> tuple[Num[Array, "slots places"], PathwayState]:
         """The ring of the target group with what was released in `step`, and the state after it.
@@ -211,24 +214,21 @@ class RuntimePathway(eqx.Module):
         self,
         ring: Num[Array, "slots places"],
         released: SpikeOutput,
-        step: Int32[Array, ""],
+        step: Clock,
         clear: bool,
     ) -> Num[Array, "slots places"]:
         """The ring with what was released in `step`, by weights that do not change."""
         return deliver(ring, released, step, self.scale, self.weights, self.table, clear)
 
-    def release_spikes(
+    def after(
         self,
         state: PathwayState,
-        spikes: Shaped[Array, " sources"],
+        released: Released | None,
         bits: UInt8[Array, " bytes"],
-        v: Any,
         signals: Mapping[str, Float[Array, "..."]],
-        dt: float,
-        dtype: np.dtype,
         peers: Peers | None = None,
     ) -> PathwayState:
-        """The state after the release model has seen the spikes and voltages of its sources.
+        """The state after its sources have released something, None where those are spikes.
 
         `bits` are the packed spikes; with `peers`, those of all devices, to which also goes what
         the sources here release. The rule of plastic weights keeps the signals of the step
@@ -237,15 +237,14 @@ class RuntimePathway(eqx.Module):
         if state.plastic is not None:
             kept = {name: signals[name] for name in state.plastic.signals}
             state = state._replace(plastic=state.plastic._replace(signals=kept))
-        if self.release.plain:
+        if released is None:
             return state
-        new, values = self.release.step(state.release, spikes, v, dt)
-        values = values.astype(dtype)
+        new, values, own = released
         with_spikes = self.release.with_spikes
         if peers is None:
-            released = SpikeOutput(bits, values) if with_spikes else SpikeOutput.of_values(values)
+            out = SpikeOutput(own, values) if with_spikes else SpikeOutput.of_values(values)
         elif with_spikes:
-            released = SpikeOutput(bits, peers.gather(values))
+            out = SpikeOutput(bits, peers.gather(values))
         else:
-            released = peers.released(SpikeOutput.of_values(values))
-        return state._replace(release=new, released=released)
+            out = peers.released(SpikeOutput.of_values(values))
+        return state._replace(release=new, released=out)

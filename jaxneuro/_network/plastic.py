@@ -1,7 +1,6 @@
 """A rule of plasticity at a projection: its state, and what it does in a step."""
 
 import dataclasses
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -9,11 +8,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jaxtyping import Array, Bool, Float, Int32, UInt8
+from jaxtyping import Array, Bool, Float, Int32
 
 from .._arrays import AnyArray, as_array
 from .._kernels.bits import packed_bytes
-from .._kernels.event_log import EventLog, empty_log, flush_limit, log_events
+from .._kernels.clock import Clock
+from .._kernels.event_log import EventLog, empty_log
 from .._kernels.learn import LearnInputs, PlasticSynapses, learn
 from .._kernels.rescale import rescale, target_sums
 from .._kernels.rule_programs import RulePrograms
@@ -22,6 +22,7 @@ from .._kernels.table import Table
 from .._model import Plasticity
 from .._numerics.grid import in_steps
 from .members import as_floating
+from .targets import Fired, TargetNumbers, TargetStep, named, stacked, step_targets, written
 
 EVERY_ROW = 2**31 - 1  # a limit at which all rows are visited
 _LEAST_EVENTS = 32  # per target, in half of a log: fewer would be visited for too often
@@ -64,18 +65,6 @@ class PlasticState(NamedTuple):
         """By name, the fields of which a device of a mesh has its own, and those that are equal."""
         rest = self._asdict()
         return {name: rest.pop(name) for name in OWN_FIELDS}, rest
-
-
-class Fired(NamedTuple):
-    """What the target group of a pathway did in the step whose releases are delivered.
-
-    Attributes:
-        bits: packed spikes.
-        v: voltages after the step, before a reset; None of a model without any.
-    """
-
-    bits: UInt8[Array, " bytes"]
-    v: Float[Array, " n"] | None
 
 
 class Plastic(eqx.Module):
@@ -122,7 +111,7 @@ class Plastic(eqx.Module):
             row_traces=as_array(np.zeros((len(names.traces), self.n_sources)), dtype),
         )
         shared = as_floating(_arrays(self.rule.init_shared()), dtype)
-        ring = _stacked(shared, names.shared, dtype)
+        ring = stacked(named(shared, names.shared, dtype), dtype)
         kept = _SHARED_STEPS + 1 if start else 1
         in_flight = None
         if self.axonal:
@@ -152,36 +141,36 @@ class Plastic(eqx.Module):
         released: SpikeOutput,
         fired: Fired,
         state: PlasticState,
-        step: Int32[Array, ""],
+        clock: Clock,
         scale: Float[Array, " blocks"],
         table: Table,
         clear: bool,
     ) -> tuple[Float[Array, "slots places"], PlasticState]:
-        """Ring and state after what was released in `step` has arrived at the synapses."""
+        """Ring and state after what was released in a step has arrived at the synapses."""
+        step = clock.now
         assert self.numbers is not None
         rule, names = self.rule, self.programs.names
-        dt, dtype = self.programs.dt, ring.dtype
+        dtype = ring.dtype
         released, in_flight = self._arrived(released, state.in_flight, step)
-        span = slice(self.first_target, self.first_target + self.n_targets)
-        spikes = jnp.unpackbits(fired.bits, bitorder="little")[span] != 0
-        v = None if fired.v is None else fired.v[span]
-        numbers, events, targets = rule.step_post(state.targets, spikes, v, dt)
-        target_ring = _written(state.target_ring, _stacked(numbers, names.ring, dtype), step)
-        log = log_events(state.log, events, _rows(numbers, names.log, self.n_targets, dtype), step)
-        shared = rule.step_shared(state.shared, state.signals, dt)
+        before = TargetNumbers(state.targets, state.target_ring, state.log)
+        (targets, target_ring, log), limit = step_targets(
+            self._target_step(dtype), rule, before, fired, clock
+        )
+        shared = rule.step_shared(state.shared, state.signals, self.programs.dt)
         shared = as_floating(shared, dtype)
         shared_ring = state.shared_ring
         if names.shared:
-            shared_ring = _written(shared_ring, _stacked(shared, names.shared, dtype), step)
+            shared_ring = written(
+                shared_ring, stacked(named(shared, names.shared, dtype), dtype), step
+            )
         tick, due = (_due(step, n_steps) for n_steps in (self.tick_steps, self.sum_steps))
-        limit = flush_limit(state.log, log, self.n_targets, self.longest)
         limit = self._limit(limit, due, step)
-        flags = jnp.stack([tick.astype(jnp.int32), state.learning])
         learn_inputs = LearnInputs(
             released=released,
-            step=step,
+            step=clock,
             limit=limit,
-            flags=flags,
+            tick=tick,
+            learning=state.learning,
             scale=scale,
             numbers=self.numbers,
             post=target_ring,
@@ -195,7 +184,7 @@ class Plastic(eqx.Module):
         new = state._replace(
             synapses=synapses,
             log=log,
-            targets=as_floating(targets, dtype),
+            targets=targets,
             target_ring=target_ring,
             shared=shared,
             shared_ring=shared_ring,
@@ -203,18 +192,23 @@ class Plastic(eqx.Module):
         )
         return ring, new
 
+    def _target_step(self, dtype: np.dtype) -> TargetStep:
+        names = self.programs.names
+        span = self.first_target, self.n_targets
+        return TargetStep(*span, names.ring, names.log, self.longest, self.programs.dt, dtype)
+
     def flush(self, state: PlasticState, step: Int32[Array, ""], table: Table) -> PlasticState:
         """The state with every row brought up to `step`, the last one that was delivered."""
         assert self.numbers is not None
         nothing = SpikeOutput(jnp.zeros(packed_bytes(self.n_released), jnp.uint8))
         ring = jnp.zeros((1, 1), state.synapses.weights.dtype)
-        flags = jnp.stack([jnp.int32(0), state.learning])
         scale = jnp.zeros(table.block_projection.shape, ring.dtype)
         learn_inputs = LearnInputs(
             released=nothing,
             step=step,
             limit=jnp.int32(EVERY_ROW),
-            flags=flags,
+            tick=jnp.bool_(False),
+            learning=state.learning,
             scale=scale,
             numbers=self.numbers,
             post=state.target_ring,
@@ -287,23 +281,3 @@ def _arrays(values: Any) -> Any:
 def _filled(values: dict[str, float], n: int, dtype: np.dtype) -> Float[Array, "variables n"]:
     rows = np.array(list(values.values()), np.float64).reshape(-1, 1)
     return as_array(np.broadcast_to(rows, (len(values), n)), dtype)
-
-
-def _stacked(
-    values: Mapping[str, Any], names: tuple[str, ...], dtype: np.dtype
-) -> Float[Array, "names ..."]:
-    rows = [jnp.asarray(values[name], dtype) for name in names]
-    return jnp.stack(rows) if rows else jnp.zeros(0, dtype)
-
-
-def _rows(
-    values: Mapping[str, Any], names: tuple[str, ...], n: int, dtype: np.dtype
-) -> Float[Array, "names n"]:
-    return _stacked(values, names, dtype).reshape(len(names), n)
-
-
-def _written(
-    ring: Float[Array, " slots *row"], row: Float[Array, "..."], step: Int32[Array, ""]
-) -> Float[Array, " slots *row"]:
-    slot = jnp.mod(step, ring.shape[0])
-    return lax.dynamic_update_index_in_dim(ring, row.reshape(ring.shape[1:]), slot, 0)

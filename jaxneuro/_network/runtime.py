@@ -17,16 +17,17 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Int32, Num, Shaped
 
 from .._arrays import AnyArray
+from .._kernels.clock import Clock
 from .._kernels.spike_output import SpikeOutput
-from .._model import Drive
 from .coupling import CouplingState, RuntimeCoupling
-from .group import Coupled, Group, GroupState, arrivals
+from .group import Cells, Coupled, Group, GroupState, added
 from .inputs import check_now, checked_inputs
 from .modulator import ModulatorLayer, needed_signals
+from .moved import Moved, Moving, Released, move
 from .pathway import PathwayState, RuntimePathway
-from .plastic import Fired
 from .shards import Peers
 from .state import NetworkState, Output
+from .targets import Fired
 
 
 class RuntimeNetwork(eqx.Module):
@@ -55,9 +56,12 @@ class RuntimeNetwork(eqx.Module):
     peers: tuple[Peers, ...] | None = None
 
     def step(
-        self, state: NetworkState, inputs: Mapping[str, ArrayLike] | None = None
+        self,
+        state: NetworkState,
+        inputs: Mapping[str, ArrayLike] | None = None,
+        last: Clock | None = None,
     ) -> tuple[NetworkState, Output]:
-        """One time step, from t_k to t_k+1.
+        """One time step, from t_k to t_k+1; a loop that counts gives `last`, which is step k - 1.
 
         In this order: what the last step released is delivered, and couplings see the neurons as
         they stand; neurons are integrated under the drive of couplings and synapses at the start of
@@ -73,28 +77,28 @@ class RuntimeNetwork(eqx.Module):
         net = self
         for modulator, mine in zip(self.modulators, state.modulators):
             net = modulator.scaled(net, mine)
-        return net._step(state, inputs)
+        return net._step(state, inputs, Clock.of(state.step - 1) if last is None else last)
 
     def _step(
-        self, state: NetworkState, inputs: dict[str, Float[Array, "..."]]
+        self, state: NetworkState, inputs: dict[str, Float[Array, "..."]], last: Clock
     ) -> tuple[NetworkState, Output]:
         """One time step of the network with its parameters as they are now."""
-        rings, delivered = self.deliver_last_step(state)
+        rings, delivered = self.deliver_last_step(state, last)
         coupled = self._gathered(state)
-        neurons, spikes = self.moved(state.groups, rings, state.step, inputs, coupled)
+        releases = tuple(p.release for p in delivered)
+        moved = self.moved([g.cells for g in state.groups], releases, rings, last, inputs, coupled)
         groups = tuple(
-            after._replace(
-                ring=ring, released=self._everywhere(number, SpikeOutput.of_spikes(fired))
-            )
-            for number, (after, ring, fired) in enumerate(zip(neurons, rings, spikes))
+            GroupState(*m.cells, ring, self._everywhere(number, m.released))
+            for number, (m, ring) in enumerate(zip(moved, rings))
         )
+        spikes = tuple(m.spikes for m in moved)
         fired = self._fired_everywhere(groups, spikes)
         free = {m.name: m.set_free(fired, inputs, self.dtype) for m in self.modulators}
         new = NetworkState(
             step=state.step + 1,
             seed=state.seed,
             groups=groups,
-            pathways=self._release(delivered, groups, spikes, inputs | free),
+            pathways=self._release(delivered, groups, moved, inputs | free),
             couplings=self._release_graded(state.couplings, groups, spikes),
             modulators=tuple(
                 m.step(mine, free[m.name], self.dt)
@@ -106,27 +110,44 @@ class RuntimeNetwork(eqx.Module):
 
     def moved(
         self,
-        groups: Sequence[GroupState],
+        cells: Sequence[Cells],
+        releases: Sequence[Any],
         rings: Sequence[Num[Array, "_ _"]],
-        step: Int32[Array, ""],
+        last: Clock,
         inputs: Mapping[str, Float[Array, "..."]],
         coupled: Sequence[Coupled] | None = None,
-    ) -> tuple[tuple[GroupState, ...], tuple[Shaped[Array, " _"], ...]]:
-        """The groups after their neurons have moved, and their spikes."""
-        nothing = Coupled(Drive(), {})
-        moved = [
-            group.step(
+    ) -> tuple[Moved, ...]:
+        """The groups after their neurons have moved; `releases` are the states of the pathways'."""
+        out = []
+        for number, (group, before, ring) in enumerate(zip(self.groups, cells, rings)):
+            mine = self._releases_of(number)
+            moving = Moving(
+                group,
+                tuple(self.pathways[k].release for k in mine),
+                None if self.quanta is None else self.quanta[number],
                 before,
-                self._arrived(number, ring, step),
-                nothing if coupled is None else coupled[number],
-                inputs,
-                step,
-                self.dt,
+                tuple(releases[k] for k in mine),
+                ring,
+                Coupled((), {}) if coupled is None else coupled[number],
+                {m.name: inputs[m.name] for m in group.members if m.name in inputs},
+                last,
             )
-            for number, (group, before, ring) in enumerate(zip(self.groups, groups, rings))
-        ]
-        neurons, spikes = zip(*moved) if moved else ((), ())
-        return neurons, spikes
+            out.append(move(moving, self.dt, self.dtype))
+        return tuple(out)
+
+    def _releases_of(self, group: int) -> tuple[int, ...]:
+        """The pathways whose release models see the neurons of a group."""
+        return tuple(
+            k for k, p in enumerate(self.pathways) if p.source == group and not p.release.plain
+        )
+
+    def by_pathway(self, moved: Sequence[Moved]) -> dict[int, Released]:
+        """What release models did, by the numbers of their pathways."""
+        return {
+            k: released
+            for number, m in enumerate(moved)
+            for k, released in zip(self._releases_of(number), m.releases)
+        }
 
     def _everywhere(self, number: int, released: SpikeOutput) -> SpikeOutput:
         """What all neurons of a group released, from what those of this device did."""
@@ -144,7 +165,7 @@ class RuntimeNetwork(eqx.Module):
         )
 
     def deliver_last_step(
-        self, state: NetworkState
+        self, state: NetworkState, last: Clock
     ) -> tuple[list[Num[Array, "_ _"]], list[PathwayState]]:
         """Rings and pathways after what step k - 1 released has been delivered, in step k.
 
@@ -165,7 +186,7 @@ class RuntimeNetwork(eqx.Module):
                 spikes,
                 Fired(fired, v),
                 mine,
-                state.step - 1,
+                last,
                 clear=p.target not in cleared,
             )
             pathways.append(new)
@@ -174,11 +195,11 @@ class RuntimeNetwork(eqx.Module):
 
     def _gathered(self, state: NetworkState) -> list[Coupled]:
         """What couplings do to each group in this step."""
-        out = [Coupled(Drive(), {}) for _ in self.groups]
+        out = [Coupled((), {}) for _ in self.groups]
         for coupling, mine in zip(self.couplings, state.couplings):
-            seen = self.groups, state.groups, self.peers
-            for target, drive, arriving in coupling.gathered(*seen, mine):
-                out[target] = out[target].plus(drive, arriving)
+            for target, new in coupling.gathered(self.groups, state.groups, self.peers, mine):
+                old = out[target]
+                out[target] = Coupled(old.gaps + new.gaps, added(old.arrivals, new.arrivals))
         return out
 
     def _release_graded(
@@ -196,44 +217,25 @@ class RuntimeNetwork(eqx.Module):
             out.append(c.release_now(before, spikes[source], v, self.dt, self.dtype, peers))
         return tuple(out)
 
-    def _arrived(
-        self, number: int, ring: Num[Array, "slots places"], step: Int32[Array, ""]
-    ) -> Float[Array, "inputs n"] | None:
-        """What arrives at the receptors of a group at the end of the step."""
-        inputs = self.groups[number].fed_inputs
-        if not inputs:
-            return None
-        arrived = arrivals(ring, step, inputs)
-        if self.quanta is None:
-            return arrived
-        return arrived.astype(self.dtype) * self.quanta[number][:, None]
-
     def _release(
         self,
         pathways: Sequence[PathwayState],
         groups: tuple[GroupState, ...],
-        spikes: tuple[Shaped[Array, " _"], ...],
+        moved: Sequence[Moved],
         inputs: Mapping[str, Float[Array, "..."]],
     ) -> tuple[PathwayState, ...]:
         """The states of the pathways after the step of their release models."""
-        out = []
-        for p, before in zip(self.pathways, pathways):
-            v = None
-            if not p.release.plain:
-                v = self.groups[p.source].model.voltage(groups[p.source].neurons)
-            out.append(
-                p.release_spikes(
-                    before,
-                    spikes[p.source],
-                    groups[p.source].released.bits,
-                    v,
-                    signals=inputs,
-                    dt=self.dt,
-                    dtype=self.dtype,
-                    peers=None if self.peers is None else self.peers[p.source],
-                )
+        released = self.by_pathway(moved)
+        return tuple(
+            p.after(
+                before,
+                released.get(k),
+                groups[p.source].released.bits,
+                signals=inputs,
+                peers=None if self.peers is None else self.peers[p.source],
             )
-        return tuple(out)
+            for k, (p, before) in enumerate(zip(self.pathways, pathways))
+        )
 
     def by_name(
         self, spikes: Sequence[Shaped[Array, "*steps _"]], axis: int = 0
@@ -264,54 +266,37 @@ def steps_together(
     `net` a `RuntimeNetwork` with peers, and without couplings, modulators and plastic weights;
     `inputs` (steps, ...).
     """
-    rings, pathways = net.deliver_last_step(state)
+    start = Clock.of(state.step - 1)
+    rings, pathways = net.deliver_last_step(state, start)
     releases = tuple(p.release for p in pathways)
-    kept = tuple(g._replace(ring=None, released=None) for g in state.groups)
+    cells = tuple(g.cells for g in state.groups)
 
     def one(carry: tuple, now: Mapping[str, Float[Array, "..."]]) -> tuple:
-        step, groups, releases = carry
-        new, spikes = net.moved(groups, rings, step, now)
-        here = tuple(SpikeOutput.of_spikes(fired) for fired in spikes)
-        releases, values = _released(net, releases, new, spikes)
-        return (step + 1, new, releases), (here, values)
+        since, cells, releases = carry
+        moved = net.moved(cells, releases, rings, start._replace(since=since), now)
+        released = net.by_pathway(moved)
+        held = tuple(released[k].state if k in released else x for k, x in enumerate(releases))
+        values = tuple(released[k].values if k in released else None for k in range(len(held)))
+        here = tuple(m.released for m in moved)
+        return (since + 1, tuple(m.cells for m in moved), held), (here, values)
 
     inputs = {name: jnp.asarray(x, net.dtype) for name, x in inputs.items()}
-    carry = state.step, kept, releases
-    (step, groups, releases), (here, values) = lax.scan(one, carry, inputs, length=steps)
+    carry = start.since, cells, releases
+    (_, cells, releases), (here, values) = lax.scan(one, carry, inputs, length=steps)
     everywhere = tuple(peers.released_in_steps(r) for peers, r in zip(net.peers, here))
     own = tuple(_own(net, p, x, everywhere) for p, x in zip(net.pathways, values))
     rings = _delivered(net, state.step, rings, everywhere, own, steps)
-    last = jax.tree.map(lambda x: x[-1], (everywhere, own))
+    final = jax.tree.map(lambda x: x[-1], (everywhere, own))
     new = state._replace(
-        step=step,
-        groups=tuple(g._replace(ring=r, released=x) for g, r, x in zip(groups, rings, last[0])),
+        step=state.step + steps,
+        groups=tuple(GroupState(*x) for x in zip(*zip(*cells), rings, final[0])),
         pathways=tuple(
             p._replace(release=release, released=x)
-            for p, release, x in zip(pathways, releases, last[1])
+            for p, release, x in zip(pathways, releases, final[1])
         ),
     )
     spikes = [r.dense_in_steps(p.n) for r, p in zip(everywhere, net.peers)]
     return new, Output(net.by_name(spikes, axis=1), tuple(r.bits for r in everywhere))
-
-
-def _released(
-    net: RuntimeNetwork,
-    releases: tuple,
-    groups: tuple[GroupState, ...],
-    spikes: tuple[Shaped[Array, " _"], ...],
-) -> tuple[tuple, tuple[Float[Array, " _"] | None, ...]]:
-    """The releases after a step, and what each released here; None where that is the spikes."""
-    new, values = [], []
-    for p, release in zip(net.pathways, releases):
-        if p.release.plain:
-            new.append(release)
-            values.append(None)
-            continue
-        v: Any = net.groups[p.source].model.voltage(groups[p.source].neurons)
-        release, x = p.release.step(release, spikes[p.source], v, net.dt)
-        new.append(release)
-        values.append(x.astype(net.dtype))
-    return tuple(new), tuple(values)
 
 
 def _own(
@@ -344,7 +329,7 @@ def _delivered(
         new, cleared = list(rings), set()
         for p, released in zip(net.pathways, mine):
             x = spikes[p.source] if released is None else released
-            new[p.target] = p.deliver_now(new[p.target], x, step, p.target not in cleared)
+            new[p.target] = p.deliver_now(new[p.target], x, Clock.of(step), p.target not in cleared)
             cleared.add(p.target)
         return tuple(new), None
 

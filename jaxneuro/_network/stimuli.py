@@ -1,5 +1,6 @@
 """Stimuli of a group: those of one kind stepped as one."""
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -95,6 +96,14 @@ class StimulusGroup(eqx.Module):
     @property
     def n(self) -> int:
         return sum(self.sizes)
+
+    def onto_all(self, n: int) -> bool:
+        """Whether all n neurons of the group are driven, and are here."""
+        return self.index is None and self.here is None and self.n == n
+
+    def cut(self, n: int) -> "StimulusGroup":
+        """A block of n neurons of one that is onto all."""
+        return dataclasses.replace(self, targets=(self.targets[0]._replace(n=n, span=(0, n)),))
 
     def neurons(self, number: int) -> slice:
         """The neurons of target `number` in what is driven: a slice."""

@@ -3,7 +3,6 @@
 The rest of the package uses only `one_launch_or_loop`.
 """
 
-import dataclasses
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -13,13 +12,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .._fields import has_tables
-from .._kernels.fused_scan import NotFusedError, fused_or_loop
+from .._kernels.fused_scan import NotFusedError, fused_or_plain
 from .._kernels.spike_output import SpikeOutput
-from .._model import Drive, add_drives
+from .._network.group import Cells, Coupled
 from .._network.network import Network
 from .._network.runtime import RuntimeNetwork
 from .._network.state import NetworkState, Output
-from .._network.stimuli import StimulusGroup
 from .record import Record, Samples
 
 
@@ -36,7 +34,8 @@ def one_launch_or_loop(
     if not fusable(net, inputs, record, n_steps):
         return loop(net, runtime, state, inputs)
     one_launch = functools.partial(fused, record=record, n_steps=n_steps)
-    return fused_or_loop(one_launch, loop, net, runtime, state, inputs)
+    otherwise = "these neurons step one launch after the other"
+    return fused_or_plain(one_launch, loop, otherwise, net, runtime, state, inputs)
 
 
 def fusable(net: Network, inputs: Mapping[str, Any], record: Record, n_steps: int) -> bool:
@@ -52,16 +51,11 @@ def fusable(net: Network, inputs: Mapping[str, Any], record: Record, n_steps: in
         return False
     models = (group.model, *(s.model for s in group.stimuli))
     if any(has_tables(model) for model in models) or not all(
-        _onto_all(s, group.n) for s in group.stimuli
+        s.receptor is None and s.onto_all(group.n) for s in group.stimuli
     ):
         return False
     more = record.means or record.lfp or record.function is not None or record.statistics
     return not more and all(name in net.populations for name in record.variables)
-
-
-def _onto_all(stimulus: StimulusGroup, n: int) -> bool:
-    """Whether a stimulus is a drive into all neurons of the group."""
-    return stimulus.receptor is None and stimulus.index is None and stimulus.spans == ((0, n),)
 
 
 def fused(
@@ -115,17 +109,11 @@ def fused(
 def _step(parameters: Any, held: Any, now: list, k: Any, dt: float) -> Any:
     """One step of a block of neurons: what `RuntimeNetwork.step` does if nothing is connected."""
     (group, first), (neurons, stimuli) = parameters, held
-    lanes = max(x.shape[0] for x in jax.tree.leaves((neurons, stimuli)) if x.ndim)
-    drive, moved = Drive(), []
-    for s, before in zip(group.stimuli, stimuli):
-        block = dataclasses.replace(s, targets=(s.targets[0]._replace(n=lanes, span=(0, lanes)),))
-        after, part = block.step(before, first + k, dt, lanes)
-        moved.append(after)
-        drive = add_drives(drive, part)
-    for current in now:
-        drive = add_drives(drive, Drive(current=current))
-    neurons, spikes = group.model.step(neurons, drive, dt)
-    return (neurons, tuple(moved)), spikes
+    block = group.cut(max(x.shape[0] for x in jax.tree.leaves(held) if x.ndim))
+    before = Cells(neurons, (), stimuli)
+    inputs = dict(zip(block.populations, now))
+    after, spikes = block.step(before, None, Coupled((), {}), inputs, first + k, dt)
+    return (after.neurons, after.stimuli), spikes
 
 
 def _samples(net: Network, state: NetworkState, record: Record) -> tuple[tuple, tuple, list]:

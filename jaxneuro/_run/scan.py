@@ -12,6 +12,7 @@ from jaxtyping import Array, Int32
 
 from .. import spec
 from .._arrays import ArrayLike
+from .._kernels.clock import Clock
 from .._network.network import Network
 from .._network.runtime import RuntimeNetwork, steps_together
 from .._network.sharded import ShardedNetwork
@@ -90,13 +91,15 @@ def scan_turns(
     turns = None if done is None else done // every
 
     def loop(net: Network, runtime: RuntimeNetwork, state: NetworkState, inputs: Any) -> Any:
-        window = functools.partial(_window, net, runtime, record, (every, together))
+        first = state.step - 1
+        window = functools.partial(_window, net, runtime, record, (every, together), first)
         xs = inputs
         if every > 1:
             xs = jax.tree.map(lambda x: x.reshape(-1, every, *x.shape[1:]), inputs)
         sums = {name: RunningSums.none(net.populations[name]) for name in record.statistics}
-        carry, (per_step, sampled) = repeat(window, (state, sums), xs, n_steps // every, turns)
-        state, sums = carry[0], {name: x.sums() for name, x in carry[1].items()}
+        start = jnp.int32(0), state, sums
+        carry, (per_step, sampled) = repeat(window, start, xs, n_steps // every, turns)
+        state, sums = carry[1], {name: x.sums() for name, x in carry[2].items()}
         if every > 1:
             per_step = jax.tree.map(lambda x: x.reshape(n_steps, *x.shape[2:]), per_step)
         return state, (per_step, sampled, sums)
@@ -159,40 +162,48 @@ def _window(
     runtime: RuntimeNetwork,
     record: Record,
     lengths: tuple[int, int],
-    carry: tuple[NetworkState, dict],
+    first: Int32[Array, ""],
+    carry: tuple[Int32[Array, ""], NetworkState, dict],
     now: Any,
-) -> tuple[tuple[NetworkState, dict], tuple]:
-    """The steps up to the next sample; `lengths` how many, and how many are taken together."""
+) -> tuple[tuple[Int32[Array, ""], NetworkState, dict], tuple]:
+    """The steps up to the next sample; `lengths` how many, and how many are taken together.
+
+    `first` is a step before a loop of windows of one step, whose carry begins with those since.
+    """
     every, together = lengths
 
-    def step(carry: tuple, now: Any) -> Any:
-        state, sums = carry
-        first = state.step
+    def step(first: Int32[Array, ""], carry: tuple, now: Any) -> Any:
+        since, state, sums = carry
+        number = state.step
         if together == 1:
-            state, output = runtime.step(state, now)
-            last, sums = output, _summed(sums, output, first)
+            state, output = runtime.step(state, now, Clock(first, since))
+            last, sums = output, _summed(sums, output, number)
         else:
             state, output = steps_together(runtime, state, now, together)
             last = jax.tree.map(lambda x: x[-1], output)
             for k in range(together) if sums else ():
-                sums = _summed(sums, jax.tree.map(lambda x: x[k], output), first + k)  # noqa: B023
+                sums = _summed(sums, jax.tree.map(lambda x: x[k], output), number + k)  # noqa: B023
         bits = output.bits if record.spikes else ()
-        return ((state, sums), last), (bits, record.counts(net, output))
+        return ((since + 1, state, sums), last), (bits, record.counts(net, output))
 
     if every == together:
-        (carry, output), per_step = step(carry, now)
-    else:
+        (carry, output), per_step = step(first, carry, now)
+    else:  # a loop of its own, which counts from 0
+        windows, state, sums = carry
+        first, carry = state.step - 1, (jnp.int32(0), state, sums)
         units = every // together
         if together > 1:
             now = jax.tree.map(lambda x: x.reshape(units, together, *x.shape[1:]), now)
-        first = jax.tree.map(lambda x: x[0], now)
-        empty = jax.tree.map(jnp.zeros_like, jax.eval_shape(lambda: step(carry, first)[0][1]))
-        (carry, output), per_step = lax.scan(
-            lambda held, x: step(held[0], x), (carry, empty), now, length=units
+        one = jax.tree.map(lambda x: x[0], now)
+        empty = jax.eval_shape(lambda: step(first, carry, one)[0][1])
+        empty = jax.tree.map(jnp.zeros_like, empty)
+        ((_, state, sums), output), per_step = lax.scan(
+            lambda held, x: step(first, held[0], x), (carry, empty), now, length=units
         )
+        carry = windows + 1, state, sums
         if together > 1:
             per_step = jax.tree.map(lambda x: x.reshape(every, *x.shape[2:]), per_step)
-    return carry, (per_step, record.sample(net, carry[0], output))
+    return carry, (per_step, record.sample(net, carry[1], output))
 
 
 def _summed(sums: dict[str, RunningSums], output: Output, step: Int32[Array, ""]) -> dict:

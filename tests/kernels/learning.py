@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxneuro._kernels.bits import packed_bytes
-from jaxneuro._kernels.event_log import empty_log, flush_limit, log_events
+from jaxneuro._kernels.event_log import empty_log, log_events
 from jaxneuro._kernels.learn import LearnInputs, PlasticSynapses
 from jaxneuro._kernels.rule_programs import RulePrograms, check_rule
 from jaxneuro._kernels.spike_output import SpikeOutput
@@ -54,7 +54,8 @@ class Inputs(NamedTuple):
     log: np.ndarray
     signals: dict[str, np.ndarray]
     limit: np.ndarray
-    flags: np.ndarray
+    tick: np.ndarray
+    learning: np.ndarray
 
 
 def inputs_of(case, values=False, ticks=0, frozen=8, steps=STEPS, seed=2):
@@ -66,7 +67,7 @@ def inputs_of(case, values=False, ticks=0, frozen=8, steps=STEPS, seed=2):
     released = (spikes * rng.uniform(0.5, 2.0, spikes.shape)).astype(np.float32)
     step = np.arange(steps)
     learning = step < steps - frozen
-    tick = (step % ticks == 3) if ticks else np.zeros(steps)
+    tick = (step % ticks == 3) if ticks else np.zeros(steps, bool)
     last = (step == steps - frozen - 1) | (step == steps - 1)
 
     def numbers(rows):
@@ -80,7 +81,8 @@ def inputs_of(case, values=False, ticks=0, frozen=8, steps=STEPS, seed=2):
         log=numbers(len(names.log)),
         signals={name: rng.uniform(0, 1, steps).astype(np.float32) for name in case.rule.signals},
         limit=np.where(last, EVERY_ROW, step - 25).astype(np.int32),
-        flags=np.stack([tick, learning], axis=1).astype(np.int32),
+        tick=tick,
+        learning=learning.astype(np.int32),
     )
 
 
@@ -121,11 +123,11 @@ def _loop(version, programs, shape, rule, table, weights, inputs):
         for row, name in enumerate(names.shared):
             sums = sums.at[k, row].set(shared[name])
         post = post.at[k % slots].set(now.ring)
-        before, log = log, log_events(log, now.events, now.log, k)
-        limit = jnp.maximum(now.limit, flush_limit(before, log, n_targets, slots - 1))
+        log, limit = log_events(log, now.events, now.log, k, slots - 1)
+        limit = jnp.maximum(now.limit, limit)
         scale = jnp.full(table.block_offset.shape, 0.5)
         learn_inputs = LearnInputs(
-            *(SpikeOutput(now.bits, now.values), k, limit, now.flags, scale),
+            *(SpikeOutput(now.bits, now.values), k, limit, now.tick, now.learning, scale),
             *(programs.numbers(rule), post, log, sums),
         )
         arrived = ring[k % slots]

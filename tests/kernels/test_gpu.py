@@ -294,12 +294,12 @@ def test_deliver_lowers_for_cuda_to_one_kernel(dtype, bits):
     assert lowered(ring_dtype=dtype, bits=bits).count(KERNEL) == 1
 
 
-def test_a_whole_scan_lowers_for_cuda_with_one_kernel_per_pathway():
+def test_a_whole_scan_lowers_for_cuda_with_a_kernel_per_pathway_and_group():
     net = network()
-    assert for_cuda(run, net, net.init(0)).count(KERNEL) == len(net.pathways) == 1
+    assert for_cuda(run, net, net.init(0)).count(KERNEL) == len(net.pathways) + len(net.groups) == 2
 
 
-def test_a_batch_over_gains_lowers_for_cuda_to_one_kernel():
+def test_a_batch_over_gains_lowers_for_cuda_to_as_many_kernels():
     net = network()
     state = net.init(0)
 
@@ -307,7 +307,7 @@ def test_a_batch_over_gains_lowers_for_cuda_to_one_kernel():
         return jn.scan(net.set("E->E", gain=gain), state, 5)[0].groups[0].neurons.v
 
     text = for_cuda(jax.vmap(v, (0, None, None)), np.ones(3, np.float32), net, state)
-    assert text.count(KERNEL) == 1
+    assert text.count(KERNEL) == 2  # delivery, group
 
 
 def test_drawn_rows_lower_for_cuda_to_one_kernel():

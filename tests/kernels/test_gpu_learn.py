@@ -14,6 +14,7 @@ from jaxneuro._fields import Parameter, param
 from jaxneuro._kernels import gpu_learn as gpu
 from jaxneuro._kernels import gpu_program as gpu_atomic
 from jaxneuro._kernels.call import batched
+from jaxneuro._kernels.clock import Clock
 from jaxneuro._kernels.gpu_program import ProgramGrid
 from jaxneuro._kernels.learn import _CHANGED, _RANKS, learn, unpacked
 from jaxneuro._kernels.learn_reference import learn_reference
@@ -127,8 +128,8 @@ def late():
     ring, synapses, learn_inputs = jax.tree.map(np.asarray, (ring, synapses, learn_inputs))
     rng = np.random.default_rng(3)
     before = (learn_inputs.step - rng.integers(1, 26, case.n_sources)).astype(np.int32)
-    flags = np.array([0, 1], np.int32)
-    learn_inputs = learn_inputs._replace(limit=np.int32(learn_inputs.step - 15), flags=flags)
+    now = {"tick": np.bool_(False), "learning": np.int32(1)}
+    learn_inputs = learn_inputs._replace(limit=np.int32(learn_inputs.step - 15), **now)
     return case, ring, synapses._replace(row_time=before), learn_inputs
 
 
@@ -163,7 +164,7 @@ def test_rows_that_are_not_visited_stay_as_they_were():
 
 def test_frozen_weights_are_delivered_and_kept():
     _, ring, old, learn_inputs = late()
-    learn_inputs = learn_inputs._replace(flags=np.zeros(2, np.int32))
+    learn_inputs = learn_inputs._replace(tick=np.bool_(False), learning=np.int32(0))
     ring_got, got = stepped(interpreted, ring, old, learn_inputs)
     ring_want, _ = stepped(learn_reference, ring, old, learn_inputs)
     close(ring_got, ring_want)
@@ -186,7 +187,8 @@ def over_axes(version, case):
         released, log = learn_inputs.released.operands(ring.dtype), learn_inputs.log
         flat = (
             *released,
-            *learn_inputs[1:7],
+            *Clock.of(learn_inputs.step),
+            *learn_inputs[2:8],
             log.head,
             log.events,
             log.numbers,
@@ -253,8 +255,8 @@ def lowered(case=None, values=False):
 
 
 @pytest.mark.parametrize("values", [True, False], ids=["values", "spikes"])
-def test_learn_lowers_for_cuda_to_one_kernel(values, caplog):
-    assert lowered(values=values).count(KERNEL) == 1
+def test_learn_lowers_for_cuda_to_two_kernels(values, caplog):
+    assert lowered(values=values).count(KERNEL) == 2
     assert not caplog.messages
 
 
@@ -267,10 +269,10 @@ SOME_RULES = [
 
 @pytest.mark.slow(but=["BCM"])
 @pytest.mark.parametrize("rule", SOME_RULES, ids=lambda rule: type(rule).__name__)
-def test_a_rule_lowers_for_cuda_to_one_kernel(rule, caplog):
+def test_a_rule_lowers_for_cuda_to_two_kernels(rule, caplog):
     rule = on_grid("a rule", rule, DT)
     numbers = post_numbers(rule, LIF(), "a rule", DT, np.float32)
-    assert lowered(case_of(rule, post=numbers)).count(KERNEL) == 1
+    assert lowered(case_of(rule, post=numbers)).count(KERNEL) == 2
     assert not caplog.messages
 
 
@@ -300,7 +302,7 @@ def test_a_card_that_jax_refuses_runs_the_reference_and_says_so(monkeypatch, cap
 def test_without_the_relaxed_add_jax_adds(monkeypatch, caplog):
     caplog.set_level("INFO", "jaxneuro")
     monkeypatch.setattr(gpu_atomic, "_relax", moved)  # called while the kernel is lowered
-    assert lowered().count(KERNEL) == 1
+    assert lowered().count(KERNEL) == 2
     (line,) = caplog.messages
     assert "memory order" in line
 
@@ -313,7 +315,7 @@ def test_a_cpu_never_meets_the_kernel(monkeypatch):
     close(got, want)
 
 
-def test_a_plastic_network_lowers_for_cuda_with_one_kernel_per_pathway(caplog):
+def test_a_plastic_network_lowers_for_cuda_to_kernels(caplog):
     lif = jn.neurons.LIF()
     populations = [jn.Population(name, n, lif) for name, n in (("A", 20), ("B", 30))]
     rule = rules.Normalized(PAIR, 10.0)  # sums over synapses, and factors
@@ -323,6 +325,7 @@ def test_a_plastic_network_lowers_for_cuda_with_one_kernel_per_pathway(caplog):
     )
     net = jn.build(jn.Description(populations, [wire]), key=0, dt=0.1)
     text = for_cuda(lambda net, state: jn.scan(net, state, 5), net, net.init(0))
-    assert text.count(KERNEL) == len(net.pathways) == 1
+    assert (len(net.pathways), len(net.groups)) == (1, 1)
+    assert text.count(KERNEL) == 4  # targets, synapses, rows, group
     assert "jaxneuro_" not in text
     assert not caplog.messages

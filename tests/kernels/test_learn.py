@@ -10,7 +10,7 @@ import pytest
 import jaxneuro as jn
 from jaxneuro._kernels import event_log
 from jaxneuro._kernels.bits import pack
-from jaxneuro._kernels.event_log import empty_log, flush_limit, log_events
+from jaxneuro._kernels.event_log import LONG_AGO, empty_log, log_events
 from jaxneuro._kernels.learn import LearnInputs, PlasticSynapses, learn
 from jaxneuro._kernels.learn_reference import learn_reference
 from jaxneuro._kernels.native import native_available, native_library
@@ -105,15 +105,15 @@ class Setting:
             spikes, fired = now
             before, events, y = self.rule.step_post(y, fired, None, DT)
             y_ring = y_ring.at[k % y_ring.shape[0], 0].set(before["y"])
-            new = log_events(log, events, jnp.zeros((0, self.n_post)), k)
+            nothing = jnp.zeros((0, self.n_post))
+            new, limit = log_events(log, events, nothing, k, self.longest)
             shared = self.rule.step_shared(shared, {"reward": jnp.where(k % 7 == 0, 0.1, 0.0)}, DT)
             shared = jax.tree.map(lambda x: jnp.asarray(x, jnp.float32), shared)
             if shared:
                 kept = kept.at[k % 64].set(jnp.stack([*shared.values()]))
-            limit = flush_limit(log, new, self.n_post, self.longest)
             limit = jnp.where(k == STEPS - 1, 2**31 - 1, limit).astype(jnp.int32)
             learn_inputs = LearnInputs(
-                *(SpikeOutput(pack(spikes)), k, limit, jnp.array([0, 1], jnp.int32)),
+                *(SpikeOutput(pack(spikes)), k, limit, jnp.bool_(False), jnp.int32(1)),
                 jnp.ones(self.table.block_projection.shape),
                 *(self.programs.numbers(self.rule), y_ring, new, kept),
             )
@@ -155,8 +155,8 @@ def test_events_are_logged_as_the_reference_does(monkeypatch):
 
     def run():
         log = empty_log(21, 4, 2, np.float32)
-        one = lambda log, x: (log_events(log, *x), None)  # noqa: E731
-        return jax.lax.scan(one, log, (events, numbers, jnp.arange(30, dtype=jnp.int32)))[0]
+        one = lambda log, x: log_events(log, *x, 3)  # noqa: E731
+        return jax.lax.scan(one, log, (events, numbers, jnp.arange(30, dtype=jnp.int32)))
 
     native = jax.jit(run)()
     with monkeypatch.context() as patch:
@@ -164,6 +164,7 @@ def test_events_are_logged_as_the_reference_does(monkeypatch):
         patch.setattr("jaxneuro._kernels.call.native_available", lambda: False)
         reference = jax.jit(lambda: run())()
     assert native_library() is not None
-    for a, b in zip(native, reference):
-        np.testing.assert_array_equal(a, b)
-    assert int(native.count) > native.capacity, "it went round"
+    jax.tree.map(np.testing.assert_array_equal, native, reference)
+    log, limits = native
+    assert int(log.count) > log.capacity, "it went round"
+    assert np.sum(limits > LONG_AGO) >= 2, "it filled its halves"
