@@ -50,13 +50,8 @@ def targets_pallas(
     else:
         changed += [log.head, log.events, *([log.numbers] if n_log else [])]
         made = [NUMBER, NUMBER]
-    reads = [
-        *fixed,
-        *([] if fired.v is None else [fired.v]),
-        fired.bits,
-        log.count,
-        *Clock.of(step),
-    ]
+    voltages = [] if fired.v is None else [fired.v]
+    reads = [*fixed, *voltages, fired.bits, log.count, *Clock.of(step)]
     sizes = len(reads), len(changed), len(fixed), len(held), n_ring
     halves = Halves(log.capacity, how.n, how.longest_delay)
     out = pl.pallas_call(
@@ -68,11 +63,9 @@ def targets_pallas(
         compiler_params=triton.CompilerParams(num_warps=4, num_stages=1),
         name="step_targets",
     )(*map(operand, reads), *changed)
-    state, rest = (
-        jax.tree.unflatten(jax.tree.structure(state), out[: len(held)]),
-        [*out[len(held) :]],
-    )
-    ring = rest.pop(0) if n_ring else ring
+    state, rest = jax.tree.unflatten(jax.tree.structure(state), out[: len(held)]), out[len(held) :]
+    if n_ring:
+        ring, *rest = rest
     if own:
         bits, numbers = rest[0], rest[1] if n_log else jnp.zeros((0, how.n), how.dtype)
         given = log.count, log.head, log.events, log.numbers, bits, numbers, step
@@ -113,11 +106,11 @@ def _plan(how: Any, rule: Any, state: Any, v: Any) -> tuple[Elementwise, tuple[i
 def _kernel(plan: Elementwise, sizes: tuple, halves: Halves, how: Any, own: bool, *refs: Any):
     n_reads, n_changed, n_fixed, n_held, n_ring = sizes
     # What is changed is one array before and after; the references to those before are left out.
-    reads, out = refs[:n_reads], list(refs[n_reads + n_changed :])
+    reads, out = refs[:n_reads], refs[n_reads + n_changed :]
     *given, bits, count, first, since = reads
     step = first[0] + since[0]
     block = TargetBlock(halves, how.first)
-    state, out = out[:n_held], out[n_held:]
+    state, rest = out[:n_held], out[n_held:]
     v = [block.masked(ref.at[how.first + block.at], ref.dtype) for ref in given[n_fixed:]]
     spikes = block.fired(bits)
     env = plan.before([ref[0] for ref in given[:n_fixed]])
@@ -125,14 +118,14 @@ def _kernel(plan: Elementwise, sizes: tuple, halves: Halves, how: Any, own: bool
     for ref, x in zip(state, new):
         block.store(ref, x)
     slots, kept = new[n_held : n_held + n_ring], new[n_held + n_ring :]
-    if n_ring:
-        ring = out.pop(0)
-        for row, x in enumerate(slots):
-            at = modulo(step, ring.shape[0]), row, block.at
-            triton.store(ring.at[at], x, mask=block.here)
+    for row, x in enumerate(slots):
+        ring = rest[0]
+        at = modulo(step, ring.shape[0]), row, block.at
+        triton.store(ring.at[at], x, mask=block.here)
+    rest = rest[n_ring > 0 :]
     if not own:
-        block.log(spikes, bits, count[0], step, kept, out)
+        block.log(spikes, bits, count[0], step, kept, rest)
         return
-    block.store_bits(out[0], events)
+    block.store_bits(rest[0], events)
     for row, x in enumerate(kept):
-        triton.store(out[1].at[row, block.at], x, mask=block.here)
+        triton.store(rest[1].at[row, block.at], x, mask=block.here)
