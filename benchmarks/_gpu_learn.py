@@ -10,9 +10,11 @@ import numpy as np
 
 import jaxneuro as jn
 from jaxneuro._kernels.bits import packed_bytes
+from jaxneuro._kernels.clock import Clock
 from jaxneuro._kernels.learn import learn
 from jaxneuro._kernels.spike_output import SpikeOutput
 from jaxneuro._network import plastic as plastic_file
+from jaxneuro._network.targets import Fired
 
 from ._gpu_kernels import seconds
 from ._run import DT
@@ -85,8 +87,8 @@ def spikes_of(net: jn.Network, steps: int, part: Any) -> tuple[np.ndarray, np.nd
 def looped(version: Callable, keep: bool, flush: bool = False) -> Callable:
     """`(net, state, spikes) -> (arrivals of every step if kept, weights)`, compiled.
 
-    Delivery in a loop as in a network; in the last step, or with `flush` in each, all rows are
-    visited.
+    Delivery in a loop as in a network; after the last step, or with `flush` after each, all rows
+    are visited.
     """
 
     @jax.jit
@@ -96,17 +98,21 @@ def looped(version: Callable, keep: bool, flush: bool = False) -> Callable:
         shape = (group.slots, len(group.receptors) * group.n)
         v = jnp.zeros(group.n)
 
-        def body(carry, now, flush=flush):
+        def flushed(state, k):
+            return state._replace(plastic=p.plastic.flush(state.plastic, k, p.table))
+
+        def body(carry, now):
             ring, state, k = carry
             arrived = ring[k % shape[0]]
-            fired = now[1], v
-            ring, state = p.deliver(ring, SpikeOutput(now[0]), fired, state, k, True, flush)
+            fired = Fired(now[1], v)
+            ring, state = p.deliver(ring, SpikeOutput(now[0]), fired, state, Clock.of(k), True)
+            state = flushed(state, k) if flush else state
             return (ring, state, k + 1), arrived if keep else None
 
         carry = jnp.zeros(shape), state, jnp.int32(0)
         with _learning_by(version):
-            carry, arrived = jax.lax.scan(body, carry, spikes)
-            (_, state, _), _ = body(carry, [x[-1] for x in spikes], True)
+            (_, state, k), arrived = jax.lax.scan(body, carry, spikes)
+            state = flushed(state, k - 1)
         return arrived, state.plastic.synapses.weights
 
     return run

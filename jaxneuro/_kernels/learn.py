@@ -120,7 +120,6 @@ def _learn(ring, synapses, learn_inputs, table, programs, clear):
 
 def _forward(ring, synapses, learn_inputs, table, programs, clear):
     # The reference visits every row in every step, so that one step can be differentiated.
-    learn_inputs = learn_inputs._replace(step=Clock.of(learn_inputs.step).now)
     out = learn_reference(ring, synapses, learn_inputs, table, programs, clear)
     return out, (ring, synapses, learn_inputs, table)
 
@@ -146,9 +145,7 @@ def _batched(programs: RulePrograms, clear: bool, native: bool) -> Any:
     @jax.jit
     def one(*operands: Any) -> Any:
         *arrays, table = operands
-        ring, synapses, now = unpacked(arrays)
-        now = now._replace(step=Clock.of(now.step).now)
-        return _flat(learn_reference(ring, synapses, now, table, programs, clear))
+        return _flat(learn_reference(*unpacked(arrays), table, programs, clear))
 
     def call(*operands: Any) -> Any:
         reference = over_batch(one, _RANKS)

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from .clock import Clock
 from .deliver_reference import clear_slot
 from .program import Port
 from .rule_programs import RulePrograms
@@ -37,6 +38,7 @@ def learn_reference(
     ring, synapses, learn_inputs, table: Table, programs: RulePrograms, clear: bool
 ):
     """`learn`; see there."""
+    learn_inputs = learn_inputs._replace(step=Clock.of(learn_inputs.step).now)
     if clear:
         ring = clear_slot(ring, learn_inputs.step)
     if table.n_stored == 0:
