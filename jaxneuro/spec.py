@@ -332,11 +332,14 @@ class Flag(Kind):
 
 @dataclasses.dataclass(frozen=True)
 class Name(Kind):
-    """A text of at least one letter."""
+    """A text of at least one letter that can be printed: on one line, no control characters."""
 
     def convert(self, value: Any) -> str:
         if not isinstance(value, str) or not value:
             raise Unfit("a text of at least one letter", name_given(value))
+        if not value.isprintable():
+            bad = next(x for x in value if not x.isprintable())
+            raise Unfit("a text without characters that cannot be printed", f"{bad!r} in it")
         return value
 
 

@@ -26,6 +26,7 @@ FIELDS = {
     "neurons": ("population of which some neurons were chosen", "neurons={{{name!r}: [0, 1]}}"),
     "synapses": ("projection of which some weights were chosen", "weights={{{name!r}: [0, 1]}}"),
 }
+_NAMED = spec.Entries(spec.Anything())
 
 
 class NotRecordedError(NoSuchNameError):
@@ -59,6 +60,7 @@ class Recorded(dict):
 def recorded(field: str, values: Mapping[str, Any]) -> Recorded:
     """The values of a field of a `Result`; of traces and means, each by variable too."""
     kind, how = FIELDS[field]
+    values = spec.check("Result", field, _NAMED, values)
     if field in ("traces", "means"):
         values = {name: _variables(field, name, x) for name, x in values.items()}
     return Recorded(values, kind, how)
@@ -67,6 +69,7 @@ def recorded(field: str, values: Mapping[str, Any]) -> Recorded:
 def _variables(field: str, name: str, values: Mapping[str, Any]) -> Recorded:
     field = "variables" if field == "traces" else field
     had = "".join(f"{variable!r}, " for variable in values)
+    values = spec.check("Result", f"{field} of {name!r}", _NAMED, values)
     more = f"{field}={{{{{name!r}: ({had}{{name!r}})}}}}"
     return Recorded(values, f"recorded variable of {name!r}", more)
 

@@ -176,6 +176,8 @@ class Result:
             object.__setattr__(self, field, recorded(field, getattr(self, field)))
         events: Any = self.spikes  # by population, steps from `first_step` and neurons, or None
         events = events.by_population if isinstance(events, RecordedSpikes) else events
+        for name in (*(name for name, *_ in self.layout), *(events or ())):  # a file may hold any
+            spec.check("Result", "populations", spec.Name(), name)
         steps, window = (self.first_step, self.n_steps, self.dt), (self.start, self.stop)
         spikes = RecordedSpikes(self.populations, events, steps, window)
         object.__setattr__(self, "spikes", spikes)

@@ -14,7 +14,7 @@ import jaxneuro as jn
 from tests.network.networks import balanced
 
 NET = jn.build(balanced(delay=jn.Uniform(0.5, 8.0)), 1, 0.1)
-ODD = ["a/b", "../up", "ε spaced", "array 0", "header", "file.npy", 'q"uo\\te', "\ud800"]
+ODD = ["a/b", "../up", "ε spaced", "array 0", "header", "file.npy", 'q"uo\\te']
 
 
 def sampled(state, output):
@@ -205,6 +205,20 @@ def test_foreign_files(write, message, result, tmp_path):
     result.save(path)
     write(path)
     with pytest.raises(ValueError, match=message):
+        jn.Result.load(path)
+
+
+@pytest.mark.parametrize("field", ["layout", "traces", "means", "spikes"])
+def test_names_that_cannot_be_printed(field, result, tmp_path):
+    """They would be commands for a terminal."""
+    path = tmp_path / "run.npz"
+    result.save(path)
+    with np.load(path) as file:
+        header = file["header"].tobytes().decode()
+    values = json.loads(header)["values"]
+    text = json.dumps(values[field]).replace('"E', '"E\\u001b[2J').replace('"v"', '"v\\r"')
+    rewritten(path, values={**values, field: json.loads(text)})
+    with pytest.raises(jn.InvalidValueError, match="cannot be printed"):
         jn.Result.load(path)
 
 
