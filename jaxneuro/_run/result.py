@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int, Int32, Num, Shaped
 
 from .. import spec
+from .._array_files import MOST_MB
 from .._build.releases import never_spikes_at_all
 from .._html import page, raster, table
 from .._network.members import first_member
@@ -323,15 +324,22 @@ class Result:
         write_file(path, values | {"spikes": self.spikes.by_population, "state": kept})
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> "Result":
+    @spec.arguments(max_mb=spec.Number(above=0.0))
+    def load(cls, path: str | os.PathLike, *, max_mb: float = MOST_MB) -> "Result":
         """A result from a file that `save` wrote, without its network.
 
         `simulate(net, ms, state=result)` goes on from it, with the network built as it was.
 
+        Args:
+            path: the file.
+            max_mb: how much a file that somebody has compressed may unpack to, in MB; `save` does
+                not compress, and its files are read whatever their size.
+
         Raises:
-            ValueError: for a file that is cut off, of another kind, or of a newer version.
+            ValueError: for a file that is cut off, of another kind, of a newer version, or unpacks
+                to more.
         """
-        found = read_file(path, (*_KEPT, "every", "state"), _SINCE, {"every": 4})
+        found = read_file(path, (*_KEPT, "every", "state"), _SINCE, {"every": 4}, max_mb)
         state = SavedState(**found["state"]) if found["state"] else None
         every = found.pop("every")
         if every:  # an older file: the number of steps from one sample to the next
