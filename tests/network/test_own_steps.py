@@ -171,3 +171,21 @@ def test_each_by_itself_over_a_mesh():
     jn.parallel.shard(jn.build(described(apart), 1, 0.1), MESH)
     with pytest.raises(ValueError, match=ALIKE):
         jn.parallel.shard(jn.build(described(adding(lambda v: v.mean())), 1, 0.1), MESH)
+
+
+def test_float32_in_64_bits(x64):
+    """What `jnp.zeros` makes and the numbers of a rule are of 64 bits before a network has them."""
+    rule = jn.plasticity.PairSTDP(w_max=1.0)
+    learning = jn.Projection(
+        *("E", "E", jn.connectivity.AllToAll()),
+        weight=0.5,
+        delay=1.0,
+        synapse=jn.synapses.Exponential(5.0),
+        plasticity=rule,
+    )
+    made = jn.Description([jn.Population("E", 16, Own())], [learning])
+    net = jn.build(made, 0, 0.1)
+    jn.parallel.shard(jn.build(jn.Description(made.populations), 0, 0.1), MESH)
+    state = jax.eval_shape(lambda net: net.init(0), net)
+    floats = [x.dtype for x in jax.tree.leaves((net, state)) if x.dtype.kind == "f"]
+    assert set(floats) == {np.dtype("float32")}
