@@ -36,7 +36,7 @@ class NotRecordedError(NoSuchNameError):
 class Recorded(dict):
     """A dictionary of what was recorded; `how` says how what is missing is recorded."""
 
-    def __init__(self, values: Mapping[str, Any], kind: str, how: str):
+    def __init__(self, values: Any, kind: str, how: str):
         dict.__init__(self, values)
         self.kind, self.how = kind, how
 
@@ -74,7 +74,7 @@ def _variables(field: str, name: str, values: Mapping[str, Any]) -> Recorded:
     return Recorded(values, f"recorded variable of {name!r}", more)
 
 
-register_dictionary(Recorded, dict)
+register_dictionary(Recorded, lambda x: (x.kind, x.how))
 
 
 class RecordedSpikes(Mapping[str, SpikeTrains]):

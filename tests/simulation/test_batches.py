@@ -189,6 +189,16 @@ def test_each_run_is_that_of_simulate(batch, alone):
         assert (found.network, run.result().network) == (NET, None)
 
 
+@pytest.mark.parametrize("field", ["statistics", "traces", "counts", "lfp", "weights", "means"])
+def test_a_name_that_was_not_recorded(field, batch):
+    """The error says what was, also of what came out of a program."""
+    for run in (batch, batch[0]):
+        with pytest.raises(ValueError, match=r"nobody.*jn\.Record"):
+            getattr(run, field)["nobody"]
+        with pytest.raises(ValueError, match=r"'out'.*jn\.Record"):
+            run.traces["out"]["u"]
+
+
 def test_files_and_copies(batch, alone, tmp_path):
     found = batch[1].result()
     found.save(tmp_path / "run.npz")
