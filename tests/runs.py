@@ -37,6 +37,7 @@ def result(spikes, sizes, duration=100.0, start=0.0, dt=0.1, **recorded):
         "compile_s": 0.0,
         "run_s": 0.0,
         "interrupted": False,
+        "until_held": False,
         **{name: {} for name in EMPTY},
         **recorded,
     }

@@ -177,6 +177,7 @@ class Recording(eqx.Module):
             compile_s=float("nan"),
             run_s=float("nan"),
             interrupted=False,
+            until_held=False,
         )
 
     @property

@@ -61,7 +61,7 @@ def html_of_result(result: "Result") -> str:
     title = f"Result: {counted(len(result.populations), 'population')}, {result.duration:g} ms"
     title += f" from {result.start:g} to {result.stop:g} ms in {result.run_s:.3g} s"
     title += f"; {result.nothing_sampled}" if result.nothing_sampled else ""
-    title += ", interrupted" if result.interrupted else ""
+    title += _ended(result)
     bands, rows = [], []
     for name, n in result.populations.items():
         spikes = rate = "not recorded"
@@ -79,6 +79,11 @@ def html_of_result(result: "Result") -> str:
     tables.append(table(("recorded", "variable", "samples x numbers"), _sampled(result)))
     drawing = raster(bands, result.start, result.stop)
     return page(title if result.n_steps else f"{title}: no time steps", tables, drawing)
+
+
+def _ended(result: "Result") -> str:
+    """What ended a run, where it was not its duration alone."""
+    return ", interrupted" * result.interrupted + ", until its condition held" * result.until_held
 
 
 def _sampled(result: "Result") -> list[tuple[str, str, str]]:
@@ -141,6 +146,7 @@ class Result:
         compile_s: wall seconds of compiling.
         run_s: wall seconds of the run.
         interrupted: whether Ctrl-C ended it.
+        until_held: whether it ended as the condition `until` of `simulate` held.
 
     Raises:
         NotRecordedError: for what was not recorded; a `KeyError` and a `ValueError`.
@@ -171,6 +177,7 @@ class Result:
     compile_s: float
     run_s: float
     interrupted: bool
+    until_held: bool
 
     def __post_init__(self) -> None:
         for field in FIELDS.keys() - {"spikes"}:
@@ -343,7 +350,7 @@ class Result:
         state = SavedState(**found["state"]) if found["state"] else None
         every = found.pop("every")
         if every:  # an older file: the number of steps from one sample to the next
-            found |= {"interval": every * found["dt"], "key": None}
+            found |= {"interval": every * found["dt"], "key": None, "until_held": False}
             if found["spikes"] is not None:  # by group
                 found["spikes"] = split_events(found["layout"], found["spikes"])
         sums = {name: SpikeSums(*x) for name, x in found["statistics"].items()}
@@ -409,7 +416,7 @@ class Result:
             for name, variables in self.shared.items()
             for variable, owner in variables.items()
         )
-        more += ", interrupted" if self.interrupted else ""
+        more += _ended(self)
         key = "" if self.key is None else f", key {self.key}"
         run = f"{self.duration:g} ms ({counted(self.n_steps, 'step')})"
         run += f" from {self.start:.10g} ms on" if self.first_step else ""
@@ -420,5 +427,5 @@ class Result:
 _KEPT = tuple(f.name for f in dataclasses.fields(Result) if f.name not in ("network", "state"))
 _STATE = ("arrays", "fingerprint", "step")
 _LEARNED = ("weights", "synapses", "weight_histograms", "weight_edges")
-_SINCE = {"shared": 4, "state": 3, "statistics": 5, "interval": 5, "key": 5}
+_SINCE = {"shared": 4, "state": 3, "statistics": 5, "interval": 5, "key": 5, "until_held": 5}
 _SINCE |= dict.fromkeys(_LEARNED, 2)

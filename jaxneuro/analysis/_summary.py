@@ -107,6 +107,8 @@ def _of_run(result: Result, build_s: float | None, start: Time, stop: Time) -> s
     lines.append(f"peak memory {megabytes(peak_memory())}, kernels: {kernels}")
     if result.interrupted:
         lines.append("interrupted: this is what was recorded until then")
+    if result.until_held:
+        lines.append(f"ended after {result.duration:g} ms, as its condition (until) held")
     return "\n".join(lines)
 
 

@@ -57,7 +57,7 @@ KEYS = np.arange(6, dtype=np.uint32).reshape(2, 3)
 FIELDS = (
     *("traces", "means", "lfp", "weights", "weight_histograms", "weight_edges", "function"),
     *("counts", "statistics", "sample_times", "neurons", "synapses", "shared"),
-    *("dt", "layout", "first_step", "n_steps", "interval", "key", "interrupted"),
+    *("dt", "layout", "first_step", "n_steps", "interval", "key", "interrupted", "until_held"),
 )
 
 

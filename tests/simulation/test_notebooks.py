@@ -35,7 +35,8 @@ def result(names, spikes=True, steps=1000):
     values |= {f: {} for f in ("weight_histograms", "weight_edges", "counts", "statistics")}
     values["traces"] = {names[0]: {"v": np.zeros((100, 20))}}
     times = {"sample_times": np.arange(100.0), "interval": 1.0, "first_step": 0, "n_steps": steps}
-    spent = {"compile_s": 0.1, "run_s": 0.2, "interrupted": False, "function": None, "key": 0}
+    spent = {"compile_s": 0.1, "run_s": 0.2, "function": None, "key": 0}
+    spent |= {"interrupted": False, "until_held": False}
     held = None if spikes is None else fired if spikes else dict.fromkeys(names, few)
     return jn.Result(None, None, 0.1, layout, spikes=held, **times, **values, **spent)
 
