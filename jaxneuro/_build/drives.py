@@ -52,7 +52,7 @@ def check_neuron(
     owner = _owner(model, f"population {group.populations[0]!r}")
     for port in given:
         if port not in Drive._fields and port not in model.ports:
-            ports = ", ".join(map(repr, model.ports)) or "no port, so no Direct synapse"
+            ports = ", ".join(map(repr, model.ports)) or "no port"
             raise InvalidValueError(owner, "ports", f"among {ports}", f"{port!r} of {given[port]}")
     for n in tried_sizes(model):
         _check_step(owner, model, n, given, dt, dtype)

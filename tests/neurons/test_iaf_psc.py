@@ -12,6 +12,7 @@ import jaxneuro as jn
 from jaxneuro.neurons import IafPscAlpha, IafPscDelta, IafPscExp
 from tests.oracle import iaf_psc as oracle
 from tests.quickly import quick_jit
+from tests.refusing import assert_refused
 from tests.zoo import cast
 
 DT = 0.1
@@ -257,8 +258,8 @@ def test_build_refuses_conductances(model):
 
 @with_currents
 def test_build_refuses_another_port(model):
-    with pytest.raises(ValueError, match="ports must"):
-        jn.build(described(model(), jn.synapses.Direct("inh")), 0, DT)
+    build = lambda: jn.build(described(model(), jn.synapses.Direct("inh")), 0, DT)  # noqa: E731
+    assert_refused(build, "stimulation 'Poisson->N'", "synapse", "inh")
 
 
 @pytest.mark.parametrize(
