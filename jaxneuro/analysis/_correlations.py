@@ -246,6 +246,7 @@ def power_spectrum(
     return signal.welch(values, fs=1e3 / dt, nperseg=segment, axis=0)
 
 
+@spec.arguments()
 @of_runs()
 def voltage_synchrony(
     source: Any, name: Name = None, *, variable: str = "v", start: Time = None, stop: Time = None
@@ -301,6 +302,7 @@ def count_synchrony(
     return float(counts.var() / mean) if mean else float("nan")
 
 
+@spec.arguments()
 @of_runs()
 def excitation_inhibition(
     source: Any,

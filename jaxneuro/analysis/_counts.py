@@ -130,6 +130,7 @@ def population_rate(
     return begins, counts / max(trains.n, 1) / (bin_ms * 1e-3)
 
 
+@spec.arguments()
 @of_runs(traced=_traced.neuron_rates)
 def neuron_rates(
     source: Any, population: Name = None, *, start: Time = None, stop: Time = None

@@ -13,6 +13,7 @@ from ._source import Name, Time, of_runs, sums_kept, trains_of
 from ._spikes import by_neuron
 
 
+@spec.arguments()
 @of_runs(listed=True)
 def intervals(
     source: Any, population: Name = None, *, start: Time = None, stop: Time = None
@@ -111,6 +112,7 @@ def interval_cv(
     return float(np.mean(known)) if known.size else float("nan")
 
 
+@spec.arguments()
 @of_runs()
 def cv2(
     source: Any, population: Name = None, *, start: Time = None, stop: Time = None

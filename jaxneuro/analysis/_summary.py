@@ -25,6 +25,7 @@ _FEW_STEPS = 10  # in so short a part most steps say nothing
 _NEARLY = 0.9  # of the largest possible rate
 
 
+@spec.arguments()
 def summary(
     source: Any, build_s: float | None = None, *, start: Time = None, stop: Time = None
 ) -> str:
