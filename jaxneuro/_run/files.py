@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -42,15 +42,14 @@ def write_file(path: str | os.PathLike, values: dict[str, Any]) -> None:
 
 def read_file(
     path: str | os.PathLike,
-    names: Sequence[str],
     since: Mapping[str, int],
     until: Mapping[str, int],
     max_mb: float,
 ) -> dict[str, Any]:
-    """What `write_file` wrote; raises `ValueError` unless it is a whole file with `names`.
+    """What `write_file` wrote; raises `ValueError` unless it is a whole file with all its names.
 
-    `since` says from which version on a file has a name, `until` up to which; elsewhere it is an
-    empty dict. `max_mb` is that of `read_npz`.
+    `since` says from which version on a file has a name, `until` up to which. `max_mb` is that of
+    `read_npz`.
     """
     whole = spec.check("load", "path", spec.FilePath(), path)
     check_file(whole)
@@ -69,9 +68,8 @@ def read_file(
             "with a newer jaxneuro"
         )
     try:
-        held = [k for k in names if since.get(k, 1) <= version <= until.get(k, _VERSION)]
-        found = {name: _decode(header["values"][name], arrays) for name in held}
-        return {name: found.get(name, {}) for name in names}
+        held = [k for k, v in since.items() if v <= version <= until.get(k, _VERSION)]
+        return {name: _decode(header["values"][name], arrays) for name in held}
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as error:
         raise ValueError(f"{named} is damaged, write it again: {error!r}") from error
 

@@ -68,8 +68,8 @@ def recorded(field: str, values: Mapping[str, Any]) -> Recorded:
 
 def _variables(field: str, name: str, values: Mapping[str, Any]) -> Recorded:
     field = "variables" if field == "traces" else field
-    had = "".join(f"{variable!r}, " for variable in values)
     values = spec.check("Result", f"{field} of {name!r}", _NAMED, values)
+    had = "".join(f"{variable!r}, " for variable in sorted(values))  # as JAX orders names
     more = f"{field}={{{{{name!r}: ({had}{{name!r}})}}}}"
     return Recorded(values, f"recorded variable of {name!r}", more)
 
